@@ -181,12 +181,17 @@ export class Direction {
   }
 }
 
+/** What to do when a side has ended. */
+interface Over {
+  /** The agent sends nothing more. */
+  readonly agent: () => void;
+  /** The agent no longer reads. */
+  readonly broken: () => void;
+  readonly server: () => void;
+}
+
 /** Starts both directions between the agent and the server. */
-export function governBoth(
-  shim: Shim,
-  server: Transport,
-  over: { readonly agent: () => void; readonly server: () => void },
-): void {
+export function governBoth(shim: Shim, server: Transport, over: Over): void {
   const { parts, session, agent, now } = shim;
   const transports = { agent, server };
   const up = new Direction({
@@ -208,7 +213,6 @@ export function governBoth(
     settled: () => parts.guarding.gates?.remember(),
     hub: parts.hub,
   });
-  agent.onStalled(() => down.breakOff());
   agent.read({
     incoming: (messages) => up.incoming(messages),
     end: () =>
@@ -216,6 +220,8 @@ export function governBoth(
         runCommands(shim, session.inputEnded(now()));
         over.agent();
       }),
+    broken: over.broken,
+    stalled: () => down.breakOff(),
   });
   server.read({
     incoming: (messages) => down.incoming(messages),

@@ -9,7 +9,7 @@ import { V7Generator } from 'uuidv7';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
 import type { PromptSink } from '../sink/index.ts';
-import { asBuffer, type SpawnResult, type StdioTransport } from '../transports/stdio/index.ts';
+import { asBuffer, type SpawnResult } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
 import { Counter } from './counts.ts';
 import type { Recorder } from './events.ts';
@@ -75,7 +75,7 @@ export interface Shim {
   readonly recorder: Recorder;
   readonly log: Log;
   readonly counter: Counter;
-  readonly agent: StdioTransport;
+  readonly agent: Transport;
   /** Undefined until the server runs. */
   server: Transport | undefined;
   readonly lookAlikes: LookAlikes;
@@ -90,8 +90,6 @@ export interface Shim {
   /** It has had enough calls to be worth more memory. */
   isBusy: boolean;
 }
-
-export const TERMINATED_EXIT = 3;
 
 /** The session, and what is counted of it. */
 export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {

@@ -5,10 +5,9 @@ import type { Guard, ServerExit } from '@subluminal/core/session';
 import { mayLoosen, watchPolicy } from '../../stores/policy/policy.ts';
 import {
   onSignal,
-  openAgentEnds,
+  openAgent,
+  openServer,
   type RunningServer,
-  StdioTransport,
-  type Supervisor,
   supervise,
 } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
@@ -33,12 +32,7 @@ export async function runShim(parts: ShimParts): Promise<number> {
   const { serverName, profile, logLevel: level } = parts;
   const log = createLog({ serverName, profile, level, now });
   const recorder = recorderFor(parts, log);
-  let broken = (): void => {};
-  const agent = new StdioTransport({
-    ...openAgentEnds(),
-    limits: parts.limits,
-    onBroken: () => broken(),
-  });
+  const agent = openAgent(parts.limits);
   const shim: Shim = {
     parts,
     ...sessionOf(parts, log),
@@ -80,8 +74,8 @@ export async function runShim(parts: ShimParts): Promise<number> {
   });
   const exitCode =
     spawned.kind === 'started'
-      ? await serve(shim, spawned.server, (act) => (broken = act))
-      : await refuseAll(shim, spawned.message, (act) => (broken = act));
+      ? await serve(shim, spawned.server)
+      : await refuseAll(shim, spawned.message);
   clearInterval(ticking);
   watch?.stop();
   health.stop();
@@ -117,33 +111,23 @@ function tick(shim: Shim): void {
   shim.isBusy ||= speedUpWhenBusy(shim.session.summary().calls_total);
 }
 
-type OnBroken = (act: () => void) => void;
-
 /** The usual case: messages flow both ways until a side leaves. */
-async function serve(shim: Shim, running: RunningServer, onBroken: OnBroken): Promise<number> {
+async function serve(shim: Shim, running: RunningServer): Promise<number> {
   const { graceMs, termMs, ...limits } = shim.parts.limits;
-  const server = new StdioTransport({ input: running.stdout, output: running.stdin, limits });
+  const server = openServer(running, limits);
   const closeInput = () => server.end();
   const supervisor = supervise({ server: running, graceMs, termMs, closeInput });
-  onBroken(() => supervisor.stop({ kind: 'output_closed' }));
   shim.stop = (exitCode) => supervisor.stop({ kind: 'asked', exitCode });
   shim.server = server;
   governBoth(shim, server, {
     agent: () => supervisor.stop({ kind: 'input_closed' }),
+    broken: () => supervisor.stop({ kind: 'output_closed' }),
     server: () => void exitOf(running).then((exit) => over(shim, exit)),
   });
-  return finished(shim, { supervisor, server: running, stop: () => shim.agent.stop() });
-}
-
-async function finished(
-  shim: Shim,
-  running: { readonly supervisor: Supervisor; readonly server: RunningServer; stop(): void },
-): Promise<number> {
-  const outcome = await running.supervisor.done;
-  running.stop();
+  const outcome = await supervisor.done;
+  shim.agent.stop();
   const { code, signal } = outcome.server;
   over(shim, { started: true, code, signal });
-  shim.agent.flush();
   if (outcome.left.length > 0) {
     shim.log.warn('processes of the server could not be ended', { pids: outcome.left });
   }
@@ -159,14 +143,14 @@ function over(shim: Shim, exit: ServerExit): void {
 }
 
 /** The server could not start: every request hears why, until the agent leaves. */
-function refuseAll(shim: Shim, message: string, onBroken: OnBroken): Promise<number> {
+function refuseAll(shim: Shim, message: string): Promise<number> {
   const { session, agent, now, parts } = shim;
   shim.counter.serverState = 'failed';
   shim.log.warn('the server could not be started', { reason: parts.redact(message) });
   runCommands(shim, session.serverExited({ started: false, message }, now()));
   return new Promise((resolve) => {
-    governBoth(shim, NOWHERE, { agent: () => resolve(1), server: () => {} });
-    onBroken(() => resolve(1));
+    const end = (): void => resolve(1);
+    governBoth(shim, NOWHERE, { agent: end, broken: end, server: () => {} });
     shim.stop = (exitCode) => {
       agent.stop();
       resolve(exitCode === 0 ? 1 : exitCode);

@@ -25,6 +25,10 @@ export interface TransportHandlers {
   incoming(messages: readonly Incoming[]): void;
   /** The peer sends nothing more. */
   end(): void;
+  /** The peer no longer reads. */
+  broken?(): void;
+  /** A large message to the peer does not go on and keeps others waiting: it must be given up. */
+  stalled?(): void;
 }
 
 /** The way to one peer, an agent or a server. */
@@ -44,6 +48,6 @@ export interface Transport extends Holdable {
   holds(...sources: readonly Holdable[]): void;
   /** Writes what waits, then closes. */
   end(): void;
-  /** As `end`; true when all bytes have left. When time is up, the rest is dropped. */
+  /** As `end`; true when all bytes have left. What waits for a large message is written as well. */
   close(timeoutMs: number): Promise<boolean>;
 }

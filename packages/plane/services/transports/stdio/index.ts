@@ -6,7 +6,7 @@ export type { RunningServer, ServerCommand, SpawnResult, StartFault } from './sp
 export { spawnServer } from './spawn.ts';
 export type { SuperviseOptions, Supervisor } from './supervise.ts';
 export { supervise } from './supervise.ts';
-export { asBuffer, openAgentEnds, StdioTransport } from './transport.ts';
+export { asBuffer, openAgent, openAgentEnds, openServer } from './transport.ts';
 export type { StopSignal } from './triggers.ts';
 export { onSignal } from './triggers.ts';
 export type { ChunkWriter, WriterOptions } from './writer.ts';

@@ -5,14 +5,12 @@ import type { Readable, Writable } from 'node:stream';
 import { BROKEN_LINE_END } from '@subluminal/core/session';
 import type { Holdable, Transport, TransportHandlers } from '../types.ts';
 import { type ChunkReader, type FrameLimits, lineSplitter, readChunks } from './read-lines.ts';
+import type { RunningServer } from './spawn.ts';
 import { type ChunkWriter, createWriter } from './writer.ts';
 
-interface StdioOptions {
+interface Pipes {
   readonly input: Readable;
   readonly output: Writable;
-  readonly limits: FrameLimits;
-  /** The peer no longer reads. */
-  readonly onBroken?: () => void;
 }
 
 const NEWLINE = Buffer.from('\n');
@@ -22,26 +20,37 @@ const LOOK_MS = 1_000;
 const STILL_MS = 5_000;
 const WAIT_MS = 60_000;
 
-export class StdioTransport implements Transport {
-  readonly #options: StdioOptions;
+/** The agent on our own stdin and stdout; to be opened once in a process. */
+export function openAgent(limits: FrameLimits): Transport {
+  return new StdioTransport(openAgentEnds(), limits);
+}
+
+export function openServer({ stdout, stdin }: RunningServer, limits: FrameLimits): Transport {
+  return new StdioTransport({ input: stdout, output: stdin }, limits);
+}
+
+class StdioTransport implements Transport {
+  readonly #input: Readable;
+  readonly #limits: FrameLimits;
   readonly #writer: ChunkWriter;
+  #on: TransportHandlers | undefined;
   #reader: ChunkReader | undefined;
   /** A large message is on its way: whole messages wait until it is over. */
   #isStreaming = false;
   #bytesStreamed = 0;
   readonly #waiting: Buffer[] = [];
-  #onStalled: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: StdioOptions) {
-    this.#options = options;
-    const { onBroken } = options;
-    this.#writer = createWriter(options.output, onBroken === undefined ? {} : { onBroken });
+  constructor({ input, output }: Pipes, limits: FrameLimits) {
+    this.#input = input;
+    this.#limits = limits;
+    this.#writer = createWriter(output, { onBroken: () => this.#on?.broken?.() });
   }
 
   read(on: TransportHandlers): void {
-    const splitter = lineSplitter(this.#options.limits);
-    this.#reader = readChunks(this.#options.input, {
+    const splitter = lineSplitter(this.#limits);
+    this.#on = on;
+    this.#reader = readChunks(this.#input, {
       chunk: (chunk) => on.incoming(splitter.feed(chunk)),
       end: () => {
         on.incoming(splitter.end());
@@ -62,17 +71,12 @@ export class StdioTransport implements Transport {
     this.#reader?.stop();
   }
 
-  /** `act` gives up a large message that keeps others waiting; meanwhile nothing is read from the peer. */
-  onStalled(act: () => void): void {
-    this.#onStalled = act;
-  }
-
   write(message: Uint8Array): void {
     const bytes = asBuffer(message);
     if (!this.#isStreaming) return this.#writer.write(bytes);
-    if (this.#waiting.push(bytes) > 1 || this.#onStalled === undefined) return;
+    if (this.#waiting.push(bytes) > 1 || this.#on?.stalled === undefined) return;
     this.hold();
-    this.#timer = this.#watchStream(this.#onStalled);
+    this.#watchStream();
   }
 
   writePart(bytes: Uint8Array): void {
@@ -89,14 +93,6 @@ export class StdioTransport implements Transport {
     this.#endStream(BROKEN);
   }
 
-  /** Writes what waits for a large message, although it is not over: nothing of it comes any more. */
-  flush(): void {
-    clearInterval(this.#timer);
-    if (this.#waiting.length === 0) return;
-    for (const bytes of this.#waiting.splice(0)) this.#writer.write(bytes);
-    if (this.#onStalled !== undefined) this.release();
-  }
-
   holds(...sources: readonly Holdable[]): void {
     this.#writer.holds(...sources);
   }
@@ -106,16 +102,24 @@ export class StdioTransport implements Transport {
   }
 
   close(timeoutMs: number): Promise<boolean> {
+    this.#writeWaiting();
     return this.#writer.close(timeoutMs);
   }
 
   #endStream(last: Buffer): void {
     this.#writer.write(last);
     this.#isStreaming = false;
-    this.flush();
+    this.#writeWaiting();
   }
 
-  #watchStream(giveUp: () => void): NodeJS.Timeout {
+  #writeWaiting(): void {
+    clearInterval(this.#timer);
+    if (this.#waiting.length === 0) return;
+    for (const bytes of this.#waiting.splice(0)) this.#writer.write(bytes);
+    if (this.#on?.stalled !== undefined) this.release();
+  }
+
+  #watchStream(): void {
     let before = this.#bytesStreamed;
     let stillMs = 0;
     let waitMs = 0;
@@ -123,9 +127,9 @@ export class StdioTransport implements Transport {
       stillMs = this.#bytesStreamed === before ? stillMs + LOOK_MS : 0;
       before = this.#bytesStreamed;
       waitMs += LOOK_MS;
-      if (stillMs >= STILL_MS || waitMs >= WAIT_MS) giveUp();
+      if (stillMs >= STILL_MS || waitMs >= WAIT_MS) this.#on?.stalled?.();
     };
-    return setInterval(look, LOOK_MS).unref();
+    this.#timer = setInterval(look, LOOK_MS).unref();
   }
 }
 
@@ -137,11 +141,11 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /**
- * Our own stdin and stdout; to be called once in a process. Pipes and sockets are opened as bare
+ * Our own stdin and stdout. Pipes and sockets are opened as bare
  * sockets, which spares the start-up cost of `process.stdin` and `process.stdout`; for files and
  * terminals those two know the details.
  */
-export function openAgentEnds(): Pick<StdioOptions, 'input' | 'output'> {
+export function openAgentEnds(): Pipes {
   return {
     input: isPipe(0) ? new Socket({ fd: 0, readable: true, writable: false }) : process.stdin,
     output: isPipe(1) ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout,
