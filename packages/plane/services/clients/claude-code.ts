@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import { flagLists } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
 import type { Container, JsonObject } from './entries.ts';
 import { foldersAbove, listed, movable, realPath } from './project-folders.ts';
 
-import type { ConfigFile, Place, Scope, SwitchedOff } from './types.ts';
+import type { CommandLine, ConfigFile, Place, Scope, SwitchedOff } from './types.ts';
 
 const PROJECT_FILE = '.mcp.json';
 
@@ -13,6 +14,7 @@ export const claudeCode = createClient({
   id: 'claude-code',
   title: 'Claude Code',
   aliases: ['claude'],
+  expands: ['plain'],
   commands: ['claude', 'claude-code'],
   packages: ['@anthropic-ai/claude-code'],
   files: (place) =>
@@ -21,6 +23,7 @@ export const claudeCode = createClient({
       ...foldersAbove(realPath(place.project)).flatMap(projectFile),
       ['project', join(place.project, PROJECT_FILE)],
     ]),
+  serversBeside: serversOnLine,
   folders: (place) => [folderOf(place)],
   inside: [['mcpServers'], ['projects']],
   containers: (root, file) => [{ path: ['mcpServers'] }, ...projectContainers(root, file)],
@@ -65,4 +68,17 @@ function offIn(settings: JsonObject): ReadonlySet<string> {
     return Array.isArray(list) ? list : [];
   });
   return new Set(names.filter((name) => typeof name === 'string'));
+}
+
+function serversOnLine(
+  words: readonly string[],
+  { place, governed }: CommandLine,
+): readonly string[] {
+  const known = new Set(governed.map((path) => resolve(path)));
+  const configs = flagLists(words, '--mcp-config')
+    .filter((value) => !known.has(resolve(place.project, value)))
+    // Not a path: the config itself, with whatever is in it.
+    .map((value) => `--mcp-config ${/^\s*\{/.test(value) ? '{…}' : value}`);
+  const isStrict = words.includes('--strict-mcp-config');
+  return isStrict && configs.length > 0 ? [...configs, '--strict-mcp-config'] : configs;
 }

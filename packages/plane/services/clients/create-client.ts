@@ -24,6 +24,9 @@ interface Layout {
   readonly title: string;
   readonly aliases: readonly string[];
   readonly hasWindow?: boolean;
+  readonly expands?: Client['expands'];
+  readonly expandsWorkspace?: boolean;
+  readonly mergesFiles?: boolean;
   /** Commands that start it, in lower case. */
   readonly commands: readonly string[];
   /** Its packages on npm, for `npx PACKAGE`. */
@@ -39,6 +42,7 @@ interface Layout {
   /** Servers that the client reads from where no shim is put before them. */
   strays?(root: JsonObject, file: ConfigFile): readonly Stray[];
   switchedOff?(root: JsonObject): readonly SwitchedOff[];
+  readonly serversBeside?: Client['serversBeside'];
 }
 
 export interface Stray {
@@ -51,12 +55,17 @@ export interface Stray {
 const ENTRIES_MAX = 10_000;
 
 export function createClient(layout: Layout): Client {
-  const { id, title, aliases, hasWindow = false } = layout;
+  const { id, title, aliases, hasWindow = false, expands = [] } = layout;
+  const { expandsWorkspace = false, mergesFiles = false } = layout;
   return {
     id,
     title,
     aliases,
     hasWindow,
+    expands,
+    expandsWorkspace,
+    mergesFiles,
+    serversBeside: (words, line) => layout.serversBeside?.(words, line) ?? [],
     isStartedBy: (command) => isStartedBy(layout, command),
     files: (place) => layout.files(place),
     detect: (place) =>

@@ -7,6 +7,8 @@ export const cursor = createClient({
   title: 'Cursor',
   aliases: [],
   hasWindow: true,
+  expands: ['env'],
+  expandsWorkspace: true,
   commands: ['cursor', 'cursor-agent'],
   apps: ['cursor'],
   files: ({ userHome, project }) =>

@@ -7,6 +7,7 @@ export const custom = createClient({
   id: 'custom',
   title: 'the client',
   aliases: [],
+  expands: ['plain', 'env', 'input'],
   commands: [],
   files: () => [],
   folders: () => [],

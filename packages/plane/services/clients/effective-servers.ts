@@ -1,5 +1,6 @@
 // What a client makes of its files together: which entry counts where several have one name.
 import { projectKeys } from './project-folders.ts';
+import { clientOf } from './registry.ts';
 import type { ConfigFile, ReadConfig, ServerEntry } from './types.ts';
 
 export interface EffectiveServer {
@@ -50,13 +51,15 @@ export function effectiveServers(
         file: config.file,
         isDisabled: entry.isDisabled || off.has(key),
         overridden: ranked.map((one) => one.config.file),
-        isSplit: config.file.client === 'codex' && ranked.some((one) => isSplit(entry, one.entry)),
+        isSplit:
+          clientOf(config.file.client).mergesFiles &&
+          ranked.some((one) => isSplit(entry, one.entry)),
       },
     ];
   });
 }
 
-/** Codex merges its files value by value, the others entry by entry. */
+/** Of a client that merges its files value by value. */
 function isSplit(entry: ServerEntry, below: ServerEntry): boolean {
   return (
     (entry.command === undefined && below.command !== undefined) ||

@@ -9,6 +9,7 @@ export { governCommand, governedOf, looseFlags, SHIM_FLAGS } from './shim-comman
 export type {
   Client,
   ClientId,
+  CommandLine,
   ConfigFailure,
   ConfigFile,
   Cut,
@@ -29,6 +30,5 @@ export type {
   ValueText,
   Variable,
 } from './types.ts';
-export { CLIENT_IDS } from './types.ts';
 export type { Expanded } from './variables.ts';
 export { expanded, mayExpandTo, unresolved } from './variables.ts';

@@ -5,13 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { CLIENTS, clientOf, clientStartedBy, fileAt, findClient } from './index.ts';
 import { SAMPLES } from './testing/samples.ts';
-import {
-  CLIENT_IDS,
-  type ClientId,
-  type ConfigFile,
-  type Place,
-  type ReadConfig,
-} from './types.ts';
+import type { ClientId, ConfigFile, Place, ReadConfig } from './types.ts';
 
 const LINUX: Place = { platform: 'linux', userHome: '/home/u', project: '/work/app', env: {} };
 const MACOS: Place = { ...LINUX, platform: 'darwin', userHome: '/Users/u' };
@@ -64,7 +58,10 @@ describe('a client is told from the command that starts it', () => {
     [[]],
   ])('an unknown one gets the list of those that are known: %j', (command) => {
     verifies('F-001');
-    expect(clientStartedBy(command)).toEqual({ kind: 'unknown', known: CLIENT_IDS });
+    expect(clientStartedBy(command)).toEqual({
+      kind: 'unknown',
+      known: CLIENTS.map(({ id }) => id),
+    });
   });
 
   test('or is named, by its id or another word', () => {
@@ -74,7 +71,7 @@ describe('a client is told from the command that starts it', () => {
       }
     }
     expect(findClient('Claude')).toMatchObject({ client: { id: 'claude-code' } });
-    expect(findClient('emacs')).toEqual({ kind: 'unknown', known: CLIENT_IDS });
+    expect(findClient('emacs')).toEqual({ kind: 'unknown', known: CLIENTS.map(({ id }) => id) });
   });
 
   test('no word stands for two', () => {

@@ -4,30 +4,30 @@ import { claudeDesktop } from './claude-desktop.ts';
 import { codex } from './codex.ts';
 import { cursor } from './cursor.ts';
 import { custom } from './custom.ts';
-import { CLIENT_IDS, type Client, type ClientId } from './types.ts';
+import type { Client, ClientId } from './types.ts';
 import { vscode } from './vscode.ts';
 import { windsurf } from './windsurf.ts';
 import { zed } from './zed.ts';
 
-const BY_ID: { readonly [id in ClientId]: Client } = {
-  'claude-code': claudeCode,
-  'claude-desktop': claudeDesktop,
+/** The one place that lists them. A client is a file that describes it, and a name here. */
+export const CLIENTS: readonly Client[] = [
+  claudeCode,
+  claudeDesktop,
   codex,
   cursor,
   vscode,
   windsurf,
   zed,
   custom,
-};
-
-export const CLIENTS: readonly Client[] = CLIENT_IDS.map((id) => BY_ID[id]);
+];
 
 export type FoundClient =
   | { readonly kind: 'client'; readonly client: Client }
   | { readonly kind: 'unknown'; readonly known: readonly ClientId[] };
 
+/** A client that only another version of sub knows is read like any other client. */
 export function clientOf(id: ClientId): Client {
-  return BY_ID[id];
+  return CLIENTS.find((client) => client.id === id) ?? custom;
 }
 
 /** By its id or another word for it. */
@@ -42,5 +42,6 @@ export function clientStartedBy(command: readonly string[]): FoundClient {
 }
 
 function found(client: Client | undefined): FoundClient {
-  return client === undefined ? { kind: 'unknown', known: CLIENT_IDS } : { kind: 'client', client };
+  if (client !== undefined) return { kind: 'client', client };
+  return { kind: 'unknown', known: CLIENTS.map(({ id }) => id) };
 }

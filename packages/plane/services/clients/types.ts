@@ -4,17 +4,8 @@ import type { Format, ValuePath } from './text/tree.ts';
 
 export type { Edit, Format, ValuePath } from './text/tree.ts';
 
-export const CLIENT_IDS = [
-  'claude-code',
-  'claude-desktop',
-  'codex',
-  'cursor',
-  'vscode',
-  'windsurf',
-  'zed',
-  'custom',
-] as const;
-export type ClientId = (typeof CLIENT_IDS)[number];
+/** The id of a client in the registry. */
+export type ClientId = string;
 
 /** Where to look: one user, one project, one machine. */
 export interface Place {
@@ -170,6 +161,13 @@ export interface SwitchedOff {
   readonly name: string;
 }
 
+/** How an agent is started. */
+export interface CommandLine {
+  readonly place: Place;
+  /** The configs that are rewritten. */
+  readonly governed: readonly string[];
+}
+
 export interface Client {
   readonly id: ClientId;
   /** For people. */
@@ -178,6 +176,14 @@ export interface Client {
   readonly aliases: readonly string[];
   /** It is started from a desktop, so that nobody knows where its servers run. */
   readonly hasWindow: boolean;
+  /** The references to variables that it expands itself. */
+  readonly expands: readonly Variable['syntax'][];
+  /** It replaces `${workspaceFolder}` by the folder that is open. */
+  readonly expandsWorkspace: boolean;
+  /** It merges its files value by value; other clients take each entry whole from one file. */
+  readonly mergesFiles: boolean;
+  /** What of its command line brings servers that stand in none of its configs. */
+  serversBeside(words: readonly string[], line: CommandLine): readonly string[];
   /** Whether a command line starts it (F-001). */
   isStartedBy(command: readonly string[]): boolean;
   /** Every file it may have, those that win last. */

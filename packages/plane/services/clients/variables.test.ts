@@ -38,33 +38,33 @@ test.each([
   ['custom', ['PLAIN', 'PREFIXED', 'TOKEN', 'KEY', 'FOLDER']],
 ] as const)('%s misses what it would look up and not find', (id, names) => {
   verifies('F-004', 'EC-STDIO-026');
-  expect(unresolved(entryOf(id), { id }, {}).toSorted()).toEqual([...names].toSorted());
+  expect(unresolved(entryOf(id), clientOf(id), {}).toSorted()).toEqual([...names].toSorted());
 });
 
 test('what is set is not missing, even when it is empty', () => {
   verifies('EC-STDIO-026');
   const env = { PLAIN: '', TOKEN: 'x' };
-  expect(unresolved(entryOf('claude-code'), { id: 'claude-code' }, env)).toEqual([]);
+  expect(unresolved(entryOf('claude-code'), { ...clientOf('claude-code') }, env)).toEqual([]);
 });
 
 test('a variable with a default in one place can be missing in another', () => {
   const entry = entryOf('claude-code', { command: 'x', args: ['${A:-1}', '${A}'] });
-  expect(unresolved(entry, { id: 'claude-code' }, {})).toEqual(['A']);
+  expect(unresolved(entry, { ...clientOf('claude-code') }, {})).toEqual(['A']);
 });
 
 test('each client expands its own syntax, and nothing else', () => {
   verifies('F-004');
   const env = { BIN: 'bunx', PLAIN: 'p', PREFIXED: 'q', token: 'never', BARE: 'never' };
   const kept = ['${input:token}', '${workspaceFolder}/x', '$BARE', '${1}'];
-  expect(expanded(entryOf('claude-code'), { id: 'claude-code' }, env)).toEqual({
+  expect(expanded(entryOf('claude-code'), { ...clientOf('claude-code') }, env)).toEqual({
     command: 'bunx',
     args: ['p', '${env:PREFIXED}', ...kept],
   });
-  expect(expanded(entryOf('windsurf'), { id: 'windsurf' }, env)).toEqual({
+  expect(expanded(entryOf('windsurf'), { ...clientOf('windsurf') }, env)).toEqual({
     command: '${BIN:-npx}',
     args: ['${PLAIN}', 'q', ...kept],
   });
-  expect(expanded(entryOf('codex'), { id: 'codex' }, env)).toEqual({
+  expect(expanded(entryOf('codex'), { ...clientOf('codex') }, env)).toEqual({
     command: '${BIN:-npx}',
     args: ['${PLAIN}', '${env:PREFIXED}', ...kept],
   });
@@ -76,7 +76,7 @@ test('a default counts where there is no value, and what has neither stays', () 
     command: '${A:-/usr/bin/a:-b}',
     args: ['${B:-}', '${C}'],
   });
-  expect(expanded(entry, { id: 'claude-code' }, {})).toEqual({
+  expect(expanded(entry, { ...clientOf('claude-code') }, {})).toEqual({
     command: '/usr/bin/a:-b',
     args: ['', '${C}'],
   });
@@ -84,7 +84,9 @@ test('a default counts where there is no value, and what has neither stays', () 
 
 test('a value that looks like a reference is not expanded again', () => {
   const entry = entryOf('claude-code', { command: '${A}' });
-  expect(expanded(entry, { id: 'claude-code' }, { A: '${B}', B: 'no' }).command).toBe('${B}');
+  expect(expanded(entry, { ...clientOf('claude-code') }, { A: '${B}', B: 'no' }).command).toBe(
+    '${B}',
+  );
 });
 
 test('an entry keeps the names of variables, and nothing of the environment', () => {
@@ -96,7 +98,7 @@ test('an entry keeps the names of variables, and nothing of the environment', ()
 });
 
 describe('a word that a client may have made of a written one', () => {
-  const claude = { id: 'claude-code', env: { A: 'set' } } as const;
+  const claude = { ...clientOf('claude-code'), env: { A: 'set' } } as const;
   test.each([
     ['plain', 'plain', true],
     ['plain', 'other', false],
@@ -111,12 +113,14 @@ describe('a word that a client may have made of a written one', () => {
   });
 
   test('is the same word where the client expands nothing', () => {
-    expect(mayExpandTo('${UNSET}', 'anything', { id: 'codex', env: {} })).toBe(false);
-    expect(mayExpandTo('${UNSET}', '${UNSET}', { id: 'codex', env: {} })).toBe(true);
+    expect(mayExpandTo('${UNSET}', 'anything', { ...clientOf('codex'), env: {} })).toBe(false);
+    expect(mayExpandTo('${UNSET}', '${UNSET}', { ...clientOf('codex'), env: {} })).toBe(true);
   });
 
   test('may be anything in place of what an editor alone knows', () => {
-    expect(mayExpandTo('${workspaceFolder}/x', '/me/x', { id: 'vscode', env: {} })).toBe(true);
-    expect(mayExpandTo('${input:key}', 'anything', { id: 'vscode', env: {} })).toBe(true);
+    expect(mayExpandTo('${workspaceFolder}/x', '/me/x', { ...clientOf('vscode'), env: {} })).toBe(
+      true,
+    );
+    expect(mayExpandTo('${input:key}', 'anything', { ...clientOf('vscode'), env: {} })).toBe(true);
   });
 });

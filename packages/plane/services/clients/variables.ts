@@ -1,22 +1,10 @@
 // References to the environment in a config (F-004). They stay in the file as they are, because
 // the client expands them itself; here they are only looked at, to say what would be missing.
-import type { Client, ClientId, ServerEntry, Variable } from './types.ts';
+import type { Client, ServerEntry, Variable } from './types.ts';
 
 type Env = { readonly [name: string]: string | undefined };
-type KnownAs = Pick<Client, 'id'>;
-type Syntax = Variable['syntax'];
-
-/** Codex, Zed and Claude Desktop hand over what is written. */
-const SYNTAXES: { readonly [id in ClientId]: readonly Syntax[] } = {
-  'claude-code': ['plain'],
-  'claude-desktop': [],
-  codex: [],
-  cursor: ['env'],
-  vscode: ['env', 'input'],
-  windsurf: ['env'],
-  zed: [],
-  custom: ['plain', 'env', 'input'],
-};
+/** What a client expands; Codex, Zed and Claude Desktop hand over what is written. */
+type Expands = Pick<Client, 'expands'>;
 
 const REFERENCE = /\$\{([^{}]{1,1024})\}/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -73,14 +61,11 @@ function textsIn(value: unknown, depth: number): readonly string[] {
 }
 
 /** The variables that the client would look up and find neither a value nor a default for. */
-export function unresolved(entry: ServerEntry, { id }: KnownAs, env: Env): readonly string[] {
+export function unresolved(entry: ServerEntry, { expands }: Expands, env: Env): readonly string[] {
   const missing = entry.variables.filter(
     ({ syntax, name, hasDefault }) =>
       // What `${input:…}` stands for is asked by the client.
-      syntax !== 'input' &&
-      SYNTAXES[id].includes(syntax) &&
-      !hasDefault &&
-      !Object.hasOwn(env, name),
+      syntax !== 'input' && expands.includes(syntax) && !hasDefault && !Object.hasOwn(env, name),
   );
   return [...new Set(missing.map(({ name }) => name))];
 }
@@ -94,11 +79,11 @@ export interface Expanded {
  * What the client would start: for checks, in memory only. The result may hold secrets and must
  * not be printed or written. A reference without a value stays as it is.
  */
-export function expanded({ command, args }: Expanded, { id }: KnownAs, env: Env): Expanded {
+export function expanded({ command, args }: Expanded, { expands }: Expands, env: Env): Expanded {
   const expand = (text: string): string =>
     text.replace(REFERENCE, (whole, inner: string) => {
       const reference = parseReference(inner);
-      if (reference === undefined || !SYNTAXES[id].includes(reference.syntax)) return whole;
+      if (reference === undefined || !expands.includes(reference.syntax)) return whole;
       if (reference.syntax === 'input') return whole;
       return env[reference.name] ?? reference.fallback ?? whole;
     });
@@ -108,7 +93,7 @@ export function expanded({ command, args }: Expanded, { id }: KnownAs, env: Env)
   };
 }
 
-interface Expanding extends KnownAs {
+interface Expanding extends Expands {
   readonly env: Env;
 }
 
@@ -116,14 +101,14 @@ interface Expanding extends KnownAs {
  * Whether a client may have made this word of the written one. A variable that is not set here may have
  * had any value there: some clients give their servers almost no environment.
  */
-export function mayExpandTo(written: string, word: string, { id, env }: Expanding): boolean {
+export function mayExpandTo(written: string, word: string, { expands, env }: Expanding): boolean {
   const pattern = written
     .split(REFERENCE_KEPT)
     .map((part) => {
       const [, inner = ''] = REFERENCE_ALONE.exec(part) ?? [];
-      if (PREDEFINED.has(inner) && SYNTAXES[id].includes('env')) return '[^]*';
+      if (PREDEFINED.has(inner) && expands.includes('env')) return '[^]*';
       const reference = parseReference(inner);
-      if (reference === undefined || !SYNTAXES[id].includes(reference.syntax)) return literal(part);
+      if (reference === undefined || !expands.includes(reference.syntax)) return literal(part);
       const value = reference.syntax === 'input' ? undefined : env[reference.name];
       return value === undefined ? '[^]*' : literal(value);
     })

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import { flagValues } from './command-line-flags.ts';
 import { createClient, type Stray } from './create-client.ts';
 import type { JsonObject } from './entries.ts';
 import { applicationData, listed } from './project-folders.ts';
@@ -14,6 +15,8 @@ export const vscode = createClient({
   title: 'VS Code',
   aliases: ['code', 'vs-code'],
   hasWindow: true,
+  expands: ['env', 'input'],
+  expandsWorkspace: true,
   commands: ['code', 'code-insiders'],
   apps: ['visual studio code', 'visual studio code - insiders'],
   files: (place) =>
@@ -21,6 +24,7 @@ export const vscode = createClient({
       ...userFolders(place).flatMap((folder) => filesIn('user', folder)),
       ...filesIn('project', join(place.project, '.vscode')),
     ]),
+  serversBeside: (words) => (flagValues(words, ['--add-mcp']).length === 0 ? [] : ['--add-mcp']),
   folders: productFolders,
   inside: [['servers'], ['mcp'], ['mcp.servers']],
   // The settings were the place of servers before there was a file for them, and are still read.

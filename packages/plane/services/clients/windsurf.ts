@@ -11,6 +11,7 @@ export const windsurf = createClient({
   title: 'Windsurf',
   aliases: [],
   hasWindow: true,
+  expands: ['env'],
   commands: PRODUCTS,
   apps: ['windsurf', 'windsurf - next'],
   files: (place) =>

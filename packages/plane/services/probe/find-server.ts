@@ -4,7 +4,6 @@ import { isObject } from '@subluminal/contracts';
 import {
   CLIENTS,
   type Client,
-  type ClientId,
   clientOf,
   type EffectiveServer,
   effectiveServers,
@@ -44,8 +43,6 @@ export interface NotFound {
 
 const BEHIND = 'Give its command behind `--`.';
 const NAMES_SHOWN_MAX = 20;
-/** They replace it by the folder that is open. */
-const WITH_WORKSPACE: ReadonlySet<ClientId> = new Set(['vscode', 'cursor']);
 
 export function findServer(wanted: Wanted): FoundServer | NotFound {
   const clients = clientsOf(wanted.client);
@@ -154,7 +151,7 @@ function expander(
   client: Client,
   { env, project }: { readonly env: Env; readonly project: string },
 ): (text: string) => string {
-  const isOpened = WITH_WORKSPACE.has(client.id);
+  const isOpened = client.expandsWorkspace;
   return (text) => {
     const placed = isOpened ? text.replaceAll('${workspaceFolder}', project) : text;
     return expanded({ ...entry, command: placed, args: [] }, client, env).command ?? placed;

@@ -6,7 +6,8 @@ import { realFile } from '../../../os/index.ts';
 import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
 import { isWrapId, readWrapFile } from '../../../stores/runs/wrap-file.ts';
 import {
-  type ClientId,
+  type Client,
+  clientOf,
   type EntryChange,
   looseFlags,
   mayExpandTo,
@@ -81,7 +82,7 @@ export function isWrittenStart(
     (one) =>
       one.kind === 'record' &&
       one.record.changes.some((change) =>
-        mayHaveStarted(change, words, { id: one.record.client, env }),
+        mayHaveStarted(change, words, { ...clientOf(one.record.client), env }),
       ),
   );
 }
@@ -90,7 +91,7 @@ export function isWrittenStart(
 function mayHaveStarted(
   { after }: EntryChange,
   words: readonly string[],
-  client: { readonly id: ClientId; readonly env: LooseOptions['env'] },
+  client: Pick<Client, 'expands'> & { readonly env: LooseOptions['env'] },
 ): boolean {
   const written = [after.command.value, after.args?.value ?? []].flat();
   const end = written.indexOf('--');

@@ -3,16 +3,15 @@
 import { basename, dirname, isAbsolute } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import type { ProcessIdentity } from '../../../os/index.ts';
-import {
-  CLIENT_IDS,
-  type ClientId,
-  type Cut,
-  type EntryChange,
-  type EntryValues,
-  type Format,
-  type MovedSecret,
-  type ValuePath,
-  type ValueText,
+import type {
+  ClientId,
+  Cut,
+  EntryChange,
+  EntryValues,
+  Format,
+  MovedSecret,
+  ValuePath,
+  ValueText,
 } from '../types.ts';
 
 /** Of bytes, so that they are known again. */
@@ -52,7 +51,7 @@ export interface ConfigRecord {
 const CHANGES_MAX = 100_000;
 const PATH_LENGTH_MAX = 32;
 const FORMATS: readonly string[] = ['json', 'jsonc', 'toml'] satisfies readonly Format[];
-const CLIENTS: readonly string[] = CLIENT_IDS;
+const CLIENT_ID = /^[a-z][a-z0-9-]{0,63}$/;
 
 export function recordText(record: ConfigRecord): string {
   return `${JSON.stringify(record, null, 2)}\n`;
@@ -73,7 +72,7 @@ function isRecord(value: unknown): value is ConfigRecord {
   return (
     (kind === 'import' || kind === 'wrap') &&
     typeof client === 'string' &&
-    CLIENTS.includes(client) &&
+    CLIENT_ID.test(client) &&
     isPath(path) &&
     isPath(target) &&
     typeof format === 'string' &&
