@@ -8,16 +8,13 @@ import {
   userHome,
 } from '../../stores/config/index.ts';
 
-export interface ProtectedSources {
+export interface FinderOptions {
   readonly paths: HomePaths;
   readonly config: Config;
   /** The policies in force. */
   readonly policies: readonly string[];
   /** Where a policy would be found if it were there. */
   readonly policyPlaces: readonly string[];
-}
-
-export interface FinderOptions extends ProtectedSources {
   readonly userHome: string;
   /** The environment of the server. */
   readonly env: { readonly [name: string]: string | undefined };
@@ -28,25 +25,23 @@ export interface FinderOptions extends ProtectedSources {
   readonly now: () => number;
 }
 
-interface Server extends Pick<FinderOptions, 'env' | 'cwd'> {
+interface GovernedServer extends Pick<FinderOptions, 'env' | 'cwd'> {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-interface InForce extends Pick<FinderOptions, 'config' | 'paths'> {
-  /** The policies in force. */
-  readonly policies: readonly string[];
-}
-
-export function finderOptions(server: Server, { config, paths, policies }: InForce): FinderOptions {
+export function finderOptions(
+  server: GovernedServer,
+  inForce: Pick<FinderOptions, 'config' | 'paths' | 'policies'>,
+): FinderOptions {
+  const { config, paths, policies } = inForce;
   const { env, cwd, command, args } = server;
   const home = userHome(env);
-  const folders = projectFolders({ cwd, userHome: home });
   return {
     paths,
     config,
     policies,
-    policyPlaces: policyPlaces(folders, { policies, own: paths.policy }),
+    policyPlaces: policyPlaces(projectFolders({ cwd, userHome: home }), policies, paths.policy),
     userHome: home,
     env: { ...env, PWD: cwd },
     cwd,
@@ -55,18 +50,16 @@ export function finderOptions(server: Server, { config, paths, policies }: InFor
   };
 }
 
-interface Searched {
-  readonly policies: readonly string[];
-  /** The user's own policy. */
-  readonly own: string;
-}
-
 /** Where a policy would be found before the one in force; none where that one was named. */
-function policyPlaces(folders: readonly string[], { policies, own }: Searched): readonly string[] {
+function policyPlaces(
+  folders: readonly string[],
+  policies: readonly string[],
+  ownPolicy: string,
+): readonly string[] {
   const last = folders.findLastIndex((folder) => {
     return PROJECT_POLICY_NAMES.some((name) => policies.includes(join(folder, name)));
   });
-  const isNamed = last === -1 && policies.some((path) => path !== own);
+  const isNamed = last === -1 && policies.some((path) => path !== ownPolicy);
   if (isNamed) return [];
   const searched = last === -1 ? folders : folders.slice(0, last + 1);
   return searched.flatMap((folder) => [join(folder, 'policy.yaml'), join(folder, '.subluminal')]);

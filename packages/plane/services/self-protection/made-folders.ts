@@ -9,20 +9,16 @@ const MOVES = /^(?:cd|pushd|chdir)$/;
 /** What is there when the call comes may be gone when the path is used. */
 const REMOVES = /^(?:rm|rmdir|mv|unlink|rename)$/;
 
-interface MadeByCall {
-  readonly links: boolean;
-  readonly removes: boolean;
-  /** It may go into a folder that it has made, and back: `mkdir a; cd a; rm ../x`. */
-  readonly goesInto: boolean;
+/** Whether a call may go into a folder that it has made, and back: `mkdir a; cd a; rm ../x`. */
+export function makesFolders(words: readonly string[]): boolean {
+  return hasWord(words, FOLDERS) && hasWord(words, MOVES);
 }
 
-export function madeBy(words: readonly string[]): MadeByCall {
-  const does = (what: RegExp) => words.some((word) => what.test(word));
-  return { links: does(LINKS), removes: does(REMOVES), goesInto: does(FOLDERS) && does(MOVES) };
+function hasWord(words: readonly string[], pattern: RegExp): boolean {
+  return words.some((word) => pattern.test(word));
 }
 
-interface AroundPath {
-  readonly made: MadeByCall;
+interface LinkContext {
   /** Where relative paths may start. */
   readonly starts: readonly string[];
   /** The base names of what is protected. */
@@ -30,25 +26,30 @@ interface AroundPath {
   readonly lookup: PathLookup;
 }
 
-/** Whether a link that the call makes may lead a path to something that is called like its end. */
-export function mayBeLinked(path: string, { made, starts, names, lookup }: AroundPath): boolean {
-  // The words of a text with blanks are names of their own.
-  if (!made.links || /\s/.test(path)) return false;
-  const parts = path.split('/');
-  const at = parts.findLastIndex((part) => isNameOf(part, names));
-  const folder = parts.slice(0, at).join('/');
-  if (at < 1 || folder === '' || folder === '.') return false;
-  if (made.removes || isPattern(folder)) return true;
-  return !starts.some((start) => isPlainFolder(resolve(start, folder), lookup));
-}
-
-function isNameOf(part: string, names: ReadonlySet<string>): boolean {
-  if (!isPattern(part)) return names.has(part.toLowerCase());
-  return !isAnything(part) && [...names].some(nameMatcher(part));
-}
-
-/** It is there, and no link is on the way to it. */
-function isPlainFolder(folder: string, lookup: PathLookup): boolean {
-  const located = lookup.locate(folder);
-  return located?.isThere === true && located.path === folder;
+/** Tests whether a link that the call makes may lead a path to something protected at its end. */
+export function linkTest(
+  words: readonly string[],
+  { starts, names, lookup }: LinkContext,
+): (path: string) => boolean {
+  if (!hasWord(words, LINKS)) return () => false;
+  const removes = hasWord(words, REMOVES);
+  const isNamed = (part: string) => {
+    if (!isPattern(part)) return names.has(part.toLowerCase());
+    return !isAnything(part) && [...names].some(nameMatcher(part));
+  };
+  /** It is there, and no link is on the way to it. */
+  const isPlainFolder = (folder: string) => {
+    const located = lookup.locate(folder);
+    return located?.isThere === true && located.path === folder;
+  };
+  return (path) => {
+    // The words of a text with blanks are names of their own.
+    if (/\s/.test(path)) return false;
+    const parts = path.split('/');
+    const at = parts.findLastIndex(isNamed);
+    const folder = parts.slice(0, at).join('/');
+    if (at < 1 || folder === '' || folder === '.') return false;
+    if (removes || isPattern(folder)) return true;
+    return !starts.some((start) => isPlainFolder(resolve(start, folder)));
+  };
 }

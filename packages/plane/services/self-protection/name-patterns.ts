@@ -1,12 +1,12 @@
-// Names with parts that only a shell fills in: `pol*.yaml`, `$DIR/policy.yaml`. They are held against
-// the names of what is protected.
+// Names with parts that only a shell fills in: `pol*.yaml`, `$DIR/policy.yaml`. They are compared with
+// the names of what is protected, and with what is on the disk.
+import { readdirSync } from 'node:fs';
 import { compileGlob } from '@subluminal/core/policy';
 import { UNKNOWN } from '@subluminal/core/shell';
 
 /** A part that stands for everything, or for a kind of file, names none: `*`, `.*`, `*.yaml`. */
 const ANYTHING = new RegExp(`^\\.?[*${UNKNOWN}]+(?:\\.[*\\w]*)?$`);
 const PATTERN = new RegExp(`[*?[${UNKNOWN}]`);
-
 /** `[[:alpha:]]` is one character, whichever. */
 const NAMED_CLASS = /\[[^\]/]{0,64}\[[:.=]\w{1,16}[:.=]\][^\]/]{0,64}\]/g;
 
@@ -14,7 +14,16 @@ export function isPattern(name: string): boolean {
   return PATTERN.test(name);
 }
 
-/** The part before the first sign of a pattern, which leads to a folder; and the rest, by its parts. */
+/** Whether a part stands for everything, or for a kind of file. */
+export function isAnything(part: string): boolean {
+  return ANYTHING.test(part);
+}
+
+export function pathParts(path: string): readonly string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
+}
+
+/** The folder before the first part that is a pattern, and the parts from there on. */
 export function splitPattern(name: string): {
   readonly folder: string;
   readonly rest: readonly string[];
@@ -23,11 +32,7 @@ export function splitPattern(name: string): {
   const first = parts.findIndex(isPattern);
   const folder = parts.slice(0, first).join('/');
   const isRoot = folder === '' && name.startsWith('/');
-  return { folder: isRoot ? '/' : folder, rest: parts.slice(first).filter(isMeant) };
-}
-
-function isMeant(part: string): boolean {
-  return part !== '' && part !== '.';
+  return { folder: isRoot ? '/' : folder, rest: pathParts(parts.slice(first).join('/')) };
 }
 
 /** Whether a part that stands for anything can be filled in to become a name. */
@@ -49,20 +54,15 @@ export function matchesParts(
     return isBelow || matchesParts(rest, path, canFill);
   }
   if (below.length === 0 && isAnything(first)) return canFill(first, name);
-  return matchesName(first, name) && matchesParts(rest, below, canFill);
+  return nameMatcher(first)(name) && matchesParts(rest, below, canFill);
 }
 
-interface EndOptions {
-  readonly canFill: CanFill;
-  /** The folder that the pattern starts in is not known, either. */
-  readonly isOpen: boolean;
-}
-
-/** Whether a pattern whose folder nobody knows may name a path: by the names at its end. */
+/** Whether a pattern in an unknown folder may name a path: by the names at its end. */
 export function matchesEnd(
   pattern: readonly string[],
   path: readonly string[],
-  { canFill, isOpen }: EndOptions,
+  /** `isOpen`: the folder that the pattern starts in is not known, either. */
+  { canFill, isOpen }: { readonly canFill: CanFill; readonly isOpen: boolean },
 ): boolean {
   const isEndFilled = canFill(pattern.at(-1) ?? '', path.at(-1) ?? '');
   const folders = isEndFilled ? pattern.slice(0, -1) : pattern;
@@ -71,17 +71,12 @@ export function matchesEnd(
   });
   const known = pattern.slice(unknown + 1);
   if (known.length === 0 || known.length === pattern.length) return false;
-  for (let count = 1; count <= Math.min(known.length, path.length); count++) {
-    if (matchesParts(known, path.slice(-count), canFill)) return true;
-  }
-  return false;
+  return path.some((_, from) => {
+    return path.length - from <= known.length && matchesParts(known, path.slice(from), canFill);
+  });
 }
 
-function matchesName(pattern: string, name: string): boolean {
-  return nameMatcher(pattern)(name);
-}
-
-/** Made once where a pattern is held against many names. */
+/** Made once where a pattern is compared with many names. */
 export function nameMatcher(pattern: string): (name: string) => boolean {
   if (!isPattern(pattern)) return (name) => pattern === name;
   let matches: ((name: string) => boolean) | undefined;
@@ -103,11 +98,89 @@ function globMatcher(pattern: string): (name: string) => boolean {
   return plain.ok ? plain.test : () => true;
 }
 
-/** Whether a part stands for everything, or for a kind of file. */
-export function isAnything(part: string): boolean {
-  return ANYTHING.test(part);
+/** A part with more holes than this may become any name. */
+const HOLES_MAX = 16;
+
+/** Whether the words of the same call can fill the holes of a part: `a=(policy); rm $a.yaml`. */
+export function fillerOf(names: readonly string[]): CanFill {
+  let words: ReadonlySet<string> | undefined;
+  return (part, name) => {
+    if (!part.includes(UNKNOWN)) return false;
+    // The names themselves, and the parts of them that a shell may take out.
+    words ??= new Set(
+      names.flatMap((one) => {
+        const lower = one.toLowerCase();
+        return [lower, ...lower.split(/[^\w.-]+/), ...lower.split(/[^a-z0-9]+/)];
+      }),
+    );
+    return canBecome(part.toLowerCase(), name.toLowerCase(), words);
+  };
 }
 
-export function partsOf(path: string): readonly string[] {
-  return path.split('/').filter(isMeant);
+/** Goes along the part with every place in the name that its beginning may end at. */
+function canBecome(part: string, name: string, words: ReadonlySet<string>): boolean {
+  if (part.split(UNKNOWN).length > HOLES_MAX) return true;
+  let ends: ReadonlySet<number> = new Set([0]);
+  for (const sign of part) {
+    const next = new Set<number>();
+    for (const end of ends) {
+      if (sign !== UNKNOWN && sign !== '*') {
+        if (name[end] === sign) next.add(end + 1);
+        continue;
+      }
+      for (let to = end; to <= name.length; to++) {
+        // A hole may be empty, or one of the words.
+        if (sign === '*' || to === end || words.has(name.slice(end, to))) next.add(to);
+      }
+    }
+    ends = next;
+  }
+  return ends.has(name.length);
+}
+
+const FOLDERS_MAX = 256;
+const ENTRIES_MAX = 4_096;
+const MATCHES_MAX = 256;
+
+/** What patterns stand for on this disk: reads each folder once, and no more of them than the limit. */
+export class PatternMatches {
+  readonly #entries = new Map<string, readonly string[]>();
+
+  /** Some folders were not read. */
+  get isOver(): boolean {
+    return this.#entries.size >= FOLDERS_MAX;
+  }
+
+  /** The paths that a pattern stands for; none where its end stands for anything. */
+  of(pattern: string): readonly string[] {
+    const parts = pattern.split('/').filter((part) => part !== '');
+    if (isAnything(parts.at(-1) ?? '')) return [];
+    let found: readonly string[] = [''];
+    for (const part of parts) {
+      const matches = nameMatcher(part);
+      const next = found.flatMap((folder) => {
+        const names = isPattern(part) ? this.#namesIn(folder).filter(matches) : [part];
+        return names.map((name) => `${folder}/${name}`);
+      });
+      found = next.slice(0, MATCHES_MAX);
+    }
+    return found;
+  }
+
+  #namesIn(folder: string): readonly string[] {
+    const known = this.#entries.get(folder);
+    if (known !== undefined || this.isOver) return known ?? [];
+    const names = namesIn(folder === '' ? '/' : folder, ENTRIES_MAX);
+    this.#entries.set(folder, names);
+    return names;
+  }
+}
+
+/** The names in a folder, as far as the limit goes; none where it cannot be read. */
+export function namesIn(folder: string, namesMax: number): readonly string[] {
+  try {
+    return readdirSync(folder).slice(0, namesMax);
+  } catch {
+    return [];
+  }
 }

@@ -1,23 +1,26 @@
 // What an agent must not touch: the policy, `SUB_HOME`, and everything else that decides about it.
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename, join, resolve, sep } from 'node:path';
 import type { HomePaths } from '../../stores/config/index.ts';
 import { listRecords, recordFolder, recordKeys } from '../clients/store/records.ts';
-import type { ProtectedSources } from './finder-options.ts';
+import type { FinderOptions } from './finder-options.ts';
+import { namesIn } from './name-patterns.ts';
+import { type Located, PathLookup } from './path-identity.ts';
 
 export interface ProtectedFile {
   readonly path: string;
-  /** In words that tell an agent nothing new. */
+  /** In words that tell an agent nothing new: `the policy in force`. */
   readonly what: string;
 }
 
 const POLICY = 'the policy in force';
 const POLICY_PLACE = 'a place where a policy is looked for';
 const ENTRIES_MAX = 256;
+const IS_CASELESS_DISK = process.platform === 'darwin' || process.platform === 'win32';
 
 /** The files and folders that are known from the configuration alone. */
-export function configuredFiles(sources: ProtectedSources): readonly ProtectedFile[] {
-  const { paths, config, policies, policyPlaces } = sources;
+export function configuredFiles(options: FinderOptions): readonly ProtectedFile[] {
+  const { paths, config, policies, policyPlaces } = options;
   const sink = config['events.sink'];
   const named: readonly (readonly [string | null, string])[] = [
     ...policies.map((path) => [path, POLICY] as const),
@@ -35,7 +38,7 @@ export function configuredFiles(sources: ProtectedSources): readonly ProtectedFi
   return named.flatMap(([path, what]) => (path === null ? [] : [{ path, what }]));
 }
 
-/** The configs of clients that `sub import` or `sub wrap` has changed; read when there are others. */
+/** The configs of clients that `sub import` or `sub wrap` has changed; read again when they change. */
 export class GovernedConfigs {
   readonly #paths: Pick<HomePaths, 'backups' | 'run'>;
   #mark = '';
@@ -49,7 +52,7 @@ export class GovernedConfigs {
     const { backups } = this.#paths;
     // A record is written into its folder after that was made.
     const folders = recordKeys(this.#paths).map((key) => recordFolder(key, this.#paths));
-    const mark = [backups, ...folders].map(markOf).join(' ');
+    const mark = [backups, ...folders].map(folderMark).join(' ');
     if (mark === this.#mark) return this.#files;
     const what = 'a client config that sub governs';
     this.#files = listRecords(this.#paths).flatMap((found) => {
@@ -62,17 +65,75 @@ export class GovernedConfigs {
   }
 }
 
-function markOf(folder: string): string {
+function folderMark(folder: string): string {
   const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.ino} ${stats.mtimeNs}`;
 }
 
-/** The files of a folder itself: one of them may have a second name elsewhere. */
-export function filesIn({ path, what }: ProtectedFile): readonly ProtectedFile[] {
-  try {
-    const names = readdirSync(path).slice(0, ENTRIES_MAX);
-    return names.map((name) => ({ path: join(path, name), what }));
-  } catch {
-    return [];
+interface KnownFile extends ProtectedFile {
+  readonly paths: readonly string[];
+  /** The identity of it on the disk, and of the files in it. */
+  readonly ids: readonly string[];
+}
+
+/** What is protected, as it lies on the disk at the moment. */
+export interface Protection {
+  readonly files: readonly KnownFile[];
+  /** What is protected, by its identity on the disk. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** The base names of what is protected. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** What was there before and is gone may have been moved with its folder: it keeps its identity. */
+export function locateProtected(
+  files: readonly ProtectedFile[],
+  before: Protection | undefined,
+): Protection {
+  const lookup = new PathLookup();
+  const known = files.map((file): KnownFile => {
+    const located = lookup.locate(file.path);
+    const old = before?.files.find(({ path }) => path === file.path);
+    if (located?.isThere !== true && old !== undefined) return { ...old, what: file.what };
+    // A file in a protected folder may have a second name elsewhere.
+    const names = located?.isFolder === true ? namesIn(file.path, ENTRIES_MAX) : [];
+    const ids = [file.path, ...names.map((name) => join(file.path, name))].flatMap((path) => {
+      const one = lookup.locate(path);
+      return one?.isThere === true ? one.ids.slice(0, 1) : [];
+    });
+    const paths = [...new Set([resolve(file.path), located?.path ?? file.path])];
+    return { ...file, paths, ids };
+  });
+  // The first that has an identity says what it is.
+  const named = known.flatMap(({ ids, what }) => ids.map((id) => [id, what] as const));
+  return {
+    files: known,
+    ids: new Map(named.toReversed()),
+    names: new Set(files.map(({ path }) => basename(path).toLowerCase())),
+  };
+}
+
+/** What is protected at a path, by its identity on the disk or by its name. */
+export function protectedAt(
+  path: string,
+  located: Located | undefined,
+  { files, ids }: Protection,
+): string | undefined {
+  for (const id of located?.ids ?? []) {
+    const what = ids.get(id);
+    if (what !== undefined) return what;
   }
+  const lexical = resolve(path);
+  const names = [foldedPath(lexical), foldedPath(located?.path ?? lexical)];
+  return files.find(({ paths }) =>
+    paths.some((one) => names.some((name) => isInside(name, foldedPath(one)))),
+  )?.what;
+}
+
+export function isInside(path: string, outer: string): boolean {
+  return path === outer || path.startsWith(outer.endsWith(sep) ? outer : outer + sep);
+}
+
+export function foldedPath(path: string): string {
+  return IS_CASELESS_DISK ? path.toLowerCase() : path;
 }
