@@ -133,6 +133,6 @@ const NAMES: { readonly [kind in TaintSink['kind']]: string } = {
     entrypoint`,
 };
 
-export const DEFAULT_SINKS: readonly TaintSink[] = (
-  ['recipient', 'url', 'path', 'command'] as const
-).map((kind) => ({ kind, args: NAMES[kind].split(/\s+/) }));
+const DEFAULT_SINKS: readonly TaintSink[] = (['recipient', 'url', 'path', 'command'] as const).map(
+  (kind) => ({ kind, args: NAMES[kind].split(/\s+/) }),
+);

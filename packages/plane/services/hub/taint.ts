@@ -9,18 +9,14 @@ import {
 } from '@subluminal/contracts';
 import type { Call } from '@subluminal/core/policy';
 import {
-  checkCall,
   compileTaint,
+  judgeTaint,
   newTaint,
   observe,
-  RULE_OF_TWO_HINT,
   recordCall,
-  ruleOfTwo,
-  ruleOfTwoSummary,
-  TAINT_HINT,
+  type TaintJudgement,
   type TaintPolicy,
   type TaintState,
-  taintSummary,
 } from '@subluminal/core/taint';
 
 /** The taint section of a policy, ready to use. */
@@ -36,8 +32,6 @@ export interface TaintSaid {
   readonly note: ContentOutcome | undefined;
 }
 
-const TAINT_ID = 'gate:taint';
-const RULE_OF_TWO_ID = 'gate:rule-of-two';
 const NOTHING: TaintSaid = { decisions: [], note: undefined };
 /** Answers at a server whose policy says nothing of taint may reach one whose policy does. */
 const STRICT = compileTaint();
@@ -71,28 +65,13 @@ export class RunTaint {
   judge(call: Call, beside: unknown, rules: TaintRules): TaintSaid {
     const { policy } = rules;
     const { server_name: server, tool_name: tool, args, approved = [] } = call;
-    const name = { server, tool };
-    const findings = new Set<string>();
-    const decisions: Decision[] = [];
-    const stop = (decision: Decision) => {
-      if (!approved.includes(decision.rule_id ?? '')) decisions.push(decision);
-    };
-    const checked = checkCall(this.#state, { ...name, ...(args && { args }), beside }, policy);
-    if (checked.verdict === 'tainted') {
-      for (const { sink } of checked.findings) findings.add(`taint:${sink}`);
-      if (policy.onTaint !== 'tag') {
-        const what = { rule_id: TAINT_ID, reason_code: 'TAINTED_SINK', hint: TAINT_HINT };
-        stop(refusal(policy.onTaint, { ...what, summary: taintSummary(checked) }, rules));
-      }
-    }
-    const two = policy.ruleOfTwo === 'off' ? undefined : ruleOfTwo(this.#state, name, policy);
-    if (policy.ruleOfTwo !== 'off' && two?.verdict === 'third') {
-      findings.add('taint:rule_of_two');
-      const what = { rule_id: RULE_OF_TWO_ID, reason_code: 'RULE_OF_TWO', hint: RULE_OF_TWO_HINT };
-      stop(refusal(policy.ruleOfTwo, { ...what, summary: ruleOfTwoSummary(two) }, rules));
-    }
-    if (findings.size === 0) return NOTHING;
-    return { decisions, note: { action: actionOf(decisions), findings: [...findings] } };
+    const judged = { server, tool, ...(args && { args }), beside };
+    const { objections, findings } = judgeTaint(this.#state, judged, policy);
+    if (findings.length === 0) return NOTHING;
+    const decisions = objections
+      .filter(({ ruleId }) => !approved.includes(ruleId))
+      .map((objection) => refusal(objection, rules));
+    return { decisions, note: { action: actionOf(decisions), findings } };
   }
 
   /** The call passes: from now on the run has what it brings, and its answer may repeat it. */
@@ -120,21 +99,13 @@ function contentOf(text: string): Content {
   }
 }
 
-interface Words {
-  readonly rule_id: string;
-  readonly reason_code: string;
-  readonly summary: string;
-  readonly hint: string;
-}
-
 /** Only control mode asks people. Elsewhere the call is stopped, with the hint all the same. */
 function refusal(
-  how: 'ask' | 'block',
-  { hint, ...words }: Words,
+  { how, hint, ruleId: rule_id, reason_code, summary }: TaintJudgement['objections'][number],
   { approval, mode }: TaintRules,
 ): Decision {
-  const base = { ...words, severity: 'critical' } as const;
-  if (how === 'block') return { ...base, action: 'BLOCK', summary: `${words.summary} ${hint}` };
+  const base = { rule_id, reason_code, summary, severity: 'critical' } as const;
+  if (how === 'block') return { ...base, action: 'BLOCK', summary: `${summary} ${hint}` };
   const asks = mode === 'control';
   const retry_advice = asks ? 'Try the same call again once it has been approved.' : null;
   return {
