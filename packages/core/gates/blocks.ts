@@ -10,13 +10,13 @@ interface Slot {
   readonly isProse: boolean;
 }
 
-type Change = (slot: Slot) => string;
+type SlotChange = (slot: Slot) => string;
 type Json = { readonly [key: string]: unknown };
 
 const PROSE_TYPES = /^text\/(?:plain|markdown)\b/;
 
 /** The result with each text replaced; the very same where nothing was. */
-function withSlots(method: string, value: unknown, change: Change): unknown {
+function withSlots(method: string, value: unknown, change: SlotChange): unknown {
   if (!isObject(value)) return value;
   switch (method) {
     case 'tools/call':
@@ -41,7 +41,7 @@ function withItems(value: Json, field: string, change: (item: unknown) => unknow
     : { ...value, [field]: changed };
 }
 
-function blockWith(block: unknown, change: Change): unknown {
+function blockWith(block: unknown, change: SlotChange): unknown {
   if (!isObject(block)) return block;
   if (block['type'] === 'text') return textWith(block, change, true);
   if (block['type'] !== 'resource') return block;
@@ -49,7 +49,7 @@ function blockWith(block: unknown, change: Change): unknown {
   return resource === block['resource'] ? block : { ...block, resource };
 }
 
-function resourceWith(item: unknown, change: Change): unknown {
+function resourceWith(item: unknown, change: SlotChange): unknown {
   if (!isObject(item)) return item;
   const { mimeType } = item;
   const isProse =
@@ -57,13 +57,13 @@ function resourceWith(item: unknown, change: Change): unknown {
   return textWith(item, change, isProse);
 }
 
-function promptWith(message: unknown, change: Change): unknown {
+function promptWith(message: unknown, change: SlotChange): unknown {
   if (!isObject(message)) return message;
   const content = blockWith(message['content'], ({ text }) => change({ text, isProse: false }));
   return content === message['content'] ? message : { ...message, content };
 }
 
-function textWith(holder: Json, change: Change, isProse: boolean): unknown {
+function textWith(holder: Json, change: SlotChange, isProse: boolean): unknown {
   const { text } = holder;
   if (typeof text !== 'string') return holder;
   const changed = change({ text, isProse });
@@ -80,7 +80,7 @@ interface Marking {
   readonly unitsMax: number;
 }
 
-/** Texts are cut to the limit, and marked where that is wanted. */
+/** Cuts texts to the limit, and marks them where `isMarked` is set. */
 export function bounded(
   value: unknown,
   { method, source, tool, isMarked, unitsMax }: Marking,

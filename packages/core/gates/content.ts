@@ -50,7 +50,7 @@ const CLASS_WORDS: { readonly [C in FindingClass]: string } = {
   hidden_text: 'hidden text',
 };
 
-/** Scans a value, and tells what the policy wants done about it. */
+/** Scans a value, and gives the action of the policy for it. */
 export function judge(
   memory: Memory,
   section: FullContentSection,
@@ -64,7 +64,7 @@ export function judge(
   const inbound = withoutAsking(section.inbound, 'block');
   const actions: Actions = { outbound, inbound, confidenceMin, unscanned };
   const classes = CLASSES.filter((name) => actions[direction][name] !== 'allow');
-  // It keeps within its own limits, and tells what it has left out.
+  // The scan keeps within its own limits, and lists what it has left out.
   const found = scanJson(value, { fingerprint, classes, limits: LIMITS });
   const { verdict } = suppress(found, section.suppressions, { server, tool: place, nowMs });
   const treated = applyActions(value, verdict, { direction, actions });

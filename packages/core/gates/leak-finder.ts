@@ -11,7 +11,7 @@ export interface LeakFinder {
   has(text: string): boolean;
   /** The text with a marker in the place of each. */
   redact(text: string): string;
-  /** The names of the values that any of these texts show; for what is told of a leak. */
+  /** The names of the values that any of these texts show; for notes about a leak. */
   namesIn(texts: readonly string[]): readonly string[];
   /** Whether a value, or a part that is looked for, could stand in a number. */
   readonly hasDigits: boolean;
@@ -33,7 +33,7 @@ const NUMBER_INSIDE = /[\d.eE+-]{8}/;
 export function createLeakFinder(values: readonly SecretValue[]): LeakFinder | undefined {
   const { find, refused } = findOf(values);
   if (find === undefined) return undefined;
-  // A leak is rare: who it was is asked only then, one value at a time.
+  // A leak is rare: which value it shows is searched only then, one value at a time.
   const each = new Map<SecretValue, Find | undefined>();
   const shows = (value: SecretValue, text: string) => {
     if (!each.has(value)) each.set(value, findOf([value]).find);

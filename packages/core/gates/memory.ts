@@ -22,9 +22,9 @@ export interface Memory {
   review: PinReview | undefined;
   /** What the next page of tools goes on from. */
   pageBefore: PinReview | undefined;
-  /** The pins that somebody has been told to keep. */
+  /** The pins that were handed out to be stored. */
   kept: ServerPins | undefined;
-  /** Null when the server has none, undefined while nobody has asked. */
+  /** Null when the server has none, undefined before it has introduced itself. */
   instructions: string | null | undefined;
   areInstructionsBad: boolean;
   /** Tools whose definition must not reach a model. */

@@ -20,7 +20,7 @@ const PATH_LENGTH_MAX = 4_096;
 /** Folders of a name in a patch that may be left out. */
 const FOLDERS_MAX = 32;
 
-/** Keys whose text is written or said, never opened or run; compared without case, `_` and `-`. */
+/** Keys of prose, which no program opens or runs; compared without case, `_` and `-`. */
 const PROSE: ReadonlySet<string> = new Set(
   `content contents filetext filecontent filecontents newstr oldstr newtext oldtext newstring oldstring
    inserttext replacement body message messages description title summary comment comments caption note
@@ -28,21 +28,14 @@ const PROSE: ReadonlySet<string> = new Set(
    markdown html csv xml prompt instruction instructions goal plan task todo details excerpt abstract
    feedback review reason label labels tag tags`.split(/\s+/),
 );
-/** Keys whose text is left out of what a call is about. */
+/** Keys of what a call leaves out. */
 const LEFT_OUT = /^(?:exclude|ignore)/;
-/** Keys whose text is looked for in something else: a plain name in it is no file that is opened. */
+/** Keys of what is searched for: a plain name behind them is no file that is opened. */
 const SEARCHED: ReadonlySet<string> = new Set(
   'query q search searchtext replace replacewith keyword keywords pattern regex regexp'.split(' '),
 );
-/** Keys whose text is prose where it has more than one line. */
-export const LINES: ReadonlySet<string> = new Set([
-  'text',
-  'data',
-  'value',
-  'string',
-  'blob',
-  'source',
-]);
+/** Keys of texts that are prose where they have more than one line. */
+export const LINES: ReadonlySet<string> = new Set('text data value string blob source'.split(' '));
 export const FILE_KEY =
   /path|file|dir|folder|uri|url|src|dst|dest|source|target|from$|^to$|input|output|link|root|cwd/;
 export const COMMAND_KEY =
@@ -53,10 +46,10 @@ const PATCH_HEADER =
   /^[ \t]{0,64}(?:--- |\+\+\+ |Index: |rename (?:from|to) |copy (?:from|to) |diff --git |\*\*\* (?:(?:Add|Update|Delete) File|Move to): ?)(.+)$/gm;
 /** A name as git writes it where it has odd signs: `"b/pol\\151cy.yaml"`. */
 const QUOTED_NAME = /"((?:[^"\\\n]|\\.){1,4096})"/g;
-/** Tells whoever applies a patch how many folders to leave out of its names. */
+/** An option that says how many folders are left out of the names in a patch. */
 const STRIPS = /^(?:-p(?:[2-9]|\d\d).*|-p|--strip(?:=.*)?)$/;
 const STRIP_KEY = /^(?:p|strip|striplevel|stripcomponents)$/;
-/** A list of patterns, which bash knows where it is told to. */
+/** A list of patterns, which bash reads with `extglob`. */
 const PATTERN_LIST = /([?*+@!])\(([^()]*)\)/g;
 const LISTS_DEPTH = 3;
 /** A sign of a path; what has none is a plain word. */
@@ -75,13 +68,13 @@ const ANY = /./;
 const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
 
 /** What a word must have to count as a name: anything, a sign of a path, or a slash. */
-type Needed = 'nothing' | 'sign' | 'slash';
+type NameSign = 'nothing' | 'sign' | 'slash';
 
 /** What is known of the names of protected files. */
 type ProtectedNames = Pick<SelfProtection, 'baseNames' | 'isMentioned'>;
 
 class Collector {
-  readonly names = new Set<string>();
+  readonly #names = new Set<string>();
   isWhole = true;
   readonly #protected: ProtectedNames;
   /** The names in patches, as they stand there. */
@@ -141,7 +134,7 @@ class Collector {
   }
 
   /** Nothing protected is called like any of these words; they may lead there by links or patterns. */
-  #words(text: string, needed: Needed, chosen: RegExp): void {
+  #words(text: string, needed: NameSign, chosen: RegExp): void {
     if (!chosen.test(text)) return;
     for (const word of text.split(SEPARATORS)) if (chosen.test(word)) this.#add(word, needed);
   }
@@ -159,31 +152,31 @@ class Collector {
     }
   }
 
-  /** With `-p2` and such, the names in a patch lose more folders than one. */
-  addStripped(): void {
-    if (!this.#strips) return;
-    for (const file of this.#patched) {
+  found(): NamedPaths {
+    // With `-p2` and such, the names in a patch lose more folders than one.
+    for (const file of this.#strips ? this.#patched : []) {
       const parts = file.split('/');
       const count = Math.min(parts.length, FOLDERS_MAX);
       for (let from = 2; from < count; from++) this.#add(parts.slice(from).join('/'), 'nothing');
     }
+    return { names: [...this.#names], isWhole: this.isWhole };
   }
 
-  #command(text: string, needed: Needed): void {
+  #command(text: string, needed: NameSign): void {
     const lines = text.includes('extglob') ? [text, withAlternatives(text)] : [text];
     for (const line of lines) {
-      // Nobody asks for more once something is missing.
+      // Once something is missing, the call is stopped anyway.
       if (!this.isWhole) return;
       const { words, isWhole, cost } = readShell(line, this.#costLeft);
       this.#costLeft = Math.max(0, this.#costLeft - cost);
       if (!isWhole) this.isWhole = false;
-      for (const { texts, isProse: isSaid } of words) {
-        if (!isSaid) for (const word of texts) this.#word(word, needed);
+      for (const { texts } of words.filter((word) => !word.isProse)) {
+        for (const word of texts) this.#word(word, needed);
       }
     }
   }
 
-  #word(word: string, needed: Needed): void {
+  #word(word: string, needed: NameSign): void {
     this.#add(word, needed);
     if (STRIPS.test(word)) this.#strips = true;
     if (!SIGNS.test(word)) return;
@@ -191,7 +184,7 @@ class Collector {
     for (const part of word.split(SEPARATORS)) this.#add(part, needed);
   }
 
-  #add(name: string, needed: Needed): void {
+  #add(name: string, needed: NameSign): void {
     if (name === '') return;
     if (name.length > PATH_LENGTH_MAX) {
       // A server may make it shorter before it opens it: `././policy.yaml`.
@@ -201,12 +194,12 @@ class Collector {
     if (needed === 'slash' && !SLASHED.test(name)) return;
     const isPlain = !PATHISH.test(name) && !this.#protected.baseNames.has(name);
     if (needed === 'sign' && isPlain) return;
-    if (this.names.size >= NAMES_MAX) this.isWhole = false;
-    else this.names.add(name);
+    if (this.#names.size >= NAMES_MAX) this.isWhole = false;
+    else this.#names.add(name);
   }
 }
 
-function neededBehind(name: string): Needed {
+function neededBehind(name: string): NameSign {
   if (SEARCHED.has(name)) return 'slash';
   return FILE_KEY.test(name) || COMMAND_KEY.test(name) ? 'nothing' : 'sign';
 }
@@ -228,12 +221,12 @@ export function foldedKey(key: string): string {
   return key.toLowerCase().replace(/[_\s-]/g, '');
 }
 
-/** Whether every text behind a key is said or written somewhere. */
+/** Whether every text behind a key is prose. */
 export function isAlwaysProse(name: string): boolean {
   return PROSE.has(name) || LEFT_OUT.test(name);
 }
 
-/** Whether a text is said or written somewhere, by the key that it stands behind. */
+/** Whether a text is prose, by the key that it stands behind. */
 function isProse(name: string, key: string, text: string): boolean {
   if (isAlwaysProse(name)) return true;
   const hasLines = text.trim().includes('\n');
@@ -245,8 +238,7 @@ function isProse(name: string, key: string, text: string): boolean {
 export function namedPaths(value: unknown, known: ProtectedNames): NamedPaths {
   const collector = new Collector(known);
   collector.visit(value, '');
-  collector.addStripped();
-  return { names: [...collector.names], isWhole: collector.isWhole };
+  return collector.found();
 }
 
 /** The same of the texts of a large message: a long one must be known to be prose, or no command. */
@@ -257,6 +249,5 @@ export function namedInTexts(texts: GatheredTexts['texts'], known: ProtectedName
     else if (mayBeCommand === true && !isProse(foldedKey(key), key, 'a\nb'))
       collector.isWhole = false;
   }
-  collector.addStripped();
-  return { names: [...collector.names], isWhole: collector.isWhole };
+  return collector.found();
 }

@@ -6,7 +6,7 @@ import type { Manifest, NewPins, OpenedPins } from '../surface/index.ts';
 import type { TaintPolicy } from '../taint/index.ts';
 import type { LeakFinder } from './leak-finder.ts';
 
-/** What is carried out; everything else is told, and nothing more. */
+/** Which gates are enforced; the others only note what they would have done. */
 export interface Enforcement {
   /** The manifest and its circuit breaker. */
   readonly surface: boolean;
@@ -30,7 +30,7 @@ interface ProtectedName {
 
 /** Keeps calls away from what governs them. */
 export interface SelfProtection {
-  /** False where it is only told. */
+  /** False where a call is only noted. */
   readonly enforced: boolean;
   /** Names of protected files that have no sign of a path in them. */
   readonly baseNames: ReadonlySet<string>;
@@ -40,7 +40,7 @@ export interface SelfProtection {
   isMentioned(text: string): boolean;
   /** The first of these names that is protected, and as what: `the policy in force`. */
   find(names: readonly string[]): ProtectedName | undefined;
-  /** The agent has told the server its roots: relative names may start there. */
+  /** The agent has sent its roots to the server: relative names may start there. */
   rootsTold(uris: readonly string[]): void;
 }
 
@@ -50,7 +50,7 @@ export interface GuardOptions {
   readonly manifest?: Manifest | undefined;
   readonly pins?: PinOptions | undefined;
   readonly content?: ContentSection | undefined;
-  /** Absent as well when somebody else keeps the taint of the run. */
+  /** Also absent when a hub keeps the taint of the run. */
   readonly taint?: TaintPolicy | undefined;
   /** Finds the secrets that were injected into the server. */
   readonly leaks?: LeakFinder | undefined;
@@ -58,7 +58,7 @@ export interface GuardOptions {
   readonly sha256: Sha256;
   /** A keyed hash, short and the same each time; suppressions name it. */
   readonly fingerprint: (text: string) => string;
-  /** Takes secrets out of everything that a gate says. */
+  /** Takes secrets out of all words of a gate. */
   readonly redact: (text: string) => string;
   /** Beyond this size a message is never shown to a gate. */
   readonly inspectBytesMax?: number | undefined;
@@ -68,7 +68,7 @@ export interface GuardOptions {
   readonly seed?: number | undefined;
 }
 
-/** A guard, and what whoever made it must carry on. */
+/** A guard, with the pins that its owner must store. */
 export interface ServerGuard extends Guard {
   /** Definitions that were seen for the first time since this was last asked, to be remembered. */
   pins(): NewPins | undefined;

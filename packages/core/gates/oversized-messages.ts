@@ -11,7 +11,7 @@ import { refusedPassage, SAME } from './verdicts.ts';
 
 const SMALLER = 'Ask for less, or send less, so that it can be looked at.';
 
-/** Whether such a message may pass; an empty method is one that nobody knows. */
+/** Whether such a message may pass; an empty method is unknown. */
 export function oversizedPassage(
   memory: Memory,
   seenMessages: SeenMessages,

@@ -90,7 +90,7 @@ function refusedBy(refusal: Refusal): Omit<Stop, 'rule' | 'enforced' | 'summary'
   return reason_code.startsWith('PARAM_') ? { ...base, hintKind: 'ARG_FIX', suggested_args } : base;
 }
 
-/** Arguments that nobody has read, where the manifest has something to say about them. */
+/** Arguments that were not read, where the manifest has rules for them. */
 function isUnread({ offeredEver }: Memory, manifest: Manifest, { call }: TimedCall): boolean {
   const { tool } = call;
   const twins = offeredEver.has(tool) ? [] : twinsOf(manifest, tool);

@@ -67,7 +67,7 @@ export function withTexts(value: unknown, change: (text: string) => string): unk
     : Object.fromEntries(members);
 }
 
-/** The same, keys included. Two keys that become one are told apart by a further bracket. */
+/** The same, keys included. Of two keys that become one, the second gets a further bracket. */
 export function withTextsAndKeys(value: unknown, change: (text: string) => string): unknown {
   const texts = withTexts(value, change);
   return hasKey(texts, (key) => change(key) !== key) ? withKeys(texts, change) : texts;

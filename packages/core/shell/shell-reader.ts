@@ -9,7 +9,7 @@ import { heredocDelimiter, plainStart, type WordPiece, wordTexts } from './word-
 const DEPTH_MAX = 6;
 const HEREDOCS_MAX = 32;
 const NESTING = /[\s;&|<>()$`"'\\]/;
-/** A blank to everybody but a shell. */
+/** Looks like a blank, but is none to a shell. */
 const ODD_BLANK = /[^\S \t\n]/;
 const ASSIGNMENT = /^([A-Za-z_]\w*)(?:\[[^\]=]*\])?(\+?)=/;
 

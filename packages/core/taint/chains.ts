@@ -16,7 +16,7 @@ import { folded } from './tokens/spellings.ts';
 import { identifierKeys, wordsIn } from './tokens/tokens.ts';
 import type { MatchKind, SinkKind } from './types.ts';
 
-interface Link {
+interface ChainLink {
   readonly key: string;
   readonly match: MatchKind;
 }
@@ -28,7 +28,7 @@ export interface Chain {
   readonly subject: SubjectKind;
   /** As allowlists see it: an address, `host/path`, a path with its case, a command line. */
   readonly value: string;
-  readonly links: readonly Link[];
+  readonly links: readonly ChainLink[];
   /** It looks like a host and has nothing around it, as the name of a file does. */
   readonly isBare?: boolean;
 }
@@ -88,7 +88,7 @@ function webChains(word: string): readonly Chain[] {
   }));
 }
 
-function hostLinks(host: string): readonly Link[] {
+function hostLinks(host: string): readonly ChainLink[] {
   return [host, ...hostsAbove(host)].map((one) => ({ key: keyOf('host', one), match: 'host' }));
 }
 
@@ -107,10 +107,9 @@ function recipientChains(value: string, words: readonly string[]): readonly Chai
   return chains;
 }
 
-/** `--output=/etc/x` and `HEAD:/etc/x` hold a path behind their sign. */
+/** `--output=/etc/x` holds a path behind its sign. */
 function embeddedPaths(word: string): readonly Chain[] {
-  const sign = word.search(/=/);
-  return [word, ...(sign === -1 ? [] : [word.slice(sign + 1)])].flatMap(pathChain);
+  return [...new Set([word, word.slice(word.indexOf('=') + 1)])].flatMap(pathChain);
 }
 
 function pathChain(word: string): readonly Chain[] {
@@ -151,7 +150,7 @@ function chainsOfCommands(commands: readonly (readonly string[])[]): readonly Ch
   return commands.map((given) => {
     const words = given.slice(0, COMMAND_WORDS_MAX).map((word) => word.toLowerCase());
     const whole = commandKey(words);
-    const links: Link[] = [
+    const links: ChainLink[] = [
       { key: keyOf('command', whole), match: 'exact' },
       { key: keyOf('command_part', whole), match: 'exact' },
     ];
@@ -171,7 +170,7 @@ export function shapesOf(value: string): ReadonlySet<SinkKind> {
   const shapes = new Set<SinkKind>();
   // How a value begins tells what it is.
   const text = folded(value.slice(0, LENGTH_MAX))
-    // Those who read addresses leave breaks out.
+    // Parsers of addresses leave breaks out.
     .replace(/[\t\r\n]+/g, '')
     .trim();
   if (/\s/.test(text)) {

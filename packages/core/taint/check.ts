@@ -2,7 +2,7 @@
 import { formatPath } from '../source/problem.ts';
 import { type Chain, chainsOf, shapesOf } from './chains.ts';
 import type { TaintPolicy } from './compile-policy.ts';
-import { type Leaf, type Leaves, leavesOf } from './leaves.ts';
+import { type Leaf, leavesOf } from './leaves.ts';
 import { sightingOf } from './memory.ts';
 import { shownChain, shownValue } from './summaries.ts';
 import { reachesUnknown } from './tokens/command-words.ts';
@@ -26,14 +26,7 @@ const FINDINGS_MAX = 20;
 
 const PARTS_SHOWN_MAX = 4;
 
-interface CallLeaves extends Leaves {
-  /** What a client tells of itself with each call: there only what is known to be read counts. */
-  readonly told: ReadonlySet<Leaf>;
-}
-
-const NONE: ReadonlySet<Leaf> = new Set();
-
-interface Hit {
+interface SinkHit {
   readonly chain: Chain;
   /** Under which it was known. */
   readonly key: string;
@@ -44,7 +37,12 @@ interface Hit {
 /** Clean, or each argument at a sink whose value was read in untrusted content of this run. */
 export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolicy): TaintVerdict {
   if (state.untrustedCount === 0 && state.blind === undefined) return { verdict: 'clean' };
-  const { leaves, whole, told } = leavesOfCall(call);
+  const args = leavesOf(call.args ?? {}, LIMITS);
+  // A server may ask for what stands beside the arguments piece by piece.
+  const beside = leavesOf(call.beside, LIMITS);
+  const leaves = [...args.leaves, ...beside.leaves];
+  // Of what a client tells about itself with each call, only what is known to be read counts.
+  const aboutClient = new Set(beside.leaves.filter(({ path }) => path[1] === '_meta'));
   const found: TaintFinding[] = [];
   const sinkLeaves: Leaf[] = [];
   const effort = new Effort(UNITS_MAX);
@@ -52,31 +50,20 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
     const sinks = sinksOf(leaf, call, policy);
     if (sinks.size > 0 && !leaf.isKey) sinkLeaves.push(leaf);
     for (const sink of sinks) {
-      found.push(...leafFindings(state, { leaf, sink, effort, isTold: told.has(leaf) }, policy));
+      const isAboutClient = aboutClient.has(leaf);
+      found.push(...leafFindings(state, { leaf, sink, effort, isAboutClient }, policy));
     }
   }
   if (found.length === 0) found.push(...joinedFindings(state, { leaves, sinkLeaves }, policy));
-  if (!whole || effort.isSpent || call.args === undefined) found.push(...unseenFindings(state));
+  const isWhole = args.whole && beside.whole && !effort.isSpent;
+  if (!isWhole || call.args === undefined) found.push(...unseenFindings(state));
   const findings = distinct(found);
   if (findings.length === 0) return { verdict: 'clean' };
   const more = Math.max(0, findings.length - FINDINGS_MAX);
   return { verdict: 'tainted', findings: findings.slice(0, FINDINGS_MAX), more };
 }
 
-/** The arguments, and what stands beside them, which a server may ask for piece by piece. */
-function leavesOfCall({ args, beside }: TaintCall): CallLeaves {
-  const sent = leavesOf(args ?? {}, LIMITS);
-  if (beside === undefined) return { ...sent, told: NONE };
-  const more = leavesOf(beside, LIMITS);
-  const told = more.leaves.filter(({ path }) => path[1] === '_meta');
-  return {
-    leaves: [...sent.leaves, ...more.leaves],
-    whole: sent.whole && more.whole,
-    told: new Set(told),
-  };
-}
-
-/** By the names on its way, and by what it looks like. A key is a sink where it looks like one. */
+/** By the names on its path, and by what it looks like. A key is a sink where it looks like one. */
 function sinksOf(leaf: Leaf, call: TaintCall, policy: TaintPolicy): ReadonlySet<SinkKind> {
   const shapes = [...shapesOf(leaf.text)].filter((kind) => policy.byShape.has(kind));
   if (leaf.isKey) return new Set(shapes);
@@ -87,46 +74,41 @@ interface SinkLeaf {
   readonly leaf: Leaf;
   readonly sink: SinkKind;
   readonly effort: Effort;
-  readonly isTold: boolean;
+  readonly isAboutClient: boolean;
 }
 
 function leafFindings(
   state: TaintState,
-  { leaf, sink, effort, isTold }: SinkLeaf,
+  { leaf, sink, effort, isAboutClient }: SinkLeaf,
   policy: TaintPolicy,
 ): readonly TaintFinding[] {
   const arg = formatPath(leaf.path);
-  const { hits, vouched } = judged(state, { value: leaf.text, sink, effort }, policy);
+  const { hits, vouched } = judgeValue(state, { value: leaf.text, sink, effort }, policy);
   if (hits.length > 0) {
     return hits.map(({ chain, match, source }) => {
       return { arg, sink, match, source, shown: shownChain(chain) };
     });
   }
-  if (sink === 'command' && !leaf.isKey && !isTold && reachesUnknown(leaf.text)) {
+  if (sink === 'command' && !leaf.isKey && !isAboutClient && reachesUnknown(leaf.text)) {
     return unseenFindings(state, { arg, sink, shown: shownValue(leaf.text) });
   }
-  if (state.blind === undefined || vouched || leaf.isKey || isTold) return [];
+  if (state.blind === undefined || vouched || leaf.isKey || isAboutClient) return [];
   return [{ arg, sink, match: 'unscanned', source: state.blind, shown: shownValue(leaf.text) }];
 }
 
-interface JudgedValue {
+interface SinkValue {
   readonly value: string;
   readonly sink: SinkKind;
   readonly effort?: Effort;
 }
 
-interface Judged {
-  readonly hits: readonly Hit[];
-  /** Everything that the value names is allowed, or was given by trusted content. */
-  readonly vouched: boolean;
-}
-
-function judged(
+/** What was read of a value; it is vouched for where all that it names is allowed or trusted. */
+function judgeValue(
   state: TaintState,
-  { value, sink, effort }: JudgedValue,
+  { value, sink, effort }: SinkValue,
   policy: TaintPolicy,
-): Judged {
-  const hits: Hit[] = [];
+): { readonly hits: readonly SinkHit[]; readonly vouched: boolean } {
+  const hits: SinkHit[] = [];
   let chains = 0;
   let good = 0;
   for (const spelling of spellingsOf(value, effort)) {
@@ -159,10 +141,7 @@ function firstKnown(state: TaintState, chain: Chain) {
 /** A value in pieces: `eve`, `evil.example` in two arguments, or a command word by word. */
 function joinedFindings(
   state: TaintState,
-  {
-    leaves,
-    sinkLeaves,
-  }: { readonly leaves: readonly Leaf[]; readonly sinkLeaves: readonly Leaf[] },
+  { leaves, sinkLeaves }: { readonly [name in 'leaves' | 'sinkLeaves']: readonly Leaf[] },
   policy: TaintPolicy,
 ): readonly TaintFinding[] {
   if (sinkLeaves.length === 0) return [];
@@ -170,7 +149,7 @@ function joinedFindings(
   return joinedOf(leaves).flatMap((joined) => {
     const { text, sink, parts } = joined;
     if (!parts.some(({ path }) => sinkPaths.has(formatPath(path)))) return [];
-    const { hits } = judged(state, { value: text, sink }, policy);
+    const { hits } = judgeValue(state, { value: text, sink }, policy);
     if (hits.length === 0) return [];
     const isOfOne = alone(joined);
     return hits
@@ -182,8 +161,8 @@ function joinedFindings(
   });
 }
 
-/** Whether one part says by itself what was found: then nothing was put together. */
-function alone({ parts, sink }: Joined): (hit: Hit) => boolean {
+/** Whether one part alone holds what was found: then nothing was put together. */
+function alone({ parts, sink }: JoinedText): (hit: SinkHit) => boolean {
   const named = new Set<string>();
   const keys = new Set<string>();
   for (const { text } of parts) {
@@ -202,7 +181,7 @@ function nameOf({ subject, value }: Chain): string {
 }
 
 /** The list or object that holds them; at the top, each by its name. */
-function partNames({ parts }: Joined): string {
+function partNames({ parts }: JoinedText): string {
   const parent = formatPath(parts[0]?.path.slice(0, -1) ?? []);
   if (parent !== '') return parent;
   const names = parts.slice(0, PARTS_SHOWN_MAX).map(({ path }) => formatPath(path));
@@ -221,17 +200,18 @@ function unseenFindings(state: TaintState, what: Unseen = ALL_ARGS): readonly Ta
 
 /** One finding for each argument, sink and value, the most telling match first. */
 function distinct(findings: readonly TaintFinding[]): readonly TaintFinding[] {
-  const kept = new Map<string, TaintFinding>();
-  for (const finding of findings) {
-    const id = JSON.stringify([finding.arg, finding.sink, finding.shown]);
-    if (!kept.has(id)) kept.set(id, finding);
-  }
-  return [...kept.values()];
+  const seen = new Set<string>();
+  return findings.filter(({ arg, sink, shown }) => {
+    const id = JSON.stringify([arg, sink, shown]);
+    const isNew = !seen.has(id);
+    seen.add(id);
+    return isNew;
+  });
 }
 
 // Values that make sense only together: neighbours in a list or an object, put side by side.
 
-export interface Joined {
+interface JoinedText {
   readonly text: string;
   readonly sink: SinkKind;
   readonly parts: readonly Leaf[];
@@ -243,14 +223,14 @@ const GROUPS_MAX = 64;
 const PART_LENGTH_MAX = 128;
 const LENGTH_MAX = 512;
 
-interface Way {
+interface JoinRule {
   readonly sign: string;
   readonly sink: SinkKind;
   /** A part with blanks in it is a sentence, not a piece. */
   readonly ofWords?: true;
 }
 
-const WAYS: readonly Way[] = [
+const JOIN_RULES: readonly JoinRule[] = [
   { sign: '', sink: 'recipient' },
   { sign: '', sink: 'url', ofWords: true },
   { sign: '@', sink: 'recipient', ofWords: true },
@@ -261,7 +241,7 @@ const WAYS: readonly Way[] = [
 ];
 
 /** Every group of neighbours, whole and in pairs, in the ways in which they may be put together. */
-export function joinedOf(leaves: readonly Leaf[]): readonly Joined[] {
+function joinedOf(leaves: readonly Leaf[]): readonly JoinedText[] {
   const groups = new Map<string, Leaf[]>();
   for (const leaf of leaves) {
     if (leaf.isKey || leaf.path.length === 0 || leaf.text.length > PART_LENGTH_MAX) continue;
@@ -273,7 +253,7 @@ export function joinedOf(leaves: readonly Leaf[]): readonly Joined[] {
   return [...groups.values()].flatMap((group) => joinedIn(group.slice(0, GROUP_MAX)));
 }
 
-function joinedIn(group: readonly Leaf[]): readonly Joined[] {
+function joinedIn(group: readonly Leaf[]): readonly JoinedText[] {
   if (group.length < 2) return [];
   const pairs = group.flatMap((one, index) => {
     const next = group[index + 1];
@@ -285,10 +265,10 @@ function joinedIn(group: readonly Leaf[]): readonly Joined[] {
         ];
   });
   const sets = [group, ...(group.length === 2 ? [group.toReversed()] : pairs)];
-  return sets.flatMap((set) => WAYS.flatMap((way) => joinedBy(way, set)));
+  return sets.flatMap((set) => JOIN_RULES.flatMap((rule) => joinedBy(rule, set)));
 }
 
-function joinedBy({ sign, sink, ofWords }: Way, set: readonly Leaf[]): readonly Joined[] {
+function joinedBy({ sign, sink, ofWords }: JoinRule, set: readonly Leaf[]): readonly JoinedText[] {
   const parts = ofWords ? set.filter(({ text }) => !/\s/.test(text.trim())) : set;
   if (parts.length < 2) return [];
   const text = parts.map((part) => part.text.trim()).join(sign);

@@ -24,7 +24,7 @@ export interface TaintPolicy {
   sinksAt(name: ToolName, path: LeafPath): ReadonlySet<SinkKind>;
   /** Sinks that a value is wherever it stands, by what it looks like. */
   readonly byShape: ReadonlySet<SinkKind>;
-  /** Named as good, whoever named it before. */
+  /** Whether the section allows a value, even where untrusted content named it. */
   allows(subject: SubjectKind, value: string): boolean;
   readonly ruleOfTwo: 'off' | 'ask' | 'block';
   /** What a call of this tool brings into the run. */

@@ -26,7 +26,7 @@ export function sightingOf(state: TaintState, key: string): Sighting | undefined
   return undefined;
 }
 
-/** The state with these keys seen; `isWhole` tells at the end whether they are all there are. */
+/** The state with these keys seen; `isWhole` is asked at the end whether these are all. */
 export function remember(
   state: TaintState,
   keys: Iterable<string>,

@@ -1,4 +1,4 @@
-// An answer comes back: what it says is remembered, with where it came from.
+// An answer comes back: its values are remembered, with where they came from.
 import { textOfBytes } from '../scan/detect/unwrap.ts';
 import { type Leaf, leavesOf } from './leaves.ts';
 import { remember } from './memory.ts';
@@ -16,7 +16,7 @@ export interface Observation extends TaintSource {
 }
 
 const LIMITS = { charsMax: 1_048_576, nodesMax: 50_000 };
-/** All spellings together, and what is found in them: a text that says more is not read to its end. */
+/** All spellings together, and what is found in them: a text that holds more is not read to its end. */
 const UNITS_MAX = 2_097_152;
 const UNITS_OF_LEAF = 16;
 const UNITS_OF_WORD = 16;
@@ -26,7 +26,7 @@ const UNITS_OF_KEY = 8;
 const BATCH_LENGTH = 16_384;
 /** No value goes over it: a blank, so that no break can be taken out of an address. */
 const BETWEEN = ' \n';
-/** What a server says of itself before it is used. It brings no input: its tools do, when called. */
+/** Descriptions of the server itself. They bring no input: its tools do, when they are called. */
 const INTRODUCTIONS: ReadonlySet<string> = new Set([
   'completion/complete',
   'initialize',
@@ -53,7 +53,7 @@ export function observe(state: TaintState, observation: Observation): TaintState
   return { ...seen, flags: new Map([...seen.flags, ['untrusted_input', source]]) };
 }
 
-/** Each text, and what stands in a file that came as base64. */
+/** Each text, and the content of a file that came as base64. */
 function* textsOf(leaves: readonly Leaf[], effort: Effort): Generator<string> {
   for (const { text, path, isKey } of leaves) {
     if (!effort.spend(UNITS_OF_LEAF)) return;
@@ -74,7 +74,7 @@ function* batchesOf(texts: Iterable<string>): Generator<string> {
 }
 
 /**
- * What an answer says beyond the arguments of its own call. An echo brings nothing in, and vouches
+ * The values of an answer beyond the arguments of its own call. An echo brings nothing in, and vouches
  * for nothing: what was known of the value stays as it was.
  */
 function* keysOf(

@@ -13,7 +13,7 @@ const CALLS_MAX = 256;
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** What a server asks or tells in the middle of some call, nobody says of which. */
+/** Messages in the middle of a call that do not name the call. */
 const ASIDE = /^(?:elicitation|notifications|sampling)\//;
 
 /** The keys of everything in the arguments of this call; of an aside, of all calls of the server. */

@@ -1,4 +1,4 @@
-// What a call is told that taint has stopped: which argument came from where, and what to do.
+// The words for a call that taint stops: which argument came from where, and what to do.
 import { visible } from '../text/visible.ts';
 import type { Chain } from './chains.ts';
 import type { RuleOfTwoVerdict } from './rule-of-two.ts';

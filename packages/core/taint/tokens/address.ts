@@ -16,7 +16,7 @@ const EMAIL = /[\p{L}\p{N}._%+'-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}\p{N
 const SCHEMES =
   /[a-z][a-z0-9+.-]{1,20}:(?=[/\\]{2})|(?<![a-z0-9+.-])(?:https?|wss?|ftp):|(?<=^|[=@])(?=[/\\]{2})/i;
 const ADDRESS_LENGTH_MAX = 512;
-/** Everybody's mail: that one sender has an address there says nothing of the next. */
+/** Public mail hosts: an untrusted sender there does not make the host untrusted. */
 export const SHARED_MAIL: ReadonlySet<string> = new Set(
   `gmail.com googlemail.com outlook.com hotmail.com live.com msn.com yahoo.com icloud.com me.com
    aol.com proton.me protonmail.com gmx.de gmx.net gmx.com web.de mail.com mail.ru yandex.ru

@@ -5,7 +5,7 @@ import { looksLikeHost, plainNumberHost } from './host.ts';
 import { isRooted } from './path.ts';
 
 /** Run the command that stands behind them, and behind their options. */
-export const WRAPPERS: ReadonlySet<string> = new Set(
+const WRAPPERS: ReadonlySet<string> = new Set(
   `sudo doas env nohup time exec command builtin xargs nice ionice timeout stdbuf setsid busybox
    unbuffer watch strace parallel flock chroot ! if elif while until`.split(/\s+/),
 );
@@ -23,7 +23,7 @@ const JOINED_MAX = 16_384;
 const SOME_PROCESS = new RegExp(`/proc/(?:${UNKNOWN}|\\$\\w{1,64})(?=/)`, 'g');
 /** Several options in one word; a value may stand behind any of them. */
 const OPTIONS = /^-[A-Za-z0-9]{2,8}/;
-export const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)/;
+const SOCKET = /^\/dev\/(?:tcp|udp)\/([^/]+)/;
 
 interface CommandNames {
   readonly reading: ShellReading;
@@ -122,7 +122,7 @@ function unwrapped(words: readonly string[]): readonly (readonly string[])[] {
   return [own, ...tails];
 }
 
-export function isAssignment(word: string): boolean {
+function isAssignment(word: string): boolean {
   return /^\w+\+?=/.test(word);
 }
 
@@ -155,8 +155,6 @@ function foldersIn(words: readonly ShellWord[]): readonly string[] {
     .filter((folder) => folder !== '');
 }
 
-// Commands that reach a machine whose name nobody can look at.
-
 /** Programs that reach another machine. */
 const OUTBOUND: ReadonlySet<string> = new Set(
   `curl wget aria2c xh lynx w3m nc ncat netcat socat telnet ssh scp sftp rsync tftp openssl
@@ -173,11 +171,11 @@ const NAMERS: ReadonlySet<string> = new Set(
 /** Options of outbound programs whose value is no destination. */
 const NO_DESTINATION =
   /^(?:-[HdAbcDeFmoTuwXEiIlpO]|--(?:header|data(?:-\w+)?|json|form|user(?:-agent)?|cookie(?:-jar)?|output|request|max-time|write-out|cert|key|cacert|referer|timeout|retry))$/;
-/** Of which everybody knows that they hold no address of a machine. */
+/** Variables that never hold the address of a machine. */
 const HARMLESS = /\$(?:HOME|PWD|OLDPWD|USER|LOGNAME|TMPDIR|SHELL)(?!\w)/g;
 
 /**
- * Whether a command may reach a machine whose name nobody can look at: because only the running
+ * Whether a command may reach a machine whose name cannot be checked: because only the running
  * shell knows it, or because there is more in the command than is looked at.
  */
 export function reachesUnknown(line: string): boolean {

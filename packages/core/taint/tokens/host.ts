@@ -43,7 +43,7 @@ function ipv4Of(name: string): string | undefined {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
 }
 
-/** The address behind a number that nobody writes for anything else: `0xcb.0.113.77`, `203.0.29005`. */
+/** The address behind a number that is written for nothing else: `0xcb.0.113.77`, `203.0.29005`. */
 export function plainNumberHost(word: string): string | undefined {
   const name = word.slice(word.lastIndexOf('@') + 1);
   const isNumber = /^(?:0x[0-9a-f]{1,8}|\d{1,11})(?:\.(?:0x[0-9a-f]{1,8}|\d{1,11})){0,3}$/i.test(

@@ -4,7 +4,7 @@ import { plainIpv6 } from './host.ts';
 
 const ROUNDS_MAX = 3;
 const UNITS_MAX = 1_048_576;
-/** Another spelling of the same text: whoever looks at all of it again pays for that. */
+/** The share that another spelling of the same text costs. */
 const AGAIN = 0.25;
 const ENTITIES: { readonly [name: string]: string } = {
   amp: '&',
@@ -94,8 +94,6 @@ function withoutBrackets(text: string): string {
     .replace(/[[({]:[\])}]/g, ':');
 }
 
-// Forms that parsers of addresses accept and nobody writes: one plain form for each.
-
 /** A break inside of `http://ev\til.example`, which browsers leave out. */
 const BROKEN_HOST =
   /[a-z][a-z0-9+.-]{1,20}:[/\\]{0,8}[^\s/\\?#]{0,253}(?:[\t\r\n]{1,8}[^\s/\\?#]{1,253}){1,4}/gi;
@@ -104,7 +102,7 @@ const IPV6 =
   /\[[0-9a-f:.]{2,45}(?:%[\w.-]{1,16})?\]|(?<![\w:.])(?:0{0,4}:){2,5}ffff:[0-9a-f:.]{3,15}/gi;
 
 /** Hosts of addresses, in one piece and by their number. */
-export function withPlainPlaces(text: string): string {
+function withPlainPlaces(text: string): string {
   if (!text.includes(':')) return text;
   const whole = /[\t\r\n]/.test(text)
     ? text.replace(BROKEN_HOST, (match) => match.replace(/[\t\r\n]+/g, ''))
@@ -113,7 +111,7 @@ export function withPlainPlaces(text: string): string {
 }
 
 /** `"eve"@evil.example`, `eve(x)@evil.example`, `eve @evil.example`: RFC 5322 takes them all. */
-export function withPlainMail(text: string): string {
+function withPlainMail(text: string): string {
   if (!text.includes('@')) return text;
   return text
     .replace(/\s{0,4}\([^()@]{0,64}\)\s{0,4}(?=@)/g, '')
@@ -168,7 +166,7 @@ function cutAfter(text: string, from: number): number {
 
 // How much looking a text may cost. What it is counted in is about the work for one character.
 
-/** Counts down; what is beyond the limit is not looked at, and the one who asks knows it. */
+/** Counts down; what is beyond the limit is not looked at, and `isSpent` says so. */
 export class Effort {
   #left: number;
   #isSpent = false;

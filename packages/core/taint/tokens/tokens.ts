@@ -77,8 +77,8 @@ function* wordKeys(word: string): Generator<string> {
 }
 
 function* pathKeys(word: string): Generator<string> {
-  // `--output=/etc/passwd` and `HEAD:src/a.ts` hold a path behind their sign.
-  for (const part of new Set([word, word.slice(word.search(/[=]/) + 1)])) {
+  // `--output=/etc/passwd` holds a path behind its sign.
+  for (const part of new Set([word, word.slice(word.indexOf('=') + 1)])) {
     const path = pathOf(part);
     if (path === undefined) continue;
     yield keyOf('path', path);
