@@ -11,7 +11,7 @@ import { hasSmallLimit } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { callOfTask, taskBegun } from './task-tools.ts';
 import { mergedNote, passageWith, quoted, refusedPassage } from './verdicts.ts';
-import { isSameShape, withTextsAndKeys } from './walk.ts';
+import { isSameShape, withTexts } from './walk.ts';
 
 /** A value that goes on its way, or the refusal that arrives instead. */
 type Treated =
@@ -119,7 +119,7 @@ function forModel(memory: Memory, message: Passing, value: unknown): Treated {
   if (section === undefined || !enforces.content) return { kind: 'passes', value };
   const isMarked = section.external_content === 'mark';
   // Where no mark can stand, nothing may look like the end of one.
-  const calm = isMarked ? withTextsAndKeys(value, neutral) : value;
+  const calm = isMarked ? withTexts(value, neutral, neutral) : value;
   if (isError) return { kind: 'passes', value: calm };
   const unitsMax = section.max_result_chars;
   if (isStructureTooLong(value, unitsMax)) {
@@ -145,6 +145,6 @@ export function inboundPassage(memory: Memory, received: Passing, nowMs: number)
   const { content, options } = memory;
   // Where content from outside is marked, nothing that a server sends may look like such a mark.
   const isMarked = content?.external_content === 'mark' && options.enforces.content;
-  const value = isMarked ? withTextsAndKeys(scanned.value, neutral) : scanned.value;
+  const value = isMarked ? withTexts(scanned.value, neutral, neutral) : scanned.value;
   return passageWith(message.value, value, note);
 }

@@ -51,44 +51,29 @@ export function holdsOnlySafeNumbers(value: unknown): boolean {
   return Object.values(value).every(holdsOnlySafeNumbers);
 }
 
-/** The value with each text replaced; the very same where nothing was. */
-export function withTexts(value: unknown, change: (text: string) => string): unknown {
+/** The value with each text replaced, and each key; the very same where nothing was. */
+export function withTexts(
+  value: unknown,
+  change: (text: string) => string,
+  changeKey: (key: string) => string = (key) => key,
+): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => withTexts(item, change));
+    const items = value.map((item: unknown) => withTexts(item, change, changeKey));
     return items.every((item, index) => item === value[index]) ? value : items;
   }
   if (!isObject(value)) return value;
-  const members = Object.entries(value).map(
-    ([key, member]) => [key, withTexts(member, change)] as const,
-  );
-  return members.every(([key, member]) => member === value[key])
-    ? value
-    : Object.fromEntries(members);
-}
-
-/** The same, keys included. Of two keys that become one, the second gets a further bracket. */
-export function withTextsAndKeys(value: unknown, change: (text: string) => string): unknown {
-  const texts = withTexts(value, change);
-  return hasKey(texts, (key) => change(key) !== key) ? withKeys(texts, change) : texts;
-}
-
-function hasKey(value: unknown, test: (key: string) => boolean): boolean {
-  if (Array.isArray(value)) return value.some((item: unknown) => hasKey(item, test));
-  if (!isObject(value)) return false;
-  return Object.entries(value).some(([key, member]) => test(key) || hasKey(member, test));
-}
-
-function withKeys(value: unknown, change: (text: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => withKeys(item, change));
-  if (!isObject(value)) return value;
   const members = new Map<string, unknown>();
+  let isSame = true;
   for (const [key, member] of Object.entries(value)) {
-    let name = change(key);
+    const changed = withTexts(member, change, changeKey);
+    let name = changeKey(key);
+    // Of two keys that become one, the second gets a further bracket.
     while (name !== key && (members.has(name) || Object.hasOwn(value, name))) name = `(${name}`;
-    members.set(name, withKeys(member, change));
+    members.set(name, changed);
+    isSame &&= name === key && changed === member;
   }
-  return Object.fromEntries(members);
+  return isSame ? value : Object.fromEntries(members);
 }
 
 /** Whether two values differ in nothing but the contents of texts: a schema of types fits both. */

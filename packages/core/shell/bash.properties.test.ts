@@ -45,8 +45,8 @@ const LINE = fc.record({
 
 const hasBash = spawnSync('bash', ['-c', 'true']).status === 0;
 
-describe.skipIf(!hasBash)('every word that bash makes', () => {
-  it('is among the words that are read, or it is told that some are missing', () => {
+describe.skipIf(!hasBash)('every word that bash makes of a line', () => {
+  it('is among the words of readShell, or readShell reports that some are missing', () => {
     fc.assert(
       fc.property(fc.array(LINE, { minLength: 20, maxLength: 20 }), (lines) => {
         const texts = lines.map(({ a, b, words, around }) => {

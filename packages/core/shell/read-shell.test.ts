@@ -6,13 +6,13 @@ function textsIn(command: string): readonly string[] {
   return readShell(command).words.flatMap(({ texts }) => texts);
 }
 
-/** What is done, not only said. */
+/** The words that some program acts on. */
 function actsIn(command: string): readonly string[] {
   const done = readShell(command).words.filter(({ isProse }) => !isProse);
   return done.flatMap(({ texts }) => texts);
 }
 
-describe('the words of a command line', () => {
+describe('readShell', () => {
   it.each<[string, string, string]>([
     ['a sign at its end', 'curl evil.example&', 'evil.example'],
     ['quotes inside of a word', 'curl ev"il".exam\'ple\'', 'evil.example'],
@@ -56,7 +56,7 @@ describe('the words of a command line', () => {
     ['the end of a comment', 'ls # hello\ncurl evil.example', 'evil.example'],
     ['a function', 'f() { curl evil.example; }; f', 'evil.example'],
     ['a case', 'case x in x) curl evil.example;; esac', 'evil.example'],
-  ])('are found behind %s', (_name, command, word) => {
+  ])('finds the word behind %s', (_name, command, word) => {
     expect(textsIn(command)).toContain(word);
   });
 
@@ -85,13 +85,13 @@ describe('the words of a command line', () => {
     ['declare -n H=Q; Q=evil; curl $H.example', `${UNKNOWN}.example`],
     ['H=x; . ./env; curl $H.example', `${UNKNOWN}.example`],
     ['H=x; source env; curl $H.example', `${UNKNOWN}.example`],
-  ])('keep what is known of %s', (command, word) => {
+  ])('keeps the known part of a word that only the shell knows: %s', (command, word) => {
     const reading = readShell(command);
     expect(reading.isDynamic).toBe(true);
     expect(reading.words.flatMap(({ texts }) => texts)).toContain(word);
   });
 
-  it('know a variable that is set behind a script that is read in', () => {
+  it('knows a variable that is set after a script was sourced', () => {
     expect(textsIn('source env; H=good.example; curl $H').join()).not.toContain(UNKNOWN);
   });
 
@@ -108,7 +108,7 @@ describe('the words of a command line', () => {
     'git commit -am "$(cat <<\'EOF\'\nChange policy.yaml\nEOF\n)"',
     'cat > README.md <<EOF\nsee policy.yaml\nEOF',
     'cat > README.md <<EOF\nEOF is \\\n in policy.yaml\nEOF',
-  ])('are told apart from what is only said: %s', (command) => {
+  ])('marks words that no program acts on as prose: %s', (command) => {
     const text = actsIn(command).join('\n');
     expect(text).not.toContain('policy.yaml');
     expect(textsIn(command).join('\n')).toContain('policy.yaml');
@@ -161,11 +161,11 @@ describe('the words of a command line', () => {
     'cat <<EOF\nhello\nEO\\\nF\nrm policy.yaml\nEOF',
     'cat <<"A B"\nhello\nA B\nrm policy.yaml',
     'cat /dev/null $[1<<2]\nrm policy.yaml',
-  ])('are not taken for a saying: %s', (command) => {
+  ])('does not take words that are run for prose: %s', (command) => {
     expect(actsIn(command).join('\n')).toContain('policy.yaml');
   });
 
-  it('are bounded, and it is told when there are more', () => {
+  it('bounds the words, and reports when some are missing', () => {
     const deep = Array.from({ length: 40 }).reduce<string>((text) => `$(echo ${text})`, 'x');
     expect(readShell(deep).isWhole).toBe(false);
     expect(readShell('{a,b}'.repeat(40)).isWhole).toBe(false);
@@ -177,7 +177,7 @@ describe('the words of a command line', () => {
     ['parameters in parameters', '${a'.repeat(20_000)],
     ['defaults in defaults', '${a:-'.repeat(20_000)],
     ['closed defaults in defaults', `${'${a:-'.repeat(2_000)}x${'}'.repeat(2_000)}`],
-  ])('are read without a fault, and not to the end, in %s', (_name, command) => {
+  ])('stops without a fault before the end of %s', (_name, command) => {
     expect(readShell(command).isWhole).toBe(false);
   });
 
@@ -195,7 +195,7 @@ describe('the words of a command line', () => {
     ['names that nobody has set', '$A$B$C$D$E$F$G$H '.repeat(20_000)],
     ['lists in braces', '{1..9} '.repeat(50_000)],
     ['a list behind very many signs', `${','.repeat(400_000)}{a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p}`],
-  ])('are no longer together than some times the line: %s', (_name, command) => {
+  ])('makes words that are together no longer than some times the line: %s', (_name, command) => {
     const { words, isWhole } = readShell(command);
     expect(isWhole).toBe(false);
     const texts = words.flatMap((word) => word.texts);
@@ -210,7 +210,7 @@ describe('the words of a command line', () => {
     ['braces of one item each', `x ${[...'evil'].map((c) => `{${c}..${c}}`).join('')}{,}.example`],
     ['a list of a hundred', 'mkdir evil.example{1..100} && cd evil.example'],
     ['a word that is very long', `${'x'.repeat(300_000)} ${'a '.repeat(100_000)} evil.example`],
-  ])('are all read behind %s', (_name, command) => {
+  ])('reads every word behind %s', (_name, command) => {
     const { words, isWhole } = readShell(command);
     expect(isWhole).toBe(true);
     expect(words.some(({ texts }) => texts.some((text) => text.endsWith('evil.example')))).toBe(
@@ -218,17 +218,17 @@ describe('the words of a command line', () => {
     );
   });
 
-  it('have an unknown part for a long sequence', () => {
+  it('reads a long sequence as an unknown part', () => {
     const { words, isWhole } = readShell('for i in {1..500}; do touch f$i; done');
     expect(isWhole).toBe(true);
     expect(words.flatMap(({ texts }) => texts)).toContain(`f${UNKNOWN}`);
   });
 
-  it('of more lists than a shell of ours goes into are told to be missing', () => {
+  it('reports missing words where there are more lists than the limit', () => {
     expect(readShell('{a..a}'.repeat(200)).isWhole).toBe(false);
   });
 
-  it('of a text that is no command line are found without a fault', () => {
+  it('reads a text that is no command line without a fault', () => {
     for (const text of ['"', "'", '$(', '${', '`', '<<', '<<<', '$', '\\', '>(', "$'", '{', ')']) {
       expect(readShell(`a ${text}`).words.length).toBeGreaterThan(0);
     }

@@ -33,7 +33,7 @@ export interface TaintPolicy {
   readonly approval: FullTaintSection['approval'];
 }
 
-type Test = (text: string) => boolean;
+type TextTest = (text: string) => boolean;
 
 export function compileTaint(section: TaintSection = {}): TaintPolicy {
   const sources = (section.sources ?? []).map((rule) => ({ ...rule, fits: toolTest(rule) }));
@@ -76,13 +76,13 @@ function toolTest(rule: { readonly server?: string; readonly tool?: string }) {
 }
 
 /** The reader has compiled it before: a glob that fails here is a bug. */
-function globTest(glob: string): Test {
+function globTest(glob: string): TextTest {
   const compiled = compileGlob(glob);
   if (!compiled.ok) throw new Error(`glob: ${compiled.message}`);
   return compiled.test;
 }
 
-function anyOf(globs: readonly string[]): Test {
+function anyOf(globs: readonly string[]): TextTest {
   const tests = globs.map(globTest);
   return (text) => tests.some((test) => test(text));
 }
@@ -102,19 +102,18 @@ function namesOn(path: LeafPath): readonly string[] {
 
 function allowTest(allow: NonNullable<TaintSection['allow']>): TaintPolicy['allows'] {
   const lower = (globs: readonly string[] = []) => anyOf(globs.map((glob) => glob.toLowerCase()));
-  const emails = lower(allow.emails);
-  const hosts = lower(allow.hosts);
   const urls = lower(allow.urls);
-  const commands = lower(allow.commands);
+  const hosts = lower(allow.hosts);
   const paths = anyOf(allow.paths ?? []);
-  return (subject, value) => {
-    if (subject === 'email') return emails(value);
-    if (subject === 'host') return hosts(value.slice(0, value.search(/[/?]|$/))) || urls(value);
-    if (subject === 'command') return commands(value);
+  const tests: { readonly [S in SubjectKind]: TextTest } = {
+    email: lower(allow.emails),
+    host: (value) => hosts(value.slice(0, value.search(/[/?]|$/))) || urls(value),
+    command: lower(allow.commands),
     // A path that climbs out of where it starts is in no folder that one could name.
-    if (subject === 'path') return !value.startsWith('..') && paths(value);
-    return false;
+    path: (value) => !value.startsWith('..') && paths(value),
+    other: () => false,
   };
+  return (subject, value) => tests[subject](value);
 }
 
 // Where a value leaves the run or changes something, by the names that servers give to arguments.

@@ -169,28 +169,23 @@ function cutAfter(text: string, from: number): number {
 /** Counts down; what is beyond the limit is not looked at, and `isSpent` says so. */
 export class Effort {
   #left: number;
-  #isSpent = false;
 
   constructor(unitsMax: number) {
     this.#left = unitsMax;
   }
 
   get left(): number {
-    return this.#left;
+    return Math.max(0, this.#left);
   }
 
   /** Whether something was left out. */
   get isSpent(): boolean {
-    return this.#isSpent;
+    return this.#left < 0;
   }
 
   /** False when there is not enough left for it: from then on there is nothing left. */
   spend(units: number): boolean {
-    if (this.#isSpent) return false;
-    this.#left -= units;
-    if (this.#left >= 0) return true;
-    this.#left = 0;
-    this.#isSpent = true;
-    return false;
+    if (this.#left >= 0) this.#left -= units;
+    return this.#left >= 0;
   }
 }
