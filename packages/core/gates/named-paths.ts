@@ -1,6 +1,6 @@
 // What in a JSON value may name a file: whole texts, and the words of commands.
 import { isObject } from '@subluminal/contracts';
-import type { GatheredTexts } from '../session/guard.ts';
+import type { GatheredTexts } from '../session/peek/gather-texts.ts';
 import { readShell, withoutEscapes } from '../shell/index.ts';
 import type { SelfProtection } from './options.ts';
 

@@ -1,6 +1,7 @@
 // Self-protection: no call may name what governs it, such as the policy, `SUB_HOME` or the ledger.
 import { isObject } from '@subluminal/contracts';
-import type { GatheredTexts, GuardedCall, Passage } from '../session/guard.ts';
+import type { GuardedCall, Passage } from '../session/guard.ts';
+import type { GatheredTexts } from '../session/peek/gather-texts.ts';
 import { visible } from '../text/visible.ts';
 import { mayNamePath } from './may-name-path.ts';
 import { type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';

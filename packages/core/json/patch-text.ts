@@ -2,19 +2,15 @@
 // beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
 
 import { stringText } from './text.ts';
-import { itemTexts, memberTexts, stringEnd, valueEnd } from './text-parts.ts';
+import { blanksEnd, itemTexts, memberTexts, stringEnd, valueEnd } from './text-parts.ts';
 import {
-  CARRIAGE_RETURN,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
   COMMA,
-  LINE_FEED,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-  SPACE,
-  TAB,
 } from './units.ts';
 
 interface Edit {
@@ -24,10 +20,17 @@ interface Edit {
   readonly text: () => string;
 }
 
+/** An object or a list that is being walked through. */
+interface Opened<T> {
+  readonly value: T;
+  readonly depth: number;
+  readonly start: number;
+  /** How many edits were noted before it. */
+  readonly mark: number;
+}
+
 /** What is nested deeper is written anew as a whole. */
 const DEPTH_MAX = 512;
-const BLANKS = /[ \t\r\n]*/y;
-const WORD = /[-+.0-9A-Za-z]*/y;
 const WORDS: ReadonlyMap<string, unknown> = new Map([
   ['true', true],
   ['false', false],
@@ -51,11 +54,7 @@ class Walk {
   /** The text of this value; undefined when text or value are not what can be walked. */
   rewritten(changed: unknown): string | undefined {
     if (!this.value(changed, this.depth)) return undefined;
-    this.skipBlanks();
-    return this.at === this.text.length ? this.edited() : undefined;
-  }
-
-  private edited(): string {
+    if (blanksEnd(this.text, this.at) !== this.text.length) return undefined;
     const parts: string[] = [];
     let from = 0;
     for (const edit of this.edits) {
@@ -65,121 +64,105 @@ class Walk {
     return parts.join('') + this.text.slice(from);
   }
 
-  private value(changed: unknown, depth: number): boolean {
-    this.skipBlanks();
-    if (!isData(changed)) return false;
-    const unit = this.text.charCodeAt(this.at);
-    if (unit === OPEN_BRACE) return this.object(changed, depth);
-    if (unit === OPEN_BRACKET) return this.list(changed, depth);
-    return unit === QUOTE ? this.string(changed) : this.word(changed);
+  private value(value: unknown, depth: number): boolean {
+    if (!isData(value)) return false;
+    const start = blanksEnd(this.text, this.at);
+    this.at = start;
+    const opened = { value, depth, start, mark: this.edits.length };
+    if (this.takes(OPEN_BRACE)) {
+      const isWalked = isRecord(value) && depth <= DEPTH_MAX;
+      return isWalked ? this.object({ ...opened, value }) : this.anew(opened);
+    }
+    if (!this.takes(OPEN_BRACKET)) return this.scalar(value);
+    if (!Array.isArray(value) || depth > DEPTH_MAX) return this.anew(opened);
+    const { isMoved } = this;
+    this.isMoved = false;
+    const isWalked = this.list({ ...opened, value });
+    this.isMoved = isMoved;
+    return isWalked;
   }
 
-  private object(changed: unknown, depth: number): boolean {
-    const whole = { start: this.at, mark: this.edits.length, value: changed, depth };
-    this.at++;
-    if (!isRecord(changed) || depth > DEPTH_MAX) return this.anew(whole);
+  private object(opened: Opened<{ readonly [key: string]: unknown }>): boolean {
+    const { value, depth } = opened;
     const keys = new Set<string>();
     if (!this.sees(CLOSE_BRACE)) {
       do {
         const key = this.key();
         if (key === undefined) return false;
         // A key that stands there twice may hide from us what others read.
-        if (keys.has(key) || changed[key] === undefined || !isMember(changed, key)) {
-          return this.anew(whole);
+        if (keys.has(key) || value[key] === undefined || !isMember(value, key)) {
+          return this.anew(opened);
         }
         keys.add(key);
         const editsBefore = this.edits.length;
-        if (!this.value(changed[key], depth + 1)) return false;
+        if (!this.value(value[key], depth + 1)) return false;
         if (this.edits.length > editsBefore && NAMES.includes(key)) this.isMoved = true;
       } while (this.takes(COMMA));
     }
-    if (keys.size !== Object.keys(changed).length) return this.anew(whole);
+    if (keys.size !== Object.keys(value).length) return this.anew(opened);
     return this.takes(CLOSE_BRACE);
   }
 
-  private list(changed: unknown, depth: number): boolean {
-    const isMoved = this.isMoved;
-    this.isMoved = false;
-    const isWalked = this.items(changed, depth);
-    this.isMoved = isMoved;
-    return isWalked;
-  }
-
-  private items(changed: unknown, depth: number): boolean {
-    const whole = { start: this.at, mark: this.edits.length, value: changed, depth };
-    this.at++;
-    if (!Array.isArray(changed) || depth > DEPTH_MAX) return this.anew(whole);
-    const { mark } = whole;
+  private list(opened: Opened<readonly unknown[]>): boolean {
+    const { value, depth, mark } = opened;
     // What is the same from the start on: all that is kept when the length differs.
-    let from = 0;
-    let end = this.at;
+    let same = { count: 0, end: this.at };
     let count = 0;
     if (!this.sees(CLOSE_BRACKET)) {
       do {
-        if (count === changed.length) return this.rest(changed, { from, end, mark, depth });
+        if (count === value.length) return this.rest(opened, same);
         // JSON has null where a list has nothing.
-        if (!this.value(changed[count] ?? null, depth + 1)) return false;
+        if (!this.value(value[count] ?? null, depth + 1)) return false;
         count++;
-        if (this.edits.length > mark) continue;
-        from = count;
-        end = this.at;
+        if (this.edits.length === mark) same = { count, end: this.at };
       } while (this.takes(COMMA));
     }
-    if (count < changed.length || this.isMoved)
-      return this.rest(changed, { from, end, mark, depth });
+    if (count < value.length || this.isMoved) return this.rest(opened, same);
     return this.takes(CLOSE_BRACKET);
   }
 
-  /** Writes all of what is open here; what has been noted since the mark no longer matters. */
-  private anew({ start, mark, value, depth }: Whole): boolean {
+  /** Writes all of what is open here; what has been noted in it no longer matters. */
+  private anew({ start, mark, value, depth }: Opened<unknown>): boolean {
+    const end = valueEnd(this.text, start);
+    return this.replace(mark, { start, end }, () =>
+      exactText(this.text.slice(start, end), value, depth),
+    );
+  }
+
+  /** Writes the rest of a list, behind the items that are the same. */
+  private rest(
+    { start: open, mark, value, depth }: Opened<readonly unknown[]>,
+    { count, end: start }: { readonly count: number; readonly end: number },
+  ): boolean {
+    const end = valueEnd(this.text, open) - 1;
+    const isWalked = this.replace(mark, { start, end }, () => {
+      const behind = this.text.slice(start, end).replace(/^[ \t\r\n]*,/, '');
+      const items = alignedTexts(itemTexts(`[${behind}]`) ?? [], value.slice(count), depth);
+      return `${count > 0 && items.length > 0 ? ',' : ''}${items.join(',')}`;
+    });
+    return isWalked && this.takes(CLOSE_BRACKET);
+  }
+
+  /** Notes one edit in place of all since the mark; false when there is no end. */
+  private replace(mark: number, { start, end }: Omit<Edit, 'text'>, text: Edit['text']): boolean {
+    if (end < start) return false;
     this.edits.length = mark;
+    this.edits.push({ start, end, text });
+    this.at = end;
+    return true;
+  }
+
+  /** A string, a number or a word such as `true`. */
+  private scalar(value: unknown): boolean {
+    const start = this.at;
     const end = valueEnd(this.text, start);
     if (end === -1) return false;
     this.at = end;
-    this.edits.push({
-      start,
-      end,
-      text: () => exactText(this.text.slice(start, end), value, depth),
-    });
-    return true;
-  }
-
-  /** Writes the rest of a list, behind the items that are kept. */
-  private rest(value: readonly unknown[], { from, end: start, mark, depth }: Rest): boolean {
-    this.edits.length = mark;
-    if (!this.leave()) return false;
-    const end = this.at - 1;
-    const text = () => {
-      const behind = this.text.slice(start, end).replace(/^[ \t\r\n]*,/, '');
-      const items = alignedTexts(itemTexts(`[${behind}]`) ?? [], value.slice(from), depth);
-      return `${from > 0 && items.length > 0 ? ',' : ''}${items.join(',')}`;
-    };
-    this.edits.push({ start, end, text });
-    return true;
-  }
-
-  private string(changed: unknown): boolean {
-    const start = this.at;
-    this.at = stringEnd(this.text, start);
-    if (this.at === -1) return false;
-    if (stringText(this.text.slice(start, this.at)) !== changed) this.edit(start, changed);
-    return true;
-  }
-
-  /** A number, or a word such as `true`. */
-  private word(changed: unknown): boolean {
-    const start = this.at;
-    WORD.lastIndex = start;
-    if (!WORD.test(this.text) || WORD.lastIndex === start) return false;
-    this.at = WORD.lastIndex;
-    const written = this.text.slice(start, this.at);
-    const was = WORDS.has(written) ? WORDS.get(written) : Number(written);
-    if (!Object.is(was, changed)) this.edit(start, changed);
+    const written = this.text.slice(start, end);
+    const word = WORDS.has(written) ? WORDS.get(written) : Number(written);
+    const was = written.startsWith('"') ? stringText(written) : word;
+    if (!Object.is(was, value)) this.edits.push({ start, end, text: () => JSON.stringify(value) });
     return !Number.isNaN(was);
-  }
-
-  private edit(start: number, value: unknown): void {
-    this.edits.push({ start, end: this.at, text: () => JSON.stringify(value) });
   }
 
   /** A key, with the colon behind it. */
@@ -192,26 +175,8 @@ class Walk {
     return this.takes(COLON) ? stringText(this.text.slice(start, end)) : undefined;
   }
 
-  /** Goes behind the bracket that closes what is open here. Without a stack: there is no limit. */
-  private leave(): boolean {
-    const { text } = this;
-    for (let open = 1; open > 0; ) {
-      if (this.at >= text.length) return false;
-      const unit = text.charCodeAt(this.at);
-      if (unit === QUOTE) {
-        this.at = stringEnd(text, this.at);
-        if (this.at === -1) return false;
-        continue;
-      }
-      this.at++;
-      if (unit === OPEN_BRACE || unit === OPEN_BRACKET) open++;
-      else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) open--;
-    }
-    return true;
-  }
-
   private sees(unit: number): boolean {
-    this.skipBlanks();
+    this.at = blanksEnd(this.text, this.at);
     return this.text.charCodeAt(this.at) === unit;
   }
 
@@ -220,31 +185,6 @@ class Walk {
     if (isHere) this.at++;
     return isHere;
   }
-
-  private skipBlanks(): void {
-    if (!isBlank(this.text.charCodeAt(this.at))) return;
-    BLANKS.lastIndex = this.at;
-    BLANKS.test(this.text);
-    this.at = BLANKS.lastIndex;
-  }
-}
-
-function isBlank(unit: number): boolean {
-  return unit === SPACE || unit === TAB || unit === LINE_FEED || unit === CARRIAGE_RETURN;
-}
-
-interface Whole {
-  readonly start: number;
-  readonly mark: number;
-  readonly value: unknown;
-  readonly depth: number;
-}
-
-interface Rest {
-  readonly from: number;
-  readonly end: number;
-  readonly mark: number;
-  readonly depth: number;
 }
 
 /** The text of a value whose members or items are others than were written; what is left is kept. */

@@ -1,6 +1,7 @@
 // The gates beside the rules, as a session sees them: what a server may show, and what content may
 // travel. A guard keeps its own state, answers at once and does no I/O.
 import type { Decision, JsonObject } from '@subluminal/contracts';
+import type { GatheredTexts } from './peek/gather-texts.ts';
 
 /** What became of content on its way, for the record. Never the content itself. */
 export interface ContentNote {
@@ -77,20 +78,6 @@ export type GateVerdict =
       readonly decision: Decision;
       readonly note?: ContentNote | undefined;
     };
-
-/** The texts in the params of a call that was too large to be read whole. */
-export interface GatheredTexts {
-  readonly texts: readonly {
-    /** The key that the text stands behind; empty when there is none. */
-    readonly key: string;
-    /** Undefined when it is too long. */
-    readonly text: string | undefined;
-    /** Of a text that is too long: it has blanks or signs in it, so it may be a command. */
-    readonly mayBeCommand?: boolean;
-  }[];
-  /** False when there were more than the limits allow. */
-  readonly isWhole: boolean;
-}
 
 /** A message that is no call of a tool. */
 export interface Passing {

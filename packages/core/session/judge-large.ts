@@ -2,8 +2,9 @@
 // may be, and at the end of a call, when the texts in it have gone by.
 import { type Context, type OpenRequest, other, type Step } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
-import type { GatheredTexts, GuardedCall, Passing, RefusedPassage } from './guard.ts';
+import type { GuardedCall, Passing, RefusedPassage } from './guard.ts';
 import { isSpeech, isUnheard, isWatched, refusalOf, UNHEARD, wayFrom } from './pass-message.ts';
+import type { GatheredTexts } from './peek/gather-texts.ts';
 import type { OutlineSoFar } from './peek/outline.ts';
 
 interface Could {

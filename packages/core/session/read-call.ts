@@ -10,8 +10,8 @@ import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
 import { type Context, parseObject, type Step, sizeOf } from './context.ts';
 import type { Envelope } from './guard.ts';
-import { TOP_MEMBERS } from './peek/outline-fields.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
+import { PROTOCOL } from './peek/protocol-keys.ts';
 import { isLabelValue, REQUEST_LABELS } from './peek/request-labels.ts';
 import type { MessageId, Range, SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
 import { type Preview, previewBytes, previewText } from './record-call.ts';
@@ -321,7 +321,9 @@ export class LazyEnvelope implements Envelope {
   private text(leftOut: readonly string[]): string {
     const groups = [
       this.group('params', this.params(), (key) => leftOut.includes(key)),
-      this.group('message', membersAt(this.enclosing.bytes, 0), (key) => TOP_MEMBERS.has(key)),
+      this.group('message', membersAt(this.enclosing.bytes, 0), (key) =>
+        PROTOCOL.top.keys.includes(key),
+      ),
     ];
     return `{${groups.filter((group) => group !== '').join(',')}}`;
   }

@@ -1,7 +1,7 @@
 // From a command line to a running shim: configuration, identity, policy and server, side by side.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Producer, Profile } from '@subluminal/contracts';
+import { isFailure, type Producer, type Profile } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import type { ShimStart } from '../services/clients/inspect/loose-entries.ts';
 import { ledgerStarter } from '../services/daemon/ledger-starter.ts';
@@ -12,7 +12,7 @@ import {
 } from '../services/governor/gates-lifecycle.ts';
 import { identityOf, type ShimParts } from '../services/governor/governed-session.ts';
 import type { HubReach } from '../services/governor/hub.ts';
-import { createLazyApprovals } from '../services/governor/lazy-approvals.ts';
+import { LazyApprovals } from '../services/governor/lazy-approvals.ts';
 import { type StartedPolicy, startPolicy } from '../services/governor/policy-start.ts';
 import { runShim } from '../services/governor/shim.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
@@ -160,7 +160,7 @@ async function gatherWith(
   }
   const hub = reach?.link(producer);
   if (hub === undefined && config['cedar.policies'] !== null) warn(unasked(config));
-  const people = createLazyApprovals({ home: paths.home, producer, warn });
+  const people = new LazyApprovals({ home: paths.home, producer, warn });
   const { snapshot } = policy;
   const guarding = await guardingOf(loaded, {
     serverName,
@@ -364,8 +364,8 @@ function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {
     case 'off':
       return offSink();
     case 'file': {
-      const opened = fileSink(target.path, { queueBytes: config['limits.queue_bytes'] });
-      return opened.ok ? opened.sink : `${opened.message} ${opened.fix}`;
+      const sink = fileSink(target.path, { queueBytes: config['limits.queue_bytes'] });
+      return isFailure(sink) ? `${sink.message} ${sink.fix}` : sink;
     }
     case 'ledger': {
       const problem = openToOthers(config['ledger.socket'], config);

@@ -1,7 +1,6 @@
 // The texts of a message that is too long to hold, as far as they are short: what a gate may ask for
 // at its end. What is too long is told with its key, and whether it may be a command.
 import { decodeUtf8 } from '../../json/utf8.ts';
-import type { GatheredTexts } from '../guard.ts';
 
 const TEXT_BYTES_MAX = 4_096;
 const TEXTS_MAX = 20_000;
@@ -11,6 +10,20 @@ const BYTES_MAX = 4_194_304;
  * longer than it need be: ` $.;<>\\{`. A quote comes with a backslash.
  */
 const COMMAND_SIGNS = [0x20, 0x24, 0x2e, 0x3b, 0x3c, 0x3e, 0x5c, 0x7b];
+
+/** The texts in the params of a large message, in their order. */
+export interface GatheredTexts {
+  readonly texts: readonly {
+    /** The key that the text stands behind; empty when there is none. */
+    readonly key: string;
+    /** Undefined when it is too long. */
+    readonly text: string | undefined;
+    /** Of a text that is too long: it has blanks or signs in it, so it may be a command. */
+    readonly mayBeCommand?: boolean;
+  }[];
+  /** False when there were more than the limits allow. */
+  readonly isWhole: boolean;
+}
 
 interface Gathered {
   key: string;

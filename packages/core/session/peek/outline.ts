@@ -1,8 +1,9 @@
 // The outline of a message that is too long to hold: its parts go by, every byte of them is checked, and
 // what is decided on is picked out. Nothing behind its closing brace may pass before it is judged.
 
-import { MESSAGE_DEPTH_MAX } from '../../json/byte-scanner.ts';
+import { ByteScanner, MESSAGE_DEPTH_MAX } from '../../json/byte-scanner.ts';
 import { StringStream } from '../../json/string-stream.ts';
+import { asciiBytes } from '../../json/text.ts';
 import {
   CARRIAGE_RETURN,
   CLOSE_BRACE,
@@ -16,12 +17,13 @@ import {
   SPACE,
   TAB,
 } from '../../json/units.ts';
-import type { GatheredTexts } from '../guard.ts';
+import { decodeUtf8 } from '../../json/utf8.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
-import { TextGatherer } from './gather-texts.ts';
-import { DECIDED, noteKey, noteObject, noteScalar, WANTED } from './outline-fields.ts';
+import { type GatheredTexts, TextGatherer } from './gather-texts.ts';
+import type { Scope } from './members.ts';
+import { DECIDED_SCOPES } from './peek.ts';
 import { isFolded, type Place, PROTOCOL } from './protocol-keys.ts';
-import { Scalar } from './scalar.ts';
+import { SCALAR_START, type ScalarStage } from './scalar.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
 
 /** What can be told before the end has come. */
@@ -43,8 +45,9 @@ interface Level {
   readonly kind: 'object' | 'array';
   /** Whose keys its members have; of an array, its items. */
   readonly place: Place | undefined;
-  /** Only where we decide on a member. */
-  readonly keys: Set<string> | undefined;
+  /** What reads its members, and the keys so far: only where we decide on a member. */
+  readonly scope: Scope<Draft> | undefined;
+  readonly keys: Set<string>;
   key: string;
 }
 
@@ -65,9 +68,27 @@ const KEYS_MAX = 4_096;
 /** White space behind the message that somebody must keep until it is judged. */
 const TAIL_MAX = 1_024;
 
+/** The scalars that are kept. */
+const CAPTURED: { readonly [P in Place]?: readonly string[] } = {
+  top: ['jsonrpc', 'id', 'method'],
+  params: ['name', 'protocolVersion', 'requestId'],
+  meta: ['io.modelcontextprotocol/protocolVersion'],
+  result: ['isError', 'protocolVersion'],
+  error: ['code'],
+};
+
+/** What stands for a value that is not kept. */
+const STAND_IN = {
+  object: asciiBytes('{}'),
+  array: asciiBytes('[]'),
+  string: asciiBytes('""'),
+  scalar: asciiBytes('0'),
+};
+
 /** Where nothing matters but that it is JSON. */
-const ANY_OBJECT: Level = { kind: 'object', place: undefined, keys: undefined, key: '' };
-const ANY_ARRAY: Level = { kind: 'array', place: undefined, keys: undefined, key: '' };
+const ANY = { place: undefined, scope: undefined, keys: new Set<string>(), key: '' };
+const ANY_OBJECT: Level = { kind: 'object', ...ANY };
+const ANY_ARRAY: Level = { kind: 'array', ...ANY };
 
 export class Outline {
   /** Where the closing brace of the message stands; -1 while it has not come. */
@@ -79,7 +100,7 @@ export class Outline {
   private expected: Expected = 'message';
   private reading: 'between' | 'string' | 'scalar' = 'between';
   private readonly text = new StringStream();
-  private readonly scalar = new Scalar();
+  private scalar: ScalarStage = SCALAR_START;
   /** Whether the string or scalar at hand is kept. */
   private capturing = false;
   private readonly captured = new Uint8Array(CAPTURE_MAX);
@@ -87,7 +108,6 @@ export class Outline {
   private batch = false;
   private argsStart = -1;
   private broken = false;
-  private idTwice = false;
   /** A carriage return came: nothing may follow it. */
   private lineBreak = false;
   private reason: InvalidReason | undefined;
@@ -136,10 +156,14 @@ export class Outline {
   finish(): Seen {
     if (this.batch) return { kind: 'batch' };
     if (this.closedAt === -1 && !this.isFaulty) this.fail('json', this.bytesFed);
-    // Of two ids, nobody knows which one the other side takes.
-    if (this.idTwice) this.draft.id = null;
-    const { reason, offset } = this;
-    return settle(this.draft, reason === undefined ? undefined : { reason, offset });
+    const { draft, reason, offset } = this;
+    // The bytes that these ranges are about have gone by.
+    draft.args = undefined;
+    draft.argsAreCanonical = false;
+    draft.progressToken = undefined;
+    draft.message = undefined;
+    if (draft.result !== undefined) draft.result = { start: 0, end: 0 };
+    return settle(draft, reason === undefined ? undefined : { reason, offset });
   }
 
   /** The texts inside of the params, if they were gathered. */
@@ -225,7 +249,7 @@ export class Outline {
     if (!this.takesKey && !this.takesValue) return this.step([], 'nothing', offset);
     this.reading = 'string';
     this.text.begin();
-    this.capturing = level !== undefined && (this.takesKey || isWanted(level));
+    this.capturing = level !== undefined && (this.takesKey || isCaptured(level));
     this.capturedLength = 0;
     if (this.capturing) this.capture(QUOTE);
     else this.gathering()?.open();
@@ -233,10 +257,11 @@ export class Outline {
 
   private openScalar(byte: number, offset: number): void {
     const level = this.levelAt();
-    this.scalar.begin();
-    if (!this.takesValue || !this.scalar.take(byte)) return this.step([], 'nothing', offset);
+    const first = SCALAR_START.next.get(byte);
+    if (!this.takesValue || first === undefined) return this.step([], 'nothing', offset);
+    this.scalar = first;
     this.reading = 'scalar';
-    this.capturing = level !== undefined && isWanted(level);
+    this.capturing = level !== undefined && isCaptured(level);
     this.capturedLength = 0;
     if (this.capturing) this.capture(byte);
   }
@@ -262,14 +287,13 @@ export class Outline {
     const outer = this.levels.at(-1);
     if (outer?.place === undefined) return plain;
     if (outer.kind === 'array') return kind === 'object' ? placeLevel(kind, outer.place) : plain;
-    if (kind === 'object') {
-      if (outer.place === 'params' && outer.key === 'arguments') this.argsStart = offset;
-      const inside = noteObject(this.draft, outer.place, outer.key);
-      return inside === undefined ? plain : placeLevel(kind, inside);
-    }
-    this.note(outer, '[');
-    const items = PROTOCOL[outer.place].inside.get(outer.key);
-    return items === undefined || DECIDED.has(items) ? plain : placeLevel(kind, items);
+    const isArgs = outer.place === 'params' && outer.key === 'arguments';
+    if (isArgs && kind === 'object') this.argsStart = offset;
+    this.visit(outer, STAND_IN[kind], offset);
+    const inside = PROTOCOL[outer.place].inside.get(outer.key);
+    // A list holds nothing that is decided on.
+    const isPlain = inside === undefined || (kind === 'array' && inside in DECIDED_SCOPES);
+    return isPlain ? plain : placeLevel(kind, inside);
   }
 
   private close(kind: Level['kind'], offset: number): void {
@@ -300,10 +324,12 @@ export class Outline {
         else this.fail('json', this.bytesFed + at);
         return at;
       }
-      if (!this.scalar.take(byte)) {
+      const next = this.scalar.next.get(byte);
+      if (next === undefined) {
         this.fail('json', this.bytesFed + at);
         return at;
       }
+      this.scalar = next;
       if (this.capturing) this.capture(byte);
     }
     return bytes.length;
@@ -318,62 +344,59 @@ export class Outline {
   private closeValue(offset: number): void {
     const level = this.levelAt();
     const isKey = this.takesKey;
+    const standIn = this.reading === 'string' ? STAND_IN.string : STAND_IN.scalar;
     if (this.reading === 'string' && !this.capturing) this.gathering()?.close(isKey);
     this.reading = 'between';
     this.expected = isKey ? 'colon' : 'comma or end';
     if (level === undefined) return;
-    if (!this.capturing) return this.note(level, '');
+    if (!this.capturing) return this.visit(level, standIn, offset);
     if (this.capturedLength > CAPTURE_MAX) return this.fail(isKey ? 'json' : 'shape', offset);
-    const literal = noteScalar(this.draft, this.captured.subarray(0, this.capturedLength), {
-      place: level.place,
-      key: isKey ? undefined : level.key,
-    });
-    if (!literal.ok) return this.fail(literal.reason, offset);
-    if (isKey) this.takeKey(level, literal.text, offset);
+    const bytes = this.captured.subarray(0, this.capturedLength);
+    if (!isKey) return this.visit(level, bytes, offset);
+    const key = textOf(bytes);
+    if (key === undefined) return this.fail('json', offset);
+    this.takeKey(level, key, offset);
   }
 
-  /** A value whose inside does not matter, but which may be none that the key can have. */
-  private note(level: Level, first: '[' | ''): void {
-    if (level.place !== 'top') return;
-    switch (level.key) {
-      case 'id':
-        this.draft.id = null;
-        return;
-      case 'method':
-        this.draft.method = null;
-        return;
-      case 'result':
-        this.draft.result = { start: 0, end: 0 };
-        return;
-      case 'error':
-        this.draft.error = true;
-        return this.complain('shape', this.bytesFed);
-      case 'params':
-        if (first === '') this.complain('params', this.bytesFed);
-    }
+  /** Reads the value of a member as it is read in a message that is held as a whole. */
+  private visit({ scope, key }: Level, value: Uint8Array, offset: number): void {
+    if (scope === undefined) return;
+    const scan = new ByteScanner<InvalidReason>(value, false);
+    scope.visit(scan, this.draft, scope.texts.indexOf(key));
+    if (scan.reason !== undefined) this.complain(scan.reason, offset);
   }
 
   private takeKey(level: Level, key: string, offset: number): void {
-    const { place, keys } = level;
+    const { place, scope, keys } = level;
     level.key = key;
     this.gathering()?.under(key);
     if (place === undefined) return;
     if (isFolded(PROTOCOL[place], key)) this.complain('folded_key', offset);
-    if (keys === undefined) return;
+    if (scope === undefined) return;
     if (keys.has(key)) {
-      if (place === 'top' && key === 'id') this.idTwice = true;
+      scope.repeated?.(this.draft, scope.texts.indexOf(key));
       this.complain('duplicate_key', offset);
     }
     if (keys.size >= KEYS_MAX) this.fail('too_many_keys', offset);
     keys.add(key);
-    noteKey(this.draft, place, key);
   }
 }
 
 function placeLevel(kind: Level['kind'], place: Place): Level {
-  return { kind, place, keys: DECIDED.has(place) ? new Set() : undefined, key: '' };
+  return { kind, place, scope: DECIDED_SCOPES[place], keys: new Set(), key: '' };
 }
 
-function isWanted({ place, key }: Level): boolean {
-  return place !== undefined && WANTED[place]?.includes(key) === true;
+function isCaptured({ place, key }: Level): boolean {
+  return place !== undefined && CAPTURED[place]?.includes(key) === true;
+}
+
+/** The text of a string; undefined when it is not valid. */
+function textOf(literal: Uint8Array): string | undefined {
+  const decoded = decodeUtf8(literal);
+  if (!decoded.ok) return undefined;
+  try {
+    return String(JSON.parse(decoded.text));
+  } catch {
+    return undefined;
+  }
 }

@@ -5,7 +5,7 @@ import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
 import { END, LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../json/units.ts';
 import { type Draft, emptyDraft, settle } from './draft.ts';
 import { ID_BYTES_MAX, idOf } from './id.ts';
-import { isWord, readInside, readMembers, scopeOf } from './members.ts';
+import { isWord, readInside, readMembers, type Scope, scopeOf } from './members.ts';
 import { isMethodName } from './method-names.ts';
 import type { Place } from './protocol-keys.ts';
 import { isLabelValue, REQUEST_LABELS } from './request-labels.ts';
@@ -170,6 +170,15 @@ const MESSAGE = scopeOf<Draft>('top', ['jsonrpc', 'id', 'method', 'params', 'res
     if (key === 1) draft.id = null;
   },
 });
+
+/** The objects that something is decided on: no key of theirs may stand twice. */
+export const DECIDED_SCOPES: { readonly [P in Place]?: Scope<Draft> } = {
+  top: MESSAGE,
+  params: PARAMS,
+  meta: META,
+  result: RESULT,
+  error: ERROR,
+};
 
 /** Looks at one message: a whole line, with or without its end of line. Never throws. */
 export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): Seen {

@@ -82,6 +82,7 @@ const IN_ITEM: Inside = {
 };
 
 const INSIDE: { readonly [P in Place]?: Inside } = {
+  top: { params: 'params', result: 'result', error: 'error' },
   params: {
     _meta: 'meta',
     ref: 'reference',

@@ -1,94 +1,51 @@
 // A number or one of the three words of JSON, byte by byte as it goes by.
-import {
-  DOT,
-  LOWER_E,
-  LOWER_F,
-  LOWER_N,
-  LOWER_T,
-  MINUS,
-  NINE,
-  PLUS,
-  UPPER_E,
-  ZERO,
-} from '../../json/units.ts';
 
 /** How far a scalar has come. */
-type Stage =
-  | 'start'
-  | 'minus'
-  | 'zero'
-  | 'integer'
-  | 'dot'
-  | 'fraction'
-  | 'exponent'
-  | 'sign'
-  | 'power'
-  | 'word';
-
-/** Stages in which a number may end. */
-const COMPLETE: ReadonlySet<Stage> = new Set(['zero', 'integer', 'fraction', 'power']);
-
-export class Scalar {
-  private stage: Stage = 'start';
-  private word = '';
-  private read = 0;
-
-  begin(): void {
-    this.stage = 'start';
-    this.word = '';
-    this.read = 0;
-  }
-
-  /** Takes the next byte; false when no scalar goes on like this. */
-  take(byte: number): boolean {
-    if (this.stage === 'word') return byte === this.word.charCodeAt(this.read++);
-    if (this.stage === 'start' && this.beginWord(byte)) return true;
-    const next = byte >= ZERO && byte <= NINE ? afterDigit(this.stage, byte) : this.afterSign(byte);
-    if (next === undefined) return false;
-    this.stage = next;
-    return true;
-  }
-
-  /** Whether it may end here. */
-  get isComplete(): boolean {
-    return this.stage === 'word' ? this.read === this.word.length : COMPLETE.has(this.stage);
-  }
-
-  private beginWord(byte: number): boolean {
-    if (byte === LOWER_T) this.word = 'true';
-    else if (byte === LOWER_F) this.word = 'false';
-    else if (byte === LOWER_N) this.word = 'null';
-    else return false;
-    this.stage = 'word';
-    this.read = 1;
-    return true;
-  }
-
-  private afterSign(byte: number): Stage | undefined {
-    const { stage } = this;
-    if (byte === MINUS && stage === 'start') return 'minus';
-    if (byte === DOT && (stage === 'zero' || stage === 'integer')) return 'dot';
-    if ((byte === PLUS || byte === MINUS) && stage === 'exponent') return 'sign';
-    const isExponent = byte === LOWER_E || byte === UPPER_E;
-    return isExponent && stage !== 'power' && COMPLETE.has(stage) ? 'exponent' : undefined;
-  }
+export interface ScalarStage {
+  /** The bytes that may come next, and where each of them leads. */
+  readonly next: Map<number, ScalarStage>;
+  /** Whether the scalar may end here. */
+  readonly isComplete: boolean;
 }
 
-function afterDigit(stage: Stage, digit: number): Stage | undefined {
-  switch (stage) {
-    case 'start':
-    case 'minus':
-      return digit === ZERO ? 'zero' : 'integer';
-    case 'integer':
-      return 'integer';
-    case 'dot':
-    case 'fraction':
-      return 'fraction';
-    case 'exponent':
-    case 'sign':
-    case 'power':
-      return 'power';
-    default:
-      return undefined;
+const DIGITS = '0123456789';
+
+function stage(isComplete: boolean): ScalarStage {
+  return { next: new Map(), isComplete };
+}
+
+function lead(from: ScalarStage, characters: string, to: ScalarStage): void {
+  for (const character of characters) from.next.set(character.charCodeAt(0), to);
+}
+
+/** Before the first byte. */
+export const SCALAR_START = stage(false);
+
+const minus = stage(false);
+const zero = stage(true);
+const integer = stage(true);
+const dot = stage(false);
+const fraction = stage(true);
+const exponent = stage(false);
+const sign = stage(false);
+const power = stage(true);
+
+lead(SCALAR_START, '-', minus);
+for (const from of [SCALAR_START, minus]) {
+  lead(from, DIGITS, integer);
+  lead(from, '0', zero);
+}
+lead(integer, DIGITS, integer);
+for (const from of [zero, integer]) lead(from, '.', dot);
+for (const from of [dot, fraction]) lead(from, DIGITS, fraction);
+for (const from of [zero, integer, fraction]) lead(from, 'eE', exponent);
+lead(exponent, '+-', sign);
+for (const from of [exponent, sign, power]) lead(from, DIGITS, power);
+for (const word of ['true', 'false', 'null']) {
+  let from = SCALAR_START;
+  for (const [index, character] of [...word].entries()) {
+    const to = stage(index === word.length - 1);
+    lead(from, character, to);
+    from = to;
   }
 }

@@ -51,16 +51,8 @@ export class Counter {
       profile,
       server_state: this.serverState,
       messages: [
-        ...filled(this.#agent, (method, count) => ({
-          direction: 'agent_to_server' as const,
-          method,
-          count,
-        })),
-        ...filled(this.#server, (method, count) => ({
-          direction: 'server_to_agent' as const,
-          method,
-          count,
-        })),
+        ...messagesIn('agent_to_server', this.#agent),
+        ...messagesIn('server_to_agent', this.#server),
       ],
       decisions: filled(this.#decisions, (decision, count) => ({ decision, count })),
       framing_errors: filled(this.#errors, (error_type, count) => ({ error_type, count })),
@@ -82,6 +74,10 @@ function boxesFor(labels: readonly string[]): Boxes {
 function bump(boxes: Boxes, label: string): void {
   const box = boxes.get(label) ?? boxes.get('other');
   if (box !== undefined) box.count++;
+}
+
+function messagesIn<D extends string>(direction: D, boxes: Boxes) {
+  return filled(boxes, (method, count) => ({ direction, method, count }));
 }
 
 /** What has been counted at all. */

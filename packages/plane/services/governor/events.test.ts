@@ -2,7 +2,7 @@ import { eventWriter } from '@subluminal/contracts';
 import type { EventLine, EventSink } from '@subluminal/core/ports';
 import type { Emit } from '@subluminal/core/session';
 import { expect, it } from 'vitest';
-import { createRecorder } from './events.ts';
+import { Recorder } from './events.ts';
 
 const source = { host_id: 'h', proc_id: 'p', shim_id: 's' };
 const WRITER = eventWriter({ run_id: 'r', agent_id: 'a', client: 'claude', env: 'dev', source });
@@ -31,7 +31,7 @@ function started() {
     close: () => Promise.resolve(),
     stats: () => ({ queued: 0, spooled: 0, previewsDropped: 0 }),
   };
-  const recorder = createRecorder(WRITER, sink, (text) => warnings.push(text));
+  const recorder = new Recorder(WRITER, sink, (text) => warnings.push(text));
   const written = () => new Promise<void>((resolve) => (onWrite = resolve));
   return { recorder, ids, lines, warnings, written };
 }

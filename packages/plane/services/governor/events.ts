@@ -8,17 +8,6 @@ import {
 import type { EventLine, EventSink } from '@subluminal/core/ports';
 import { type Emit, leanLine } from '@subluminal/core/session';
 
-export interface Recorder {
-  /** An event of the session. */
-  emit(event: Emit): void;
-  /** An event that nothing waits for: it is written with the next one, or after a moment. */
-  defer(event: Emit): void;
-  /** Writes what was deferred. */
-  settle(): void;
-  /** An event of the shim itself. */
-  record<T extends EventType>(type: T, body: EventBody<NoInfer<T>>): void;
-}
-
 /** How long an event may be deferred, and how many may be. */
 const DEFER_MS = 2;
 const DEFERRED_MAX = 256;
@@ -31,7 +20,7 @@ interface Deferred {
 }
 
 /** Writes events with the time of the wall, which is what people compare them by. */
-class SinkRecorder implements Recorder {
+export class Recorder {
   readonly #writer: EventWriter;
   readonly #sink: EventSink;
   readonly #warn: (text: string) => void;
@@ -48,12 +37,14 @@ class SinkRecorder implements Recorder {
     this.#warn = warn;
   }
 
+  /** Writes an event of the session. */
   emit(event: Emit): void {
     this.settle();
     const line = this.#lineOf(event, this.#clock());
     if (line !== undefined) this.#sink.write(line);
   }
 
+  /** Takes an event that nothing waits for: it is written with the next one, or after a moment. */
   defer(event: Emit): void {
     this.#deferred.push({ event, ts: this.#clock(), line: undefined });
     if (this.#deferred.length >= DEFERRED_MAX) this.settle();
@@ -63,6 +54,7 @@ class SinkRecorder implements Recorder {
     if (this.#timer === undefined) this.#timer = setTimeout(this.#due, DEFER_MS).unref();
   }
 
+  /** Writes what was deferred. */
   settle(): void {
     if (this.#deferred.length === 0) return;
     this.#spell();
@@ -72,6 +64,7 @@ class SinkRecorder implements Recorder {
     for (const { line } of deferred) if (line !== undefined) this.#sink.write(line);
   }
 
+  /** Writes an event of the shim itself. */
   record<T extends EventType>(type: T, body: EventBody<NoInfer<T>>): void {
     this.settle();
     try {
@@ -110,14 +103,6 @@ class SinkRecorder implements Recorder {
     if (!(cause instanceof MalformedEvent)) throw cause;
     this.#warn(`an event could not be written: ${cause.message}`);
   }
-}
-
-export function createRecorder(
-  writer: EventWriter,
-  sink: EventSink,
-  warn: (text: string) => void,
-): Recorder {
-  return new SinkRecorder(writer, sink, warn);
 }
 
 /** The time as events have it; spelled out anew only when it has changed. */

@@ -21,23 +21,9 @@ export interface LazyApprovalsPeer {
   readonly waited: (waitedMs: number) => void;
 }
 
-export interface LazyApprovals {
-  readonly approver: Approver;
-  /** Must be done before a session works by this policy, and by gates that may ask. */
-  prepare(snapshot: Snapshot, mayAsk: boolean): Promise<void>;
-  start(peer: LazyApprovalsPeer): void;
-  hold(callId: string, bytes: Uint8Array): void;
-  /** The bytes of a held call; they are not kept any longer. */
-  release(callId: string): Uint8Array | undefined;
-  discard(callId: string, why: 'refused' | 'timeout' | 'cancelled'): void;
-  /** Time has passed: requests whose time is up have ended, one way or the other. */
-  tick(): void;
-  close(): void;
-}
-
 const NONE: readonly string[] = [];
 
-class LazyPeople implements LazyApprovals {
+export class LazyApprovals {
   readonly #options: LazyApprovalsOptions;
   readonly #held = new Map<string, Uint8Array>();
   #approvals: Approvals | undefined;
@@ -53,6 +39,7 @@ class LazyPeople implements LazyApprovals {
     this.#options = options;
   }
 
+  /** Must be done before a session works by this policy, and by gates that may ask. */
   async prepare(snapshot: Snapshot, mayAsk: boolean): Promise<void> {
     if (this.#approvals !== undefined) return;
     const rules = policiesIn(snapshot).flatMap((policy) => policy.rules);
@@ -69,6 +56,7 @@ class LazyPeople implements LazyApprovals {
     this.#held.set(callId, bytes);
   }
 
+  /** The bytes of a held call; they are not kept any longer. */
   release(callId: string): Uint8Array | undefined {
     const bytes = this.#held.get(callId);
     this.#held.delete(callId);
@@ -80,6 +68,7 @@ class LazyPeople implements LazyApprovals {
     this.#approvals?.discard(callId, why);
   }
 
+  /** Time has passed: requests whose time is up have ended, one way or the other. */
   tick(): void {
     this.#approvals?.tick();
   }
@@ -87,8 +76,4 @@ class LazyPeople implements LazyApprovals {
   close(): void {
     this.#approvals?.close();
   }
-}
-
-export function createLazyApprovals(options: LazyApprovalsOptions): LazyApprovals {
-  return new LazyPeople(options);
 }

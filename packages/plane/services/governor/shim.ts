@@ -12,7 +12,7 @@ import {
 } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
 import { speedUpWhenBusy } from './busy.ts';
-import { createRecorder, type Recorder } from './events.ts';
+import { Recorder } from './events.ts';
 import { governBoth, monotonicClock, runCommands, TERMINATED_EXIT } from './govern.ts';
 import { type Shim, type ShimParts, sessionOf } from './governed-session.ts';
 import { createLog, type Log } from './log.ts';
@@ -95,7 +95,7 @@ export async function runShim(parts: ShimParts): Promise<number> {
 function recorderFor({ producer, limits, sink }: ShimParts, log: Log): Recorder {
   const utf8Bytes = (text: string) => Buffer.byteLength(text);
   const writer = eventWriter(producer, { ...limits, utf8Bytes });
-  return createRecorder(writer, sink, (text) => log.warn(text));
+  return new Recorder(writer, sink, (text) => log.warn(text));
 }
 
 /** Other gates may want a person where nobody was asked before. */

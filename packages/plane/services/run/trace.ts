@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { makeFolders, openForAppending, refuseLink } from '../../os/index.ts';
 import type { Config } from '../../stores/config/index.ts';
@@ -139,10 +140,9 @@ function fileTrace(wanted: Wanted, { config, tell }: RunOptions): Trace | Refuse
     hasComplained = true;
     tell(text);
   };
-  const opened = fileSink(path, { queueBytes: config['limits.queue_bytes'], warn });
-  if (!opened.ok) return refused(opened.code, opened.message, opened.fix);
+  const sink = fileSink(path, { queueBytes: config['limits.queue_bytes'], warn });
+  if (isFailure(sink)) return refused(sink.code, sink.message, sink.fix);
   if (stats !== undefined) endLastLine(path);
-  const { sink } = opened;
   return {
     kind: 'trace',
     sink,

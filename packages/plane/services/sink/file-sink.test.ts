@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import type { EventLine } from '@subluminal/core/ports';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
@@ -28,8 +29,8 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 function opened(path: string, options?: Parameters<typeof fileSink>[1]): PromptSink {
   const result = fileSink(path, options);
-  if (!result.ok) throw new Error(result.message);
-  return result.sink;
+  if (isFailure(result)) throw new Error(result.message);
+  return result;
 }
 
 /** How much was there to read. */
@@ -73,14 +74,14 @@ test('puts the lines on disk when pushed, without waiting for the tick', () => {
 
 test('says what is wrong with a path that cannot be opened', () => {
   const result = fileSink(join(dir, 'missing', 'events.jsonl'));
-  expect(result).toMatchObject({ ok: false, code: 'SUB_FILE_WRITE' });
+  expect(result).toMatchObject({ kind: 'failure', code: 'SUB_FILE_WRITE' });
   expect(result).toHaveProperty('message', expect.stringContaining('ENOENT'));
 });
 
 test('does not wait for a reader of a pipe', () => {
   const path = join(dir, 'pipe');
   execFileSync(MKFIFO, [path]);
-  expect(fileSink(path)).toMatchObject({ ok: false });
+  expect(fileSink(path)).toMatchObject({ kind: 'failure' });
 });
 
 test('waits for a slow reader of a pipe and loses no line', async () => {
@@ -124,7 +125,7 @@ test('keeps the lines of many processes whole in one file', async () => {
     dir,
     `import { fileSink } from './file-sink.ts';
      const [path, name] = process.argv.slice(2);
-     const { sink } = fileSink(path);
+     const sink = fileSink(path);
      let left = 200;
      const next = () => {
        for (let i = 0; i < 5; i++) sink.write({ line: JSON.stringify({ name, left, pad: 'x'.repeat(left * 40) }), kind: 'durable' });

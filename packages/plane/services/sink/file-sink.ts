@@ -1,5 +1,6 @@
 // Events into a file, as plain JSON Lines: for CI, where a file is an artifact.
 import { closeSync, writeSync } from 'node:fs';
+import { type Failure, failure } from '@subluminal/contracts';
 import type { EventLine } from '@subluminal/core/ports';
 import { openForAppending } from '../../os/index.ts';
 import {
@@ -16,15 +17,6 @@ export interface FileSinkOptions {
   readonly queueBytes?: number;
   readonly warn?: Warn;
 }
-
-export type FileSinkResult =
-  | { readonly ok: true; readonly sink: PromptSink }
-  | {
-      readonly ok: false;
-      readonly code: 'SUB_FILE_WRITE';
-      readonly message: string;
-      readonly fix: string;
-    };
 
 interface Target {
   readonly fd: number;
@@ -161,16 +153,16 @@ class FileSink implements PromptSink {
 }
 
 /** A sink for `SUB_EVENTS=file:PATH`: appends, and makes the file private when it creates it. */
-export function fileSink(path: string, options: FileSinkOptions = {}): FileSinkResult {
+export function fileSink(path: string, options: FileSinkOptions = {}): PromptSink | Failure {
   const { queueBytes = QUEUE_BYTES, warn = warnOnStderr } = options;
   try {
     // Appending keeps the lines of several writers apart.
     const fd = openForAppending(path, 0o600);
-    return { ok: true, sink: new FileSink({ fd, path, queueBytes, warn }) };
+    return new FileSink({ fd, path, queueBytes, warn });
   } catch (cause) {
     const reason = reasonOf(cause);
     const message = `events cannot be written to ${path} (${reason === 'ELOOP' ? 'it is a link' : reason}).`;
     const fix = 'Name a file, no link, in a folder that exists and that you may write to.';
-    return { ok: false, code: 'SUB_FILE_WRITE', message, fix };
+    return failure('SUB_FILE_WRITE', message, fix);
   }
 }

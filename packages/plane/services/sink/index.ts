@@ -1,4 +1,4 @@
-export type { FileSinkOptions, FileSinkResult } from './file-sink.ts';
+export type { FileSinkOptions } from './file-sink.ts';
 export { fileSink } from './file-sink.ts';
 export type { LedgerSinkLimits, LedgerSinkOptions } from './ledger-sink.ts';
 export { ledgerSink } from './ledger-sink.ts';

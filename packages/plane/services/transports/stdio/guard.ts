@@ -10,7 +10,7 @@ export interface GuardTimes {
 }
 
 export interface Guard {
-  /** Undefined when it could not be started. */
+  /** Undefined when it could not be started: then a server that ignores EOF outlives a killed shim. */
   pid(): number | undefined;
   /** The server was already asked to end by SIGTERM: an alarm need not wait for that again. */
   termSent(): void;

@@ -22,14 +22,11 @@ export interface SuperviseOptions {
   readonly closeInput?: () => void;
   /** Called once, when the end begins. */
   readonly onStop?: (reason: StopReason) => void;
-  /** There is no shell to guard with: if this process is killed, a server that ignores EOF stays. */
-  readonly onUnguarded?: () => void;
 }
 
 export interface Supervisor {
   /** Begins the end; later calls change nothing. */
   stop(reason: StopReason): void;
-  reason(): StopReason | undefined;
   guardPid(): number | undefined;
   readonly done: Promise<Outcome>;
 }
@@ -47,8 +44,6 @@ interface Watch {
 
 type Times = Required<Pick<SuperviseOptions, 'graceMs' | 'termMs' | 'killMs' | 'drainMs'>>;
 
-const DEFAULTS: Times = { graceMs: 5_000, termMs: 2_000, killMs: 5_000, drainMs: 5_000 };
-
 const POLL_MS = 50;
 /** So many blows in a row, without a pause that one who forks could use. */
 const BLOWS = 10;
@@ -62,10 +57,11 @@ const STDERR_QUIET_MS = 250;
 
 /** Takes charge of the server until nothing of it is left. */
 export function supervise(options: SuperviseOptions): Supervisor {
-  const { server, onStop } = options;
+  const { server, onStop, graceMs = 5_000, termMs = 2_000 } = options;
+  const { killMs = 5_000, drainMs = 5_000, closeInput = () => server.stdin.end() } = options;
   const watch: Watch = {
     server,
-    times: { ...DEFAULTS, ...timesOf(options) },
+    times: { graceMs, termMs, killMs, drainMs },
     guard: undefined,
     reason: undefined,
     force: 'none',
@@ -85,7 +81,6 @@ export function supervise(options: SuperviseOptions): Supervisor {
   // The server's first bytes come before the guard's start; its stdin's end is a guard till then.
   const arm = setImmediate(() => {
     watch.guard = startGuard(server.family, watch.times);
-    if (watch.guard.pid() === undefined) options.onUnguarded?.();
   });
   listen({
     signal: (signal) => onSignal(watch, signal, stop),
@@ -93,7 +88,6 @@ export function supervise(options: SuperviseOptions): Supervisor {
   });
   watchServer(watch, stop);
   const done = stopped.then(async (reason) => {
-    const closeInput = options.closeInput ?? (() => server.stdin.end());
     closeInput();
     const left = await end(watch, reason);
     clearImmediate(arm);
@@ -102,16 +96,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     const exitCode = exitCodeFor(reason, exit, watch.force);
     return { reason, exitCode, server: exit, force: watch.force, left };
   });
-  return { stop, reason: () => watch.reason, guardPid: () => watch.guard?.pid(), done };
-}
-
-function timesOf({ graceMs, termMs, killMs, drainMs }: SuperviseOptions): Partial<Times> {
-  return {
-    ...(graceMs === undefined ? {} : { graceMs }),
-    ...(termMs === undefined ? {} : { termMs }),
-    ...(killMs === undefined ? {} : { killMs }),
-    ...(drainMs === undefined ? {} : { drainMs }),
-  };
+  return { stop, guardPid: () => watch.guard?.pid(), done };
 }
 
 /** The first signal of a kind moves the end one step on; a repeated one wants it at once. */
