@@ -1,4 +1,5 @@
-// The methods of the protocol, over all of its revisions, and what they are to the gates.
+// What the methods of the protocol are to the gates.
+import { AGENT_METHODS } from '../session/peek/protocol-names.ts';
 
 function methods(...lines: readonly string[]): readonly string[] {
   return lines.flatMap((line) => line.split(' '));
@@ -26,14 +27,9 @@ export const NAMING = methods(
 export const TASKS = methods('tasks/get tasks/result');
 
 /** What an agent may send to a server, apart from what names something. */
-export const PLAIN = methods(
-  'initialize server/discover ping tools/list tools/call prompts/list resources/list',
-  'resources/templates/list logging/setLevel tasks/get tasks/result tasks/list tasks/cancel',
-  'tasks/update notifications/initialized notifications/cancelled notifications/progress',
-  'notifications/roots/list_changed notifications/tasks/status',
-);
+export const PLAIN = AGENT_METHODS.filter((method) => !NAMING.includes(method));
 
-const KNOWN: ReadonlySet<string> = new Set([...PLAIN, ...NAMING]);
+const KNOWN: ReadonlySet<string> = new Set(AGENT_METHODS);
 
 /** Whether some revision of the protocol has this method, from agent to server. */
 export function isKnownMethod(method: string): boolean {

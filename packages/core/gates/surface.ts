@@ -1,7 +1,7 @@
 // The first gate of a call, and of requests for prompts and resources.
 import { isObject } from '@subluminal/contracts';
 import type { CallLimit, GuardedCall } from '../session/guard.ts';
-import { isLookAlikeMethod } from '../session/peek/method-names.ts';
+import { isLookAlikeMethod } from '../session/peek/protocol-names.ts';
 import {
   type Access,
   enforceCall,

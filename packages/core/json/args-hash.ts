@@ -1,7 +1,7 @@
 // args_hash, contract A §1.9.1.
 import type { Sha256 } from '../ports.ts';
+import type { InvalidJson } from './canonical-scalars.ts';
 import { canonicalize } from './canonicalize.ts';
-import type { InvalidJson } from './text-reader.ts';
 
 /** What a call without arguments is hashed as. */
 export const EMPTY_ARGS = '{}';

@@ -1,9 +1,9 @@
 // The one walker over the bytes of JSON. It validates JSON and UTF-8 in one pass and builds nothing;
 // where it is asked to, the same pass finds out whether a value is written in its canonical form.
-import { PLAIN_INTEGER_DIGITS_MAX, PLAIN_LEADING_ZEROS_MAX } from './canonical-number.ts';
+import { PLAIN_INTEGER_DIGITS_MAX, PLAIN_LEADING_ZEROS_MAX } from './canonical-scalars.ts';
 import { OpenKeys } from './open-keys.ts';
 import { arePlain, BEYOND_ASCII, NOTHING_MORE, oddByteAt } from './plain-bytes.ts';
-import { asciiBytes } from './text.ts';
+import { asciiBytes, sequenceEnd } from './text.ts';
 import {
   BACKSLASH,
   CARRIAGE_RETURN,
@@ -31,10 +31,9 @@ import {
   UPPER_E,
   ZERO,
 } from './units.ts';
-import { sequenceEnd } from './utf8.ts';
 
 /** A place in bytes: from `start` up to, not including, `end`. */
-export interface Range {
+export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }

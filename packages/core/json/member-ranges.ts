@@ -1,5 +1,5 @@
 // Where the members of an object stand in the bytes of a message that has been found valid.
-import { ByteScanner, type Range } from './byte-scanner.ts';
+import { type ByteRange, ByteScanner } from './byte-scanner.ts';
 import { decodeText, stringText } from './text.ts';
 import { COMMA, OPEN_BRACE, QUOTE } from './units.ts';
 
@@ -7,7 +7,7 @@ export interface MemberRange {
   readonly key: string;
   /** Where its key starts. */
   readonly start: number;
-  readonly value: Range;
+  readonly value: ByteRange;
 }
 
 /** Every member of the object that starts here. */
@@ -31,6 +31,6 @@ export function membersAt(bytes: Uint8Array, at: number): readonly MemberRange[]
 }
 
 /** The value of a member at the top of a message; undefined without it. */
-export function memberRange(bytes: Uint8Array, name: string): Range | undefined {
+export function memberRange(bytes: Uint8Array, name: string): ByteRange | undefined {
   return membersAt(bytes, 0).find(({ key }) => key === name)?.value;
 }

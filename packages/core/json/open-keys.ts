@@ -1,6 +1,6 @@
 // The keys of the objects that are open while JSON bytes are walked. An object is canonical only if its
 // keys ascend, and unambiguous only if no two of them differ only in case.
-import type { Range } from './byte-scanner.ts';
+import type { ByteRange } from './byte-scanner.ts';
 import { UPPER_A, UPPER_Z } from './units.ts';
 
 /** Objects with more keys are left to the reader of the text, which compares them without squares. */
@@ -16,7 +16,7 @@ export class OpenKeys {
   private readonly ends = new Uint32Array(OPEN_MAX);
 
   /** Adds a key to the object whose keys begin at `first`; false unless it sorts behind the last one. */
-  add(bytes: Uint8Array, first: number, { start, end }: Range): boolean {
+  add(bytes: Uint8Array, first: number, { start, end }: ByteRange): boolean {
     const { starts, ends } = this;
     const last = this.count - 1;
     if (this.count === OPEN_MAX) return false;

@@ -1,6 +1,7 @@
 // A JSON text with some of its values changed. What has not changed stays as it was written: a number
 // beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
 
+import type { ByteRange } from '../session/peek/types.ts';
 import { stringText } from './text.ts';
 import { blanksEnd, itemTexts, memberTexts, stringEnd, valueEnd } from './text-parts.ts';
 import {
@@ -21,7 +22,7 @@ interface Edit {
 }
 
 /** An object or a list that is being walked through. */
-interface Opened<T> {
+interface OpenValue<T> {
   readonly value: T;
   readonly depth: number;
   readonly start: number;
@@ -38,7 +39,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map([
 ]);
 
 /** Goes through a text and the value that it should have, and notes where they differ. */
-class Walk {
+class PatchWalk {
   private readonly text: string;
   private readonly edits: Edit[] = [];
   private readonly depth: number;
@@ -82,7 +83,7 @@ class Walk {
     return isWalked;
   }
 
-  private object(opened: Opened<{ readonly [key: string]: unknown }>): boolean {
+  private object(opened: OpenValue<{ readonly [key: string]: unknown }>): boolean {
     const { value, depth } = opened;
     const keys = new Set<string>();
     if (!this.sees(CLOSE_BRACE)) {
@@ -103,7 +104,7 @@ class Walk {
     return this.takes(CLOSE_BRACE);
   }
 
-  private list(opened: Opened<readonly unknown[]>): boolean {
+  private list(opened: OpenValue<readonly unknown[]>): boolean {
     const { value, depth, mark } = opened;
     // What is the same from the start on: all that is kept when the length differs.
     let same = { count: 0, end: this.at };
@@ -122,7 +123,7 @@ class Walk {
   }
 
   /** Writes all of what is open here; what has been noted in it no longer matters. */
-  private anew({ start, mark, value, depth }: Opened<unknown>): boolean {
+  private anew({ start, mark, value, depth }: OpenValue<unknown>): boolean {
     const end = valueEnd(this.text, start);
     return this.replace(mark, { start, end }, () =>
       exactText(this.text.slice(start, end), value, depth),
@@ -131,7 +132,7 @@ class Walk {
 
   /** Writes the rest of a list, behind the items that are the same. */
   private rest(
-    { start: open, mark, value, depth }: Opened<readonly unknown[]>,
+    { start: open, mark, value, depth }: OpenValue<readonly unknown[]>,
     { count, end: start }: { readonly count: number; readonly end: number },
   ): boolean {
     const end = valueEnd(this.text, open) - 1;
@@ -245,7 +246,7 @@ function isLike(before: unknown, after: unknown): boolean {
 
 function partText(text: string | undefined, value: unknown, depth: number): string | undefined {
   if (text === undefined) return JSON.stringify(value);
-  return new Walk(text, depth + 1).rewritten(value) ?? JSON.stringify(value);
+  return new PatchWalk(text, depth + 1).rewritten(value) ?? JSON.stringify(value);
 }
 
 /** Whether this is something that JSON says, and that does not say itself how it is written. */
@@ -272,5 +273,72 @@ function isMember(value: object, key: string): boolean {
  * is no JSON, or the value not what `JSON.parse` makes.
  */
 export function patchJsonText(text: string, changed: unknown): string | undefined {
-  return new Walk(text, 1).rewritten(changed);
+  return new PatchWalk(text, 1).rewritten(changed);
+}
+
+// A message with one of its values replaced. Everything else stays as it was written, byte by byte.
+
+/** The JSON of a value; undefined when it has none. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    const text: unknown = JSON.stringify(value);
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The JSON of a value that came from this text and was changed since: what has not changed stays as it
+ * was written. Undefined when the value has no JSON, and never where it has.
+ */
+export function rewritten(text: string, changed: unknown): string | undefined {
+  try {
+    return patchJsonText(text, changed) ?? jsonOf(changed);
+  } catch {
+    return jsonOf(changed);
+  }
+}
+
+/** The bytes with this text in place of what stands there. */
+export function spliced(bytes: Uint8Array, { start, end }: ByteRange, text: string): Uint8Array {
+  const middle = utf8Of(text);
+  const whole = new Uint8Array(bytes.length - (end - start) + middle.length);
+  whole.set(bytes.subarray(0, start));
+  whole.set(middle, start);
+  whole.set(bytes.subarray(end), start + middle.length);
+  return whole;
+}
+
+/** UTF-8 of JSON that was decoded or that `JSON.stringify` wrote: neither leaves a lone surrogate. */
+function utf8Of(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length * 3);
+  let used = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) {
+      bytes[used++] = unit;
+      continue;
+    }
+    const point = text.codePointAt(at) ?? 0;
+    if (point >= 0x1_00_00) at++;
+    used = putPoint(bytes, used, point);
+  }
+  return bytes.subarray(0, used);
+}
+
+/** Writes one character beyond ASCII, and says where the next one goes. */
+function putPoint(bytes: Uint8Array, at: number, point: number): number {
+  let used = at;
+  if (point < 0x8_00) bytes[used++] = 0xc0 | (point >> 6);
+  else {
+    if (point < 0x1_00_00) bytes[used++] = 0xe0 | (point >> 12);
+    else {
+      bytes[used++] = 0xf0 | (point >> 18);
+      bytes[used++] = 0x80 | ((point >> 12) & 0x3f);
+    }
+    bytes[used++] = 0x80 | ((point >> 6) & 0x3f);
+  }
+  bytes[used++] = 0x80 | (point & 0x3f);
+  return used;
 }

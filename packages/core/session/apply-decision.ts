@@ -1,4 +1,6 @@
 // Step 4 of a call: what may pass is forwarded, what may not is answered.
+
+import { spliced } from '../json/patch-text.ts';
 import type { Call } from '../policy/index.ts';
 import {
   errorLine,
@@ -10,7 +12,6 @@ import {
 import { type Context, eraOf, report, type Step } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
 import { emitEnd, NOT_INSPECTED, withoutSecrets } from './record-call.ts';
-import { spliced } from './rewrite-message.ts';
 
 /** Forwards what may pass, answers what may not. */
 export function applyDecision(context: Context, step: Step, decided: DecidedCall): void {

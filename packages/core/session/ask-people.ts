@@ -15,16 +15,16 @@ const NONE: readonly string[] = [];
 /** What asks for a person in the hub, beside the rules. */
 const HUB_GATES: readonly string[] = ['gate:taint', 'gate:rule-of-two'];
 
-type Asked = Pick<GrantQuery, 'ref' | 'args'> & {
+type GrantSubject = Pick<GrantQuery, 'ref' | 'args'> & {
   readonly tool: string;
   readonly envelope: LazyEnvelope | undefined;
 };
-type Bound = Pick<ReadCall, 'ref' | 'envelope'>;
+type BoundCall = Pick<ReadCall, 'ref' | 'envelope'>;
 
 /** The approval rules that grants satisfy for this call. */
 export function grantedRules(
   context: Context,
-  { ref, tool, args, envelope }: Asked,
+  { ref, tool, args, envelope }: GrantSubject,
 ): readonly string[] {
   const { approver } = context.config;
   const { ref: policy } = context.snapshot;
@@ -43,7 +43,7 @@ export function grantedRules(
 /** Whether a grant satisfies what a gate asks for. Where nobody is asked, nothing is granted. */
 export function isGranted(
   context: Context,
-  { ref, tool, args, envelope }: Asked,
+  { ref, tool, args, envelope }: GrantSubject,
   ruleId: string,
 ): boolean {
   const { approver } = context.config;
@@ -78,7 +78,7 @@ function queryOf(
  * The call as people agree to it. Two calls with the same arguments and different `inputResponses`,
  * `task` or `_meta` are two calls, so their hash covers both here.
  */
-export function approvalRef({ config }: Context, { ref, envelope }: Bound): ReadCall['ref'] {
+export function approvalRef({ config }: Context, { ref, envelope }: BoundCall): ReadCall['ref'] {
   const bound = envelope?.bound;
   if (bound === undefined) return ref;
   return { ...ref, args_hash: config.sha256(`${ref.args_hash}\n${bound}`) };
@@ -117,7 +117,7 @@ function isApproved({ outcome }: TraceStep): boolean {
   return outcome === 'approved';
 }
 
-type Wanted = NonNullable<Decision['approval']>;
+type AskedApproval = NonNullable<Decision['approval']>;
 
 /** Puts a request before people and on record; undefined when nobody can be asked. */
 export function askPeople(context: Context, step: Step, decided: DecidedCall): string | undefined {
@@ -160,7 +160,7 @@ export function askForRetry(context: Context, step: Step, decided: DecidedCall):
 function wantedFor(
   context: Context,
   { read, outcome }: DecidedCall,
-  { wait, timeout_ms }: Wanted,
+  { wait, timeout_ms }: AskedApproval,
 ): ApprovalWanted {
   const { decision, risk_class } = outcome;
   return {

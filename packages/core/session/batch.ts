@@ -13,10 +13,10 @@ import {
 } from './context.ts';
 import { peek } from './peek/peek.ts';
 import {
+  type ByteRange,
   INVALID_WORDS,
   type InvalidReason,
   type MessageId,
-  type Range,
   type Seen,
 } from './peek/types.ts';
 import { recordRefused, reject } from './reject-message.ts';
@@ -114,13 +114,13 @@ function assembled(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 type ItemRanges =
-  | { readonly ok: true; readonly items: readonly Range[] }
+  | { readonly ok: true; readonly items: readonly ByteRange[] }
   | { readonly ok: false; readonly reason: InvalidReason; readonly offset: number };
 
 /** Where the messages of a batch stand. The whole array is validated. */
 function itemRanges(bytes: Uint8Array, itemsMax: number): ItemRanges {
   const scan = new ByteScanner<InvalidReason>(bytes, false);
-  const items: Range[] = [];
+  const items: ByteRange[] = [];
   scan.next();
   scan.at++;
   const empty = scan.next() === CLOSE_BRACKET;

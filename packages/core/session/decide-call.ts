@@ -1,6 +1,7 @@
 // Step 2 of a call: what the rules, or the hub, and then the gates say about it.
 
 import type { Decision, JsonObject } from '@subluminal/contracts';
+import { rewritten } from '../json/patch-text.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { carryState, withoutMarks as dropMarks } from '../policy/decide/state.ts';
 import type { Call, Outcome, PolicyState, TraceStep } from '../policy/index.ts';
@@ -11,7 +12,6 @@ import { mergeNotes } from './gate-notes.ts';
 import type { ContentNote, Envelope, GateVerdict, GuardedCall, LimitVerdict } from './guard.ts';
 import type { MessageId } from './peek/types.ts';
 import type { ReadCall } from './read-call.ts';
-import { rewritten } from './rewrite-message.ts';
 import type { TakenGrant } from './types.ts';
 
 export interface DecidedCall {
@@ -56,13 +56,13 @@ interface Concluded {
   readonly taken: readonly TakenGrant[];
 }
 
-interface Said {
+interface ApprovedCall {
   readonly read: ReadCall;
   readonly said: readonly string[];
 }
 
 /** Decides a call that a person has approved for these rules, besides what grants satisfy. */
-export function decideWith(context: Context, step: Step, { read, said }: Said): Concluded {
+export function decideWith(context: Context, step: Step, { read, said }: ApprovedCall): Concluded {
   const { call } = read;
   const approved =
     said.length === 0 ? call : withApproved(call, [...(call.approved ?? []), ...said]);
@@ -127,7 +127,7 @@ interface Gated {
   readonly argsText: string | undefined;
 }
 
-interface Asked {
+interface GateInput {
   readonly read: ReadCall;
   readonly rules: Judgement;
   /** The rules that a person has approved this call for. */
@@ -147,11 +147,11 @@ class GatedCall implements GuardedCall {
   readonly tool: string;
   granted: readonly string[] = NONE;
   private readonly context: Context;
-  private readonly asked: Asked;
+  private readonly asked: GateInput;
   /** What was answered once holds, though its grant may be used up meanwhile. */
   private answers: Map<string, boolean> | undefined;
 
-  constructor(context: Context, asked: Asked) {
+  constructor(context: Context, asked: GateInput) {
     this.callId = asked.read.ref.call_id;
     this.tool = asked.read.call.tool_name;
     this.context = context;
@@ -200,7 +200,7 @@ class GatedCall implements GuardedCall {
  * Who refuses comes first, then who asks for a person: the surface, the rules, the content; of those
  * who ask, the rules come first. The rules have been asked in any case, so that they count.
  */
-export function throughGates(context: Context, step: Step, asked: Asked): Judgement {
+export function throughGates(context: Context, step: Step, asked: GateInput): Judgement {
   const { guard } = context;
   const { rules, read } = asked;
   if (guard === undefined) return rules;
@@ -237,13 +237,13 @@ function isSilent(verdict: GateVerdict): boolean {
 }
 
 /** What most calls get: spelled out, because an object made by spreading is slow to make and read. */
-function passing({ call, rules }: Bound): Judgement {
+function passing({ call, rules }: GateStep): Judgement {
   const { decision, state, trace, risk_class } = rules;
   const gated = { call, rules, granted: call.granted, argsText: undefined };
   return { decision, state, trace, risk_class, content: undefined, gated };
 }
 
-interface Bound {
+interface GateStep {
   readonly context: Context;
   readonly call: GatedCall;
   readonly rules: Judgement;
@@ -251,7 +251,7 @@ interface Bound {
 }
 
 function gatedBy(
-  { call, rules, argsText }: Bound,
+  { call, rules, argsText }: GateStep,
   notes: readonly (ContentNote | undefined)[],
 ): Pick<Judgement, 'content' | 'gated'> {
   const content = mergeNotes([rules.content, ...notes]);
@@ -265,7 +265,7 @@ function finalOf(verdict: GateVerdict): Stopped | undefined {
 
 /** A gate overrules what the rules let pass; what they have counted stays counted. */
 function stopped(
-  bound: Bound,
+  bound: GateStep,
   { decision }: Stopped,
   notes: readonly (ContentNote | undefined)[],
 ): Judgement {

@@ -1,5 +1,5 @@
 // What the agent sends: calls are governed, all else passes.
-import { isUnambiguous } from './ambiguous-params.ts';
+
 import { errorLine, exitWords, INTERNAL_ERROR, INVALID_REQUEST } from './answer-lines.ts';
 import { applyDecision } from './apply-decision.ts';
 import { askForRetry } from './ask-people.ts';
@@ -12,7 +12,7 @@ import { TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import { readCall, type SeenCall } from './read-call.ts';
 import { emitEnd, endCall, recordDecision, recordStart } from './record-call.ts';
-import { malformed, recordRefused, reject } from './reject-message.ts';
+import { isUnambiguous, malformed, recordRefused, reject } from './reject-message.ts';
 
 export function fromAgent(context: Context, step: Step, seen: Seen): void {
   switch (seen.kind) {

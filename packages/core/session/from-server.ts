@@ -2,6 +2,7 @@
 
 import { type CallError, isObject } from '@subluminal/contracts';
 import { memberRange } from '../json/member-ranges.ts';
+import { rewritten, spliced } from '../json/patch-text.ts';
 import { stringText } from '../json/text.ts';
 import { INVALID_REQUEST } from './answer-lines.ts';
 import { governBatch } from './batch.ts';
@@ -33,7 +34,6 @@ import {
   recordLateAnswer,
 } from './record-call.ts';
 import { malformed, reject } from './reject-message.ts';
-import { rewritten, spliced } from './rewrite-message.ts';
 
 /** What is known of an answer that was too large to inspect. */
 export interface Uninspected {
@@ -41,7 +41,7 @@ export interface Uninspected {
   readonly streamHash: string;
 }
 
-interface Answer {
+interface ServerAnswer {
   readonly seen: SeenResponse;
   readonly uninspected: Uninspected | undefined;
 }
@@ -101,7 +101,11 @@ function requestOf(
 }
 
 /** Matches an answer with its request, records the end of a call, and hands it on. False if there is none. */
-export function settleAnswer(context: Context, step: Step, { seen, uninspected }: Answer): boolean {
+export function settleAnswer(
+  context: Context,
+  step: Step,
+  { seen, uninspected }: ServerAnswer,
+): boolean {
   const found = requestOf(context, seen);
   if (found === undefined) return false;
   const open = found === 'nobody' ? undefined : found;
@@ -141,7 +145,7 @@ function noteInputRequest(
   context.inputRounds.asked({ call_id, tool_name, args_hash }, JSON.parse(text));
 }
 
-interface Recorded extends Answer {
+interface Recorded extends ServerAnswer {
   readonly open: OpenRequest;
   readonly call: OpenCall;
   readonly onward: Onward;

@@ -17,7 +17,7 @@ export type {
 export type { LargeHead } from './large-messages.ts';
 export type { PeekOptions } from './peek/peek.ts';
 export { peek } from './peek/peek.ts';
-export type { InvalidReason, MessageId, Range, Seen } from './peek/types.ts';
+export type { ByteRange, InvalidReason, MessageId, Seen } from './peek/types.ts';
 export { leanLine } from './record-call.ts';
 export { UNREADABLE } from './reject-message.ts';
 export type { Session } from './session.ts';

@@ -192,12 +192,12 @@ export function closeLarge(context: Context, step: Step, end: LargeEnd): void {
   }
 }
 
-interface Ended {
+interface EndedLarge {
   readonly large: LargeMessage;
   readonly end: LargeEnd;
 }
 
-function settleLarge(context: Context, step: Step, { large, end }: Ended): void {
+function settleLarge(context: Context, step: Step, { large, end }: EndedLarge): void {
   const seen = large.outline.finish();
   const recorded = large.call !== undefined;
   if (end.outcome !== 'complete' || large.stalled) {
@@ -277,13 +277,13 @@ function refuseLarge(
   reject(context, step, { ...told, always: true });
 }
 
-interface Known {
+interface KnownSender {
   readonly id: MessageId | undefined;
   readonly asks: boolean;
   readonly method: string | undefined;
 }
 
-function knownOf(seen: Seen): Known {
+function knownOf(seen: Seen): KnownSender {
   switch (seen.kind) {
     case 'invalid':
     case 'request':

@@ -1,6 +1,7 @@
 // Messages that are no call: what the gates say of them, and what becomes of them then.
 
 import { memberRange } from '../json/member-ranges.ts';
+import { rewritten, spliced } from '../json/patch-text.ts';
 import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answer-lines.ts';
@@ -9,18 +10,17 @@ import { mergeNotes } from './gate-notes.ts';
 import type { ContentNote, Guard, Passage, Passing, RefusedPassage, Way } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type {
+  ByteRange,
   MessageId,
-  Range,
   SeenNotification,
   SeenRequest,
   SeenResponse,
 } from './peek/types.ts';
 import { LazyEnvelope } from './read-call.ts';
-import { rewritten, spliced } from './rewrite-message.ts';
 import type { Side } from './types.ts';
 
 /** A message, as far as its refusal needs it. */
-interface Message {
+interface PassedMessage {
   readonly kind: Passing['kind'];
   readonly method: string;
   readonly id: MessageId | undefined;
@@ -36,13 +36,13 @@ export type Onward =
       readonly kind: 'rewritten';
       readonly bytes: Uint8Array;
       /** Where the new value stands. */
-      readonly value: Range;
+      readonly value: ByteRange;
       readonly note: ContentNote | undefined;
     }
   | {
       readonly kind: 'refused';
       readonly why: RefusedPassage;
-      readonly message: Message;
+      readonly message: PassedMessage;
       readonly note: ContentNote | undefined;
     };
 
@@ -62,7 +62,7 @@ class LazyPassing implements Passing {
   private readonly written: () => string | undefined;
   private parsed: { readonly value: unknown } | undefined;
 
-  constructor({ kind, method, isError, call }: Message, written: () => string | undefined) {
+  constructor({ kind, method, isError, call }: PassedMessage, written: () => string | undefined) {
     this.kind = kind;
     this.method = method;
     this.isError = isError;
@@ -130,7 +130,7 @@ export function answerOnward(
   return onwardOf(context, step, message);
 }
 
-function onwardOf(context: Context, step: Step, message: Message): Onward {
+function onwardOf(context: Context, step: Step, message: PassedMessage): Onward {
   const { guard } = context;
   if (step.unseen !== undefined) return onwardUnseen(context, step, message);
   const around = aroundOf(context, step, message);
@@ -178,7 +178,7 @@ function asItIs(note: ContentNote | undefined): Onward {
 }
 
 /** What a gate says of all that is neither params, result nor error. */
-function aroundOf(context: Context, step: Step, message: Message): Passage | undefined {
+function aroundOf(context: Context, step: Step, message: PassedMessage): Passage | undefined {
   const { guard } = context;
   if (guard?.around === undefined) return undefined;
   const { kind, method, id, extra } = message;
@@ -206,13 +206,13 @@ const NOT_REPLACED: RefusedPassage = {
   summary: 'Something in this message may not travel, and could not be replaced.',
 };
 
-function memberOf({ kind, isError }: Message): 'params' | 'result' | 'error' {
+function memberOf({ kind, isError }: PassedMessage): 'params' | 'result' | 'error' {
   if (kind !== 'answer') return 'params';
   return isError ? 'error' : 'result';
 }
 
 /** A message that was too large to be seen: it is refused at its head, or now. */
-function onwardUnseen(context: Context, step: Step, message: Message): Onward {
+function onwardUnseen(context: Context, step: Step, message: PassedMessage): Onward {
   const refused = step.unseen?.refused;
   if (refused !== undefined) return refusedBy(refused, message);
   const { guard } = context;
@@ -229,7 +229,7 @@ export function refusalOf(passage: Passage): RefusedPassage | undefined {
   return passage.kind === 'refused' ? passage : { ...NOT_REPLACED, note: passage.note };
 }
 
-function refusedBy(why: RefusedPassage, message: Message): Onward {
+function refusedBy(why: RefusedPassage, message: PassedMessage): Onward {
   return { kind: 'refused', why, message, note: mergeNotes([why.note]) };
 }
 
@@ -258,7 +258,7 @@ const READ_METHOD_MAX = 4_096;
 function refuse(
   context: Context,
   step: Step,
-  { why, message }: { readonly why: RefusedPassage; readonly message: Message },
+  { why, message }: { readonly why: RefusedPassage; readonly message: PassedMessage },
 ): void {
   const { kind, method, id } = message;
   // Who asked gets our answer to its request; who waits gets it in place of the other side's.
@@ -281,7 +281,7 @@ function refusalText(
   context: Context,
   refused: {
     readonly why: RefusedPassage;
-    readonly message: Message;
+    readonly message: PassedMessage;
     readonly to: Side;
     readonly id: MessageId;
   },

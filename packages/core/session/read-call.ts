@@ -11,9 +11,14 @@ import { grantedRules } from './ask-people.ts';
 import { type Context, parseObject, type Step, sizeOf } from './context.ts';
 import type { Envelope } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
-import { PROTOCOL } from './peek/protocol-keys.ts';
-import { isLabelValue, REQUEST_LABELS } from './peek/request-labels.ts';
-import type { MessageId, Range, SeenNotification, SeenParams, SeenRequest } from './peek/types.ts';
+import { isLabelValue, PROTOCOL, REQUEST_LABELS } from './peek/protocol-names.ts';
+import type {
+  ByteRange,
+  MessageId,
+  SeenNotification,
+  SeenParams,
+  SeenRequest,
+} from './peek/types.ts';
 import { type Preview, previewBytes, previewText } from './record-call.ts';
 
 export type SeenCall = SeenRequest | SeenNotification;
@@ -31,7 +36,7 @@ export interface ReadCall {
   readonly version: string | undefined;
   readonly streamHash?: string;
   /** Where the arguments stand in the message, if they were read and there are any. */
-  readonly argsRange?: Range | undefined;
+  readonly argsRange?: ByteRange | undefined;
   /** The arguments as they were written, for a step that comes later: a held call waits. */
   readonly argsText?: (() => string) | undefined;
   readonly argsBytes?: (() => Uint8Array) | undefined;
@@ -45,7 +50,7 @@ export interface ReadCall {
 export interface ViewedCall {
   readonly call: Call;
   readonly ref: CallRef;
-  readonly range: Range | undefined;
+  readonly range: ByteRange | undefined;
   readonly fault: string | undefined;
   readonly envelope: LazyEnvelope;
 }
@@ -117,7 +122,7 @@ export function ambiguityAround({ guard }: Context, envelope: LazyEnvelope): str
 interface ReadArgs {
   readonly hash: string;
   /** Where they stand in the message; a call may have none. */
-  readonly range: Range | undefined;
+  readonly range: ByteRange | undefined;
   readonly fault: string | undefined;
 }
 
@@ -138,7 +143,7 @@ function readArgs(context: Context, bytes: Uint8Array, params: SeenParams): Read
   return { hash: sha256(text), range, fault: fault.slice(0, FAULT_LENGTH_MAX) };
 }
 
-function argsText({ decode }: Context, bytes: Uint8Array, range: Range | undefined): string {
+function argsText({ decode }: Context, bytes: Uint8Array, range: ByteRange | undefined): string {
   return range === undefined ? NO_ARGS : decode(bytes, range.start, range.end);
 }
 

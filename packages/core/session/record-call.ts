@@ -19,7 +19,7 @@ import { awaitsResult } from '../policy/rules/index.ts';
 import type { Context, OpenCall, Step } from './context.ts';
 import type { DecidedCall, Judgement } from './decide-call.ts';
 import type { ContentNote } from './guard.ts';
-import type { Range } from './peek/types.ts';
+import type { ByteRange } from './peek/types.ts';
 import type { ReadCall } from './read-call.ts';
 
 /** Puts a call on record, before anything happens to it. */
@@ -163,7 +163,7 @@ function wouldOf(redact: Context['redact'], would: NonNullable<Decision['would']
 
 const NO_PREVIEW: Preview = { truncated: false };
 
-export interface Ended {
+export interface CallEnding {
   readonly status: CallStatus;
   readonly sinceMs: number;
   readonly bytesOut: number;
@@ -174,7 +174,7 @@ export interface Ended {
   readonly content?: ContentNote | undefined;
 }
 
-export function emitEnd(step: Step, ref: CallRef, ended: Ended): void {
+export function emitEnd(step: Step, ref: CallRef, ended: CallEnding): void {
   const { status, sinceMs, bytesOut, preview = NO_PREVIEW } = ended;
   const { truncated, text } = preview;
   const body: Building<EventBody<'tool_call_end'>> = {
@@ -202,7 +202,7 @@ function tellEnd(
   guard.ended({ callId: ref.call_id, tool: call.tool_name, isError, tookMs }, nowMs);
 }
 
-interface EndedCall extends Ended {
+interface EndedCall extends CallEnding {
   readonly open: OpenCall;
   /** What the server said, where that is not what the agent hears. */
   readonly isError?: boolean | undefined;
@@ -295,7 +295,11 @@ export function previewText(context: Context, text: string): Preview {
 }
 
 /** A preview of a part of a message; only what may be shown is decoded. */
-export function previewBytes(context: Context, bytes: Uint8Array, { start, end }: Range): Preview {
+export function previewBytes(
+  context: Context,
+  bytes: Uint8Array,
+  { start, end }: ByteRange,
+): Preview {
   const bytesMax = context.limits.previewBytesMax;
   if (bytesMax === 0) return NOT_INSPECTED;
   const until = Math.min(end, start + bytesMax + MARGIN);
@@ -309,7 +313,7 @@ export function previewBytes(context: Context, bytes: Uint8Array, { start, end }
 }
 
 /** At least one unit more than is shown, if there is one: so `previewText` sees that it is cut. */
-function longText(context: Context, bytes: Uint8Array, { start, end }: Range): string {
+function longText(context: Context, bytes: Uint8Array, { start, end }: ByteRange): string {
   const unitsMax = context.limits.previewBytesMax + MARGIN;
   let until = Math.min(end, start + (unitsMax + 1) * UNIT_BYTES_MAX);
   // Never through the middle of a character.
@@ -317,7 +321,7 @@ function longText(context: Context, bytes: Uint8Array, { start, end }: Range): s
   return context.decode(bytes, start, until);
 }
 
-interface Found {
+interface PreviewSource {
   readonly text: string;
   /** There is more of it. */
   readonly cut: boolean;
@@ -325,7 +329,7 @@ interface Found {
   readonly isClean?: boolean;
 }
 
-function redactedPreview(context: Context, { text, cut, isClean = false }: Found): Preview {
+function redactedPreview(context: Context, { text, cut, isClean = false }: PreviewSource): Preview {
   const redacted = isClean ? text : context.redact(text, { truncated: cut });
   const safe = cut ? redacted.slice(0, Math.max(0, redacted.length - MARGIN)) : redacted;
   const whole = fitted(safe, context.limits.previewBytesMax, context.config.utf8Bytes);

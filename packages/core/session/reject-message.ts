@@ -1,14 +1,29 @@
 // Messages that nobody could decide on: they are answered or dropped, and on record like any other.
-import { errorLine, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from './answer-lines.ts';
+
+import { canonicalize } from '../json/index.ts';
+import { memberRange } from '../json/member-ranges.ts';
+import {
+  errorLine,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  PARSE_ERROR,
+} from './answer-lines.ts';
 import { type Context, report, type Step, sizeOf } from './context.ts';
 import { outcomeOf } from './decide-call.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
-import { INVALID_WORDS, type MessageId, type SeenInvalid } from './peek/types.ts';
+import {
+  INVALID_WORDS,
+  type MessageId,
+  type SeenInvalid,
+  type SeenNotification,
+  type SeenRequest,
+} from './peek/types.ts';
 import type { ReadCall } from './read-call.ts';
 import { emitEnd, endCall, NOT_INSPECTED, recordDecision, recordStart } from './record-call.ts';
 import type { ReportReason } from './types.ts';
 
-export interface Fault {
+export interface Rejection {
   readonly reason: ReportReason;
   readonly detail: string;
   readonly id: MessageId | undefined;
@@ -37,7 +52,7 @@ export function malformed(context: Context, step: Step, seen: Malformed): void {
 }
 
 /** Answers a message where somebody waits, drops it otherwise, and tells of it in any case. */
-export function reject(context: Context, step: Step, fault: Fault): void {
+export function reject(context: Context, step: Step, fault: Rejection): void {
   const { reason, detail, offset } = fault;
   const waits =
     step.from === 'agent' ? agentWaits(context, fault) : settleBroken(context, step, fault);
@@ -68,13 +83,13 @@ function isBarred({ guard, decode }: Context, step: Step): boolean {
 }
 
 /** Whatever cannot be told from a call is one, for the record: else it would hide a refusal. */
-function mayBeCall({ from }: Step, { asks, method, recorded, reason }: Fault): boolean {
+function mayBeCall({ from }: Step, { asks, method, recorded, reason }: Rejection): boolean {
   if (from !== 'agent' || !asks || recorded === true || reason === 'unsolicited_answer')
     return false;
   return method === undefined || method === TOOLS_CALL;
 }
 
-function agentWaits(context: Context, { id, asks, reason }: Fault): boolean {
+function agentWaits(context: Context, { id, asks, reason }: Rejection): boolean {
   if (id === undefined || !asks) return false;
   const open = context.requests.agent.get(id.json);
   // An answer to a request that is still open would be taken for its own.
@@ -82,7 +97,7 @@ function agentWaits(context: Context, { id, asks, reason }: Fault): boolean {
 }
 
 /** An answer of the server that is none: its request has ended, and whoever waits should know. */
-function settleBroken(context: Context, step: Step, { id, asks, detail }: Fault): boolean {
+function settleBroken(context: Context, step: Step, { id, asks, detail }: Rejection): boolean {
   if (id === undefined || asks) return false;
   const open = context.requests.agent.get(id.json);
   if (open === undefined || open.heldAs !== undefined) return false;
@@ -143,4 +158,39 @@ export function unitsOf(bytes: Uint8Array): string {
     text += String.fromCharCode(...bytes.subarray(at, at + 1_024));
   }
   return text;
+}
+
+// Requests that are no tool call and that name something: two readers must not see two of them.
+
+const NAMING_METHOD = /^(?:prompts\/get|completion\/complete|resources\/.*)$/;
+const DETAIL_LENGTH_MAX = 200;
+
+/** What is ambiguous in the params of such a request, in words. */
+function ambiguityIn(context: Context, { bytes }: Step, method: string): string | undefined {
+  if (!NAMING_METHOD.test(method)) return undefined;
+  const range = memberRange(bytes, 'params');
+  if (range === undefined) return undefined;
+  const text = context.decode(bytes, range.start, range.end);
+  const read = canonicalize(text, { foldsKeys: true });
+  if (read.ok || read.code !== 'SUB_CANON_DUPLICATE_KEY') return undefined;
+  return context.redact(`Invalid params: ${read.message}.`).slice(0, DETAIL_LENGTH_MAX);
+}
+
+/** Whether it means one thing to every reader; it is refused where it does not. */
+export function isUnambiguous(
+  context: Context,
+  step: Step,
+  seen: SeenRequest | SeenNotification,
+): boolean {
+  const { method } = seen;
+  const detail = ambiguityIn(context, step, method);
+  if (detail === undefined) return true;
+  const told = { reason: 'duplicate_key', detail } as const;
+  if (!context.enforcing) {
+    report(step, { what: 'WOULD_REJECT', ...told });
+    return true;
+  }
+  const id = seen.kind === 'request' ? seen.id : undefined;
+  reject(context, step, { ...told, id, asks: true, code: INVALID_PARAMS, method });
+  return false;
 }

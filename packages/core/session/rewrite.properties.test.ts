@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../test/runs.ts';
+import { rewritten } from '../json/patch-text.ts';
 import { parsed } from './json.test-support.ts';
-import { rewritten } from './rewrite-message.ts';
 
 /** A text, and what should become of it when some of its strings are changed. */
 interface Sample {

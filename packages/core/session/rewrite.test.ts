@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { rewritten } from '../json/patch-text.ts';
 import { parsed } from './json.test-support.ts';
-import { rewritten } from './rewrite-message.ts';
 
 describe('a text with something changed', () => {
   it.each<[string, string, unknown, string]>([

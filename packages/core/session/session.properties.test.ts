@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { runs } from '../../../test/runs.ts';
 import { memberRange } from '../json/member-ranges.ts';
+import { spliced } from '../json/patch-text.ts';
 import { budget, deny } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
 import type { Guard } from './guard.ts';
@@ -18,7 +19,6 @@ import {
   request,
   result,
 } from './playbook.test-support.ts';
-import { spliced } from './rewrite-message.ts';
 import type { Command, Side } from './types.ts';
 
 const RULES = [

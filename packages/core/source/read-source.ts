@@ -1,7 +1,7 @@
 // Bytes or text → a tree with positions, or what keeps it from being one. Never throws, never
 // hangs: what the input may be is bounded before, while and after it is parsed.
 
-import { decodeUtf8 } from '../json/utf8.ts';
+import { decodeUtf8 } from '../json/text.ts';
 import { isJsonFile, jsonFault } from './json-syntax.ts';
 import { type Fault, indexLines, type PositionAt, type Problem, sorted } from './problem.ts';
 import type { Tree } from './tree.ts';

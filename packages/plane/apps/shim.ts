@@ -1,6 +1,4 @@
 // From a command line to a running shim: configuration, identity, policy and server, side by side.
-import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { isFailure, type Producer, type Profile } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import type { ShimStart } from '../services/clients/inspect/loose-entries.ts';
@@ -11,9 +9,9 @@ import {
   openGates,
 } from '../services/governor/gates-lifecycle.ts';
 import { identityOf, type ShimParts } from '../services/governor/governed-session.ts';
-import type { HubReach } from '../services/governor/hub.ts';
 import { LazyApprovals } from '../services/governor/lazy-approvals.ts';
 import { type StartedPolicy, startPolicy } from '../services/governor/policy-start.ts';
+import { awaitRunHub, callRunHub, folderOpenToOthers } from '../services/governor/run-hub.ts';
 import { runShim } from '../services/governor/shim.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../services/sink/index.ts';
@@ -50,7 +48,7 @@ export interface ShimOptions {
   readonly started: ShimStart;
 }
 
-type Started =
+type StartedShim =
   | { readonly ok: true; readonly exitCode: number }
   | { readonly ok: false; readonly message: string };
 
@@ -59,7 +57,7 @@ const SERVER_NAME_LENGTH_MAX = 256;
 const OURS: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
 
 /** Runs a shim to its end. A fault before the first byte is returned, not thrown. */
-export async function startShim(given: ShimOptions): Promise<Started> {
+export async function startShim(given: ShimOptions): Promise<StartedShim> {
   const { env, problem: unknownRun, warning } = await runOf(given);
   if (warning !== undefined) warn(warning);
   const options = { ...given, env };
@@ -82,7 +80,7 @@ export async function startShim(given: ShimOptions): Promise<Started> {
   return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await run(parts, env) };
 }
 
-interface Told {
+interface RunEnvironment {
   readonly env: ShimOptions['env'];
   /** The run may have a policy that we do not have. */
   readonly problem?: string;
@@ -90,7 +88,7 @@ interface Told {
 }
 
 /** Clients may start their servers with almost no environment; the run is found all the same. */
-async function runOf({ env, flags }: ShimOptions): Promise<Told> {
+async function runOf({ env, flags }: ShimOptions): Promise<RunEnvironment> {
   const id = flags['wrap'];
   if (id === undefined) return withAgentFile(env);
   const { withWrapFile } = await import('../stores/runs/session-env.ts');
@@ -98,11 +96,11 @@ async function runOf({ env, flags }: ShimOptions): Promise<Told> {
   return wrapped.isLive ? wrapped : { ...wrapped, ...withAgentFile(wrapped.env) };
 }
 
-type Loaded = Extract<LoadResult, { readonly ok: true }>;
-type Gathered = Omit<ShimParts, 'tellsRun'> & { readonly identified: Identified };
+type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
+type GatheredParts = Omit<ShimParts, 'tellsRun'> & { readonly identified: Identified };
 
 /** The first shim of a run tells of its start, the last one of its end; a host does both itself. */
-function run({ identified, ...parts }: Gathered, env: ShimOptions['env']): Promise<number> {
+function run({ identified, ...parts }: GatheredParts, env: ShimOptions['env']): Promise<number> {
   const { runOrigin, leave } = identified;
   const isHosted = runOrigin === 'given' && env['SUB_RUN_HOSTED'] === '1';
   let hasBegun = false;
@@ -119,9 +117,9 @@ function run({ identified, ...parts }: Gathered, env: ShimOptions['env']): Promi
 }
 
 /** Everything a shim is made of, the server last: a fault before it leaves nothing behind. */
-async function gather(options: ShimOptions, loaded: Loaded): Promise<Gathered | string> {
+async function gather(options: ShimOptions, loaded: LoadedConfig): Promise<GatheredParts | string> {
   // It answers while all else gets ready.
-  const reaching = hubOf(options, loaded.config);
+  const reaching = callRunHub(options, loaded.config, warn);
   const parts = await gatherWith(reaching, options, loaded);
   if (typeof parts !== 'string') return parts;
   const reach = await reaching;
@@ -130,10 +128,10 @@ async function gather(options: ShimOptions, loaded: Loaded): Promise<Gathered | 
 }
 
 async function gatherWith(
-  reaching: ReturnType<typeof hubOf>,
+  reaching: ReturnType<typeof callRunHub>,
   options: ShimOptions,
-  loaded: Loaded,
-): Promise<Gathered | string> {
+  loaded: LoadedConfig,
+): Promise<GatheredParts | string> {
   const { serverName, env, cwd } = options;
   const { config, paths } = loaded;
   const { profile } = config;
@@ -146,7 +144,7 @@ async function gatherWith(
   if (!redaction.ok) return redaction.message;
   const sink = sinkOf(options, loaded);
   if (typeof sink === 'string') return sink;
-  const reach = await hubReached(reaching, options, loaded);
+  const reach = await awaitRunHub(reaching, { ...options, ...loaded, warn });
   if (typeof reach === 'string') return reach;
   heard.tell();
   // As late as can be: who takes part in a run and then does not start leaves it without its start.
@@ -200,45 +198,7 @@ async function gatherWith(
   };
 }
 
-/** The hub, when it is known whether it is there; a text says why the server must not start. */
-async function hubReached(
-  reaching: ReturnType<typeof hubOf>,
-  options: ShimOptions,
-  { config, paths }: Loaded,
-): ReturnType<typeof hubOf> {
-  const reach = await reaching;
-  if (typeof reach !== 'object') return reach;
-  const { serverName, env, flags, started } = options;
-  const { looseWithoutHub, unlikeRun } = await import('../services/run/terms.ts');
-  const isWritten = async (): Promise<boolean> => {
-    const { isWrittenStart } = await import('../services/clients/inspect/loose-entries.ts');
-    return isWrittenStart(started, { env, paths });
-  };
-  const { words } = started;
-  const told = { serverName, env, flags, words, config, home: paths.home, isWritten };
-  const unreached = await reach.problem;
-  if (unreached === undefined) {
-    // The file that told of the run may have been changed: what its hub says holds.
-    const unlike = await unlikeRun(reach.terms(), told);
-    if (unlike === undefined) return reach;
-    if (unlike.isRefused) {
-      await reach.refuse(unlike.reason);
-      return unlike.reason;
-    }
-    warn(unlike.reason);
-    reach.tellUnlike(unlike.reason);
-    return reach;
-  }
-  if (config.profile === 'production') return unreached;
-  // The profile by which it would go on may be the word of a repository alone.
-  const isHosted = env['SUB_RUN_HOSTED'] === '1';
-  const loose = isHosted && flags['profile'] ? await looseWithoutHub(told) : undefined;
-  if (loose !== undefined) return `${unreached}, and ${loose}`;
-  warn(`${unreached}; we go on without it`);
-  return reach;
-}
-
-type Known = Omit<
+type GateFacts = Omit<
   GatesLifecycleOptions,
   'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
 >;
@@ -246,7 +206,7 @@ type Known = Omit<
 /** What the gates must know of the policy in force: that there is one, and what no call may name. */
 function byPolicy(
   options: ShimOptions,
-  { config, paths }: Loaded,
+  { config, paths }: LoadedConfig,
   { snapshot, files }: StartedPolicy,
 ): Pick<GatesLifecycleOptions, 'hasPolicy' | 'protects'> {
   const policies = files.sources.map(({ path }) => path);
@@ -256,8 +216,8 @@ function byPolicy(
 
 /** The gates beside the rules; a text says why there are none, and the server must not start. */
 async function guardingOf(
-  { config, paths }: Loaded,
-  known: Known,
+  { config, paths }: LoadedConfig,
+  known: GateFacts,
 ): Promise<GatesLifecycle | string> {
   const { profile } = config;
   const opened = await openGates({
@@ -276,7 +236,7 @@ async function guardingOf(
 /** The secrets of this server; in production it does not start without one of them. */
 async function secretsFor(
   { serverName, command, args, env, cwd }: ShimOptions,
-  { servers, paths, config }: Loaded,
+  { servers, paths, config }: LoadedConfig,
 ): Promise<ResolvedSecrets | string> {
   const secrets = await resolveBindings({
     serverName,
@@ -292,30 +252,6 @@ async function secretsFor(
   if (problems.length > 0 && config.profile === 'production') return problems.join('\n');
   for (const problem of problems) warn(problem);
   return secrets;
-}
-
-async function hubOf(
-  { serverName, env, flags }: ShimOptions,
-  config: Config,
-): Promise<HubReach | string | undefined> {
-  const told = env['SUB_GOVERNANCE_ENDPOINT'];
-  // An entry chooses no other hub for a run that has one.
-  const isHosted = env['SUB_RUN_HOSTED'] === '1' && Boolean(told);
-  const endpoint = isHosted ? told : flags['governance-endpoint'] || told;
-  const { profile } = config;
-  if (!endpoint) {
-    if (env['SUB_RUN_HOSTED'] !== '1' || profile !== 'production') return undefined;
-    return 'the run has a hub, but SUB_GOVERNANCE_ENDPOINT does not say where; let `sub run` start the agent';
-  }
-  const [, path] = /^unix:(.*)$/.exec(endpoint) ?? [];
-  const problem = path === undefined ? undefined : openToOthers(path, config);
-  if (problem !== undefined) return problem;
-  const token = env[TOKEN_VAR];
-  const readyMs = config['hub.ready_timeout_ms'];
-  const { reachHub } = await import('../services/governor/hub.ts');
-  const runId = env['SUB_RUN_ID'] ?? '';
-  const reached = reachHub({ endpoint, token, serverName, runId, profile, readyMs, warn });
-  return reached.ok ? reached.reach : reached.message;
 }
 
 /** Only the hub of a run asks Cedar policies. */
@@ -334,18 +270,6 @@ function spawn(
   return spawnServer({ command, args, env, cwd, shimId: producer.source.shim_id });
 }
 
-const WRITABLE_BY_OTHERS = 0o022;
-
-/** Whoever can write to its folder can put a socket of their own there, and read everything. */
-function openToOthers(socketPath: string, { profile }: Config): string | undefined {
-  const folder = dirname(socketPath);
-  const stats = statSync(folder, { throwIfNoEntry: false });
-  if (stats === undefined || profile !== 'production') return undefined;
-  const isOurs = stats.uid === process.getuid?.() || stats.uid === 0;
-  if (isOurs && (stats.mode & WRITABLE_BY_OTHERS) === 0) return undefined;
-  return `others can write to ${folder}, where the socket ${socketPath} is; use a folder of your own`;
-}
-
 /** Warnings of a policy say what holds in a server that starts: whether it does is known later. */
 function warningsLater() {
   const texts: string[] = [];
@@ -357,7 +281,7 @@ function warningsLater() {
 
 const warn = (text: string): boolean => process.stderr.write(`sub: ${text}\n`);
 
-function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {
+function sinkOf({ env }: ShimOptions, loaded: LoadedConfig): PromptSink | string {
   const { config, paths } = loaded;
   const target = config['events.sink'];
   switch (target.kind) {
@@ -368,7 +292,7 @@ function sinkOf({ env }: ShimOptions, loaded: Loaded): PromptSink | string {
       return isFailure(sink) ? `${sink.message} ${sink.fix}` : sink;
     }
     case 'ledger': {
-      const problem = openToOthers(config['ledger.socket'], config);
+      const problem = folderOpenToOthers(config['ledger.socket'], config);
       if (problem !== undefined) return problem;
       return ledgerSink({
         socketPath: config['ledger.socket'],
@@ -394,6 +318,6 @@ function limitsOf(config: Config, profile: Profile): ShimParts['limits'] {
   };
 }
 
-function refused(message: string): Started {
+function refused(message: string): StartedShim {
   return { ok: false, message };
 }

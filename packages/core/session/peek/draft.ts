@@ -1,18 +1,21 @@
 // What is gathered while a message is read, and what it comes to in the end.
-import type { InvalidReason, MessageId, Range, Seen, SeenParams } from './types.ts';
 
-export interface Draft {
+import { decodeText, stringText } from '../../json/text.ts';
+import { DOT, LOWER_E, LOWER_N, MINUS, NINE, QUOTE, UPPER_E, ZERO } from '../../json/units.ts';
+import type { ByteRange, InvalidReason, MessageId, Seen, SeenParams } from './types.ts';
+
+export interface MessageDraft {
   version: boolean;
   /** `null` when it is there but cannot be used. */
   id: MessageId | null | undefined;
   method: string | null | undefined;
   params: boolean;
-  result: Range | undefined;
+  result: ByteRange | undefined;
   error: boolean;
   name: string | undefined;
-  args: Range | undefined;
+  args: ByteRange | undefined;
   argsAreCanonical: boolean;
-  progressToken: Range | undefined;
+  progressToken: ByteRange | undefined;
   metaVersion: string | undefined;
   protocolVersion: string | undefined;
   requestId: MessageId | undefined;
@@ -23,10 +26,10 @@ export interface Draft {
   needsInput: boolean;
   forged: boolean;
   code: number | undefined;
-  message: Range | undefined;
+  message: ByteRange | undefined;
 }
 
-export interface Fault {
+export interface MessageFault {
   readonly reason: InvalidReason;
   readonly offset: number;
 }
@@ -43,7 +46,7 @@ const NO_PARAMS: SeenParams = {
   bound: false,
 };
 
-export function emptyDraft(): Draft {
+export function emptyDraft(): MessageDraft {
   return {
     version: false,
     id: undefined,
@@ -62,7 +65,7 @@ export function emptyDraft(): Draft {
 }
 
 /** The message, or why it is none. */
-export function settle(draft: Draft, fault: Fault | undefined): Seen {
+export function settle(draft: MessageDraft, fault: MessageFault | undefined): Seen {
   const reason = fault?.reason ?? shapeFault(draft);
   if (reason !== undefined) return invalid(draft, { reason, offset: fault?.offset ?? 0 });
   const { id, method, extra } = draft;
@@ -77,7 +80,7 @@ export function settle(draft: Draft, fault: Fault | undefined): Seen {
   return { kind: 'response', id: id ?? undefined, failed, ...answer };
 }
 
-function shapeFault(draft: Draft): InvalidReason | undefined {
+function shapeFault(draft: MessageDraft): InvalidReason | undefined {
   const { id, method, result, error, version } = draft;
   if (!version) return 'version';
   if (id === null) return 'id';
@@ -89,13 +92,13 @@ function shapeFault(draft: Draft): InvalidReason | undefined {
   return id === undefined && !error ? 'shape' : undefined;
 }
 
-function invalid(draft: Draft, { reason, offset }: Fault): Seen {
+function invalid(draft: MessageDraft, { reason, offset }: MessageFault): Seen {
   const id = draft.id ?? undefined;
   const asks = draft.result === undefined && !draft.error;
   return { kind: 'invalid', reason, offset, id, asks, method: draft.method ?? undefined };
 }
 
-function paramsOf(draft: Draft): SeenParams {
+function paramsOf(draft: MessageDraft): SeenParams {
   return {
     name: draft.name,
     args: draft.args,
@@ -107,4 +110,39 @@ function paramsOf(draft: Draft): SeenParams {
     more: draft.more,
     bound: draft.bound,
   };
+}
+
+// Ids of requests: strings, numbers and null; everything else is none.
+
+/** Longer ids are not kept: whoever sends one is told so. */
+export const ID_BYTES_MAX = 1_024;
+const NULL_ID: MessageId = { type: 'null', json: 'null' };
+
+/** The id that a valid JSON value is, or undefined. Two spellings of one id give the same. */
+export function idOf(bytes: Uint8Array, start: number, end: number): MessageId | undefined {
+  const first = bytes[start] ?? 0;
+  if (first === QUOTE) {
+    const written = decodeText(bytes, start, end);
+    const json = written.includes('\\') ? JSON.stringify(stringText(written)) : written;
+    return { type: 'string', json };
+  }
+  if (first === LOWER_N) return NULL_ID;
+  if (first !== MINUS && (first < ZERO || first > NINE)) return undefined;
+  const json = decodeText(bytes, start, end);
+  if (!isWhole(bytes, start, end)) return fractionId(Number(json));
+  return { type: 'number', json: json === '-0' ? '0' : json };
+}
+
+/** Whether a number is written in digits alone: then it is kept as it is, however large. */
+function isWhole(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === DOT || byte === LOWER_E || byte === UPPER_E) return false;
+  }
+  return true;
+}
+
+/** 1.0 and 1e2 come back as 1 and 100. */
+function fractionId(value: number): MessageId | undefined {
+  return Number.isFinite(value) ? { type: 'number', json: String(value) } : undefined;
 }

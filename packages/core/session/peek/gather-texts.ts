@@ -1,6 +1,6 @@
 // The texts of a message that is too long to hold, as far as they are short: what a gate may ask for
 // at its end. What is too long is told with its key, and whether it may be a command.
-import { decodeUtf8 } from '../../json/utf8.ts';
+import { decodeUtf8 } from '../../json/text.ts';
 
 const TEXT_BYTES_MAX = 4_096;
 const TEXTS_MAX = 20_000;
@@ -25,14 +25,14 @@ export interface GatheredTexts {
   readonly isWhole: boolean;
 }
 
-interface Gathered {
+interface GatheredText {
   key: string;
   text: string | undefined;
   mayBeCommand?: boolean;
 }
 
 export class TextGatherer {
-  readonly #texts: Gathered[] = [];
+  readonly #texts: GatheredText[] = [];
   readonly #buffer = new Uint8Array(TEXT_BYTES_MAX);
   #length = 0;
   #mayBeCommand = false;
@@ -80,7 +80,7 @@ export class TextGatherer {
       return;
     }
     const text = isShort ? this.#decoded() : undefined;
-    const found: Gathered = { key: this.#key, text };
+    const found: GatheredText = { key: this.#key, text };
     if (text === undefined) found.mayBeCommand = this.#mayBeCommand;
     this.#texts.push(found);
     if (!isKey) return;

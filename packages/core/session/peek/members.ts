@@ -11,12 +11,12 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from '../../json/units.ts';
-import { isFolded, type Place, type PlaceKeys, PROTOCOL } from './protocol-keys.ts';
+import { isFolded, PROTOCOL, type ProtocolKeys, type ProtocolObject } from './protocol-names.ts';
 import type { InvalidReason } from './types.ts';
 
 /** An object of a known place in the message, and what to do at the value of each key. */
 export interface Scope<D> {
-  readonly place: PlaceKeys;
+  readonly place: ProtocolKeys;
   readonly words: readonly Uint8Array[];
   readonly texts: readonly string[];
   /** Reads the value; `key` is the place of its key among `words`, or -1. */
@@ -29,7 +29,7 @@ export interface Scope<D> {
 const KEYS_MAX = 4_096;
 
 export function scopeOf<D>(
-  place: Place,
+  place: ProtocolObject,
   texts: readonly string[],
   hooks: Pick<Scope<D>, 'visit' | 'repeated'>,
 ): Scope<D> {
@@ -77,14 +77,14 @@ export function readMembers<D>(
   }
 }
 
-interface Others {
+interface OtherKeys {
   readonly others: Set<string>;
-  readonly place: PlaceKeys;
+  readonly place: ProtocolKeys;
 }
 
 function remember(
   scan: ByteScanner<InvalidReason>,
-  { others, place }: Others,
+  { others, place }: OtherKeys,
   start: number,
 ): boolean {
   if (others.size >= KEYS_MAX) return scan.fail('too_many_keys', start);
@@ -99,7 +99,11 @@ function remember(
  * Reads a value that may be an object of a place, or a list of such: looks for keys that fold to keys of
  * the protocol. Nothing is decided on it here, so keys may stand twice; who decides sees to that.
  */
-export function readInside(scan: ByteScanner<InvalidReason>, place: Place, depth: number): boolean {
+export function readInside(
+  scan: ByteScanner<InvalidReason>,
+  place: ProtocolObject,
+  depth: number,
+): boolean {
   const first = scan.bytes[scan.at];
   if (first === OPEN_BRACE) return readPlace(scan, place, depth + 1);
   if (first !== OPEN_BRACKET) return scan.skipValue(depth);
@@ -116,7 +120,11 @@ export function readInside(scan: ByteScanner<InvalidReason>, place: Place, depth
   }
 }
 
-function readPlace(scan: ByteScanner<InvalidReason>, place: Place, depth: number): boolean {
+function readPlace(
+  scan: ByteScanner<InvalidReason>,
+  place: ProtocolObject,
+  depth: number,
+): boolean {
   const known = PROTOCOL[place];
   scan.at++;
   if (scan.next() === CLOSE_BRACE) return passed(scan);
@@ -139,7 +147,7 @@ function readPlace(scan: ByteScanner<InvalidReason>, place: Place, depth: number
 }
 
 /** The key that was just read. */
-function keyIn(scan: ByteScanner<InvalidReason>, known: PlaceKeys, start: number): string {
+function keyIn(scan: ByteScanner<InvalidReason>, known: ProtocolKeys, start: number): string {
   const { bytes, at, escaped } = scan;
   const index = escaped ? -1 : placeOf(known.words, bytes, { start: start + 1, end: at - 1 });
   const exact = known.keys[index];

@@ -2,8 +2,8 @@
 // what is decided on is picked out. Nothing behind its closing brace may pass before it is judged.
 
 import { ByteScanner, MESSAGE_DEPTH_MAX } from '../../json/byte-scanner.ts';
-import { StringStream } from '../../json/string-stream.ts';
-import { asciiBytes } from '../../json/text.ts';
+import { SCALAR_START, type ScalarStage, StringStream } from '../../json/stream-scalars.ts';
+import { asciiBytes, decodeUtf8 } from '../../json/text.ts';
 import {
   CARRIAGE_RETURN,
   CLOSE_BRACE,
@@ -17,13 +17,11 @@ import {
   SPACE,
   TAB,
 } from '../../json/units.ts';
-import { decodeUtf8 } from '../../json/utf8.ts';
-import { type Draft, emptyDraft, settle } from './draft.ts';
+import { emptyDraft, type MessageDraft, settle } from './draft.ts';
 import { type GatheredTexts, TextGatherer } from './gather-texts.ts';
 import type { Scope } from './members.ts';
 import { DECIDED_SCOPES } from './peek.ts';
-import { isFolded, type Place, PROTOCOL } from './protocol-keys.ts';
-import { SCALAR_START, type ScalarStage } from './scalar.ts';
+import { isFolded, PROTOCOL, type ProtocolObject } from './protocol-names.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
 
 /** What can be told before the end has come. */
@@ -44,9 +42,9 @@ export interface OutlineSoFar {
 interface Level {
   readonly kind: 'object' | 'array';
   /** Whose keys its members have; of an array, its items. */
-  readonly place: Place | undefined;
+  readonly place: ProtocolObject | undefined;
   /** What reads its members, and the keys so far: only where we decide on a member. */
-  readonly scope: Scope<Draft> | undefined;
+  readonly scope: Scope<MessageDraft> | undefined;
   readonly keys: Set<string>;
   key: string;
 }
@@ -69,7 +67,7 @@ const KEYS_MAX = 4_096;
 const TAIL_MAX = 1_024;
 
 /** The scalars that are kept. */
-const CAPTURED: { readonly [P in Place]?: readonly string[] } = {
+const CAPTURED: { readonly [P in ProtocolObject]?: readonly string[] } = {
   top: ['jsonrpc', 'id', 'method'],
   params: ['name', 'protocolVersion', 'requestId'],
   meta: ['io.modelcontextprotocol/protocolVersion'],
@@ -95,7 +93,7 @@ export class Outline {
   closedAt = -1;
   /** How much of it has gone by. */
   bytesFed = 0;
-  private readonly draft: Draft = emptyDraft();
+  private readonly draft: MessageDraft = emptyDraft();
   private readonly levels: Level[] = [];
   private expected: Expected = 'message';
   private reading: 'between' | 'string' | 'scalar' = 'between';
@@ -382,7 +380,7 @@ export class Outline {
   }
 }
 
-function placeLevel(kind: Level['kind'], place: Place): Level {
+function placeLevel(kind: Level['kind'], place: ProtocolObject): Level {
   return { kind, place, scope: DECIDED_SCOPES[place], keys: new Set(), key: '' };
 }
 

@@ -3,13 +3,15 @@
 import { ByteScanner } from '../../json/byte-scanner.ts';
 import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
 import { END, LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../json/units.ts';
-import { type Draft, emptyDraft, settle } from './draft.ts';
-import { ID_BYTES_MAX, idOf } from './id.ts';
+import { emptyDraft, ID_BYTES_MAX, idOf, type MessageDraft, settle } from './draft.ts';
 import { isWord, readInside, readMembers, type Scope, scopeOf } from './members.ts';
-import { isMethodName } from './method-names.ts';
-import type { Place } from './protocol-keys.ts';
-import { isLabelValue, REQUEST_LABELS } from './request-labels.ts';
-import type { InvalidReason, Range, Seen } from './types.ts';
+import {
+  isLabelValue,
+  isMethodName,
+  type ProtocolObject,
+  REQUEST_LABELS,
+} from './protocol-names.ts';
+import type { ByteRange, InvalidReason, Seen } from './types.ts';
 
 export interface PeekOptions {
   /** The bytes are known to be valid UTF-8: long strings are then read faster. */
@@ -27,7 +29,7 @@ const INPUT_REQUIRED = asciiBytes('"input_required"');
 const PROGRESS_TOKEN = REQUEST_LABELS.indexOf('progressToken');
 const PROTOCOL_VERSION = REQUEST_LABELS.indexOf('io.modelcontextprotocol/protocolVersion');
 
-const META = scopeOf<Draft>('meta', REQUEST_LABELS, {
+const META = scopeOf<MessageDraft>('meta', REQUEST_LABELS, {
   visit: (scan, draft, key) => {
     const start = scan.at;
     const read =
@@ -43,7 +45,7 @@ const META = scopeOf<Draft>('meta', REQUEST_LABELS, {
 });
 
 /** What `params` may hold whose own keys matter, by its place among the members. */
-const IN_PARAMS: { readonly [key: number]: Place } = {
+const IN_PARAMS: { readonly [key: number]: ProtocolObject } = {
   7: 'task',
   8: 'reference',
   9: 'argument',
@@ -51,7 +53,7 @@ const IN_PARAMS: { readonly [key: number]: Place } = {
   11: 'item',
 };
 
-const PARAMS = scopeOf<Draft>(
+const PARAMS = scopeOf<MessageDraft>(
   'params',
   [
     ...['name', 'arguments', '_meta', 'protocolVersion', 'requestId', 'uri', 'cursor', 'task'],
@@ -88,8 +90,8 @@ const PARAMS = scopeOf<Draft>(
 );
 
 /** Only we may write this: see `forged-marks.ts`. */
-function oursIn(place: Place) {
-  return scopeOf<Draft>(place, ['subluminal'], {
+function oursIn(place: ProtocolObject) {
+  return scopeOf<MessageDraft>(place, ['subluminal'], {
     visit: (scan, draft, key) => {
       if (key === 0) draft.forged = true;
       return scan.skipValue(3);
@@ -104,7 +106,7 @@ const ERROR_DATA = oursIn('data');
 const LISTS_FROM = 6;
 const TASKS_FROM = 14;
 
-const RESULT = scopeOf<Draft>(
+const RESULT = scopeOf<MessageDraft>(
   'result',
   [
     ...['isError', 'structuredContent', '_meta', 'resultType', 'protocolVersion', 'nextCursor'],
@@ -132,7 +134,7 @@ const RESULT = scopeOf<Draft>(
   },
 );
 
-const ERROR = scopeOf<Draft>('error', ['code', 'message', 'data'], {
+const ERROR = scopeOf<MessageDraft>('error', ['code', 'message', 'data'], {
   visit: (scan, draft, key) => {
     const start = scan.at;
     if (key === 2 && scan.bytes[start] === OPEN_BRACE) return readMembers(scan, ERROR_DATA, draft);
@@ -144,35 +146,39 @@ const ERROR = scopeOf<Draft>('error', ['code', 'message', 'data'], {
   },
 });
 
-const MESSAGE = scopeOf<Draft>('top', ['jsonrpc', 'id', 'method', 'params', 'result', 'error'], {
-  visit: (scan, draft, key) => {
-    switch (key) {
-      case 0:
-        return readVersion(scan, draft);
-      case 1:
-        return readId(scan, draft);
-      case 2:
-        return readMethod(scan, draft);
-      case 3:
-        return readParams(scan, draft);
-      case 4:
-        return readResult(scan, draft);
-      case 5:
-        draft.error = true;
-        if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, ERROR, draft);
-        scan.complain('shape');
-    }
-    if (key === -1) draft.extra = true;
-    return scan.skipValue(1);
+const MESSAGE = scopeOf<MessageDraft>(
+  'top',
+  ['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
+  {
+    visit: (scan, draft, key) => {
+      switch (key) {
+        case 0:
+          return readVersion(scan, draft);
+        case 1:
+          return readId(scan, draft);
+        case 2:
+          return readMethod(scan, draft);
+        case 3:
+          return readParams(scan, draft);
+        case 4:
+          return readResult(scan, draft);
+        case 5:
+          draft.error = true;
+          if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, ERROR, draft);
+          scan.complain('shape');
+      }
+      if (key === -1) draft.extra = true;
+      return scan.skipValue(1);
+    },
+    repeated: (draft, key) => {
+      // Of two ids, nobody knows which one the other side takes.
+      if (key === 1) draft.id = null;
+    },
   },
-  repeated: (draft, key) => {
-    // Of two ids, nobody knows which one the other side takes.
-    if (key === 1) draft.id = null;
-  },
-});
+);
 
 /** The objects that something is decided on: no key of theirs may stand twice. */
-export const DECIDED_SCOPES: { readonly [P in Place]?: Scope<Draft> } = {
+export const DECIDED_SCOPES: { readonly [P in ProtocolObject]?: Scope<MessageDraft> } = {
   top: MESSAGE,
   params: PARAMS,
   meta: META,
@@ -197,7 +203,7 @@ export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): See
   return settle(draft, reason === undefined ? undefined : { reason, offset });
 }
 
-function readVersion(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
+function readVersion(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
   const { bytes, at } = scan;
   if (isWord(JSON_RPC_2, bytes, at)) {
     scan.at += JSON_RPC_2.length;
@@ -207,7 +213,7 @@ function readVersion(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   return text(scan, TEXT_BYTES_MAX, (value) => (draft.version = value === '2.0'));
 }
 
-function readId(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
+function readId(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
   const start = scan.at;
   const read = scan.bytes[start] === QUOTE ? scan.readString() : scan.skipValue(1);
   if (!read) return false;
@@ -217,7 +223,7 @@ function readId(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   return true;
 }
 
-function readMethod(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
+function readMethod(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
   draft.method = null;
   if (isWord(TOOLS_CALL_WORD, scan.bytes, scan.at)) {
     scan.at += TOOLS_CALL_WORD.length;
@@ -229,7 +235,7 @@ function readMethod(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   });
 }
 
-function readParams(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
+function readParams(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
   const first = scan.bytes[scan.at];
   draft.params = true;
   if (first === OPEN_BRACE) return readMembers(scan, PARAMS, draft);
@@ -238,7 +244,7 @@ function readParams(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
   return scan.skipValue(1);
 }
 
-function readResult(scan: ByteScanner<InvalidReason>, draft: Draft): boolean {
+function readResult(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
   const start = scan.at;
   // Though a fault may stand in it, it is an answer: whoever waits for it is told.
   draft.result = { start, end: start };
@@ -263,7 +269,7 @@ function text(
   return true;
 }
 
-function codeOf(bytes: Uint8Array, { start, end }: Range): number | undefined {
+function codeOf(bytes: Uint8Array, { start, end }: ByteRange): number | undefined {
   const code = end - start <= 20 ? Number(decodeText(bytes, start, end)) : Number.NaN;
   return Number.isSafeInteger(code) ? code : undefined;
 }

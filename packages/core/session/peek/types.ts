@@ -1,8 +1,8 @@
 // What is known of one JSON-RPC message after a look at its bytes.
 
-import type { JsonReason, Range } from '../../json/byte-scanner.ts';
+import type { ByteRange, JsonReason } from '../../json/byte-scanner.ts';
 
-export type { Range };
+export type { ByteRange };
 
 /** The id of a request. `json` is its one canonical spelling, so it serves as a key: 1 is not "1". */
 export interface MessageId {
@@ -14,11 +14,11 @@ export interface MessageId {
 export interface SeenParams {
   /** `name`, when it is a string. */
   readonly name: string | undefined;
-  readonly args: Range | undefined;
+  readonly args: ByteRange | undefined;
   /** The arguments are an object in canonical form: their bytes are what is hashed. */
   readonly argsAreCanonical: boolean;
   /** `_meta.progressToken`, as written. */
-  readonly progressToken: Range | undefined;
+  readonly progressToken: ByteRange | undefined;
   /** `_meta["io.modelcontextprotocol/protocolVersion"]`. */
   readonly metaVersion: string | undefined;
   /** `protocolVersion` of `initialize`. */
@@ -53,9 +53,9 @@ export interface SeenResponse {
   /** The code of a JSON-RPC error, when it is a whole number. */
   readonly code: number | undefined;
   /** The message of a JSON-RPC error with its quotes, as written. */
-  readonly message: Range | undefined;
+  readonly message: ByteRange | undefined;
   /** The whole result, for a preview. */
-  readonly result: Range | undefined;
+  readonly result: ByteRange | undefined;
   /** `result.protocolVersion`: what `initialize` settled on. */
   readonly protocolVersion: string | undefined;
   /** `result.resultType` says that the server needs input for a further round of the call. */

@@ -33,14 +33,14 @@ interface ApprovalsOptions extends LazyApprovalsOptions {
 }
 
 /** A request that this shim waits for; a call that may be tried again waits for nothing. */
-interface Waiting {
+interface WaitingApproval {
   readonly id: string;
   readonly wanted: ApprovalWanted;
   readonly sinceMs: number;
   stop(): void;
 }
 
-type Step = EventBody<'approval'>['approval'];
+type ApprovalStep = EventBody<'approval'>['approval'];
 
 const NOT_TAKEN = {
   full: 'too many calls wait already',
@@ -62,8 +62,8 @@ const ON_ITS_WAY_MS = 10_000;
 export class Approvals {
   readonly #options: ApprovalsOptions;
   /** Held calls by their ids, and requests that nobody waits for by theirs. */
-  readonly #held = new Map<string, Waiting>();
-  readonly #hinted = new Map<string, Waiting>();
+  readonly #held = new Map<string, WaitingApproval>();
+  readonly #hinted = new Map<string, WaitingApproval>();
   /** Requests that nobody waits for and that were approved a moment ago. */
   readonly #approved = new Set<string>();
   readonly #owner: { readonly pid: number; readonly start: string };
@@ -142,7 +142,7 @@ export class Approvals {
     this.#giveUp(waiting, why === 'timeout');
   }
 
-  #giveUp(waiting: Waiting, isLate: boolean): void {
+  #giveUp(waiting: WaitingApproval, isLate: boolean): void {
     waiting.stop();
     const by = isLate ? 'time' : this.#options.producer.agent_id.slice(0, 256);
     const channel = isLate ? 'clock' : 'shim';
@@ -222,7 +222,7 @@ export class Approvals {
   }
 
   /** Only an approval of exactly this call is one. */
-  #answerOf({ id, wanted }: Waiting, ended: Ended): ApprovalAnswer {
+  #answerOf({ id, wanted }: WaitingApproval, ended: Ended): ApprovalAnswer {
     if (ended.kind !== 'request' || ended.request.id !== id) return 'unavailable';
     switch (ended.state) {
       case 'approved':
@@ -237,7 +237,7 @@ export class Approvals {
     }
   }
 
-  #record({ id, wanted, sinceMs }: Waiting, step: Omit<Step, 'rule_id'>): void {
+  #record({ id, wanted, sinceMs }: WaitingApproval, step: Omit<ApprovalStep, 'rule_id'>): void {
     const peer = this.#options.peer();
     const waited_ms = Math.max(0, (peer?.now() ?? 0) - sinceMs);
     const approval = { id, rule_id: wanted.rule_id, ...step, waited_ms };
@@ -316,7 +316,7 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** How a request ended, as it goes on record. */
-function stepOf(ended: Ended): Omit<Step, 'rule_id'> {
+function stepOf(ended: Ended): Omit<ApprovalStep, 'rule_id'> {
   if (ended.kind !== 'request') return { state: 'cancelled' };
   const { outcome } = ended;
   if (outcome === null) return { state: 'expired' };

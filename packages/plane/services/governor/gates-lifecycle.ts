@@ -163,12 +163,12 @@ export class GatesLifecycle {
   }
 }
 
-type Opened =
+type OpenedGates =
   | { readonly ok: true; readonly guarding: GatesLifecycle; readonly warning?: string }
   | { readonly ok: false; readonly message: string };
 
 /** In production, a manifest that cannot be read keeps the server from starting. */
-export async function openGates(options: GatesLifecycleOptions): Promise<Opened> {
+export async function openGates(options: GatesLifecycleOptions): Promise<OpenedGates> {
   const { manifests: folder, serverName: server, profile } = options;
   const loaded = await loadManifest({ folder, server, profile });
   if (loaded.kind === 'problems') {

@@ -11,14 +11,13 @@ import type { PolicySource } from '../../stores/policy/sources.ts';
 import type { PromptSink } from '../sink/index.ts';
 import { asBuffer, type SpawnResult } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
-import { Counter } from './counts.ts';
+import { type Begun, Counter, hooksOf, timed } from './counts.ts';
 import type { Recorder } from './events.ts';
 import type { GatesLifecycle } from './gates-lifecycle.ts';
 import type { HubLink } from './hub.ts';
 import type { LazyApprovals } from './lazy-approvals.ts';
 import type { Log, LogLevel } from './log.ts';
 import type { LookAlikes } from './look-alikes.ts';
-import { type Begun, hooksOf, timed } from './watch.ts';
 
 /** One secret that the server was to get; never its value. */
 export interface Injection {

@@ -88,7 +88,7 @@ const NOTHING: ShimSummary = {
 };
 
 /** What is known of this shim so far: the hub is called before all of it is. */
-interface Known {
+interface HubPeerState {
   producer?: Producer;
   peer?: HubLinkPeer;
   judges: readonly string[];
@@ -100,7 +100,7 @@ interface Known {
 export function reachHub(options: HubReachOptions): Reached {
   const { endpoint, token, serverName, runId, readyMs, warn } = options;
   const ownId = uuidv7();
-  const known: Known = { judges: [], terms: {}, isThere: true };
+  const known: HubPeerState = { judges: [], terms: {}, isThere: true };
   const made = createHubClient({
     endpoint,
     ...(token !== undefined && { token }),
@@ -145,7 +145,7 @@ export function reachHub(options: HubReachOptions): Reached {
 
 function problemOf(
   { endpoint }: HubReachOptions,
-  known: Known,
+  known: HubPeerState,
   ready: HubReadiness,
 ): string | undefined {
   if (ready.kind === 'ready') {
@@ -158,7 +158,11 @@ function problemOf(
 }
 
 /** Where decisions count, a shim does not outlive its hub; a slow one is another matter. */
-function lost({ profile, warn }: HubReachOptions, known: Known, { reason, isGone }: Loss): void {
+function lost(
+  { profile, warn }: HubReachOptions,
+  known: HubPeerState,
+  { reason, isGone }: Loss,
+): void {
   known.isThere = false;
   if (!isGone) return warn(`the hub of this run does not answer: ${reason}`);
   if (profile !== 'production') return warn(`the hub of this run is gone, and we go on: ${reason}`);
@@ -169,7 +173,7 @@ function lost({ profile, warn }: HubReachOptions, known: Known, { reason, isGone
 interface Linking {
   readonly client: HubClient;
   readonly options: HubReachOptions;
-  readonly known: Known;
+  readonly known: HubPeerState;
   readonly producer: Producer;
 }
 

@@ -24,7 +24,7 @@ interface ShimStart {
   readonly flags: { readonly [flag: string]: string | undefined };
 }
 
-type Loaded = Extract<LoadResult, { readonly ok: true }>;
+type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
 type Warn = (text: string) => void;
 
 export interface StartedPolicy {
@@ -37,7 +37,7 @@ type StartPolicy = StartedPolicy | { readonly ok: false; readonly message: strin
 
 export async function startPolicy(
   start: ShimStart,
-  loaded: Loaded,
+  loaded: LoadedConfig,
   warn: Warn,
 ): Promise<StartPolicy> {
   const sources = sourcesOf(start, loaded, warn);
@@ -53,7 +53,7 @@ export async function startPolicy(
 /** A run keeps the policy that it began with; an entry that names another one has that. */
 async function policyOf(
   { env, flags }: ShimStart,
-  { config, paths }: Loaded,
+  { config, paths }: LoadedConfig,
   { sources, warn }: { readonly sources: readonly PolicySource[]; readonly warn: Warn },
 ): Promise<LoadedPolicy | LoadedRunPolicy> {
   const { profile, 'policy.reload': reload } = config;
@@ -83,7 +83,7 @@ async function warned(loading: Promise<LoadedPolicy>, warn: Warn): Promise<Loade
 /** The files of the policy. What an outer run says of them is how they were found there. */
 function sourcesOf(
   { cwd, env, flags }: ShimStart,
-  { config, paths, origins }: Loaded,
+  { config, paths, origins }: LoadedConfig,
   warn: Warn,
 ): readonly PolicySource[] {
   const isTold = origins['policy.path'] === 'env' || flags['wrap'] !== undefined;

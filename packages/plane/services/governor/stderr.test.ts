@@ -22,7 +22,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** Writes 2,000 numbered lines, starts a program with the same stderr first, and tells what got through. */
 const PROGRAM = `
   import { spawnSync } from 'node:child_process';
-  import { lazyStderr } from '../governor/stderr.ts';
+  import { lazyStderr } from '../governor/log.ts';
   const writeLine = lazyStderr();
   const says = (text) => spawnSync('sh', ['-c', 'echo ' + text + ' >&2'], { stdio: 'inherit' });
   says('before');

@@ -7,10 +7,10 @@ import {
   type PromptSink,
   type PromptSinkStats,
   reasonOf,
+  Waiters,
   type Warn,
   warnOnStderr,
 } from './prompt-sink.ts';
-import { Waiters } from './waiters.ts';
 
 export interface FileSinkOptions {
   /** What may wait in memory while the file takes nothing. */
@@ -18,7 +18,7 @@ export interface FileSinkOptions {
   readonly warn?: Warn;
 }
 
-interface Target {
+interface SinkFile {
   readonly fd: number;
   readonly path: string;
   readonly queueBytes: number;
@@ -29,7 +29,7 @@ const QUEUE_BYTES = 8 * 1024 * 1024;
 const RETRY_MS = 20;
 
 class FileSink implements PromptSink {
-  readonly #target: Target;
+  readonly #target: SinkFile;
   readonly #waiters = new Waiters();
   #queue: EventLine[] = [];
   /** What a write left over: it has to follow before anything else. */
@@ -41,7 +41,7 @@ class FileSink implements PromptSink {
   #isClosed = false;
   #hasWarned = false;
 
-  constructor(target: Target) {
+  constructor(target: SinkFile) {
     this.#target = target;
   }
 

@@ -6,14 +6,12 @@ import {
   type PromptSink,
   type PromptSinkStats,
   reasonOf,
+  Waiters,
   type Warn,
   warnOnStderr,
 } from './prompt-sink.ts';
-import { type Entry, Ring } from './ring.ts';
-import { bytesOf } from './slabs.ts';
-import { isProducer } from './spool-name.ts';
-import { SpoolWriter, type SpoolWriterOptions } from './spool-writer.ts';
-import { Waiters } from './waiters.ts';
+import { bytesOf, Ring, type WaitingLine } from './ring.ts';
+import { isProducer, SpoolWriter, type SpoolWriterOptions } from './spool-writer.ts';
 
 export interface LedgerSinkLimits {
   /** What may wait in memory for the ledger's word. */
@@ -189,7 +187,7 @@ class LedgerSink implements PromptSink {
   }
 
   /** Puts lines on disk and keeps them in memory; false when the disk takes nothing. */
-  #copy(entries: readonly Entry[]): boolean {
+  #copy(entries: readonly WaitingLine[]): boolean {
     if (this.#spool.bytes > this.#limits.spoolPreviewBytes) {
       this.#previewsDropped += this.#ring.leanUnsent();
     }

@@ -1,21 +1,20 @@
 // The lines of one producer that the ledger has not confirmed yet, oldest first: those that were
 // sent on the current connection, then those that were not.
 import type { EventLine } from '@subluminal/core/ports';
-import { bytesOf, type Place, Slabs } from './slabs.ts';
 
-export interface Entry {
+export interface WaitingLine {
   readonly seq: number;
   /** As it stands on the wire and in the spool: `SEQ<space>JSON<newline>`. */
-  readonly place: Place;
+  readonly place: SlabSpan;
   /** Makes a line that takes less room, while there still is something to leave out. */
   lean: EventLine['lean'];
   /** A copy is on disk. */
   safe: boolean;
 }
 
-interface Piece {
+interface SentPiece {
   readonly bytes: Buffer;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly WaitingLine[];
 }
 
 /** Below this many dead slots, moving the rest to the front costs more than it frees. */
@@ -23,7 +22,7 @@ const SLACK_MAX = 1_024;
 
 export class Ring {
   readonly #slabs = new Slabs();
-  #entries: Entry[] = [];
+  #entries: WaitingLine[] = [];
   #head = 0;
   #unsent = 0;
   #bytes = 0;
@@ -59,12 +58,12 @@ export class Ring {
     this.#bytes += sizeOf(place);
   }
 
-  unsent(): readonly Entry[] {
+  unsent(): readonly WaitingLine[] {
     return this.#entries.slice(this.#unsent);
   }
 
   /** Everything that is neither confirmed nor on disk. */
-  unsafe(): readonly Entry[] {
+  unsafe(): readonly WaitingLine[] {
     return this.#entries.slice(this.#head).filter(({ safe }) => !safe);
   }
 
@@ -79,7 +78,7 @@ export class Ring {
   }
 
   /** The next unsent lines that stand side by side in memory; they count as sent from now on. */
-  send(): Piece {
+  send(): SentPiece {
     const first = this.#unsent;
     const place = this.#entries[first]?.place;
     if (place === undefined) throw new Error('there is nothing to send');
@@ -125,7 +124,7 @@ export class Ring {
     return forgotten;
   }
 
-  #forget(place: Place, isRead: boolean): void {
+  #forget(place: SlabSpan, isRead: boolean): void {
     this.#bytes -= sizeOf(place);
     this.#slabs.free(place, isRead);
   }
@@ -153,10 +152,93 @@ function wireText(seq: number, line: string): string {
 }
 
 /** The line without its number and its newline. */
-function lineOf({ seq, place }: Entry): string {
+function lineOf({ seq, place }: WaitingLine): string {
   return bytesOf(place).toString('utf8', String(seq).length + 1, sizeOf(place) - 1);
 }
 
-function sizeOf({ start, end }: Place): number {
+function sizeOf({ start, end }: SlabSpan): number {
   return end - start;
+}
+
+// Where lines wait as bytes until the ledger has confirmed them: in large pieces of memory beside
+// the heap, which are used again. As strings they would be moved about by every collection.
+
+interface Slab {
+  readonly bytes: Buffer;
+  /** Where the next line goes. */
+  used: number;
+  /** How many lines in it still wait. */
+  lines: number;
+}
+
+/** What goes to the kernel at once: less than its buffer has room for when it is empty. */
+const SLAB_BYTES = 131_072;
+/** More than a calm ledger ever leaves us with. */
+const SPARE_MAX = 4;
+
+export interface SlabSpan {
+  readonly slab: Slab;
+  start: number;
+  end: number;
+}
+
+export class Slabs {
+  #current: Slab | undefined;
+  readonly #spare: Slab[] = [];
+
+  /** Puts a line where there is room for it. */
+  put(text: string): SlabSpan {
+    const bytes = Buffer.byteLength(text);
+    const slab = this.#roomFor(bytes);
+    const start = slab.used;
+    write(slab.bytes, { text, start, bytes });
+    slab.used += bytes;
+    slab.lines++;
+    return { slab, start, end: slab.used };
+  }
+
+  /** Puts a shorter line in the place of another; false when it is not shorter. */
+  shorten(place: SlabSpan, text: string): boolean {
+    const bytes = Buffer.byteLength(text);
+    if (bytes >= place.end - place.start) return false;
+    write(place.slab.bytes, { text, start: place.start, bytes });
+    place.end = place.start + bytes;
+    return true;
+  }
+
+  /** A line no longer waits; `isRead` when nobody else can still be reading its memory. */
+  free({ slab }: SlabSpan, isRead: boolean): void {
+    if (--slab.lines > 0) return;
+    if (slab === this.#current) {
+      if (isRead) slab.used = 0;
+      return;
+    }
+    if (!isRead || slab.bytes.length !== SLAB_BYTES || this.#spare.length >= SPARE_MAX) return;
+    slab.used = 0;
+    this.#spare.push(slab);
+  }
+
+  #roomFor(bytes: number): Slab {
+    const current = this.#current;
+    if (current !== undefined && current.used + bytes <= current.bytes.length) return current;
+    const spare = bytes <= SLAB_BYTES ? this.#spare.pop() : undefined;
+    this.#current = spare ?? newSlab(Math.max(bytes, SLAB_BYTES));
+    return this.#current;
+  }
+}
+
+function newSlab(bytes: number): Slab {
+  return { bytes: Buffer.allocUnsafeSlow(bytes), used: 0, lines: 0 };
+}
+
+function write(
+  target: Buffer,
+  { text, start, bytes }: { readonly text: string; readonly start: number; readonly bytes: number },
+): void {
+  // Almost every line is plain ASCII, which is copied as it is.
+  target.write(text, start, bytes === text.length ? 'latin1' : 'utf8');
+}
+
+export function bytesOf({ slab, start, end }: SlabSpan): Buffer {
+  return slab.bytes.subarray(start, end);
 }

@@ -2,7 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readName } from './spool-name.ts';
+import { readName } from './spool-writer.ts';
 
 export interface SpoolFile {
   readonly path: string;

@@ -9,7 +9,7 @@ export interface GuardTimes {
   readonly termMs: number;
 }
 
-export interface Guard {
+export interface ProcessGuard {
   /** Undefined when it could not be started: then a server that ignores EOF outlives a killed shim. */
   pid(): number | undefined;
   /** The server was already asked to end by SIGTERM: an alarm need not wait for that again. */
@@ -88,7 +88,7 @@ exit 1
 `;
 
 /** Starts a guard beside the server; it costs a small shell that sleeps. */
-export function startGuard(family: Family, times: GuardTimes): Guard {
+export function startGuard(family: Family, times: GuardTimes): ProcessGuard {
   let shell = startShell(family, times);
   let isTermSent = false;
   let isDismissed = false;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HarmlessText } from './harmless-text.ts';
+import { HarmlessText } from './relay-stderr.ts';
 
 /** The text of these bytes, given in pieces of so many. */
 function shown(bytes: string | Uint8Array, pieceBytes = Number.POSITIVE_INFINITY): string {

@@ -1,13 +1,17 @@
-export type { Force, Outcome, ServerEnd, StopReason } from './outcome.ts';
 export { SHIM_MARK } from './processes.ts';
 export type { ChunkHandlers, ChunkReader } from './read-lines.ts';
 export { lineSplitter, readChunks } from './read-lines.ts';
 export type { RunningServer, ServerCommand, SpawnResult, StartFault } from './spawn.ts';
 export { spawnServer } from './spawn.ts';
-export type { SuperviseOptions, Supervisor } from './supervise.ts';
-export { supervise } from './supervise.ts';
-export { asBuffer, openAgent, openAgentEnds, openServer } from './transport.ts';
-export type { StopSignal } from './triggers.ts';
-export { onSignal } from './triggers.ts';
-export type { ChunkWriter, WriterOptions } from './writer.ts';
-export { createWriter } from './writer.ts';
+export type {
+  Force,
+  ServerEnd,
+  ShimOutcome,
+  StopReason,
+  StopSignal,
+  SuperviseOptions,
+  Supervisor,
+} from './supervise.ts';
+export { onSignal, supervise } from './supervise.ts';
+export type { ChunkWriter, WriterOptions } from './transport.ts';
+export { asBuffer, createWriter, openAgent, openAgentEnds, openServer } from './transport.ts';

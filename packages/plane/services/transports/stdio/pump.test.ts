@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import { readChunks } from './read-lines.ts';
 import { startShim, until } from './testing/shim.ts';
-import { createWriter } from './writer.ts';
+import { createWriter } from './transport.ts';
 
 /** Keeps every write apart; takes them only when let. */
 function slowSink() {

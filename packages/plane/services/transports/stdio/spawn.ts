@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { type Family, readProcess, SHIM_MARK } from './processes.ts';
 import { relayStderr, type StderrRelay } from './relay-stderr.ts';
-import { catchSignals } from './triggers.ts';
+import { catchSignals } from './supervise.ts';
 
 export interface ServerCommand {
   readonly command: string;

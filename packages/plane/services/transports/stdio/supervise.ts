@@ -1,12 +1,12 @@
 // Watches over a running server and ends it in order: close its stdin, wait, SIGTERM, wait,
 // SIGKILL, then whatever escaped. It is over when nothing of it runs and its exit was taken note of.
 
+import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
-import { type Guard, startGuard } from './guard.ts';
-import { endOf, exitCodeFor, type Force, type Outcome, type StopReason } from './outcome.ts';
+import { constants } from 'node:os';
+import { type ProcessGuard, startGuard } from './guard.ts';
 import { type Family, strike, survivorsOf } from './processes.ts';
 import type { RunningServer } from './spawn.ts';
-import { listen, type StopSignal } from './triggers.ts';
 
 export interface SuperviseOptions {
   readonly server: RunningServer;
@@ -28,13 +28,13 @@ export interface Supervisor {
   /** Begins the end; later calls change nothing. */
   stop(reason: StopReason): void;
   guardPid(): number | undefined;
-  readonly done: Promise<Outcome>;
+  readonly done: Promise<ShimOutcome>;
 }
 
 interface Watch {
   readonly server: RunningServer;
   readonly times: Times;
-  guard: Guard | undefined;
+  guard: ProcessGuard | undefined;
   reason: StopReason | undefined;
   force: Force;
   readonly signals: Set<StopSignal>;
@@ -83,7 +83,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     watch.guard = startGuard(server.family, watch.times);
   });
   listen({
-    signal: (signal) => onSignal(watch, signal, stop),
+    signal: (signal) => escalate(watch, signal, stop),
     parentGone: () => stop({ kind: 'parent_gone' }),
   });
   watchServer(watch, stop);
@@ -100,7 +100,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
 }
 
 /** The first signal of a kind moves the end one step on; a repeated one wants it at once. */
-function onSignal(watch: Watch, signal: StopSignal, stop: (reason: StopReason) => void): void {
+function escalate(watch: Watch, signal: StopSignal, stop: (reason: StopReason) => void): void {
   const isRepeated = watch.signals.has(signal);
   watch.signals.add(signal);
   if (watch.reason === undefined) {
@@ -215,4 +215,117 @@ async function drain(watch: Watch): Promise<void> {
 
 function bytesRead({ server: { stdout } }: Watch): number {
   return stdout instanceof Socket ? stdout.bytesRead : 0;
+}
+
+// Why a shim ended and with which exit code.
+
+export type StopReason =
+  /** The agent closed our stdin. */
+  | { readonly kind: 'input_closed' }
+  /** The agent no longer reads our stdout. */
+  | { readonly kind: 'output_closed' }
+  | { readonly kind: 'parent_gone' }
+  | { readonly kind: 'signal'; readonly signal: StopSignal }
+  | { readonly kind: 'server_ended' }
+  /** The server closed a pipe but lives. */
+  | { readonly kind: 'server_closed_pipe' }
+  /** The hub or a policy asks. */
+  | { readonly kind: 'asked'; readonly exitCode: number };
+
+export type Force = 'none' | 'term' | 'kill';
+
+export interface ServerEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ShimOutcome {
+  readonly reason: StopReason;
+  readonly exitCode: number;
+  readonly server: ServerEnd;
+  /** How far it had to go. */
+  readonly force: Force;
+  /** Pids that outlived even SIGKILL, such as those of another user; empty in all but odd cases. */
+  readonly left: readonly number[];
+}
+
+/** How the server ended; undefined while it lives. */
+export function endOf({ exitCode, signalCode }: ChildProcess): ServerEnd | undefined {
+  if (exitCode === null && signalCode === null) return undefined;
+  return { code: exitCode, signal: signalCode };
+}
+
+/** The server's own code when it ended by itself, 128 + signal when we were signalled, else 0. */
+export function exitCodeFor(reason: StopReason, server: ServerEnd, force: Force): number {
+  switch (reason.kind) {
+    case 'signal':
+      return 128 + constants.signals[reason.signal];
+    case 'asked':
+      return reason.exitCode;
+    case 'server_ended':
+      return ownCode(server);
+    case 'server_closed_pipe':
+      return force === 'none' ? ownCode(server) : 1;
+    default:
+      return 0;
+  }
+}
+
+function ownCode({ code, signal }: ServerEnd): number {
+  return signal === null ? (code ?? 1) : 128 + constants.signals[signal];
+}
+
+// What from outside tells the shim to end: signals, and the death of the process that started it.
+
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+export interface Triggers {
+  signal(signal: StopSignal): void;
+  parentGone(): void;
+}
+
+const SIGNALS: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const PARENT_POLL_MS = 500;
+const EARLY_MAX = 16;
+
+/** What came before anybody took it. */
+const early: StopSignal[] = [];
+const takers: ((signal: StopSignal) => void)[] = [];
+let isCatching = false;
+
+/**
+ * From here on no signal ends this process unheard: it would leave a server behind that nobody
+ * watches yet. Never given back: a signal after the server's end must not cut off what is still to
+ * be flushed.
+ */
+export function catchSignals(): void {
+  if (isCatching) return;
+  isCatching = true;
+  for (const signal of SIGNALS) process.on(signal, () => heard(signal));
+}
+
+function heard(signal: StopSignal): void {
+  if (takers.length === 0 && early.length < EARLY_MAX) early.push(signal);
+  for (const take of takers) take(signal);
+}
+
+/** Takes what has come so far, and all that comes. */
+export function onSignal(take: (signal: StopSignal) => void): void {
+  catchSignals();
+  takers.push(take);
+  for (const signal of early.splice(0)) take(signal);
+}
+
+/** Listens for the rest of the process's life, but keeps no process alive by itself. */
+export function listen(on: Triggers): void {
+  // What came early is heard by a supervisor that is whole.
+  queueMicrotask(() => onSignal((signal) => on.signal(signal)));
+  // The end of stdin tells too, but not while reading pauses or another process holds the pipe.
+  const parentPid = process.ppid;
+  const poll = setInterval(() => {
+    if (process.ppid === parentPid) return;
+    clearInterval(poll);
+    on.parentGone();
+  }, PARENT_POLL_MS);
+  poll.unref();
 }

@@ -1,0 +1,275 @@
+// The keys of the protocol, by the object that holds them. A key that folds to one of these without being it
+// is one key for us and another for a reader that ignores case, so such a message is refused.
+import { foldKey } from '../../json/index.ts';
+import { asciiBytes } from '../../json/text.ts';
+import { MINUS, NINE, QUOTE, ZERO } from '../../json/units.ts';
+import { latinOf } from '../../surface/names/spelling.ts';
+import type { ByteRange } from './types.ts';
+
+/** The objects of a message whose keys mean something to the protocol. */
+export type ProtocolObject =
+  | 'top'
+  | 'params'
+  | 'meta'
+  | 'result'
+  | 'error'
+  | 'data'
+  | 'item'
+  | 'part'
+  | 'task'
+  | 'annotations'
+  | 'schema'
+  | 'reference'
+  | 'argument';
+
+export interface ProtocolKeys {
+  readonly keys: readonly string[];
+  readonly words: readonly Uint8Array[];
+  /** From what a key folds to, to the key. */
+  readonly byFold: ReadonlyMap<string, string>;
+  /** Members whose value is an object of a place, or a list of such. */
+  readonly inside: ReadonlyMap<string, ProtocolObject>;
+}
+
+/** What a list shows, and what a result holds: tools, resources, prompts, messages, content. */
+const ITEM_KEYS = `
+  name title description inputSchema outputSchema annotations _meta type text data mimeType uri
+  uriTemplate blob resource icons size role content arguments execution id input toolUseId
+  structuredContent isError required
+`;
+
+const KEYS: { readonly [P in ProtocolObject]: string } = {
+  top: `jsonrpc id method params result error`,
+  params: `
+    name arguments _meta protocolVersion requestId uri cursor task ref argument context
+    inputResponses requestState capabilities clientInfo level logger data progressToken progress
+    total message reason messages modelPreferences systemPrompt includeContext temperature
+    maxTokens metadata stopSequences tools toolChoice requestedSchema mode url elicitationId
+    taskId status statusMessage subscriptions notifications ttl
+  `,
+  meta: `
+    progressToken io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/clientInfo
+    io.modelcontextprotocol/clientCapabilities io.modelcontextprotocol/related-task
+    io.modelcontextprotocol/serverInfo subluminal
+  `,
+  result: `
+    isError content structuredContent _meta resultType protocolVersion tools resources
+    resourceTemplates prompts contents messages nextCursor roots instructions capabilities
+    serverInfo description completion action role model stopReason task tasks inputRequests
+    requestState ttlMs cacheScope supportedVersions
+  `,
+  error: `code message data`,
+  data: `subluminal`,
+  item: ITEM_KEYS,
+  part: ITEM_KEYS,
+  task: `taskId status statusMessage createdAt lastUpdatedAt ttl _meta`,
+  annotations: `
+    title readOnlyHint destructiveHint idempotentHint openWorldHint audience priority
+    lastModified
+  `,
+  schema: `
+    type properties required description title additionalProperties items enum const default
+    oneOf anyOf allOf $ref $defs definitions $schema
+  `,
+  reference: `type name uri title`,
+  argument: `name value`,
+};
+
+type Inside = { readonly [key: string]: ProtocolObject };
+
+/** What stands inside of an item. */
+const IN_ITEM: Inside = {
+  annotations: 'annotations',
+  inputSchema: 'schema',
+  outputSchema: 'schema',
+};
+
+const INSIDE: { readonly [P in ProtocolObject]?: Inside } = {
+  top: { params: 'params', result: 'result', error: 'error' },
+  params: {
+    _meta: 'meta',
+    ref: 'reference',
+    argument: 'argument',
+    messages: 'item',
+    tools: 'item',
+    task: 'task',
+  },
+  result: {
+    ...{ content: 'item', tools: 'item', resources: 'item', resourceTemplates: 'item' },
+    ...{ prompts: 'item', contents: 'item', messages: 'item', roots: 'item', tasks: 'task' },
+    task: 'task',
+  },
+  item: { ...IN_ITEM, content: 'part', resource: 'part', arguments: 'part' },
+  part: { ...IN_ITEM, resource: 'part' },
+};
+
+const DELIMITERS = /(?<=.)[_-]/g;
+
+/**
+ * What a key of the protocol folds to. Beyond case, `is_error` is `isError` for readers that take their
+ * own names of fields beside those of the protocol, as the official SDK for Python may.
+ */
+function foldProtocolKey(key: string): string {
+  return foldKey(key).replaceAll(DELIMITERS, '');
+}
+
+function placeKeys(place: ProtocolObject): ProtocolKeys {
+  const keys = KEYS[place].trim().split(/\s+/);
+  return {
+    keys,
+    words: keys.map(asciiBytes),
+    byFold: new Map(keys.map((key) => [foldProtocolKey(key), key])),
+    inside: new Map(Object.entries(INSIDE[place] ?? {})),
+  };
+}
+
+export const PROTOCOL: { readonly [P in ProtocolObject]: ProtocolKeys } = {
+  top: placeKeys('top'),
+  params: placeKeys('params'),
+  meta: placeKeys('meta'),
+  result: placeKeys('result'),
+  error: placeKeys('error'),
+  data: placeKeys('data'),
+  item: placeKeys('item'),
+  part: placeKeys('part'),
+  task: placeKeys('task'),
+  annotations: placeKeys('annotations'),
+  schema: placeKeys('schema'),
+  reference: placeKeys('reference'),
+  argument: placeKeys('argument'),
+};
+
+/** Whether a key folds to a key of the protocol at this place without being it. */
+export function isFolded({ byFold }: ProtocolKeys, key: string): boolean {
+  const meant = byFold.get(foldProtocolKey(key));
+  return meant !== undefined && meant !== key;
+}
+
+// Members of `_meta` that tell requests apart and say nothing about what is asked for. Clients write
+// them anew into every request, so a retry of a call that a person has approved has other ones.
+
+/** A number, or a string of letters and digits that names something. */
+const ID_LABELS: readonly string[] = [
+  'progressToken',
+  'traceparent',
+  'tracestate',
+  'claudecode/toolUseId',
+  'callId',
+  'threadId',
+];
+/** What a client says of itself; servers do not act on it. */
+const CLIENT_LABELS: readonly string[] = [
+  'io.modelcontextprotocol/protocolVersion',
+  'io.modelcontextprotocol/clientInfo',
+  'io.modelcontextprotocol/clientCapabilities',
+  'io.modelcontextprotocol/logLevel',
+  'x-codex-turn-metadata',
+];
+export const REQUEST_LABELS: readonly string[] = [...ID_LABELS, ...CLIENT_LABELS];
+
+const ID_BYTES_MAX = 256;
+const CLIENT_BYTES_MAX = 4_096;
+
+/** Whether this member is no more than a label; `label` is the place of its key in the list. */
+export function isLabelValue(label: number, bytes: Uint8Array, { start, end }: ByteRange): boolean {
+  if (label >= ID_LABELS.length) return end - start <= CLIENT_BYTES_MAX;
+  if (end - start > ID_BYTES_MAX) return false;
+  const first = bytes[start] ?? 0;
+  if (first === QUOTE) return isIdText(bytes, start + 1, end - 1);
+  return first === MINUS || (first >= ZERO && first <= NINE);
+}
+
+/** No space and no quote: a name, not words. */
+function isIdText(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (ID_BYTES[bytes[at] ?? 0] !== 1) return false;
+  return true;
+}
+
+const ID_BYTES = new Uint8Array(256);
+for (const char of '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:=,@+/') {
+  ID_BYTES[char.charCodeAt(0)] = 1;
+}
+
+// The methods of the protocol, and which texts are names of methods. A text that only looks like a method of
+// the protocol is none: a lenient server may take it for that method, and no rule for the method would see it.
+
+/** What an agent may send to a server, over all revisions of the protocol. */
+export const AGENT_METHODS: readonly string[] = [
+  'initialize',
+  'server/discover',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+  'subscriptions/listen',
+  'logging/setLevel',
+  'tasks/get',
+  'tasks/result',
+  'tasks/list',
+  'tasks/cancel',
+  'tasks/update',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+  'notifications/tasks/status',
+];
+/** What a server may send. */
+const SERVER_METHODS: readonly string[] = [
+  'sampling/createMessage',
+  'elicitation/create',
+  'roots/list',
+  'notifications/message',
+  'notifications/resources/updated',
+  'notifications/resources/list_changed',
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/elicitation/complete',
+  'notifications/subscriptions/acknowledged',
+];
+
+const CONTROL = /[\u0000-\u001f\u007f]/;
+/** No server decodes a text more often than this. */
+const DECODINGS_MAX = 4;
+const ESCAPE = /%([0-9a-f]{2})/gi;
+/** Letters of other scripts that look like a slash. */
+const SLASH_LETTERS = /[\u3033\u30ce\u4e3f\u2cc6\u1735]/gu;
+const NO_LETTER = /[^\p{L}\p{N}]+/gu;
+
+const METHODS: ReadonlySet<string> = new Set([...AGENT_METHODS, ...SERVER_METHODS]);
+const FOLDED: ReadonlySet<string> = new Set([...METHODS].map(foldedOf));
+
+/** Whether this may be the name of a method, of the protocol or of anybody's own. */
+export function isMethodName(text: string): boolean {
+  if (METHODS.has(text)) return true;
+  // A lenient server could read it without what we cannot see.
+  return text !== '' && !CONTROL.test(text) && !isLookAlikeMethod(text);
+}
+
+/** Whether this is no method of the protocol, and can be taken for one. */
+export function isLookAlikeMethod(text: string): boolean {
+  return !METHODS.has(text) && FOLDED.has(foldedOf(text));
+}
+
+/** Without case, separators, escapes and what belongs to an address; letters as they look. */
+function foldedOf(text: string): string {
+  const [path = ''] = decoded(text).split(/[?#;]/, 1);
+  return latinOf(path.replace(SLASH_LETTERS, '')).replace(NO_LETTER, '');
+}
+
+function decoded(text: string): string {
+  let plain = text.normalize('NFKC');
+  for (let round = 0; round < DECODINGS_MAX && plain.includes('%'); round++) {
+    plain = plain.replace(ESCAPE, (_escape, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+  }
+  return plain;
+}
