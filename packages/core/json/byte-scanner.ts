@@ -1,6 +1,5 @@
 // The one walker over the bytes of JSON. It validates JSON and UTF-8 in one pass and builds nothing;
 // where it is asked to, the same pass finds out whether a value is written in its canonical form.
-import { PLAIN_INTEGER_DIGITS_MAX, PLAIN_LEADING_ZEROS_MAX } from './canonical-scalars.ts';
 import { OpenKeys } from './open-keys.ts';
 import { arePlain, BEYOND_ASCII, NOTHING_MORE, oddByteAt } from './plain-bytes.ts';
 import { asciiBytes, sequenceEnd } from './text.ts';
@@ -14,6 +13,7 @@ import {
   DEPTH_MAX,
   DOT,
   END,
+  ESCAPES,
   LINE_FEED,
   LOWER_E,
   LOWER_F,
@@ -24,6 +24,8 @@ import {
   NINE,
   OPEN_BRACE,
   OPEN_BRACKET,
+  PLAIN_INTEGER_DIGITS_MAX,
+  PLAIN_LEADING_ZEROS_MAX,
   PLUS,
   QUOTE,
   SPACE,
@@ -57,11 +59,6 @@ const PLAIN_UTF8 = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
 const PLAIN_ASCII = PLAIN_UTF8.map((plain, byte) => (byte < 0x80 ? plain : 0));
-/** 1 for what may follow a backslash; 2 where canonical JSON writes that escape, too. */
-export const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const char = String.fromCharCode(byte);
-  return '"\\bfnrt'.includes(char) ? 2 : char === '/' ? 1 : 0;
-});
 
 /** Shared by all scanners: one of them looks for canonical form from start to end before another does. */
 const KEYS = new OpenKeys();

@@ -1,17 +1,19 @@
-// A place in a JSON text, and what went wrong there.
+// A place in a JSON text with what went wrong there, and the canonical form of strings and numbers.
 
-import { ESCAPES } from './byte-scanner.ts';
 import {
   BACKSLASH,
   CARRIAGE_RETURN,
   DOT,
   END,
+  ESCAPES,
   LEAD_FIRST,
   LINE_FEED,
   LOWER_E,
   LOWER_U,
   MINUS,
   NINE,
+  PLAIN_INTEGER_DIGITS_MAX,
+  PLAIN_LEADING_ZEROS_MAX,
   PLUS,
   QUOTE,
   SPACE,
@@ -197,10 +199,6 @@ function plainEnd(text: string, start: number): number {
 // Numbers by exact decimal value: two spellings of one value have one canonical form, and no
 // digit is ever lost, however many there are.
 
-/** Integers of more digits are written with an exponent, as in ECMAScript. */
-export const PLAIN_INTEGER_DIGITS_MAX = 21;
-/** Fractions with more zeros after the point are written with an exponent, as in ECMAScript. */
-export const PLAIN_LEADING_ZEROS_MAX = 5;
 const EXPONENT_MAX = 999_999_999;
 const SMALL_FRACTION = '0'.repeat(PLAIN_LEADING_ZEROS_MAX + 1);
 

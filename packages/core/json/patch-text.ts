@@ -2,7 +2,7 @@
 // beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
 
 import type { ByteRange } from '../session/peek/types.ts';
-import { stringText } from './text.ts';
+import { concatBytes, stringText } from './text.ts';
 import { blanksEnd, itemTexts, memberTexts, stringEnd, valueEnd } from './text-parts.ts';
 import {
   CLOSE_BRACE,
@@ -302,12 +302,7 @@ export function rewritten(text: string, changed: unknown): string | undefined {
 
 /** The bytes with this text in place of what stands there. */
 export function spliced(bytes: Uint8Array, { start, end }: ByteRange, text: string): Uint8Array {
-  const middle = utf8Of(text);
-  const whole = new Uint8Array(bytes.length - (end - start) + middle.length);
-  whole.set(bytes.subarray(0, start));
-  whole.set(middle, start);
-  whole.set(bytes.subarray(end), start + middle.length);
-  return whole;
+  return concatBytes(bytes.subarray(0, start), utf8Of(text), bytes.subarray(end));
 }
 
 /** UTF-8 of JSON that was decoded or that `JSON.stringify` wrote: neither leaves a lone surrogate. */

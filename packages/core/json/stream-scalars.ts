@@ -1,9 +1,9 @@
 // The inside of a JSON string that arrives in parts. Control characters, escapes and UTF-8 are checked, also
 // where a part ends in the middle of them.
-import { ESCAPES, isHex, type JsonReason } from './byte-scanner.ts';
+import { isHex, type JsonReason } from './byte-scanner.ts';
 import { BEYOND_ASCII, oddByteAt } from './plain-bytes.ts';
 import { restLength, secondMax, secondMin } from './text.ts';
-import { BACKSLASH, CARRIAGE_RETURN, LOWER_U, QUOTE, SPACE } from './units.ts';
+import { BACKSLASH, CARRIAGE_RETURN, ESCAPES, LOWER_U, QUOTE, SPACE } from './units.ts';
 
 const HEX_DIGITS = 4;
 
@@ -124,7 +124,7 @@ function stage(isComplete: boolean): ScalarStage {
   return { next: new Map(), isComplete };
 }
 
-function lead(from: ScalarStage, characters: string, to: ScalarStage): void {
+function connect(from: ScalarStage, characters: string, to: ScalarStage): void {
   for (const character of characters) from.next.set(character.charCodeAt(0), to);
 }
 
@@ -140,22 +140,22 @@ const exponent = stage(false);
 const sign = stage(false);
 const power = stage(true);
 
-lead(SCALAR_START, '-', minus);
+connect(SCALAR_START, '-', minus);
 for (const from of [SCALAR_START, minus]) {
-  lead(from, DIGITS, integer);
-  lead(from, '0', zero);
+  connect(from, DIGITS, integer);
+  connect(from, '0', zero);
 }
-lead(integer, DIGITS, integer);
-for (const from of [zero, integer]) lead(from, '.', dot);
-for (const from of [dot, fraction]) lead(from, DIGITS, fraction);
-for (const from of [zero, integer, fraction]) lead(from, 'eE', exponent);
-lead(exponent, '+-', sign);
-for (const from of [exponent, sign, power]) lead(from, DIGITS, power);
+connect(integer, DIGITS, integer);
+for (const from of [zero, integer]) connect(from, '.', dot);
+for (const from of [dot, fraction]) connect(from, DIGITS, fraction);
+for (const from of [zero, integer, fraction]) connect(from, 'eE', exponent);
+connect(exponent, '+-', sign);
+for (const from of [exponent, sign, power]) connect(from, DIGITS, power);
 for (const word of ['true', 'false', 'null']) {
   let from = SCALAR_START;
   for (const [index, character] of [...word].entries()) {
     const to = stage(index === word.length - 1);
-    lead(from, character, to);
+    connect(from, character, to);
     from = to;
   }
 }

@@ -38,6 +38,17 @@ export function stringText(literal: string): string {
   return text;
 }
 
+/** A copy of these bytes, one behind the other. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
 /** The bytes of a text that is plain ASCII. */
 export function asciiBytes(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));

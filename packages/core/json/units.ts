@@ -1,4 +1,4 @@
-// The UTF-16 units that JSON gives a meaning to.
+// The UTF-16 units that JSON gives a meaning to, and the limits of its canonical form.
 
 /** How deep the arrays and objects of a text with a canonical form may nest. */
 export const DEPTH_MAX = 256;
@@ -35,3 +35,13 @@ export const CLOSE_BRACE = 0x7d;
 export const LEAD_FIRST = 0xd800;
 export const TRAIL_FIRST = 0xdc00;
 export const TRAIL_LAST = 0xdfff;
+
+/** Integers of more digits are written with an exponent, as in ECMAScript. */
+export const PLAIN_INTEGER_DIGITS_MAX = 21;
+/** Fractions with more zeros after the point are written with an exponent, as in ECMAScript. */
+export const PLAIN_LEADING_ZEROS_MAX = 5;
+/** 1 for what may follow a backslash; 2 where canonical JSON writes that escape, too. */
+export const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const char = String.fromCharCode(byte);
+  return '"\\bfnrt'.includes(char) ? 2 : char === '/' ? 1 : 0;
+});

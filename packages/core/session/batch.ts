@@ -1,5 +1,6 @@
 // Several messages in one JSON array: only where 2025-03-26 was negotiated, and then one by one.
 import { ByteScanner } from '../json/byte-scanner.ts';
+import { asciiBytes, concatBytes } from '../json/text.ts';
 import { CLOSE_BRACKET, COMMA, END, OPEN_BRACE } from '../json/units.ts';
 import { INVALID_REQUEST } from './answer-lines.ts';
 import {
@@ -24,8 +25,9 @@ import type { Command } from './types.ts';
 
 type Govern = (context: Context, step: Step, seen: Seen) => void;
 
-const OPEN = 0x5b;
-const NEWLINE = 0x0a;
+const OPEN = asciiBytes('[');
+const SEPARATOR = asciiBytes(',');
+const CLOSE = asciiBytes(']\n');
 
 /** The messages of a batch, read once. */
 export function batchItems(context: Context, message: Message): BatchItems {
@@ -98,19 +100,9 @@ function requestIds(items: readonly Message[]): readonly MessageId[] {
 }
 
 /** A batch of the messages that remain, each as it was written. */
-function assembled(parts: readonly Uint8Array[]): Uint8Array {
-  const length = parts.reduce((sum, part) => sum + part.length + 1, 2);
-  const line = new Uint8Array(length);
-  let at = 0;
-  line[at++] = OPEN;
-  for (const [index, part] of parts.entries()) {
-    if (index > 0) line[at++] = COMMA;
-    line.set(part, at);
-    at += part.length;
-  }
-  line[at++] = CLOSE_BRACKET;
-  line[at] = NEWLINE;
-  return line;
+function assembled(messages: readonly Uint8Array[]): Uint8Array {
+  const parts = messages.flatMap((message) => [SEPARATOR, message]).slice(1);
+  return concatBytes(OPEN, ...parts, CLOSE);
 }
 
 type ItemRanges =

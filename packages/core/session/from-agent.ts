@@ -11,8 +11,8 @@ import { answerOnward, handOn, requestOnward } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import { readCall, type SeenCall } from './read-call.ts';
-import { emitEnd, endCall, recordDecision, recordStart } from './record-call.ts';
-import { isUnambiguous, malformed, recordRefused, reject } from './reject-message.ts';
+import { emitEnd, endUnanswered, recordDecision, recordStart } from './record-call.ts';
+import { isUnambiguous, malformed, recordRefused, reject, UNASKED } from './reject-message.ts';
 
 export function fromAgent(context: Context, step: Step, seen: Seen): void {
   switch (seen.kind) {
@@ -33,13 +33,15 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
   if (!admits(context, step, seen)) return;
   if (seen.method === TOOLS_CALL) return governCall(context, step, seen);
   if (!isUnambiguous(context, step, seen)) return;
-  if (context.exit !== undefined) {
-    const error = { code: INTERNAL_ERROR, message: exitWords(context) };
-    step.out.push({ do: 'answer', to: 'agent', text: errorLine(seen.id, error) });
-    step.out.push({ do: 'drop', reason: 'no_server' });
-    return;
-  }
-  passRequest(context, step, seen);
+  if (context.exit === undefined) passRequest(context, step, seen);
+  else answerGone(context, step, seen);
+}
+
+/** Answers a request for a server that is no longer there. */
+export function answerGone(context: Context, step: Step, { id }: SeenRequest): void {
+  const error = { code: INTERNAL_ERROR, message: exitWords(context) };
+  step.out.push({ do: 'answer', to: 'agent', text: errorLine(id, error) });
+  step.out.push({ do: 'drop', reason: 'no_server' });
 }
 
 /** Hands a request on, unless a gate refuses it. */
@@ -94,10 +96,9 @@ export function admits(context: Context, step: Step, seen: SeenRequest): boolean
 function giveUp(context: Context, step: Step, open: OpenRequest): void {
   if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
   context.requests.agent.take(open.idJson);
-  if (open.call === undefined || open.endedBy !== undefined) return;
+  if (open.endedBy !== undefined) return;
   const error = { class: 'unknown', message: 'Its id was used again.' } as const;
-  const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
-  endCall(context, step, { open: open.call, ...ended });
+  endUnanswered(context, step, { open, status: 'ERROR', error });
 }
 
 function notification(context: Context, step: Step, seen: SeenNotification): void {
@@ -132,8 +133,7 @@ function response(context: Context, step: Step, seen: SeenResponse): void {
   const open = seen.id && context.requests.server.take(seen.id.json);
   if (seen.id !== undefined && open === undefined) {
     const detail = 'The agent answered a request that the server has not made, or not any more.';
-    const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
-    return reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
+    return reject(context, step, { ...UNASKED, reason: 'unsolicited_answer', detail });
   }
   if (context.exit === undefined)
     handOn(context, step, answerOnward(context, step, { seen, open }));

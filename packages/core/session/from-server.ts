@@ -4,7 +4,6 @@ import { type CallError, isObject } from '@subluminal/contracts';
 import { memberRange } from '../json/member-ranges.ts';
 import { rewritten, spliced } from '../json/patch-text.ts';
 import { stringText } from '../json/text.ts';
-import { INVALID_REQUEST } from './answer-lines.ts';
 import { governBatch } from './batch.ts';
 import {
   type Context,
@@ -33,7 +32,7 @@ import {
   previewBytes,
   recordLateAnswer,
 } from './record-call.ts';
-import { malformed, reject } from './reject-message.ts';
+import { malformed, reject, UNASKED } from './reject-message.ts';
 
 /** What is known of an answer that was too large to inspect. */
 export interface Uninspected {
@@ -74,8 +73,7 @@ function forged(context: Context, step: Step): void {
   const seen = bytes === undefined ? undefined : peek(bytes);
   if (bytes === undefined || seen?.kind !== 'response' || seen.forged) {
     const detail = 'An answer of the server speaks in the name of Subluminal.';
-    const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
-    return reject(context, step, { ...fault, reason: 'forged_mark', detail, always: true });
+    return reject(context, step, { ...UNASKED, reason: 'forged_mark', detail, always: true });
   }
   const forward = { do: 'forward', to: 'agent', bytes } as const;
   response(context, { ...step, bytes, forward }, seen);
@@ -83,8 +81,7 @@ function forged(context: Context, step: Step): void {
 
 function unsolicited(context: Context, step: Step): void {
   const detail = 'The server answered a request that is not open: unsolicited, or answered twice.';
-  const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
-  reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
+  reject(context, step, { ...UNASKED, reason: 'unsolicited_answer', detail });
 }
 
 /** The request that an answer belongs to, or what says that there is none. */
@@ -208,8 +205,7 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
     const detail = taken
       ? 'The server uses an id whose first request has no answer yet.'
       : 'Too many requests of the server are open, or were given up and have no answer yet.';
-    const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
-    return reject(context, step, { ...fault, reason, detail });
+    return reject(context, step, { ...UNASKED, reason, detail });
   }
   passRequest(context, step, seen);
 }

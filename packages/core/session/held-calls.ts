@@ -1,6 +1,7 @@
 // Calls that wait for a person. They end by approval, rejection, time, cancellation or shutdown.
 
 import type { Decision } from '@subluminal/contracts';
+import { asciiBytes, concatBytes } from '../json/text.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { progressLine } from './answer-lines.ts';
 import { applyDecision } from './apply-decision.ts';
@@ -51,6 +52,8 @@ const ABANDONED = {
   summary: 'The call was given up before anybody had approved it.',
 };
 
+const NEWLINE = asciiBytes('\n');
+
 /** Keeps a call until a person has answered. Nothing is counted yet: it is decided again then. */
 export function holdCall(context: Context, step: Step, decided: DecidedCall): void {
   const { id, read, outcome } = decided;
@@ -64,7 +67,7 @@ export function holdCall(context: Context, step: Step, decided: DecidedCall): vo
   const callId = read.ref.call_id;
   const { nowMs, forward } = step;
   const part = forward.do === 'forward' ? forward.bytes : undefined;
-  const line = part === undefined ? step.bytes : withNewline(part);
+  const line = part === undefined ? step.bytes : concatBytes(part, NEWLINE);
   context.requests.agent.add(id.json, {
     method: 'tools/call',
     sinceMs: nowMs,
@@ -85,13 +88,6 @@ export function holdCall(context: Context, step: Step, decided: DecidedCall): vo
     progress: 0,
   });
   step.out.push({ do: 'hold', callId, bytes: line });
-}
-
-function withNewline(part: Uint8Array): Uint8Array {
-  const line = new Uint8Array(part.length + 1);
-  line.set(part);
-  line[part.length] = 0x0a;
-  return line;
 }
 
 /** A person, or time, has decided about a held call. */

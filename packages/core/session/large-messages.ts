@@ -1,21 +1,22 @@
 // Messages that are too large to inspect. What they are is read as they go by; a call is decided
 // on its head, and everything about it is told at its end, when its hash is known.
 
+import { concatBytes } from '../json/text.ts';
 import type { Call } from '../policy/index.ts';
-import { errorLine, exitWords, INTERNAL_ERROR, INVALID_REQUEST } from './answer-lines.ts';
+import { INVALID_REQUEST } from './answer-lines.ts';
 import { applyDecision } from './apply-decision.ts';
 import { asksHub, limitsFor } from './ask-hub.ts';
 import { askForRetry, grantedRules } from './ask-people.ts';
 import { type Context, other, type Step, stepFor } from './context.ts';
 import { concludeCall, type DecidedCall } from './decide-call.ts';
-import { admits, passRequest } from './from-agent.ts';
+import { admits, answerGone, fromAgent, passRequest } from './from-agent.ts';
 import { fromServer, settleAnswer } from './from-server.ts';
 import type { RefusedPassage } from './guard.ts';
 import { judgedByTexts, refusedAtHead } from './judge-large.ts';
-import { answerOnward, handOn, requestOnward } from './pass-message.ts';
+import { handOn, requestOnward } from './pass-message.ts';
 import { Outline, type OutlineSoFar } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
-import type { MessageId, Seen, SeenRequest } from './peek/types.ts';
+import type { MessageId, Seen } from './peek/types.ts';
 import { nextSeq, type ReadCall, readToolName, shownName } from './read-call.ts';
 import { NOT_INSPECTED, recordDecision, recordStart } from './record-call.ts';
 import { hashOf, malformed, recordEnded, recordRefused, reject } from './reject-message.ts';
@@ -99,21 +100,14 @@ function passable(large: LargeMessage, bytes: Uint8Array, start: number): Uint8A
   // What is faulty and passes all the same, in development, is not kept: it may have no end.
   const until = closedAt === -1 || isFaulty ? bytes.length : Math.max(0, closedAt - start);
   if (until >= bytes.length && large.held.length === 0) return bytes;
+  // A copy: what is held back outlives the memory that it came in.
   if (isFaulty) {
-    const all = joined(large.held, bytes);
+    const all = concatBytes(large.held, bytes);
     large.held = NO_BYTES;
     return all;
   }
-  large.held = joined(large.held, bytes.subarray(until));
+  large.held = concatBytes(large.held, bytes.subarray(until));
   return bytes.subarray(0, until);
-}
-
-/** A copy: what is held back outlives the memory that it came in. */
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const all = new Uint8Array(first.length + second.length);
-  all.set(first);
-  all.set(second, first.length);
-  return all;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -319,30 +313,16 @@ function settleFromServer(
 }
 
 function settleFromAgent(context: Context, step: Step, seen: Seen): void {
-  if (seen.kind === 'request') return settleRequest(context, step, seen);
+  const isMade = seen.kind === 'request' || seen.kind === 'notification';
+  if (!isMade || seen.method !== TOOLS_CALL) return fromAgent(context, step, seen);
   if (seen.kind === 'notification') {
     return handOn(context, step, requestOnward(context, step, seen));
   }
-  if (seen.kind !== 'response') throw new Error('this large message is settled elsewhere');
-  const open = seen.id && context.requests.server.take(seen.id.json);
-  if (seen.id !== undefined && open === undefined) {
-    const detail = 'The agent answered a request that the server has not made.';
-    const fault = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
-    return reject(context, step, { ...fault, reason: 'unsolicited_answer', detail });
-  }
-  handOn(context, step, answerOnward(context, step, { seen, open }));
-}
-
-function settleRequest(context: Context, step: Step, seen: SeenRequest): void {
   if (!admits(context, step, seen)) return;
   // Development lets a call pass whose head did not show it; it is on record all the same.
-  if (seen.method === TOOLS_CALL) recordRefused(context, step, OPAQUE);
-  if (context.exit === undefined) {
-    passRequest(context, step, seen);
-    return;
-  }
-  const text = errorLine(seen.id, { code: INTERNAL_ERROR, message: exitWords(context) });
-  step.out.push({ do: 'answer', to: 'agent', text });
+  recordRefused(context, step, OPAQUE);
+  if (context.exit === undefined) passRequest(context, step, seen);
+  else answerGone(context, step, seen);
 }
 
 /** The next part of a large message; at the first fault it is broken off, and nothing of the part passes. */

@@ -283,6 +283,7 @@ describe('a large call', () => {
     expect(inShort(send(one, 'agent', request(2, 'x', { blob: BLOB })))).toEqual([
       'swallow',
       'answer 2 -32603',
+      'drop no_server',
     ]);
   });
 });

@@ -16,7 +16,7 @@ import { policiesIn } from '../policy/compile/snapshot.ts';
 import { recordResult } from '../policy/decide/decide.ts';
 import type { Outcome, PolicyState } from '../policy/index.ts';
 import { awaitsResult } from '../policy/rules/index.ts';
-import type { Context, OpenCall, Step } from './context.ts';
+import type { Context, OpenCall, OpenRequest, Step } from './context.ts';
 import type { DecidedCall, Judgement } from './decide-call.ts';
 import type { ContentNote } from './guard.ts';
 import type { ByteRange } from './peek/types.ts';
@@ -220,6 +220,16 @@ export function endCall(context: Context, step: Step, ended: EndedCall): void {
   if (isError) recordFailure(context, step, open);
   emitEnd(step, open.ref, ended);
   tellEnd(context, step, { ref: open.ref, call: open.call, isError, sinceMs });
+}
+
+/** The end of a call that has no answer; requests that are no calls are not on record. */
+export function endUnanswered(
+  context: Context,
+  step: Step,
+  { open, ...why }: Pick<CallEnding, 'status' | 'error'> & { readonly open: OpenRequest },
+): void {
+  const { call, sinceMs } = open;
+  if (call !== undefined) endCall(context, step, { open: call, sinceMs, bytesOut: 0, ...why });
 }
 
 /** The answer to a call that was cancelled: its end is on record, and breakers count its error. */

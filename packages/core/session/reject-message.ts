@@ -20,7 +20,13 @@ import {
   type SeenRequest,
 } from './peek/types.ts';
 import type { ReadCall } from './read-call.ts';
-import { emitEnd, endCall, NOT_INSPECTED, recordDecision, recordStart } from './record-call.ts';
+import {
+  emitEnd,
+  endUnanswered,
+  NOT_INSPECTED,
+  recordDecision,
+  recordStart,
+} from './record-call.ts';
 import type { ReportReason } from './types.ts';
 
 export interface Rejection {
@@ -40,6 +46,9 @@ export interface Rejection {
 }
 
 type Malformed = SeenInvalid & { readonly recorded?: boolean };
+
+/** A message that nobody waits for an answer to. */
+export const UNASKED = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
 
 /** A line that is not valid. Development lets it pass and says what production would do. */
 export function malformed(context: Context, step: Step, seen: Malformed): void {
@@ -103,11 +112,8 @@ function settleBroken(context: Context, step: Step, { id, asks, detail }: Reject
   if (open === undefined || open.heldAs !== undefined) return false;
   context.requests.agent.take(id.json);
   if (open.endedBy !== undefined) return false;
-  if (open.call !== undefined) {
-    const error = { class: 'transport', message: detail } as const;
-    const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
-    endCall(context, step, { open: open.call, ...ended });
-  }
+  const error = { class: 'transport', message: detail } as const;
+  endUnanswered(context, step, { open, status: 'ERROR', error });
   return true;
 }
 

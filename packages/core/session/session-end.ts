@@ -2,7 +2,7 @@
 import { errorLine, exitWords, INTERNAL_ERROR } from './answer-lines.ts';
 import { type Context, type OpenRequest, report, type Step } from './context.ts';
 import { abandonHeld, tickHeld } from './held-calls.ts';
-import { endCall } from './record-call.ts';
+import { endUnanswered } from './record-call.ts';
 import type { ServerExit, Side } from './types.ts';
 
 /** Requests that were open for too long are told of; their answers may still pass. */
@@ -25,10 +25,8 @@ function orphan(context: Context, step: Step, open: OpenRequest): void {
   const message = `No answer within ${Math.round(waitedMs)} ms.`;
   const detail = `A request for \`${open.method.slice(0, 100)}\` is lost. ${message}`;
   report(step, { what: 'NOTICED', reason: 'orphan', detail });
-  if (open.call === undefined) return;
   const error = { class: 'timeout', message, retryable: true } as const;
-  const ended = { status: 'TIMEOUT', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
-  endCall(context, step, { open: open.call, ...ended });
+  endUnanswered(context, step, { open, status: 'TIMEOUT', error });
 }
 
 /** The server is gone: whoever waits for it hears so. */
@@ -40,7 +38,8 @@ export function serverExited(context: Context, step: Step, exit: ServerExit): vo
   const waiting = [...agent.entries()];
   for (const open of waiting) {
     if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
-    if (open.call !== undefined) endLost(context, step, { open, message });
+    const error = { class: 'transport', message } as const;
+    endUnanswered(context, step, { open, status: 'ERROR', error });
     const id = { type: 'string', json: open.idJson } as const;
     const text = errorLine(id, { code: INTERNAL_ERROR, message });
     step.out.push({ do: 'answer', to: 'agent', text });
@@ -49,24 +48,11 @@ export function serverExited(context: Context, step: Step, exit: ServerExit): vo
   server.clear();
 }
 
-function endLost(
-  context: Context,
-  step: Step,
-  { open, message }: { readonly open: OpenRequest; readonly message: string },
-): void {
-  if (open.call === undefined) return;
-  const error = { class: 'transport', message } as const;
-  const ended = { status: 'ERROR', sinceMs: open.sinceMs, bytesOut: 0, error } as const;
-  endCall(context, step, { open: open.call, ...ended });
-}
-
 /** The agent is gone: what it waited for has ended, and nobody is answered. */
 export function agentClosed(context: Context, step: Step): void {
   for (const callId of [...context.held.keys()]) abandonHeld(context, step, callId);
   for (const open of context.requests.agent.entries()) {
-    if (open.call === undefined) continue;
-    const ended = { status: 'CANCELLED', sinceMs: open.sinceMs, bytesOut: 0 } as const;
-    endCall(context, step, { open: open.call, ...ended });
+    endUnanswered(context, step, { open, status: 'CANCELLED' });
   }
   context.requests.agent.clear();
 }

@@ -26,6 +26,7 @@ import {
   openDesk,
   sameCall,
 } from '../../stores/approvals/index.ts';
+import { identityOf } from './governed-session.ts';
 import type { LazyApprovalsOptions, LazyApprovalsPeer } from './lazy-approvals.ts';
 
 interface ApprovalsOptions extends LazyApprovalsOptions {
@@ -111,16 +112,10 @@ export class Approvals {
         isApproved: true,
       };
     }
-    const { agent_id, client, env, principal, workload } = this.#options.producer;
+    const { run_id: _, ...agent } = identityOf(this.#options.producer);
     const asked = desk.queue.ask({
       call: this.#askedCall(wanted),
-      agent: {
-        agent_id,
-        client,
-        env,
-        ...(principal !== undefined && { principal }),
-        ...(workload !== undefined && { workload }),
-      },
+      agent,
       wait: wanted.wait,
       timeoutMs: wanted.timeout_ms,
       askedBy: this.#owner,

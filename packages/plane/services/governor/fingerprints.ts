@@ -1,9 +1,8 @@
 // Names for values that must not be named: the same value has the same one wherever this home is
 // used, so that a suppression which `sub scan` proposes is one that a shim knows again.
 import { createHmac, randomBytes } from 'node:crypto';
-import { linkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readRegularFile } from '../../os/index.ts';
+import { createPrivateFile, readRegularFile } from '../../os/index.ts';
 
 export interface Fingerprints {
   readonly of: (text: string) => string;
@@ -19,7 +18,6 @@ interface Key {
 const KEY_FILE = 'fingerprint.key';
 const KEY_BYTES = 32;
 const FINGERPRINT_LENGTH = 16;
-const DRAFT_BYTES = 8;
 
 /** Fingerprints are keyed, so that nobody can find a value by trying; the key is made once. */
 export function fingerprintsIn(home: string): Fingerprints {
@@ -51,26 +49,10 @@ function readKey(path: string): Buffer | undefined {
   return read.kind === 'read' && read.bytes.length === KEY_BYTES ? read.bytes : undefined;
 }
 
-/** The file appears whole: who looks for it meanwhile must not find a part of a key. */
+/** Whether this key is the one in the file now: another process may have been first. */
 function keep(path: string, key: Buffer): boolean {
-  const draft = `${path}.${randomBytes(DRAFT_BYTES).toString('hex')}`;
-  if (!wasWritten(draft, key)) return false;
   try {
-    linkSync(draft, path);
-    return true;
-  } catch {
-    // It is there already, or the file system has no links.
-    return wasWritten(path, key);
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-/** Never over a file that is there. */
-function wasWritten(path: string, bytes: Buffer): boolean {
-  try {
-    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
-    return true;
+    return createPrivateFile(path, key) === 'created';
   } catch {
     return false;
   }

@@ -180,16 +180,14 @@ export class Gates {
   }
 
   #use(opened: ReadPins, own: ServerPins | undefined): void {
-    this.#opened = opened.ok
-      ? { ok: true, store: withPins(opened.store, this.#named(own)) }
-      : opened;
+    const { serverName } = this.#options;
+    if (opened.ok && own !== undefined) {
+      const servers = new Map([...opened.store.servers, [serverName, own] as const]);
+      this.#opened = { ok: true, store: { servers } };
+    } else this.#opened = opened;
     this.#written = own;
     this.renew(this.#options);
     this.#peer?.use(this.guard);
-  }
-
-  #named(own: ServerPins | undefined): readonly (readonly [string, ServerPins])[] {
-    return own === undefined ? [] : [[this.#options.serverName, own]];
   }
 
   /** On in every profile and without any policy, unless a policy says otherwise or only observes. */
@@ -232,13 +230,6 @@ export class Gates {
       seed: process.pid,
     };
   }
-}
-
-function withPins(
-  { servers }: PinStore,
-  own: readonly (readonly [string, ServerPins])[],
-): PinStore {
-  return { servers: new Map([...servers, ...own]) };
 }
 
 /** Who has written a manifest wants it enforced; pins are told only until there is a policy. */

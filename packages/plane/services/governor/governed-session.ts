@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import type { Producer, Profile } from '@subluminal/contracts';
-import type { Identity, Snapshot } from '@subluminal/core/policy';
+import type { Snapshot } from '@subluminal/core/policy';
 import type { Redactor } from '@subluminal/core/scan';
 import { createSession, type Session, type SessionConfig } from '@subluminal/core/session';
 import { V7Generator } from 'uuidv7';
@@ -110,7 +110,7 @@ export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'c
 }
 
 /** Who acts, as policies know it. */
-export function identityOf(producer: Producer): Identity {
+export function identityOf(producer: Producer) {
   const { run_id, agent_id, client, env, principal, workload } = producer;
   return {
     run_id,

@@ -19,6 +19,7 @@ import {
   type Loss,
   type RunTerms,
 } from '../hub/client/index.ts';
+import { identityOf } from './governed-session.ts';
 
 interface HubReachOptions {
   /** `unix:/path` or `http://127.0.0.1:PORT`. */
@@ -259,7 +260,7 @@ function requestFor(
   { ref, call, beside, limits }: Question,
   snapshot: Snapshot,
 ): EvaluateRequest {
-  const { run_id, agent_id, client, env, principal, workload } = producer;
+  const { run_id, ...identity } = identityOf(producer);
   return {
     server_id: serverName,
     direction: 'agent_to_server',
@@ -267,13 +268,7 @@ function requestFor(
     message_type: 'request',
     profile,
     run_id,
-    identity: {
-      agent_id,
-      client,
-      env,
-      ...(principal !== undefined && { principal }),
-      ...(workload !== undefined && { workload }),
-    },
+    identity,
     call_id: ref.call_id,
     tool_name: call.tool_name,
     args_hash: ref.args_hash,

@@ -65,7 +65,7 @@ export function watchHealth(shim: Shim): { stop(): void } {
   return {
     stop() {
       clearInterval(timer);
-      // A shim that was never ill goes without a word.
+      // A shim that was never degraded ends without a record of it.
       if (told !== 'ok' || statusOf(shim, before) !== 'ok') recordHealth(shim, 'stopping');
     },
   };
@@ -74,7 +74,7 @@ export function watchHealth(shim: Shim): { stop(): void } {
 type Status = 'ok' | 'degraded';
 type Stats = ReturnType<Shim['parts']['sink']['stats']>;
 
-/** Ill is who loses lines or previews, and who cannot reach its hub. */
+/** A shim that loses lines or previews, or that cannot reach its hub, is degraded. */
 function statusOf({ parts }: Shim, before: Stats): Status {
   const { previewsDropped, linesLost } = parts.sink.stats();
   const loses = previewsDropped > before.previewsDropped || linesLost > before.linesLost;
