@@ -5,7 +5,7 @@ import { presence, valueAt } from '../changes/directions.ts';
 import type { Field } from '../changes/field.ts';
 import type { Steps } from '../changes/names.ts';
 import { isSame, type Value } from '../changes/relation.ts';
-import { ruleKind } from '../rules/index.ts';
+import { ruleReview } from '../rules/reviews.ts';
 import { DOCUMENT_FIELDS, RULE_FIELDS } from './fields.ts';
 import { movesOf, tooMany } from './moves.ts';
 import { failuresReach, reachOf, type Surroundings, surroundingsOf } from './reach.ts';
@@ -110,7 +110,7 @@ function documentSubject(
 
 function pairChanges(pair: RulePair, around: Surroundings): readonly PolicyChange[] {
   const { before, after } = pair;
-  return fieldChanges([...RULE_FIELDS, ...ruleKind(after.kind).fields], {
+  return fieldChanges([...RULE_FIELDS, ...ruleReview(after.kind).fields], {
     prefix: `rules[${after.rule_id}].`,
     ruleId: after.rule_id,
     reach: reachOf(pair, around),

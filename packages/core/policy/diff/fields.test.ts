@@ -1,6 +1,6 @@
 import { BUNDLE, RULE, type Shape } from '@subluminal/contracts';
 import { expect, it } from 'vitest';
-import { findRuleKind } from '../rules/index.ts';
+import { RULE_REVIEWS } from '../rules/reviews.ts';
 import { DOCUMENT_FIELDS, RULE_FIELDS } from './fields.ts';
 import { CONTENT_FIELDS, TAINT_FIELDS } from './sections.ts';
 
@@ -15,6 +15,9 @@ function leavesOf(shape: Shape, path = ''): readonly string[] {
     .flatMap(([name, field]) => leavesOf(field.shape, path === '' ? name : `${path}.${name}`));
 }
 
+const effectFields = (kind: string) =>
+  Object.entries(RULE_REVIEWS).find(([name]) => name === kind)?.[1].fields ?? [];
+
 const knows = (fields: readonly { readonly path: string }[], leaf: string) =>
   fields.some(({ path }) => leaf === path || leaf.startsWith(`${path}.`));
 
@@ -25,7 +28,7 @@ it('knows every field of a policy', () => {
 });
 
 it.each(Object.entries(RULE.cases))('knows every field of a rule of kind %s', (kind, shape) => {
-  const fields = [...RULE_FIELDS, ...(findRuleKind(kind)?.fields ?? [])];
+  const fields = [...RULE_FIELDS, ...effectFields(kind)];
   const leaves = leavesOf(shape);
   expect(leaves.length).toBeGreaterThan(8);
   expect(leaves.filter((leaf) => !knows(fields, leaf))).toEqual([]);
@@ -34,7 +37,7 @@ it.each(Object.entries(RULE.cases))('knows every field of a rule of kind %s', (k
 it('knows no field that a rule does not have', () => {
   for (const [kind, shape] of Object.entries(RULE.cases)) {
     const leaves = leavesOf(shape);
-    const fields = [...RULE_FIELDS, ...(findRuleKind(kind)?.fields ?? [])];
+    const fields = [...RULE_FIELDS, ...effectFields(kind)];
     const invented = fields.filter(({ path }) => !leaves.some((leaf) => knows([{ path }], leaf)));
     expect(invented).toEqual([]);
   }

@@ -14,7 +14,8 @@ import { selects } from '../decide/select.ts';
 import type { PolicyState } from '../decide/state.ts';
 import { enforces } from '../decide/verdict.ts';
 import type { Call, Outcome, TraceStep } from '../model/call.ts';
-import { ruleClasses, ruleKind } from '../rules/index.ts';
+import { ruleClasses } from '../rules/index.ts';
+import { ruleReview } from '../rules/reviews.ts';
 import { listed, mismatchOf, quoted, selectorMismatch } from './why.ts';
 
 export interface ExplainedRule {
@@ -153,7 +154,7 @@ function whyOf(step: TraceStep, rule: Rule, decision: Decision): string {
       return `it matches too, but ${winner} ${spared ? 'would decide' : 'decides'}`;
     case 'counted':
       return (
-        (step.tally && ruleKind(rule.kind).explainCount?.(step.tally)) ?? 'it counted the call'
+        (step.tally && ruleReview(rule.kind).explainCount?.(step.tally)) ?? 'it counted the call'
       );
     case 'tagged':
       return `it adds ${listed(ruleClasses(rule))}`;

@@ -3,12 +3,13 @@ import { quote } from '../../text/visible.ts';
 import { type Advice, note, warning } from '../model/advice.ts';
 import { effectSection } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
+import { ruleReview } from '../rules/reviews.ts';
 import type { Subject } from './lint-subject.ts';
 
 /** Advice that the kind of a rule has on it. */
 export function kindAdvice({ enabled, bundle }: Subject): readonly Advice[] {
   return enabled.flatMap(
-    ({ rule, index }) => ruleKind(rule.kind).lint?.(rule, ['rules', index], bundle) ?? [],
+    ({ rule, index }) => ruleReview(rule.kind).lint?.(rule, ['rules', index], bundle) ?? [],
   );
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileGlob } from '../../patterns/glob.ts';
 import { compileRegex } from '../../patterns/regex.ts';
-import { isAnchored } from '../rules/allow/lint.ts';
+import { isAnchored } from '../rules/allow/review.ts';
 import { covers, matchesAll, type Scope, scopeOf } from './cover.ts';
 
 function scoped(match: Match, when?: string): Scope {

@@ -1,12 +1,10 @@
-// What a kind of rule has to say for itself. Each kind is a folder of `policy/rules` and one line in its
-// registry. The shape of its effect is contract B's, because the schemas and the UI need it without the
+// How a kind of rule decides. Each kind is a folder of `policy/rules` and one line in each of its two
+// registries: `index.ts` for deciding, `reviews.ts` for lint, diff and explanations. The shape of its effect is contract B's, because the schemas and the UI need it without the
 // core: it is one line of `RULE` in `contracts/bundle.ts`, and the registry's type holds the two together.
-import { type Bundle, isObject, type Rule } from '@subluminal/contracts';
+import { isObject, type Rule } from '@subluminal/contracts';
 import type { Finding, Path } from '../../source/problem.ts';
-import type { Field } from '../changes/field.ts';
 import type { CallMoment } from '../counters/scope.ts';
 import type { Table, TableLimits } from '../counters/table.ts';
-import type { Advice } from '../model/advice.ts';
 import type { Tally, Trip } from '../model/trip.ts';
 
 /** What a rule may do to a call that it matches. Everything beyond its own folder goes by this. */
@@ -52,8 +50,6 @@ export interface RuleKind<R extends Rule = Rule, S extends RuleSlot = RuleSlot> 
   check?(rule: R, path: Path): readonly Finding[];
   /** Writes out the defaults of the effect. */
   normalize(rule: R): R;
-  /** Gives advice on a rule that is valid, but may surprise its author. */
-  lint?(rule: R, path: Path, bundle: Bundle): readonly Advice[];
   /** The limits of the tables in which a rule counts; absent for a kind without state. */
   tables?(rule: R): { readonly [T in keyof S]: TableLimits };
   /** Decides one call. Runs for every matching call, so it must be quick. */
@@ -66,12 +62,8 @@ export interface RuleKind<R extends Rule = Rule, S extends RuleSlot = RuleSlot> 
   countsAcrossServers?(rule: R): boolean;
   /** The risk classes that a rule adds. */
   classes?(rule: R): readonly string[];
-  /** A count in words, for an explanation. */
-  explainCount?(tally: Tally): string;
   /** What an event reports when the rule stops a call; absent for kinds without such an event. */
   report?(rule: R, reasonCode: string, tally: Tally): TripReport;
-  /** The fields of the effect, and which way their changes go. */
-  readonly fields: readonly Field[];
 }
 
 /** The part of an effect that bears the name of its kind, such as `effect.budget`. */
@@ -86,8 +78,4 @@ export function withReason<E extends { readonly reason_code?: string }>(
   reasonCode: string,
 ): E & { readonly reason_code: string } {
   return { ...effect, reason_code: effect.reason_code ?? reasonCode };
-}
-
-export function countWords({ count, limit }: Tally, unit: string): string {
-  return `${count} of ${Number.isFinite(limit) ? limit : 'no limit'} ${unit}`;
 }

@@ -1,4 +1,5 @@
-// The registry of rule kinds. A further kind is a folder here, a line below, and a line in contract B.
+// The registry of rule kinds. A further kind is a folder here, a line below, one in `reviews.ts`, and
+// one in contract B.
 import type { Rule, RuleKindName, RuleOf } from '@subluminal/contracts';
 import type { TraceStep } from '../model/call.ts';
 import type { RuleKind, RuleRole } from '../rule-kind/rule-kind.ts';

@@ -13,10 +13,12 @@ import { explain } from '../explain/explain.ts';
 import { lintBundle } from '../lint/lint.ts';
 import { warning } from '../model/advice.ts';
 import { parseBundle } from '../read/parse.ts';
-import { countWords, effectSection, type RuleKind } from '../rule-kind/rule-kind.ts';
+import { effectSection, type RuleKind } from '../rule-kind/rule-kind.ts';
+import { countWords, type RuleReview } from '../rule-kind/rule-review.ts';
 import { bundleText, NO_CHECKS, ruleText } from '../testing/sample-bundle.ts';
 import { callOf } from '../testing/scenario.ts';
 import { RULE_KINDS } from './index.ts';
+import { RULE_REVIEWS } from './reviews.ts';
 
 /** A kind that only this test knows: a tool may be called so many times, and no more. */
 const NAME = 'quota' as RuleKindName;
@@ -28,10 +30,6 @@ const quota: RuleKind<Rule, QuotaSlot> = {
   actionField: 'on_limit',
   examples: { quota: '{ limit: 3, on_limit: BLOCK }', limit: '3', on_limit: 'BLOCK' },
   normalize: (rule) => rule,
-  lint: (rule, path) =>
-    limitOf(rule) > 0
-      ? []
-      : [warning('SUB_LINT_NEVER_PASSES', path, ['no call passes', 'Fix it.'])],
   tables: () => ({ used: { lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' } }),
   decide: (rule, moment, slot) => {
     const key = keyIn(slot.used, scopeKey('tool', moment));
@@ -43,8 +41,15 @@ const quota: RuleKind<Rule, QuotaSlot> = {
     const isOver = value > tally.limit;
     return { kind: 'count', slot: { used }, tally, trip: isOver ? (trip as never) : undefined };
   },
-  explainCount: (tally) => countWords(tally, 'of the quota'),
+};
+
+const quotaReview: RuleReview = {
   fields: fieldsOf('effect.quota', { limit: ['the quota', trips(moreLoosens)] }),
+  lint: (rule, path) =>
+    limitOf(rule) > 0
+      ? []
+      : [warning('SUB_LINT_NEVER_PASSES', path, ['no call passes', 'Fix it.'])],
+  explainCount: (tally) => countWords(tally, 'of the quota'),
 };
 
 /** The shape of the effect, as contract B would have it. */
@@ -73,10 +78,12 @@ function read(text: string) {
 describe('a rule kind that is registered', () => {
   beforeAll(() => {
     Object.assign(RULE_KINDS, { [NAME]: quota });
+    Object.assign(RULE_REVIEWS, { [NAME]: quotaReview });
     Object.assign(RULE.cases, { [NAME]: quotaShape() });
   });
   afterAll(() => {
     Reflect.deleteProperty(RULE_KINDS, NAME);
+    Reflect.deleteProperty(RULE_REVIEWS, NAME);
     Reflect.deleteProperty(RULE.cases, NAME);
   });
 

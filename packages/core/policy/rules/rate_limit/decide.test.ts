@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import { tableGet } from '../../counters/table.ts';
 import { rateLimit, runOf, snapshotOf } from '../../testing/scenario.ts';
-import type { RateLimitSlot } from './decide.ts';
+import type { RateLimitSlot } from './index.ts';
 
 const limits = fc.record({
   capacity: fc.integer({ min: 1, max: 6 }),

@@ -1,10 +1,17 @@
 import type { RuleOf } from '@subluminal/contracts';
 import type { Path } from '../../../source/problem.ts';
 import { quote } from '../../../text/visible.ts';
+import { ACTION_FIELD, REASON_FIELDS } from '../../changes/field.ts';
 import { type Advice, warning } from '../../model/advice.ts';
+import type { RuleReview } from '../../rule-kind/rule-review.ts';
+
+export const allowReview: RuleReview<RuleOf<'allow'>> = {
+  fields: [ACTION_FIELD, ...REASON_FIELDS],
+  lint: unanchoredPatterns,
+};
 
 /** Patterns that allow more names than their author reads in them. */
-export function unanchoredPatterns({ match }: RuleOf<'allow'>, path: Path): readonly Advice[] {
+function unanchoredPatterns({ match }: RuleOf<'allow'>, path: Path): readonly Advice[] {
   return (['server_name', 'tool_name'] as const).flatMap((field) =>
     (match[field]?.regex ?? []).flatMap((regex, position) => {
       if (isAnchored(regex)) return [];

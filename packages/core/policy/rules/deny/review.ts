@@ -1,0 +1,16 @@
+import type { RuleOf } from '@subluminal/contracts';
+import { type Direction, hint } from '../../changes/directions.ts';
+import { ACTION_FIELD, REASON_FIELDS } from '../../changes/field.ts';
+import type { RuleReview } from '../../rule-kind/rule-review.ts';
+
+/** In control mode a denial with a hint answers with the hint instead of a block. */
+const denialHint: Direction = (change) =>
+  change.before === undefined || change.after === undefined ? 'alters' : hint(change);
+
+export const denyReview: RuleReview<RuleOf<'deny'>> = {
+  fields: [
+    ACTION_FIELD,
+    ...REASON_FIELDS,
+    { path: 'effect.hint', words: 'the hint', direction: denialHint },
+  ],
+};

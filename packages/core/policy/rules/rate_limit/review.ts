@@ -1,0 +1,30 @@
+import type { RuleOf } from '@subluminal/contracts';
+import {
+  ACTIONS,
+  alters,
+  COUNTER_SCOPES,
+  moreLoosens,
+  moreTightens,
+  none,
+  stricterAlong,
+  trips,
+} from '../../changes/directions.ts';
+import { fieldsOf, REFUSAL_FIELDS } from '../../changes/field.ts';
+import { countWords, type RuleReview } from '../../rule-kind/rule-review.ts';
+
+export const rateLimitReview: RuleReview<RuleOf<'rate_limit'>> = {
+  fields: [
+    ...fieldsOf('effect.rate_limit', {
+      scope: ['the scope', trips(stricterAlong(COUNTER_SCOPES))],
+      capacity: ['the capacity', trips(moreLoosens)],
+      refill_tokens: ['the refill', trips(moreLoosens)],
+      refill_period_ms: ['the refill period', trips(moreTightens)],
+      cost_tokens_per_call: ['the cost of a call', trips(moreTightens)],
+      on_limit: ['the action', stricterAlong(ACTIONS)],
+      backoff_ms: ['the pause that is asked for', alters],
+      hint_text: ['the hint text', none],
+    }),
+    ...REFUSAL_FIELDS,
+  ],
+  explainCount: (tally) => countWords(tally, 'tokens used'),
+};
