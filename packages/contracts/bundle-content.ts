@@ -3,6 +3,8 @@ import { APPROVAL, FULL_APPROVAL } from './bundle-parts.ts';
 import {
   array,
   closed,
+  complete,
+  type EnumShape,
   formatted,
   type Infer,
   integer,
@@ -23,35 +25,17 @@ const EXTERNAL_CONTENT = oneOf('off', 'mark');
 const SUPPRESSIONS_MAX = 1_000;
 const RESULT_CHARS_MAX = 1_000_000_000;
 
-const SECRET = 'Keys, tokens and passwords.';
-const PERSONAL = 'Data about people.';
-const INJECTION = 'Text that gives orders to a model.';
-const HIDDEN_TEXT = 'Characters that a person does not see.';
-
-const TRAVELLING = closed({
-  secret: optional(CONTENT_ACTION, SECRET),
-  personal: optional(CONTENT_ACTION, PERSONAL),
-  injection: optional(CONTENT_ACTION, INJECTION),
-  hidden_text: optional(CONTENT_ACTION, HIDDEN_TEXT),
-});
-const DEFINED = closed({
-  secret: optional(DEFINITION_ACTION, SECRET),
-  personal: optional(DEFINITION_ACTION, PERSONAL),
-  injection: optional(DEFINITION_ACTION, INJECTION),
-  hidden_text: optional(DEFINITION_ACTION, HIDDEN_TEXT),
-});
-const FULL_TRAVELLING = closed({
-  secret: required(CONTENT_ACTION, SECRET),
-  personal: required(CONTENT_ACTION, PERSONAL),
-  injection: required(CONTENT_ACTION, INJECTION),
-  hidden_text: required(CONTENT_ACTION, HIDDEN_TEXT),
-});
-const FULL_DEFINED = closed({
-  secret: required(DEFINITION_ACTION, SECRET),
-  personal: required(DEFINITION_ACTION, PERSONAL),
-  injection: required(DEFINITION_ACTION, INJECTION),
-  hidden_text: required(DEFINITION_ACTION, HIDDEN_TEXT),
-});
+/** The same four classes of findings, with the actions that are open to a direction. */
+function actionsFrom<const V extends string>(action: EnumShape<V>) {
+  return closed({
+    secret: optional(action, 'Keys, tokens and passwords.'),
+    personal: optional(action, 'Data about people.'),
+    injection: optional(action, 'Text that gives orders to a model.'),
+    hidden_text: optional(action, 'Characters that a person does not see.'),
+  });
+}
+const TRAVELLING = actionsFrom(CONTENT_ACTION);
+const DEFINED = actionsFrom(DEFINITION_ACTION);
 
 const exact = string({ lengthMax: 256 });
 
@@ -62,47 +46,44 @@ const SUPPRESSION = closed({
   fingerprint: required(exact, 'The value, as the finding names it.'),
   expires: required(formatted('rfc3339'), 'From when on it is void.'),
 });
-const SUPPRESSIONS = array(SUPPRESSION, { itemsMax: SUPPRESSIONS_MAX });
-const RESULT_CHARS = integer({ min: 1, max: RESULT_CHARS_MAX });
-
-const DOCS = {
-  outbound: 'What is done about findings in the arguments of calls.',
-  inbound: 'What is done about findings in answers; `ask` counts as `block` there.',
-  definitions: 'What is done about findings in definitions and instructions; `block` hides a tool.',
-  confidence_min: 'What is less sure than this is tagged and nothing more.',
-  unscanned:
-    'What is done about content that could not be looked at; `follow`: the strictest of `block` and `ask` that its direction has, else `tag`.',
-  external_content: 'Whether text from servers is marked as such.',
-  max_result_chars:
-    'The longest answer in characters; the rest is cut and told, longer structured content refused.',
-  approval: 'How a person is asked.',
-  suppressions: 'False alarms: one value of one rule on one tool, until a day.',
-} as const;
 
 /** As written: what is left out has the value of `CONTENT_DEFAULTS`. */
 export const CONTENT_SECTION = closed({
-  outbound: optional(TRAVELLING, DOCS.outbound),
-  inbound: optional(TRAVELLING, DOCS.inbound),
-  definitions: optional(DEFINED, DOCS.definitions),
-  confidence_min: optional(CONFIDENCE, DOCS.confidence_min),
-  unscanned: optional(UNSCANNED_ACTION, DOCS.unscanned),
-  external_content: optional(EXTERNAL_CONTENT, DOCS.external_content),
-  max_result_chars: optional(RESULT_CHARS, DOCS.max_result_chars),
-  approval: optional(APPROVAL, DOCS.approval),
-  suppressions: optional(SUPPRESSIONS, DOCS.suppressions),
+  outbound: optional(TRAVELLING, 'What is done about findings in the arguments of calls.'),
+  inbound: optional(
+    TRAVELLING,
+    'What is done about findings in answers; `ask` counts as `block` there.',
+  ),
+  definitions: optional(
+    DEFINED,
+    'What is done about findings in definitions and instructions; `block` hides a tool.',
+  ),
+  confidence_min: optional(CONFIDENCE, 'What is less sure than this is tagged and nothing more.'),
+  unscanned: optional(
+    UNSCANNED_ACTION,
+    'What is done about content that could not be looked at; `follow`: the strictest of `block` and `ask` that its direction has, else `tag`.',
+  ),
+  external_content: optional(EXTERNAL_CONTENT, 'Whether text from servers is marked as such.'),
+  max_result_chars: optional(
+    integer({ min: 1, max: RESULT_CHARS_MAX }),
+    'The longest answer in characters; the rest is cut and told, longer structured content refused.',
+  ),
+  approval: optional(APPROVAL, 'How a person is asked.'),
+  suppressions: optional(
+    array(SUPPRESSION, { itemsMax: SUPPRESSIONS_MAX }),
+    'False alarms: one value of one rule on one tool, until a day.',
+  ),
 });
+
+const full = complete(CONTENT_SECTION).fields;
 
 /** With nothing left out, as snapshots have it. */
 export const FULL_CONTENT = closed({
-  outbound: required(FULL_TRAVELLING, DOCS.outbound),
-  inbound: required(FULL_TRAVELLING, DOCS.inbound),
-  definitions: required(FULL_DEFINED, DOCS.definitions),
-  confidence_min: required(CONFIDENCE, DOCS.confidence_min),
-  unscanned: required(UNSCANNED_ACTION, DOCS.unscanned),
-  external_content: required(EXTERNAL_CONTENT, DOCS.external_content),
-  max_result_chars: required(RESULT_CHARS, DOCS.max_result_chars),
-  approval: required(FULL_APPROVAL, DOCS.approval),
-  suppressions: required(SUPPRESSIONS, DOCS.suppressions),
+  ...full,
+  outbound: required(complete(TRAVELLING), full.outbound.doc),
+  inbound: required(complete(TRAVELLING), full.inbound.doc),
+  definitions: required(complete(DEFINED), full.definitions.doc),
+  approval: required(FULL_APPROVAL, full.approval.doc),
 });
 
 export type ContentSection = Infer<typeof CONTENT_SECTION>;

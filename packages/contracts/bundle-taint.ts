@@ -1,6 +1,15 @@
 // The `taint` section of a bundle: where content comes from, and what it may reach.
 import { APPROVAL, FULL_APPROVAL, glob } from './bundle-parts.ts';
-import { array, boolean, closed, type Infer, oneOf, optional, required } from './shape/shape.ts';
+import {
+  array,
+  boolean,
+  closed,
+  complete,
+  type Infer,
+  oneOf,
+  optional,
+  required,
+} from './shape/shape.ts';
 
 const TRUST = oneOf('trusted', 'untrusted');
 const ON_TAINT = oneOf('ask', 'block', 'tag');
@@ -40,62 +49,50 @@ const CLASSED = closed({
   adds: required(array(RUN_FLAG, { itemsMax: 3 }), 'What a call of them brings into the run.'),
 });
 
-const MODE_DOC = 'What happens when a run would have all three.';
-const TOOLS_DOC = 'What each tool brings into the run.';
-const TOOLS = array(CLASSED, { itemsMax: 1_000 });
-
 const RULE_OF_TWO = closed({
-  mode: required(RULE_OF_TWO_MODE, MODE_DOC),
-  tools: optional(TOOLS, TOOLS_DOC),
+  mode: required(RULE_OF_TWO_MODE, 'What happens when a run would have all three.'),
+  tools: optional(array(CLASSED, { itemsMax: 1_000 }), 'What each tool brings into the run.'),
 });
-const FULL_RULE_OF_TWO = closed({
-  mode: required(RULE_OF_TWO_MODE, MODE_DOC),
-  tools: required(TOOLS, TOOLS_DOC),
-});
-
-const SOURCES = array(SOURCE, { itemsMax: 1_000 });
-const SINKS = array(SINK, { itemsMax: 500 });
-const BY_SHAPE = array(oneOf('recipient', 'url', 'path'), { itemsMax: 3 });
-
-const DOCS = {
-  on_taint: 'What happens when something read from an untrusted place reaches a sink.',
-  sources: 'Whose answers are trusted; the first that fits holds.',
-  default_trust: 'What holds for all other answers.',
-  trusted_clears: 'Whether a trusted answer clears a value only when it came first, or always.',
-  sinks: 'Arguments through which something leaves the run or changes.',
-  default_sinks: 'Whether the built-in sinks count too.',
-  by_shape: 'Values that are a sink wherever they stand, by what they look like.',
-  allow: 'What is good whoever named it.',
-  rule_of_two: 'Of untrusted input, private data and outside effects, a run has at most two.',
-  approval: 'How a person is asked.',
-} as const;
 
 /** As written: what is left out has the value of `TAINT_DEFAULTS`. */
 export const TAINT_SECTION = closed({
-  on_taint: optional(ON_TAINT, DOCS.on_taint),
-  sources: optional(SOURCES, DOCS.sources),
-  default_trust: optional(TRUST, DOCS.default_trust),
-  trusted_clears: optional(CLEARS, DOCS.trusted_clears),
-  sinks: optional(SINKS, DOCS.sinks),
-  default_sinks: optional(boolean(), DOCS.default_sinks),
-  by_shape: optional(BY_SHAPE, DOCS.by_shape),
-  allow: optional(ALLOW, DOCS.allow),
-  rule_of_two: optional(RULE_OF_TWO, DOCS.rule_of_two),
-  approval: optional(APPROVAL, DOCS.approval),
+  on_taint: optional(
+    ON_TAINT,
+    'What happens when something read from an untrusted place reaches a sink.',
+  ),
+  sources: optional(
+    array(SOURCE, { itemsMax: 1_000 }),
+    'Whose answers are trusted; the first that fits holds.',
+  ),
+  default_trust: optional(TRUST, 'What holds for all other answers.'),
+  trusted_clears: optional(
+    CLEARS,
+    'Whether a trusted answer clears a value only when it came first, or always.',
+  ),
+  sinks: optional(
+    array(SINK, { itemsMax: 500 }),
+    'Arguments through which something leaves the run or changes.',
+  ),
+  default_sinks: optional(boolean(), 'Whether the built-in sinks count too.'),
+  by_shape: optional(
+    array(oneOf('recipient', 'url', 'path'), { itemsMax: 3 }),
+    'Values that are a sink wherever they stand, by what they look like.',
+  ),
+  allow: optional(ALLOW, 'What is good whoever named it.'),
+  rule_of_two: optional(
+    RULE_OF_TWO,
+    'Of untrusted input, private data and outside effects, a run has at most two.',
+  ),
+  approval: optional(APPROVAL, 'How a person is asked.'),
 });
+
+const full = complete(TAINT_SECTION).fields;
 
 /** With nothing left out, as snapshots have it. */
 export const FULL_TAINT = closed({
-  on_taint: required(ON_TAINT, DOCS.on_taint),
-  sources: required(SOURCES, DOCS.sources),
-  default_trust: required(TRUST, DOCS.default_trust),
-  trusted_clears: required(CLEARS, DOCS.trusted_clears),
-  sinks: required(SINKS, DOCS.sinks),
-  default_sinks: required(boolean(), DOCS.default_sinks),
-  by_shape: required(BY_SHAPE, DOCS.by_shape),
-  allow: required(ALLOW, DOCS.allow),
-  rule_of_two: required(FULL_RULE_OF_TWO, DOCS.rule_of_two),
-  approval: required(FULL_APPROVAL, DOCS.approval),
+  ...full,
+  rule_of_two: required(complete(RULE_OF_TWO), full.rule_of_two.doc),
+  approval: required(FULL_APPROVAL, full.approval.doc),
 });
 
 export type TaintSection = Infer<typeof TAINT_SECTION>;

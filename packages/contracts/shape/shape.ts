@@ -224,3 +224,14 @@ export function required<S extends Shape>(shape: S, doc: string): Field<S, true>
 export function optional<S extends Shape>(shape: S, doc: string): Field<S, false> {
   return { shape, required: false, doc };
 }
+
+/** The same object with nothing left out: every field is required. */
+export function complete<F extends Fields>(
+  shape: ObjectShape<F>,
+): ObjectShape<{ readonly [K in keyof F]: Field<F[K]['shape'], true> }>;
+export function complete(shape: ObjectShape): ObjectShape {
+  const fields = Object.entries(shape.fields).map(([name, field]) => {
+    return [name, { ...field, required: true }] as const;
+  });
+  return { ...shape, fields: Object.fromEntries(fields) };
+}
