@@ -9,6 +9,7 @@ import {
   objectOf,
   type Relate,
   type Relation,
+  textsIn,
   type Value,
 } from './relation.ts';
 
@@ -118,16 +119,12 @@ export const condition: Direction = ({ before, after, reach }) =>
 
 /** The classes that a tag adds. */
 export const classes: Direction = ({ before, after, reach }) => {
-  const [old, current] = [namesIn(before), namesIn(after)];
+  const [old, current] = [textsIn(before), textsIn(after)];
   const added = current.filter((name) => !old.includes(name));
   const dropped = old.filter((name) => !current.includes(name));
   const effect = combineEffects([reach.tagging(added), reversed(reach.tagging(dropped))]);
   return effect === 'none' ? reach.otherwise : effect;
 };
-
-function namesIn(value: Value): readonly string[] {
-  return listOf(value).filter((name) => typeof name === 'string');
-}
 
 /** A hint's words are free; its kind and its corrections are read by machines. */
 export const hint: Direction = ({ before, after }) => {

@@ -1,6 +1,7 @@
 // How two conditions relate: which of them lets more calls match.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
 import { isJsonObject, own } from '../match/match.ts';
+import { coversNames, type NameSet, namesIn } from '../match/names.ts';
 
 /** The second condition, seen from the first. */
 export type Relation = 'same' | 'narrower' | 'wider' | 'different';
@@ -63,6 +64,27 @@ export function range(before: Value, after: Value): Relation {
     beforeCoversAfter: old.min <= current.min && old.max >= current.max,
     afterCoversBefore: current.min <= old.min && current.max >= old.max,
   });
+}
+
+/** Two long lists of names that share nothing are called different without comparing all with all. */
+const NAME_STEPS_MAX = 20_000;
+
+/** Two name matches as values; a missing one matches every name. */
+export function nameRelation(before: Value, after: Value): Relation {
+  const [old, current] = [nameSet(before), nameSet(after)];
+  return relation({
+    beforeCoversAfter: coversNames(old, current, NAME_STEPS_MAX),
+    afterCoversBefore: coversNames(current, old, NAME_STEPS_MAX),
+  });
+}
+
+function nameSet(value: Value): NameSet {
+  if (!isJsonObject(value)) return namesIn(undefined);
+  return namesIn({ glob: textsIn(value['glob']), regex: textsIn(value['regex']) });
+}
+
+export function textsIn(value: Value): readonly string[] {
+  return listOf(value).filter((text) => typeof text === 'string');
 }
 
 /** What a missing condition means: it asks for nothing, so it is wider than any other. */

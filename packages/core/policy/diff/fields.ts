@@ -17,12 +17,12 @@ import {
   valueAt,
 } from '../changes/directions.ts';
 import type { Field } from '../changes/field.ts';
-import { nameRelation } from '../changes/names.ts';
 import {
   alternatives,
   byKey,
   exactly,
   listOf,
+  nameRelation,
   objectOf,
   type Relate,
   range,

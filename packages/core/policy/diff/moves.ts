@@ -8,8 +8,8 @@ import {
   type PolicyChange,
   reversed,
 } from '../changes/change.ts';
-import { mayOverlap, type Steps } from '../changes/names.ts';
 import { isSame } from '../changes/relation.ts';
+import { mayOverlap, type Steps } from '../match/names.ts';
 import { ruleClasses, ruleRole } from '../rules/index.ts';
 import { flipped, readingOf, type Surroundings } from './reach.ts';
 import { isSteady, type Pairs, type RulePair } from './rule-pairs.ts';

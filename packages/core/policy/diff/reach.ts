@@ -1,8 +1,8 @@
 // What it does to the calls when a rule gets hold of more of them, among the rules around it.
 import type { Match, Rule, SnapshotDocument } from '@subluminal/contracts';
 import { combineEffects, type Effect, type Reach, reversed } from '../changes/change.ts';
-import { mayOverlap, type Steps } from '../changes/names.ts';
 import { isSame } from '../changes/relation.ts';
+import { mayOverlap, type Steps } from '../match/names.ts';
 import { ruleClasses, ruleRole } from '../rules/index.ts';
 import {
   type Doings,

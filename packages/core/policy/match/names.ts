@@ -1,16 +1,14 @@
-// Which names a match covers, as far as that can be told from its globs and expressions alone.
+// Which names a match covers, as far as its globs and expressions alone tell.
 import type { Match, NameMatch } from '@subluminal/contracts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
-import { isJsonObject } from '../match/match.ts';
-import { listOf, objectOf, type Relation, relation, type Value } from './relation.ts';
 
-/** How many comparisons are left; below zero, what was not compared counts as overlapping. */
+/** How many comparisons are left; below zero, names that were not compared count as overlapping. */
 export interface Steps {
   left: number;
 }
 
 /** The alternatives of one match, read and compiled once. */
-interface Names {
+export interface NameSet {
   readonly everything: boolean;
   readonly regexes: ReadonlySet<string>;
   readonly literals: ReadonlySet<string>;
@@ -27,44 +25,58 @@ interface Pattern {
 
 const SPECIAL = /[*?[\]{}\\]/;
 const SPECIAL_BUT_STAR = /[?[\]{}\\]/;
-/** Two long lists that share nothing are called different without comparing all with all. */
-const RELATION_STEPS_MAX = 20_000;
-const EVERYTHING: Names = {
+const MATCH_ALL_GLOB = /^\*+$/;
+/** In names, `.` stands for line breaks as well. Only `^$` is left out: it fits the empty name. */
+const MATCH_ALL_REGEX = /^(?:\^|\\A)?\.\*(?:\$|\\z)?$|^(?:\^|\\A|\$|\\z)?$/;
+const EVERYTHING: NameSet = {
   everything: true,
   regexes: new Set(),
   literals: new Set(),
   patterns: new Map(),
 };
 
-const namesBy = new WeakMap<object, Names>();
+const known = new WeakMap<NameMatch, NameSet>();
 
-/** Two name matches as values; a missing one matches every name. */
-export function nameRelation(before: Value, after: Value): Relation {
-  const old = namesOf(before);
-  const current = namesOf(after);
-  return relation({
-    beforeCoversAfter: coversAll(old, current),
-    afterCoversBefore: coversAll(current, old),
-  });
+/** A missing match covers every name. */
+export function namesIn(names: NameMatch | undefined): NameSet {
+  if (names === undefined) return EVERYTHING;
+  const found = known.get(names) ?? readNames(names);
+  known.set(names, found);
+  return found;
+}
+
+function readNames({ glob = [], regex = [] }: NameMatch): NameSet {
+  const isAll = (text: string) => MATCH_ALL_GLOB.test(text);
+  return {
+    everything: glob.some(isAll) || regex.some((text) => MATCH_ALL_REGEX.test(text)),
+    regexes: new Set(regex),
+    literals: new Set(glob.filter((text) => !SPECIAL.test(text))),
+    patterns: new Map(glob.filter((text) => SPECIAL.test(text)).map((text) => [text, read(text)])),
+  };
+}
+
+function read(text: string): Pattern {
+  const compiled = compileGlob(text);
+  if (!compiled.ok) throw new Error(`an invalid glob was to be compared: ${text.slice(0, 100)}`);
+  return {
+    text,
+    fixedStart: text.slice(0, text.search(SPECIAL)),
+    onlyStars: !SPECIAL_BUT_STAR.test(text),
+    test: compiled.test,
+  };
 }
 
 /** False only when no pair of names can match both. */
 export function mayOverlap(left: Match, right: Match, steps: Steps): boolean {
   return (
-    namesMayOverlap(left.server_name, right.server_name, steps) &&
-    namesMayOverlap(left.tool_name, right.tool_name, steps)
+    namesMayOverlap(namesIn(left.server_name), namesIn(right.server_name), steps) &&
+    namesMayOverlap(namesIn(left.tool_name), namesIn(right.tool_name), steps)
   );
 }
 
-function namesMayOverlap(
-  left: NameMatch | undefined,
-  right: NameMatch | undefined,
-  steps: Steps,
-): boolean {
+function namesMayOverlap(one: NameSet, other: NameSet, steps: Steps): boolean {
   steps.left -= 1;
-  if (left === undefined || right === undefined || steps.left < 0) return true;
-  const [one, other] = [remembered(left), remembered(right)];
-  if (isOpen(one) || isOpen(other)) return true;
+  if (steps.left < 0 || isOpen(one) || isOpen(other)) return true;
   return (
     literalsMeet(one, other, steps) ||
     literalsFit(one, other, steps) ||
@@ -74,21 +86,18 @@ function namesMayOverlap(
   );
 }
 
-/** Whether no name can be ruled out; what an expression matches is not looked into. */
-function isOpen({ everything, regexes }: Names): boolean {
+/** Whether no name can be ruled out: an expression is not looked into. */
+function isOpen({ everything, regexes }: NameSet): boolean {
   return everything || regexes.size > 0;
 }
 
-function literalsMeet(one: Names, other: Names, steps: Steps): boolean {
+function literalsMeet(one: NameSet, other: NameSet, steps: Steps): boolean {
   const [few, many] = one.literals.size < other.literals.size ? [one, other] : [other, one];
-  for (const name of few.literals) {
-    steps.left -= 1;
-    if (many.literals.has(name)) return true;
-  }
-  return false;
+  steps.left -= few.literals.size;
+  return [...few.literals].some((name) => many.literals.has(name));
 }
 
-function literalsFit({ literals }: Names, { patterns }: Names, steps: Steps): boolean {
+function literalsFit({ literals }: NameSet, { patterns }: NameSet, steps: Steps): boolean {
   if (patterns.size === 0) return false;
   for (const name of literals) {
     for (const { test } of patterns.values()) {
@@ -99,7 +108,7 @@ function literalsFit({ literals }: Names, { patterns }: Names, steps: Steps): bo
   return false;
 }
 
-function patternsMeet(one: Names, other: Names, steps: Steps): boolean {
+function patternsMeet(one: NameSet, other: NameSet, steps: Steps): boolean {
   for (const { fixedStart: left } of one.patterns.values()) {
     for (const { fixedStart: right } of other.patterns.values()) {
       steps.left -= 1;
@@ -109,74 +118,35 @@ function patternsMeet(one: Names, other: Names, steps: Steps): boolean {
   return false;
 }
 
-/** Whether every name of the narrow one surely belongs to the wide one. */
-function coversAll(wide: Names, narrow: Names): boolean {
+/** Whether every name of the narrow set surely belongs to the wide one; false when in doubt. */
+export function coversNames(wide: NameSet, narrow: NameSet, stepsMax: number): boolean {
   if (wide.everything) return true;
   if (narrow.everything) return false;
-  const steps = { left: RELATION_STEPS_MAX };
-  for (const text of narrow.regexes) if (!wide.regexes.has(text)) return false;
-  for (const text of narrow.literals) {
-    if (!wide.literals.has(text) && !someFits(wide, text, steps)) return false;
-  }
-  for (const pattern of narrow.patterns.values()) {
-    if (!wide.patterns.has(pattern.text) && !someCovers(wide, pattern, steps)) return false;
-  }
-  return true;
+  let steps = stepsMax;
+  const some = (fits: (pattern: Pattern) => boolean) =>
+    [...wide.patterns.values()].some((pattern) => --steps >= 0 && fits(pattern));
+  return (
+    isSubset(narrow.regexes, wide.regexes) &&
+    [...narrow.literals].every(
+      (name) => wide.literals.has(name) || some(({ test }) => test(name)),
+    ) &&
+    [...narrow.patterns.values()].every(
+      (pattern) => wide.patterns.has(pattern.text) || some((one) => coversPattern(one, pattern)),
+    )
+  );
 }
 
-function someFits({ patterns }: Names, name: string, steps: Steps): boolean {
-  for (const { test } of patterns.values()) {
-    steps.left -= 1;
-    if (steps.left < 0) return false;
-    if (test(name)) return true;
-  }
-  return false;
+export function isSubset<T>(narrow: ReadonlySet<T>, wide: ReadonlySet<T>): boolean {
+  return narrow.size <= wide.size && [...narrow].every((item) => wide.has(item));
 }
 
 /**
- * With stars only, a glob that matches the text of another also matches all that one matches: only
- * a star can take in the other's star.
+ * A star at the end takes in all that starts alike. And with stars only, a glob that matches the text
+ * of another matches all that one matches: only a star can take in the other's star.
  */
-function someCovers({ patterns }: Names, narrow: Pattern, steps: Steps): boolean {
-  if (!narrow.onlyStars) return false;
-  for (const { onlyStars, test } of patterns.values()) {
-    steps.left -= 1;
-    if (steps.left < 0) return false;
-    if (onlyStars && test(narrow.text)) return true;
-  }
-  return false;
-}
-
-function namesOf(value: Value): Names {
-  return isJsonObject(value) ? remembered(value) : EVERYTHING;
-}
-
-function remembered(names: NameMatch): Names {
-  const known = namesBy.get(names);
-  if (known !== undefined) return known;
-  const { glob, regex } = objectOf({ ...names });
-  const globs = textsOf(glob);
-  const found: Names = {
-    everything: globs.includes('*'),
-    regexes: new Set(textsOf(regex)),
-    literals: new Set(globs.filter((text) => !SPECIAL.test(text))),
-    patterns: new Map(globs.filter((text) => SPECIAL.test(text)).map((text) => [text, read(text)])),
-  };
-  namesBy.set(names, found);
-  return found;
-}
-
-function read(text: string): Pattern {
-  const compiled = compileGlob(text);
-  if (!compiled.ok) throw new Error(`an invalid glob reached the diff: ${text.slice(0, 100)}`);
-  return {
-    text,
-    fixedStart: text.slice(0, text.search(SPECIAL)),
-    onlyStars: !SPECIAL_BUT_STAR.test(text),
-    test: compiled.test,
-  };
-}
-
-function textsOf(texts: Value): readonly string[] {
-  return listOf(texts).filter((text) => typeof text === 'string');
+function coversPattern(wide: Pattern, narrow: Pattern): boolean {
+  if (!wide.onlyStars) return false;
+  const isPrefix = wide.text.slice(wide.fixedStart.length) === '*';
+  if (isPrefix && narrow.fixedStart.startsWith(wide.fixedStart)) return true;
+  return narrow.onlyStars && wide.test(narrow.text);
 }
