@@ -40,21 +40,20 @@ export const command = defineCommand({
     const value = parseJson(file.bytes);
     const verifier = trusted && { verifier: trusted.verifier };
     const opened = await openSnapshot(value, { sha256, ...verifier });
-    if (opened.ok) {
-      const report = reportOf(opened.snapshot.document, {
-        policyHash: opened.snapshot.ref.policy_hash,
+    if (!isFailure(opened)) {
+      const report = reportOf(opened.document, {
+        policyHash: opened.ref.policy_hash,
         keyId: keyIdOf(value),
         checked: trusted !== undefined,
       });
       return printout(report, textOf(report, file.name));
     }
-    const { code, message } = opened;
-    if (code === 'SUB_SNAPSHOT_FORMAT') return notASnapshot(file, message);
+    if (opened.code === 'SUB_SNAPSHOT_FORMAT') return notASnapshot(file, opened.message);
     const wrong =
-      code === 'SUB_SNAPSHOT_HASH'
-        ? { message, fix: 'Compile the bundle again, and never edit a snapshot.' }
-        : signatureFinding(message, keyIdOf(value), trusted?.keyIds ?? []);
-    printFinding({ code, ...wrong }, file.name, { io, json: options.json });
+      opened.code === 'SUB_SNAPSHOT_SIGNATURE'
+        ? signatureFinding(opened, keyIdOf(value), trusted?.keyIds ?? [])
+        : opened;
+    printFinding({ ...wrong, code: opened.code }, file.name, { io, json: options.json });
     return done(EXIT.findings);
   },
 });
@@ -74,15 +73,13 @@ function printFinding(
 
 /** A missing signature, another key's, and a wrong one each need something else. */
 function signatureFinding(
-  message: string,
+  opened: Failure,
   signedBy: string | null,
   given: readonly string[],
 ): Omit<Finding, 'code'> {
-  // The signature itself is malformed, which the message already tells.
-  if (message.startsWith('at ')) return { message, fix: 'Compile and sign the bundle again.' };
-  if (signedBy === null || given.length === 0) {
-    return { message, fix: 'Sign it: `sub policy compile --sign KEY`.' };
-  }
+  // The signature is missing or malformed, which the message already tells.
+  const isMalformed = opened.message.startsWith('at ');
+  if (isMalformed || signedBy === null || given.length === 0) return opened;
   if (given.includes(signedBy)) {
     const wrong = `it names key ${signedBy}, but that key did not sign this content`;
     return { message: wrong, fix: 'Compile and sign the bundle again.' };

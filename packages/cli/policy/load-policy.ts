@@ -142,11 +142,10 @@ async function fromBundle(file: FileBytes, options: LoadOptions): Promise<Docume
 
 async function fromSnapshot(file: FileBytes, sealed: unknown): Promise<Documents | Failure> {
   const opened = await openSnapshot(sealed, { sha256 });
-  if (!opened.ok) {
-    const fix = 'Compile the bundle again.';
-    return failure(opened.code, `${file.name} is no valid snapshot: ${opened.message}.`, fix);
+  if (isFailure(opened)) {
+    return { ...opened, message: `${file.name} is no valid snapshot: ${opened.message}.` };
   }
-  const { format: _format, tightened_by: second, ...bundle } = opened.snapshot.document;
+  const { format: _format, tightened_by: second, ...bundle } = opened.document;
   return { kind: 'documents', bundle, ...(second !== undefined && { second }) };
 }
 

@@ -5,7 +5,6 @@ export { nearest } from '../text/nearest.ts';
 export { visible } from '../text/visible.ts';
 export type { Effect, PolicyChange, PolicyDiff } from './changes/change.ts';
 export { normalizeBundle } from './compile/normalize.ts';
-export type { SnapshotError } from './compile/seal.ts';
 export { openSnapshot, sealSnapshot } from './compile/seal.ts';
 export type { CompileOptions, Snapshot } from './compile/snapshot.ts';
 export {

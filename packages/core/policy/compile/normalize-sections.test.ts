@@ -3,6 +3,7 @@ import {
   type Bundle,
   CONTENT_DEFAULTS,
   type ContentSection,
+  isFailure,
   TAINT_DEFAULTS,
   type TaintSection,
 } from '@subluminal/contracts';
@@ -142,7 +143,7 @@ describe('the sections of a compiled policy', () => {
     const snapshot = await compileBundle({ ...PLAIN, ...WHOLE }, { sha256 });
     const file: unknown = JSON.parse(JSON.stringify(sealSnapshot(snapshot)));
     const opened = await openSnapshot(file, { sha256 });
-    expect(opened).toMatchObject({ ok: true, snapshot: { document: snapshot.document } });
+    expect(opened).toMatchObject({ document: snapshot.document });
   });
 
   it.each<[string, Partial<Bundle>, string]>([
@@ -171,8 +172,8 @@ describe('the sections of a compiled policy', () => {
   ])('may not say in a snapshot what a bundle may not: %s', async (_, sections, where) => {
     const snapshot = await compileBundle({ ...PLAIN, ...sections }, { sha256 });
     const opened = await openSnapshot(sealSnapshot(snapshot), { sha256 });
-    expect(opened).toMatchObject({ ok: false, code: 'SUB_SNAPSHOT_FORMAT' });
-    expect(opened.ok ? '' : opened.message).toContain(where);
+    expect(opened).toMatchObject({ kind: 'failure', code: 'SUB_SNAPSHOT_FORMAT' });
+    expect(isFailure(opened) ? opened.message : '').toContain(where);
   });
 
   it('are refused in a snapshot when a default is left out', async () => {
@@ -181,7 +182,7 @@ describe('the sections of a compiled policy', () => {
     const document = { ...rest, content: { unscanned: 'tag' } };
     const file = { snapshot: document, policy_hash: snapshot.ref.policy_hash };
     expect(await openSnapshot(file, { sha256 })).toMatchObject({
-      ok: false,
+      kind: 'failure',
       code: 'SUB_SNAPSHOT_FORMAT',
     });
   });

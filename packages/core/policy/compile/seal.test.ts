@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
-import type { Bundle, JsonObject, SnapshotFile } from '@subluminal/contracts';
+import { type Bundle, isFailure, type JsonObject, type SnapshotFile } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { canonicalize } from '../../json/index.ts';
@@ -124,9 +124,9 @@ describe('a snapshot file', () => {
   it('opens to what was sealed', async () => {
     const file = await sealed();
     const opened = await openSnapshot(reread(file), { sha256 });
-    if (!opened.ok) throw new Error(opened.message);
-    expect(opened.snapshot.ref.policy_hash).toBe(file.policy_hash);
-    expect(sealSnapshot(opened.snapshot)).toEqual(file);
+    if (isFailure(opened)) throw new Error(opened.message);
+    expect(opened.ref.policy_hash).toBe(file.policy_hash);
+    expect(sealSnapshot(opened)).toEqual(file);
     for (const [tool_name, n, action] of [
       ['push', 0, 'BLOCK'],
       ['force_push', 0, 'BLOCK'],
@@ -134,7 +134,7 @@ describe('a snapshot file', () => {
       ['pull', 5, 'ALLOW'],
     ] as const) {
       const call = callOf({ tool_name, args: { n } });
-      const { decision } = decide(opened.snapshot, call, initialState(opened.snapshot), 0);
+      const { decision } = decide(opened, call, initialState(opened), 0);
       expect(decision.action).toBe(action);
     }
   });
@@ -152,7 +152,7 @@ describe('a snapshot file', () => {
   ])('is refused when %s has become %s', async (from, to) => {
     const tampered = replaced(await sealed(), from, to);
     expect(await openSnapshot(tampered, { sha256 })).toMatchObject({
-      ok: false,
+      kind: 'failure',
       code: 'SUB_SNAPSHOT_HASH',
     });
   });
@@ -175,7 +175,7 @@ describe('a snapshot file', () => {
     ['no bundle in it', { snapshot: { format: 'subluminal.snapshot.v1' }, policy_hash: 'x' }],
   ])('is refused when it is %s', async (_what, file) => {
     expect(await openSnapshot(file, { sha256 })).toMatchObject({
-      ok: false,
+      kind: 'failure',
       code: 'SUB_SNAPSHOT_FORMAT',
     });
   });
@@ -193,7 +193,7 @@ describe('a snapshot file', () => {
     // The canonical bytes are known here only through the compiler, so any hash is accepted.
     const anyHash = () => file.policy_hash;
     expect(await openSnapshot({ ...file, snapshot }, { sha256: anyHash })).toMatchObject({
-      ok: false,
+      kind: 'failure',
       code: 'SUB_SNAPSHOT_FORMAT',
     });
   });
@@ -259,7 +259,7 @@ describe('a snapshot file made by hand', () => {
   });
 
   it('opens when it says what a compiled one would', async () => {
-    expect(await openSnapshot(await handMade(() => ({})), { sha256 })).toMatchObject({ ok: true });
+    expect(isFailure(await openSnapshot(await handMade(() => ({})), { sha256 }))).toBe(false);
   });
 });
 
@@ -270,12 +270,12 @@ describe('a signed snapshot file', () => {
   it('opens when a trusted key signed it', async () => {
     const file = reread(await sealed(BUNDLE_ONE, ours.signer));
     const opened = await openSnapshot(file, { sha256, verifier: ours.verifier });
-    expect(opened.ok).toBe(true);
+    expect(isFailure(opened)).toBe(false);
   });
 
   it('opens without a verifier, which only asks for the hash', async () => {
     const file = reread(await sealed(BUNDLE_ONE, theirs.signer));
-    expect((await openSnapshot(file, { sha256 })).ok).toBe(true);
+    expect(isFailure(await openSnapshot(file, { sha256 }))).toBe(false);
   });
 
   it.each([
@@ -285,7 +285,7 @@ describe('a signed snapshot file', () => {
   ])('is refused when it %s', async (_what, signer) => {
     const file = reread(await sealed(BUNDLE_ONE, signer));
     expect(await openSnapshot(file, { sha256, verifier: ours.verifier })).toMatchObject({
-      ok: false,
+      kind: 'failure',
       code: 'SUB_SNAPSHOT_SIGNATURE',
     });
   });

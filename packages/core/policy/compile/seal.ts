@@ -1,5 +1,12 @@
 // A snapshot as a file: its document, its hash, and perhaps a signature.
-import { parseAs, SNAPSHOT_FILE, SNAPSHOT_FORMAT, type SnapshotFile } from '@subluminal/contracts';
+import {
+  type Failure,
+  failure,
+  parseAs,
+  SNAPSHOT_FILE,
+  SNAPSHOT_FORMAT,
+  type SnapshotFile,
+} from '@subluminal/contracts';
 import { compileGlob } from '../../patterns/glob.ts';
 import type { Signer, Verifier } from '../../ports.ts';
 import { duplicateRuleIds, ruleFindings } from '../read/check-rules.ts';
@@ -13,13 +20,7 @@ import {
   tightenedDocument,
 } from './snapshot.ts';
 
-export interface SnapshotError {
-  readonly ok: false;
-  readonly code: 'SUB_SNAPSHOT_FORMAT' | 'SUB_SNAPSHOT_HASH' | 'SUB_SNAPSHOT_SIGNATURE';
-  readonly message: string;
-}
 type Document = SnapshotFile['snapshot'];
-type Opened = { readonly ok: true; readonly snapshot: Snapshot } | SnapshotError;
 
 /** A signature over a snapshot must not pass for one over anything else. */
 const SIGNED_PREFIX = `${SNAPSHOT_FORMAT}\n`;
@@ -39,31 +40,31 @@ export function sealSnapshot(snapshot: Snapshot, signer?: Signer): SnapshotFile 
 export async function openSnapshot(
   file: unknown,
   options: CompileOptions & { readonly verifier?: Verifier },
-): Promise<Opened> {
+): Promise<Snapshot | Failure> {
   const parsed = parseAs(SNAPSHOT_FILE, file);
   if (!parsed.ok) {
     const [first] = parsed.mismatches;
     const where = first?.path.join('.') || 'the top';
-    const part = first?.path[0] === 'signature' ? 'SUB_SNAPSHOT_SIGNATURE' : 'SUB_SNAPSHOT_FORMAT';
-    return refused(part, `at ${where}: expected ${first?.expected}`);
+    const message = `at ${where}: expected ${first?.expected}`;
+    if (first?.path[0] !== 'signature') return notASnapshot(message);
+    return failure('SUB_SNAPSHOT_SIGNATURE', message, 'Compile and sign the bundle again.');
   }
   const { snapshot: document, policy_hash, signature } = parsed.value;
   const text = canonicalText(document);
   if (canonicalText(normalizedAgain(document)) !== text) {
-    return refused(
-      'SUB_SNAPSHOT_FORMAT',
-      'its defaults are not expanded; compile it from a bundle',
-    );
+    return notASnapshot('its defaults are not expanded; compile it from a bundle');
   }
   if (options.sha256(text) !== policy_hash) {
-    return refused('SUB_SNAPSHOT_HASH', 'the content does not match its policy_hash');
+    const fix = 'Compile the bundle again, and never edit a snapshot.';
+    return failure('SUB_SNAPSHOT_HASH', 'the content does not match its policy_hash', fix);
   }
   const { verifier } = options;
   if (verifier !== undefined) {
-    if (signature === undefined) return refused('SUB_SNAPSHOT_SIGNATURE', 'it is not signed');
+    const fix = 'Sign it: `sub policy compile --sign KEY`.';
+    if (signature === undefined) return failure('SUB_SNAPSHOT_SIGNATURE', 'it is not signed', fix);
     const claim = { keyId: signature.key_id, value: signature.value };
     if (!verifier.verify(SIGNED_PREFIX + text, claim)) {
-      return refused('SUB_SNAPSHOT_SIGNATURE', 'no trusted key made its signature');
+      return failure('SUB_SNAPSHOT_SIGNATURE', 'no trusted key made its signature', fix);
     }
   }
   return compiled(document, options);
@@ -78,15 +79,14 @@ function normalizedAgain({ format: _known, tightened_by, ...bundle }: Document):
 }
 
 /** The shape alone does not make a policy: what a bundle may not say, a snapshot may not either. */
-async function compiled(document: Document, options: CompileOptions): Promise<Opened> {
+async function compiled(document: Document, options: CompileOptions): Promise<Snapshot | Failure> {
   const second = document.tightened_by;
   const fault = faultIn(document) ?? (second && faultIn(second));
-  if (fault !== undefined) return refused('SUB_SNAPSHOT_FORMAT', fault);
+  if (fault !== undefined) return notASnapshot(fault);
   try {
-    return { ok: true, snapshot: await compileDocument(document, options) };
+    return await compileDocument(document, options);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : 'it does not compile';
-    return refused('SUB_SNAPSHOT_FORMAT', message);
+    return notASnapshot(cause instanceof Error ? cause.message : 'it does not compile');
   }
 }
 
@@ -105,6 +105,6 @@ function globFault(glob: string): string | undefined {
   return result.ok ? undefined : result.message;
 }
 
-function refused(code: SnapshotError['code'], message: string): SnapshotError {
-  return { ok: false, code, message };
+function notASnapshot(message: string): Failure {
+  return failure('SUB_SNAPSHOT_FORMAT', message, 'Compile the bundle again.');
 }

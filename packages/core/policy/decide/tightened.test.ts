@@ -1,4 +1,4 @@
-import type { Bundle, Rule } from '@subluminal/contracts';
+import { type Bundle, isFailure, type Rule } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../../test/runs.ts';
@@ -290,9 +290,9 @@ describe('a snapshot file of two policies', () => {
     const snapshot = await tightened(bundleOf([allow('all')]), bundleOf([deny('no')]));
     const file: unknown = JSON.parse(JSON.stringify(sealSnapshot(snapshot)));
     const opened = await openSnapshot(file, { sha256 });
-    if (!opened.ok) throw new Error(opened.message);
-    expect(opened.snapshot.ref).toEqual(snapshot.ref);
-    expect(decisionIn(opened.snapshot).rule_id).toBe('project:no');
+    if (isFailure(opened)) throw new Error(opened.message);
+    expect(opened.ref).toEqual(snapshot.ref);
+    expect(decisionIn(opened).rule_id).toBe('project:no');
   });
 
   it('is refused when its second policy is not sound', async () => {
@@ -304,7 +304,7 @@ describe('a snapshot file of two policies', () => {
       { snapshot: document, policy_hash: text },
       { sha256: () => text },
     );
-    expect(opened).toMatchObject({ ok: false, code: 'SUB_SNAPSHOT_FORMAT' });
+    expect(opened).toMatchObject({ kind: 'failure', code: 'SUB_SNAPSHOT_FORMAT' });
   });
 
   it('cannot be combined with a third', async () => {

@@ -1,5 +1,5 @@
 // The policies that the shims of a run decide by: each compiled once, found by its hash.
-import type { Profile } from '@subluminal/contracts';
+import { isFailure, type Profile } from '@subluminal/contracts';
 import {
   type Identity,
   openSnapshot,
@@ -67,12 +67,11 @@ export class Policies {
 
   async #open(file: unknown): Promise<Taken> {
     const { sha256, verifier } = this.#options;
-    const opened = await openSnapshot(file, {
+    const snapshot = await openSnapshot(file, {
       sha256,
       ...(verifier !== undefined && { verifier }),
     });
-    if (!opened.ok) return { ok: false, reason: `${opened.message} [${opened.code}]` };
-    const { snapshot } = opened;
+    if (isFailure(snapshot)) return { ok: false, reason: `${snapshot.message} [${snapshot.code}]` };
     const counters = this.#countersFor(snapshot);
     if (counters === undefined) {
       const reason = `the run has ${this.#countersById.size} policies already`;

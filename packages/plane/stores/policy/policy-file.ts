@@ -1,6 +1,6 @@
 // A policy from disk, as written or as compiled. Loaded only when there is one: a shim that only
 // observes pays for neither YAML nor CEL.
-import type { Profile } from '@subluminal/contracts';
+import { isFailure, type Profile } from '@subluminal/contracts';
 import {
   type CompileOptions,
   compileBundle,
@@ -47,9 +47,8 @@ async function readPolicy(source: PolicySource, profile: Profile): Promise<Loade
     const options = { sha256, profile };
     const sealed = snapshotIn(bytes);
     if (sealed !== undefined) {
-      const opened = await openSnapshot(sealed, options);
-      if (!opened.ok) return refused(`${path}: ${opened.message} [${opened.code}]`);
-      const { snapshot } = opened;
+      const snapshot = await openSnapshot(sealed, options);
+      if (isFailure(snapshot)) return refused(`${path}: ${snapshot.message} [${snapshot.code}]`);
       if (role !== 'untrusted') return { ok: true, snapshot, ...told };
       return { ok: true, snapshot: await untrustedSnapshot(snapshot, options), ...told };
     }

@@ -1,7 +1,7 @@
 // The policy of a shim that belongs to a hosted run: the one that the run began with, and a changed
 // file only as far as `policy.reload` lets it.
 import { realpathSync } from 'node:fs';
-import { isObject, type Profile } from '@subluminal/contracts';
+import { isFailure, isObject, type Profile } from '@subluminal/contracts';
 import { openSnapshot, POLICY_FILE_BYTES_MAX, type Snapshot } from '@subluminal/core/policy';
 import { harmless, visible } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
@@ -117,9 +117,8 @@ async function readCopy(
     const value: unknown = JSON.parse(textIn(path));
     if (!isObject(value)) return other(', the policy of this run, is damaged.');
     const { sealed, source_sha256s: hashes } = value;
-    const opened = await openSnapshot(sealed, { sha256, profile });
-    if (!opened.ok) return other(`, the policy of this run: ${opened.message}.`);
-    const { snapshot } = opened;
+    const snapshot = await openSnapshot(sealed, { sha256, profile });
+    if (isFailure(snapshot)) return other(`, the policy of this run: ${snapshot.message}.`);
     // A policy may be whole and still be another one.
     if (hash === undefined || snapshot.ref.policy_hash !== hash) {
       return other(' is not the policy that this run began with.');
