@@ -4,9 +4,7 @@ import type { FullContentSection, FullTaintSection } from '@subluminal/contracts
 
 type ContentAction = FullContentSection['outbound']['secret'];
 type DefinitionAction = FullContentSection['definitions']['secret'];
-type Travelling = FullContentSection['outbound'];
 type Source = FullTaintSection['sources'][number];
-type Allow = FullTaintSection['allow'];
 
 /** How a person is asked is neither strict nor mild: that of the user holds. */
 export function stricterContent(
@@ -14,9 +12,9 @@ export function stricterContent(
   project: FullContentSection,
 ): FullContentSection {
   return {
-    outbound: stricterTravelling(user.outbound, project.outbound),
-    inbound: stricterTravelling(user.inbound, project.inbound),
-    definitions: stricterDefinitions(user.definitions, project.definitions),
+    outbound: mergeActions(user.outbound, project.outbound, stricterAction),
+    inbound: mergeActions(user.inbound, project.inbound, stricterAction),
+    definitions: mergeActions(user.definitions, project.definitions, stricterDefinition),
     confidence_min: later(
       ['certain', 'likely', 'hint'],
       user.confidence_min,
@@ -39,7 +37,7 @@ export function stricterTaint(user: FullTaintSection, project: FullTaintSection)
     sinks: [...user.sinks, ...project.sinks],
     default_sinks: user.default_sinks || project.default_sinks,
     by_shape: [...new Set([...user.by_shape, ...project.by_shape])],
-    allow: allowedByBoth(user.allow, project.allow),
+    allow: allowedByBoth(user, project),
     rule_of_two: {
       mode: later(['off', 'ask', 'block'], user.rule_of_two.mode, project.rule_of_two.mode),
       tools: [...user.rule_of_two.tools, ...project.rule_of_two.tools],
@@ -53,26 +51,24 @@ function later<V>(order: readonly V[], one: V, other: V): V {
   return order.indexOf(other) > order.indexOf(one) ? other : one;
 }
 
-function stricterTravelling(user: Travelling, project: Travelling): Travelling {
+type Actions<A> = { readonly [C in keyof FullContentSection['outbound']]: A };
+
+/** The actions on each class of findings, made from those of two policies. */
+function mergeActions<A>(
+  user: Actions<A>,
+  project: Actions<A>,
+  merge: (user: A, project: A) => A,
+): Actions<A> {
   return {
-    secret: stricterAction(user.secret, project.secret),
-    personal: stricterAction(user.personal, project.personal),
-    injection: stricterAction(user.injection, project.injection),
-    hidden_text: stricterAction(user.hidden_text, project.hidden_text),
+    secret: merge(user.secret, project.secret),
+    personal: merge(user.personal, project.personal),
+    injection: merge(user.injection, project.injection),
+    hidden_text: merge(user.hidden_text, project.hidden_text),
   };
 }
 
-function stricterDefinitions(
-  user: FullContentSection['definitions'],
-  project: FullContentSection['definitions'],
-): FullContentSection['definitions'] {
-  const order: readonly DefinitionAction[] = ['allow', 'tag', 'block'];
-  return {
-    secret: later(order, user.secret, project.secret),
-    personal: later(order, user.personal, project.personal),
-    injection: later(order, user.injection, project.injection),
-    hidden_text: later(order, user.hidden_text, project.hidden_text),
-  };
+function stricterDefinition(user: DefinitionAction, project: DefinitionAction): DefinitionAction {
+  return later(['allow', 'tag', 'block'], user, project);
 }
 
 /** What a person lets pass is not redacted any more: where one redacts and one asks, neither is enough. */
@@ -109,9 +105,9 @@ function lessTrustedSources(user: FullTaintSection, project: FullTaintSection): 
   return [...untrusted, ...trustedIn(user, project), ...trustedIn(project, user)];
 }
 
-function allowedByBoth(user: Allow, project: Allow): Allow {
-  const both = (name: keyof Allow): readonly string[] =>
-    (user[name] ?? []).filter((glob) => project[name]?.includes(glob));
+function allowedByBoth(user: FullTaintSection, project: FullTaintSection) {
+  const both = (name: keyof FullTaintSection['allow']): readonly string[] =>
+    (user.allow[name] ?? []).filter((glob) => project.allow[name]?.includes(glob));
   return {
     emails: both('emails'),
     hosts: both('hosts'),

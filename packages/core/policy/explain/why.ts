@@ -7,7 +7,7 @@ import type {
   Rule,
   Selectors,
 } from '@subluminal/contracts';
-import { compileGlob, type NameTest } from '../../patterns/glob.ts';
+import { compileGlob } from '../../patterns/glob.ts';
 import { visible } from '../../text/visible.ts';
 import { type Engines, isJsonObject, own } from '../match/match.ts';
 import type { Call, Identity } from '../model/call.ts';
@@ -30,11 +30,12 @@ const HOUR_MS = 3_600_000;
 /** Why an enabled rule did not match. Looks in the order in which matching does. */
 export function mismatchOf(rule: Rule, seen: Seen): string {
   const { match } = rule;
-  const { call, shown: names } = seen;
-  const { server, tool } = namesOf(rule, seen.engines);
+  const { call, engines } = seen;
+  const server = { name: call.server_name, words: `server_name ${seen.shown.server}`, engines };
+  const tool = { name: call.tool_name, words: `tool_name ${seen.shown.tool}`, engines };
   return (
-    nameMismatch(server, call.server_name, `server_name ${names.server}`) ??
-    nameMismatch(tool, call.tool_name, `tool_name ${names.tool}`) ??
+    nameMismatch(match.server_name, server) ??
+    nameMismatch(match.tool_name, tool) ??
     classMismatch(match.risk_class, seen.riskClass) ??
     hourMismatch(match.time?.utc_hours, seen.nowMs) ??
     (call.args === undefined ? undefined : argsMismatch(match.args ?? {}, call.args)) ??
@@ -43,45 +44,15 @@ export function mismatchOf(rule: Rule, seen: Seen): string {
   );
 }
 
-/** The name matches of a rule, compiled, and in words. */
-interface RuleNames {
-  readonly server: NamesTest | undefined;
-  readonly tool: NamesTest | undefined;
-}
-interface NamesTest {
-  readonly tests: readonly NameTest[];
-  readonly words: string;
-}
-
-/** A policy is explained for one call after the other; its patterns are compiled once. */
-const namesBy = new WeakMap<Rule, RuleNames>();
-
-function namesOf(rule: Rule, engines: Engines): RuleNames {
-  const known = namesBy.get(rule);
-  if (known !== undefined) return known;
-  const { server_name, tool_name } = rule.match;
-  const names = { server: namesTest(server_name, engines), tool: namesTest(tool_name, engines) };
-  namesBy.set(rule, names);
-  return names;
-}
-
-function namesTest(names: NameMatch | undefined, engines: Engines): NamesTest | undefined {
+function nameMismatch(
+  names: NameMatch | undefined,
+  { name, words, engines }: { name: string; words: string; engines: Engines },
+): string | undefined {
   if (names === undefined) return undefined;
   const { glob = [], regex = [] } = names;
   const compiled = [...glob.map(compileGlob), ...regex.map((source) => engines.regex(source))];
-  return {
-    tests: compiled.flatMap((one) => (one.ok ? [one.test] : [])),
-    words: listed([...glob, ...regex.map((one) => `/${one}/`)]),
-  };
-}
-
-function nameMismatch(
-  names: NamesTest | undefined,
-  name: string,
-  words: string,
-): string | undefined {
-  if (names === undefined || names.tests.some((test) => test(name))) return undefined;
-  return `${words} matches none of ${names.words}`;
+  if (compiled.some((one) => one.ok && one.test(name))) return undefined;
+  return `${words} matches none of ${listed([...glob, ...regex.map((one) => `/${one}/`)])}`;
 }
 
 function classMismatch(

@@ -21,24 +21,18 @@ export function missingHints({ enabled }: Subject): readonly Advice[] {
     const { hint_text, [actionField]: action } = effectSection(rule);
     const full = 'hint' in rule.effect ? rule.effect.hint?.hint_text : undefined;
     if (action !== 'REJECT_WITH_HINT' || (full ?? hint_text) !== undefined) return [];
-    return warning(
-      'SUB_LINT_NO_HINT',
-      ['rules', index, 'effect', rule.kind, actionField],
-      [
-        `${quote(rule.rule_id)} rejects with a hint, but has no \`hint_text\``,
-        'Add a `hint_text` that tells the agent what to do instead.',
-      ],
-    );
+    const path = ['rules', index, 'effect', rule.kind, actionField];
+    const message = `${quote(rule.rule_id)} rejects with a hint, but has no \`hint_text\``;
+    const fix = 'Add a `hint_text` that tells the agent what to do instead.';
+    return warning('SUB_LINT_NO_HINT', path, [message, fix]);
   });
 }
 
 export function disabledRules({ bundle }: Subject): readonly Advice[] {
   return bundle.rules.flatMap((rule, index) => {
     if (rule.enabled) return [];
-    return note(
-      'SUB_LINT_DISABLED',
-      ['rules', index, 'enabled'],
-      [`${quote(rule.rule_id)} is disabled`, 'Remove the rule when it is no longer needed.'],
-    );
+    const message = `${quote(rule.rule_id)} is disabled`;
+    const fix = 'Remove the rule when it is no longer needed.';
+    return note('SUB_LINT_DISABLED', ['rules', index, 'enabled'], [message, fix]);
   });
 }

@@ -58,26 +58,19 @@ export function missingTags({ enabled }: Subject): readonly Advice[] {
     for (const [position, name] of (rule.match.risk_class ?? []).entries()) {
       if (taggedAbove.has(name)) continue;
       const path = ['rules', index, 'match', 'risk_class', position];
-      const below = everTagged.has(name);
-      found.push(warning(...(below ? tagOrder(name, path) : untagged(name, path))));
+      found.push(
+        everTagged.has(name)
+          ? warning('SUB_LINT_TAG_ORDER', path, [
+              `calls are tagged as ${quote(name)} only further down`,
+              'Move the `tag` rule above this one.',
+            ])
+          : warning('SUB_LINT_UNTAGGED', path, [
+              `no rule tags calls as ${quote(name)}`,
+              'Add a `tag` rule above, or check the spelling.',
+            ]),
+      );
     }
     for (const name of ruleClasses(rule)) taggedAbove.add(name);
   }
   return found;
-}
-
-function untagged(name: string, path: (string | number)[]): Parameters<typeof warning> {
-  const words = [
-    `no rule tags calls as ${quote(name)}`,
-    'Add a `tag` rule above, or check the spelling.',
-  ] as const;
-  return ['SUB_LINT_UNTAGGED', path, words];
-}
-
-function tagOrder(name: string, path: (string | number)[]): Parameters<typeof warning> {
-  const words = [
-    `calls are tagged as ${quote(name)} only further down`,
-    'Move the `tag` rule above this one.',
-  ] as const;
-  return ['SUB_LINT_TAG_ORDER', path, words];
 }

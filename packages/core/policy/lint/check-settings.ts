@@ -13,62 +13,35 @@ const READ_CLASS = 'read_like';
 
 export function failsOpen({ bundle }: Subject): readonly Advice[] {
   if (bundle.mode === 'observe' || bundle.defaults.decision_on_error !== 'ALLOW') return [];
-  return [
-    warning(
-      'SUB_LINT_FAIL_OPEN',
-      ['defaults', 'decision_on_error'],
-      [
-        `a rule that cannot be evaluated lets the call pass, although the mode is ${bundle.mode}`,
-        'Write `decision_on_error: BLOCK`.',
-      ],
-    ),
-  ];
+  const path = ['defaults', 'decision_on_error'];
+  const message = `a rule that cannot be evaluated lets the call pass, although the mode is ${bundle.mode}`;
+  return [warning('SUB_LINT_FAIL_OPEN', path, [message, 'Write `decision_on_error: BLOCK`.'])];
 }
 
-/** Whoever can reach what governs it can end it. */
+/** An agent that can reach what governs it can end it. */
 export function unprotected({ bundle }: Subject): readonly Advice[] {
   if (bundle.self_protection !== 'off') return [];
-  return [
-    warning(
-      'SUB_LINT_SELF_PROTECTION',
-      ['self_protection'],
-      [
-        'calls may name the policy, SUB_HOME and the ledger, so an agent can free itself',
-        'Leave `self_protection` out, unless something else keeps agents away from these files.',
-      ],
-    ),
-  ];
+  const message = 'calls may name the policy, SUB_HOME and the ledger, so an agent can free itself';
+  const fix =
+    'Leave `self_protection` out, unless something else keeps agents away from these files.';
+  return [warning('SUB_LINT_SELF_PROTECTION', ['self_protection'], [message, fix])];
 }
 
 export function observesOnly({ bundle, enabled }: Subject): readonly Advice[] {
   const blocks = enabled.some(({ rule }) => !['tags', 'allows'].includes(ruleRole(rule)));
   if (bundle.mode !== 'observe' || !blocks) return [];
-  return [
-    note(
-      'SUB_LINT_OBSERVE',
-      ['mode'],
-      [
-        'observe mode never blocks: the rules only record what they would do',
-        'Write `mode: guardrails` to enforce them.',
-      ],
-    ),
-  ];
+  const message = 'observe mode never blocks: the rules only record what they would do';
+  const fix = 'Write `mode: guardrails` to enforce them.';
+  return [note('SUB_LINT_OBSERVE', ['mode'], [message, fix])];
 }
 
 export function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
   if (bundle.defaults.fail_open_read_tools !== true) return [];
-  const tagged = enabled.some(({ rule }) => ruleClasses(rule).includes(READ_CLASS));
-  if (tagged) return [];
-  return [
-    warning(
-      'SUB_LINT_READ_UNTAGGED',
-      ['defaults', 'fail_open_read_tools'],
-      [
-        `\`fail_open_read_tools\` lets calls pass that are tagged \`${READ_CLASS}\`, but no rule tags any`,
-        `Add a \`tag\` rule with \`add_risk_class: [${READ_CLASS}]\`.`,
-      ],
-    ),
-  ];
+  if (enabled.some(({ rule }) => ruleClasses(rule).includes(READ_CLASS))) return [];
+  const path = ['defaults', 'fail_open_read_tools'];
+  const message = `\`fail_open_read_tools\` lets calls pass that are tagged \`${READ_CLASS}\`, but no rule tags any`;
+  const fix = `Add a \`tag\` rule with \`add_risk_class: [${READ_CLASS}]\`.`;
+  return [warning('SUB_LINT_READ_UNTAGGED', path, [message, fix])];
 }
 
 // Advice on whom a bundle is for, and on bundles that have nothing to say.
@@ -128,14 +101,9 @@ export function sectionsObserve({ bundle }: Subject): readonly Advice[] {
   const sections = ['content', 'taint'] as const;
   return sections.flatMap((section) => {
     if (bundle[section] === undefined) return [];
-    return warning(
-      'SUB_LINT_OBSERVE',
-      [section],
-      [
-        `observe mode enforces nothing: \`${section}\` only records what it would do`,
-        'Write `mode: guardrails` to enforce it.',
-      ],
-    );
+    const message = `observe mode enforces nothing: \`${section}\` only records what it would do`;
+    const fix = 'Write `mode: guardrails` to enforce it.';
+    return warning('SUB_LINT_OBSERVE', [section], [message, fix]);
   });
 }
 
@@ -174,30 +142,17 @@ function asking({ content, taint }: Subject['bundle']): readonly (readonly strin
 export function uselessSuppressions({ bundle, nowMs }: Subject): readonly Advice[] {
   return (bundle.content?.suppressions ?? []).flatMap((suppression, index) => {
     const path = ['content', 'suppressions', index];
+    const what = `the suppression of ${quote(suppression.rule)}`;
+    const advice = (field: string, words: string, fix: string) =>
+      warning('SUB_LINT_SUPPRESSION', [...path, field], [`${what} ${words}`, fix]);
     const read = readSuppression(suppression);
     if (read.kind === 'refused') {
-      return warning(
-        'SUB_LINT_SUPPRESSION',
-        [...path, 'rule'],
-        [
-          `the suppression of ${quote(suppression.rule)} does nothing: ${read.reason}`,
-          'Name the rule as the finding does.',
-        ],
-      );
+      return advice('rule', `does nothing: ${read.reason}`, 'Name the rule as the finding does.');
     }
     const leftMs = Date.parse(suppression.expires) - nowMs;
-    if (leftMs > 0 && leftMs <= LASTING_MS) return [];
-    const isOver = leftMs <= 0;
-    return warning(
-      'SUB_LINT_SUPPRESSION',
-      [...path, 'expires'],
-      [
-        isOver
-          ? `the suppression of ${quote(suppression.rule)} has expired and does nothing`
-          : `the suppression of ${quote(suppression.rule)} lasts for more than a year`,
-        isOver ? 'Remove it.' : 'Write an earlier `expires`.',
-      ],
-    );
+    if (leftMs <= 0) return advice('expires', 'has expired and does nothing', 'Remove it.');
+    if (leftMs <= LASTING_MS) return [];
+    return advice('expires', 'lasts for more than a year', 'Write an earlier `expires`.');
   });
 }
 
@@ -211,16 +166,9 @@ export function ruleOfTwoWithoutTools({ bundle }: Subject): readonly Advice[] {
   });
   if (missing.length === 0) return [];
   const words = missing.map((flag) => `\`${flag}\``).join(' and ');
-  return [
-    warning(
-      'SUB_LINT_RULE_OF_TWO',
-      ['taint', 'rule_of_two'],
-      [
-        `no tool brings ${words}, so no run ever has all three`,
-        'List what the tools bring under `tools`.',
-      ],
-    ),
-  ];
+  const message = `no tool brings ${words}, so no run ever has all three`;
+  const fix = 'List what the tools bring under `tools`.';
+  return [warning('SUB_LINT_RULE_OF_TWO', ['taint', 'rule_of_two'], [message, fix])];
 }
 
 /** An answer that is not trusted brings untrusted input by itself. */

@@ -4,7 +4,7 @@ import { visible } from '../../text/visible.ts';
 import { sectionLines } from '../explain/explain.ts';
 import type { ReplayedCall, ReplayNotes, ReplayResult, Verdict } from './types.ts';
 
-type Named<V> = { readonly [name: string]: V };
+type WordsByName<V> = { readonly [name: string]: V };
 
 const NAME_LENGTH_MAX = 60;
 const LINES_MAX = 200;
@@ -68,8 +68,9 @@ const NOTE_WORDS: { readonly [N in keyof ReplayNotes]: readonly [string, string]
 
 export function formatReplay(result: ReplayResult): string {
   const { policy, summary } = result;
+  const words: WordsByName<string> = VERDICT_WORDS;
   const counts = Object.entries(summary.verdicts)
-    .map(([verdict, count]) => `${count} ${named(VERDICT_WORDS, verdict)}`)
+    .map(([verdict, count]) => `${count} ${words[verdict] ?? verdict}`)
     .join(', ');
   const head = `${plural(summary.calls, 'call')} of ${plural(summary.runs, 'run')}`;
   const ref = `${name(policy.policy_id)} ${name(policy.policy_version)}`;
@@ -89,9 +90,7 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 
 function callLines(calls: readonly ReplayedCall[]): readonly string[] {
   const differing = calls.filter(({ verdict }) => verdict !== 'same');
-  const lines = differing.slice(0, LINES_MAX).map(callLine);
-  const more = differing.length - lines.length;
-  return more > 0 ? [...lines, `  … and ${more} more`] : lines;
+  return firstLines(differing.map(callLine));
 }
 
 function callLine(call: ReplayedCall): string {
@@ -111,23 +110,23 @@ function decided(decision: ReplayedCall['recorded'], otherwise: string): string 
 function ruleLines(rules: ReplayResult['summary']['rules']): readonly string[] {
   const shown = rules.slice(0, LINES_MAX);
   const width = Math.max(0, ...shown.map(({ rule_id }) => name(rule_id).length));
-  const lines = shown.map(
-    ({ rule_id, recorded, replayed }) =>
-      `  ${name(rule_id).padEnd(width)}  recorded ${recorded}, replayed ${replayed}`,
+  return firstLines(
+    rules.map(
+      ({ rule_id, recorded, replayed }) =>
+        `  ${name(rule_id).padEnd(width)}  recorded ${recorded}, replayed ${replayed}`,
+    ),
   );
-  return rules.length > shown.length
-    ? [...lines, `  … and ${rules.length - shown.length} more`]
-    : lines;
+}
+
+function firstLines(lines: readonly string[]): readonly string[] {
+  const more = lines.length - LINES_MAX;
+  return more > 0 ? [...lines.slice(0, LINES_MAX), `  … and ${more} more`] : lines;
 }
 
 function noteLines(notes: ReplayNotes): readonly string[] {
-  const words: Named<readonly [string, string]> = NOTE_WORDS;
+  const words: WordsByName<readonly [string, string]> = NOTE_WORDS;
   const found = Object.entries(notes).filter(([, count]) => count > 0);
   return found.map(([note, count]) => `  ${count} ${words[note]?.[count === 1 ? 0 : 1] ?? note}`);
-}
-
-function named(words: Named<string>, key: string): string {
-  return words[key] ?? key;
 }
 
 function plural(count: number, word: string): string {
