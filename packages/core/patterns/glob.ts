@@ -1,17 +1,5 @@
 // Globs over server and tool names. Unlike path globs, `*` matches every character, `/` and a
 // leading `.` included: a deny on `*` must not be escaped by a tool called `.x/y`.
-import {
-  BMP_MAX,
-  type CharClass,
-  classOf,
-  codePoints,
-  findFrom,
-  fitsAt,
-  type Range,
-  type Segment,
-  segmentOf,
-  type Unit,
-} from './glob-search.ts';
 
 export type NameTest = (name: string) => boolean;
 type GlobResult = { readonly ok: true; readonly test: NameTest } | GlobError;
@@ -21,6 +9,7 @@ interface GlobError {
   readonly offset: number;
 }
 
+const BMP_MAX = 0xffff;
 const DASH = 0x2d;
 const ALTERNATIVES_MAX = 64;
 /** In all alternatives together; each is tried by itself, so this bounds the time of a test. */
@@ -28,8 +17,18 @@ const UNITS_MAX = 4_096;
 /** Different ones: every letter in both cases is 26. */
 const CLASSES_MAX = 32;
 
-/** Each class once, however often it is written. */
-type Classes = Map<string, CharClass>;
+/** The source of each class, however often it is written. */
+type Classes = Map<string, string>;
+
+/** What stands between two stars. */
+interface Segment {
+  /** How many code points it takes: `?` takes a whole emoji, never half of one. */
+  readonly length: number;
+  /** A regular expression of that length, so that no search can backtrack. */
+  readonly source: string;
+  /** Set when every unit is a plain character. */
+  readonly literal: string | undefined;
+}
 
 /** Compiles one glob: `*`, `?`, `[a-z]`, `[!a-z]`, `{one,two}`, and `\` before a literal. */
 export function compileGlob(glob: string): GlobResult {
@@ -147,79 +146,86 @@ function classEnd(glob: string, start: number): number {
 
 function parseSegments(glob: string, known: Classes): Segment[] | GlobError {
   const segments: Segment[] = [];
-  let units: Unit[] = [];
+  let units: string[] = [];
+  let literal: string | undefined = '';
+  const endSegment = () => {
+    segments.push({ length: units.length, source: units.join(''), literal });
+    units = [];
+    literal = '';
+  };
   for (let index = 0; index < glob.length; index++) {
     const char = glob[index] ?? '';
     if (char === '*') {
-      segments.push(segmentOf(units));
-      units = [];
-    } else if (char === '?') units.push({ kind: 'any' });
-    else if (char === '[') {
+      endSegment();
+    } else if (char === '?') {
+      units.push('[^]');
+      literal = undefined;
+    } else if (char === '[') {
       const end = classEnd(glob, index);
       const text = glob.slice(index, end);
       const parsed = known.get(text) ?? parseClass(text);
-      if (typeof parsed === 'string') return fail(parsed, index);
+      if (typeof parsed !== 'string') return fail(parsed.problem, index);
       known.set(text, parsed);
       if (known.size > CLASSES_MAX)
         return fail(`more than ${CLASSES_MAX} different classes`, index);
       units.push(parsed);
+      literal = undefined;
       index = end - 1;
     } else {
       if (char === '\\') index++;
       const code = glob.codePointAt(index);
       if (code === undefined) return fail('a `\\` with nothing behind it', index - 1);
-      units.push({ kind: 'char', code });
+      units.push(escaped(code));
+      // Half of a pair in a glob would be found inside of whole ones.
+      const isHalf = code >= 0xd800 && code <= 0xdfff;
+      literal = literal === undefined || isHalf ? undefined : literal + String.fromCodePoint(code);
       if (code > BMP_MAX) index++;
     }
   }
-  return [...segments, segmentOf(units)];
+  endSegment();
+  return segments;
 }
 
-/** A class, or what is wrong with it. */
-function parseClass(text: string): CharClass | string {
-  if (!text.endsWith(']') || text.length < 3) return 'a `[` without its `]`';
+function escaped(code: number): string {
+  return `\\u{${code.toString(16)}}`;
+}
+
+/** The source of a class, or what is wrong with it. */
+function parseClass(text: string): string | { readonly problem: string } {
+  if (!text.endsWith(']') || text.length < 3) return { problem: 'a `[` without its `]`' };
   const negated = text[1] === '!' || text[1] === '^';
-  const body = codePoints(text.slice(negated ? 2 : 1, -1));
-  const ranges: Range[] = [];
+  const body = Array.from(text.slice(negated ? 2 : 1, -1), (char) => char.codePointAt(0) ?? 0);
+  let source = '';
   for (let index = 0; index < body.length; index++) {
     const low = body[index] ?? 0;
     const high = body[index + 2];
     if (body[index + 1] === DASH && high !== undefined) {
-      if (high < low)
-        return `a range that runs backwards, \`${String.fromCodePoint(low, DASH, high)}\``;
-      ranges.push([low, high]);
+      if (high < low) {
+        const range = String.fromCodePoint(low, DASH, high);
+        return { problem: `a range that runs backwards, \`${range}\`` };
+      }
+      source += `${escaped(low)}-${escaped(high)}`;
       index += 2;
-    } else ranges.push([low, low]);
+    } else source += escaped(low);
   }
-  if (ranges.length === 0) return 'a `[` without its `]`';
-  return classOf(negated, ranges);
+  if (source === '') return { problem: 'a `[` without its `]`' };
+  return `[${negated ? '^' : ''}${source}]`;
 }
 
-/** Leftmost-first search for the middle segments is exact for globs, and never backtracks. */
+/** Leftmost-first search for each segment is exact for globs, and never goes back to one before. */
 function segmentsTest(segments: readonly Segment[]): NameTest {
   const literals = segments.flatMap(({ literal }) => (literal === undefined ? [] : [literal]));
   if (literals.length === segments.length) return literalsTest(literals);
-  const [first, ...rest] = segments;
-  const last = rest.pop();
-  if (first === undefined) return (name) => name === '';
-  if (last === undefined) {
-    return (name) => {
-      const codes = codePoints(name);
-      return codes.length === first.length && fitsAt(first, codes, 0);
-    };
-  }
-  const lengthMin = segments.reduce((sum, { length }) => sum + length, 0);
+  const last = segments.length - 1;
+  const searches = segments.map(({ source }, index) => {
+    return new RegExp(index === last ? `${source}$` : source, index === 0 ? 'uy' : 'ug');
+  });
   return (name) => {
-    if (name.length < lengthMin) return false;
-    const codes = codePoints(name);
-    const end = codes.length - last.length;
-    if (codes.length < lengthMin) return false;
-    if (!fitsAt(first, codes, 0) || !fitsAt(last, codes, end)) return false;
-    let position = first.length;
-    for (const part of rest) {
-      const found = findFrom(part, codes, { from: position, to: end });
-      if (found === -1) return false;
-      position = found + part.length;
+    let position = 0;
+    for (const search of searches) {
+      search.lastIndex = position;
+      if (!search.test(name)) return false;
+      position = search.lastIndex;
     }
     return true;
   };
