@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Bench } from '../../../stores/approvals/testing/bench.ts';
-import type { RunningChannel } from '../announce-requests.ts';
+import type { RunningChannel } from '../shared/announce-requests.ts';
 import { startDesktop } from './channel.ts';
 
 let bench: Bench;

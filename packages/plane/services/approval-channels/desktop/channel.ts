@@ -5,7 +5,7 @@ import { visible } from '@subluminal/core/visible';
 import type { Desk } from '../../../stores/approvals/desk.ts';
 import { shortId } from '../../../stores/approvals/find-id.ts';
 import type { Entry } from '../../../stores/approvals/queue.ts';
-import { announceRequests, type RunningChannel } from '../announce-requests.ts';
+import { announceRequests, type RunningChannel } from '../shared/announce-requests.ts';
 
 interface DesktopConfig {
   /** In a minute; what is beyond is told as a number. */

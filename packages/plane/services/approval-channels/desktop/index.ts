@@ -1,4 +1,4 @@
-import type { ApprovalChannel } from '../announce-requests.ts';
+import type { ApprovalChannel } from '../shared/announce-requests.ts';
 import { startDesktop } from './channel.ts';
 
 /** Shows a notification; people answer in the terminal. */

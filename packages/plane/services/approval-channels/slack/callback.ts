@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { isObject } from '@subluminal/contracts';
 import type { Decided, Desk } from '../../../stores/approvals/index.ts';
-import { createClaims } from '../announce-requests.ts';
+import { createClaims } from '../shared/announce-requests.ts';
 import {
   type CallbackAnswer,
   type CallbackHeaders,
@@ -15,7 +15,7 @@ import {
   TIMESTAMP,
   UsedNonces,
   WINDOW_MS,
-} from '../signed-callback.ts';
+} from '../shared/signed-callback.ts';
 import { lazyClient, NOT_ON_LIST, readPosted, type SlackConfig, slackErrorText } from './client.ts';
 import { ACTIONS } from './message.ts';
 

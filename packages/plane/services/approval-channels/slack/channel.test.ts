@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Bench, ME } from '../../../stores/approvals/testing/bench.ts';
 import { HttpService, type Received } from '../../../stores/approvals/testing/http-service.ts';
-import type { RunningChannel } from '../announce-requests.ts';
+import type { RunningChannel } from '../shared/announce-requests.ts';
 import { slackCallback } from './callback.ts';
 import { startSlack } from './channel.ts';
 import type { SlackConfig } from './client.ts';

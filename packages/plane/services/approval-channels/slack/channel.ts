@@ -7,7 +7,7 @@ import {
   type AnnounceResult,
   announceRequests,
   type RunningChannel,
-} from '../announce-requests.ts';
+} from '../shared/announce-requests.ts';
 import {
   lazyClient,
   NOT_ON_LIST,

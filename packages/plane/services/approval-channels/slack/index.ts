@@ -1,4 +1,4 @@
-import type { ApprovalChannel } from '../announce-requests.ts';
+import type { ApprovalChannel } from '../shared/announce-requests.ts';
 import { SLACK_BODY_BYTES_MAX, slackCallback } from './callback.ts';
 import { startSlack } from './channel.ts';
 

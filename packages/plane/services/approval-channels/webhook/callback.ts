@@ -15,7 +15,7 @@ import {
   TIMESTAMP,
   UsedNonces,
   WINDOW_MS,
-} from '../signed-callback.ts';
+} from '../shared/signed-callback.ts';
 
 interface WebhookAnswer {
   readonly id: string;

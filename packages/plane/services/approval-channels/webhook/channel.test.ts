@@ -6,7 +6,7 @@ import {
   HttpService,
   type Received,
 } from '../../../stores/approvals/testing/http-service.ts';
-import type { RunningChannel } from '../announce-requests.ts';
+import type { RunningChannel } from '../shared/announce-requests.ts';
 import { signedHeaders, verifyCallback, webhookCallback } from './callback.ts';
 import { startWebhook, type WebhookConfig } from './channel.ts';
 

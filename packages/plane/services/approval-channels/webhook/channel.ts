@@ -6,7 +6,7 @@ import {
   type AnnounceResult,
   announceRequests,
   type RunningChannel,
-} from '../announce-requests.ts';
+} from '../shared/announce-requests.ts';
 import { SECRET_LENGTH_MIN, signedHeaders } from './callback.ts';
 
 export interface WebhookConfig {

@@ -1,4 +1,4 @@
-import type { ApprovalChannel } from '../announce-requests.ts';
+import type { ApprovalChannel } from '../shared/announce-requests.ts';
 import { WEBHOOK_BODY_BYTES_MAX, webhookCallback } from './callback.ts';
 import { startWebhook } from './channel.ts';
 

@@ -2,11 +2,11 @@
 // claims, kept as marks beside the requests, make sure that each request is announced once, that a
 // failed announcement is tried again, and that the people who were asked learn of its end.
 import { isFailure, isObject } from '@subluminal/contracts';
-import type { Desk } from '../../stores/approvals/desk.ts';
-import type { ApprovalPorts, Owner } from '../../stores/approvals/ports.ts';
-import type { Ended, Entry, Queue } from '../../stores/approvals/queue.ts';
-import type { Stop } from '../../stores/approvals/watch.ts';
-import type { ApprovalSettings, Env } from '../../stores/config/index.ts';
+import type { Desk } from '../../../stores/approvals/desk.ts';
+import type { ApprovalPorts, Owner } from '../../../stores/approvals/ports.ts';
+import type { Ended, Entry, Queue } from '../../../stores/approvals/queue.ts';
+import type { Stop } from '../../../stores/approvals/watch.ts';
+import type { ApprovalSettings, Env } from '../../../stores/config/index.ts';
 import type { CallbackAnswer, CallbackRequest } from './signed-callback.ts';
 
 /** A way to reach people. A further channel is a folder with such a member and a line in `index.ts`. */

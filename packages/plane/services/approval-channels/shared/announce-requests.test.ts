@@ -1,9 +1,9 @@
 import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Desk, openDesk } from '../../stores/approvals/desk.ts';
-import type { Owner } from '../../stores/approvals/ports.ts';
-import { Bench, ME } from '../../stores/approvals/testing/bench.ts';
+import { type Desk, openDesk } from '../../../stores/approvals/desk.ts';
+import type { Owner } from '../../../stores/approvals/ports.ts';
+import { Bench, ME } from '../../../stores/approvals/testing/bench.ts';
 import { announceRequests, createClaims } from './announce-requests.ts';
 
 const ONE: Owner = { pid: 1, start: 'one' };
