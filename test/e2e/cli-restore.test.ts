@@ -116,7 +116,7 @@ test('--project takes only what is inside of that folder', async () => {
   await machine.sub('restore', 'claude', '--yes', '--project', machine.project);
   expect(machine.read(own)).toBe(texts[1]);
   expect(machine.read()).not.toBe(texts[0]);
-  expect((await machine.sub('restore', '--help')).stdout).toContain('only the configs inside');
+  expect((await machine.sub('restore', '--help')).stdout).toContain('Only configs inside');
 });
 
 test('a backup that was put in place by hand is told as what it is', async () => {

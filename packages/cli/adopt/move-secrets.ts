@@ -5,7 +5,7 @@ import { type Failure, isFailure } from '@subluminal/contracts';
 import {
   type ImportFile,
   type ImportOptions,
-  type Moves,
+  type PreparedMoves,
   planMoves,
 } from '@subluminal/plane/clients/setup';
 import { protectionText } from '../secrets/secrets-home.ts';
@@ -28,7 +28,7 @@ type Offered =
       readonly kind: 'files';
       readonly files: readonly ImportFile[];
       /** Undefined where none move. */
-      readonly moves: Moves | undefined;
+      readonly moves: PreparedMoves | undefined;
       readonly hasFailed: boolean;
     }
   /** They could not move, and the person does not want to go on without. */
@@ -97,7 +97,7 @@ async function withoutStore(problem: Failure, asIs: Offered, how: MoveWish) {
 /** Before any config changes; a failure leaves all of them as they are. */
 export async function storeMoves(
   files: readonly ImportFile[],
-  moves: Moves | undefined,
+  moves: PreparedMoves | undefined,
   { io, home }: { readonly io: Io; readonly home: string },
 ): Promise<Failure | undefined> {
   if (moves === undefined || files.every((file) => file.moves.length === 0)) return undefined;

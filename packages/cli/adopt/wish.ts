@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
-import { CLIENTS, type Client, findClient, type Place } from '@subluminal/plane/clients';
+import { CLIENTS, type Client, type ClientPlace, findClient } from '@subluminal/plane/clients';
 import {
   type Env,
   type HomePaths,
@@ -67,7 +67,12 @@ export async function chosenClient(
   const path = configPath === undefined ? undefined : resolve(configPath);
   if (word === '') {
     if (path === undefined) return { kind: 'chosen', client: undefined, configPath: path };
-    const place: Place = { platform: process.platform, userHome: userHome(env), project, env };
+    const place: ClientPlace = {
+      platform: process.platform,
+      userHome: userHome(env),
+      project,
+      env,
+    };
     const owner = CLIENTS.find((one) => one.files(place).some((file) => file.path === path));
     return { kind: 'chosen', client: owner ?? customClient(), configPath: path };
   }

@@ -5,7 +5,7 @@ import {
   type ImportFile,
   type ImportOptions,
   type ImportPlan,
-  type Moves,
+  type PreparedMoves,
   planImport,
 } from '@subluminal/plane/clients/setup';
 import {
@@ -259,7 +259,7 @@ async function offer(
 
 async function applyAll(
   files: readonly ImportFile[],
-  moves: Moves | undefined,
+  moves: PreparedMoves | undefined,
   { wish, shown }: { readonly wish: ImportOptions; readonly shown: Shown },
 ): Promise<void> {
   const { io } = shown;

@@ -3,7 +3,7 @@ import { type Failure, isFailure } from '@subluminal/contracts';
 import { compileManifest, type Manifest, proposeManifest } from '@subluminal/core/surface';
 import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
-import type { Seen } from '@subluminal/plane/probe';
+import type { ServerListing } from '@subluminal/plane/probe';
 import { manifestFileName } from '@subluminal/plane/surface';
 import {
   badUsage,
@@ -103,7 +103,7 @@ async function targetOf(
   return { ...taken, fix: 'Add --force to replace it, or look at it with `sub manifest show`.' };
 }
 
-function proposalFor(server: string, seen: Seen): string {
+function proposalFor(server: string, seen: ServerListing): string {
   const { tools, prompts, resources, serverInfo } = seen;
   return proposeManifest({ server, transport: 'stdio', serverInfo, tools, prompts, resources });
 }
@@ -115,7 +115,7 @@ async function write({ path, isReplaced }: ManifestTarget, text: string) {
 
 interface InitReport {
   readonly manifest: Manifest;
-  readonly seen: Seen;
+  readonly seen: ServerListing;
   readonly text: string;
   readonly path: string | null;
   readonly isJson: boolean;

@@ -27,7 +27,7 @@ import {
   comparisonLines,
   hashOf,
   type PinsView,
-  type Seen,
+  type ServerListing,
   type ToolChange,
   viewPins,
 } from '../surface/pins-report.ts';
@@ -137,7 +137,7 @@ function chosenIn(
 
 interface Accepting {
   readonly server: string;
-  readonly seen: Seen;
+  readonly seen: ServerListing;
   readonly view: PinsView;
   readonly options: AcceptOptions;
   readonly io: Io;

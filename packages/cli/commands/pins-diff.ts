@@ -20,7 +20,7 @@ import {
   countWords,
   documentOf,
   type PinsView,
-  type Seen,
+  type ServerListing,
   viewPins,
 } from '../surface/pins-report.ts';
 import { commandBehind, probeLive } from '../surface/probe-live.ts';
@@ -71,7 +71,7 @@ export const command = defineCommand({
 interface ProbedServer {
   readonly server: string;
   /** Undefined when it could not be looked at. */
-  readonly seen: Seen | undefined;
+  readonly seen: ServerListing | undefined;
 }
 
 interface DiffContext {
@@ -109,7 +109,7 @@ interface DiffView {
   readonly commandLine: readonly string[];
 }
 
-function textOf(server: string, seen: Seen, { view, io, commandLine }: DiffView): string {
+function textOf(server: string, seen: ServerListing, { view, io, commandLine }: DiffView): string {
   const name = harmless(server);
   const tools = plural(seen.tools.length, 'tool');
   if (view.isFirstSight) {

@@ -11,7 +11,7 @@ import {
   type ToolChange,
 } from '@subluminal/core/surface';
 import { sha256 } from '@subluminal/plane/crypto';
-import { listingOf, type Seen } from '@subluminal/plane/probe';
+import { listingOf, type ServerListing } from '@subluminal/plane/probe';
 import type { Colors } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, shortened } from '../terminal/text.ts';
@@ -24,7 +24,7 @@ export interface PinsView {
   readonly hasChanged: boolean;
 }
 
-export function viewPins(store: PinStore, server: string, seen: Seen): PinsView {
+export function viewPins(store: PinStore, server: string, seen: ServerListing): PinsView {
   const known = store.servers.get(server);
   const comparison = comparePins(known, listingOf(seen), sha256);
   const isFirstSight = known === undefined;
@@ -45,7 +45,7 @@ export function toolNamed(tools: readonly unknown[], name: string): Tool | undef
   return tools.find((tool): tool is Tool => isObject(tool) && tool['name'] === name);
 }
 
-export function hashOf(seen: Seen, name: string): string | null {
+export function hashOf(seen: ServerListing, name: string): string | null {
   const tool = toolNamed(seen.tools, name);
   if (tool === undefined) return null;
   const pinned = pinOf(tool, sha256, seen.toolTexts?.[seen.tools.indexOf(tool)]);
@@ -53,7 +53,11 @@ export function hashOf(seen: Seen, name: string): string | null {
 }
 
 /** For programs. */
-export function documentOf(server: string, { known, comparison, ...rest }: PinsView, seen: Seen) {
+export function documentOf(
+  server: string,
+  { known, comparison, ...rest }: PinsView,
+  seen: ServerListing,
+) {
   const { tools, renamed, instructions } = comparison;
   return {
     server,
@@ -74,10 +78,10 @@ export function documentOf(server: string, { known, comparison, ...rest }: PinsV
   };
 }
 
-export type { Comparison, FieldChange, Seen, ToolChange };
+export type { Comparison, FieldChange, ServerListing, ToolChange };
 
 interface ChangeContext {
-  readonly seen: Pick<Seen, 'tools' | 'instructions'>;
+  readonly seen: Pick<ServerListing, 'tools' | 'instructions'>;
   readonly colors: Colors;
   /** Definitions in full, because they are to be accepted: nothing may hide behind a cut. */
   readonly isFull: boolean;

@@ -1,7 +1,7 @@
 // Starts a server and lists what it offers, for the commands that need that.
 
 import { type Failure, failure } from '@subluminal/contracts';
-import { probeServer, type Seen } from '@subluminal/plane/probe';
+import { probeServer, type ServerListing } from '@subluminal/plane/probe';
 import { badUsage, done, type Outcome } from '../input/command.ts';
 import { durationMs } from '../input/moment.ts';
 import manifest from '../package.json' with { type: 'json' };
@@ -16,7 +16,7 @@ export interface ProbeRequest {
 }
 
 export type LiveProbe =
-  | { readonly kind: 'live'; readonly seen: Seen; readonly foundIn: string | null }
+  | { readonly kind: 'live'; readonly seen: ServerListing; readonly foundIn: string | null }
   /** What the command ends with. */
   | { readonly kind: 'ended'; readonly outcome: Outcome };
 

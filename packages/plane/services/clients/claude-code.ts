@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { flagLists } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
-import type { Container, JsonObject } from './entries.ts';
-import { foldersAbove, listed, movable, realPath } from './project-folders.ts';
+import type { JsonObject, ServerContainer } from './entries.ts';
+import { configFiles, folderFromVariable, foldersAbove, realPath } from './project-folders.ts';
 
-import type { CommandLine, ConfigFile, Place, Scope, SwitchedOff } from './types.ts';
+import type { ClientPlace, CommandLine, ConfigFile, Scope, SwitchedOffServer } from './types.ts';
 
 const PROJECT_FILE = '.mcp.json';
 
@@ -18,8 +18,11 @@ export const claudeCode = createClient({
   commands: ['claude', 'claude-code'],
   packages: ['@anthropic-ai/claude-code'],
   files: (place) =>
-    listed({ client: 'claude-code', format: 'json' }, [
-      ['user', join(movable(place, 'CLAUDE_CONFIG_DIR', place.userHome), '.claude.json')],
+    configFiles({ client: 'claude-code', format: 'json' }, [
+      [
+        'user',
+        join(folderFromVariable(place, 'CLAUDE_CONFIG_DIR', place.userHome), '.claude.json'),
+      ],
       ...foldersAbove(realPath(place.project)).flatMap(projectFile),
       ['project', join(place.project, PROJECT_FILE)],
     ]),
@@ -28,7 +31,7 @@ export const claudeCode = createClient({
   inside: [['mcpServers'], ['projects']],
   containers: (root, file) => [{ path: ['mcpServers'] }, ...projectContainers(root, file)],
   switchedOff: (root) =>
-    projectsOf(root).flatMap(([project, settings]): readonly SwitchedOff[] =>
+    projectsOf(root).flatMap(([project, settings]): readonly SwitchedOffServer[] =>
       [...offIn(settings)].map((name) => ({ project, name })),
     ),
 });
@@ -39,12 +42,12 @@ function projectFile(folder: string): readonly (readonly [Scope, string])[] {
   return existsSync(path) ? [['project', path]] : [];
 }
 
-function folderOf(place: Place): string {
-  return movable(place, 'CLAUDE_CONFIG_DIR', join(place.userHome, '.claude'));
+function folderOf(place: ClientPlace): string {
+  return folderFromVariable(place, 'CLAUDE_CONFIG_DIR', join(place.userHome, '.claude'));
 }
 
 /** The file of the user also holds servers that are for one project only. */
-function projectContainers(root: JsonObject, { scope }: ConfigFile): readonly Container[] {
+function projectContainers(root: JsonObject, { scope }: ConfigFile): readonly ServerContainer[] {
   if (scope !== 'user') return [];
   return projectsOf(root).map(([project, settings]) => ({
     path: ['projects', project, 'mcpServers'],

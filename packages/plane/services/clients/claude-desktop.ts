@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createClient } from './create-client.ts';
-import { applicationData, listed } from './project-folders.ts';
-import type { Place } from './types.ts';
+import { applicationData, configFiles } from './project-folders.ts';
+import type { ClientPlace } from './types.ts';
 
 export const claudeDesktop = createClient({
   id: 'claude-desktop',
@@ -11,7 +11,7 @@ export const claudeDesktop = createClient({
   commands: ['claude-desktop'],
   apps: ['claude'],
   files: (place) =>
-    listed({ client: 'claude-desktop', format: 'json' }, [
+    configFiles({ client: 'claude-desktop', format: 'json' }, [
       ['user', join(folderOf(place), 'claude_desktop_config.json')],
     ]),
   folders: (place) => [folderOf(place)],
@@ -19,6 +19,6 @@ export const claudeDesktop = createClient({
   containers: () => [{ path: ['mcpServers'] }],
 });
 
-function folderOf(place: Place): string {
+function folderOf(place: ClientPlace): string {
   return join(applicationData(place), 'Claude');
 }

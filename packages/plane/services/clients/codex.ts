@@ -2,9 +2,15 @@ import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { flagValues } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
-import { foldersAbove, listed, movable, realPath, repositoryOf } from './project-folders.ts';
+import {
+  configFiles,
+  folderFromVariable,
+  foldersAbove,
+  realPath,
+  repositoryOf,
+} from './project-folders.ts';
 
-import type { CommandLine, Place, Scope } from './types.ts';
+import type { ClientPlace, CommandLine, Scope } from './types.ts';
 
 const PROFILE_BYTES_MAX = 1_048_576;
 const PROFILE = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -18,7 +24,7 @@ export const codex = createClient({
   packages: ['@openai/codex'],
   // Codex reads all but the first only in projects that the user trusts.
   files: (place) =>
-    listed({ client: 'codex', format: 'toml' }, [
+    configFiles({ client: 'codex', format: 'toml' }, [
       ['user', join(homeOf(place), 'config.toml')],
       ...filesAbove(place),
       ['project', fileIn(place.project)],
@@ -30,7 +36,7 @@ export const codex = createClient({
 });
 
 /** Those between the top of the repository and the project count too, and the nearest wins. */
-function filesAbove(place: Place): readonly (readonly [Scope, string])[] {
+function filesAbove(place: ClientPlace): readonly (readonly [Scope, string])[] {
   const project = realPath(place.project);
   const top = repositoryOf(project);
   const above = foldersAbove(project);
@@ -46,8 +52,8 @@ function fileIn(folder: string): string {
   return join(folder, '.codex', 'config.toml');
 }
 
-function homeOf(place: Place): string {
-  return movable(place, 'CODEX_HOME', join(place.userHome, '.codex'));
+function homeOf(place: ClientPlace): string {
+  return folderFromVariable(place, 'CODEX_HOME', join(place.userHome, '.codex'));
 }
 
 function serversOnLine(words: readonly string[], { place }: CommandLine): readonly string[] {

@@ -2,24 +2,24 @@
 import { existsSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { failure, isObject } from '@subluminal/contracts';
-import { type Container, entryOf, type JsonObject } from './entries.ts';
+import { type JsonObject, readEntry, type ServerContainer } from './entries.ts';
 import { planChange } from './plan-change.ts';
 import { baseName } from './shim-command.ts';
-import { type Document, readDocument } from './text/document.ts';
+import { type ConfigDocument, readDocument } from './text/document.ts';
 import type {
   Client,
   ClientId,
+  ClientPlace,
   ConfigFailure,
   ConfigFile,
   Format,
-  Place,
   ReadConfig,
   ServerEntry,
-  SwitchedOff,
+  SwitchedOffServer,
   ValuePath,
 } from './types.ts';
 
-interface Layout {
+interface ClientLayout {
   readonly id: ClientId;
   readonly title: string;
   readonly aliases: readonly string[];
@@ -33,19 +33,19 @@ interface Layout {
   readonly packages?: readonly string[];
   /** Its bundles on macOS, in lower case and without `.app`. */
   readonly apps?: readonly string[];
-  files(place: Place): readonly ConfigFile[];
+  files(place: ClientPlace): readonly ConfigFile[];
   /** Folders that only this client makes. */
-  folders(place: Place): readonly string[];
+  folders(place: ClientPlace): readonly string[];
   /** Where servers may stand; what else is in the file is not looked at closely. */
   readonly inside: readonly ValuePath[];
-  containers(root: JsonObject, file: ConfigFile): readonly Container[];
+  containers(root: JsonObject, file: ConfigFile): readonly ServerContainer[];
   /** Servers that the client reads from where no shim is put before them. */
-  strays?(root: JsonObject, file: ConfigFile): readonly Stray[];
-  switchedOff?(root: JsonObject): readonly SwitchedOff[];
+  strays?(root: JsonObject, file: ConfigFile): readonly UngovernableEntry[];
+  switchedOff?(root: JsonObject): readonly SwitchedOffServer[];
   readonly serversBeside?: Client['serversBeside'];
 }
 
-export interface Stray {
+export interface UngovernableEntry {
   readonly name: string;
   readonly path: ValuePath;
   readonly value: unknown;
@@ -54,7 +54,7 @@ export interface Stray {
 
 const ENTRIES_MAX = 10_000;
 
-export function createClient(layout: Layout): Client {
+export function createClient(layout: ClientLayout): Client {
   const { id, title, aliases, hasWindow = false, expands = [] } = layout;
   const { expandsWorkspace = false, mergesFiles = false } = layout;
   return {
@@ -79,7 +79,10 @@ export function createClient(layout: Layout): Client {
 
 const RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
 
-function isStartedBy({ commands, packages = [], apps = [] }: Layout, words: readonly string[]) {
+function isStartedBy(
+  { commands, packages = [], apps = [] }: ClientLayout,
+  words: readonly string[],
+) {
   const [command = '', ...args] = words;
   const app = appOf(command, args);
   if (app !== undefined) return apps.includes(app);
@@ -106,40 +109,44 @@ function isNoFlag(word: string): boolean {
   return !word.startsWith('-');
 }
 
-function readConfig(layout: Layout, file: ConfigFile, text: string): ReadConfig | ConfigFailure {
+function readConfig(
+  layout: ClientLayout,
+  file: ConfigFile,
+  text: string,
+): ReadConfig | ConfigFailure {
   const config: ReadConfig = { kind: 'config', file, text, entries: [], switchedOff: [] };
   // Clients make empty files, to be filled in.
   if (text.trim() === '') return config;
   const read = readDocument(text, file.format, layout.inside);
   if (read.kind === 'broken') return brokenConfig(layout, file, read);
   const root: unknown = read.document.value;
-  if (!isObject(root)) return problemOf(layout, file, 'the file is not an object');
+  if (!isObject(root)) return configFault(layout, file, 'the file is not an object');
   const entries: ServerEntry[] = [];
   for (const container of layout.containers(root, file)) {
     const servers = valueIn(root, container.path);
     if (servers === undefined || servers === null) continue;
     if (!isObject(servers)) {
       const name = container.path.join('.');
-      return problemOf(layout, file, `\`${name}\` is not a list of servers by their names`);
+      return configFault(layout, file, `\`${name}\` is not a list of servers by their names`);
     }
     for (const [name, one] of Object.entries(servers)) {
-      entries.push(withPlace(entryOf(name, one, container), read.document));
+      entries.push(withPlace(readEntry(name, one, container), read.document));
     }
-    if (entries.length > ENTRIES_MAX) return problemOf(layout, file, 'it lists too many servers');
+    if (entries.length > ENTRIES_MAX) return configFault(layout, file, 'it lists too many servers');
   }
-  entries.push(...(layout.strays?.(root, file) ?? []).slice(0, ENTRIES_MAX).map(strayOf));
+  entries.push(...(layout.strays?.(root, file) ?? []).slice(0, ENTRIES_MAX).map(ungovernableEntry));
   return { ...config, entries, switchedOff: layout.switchedOff?.(root) ?? [] };
 }
 
-function strayOf({ name, path, value, obstacle }: Stray): ServerEntry {
-  const entry = entryOf(name, value, { path: [] });
+function ungovernableEntry({ name, path, value, obstacle }: UngovernableEntry): ServerEntry {
+  const entry = readEntry(name, value, { path: [] });
   const at = { command: [...path, 'command'], args: [...path, 'args'] };
   const isOpen = entry.transport !== 'remote' && entry.governed === undefined;
   return { ...entry, path, at, ...(isOpen && { transport: 'unknown' as const, obstacle }) };
 }
 
 /** What the text module can't place for certain is left alone, and shown as such. */
-function withPlace(entry: ServerEntry, document: Document): ServerEntry {
+function withPlace(entry: ServerEntry, document: ConfigDocument): ServerEntry {
   const { at, args, transport } = entry;
   const isPlaced =
     document.spanAt(at.command) !== undefined &&
@@ -152,29 +159,33 @@ const AMBIGUOUS = /twice|two ways/;
 const UNEDITABLE = /edited safely|too many values|too deeply|larger than/;
 
 function brokenConfig(
-  layout: Layout,
+  layout: ClientLayout,
   file: ConfigFile,
   { line, column, message }: { readonly line: number; readonly column: number; message: string },
 ): ConfigFailure {
   const where = `line ${line}, column ${column}: ${message}`;
   if (AMBIGUOUS.test(message)) {
     return {
-      ...problemOf(layout, file, where),
+      ...configFault(layout, file, where),
       fix: 'Keep one of the two; which counts is unsure.',
     };
   }
   if (UNEDITABLE.test(message)) {
-    return { ...problemOf(layout, file, where), fix: 'Write it more simply.' };
+    return { ...configFault(layout, file, where), fix: 'Write it more simply.' };
   }
   // Whatever has no ending that we know and no brace was taken for TOML.
   if (file.format === 'toml' && !/\.(?:toml|json[c5]?)$/i.test(file.path)) {
     const fault = 'neither JSON nor TOML, and nothing else can be changed here';
-    return { ...problemOf(layout, file, fault), fix: 'Name a config in one of these formats.' };
+    return { ...configFault(layout, file, fault), fix: 'Name a config in one of these formats.' };
   }
-  return problemOf(layout, file, `no valid ${file.format === 'toml' ? 'TOML' : 'JSON'}, ${where}`);
+  return configFault(
+    layout,
+    file,
+    `no valid ${file.format === 'toml' ? 'TOML' : 'JSON'}, ${where}`,
+  );
 }
 
-function problemOf({ title }: Layout, { path }: ConfigFile, fault: string): ConfigFailure {
+function configFault({ title }: ClientLayout, { path }: ConfigFile, fault: string): ConfigFailure {
   const message = `${basename(path)}: ${fault}`;
   const fix = `Correct the file; ${title} cannot read it either.`;
   return {

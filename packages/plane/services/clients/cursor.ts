@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createClient } from './create-client.ts';
-import { listed } from './project-folders.ts';
+import { configFiles } from './project-folders.ts';
 
 export const cursor = createClient({
   id: 'cursor',
@@ -12,7 +12,7 @@ export const cursor = createClient({
   commands: ['cursor', 'cursor-agent'],
   apps: ['cursor'],
   files: ({ userHome, project }) =>
-    listed({ client: 'cursor', format: 'jsonc' }, [
+    configFiles({ client: 'cursor', format: 'jsonc' }, [
       ['user', join(userHome, '.cursor', 'mcp.json')],
       ['project', join(project, '.cursor', 'mcp.json')],
     ]),

@@ -14,7 +14,7 @@ export interface EffectiveServer {
   readonly isSplit: boolean;
 }
 
-interface Candidate {
+interface NamedEntry {
   readonly entry: ServerEntry;
   readonly config: ReadConfig;
 }
@@ -28,7 +28,7 @@ export function effectiveServers(
   project?: string,
 ): readonly EffectiveServer[] {
   const keys = project === undefined ? undefined : projectKeys(project);
-  const named = new Map<string, Candidate[]>();
+  const named = new Map<string, NamedEntry[]>();
   for (const config of configs) {
     for (const entry of config.entries) {
       if (entry.project !== undefined && keys?.has(entry.project) === false) continue;
@@ -68,7 +68,7 @@ function isSplit(entry: ServerEntry, below: ServerEntry): boolean {
 }
 
 /** Of equals the last counts, as in the list of a client's files. */
-function rankOf({ entry, config: { file } }: Candidate): number {
+function rankOf({ entry, config: { file } }: NamedEntry): number {
   if (entry.project !== undefined) return 2;
   return file.scope === 'project' ? 1 : 0;
 }

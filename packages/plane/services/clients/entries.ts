@@ -1,13 +1,13 @@
 // One server of a config, whatever the client: what it starts, and where that stands.
 import { isObject } from '@subluminal/contracts';
-import { governedOf } from './shim-command.ts';
+import { readShimCommand } from './shim-command.ts';
 import type { ServerEntry, ValuePath } from './types.ts';
 import { variablesIn } from './variables.ts';
 
 export type JsonObject = { readonly [name: string]: unknown };
 
 /** Where servers stand in a document, by name. */
-export interface Container {
+export interface ServerContainer {
   readonly path: ValuePath;
   readonly project?: string;
   /** Names that the client keeps switched off. */
@@ -25,20 +25,20 @@ const REMOTE_TYPES: ReadonlySet<string> = new Set([
 ]);
 const ADDRESS_KEYS: readonly string[] = ['url', 'serverUrl', 'httpUrl'];
 
-export function entryOf(
+export function readEntry(
   name: string,
   value: unknown,
-  { path, project, off }: Container,
+  { path, project, off }: ServerContainer,
 ): ServerEntry {
   const own: ValuePath = [...path, name];
   const server = isObject(value) ? value : {};
   const { command, args, env, at } = commandIn(server, own);
   const started =
-    typeof command === 'string' ? governedOf(command, isTexts(args) ? args : []) : undefined;
+    typeof command === 'string' ? readShimCommand(command, isTexts(args) ? args : []) : undefined;
   const obstacle =
     typeof command === 'string'
       ? (obstacleIn(name, env) ??
-        muddled(server, command) ??
+        conflictingType(server, command) ??
         (started && obstacleBehind(started.serverOnly ?? [], env)))
       : undefined;
   const serverOnly = serverOnlyIn(env);
@@ -62,14 +62,14 @@ export function entryOf(
   };
 }
 
-interface Started {
+interface StartedCommand {
   readonly command: unknown;
   readonly args: unknown;
   readonly env: unknown;
 }
 
 /** Older settings of Zed keep both in an object of their own: `{ command: { path, args } }`. */
-function commandIn(server: JsonObject, own: ValuePath): Started & Pick<ServerEntry, 'at'> {
+function commandIn(server: JsonObject, own: ValuePath): StartedCommand & Pick<ServerEntry, 'at'> {
   const { command, args, env } = server;
   if (!isObject(command)) {
     return { command, args, env, at: { command: [...own, 'command'], args: [...own, 'args'] } };
@@ -88,7 +88,7 @@ function hasPath(env: unknown): boolean {
 }
 
 /** Which of the two counts, clients don't agree on: some start the command. */
-function muddled(server: JsonObject, command: string): string | undefined {
+function conflictingType(server: JsonObject, command: string): string | undefined {
   if (command === '' || !isRemoteType(server) || hasAddress(server)) return undefined;
   return 'its type is that of an address, but it has a command and no address';
 }
@@ -104,7 +104,11 @@ function hasAddress(server: JsonObject): boolean {
 /** Unknown is what we can't put a shim in front of, and don't know how the client reaches. */
 function transportOf(
   server: JsonObject,
-  { command, args, obstacle }: Omit<Started, 'env'> & { readonly obstacle: string | undefined },
+  {
+    command,
+    args,
+    obstacle,
+  }: Omit<StartedCommand, 'env'> & { readonly obstacle: string | undefined },
 ): ServerEntry['transport'] {
   const isCommand = typeof command === 'string' && command !== '';
   if (isRemoteType(server) && !(isCommand && !hasAddress(server))) return 'remote';

@@ -1,31 +1,31 @@
 export { fileAt } from './create-client.ts';
 export type { EffectiveServer } from './effective-servers.ts';
 export { effectiveServers } from './effective-servers.ts';
-export { isForProject, leadsOut } from './project-folders.ts';
+export { isForProject, linkOutOfProject } from './project-folders.ts';
 export type { FoundClient } from './registry.ts';
 export { CLIENTS, clientOf, clientStartedBy, findClient } from './registry.ts';
 export type { FlagContext, RunFlag } from './shim-command.ts';
-export { governCommand, governedOf, looseFlags, SHIM_FLAGS } from './shim-command.ts';
+export { governCommand, looseFlags, readShimCommand, SHIM_FLAGS } from './shim-command.ts';
 export type {
   Client,
   ClientId,
+  ClientPlace,
   CommandLine,
   ConfigFailure,
   ConfigFile,
-  Cut,
+  CutText,
   Edit,
   EntryChange,
   EntryValues,
   Format,
-  Governed,
+  GovernedCommand,
   MovedSecret,
-  Place,
   ReadConfig,
-  Rewritten,
+  RewrittenConfig,
   Scope,
   ServerEntry,
   ShimCall,
-  SwitchedOff,
+  SwitchedOffServer,
   ValuePath,
   ValueText,
   Variable,

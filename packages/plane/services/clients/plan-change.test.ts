@@ -4,7 +4,7 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { clientOf } from './registry.ts';
-import { governedOf } from './shim-command.ts';
+import { readShimCommand } from './shim-command.ts';
 import { type Generated, generated, LAYOUTS } from './testing/configs.ts';
 import { SAMPLES } from './testing/samples.ts';
 import { readDocument } from './text/document.ts';
@@ -197,7 +197,7 @@ describe.each(LAYOUTS)('any config of $client, like $path', (layout) => {
         for (const { name, command, args } of read(one.file, text).entries) {
           const server = one.servers.find((other) => other.name === name);
           if (server === undefined || server.isRemote) continue;
-          expect(governedOf(command, args)).toMatchObject({
+          expect(readShimCommand(command, args)).toMatchObject({
             serverName: name,
             command: [server.command, ...(server.args ?? [])],
           });

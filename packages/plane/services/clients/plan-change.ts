@@ -1,6 +1,6 @@
 // The change of a config: only the values of `command` and `args` of the chosen entries.
 import { governCommand } from './shim-command.ts';
-import { type Document, readDocument } from './text/document.ts';
+import { type ConfigDocument, readDocument } from './text/document.ts';
 import { applyEdits, insertAfter, replaceValue } from './text/edits.ts';
 import { copyFor, sameData, setValue } from './text/plain-data.ts';
 import type {
@@ -8,7 +8,7 @@ import type {
   EntryChange,
   Format,
   ReadConfig,
-  Rewritten,
+  RewrittenConfig,
   ServerEntry,
   ShimCall,
   ValuePath,
@@ -16,13 +16,13 @@ import type {
 } from './types.ts';
 
 /** An entry, and what it is to start instead. */
-interface Target {
+interface ShimTarget {
   readonly entry: ServerEntry;
   readonly command: string;
   readonly args: readonly string[];
 }
 
-interface Planned {
+interface PlanChangeOptions {
   readonly config: ReadConfig;
   readonly chosen: readonly ServerEntry[];
   readonly call: ShimCall;
@@ -30,9 +30,9 @@ interface Planned {
   readonly inside: readonly ValuePath[];
 }
 
-export function planChange({ config, chosen, call, inside }: Planned): Rewritten {
+export function planChange({ config, chosen, call, inside }: PlanChangeOptions): RewrittenConfig {
   const { text, file } = config;
-  const read = (content: string): Document => documentOf(content, file.format, inside);
+  const read = (content: string): ConfigDocument => documentOf(content, file.format, inside);
   const targets = targetsOf(chosen, call);
   if (targets.length === 0) return { text, changes: [] };
   const before = read(text);
@@ -47,7 +47,7 @@ export function planChange({ config, chosen, call, inside }: Planned): Rewritten
 }
 
 /** Each once, and none that has no command, or whose shim is to stay. */
-function targetsOf(chosen: readonly ServerEntry[], call: ShimCall): readonly Target[] {
+function targetsOf(chosen: readonly ServerEntry[], call: ShimCall): readonly ShimTarget[] {
   const entries = new Map(chosen.map((entry) => [JSON.stringify(entry.path), entry]));
   return [...entries.values()].flatMap((entry) => {
     if (entry.transport !== 'stdio' || entry.command === undefined) return [];
@@ -61,7 +61,7 @@ function targetsOf(chosen: readonly ServerEntry[], call: ShimCall): readonly Tar
   });
 }
 
-function editsOf(document: Document, { entry, command, args }: Target): readonly Edit[] {
+function editsOf(document: ConfigDocument, { entry, command, args }: ShimTarget): readonly Edit[] {
   const { at, args: had } = entry;
   if (document.valueAt(at.command) !== entry.command || !sameData(document.valueAt(at.args), had)) {
     throw new Error('an entry is not of the config that it was planned for');
@@ -75,7 +75,11 @@ function editsOf(document: Document, { entry, command, args }: Target): readonly
 }
 
 /** What was wanted has to be there, and nothing else may differ. */
-function checkData(before: Document, after: Document, targets: readonly Target[]): void {
+function checkData(
+  before: ConfigDocument,
+  after: ConfigDocument,
+  targets: readonly ShimTarget[],
+): void {
   const paths = targets.flatMap(({ entry: { at } }) => [at.command, at.args]);
   const expected: unknown = copyFor(before.value, paths);
   for (const { entry, command, args } of targets) {
@@ -87,7 +91,11 @@ function checkData(before: Document, after: Document, targets: readonly Target[]
   }
 }
 
-function changeOf({ entry }: Target, before: Document, after: Document): EntryChange {
+function changeOf(
+  { entry }: ShimTarget,
+  before: ConfigDocument,
+  after: ConfigDocument,
+): EntryChange {
   const { name, project, at } = entry;
   return {
     name,
@@ -101,7 +109,7 @@ function changeOf({ entry }: Target, before: Document, after: Document): EntryCh
   };
 }
 
-function writtenAt(document: Document, path: ValuePath): ValueText {
+function writtenAt(document: ConfigDocument, path: ValuePath): ValueText {
   const value = document.valueAt(path);
   const span = document.spanAt(path);
   if (span === undefined || !isWritable(value)) throw new Error('a planned value is not there');
@@ -112,7 +120,7 @@ function isWritable(value: unknown): value is ValueText['value'] {
   return typeof value === 'string' || Array.isArray(value);
 }
 
-function documentOf(text: string, format: Format, inside: readonly ValuePath[]): Document {
+function documentOf(text: string, format: Format, inside: readonly ValuePath[]): ConfigDocument {
   const read = readDocument(text, format, inside);
   if (read.kind === 'broken') throw new Error(`a config became unreadable: ${read.message}`);
   return read.document;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { isForProject } from './project-folders.ts';
 import { clientOf } from './registry.ts';
-import type { ClientId, Place } from './types.ts';
+import type { ClientId, ClientPlace } from './types.ts';
 
 let top = '';
 beforeEach(() => {
@@ -20,8 +20,12 @@ function put(path: string, text = ''): void {
   writeFileSync(path, text);
 }
 
-function projectFilesOf(id: ClientId, project: string, env: Place['env'] = {}): readonly string[] {
-  const place: Place = { platform: 'linux', userHome: at('home'), project, env };
+function projectFilesOf(
+  id: ClientId,
+  project: string,
+  env: ClientPlace['env'] = {},
+): readonly string[] {
+  const place: ClientPlace = { platform: 'linux', userHome: at('home'), project, env };
   return clientOf(id)
     .files(place)
     .filter(({ scope }) => scope === 'project')

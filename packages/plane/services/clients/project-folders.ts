@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { failure } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
-import type { ConfigFailure, ConfigFile, Place, Scope, ServerEntry } from './types.ts';
+import type { ClientPlace, ConfigFailure, ConfigFile, Scope, ServerEntry } from './types.ts';
 
 const DEPTH_MAX = 128;
 const POINTER_BYTES_MAX = 4_096;
@@ -69,7 +69,10 @@ export function realPath(path: string): string {
 const FOLDERS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.codex', '.zed']);
 
 /** Why this config is left alone; undefined where nothing is wrong with it. */
-export function leadsOut({ path, scope }: ConfigFile, target: string): ConfigFailure | undefined {
+export function linkOutOfProject(
+  { path, scope }: ConfigFile,
+  target: string,
+): ConfigFailure | undefined {
   if (scope !== 'project') return undefined;
   const folder = dirname(path);
   const project = realPath(FOLDERS.has(basename(folder)) ? dirname(folder) : folder);
@@ -84,20 +87,24 @@ export function leadsOut({ path, scope }: ConfigFile, target: string): ConfigFai
 // Where platforms keep the files of a user.
 
 /** `~/.config`, unless the user has moved it; a relative path there counts as none (XDG). */
-export function configHome({ env, userHome }: Place): string {
+export function configHome({ env, userHome }: ClientPlace): string {
   const moved = env['XDG_CONFIG_HOME'] ?? '';
   return isAbsolute(moved) ? moved : join(userHome, '.config');
 }
 
 /** Where programs built on Electron keep what is theirs. */
-export function applicationData(place: Place): string {
+export function applicationData(place: ClientPlace): string {
   return place.platform === 'darwin'
     ? join(place.userHome, 'Library', 'Application Support')
     : configHome(place);
 }
 
 /** The folder that a variable names, or the usual one. */
-export function movable({ env, project }: Place, name: string, usual: string): string {
+export function folderFromVariable(
+  { env, project }: ClientPlace,
+  name: string,
+  usual: string,
+): string {
   const moved = env[name] ?? '';
   return moved === '' ? usual : resolve(project, moved);
 }
@@ -106,7 +113,7 @@ export function movable({ env, project }: Place, name: string, usual: string): s
  * Makes the entries of a list of files, all of one client and one format. In the home of the user, a
  * file of the project may be that of the user: then it is the user's, once.
  */
-export function listed(
+export function configFiles(
   { client, format }: Pick<ConfigFile, 'client' | 'format'>,
   files: readonly (readonly [Scope, string])[],
 ): readonly ConfigFile[] {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { leadsOut } from './project-folders.ts';
+import { linkOutOfProject } from './project-folders.ts';
 import type { ConfigFile } from './types.ts';
 
 let folder = '';
@@ -21,7 +21,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 function said(name: string, scope: ConfigFile['scope'] = 'project'): string | undefined {
   const path = join(folder, name);
   const file = { client: 'vscode', scope, path, format: 'jsonc' } as const;
-  return leadsOut(file, realpathSync(path))?.message;
+  return linkOutOfProject(file, realpathSync(path))?.message;
 }
 
 function link(name: string, target: string): string {

@@ -5,11 +5,16 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { CLIENTS, clientOf, clientStartedBy, fileAt, findClient } from './index.ts';
 import { SAMPLES } from './testing/samples.ts';
-import type { ClientId, ConfigFile, Place, ReadConfig } from './types.ts';
+import type { ClientId, ClientPlace, ConfigFile, ReadConfig } from './types.ts';
 
-const LINUX: Place = { platform: 'linux', userHome: '/home/u', project: '/work/app', env: {} };
-const MACOS: Place = { ...LINUX, platform: 'darwin', userHome: '/Users/u' };
-const pathsOf = (id: ClientId, place: Place): readonly string[] =>
+const LINUX: ClientPlace = {
+  platform: 'linux',
+  userHome: '/home/u',
+  project: '/work/app',
+  env: {},
+};
+const MACOS: ClientPlace = { ...LINUX, platform: 'darwin', userHome: '/Users/u' };
+const pathsOf = (id: ClientId, place: ClientPlace): readonly string[] =>
   clientOf(id)
     .files(place)
     .map(({ path, scope }) => `${scope} ${path}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { governCommand, governedOf } from './shim-command.ts';
+import { governCommand, readShimCommand } from './shim-command.ts';
 
 const call = {
   program: ['/usr/bin/node', '/opt/sub/bin/sub.mjs'],
@@ -37,7 +37,7 @@ describe('a command becomes that of a shim', () => {
         { name, words: original, serverOnly: ['CI', 'POD_NAME'] },
         { program: call.program, flags: ['--wrap', 'w-1'] },
       );
-      expect(governedOf(command, args)).toMatchObject({
+      expect(readShimCommand(command, args)).toMatchObject({
         program: call.program,
         serverName: name,
         serverOnly: ['CI', 'POD_NAME'],
@@ -59,7 +59,7 @@ describe('a command starts a shim', () => {
     [['npm', 'exec', '--', 'sub', 'shim', '--', 'x']],
     [['C:\\tools\\sub.cmd', 'shim', '--', 'x']],
   ])('%j', ([command, ...args]) => {
-    expect(governedOf(command, args)?.command).toEqual(['x']);
+    expect(readShimCommand(command, args)?.command).toEqual(['x']);
   });
 
   test.each([
@@ -69,11 +69,11 @@ describe('a command starts a shim', () => {
     [['../node', '/src/bin/sub.mjs', 'shim', '--', 'x']],
     [['tools\\sub.cmd', 'shim', '--', 'x']],
   ])('not what lies in the folder of the project and is called so: %j', ([command, ...args]) => {
-    expect(governedOf(command, args)).toBeUndefined();
+    expect(readShimCommand(command, args)).toBeUndefined();
   });
 
   test('and need not say which server it is for', () => {
-    expect(governedOf('sub', ['shim'])).toEqual({
+    expect(readShimCommand('sub', ['shim'])).toEqual({
       program: ['sub'],
       serverName: undefined,
       flags: [],
@@ -93,7 +93,7 @@ describe('a command starts a shim', () => {
       'x',
       '--wrap=w2',
     ];
-    expect(governedOf('sub', args)).toEqual({
+    expect(readShimCommand('sub', args)).toEqual({
       program: ['sub'],
       serverName: 'a',
       flags: ['--server-id=a', '--policy', 'p.yaml', '--wrap=w1'],
@@ -115,8 +115,8 @@ describe('a command starts no shim', () => {
     [['sh', '-c', 'sub shim -- x']],
     [['bash', 'sub', 'shim', '--', 'x']],
   ])('%j', ([command, ...args]) => {
-    expect(governedOf(command, args)).toBeUndefined();
+    expect(readShimCommand(command, args)).toBeUndefined();
   });
 
-  test('when there is none', () => expect(governedOf(undefined)).toBeUndefined());
+  test('when there is none', () => expect(readShimCommand(undefined)).toBeUndefined());
 });

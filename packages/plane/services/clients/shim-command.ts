@@ -1,7 +1,7 @@
 // An entry that starts `sub shim`: how one is made, and how one is told from others.
-import type { Governed, ShimCall } from './types.ts';
+import type { GovernedCommand, ShimCall } from './types.ts';
 
-interface Start {
+interface ServerStart {
   readonly name: string;
   /** The program of the server and all its arguments. */
   readonly words: readonly string[];
@@ -11,7 +11,7 @@ interface Start {
 
 /** What the entry starts from now on: the program and all its arguments. */
 export function governCommand(
-  { name, words, serverOnly = [] }: Start,
+  { name, words, serverOnly = [] }: ServerStart,
   { program, flags }: ShimCall,
 ): readonly string[] {
   // A value that looks like an option has to stand in the same word as its option.
@@ -44,10 +44,10 @@ const BETWEEN_MAX = 16;
  * Undefined when the command starts no shim. This keeps a second shim from being put before it, and
  * proves nothing: a package or a script of the project may be called `sub`, too.
  */
-export function governedOf(
+export function readShimCommand(
   command: string | undefined,
   args: readonly string[] = [],
-): Governed | undefined {
+): GovernedCommand | undefined {
   if (command === undefined) return undefined;
   const words = [command, ...args];
   const sub = words.findIndex((word) => SUB_NAMES.has(baseName(word)));
@@ -170,7 +170,7 @@ const SHOWN_LENGTH_MAX = 120;
 
 /** The options that make an entry looser than what `sub import` would write, as they stand there. */
 export function looseFlags(
-  { flags }: Pick<Governed, 'flags'>,
+  { flags }: Pick<GovernedCommand, 'flags'>,
   context: FlagContext,
 ): readonly string[] {
   const loose: string[] = [];

@@ -8,7 +8,7 @@ export type { Edit, Format, ValuePath } from './text/tree.ts';
 export type ClientId = string;
 
 /** Where to look: one user, one project, one machine. */
-export interface Place {
+export interface ClientPlace {
   readonly platform: NodeJS.Platform;
   /** An absolute path, from HOME unless told otherwise. */
   readonly userHome: string;
@@ -44,7 +44,7 @@ export interface ServerEntry {
   readonly command: string | undefined;
   readonly args: readonly string[] | undefined;
   /** The command behind the shim, when the entry starts one already, of whatever `sub`. */
-  readonly governed: Governed | undefined;
+  readonly governed: GovernedCommand | undefined;
   /** The client reads more of its environment from a file, which nobody here looks at. */
   readonly hasEnvFile?: true;
   /** It says itself where programs are looked for: a bare name may be anything then. */
@@ -62,7 +62,7 @@ export interface Variable {
   readonly hasDefault: boolean;
 }
 
-export interface Governed {
+export interface GovernedCommand {
   /** What stands before `shim`. It may be a `sub` that is not this one. */
   readonly program: readonly string[];
   readonly serverName: string | undefined;
@@ -107,7 +107,7 @@ export interface ValueText {
 }
 
 /** The config of a client after a change, and how to undo it. */
-export interface Rewritten {
+export interface RewrittenConfig {
   readonly text: string;
   readonly changes: readonly EntryChange[];
   /** What is kept as the config without our edits, where that is to lack the secrets that moved. */
@@ -128,11 +128,11 @@ export interface MovedSecret {
   /** The digest of what its entry started then: an entry that starts something else gets it no more. */
   readonly started?: string;
   /** How it stood there, for as long as the base is what it was cut out of. */
-  readonly cut?: Cut;
+  readonly cut?: CutText;
 }
 
 /** What was around a value that was cut out: at this offset, in place of so many characters. */
-export interface Cut {
+export interface CutText {
   readonly at: number;
   readonly length: number;
   readonly head: string;
@@ -153,17 +153,17 @@ export interface ReadConfig {
   readonly text: string;
   readonly entries: readonly ServerEntry[];
   /** Servers, of whatever file, that this one switches off in single projects. */
-  readonly switchedOff: readonly SwitchedOff[];
+  readonly switchedOff: readonly SwitchedOffServer[];
 }
 
-export interface SwitchedOff {
+export interface SwitchedOffServer {
   readonly project: string;
   readonly name: string;
 }
 
 /** How an agent is started. */
 export interface CommandLine {
-  readonly place: Place;
+  readonly place: ClientPlace;
   /** The configs that are rewritten. */
   readonly governed: readonly string[];
 }
@@ -187,10 +187,10 @@ export interface Client {
   /** Whether a command line starts it (F-001). */
   isStartedBy(command: readonly string[]): boolean;
   /** Every file it may have, those that win last. */
-  files(place: Place): readonly ConfigFile[];
+  files(place: ClientPlace): readonly ConfigFile[];
   /** Whether there is a trace of it on this machine, a config or a folder of its own. */
-  detect(place: Place): boolean;
+  detect(place: ClientPlace): boolean;
   read(file: ConfigFile, text: string): ReadConfig | ConfigFailure;
   /** Makes the chosen entries start a shim; one that stands there already stays, or is replaced. */
-  plan(config: ReadConfig, chosen: readonly ServerEntry[], call: ShimCall): Rewritten;
+  plan(config: ReadConfig, chosen: readonly ServerEntry[], call: ShimCall): RewrittenConfig;
 }

@@ -2,10 +2,10 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { flagValues } from './command-line-flags.ts';
-import { createClient, type Stray } from './create-client.ts';
+import { createClient, type UngovernableEntry } from './create-client.ts';
 import type { JsonObject } from './entries.ts';
-import { applicationData, listed } from './project-folders.ts';
-import type { Place, Scope } from './types.ts';
+import { applicationData, configFiles } from './project-folders.ts';
+import type { ClientPlace, Scope } from './types.ts';
 
 const PRODUCTS: readonly string[] = ['Code', 'Code - Insiders'];
 const PROFILES_MAX = 64;
@@ -20,7 +20,7 @@ export const vscode = createClient({
   commands: ['code', 'code-insiders'],
   apps: ['visual studio code', 'visual studio code - insiders'],
   files: (place) =>
-    listed({ client: 'vscode', format: 'jsonc' }, [
+    configFiles({ client: 'vscode', format: 'jsonc' }, [
       ...userFolders(place).flatMap((folder) => filesIn('user', folder)),
       ...filesIn('project', join(place.project, '.vscode')),
     ]),
@@ -40,7 +40,7 @@ const MOVE_IT =
   'it stands under a dotted key of settings.json, which is left alone; move it to mcp.json';
 
 /** VS Code takes `"mcp.servers.x": …` apart at the dots, and `"mcp": { "servers.x": … }` too. */
-function dottedIn(root: JsonObject): readonly Stray[] {
+function dottedIn(root: JsonObject): readonly UngovernableEntry[] {
   const mcp = root['mcp'];
   const keys = [
     ...Object.entries(root).map(([key, value]) => ({ full: key, path: [key], value })),
@@ -48,7 +48,7 @@ function dottedIn(root: JsonObject): readonly Stray[] {
       return { full: `mcp.${key}`, path: ['mcp', key], value };
     }),
   ];
-  const strays = new Map<string, Stray>();
+  const strays = new Map<string, UngovernableEntry>();
   for (const { full, path, value } of keys) {
     const [, rest] = DOTTED.exec(full) ?? [];
     if (rest === undefined) continue;
@@ -70,12 +70,12 @@ function filesIn(scope: Scope, folder: string): readonly (readonly [Scope, strin
   ];
 }
 
-function productFolders(place: Place): readonly string[] {
+function productFolders(place: ClientPlace): readonly string[] {
   return PRODUCTS.map((product) => join(applicationData(place), product));
 }
 
 /** The default profile, and those that the user has made. */
-function userFolders(place: Place): readonly string[] {
+function userFolders(place: ClientPlace): readonly string[] {
   return productFolders(place).flatMap((product) => {
     const folder = join(product, 'User');
     return [folder, ...profilesIn(join(folder, 'profiles'))];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createClient } from './create-client.ts';
-import { listed } from './project-folders.ts';
-import type { Place } from './types.ts';
+import { configFiles } from './project-folders.ts';
+import type { ClientPlace } from './types.ts';
 
 /** The second is its preview. */
 const PRODUCTS: readonly string[] = ['windsurf', 'windsurf-next'];
@@ -15,7 +15,7 @@ export const windsurf = createClient({
   commands: PRODUCTS,
   apps: ['windsurf', 'windsurf - next'],
   files: (place) =>
-    listed(
+    configFiles(
       { client: 'windsurf', format: 'jsonc' },
       foldersOf(place).map((folder) => ['user', join(folder, 'mcp_config.json')]),
     ),
@@ -24,6 +24,6 @@ export const windsurf = createClient({
   containers: () => [{ path: ['mcpServers'] }],
 });
 
-function foldersOf({ userHome }: Place): readonly string[] {
+function foldersOf({ userHome }: ClientPlace): readonly string[] {
   return PRODUCTS.map((product) => join(userHome, '.codeium', product));
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { createClient, type Stray } from './create-client.ts';
-import { configHome, listed } from './project-folders.ts';
-import type { Place, ValuePath } from './types.ts';
+import { createClient, type UngovernableEntry } from './create-client.ts';
+import { configFiles, configHome } from './project-folders.ts';
+import type { ClientPlace, ValuePath } from './types.ts';
 
 /** Settings for one channel or one system alone: Zed lays them over the others. */
 const OVERRIDES: readonly string[] = [
@@ -19,7 +19,7 @@ export const zed = createClient({
   commands: ['zed', 'zeditor', 'zed-editor'],
   apps: ['zed', 'zed preview', 'zed nightly'],
   files: (place) =>
-    listed({ client: 'zed', format: 'jsonc' }, [
+    configFiles({ client: 'zed', format: 'jsonc' }, [
       ['user', join(folderOf(place), 'settings.json')],
       ['project', join(place.project, '.zed', 'settings.json')],
     ]),
@@ -33,7 +33,7 @@ export const zed = createClient({
 });
 
 /** A profile has its settings in it, or below `settings`. */
-function straysOfProfiles(profiles: unknown): readonly Stray[] {
+function straysOfProfiles(profiles: unknown): readonly UngovernableEntry[] {
   if (!isObject(profiles)) return [];
   return Object.entries(profiles).flatMap(([name, profile]) => [
     ...straysIn(profile, ['profiles', name]),
@@ -45,7 +45,7 @@ function straysOfProfiles(profiles: unknown): readonly Stray[] {
   ]);
 }
 
-function straysIn(holder: unknown, path: ValuePath): readonly Stray[] {
+function straysIn(holder: unknown, path: ValuePath): readonly UngovernableEntry[] {
   const servers = isObject(holder) ? holder[SERVERS] : undefined;
   if (!isObject(servers)) return [];
   return Object.entries(servers).map(([name, value]) => ({
@@ -57,7 +57,7 @@ function straysIn(holder: unknown, path: ValuePath): readonly Stray[] {
 }
 
 /** On macOS, Zed asks for no variable. */
-function folderOf(place: Place): string {
+function folderOf(place: ClientPlace): string {
   const folder = place.platform === 'darwin' ? join(place.userHome, '.config') : configHome(place);
   return join(folder, 'zed');
 }

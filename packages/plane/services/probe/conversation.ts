@@ -5,7 +5,7 @@ import type { Listing } from '@subluminal/core/surface';
 import { visible } from '@subluminal/core/visible';
 
 type Conversed =
-  | { readonly kind: 'seen'; readonly seen: Seen }
+  | { readonly kind: 'seen'; readonly seen: ServerListing }
   /** Why not, as the end of a sentence about the server. */
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -19,7 +19,7 @@ const SAID_MAX = 200;
 
 interface Greeted {
   readonly kind: 'greeted';
-  readonly about: Pick<Seen, 'protocolVersion' | 'serverInfo' | 'instructions'>;
+  readonly about: Pick<ServerListing, 'protocolVersion' | 'serverInfo' | 'instructions'>;
   readonly capabilities: { readonly [name: string]: unknown };
   /** Goes with every request. */
   readonly params: object;
@@ -30,7 +30,7 @@ export async function converse(dialogue: Dialogue, clientVersion: string): Promi
   if (greeted.kind === 'failed') return greeted;
   const notes: string[] = [];
   const lists: { [key: string]: readonly unknown[] } = {};
-  let toolTexts: Seen['toolTexts'];
+  let toolTexts: ServerListing['toolTexts'];
   for (const list of LISTS) {
     const listed = await listAll(dialogue, list, greeted);
     // Tools are what all of this is about; without the rest there is less to write down.
@@ -76,7 +76,7 @@ function modern(version: string): Greeted {
   return { kind: 'greeted', about, capabilities: {}, params: { _meta: meta } };
 }
 
-function infoIn(value: unknown): Seen['serverInfo'] {
+function infoIn(value: unknown): ServerListing['serverInfo'] {
   const { name, version } = isObject(value) ? value : {};
   return {
     ...(typeof name === 'string' && { name }),
@@ -84,7 +84,7 @@ function infoIn(value: unknown): Seen['serverInfo'] {
   };
 }
 
-interface List {
+interface ListRequest {
   readonly method: string;
   /** Where the items stand in an answer. */
   readonly key: string;
@@ -92,7 +92,7 @@ interface List {
   readonly isNeeded: boolean;
 }
 
-const LISTS: readonly List[] = [
+const LISTS: readonly ListRequest[] = [
   { method: 'tools/list', key: 'tools', capability: 'tools', isNeeded: true },
   { method: 'prompts/list', key: 'prompts', capability: 'prompts', isNeeded: false },
   { method: 'resources/list', key: 'resources', capability: 'resources', isNeeded: false },
@@ -114,7 +114,7 @@ type Listed =
   | Failed;
 
 /** Asked for whether the server has announced it or not: an agent may ask all the same. */
-async function listAll(dialogue: Dialogue, list: List, greeted: Greeted): Promise<Listed> {
+async function listAll(dialogue: Dialogue, list: ListRequest, greeted: Greeted): Promise<Listed> {
   const { method, key, capability } = list;
   const items: unknown[] = [];
   const texts: (string | undefined)[] = [];
@@ -147,14 +147,14 @@ async function listAll(dialogue: Dialogue, list: List, greeted: Greeted): Promis
   return { kind: 'failed', why: `answers ${method} with more than is taken` };
 }
 
-function wordsOf(method: string, answer: Exclude<Answer, { kind: 'result' }>): string {
+function wordsOf(method: string, answer: Exclude<ServerAnswer, { kind: 'result' }>): string {
   if (answer.kind === 'over') return answer.why;
   return `refuses ${method} (${answer.code}): ${visible(answer.message, SAID_MAX)}`;
 }
 
 // Requests to a server and their answers, as JSON-RPC in lines.
 
-type Answer =
+type ServerAnswer =
   | {
       readonly kind: 'result';
       readonly result: { readonly [name: string]: unknown };
@@ -166,7 +166,7 @@ type Answer =
   | { readonly kind: 'over'; readonly why: string };
 
 interface Dialogue {
-  request(method: string, params: object): Promise<Answer>;
+  request(method: string, params: object): Promise<ServerAnswer>;
   notify(method: string): void;
   feed(chunk: Buffer): void;
   /** Every open and every later request hears it; the first reason counts. */
@@ -180,7 +180,7 @@ const METHOD_NOT_FOUND = -32_601;
 
 export function createDialogue(write: (text: string) => void): Dialogue {
   const lines = createLines(LIMITS);
-  const open = new Map<number, (answer: Answer) => void>();
+  const open = new Map<number, (answer: ServerAnswer) => void>();
   let lastId = 0;
   let foreign = 0;
   let over: string | undefined;
@@ -215,7 +215,7 @@ export function createDialogue(write: (text: string) => void): Dialogue {
     request: (method, params) => {
       if (over !== undefined) return Promise.resolve({ kind: 'over', why: over });
       const id = ++lastId;
-      const answer = new Promise<Answer>((resolve) => open.set(id, resolve));
+      const answer = new Promise<ServerAnswer>((resolve) => open.set(id, resolve));
       send({ id, method, params });
       return answer;
     },
@@ -244,7 +244,10 @@ function replyTo(method: string): object {
   return { error: { code: METHOD_NOT_FOUND, message: 'not offered' } };
 }
 
-function answerIn({ result, error }: { readonly [name: string]: unknown }, line: string): Answer {
+function answerIn(
+  { result, error }: { readonly [name: string]: unknown },
+  line: string,
+): ServerAnswer {
   if (isObject(result)) return { kind: 'result', result, line };
   const { code, message } = isObject(error) ? error : {};
   return {
@@ -290,7 +293,7 @@ function createLines(limits: { readonly lineBytesMax: number; readonly bytesMax:
 
 // What a server has shown of itself. All of it is hostile text.
 
-export interface Seen {
+export interface ServerListing {
   readonly protocolVersion: string;
   readonly serverInfo: { readonly name?: string; readonly version?: string };
   /** Null when the server has none; undefined when it was not asked for them. */
@@ -306,7 +309,7 @@ export interface Seen {
 }
 
 /** For the pins. A look is over all pages, or it has failed. */
-export function listingOf({ tools, toolTexts, instructions }: Seen): Listing {
+export function listingOf({ tools, toolTexts, instructions }: ServerListing): Listing {
   return {
     tools,
     texts: toolTexts,

@@ -12,16 +12,16 @@ import {
   type ServerEntry,
   unresolved,
 } from '../clients/index.ts';
-import { type AdoptPlace, clientPlace } from '../clients/inspect/adoption-place.ts';
+import { type AdoptionPlace, clientPlace } from '../clients/inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs } from '../clients/inspect/find-configs.ts';
 import { readDocument } from '../clients/text/document.ts';
 
 type Env = { readonly [name: string]: string | undefined };
 
-interface Wanted {
+interface ServerQuery {
   readonly server: string;
   readonly client: string | undefined;
-  readonly place: AdoptPlace;
+  readonly place: AdoptionPlace;
 }
 
 export interface FoundServer {
@@ -44,7 +44,7 @@ export interface NotFound {
 const BEHIND = 'Give its command behind `--`.';
 const NAMES_SHOWN_MAX = 20;
 
-export function findServer(wanted: Wanted): FoundServer | NotFound {
+export function findServer(wanted: ServerQuery): FoundServer | NotFound {
   const clients = clientsOf(wanted.client);
   if ('kind' in clients) return clients;
   const { place, server } = wanted;
@@ -102,7 +102,7 @@ function notFound(message: string, fix: string): NotFound {
 function startOf(
   { entry, file, isSplit }: EffectiveServer,
   configs: readonly FoundConfig[],
-  { env, project }: AdoptPlace,
+  { env, project }: AdoptionPlace,
 ): FoundServer | NotFound {
   const client = clientOf(file.client);
   const where = `\`${nameOf(entry)}\` in ${file.path}`;
@@ -158,13 +158,13 @@ function expander(
   };
 }
 
-interface Own {
+interface EntryEnvironment {
   readonly env: { readonly [name: string]: string };
   readonly cwd: string | undefined;
 }
 
 /** An entry keeps nothing of its environment, so it is read once more. */
-function ownOf({ path }: ServerEntry, found: FoundConfig | undefined): Own {
+function ownOf({ path }: ServerEntry, found: FoundConfig | undefined): EntryEnvironment {
   if (found === undefined) return { env: {}, cwd: undefined };
   const { text, file } = found.config;
   const read = readDocument(text, file.format, [path]);

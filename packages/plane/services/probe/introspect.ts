@@ -10,7 +10,7 @@ import {
   supervise,
 } from '../transports/stdio/index.ts';
 import { readProcess } from '../transports/stdio/processes.ts';
-import { converse, createDialogue, type Seen } from './conversation.ts';
+import { converse, createDialogue, type ServerListing } from './conversation.ts';
 
 interface IntrospectOptions extends ServerTask {
   readonly timeoutMs: number;
@@ -19,7 +19,7 @@ interface IntrospectOptions extends ServerTask {
 }
 
 type Introspected =
-  | { readonly kind: 'seen'; readonly seen: Seen }
+  | { readonly kind: 'seen'; readonly seen: ServerListing }
   | {
       readonly kind: 'failed';
       /** As the end of a sentence about the server. */

@@ -14,7 +14,7 @@ import {
   resolveBindings,
   type SecretFailure,
 } from '../../stores/vault/index.ts';
-import type { Seen } from './conversation.ts';
+import type { ServerListing } from './conversation.ts';
 import { findServer } from './find-server.ts';
 import { introspect, type ServerTask } from './introspect.ts';
 
@@ -49,7 +49,7 @@ export interface ProbeFailure {
 export type ProbeResult =
   | {
       readonly kind: 'seen';
-      readonly seen: Seen;
+      readonly seen: ServerListing;
       /** Where its command was found; null when it was given. */
       readonly foundIn: { readonly client: string; readonly path: string } | null;
     }
@@ -63,7 +63,7 @@ const FIXES = {
   talk: 'Run its command by hand, or give it more time with --timeout.',
 } as const;
 
-type Loaded = Extract<LoadResult, { readonly ok: true }>;
+type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
 
 const OURS: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
 
@@ -98,7 +98,7 @@ export async function probeServer(options: ProbeOptions): Promise<ProbeResult> {
   return { kind: 'seen', seen: looked.seen, foundIn: start.foundIn };
 }
 
-interface Wrong {
+interface ProbeProblem {
   readonly code: ProbeFailure['code'];
   readonly what: string;
   readonly message: string;
@@ -106,7 +106,7 @@ interface Wrong {
 }
 
 /** The first thing that is wrong, with its own code and fix. */
-function firstOf([first, ...rest]: readonly Wrong[]): ProbeFailure {
+function firstOf([first, ...rest]: readonly ProbeProblem[]): ProbeFailure {
   if (first === undefined) throw new Error('what failed has a problem');
   const { code, what, message, fix } = first;
   const more = rest.length === 0 ? '' : ` (${rest.length} more: see \`sub doctor\`.)`;
@@ -117,13 +117,13 @@ function failure(code: ProbeFailure['code'], message: string, fix: string): Prob
   return { kind: 'failure', code, message, fix, said: '' };
 }
 
-interface Start {
+interface ProbeStart {
   readonly kind: 'start';
   readonly task: ServerTask;
   readonly foundIn: Extract<ProbeResult, { kind: 'seen' }>['foundIn'];
 }
 
-function startFor(options: ProbeOptions, { paths }: Loaded): Start | ProbeFailure {
+function startFor(options: ProbeOptions, { paths }: LoadedConfig): ProbeStart | ProbeFailure {
   const { server, client, command = [], env, cwd } = options;
   const [program, ...args] = command;
   if (program !== undefined) {
@@ -139,7 +139,7 @@ function startFor(options: ProbeOptions, { paths }: Loaded): Start | ProbeFailur
 function secretsFor(
   serverName: string,
   { command, args, env, cwd }: ServerTask,
-  { servers, paths, config }: Loaded,
+  { servers, paths, config }: LoadedConfig,
 ): Promise<ResolvedSecrets> {
   return resolveBindings({
     serverName,
@@ -154,7 +154,7 @@ function secretsFor(
 }
 
 /** Whether a secret that the server was given stands in what it shows, in any encoding. */
-function shows(seen: Seen, values: readonly SecretValue[]): boolean {
+function shows(seen: ServerListing, values: readonly SecretValue[]): boolean {
   if (values.length === 0) return false;
   const text = JSON.stringify(seen);
   const known = createRedactor({ extra: [], values: [] });

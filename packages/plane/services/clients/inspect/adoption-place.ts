@@ -4,10 +4,10 @@ import { basename } from 'node:path';
 import { type Failure, failure, type SubCode } from '@subluminal/contracts';
 import { thisSystem } from '../../../os/index.ts';
 import { type HomePaths, userHome } from '../../../stores/config/index.ts';
-import type { ConfigFailure, Place } from '../index.ts';
+import type { ClientPlace, ConfigFailure } from '../index.ts';
 import type { ChangeStore, LockHolder } from '../store/change-store.ts';
 
-export interface AdoptPlace {
+export interface AdoptionPlace {
   readonly env: { readonly [name: string]: string | undefined };
   /** An absolute path. */
   readonly project: string;
@@ -15,17 +15,17 @@ export interface AdoptPlace {
 }
 
 /** Also with the store of secrets and the bindings of servers. */
-export interface SecretPlace extends AdoptPlace {
+export interface SecretPlace extends AdoptionPlace {
   readonly paths: Pick<HomePaths, 'home' | 'config' | 'backups' | 'run'>;
   /** Null for none; else that of the system. */
   readonly keychain?: null;
 }
 
-export function clientPlace({ env, project }: AdoptPlace): Place {
+export function clientPlace({ env, project }: AdoptionPlace): ClientPlace {
   return { platform: process.platform, userHome: userHome(env), project, env };
 }
 
-export function storeAt({ backups, run }: AdoptPlace['paths']): ChangeStore {
+export function storeAt({ backups, run }: AdoptionPlace['paths']): ChangeStore {
   return { paths: { backups, run }, system: thisSystem() };
 }
 
@@ -39,7 +39,7 @@ export function withCode(code: SubCode, { path, message, fix }: ConfigFailure): 
   return failure(code, `${path}: ${rest}`, fix);
 }
 
-export function heldBy(path: string, { pid, elsewhere }: LockHolder): Failure {
+export function lockedFailure(path: string, { pid, elsewhere }: LockHolder): Failure {
   if (elsewhere !== undefined) {
     return failure(
       'SUB_CLIENT_LOCKED',

@@ -4,20 +4,20 @@ import { dirname, resolve } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
 import {
   type Client,
+  type ClientPlace,
   type ConfigFailure,
   type ConfigFile,
   clientOf,
   fileAt,
-  leadsOut,
-  type Place,
+  linkOutOfProject,
   type ReadConfig,
   type Scope,
 } from '../index.ts';
-import { lookBefore } from '../store/apply-change.ts';
+import { readPriorState } from '../store/apply-change.ts';
 import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
 import { readConfigFile } from '../store/config-file.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
-import { heldBy, withCode } from './adoption-place.ts';
+import { lockedFailure, withCode } from './adoption-place.ts';
 
 export interface FoundConfig {
   readonly kind: 'found';
@@ -28,8 +28,8 @@ export interface FoundConfig {
   readonly config: ReadConfig;
 }
 
-interface Search {
-  readonly place: Place;
+interface ConfigSearch {
+  readonly place: ClientPlace;
   readonly clients: readonly Client[];
   /** This file, read as one of the first client's. */
   readonly configPath?: string | undefined;
@@ -42,11 +42,11 @@ export interface Configs {
   readonly looked: readonly string[];
 }
 
-export function findConfigs({ place, clients, configPath }: Search): Configs {
+export function findConfigs({ place, clients, configPath }: ConfigSearch): Configs {
   const found: FoundConfig[] = [];
   const problems: ConfigFailure[] = [];
   const looked: string[] = [];
-  const wanted: readonly Wanted[] =
+  const wanted: readonly ConfigToRead[] =
     configPath === undefined
       ? clients.flatMap((client) =>
           client.files(place).map((file) => ({ client, path: file.path, file })),
@@ -62,7 +62,7 @@ export function findConfigs({ place, clients, configPath }: Search): Configs {
   return { found, problems, looked };
 }
 
-interface Wanted {
+interface ConfigToRead {
   readonly client: Client;
   readonly path: string;
   /** Undefined: by what the file itself looks like. */
@@ -71,7 +71,7 @@ interface Wanted {
 }
 
 /** A file that is one of the client's own belongs where the client has it. */
-function namedConfig(client: Client, path: string, place: Place): Wanted {
+function namedConfig(client: Client, path: string, place: ClientPlace): ConfigToRead {
   const own = client.files(place).find((file) => file.path === path);
   return { client, path, file: undefined, scope: own?.scope };
 }
@@ -81,11 +81,11 @@ function readOne({
   path,
   file,
   scope,
-}: Wanted): FoundConfig | ConfigFailure | { kind: 'missing' } {
+}: ConfigToRead): FoundConfig | ConfigFailure | { kind: 'missing' } {
   const read = readConfigFile(path);
   if (read.kind !== 'read') return read;
   const asFile = file ?? { ...fileAt(client, path, read.text), ...(scope && { scope }) };
-  const outside = leadsOut(asFile, read.target);
+  const outside = linkOutOfProject(asFile, read.target);
   if (outside !== undefined) return outside;
   const config = client.read(asFile, read.text);
   if (config.kind === 'failure') return config;
@@ -133,26 +133,29 @@ function scopeOf({ id }: Client, path: string): 'user' | 'project' {
 }
 
 /** The folder of the project that a file belongs to. */
-export function projectOf(path: string): string {
+export function projectOfFile(path: string): string {
   const folder = dirname(path);
   return path.endsWith('.mcp.json') ? folder : dirname(folder);
 }
 
 // A config as it would be without our edits.
 
-interface Base {
+interface BaseText {
   readonly kind: 'base';
   readonly text: string;
 }
 
-export function baseOf({ target, file }: FoundConfig, store: ChangeStore): Base | Failure {
+export function readBaseText(
+  { target, file }: FoundConfig,
+  store: ChangeStore,
+): BaseText | Failure {
   const config = readConfigFile(file.path);
   if (config.kind === 'missing') {
     return failure('SUB_CLIENT_CONFIG', `${file.path} is gone.`, 'Try again.');
   }
   if (config.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', config);
-  const before = lookBefore(config, configKey(target), store);
-  if (before.kind === 'held') return heldBy(file.path, before.by);
+  const before = readPriorState(config, configKey(target), store);
+  if (before.kind === 'held') return lockedFailure(file.path, before.by);
   if (before.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', before);
   return { kind: 'base', text: before.text };
 }

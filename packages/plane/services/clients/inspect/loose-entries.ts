@@ -17,11 +17,11 @@ import {
 import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { listRecords, readRecord } from '../store/records.ts';
 import { sameData } from '../text/plain-data.ts';
-import { type AdoptPlace, storeAt } from './adoption-place.ts';
+import { type AdoptionPlace, storeAt } from './adoption-place.ts';
 import type { FoundConfig } from './find-configs.ts';
 import { entryKey } from './server-view.ts';
 
-export interface LooseOptions extends Pick<AdoptPlace, 'env' | 'paths'> {
+export interface LooseOptions extends Pick<AdoptionPlace, 'env' | 'paths'> {
   /** The profile that config.toml gives the user's shims; `production` unless given. */
   readonly userProfile?: string | undefined;
 }
@@ -118,12 +118,12 @@ function flagsOf(
 // Shims of a `sub wrap` in a config that this home has no record of: the session may live all the
 // same, with another SUB_HOME.
 
-type Home = Pick<AdoptPlace, 'env' | 'paths'>;
+type HomeOptions = Pick<AdoptionPlace, 'env' | 'paths'>;
 
 /** Undefined when the sessions of all its entries are over. */
 export function livingWrap(
   { file, entries }: ReadConfig,
-  { env, paths }: Home,
+  { env, paths }: HomeOptions,
 ): Failure | undefined {
   // Whatever else stands there, no session has written it.
   const ids = new Set(entries.flatMap(({ governed }) => governed?.wrapId ?? []).filter(isWrapId));
@@ -140,7 +140,7 @@ export function livingWrap(
 }
 
 /** Whether an entry names a session of `sub wrap` that still runs. */
-function isLiveSession(id: string, { env, paths }: Home): boolean {
+function isLiveSession(id: string, { env, paths }: HomeOptions): boolean {
   if (!isWrapId(id)) return false;
   return [paths.run, fallbackRunDir(env)].some((dir) => readWrapFile(dir, id).kind === 'live');
 }

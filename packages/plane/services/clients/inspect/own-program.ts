@@ -3,7 +3,7 @@
 
 import { delimiter, isAbsolute, join } from 'node:path';
 import { isExecutable, realFile } from '../../../os/index.ts';
-import { governedOf, type ServerEntry } from '../index.ts';
+import { readShimCommand, type ServerEntry } from '../index.ts';
 
 export interface OwnCall {
   /** `process.execPath` */
@@ -36,7 +36,7 @@ export function ownProgram({ runtime, script }: OwnCall): OwnProgram {
   }
   // What we would not know again tomorrow, we would put a second shim in front of.
   const [command, ...args] = words;
-  if (governedOf(command, [...args, 'shim', '--', 'server']) === undefined) {
+  if (readShimCommand(command, [...args, 'shim', '--', 'server']) === undefined) {
     const message = `${words.join(' ')} is no way to start sub that could be told from others.`;
     return { kind: 'not_found', message };
   }
@@ -54,7 +54,7 @@ export function ownProgram({ runtime, script }: OwnCall): OwnProgram {
 // for an argument: a script or a package of the project, a program in a folder of the PATH that the
 // entry brings along. Only what is certain counts.
 
-export interface Asking {
+export interface AskingSub {
   readonly own: OwnCall;
   readonly env: { readonly [name: string]: string | undefined };
 }
@@ -64,7 +64,7 @@ const HARMLESS = /^--(?:max-(?:old|semi)-space-size=\d+|no-warnings|no-deprecati
 const PATH_PARTS_MAX = 256;
 
 /** False also for an entry that starts no shim. */
-export function startsOwn(entry: ServerEntry, { own, env }: Asking): boolean {
+export function startsThisSub(entry: ServerEntry, { own, env }: AskingSub): boolean {
   const { governed } = entry;
   const ours = ownProgram(own);
   if (governed === undefined || ours.kind === 'not_found') return false;

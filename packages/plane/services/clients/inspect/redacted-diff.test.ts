@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Format } from '../index.ts';
-import { masked } from './redacted-diff.ts';
+import { maskConfig } from './redacted-diff.ts';
 
 const NAMES = new Set(['files']);
 
 function mask(text: string, format: Format, shown: readonly (readonly [number, number])[] = []) {
   const ranges = shown.map(([start, end]) => ({ start, end }));
-  return masked(text, { format, shown: ranges, names: NAMES, redact: (one) => one });
+  return maskConfig(text, { format, shown: ranges, names: NAMES, redact: (one) => one });
 }
 
 describe('JSON', () => {

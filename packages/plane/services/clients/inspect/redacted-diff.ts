@@ -5,19 +5,19 @@ import { readDocument } from '../text/document.ts';
 import { MASK, maskedWords } from './mask-words.ts';
 import { entryKey, startedCommand } from './server-view.ts';
 
-interface Shown {
+interface ConfigChange {
   readonly before: ReadConfig;
   readonly after: ReadConfig;
   readonly redact: (text: string) => string;
 }
 
-export function redactedDiff({ before, after, redact }: Shown): string {
+export function redactedDiff({ before, after, redact }: ConfigChange): string {
   const { path } = before.file;
   const touched = touchedIn(before, after);
   const names = new Set([...before.entries, ...after.entries].map(({ name }) => name));
   const known = new Map<string, string>();
   const mask = ({ text, file, entries }: ReadConfig): string =>
-    masked(text, {
+    maskConfig(text, {
       format: file.format,
       names,
       redact,
@@ -42,7 +42,7 @@ function touchedIn(before: ReadConfig, after: ReadConfig): ReadonlySet<string> {
 function rangesOf(
   { text, format }: { readonly text: string; readonly format: Format },
   entries: readonly ServerEntry[],
-): readonly Range[] {
+): readonly ShownRange[] {
   const paths = entries.flatMap(({ at }) => [at.command, at.args]);
   const read = readDocument(text, format, paths);
   // Then nothing is shown at all.
@@ -57,7 +57,7 @@ function rangesOf(
 // A config as it may be shown: its form and the values that are about to change, nothing else. What
 // stands beside them is where clients keep their secrets.
 
-interface Range {
+interface ShownRange {
   readonly start: number;
   readonly end: number;
 }
@@ -65,7 +65,7 @@ interface Range {
 interface MaskOptions {
   readonly format: Format;
   /** Shown, but for what looks like a secret in them; sorted, apart from each other. */
-  readonly shown: readonly Range[];
+  readonly shown: readonly ShownRange[];
   /** Strings that are no secret: the names of servers. */
   readonly names: ReadonlySet<string>;
   readonly redact: (text: string) => string;
@@ -82,7 +82,7 @@ const KEY_LOOK = 65;
 const WORD_LENGTH_MAX = 8_192;
 
 /** Every string that is no key, and every comment, becomes an ellipsis. */
-export function masked(text: string, options: MaskOptions): string {
+export function maskConfig(text: string, options: MaskOptions): string {
   const { shown } = options;
   const parts: string[] = [];
   let at = 0;
@@ -95,7 +95,7 @@ export function masked(text: string, options: MaskOptions): string {
   return parts.join('');
 }
 
-function maskedPart(text: string, range: Range, options: MaskOptions): string {
+function maskedPart(text: string, range: ShownRange, options: MaskOptions): string {
   const { known } = options;
   // What follows decides whether a last word is a key.
   const key = text.slice(range.start, range.end + KEY_LOOK);
@@ -104,7 +104,11 @@ function maskedPart(text: string, range: Range, options: MaskOptions): string {
   return part;
 }
 
-function newlyMasked(text: string, { start, end }: Range, { format, names }: MaskOptions): string {
+function newlyMasked(
+  text: string,
+  { start, end }: ShownRange,
+  { format, names }: MaskOptions,
+): string {
   const isToml = format === 'toml';
   const part = text.slice(start, end);
   return replaceTokens(part, format, (token, tokenEnd) => {
@@ -170,7 +174,7 @@ function maskedComment(token: string): string {
 // The strings and comments of a config, one after the other. By hand: a string of some megabytes is
 // more than a regular expression takes. Comments are found so that a quote in one begins no string.
 
-interface Token {
+interface TextToken {
   readonly start: number;
   readonly end: number;
 }
@@ -179,7 +183,7 @@ const JSON_START = /"|\/\/|\/\*/g;
 const TOML_START = /"""|'''|"|'|#/g;
 
 /** In the order of the text. What has no end ends with its line, or with the text. */
-function* tokensIn(text: string, format: Format): Generator<Token> {
+function* tokensIn(text: string, format: Format): Generator<TextToken> {
   const starts = new RegExp(format === 'toml' ? TOML_START : JSON_START);
   for (let found = starts.exec(text); found !== null; found = starts.exec(text)) {
     const { index: start, 0: mark } = found;

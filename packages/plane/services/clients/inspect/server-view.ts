@@ -1,6 +1,6 @@
 // What becomes of the calls to one server of a config.
 import type { ReadConfig, ServerEntry } from '../index.ts';
-import { type Asking, startsOwn } from './own-program.ts';
+import { type AskingSub, startsThisSub } from './own-program.ts';
 
 /**
  * `governed`: by this very `sub`. `loose`: by this very `sub`, with options that weaken it and that no
@@ -31,19 +31,19 @@ export interface ServerView {
   readonly program?: readonly string[];
 }
 
-interface Viewing extends Asking {
+interface ViewOptions extends AskingSub {
   /** By `entryKey`: the options that loosen an entry. */
   readonly loose: ReadonlyMap<string, readonly string[]>;
 }
 
-function stateOf(entry: ServerEntry, viewing: Viewing): ServerState {
+function stateOf(entry: ServerEntry, viewing: ViewOptions): ServerState {
   const { governed, transport } = entry;
   if (governed === undefined) return transport === 'stdio' ? 'open' : transport;
-  if (!startsOwn(entry, viewing)) return 'foreign';
+  if (!startsThisSub(entry, viewing)) return 'foreign';
   return viewing.loose.has(entryKey(entry)) ? 'loose' : 'governed';
 }
 
-function viewOf(entry: ServerEntry, viewing: Viewing): ServerView {
+function viewOf(entry: ServerEntry, viewing: ViewOptions): ServerView {
   const { name, project, isDisabled, governed, obstacle } = entry;
   const policy = governed && flagIn(governed.flags, 'policy');
   const profile = governed && flagIn(governed.flags, 'profile');
@@ -66,7 +66,7 @@ function viewOf(entry: ServerEntry, viewing: Viewing): ServerView {
   };
 }
 
-export function viewsOf({ entries }: ReadConfig, viewing: Viewing): readonly ServerView[] {
+export function viewsOf({ entries }: ReadConfig, viewing: ViewOptions): readonly ServerView[] {
   return entries.map((entry) => viewOf(entry, viewing));
 }
 

@@ -8,7 +8,7 @@ import { parse } from 'smol-toml';
 import { writePrivateFile } from '../../../os/index.ts';
 import { type HomePaths, loadConfig, type Servers } from '../../../stores/config/index.ts';
 import { readServers } from '../../../stores/config/servers.ts';
-import { heldBy, type SecretPlace, withCode } from '../inspect/adoption-place.ts';
+import { lockedFailure, type SecretPlace, withCode } from '../inspect/adoption-place.ts';
 import {
   type ChangeStore,
   configKey,
@@ -37,7 +37,7 @@ export interface Binding extends BindingName {
 }
 
 /** What config.toml binds; nothing where it cannot be read. */
-export async function boundIn({
+export async function boundServers({
   env,
   project,
 }: Pick<SecretPlace, 'env' | 'project'>): Promise<Servers> {
@@ -176,7 +176,7 @@ function dataOf(text: string): { readonly [key: string]: unknown } | undefined {
   }
 }
 
-type Change = (text: string) => Promise<string | Failure>;
+type TextChange = (text: string) => Promise<string | Failure>;
 
 export function addBindings(bindings: readonly Binding[], file: BindingFile) {
   return changeFile(file, (text) => withBindings(text, bindings, file.paths.config));
@@ -187,10 +187,10 @@ export function removeBindings(bindings: readonly BindingName[], file: BindingFi
 }
 
 /** One process at a time; what others write meanwhile is not overwritten. */
-async function changeFile(file: BindingFile, change: Change): Promise<Failure | undefined> {
+async function changeFile(file: BindingFile, change: TextChange): Promise<Failure | undefined> {
   const { paths, store } = file;
   const lock = lockConfig(configKey(paths.config), store);
-  if (lock.kind === 'held') return heldBy(paths.config, lock.by);
+  if (lock.kind === 'held') return lockedFailure(paths.config, lock.by);
   if (lock.kind === 'failure') return withCode('SUB_FILE_WRITE', lock);
   try {
     dropDrafts(paths.config);
@@ -207,7 +207,7 @@ async function changeFile(file: BindingFile, change: Change): Promise<Failure | 
 
 async function attempt(
   { paths }: BindingFile,
-  change: Change,
+  change: TextChange,
 ): Promise<Failure | undefined | 'changed'> {
   const config = readConfigFile(paths.config);
   if (config.kind === 'failure') return withCode('SUB_FILE_READ', config);
@@ -215,7 +215,7 @@ async function attempt(
   const next = await change(text);
   if (typeof next !== 'string') return next;
   if (next === text) return undefined;
-  if (config.kind === 'missing') return made(paths, next);
+  if (config.kind === 'missing') return createConfigFile(paths, next);
   const draft = draftPath(config.target);
   const result = replaceConfigFile({ config, bytes: Buffer.from(next), draft });
   if (result.kind === 'changed') return 'changed';
@@ -229,7 +229,10 @@ function dropEmpty(path: string): void {
   if (stats?.isFile() === true && stats.size === 0) rmSync(path, { force: true });
 }
 
-function made({ home, config }: BindingFile['paths'], text: string): Failure | undefined {
+function createConfigFile(
+  { home, config }: BindingFile['paths'],
+  text: string,
+): Failure | undefined {
   const unsafe = ensureFolder(home);
   if (unsafe !== undefined) return withCode('SUB_HOME_UNSAFE', unsafe);
   try {

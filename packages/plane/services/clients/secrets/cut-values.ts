@@ -1,14 +1,14 @@
 // Takes values out of a config so that they can be put back to the last byte.
 // Pure: a text in, a text out, and checked by reading it.
 import { isObject } from '@subluminal/contracts';
-import type { Cut, Edit, Format, ValuePath } from '../index.ts';
-import { type Document, readDocument } from '../text/document.ts';
+import type { CutText, Edit, Format, ValuePath } from '../index.ts';
+import { type ConfigDocument, readDocument } from '../text/document.ts';
 import { applyEdits, removeValue } from '../text/edits.ts';
 import { sameData } from '../text/plain-data.ts';
-import type { Span } from '../text/tree.ts';
+import type { TextSpan } from '../text/tree.ts';
 
 /** All values at once: each look at a config takes its time, and configs can be large. */
-export function cutAll<T extends Target>(text: string, cutting: Cutting<T>): CutAll<T> {
+export function cutAll<T extends CutTarget>(text: string, cutting: CutOptions<T>): CutAll<T> {
   const all = cutOnce(text, cutting);
   if (all !== undefined && isRight(text, cutting, all)) return all;
   // One of them is the reason: each by itself.
@@ -25,9 +25,9 @@ export function cutAll<T extends Target>(text: string, cutting: Cutting<T>): Cut
 }
 
 /** Nothing but the values may be gone, and they must come back to the byte. */
-function isRight<T extends Target>(
+function isRight<T extends CutTarget>(
   text: string,
-  { format, targets }: Cutting<T>,
+  { format, targets }: CutOptions<T>,
   { text: next, cuts }: CutAll<T>,
 ): boolean {
   const [before, after] = [text, next].map((one) => documentOf(one, { format, targets }));
@@ -55,7 +55,7 @@ function isSameBut(full: unknown, cut: unknown, paths: readonly ValuePath[]): bo
 export function isFilled(
   [cut, full]: readonly [string, string],
   format: Format,
-  values: readonly Target[],
+  values: readonly CutTarget[],
 ): boolean {
   const paths = values.map(({ path }) => path);
   const [before, after] = [cut, full].map((one) => readDocument(one, format, paths));
@@ -93,29 +93,29 @@ export function withoutEmpty(value: unknown, path: ValuePath): unknown {
 // by itself: each look at a whole config takes its time, and configs can be large.
 
 /** A value that is to go. */
-interface Target {
+interface CutTarget {
   readonly path: ValuePath;
   readonly value: string;
 }
 
-interface Cutting<T extends Target> {
+interface CutOptions<T extends CutTarget> {
   readonly format: Format;
   readonly targets: readonly T[];
 }
 
-interface CutOne<T extends Target> {
+interface CutOne<T extends CutTarget> {
   readonly target: T;
-  readonly cut: Cut;
+  readonly cut: CutText;
 }
 
 /** A part of the text with all that goes out of it; the places of its cuts count from its start. */
-interface Piece<T extends Target> extends Span {
+interface CutPiece<T extends CutTarget> extends TextSpan {
   readonly text: string;
   readonly cuts: readonly CutOne<T>[];
   readonly left: readonly T[];
 }
 
-interface CutAll<T extends Target> {
+interface CutAll<T extends CutTarget> {
   readonly text: string;
   /** In the order of the text, in which they were cut; they go back in the opposite one. */
   readonly cuts: readonly CutOne<T>[];
@@ -124,7 +124,7 @@ interface CutAll<T extends Target> {
 }
 
 /** Undefined where parts of the text are entangled. */
-function cutOnce<T extends Target>(text: string, cutting: Cutting<T>): CutAll<T> | undefined {
+function cutOnce<T extends CutTarget>(text: string, cutting: CutOptions<T>): CutAll<T> | undefined {
   const document = documentOf(text, cutting);
   if (document === undefined) return { text, cuts: [], left: cutting.targets };
   const groups = new Map<string, T[]>();
@@ -140,8 +140,8 @@ function cutOnce<T extends Target>(text: string, cutting: Cutting<T>): CutAll<T>
 
 export function documentOf(
   text: string,
-  { format, targets }: Cutting<Target>,
-): Document | undefined {
+  { format, targets }: CutOptions<CutTarget>,
+): ConfigDocument | undefined {
   const read = readDocument(
     text,
     format,
@@ -150,7 +150,10 @@ export function documentOf(
   return read.kind === 'document' ? read.document : undefined;
 }
 
-function inOrder<T extends Target>(document: Document, targets: readonly T[]): readonly T[] {
+function inOrder<T extends CutTarget>(
+  document: ConfigDocument,
+  targets: readonly T[],
+): readonly T[] {
   return targets
     .map((target) => ({ target, start: document.spanAt(target.path)?.start ?? -1 }))
     .toSorted((left, right) => left.start - right.start)
@@ -158,10 +161,10 @@ function inOrder<T extends Target>(document: Document, targets: readonly T[]): r
 }
 
 /** Of the values of one environment, in the order of the text. */
-function piecesOf<T extends Target>(
-  document: Document,
+function piecesOf<T extends CutTarget>(
+  document: ConfigDocument,
   targets: readonly T[],
-): readonly Piece<T>[] {
+): readonly CutPiece<T>[] {
   const span = document.spanAt(targets[0]?.path.slice(0, -1) ?? []);
   if (span !== undefined) return [insideOf(document, span, targets)];
   // A table of lines, each of which goes by itself.
@@ -177,11 +180,11 @@ function piecesOf<T extends Target>(
 const TABLE = { key: 'x', head: 'x = ' } as const;
 
 /** One after the other: what stands side by side shares its commas. */
-function insideOf<T extends Target>(
-  { text, format }: Document,
-  { start, end }: Span,
+function insideOf<T extends CutTarget>(
+  { text, format }: ConfigDocument,
+  { start, end }: TextSpan,
   targets: readonly T[],
-): Piece<T> {
+): CutPiece<T> {
   const [cuts, left]: [CutOne<T>[], T[]] = [[], []];
   const { head, above } =
     format === 'toml' ? { head: TABLE.head, above: [TABLE.key] } : { head: '', above: [] };
@@ -201,9 +204,9 @@ function insideOf<T extends Target>(
 }
 
 function planOne(
-  document: Document,
-  { path, value }: Target,
-): { readonly edit: Edit; readonly cut: Cut } | undefined {
+  document: ConfigDocument,
+  { path, value }: CutTarget,
+): { readonly edit: Edit; readonly cut: CutText } | undefined {
   const { text, format } = document;
   const span = document.spanAt(path);
   if (span === undefined || document.valueAt(path) !== value) return undefined;
@@ -217,9 +220,9 @@ function planOne(
 }
 
 /** The places of all cuts in the text as it is when its turn comes: what stands before is gone then. */
-function joined<T extends Target>(
+function joined<T extends CutTarget>(
   text: string,
-  pieces: readonly Piece<T>[],
+  pieces: readonly CutPiece<T>[],
 ): CutAll<T> | undefined {
   const left = pieces.flatMap((one) => one.left);
   const parts: string[] = [];
@@ -245,7 +248,7 @@ function joined<T extends Target>(
 
 /** A cut, and the value that goes there. */
 interface Uncut {
-  readonly cut: Cut;
+  readonly cut: CutText;
   readonly value: string;
 }
 
@@ -266,7 +269,7 @@ export function uncutAll(text: string, cuts: readonly Uncut[], format: Format): 
   return from.slice(0, end) + behind.toReversed().join('');
 }
 
-function written(value: string, form: Cut['form'], format: Format): string {
+function written(value: string, form: CutText['form'], format: Format): string {
   // A value that was rotated since may have what cannot stand between single quotes.
   const isLiteral = form === 'literal' && !/['\p{Cc}]/u.test(value);
   return isLiteral ? `'${value}'` : quoted(value, format);
@@ -279,7 +282,7 @@ export function quoted(value: string, format: Format): string {
 }
 
 /** Undefined for what is written with escapes that we would not write again. */
-function formOf(text: string, value: string, format: Format): Cut['form'] | undefined {
+function formOf(text: string, value: string, format: Format): CutText['form'] | undefined {
   if (text === quoted(value, format)) return 'quoted';
   return text === `'${value}'` ? 'literal' : undefined;
 }

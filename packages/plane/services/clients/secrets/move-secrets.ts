@@ -12,13 +12,13 @@ import {
   type Protection,
   type VaultOptions,
 } from '../../../stores/vault/index.ts';
-import type { ConfigFailure, Format, MovedSecret, Rewritten } from '../index.ts';
+import type { ConfigFailure, Format, MovedSecret, RewrittenConfig } from '../index.ts';
 import { type SecretPlace, storeAt } from '../inspect/adoption-place.ts';
 import { type ChangeStore, configFailure, readOwn } from '../store/change-store.ts';
 import { CONFIG_BYTES_MAX, readConfigFile } from '../store/config-file.ts';
 
 import type { ConfigRecord } from '../store/record-text.ts';
-import { isOf, readRecord } from '../store/records.ts';
+import { matchesDigest, readRecord } from '../store/records.ts';
 import { readDocument } from '../text/document.ts';
 import {
   addBindings,
@@ -29,30 +29,30 @@ import {
 } from './bindings.ts';
 import { cutAll } from './cut-values.ts';
 import { beginMove } from './pending-bindings.ts';
-import { othersIn } from './plain-secrets.ts';
-import { type MovableFile, type Move, Planning } from './plan-moves.ts';
+import { serversByName } from './plain-secrets.ts';
+import { type MovableFile, MovePlanner, type SecretMove } from './plan-moves.ts';
 
 import { startDigest } from './return-secrets.ts';
 
 export type MoveStep = 'secrets stored' | 'servers bound';
 
-interface Stored {
+interface StoredSecrets {
   readonly kind: 'stored';
   /** What protects the store, where it was made for these secrets. */
   readonly newStore?: Protection;
 }
 
-export interface Moves {
+export interface PreparedMoves {
   readonly kind: 'moves';
-  readonly of: (file: MovableFile) => readonly Move[];
+  readonly of: (file: MovableFile) => readonly SecretMove[];
   /** What was bound before. */
   readonly bound: Servers;
   /** What stays where it is, and why; whole sentences. */
   readonly warnings: readonly string[];
   /** Stores and binds; then, and not before, the configs may change. */
-  readonly store: (onStep?: (step: MoveStep) => void) => Promise<Stored | Failure>;
+  readonly store: (onStep?: (step: MoveStep) => void) => Promise<StoredSecrets | Failure>;
   /** Takes the new bindings out again: of a config that could not be changed after all. */
-  readonly unbind: (moves: readonly Move[]) => Promise<void>;
+  readonly unbind: (moves: readonly SecretMove[]) => Promise<void>;
   /** Once all configs are changed, or left: until then a killed process leaves a trace. */
   readonly end: () => void;
 }
@@ -62,13 +62,13 @@ export async function vaultOptions(options: SecretPlace): Promise<VaultOptions |
   return 'kind' in ready ? ready : ready.vault;
 }
 
-interface Home {
+interface VaultHome {
   readonly vault: VaultOptions;
   readonly servers: Servers;
   readonly warnings: readonly string[];
 }
 
-async function readHome(options: SecretPlace): Promise<Home | Failure> {
+async function readHome(options: SecretPlace): Promise<VaultHome | Failure> {
   const { env, project, paths, keychain } = options;
   const loaded = await loadConfig({ env, flags: {}, cwd: project });
   if (!loaded.ok) {
@@ -108,17 +108,17 @@ function unreadable(where: string) {
 export async function prepareMoves(
   files: readonly MovableFile[],
   options: SecretPlace,
-): Promise<Moves | Failure> {
+): Promise<PreparedMoves | Failure> {
   const home = await readHome(options);
   if ('kind' in home) return home;
   const vault = await openVault(home.vault);
   if (isFailure(vault)) return unopened(vault);
   try {
-    const others = othersIn(
+    const others = serversByName(
       options,
       files.map(({ found }) => found),
     );
-    const planning = new Planning({ servers: home.servers, others, vault, env: options.env });
+    const planning = new MovePlanner({ servers: home.servers, others, vault, env: options.env });
     const moves = new Map(files.map((file) => [file, planning.movesOf(file)]));
     const unfit = await unfitFor(planning.bindings, options);
     if (unfit === undefined) return movesOf(planning, moves, { options, home });
@@ -143,19 +143,19 @@ async function unfitFor(bindings: readonly Binding[], { paths }: SecretPlace) {
   return typeof next === 'string' ? undefined : next;
 }
 
-interface Unfit {
-  readonly planning: Planning;
-  readonly moves: ReadonlyMap<MovableFile, readonly Move[]>;
+interface UnfitBindings {
+  readonly planning: MovePlanner;
+  readonly moves: ReadonlyMap<MovableFile, readonly SecretMove[]>;
   readonly unfit: Failure;
 }
 
-interface Place {
+interface MoveContext {
   readonly options: SecretPlace;
-  readonly home: Home;
+  readonly home: VaultHome;
 }
 
 /** A server with an odd name keeps no other one's secrets in plain text. Undefined where none is left. */
-async function withoutUnfit({ planning, moves, unfit }: Unfit, place: Place) {
+async function withoutUnfit({ planning, moves, unfit }: UnfitBindings, place: MoveContext) {
   const odd = new Map<string, string>();
   for (const one of planning.bindings) {
     const why = await unfitFor([one], place.options);
@@ -179,10 +179,10 @@ async function withoutUnfit({ planning, moves, unfit }: Unfit, place: Place) {
 }
 
 function movesOf(
-  { bindings, secrets, warnings }: Pick<Planning, 'bindings' | 'secrets' | 'warnings'>,
-  moves: ReadonlyMap<MovableFile, readonly Move[]>,
-  { options, home }: Place,
-): Moves {
+  { bindings, secrets, warnings }: Pick<MovePlanner, 'bindings' | 'secrets' | 'warnings'>,
+  moves: ReadonlyMap<MovableFile, readonly SecretMove[]>,
+  { options, home }: MoveContext,
+): PreparedMoves {
   const file = { paths: options.paths, store: storeAt(options.paths) };
   let end = (): void => undefined;
   return {
@@ -217,7 +217,7 @@ function movesOf(
   };
 }
 
-function nameOf({ server, path, secret }: Move): BindingName {
+function nameOf({ server, path, secret }: SecretMove): BindingName {
   return { server, variable: String(path.at(-1)), secret };
 }
 
@@ -229,13 +229,15 @@ interface Moving {
   /** Of the record of the config. */
   readonly key: string;
   readonly store: ChangeStore;
-  readonly moves: readonly Move[];
+  readonly moves: readonly SecretMove[];
   /** Makes the config without its secrets start shims. */
-  readonly rewrite: (baseText: string) => Rewritten | ConfigFailure;
+  readonly rewrite: (baseText: string) => RewrittenConfig | ConfigFailure;
 }
 
 /** The secrets go first, so that what is kept as the base holds none of them. */
-export function movingRewrite(moving: Moving): (baseText: string) => Rewritten | ConfigFailure {
+export function movingRewrite(
+  moving: Moving,
+): (baseText: string) => RewrittenConfig | ConfigFailure {
   const { path, format, moves, rewrite } = moving;
   return (baseText) => {
     const targets = moves.map(({ value, ...move }) => ({ path: move.path, value: value(), move }));
@@ -263,14 +265,14 @@ export function movingRewrite(moving: Moving): (baseText: string) => Rewritten |
   };
 }
 
-interface Step {
+interface CutStep {
   readonly before: string;
   readonly after: string;
   readonly cuts: readonly MovedSecret[];
 }
 
 /** Those that were moved earlier stay known; to the byte, while nobody else has changed the config. */
-function chain({ key, store, format }: Moving, step: Step): readonly MovedSecret[] {
+function chain({ key, store, format }: Moving, step: CutStep): readonly MovedSecret[] {
   const found = readRecord(key, store.paths);
   const record = found.kind === 'record' ? found.record : undefined;
   const earlier = record?.moved ?? [];
@@ -290,7 +292,7 @@ function chain({ key, store, format }: Moving, step: Step): readonly MovedSecret
 }
 
 function isBase(text: string, { base }: ConfigRecord): boolean {
-  return isOf(base, Buffer.from(text));
+  return matchesDigest(base, Buffer.from(text));
 }
 
 function endsWith(all: readonly MovedSecret[], last: readonly MovedSecret[]): boolean {
@@ -309,7 +311,11 @@ interface Scrubbed {
   readonly removed: readonly string[];
 }
 
-export function scrubCopies(key: string, moves: readonly Move[], { paths }: ChangeStore): Scrubbed {
+export function scrubCopies(
+  key: string,
+  moves: readonly SecretMove[],
+  { paths }: ChangeStore,
+): Scrubbed {
   const [holding, removed]: [string[], string[]] = [[], []];
   for (const name of moves.length === 0 ? [] : copiesOf(key, paths.backups)) {
     const path = join(paths.backups, name);

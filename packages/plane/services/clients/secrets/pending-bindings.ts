@@ -20,11 +20,11 @@ import {
 } from '../store/change-store.ts';
 
 import { type FoundRecord, listRecords } from '../store/records.ts';
-import { type BindingFile, type BindingName, boundIn, removeBindings } from './bindings.ts';
+import { type BindingFile, type BindingName, boundServers, removeBindings } from './bindings.ts';
 
 import { serverOf, wordsOf } from './plain-secrets.ts';
 
-interface Pending {
+interface PendingMove {
   readonly path: string;
   readonly owner: ProcessIdentity;
   readonly bindings: readonly BindingName[];
@@ -55,7 +55,7 @@ export function beginMove(
   return () => rmSync(path, { force: true });
 }
 
-function pendingIn({ paths }: ChangeStore): readonly Pending[] {
+function pendingIn({ paths }: ChangeStore): readonly PendingMove[] {
   let names: readonly string[] = [];
   try {
     names = readdirSync(paths.backups).filter((name) => NAME.test(name));
@@ -70,7 +70,7 @@ function pendingIn({ paths }: ChangeStore): readonly Pending[] {
 }
 
 /** One that cannot be read names nothing that could be taken out. */
-function readPending(path: string): Omit<Pending, 'path'> | undefined {
+function readPending(path: string): Omit<PendingMove, 'path'> | undefined {
   try {
     const data: unknown = JSON.parse(readOwn(path, BYTES_MAX)?.toString('utf8') ?? 'null');
     if (!isObject(data) || !isOwner(data['owner']) || !Array.isArray(data['bindings'])) {
@@ -150,7 +150,7 @@ function nameKey({ server, variable, secret }: BindingName): string {
 
 const KEPT_BYTES_MAX = 4_194_304;
 
-function keptIn({ paths }: ChangeStore): readonly BindingName[] {
+function keptBindings({ paths }: ChangeStore): readonly BindingName[] {
   try {
     const text = readOwn(pathOf(paths), KEPT_BYTES_MAX)?.toString('utf8') ?? '[]';
     const data: unknown = JSON.parse(text);
@@ -162,7 +162,7 @@ function keptIn({ paths }: ChangeStore): readonly BindingName[] {
 }
 
 /** In place of what was written down before. */
-function keep(bindings: readonly BindingName[], { paths }: ChangeStore): void {
+function keepBindings(bindings: readonly BindingName[], { paths }: ChangeStore): void {
   const path = pathOf(paths);
   try {
     if (bindings.length === 0) {
@@ -197,19 +197,22 @@ export async function unbindMoved(
     ),
   );
   const moved = (found?.record.moved ?? []).map(nameOf);
-  const old = keptIn(store);
+  const old = keptBindings(store);
   const all = new Map([...old, ...moved].map((one) => [nameKey(one), one]));
   const unneeded = [...all].flatMap(([key, one]) => (needed.has(key) ? [] : [one]));
   if (all.size === 0) return undefined;
   const running = unneeded.length === 0 ? [] : runningIn(options, store);
-  const bound = unneeded.length === 0 ? new Map<string, never>() : await boundIn(options);
+  const bound = unneeded.length === 0 ? new Map<string, never>() : await boundServers(options);
   const usedBy = (one: BindingName) => running.find((entry) => isFor(one, entry, bound));
   const bindings = unneeded.filter((one) => usedBy(one) === undefined);
   const failed =
     bindings.length === 0
       ? undefined
       : await removeBindings(bindings, { paths: options.paths, store });
-  keep(failed === undefined ? unneeded.filter((one) => !bindings.includes(one)) : unneeded, store);
+  keepBindings(
+    failed === undefined ? unneeded.filter((one) => !bindings.includes(one)) : unneeded,
+    store,
+  );
   if (failed !== undefined) {
     return `the bindings stay in config.toml: ${failed.message} ${failed.fix}`;
   }
@@ -224,14 +227,14 @@ function nameOf({ server, path, secret }: MovedSecret): BindingName {
   return { server, variable: String(path.at(-1)), secret };
 }
 
-interface Running {
+interface ShimmedServer {
   readonly server: string;
   readonly path: string;
   readonly words: readonly string[];
 }
 
 /** What starts behind a shim, by whichever config. */
-function runningIn(place: SecretPlace, store: ChangeStore): readonly Running[] {
+function runningIn(place: SecretPlace, store: ChangeStore): readonly ShimmedServer[] {
   const { found } = findConfigs({ place: clientPlace(place), clients: CLIENTS });
   const recorded = recordedConfigs(store, new Set()).filter((one) => one.kind === 'found');
   return [...found, ...recorded].flatMap(({ file, config }) =>
@@ -242,7 +245,11 @@ function runningIn(place: SecretPlace, store: ChangeStore): readonly Running[] {
 }
 
 /** Whether it gets the secret by the binding that is to go. */
-function isFor({ server, variable, secret }: BindingName, entry: Running, bound: Servers): boolean {
+function isFor(
+  { server, variable, secret }: BindingName,
+  entry: ShimmedServer,
+  bound: Servers,
+): boolean {
   const bindings = bound.get(server)?.secretBindings ?? [];
   return (
     entry.server === server &&

@@ -4,10 +4,10 @@ import { createRedactor, type Redactor } from '@subluminal/core/scan';
 import { isReservedName } from '../../../stores/config/values.ts';
 import { fitsCommand } from '../../../stores/vault/index.ts';
 import { CLIENTS, type ReadConfig, type ServerEntry, type ValuePath } from '../index.ts';
-import { type AdoptPlace, clientPlace, storeAt } from '../inspect/adoption-place.ts';
+import { type AdoptionPlace, clientPlace, storeAt } from '../inspect/adoption-place.ts';
 
 import { type FoundConfig, findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
-import { type Document, readDocument } from '../text/document.ts';
+import { type ConfigDocument, readDocument } from '../text/document.ts';
 
 export interface PlainSecret {
   /** The entry, and the server as the shim and the bindings know it. */
@@ -35,7 +35,7 @@ interface PlainSecrets {
 export function plainSecrets(
   config: ReadConfig,
   entries: readonly ServerEntry[],
-  looksLike: LooksLike,
+  looksLike: SecretTest,
 ): PlainSecrets {
   const document = documentOf(config);
   if (document === undefined) return { secrets: [], more: 0 };
@@ -71,7 +71,10 @@ interface SetVariable {
 }
 
 /** What an entry sets for its server; older settings of Zed have it beside the path of the command. */
-export function variablesOf(document: Document, { path, at }: ServerEntry): readonly SetVariable[] {
+export function variablesOf(
+  document: ConfigDocument,
+  { path, at }: ServerEntry,
+): readonly SetVariable[] {
   const places = new Map(
     [path, at.command.slice(0, -1)].map((holder) => [JSON.stringify(holder), [...holder, 'env']]),
   );
@@ -83,7 +86,7 @@ export function variablesOf(document: Document, { path, at }: ServerEntry): read
   });
 }
 
-export function documentOf({ text, file, entries }: ReadConfig): Document | undefined {
+export function documentOf({ text, file, entries }: ReadConfig): ConfigDocument | undefined {
   if (text.trim() === '') return undefined;
   const read = readDocument(
     text,
@@ -97,7 +100,7 @@ export function documentOf({ text, file, entries }: ReadConfig): Document | unde
 // and that look drawn by lot. What only refers to a value elsewhere is none.
 
 /** Why a value is taken for a secret; a word for people, never a part of the value. */
-export type LooksLike = (variable: string, value: string) => string | undefined;
+export type SecretTest = (variable: string, value: string) => string | undefined;
 
 const LENGTH_MIN = 8;
 /** What the store and the shim take. */
@@ -116,7 +119,7 @@ const DISTINCT_MIN = 6;
 const CLASSES = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/];
 
 /** Made once for all values, and only where there is one: the known forms are many. */
-export function secretLooks(): LooksLike {
+export function secretLooks(): SecretTest {
   let redactor: Redactor | undefined;
   return (variable, value) => {
     if (!isStorable(value) || REFERENCE.test(value.trim())) return undefined;
@@ -145,7 +148,7 @@ function isDrawn(value: string): boolean {
 // Servers of one name and one command share their bindings, whichever client starts them: what the
 // entries of that name set, in every config that is known here.
 
-interface Other {
+interface NamedServer {
   readonly path: string;
   /** What starts it. */
   readonly words: readonly string[];
@@ -153,15 +156,15 @@ interface Other {
   readonly set: ReadonlyMap<string, readonly string[]>;
 }
 
-export type Others = ReadonlyMap<string, readonly Other[]>;
+export type ServersByName = ReadonlyMap<string, readonly NamedServer[]>;
 
-export function othersIn(place: AdoptPlace, more: readonly FoundConfig[]): Others {
+export function serversByName(place: AdoptionPlace, more: readonly FoundConfig[]): ServersByName {
   const { found } = findConfigs({ place: clientPlace(place), clients: CLIENTS });
   const all = new Map([...found, ...more].map((one) => [one.target, one]));
   for (const one of recordedConfigs(storeAt(place.paths), new Set())) {
     if (one.kind === 'found' && !all.has(one.target)) all.set(one.target, one);
   }
-  const others = new Map<string, Other[]>();
+  const others = new Map<string, NamedServer[]>();
   for (const { file, config } of all.values()) {
     const document = documentOf(config);
     for (const entry of document === undefined ? [] : config.entries) {
@@ -179,7 +182,7 @@ export function othersIn(place: AdoptPlace, more: readonly FoundConfig[]): Other
   return others;
 }
 
-interface Asked {
+interface SharedSecret {
   readonly server: string;
   readonly variable: string;
   readonly value: string;
@@ -187,7 +190,7 @@ interface Asked {
   readonly command: readonly string[];
 }
 
-interface Shared {
+interface SharingServers {
   /** Another entry of that name and command would get this value in place of its own. */
   readonly clash: string | undefined;
   /** Entries of that name and command that have none, and get it too. */
@@ -196,13 +199,16 @@ interface Shared {
   readonly apart: readonly string[];
 }
 
-export function sharedBy(others: Others, { server, variable, value, command }: Asked): Shared {
-  const isSame = ({ words }: Other) => fitsCommand(command, words);
+export function sharedBy(
+  others: ServersByName,
+  { server, variable, value, command }: SharedSecret,
+): SharingServers {
+  const isSame = ({ words }: NamedServer) => fitsCommand(command, words);
   const named = others.get(server) ?? [];
   const same = named.filter(isSame);
   const key = variable.toUpperCase();
   const clash = same.find(({ set }) => set.get(key)?.some((one) => one !== value) === true);
-  const pathsOf = (some: readonly Other[]) => [...new Set(some.map(({ path }) => path))];
+  const pathsOf = (some: readonly NamedServer[]) => [...new Set(some.map(({ path }) => path))];
   return {
     clash: clash?.path,
     also: pathsOf(same.filter(({ set }) => !set.has(key))),

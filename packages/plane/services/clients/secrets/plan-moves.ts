@@ -12,16 +12,16 @@ import {
   type Vault,
 } from '../../../stores/vault/index.ts';
 import { expanded, type MovedSecret, type ValuePath } from '../index.ts';
-import { type FoundConfig, projectOf } from '../inspect/find-configs.ts';
+import { type FoundConfig, projectOfFile } from '../inspect/find-configs.ts';
 import { hasDrawn, maskedWords } from '../inspect/mask-words.ts';
-import type { Document } from '../text/document.ts';
+import type { ConfigDocument } from '../text/document.ts';
 
 import type { Binding } from './bindings.ts';
 import { cutAll } from './cut-values.ts';
-import { documentOf, type Others, type PlainSecret, sharedBy } from './plain-secrets.ts';
+import { documentOf, type PlainSecret, type ServersByName, sharedBy } from './plain-secrets.ts';
 
 /** A secret that goes into the store, or is there already. */
-export interface Move extends Omit<MovedSecret, 'cut' | 'moved_at'> {
+export interface SecretMove extends Omit<MovedSecret, 'cut' | 'moved_at'> {
   /** By a function, so that no dump shows it. */
   readonly value: () => string;
 }
@@ -34,25 +34,25 @@ export interface MovableFile {
   readonly baseText: string;
 }
 
-interface PlanningParts {
+interface MovePlannerOptions {
   /** What is bound already. */
   readonly servers: Servers;
-  readonly others: Others;
+  readonly others: ServersByName;
   readonly vault: Vault | undefined;
   /** Of this terminal: where programs are found. */
   readonly env: { readonly [name: string]: string | undefined };
 }
 
 /** Gathers what is new: names that are taken by one file are taken for the next. */
-export class Planning {
+export class MovePlanner {
   readonly bindings: Binding[] = [];
   readonly secrets = new Map<string, () => string>();
   readonly warnings: string[] = [];
-  readonly #parts: PlanningParts;
+  readonly #parts: MovePlannerOptions;
   readonly #names = new Map<string, string>();
   readonly #bindWords: BindWords = wordBinder();
 
-  constructor(parts: PlanningParts) {
+  constructor(parts: MovePlannerOptions) {
     this.#parts = parts;
     const { vault } = parts;
     for (const { name } of vault?.secrets ?? []) {
@@ -61,7 +61,7 @@ export class Planning {
     }
   }
 
-  movesOf({ found, secrets, baseText }: MovableFile): readonly Move[] {
+  movesOf({ found, secrets, baseText }: MovableFile): readonly SecretMove[] {
     const { file, client } = found;
     const document = documentOf({ ...found.config, text: baseText });
     const targets = secrets.flatMap((secret) => {
@@ -69,7 +69,7 @@ export class Planning {
       return typeof value === 'string' ? [{ path: secret.path, value, secret }] : [];
     });
     const { left } = cutAll(baseText, { format: file.format, targets });
-    return targets.flatMap((target): readonly Move[] => {
+    return targets.flatMap((target): readonly SecretMove[] => {
       const { server, variable, path, command } = target.secret;
       const words = `${variable} of ${server} in ${file.path}`;
       if (left.includes(target)) {
@@ -86,7 +86,7 @@ export class Planning {
 
   #startOf(
     found: FoundConfig,
-    document: Document | undefined,
+    document: ConfigDocument | undefined,
     { path, project, command, bound }: PlainSecret & { readonly bound: readonly string[] },
   ): BoundProgram | string {
     if (document === undefined) return 'its config cannot be read';
@@ -94,7 +94,7 @@ export class Planning {
     return boundProgram({ found, document, path: path.slice(0, -2), project, command, bound, env });
   }
 
-  #nameFor(asked: Asked): string | undefined {
+  #nameFor(asked: SecretRequest): string | undefined {
     const { server, variable, value, words, command, starts } = asked;
     const bound = this.#boundTo(asked);
     if (bound !== undefined) return this.#reused(bound, asked);
@@ -125,7 +125,12 @@ export class Planning {
   }
 
   /** What it gets by its name and command. */
-  #boundTo({ server, variable, started, starts }: Asked): SecretBinding | Binding | undefined {
+  #boundTo({
+    server,
+    variable,
+    started,
+    starts,
+  }: SecretRequest): SecretBinding | Binding | undefined {
     const isSame = (other: string) => other.toUpperCase() === variable.toUpperCase();
     const isFor = ({
       command,
@@ -143,7 +148,10 @@ export class Planning {
   }
 
   /** What the server gets already stands in the store: only the copy in the config goes. */
-  #reused(bound: SecretBinding | Binding, { value, words, variable }: Asked): string | undefined {
+  #reused(
+    bound: SecretBinding | Binding,
+    { value, words, variable }: SecretRequest,
+  ): string | undefined {
     const [name, isOurs] =
       'secretRef' in bound
         ? [bound.secretRef, bound.source === 'vault' && bound.injectAs === variable]
@@ -156,7 +164,7 @@ export class Planning {
     return undefined;
   }
 
-  #newName(asked: Asked): string {
+  #newName(asked: SecretRequest): string {
     const { vault } = this.#parts;
     const taken = new Set([
       ...(vault?.secrets ?? []).map(({ name }) => name),
@@ -184,7 +192,7 @@ function isSameStart({ program, files }: BoundProgram, starts: BoundProgram | st
   );
 }
 
-interface Asked {
+interface SecretRequest {
   readonly client: string;
   readonly server: string;
   readonly variable: string;
@@ -203,14 +211,14 @@ interface Asked {
 const PART_LENGTH_MAX = 40;
 const TRIES_MAX = 99;
 
-interface Naming {
+interface SecretOrigin {
   readonly client: string;
   readonly server: string;
   readonly variable: string;
 }
 
 /** The names to try, in order: the first that is free, or that holds the same value, is taken. */
-function secretNames({ client, server, variable }: Naming): readonly string[] {
+function secretNames({ client, server, variable }: SecretOrigin): readonly string[] {
   const plain = [client, server, variable].map(partOf).join('.');
   const base = isSecretName(plain) ? plain : `moved.${partOf(variable)}`;
   return [base, ...Array.from({ length: TRIES_MAX - 1 }, (_, at) => `${base}-${at + 2}`)];
@@ -258,9 +266,9 @@ interface BoundProgram {
   readonly files: readonly string[];
 }
 
-interface Starting {
+interface ServerStartContext {
   readonly found: FoundConfig;
-  readonly document: Document;
+  readonly document: ConfigDocument;
   /** Where the entry, or the part of it that holds its environment, stands. */
   readonly path: ValuePath;
   /** The folder of the project that the entry is for, if it is for one alone. */
@@ -272,7 +280,7 @@ interface Starting {
 }
 
 /** A text says why nothing can be bound, in words that end no sentence. */
-function boundProgram(starting: Starting): BoundProgram | string {
+function boundProgram(starting: ServerStartContext): BoundProgram | string {
   const { document, path, command, bound, env } = starting;
   const folder = folderOf(starting);
   const expand = expander(starting, folder);
@@ -306,14 +314,19 @@ function isRelativePath(word: string): boolean {
   return /^\.{1,2}(?:\/|$)/.test(word) || /^[^/-].*\.(?:[cm]?[jt]sx?|py|rb|pl|php|sh)$/.test(word);
 }
 
-function folderOf({ found: { file }, document, path, project }: Starting): string | undefined {
-  const home = project ?? (file.scope === 'project' ? projectOf(file.path) : undefined);
+function folderOf({
+  found: { file },
+  document,
+  path,
+  project,
+}: ServerStartContext): string | undefined {
+  const home = project ?? (file.scope === 'project' ? projectOfFile(file.path) : undefined);
   const own = document.valueAt([...path, 'cwd']);
   if (typeof own !== 'string' || own.includes('${')) return home;
   return home === undefined && !own.startsWith('/') ? undefined : resolve(home ?? '/', own);
 }
 
-function expander({ found: { client }, env }: Starting, folder: string | undefined) {
+function expander({ found: { client }, env }: ServerStartContext, folder: string | undefined) {
   return (text: string): string => {
     const placed = folder === undefined ? text : text.replaceAll('${workspaceFolder}', folder);
     return expanded({ command: placed, args: [] }, client, env).command ?? placed;

@@ -3,20 +3,20 @@
 import { isObject } from '@subluminal/contracts';
 import { parse } from 'smol-toml';
 import type { Edit, Format, ValuePath } from '../index.ts';
-import { type Document, readDocument } from '../text/document.ts';
+import { type ConfigDocument, readDocument } from '../text/document.ts';
 import { applyEdits, insertAfter, lineBreakOf } from '../text/edits.ts';
 import { sameData } from '../text/plain-data.ts';
-import type { Span } from '../text/tree.ts';
+import type { TextSpan } from '../text/tree.ts';
 import { isFilled, quoted, withoutEmpty, withoutValue } from './cut-values.ts';
 
-interface Wanted {
+interface SecretPlacement {
   readonly format: Format;
   /** Ends with `env` and the variable. */
   readonly path: ValuePath;
   readonly value: string;
 }
 
-type Put =
+type PutResult =
   | { readonly kind: 'put'; readonly text: string }
   /** Something stands there, or the server is gone: neither is ours to change. */
   | { readonly kind: 'kept' | 'gone' }
@@ -25,7 +25,7 @@ type Put =
 /** Stands for a table until the edit is made; no config holds it. */
 const MARKER = 'env of subluminal, to be replaced';
 
-export function putInto(text: string, wanted: Wanted): Put {
+export function putInto(text: string, wanted: SecretPlacement): PutResult {
   const { format, path, value } = wanted;
   const read = readDocument(text, format, [path]);
   if (read.kind === 'broken') return { kind: 'refused' };
@@ -52,7 +52,7 @@ interface PutAll<T> {
 }
 
 /** Each server by itself, and the whole once: a large config is not read for every secret. */
-export function putAll<T extends Omit<Wanted, 'format'>>(
+export function putAll<T extends Omit<SecretPlacement, 'format'>>(
   text: string,
   all: readonly T[],
   format: Format,
@@ -62,7 +62,7 @@ export function putAll<T extends Omit<Wanted, 'format'>>(
   const read = format === 'toml' ? undefined : readDocument(text, format, paths);
   if (read?.kind !== 'document') return none;
   const [put, rest]: [T[], T[]] = [[], []];
-  const servers = new Map<string, { readonly span: Span; inner: string }>();
+  const servers = new Map<string, { readonly span: TextSpan; inner: string }>();
   for (const one of all) {
     const { path, value } = one;
     const holder = path.slice(0, -2);
@@ -81,7 +81,7 @@ export function putAll<T extends Omit<Wanted, 'format'>>(
   return isFilled([text, next], format, put) ? { text: next, put, rest } : none;
 }
 
-function besideOthers(document: Document, { path, value }: Wanted): readonly Edit[] {
+function besideOthers(document: ConfigDocument, { path, value }: SecretPlacement): readonly Edit[] {
   const env = document.valueAt(path.slice(0, -1));
   const names = isObject(env) ? Object.keys(env) : [];
   return names
@@ -91,14 +91,20 @@ function besideOthers(document: Document, { path, value }: Wanted): readonly Edi
     );
 }
 
-function intoEmpty(document: Document, { path, value, format }: Wanted): readonly Edit[] {
+function intoEmpty(
+  document: ConfigDocument,
+  { path, value, format }: SecretPlacement,
+): readonly Edit[] {
   const span = document.spanAt(path.slice(0, -1));
   const env = document.valueAt(path.slice(0, -1));
   if (span === undefined || !isObject(env) || Object.keys(env).length > 0) return [];
   return [{ ...span, text: tableText(variableOf(path), value, format) }];
 }
 
-function intoNew(document: Document, { path, value, format }: Wanted): readonly Edit[] {
+function intoNew(
+  document: ConfigDocument,
+  { path, value, format }: SecretPlacement,
+): readonly Edit[] {
   if (document.valueAt(path.slice(0, -1)) !== undefined) return [];
   const holder = path.slice(0, -2);
   const table = tableText(variableOf(path), value, format);
@@ -111,7 +117,10 @@ function intoNew(document: Document, { path, value, format }: Wanted): readonly 
 }
 
 /** TOML: a table of lines that has none. What looks like its header may stand in a text, so each is tried. */
-function belowHeader({ text, format }: Document, { path, value }: Wanted): readonly Edit[] {
+function belowHeader(
+  { text, format }: ConfigDocument,
+  { path, value }: SecretPlacement,
+): readonly Edit[] {
   if (format !== 'toml') return [];
   const line = `${lineBreakOf(text)}${keyText(variableOf(path), format)} = ${quoted(value, format)}`;
   return [...text.matchAll(/^[ \t]*(\[[^\r\n]*)$/gm)].flatMap(
@@ -137,7 +146,7 @@ function isHeaderOf(header: string, path: ValuePath): boolean {
 
 /** None where nothing stands that it could follow. */
 function behind(
-  document: Document,
+  document: ConfigDocument,
   sibling: ValuePath,
   property: { readonly key: string; readonly value: string },
 ): readonly Edit[] {

@@ -13,16 +13,16 @@ import {
 import { configFailure, sha256 } from '../store/change-store.ts';
 
 import type { ConfigRecord } from '../store/record-text.ts';
-import { isOf } from '../store/records.ts';
-import { takeOut } from '../store/undo-changes.ts';
-import { type Document, readDocument } from '../text/document.ts';
+import { matchesDigest } from '../store/records.ts';
+import { removeShims } from '../store/undo-changes.ts';
+import { type ConfigDocument, readDocument } from '../text/document.ts';
 import { isFilled, uncutAll } from './cut-values.ts';
 import { putAll, putInto } from './put-back.ts';
 
 export type PutBack = (text: string, record: ConfigRecord) => string | ConfigFailure;
 
 /** A config with its secrets. */
-interface Filled {
+interface FilledConfig {
   readonly kind: 'filled';
   readonly text: string;
   /** Those that are in it again. */
@@ -38,7 +38,7 @@ interface Filled {
 /** By functions alone, so that no dump shows a value. */
 export interface Returning {
   readonly kind: 'returning';
-  readonly fill: (text: string, record: ConfigRecord) => Filled | ConfigFailure;
+  readonly fill: (text: string, record: ConfigRecord) => FilledConfig | ConfigFailure;
   /** The names of those that have another value than when they were moved. */
   readonly rotated: readonly string[];
 }
@@ -85,24 +85,27 @@ function gone(path: string, secret: string): Failure {
   return failure('SUB_SECRET_UNKNOWN', message, fix);
 }
 
-interface Filling {
+interface FillOptions {
   readonly record: ConfigRecord;
   readonly values: ReadonlyMap<string, string>;
   readonly baseText: string;
 }
 
 /** A secret on its way back. */
-interface Coming {
+interface ReturningSecret {
   readonly one: MovedSecret;
   readonly value: string;
 }
 
 /** Into the very text they were cut out of, to the byte; into any other, where they belong. */
-function filled(text: string, { record, values, baseText }: Filling): Filled | ConfigFailure {
+function filled(
+  text: string,
+  { record, values, baseText }: FillOptions,
+): FilledConfig | ConfigFailure {
   const { path, moved = [], base, format } = record;
   const changed = configFailure(path, `The record of ${path} has just changed.`, 'Try again.');
-  if (!isOf(base, Buffer.from(baseText))) return changed;
-  const all: Coming[] = [];
+  if (!matchesDigest(base, Buffer.from(baseText))) return changed;
+  const all: ReturningSecret[] = [];
   for (const one of moved) {
     const value = values.get(one.secret);
     if (value === undefined) return changed;
@@ -110,7 +113,8 @@ function filled(text: string, { record, values, baseText }: Filling): Filled | C
   }
   const starts = recordedStarts({ baseText, format, moved });
   const isBase =
-    isOf(base, Buffer.from(text)) && moved.every((one) => starts.compare(text, one) !== 'other');
+    matchesDigest(base, Buffer.from(text)) &&
+    moved.every((one) => starts.compare(text, one) !== 'other');
   const exact = isBase ? exactly(text, all, record.format) : undefined;
   if (exact === undefined) return belonging(text, all, { record, put: [], starts });
   const { count } = exact;
@@ -124,7 +128,7 @@ function filled(text: string, { record, values, baseText }: Filling): Filled | C
  */
 function exactly(
   text: string,
-  all: readonly Coming[],
+  all: readonly ReturningSecret[],
   format: ConfigRecord['format'],
 ): { readonly text: string; readonly count: number } | undefined {
   const first = all.findLastIndex(({ one }) => one.cut === undefined) + 1;
@@ -138,7 +142,7 @@ function exactly(
   return { text: next, count: coming.length };
 }
 
-interface Belonging {
+interface ReturnContext {
   readonly record: ConfigRecord;
   /** Those that are in it by now. */
   readonly put: MovedSecret[];
@@ -147,12 +151,12 @@ interface Belonging {
 
 function belonging(
   text: string,
-  all: readonly Coming[],
-  { record, put, starts }: Belonging,
-): Filled | ConfigFailure {
+  all: readonly ReturningSecret[],
+  { record, put, starts }: ReturnContext,
+): FilledConfig | ConfigFailure {
   const { path, format } = record;
   const lost: MovedSecret[] = [];
-  const renamed = new Map<string, readonly Renamed[]>();
+  const renamed = new Map<string, readonly RenamedEntry[]>();
   const withheld = all.map(({ one }) => one).filter((one) => starts.compare(text, one) === 'other');
   const coming = all
     .filter(({ one }) => !withheld.includes(one))
@@ -188,7 +192,7 @@ interface Renaming {
   readonly record: ConfigRecord;
   readonly one: MovedSecret;
   readonly value: string;
-  readonly entries: readonly Renamed[];
+  readonly entries: readonly RenamedEntry[];
 }
 
 function intoRenamed(
@@ -215,7 +219,7 @@ function setFree(
   text: string,
   { client: id, path, format }: ConfigRecord,
   { one, starts }: { readonly one: MovedSecret; readonly starts: RecordedStarts },
-): { readonly text: string; readonly entries: readonly Renamed[] } | undefined {
+): { readonly text: string; readonly entries: readonly RenamedEntry[] } | undefined {
   const client = clientOf(id);
   const read = client.read({ client: client.id, scope: 'user', path, format }, text);
   if (read.kind === 'failure') return undefined;
@@ -225,11 +229,11 @@ function setFree(
   const ways = entries.map(({ name, project, at }) => {
     return { name, ...(project !== undefined && { project }), at, pairs: [] };
   });
-  const out = takeOut({ text, format, ways });
+  const out = removeShims({ text, format, ways });
   return out.kind === 'taken' ? { text: out.text, entries } : undefined;
 }
 
-type Renamed = Pick<ServerEntry, 'name' | 'path'>;
+type RenamedEntry = Pick<ServerEntry, 'name' | 'path'>;
 
 function noPlace(path: string, { server, path: place, secret }: MovedSecret): ConfigFailure {
   const message = `There is no safe place in ${path} for ${String(place.at(-1))} of ${server}.`;
@@ -243,7 +247,7 @@ function noPlace(path: string, { server, path: place, secret }: MovedSecret): Co
 // Whether an entry still starts what it started when its secrets were moved. Whoever can write to the
 // config may have put another command there, to be given them in plain text by the next restore.
 
-interface Recorded {
+interface RecordedConfig {
   /** The config without our edits and without the secrets that moved, as the backup has it. */
   readonly baseText: string;
   readonly format: Format;
@@ -259,9 +263,12 @@ interface RecordedStarts {
 
 type ShimEntry = Pick<ServerEntry, 'governed' | 'path'>;
 
-function recordedStarts({ baseText, format, moved }: Recorded): RecordedStarts {
+function recordedStarts({ baseText, format, moved }: RecordedConfig): RecordedStarts {
   const paths = moved.map(({ path }) => path);
-  const documentOf = (text: string, more: readonly ValuePath[] = []): Document | undefined => {
+  const documentOf = (
+    text: string,
+    more: readonly ValuePath[] = [],
+  ): ConfigDocument | undefined => {
     const read = readDocument(text, format, [...paths, ...more]);
     return read.kind === 'document' ? read.document : undefined;
   };
@@ -269,7 +276,7 @@ function recordedStarts({ baseText, format, moved }: Recorded): RecordedStarts {
   // Records of earlier versions have no digest: then the backup tells.
   const recorded = ({ path, started }: MovedSecret) => started ?? startDigest(base, path);
   // A text may be large, and is asked about once for each secret.
-  let last: { readonly text: string; readonly document: Document | undefined } | undefined;
+  let last: { readonly text: string; readonly document: ConfigDocument | undefined } | undefined;
   return {
     compare: (text, secret) => {
       if (last?.text !== text) last = { text, document: documentOf(text) };
@@ -293,7 +300,10 @@ interface EntryStart {
 }
 
 /** Of what an entry starts, to be known again; undefined where there is no such entry. */
-export function startDigest(document: Document | undefined, path: ValuePath): string | undefined {
+export function startDigest(
+  document: ConfigDocument | undefined,
+  path: ValuePath,
+): string | undefined {
   const start = startIn(document, path);
   return start === undefined ? undefined : digestOf(start);
 }
@@ -303,7 +313,7 @@ function digestOf({ words, where }: EntryStart): string {
 }
 
 /** The path of a secret ends with `env` and its variable; older settings of Zed have `command` before. */
-function startIn(document: Document | undefined, path: ValuePath): EntryStart | undefined {
+function startIn(document: ConfigDocument | undefined, path: ValuePath): EntryStart | undefined {
   const holder = path.slice(0, -2);
   const held = document?.valueAt(holder);
   const isInner = holder.at(-1) === 'command' && isObject(held);

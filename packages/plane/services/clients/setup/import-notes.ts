@@ -11,14 +11,14 @@ import {
   unresolved,
 } from '../index.ts';
 import type { FoundConfig } from '../inspect/find-configs.ts';
-import { type OwnCall, startsOwn } from '../inspect/own-program.ts';
+import { type OwnCall, startsThisSub } from '../inspect/own-program.ts';
 import { hasComment } from '../inspect/redacted-diff.ts';
 import { entryKey, flagIn } from '../inspect/server-view.ts';
 
 import { documentOf, serverOf, variablesOf, wordsOf } from '../secrets/plain-secrets.ts';
 import { readDocument } from '../text/document.ts';
 
-interface Noting {
+interface NoteContext {
   readonly found: FoundConfig;
   /** The config without our edits. */
   readonly baseText: string;
@@ -38,7 +38,7 @@ interface Noting {
   readonly more: number;
 }
 
-export function notesOn(noting: Noting): readonly string[] {
+export function notesOn(noting: NoteContext): readonly string[] {
   const { found, chosen, env } = noting;
   return [
     ...chosen.flatMap((entry) => unsetIn(entry, found.client, env)),
@@ -55,7 +55,7 @@ export function notesOn(noting: Noting): readonly string[] {
   ];
 }
 
-function unsetIn(entry: ServerEntry, client: Client, env: Noting['env']): readonly string[] {
+function unsetIn(entry: ServerEntry, client: Client, env: NoteContext['env']): readonly string[] {
   const names = unresolved(entry, client, env);
   return names.length === 0
     ? []
@@ -63,7 +63,7 @@ function unsetIn(entry: ServerEntry, client: Client, env: Noting['env']): readon
 }
 
 /** What the shim of an entry was told by whoever wrote the config, and is told no more. */
-function loosenedIn({ found, chosen, loose }: Noting): readonly string[] {
+function loosenedIn({ found, chosen, loose }: NoteContext): readonly string[] {
   return chosen.flatMap((entry) => {
     const flags = loose.get(entryKey(entry));
     if (flags === undefined) return [];
@@ -74,7 +74,7 @@ function loosenedIn({ found, chosen, loose }: Noting): readonly string[] {
 }
 
 /** A binding wins over the entry, which may be another's of the same name. */
-function boundOver({ after, chosen, bound }: Noting): readonly string[] {
+function boundOver({ after, chosen, bound }: NoteContext): readonly string[] {
   const document = documentOf(after);
   if (document === undefined) return [];
   const keys = new Set(chosen.map(entryKey));
@@ -109,7 +109,7 @@ function bindingsFor(entry: ServerEntry, bound: Servers): BindingsFor {
 }
 
 /** A name is all it takes to be given what is bound to it, unless a command was bound too. */
-function receivingIn({ found, chosen, bound }: Noting): readonly string[] {
+function receivingIn({ found, chosen, bound }: NoteContext): readonly string[] {
   return chosen.flatMap((entry) => {
     const { name } = entry;
     const { ours, others } = bindingsFor(entry, bound);
@@ -132,7 +132,7 @@ function namesOf(bindings: readonly SecretBinding[]): string {
   return [...new Set(bindings.map(({ injectAs }) => injectAs))].join(', ');
 }
 
-function tooMany({ found, more }: Noting): readonly string[] {
+function tooMany({ found, more }: NoteContext): readonly string[] {
   if (more === 0) return [];
   return [
     `${found.file.path} has ${more} more secrets in plain text than are moved at once: import again for the next ones.`,
@@ -140,7 +140,7 @@ function tooMany({ found, more }: Noting): readonly string[] {
 }
 
 /** They stand among the values that are replaced. */
-function commentedIn({ found, baseText, chosen }: Noting): readonly string[] {
+function commentedIn({ found, baseText, chosen }: NoteContext): readonly string[] {
   const { format } = found.file;
   const read = readDocument(
     baseText,
@@ -161,7 +161,7 @@ function commentedIn({ found, baseText, chosen }: Noting): readonly string[] {
 }
 
 /** What has a command and cannot be governed all the same. */
-function barredIn({ after: { entries } }: Noting): readonly string[] {
+function barredIn({ after: { entries } }: NoteContext): readonly string[] {
   return entries
     .filter(({ transport, command }) => transport === 'unknown' && command !== undefined)
     .map(
@@ -178,11 +178,11 @@ function envFilesOf(chosen: readonly ServerEntry[]): readonly string[] {
 }
 
 /** Anything may call itself `sub`; only ours is known to govern. */
-function foreignIn({ after: { entries }, found, own, env }: Noting): readonly string[] {
+function foreignIn({ after: { entries }, found, own, env }: NoteContext): readonly string[] {
   const { id } = found.client;
   return entries.flatMap((entry) => {
     const { name, governed } = entry;
-    if (governed === undefined || startsOwn(entry, { own, env })) return [];
+    if (governed === undefined || startsThisSub(entry, { own, env })) return [];
     return [
       `${name} starts another sub, ${governed.program.join(' ')}: whether that governs it, this one cannot tell. To have this one govern it: \`sub restore ${id}\`, then \`sub import ${id}\`.`,
     ];
@@ -190,7 +190,7 @@ function foreignIn({ after: { entries }, found, own, env }: Noting): readonly st
 }
 
 /** A shim that was put there by hand, or whose record is lost, keeps the options that it has. */
-function lostIn({ after, renewed, call, found }: Noting): readonly string[] {
+function lostIn({ after, renewed, call, found }: NoteContext): readonly string[] {
   const names = after.entries
     .filter((entry) => renewed.has(entryKey(entry)) && !hasFlags(entry, call.flags))
     .map(({ name }) => name);
@@ -214,7 +214,7 @@ function sharedFile({ file }: FoundConfig): readonly string[] {
 }
 
 /** Started from a desktop, a client has no folder of a project to find a policy from. */
-function unknownFolder({ found: { client }, call }: Noting): readonly string[] {
+function unknownFolder({ found: { client }, call }: NoteContext): readonly string[] {
   if (!client.hasWindow || call.flags.includes('--policy')) return [];
   return [
     `${client.title} starts its servers from a folder of its own choice: without --policy they may not find the policy of this project.`,

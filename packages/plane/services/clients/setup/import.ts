@@ -7,25 +7,25 @@ import {
   CLIENTS,
   type Client,
   type ReadConfig,
-  type Rewritten,
+  type RewrittenConfig,
   type ServerEntry,
   type ShimCall,
 } from '../index.ts';
 import {
   clientPlace,
-  heldBy,
+  lockedFailure,
   type SecretPlace,
   storeAt,
   withCode,
 } from '../inspect/adoption-place.ts';
-import { baseOf, type FoundConfig, findConfigs } from '../inspect/find-configs.ts';
+import { type FoundConfig, findConfigs, readBaseText } from '../inspect/find-configs.ts';
 import {
   type LooseEntries,
   type LooseOptions,
   looseBeside,
   looseIn,
 } from '../inspect/loose-entries.ts';
-import { type OwnCall, ownProgram, startsOwn } from '../inspect/own-program.ts';
+import { type OwnCall, ownProgram, startsThisSub } from '../inspect/own-program.ts';
 import { redactedDiff } from '../inspect/redacted-diff.ts';
 import {
   entryKey,
@@ -34,20 +34,25 @@ import {
   startedCommand,
   viewsOf,
 } from '../inspect/server-view.ts';
-import { boundIn } from '../secrets/bindings.ts';
-import { type Moves, movingRewrite, prepareMoves, scrubCopies } from '../secrets/move-secrets.ts';
+import { boundServers } from '../secrets/bindings.ts';
 import {
-  type LooksLike,
+  movingRewrite,
+  type PreparedMoves,
+  prepareMoves,
+  scrubCopies,
+} from '../secrets/move-secrets.ts';
+import {
   type PlainSecret,
   plainSecrets,
+  type SecretTest,
   secretLooks,
 } from '../secrets/plain-secrets.ts';
-import type { Move } from '../secrets/plan-moves.ts';
+import type { SecretMove } from '../secrets/plan-moves.ts';
 import { applyChange } from '../store/apply-change.ts';
 import { configKey } from '../store/change-store.ts';
-import type { OnStep } from '../store/config-file.ts';
+import type { OnChangeStep } from '../store/config-file.ts';
 import { notesOn, splitIn } from './import-notes.ts';
-import { rewriter } from './plan-rewrite.ts';
+import { createRewrite } from './plan-rewrite.ts';
 
 export interface ImportOptions extends SecretPlace, LooseOptions {
   readonly paths: SecretPlace['paths'];
@@ -64,7 +69,7 @@ export interface ImportOptions extends SecretPlace, LooseOptions {
   readonly own: OwnCall;
   /** `redact.extra_patterns` */
   readonly redactPatterns: readonly string[];
-  readonly onStep?: OnStep;
+  readonly onStep?: OnChangeStep;
 }
 
 export interface ImportFile {
@@ -82,13 +87,13 @@ export interface ImportFile {
   /** What stands in plain text in the environments of the servers that are governed then. */
   readonly secrets: readonly PlainSecret[];
   /** Those of them that go into the store; none unless that was asked for. */
-  readonly moves: readonly Move[];
+  readonly moves: readonly SecretMove[];
   readonly found: FoundConfig;
   readonly call: ShimCall;
   /** The config without our edits. */
   readonly baseText: string;
   /** What becomes of that. */
-  readonly rewritten: Rewritten;
+  readonly rewritten: RewrittenConfig;
 }
 
 export interface ImportPlan {
@@ -122,7 +127,7 @@ export async function planImport(options: ImportOptions): Promise<ImportPlan | F
   if (strange !== undefined) return strange;
   const call = { program: program.words, flags: flagsOf(options) };
   const looks = secretLooks();
-  const bound = await boundIn(options);
+  const bound = await boundServers(options);
   const planning = { call, options, looks, bound, moves: [], ...redaction };
   const planned = found.map((one) => planFile({ ...planning, found: one }));
   return {
@@ -177,20 +182,20 @@ function strangeServer(
 
 const NAMES_MAX = 20;
 
-interface Planning {
+interface PlanFileOptions {
   readonly found: FoundConfig;
   readonly call: ShimCall;
   readonly options: ImportOptions;
   readonly redact: (text: string) => string;
-  readonly looks: LooksLike;
+  readonly looks: SecretTest;
   readonly bound: Servers;
-  readonly moves: readonly Move[];
+  readonly moves: readonly SecretMove[];
 }
 
-function planFile(planning: Planning): ImportFile | Failure {
+function planFile(planning: PlanFileOptions): ImportFile | Failure {
   const { found, call, options, redact, moves } = planning;
   const { client, file, config } = found;
-  const base = baseOf(found, storeAt(options.paths));
+  const base = readBaseText(found, storeAt(options.paths));
   if (base.kind === 'failure') return base;
   const loose = looseIn(found, options);
   const chosen = chosenIn(found, { baseText: base.text, loose, options });
@@ -237,7 +242,7 @@ function governedBy(
   return entries.filter(
     (entry) =>
       (servers.length === 0 || servers.includes(entry.name)) &&
-      startsOwn(entry, options) &&
+      startsThisSub(entry, options) &&
       !loose.has(entryKey(entry)),
   );
 }
@@ -248,7 +253,7 @@ export interface MovingPlan {
   readonly files: readonly ImportFile[];
   readonly warnings: readonly string[];
   readonly problems: readonly Failure[];
-  readonly moves: Moves;
+  readonly moves: PreparedMoves;
 }
 
 /** The same import with the secrets of these files in the store; nothing is changed yet. */
@@ -275,7 +280,7 @@ export async function planMoves(
   };
 }
 
-interface Choosing {
+interface ChoiceOptions {
   readonly baseText: string;
   readonly loose: LooseEntries;
   readonly options: ImportOptions;
@@ -287,7 +292,7 @@ interface Choosing {
  */
 function chosenIn(
   { client, file, config }: FoundConfig,
-  { baseText, loose, options }: Choosing,
+  { baseText, loose, options }: ChoiceOptions,
 ): readonly ServerEntry[] {
   const { servers } = options;
   const base = baseText === config.text ? config : client.read(file, baseText);
@@ -295,7 +300,8 @@ function chosenIn(
   const keys = new Set(before.map(entryKey));
   const isBarred = (entry: ServerEntry) =>
     entry.obstacle !== undefined && keys.has(entryKey(entry));
-  const isLoose = (entry: ServerEntry) => loose.has(entryKey(entry)) && startsOwn(entry, options);
+  const isLoose = (entry: ServerEntry) =>
+    loose.has(entryKey(entry)) && startsThisSub(entry, options);
   return config.entries
     .filter((entry) => isUngoverned(entry) || isBarred(entry) || isLoose(entry))
     .filter(({ name }) => servers.length === 0 || servers.includes(name))
@@ -334,20 +340,20 @@ function updatedBetween(
     .map(({ name }) => name);
 }
 
-interface Rewriting {
+interface RewriteContext {
   readonly found: FoundConfig;
   readonly call: ShimCall;
   readonly chosen: readonly Pick<ServerEntry, 'name' | 'project'>[];
   readonly loose: LooseEntries;
   readonly renewed: ReadonlySet<string>;
-  readonly moves: readonly Move[];
+  readonly moves: readonly SecretMove[];
   readonly options: ImportOptions;
 }
 
-function rewriteFor({ found, call, chosen, loose, renewed, moves, options }: Rewriting) {
+function rewriteFor({ found, call, chosen, loose, renewed, moves, options }: RewriteContext) {
   const { client, file, config, target } = found;
   const keys = { chosen: new Set(chosen.map(entryKey)), loose: new Set(loose.keys()), renewed };
-  const rewrite = rewriter({ client, file, current: config, call, ...keys });
+  const rewrite = createRewrite({ client, file, current: config, call, ...keys });
   const { path, format } = file;
   const store = storeAt(options.paths);
   return movingRewrite({ path, format, key: configKey(target), store, moves, rewrite });
@@ -385,7 +391,7 @@ export function applyImport(planned: ImportFile, options: ImportOptions): Import
       return { kind: result.kind, warnings: [...result.warnings, ...warnings] };
     }
     case 'held':
-      return heldBy(file.path, result.by);
+      return lockedFailure(file.path, result.by);
     case 'failure':
       return withCode('SUB_CLIENT_WRITE', result);
   }

@@ -1,7 +1,7 @@
-export type { AdoptPlace } from '../inspect/adoption-place.ts';
+export type { AdoptionPlace } from '../inspect/adoption-place.ts';
 export type { OwnCall } from '../inspect/own-program.ts';
 export type { ServerState, ServerView } from '../inspect/server-view.ts';
-export type { Moves } from '../secrets/move-secrets.ts';
+export type { PreparedMoves } from '../secrets/move-secrets.ts';
 export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan } from './import.ts';
 export { applyImport, planImport, planMoves } from './import.ts';
 export type { ForgetOptions, Unwrapped } from './repair.ts';

@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import type { MoveStep } from '../secrets/move-secrets.ts';
-import type { Step } from '../store/config-file.ts';
+import type { ChangeStep } from '../store/config-file.ts';
 import { repairHome, repairSecrets } from './repair.ts';
 import type { Task } from './testing/child.ts';
 import { envOf, importMoving, Machine, restoreAll } from './testing/machine.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const IMPORT: readonly (Step | MoveStep)[] = [
+const IMPORT: readonly (ChangeStep | MoveStep)[] = [
   'secrets stored',
   'servers bound',
   'locked',
@@ -46,7 +46,7 @@ const IMPORT: readonly (Step | MoveStep)[] = [
   'replaced',
   'done',
 ];
-const RESTORE: readonly Step[] = [
+const RESTORE: readonly ChangeStep[] = [
   'locked',
   'planned',
   'draft made',

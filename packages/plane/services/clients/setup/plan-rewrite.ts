@@ -6,13 +6,13 @@ import type {
   ConfigFile,
   EntryChange,
   ReadConfig,
-  Rewritten,
+  RewrittenConfig,
   ServerEntry,
   ShimCall,
 } from '../index.ts';
 import { entryKey, flagIn, isUngoverned, startedCommand } from '../inspect/server-view.ts';
 
-interface RewriteWish {
+interface RewriteOptions {
   readonly client: Client;
   readonly file: ConfigFile;
   /** As the file is now. */
@@ -26,13 +26,15 @@ interface RewriteWish {
   readonly renewed?: ReadonlySet<string>;
 }
 
-interface Group {
+interface ShimGroup {
   readonly call: ShimCall;
   readonly keys: ReadonlySet<string>;
 }
 
 /** Takes the config without our edits; what was governed so far stays so. */
-export function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | ConfigFailure {
+export function createRewrite(
+  wish: RewriteOptions,
+): (baseText: string) => RewrittenConfig | ConfigFailure {
   const { client, file, chosen, call } = wish;
   const groups = [...keptGroups(wish), { call, keys: chosen }];
   const isReplaced = replacedIn(wish);
@@ -57,7 +59,7 @@ export function rewriter(wish: RewriteWish): (baseText: string) => Rewritten | C
  * Whether the config without our edits has a shim there that was not ours: a loose one that is chosen
  * now, or one that an earlier import has replaced already, which is told by what stands there today.
  */
-function replacedIn({ current, chosen, loose }: RewriteWish): (entry: ServerEntry) => boolean {
+function replacedIn({ current, chosen, loose }: RewriteOptions): (entry: ServerEntry) => boolean {
   const today = new Map(current.entries.map((entry) => [entryKey(entry), startedCommand(entry)]));
   return (entry) => {
     const key = entryKey(entry);
@@ -69,7 +71,13 @@ function replacedIn({ current, chosen, loose }: RewriteWish): (entry: ServerEntr
 }
 
 /** By their options; all by the path that `sub` has now. */
-function keptGroups({ current, call, chosen, loose, renewed }: RewriteWish): readonly Group[] {
+function keptGroups({
+  current,
+  call,
+  chosen,
+  loose,
+  renewed,
+}: RewriteOptions): readonly ShimGroup[] {
   const { program } = call;
   const groups = new Map<string, { readonly call: ShimCall; readonly keys: Set<string> }>();
   for (const entry of current.entries) {

@@ -6,9 +6,9 @@ import { livingAgents } from '../../../stores/runs/living-agents.ts';
 import { runOfWrap } from '../../../stores/runs/wrap-file.ts';
 import { CLIENTS, type Client, type EntryChange } from '../index.ts';
 import {
-  type AdoptPlace,
+  type AdoptionPlace,
   clientPlace,
-  heldBy,
+  lockedFailure,
   type SecretPlace,
   storeAt,
   withCode,
@@ -18,33 +18,33 @@ import { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.
 import { livingOwner } from '../store/apply-change.ts';
 import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
-import { leftBehind, type Repaired, repairAll } from '../store/repair-configs.ts';
+import { leftBehind, type RepairResult, repairAll } from '../store/repair-configs.ts';
 import { forgetRecord, restoreRecord } from '../store/restore-config.ts';
 
-type Home = Pick<AdoptPlace, 'paths'>;
+type HomePlace = Pick<AdoptionPlace, 'paths'>;
 
 /** One line for each thing that was done, for people. */
-export function repairHome({ paths }: Home): readonly string[] {
+export function repairHome({ paths }: HomePlace): readonly string[] {
   // An agent that has ended meanwhile is no reason for a warning, so it is looked for afterwards.
   return repairAll(storeAt(paths)).map((repaired) => lineOf(repaired, paths));
 }
 
 /** One line for each thing that `repairHome` would put back; nothing is changed. */
-export function unrepaired({ paths }: Home): readonly string[] {
+export function unrepaired({ paths }: HomePlace): readonly string[] {
   return leftBehind(storeAt(paths)).map(
     (path) =>
       `${path} was left rewritten by a \`sub wrap\` that was killed; \`sub unwrap\` puts it back.`,
   );
 }
 
-function lineOf(repaired: Repaired, paths: AdoptPlace['paths']): string {
+function lineOf(repaired: RepairResult, paths: AdoptionPlace['paths']): string {
   switch (repaired.what) {
     case 'restored': {
       const how =
         repaired.how === 'merged' ? ' What others have changed in it since was kept.' : '';
       const lost = missingEntriesText(repaired);
       const words = `a \`sub wrap\` that was killed had left ${repaired.path} rewritten; it was put back.${how}`;
-      return `${words}${lost === undefined ? '' : ` ${lost}`}${livingWords(repaired.wrapId, paths)}`;
+      return `${words}${lost === undefined ? '' : ` ${lost}`}${livingAgentText(repaired.wrapId, paths)}`;
     }
     case 'dropped':
       return (
@@ -63,7 +63,7 @@ function lineOf(repaired: Repaired, paths: AdoptPlace['paths']): string {
 }
 
 /** An agent that outlives its `sub wrap` reads the config again whenever it likes. */
-function livingWords(wrapId: string | undefined, { run }: AdoptPlace['paths']): string {
+function livingAgentText(wrapId: string | undefined, { run }: AdoptionPlace['paths']): string {
   const runId = wrapId === undefined ? undefined : runOfWrap(run, wrapId);
   const pids = runId === undefined ? [] : livingAgents(run, runId);
   if (pids.length === 0) return '';
@@ -75,7 +75,7 @@ export function repairSecrets({ paths }: Pick<SecretPlace, 'paths'>): Promise<re
   return repairBindings({ paths, store: storeAt(paths) });
 }
 
-export function unrepairedSecrets({ paths }: Home): readonly string[] {
+export function unrepairedSecrets({ paths }: HomePlace): readonly string[] {
   return unrepairedBindings(storeAt(paths));
 }
 
@@ -93,7 +93,7 @@ export interface Unwrapped {
   readonly problems: readonly Failure[];
 }
 
-interface UnwrapOptions extends AdoptPlace {
+interface UnwrapOptions extends AdoptionPlace {
   /** Also those that no client reads in this project. */
   readonly isEverywhere: boolean;
 }
@@ -160,26 +160,26 @@ interface UnwrappedOne {
 function unwrapOne(found: FoundRecord, store: ChangeStore): UnwrappedOne | Failure {
   const { path, wrap_id: wrapId } = found.record;
   const holder = livingOwner(found.record, store);
-  if (holder !== undefined) return heldBy(path, holder.by);
+  if (holder !== undefined) return lockedFailure(path, holder.by);
   const result = restoreRecord(found, store);
-  if (result.kind === 'held') return heldBy(path, result.by);
+  if (result.kind === 'held') return lockedFailure(path, result.by);
   if (result.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', result);
   if (result.kind === 'none') return { isRestored: false, warnings: [] };
   const isRestored = result.kind === 'restored';
-  const living = isRestored ? livingWords(wrapId, store.paths).trimStart() : '';
+  const living = isRestored ? livingAgentText(wrapId, store.paths).trimStart() : '';
   const warnings = [missingEntriesText(result) ?? '', living].filter((text) => text !== '');
   return { isRestored, warnings };
 }
 
 // `sub restore --forget`: configs that were governed and then deleted on purpose.
 
-export interface ForgetOptions extends Pick<AdoptPlace, 'paths'> {
+export interface ForgetOptions extends Pick<AdoptionPlace, 'paths'> {
   /** Every client without one. */
   readonly client?: Client | undefined;
   readonly configPath?: string | undefined;
 }
 
-interface Forgotten {
+interface ForgottenConfig {
   readonly path: string;
   readonly original: string;
   /** The names of its secrets, which stay in the store. */
@@ -188,14 +188,14 @@ interface Forgotten {
 
 interface ForgottenConfigs {
   /** With where each config is kept as it was before us. */
-  readonly forgotten: readonly Forgotten[];
+  readonly forgotten: readonly ForgottenConfig[];
   readonly problems: readonly Failure[];
 }
 
 /** Configs that are there are none of its business: those can be restored. */
 export function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenConfigs {
   const store = storeAt(paths);
-  const forgotten: Forgotten[] = [];
+  const forgotten: ForgottenConfig[] = [];
   const problems: Failure[] = [];
   for (const found of listRecords(paths)) {
     if (found.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', found));
@@ -210,7 +210,7 @@ export function forgetConfigs({ paths, client, configPath }: ForgetOptions): For
     if (result.kind === 'forgotten') {
       const secrets = [...new Set(record.moved?.map(({ secret }) => secret))];
       forgotten.push({ path: result.path, original: result.original, secrets });
-    } else if (result.kind === 'held') problems.push(heldBy(record.path, result.by));
+    } else if (result.kind === 'held') problems.push(lockedFailure(record.path, result.by));
     else if (result.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', result));
   }
   return { forgotten, problems };
@@ -218,7 +218,7 @@ export function forgetConfigs({ paths, client, configPath }: ForgetOptions): For
 
 // What others have taken out of a config since we changed it, in words.
 
-interface Lost {
+interface MissingEntries {
   readonly path: string;
   readonly missing: readonly { readonly name: string }[];
   /** Where the config is kept as it was before us. */
@@ -226,7 +226,11 @@ interface Lost {
 }
 
 /** A whole sentence; undefined when nothing is missing. */
-export function missingEntriesText({ path, missing, original }: Lost): string | undefined {
+export function missingEntriesText({
+  path,
+  missing,
+  original,
+}: MissingEntries): string | undefined {
   if (missing.length === 0) return undefined;
   const names = missing.map(({ name }) => name).join(', ');
   const where = original === undefined ? '' : ` The config as it was before is in ${original}.`;

@@ -13,7 +13,7 @@ import {
 } from '../index.ts';
 import {
   clientPlace,
-  heldBy,
+  lockedFailure,
   type SecretPlace,
   storeAt,
   withCode,
@@ -24,12 +24,12 @@ import { redactedDiff } from '../inspect/redacted-diff.ts';
 import { vaultOptions } from '../secrets/move-secrets.ts';
 import { unbindMoved } from '../secrets/pending-bindings.ts';
 import { type PutBack, type Returning, returning } from '../secrets/return-secrets.ts';
-import { livingOwner, undoOf } from '../store/apply-change.ts';
+import { livingOwner, undoRecordedChanges } from '../store/apply-change.ts';
 import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
-import { type OnStep, readConfigFile } from '../store/config-file.ts';
+import { type OnChangeStep, readConfigFile } from '../store/config-file.ts';
 import { type FoundRecord, listRecords, readBackup } from '../store/records.ts';
 import { type RestoreResult, releaseConfig, restoreRecord } from '../store/restore-config.ts';
-import { takeOut } from '../store/undo-changes.ts';
+import { removeShims } from '../store/undo-changes.ts';
 import { missingEntriesText } from './repair.ts';
 
 export interface RestoreOptions extends SecretPlace {
@@ -39,7 +39,7 @@ export interface RestoreOptions extends SecretPlace {
   /** Only what is inside of the project. */
   readonly isProjectOnly: boolean;
   readonly redactPatterns: readonly string[];
-  readonly onStep?: OnStep;
+  readonly onStep?: OnChangeStep;
 }
 
 export interface RestoreFile {
@@ -143,7 +143,7 @@ function isWanted(path: string, { isProjectOnly, project }: RestoreOptions): boo
   return !inside.startsWith('..') && !isAbsolute(inside);
 }
 
-interface Looking {
+interface RestoreContext {
   readonly store: ChangeStore;
   readonly redact: (text: string) => string;
   readonly options: RestoreOptions;
@@ -151,11 +151,11 @@ interface Looking {
 
 async function fromRecord(
   found: FoundRecord,
-  { store, redact, options }: Looking,
+  { store, redact, options }: RestoreContext,
 ): Promise<RestoreFile | Failure> {
   const { path, target, format, client: id } = found.record;
   const holder = livingOwner(found.record, store);
-  if (holder !== undefined) return heldBy(path, holder.by);
+  if (holder !== undefined) return lockedFailure(path, holder.by);
   const client = clientOf(id);
   const backup = readBackup(found, store);
   const base = backup.kind === 'failure' ? '' : backup.bytes.toString('utf8');
@@ -172,7 +172,7 @@ async function fromRecord(
   // What keeps it from being put back is told by whoever tries, with what to do by hand.
   if (config.kind !== 'read') return tried(path, apply);
   if (backup.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', backup);
-  const undone = undoOf(config, found, backup);
+  const undone = undoRecordedChanges(config, found, backup);
   if (undone.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', undone);
   const filled = back.fill(undone.text, found.record);
   if (filled.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', filled);
@@ -238,13 +238,13 @@ function diffOf(
 /** An entry that starts a shim tells itself what stands behind it. */
 function fromEntries(
   { client, file, config }: FoundConfig,
-  { store, redact, options }: Looking,
+  { store, redact, options }: RestoreContext,
 ): readonly (RestoreFile | Failure)[] {
   const living = livingWrap(config, options);
   if (living !== undefined) return [living];
   const ways = governedIn(config).map((entry) => ({ ...entry, pairs: [] }));
   if (ways.length === 0) return [];
-  const out = takeOut({ text: config.text, format: file.format, ways });
+  const out = removeShims({ text: config.text, format: file.format, ways });
   if (out.kind === 'refused') {
     const message = `the shims cannot be taken out of ${file.path}: ${out.why}`;
     return [failure('SUB_CLIENT_RESTORE', message, out.fix)];
@@ -321,7 +321,7 @@ export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
     case 'none':
       return { kind: 'restored', isBack: true };
     case 'held':
-      return heldBy(path, result.by);
+      return lockedFailure(path, result.by);
     case 'failure':
       return withCode('SUB_CLIENT_RESTORE', result);
   }

@@ -2,11 +2,11 @@
 import type { Failure } from '@subluminal/contracts';
 import { isProcessAlive } from '../../../os/index.ts';
 import { CLIENTS } from '../index.ts';
-import { type AdoptPlace, clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
+import { type AdoptionPlace, clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
 import {
   type FoundConfig,
   findConfigs,
-  projectOf,
+  projectOfFile,
   recordedConfigs,
 } from '../inspect/find-configs.ts';
 import { type LooseOptions, looseIn } from '../inspect/loose-entries.ts';
@@ -41,7 +41,7 @@ export interface Adoptions {
   readonly problems: readonly Failure[];
 }
 
-interface StatusOptions extends AdoptPlace, LooseOptions {
+interface StatusOptions extends AdoptionPlace, LooseOptions {
   /** The `sub` that asks: only what starts that one counts as governed. */
   readonly own: OwnCall;
 }
@@ -81,7 +81,7 @@ function fileOf(found: FoundConfig, store: ChangeStore, asking: StatusOptions): 
     title: client.id === 'custom' ? 'Other client' : client.title,
     path: file.path,
     scope: file.scope,
-    ...(file.scope === 'project' && { project: projectOf(file.path) }),
+    ...(file.scope === 'project' && { project: projectOfFile(file.path) }),
     servers: viewsOf(config, { ...asking, loose: looseIn(found, asking) }),
     change: kind,
     wrapPid: isLive ? owner.pid : null,

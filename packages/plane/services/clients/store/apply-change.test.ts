@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { governedOf } from '../shim-command.ts';
+import { readShimCommand } from '../shim-command.ts';
 import type { ConfigFile } from '../types.ts';
 import { configFailure, configKey, lockConfig } from './change-store.ts';
 
@@ -45,7 +45,7 @@ function governedIn(text: string): readonly string[] {
     mcpServers: { [name: string]: { command?: string; args?: string[] } };
   };
   return Object.entries(mcpServers)
-    .filter(([, { command, args }]) => governedOf(command, args) !== undefined)
+    .filter(([, { command, args }]) => readShimCommand(command, args) !== undefined)
     .map(([name]) => name);
 }
 

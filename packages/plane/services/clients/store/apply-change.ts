@@ -3,8 +3,8 @@
 
 import { rmSync } from 'node:fs';
 import { isElsewhere, isProcessAlive, type ProcessIdentity } from '../../../os/index.ts';
-import { leadsOut } from '../project-folders.ts';
-import type { ConfigFailure, ConfigFile, EntryChange, Rewritten } from '../types.ts';
+import { linkOutOfProject } from '../project-folders.ts';
+import type { ConfigFailure, ConfigFile, EntryChange, RewrittenConfig } from '../types.ts';
 import {
   type ChangeStore,
   type ConfigLock,
@@ -17,7 +17,7 @@ import {
 import {
   type ConfigBytes,
   draftPath,
-  type OnStep,
+  type OnChangeStep,
   readConfigFile,
   replaceConfigFile,
   replaceProblem,
@@ -25,12 +25,12 @@ import {
 
 import type { ChangeKind, ConfigRecord } from './record-text.ts';
 import {
-  type Backup,
+  type ConfigBackup,
   digestOf,
   dropRecord,
   type FoundRecord,
-  isOf,
-  keepAside,
+  keepCopy,
+  matchesDigest,
   originalPath,
   readBackup,
   readRecord,
@@ -47,13 +47,13 @@ export interface ApplyRequest extends ChangeStore {
    * Plans the change of the config as it is without any edit of ours. `governed` names the entries
    * that an earlier change of ours governs: those that are not chosen again are set free.
    */
-  rewrite(baseText: string, governed: readonly EntryPlace[]): Rewritten | ConfigFailure;
+  rewrite(baseText: string, governed: readonly EntryPlace[]): RewrittenConfig | ConfigFailure;
   /** Of a wrap; this process unless told otherwise. */
   readonly owner?: ProcessIdentity;
   readonly wrapId?: string;
   /** One that was taken before, and stays with whoever took it. */
   readonly lock?: ConfigLock;
-  readonly onStep?: OnStep;
+  readonly onStep?: OnChangeStep;
 }
 
 export interface Applied {
@@ -111,7 +111,7 @@ export function applyChange(request: ApplyRequest): ApplyResult {
 function readExisting(file: ConfigFile): ConfigBytes | ConfigFailure {
   const { path } = file;
   const config = readConfigFile(path);
-  if (config.kind === 'read') return leadsOut(file, config.target) ?? config;
+  if (config.kind === 'read') return linkOutOfProject(file, config.target) ?? config;
   if (config.kind === 'failure') return config;
   return configFailure(
     path,
@@ -133,22 +133,22 @@ export function busy(path: string): ConfigFailure {
   return configFailure(path, `Another program keeps writing ${path}.`, fix);
 }
 
-interface Planned {
+interface PlannedChange {
   readonly kind: 'planned';
   readonly config: ConfigBytes;
-  readonly before: Before;
-  readonly rewritten: Rewritten;
+  readonly before: PriorState;
+  readonly rewritten: RewrittenConfig;
 }
 
 /** Reads the config and works out its next content; nothing is written. */
-function planOn(request: ApplyRequest, key: string): Planned | HeldConfig | ConfigFailure {
+function planOn(request: ApplyRequest, key: string): PlannedChange | HeldConfig | ConfigFailure {
   const { file, kind } = request;
   const config = readExisting(file);
   if (config.kind !== 'read') return config;
   // A link that leads elsewhere since the lock was taken: that is another config.
   if (configKey(config.target) !== key) return busy(file.path);
   request.onStep?.('read');
-  const before = lookBefore(config, key, request);
+  const before = readPriorState(config, key, request);
   if (before.kind === 'held') return { ...before, path: file.path };
   if (before.kind === 'failure') return before;
   // A session ends without the key of the store: it could not put back what stands there alone.
@@ -187,13 +187,13 @@ function attempt(
   const base = Buffer.from(rewritten.base ?? before.text);
   const failed = writeRecord({ key: lock.key, record, base, onStep }, request);
   if (failed !== undefined) {
-    putBack(before, lock.key, request);
+    restorePriorRecord(before, lock.key, request);
     return failed;
   }
   const bytes = Buffer.from(rewritten.text);
   const replaced = replaceConfigFile({ config, bytes, draft: record.draft, onStep });
   if (replaced.kind !== 'replaced') {
-    putBack(before, lock.key, request);
+    restorePriorRecord(before, lock.key, request);
     return replaced;
   }
   onStep?.('done');
@@ -212,14 +212,14 @@ function attempt(
 
 /** When the record is about to go: of what others have removed, its backup is all that is left. */
 function lostOf(
-  planned: Planned,
+  planned: PlannedChange,
   key: string,
   store: ChangeStore,
 ): readonly string[] | ConfigFailure {
   const { missing, old } = planned.before;
   const stays = planned.rewritten.text === planned.config.text && !isFree(planned);
   if (missing.length === 0 || old === undefined || stays) return [];
-  const kept = keepAside({ key, label: 'original', bytes: old.backup.bytes }, store);
+  const kept = keepCopy({ key, label: 'original', bytes: old.backup.bytes }, store);
   if (typeof kept !== 'string') return kept;
   const names = missing.map(({ name }) => name).join(', ');
   return [
@@ -228,23 +228,26 @@ function lostOf(
 }
 
 /** There is a record of a change, but nothing of the change. */
-function isFree({ before, config, rewritten }: Planned): boolean {
+function isFree({ before, config, rewritten }: PlannedChange): boolean {
   const hasMoved = (rewritten.moved ?? []).length > 0;
   return before.old !== undefined && before.text === config.text && !hasMoved;
 }
 
-interface Finished extends Planned {
+interface FinishedChange extends PlannedChange {
   readonly warnings: readonly string[];
 }
 
-function unchanged(request: ApplyRequest, lock: ConfigLock, finished: Finished): ApplyResult {
+function unchanged(request: ApplyRequest, lock: ConfigLock, finished: FinishedChange): ApplyResult {
   const { config, warnings } = finished;
   const { path } = request.file;
   const failed = isFree(finished) ? dropRecord(lock.key, request.paths) : undefined;
   return failed ?? { kind: 'unchanged', path, text: config.text, warnings, lock: undefined };
 }
 
-function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned): ConfigRecord {
+function recordOf(
+  request: ApplyRequest,
+  { config, before, rewritten }: PlannedChange,
+): ConfigRecord {
   const { file, kind, wrapId } = request;
   const owner = kind === 'wrap' ? (request.owner ?? thisProcess(request)) : undefined;
   const isFirst = before.text === config.text;
@@ -272,11 +275,11 @@ function recordOf(request: ApplyRequest, { config, before, rewritten }: Planned)
 
 // What an earlier change has left of a config: its record, and the config without its edits.
 
-export interface Before {
+export interface PriorState {
   readonly kind: 'before';
   /** The config without our edits. */
   readonly text: string;
-  readonly old: { readonly record: ConfigRecord; readonly backup: Backup } | undefined;
+  readonly old: { readonly record: ConfigRecord; readonly backup: ConfigBackup } | undefined;
   readonly governed: readonly EntryPlace[];
   /** What an earlier change governed, and others have removed since. */
   readonly missing: readonly EntryPlace[];
@@ -286,11 +289,11 @@ export interface Before {
 
 const EARLIER_MAX = 10_000;
 
-export function lookBefore(
+export function readPriorState(
   config: ConfigBytes,
   key: string,
   store: ChangeStore,
-): Before | HeldLock | ConfigFailure {
+): PriorState | HeldLock | ConfigFailure {
   const found = readRecord(key, store.paths);
   if (found.kind === 'failure') return found;
   if (found.kind === 'none') {
@@ -302,7 +305,7 @@ export function lookBefore(
   if (holder !== undefined) return holder;
   const backup = readBackup(found, store);
   if (backup.kind === 'failure') return backup;
-  const undone = undoOf(config, found, backup);
+  const undone = undoRecordedChanges(config, found, backup);
   if (undone.kind === 'failure') return undone;
   return {
     kind: 'before',
@@ -341,7 +344,11 @@ function isOurs(owner: ProcessIdentity, store: ChangeStore): boolean {
   );
 }
 
-export function undoOf(config: ConfigBytes, { record }: FoundRecord, backup: Backup) {
+export function undoRecordedChanges(
+  config: ConfigBytes,
+  { record }: FoundRecord,
+  backup: ConfigBackup,
+) {
   return undoChanges({
     text: config.text,
     record,
@@ -354,7 +361,7 @@ function earlierOf(
   { bytes }: ConfigBytes,
   { after, changes, earlier = [] }: ConfigRecord,
 ): readonly EntryChange[] {
-  if (isOf(after, bytes)) return changes;
+  if (matchesDigest(after, bytes)) return changes;
   const all = [...changes, ...earlier].map((change) => [JSON.stringify(change), change] as const);
   return [...new Map(all).values()].slice(0, EARLIER_MAX);
 }
@@ -364,7 +371,7 @@ function leftBehind(path: string, { pid }: ProcessIdentity): string {
 }
 
 /** After a failure: the record tells of what is in place, which is what was there before. */
-export function putBack({ old }: Before, key: string, store: ChangeStore): void {
+export function restorePriorRecord({ old }: PriorState, key: string, store: ChangeStore): void {
   if (old === undefined) {
     dropRecord(key, store.paths);
     return;

@@ -37,7 +37,7 @@ export interface ConfigBytes {
 }
 
 /** There is nothing under that name, not even a link. */
-interface Missing {
+interface MissingFile {
   readonly kind: 'missing';
   readonly path: string;
 }
@@ -46,7 +46,7 @@ export const CONFIG_BYTES_MAX = 33_554_432;
 const PERMISSIONS = 0o7777;
 const GROUP_PERMISSIONS = 0o070;
 
-export function readConfigFile(path: string): ConfigBytes | Missing | ConfigFailure {
+export function readConfigFile(path: string): ConfigBytes | MissingFile | ConfigFailure {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'missing', path };
     return readTarget(path, realpathSync(path));
@@ -93,10 +93,10 @@ interface Replacement {
   readonly config: ConfigBytes;
   readonly bytes: Uint8Array;
   readonly draft: string;
-  readonly onStep?: OnStep | undefined;
+  readonly onStep?: OnChangeStep | undefined;
 }
 
-type Replaced =
+type ReplaceResult =
   | { readonly kind: 'replaced' }
   /** Somebody else has written the config since it was read. */
   | { readonly kind: 'changed' }
@@ -132,7 +132,7 @@ function notOurs(path: string): ConfigFailure {
 }
 
 /** Puts other bytes in the place of a config that is still as it was read; else nothing is changed. */
-export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement): Replaced {
+export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement): ReplaceResult {
   const { path, target } = config;
   const unwritable = replaceProblem(config);
   if (unwritable !== undefined) return unwritable;
@@ -206,7 +206,7 @@ function makeLast(folder: string): void {
 
 // The moments between which a process may be killed.
 
-export type Step =
+export type ChangeStep =
   | 'locked'
   | 'read'
   | 'planned'
@@ -222,4 +222,4 @@ export type Step =
   | 'base dropped'
   | 'done';
 
-export type OnStep = (step: Step) => void;
+export type OnChangeStep = (step: ChangeStep) => void;

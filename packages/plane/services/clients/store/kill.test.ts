@@ -1,7 +1,7 @@
 // Processes that are killed between any two steps, and what the next one makes of it.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import type { Step } from './config-file.ts';
+import type { ChangeStep } from './config-file.ts';
 import { Bench, CONFIG, governing } from './testing/bench.ts';
 import { bundleChildren, type Children } from './testing/children.ts';
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => children.end());
 
-const APPLY: readonly Step[] = [
+const APPLY: readonly ChangeStep[] = [
   'locked',
   'read',
   'planned',
@@ -24,7 +24,7 @@ const APPLY: readonly Step[] = [
   'replaced',
   'done',
 ];
-const RESTORE: readonly Step[] = [
+const RESTORE: readonly ChangeStep[] = [
   'locked',
   'planned',
   'draft made',
@@ -49,7 +49,7 @@ function after(one: Bench, flags: readonly string[] = []): string {
   return rewritten.text;
 }
 
-const isPast = (list: readonly Step[], step: Step): boolean =>
+const isPast = (list: readonly ChangeStep[], step: ChangeStep): boolean =>
   list.indexOf(step) >= list.indexOf('replaced');
 
 describe('a session killed while it changes the config', () => {

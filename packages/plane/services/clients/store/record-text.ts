@@ -5,7 +5,7 @@ import { isObject } from '@subluminal/contracts';
 import type { ProcessIdentity } from '../../../os/index.ts';
 import type {
   ClientId,
-  Cut,
+  CutText,
   EntryChange,
   EntryValues,
   Format,
@@ -151,7 +151,7 @@ function isMovedSecret(value: unknown): value is MovedSecret {
   return isNamed && isValuePath(path) && (cut === undefined || isCut(cut));
 }
 
-function isCut(value: unknown): value is Cut {
+function isCut(value: unknown): value is CutText {
   if (!isObject(value)) return false;
   const { at, length, head, tail, form } = value;
   const isPlaced = [at, length].every((one) => Number.isSafeInteger(one) && Number(one) >= 0);

@@ -22,7 +22,7 @@ import {
   shellQuoted,
   systemFailure,
 } from './change-store.ts';
-import { CONFIG_BYTES_MAX, type OnStep } from './config-file.ts';
+import { CONFIG_BYTES_MAX, type OnChangeStep } from './config-file.ts';
 
 import { type ConfigRecord, type Digest, parseRecord, recordText } from './record-text.ts';
 
@@ -36,7 +36,7 @@ export interface NoRecord {
   readonly kind: 'none';
 }
 
-export interface Backup {
+export interface ConfigBackup {
   readonly kind: 'backup';
   readonly path: string;
   readonly bytes: Buffer;
@@ -61,7 +61,7 @@ export function digestOf(bytes: Uint8Array): Digest {
   return { sha256: sha256(bytes), bytes: bytes.length };
 }
 
-export function isOf(digest: Digest, bytes: Uint8Array): boolean {
+export function matchesDigest(digest: Digest, bytes: Uint8Array): boolean {
   return digest.bytes === bytes.length && digest.sha256 === sha256(bytes);
 }
 
@@ -96,13 +96,13 @@ function damaged(folder: string): ConfigFailure {
 export function readBackup(
   { key, record }: FoundRecord,
   store: ChangeStore,
-): Backup | ConfigFailure {
+): ConfigBackup | ConfigFailure {
   const folder = recordFolder(key, store.paths);
   try {
     for (const name of [ORIGINAL, NEXT]) {
       const path = join(folder, name);
       const bytes = readOwn(path, CONFIG_BYTES_MAX);
-      if (bytes !== undefined && isOf(record.base, bytes)) {
+      if (bytes !== undefined && matchesDigest(record.base, bytes)) {
         return { kind: 'backup', path, bytes };
       }
     }
@@ -116,15 +116,18 @@ export function readBackup(
   );
 }
 
-interface Writing {
+interface RecordToWrite {
   readonly key: string;
   readonly record: ConfigRecord;
   readonly base: Buffer;
-  readonly onStep?: OnStep | undefined;
+  readonly onStep?: OnChangeStep | undefined;
 }
 
 /** The backup first, read back; then the record that names it. Whatever was there counts until then. */
-export function writeRecord(writing: Writing, { paths }: ChangeStore): ConfigFailure | undefined {
+export function writeRecord(
+  writing: RecordToWrite,
+  { paths }: ChangeStore,
+): ConfigFailure | undefined {
   const { key, record, base, onStep } = writing;
   const folder = recordFolder(key, paths);
   const unsafe = ensureFolder(paths.backups) ?? ensureFolder(folder);
@@ -171,7 +174,7 @@ export function rewriteRecord(
 export function dropRecord(
   key: string,
   paths: ChangeStore['paths'],
-  onStep?: OnStep,
+  onStep?: OnChangeStep,
 ): ConfigFailure | undefined {
   const folder = recordFolder(key, paths);
   try {
@@ -215,7 +218,7 @@ export function listRecords(paths: ChangeStore['paths']): readonly (FoundRecord 
 /** How many there are of a config: an older `original` may be the only one that is worth anything. */
 const KEPT_MAX = { replaced: 1, original: 5 } as const;
 
-interface Aside {
+interface CopyToKeep {
   readonly key: string;
   /** `replaced`: what a merge was made from. `original`: what others have left nothing of. */
   readonly label: keyof typeof KEPT_MAX;
@@ -223,8 +226,8 @@ interface Aside {
 }
 
 /** Where it is now. */
-export function keepAside(
-  { key, label, bytes }: Aside,
+export function keepCopy(
+  { key, label, bytes }: CopyToKeep,
   { paths }: ChangeStore,
 ): string | ConfigFailure {
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');

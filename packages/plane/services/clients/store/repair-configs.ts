@@ -17,8 +17,8 @@ import type { ConfigRecord } from './record-text.ts';
 import {
   dropRecord,
   type FoundRecord,
-  isOf,
   listRecords,
+  matchesDigest,
   type NoRecord,
   readRecord,
   recordFolder,
@@ -26,7 +26,7 @@ import {
 } from './records.ts';
 import { type Restored, restoreRecord, type Untouched } from './restore-config.ts';
 
-export type Repaired =
+export type RepairResult =
   /** The config of a dead session. */
   | ({ readonly what: 'restored'; readonly wrapId: string | undefined } & Restored)
   /** A record of a change that is not in the config. */
@@ -38,7 +38,7 @@ export type Repaired =
   | { readonly what: 'problem'; readonly problem: ConfigFailure };
 
 /** Costs one look at a folder when nothing was ever changed. */
-export function repairAll(store: ChangeStore): readonly Repaired[] {
+export function repairAll(store: ChangeStore): readonly RepairResult[] {
   try {
     return recordKeys(store.paths).flatMap((key) => repairSafely(key, store));
   } catch (cause) {
@@ -59,7 +59,7 @@ export function leftBehind(store: ChangeStore): readonly string[] {
 }
 
 /** What is wrong with one config keeps no other from being put right. */
-function repairSafely(key: string, store: ChangeStore): readonly Repaired[] {
+function repairSafely(key: string, store: ChangeStore): readonly RepairResult[] {
   try {
     return repairOne(key, store);
   } catch (cause) {
@@ -67,7 +67,7 @@ function repairSafely(key: string, store: ChangeStore): readonly Repaired[] {
   }
 }
 
-function repairOne(key: string, store: ChangeStore): readonly Repaired[] {
+function repairOne(key: string, store: ChangeStore): readonly RepairResult[] {
   const found = readRecord(key, store.paths);
   if (found.kind === 'failure') return [wrong(found)];
   const { owner, path = '' } = found.kind === 'record' ? found.record : {};
@@ -86,7 +86,7 @@ function repairOne(key: string, store: ChangeStore): readonly Repaired[] {
   }
 }
 
-function wrong(problem: ConfigFailure): Repaired {
+function wrong(problem: ConfigFailure): RepairResult {
   return { what: 'problem', problem };
 }
 
@@ -102,11 +102,11 @@ function isBase({ target, base }: ConfigRecord): boolean {
   // The size is cheap to ask for, and configs can be large.
   if (statSync(target, { throwIfNoEntry: false })?.size !== base.bytes) return false;
   const config = readConfigFile(target);
-  return config.kind === 'read' && isOf(base, config.bytes);
+  return config.kind === 'read' && matchesDigest(base, config.bytes);
 }
 
 /** Looks again: until the lock was ours, anything could happen. */
-function repairLocked(key: string, lock: ConfigLock, store: ChangeStore): readonly Repaired[] {
+function repairLocked(key: string, lock: ConfigLock, store: ChangeStore): readonly RepairResult[] {
   const found = readRecord(key, store.paths);
   if (found.kind === 'failure') return [wrong(found)];
   if (found.kind === 'none') {
@@ -132,7 +132,7 @@ function repairLocked(key: string, lock: ConfigLock, store: ChangeStore): readon
   }
 }
 
-function sweep({ path, draft }: ConfigRecord): readonly Repaired[] {
+function sweep({ path, draft }: ConfigRecord): readonly RepairResult[] {
   if (!isThere(draft)) return [];
   rmSync(draft, { force: true });
   return [{ what: 'swept', path, draft }];

@@ -4,7 +4,13 @@
 import { rmSync } from 'node:fs';
 import { readDocument } from '../text/document.ts';
 import type { ConfigFailure, ConfigFile, EntryChange, EntryValues, ValuePath } from '../types.ts';
-import { busy, type HeldConfig, livingOwner, TRIES_MAX, undoOf } from './apply-change.ts';
+import {
+  busy,
+  type HeldConfig,
+  livingOwner,
+  TRIES_MAX,
+  undoRecordedChanges,
+} from './apply-change.ts';
 import {
   byHand,
   type ChangeStore,
@@ -17,25 +23,25 @@ import {
 import {
   type ConfigBytes,
   draftPath,
-  type OnStep,
+  type OnChangeStep,
   readConfigFile,
   replaceConfigFile,
 } from './config-file.ts';
 
 import type { ConfigRecord } from './record-text.ts';
 import {
-  type Backup,
+  type ConfigBackup,
   digestOf,
   dropRecord,
   type FoundRecord,
-  isOf,
-  keepAside,
+  keepCopy,
+  matchesDigest,
   readBackup,
   readRecord,
   rewriteRecord,
   writeRecord,
 } from './records.ts';
-import { type EntryPlace, takeOut, type Undone } from './undo-changes.ts';
+import { type EntryPlace, removeShims, type UndoneChanges } from './undo-changes.ts';
 
 export interface RestoreRequest extends ChangeStore {
   /** As the client finds it. */
@@ -44,20 +50,20 @@ export interface RestoreRequest extends ChangeStore {
   readonly lock?: ConfigLock;
   /** Puts the secrets back that moved; without it, a config that lacks some is not touched. */
   readonly putBack?: (text: string, record: ConfigRecord) => string | ConfigFailure;
-  readonly onStep?: OnStep;
+  readonly onStep?: OnChangeStep;
 }
 
 /** What others have taken out of a config: it cannot come back by itself. */
-interface Lost {
+interface LostEntries {
   readonly missing: readonly EntryPlace[];
   /** Where the config is kept as it was before us, because of what is missing. */
   readonly original: string | undefined;
 }
 
-export interface Restored extends Lost {
+export interface Restored extends LostEntries {
   readonly kind: 'restored';
   readonly path: string;
-  readonly how: Undone['kind'];
+  readonly how: UndoneChanges['kind'];
   readonly taken: readonly EntryPlace[];
   readonly left: readonly EntryPlace[];
   /** Where the config is kept as it was before a merge. */
@@ -65,7 +71,7 @@ export interface Restored extends Lost {
 }
 
 /** The config holds none of our edits any more; its record is dropped. */
-export interface Untouched extends Lost {
+export interface Untouched extends LostEntries {
   readonly kind: 'untouched';
   readonly path: string;
   readonly left: readonly EntryPlace[];
@@ -120,12 +126,12 @@ function withHint(result: RestoreResult, key: string, store: ChangeStore): Resto
   return { ...result, fix: `${result.fix} ${byHand(backup.path, target)}${lacks}` };
 }
 
-interface Undoing {
+interface PlannedRestore {
   readonly kind: 'undoing';
   readonly found: FoundRecord;
   readonly config: ConfigBytes;
-  readonly backup: Backup;
-  readonly undone: Undone;
+  readonly backup: ConfigBackup;
+  readonly undone: UndoneChanges;
 }
 
 /** Reads everything anew and works out what the config becomes; nothing is written. */
@@ -133,7 +139,7 @@ function undoingOf(
   key: string,
   path: string,
   store: ChangeStore,
-): Undoing | Exclude<RestoreResult, Restored | Untouched> {
+): PlannedRestore | Exclude<RestoreResult, Restored | Untouched> {
   const found = readRecord(key, store.paths);
   if (found.kind === 'none') return { kind: 'none', path };
   if (found.kind === 'failure') return found;
@@ -149,13 +155,13 @@ function undoingOf(
   if (config.kind === 'failure') return config;
   // Moved, with a link left in its place, it is what we have written. Anything else that a link
   // leads to was never ours.
-  if (config.target !== target && !isOf(found.record.after, config.bytes)) {
+  if (config.target !== target && !matchesDigest(found.record.after, config.bytes)) {
     const fix = 'Remove the link, and try again.';
     return configFailure(path, `${path} leads to ${config.target} now, another file.`, fix);
   }
   const backup = readBackup(found, store);
   if (backup.kind === 'failure') return backup;
-  const undone = undoOf(config, found, backup);
+  const undone = undoRecordedChanges(config, found, backup);
   return undone.kind === 'failure' ? undone : { kind: 'undoing', found, config, backup, undone };
 }
 
@@ -181,7 +187,7 @@ function attempt(
   const draft = draftOf(undoing, request);
   if (typeof draft !== 'string') return draft;
   const aside = { key, label: 'replaced', bytes: config.bytes } as const;
-  const replaced = how === 'merged' ? keepAside(aside, request) : undefined;
+  const replaced = how === 'merged' ? keepCopy(aside, request) : undefined;
   if (typeof replaced === 'object') return replaced;
   if (replaced !== undefined) onStep?.('kept aside');
   const result = replaceConfigFile({ config, bytes: Buffer.from(text), draft, onStep });
@@ -192,7 +198,7 @@ function attempt(
 }
 
 function filled(
-  { found: { record }, undone }: Undoing,
+  { found: { record }, undone }: PlannedRestore,
   { putBack }: Pick<RestoreRequest, 'putBack'>,
 ): string | ConfigFailure {
   if (record.moved === undefined) return undone.text;
@@ -202,7 +208,10 @@ function filled(
 }
 
 /** The draft that the record names, unless the config was moved to another folder since. */
-function draftOf({ found, config }: Undoing, { paths }: ChangeStore): string | ConfigFailure {
+function draftOf(
+  { found, config }: PlannedRestore,
+  { paths }: ChangeStore,
+): string | ConfigFailure {
   const { draft } = found.record;
   rmSync(draft, { force: true });
   const { target } = config;
@@ -213,11 +222,11 @@ function draftOf({ found, config }: Undoing, { paths }: ChangeStore): string | C
 
 /** The backup goes with its record, but of what is missing it is all that is left. */
 function originalOf(
-  { found, backup, undone }: Undoing,
+  { found, backup, undone }: PlannedRestore,
   store: ChangeStore,
 ): string | undefined | ConfigFailure {
   if (undone.missing.length === 0) return undefined;
-  return keepAside({ key: found.key, label: 'original', bytes: backup.bytes }, store);
+  return keepCopy({ key: found.key, label: 'original', bytes: backup.bytes }, store);
 }
 
 export type Forgotten =
@@ -245,7 +254,7 @@ export function forgetRecord(
     if (readConfigFile(found.record.target).kind !== 'missing') return { kind: 'there', path };
     const backup = readBackup(found, store);
     if (backup.kind === 'failure') return backup;
-    const original = keepAside({ key, label: 'original', bytes: backup.bytes }, store);
+    const original = keepCopy({ key, label: 'original', bytes: backup.bytes }, store);
     if (typeof original === 'object') return original;
     return dropRecord(key, store.paths) ?? { kind: 'forgotten', path, original };
   } finally {
@@ -290,7 +299,7 @@ function recorded({ file, entries, ...store }: ReleaseRequest, key: string) {
   const places = entries(config.text);
   if ('kind' in places) return places;
   const ways = places.map((place) => ({ ...place, pairs: [] }));
-  const out = takeOut({ text: config.text, format: file.format, ways });
+  const out = removeShims({ text: config.text, format: file.format, ways });
   if (out.kind === 'refused') {
     return configFailure(path, `The shims cannot be taken out of ${path}: ${out.why}`, out.fix);
   }
@@ -301,7 +310,7 @@ function recorded({ file, entries, ...store }: ReleaseRequest, key: string) {
   return failed ?? { kind: 'record' as const, key, record };
 }
 
-interface Found {
+interface UnrecordedChange {
   readonly file: ConfigFile;
   readonly before: string;
   readonly after: string;
@@ -309,7 +318,7 @@ interface Found {
 }
 
 /** As if the change had been ours from the start. */
-function recordOf(found: Found, target: string): ConfigRecord {
+function recordOf(found: UnrecordedChange, target: string): ConfigRecord {
   const { client, path, format } = found.file;
   return {
     v: 1,
@@ -326,7 +335,12 @@ function recordOf(found: Found, target: string): ConfigRecord {
   };
 }
 
-function changesOf({ file: { format }, before, after, places }: Found): readonly EntryChange[] {
+function changesOf({
+  file: { format },
+  before,
+  after,
+  places,
+}: UnrecordedChange): readonly EntryChange[] {
   const inside = places.flatMap(({ at }) => [at.command, at.args]);
   const was = readDocument(before, format, inside);
   const is = readDocument(after, format, inside);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { clientOf } from '../registry.ts';
 import type { ConfigFile, Format } from '../types.ts';
-import { takeOut } from './undo-changes.ts';
+import { removeShims } from './undo-changes.ts';
 
 const MANY = 5_000;
 const CALL = { program: ['/usr/bin/node', '/opt/sub/bin/sub.mjs'], flags: [] };
@@ -38,7 +38,7 @@ describe('a config that another program has changed meanwhile', () => {
       ...place,
       pairs: [{ before, after: ours }],
     }));
-    const out = takeOut({ text: after.replace(old, now), format, ways });
+    const out = removeShims({ text: after.replace(old, now), format, ways });
     expect(out.kind === 'taken' && out.taken.length).toBe(MANY);
     expect(out.kind === 'taken' && out.text === text.replace(old, now)).toBe(true);
   });

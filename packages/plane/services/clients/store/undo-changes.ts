@@ -1,14 +1,14 @@
 // Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
 
-import { governedOf } from '../shim-command.ts';
-import { type Document, readDocument } from '../text/document.ts';
+import { readShimCommand } from '../shim-command.ts';
+import { type ConfigDocument, readDocument } from '../text/document.ts';
 import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
 import { copyFor, dropValue, sameData, setValue } from '../text/plain-data.ts';
 import type { ConfigFailure, Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
 import { byHand, configFailure } from './change-store.ts';
 
 import type { ConfigRecord } from './record-text.ts';
-import { isOf } from './records.ts';
+import { matchesDigest } from './records.ts';
 
 /** One entry of a config. */
 export interface EntryPlace {
@@ -18,17 +18,17 @@ export interface EntryPlace {
 }
 
 /** An entry, and what was written there; nothing is known of one that we only found. */
-interface Way extends EntryPlace {
+interface EntryHistory extends EntryPlace {
   readonly pairs: readonly { readonly before: EntryValues; readonly after: EntryValues }[];
 }
 
-interface TakeOut {
+interface RemoveShimsOptions {
   readonly text: string;
   readonly format: Format;
-  readonly ways: readonly Way[];
+  readonly ways: readonly EntryHistory[];
 }
 
-type Taken =
+type ShimRemoval =
   | {
       readonly kind: 'taken';
       readonly text: string;
@@ -41,22 +41,22 @@ type Taken =
   | { readonly kind: 'refused'; readonly why: string; readonly fix: string };
 
 /** What an entry is to hold. */
-interface Goal {
-  readonly way: Way;
-  readonly command: Wanted;
+interface EntryGoal {
+  readonly way: EntryHistory;
+  readonly command: ValueGoal;
   /** Null where it is to have none. */
-  readonly args: Wanted | null;
+  readonly args: ValueGoal | null;
 }
 
-interface Wanted {
+interface ValueGoal {
   readonly value: string | readonly string[];
   /** How it was written before, for as long as what stands there is written as we did. */
   readonly written?: { readonly ours: string; readonly before: string };
 }
 
-type Verdict = Goal | 'same' | 'gone' | 'foreign';
+type EntryVerdict = EntryGoal | 'same' | 'gone' | 'foreign';
 
-export function takeOut({ text, format, ways }: TakeOut): Taken {
+export function removeShims({ text, format, ways }: RemoveShimsOptions): ShimRemoval {
   if (ways.length === 0) return { kind: 'taken', text, taken: [], left: [], missing: [] };
   const inside = ways.flatMap(({ at }) => [at.command, at.args]);
   const read = readDocument(text, format, inside);
@@ -72,17 +72,17 @@ export function takeOut({ text, format, ways }: TakeOut): Taken {
     const why = 'the result would not be what it should.';
     return { kind: 'refused', why, fix: 'Correct the entries by hand.' };
   }
-  const places = (sought: Verdict) =>
+  const places = (sought: EntryVerdict) =>
     verdicts.flatMap(({ way, verdict }) => (verdict === sought ? [placeOf(way)] : []));
   const taken = goals.map(({ way }) => placeOf(way));
   return { kind: 'taken', text: next, taken, left: places('foreign'), missing: places('gone') };
 }
 
-function placeOf({ name, project, at }: Way): EntryPlace {
+function placeOf({ name, project, at }: EntryHistory): EntryPlace {
   return { name, ...(project === undefined ? {} : { project }), at };
 }
 
-function judge(document: Document, way: Way): Verdict {
+function judge(document: ConfigDocument, way: EntryHistory): EntryVerdict {
   const { at, pairs } = way;
   const command = document.valueAt(at.command);
   const args = document.valueAt(at.args);
@@ -100,20 +100,20 @@ function holds(
   return sameData(command, values.command.value) && sameData(args, values.args?.value ?? undefined);
 }
 
-function goalOf(way: Way, before: EntryValues, after: EntryValues): Goal {
+function goalOf(way: EntryHistory, before: EntryValues, after: EntryValues): EntryGoal {
   const args = before.args === null ? null : wanted(before.args, after.args);
   return { way, command: wanted(before.command, after.command), args };
 }
 
-function wanted(before: ValueText, after: ValueText | null): Wanted {
+function wanted(before: ValueText, after: ValueText | null): ValueGoal {
   if (after === null) return { value: before.value };
   return { value: before.value, written: { ours: after.text, before: before.text } };
 }
 
 /** Others have changed the entry, yet it still starts a shim: what stands behind `--` is the server. */
-function behindShim(way: Way, command: unknown, args: unknown): Goal | undefined {
+function behindShim(way: EntryHistory, command: unknown, args: unknown): EntryGoal | undefined {
   if (typeof command !== 'string' || !isWords(args)) return undefined;
-  const [program, ...rest] = governedOf(command, args)?.command ?? [];
+  const [program, ...rest] = readShimCommand(command, args)?.command ?? [];
   if (program === undefined) return undefined;
   const hadNone = way.pairs.some(({ before }) => before.args === null);
   const isBare = rest.length === 0 && (hadNone || way.pairs.length === 0);
@@ -126,8 +126,8 @@ function isWords(value: unknown): value is readonly string[] {
 
 /** Values first, then what is to go: two edits of one entry could otherwise touch each other. */
 function edited(
-  document: Document,
-  goals: readonly Goal[],
+  document: ConfigDocument,
+  goals: readonly EntryGoal[],
   inside: readonly ValuePath[],
 ): string | undefined {
   const wants = goals.flatMap(({ way, command, args }) => [
@@ -149,7 +149,7 @@ function edited(
   return last !== undefined && sameData(last.value, expected) ? last.text : undefined;
 }
 
-function editOf(document: Document, path: ValuePath, { value, written }: Wanted): Edit {
+function editOf(document: ConfigDocument, path: ValuePath, { value, written }: ValueGoal): Edit {
   const span = document.spanAt(path);
   if (span !== undefined && written?.ours === document.text.slice(span.start, span.end)) {
     return { start: span.start, end: span.end, text: written.before };
@@ -159,22 +159,22 @@ function editOf(document: Document, path: ValuePath, { value, written }: Wanted)
 
 function reread(
   text: string,
-  { format }: Document,
+  { format }: ConfigDocument,
   inside: readonly ValuePath[],
-): Document | undefined {
+): ConfigDocument | undefined {
   const read = readDocument(text, format, inside);
   return read.kind === 'document' ? read.document : undefined;
 }
 
 // Takes our edits out of a config, also out of one that others have changed since.
 
-interface Undo {
+interface UndoOptions {
   readonly text: string;
   readonly record: ConfigRecord;
   readonly backup: { readonly path: string; readonly text: string };
 }
 
-export interface Undone {
+export interface UndoneChanges {
   /** `same`: the very bytes that were there before us. */
   readonly kind: 'same' | 'merged';
   readonly text: string;
@@ -186,15 +186,15 @@ export interface Undone {
   readonly missing: readonly EntryPlace[];
 }
 
-export function undoChanges({ text, record, backup }: Undo): Undone | ConfigFailure {
+export function undoChanges({ text, record, backup }: UndoOptions): UndoneChanges | ConfigFailure {
   const bytes = Buffer.from(text);
   const known = [record.base, record.after, ...(record.from === undefined ? [] : [record.from])];
-  if (known.some((digest) => isOf(digest, bytes))) {
+  if (known.some((digest) => matchesDigest(digest, bytes))) {
     const isBase = text === backup.text;
     const taken = isBase ? [] : record.changes;
     return { kind: 'same', text: backup.text, taken, left: [], missing: [] };
   }
-  const taken = takeOut({ text, format: record.format, ways: waysOf(record) });
+  const taken = removeShims({ text, format: record.format, ways: waysOf(record) });
   if (taken.kind === 'taken') return { ...taken, kind: 'merged' };
   return configFailure(
     record.path,
@@ -204,8 +204,8 @@ export function undoChanges({ text, record, backup }: Undo): Undone | ConfigFail
 }
 
 /** An entry may hold what was written last, or what a killed change was about to replace. */
-function waysOf({ changes, earlier = [] }: ConfigRecord): readonly Way[] {
-  const ways = new Map<string, Way>();
+function waysOf({ changes, earlier = [] }: ConfigRecord): readonly EntryHistory[] {
+  const ways = new Map<string, EntryHistory>();
   for (const change of [...changes, ...earlier]) {
     const key = JSON.stringify(change.at);
     const { name, project, at, before, after } = change;

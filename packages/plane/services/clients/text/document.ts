@@ -7,13 +7,13 @@ import {
   LIMITS,
   lineColumn,
   nodeAt,
-  type Span,
   type TextNode,
-  Unreadable,
+  type TextSpan,
+  TextSyntaxError,
   type ValuePath,
 } from './tree.ts';
 
-export interface Document {
+export interface ConfigDocument {
   readonly text: string;
   readonly format: Format;
   /** Plain data; dates of TOML are those of its parser. */
@@ -21,12 +21,12 @@ export interface Document {
   /** The value at the path, own properties only. */
   valueAt(path: ValuePath): unknown;
   /** Where the value stands; undefined where it has no text of its own (a TOML table of lines). */
-  spanAt(path: ValuePath): Span | undefined;
+  spanAt(path: ValuePath): TextSpan | undefined;
   /** For edits. */
   readonly root: TextNode;
 }
 
-export interface Broken {
+export interface BrokenText {
   readonly kind: 'broken';
   /** Counted from 1. */
   readonly line: number;
@@ -35,7 +35,9 @@ export interface Broken {
   readonly message: string;
 }
 
-export type ReadDocument = { readonly kind: 'document'; readonly document: Document } | Broken;
+export type ReadDocument =
+  | { readonly kind: 'document'; readonly document: ConfigDocument }
+  | BrokenText;
 
 /** A change looks at the same few texts again and again: what was read of them last is kept. */
 const KEPT_MAX = 8;
@@ -88,7 +90,7 @@ function readAnew(text: string, format: Format): ReadText {
     const { root, value, duplicates } = readAs(text, format);
     return { kind: 'document', document: makeDocument({ text, format, root, value }), duplicates };
   } catch (cause) {
-    if (!(cause instanceof Unreadable)) throw cause;
+    if (!(cause instanceof TextSyntaxError)) throw cause;
     return { kind: 'broken', ...lineColumn(text, cause.offset), message: cause.message };
   }
 }
@@ -108,7 +110,9 @@ function areInLine(a: ValuePath, b: ValuePath): boolean {
   return true;
 }
 
-function makeDocument(parts: Pick<Document, 'text' | 'format' | 'root' | 'value'>): Document {
+function makeDocument(
+  parts: Pick<ConfigDocument, 'text' | 'format' | 'root' | 'value'>,
+): ConfigDocument {
   return {
     ...parts,
     valueAt: (path) => valueAt(parts.value, path),

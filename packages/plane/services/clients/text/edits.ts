@@ -1,27 +1,27 @@
 // Changes of single values that leave every other byte of a config as it is.
-import type { Document } from './document.ts';
+import type { ConfigDocument } from './document.ts';
 import { sameData } from './plain-data.ts';
 import {
-  type Between,
   type Edit,
   type Format,
-  type KeyPlace,
+  type KeySeparators,
+  type KeySpan,
   type ListNode,
   memberAt,
   nodeAt,
-  type Span,
   type TextNode,
+  type TextSpan,
   type ValuePath,
 } from './tree.ts';
 
 /** A property with its place in the text. */
-interface Placed {
-  readonly key: KeyPlace;
-  readonly value: Span;
+interface PlacedProperty {
+  readonly key: KeySpan;
+  readonly value: TextSpan;
 }
 
 /** Writes another value in the manner of the one that is there. Throws when there is none. */
-export function replaceValue(document: Document, path: ValuePath, value: Writable): Edit {
+export function replaceValue(document: ConfigDocument, path: ValuePath, value: Writable): Edit {
   const span = document.spanAt(path);
   const node = nodeAt(document.root, path);
   if (span === undefined || node === undefined) throw new Error('There is no value to replace.');
@@ -29,13 +29,13 @@ export function replaceValue(document: Document, path: ValuePath, value: Writabl
   const isSame = sameData(document.valueAt(path), value);
   const key = memberAt(document.root, path)?.key;
   const list = key === undefined ? SPACED : listStyle(text, key, span);
-  const manner = mannerOf(text, node, { format, list });
+  const manner = styleOfValue(text, node, { format, list });
   return { ...span, text: isSame ? text.slice(span.start, span.end) : writeValue(value, manner) };
 }
 
 /** Adds a property right behind another. Throws when that isn't there, or the new one is. */
 export function insertAfter(
-  document: Document,
+  document: ConfigDocument,
   siblingPath: ValuePath,
   { key, value }: { readonly key: string; readonly value: Writable },
 ): Edit {
@@ -61,7 +61,11 @@ export function insertAfter(
 
 function insertInline(
   text: string,
-  { sibling, between, property }: { sibling: Placed; between: Between; property: string },
+  {
+    sibling,
+    between,
+    property,
+  }: { sibling: PlacedProperty; between: KeySeparators; property: string },
 ): Edit {
   const isTight = listStyle(text, sibling.key, sibling.value) === TIGHT;
   const space = isTight ? '' : ' ';
@@ -74,7 +78,11 @@ function insertInline(
 }
 
 /** TOML, outside of braces. */
-function insertLine({ text, format }: Document, sibling: Placed, property: string): Edit {
+function insertLine(
+  { text, format }: ConfigDocument,
+  sibling: PlacedProperty,
+  property: string,
+): Edit {
   const at = restOfLine(text, sibling.value.end, format) ?? sibling.value.end;
   const head = headOf(text, sibling.key.start);
   const next = /^(?:\r\n|\n)/.exec(text.slice(at, at + 2))?.[0];
@@ -83,33 +91,33 @@ function insertLine({ text, format }: Document, sibling: Placed, property: strin
 }
 
 function writeProperty(
-  document: Document,
-  sibling: Placed,
+  document: ConfigDocument,
+  sibling: PlacedProperty,
   added: { readonly path: ValuePath; readonly key: string; readonly value: Writable },
 ): string {
   const { text, format } = document;
   const node = nodeAt(document.root, added.path);
   const list = listStyle(text, sibling.key, sibling.value);
-  const plain: Manner = { format, isLiteral: false, list };
-  const manner = node?.kind === 'scalar' ? mannerOf(text, node, plain) : plain;
+  const plain: ValueStyle = { format, isLiteral: false, list };
+  const manner = node?.kind === 'scalar' ? styleOfValue(text, node, plain) : plain;
   const prefix = text.slice(sibling.key.start, sibling.key.lastStart);
   const sign = signOf(text, sibling.key, sibling.value) ?? (format === 'toml' ? ' = ' : ': ');
   return `${prefix}${writeKey(added.key, format)}${sign}${writeValue(added.value, manner)}`;
 }
 
 /** What stands between key and value, when it is a plain colon or equals sign. */
-function signOf(text: string, key: KeyPlace, value: Span): string | undefined {
+function signOf(text: string, key: KeySpan, value: TextSpan): string | undefined {
   const sign = text.slice(key.end, value.start);
   return /^[ \t]*[:=][ \t]*$/.test(sign) ? sign : undefined;
 }
 
 /** A file without a blank behind its colons has none behind its commas. */
-function listStyle(text: string, key: KeyPlace, value: Span): typeof TIGHT {
+function listStyle(text: string, key: KeySpan, value: TextSpan): typeof TIGHT {
   return /[:=]$/.test(signOf(text, key, value) ?? '') ? TIGHT : SPACED;
 }
 
 /** Takes a property out; what `insertAfter` has added is gone to the last byte. */
-export function removeValue(document: Document, path: ValuePath): Edit {
+export function removeValue(document: ConfigDocument, path: ValuePath): Edit {
   const { text, format } = document;
   const placed = placeOf(document, path);
   const { key, value } = placed;
@@ -134,7 +142,7 @@ export function removeValue(document: Document, path: ValuePath): Edit {
 /** No comma behind it: the one before it goes too, comments in between stay. */
 function removeLast(
   text: string,
-  { key, value }: Placed,
+  { key, value }: PlacedProperty,
   { before, lineStart }: { before: number; lineStart: number | undefined },
 ): Edit {
   const until = lineStart ?? skipSpaceBack(text, key.start, before + 1);
@@ -143,7 +151,11 @@ function removeLast(
 }
 
 /** TOML: no line break stands before it, so the one behind it goes. */
-function removeFirstLine(text: string, { key, value }: Placed, lineEnd: number | undefined): Edit {
+function removeFirstLine(
+  text: string,
+  { key, value }: PlacedProperty,
+  lineEnd: number | undefined,
+): Edit {
   const start = skipSpaceBack(text, key.start);
   const isBlank = lineEnd !== undefined && text.slice(value.end, lineEnd).trim() === '';
   if (!isBlank) return { start, end: value.end, text: '' };
@@ -157,7 +169,7 @@ function skipSpaceOn(text: string, from: number): number {
   return at;
 }
 
-function placeOf(document: Document, path: ValuePath): Placed {
+function placeOf(document: ConfigDocument, path: ValuePath): PlacedProperty {
   const key = memberAt(document.root, path)?.key;
   const value = document.spanAt(path);
   if (key === undefined || value === undefined) throw new Error('There is no such property.');
@@ -187,24 +199,24 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 type Writable = string | readonly string[];
 
 /** What a new value is to look like. */
-interface Manner {
+interface ValueStyle {
   readonly format: Format;
   /** TOML: whether strings are written between single quotes where they can be. */
   readonly isLiteral: boolean;
-  readonly list: ListManner;
+  readonly list: ListStyle;
 }
 
 /** What stands behind the opening bracket, between the items, and before the closing bracket. */
-interface ListManner {
+interface ListStyle {
   readonly open: string;
   readonly separator: string;
   readonly close: string;
 }
 
-const TIGHT: ListManner = { open: '', separator: ',', close: '' };
-const SPACED: ListManner = { open: '', separator: ', ', close: '' };
+const TIGHT: ListStyle = { open: '', separator: ',', close: '' };
+const SPACED: ListStyle = { open: '', separator: ', ', close: '' };
 
-function writeValue(value: Writable, manner: Manner): string {
+function writeValue(value: Writable, manner: ValueStyle): string {
   if (typeof value === 'string') return writeString(value, manner);
   if (value.length === 0) return '[]';
   const { open, separator, close } = manner.list;
@@ -212,7 +224,7 @@ function writeValue(value: Writable, manner: Manner): string {
   return `[${open}${items.join(separator)}${close}]`;
 }
 
-function writeString(value: string, manner: Pick<Manner, 'format' | 'isLiteral'>): string {
+function writeString(value: string, manner: Pick<ValueStyle, 'format' | 'isLiteral'>): string {
   if (manner.format !== 'toml') return JSON.stringify(value);
   if (/\p{Surrogate}/u.test(value)) throw new RangeError('TOML can not hold half a character.');
   if (manner.isLiteral && !NO_LITERAL.test(value)) return `'${value}'`;
@@ -238,16 +250,20 @@ function writeKey(key: string, format: Format): string {
 }
 
 /** How a value is written: so is the one that takes its place. */
-function mannerOf(text: string, node: TextNode, base: Pick<Manner, 'format' | 'list'>): Manner {
+function styleOfValue(
+  text: string,
+  node: TextNode,
+  base: Pick<ValueStyle, 'format' | 'list'>,
+): ValueStyle {
   const first = node.kind === 'list' ? node.items[0] : node;
   const start = first?.span?.start;
   const isLiteral = start !== undefined && text[start] === "'" && !text.startsWith("'''", start);
-  const list = node.kind === 'list' ? listMannerOf(text, node, base.list) : base.list;
+  const list = node.kind === 'list' ? styleOfList(text, node, base.list) : base.list;
   return { format: base.format, isLiteral, list };
 }
 
 /** One item a line when the first has a line of its own, else all in one line. */
-function listMannerOf(text: string, node: ListNode, base: ListManner): ListManner {
+function styleOfList(text: string, node: ListNode, base: ListStyle): ListStyle {
   const [first, second] = node.items;
   const last = node.items.at(-1);
   if (node.span === undefined || first?.span === undefined || last?.span === undefined) return base;

@@ -2,12 +2,12 @@
 // refuses what clients read in different ways (keys that occur twice) or what is too much (depth, values).
 import { type JSONVisitor, type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import {
-  type Between,
+  type KeySeparators,
   LIMITS,
   makeList,
   makeTable,
   type TextNode,
-  Unreadable,
+  TextSyntaxError,
   type ValuePath,
 } from './tree.ts';
 
@@ -54,7 +54,7 @@ export function readJson(
   visit(text.slice(shift), builder, options);
   if (!allowsComments) checkStrict(text.slice(shift));
   const { root, value, duplicates } = builder;
-  if (root === undefined) throw new Unreadable('This is no JSON value.', shift);
+  if (root === undefined) throw new TextSyntaxError('This is no JSON value.', shift);
   return { root, value, duplicates };
 }
 
@@ -63,7 +63,7 @@ function checkStrict(text: string): void {
   try {
     JSON.parse(text);
   } catch {
-    throw new Unreadable('This is no strict JSON.', 0);
+    throw new TextSyntaxError('This is no strict JSON.', 0);
   }
 }
 
@@ -74,7 +74,7 @@ interface OpenNode {
   /** The last key, and where the brace or comma before it stands. */
   key?: { readonly name: string; readonly start: number; readonly end: number };
   before: number;
-  between?: Between;
+  between?: KeySeparators;
 }
 
 class TreeBuilder implements JSONVisitor {
@@ -117,13 +117,13 @@ class TreeBuilder implements JSONVisitor {
 
   onError = (code: ParseErrorCode, offset: number): void => {
     const complaint = COMPLAINTS[printParseErrorCode(code)] ?? 'This is no JSON value.';
-    throw new Unreadable(complaint, offset + this.#shift);
+    throw new TextSyntaxError(complaint, offset + this.#shift);
   };
 
   #begin(offset: number, node: OpenNode['node'], value: OpenNode['value']): void {
     const start = offset + this.#shift;
     if (this.#open.length >= LIMITS.depthMax) {
-      throw new Unreadable('The file is nested too deeply.', start);
+      throw new TextSyntaxError('The file is nested too deeply.', start);
     }
     this.#add(node, value);
     node.span = { start, end: start };
@@ -139,7 +139,7 @@ class TreeBuilder implements JSONVisitor {
     this.#count += 1;
     const open = this.#open.at(-1);
     if (this.#count > LIMITS.valuesMax) {
-      throw new Unreadable('The file has too many values.', open?.before ?? 0);
+      throw new TextSyntaxError('The file has too many values.', open?.before ?? 0);
     }
     if (open === undefined) {
       this.root = node;
@@ -165,6 +165,6 @@ class TreeBuilder implements JSONVisitor {
       return node.kind === 'list' ? node.items.length - 1 : (key?.name ?? '');
     });
     this.duplicates.push({ path: [...above, name], offset });
-    if (this.duplicates.length > DUPLICATES_MAX) throw new Unreadable(DUPLICATE_KEY, offset);
+    if (this.duplicates.length > DUPLICATES_MAX) throw new TextSyntaxError(DUPLICATE_KEY, offset);
   }
 }

@@ -3,14 +3,14 @@
 import { parse, TomlError } from 'smol-toml';
 import { sameData } from './plain-data.ts';
 import {
-  type Between,
-  type KeyPlace,
+  type KeySeparators,
+  type KeySpan,
   LIMITS,
   makeList,
   makeTable,
   type TableNode,
   type TextNode,
-  Unreadable,
+  TextSyntaxError,
 } from './tree.ts';
 
 const OPTIONS = { integersAsBigInt: 'asNeeded', maxDepth: LIMITS.depthMax } as const;
@@ -23,7 +23,7 @@ export function readToml(text: string): { root: TextNode; value: unknown } {
   const value = parseToml(text);
   if (scanned.kind === 'broken') throw scanned.cause;
   if (!hasShape(scanned.root, value)) {
-    throw new Unreadable('This TOML is written in a way that can not be edited safely.', 0);
+    throw new TextSyntaxError('This TOML is written in a way that can not be edited safely.', 0);
   }
   return { root: scanned.root, value };
 }
@@ -34,7 +34,7 @@ function parseToml(text: string): unknown {
     return parse(text.slice(shift), OPTIONS);
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
-    throw new Unreadable(complaintOf(cause), shift + offsetOf(text.slice(shift), cause));
+    throw new TextSyntaxError(complaintOf(cause), shift + offsetOf(text.slice(shift), cause));
   }
 }
 
@@ -87,14 +87,14 @@ export function standsAlone(piece: string, value: unknown): boolean {
 // Finds where the keys and values of a TOML text stand. It checks no more than it needs to find its
 // way: whether the text is right, and what it means, is the parser's to say.
 
-type Scanned =
+type TomlScanResult =
   | { readonly kind: 'tree'; readonly root: TableNode }
-  | { readonly kind: 'broken'; readonly isLimit: boolean; readonly cause: Unreadable };
+  | { readonly kind: 'broken'; readonly isLimit: boolean; readonly cause: TextSyntaxError };
 
 /** Too deep or too large, whatever the parser may say. */
-class OverLimit extends Unreadable {}
+class OverLimit extends TextSyntaxError {}
 
-interface Scan {
+interface TomlScan {
   readonly text: string;
   at: number;
   values: number;
@@ -108,16 +108,16 @@ interface DottedKey {
 }
 
 /** A table to put keys in, and how deep it lies. */
-interface Here {
+interface TablePosition {
   readonly table: TableNode;
   readonly depth: number;
 }
 
-function scanToml(text: string): Scanned {
-  const scan: Scan = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, values: 0 };
+function scanToml(text: string): TomlScanResult {
+  const scan: TomlScan = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, values: 0 };
   const root = makeTable();
   try {
-    let here: Here = { table: root, depth: 0 };
+    let here: TablePosition = { table: root, depth: 0 };
     for (;;) {
       scan.at = skipBlank(text, scan.at);
       if (scan.at >= text.length) return { kind: 'tree', root };
@@ -126,13 +126,13 @@ function scanToml(text: string): Scanned {
       expectLineEnd(scan);
     }
   } catch (cause) {
-    if (!(cause instanceof Unreadable)) throw cause;
+    if (!(cause instanceof TextSyntaxError)) throw cause;
     return { kind: 'broken', isLimit: cause instanceof OverLimit, cause };
   }
 }
 
 /** `[a.b]` or `[[a.b]]` */
-function scanHeader(scan: Scan, root: TableNode): Here {
+function scanHeader(scan: TomlScan, root: TableNode): TablePosition {
   const isList = scan.text[scan.at + 1] === '[';
   count(scan, 0);
   scan.at += isList ? 2 : 1;
@@ -153,7 +153,7 @@ function scanHeader(scan: Scan, root: TableNode): Here {
 }
 
 /** Goes down by names, makes the tables that are missing, takes the last of an array of tables. */
-function descend(from: Here, names: readonly string[], offset: number): Here {
+function descend(from: TablePosition, names: readonly string[], offset: number): TablePosition {
   let { table, depth } = from;
   for (const name of names) {
     const found = table.members.get(name)?.node;
@@ -168,7 +168,7 @@ function descend(from: Here, names: readonly string[], offset: number): Here {
 }
 
 /** `a.b = value`, a line or between braces */
-function scanPair(scan: Scan, here: Here, between: Between | undefined): void {
+function scanPair(scan: TomlScan, here: TablePosition, between: KeySeparators | undefined): void {
   const key = scanKey(scan);
   if (scan.text[scan.at] !== '=') throw unclear(scan.at);
   scan.at = skipSpace(scan.text, scan.at + 1);
@@ -177,12 +177,12 @@ function scanPair(scan: Scan, here: Here, between: Between | undefined): void {
   const node = scanValue(scan, inner.depth + 1, between !== undefined);
   if (inner.table.members.has(name)) throw unclear(key.start);
   const { start, lastStart, end } = key;
-  const place: KeyPlace = { start, lastStart, end, between };
+  const place: KeySpan = { start, lastStart, end, between };
   inner.table.members.set(name, { node, key: place });
 }
 
 /** Stops at what stands behind the key. */
-function scanKey(scan: Scan): DottedKey {
+function scanKey(scan: TomlScan): DottedKey {
   const { text } = scan;
   const start = skipSpace(text, scan.at);
   const parts: string[] = [];
@@ -217,7 +217,7 @@ function nameOf(written: string, offset: number): string {
   throw unclear(offset);
 }
 
-function scanValue(scan: Scan, depth: number, isNested: boolean): TextNode {
+function scanValue(scan: TomlScan, depth: number, isNested: boolean): TextNode {
   count(scan, depth);
   const { text, at } = scan;
   const first = text[at];
@@ -229,7 +229,7 @@ function scanValue(scan: Scan, depth: number, isNested: boolean): TextNode {
   return { kind: 'scalar', span: { start: at, end: scan.at } };
 }
 
-function scanList(scan: Scan, depth: number): TextNode {
+function scanList(scan: TomlScan, depth: number): TextNode {
   const start = scan.at;
   const list = makeList();
   scan.at = skipBlank(scan.text, start + 1);
@@ -248,13 +248,13 @@ function scanList(scan: Scan, depth: number): TextNode {
 }
 
 /** `{ a = 1, b.c = 2 }` */
-function scanBraces(scan: Scan, depth: number): TextNode {
+function scanBraces(scan: TomlScan, depth: number): TextNode {
   const start = scan.at;
   const table = makeTable();
   let before = start;
   scan.at = skipBlank(scan.text, start + 1);
   while (scan.text[scan.at] !== '}') {
-    const between: Between = { before, comma: undefined };
+    const between: KeySeparators = { before, comma: undefined };
     scanPair(scan, { table, depth }, between);
     scan.at = skipBlank(scan.text, scan.at);
     if (scan.text[scan.at] === '}') break;
@@ -268,14 +268,14 @@ function scanBraces(scan: Scan, depth: number): TextNode {
   return table;
 }
 
-function expectLineEnd(scan: Scan): void {
+function expectLineEnd(scan: TomlScan): void {
   const at = skipSpace(scan.text, scan.at);
   const isEnd = at >= scan.text.length || /[\r\n#]/.test(scan.text.charAt(at));
   if (!isEnd) throw unclear(at);
   scan.at = at;
 }
 
-function count(scan: Scan, depth: number): void {
+function count(scan: TomlScan, depth: number): void {
   scan.values += 1;
   if (depth > LIMITS.depthMax) throw tooDeep(scan.at);
   if (scan.values > LIMITS.valuesMax) {
@@ -283,12 +283,15 @@ function count(scan: Scan, depth: number): void {
   }
 }
 
-function tooDeep(offset: number): Unreadable {
+function tooDeep(offset: number): TextSyntaxError {
   return new OverLimit('The file is nested too deeply.', offset);
 }
 
-function unclear(offset: number): Unreadable {
-  return new Unreadable('This TOML is written in a way that can not be edited safely.', offset);
+function unclear(offset: number): TextSyntaxError {
+  return new TextSyntaxError(
+    'This TOML is written in a way that can not be edited safely.',
+    offset,
+  );
 }
 
 // The smallest pieces of TOML: where a string, a bare value, a comment or a blank ends.

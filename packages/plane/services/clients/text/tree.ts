@@ -6,12 +6,12 @@ export type Format = 'json' | 'jsonc' | 'toml';
 export type ValuePath = readonly (string | number)[];
 
 /** A replacement in a text; the offsets are those of a string. */
-export interface Edit extends Span {
+export interface Edit extends TextSpan {
   readonly text: string;
 }
 
 /** Offsets in the text; the end is behind the last character. */
-export interface Span {
+export interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -20,13 +20,13 @@ export type TextNode = ScalarNode | ListNode | TableNode;
 
 export interface ScalarNode {
   readonly kind: 'scalar';
-  readonly span: Span;
+  readonly span: TextSpan;
 }
 
 export interface ListNode {
   readonly kind: 'list';
   /** None for a TOML array of tables: it is written in several places. */
-  span: Span | undefined;
+  span: TextSpan | undefined;
   readonly items: TextNode[];
   hasTrailingComma: boolean;
 }
@@ -34,26 +34,26 @@ export interface ListNode {
 export interface TableNode {
   readonly kind: 'table';
   /** None for a TOML table of lines. */
-  span: Span | undefined;
-  readonly members: Map<string, Member>;
+  span: TextSpan | undefined;
+  readonly members: Map<string, TableMember>;
 }
 
-export interface Member {
+export interface TableMember {
   readonly node: TextNode;
   /** None where only a header or a longer dotted key names it. */
-  readonly key: KeyPlace | undefined;
+  readonly key: KeySpan | undefined;
 }
 
-export interface KeyPlace {
+export interface KeySpan {
   readonly start: number;
   /** Where the last part of a dotted key starts; else the start. */
   readonly lastStart: number;
   readonly end: number;
   /** What stands around it between braces; none for a line of TOML. */
-  readonly between: Between | undefined;
+  readonly between: KeySeparators | undefined;
 }
 
-export interface Between {
+export interface KeySeparators {
   /** Where the brace or the comma before it stands. */
   readonly before: number;
   /** Where the comma behind it stands. */
@@ -67,7 +67,7 @@ export const LIMITS = {
 } as const;
 
 /** What can't be read: stops a reader, which turns it into an answer. */
-export class Unreadable extends Error {
+export class TextSyntaxError extends Error {
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -76,11 +76,11 @@ export class Unreadable extends Error {
   }
 }
 
-export function makeTable(span?: Span): TableNode {
+export function makeTable(span?: TextSpan): TableNode {
   return { kind: 'table', span, members: new Map() };
 }
 
-export function makeList(span?: Span): ListNode {
+export function makeList(span?: TextSpan): ListNode {
   return { kind: 'list', span, items: [], hasTrailingComma: false };
 }
 
@@ -99,7 +99,7 @@ export function nodeAt(root: TextNode, path: ValuePath): TextNode | undefined {
   return node;
 }
 
-export function memberAt(root: TextNode, path: ValuePath): Member | undefined {
+export function memberAt(root: TextNode, path: ValuePath): TableMember | undefined {
   const last = path.at(-1);
   const parent = nodeAt(root, path.slice(0, -1));
   if (parent?.kind !== 'table' || typeof last !== 'string') return undefined;

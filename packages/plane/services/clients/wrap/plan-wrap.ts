@@ -16,9 +16,9 @@ import {
   unresolved,
 } from '../index.ts';
 import { clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
-import { baseOf, type FoundConfig, findConfigs } from '../inspect/find-configs.ts';
+import { type FoundConfig, findConfigs, readBaseText } from '../inspect/find-configs.ts';
 import { type LooseEntries, looseIn } from '../inspect/loose-entries.ts';
-import { type OwnCall, ownProgram, startsOwn } from '../inspect/own-program.ts';
+import { type OwnCall, ownProgram, startsThisSub } from '../inspect/own-program.ts';
 
 import { redactedDiff } from '../inspect/redacted-diff.ts';
 import { entryKey } from '../inspect/server-view.ts';
@@ -103,7 +103,7 @@ function looseEntries(configs: readonly FoundConfig[], { run, own }: WrapOptions
   const known = new Map(
     configs.map((found) => {
       const loose = looseIn(found, run);
-      const ours = found.config.entries.filter((one) => startsOwn(one, { own, env: run.env }));
+      const ours = found.config.entries.filter((one) => startsThisSub(one, { own, env: run.env }));
       const keys = new Set(ours.map(entryKey));
       return [found, new Map([...loose].filter(([key]) => keys.has(key)))] as const;
     }),
@@ -258,7 +258,7 @@ function splitEntry({ entry, file, overridden }: EffectiveServer): Refused {
   return refused('SUB_CLIENT_CONFIG', message, 'Give it its command and its args in one file.');
 }
 
-interface Among {
+interface WrapChecks {
   readonly options: WrapOptions;
   readonly isOurs: IsOurs;
   readonly looseOf: LooseOf;
@@ -267,12 +267,12 @@ interface Among {
 function governedAlready(
   client: Client,
   configs: readonly FoundConfig[],
-  among: Among,
+  among: WrapChecks,
 ): Refused | undefined {
   const { options, isOurs, looseOf } = among;
   for (const found of configs) {
     // Whoever has rewritten it and still runs is named.
-    const base = baseOf(found, storeAt(options.run.paths));
+    const base = readBaseText(found, storeAt(options.run.paths));
     if (base.kind === 'failure') return refused(base.code, base.message, base.fix);
     const loose = looseOf(found);
     const entry = found.config.entries.find(
@@ -292,13 +292,13 @@ function governedAlready(
 /** `sub run` governs only what stands behind a shim of this very `sub`, and is not loosened. */
 function ungovernedIn(
   configs: readonly FoundConfig[],
-  { options: { own, run }, isOurs, looseOf }: Among,
+  { options: { own, run }, isOurs, looseOf }: WrapChecks,
 ): readonly string[] {
   const names = configs.flatMap((found) => {
     const loose = looseOf(found);
     return found.config.entries
       .filter((one) => one.transport === 'stdio' && !one.isDisabled && isOurs(one))
-      .filter((one) => loose.has(entryKey(one)) || !startsOwn(one, { own, env: run.env }))
+      .filter((one) => loose.has(entryKey(one)) || !startsThisSub(one, { own, env: run.env }))
       .map(({ name }) => name.slice(0, NAME_LENGTH_MAX));
   });
   return [...new Set(names)];

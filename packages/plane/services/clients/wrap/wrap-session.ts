@@ -8,8 +8,8 @@ import { ensurePrivateFolder } from '../../../stores/config/index.ts';
 import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
 import { readWrapFile, removeWrapFile, writeWrapFile } from '../../../stores/runs/wrap-file.ts';
 import { type Refused, type RunSession, refused, type SessionTold } from '../../run/options.ts';
-import { heldBy, storeAt, withCode } from '../inspect/adoption-place.ts';
-import { rewriter } from '../setup/plan-rewrite.ts';
+import { lockedFailure, storeAt, withCode } from '../inspect/adoption-place.ts';
+import { createRewrite } from '../setup/plan-rewrite.ts';
 import { missingEntriesText } from '../setup/repair.ts';
 import { type Applied, applyChange, type Unchanged } from '../store/apply-change.ts';
 import { type ChangeStore, type ConfigLock, thisProcess } from '../store/change-store.ts';
@@ -39,7 +39,7 @@ export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
       one.lock?.release();
     }
     for (const dir of runDirs.splice(0)) {
-      forget(dir, plan.id);
+      forgetSession(dir, plan.id);
       dropStaleWraps(dir, Date.now());
     }
   };
@@ -74,7 +74,7 @@ function noProcesses(): Refused {
   return refused('SUB_CLIENT_WRITE', message, fix);
 }
 
-interface Telling {
+interface SessionFileOptions {
   readonly plan: WrapPlan;
   readonly options: WrapOptions;
   readonly told: SessionTold;
@@ -84,7 +84,13 @@ interface Telling {
 }
 
 /** In the home, and in the one that is found without SUB_HOME, as far as that can be written. */
-function tellShims({ plan, options, told, owner, runDirs }: Telling): Refused | undefined {
+function tellShims({
+  plan,
+  options,
+  told,
+  owner,
+  runDirs,
+}: SessionFileOptions): Refused | undefined {
   const { paths, listen } = options.run;
   const token = listen?.token ?? told.env['SUB_GOVERNANCE_TOKEN'];
   const isClosed = !plan.client.hasWindow;
@@ -105,7 +111,7 @@ function tellShims({ plan, options, told, owner, runDirs }: Telling): Refused | 
   return undefined;
 }
 
-function forget(dir: string, id: string): void {
+function forgetSession(dir: string, id: string): void {
   try {
     removeWrapFile(dir, id);
   } catch {
@@ -113,7 +119,7 @@ function forget(dir: string, id: string): void {
   }
 }
 
-interface Rewriting {
+interface RewriteContext {
   readonly plan: WrapPlan;
   readonly store: ChangeStore;
   readonly owner: ProcessIdentity;
@@ -121,7 +127,7 @@ interface Rewriting {
 
 function rewriteOne(
   { found, chosen, loose, call }: WrapFilePlan,
-  { plan, store, owner }: Rewriting,
+  { plan, store, owner }: RewriteContext,
 ): Applied | Unchanged | Refused {
   const { client, file, config } = found;
   const result = applyChange({
@@ -129,13 +135,22 @@ function rewriteOne(
     file,
     kind: 'wrap',
     // What a dead session has left is taken out, not taken over.
-    rewrite: rewriter({ client, file, current: { ...config, entries: [] }, chosen, loose, call }),
+    rewrite: createRewrite({
+      client,
+      file,
+      current: { ...config, entries: [] },
+      chosen,
+      loose,
+      call,
+    }),
     owner,
     wrapId: plan.id,
   });
   if (result.kind === 'applied' || result.kind === 'unchanged') return result;
   const { code, message, fix } =
-    result.kind === 'held' ? heldBy(file.path, result.by) : withCode('SUB_CLIENT_WRITE', result);
+    result.kind === 'held'
+      ? lockedFailure(file.path, result.by)
+      : withCode('SUB_CLIENT_WRITE', result);
   return refused(code, message, fix);
 }
 
@@ -167,7 +182,7 @@ function restoreOne(
   const result = restoreLocked(lock, path, store);
   if (result.kind === 'failure') return result;
   if (result.kind === 'none') run.tell(`${path} was put back by somebody else meanwhile.`);
-  if (result.kind === 'held') return heldBy(path, result.by);
+  if (result.kind === 'held') return lockedFailure(path, result.by);
   if (result.kind === 'restored' && result.how === 'merged') {
     run.tell(`${path} was changed by another program meanwhile: only our changes were undone.`);
   }

@@ -16,7 +16,7 @@ import { homePaths, loadConfig } from '../../../../stores/config/index.ts';
 import { resolveBindings } from '../../../../stores/vault/index.ts';
 import { type Client, clientOf } from '../../index.ts';
 import type { MoveStep } from '../../secrets/move-secrets.ts';
-import type { Step } from '../../store/config-file.ts';
+import type { ChangeStep } from '../../store/config-file.ts';
 import { applyImport, type ImportOptions, planImport, planMoves } from '../import.ts';
 import { applyRestore, planRestore } from '../restore.ts';
 
@@ -28,7 +28,7 @@ function scriptPath(): string {
 interface Ways {
   readonly client?: Client | undefined;
   readonly script?: string;
-  readonly onStep?: (step: Step | MoveStep) => void;
+  readonly onStep?: (step: ChangeStep | MoveStep) => void;
 }
 
 export function optionsIn(folder: string, ways: Ways = {}): ImportOptions {

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { thisSystem } from '../../../../os/index.ts';
 import { clientOf } from '../../registry.ts';
-import type { ConfigFailure, ConfigFile, Rewritten } from '../../types.ts';
+import type { ConfigFailure, ConfigFile, RewrittenConfig } from '../../types.ts';
 import { type ApplyRequest, type ApplyResult, applyChange } from '../apply-change.ts';
 import type { ChangeStore } from '../change-store.ts';
 import { repairAll } from '../repair-configs.ts';
@@ -33,7 +33,7 @@ export function governing(
   flags: readonly string[] = [],
   names?: readonly string[],
 ) {
-  return (text: string): Rewritten | ConfigFailure => {
+  return (text: string): RewrittenConfig | ConfigFailure => {
     const client = clientOf(file.client);
     const config = client.read(file, text);
     if (config.kind === 'failure') return config;

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { ConfigFile } from '../../types.ts';
 import { applyChange } from '../apply-change.ts';
 import { lockConfig } from '../change-store.ts';
-import type { Step } from '../config-file.ts';
+import type { ChangeStep } from '../config-file.ts';
 import { governing, storeIn } from './bench.ts';
 import { restoreConfig } from './find.ts';
 
@@ -18,14 +18,14 @@ export interface Task {
   readonly flags: readonly string[];
   readonly names?: readonly string[];
   readonly key: string;
-  readonly killAt?: Step;
+  readonly killAt?: ChangeStep;
   /** Goes on as a user without the rights of root. */
   readonly uid?: number;
 }
 
 function run(task: Task): void {
   const store = storeIn(task.home);
-  const onStep = (step: Step): void => {
+  const onStep = (step: ChangeStep): void => {
     if (step === task.killAt) process.kill(process.pid, 'SIGKILL');
   };
   if (task.uid !== undefined) process.setuid?.(task.uid);

@@ -1,7 +1,7 @@
 // What holds for the edits of every document, whatever its format and style.
 
 import { expect } from 'vitest';
-import { type Document, readDocument } from '../document.ts';
+import { type ConfigDocument, readDocument } from '../document.ts';
 import { applyEdits, insertAfter, removeValue, replaceValue } from '../edits.ts';
 import { sameData } from '../plain-data.ts';
 import type { Format, ValuePath } from '../tree.ts';
@@ -16,7 +16,7 @@ interface Case {
   readApart(text: string, format: Format): unknown;
 }
 
-export function readOrThrow(text: string, format: Format): Document {
+export function readOrThrow(text: string, format: Format): ConfigDocument {
   const read = readDocument(text, format);
   if (read.kind === 'document') return read.document;
   throw new Error(`broken at ${read.line}:${read.column}: ${read.message}`);
@@ -37,13 +37,13 @@ export function holdEdits(one: Case): void {
   holdAll(one, document);
 }
 
-function holdReading(document: Document, path: ValuePath, server: Server): void {
+function holdReading(document: ConfigDocument, path: ValuePath, server: Server): void {
   expect(document.valueAt([...path, 'command'])).toBe(server.command);
   expect(document.valueAt([...path, 'args'])).toEqual(server.args);
   expect(document.spanAt([...path, 'command'])).toBeDefined();
 }
 
-function holdReplacing(one: Case, document: Document, path: ValuePath): void {
+function holdReplacing(one: Case, document: ConfigDocument, path: ValuePath): void {
   const span = document.spanAt(path);
   if (span === undefined) throw new Error('a value has a span');
   const after = edited(one, document.text, replaceValue(document, path, one.command));
@@ -55,7 +55,7 @@ function holdReplacing(one: Case, document: Document, path: ValuePath): void {
   expect(applyEdits(after.text, [written])).toBe(document.text);
 }
 
-function holdInserting(one: Case, document: Document, path: ValuePath): void {
+function holdInserting(one: Case, document: ConfigDocument, path: ValuePath): void {
   const edit = insertAfter(document, [...path, 'command'], { key: 'args', value: one.args });
   const after = edited(one, document.text, edit);
   const expected = withValue(document.value, [...path, 'args'], one.args);
@@ -64,7 +64,7 @@ function holdInserting(one: Case, document: Document, path: ValuePath): void {
   expect(removed).toBe(document.text);
 }
 
-function holdRemoving(one: Case, document: Document, path: ValuePath): void {
+function holdRemoving(one: Case, document: ConfigDocument, path: ValuePath): void {
   const after = edited(one, document.text, removeValue(document, [...path, 'args']));
   const expected = withValue(document.value, [...path, 'args'], undefined);
   expectSame(one.readApart(after.text, one.format), expected, after.text);
@@ -74,7 +74,7 @@ function holdRemoving(one: Case, document: Document, path: ValuePath): void {
 }
 
 /** All servers at once, as an import does. */
-function holdAll(one: Case, document: Document): void {
+function holdAll(one: Case, document: ConfigDocument): void {
   let expected = document.value;
   const edits = one.styled.paths.flatMap((path, index) => {
     const at = { command: [...path, 'command'], args: [...path, 'args'] };
@@ -89,7 +89,11 @@ function holdAll(one: Case, document: Document): void {
   expectSame(one.readApart(after, one.format), expected, after);
 }
 
-function edited(one: Case, text: string, edit: Parameters<typeof applyEdits>[1][number]): Document {
+function edited(
+  one: Case,
+  text: string,
+  edit: Parameters<typeof applyEdits>[1][number],
+): ConfigDocument {
   return readOrThrow(applyEdits(text, [edit]), one.format);
 }
 
