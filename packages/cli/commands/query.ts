@@ -1,4 +1,4 @@
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { definedFields, type Failure, isFailure } from '@subluminal/contracts';
 import type {
   CallFilter,
   CallRow,
@@ -34,7 +34,10 @@ const LIMIT_MAX = 10_000;
 const PAGE_MAX = 1_000;
 /** A search for text gives short pages, so their number is bounded as well. */
 const PAGES_MAX = 10_000;
-const CALLS_ONLY = ['server', 'tool', 'decision', 'rule', 'args-hash', 'text'] as const;
+const CALLS_ONLY = [
+  ...(['server', 'tool', 'provider', 'model'] as const),
+  ...(['decision', 'rule', 'args-hash', 'text'] as const),
+];
 
 const CALL_STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'FAILED', 'PENDING'] as const;
 const RUN_STATUSES = ['SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING'] as const;
@@ -44,6 +47,8 @@ const OPTIONS = {
   agent: textOption('id', 'Only this agent'),
   server: textOption('name', 'Only this server'),
   tool: textOption('name', 'Only this tool'),
+  provider: textOption('name', 'Only turns of this model provider'),
+  model: textOption('name', 'Only turns of this model'),
   decision: choice(DECISION_FILTERS, 'Only this decision; REFUSED is any decision except ALLOW'),
   status: choice(
     [...new Set([...CALL_STATUSES, ...RUN_STATUSES])],
@@ -149,19 +154,13 @@ function isOneOf<V extends string>(values: readonly V[], value: string): value i
 }
 
 function callFilter({ options, span, runId }: LedgerQuery): CallFilter {
-  const { agent, server, tool, decision, status, rule, text } = options;
-  const argsHash = options['args-hash'];
+  const { agent, server, tool, provider, model, decision, status, rule, text } = options;
+  const isCallStatus = status !== undefined && isOneOf(CALL_STATUSES, status);
   return {
     ...span,
-    ...(runId !== undefined && { runId }),
-    ...(agent !== undefined && { agentId: agent }),
-    ...(server !== undefined && { serverName: server }),
-    ...(tool !== undefined && { toolName: tool }),
-    ...(decision !== undefined && { decision }),
-    ...(status !== undefined && isOneOf(CALL_STATUSES, status) && { status }),
-    ...(rule !== undefined && { ruleId: rule }),
-    ...(argsHash !== undefined && { argsHash }),
-    ...(text !== undefined && { text }),
+    ...definedFields({ runId, agentId: agent, serverName: server, toolName: tool }),
+    ...definedFields({ provider, model, decision, status: isCallStatus ? status : undefined }),
+    ...definedFields({ ruleId: rule, argsHash: options['args-hash'], text }),
   };
 }
 

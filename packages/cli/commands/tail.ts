@@ -10,7 +10,7 @@ import {
   withReader,
 } from '../ledger/user-ledger.ts';
 import { type Beginning, beginningOf, NOTHING } from '../tail/begin.ts';
-import { type TailFilter, type TailWish, wishOf } from '../tail/filter.ts';
+import { readTailOptions, type TailFilter, type TailRequest } from '../tail/filter.ts';
 import { daemonOf, followOn } from '../tail/follow.ts';
 import { TAIL_OPTIONS } from '../tail/options.ts';
 import { Screen } from '../tail/screen.ts';
@@ -35,17 +35,17 @@ export const command = defineCommand({
     2: 'wrong flags, no such run, or a ledger that cannot be read or started',
   },
   run: async ({ options }, io) => {
-    const wish = wishOf(options, Date.now());
-    if (isFailure(wish)) return wish;
+    const request = readTailOptions(options, Date.now());
+    if (isFailure(request)) return request;
     const home = await findLedger();
     if (isFailure(home)) return home;
     const follows = !options['no-follow'];
     if (!follows) await freshen(home, io);
-    const start = await startOf(home, wish, follows);
+    const start = await startOf(home, request, follows);
     if (isFailure(start)) return start;
     return untilSignal(async (signal) => {
       const { filter } = start;
-      const { backlog } = wish;
+      const { backlog } = request;
       const screen = new Screen({ filter, backlog, json: options.json, io, signal });
       const past = start.tipSeq === 0 ? undefined : await showPast(home, start, screen);
       if (past !== undefined) return past;
@@ -75,17 +75,17 @@ async function untilSignal(work: (signal: AbortSignal) => Promise<Outcome>): Pro
 /** Without a ledger everything is still to come, unless a run of it was asked for. */
 async function startOf(
   home: LedgerHome,
-  wish: TailWish,
+  request: TailRequest,
   follows: boolean,
 ): Promise<TailStart | Failure> {
-  const start = await withReader(home, (reader) => lookUp(reader, wish, follows));
+  const start = await withReader(home, (reader) => lookUp(reader, request, follows));
   const isNew = isFailure(start) && start.code === 'SUB_LEDGER_MISSING' && follows;
-  return isNew && wish.filter.runId !== LAST ? { ...NOTHING, filter: wish.filter } : start;
+  return isNew && request.filter.runId !== LAST ? { ...NOTHING, filter: request.filter } : start;
 }
 
 async function lookUp(
   reader: StoreReader,
-  { filter, backlog }: TailWish,
+  { filter, backlog }: TailRequest,
   follows: boolean,
 ): Promise<TailStart | Failure> {
   const { runId } = filter;

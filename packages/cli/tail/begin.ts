@@ -9,7 +9,7 @@ export interface Beginning {
   readonly tipSeq: number;
 }
 
-interface BeginWish {
+interface BacklogRequest {
   readonly filter: TailFilter;
   /** So many calls that fit. */
   readonly backlog: number;
@@ -20,17 +20,20 @@ export const NOTHING: Beginning = { afterSeq: 0, tipSeq: 0 };
 const PAGE_MAX = 1_000;
 const PEEK_EVENTS = 32;
 
-export async function beginningOf(reader: StoreReader, wish: BeginWish): Promise<Beginning> {
+export async function beginningOf(
+  reader: StoreReader,
+  request: BacklogRequest,
+): Promise<Beginning> {
   const { seq: tipSeq } = await reader.tip();
-  const { fromMs } = wish.filter;
+  const { fromMs } = request.filter;
   if (fromMs !== undefined) return { tipSeq, afterSeq: await seqBefore(reader, fromMs, tipSeq) };
-  return { tipSeq, afterSeq: await seqOfBacklog(reader, wish, tipSeq) };
+  return { tipSeq, afterSeq: await seqOfBacklog(reader, request, tipSeq) };
 }
 
 /** The event before the first one of the last calls that fit. */
 async function seqOfBacklog(
   reader: StoreReader,
-  { filter, backlog }: BeginWish,
+  { filter, backlog }: BacklogRequest,
   tipSeq: number,
 ): Promise<number> {
   let firstSeq = tipSeq + 1;

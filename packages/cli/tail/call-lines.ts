@@ -46,12 +46,12 @@ const GAP = '  ';
 /** From events to lines, for whoever shows a run as it goes. */
 export function createTailRenderer(options: LineOptions): TailRenderer {
   const fold = new CallFold();
-  const teller = new LineTeller(options);
-  const told = (folded: readonly Folded[]) => folded.flatMap((one) => teller.tell(one));
-  return { push: (event) => told(fold.push(event)), rest: () => told(fold.rest()) };
+  const formatter = new LineFormatter(options);
+  const lines = (folded: readonly Folded[]) => folded.flatMap((one) => formatter.format(one));
+  return { push: (event) => lines(fold.push(event)), rest: () => lines(fold.rest()) };
 }
 
-export class LineTeller {
+export class LineFormatter {
   readonly #options: LineOptions;
   readonly #seen: Seen = { tool: 0, rule: 0 };
   #day: string;
@@ -61,7 +61,7 @@ export class LineTeller {
     this.#day = dayOf(new Date(options.nowMs));
   }
 
-  tell(folded: Folded): readonly string[] {
+  format(folded: Folded): readonly string[] {
     const { width, colors } = this.#options;
     const cells = Math.max(1, typeof width === 'number' ? width : width());
     const at = new Date(folded.kind === 'call' ? lastOf(folded) : folded.event.ts);
@@ -76,7 +76,7 @@ export class LineTeller {
   }
 }
 
-interface Where {
+interface LineFormat {
   readonly at: Date;
   readonly cells: number;
   readonly colors: Colors;
@@ -84,7 +84,7 @@ interface Where {
 
 function callLine(
   call: FoldedCall,
-  { at, cells, colors, seen }: Where & { readonly seen: Seen },
+  { at, cells, colors, seen }: LineFormat & { readonly seen: Seen },
 ): string {
   const look = lookOf(call);
   const spared = call.would !== null && call.decision === 'ALLOW';
@@ -123,15 +123,18 @@ function plain(text: string): string {
   return text;
 }
 
-function noticeLine({ event, server_name }: FoldedNotice, { at, cells, colors }: Where): string {
+function noticeLine(
+  { event, server_name }: FoldedNotice,
+  { at, cells, colors }: LineFormat,
+): string {
   const { time } = layoutFor({ cells, name: '', rule: '' }, { tool: 0, rule: 0 });
   const head = time === 0 ? '' : `${timeText(at, time)}${GAP}`;
-  const told = (runName: string): NoticeText =>
+  const notice = (runName: string): NoticeText =>
     eventMember(event.type).notice?.(event, { runName, serverName: server_name }) ?? NO_NOTICE;
-  const whole = told(event.run_id);
+  const whole = notice(event.run_id);
   // What became of a run says more than the whole of its id.
   const isTooLong = head.length + whole.mark.length + 1 + whole.text.length > cells;
-  const { mark, text, isBad } = isTooLong ? told(shortRun(event.run_id)) : whole;
+  const { mark, text, isBad } = isTooLong ? notice(shortRun(event.run_id)) : whole;
   const paint = isBad ? colors.yellow : colors.dim;
   return paint(fitted(`${head}${mark} ${text}`, cells));
 }

@@ -20,7 +20,7 @@ export interface Seen {
   rule: number;
 }
 
-interface Wanted {
+interface LineNeeds {
   readonly cells: number;
   readonly name: string;
   readonly rule: string;
@@ -39,7 +39,7 @@ const GAP = 2;
 const WIDE = 110;
 const NARROW = 60;
 
-export function layoutFor({ cells, name, rule }: Wanted, seen: Seen): Cells {
+export function layoutFor({ cells, name, rule }: LineNeeds, seen: Seen): Cells {
   // A quarter of the line at most, so that one long name does not push the reasons out.
   const quarter = Math.floor(cells / 4);
   seen.tool = Math.max(seen.tool, displayWidth(fitted(name, TOOL.max)));

@@ -11,6 +11,7 @@ import {
 } from '@subluminal/contracts';
 import {
   EVENT_MEMBERS,
+  exportRun,
   openLedger,
   openSqliteStore,
   RunSummarizer,
@@ -85,6 +86,13 @@ test('a turn is found by query, tail and API, beside the tool calls of its run',
   expect((await store.calls({}, {})).rows).toHaveLength(2);
   expect((await store.stats({})).tools).toMatchObject([{ server_name: 'git', tool_name: 'log' }]);
   expect(await store.call('run-1', 't1')).toMatchObject({ ...turn, args_preview: 'Hello' });
+  const exported = await exportRun(store, 'run-1');
+  const { calls } = (await store.run('run-1')) ?? {};
+  expect(exported?.summary.totals.calls_total).toBe(calls?.total);
+  expect(exported?.summary.totals.calls_allowed).toBe(calls?.allowed);
+  expect(exported?.summary.tools).toContainEqual(
+    expect.objectContaining({ server_name: 'anthropic', tool_name: 'claude-opus', calls: 1 }),
+  );
 
   const events = await storedEvents(ledger);
   const tail = createTailRenderer(LINES);
@@ -92,7 +100,7 @@ test('a turn is found by query, tail and API, beside the tool calls of its run',
   expect(lines.join('\n')).toMatch(/ALLOW +anthropic\/claude-opus +1\.2 s/);
   const json = createPrinter({ ...LINES, json: true });
   const fold = new CallFold();
-  const printed = events.flatMap((event) => fold.push(event)).flatMap((one) => json.tell(one));
+  const printed = events.flatMap((event) => fold.push(event)).flatMap((one) => json.format(one));
   expect(printed.map((line) => JSON.parse(line) as object)).toMatchObject([
     { kind: 'call', subject: 'turn', provider: 'anthropic' },
     { kind: 'call', subject: 'tool_call', server_name: 'git' },

@@ -1,5 +1,5 @@
-// What of the stream is shown.
-import { type Action, type Failure, failure } from '@subluminal/contracts';
+// Which calls and notices `sub tail` shows, as its options say.
+import { type Action, definedFields, type Failure, failure } from '@subluminal/contracts';
 import { momentMs } from '../input/moment.ts';
 import type { Folded, FoldedCall } from './fold.ts';
 import type { TailOptions } from './options.ts';
@@ -58,18 +58,16 @@ function isSince(ts: string, { fromMs }: TailFilter): boolean {
   return fromMs === undefined || !(Date.parse(ts) < fromMs);
 }
 
-// What was asked for on the command line.
-
-export interface TailWish {
+export interface TailRequest {
   readonly filter: TailFilter;
-  /** So many calls that fit, before those that come. */
+  /** How many past calls that match come first. */
   readonly backlog: number;
 }
 
 const BACKLOG_DEFAULT = 10;
 const BACKLOG_MAX = 10_000;
 
-export function wishOf(options: TailOptions, nowMs: number): TailWish | Failure {
+export function readTailOptions(options: TailOptions, nowMs: number): TailRequest | Failure {
   const { run, agent, server, tool, decision, since, backlog } = options;
   if (since !== undefined && backlog !== undefined) {
     return failure('SUB_USAGE', '--since and --backlog exclude each other.', 'Give one.');
@@ -84,14 +82,8 @@ export function wishOf(options: TailOptions, nowMs: number): TailWish | Failure 
     const fix = 'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.';
     return failure('SUB_USAGE', `--since \`${since}\` is no time.`, fix);
   }
-  const filter = {
-    ...(run !== undefined && { runId: run }),
-    ...(agent !== undefined && { agentId: agent }),
-    ...(server !== undefined && { serverName: server }),
-    ...(tool !== undefined && { toolName: tool }),
-    ...(decision !== undefined && { decision }),
-    ...(fromMs !== undefined && { fromMs }),
-  };
+  const names = { runId: run, agentId: agent, serverName: server, toolName: tool };
+  const filter = definedFields({ ...names, decision, fromMs });
   return { filter, backlog: count };
 }
 

@@ -25,7 +25,7 @@ export interface FollowSource {
   }): AsyncIterable<Followed>;
 }
 
-interface FollowWish {
+interface FollowRequest {
   readonly after: number;
   readonly signal: AbortSignal;
   /** Told once per interruption. */
@@ -37,10 +37,10 @@ const RETRY_MAX_MS = 2_000;
 
 export async function* followOn(
   source: FollowSource,
-  wish: FollowWish,
+  request: FollowRequest,
 ): AsyncGenerator<Followed, undefined> {
-  const { signal } = wish;
-  let last = wish.after;
+  const { signal } = request;
+  let last = request.after;
   let retryMs = RETRY_MIN_MS;
   let isTold = false;
   while (!signal.aborted) {
@@ -58,7 +58,7 @@ export async function* followOn(
       }
     } else if (!isTold) {
       isTold = true;
-      wish.onTrouble(trouble);
+      request.onTrouble(trouble);
     }
     await pause(retryMs, signal);
     retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);

@@ -4,7 +4,7 @@ import type { Event } from '@subluminal/contracts';
 import { harmlessJson } from '@subluminal/core/visible';
 import { type Io, knownColumns } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
-import { type LineOptions, LineTeller } from './call-lines.ts';
+import { LineFormatter, type LineOptions } from './call-lines.ts';
 import { shownBy, type TailFilter } from './filter.ts';
 import { CallFold, type Folded } from './fold.ts';
 
@@ -77,7 +77,7 @@ export class Screen {
   async #write(folded: readonly Folded[]): Promise<void> {
     for (const one of folded) {
       this.#hasShown = true;
-      for (const line of this.#printer.tell(one)) this.#io.out.write(`${line}\n`);
+      for (const line of this.#printer.format(one)) this.#io.out.write(`${line}\n`);
       await drained(this.signal);
     }
   }
@@ -134,15 +134,15 @@ export class Backlog {
 // What `sub tail` prints: lines for people, or JSON for programs.
 
 export interface Printer {
-  tell(folded: Folded): readonly string[];
+  format(folded: Folded): readonly string[];
 }
 
 export function createPrinter({
   json,
   ...options
 }: LineOptions & { readonly json: boolean }): Printer {
-  if (!json) return new LineTeller(options);
-  return { tell: (folded) => [harmlessJson(JSON.stringify(flatCall(folded)))] };
+  if (!json) return new LineFormatter(options);
+  return { format: (folded) => [harmlessJson(JSON.stringify(flatCall(folded)))] };
 }
 
 /** The names of the subject stand beside the other fields of a call. */

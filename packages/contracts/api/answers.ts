@@ -217,11 +217,15 @@ export const API_POLICIES = open({
   ),
 });
 
+const SUBJECT_NAMES = {
+  server_name: required(words, 'The server; of a turn, its provider.'),
+  tool_name: required(words, 'The tool; of a turn, its model.'),
+} as const;
+
 const NAMED_CALL = {
   ts: required(words, 'When.'),
   call_id: required(words, 'The call.'),
-  server_name: required(words, 'The server.'),
-  tool_name: required(words, 'The tool.'),
+  ...SUBJECT_NAMES,
 } as const;
 
 const VIOLATION = open({
@@ -289,8 +293,7 @@ export const API_RUN_SUMMARY = open({
   tools: required(
     array(
       open({
-        server_name: required(words, 'The server.'),
-        tool_name: required(words, 'The tool.'),
+        ...SUBJECT_NAMES,
         calls: required(count, 'Its calls.'),
         refused: required(count, 'Those that were refused.'),
         errors: required(count, 'Those that failed.'),

@@ -47,6 +47,8 @@ import {
   API_VERDICT_BYTES_MAX,
   APPROVALS_QUERY,
   APPROVE_BODY,
+  type ApiApprovalsQuery,
+  type ApiGrantsQuery,
   GRANTS_QUERY,
   parseApprove,
   parseReject,
@@ -75,8 +77,6 @@ const RANGE_FIELDS = {
   from_ms: optional(TIME_MS, 'From this time on.'),
   to_ms: optional(TIME_MS, 'Before this time.'),
 } as const;
-
-const NO_QUERY = closed({});
 
 const RUNS_QUERY = closed({
   agent_id: optional(name, 'The agent.'),
@@ -148,19 +148,6 @@ export interface ApiQuery<T> {
   readonly parse: (value: unknown) => Parsed<T>;
 }
 
-const QUERIES = {
-  none: query<unknown>(NO_QUERY),
-  runs: query<Infer<typeof RUNS_QUERY>>(RUNS_QUERY),
-  calls: query<Infer<typeof CALLS_QUERY>>(CALLS_QUERY),
-  stats: query<Infer<typeof STATS_QUERY>>(STATS_QUERY),
-  events: query<Infer<typeof EVENTS_QUERY>>(EVENTS_QUERY),
-  policies: query<Infer<typeof POLICIES_QUERY>>(POLICIES_QUERY),
-  approvals: query<Infer<typeof APPROVALS_QUERY>>(APPROVALS_QUERY),
-  grants: query<Infer<typeof GRANTS_QUERY>>(GRANTS_QUERY),
-  ingest: query<Infer<typeof INGEST_QUERY>>(INGEST_QUERY),
-  stream: query<Infer<typeof STREAM_QUERY>>(STREAM_QUERY),
-} as const;
-
 function query<T>(shape: ObjectShape): ApiQuery<T> {
   return { shape, parse: parserFor<T>(shape) };
 }
@@ -190,118 +177,113 @@ export interface ApiEndpoint {
   readonly doc: string;
 }
 
+/** Without parameters, and answered with one JSON object. */
+const plain = { query: query<unknown>(closed({})), kind: 'json' } as const;
+
 export const API_ENDPOINTS = {
   health: {
     path: '/api/v1/health',
-    query: QUERIES.none,
-    kind: 'json',
+    ...plain,
     answer: API_HEALTH,
     doc: 'That it answers, and how far the ledger is.',
   },
   runs: {
     path: '/api/v1/runs',
-    query: QUERIES.runs,
+    query: query<ApiRunsQuery>(RUNS_QUERY),
     kind: 'json',
     answer: API_RUNS_PAGE,
     doc: 'Runs, newest first.',
   },
   run: {
     path: '/api/v1/runs/{run_id}',
-    query: QUERIES.none,
-    kind: 'json',
+    ...plain,
     answer: API_RUN,
     doc: 'One run.',
   },
   summary: {
     path: '/api/v1/runs/{run_id}/summary',
-    query: QUERIES.none,
-    kind: 'json',
+    ...plain,
     answer: API_RUN_SUMMARY,
     doc: 'What a run did.',
   },
   events: {
     path: '/api/v1/runs/{run_id}/events',
-    query: QUERIES.events,
+    query: query<ApiEventsQuery>(EVENTS_QUERY),
     kind: 'lines',
     answer: API_EVENT_LINE,
     doc: 'The events of a run, in the order of the ledger.',
   },
   calls: {
     path: '/api/v1/calls',
-    query: QUERIES.calls,
+    query: query<ApiCallsQuery>(CALLS_QUERY),
     kind: 'json',
     answer: API_CALLS_PAGE,
     doc: 'Calls, newest first.',
   },
   call: {
     path: '/api/v1/calls/{run_id}/{call_id}',
-    query: QUERIES.none,
-    kind: 'json',
+    ...plain,
     answer: API_CALL_DETAIL,
     doc: 'One call, with previews and hint.',
   },
   stats: {
     path: '/api/v1/stats',
-    query: QUERIES.stats,
+    query: query<ApiStatsQuery>(STATS_QUERY),
     kind: 'json',
     answer: API_STATS,
     doc: 'Totals.',
   },
   policies: {
     path: '/api/v1/policies',
-    query: QUERIES.policies,
+    query: query<ApiPoliciesQuery>(POLICIES_QUERY),
     kind: 'json',
     answer: API_POLICIES,
     doc: 'Policies that were in force, newest first.',
   },
   approvals: {
     path: '/api/v1/approvals',
-    query: QUERIES.approvals,
+    query: query<ApiApprovalsQuery>(APPROVALS_QUERY),
     kind: 'json',
     answer: API_APPROVALS,
     doc: 'Calls that wait for a person, or have waited, newest first.',
   },
   approval: {
     path: '/api/v1/approvals/{id}',
-    query: QUERIES.none,
-    kind: 'json',
+    ...plain,
     answer: API_APPROVAL,
     doc: 'One of them, whole.',
   },
   approve: {
     path: '/api/v1/approvals/{id}/approve',
-    query: QUERIES.none,
+    ...plain,
     input: input(APPROVE_BODY, parseApprove),
-    kind: 'json',
     answer: API_DECIDED,
     doc: 'Lets the call pass, and grants what shall last.',
   },
   reject: {
     path: '/api/v1/approvals/{id}/reject',
-    query: QUERIES.none,
+    ...plain,
     input: input(REJECT_BODY, parseReject),
-    kind: 'json',
     answer: API_DECIDED,
     doc: 'Refuses the call.',
   },
   grants: {
     path: '/api/v1/grants',
-    query: QUERIES.grants,
+    query: query<ApiGrantsQuery>(GRANTS_QUERY),
     kind: 'json',
     answer: API_GRANTS,
     doc: 'What was granted for longer, newest first.',
   },
   revoke: {
     path: '/api/v1/grants/{id}/revoke',
-    query: QUERIES.none,
+    ...plain,
     input: input(REVOKE_BODY, parseRevoke),
-    kind: 'json',
     answer: API_REVOKED,
     doc: 'Takes a grant back.',
   },
   ingest: {
     path: '/api/v1/ingest',
-    query: QUERIES.ingest,
+    query: query<Infer<typeof INGEST_QUERY>>(INGEST_QUERY),
     body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },
     kind: 'json',
     answer: API_TAKEN,
@@ -309,7 +291,7 @@ export const API_ENDPOINTS = {
   },
   stream: {
     path: '/api/v1/stream',
-    query: QUERIES.stream,
+    query: query<ApiStreamQuery>(STREAM_QUERY),
     kind: 'stream',
     answer: API_STREAM_MESSAGE,
     doc: 'Events as they are committed.',

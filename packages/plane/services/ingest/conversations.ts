@@ -194,10 +194,8 @@ export class Controller implements Talk {
         controls.stop(this.#peer);
         return { ok: true };
       case 'prune': {
-        const wish = request.request;
-        const result = await (request.dry_run === true
-          ? ledger.countStale(wish)
-          : ledger.prune(wish));
+        const { request: filter, dry_run: isDry } = request;
+        const result = await (isDry === true ? ledger.countStale(filter) : ledger.prune(filter));
         return { ok: true, result };
       }
       case 'ingest': {
@@ -220,7 +218,7 @@ function refusal(cause: unknown): object {
 
 // Events to one who follows, from the store and at that one's own pace: nothing is kept for it.
 
-interface FollowWish {
+interface FollowStart {
   readonly after?: number;
   readonly backlog?: number;
 }
@@ -241,7 +239,7 @@ export class Follower implements Talk {
   }
 
   /** Until it is gone. */
-  async feed({ after, backlog = 0 }: FollowWish): Promise<void> {
+  async feed({ after, backlog = 0 }: FollowStart): Promise<void> {
     let seq = after ?? Math.max(0, (await this.#ledger.lastSeq()) - backlog);
     while (!this.#isGone) {
       this.#isBehind = false;

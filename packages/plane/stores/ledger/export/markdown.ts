@@ -16,12 +16,24 @@ export function summaryMarkdown(summary: RunSummary): string {
       ['decision', 'calls'],
       Object.entries(summary.decisions).map(([action, count]) => [action, String(count)]),
     ),
-    ...section('Policies', policies(summary), isByOne(summary) ? 0 : summary.policies.length),
-    ...section('Violations', violations(summary.violations), summary.violations_total),
-    ...section('Would have been refused', violations(summary.spared), summary.spared_total),
-    ...section('Errors', errors(summary.errors), summary.totals.errors_total),
-    ...section('Rules', rules(summary), summary.rules.length),
-    ...section('Tools', tools(summary), summary.tools.length),
+    ...section('Policies', POLICY_COLUMNS, {
+      rows: summary.policies,
+      total: isByOne(summary) ? 0 : summary.policies.length,
+    }),
+    ...section('Violations', VIOLATION_COLUMNS, {
+      rows: summary.violations,
+      total: summary.violations_total,
+    }),
+    ...section('Would have been refused', VIOLATION_COLUMNS, {
+      rows: summary.spared,
+      total: summary.spared_total,
+    }),
+    ...section('Errors', ERROR_COLUMNS, {
+      rows: summary.errors,
+      total: summary.totals.errors_total,
+    }),
+    ...section('Rules', RULE_COLUMNS, { rows: summary.rules, total: summary.rules.length }),
+    ...section('Tools', TOOL_COLUMNS, { rows: summary.tools, total: summary.tools.length }),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -53,86 +65,57 @@ function isByOne({ policy, policies: list }: RunSummary): boolean {
   return list.every(({ policy_hash }) => policy_hash === policy?.policy_hash);
 }
 
-function policies({ policies: list }: RunSummary): Section {
-  return {
-    head: ['policy', 'version', 'hash', 'calls', 'refused'],
-    rows: list
-      .slice(0, ROWS_MAX)
-      .map((one) => [
-        code(one.policy_id),
-        code(one.policy_version),
-        code(one.policy_hash.slice(0, HASH_SHOWN)),
-        String(one.calls),
-        String(one.refused),
-      ]),
-  };
-}
+/** By its title, how each column is read. */
+type Columns<R> = { readonly [title: string]: (row: R) => string };
 
-interface Section {
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
+const NAMES: Columns<{ readonly server_name: string; readonly tool_name: string }> = {
+  server: ({ server_name }) => code(server_name),
+  tool: ({ tool_name }) => code(tool_name),
+};
+const POLICY_COLUMNS: Columns<RunSummary['policies'][number]> = {
+  policy: ({ policy_id }) => code(policy_id),
+  version: ({ policy_version }) => code(policy_version),
+  hash: ({ policy_hash }) => code(policy_hash.slice(0, HASH_SHOWN)),
+  calls: ({ calls }) => String(calls),
+  refused: ({ refused }) => String(refused),
+};
+const VIOLATION_COLUMNS: Columns<Violation> = {
+  time: ({ ts }) => ts,
+  ...NAMES,
+  decision: ({ action }) => action,
+  rule: ({ rule_id }) => code(rule_id ?? ''),
+  reason: ({ reason_code }) => code(reason_code),
+  summary: ({ summary }) => code(summary),
+};
+const ERROR_COLUMNS: Columns<FailedCall> = {
+  time: ({ ts }) => ts,
+  ...NAMES,
+  status: ({ status }) => status,
+  class: (row) => row.class,
+  message: ({ message }) => code(message),
+};
+const RULE_COLUMNS: Columns<RunSummary['rules'][number]> = {
+  rule: ({ rule_id }) => code(rule_id),
+  decisions: ({ count }) => String(count),
+};
+const TOOL_COLUMNS: Columns<RunSummary['tools'][number]> = {
+  ...NAMES,
+  calls: ({ calls }) => String(calls),
+  refused: ({ refused }) => String(refused),
+  errors: ({ errors }) => String(errors),
+};
 
-function section(title: string, { head, rows }: Section, total: number): readonly string[] {
+function section<R>(
+  title: string,
+  columns: Columns<R>,
+  { rows, total }: { readonly rows: readonly R[]; readonly total: number },
+): readonly string[] {
   if (total === 0) return [];
-  const shown = rows.slice(0, ROWS_MAX);
+  const shown = rows
+    .slice(0, ROWS_MAX)
+    .map((row) => Object.values(columns).map((cell) => cell(row)));
   const more = total > shown.length ? [`… and ${total - shown.length} more.`] : [];
-  return [`## ${title}`, table(head, shown), ...more];
-}
-
-function violations(list: readonly Violation[]): Section {
-  return {
-    head: ['time', 'server', 'tool', 'decision', 'rule', 'reason', 'summary'],
-    rows: list
-      .slice(0, ROWS_MAX)
-      .map((one) => [
-        one.ts,
-        code(one.server_name),
-        code(one.tool_name),
-        one.action,
-        code(one.rule_id ?? ''),
-        code(one.reason_code),
-        code(one.summary),
-      ]),
-  };
-}
-
-function errors(list: readonly FailedCall[]): Section {
-  return {
-    head: ['time', 'server', 'tool', 'status', 'class', 'message'],
-    rows: list
-      .slice(0, ROWS_MAX)
-      .map((one) => [
-        one.ts,
-        code(one.server_name),
-        code(one.tool_name),
-        one.status,
-        one.class,
-        code(one.message),
-      ]),
-  };
-}
-
-function rules({ rules: list }: RunSummary): Section {
-  return {
-    head: ['rule', 'decisions'],
-    rows: list.slice(0, ROWS_MAX).map((one) => [code(one.rule_id), String(one.count)]),
-  };
-}
-
-function tools({ tools: list }: RunSummary): Section {
-  return {
-    head: ['server', 'tool', 'calls', 'refused', 'errors'],
-    rows: list
-      .slice(0, ROWS_MAX)
-      .map((one) => [
-        code(one.server_name),
-        code(one.tool_name),
-        String(one.calls),
-        String(one.refused),
-        String(one.errors),
-      ]),
-  };
+  return [`## ${title}`, table(Object.keys(columns), shown), ...more];
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

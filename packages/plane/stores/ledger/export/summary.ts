@@ -1,17 +1,25 @@
 // What a run did, from its events alone: for trace bundles, with or without a ledger. Pure.
 import {
   type Action,
+  type CallEvent,
+  callSubject,
   type Event,
   type EventOf,
+  isCallEvent,
   type PolicyRef,
   parseEventLine,
+  subjectNames,
 } from '@subluminal/contracts';
 
-export interface Violation {
+/** Of a turn, the server is its provider and the tool its model. */
+interface NamedCall {
   readonly ts: string;
   readonly call_id: string;
   readonly server_name: string;
   readonly tool_name: string;
+}
+
+export interface Violation extends NamedCall {
   readonly action: Action;
   readonly rule_id: string | null;
   readonly severity: string;
@@ -19,11 +27,7 @@ export interface Violation {
   readonly summary: string;
 }
 
-export interface FailedCall {
-  readonly ts: string;
-  readonly call_id: string;
-  readonly server_name: string;
-  readonly tool_name: string;
+export interface FailedCall extends NamedCall {
   readonly status: string;
   readonly class: string;
   readonly message: string;
@@ -32,9 +36,16 @@ export interface FailedCall {
 interface ToolTally {
   readonly server_name: string;
   readonly tool_name: string;
-  readonly calls: number;
-  readonly refused: number;
-  readonly errors: number;
+  calls: number;
+  refused: number;
+  errors: number;
+}
+
+interface PolicyTally extends PolicyRef {
+  /** Calls that it has decided. */
+  calls: number;
+  /** Those of them that did not pass. */
+  refused: number;
 }
 
 /** `summary.json` of a trace bundle. Lists are bounded; the totals count everything. */
@@ -96,14 +107,6 @@ const ALLOWED = 4;
 /** It ended with an error of ours; of a call that was allowed, its answer was held back. */
 const STOPPED = 8;
 
-interface MutableTally {
-  server_name: string;
-  tool_name: string;
-  calls: number;
-  refused: number;
-  errors: number;
-}
-
 /** Takes the lines of one run in any order; lines of other runs are the caller's mistake. */
 export class RunSummarizer {
   #first: Event | undefined;
@@ -120,8 +123,8 @@ export class RunSummarizer {
     TERMINATE_RUN: 0,
   };
   readonly #rules = new Map<string, number>();
-  readonly #policies = new PolicyTallies(POLICIES_MAX);
-  readonly #tools = new Map<string, MutableTally>();
+  readonly #policies = new Map<string, PolicyTally>();
+  readonly #tools = new Map<string, ToolTally>();
   readonly #violations: Violation[] = [];
   readonly #spared: Violation[] = [];
   readonly #errors: FailedCall[] = [];
@@ -143,12 +146,16 @@ export class RunSummarizer {
     const atMs = Date.parse(event.ts);
     this.#firstMs = Math.min(this.#firstMs, atMs);
     this.#lastMs = Math.max(this.#lastMs, atMs);
-    if (event.type === 'run_start') this.#addStart(event);
-    else if (event.type === 'policy_loaded') this.#policies.loaded(event.policy);
+    if (event.type === 'run_start') {
+      this.#start ??= event;
+      this.#policyTally(event.run.policy);
+    } else if (event.type === 'policy_loaded') this.#policyTally(event.policy);
     else if (event.type === 'run_end') this.#end = event;
-    else if (event.type === 'tool_call_start') this.#addCall(event, STARTED);
-    else if (event.type === 'tool_call_decision') this.#addDecision(event);
-    else if (event.type === 'tool_call_end') this.#addEnd(event);
+    else if (isCallEvent(event)) {
+      if ('decision' in event) this.#addDecision(event);
+      else if ('status' in event) this.#addEnd(event);
+      else this.#addCall(event, STARTED);
+    }
   }
 
   finish(): RunSummary {
@@ -164,7 +171,7 @@ export class RunSummarizer {
       status: end?.run.status ?? null,
       mode: start?.run.mode ?? null,
       policy: start?.run.policy ?? null,
-      policies: this.#policies.list(),
+      policies: mostCalls(this.#policies.values()),
       started_at: start?.run.started_at ?? isoOf(this.#firstMs),
       ended_at: end?.run.ended_at ?? null,
       totals: this.#callTotals(),
@@ -174,7 +181,7 @@ export class RunSummarizer {
       rules: Array.from(this.#rules, ([rule_id, count]) => ({ rule_id, count })).toSorted(
         (left, right) => right.count - left.count,
       ),
-      tools: [...this.#tools.values()].toSorted((left, right) => right.calls - left.calls),
+      tools: mostCalls(this.#tools.values()),
       violations_total: violations,
       violations: this.#violations,
       spared_total: spared,
@@ -183,13 +190,8 @@ export class RunSummarizer {
       events_total: events,
       lines_malformed: malformed,
       events_unknown: unknown,
-      incomplete: this.#incomplete || this.#policies.isIncomplete,
+      incomplete: this.#incomplete,
     };
-  }
-
-  #addStart(event: EventOf<'run_start'>): void {
-    this.#start ??= event;
-    this.#policies.loaded(event.run.policy);
   }
 
   #callTotals(): RunSummary['totals'] {
@@ -210,14 +212,14 @@ export class RunSummarizer {
   }
 
   /** What was already known of the call. A call is counted once, however often it is spoken of. */
-  #addCall(event: EventOf<'tool_call_start' | 'tool_call_decision'>, flag: number): number {
+  #addCall(event: CallEvent, flag: number): number {
     const { call_id } = event.call;
     const marks = this.#calls.get(call_id) ?? 0;
     if (marks === 0 && this.#calls.size >= CALLS_MAX) this.#incomplete = true;
     else this.#calls.set(call_id, marks | flag);
     const known = marks & (STARTED | DECIDED);
     if (known === 0) {
-      const tool = this.#toolOf(event.call);
+      const tool = this.#toolTally(event);
       if (tool !== undefined) tool.calls += 1;
     }
     if (flag === STARTED && known === 0) this.#undecided += 1;
@@ -225,39 +227,46 @@ export class RunSummarizer {
     return known;
   }
 
-  #addDecision(event: EventOf<'tool_call_decision'>): void {
+  #addDecision(event: EventOf<'tool_call_decision' | 'turn_decision'>): void {
     const known = this.#addCall(event, DECIDED);
     if ((known & DECIDED) !== 0) return;
     const { action, rule_id, would, severity, policy } = event.decision;
     this.#decisions[action] += 1;
-    this.#policies.decided(policy, action);
+    const tally = this.#policyTally(policy);
+    if (tally !== undefined) {
+      tally.calls += 1;
+      if (action !== 'ALLOW') tally.refused += 1;
+    }
     if (action === 'ALLOW') this.#mark(event.call.call_id, ALLOWED);
     if (rule_id !== null) this.#countRule(rule_id);
     if (action !== 'ALLOW') {
       const { reason_code, summary } = event.decision.explain;
       this.#totals.violations += 1;
-      const tool = this.#toolOf(event.call);
+      const tool = this.#toolTally(event);
       if (tool !== undefined) tool.refused += 1;
-      const what = { action, rule_id, severity, reason_code, summary };
-      if (this.#violations.length < LISTED_MAX) this.#violations.push(violationOf(event, what));
+      const why = { action, rule_id, severity, reason_code, summary };
+      if (this.#violations.length < LISTED_MAX) {
+        this.#violations.push({ ...namedCall(event), ...why });
+      }
     } else if (would !== undefined && would.action !== 'ALLOW') {
       this.#totals.spared += 1;
-      if (this.#spared.length < LISTED_MAX)
-        this.#spared.push(violationOf(event, { ...would, severity }));
+      const { action: spared, rule_id: rule, reason_code, summary } = would;
+      const why = { action: spared, rule_id: rule, severity, reason_code, summary };
+      if (this.#spared.length < LISTED_MAX) this.#spared.push({ ...namedCall(event), ...why });
     }
   }
 
   /** A refused call ends with an error of ours; only what the server did wrong counts here. */
-  #addEnd({ ts, call, status, error }: EventOf<'tool_call_end'>): void {
-    if (error?.class === 'policy_block') return this.#mark(call.call_id, STOPPED);
+  #addEnd(event: EventOf<'tool_call_end' | 'turn_end'>): void {
+    const { status, error } = event;
+    if (error?.class === 'policy_block') return this.#mark(event.call.call_id, STOPPED);
     if (status === 'OK') return;
     this.#totals.errors += 1;
-    const tool = this.#toolOf(call);
+    const tool = this.#toolTally(event);
     if (tool !== undefined) tool.errors += 1;
     if (this.#errors.length >= LISTED_MAX) return;
-    const { call_id, server_name, tool_name } = call;
-    const words = { class: error?.class ?? 'unknown', message: error?.message ?? '' };
-    this.#errors.push({ ts, call_id, server_name, tool_name, status, ...words });
+    const why = { class: error?.class ?? 'unknown', message: error?.message ?? '' };
+    this.#errors.push({ ...namedCall(event), status, ...why });
   }
 
   /** The decision and the end of a call may come in any order. */
@@ -275,27 +284,43 @@ export class RunSummarizer {
     else this.#rules.set(ruleId, (known ?? 0) + 1);
   }
 
-  #toolOf({ server_name, tool_name }: { server_name: string; tool_name: string }) {
+  #toolTally(event: CallEvent): ToolTally | undefined {
+    const { server_name, tool_name } = namedCall(event);
     const key = `${server_name.length}:${server_name}${tool_name}`;
-    const known = this.#tools.get(key);
+    const tally = { server_name, tool_name, calls: 0, refused: 0, errors: 0 };
+    return this.#known(this.#tools, key, { tally, max: NAMES_MAX });
+  }
+
+  /** Also of a policy that was in force and has decided nothing. */
+  #policyTally({ policy_id, policy_version, policy_hash }: PolicyRef): PolicyTally | undefined {
+    const tally = { policy_id, policy_version, policy_hash, calls: 0, refused: 0 };
+    return this.#known(this.#policies, policy_hash, { tally, max: POLICIES_MAX });
+  }
+
+  /** The tally of a key, or the given one; undefined when there are too many. */
+  #known<T>(
+    tallies: Map<string, T>,
+    key: string,
+    { tally, max }: { readonly tally: T; readonly max: number },
+  ): T | undefined {
+    const known = tallies.get(key);
     if (known !== undefined) return known;
-    if (this.#tools.size >= NAMES_MAX) {
+    if (tallies.size >= max) {
       this.#incomplete = true;
       return undefined;
     }
-    const made = { server_name, tool_name, calls: 0, refused: 0, errors: 0 };
-    this.#tools.set(key, made);
-    return made;
+    tallies.set(key, tally);
+    return tally;
   }
 }
 
-function violationOf(
-  { ts, call }: EventOf<'tool_call_decision'>,
-  what: Pick<Violation, 'action' | 'rule_id' | 'severity' | 'reason_code' | 'summary'>,
-): Violation {
-  const { call_id, server_name, tool_name } = call;
-  const { action, rule_id, severity, reason_code, summary } = what;
-  return { ts, call_id, server_name, tool_name, action, rule_id, severity, reason_code, summary };
+function namedCall(event: CallEvent): NamedCall {
+  const [server_name, tool_name] = subjectNames(callSubject(event));
+  return { ts: event.ts, call_id: event.call.call_id, server_name, tool_name };
+}
+
+function mostCalls<T extends { readonly calls: number }>(tallies: Iterable<T>): readonly T[] {
+  return [...tallies].toSorted((left, right) => right.calls - left.calls);
 }
 
 function isoOf(ms: number): string | null {
@@ -307,65 +332,4 @@ export function summarize(lines: Iterable<string>): RunSummary {
   const summarizer = new RunSummarizer();
   for (const line of lines) summarizer.addLine(line);
   return summarizer.finish();
-}
-
-// The policies of a run, with what each of them has decided: a server may have one of its own.
-
-export interface PolicyTally extends PolicyRef {
-  /** Calls that it has decided. */
-  readonly calls: number;
-  /** Those of them that did not pass. */
-  readonly refused: number;
-}
-
-interface Counted {
-  readonly ref: PolicyRef;
-  calls: number;
-  refused: number;
-}
-
-export class PolicyTallies {
-  readonly #byHash = new Map<string, Counted>();
-  readonly #countMax: number;
-  #incomplete = false;
-
-  constructor(countMax: number) {
-    this.#countMax = countMax;
-  }
-
-  get isIncomplete(): boolean {
-    return this.#incomplete;
-  }
-
-  /** It was in force, whether or not it has decided anything. */
-  loaded(policy: PolicyRef): void {
-    this.#of(policy);
-  }
-
-  decided(policy: PolicyRef, action: Action): void {
-    const counted = this.#of(policy);
-    if (counted === undefined) return;
-    counted.calls += 1;
-    if (action !== 'ALLOW') counted.refused += 1;
-  }
-
-  /** Those that have decided most come first. */
-  list(): readonly PolicyTally[] {
-    return Array.from(this.#byHash.values(), ({ ref, calls, refused }) => {
-      const { policy_id, policy_version, policy_hash } = ref;
-      return { policy_id, policy_version, policy_hash, calls, refused };
-    }).toSorted((left, right) => right.calls - left.calls);
-  }
-
-  #of(ref: PolicyRef): Counted | undefined {
-    const known = this.#byHash.get(ref.policy_hash);
-    if (known !== undefined) return known;
-    if (this.#byHash.size >= this.#countMax) {
-      this.#incomplete = true;
-      return undefined;
-    }
-    const made = { ref, calls: 0, refused: 0 };
-    this.#byHash.set(ref.policy_hash, made);
-    return made;
-  }
 }

@@ -25,6 +25,7 @@ import {
   rowOf,
   textCell,
   textOrNull,
+  where,
 } from './rows.ts';
 import { migrate } from './schema.ts';
 
@@ -78,23 +79,18 @@ function headsOf(connection: Connection, rest: string, ...values: number[]): rea
 
 function eventsOf(connection: Connection, request: EventsRequest): readonly EventRow[] {
   const { afterSeq, limit, runId, pruned, producer } = request;
-  const where = ['e.seq > ?'];
-  const values: (string | number)[] = [afterSeq];
-  if (runId !== undefined) {
-    where.push('e.run_id = ?');
-    values.push(runId);
-  }
-  if (producer !== undefined) {
-    where.push('e.producer_id = (SELECT id FROM producers WHERE name = ?)');
-    values.push(producer);
-  }
-  if (pruned === true) where.push('e.digest IS NOT NULL');
+  const { sql: matching, values } = where([
+    ['e.seq > ?', afterSeq],
+    ['e.run_id = ?', runId],
+    ['e.producer_id = (SELECT id FROM producers WHERE name = ?)', producer],
+    ...(pruned === true ? ([['e.digest IS NOT NULL']] as const) : []),
+  ]);
   // The join must not lose an event whose producer was removed: that is for verify to see.
-  // Who reads all reads the table itself: an index may lack rows.
-  const isWhole = where.length === 1;
+  // A reader of all events reads the table itself: an index may lack rows.
+  const isWhole = runId === undefined && producer === undefined && pruned !== true;
   const sql = `SELECT ${EVENT_COLUMNS}
     FROM events e ${isWhole ? 'NOT INDEXED' : ''} LEFT JOIN producers p ON p.id = e.producer_id
-    WHERE ${where.join(' AND ')} ORDER BY e.seq LIMIT ?`;
+    WHERE ${matching} ORDER BY e.seq LIMIT ?`;
   return connection.all(sql, ...values, limit).map(eventOf);
 }
 

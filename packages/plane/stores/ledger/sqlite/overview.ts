@@ -23,6 +23,7 @@ import {
   rowOf,
   textCell,
   textOrNull,
+  where,
 } from './rows.ts';
 
 const TALLIES_MAX = 50;
@@ -47,19 +48,14 @@ export function searchRuns(
   const limit = limitOf(request);
   const after = positionOf(request);
   const { agentId, status, fromMs, toMs } = filter;
-  const where: string[] = ['1'];
-  const values: (string | number)[] = [];
-  const add = (sql: string, ...bound: (string | number)[]) => {
-    where.push(sql);
-    values.push(...bound);
-  };
-  if (agentId !== undefined) add('agent_id = ?', agentId);
-  if (status === 'RUNNING') add('status IS NULL');
-  else if (status !== undefined) add('status = ?', status);
-  if (fromMs !== undefined) add('first_at >= ?', fromMs);
-  if (toMs !== undefined) add('first_at < ?', toMs);
-  if (after !== undefined) add('(first_at, run_id) < (?, ?)', after.atMs, after.id);
-  const sql = `SELECT * FROM runs WHERE ${where.join(' AND ')}
+  const { sql: matching, values } = where([
+    ['agent_id = ?', agentId],
+    status === 'RUNNING' ? ['status IS NULL'] : ['status = ?', status],
+    ['first_at >= ?', fromMs],
+    ['first_at < ?', toMs],
+    ['(first_at, run_id) < (?, ?)', after?.atMs, after?.id],
+  ]);
+  const sql = `SELECT * FROM runs WHERE ${matching}
     ORDER BY first_at DESC, run_id DESC LIMIT ?`;
   const rows = connection.all(sql, ...values, limit).map((row) => runOf(connection, rowOf(row)));
   const last = rows.length < limit ? undefined : rows.at(-1);

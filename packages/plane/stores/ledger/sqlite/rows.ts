@@ -93,6 +93,22 @@ function wrong(column: string, expected: string): never {
   throw ledgerFailure('SUB_LEDGER_CORRUPT', `The column ${column} holds no ${expected}.`);
 }
 
+/** SQL with its values; a condition with an undefined value is left out. */
+export type Condition = readonly [sql: string, ...values: (string | number | undefined)[]];
+
+export interface Where {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+export function where(conditions: readonly Condition[]): Where {
+  const given = conditions.filter(([, ...values]) => !values.includes(undefined));
+  return {
+    sql: ['1', ...given.map(([sql]) => sql)].join(' AND '),
+    values: given.flatMap(([, ...values]) => values).filter((value) => value !== undefined),
+  };
+}
+
 // Upserts made from the tables' own words on how columns merge.
 
 export interface Upsert {

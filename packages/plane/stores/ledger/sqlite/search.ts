@@ -17,6 +17,7 @@ import {
 import { FLAGS, HINTS, TOOL_CALLS } from '../store/tables.ts';
 import type { Connection } from './connection.ts';
 import {
+  type Condition,
   integerCell,
   integerOrNull,
   type RawRow,
@@ -24,6 +25,7 @@ import {
   rowOf,
   textCell,
   textOrNull,
+  where,
 } from './rows.ts';
 
 /** How many calls one page of a search for text looks at. */
@@ -31,15 +33,9 @@ const WINDOW_CALLS = 50_000;
 /** So many calls are sorted or checked in no time. */
 const RARE_CALLS_MAX = 20_000;
 
-interface Condition {
-  readonly sql: string;
-  readonly values: readonly (string | number)[];
-}
-
 interface Search {
   readonly index: string;
-  readonly where: readonly string[];
-  readonly values: readonly (string | number)[];
+  readonly conditions: readonly Condition[];
 }
 
 const COLUMNS = [
@@ -64,9 +60,10 @@ export function searchCalls(
   request: PageRequest,
 ): Page<CallRow> {
   const limit = limitOf(request);
-  const search = within(searchOf(connection, filter), filter, positionOf(request));
-  if (filter.text !== undefined)
-    return searchText(connection, search, { text: filter.text, limit });
+  const index = leaderOf(connection, filter);
+  const search = { index, conditions: conditionsOf(filter, positionOf(request)) };
+  const { text } = filter;
+  if (text !== undefined) return searchText(connection, search, { text, limit });
   const rows = select(connection, search, limit).map(callOf);
   return { rows, next: rows.length < limit ? null : nextOf(rows.at(-1)) };
 }
@@ -74,53 +71,46 @@ export function searchCalls(
 /** Looks for the text in a window of calls; the next page goes on behind it. */
 function searchText(
   connection: Connection,
-  search: Search,
+  { index, conditions }: Search,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Page<CallRow> {
-  const last = windowEnd(connection, search);
+  const last = windowEnd(connection, { index, conditions });
   const pattern = likePattern(text);
   const like = TEXT_COLUMNS.map((column) => String.raw`${column} LIKE ? ESCAPE '\'`).join(' OR ');
-  const bounded = last === undefined ? search : notBefore(search, last);
-  const found = {
-    ...bounded,
-    where: [...bounded.where, `(${like})`],
-    values: [...bounded.values, ...TEXT_COLUMNS.map(() => pattern)],
-  };
-  const rows = select(connection, found, limit).map(callOf);
+  const found: readonly Condition[] = [
+    ...conditions,
+    ['(c.created_at, c.id) >= (?, ?)', last?.atMs, last && Number(last.id)],
+    [`(${like})`, ...TEXT_COLUMNS.map(() => pattern)],
+  ];
+  const rows = select(connection, { index, conditions: found }, limit).map(callOf);
   if (rows.length === limit) return { rows, next: nextOf(rows.at(-1)) };
   return { rows, next: last === undefined ? null : cursorOf(last) };
 }
 
-function select(connection: Connection, search: Search, limit: number): readonly RawRow[] {
-  const sql = `SELECT ${COLUMNS} FROM tool_calls c INDEXED BY ${search.index}
-    LEFT JOIN previews p ON p.id = c.id
-    WHERE ${search.where.join(' AND ')} ${NEWEST_FIRST} LIMIT ?`;
-  return connection.all(sql, ...search.values, limit).map(rowOf);
+function select(
+  connection: Connection,
+  { index, conditions }: Search,
+  limit: number,
+): readonly RawRow[] {
+  const { sql: matching, values } = where(conditions);
+  const sql = `SELECT ${COLUMNS} FROM tool_calls c INDEXED BY ${index}
+    LEFT JOIN previews p ON p.id = c.id WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
+  return connection.all(sql, ...values, limit).map(rowOf);
 }
 
 /** The last call of the window, or undefined when the window reaches the end. */
-function windowEnd(connection: Connection, search: Search): Position | undefined {
-  const sql = `SELECT c.created_at, c.id FROM tool_calls c INDEXED BY ${search.index}
-    WHERE ${search.where.join(' AND ')} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
-  const row = connection.get(sql, ...search.values, WINDOW_CALLS - 1);
-  return row === undefined ? undefined : positionOfRow(rowOf(row));
-}
-
-function positionOfRow(row: RawRow): Position {
+function windowEnd(connection: Connection, { index, conditions }: Search): Position | undefined {
+  const { sql: matching, values } = where(conditions);
+  const sql = `SELECT c.created_at, c.id FROM tool_calls c INDEXED BY ${index}
+    WHERE ${matching} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
+  const found = connection.get(sql, ...values, WINDOW_CALLS - 1);
+  if (found === undefined) return undefined;
+  const row = rowOf(found);
   return { atMs: integerCell(row, 'created_at'), id: String(integerCell(row, 'id')) };
 }
 
 function nextOf(row: CallRow | undefined): string | null {
   return row === undefined ? null : cursorOf({ atMs: row.created_at_ms, id: String(row.id) });
-}
-
-function searchOf(connection: Connection, filter: CallFilter): Search {
-  const conditions = conditionsOf(filter);
-  return {
-    index: leaderOf(connection, filter),
-    where: ['1', ...conditions.map(({ sql }) => sql)],
-    values: conditions.flatMap(({ values }) => values),
-  };
 }
 
 /** The index of the filter that narrows most; the other filters only check. */
@@ -150,67 +140,41 @@ function isRare(connection: Connection, column: keyof typeof RARE_INDEX, value: 
   return connection.get(sql, value, RARE_CALLS_MAX) === undefined;
 }
 
-function conditionsOf(filter: CallFilter): readonly Condition[] {
+function conditionsOf(filter: CallFilter, after: Position | undefined): readonly Condition[] {
+  const { decision, status, provider, model } = filter;
+  const isTurn = (provider ?? model) !== undefined;
   return [
-    ...equals('c.args_hash', filter.argsHash),
-    ...equals('c.run_id', filter.runId),
-    ...equals('c.rule_id', filter.ruleId),
-    ...decided(filter.decision),
-    ...ended(filter.status),
-    ...equals('c.tool_name', filter.toolName),
-    ...equals('c.server_name', filter.serverName),
-    ...equals('c.agent_id', filter.agentId),
-    ...equals('c.kind', filter.kind),
-    ...((filter.provider ?? filter.model) === undefined
-      ? []
-      : [{ sql: "c.kind = 'turn'", values: [] }]),
-    ...equals('c.provider', filter.provider),
-    ...equals('c.model', filter.model),
+    ['c.args_hash = ?', filter.argsHash],
+    ['c.run_id = ?', filter.runId],
+    ['c.rule_id = ?', filter.ruleId],
+    ...decided(decision),
+    ...ended(status),
+    ['c.tool_name = ?', filter.toolName],
+    ['c.server_name = ?', filter.serverName],
+    ['c.agent_id = ?', filter.agentId],
+    ['c.kind = ?', filter.kind],
+    // In the words of the partial index.
+    ...(isTurn ? ([["c.kind = 'turn'"]] as const) : []),
+    ['c.provider = ?', provider],
+    ['c.model = ?', model],
+    ['c.created_at >= ?', filter.fromMs],
+    ['c.created_at < ?', filter.toMs],
+    ['(c.created_at, c.id) < (?, ?)', after?.atMs, after && Number(after.id)],
   ];
-}
-
-function equals(column: string, value: string | undefined): readonly Condition[] {
-  return value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }];
 }
 
 /** Repeats the words of the partial index, so that SQLite knows that it may use it. */
 function decided(decision: CallFilter['decision']): readonly Condition[] {
-  if (decision === undefined || decision === 'ALLOW') return equals('c.decision', decision);
-  const refused = { sql: "c.decision <> 'ALLOW'", values: [] };
-  return decision === 'REFUSED' ? [refused] : [refused, ...equals('c.decision', decision)];
+  const exact: Condition = ['c.decision = ?', decision];
+  if (decision === undefined || decision === 'ALLOW') return [exact];
+  return decision === 'REFUSED' ? [["c.decision <> 'ALLOW'"]] : [["c.decision <> 'ALLOW'"], exact];
 }
 
 function ended(status: CallFilter['status']): readonly Condition[] {
-  if (status === undefined || status === 'OK') return equals('c.status', status);
-  if (status === 'PENDING') return [{ sql: 'c.status IS NULL', values: [] }];
-  const failed = { sql: "c.status <> 'OK'", values: [] };
-  return status === 'FAILED' ? [failed] : [failed, ...equals('c.status', status)];
-}
-
-function within(search: Search, filter: CallFilter, after: Position | undefined): Search {
-  const where = [...search.where];
-  const values = [...search.values];
-  if (filter.fromMs !== undefined) {
-    where.push('c.created_at >= ?');
-    values.push(filter.fromMs);
-  }
-  if (filter.toMs !== undefined) {
-    where.push('c.created_at < ?');
-    values.push(filter.toMs);
-  }
-  if (after !== undefined) {
-    where.push('(c.created_at, c.id) < (?, ?)');
-    values.push(after.atMs, Number(after.id));
-  }
-  return { ...search, where, values };
-}
-
-function notBefore(search: Search, last: Position): Search {
-  return {
-    ...search,
-    where: [...search.where, '(c.created_at, c.id) >= (?, ?)'],
-    values: [...search.values, last.atMs, Number(last.id)],
-  };
+  const exact: Condition = ['c.status = ?', status];
+  if (status === undefined || status === 'OK') return [exact];
+  if (status === 'PENDING') return [['c.status IS NULL']];
+  return status === 'FAILED' ? [["c.status <> 'OK'"]] : [["c.status <> 'OK'"], exact];
 }
 
 export function findCall(

@@ -154,7 +154,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-interface Parts {
+interface StoreConnections {
   readonly writer: Connection;
   readonly reader: Connection;
   readonly lock: WriterLock;
@@ -162,7 +162,7 @@ interface Parts {
   readonly migrations: readonly string[];
 }
 
-function storeOf({ writer, reader, lock, synchronous, migrations }: Parts): Store {
+function storeOf({ writer, reader, lock, synchronous, migrations }: StoreConnections): Store {
   let current = synchronous;
   /** It cannot change inside of a transaction. */
   const setLevel = (level: Synchronous) => {

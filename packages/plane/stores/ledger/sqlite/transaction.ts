@@ -35,6 +35,7 @@ import {
   type Upsert,
   update,
   upsert,
+  where,
 } from './rows.ts';
 
 const RUN = upsert(RUNS);
@@ -206,22 +207,15 @@ function clearProjections(connection: Connection): void {
 
 function staleRuns(connection: Connection, request: StaleRequest): readonly string[] {
   const { beforeMs, keepRuns, withPreviews, limit } = request;
-  const where: string[] = [];
-  const values: number[] = [];
-  if (beforeMs !== undefined) {
-    where.push('last_at < ?');
-    values.push(beforeMs);
-  }
-  if (keepRuns !== undefined) {
-    where.push(`run_id NOT IN (SELECT run_id FROM runs ORDER BY last_at DESC, run_id LIMIT ?)`);
-    values.push(keepRuns);
-  }
-  if (where.length === 0) return [];
-  if (withPreviews === true) {
-    where.push(`EXISTS (SELECT 1 FROM tool_calls c JOIN previews p ON p.id = c.id
-      WHERE c.run_id = runs.run_id AND (p.args_preview IS NOT NULL OR p.result_preview IS NOT NULL))`);
-  }
-  const sql = `SELECT run_id FROM runs WHERE ${where.join(' AND ')} ORDER BY last_at LIMIT ?`;
+  if (beforeMs === undefined && keepRuns === undefined) return [];
+  const hasPreview = `EXISTS (SELECT 1 FROM tool_calls c JOIN previews p ON p.id = c.id
+    WHERE c.run_id = runs.run_id AND (p.args_preview IS NOT NULL OR p.result_preview IS NOT NULL))`;
+  const { sql: matching, values } = where([
+    ['last_at < ?', beforeMs],
+    ['run_id NOT IN (SELECT run_id FROM runs ORDER BY last_at DESC, run_id LIMIT ?)', keepRuns],
+    ...(withPreviews === true ? ([[hasPreview]] as const) : []),
+  ]);
+  const sql = `SELECT run_id FROM runs WHERE ${matching} ORDER BY last_at LIMIT ?`;
   return connection.all(sql, ...values, limit).map((row) => textCell(rowOf(row), 'run_id'));
 }
 

@@ -11,7 +11,7 @@ import {
   readRollback,
 } from '../chain/ledger-events.ts';
 import type { EventRow } from '../store/engine.ts';
-import { at, eventsText, type Findings, type Place } from './finding.ts';
+import { at, type EventRange, eventsText, type Findings } from './finding.ts';
 
 export interface WalkCounts {
   readonly events: number;
@@ -33,7 +33,7 @@ export class ChainWalk {
   #should: Uint8Array | undefined;
   #remains: Uint8Array = GENESIS;
   #firstPruned: number | undefined;
-  readonly #own: OwnWords;
+  readonly #own: OwnRecordWalk;
   /** The running hash of the remains at each pruned row that a record could mark, by its seq. */
   #remainsAt = new Map<number, string>();
   #step = 1;
@@ -42,7 +42,7 @@ export class ChainWalk {
   constructor(findings: Findings, signedSeq: number) {
     this.#findings = findings;
     this.#signedSeq = signedSeq;
-    this.#own = new OwnWords(findings, signedSeq);
+    this.#own = new OwnRecordWalk(findings, signedSeq);
   }
 
   /** What was pruned, as the ledger has told of it. */
@@ -203,7 +203,7 @@ export interface PruneReport {
 
 const PRUNES_KEPT = 10;
 
-export class OwnWords {
+export class OwnRecordWalk {
   readonly #findings: Findings;
   readonly #signedSeq: number;
   /** The last that is signed: it covers everything that was pruned. */
@@ -264,7 +264,7 @@ export class OwnWords {
       first === last ? `on ${timeOf(first)}` : `between ${timeOf(first)} and ${timeOf(last)}`;
     const what = lines === 1 ? '1 line was' : `${lines} lines were`;
     const message = `${what} set aside ${when}, because another line had the same number: somebody may have written in another's name`;
-    const place: Place = [first.seq, last.seq];
+    const place: EventRange = [first.seq, last.seq];
     this.#findings.warning('conflict', place, message);
   }
 

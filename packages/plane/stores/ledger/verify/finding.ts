@@ -35,16 +35,16 @@ export class Findings {
   #total = 0;
   #errors = 0;
 
-  error(kind: FindingKind, place: Place, message: string): void {
+  error(kind: FindingKind, place: EventRange, message: string): void {
     this.#errors += 1;
     this.#add('error', { kind, place, message });
   }
 
-  warning(kind: FindingKind, place: Place, message: string): void {
+  warning(kind: FindingKind, place: EventRange, message: string): void {
     this.#add('warning', { kind, place, message });
   }
 
-  note(kind: FindingKind, place: Place, message: string): void {
+  note(kind: FindingKind, place: EventRange, message: string): void {
     this.#add('note', { kind, place, message });
   }
 
@@ -58,7 +58,7 @@ export class Findings {
 
   #add(
     level: Finding['level'],
-    { kind, place, message }: { kind: FindingKind; place: Place; message: string },
+    { kind, place, message }: { kind: FindingKind; place: EventRange; message: string },
   ): void {
     this.#total += 1;
     if (this.list.length >= FINDINGS_MAX) return;
@@ -67,10 +67,10 @@ export class Findings {
   }
 }
 
-export type Place = readonly [fromSeq: number | null, toSeq: number | null];
-export const NOWHERE: Place = [null, null];
+export type EventRange = readonly [fromSeq: number | null, toSeq: number | null];
+export const NOWHERE: EventRange = [null, null];
 
-export function at(seq: number): Place {
+export function at(seq: number): EventRange {
   return [seq, seq];
 }
 

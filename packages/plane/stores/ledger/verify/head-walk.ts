@@ -164,7 +164,7 @@ export class HeadWalk {
 
 // The heads that were kept outside of the table of heads, and whether they can be believed.
 
-interface Kept {
+interface KeptHeads {
   readonly findings: Findings;
   readonly ledgerId: string;
   /** The last of the table. */
@@ -179,7 +179,7 @@ interface Kept {
 }
 
 /** Those that the heads of the ledger must agree with. */
-export function readWitnesses(options: Kept): readonly WitnessedHead[] {
+export function readWitnesses(options: KeptHeads): readonly WitnessedHead[] {
   const { findings, kept, verifier } = options;
   const note = readNote(options);
   const beside = readBeside(options, note);
@@ -192,7 +192,7 @@ export function readWitnesses(options: Kept): readonly WitnessedHead[] {
   });
 }
 
-function readNote({ noted, verifier, findings }: Kept): WitnessedHead | undefined {
+function readNote({ noted, verifier, findings }: KeptHeads): WitnessedHead | undefined {
   if (noted === undefined) return undefined;
   const note = parseWitness(noted);
   const holds = note !== undefined && (verifier === undefined || sealHolds(note, verifier));
@@ -201,7 +201,10 @@ function readNote({ noted, verifier, findings }: Kept): WitnessedHead | undefine
   return note;
 }
 
-function readBeside(options: Kept, note: WitnessedHead | undefined): WitnessedHead | undefined {
+function readBeside(
+  options: KeptHeads,
+  note: WitnessedHead | undefined,
+): WitnessedHead | undefined {
   const { beside, findings, verifier, lastHead, ledgerId } = options;
   if (beside === null) return undefined;
   if (beside === undefined) {
@@ -229,7 +232,7 @@ function readBeside(options: Kept, note: WitnessedHead | undefined): WitnessedHe
 const UNNOTICED = 'events removed from the end would go unnoticed';
 
 function reportMissing(
-  { findings, lastHead, ledgerId, verifier }: Kept,
+  { findings, lastHead, ledgerId, verifier }: KeptHeads,
   note: WitnessedHead | undefined,
 ): void {
   if (lastHead === undefined && note === undefined) return;

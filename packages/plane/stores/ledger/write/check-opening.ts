@@ -16,7 +16,7 @@ import type { StructureFault, Tip } from '../store/engine.ts';
 /** `record` goes on, and says so in the ledger for good. */
 export type RollbackChoice = 'refuse' | 'record';
 
-interface Found {
+interface OpeningState {
   readonly ledgerId: string;
   readonly tip: Tip;
   readonly head: Head | undefined;
@@ -30,20 +30,20 @@ interface Found {
   readonly schema: readonly StructureFault[];
 }
 
-/** The same, read. */
-interface Read extends Omit<Found, 'noted' | 'kept'> {
+/** The state with both heads parsed. */
+interface ReadState extends Omit<OpeningState, 'noted' | 'kept'> {
   readonly note: WitnessedHead | undefined;
   readonly beside: WitnessedHead | 'missing' | 'unreadable';
 }
 
-interface Trouble {
+interface OpeningFault {
   readonly code: 'SUB_LEDGER_ROLLED_BACK' | 'SUB_LEDGER_TAMPERED';
   readonly detail: string;
 }
 
 /** What the ledger must say about itself before anything else; throws when it may not go on. */
-export function checkOpening(found: Found, choice: RollbackChoice): readonly OwnRecord[] {
-  const read = readFound(found);
+export function checkOpening(found: OpeningState, choice: RollbackChoice): readonly OwnRecord[] {
+  const read = readWitnesses(found);
   const { tip, head, ledgerId, beside, note } = read;
   const trouble = olderThan(read, witnessOf(beside)) ?? olderThan(read, note) ?? strangeEnd(read);
   const wrong = trouble ?? strangeWitness(read) ?? strangeSchema(read);
@@ -64,21 +64,21 @@ export function checkOpening(found: Found, choice: RollbackChoice): readonly Own
   return records;
 }
 
-function readFound({ noted, kept, ...rest }: Found): Read {
+function readWitnesses({ noted, kept, ...rest }: OpeningState): ReadState {
   const note = noted === undefined ? undefined : parseWitness(noted);
   const beside = kept === undefined ? 'missing' : (parseWitness(kept) ?? 'unreadable');
   return { ...rest, note, beside };
 }
 
-function witnessOf(beside: Read['beside']): WitnessedHead | undefined {
+function witnessOf(beside: ReadState['beside']): WitnessedHead | undefined {
   return typeof beside === 'string' ? undefined : beside;
 }
 
 /** The store ends before what was signed. */
 function olderThan(
-  { ledgerId, tip, head }: Read,
+  { ledgerId, tip, head }: ReadState,
   witness: WitnessedHead | undefined,
-): Trouble | undefined {
+): OpeningFault | undefined {
   const code = 'SUB_LEDGER_ROLLED_BACK';
   if (witness !== undefined && witness.ledgerId !== ledgerId) {
     return { code, detail: `\`ledger.head\` belongs to another ledger than ${ledgerId}.` };
@@ -89,7 +89,7 @@ function olderThan(
 }
 
 /** Events are written together with a head where none was, and where the last one closed. */
-function strangeEnd({ tip, head }: Read): Trouble | undefined {
+function strangeEnd({ tip, head }: ReadState): OpeningFault | undefined {
   const code = 'SUB_LEDGER_TAMPERED';
   if (head === undefined && tip.seq > 0) {
     return { code, detail: `It has ${tip.seq} events, and no signed head at all.` };
@@ -99,13 +99,19 @@ function strangeEnd({ tip, head }: Read): Trouble | undefined {
   return { code, detail };
 }
 
-function strangeSchema({ schema: [first] }: Read): Trouble | undefined {
+function strangeSchema({ schema: [first] }: ReadState): OpeningFault | undefined {
   if (first === undefined) return undefined;
   return { code: 'SUB_LEDGER_TAMPERED', detail: `In the database ${first.message}.` };
 }
 
 /** What stands in `ledger.head` was put there with the key. */
-function strangeWitness({ ledgerId, head, note, beside, verifier }: Read): Trouble | undefined {
+function strangeWitness({
+  ledgerId,
+  head,
+  note,
+  beside,
+  verifier,
+}: ReadState): OpeningFault | undefined {
   const code = 'SUB_LEDGER_TAMPERED';
   if (beside === 'unreadable') return { code, detail: '`ledger.head` cannot be read.' };
   if (beside === 'missing') {

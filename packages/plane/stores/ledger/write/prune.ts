@@ -51,7 +51,7 @@ const MARKS_MAX = 64;
 export async function pruneOnce(transaction: StoreTransaction, state: PruneState): Promise<Pruned> {
   const { request, nowMs, tip } = state;
   const previews = request.what === 'previews';
-  const said = await ownWords(transaction);
+  const said = await ownRecords(transaction);
   requireRecorded(await remainsOf(transaction), said.prune);
   const runIds = await transaction.staleRuns({
     ...(request.olderThanMs !== undefined && { beforeMs: request.olderThanMs }),
@@ -152,13 +152,13 @@ async function remainsOf(transaction: StoreTransaction): Promise<RemainsRecord> 
 }
 
 /** What the ledger itself has said so far about pruning and policies. */
-interface OwnWords {
+interface OwnRecords {
   readonly prune: PruneRecord | undefined;
   /** The policies that it has told of, as lines without their time. */
   readonly policies: ReadonlySet<string>;
 }
 
-async function ownWords(transaction: StoreTransaction): Promise<OwnWords> {
+async function ownRecords(transaction: StoreTransaction): Promise<OwnRecords> {
   let prune: PruneRecord | undefined;
   const policies = new Set<string>();
   for (let afterSeq = 0; ; ) {
