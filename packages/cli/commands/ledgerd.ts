@@ -17,7 +17,7 @@ import {
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
 import { processEnded } from '../ledger/process-end.ts';
-import { findLedger, warn } from '../ledger/user-ledger.ts';
+import { findLedger, printProblem, warn } from '../ledger/user-ledger.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLine, jsonText } from '../terminal/text.ts';
@@ -123,6 +123,7 @@ async function serve({ auto }: LedgerdOptions, io: Io): Promise<Outcome> {
   const serving = {
     env: process.env,
     cwd: process.cwd(),
+    onProblem: printProblem,
     auto,
     version: manifest.version,
     log: logger(io, auto),

@@ -20,7 +20,12 @@ export { type LedgerHome, withReader };
 
 /** Finds the ledger by the configuration. Opens and makes nothing. */
 export function findLedger(): Promise<LedgerHome | Failure> {
-  return findLedgerFor({ env: process.env, cwd: process.cwd() });
+  return findLedgerFor({ env: process.env, cwd: process.cwd(), onProblem: printProblem });
+}
+
+/** A configuration may have several problems: one line each, and the last is the failure. */
+export function printProblem({ code, message, fix }: Failure): void {
+  process.stderr.write(`sub: ${harmless(message)} ${harmless(fix)} [${code}]\n`);
 }
 
 /** Runs `work` on the ledger of this user, with the newest events in it. */

@@ -50,7 +50,7 @@ export async function runLedgerd(options: LedgerdOptions): Promise<LedgerdEnd> {
   const socketPath = config['ledger.socket'];
   for (const folder of [paths.home, paths.run, paths.spool, dirname(socketPath)]) {
     const unsafe = ensurePrivateFolder(folder);
-    if (unsafe !== undefined) return configFailure([unsafe]);
+    if (unsafe !== undefined) return configFailure(unsafe);
   }
   const ledger = await openAlone(home, options);
   if (ledger === 'already' || isFailure(ledger)) {

@@ -34,12 +34,20 @@ export interface LedgerHome {
 export interface Whereabouts {
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
+  /** Told of each problem of the configuration before the one that is returned. */
+  readonly onProblem?: (failure: Failure) => void;
 }
 
 /** Where the ledger is, by the configuration. Nothing is opened or made. */
 export async function findLedger(where: Whereabouts): Promise<LedgerHome | Failure> {
   const loaded = await loadConfig(where);
-  if (!loaded.ok) return configFailure(loaded.problems);
+  if (!loaded.ok) {
+    const failures = loaded.problems.map(configFailure);
+    const last = failures.pop();
+    for (const one of failures) where.onProblem?.(one);
+    if (last === undefined) throw new Error('a configuration failed without a problem');
+    return last;
+  }
   const { config, paths, approvals } = loaded;
   const file = config['ledger.path'];
   const witness = fileWitness(`${file.replace(/\.db$/, '')}.head`);
@@ -75,7 +83,7 @@ export async function openWriter(home: LedgerHome, wish: WriterWish): Promise<Le
     const { file, paths } = home;
     if (!wish.create && !existsSync(file)) throw ledgerFailure('SUB_LEDGER_MISSING', file);
     const unsafe = ensurePrivateFolder(paths.home);
-    return unsafe === undefined ? openSigned(home, wish) : configFailure([unsafe]);
+    return unsafe === undefined ? openSigned(home, wish) : configFailure(unsafe);
   });
 }
 
@@ -115,13 +123,8 @@ export async function withWriter<T>(
   });
 }
 
-/** All problems of the configuration as one failure. */
-export function configFailure(problems: readonly ConfigProblem[]): Failure {
-  const [first] = problems;
-  if (first === undefined) throw new Error('a configuration failed without a problem');
-  const message = problems.map(({ where, message: text }) => `${where}: ${text}.`).join(' ');
-  const fix = [...new Set(problems.map((problem) => problem.fix))].join(' ');
-  return failure(first.code, message, fix);
+export function configFailure({ code, where, message, fix }: ConfigProblem): Failure {
+  return failure(code, `${where}: ${message}.`, fix);
 }
 
 /** Returns what `work` throws as a failure of this file. Everything else that it throws is a defect. */
