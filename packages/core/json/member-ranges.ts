@@ -12,7 +12,7 @@ export interface MemberRange {
 
 /** Every member of the object that starts here. */
 export function membersAt(bytes: Uint8Array, at: number): readonly MemberRange[] {
-  // Reads whatever the first reader has taken, and leaves further checks to who parses a value.
+  // The message has been found valid, so nothing is checked again.
   const scan = new ByteScanner(bytes, true);
   const members: MemberRange[] = [];
   scan.at = at;

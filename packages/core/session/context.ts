@@ -207,7 +207,7 @@ interface NewRequest {
   readonly heldAs: string | undefined;
 }
 
-/** A request without an answer. Its id stays taken until the answer comes, whoever waits for it. */
+/** A request without an answer. Its id stays taken until the answer comes, even when the caller has given up. */
 export interface OpenRequest extends NewRequest {
   /** The JSON of its id, as it was written. */
   readonly idJson: string;

@@ -50,7 +50,7 @@ export interface GuardedCall {
   readonly args: JsonObject | undefined;
   /** The JSON that the arguments were parsed from: numbers may have lost digits. */
   readonly argsText?: string | undefined;
-  /** The same as it came, for who looks for a few signs in it; absent without arguments. */
+  /** The bytes of the arguments, for a gate that searches them; absent without arguments. */
   readonly argsBytes?: Uint8Array | undefined;
   /** Undefined when the message was too large to inspect. */
   readonly envelope: Envelope | undefined;

@@ -251,7 +251,7 @@ function refusedAs(
   return { ...decided, outcome: { ...decided.outcome, decision } };
 }
 
-/** What time does to held calls: the end of patience, and a sign of life for who waits. */
+/** Ends held calls whose time is up, and sends progress to the callers of the others. */
 export function tickHeld(context: Context, step: Step): void {
   for (const [callId, held] of [...context.held]) {
     const { progressToken } = held.decided.read;

@@ -154,7 +154,7 @@ function onwardOf(context: Context, step: Step, message: PassedMessage): Onward 
   const passage = wants ? passed(guard, step, passing) : HEARD;
   if (passage.kind === 'refused') return refusedBy(passage, message);
   const note = mergeNotes([around?.note, passage.note]);
-  // Whoever has looked at it has seen the last of two namesakes: nobody may get the first.
+  // The gates have seen the last of two members of one key, so no reader may get the first.
   const isClear = passage.kind === 'same' && !isAmbiguous(passing, { text, isHeard });
   if (isClear) return asItIs(note);
   const value = passage.kind === 'changed' ? passage.value : passing.value;
@@ -237,7 +237,7 @@ export function wayFrom(from: Side): Way {
   return from === 'agent' ? 'out' : 'in';
 }
 
-/** Lets a message pass, as it is or changed, or says to who waits why it does not. */
+/** Forwards a message, as it is or changed, or answers why it does not pass. */
 export function handOn(context: Context, step: Step, onward: Onward): void {
   switch (onward.kind) {
     case 'as_is':
@@ -261,7 +261,7 @@ function refuse(
   { why, message }: { readonly why: RefusedPassage; readonly message: PassedMessage },
 ): void {
   const { kind, method, id } = message;
-  // Who asked gets our answer to its request; who waits gets it in place of the other side's.
+  // A refused request is answered to its sender; a refused answer is replaced for its receiver.
   const to = kind === 'request' ? step.from : other(step.from);
   const waits = kind !== 'notification' && id !== undefined;
   const what = waits ? 'REJECTED' : 'DROPPED';

@@ -105,7 +105,7 @@ function agentWaits(context: Context, { id, asks, reason }: Rejection): boolean 
   return open === undefined || open.endedBy !== undefined || reason === 'id_in_use';
 }
 
-/** An answer of the server that is none: its request has ended, and whoever waits should know. */
+/** Ends the request of a broken answer; true when the agent still waits and must be told. */
 function settleBroken(context: Context, step: Step, { id, asks, detail }: Rejection): boolean {
   if (id === undefined || asks) return false;
   const open = context.requests.agent.get(id.json);

@@ -29,7 +29,7 @@ function orphan(context: Context, step: Step, open: OpenRequest): void {
   endUnanswered(context, step, { open, status: 'TIMEOUT', error });
 }
 
-/** The server is gone: whoever waits for it hears so. */
+/** The server is gone: every request that waits for it gets an error. */
 export function serverExited(context: Context, step: Step, exit: ServerExit): void {
   if (context.exit !== undefined) return;
   context.exit = exit;

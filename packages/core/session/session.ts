@@ -45,7 +45,7 @@ import type {
 type Commands = readonly Command[];
 
 export interface Session {
-  /** Reads one whole message, with or without its newline. It is read once, whoever asks later. */
+  /** Reads one whole message, with or without its newline. No later step reads it again. */
   read(from: Side, bytes: Uint8Array): Message;
   /** Reads the first part of a message that is too large to inspect. */
   readHead(from: Side, bytes: Uint8Array): LargeHead;

@@ -78,7 +78,7 @@ export interface HubReply {
   readonly heard?: boolean;
 }
 
-/** What an answer holds, for who keeps track of where values came from. */
+/** What an answer holds, for the hub, which tracks where values came from. */
 export interface Observation {
   /** Empty when it answers no call of a tool. */
   readonly callId: string;

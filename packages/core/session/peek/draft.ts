@@ -114,7 +114,7 @@ function paramsOf(draft: MessageDraft): SeenParams {
 
 // Ids of requests: strings, numbers and null; everything else is none.
 
-/** Longer ids are not kept: whoever sends one is told so. */
+/** A message with a longer id is refused. */
 export const ID_BYTES_MAX = 1_024;
 const NULL_ID: MessageId = { type: 'null', json: 'null' };
 

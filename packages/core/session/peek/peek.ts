@@ -246,7 +246,7 @@ function readParams(scan: ByteScanner<InvalidReason>, draft: MessageDraft): bool
 
 function readResult(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
   const start = scan.at;
-  // Though a fault may stand in it, it is an answer: whoever waits for it is told.
+  // An invalid answer is still an answer: the agent that waits for it gets an error.
   draft.result = { start, end: start };
   const read =
     scan.bytes[start] === OPEN_BRACE ? readMembers(scan, RESULT, draft) : scan.skipValue(1);

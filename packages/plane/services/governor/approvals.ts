@@ -79,7 +79,7 @@ export class Approvals {
 
   granted(query: GrantQuery, ruleIds: readonly string[]): readonly string[] {
     const desk = this.#open();
-    // Whoever is asked then hears why.
+    // `ask` comes next and reports why.
     if (isFailure(desk)) return [];
     const { grants } = desk;
     const nowMs = Date.now();
@@ -147,7 +147,7 @@ export class Approvals {
     this.#record(waiting, isKnown ? stepOf(ended.entry) : { state, by, channel });
   }
 
-  /** Whoever was first, a person or the clock, is right: the queue says who. */
+  /** Ends requests whose time is up, unless the queue says that a person was first. */
   tick(): void {
     const nowMs = this.#options.peer()?.now() ?? 0;
     for (const [callId, { id, wanted, sinceMs }] of [...this.#held]) {
@@ -161,7 +161,7 @@ export class Approvals {
   close(): void {
     this.#isClosed = true;
     for (const callId of [...this.#held.keys()]) this.discard(callId, 'cancelled');
-    // Nobody can try again through this shim, and whoever comes next asks anew.
+    // No call can be tried again through this shim, and the next shim asks anew.
     for (const waiting of this.#hinted.values()) this.#giveUp(waiting, false);
     this.#hinted.clear();
   }

@@ -95,7 +95,7 @@ function filled<T>(boxes: Boxes, show: (label: string, count: number) => T): rea
   return [...boxes].flatMap(([label, { count }]) => (count === 0 ? [] : [show(label, count)]));
 }
 
-// What counts and logs hear of a session. Who wants neither pays nothing.
+// The hooks of a session that feed counts and logs. A shim without either has no hooks.
 
 interface Watching {
   readonly parts: Pick<ShimParts, 'hub' | 'profile' | 'redact'>;

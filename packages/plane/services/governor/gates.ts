@@ -232,7 +232,7 @@ export class Gates {
   }
 }
 
-/** Who has written a manifest wants it enforced; pins are told only until there is a policy. */
+/** What production enforces. Without a policy, a manifest is enforced and pins only report. */
 function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {
   const { profile, snapshot, sections, hasPolicy } = options;
   const mode = strictestMode(policiesIn(snapshot));

@@ -44,7 +44,7 @@ interface HubLinkPeer {
 }
 
 export interface HubLink {
-  /** Who decides at the hub beside the rules; known once `HubReach.problem` has settled. */
+  /** What decides at the hub beside the rules; known once `HubReach.problem` has settled. */
   readonly judges: { readonly cedar: boolean };
   start(peer: HubLinkPeer): void;
   ask(questions: readonly Question[]): Promise<readonly HubAnswer[]>;
@@ -63,7 +63,7 @@ export interface HubReach {
   readonly problem: Promise<string | undefined>;
   /** What its host says of the run; known once `problem` has settled. */
   readonly terms: () => RunTerms;
-  /** The link, now that it is known who asks. */
+  /** The link for this producer. */
   link(producer: Producer): HubLink;
   /** The shim is looser than the run, which its host is told. */
   tellUnlike(reason: string): void;

@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000;
 
 export function createLog({ serverName: server_id, profile, level, now }: LogOptions): Log {
   const highest = LEVELS.indexOf(level);
-  // Who asks for all lines gets them. Else a flood of bad messages must not become one of lines.
+  // Unless all lines are asked for, a flood of bad messages must not become a flood of lines.
   const linesMax =
     highest >= LEVELS.indexOf('info') ? Number.POSITIVE_INFINITY : LINES_PER_MINUTE_MAX;
   const writeLine = lazyStderr();
@@ -51,7 +51,7 @@ export function createLog({ serverName: server_id, profile, level, now }: LogOpt
   };
 }
 
-// Lines on stderr that never keep a call waiting: who reads there may not read at all.
+// Lines on stderr never keep a call waiting, even when nothing reads them.
 
 /** Writes one line; false when there was no room for it. */
 export type WriteLine = (line: string) => boolean;

@@ -23,7 +23,7 @@ const TICK_MS = 1_000;
 /** Clients kill a server that takes longer than a few seconds to end. */
 const FLUSH_MS = 1_500;
 const DRAIN_MS = 2_000;
-/** Who closes the output and lives is told of as such. */
+/** A server that closes its output and lives for longer than this is reported as running. */
 const EXIT_MS = 250;
 
 /** Runs until the agent, the server or a signal ends it; gives the exit code. */
@@ -86,7 +86,7 @@ export async function runShim(parts: ShimParts): Promise<number> {
   recordEnd(shim, exitCode);
   recorder.settle();
   await parts.guarding.flush();
-  // The hub hears last that all is on record: whoever waits for this shim may then read it.
+  // Tell the hub last: a process that waits for this shim may then read all of its events.
   await parts.sink.close(FLUSH_MS);
   await parts.hub?.leave(shim.session.summary());
   return exitCode;
@@ -134,7 +134,7 @@ async function serve(shim: Shim, running: RunningServer): Promise<number> {
   return shim.terminated ? TERMINATED_EXIT : outcome.exitCode;
 }
 
-/** Who went first? A call of an agent that is gone was given up, not lost. */
+/** The server has ended. When the agent ended first, its calls were cancelled, not lost. */
 function over(shim: Shim, exit: ServerExit): void {
   const { session, now } = shim;
   shim.counter.serverState = 'exited';

@@ -23,7 +23,7 @@ export type LinkState = 'connecting' | 'open' | 'lost' | 'ended';
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 1_000;
-/** An answer is a few bytes; whoever sends more without a newline is no ledger. */
+/** An answer is a few bytes; a peer that sends more without a newline is no ledger. */
 const ANSWER_LENGTH_MAX = 65_536;
 const READ_BYTES = 4_096;
 /** Each answer wakes the process: those of so much time are read together. */

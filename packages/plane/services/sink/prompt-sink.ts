@@ -1,4 +1,4 @@
-// Who waits for the lines to arrive somewhere, each with its own patience.
+// Where events go, and the callers that wait until they have arrived.
 import type { EventSink, SinkStats } from '@subluminal/core/ports';
 
 export interface PromptSinkStats extends SinkStats {
@@ -63,7 +63,7 @@ export class Waiters {
     });
   }
 
-  /** Something has moved: lets those go who have what they waited for. */
+  /** Something has changed: resolves the waiters whose condition holds now. */
   check(): void {
     if (this.#waiting.size === 0) return;
     for (const waiter of this.#waiting) {

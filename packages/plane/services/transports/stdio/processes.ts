@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type ProcessStat, processStat } from '../../../os/index.ts';
 
-/** Names the shim that a process descends from. Whoever starts a lasting service must remove it. */
+/** Names the shim that a process descends from. A program that starts a lasting service must remove it. */
 export const SHIM_MARK = 'SUB_SHIM_ID';
 
 const PS_TIMEOUT_MS = 2_000;

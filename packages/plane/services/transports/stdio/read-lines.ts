@@ -113,7 +113,7 @@ class HeldLine {
     this.length = needed;
   }
 
-  /** Everything held and this last part; the buffer now belongs to whoever gets it. */
+  /** Everything held and this last part; the buffer now belongs to the caller. */
   closeWith(part: Uint8Array): Uint8Array {
     this.add(part);
     const whole = this.#bytes.subarray(0, this.length);

@@ -45,7 +45,7 @@ interface Watch {
 type Times = Required<Pick<SuperviseOptions, 'graceMs' | 'termMs' | 'killMs' | 'drainMs'>>;
 
 const POLL_MS = 50;
-/** So many blows in a row, without a pause that one who forks could use. */
+/** Signals in a row, without a pause in which a process could fork. */
 const BLOWS = 10;
 // What a dead server leaves behind has nobody to serve: a moment to end by itself is enough.
 const ORPHAN_GRACE_MS = 250;
