@@ -1,7 +1,7 @@
 // A JSON text with some of its values changed. What has not changed stays as it was written: a number
 // beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
 
-import type { ByteRange } from '../session/peek/types.ts';
+import type { ByteRange } from './byte-scanner.ts';
 import { concatBytes, stringText } from './text.ts';
 import { blanksEnd, itemTexts, memberTexts, stringEnd, valueEnd } from './text-parts.ts';
 import {
