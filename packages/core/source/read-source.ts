@@ -2,6 +2,7 @@
 // hangs: what the input may be is bounded before, while and after it is parsed.
 
 import { decodeUtf8 } from '../json/text.ts';
+import { codePointName } from '../text/visible.ts';
 import { isJsonFile, jsonFault } from './json-syntax.ts';
 import { type Fault, indexLines, type PositionAt, type Problem, sorted } from './problem.ts';
 import type { Tree } from './tree.ts';
@@ -97,10 +98,6 @@ function forbiddenIn(text: string): Fault | undefined {
   }
   const message = `the invisible character ${name} may not stand in a bundle`;
   return { ...at, message, fix: 'Remove it, or write it as an escape in double quotes.' };
-}
-
-function codePointName(char: string): string {
-  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 function sizeFault(): Fault {

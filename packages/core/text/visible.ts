@@ -70,3 +70,8 @@ const QUOTE_LENGTH_MAX = 60;
 export function quote(text: string): string {
   return `\`${visible(text, QUOTE_LENGTH_MAX)}\``;
 }
+
+/** The first character of a text by its number, like `U+200B`. */
+export function codePointName(text: string): string {
+  return `U+${(text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}

@@ -95,14 +95,12 @@ function faultIn(document: Document): string | undefined {
   const [finding] = [
     ...duplicateRuleIds(document.rules),
     ...ruleFindings(placed),
-    ...sectionFindings(document, globFault),
+    ...sectionFindings(document, (glob) => {
+      const result = compileGlob(glob);
+      return result.ok ? undefined : result;
+    }),
   ];
   return finding && `at ${finding.path.join('.')}: ${finding.message}`;
-}
-
-function globFault(glob: string): string | undefined {
-  const result = compileGlob(glob);
-  return result.ok ? undefined : result.message;
 }
 
 function notASnapshot(message: string): Failure {

@@ -60,12 +60,12 @@ export function sectionsFor(snapshot: Snapshot, identity?: Identity): SectionsIn
     content: inForce(
       given(({ document }) => document.content),
       stricterContent,
-      toldContent,
+      observedContent,
     ),
     taint: inForce(
       given(({ document }) => document.taint),
       stricterTaint,
-      toldTaint,
+      observedTaint,
     ),
     mode,
   };
@@ -81,39 +81,39 @@ export function strictestMode(policies: readonly Snapshot[]): Mode {
 function inForce<S>(
   given: readonly Sectioned<S>[],
   stricter: (user: S, project: S) => S,
-  told: (section: S) => S,
+  observed: (section: S) => S,
 ): S | undefined {
   const enforced = given.filter(({ isEnforced }) => isEnforced);
   const [first, second] = enforced.length > 0 ? enforced : given;
   if (first === undefined) return undefined;
   if (second !== undefined && second.isEnforced) return stricter(first.section, second.section);
-  return first.isEnforced ? first.section : told(first.section);
+  return first.isEnforced ? first.section : observed(first.section);
 }
 
-/** The section of a policy that only observes, beside one that is enforced: findings are told. */
-function toldContent(section: FullContentSection): FullContentSection {
+/** The section of a policy that only observes, beside one that is enforced: findings are tagged. */
+function observedContent(section: FullContentSection): FullContentSection {
   const { outbound, inbound, definitions } = section;
-  const all = (actions: FullContentSection['outbound']) => ({
-    secret: toldAction(actions.secret),
-    personal: toldAction(actions.personal),
-    injection: toldAction(actions.injection),
-    hidden_text: toldAction(actions.hidden_text),
+  const observed = ({ secret, personal, injection, hidden_text }: typeof outbound) => ({
+    secret: observedAction(secret),
+    personal: observedAction(personal),
+    injection: observedAction(injection),
+    hidden_text: observedAction(hidden_text),
   });
   return {
     ...section,
-    outbound: all(outbound),
-    inbound: all(inbound),
-    definitions: all(definitions),
-    unscanned: toldAction(section.unscanned),
+    outbound: observed(outbound),
+    inbound: observed(inbound),
+    definitions: observed(definitions),
+    unscanned: observedAction(section.unscanned),
     external_content: 'off',
     max_result_chars: Number.MAX_SAFE_INTEGER,
   };
 }
 
-function toldAction(action: string): 'allow' | 'tag' {
+function observedAction(action: string): 'allow' | 'tag' {
   return action === 'allow' ? 'allow' : 'tag';
 }
 
-function toldTaint(section: FullTaintSection): FullTaintSection {
+function observedTaint(section: FullTaintSection): FullTaintSection {
   return { ...section, on_taint: 'tag', rule_of_two: { ...section.rule_of_two, mode: 'off' } };
 }

@@ -2,7 +2,7 @@
 // one alphabet that look like those of another.
 import type { JsonValue, Rule } from '@subluminal/contracts';
 import type { Path } from '../../source/problem.ts';
-import { quote } from '../../text/visible.ts';
+import { codePointName, quote } from '../../text/visible.ts';
 import { isJsonObject } from '../match/match.ts';
 import { type Advice, warning } from '../model/advice.ts';
 import { ruleClasses } from '../rules/index.ts';
@@ -103,8 +103,4 @@ function textsIn(value: JsonValue, path: Path): readonly Placed[] {
 
 function listed(texts: readonly string[] | undefined, path: Path): readonly Placed[] {
   return (texts ?? []).map((text, index) => ({ text, path: [...path, index] }));
-}
-
-function codePointName(char: string): string {
-  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -280,16 +280,16 @@ test('gives no more than a hundred pieces of advice', () => {
 
 const FOLDER = new URL('../../../../examples/policies/', import.meta.url);
 const ENGINES = {
-  glob: (source: string) => messageOf(compileGlob(source)),
-  regex: (source: string) => messageOf(compileRegex(source)),
-  when: (source: string) => messageOf(compileWhen(source)),
+  glob: (source: string) => faultOf(compileGlob(source)),
+  regex: (source: string) => faultOf(compileRegex(source)),
+  when: (source: string) => faultOf(compileWhen(source)),
 };
 
-function messageOf(result: {
+function faultOf(result: {
   readonly ok: boolean;
   readonly message?: string;
-}): string | undefined {
-  return result.ok ? undefined : result.message;
+}): { readonly message: string } | undefined {
+  return result.ok ? undefined : { message: result.message ?? '' };
 }
 
 test.each(readdirSync(FOLDER))('the example %s is valid and has no findings', (name) => {

@@ -6,10 +6,9 @@ import { quote, visible } from '../../text/visible.ts';
 import type { RuleAt } from './check-rules.ts';
 
 /** What is wrong with a pattern, and how far into it and what helps where that is known. */
-export type PatternFault = string | LocatedFault;
-interface LocatedFault {
+export interface PatternFault {
   readonly message: string;
-  readonly offset: number;
+  readonly offset?: number;
   readonly fix?: string;
 }
 
@@ -25,6 +24,7 @@ const FORMS = ['glob', 'regex'] as const;
 const COSTLY_MAX = 1_000;
 /** An expression of more parts than this counts as several. */
 const COSTLY_PARTS = 200;
+const REASON_LENGTH_MAX = 200;
 
 type Form = keyof PatternChecks;
 interface Pattern {
@@ -50,7 +50,7 @@ export function patternFindings(
       known.set(id, checks[form](source));
     }
     const fault = known.get(id);
-    if (fault !== undefined) found.push(refused(pattern, fault));
+    if (fault !== undefined) found.push(patternFinding(pattern, fault));
     if (found.length >= PROBLEMS_MAX) return found;
   }
   return found;
@@ -89,21 +89,17 @@ const FIXES: { readonly [F in Form]: string } = {
   when: 'Write CEL over `call`, `identity` and `args`.',
 };
 
-function refused({ form, source, path }: Pattern, fault: PatternFault): Finding {
+/** What an engine refuses, as a finding. */
+export function patternFinding({ form, source, path }: Pattern, fault: PatternFault): Finding {
   const what = form === 'when' ? 'condition' : `${form} ${quote(source)}`;
-  const message = `invalid ${what}: ${reasonOf(fault)}`;
-  const located = typeof fault === 'string' ? undefined : fault;
-  const inside = located === undefined ? {} : { inside: located.offset };
-  return { code: CODES[form], path, message, fix: located?.fix ?? FIXES[form], ...inside };
+  const reason = visible(fault.message.split('\n', 1)[0] ?? '', REASON_LENGTH_MAX);
+  const message = `invalid ${what}: ${reason}`;
+  const inside = fault.offset === undefined ? {} : { inside: fault.offset };
+  return { code: CODES[form], path, message, fix: fault.fix ?? FIXES[form], ...inside };
 }
 
 function tooMany(path: Path): Finding {
   const message = `more than ${COSTLY_MAX} different regexes and conditions, large ones counted as several`;
   const fix = 'Use globs, or split the bundle.';
   return { code: 'SUB_BUNDLE_TOO_LARGE', path, message, fix };
-}
-
-function reasonOf(fault: PatternFault): string {
-  const reason = typeof fault === 'string' ? fault : fault.message;
-  return visible(reason.split('\n', 1)[0] ?? '', 200);
 }

@@ -158,7 +158,8 @@ test('checks rules of the right shape even when another is wrong', () => {
 });
 
 const PICKY: PatternChecks = {
-  regex: (source) => (source.includes('(?=') ? 'lookahead is not supported' : undefined),
+  regex: (source) =>
+    source.includes('(?=') ? { message: 'lookahead is not supported' } : undefined,
   glob: (source) =>
     source.endsWith('[')
       ? { message: 'a `[` without its `]`', offset: source.length - 1 }

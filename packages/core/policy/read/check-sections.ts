@@ -10,16 +10,13 @@ import {
 import { type Finding, type Path, PROBLEMS_MAX } from '../../source/problem.ts';
 import { compileTaint } from '../../taint/compile-policy.ts';
 import { likely } from '../../text/nearest.ts';
-import { quote, visible } from '../../text/visible.ts';
-import type { PatternFault } from './check-patterns.ts';
+import { quote } from '../../text/visible.ts';
+import { type PatternFault, patternFinding } from './check-patterns.ts';
 
 type GlobFault = (glob: string) => PatternFault | undefined;
 
 const WIDE = /[*?]/;
 const EXACT_FIELDS = ['rule', 'server', 'tool', 'fingerprint'] as const;
-const REASON_LENGTH_MAX = 200;
-const GLOB_FIX =
-  'Use `*`, `?`, `[a-z]` or `{one,two}`, and `\\` before a sign that is meant as is.';
 
 /** Everything that is wrong in the sections of a bundle or snapshot beside their shape. */
 export function sectionFindings(value: unknown, globFault: GlobFault): readonly Finding[] {
@@ -53,7 +50,8 @@ function taintFindings(value: unknown, globFault: GlobFault): readonly Finding[]
   for (const { glob, path } of globsOf(value)) {
     if (!known.has(glob)) known.set(glob, globFault(glob));
     const fault = known.get(glob);
-    if (fault !== undefined) faults.push(invalidGlob(path, glob, fault));
+    if (fault !== undefined)
+      faults.push(patternFinding({ form: 'glob', source: glob, path }, fault));
     if (faults.length >= PROBLEMS_MAX) return faults;
   }
   // As it will be used: without case and `_`, a glob that was right may be none.
@@ -100,48 +98,41 @@ function listed(globs: readonly string[] | undefined, path: Path): readonly Plac
 
 /** Each part by itself, so that the finding stands where the glob is. */
 function uncompiled({ sinks = [], allow = {} }: TaintSection): readonly Finding[] {
-  const parts: readonly { readonly path: Path; readonly section: TaintSection }[] = [
+  const parts: readonly { path: Path; source: string; section: TaintSection }[] = [
     ...sinks.flatMap((sink, index) =>
       sink.args.map((arg, at) => ({
         path: ['taint', 'sinks', index, 'args', at],
+        source: arg,
         section: { sinks: [{ kind: sink.kind, args: [arg] }] },
       })),
     ),
     ...Object.entries(allow).flatMap(([field, globs]) =>
       (globs ?? []).map((glob, at) => ({
         path: ['taint', 'allow', field, at],
+        source: glob,
         section: { allow: { [field]: [glob] } },
       })),
     ),
   ];
   const found: Finding[] = [];
-  for (const { path, section } of parts) {
+  for (const { path, source, section } of parts) {
     const fault = compileFault(section);
-    if (fault !== undefined) found.push(invalidGlob(path, globAt(section), fault));
+    if (fault !== undefined) {
+      found.push(patternFinding({ form: 'glob', source, path }, fault));
+    }
     if (found.length >= PROBLEMS_MAX) break;
   }
   return found;
 }
 
-function globAt({ sinks, allow }: TaintSection): string {
-  return sinks?.[0]?.args[0] ?? Object.values(allow ?? {})[0]?.[0] ?? '';
-}
-
-function compileFault(section: TaintSection): string | undefined {
+function compileFault(section: TaintSection): PatternFault | undefined {
   try {
     compileTaint({ ...section, default_sinks: false });
     return undefined;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'it does not compile';
-    return `${reason}, once case and \`_\` are left out`;
+    return { message: `${reason}, once case and \`_\` are left out` };
   }
-}
-
-function invalidGlob(path: Path, glob: string, fault: PatternFault): Finding {
-  const reason = typeof fault === 'string' ? fault : fault.message;
-  const message = `invalid glob ${quote(glob)}: ${visible(reason, REASON_LENGTH_MAX)}`;
-  const inside = typeof fault === 'string' ? {} : { inside: fault.offset };
-  return { code: 'SUB_BUNDLE_GLOB', path, message, fix: GLOB_FIX, ...inside };
 }
 
 // Selectors that nothing can match: a policy that selects nobody lets everything pass.

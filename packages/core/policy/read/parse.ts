@@ -12,7 +12,7 @@ import {
 } from '../../source/problem.ts';
 import { readSource, type Source, type SourceTree } from '../../source/read-source.ts';
 import { follow, sourceOffset, valueOf } from '../../source/tree.ts';
-import { type PatternChecks, patternFindings } from './check-patterns.ts';
+import { type PatternChecks, type PatternFault, patternFindings } from './check-patterns.ts';
 import { duplicateRuleIds, type RuleAt, ruleFindings } from './check-rules.ts';
 import { sectionFindings, selectorFindings } from './check-sections.ts';
 import { conditionWords } from './explain-condition.ts';
@@ -108,13 +108,10 @@ export async function loadPatternChecks(): Promise<PatternChecks> {
   ]);
   return {
     glob: (source) => faultOf(compileGlob(source)),
-    regex: (source) => {
-      const compiled = compileRegex(source);
-      return compiled.ok ? undefined : compiled.message;
-    },
+    regex: (source) => faultOf(compileRegex(source)),
     when: (source) => {
-      const fault = faultOf(compileWhen(source));
-      return fault === undefined ? undefined : { ...fault, ...conditionWords(source, fault) };
+      const compiled = compileWhen(source);
+      return compiled.ok ? undefined : { ...compiled, ...conditionWords(source, compiled) };
     },
   };
 }
@@ -133,14 +130,8 @@ export async function parseWithEngines(source: Source): Promise<ParseResult> {
   return isAsked ? parseBundle(source, { checks: await loadPatternChecks() }) : parsed;
 }
 
-type Compiled = { readonly ok: true } | Fault;
-interface Fault {
-  readonly ok: false;
-  readonly message: string;
-  readonly offset: number;
-}
-
-function faultOf(compiled: Compiled): Omit<Fault, 'ok'> | undefined {
-  if (compiled.ok) return undefined;
-  return { message: compiled.message, offset: compiled.offset };
+function faultOf(
+  compiled: { readonly ok: true } | (PatternFault & { readonly ok: false }),
+): PatternFault | undefined {
+  return compiled.ok ? undefined : compiled;
 }
