@@ -99,9 +99,9 @@ async function givenKeys(files: readonly string[], io: Io) {
     pems.push(Buffer.from(read.bytes).toString('utf8'));
   }
   const made = verifierFromPems(pems);
-  if (made.ok) return made.verifier;
+  if (!isFailure(made)) return made;
   const fix = 'Make one with `openssl pkey -in ledger.key -pubout -out ledger.pub`.';
-  return failure(made.code, `${files.join(', ')}: ${made.message}.`, fix);
+  return failure(made.code, `${files.join(', ')}: ${made.message}`, fix);
 }
 
 /** Lets a daemon that runs sign what it has written; true when one runs. */

@@ -86,8 +86,7 @@ async function start(home: LedgerHome, options: LedgerdOptions, io: Io): Promise
   if (before === undefined || isOld) {
     for (const folder of [paths.home, paths.run]) {
       const unsafe = ensurePrivateFolder(folder);
-      if (unsafe === undefined) continue;
-      return failure(unsafe.code, `${unsafe.where}: ${unsafe.message}.`, unsafe.fix);
+      if (unsafe !== undefined) return unsafe;
     }
     await ensureLedgerd({ env: process.env, paths, config, stays: true }, START_MS);
   }

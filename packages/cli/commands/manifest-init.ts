@@ -28,7 +28,7 @@ import {
 import { createNewFile, occupied, replaceFile } from '../input/write-file.ts';
 import { commandBehind, probeLive } from '../surface/probe-live.ts';
 import { countWords, toolLines, toolRows } from '../surface/render-manifest.ts';
-import { problemFailure, surfaceHome } from '../surface/surface-home.ts';
+import { surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
@@ -93,8 +93,7 @@ async function targetOf(
   if (output === undefined) {
     for (const folder of [home.paths.home, home.folder]) {
       const unsafe = ensurePrivateFolder(folder);
-      if (unsafe === undefined) continue;
-      return problemFailure(unsafe);
+      if (unsafe !== undefined) return unsafe;
     }
   }
   const path = output ?? join(home.folder, manifestFileName(server));

@@ -32,7 +32,7 @@ import {
   viewPins,
 } from '../surface/pins-report.ts';
 import { probeLive, splitWords } from '../surface/probe-live.ts';
-import { pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
+import { readPins, surfaceHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
@@ -194,7 +194,7 @@ async function pin(
     const accepting = { server, tools, instructions, sha256, nowMs: Date.now() };
     return acceptPins(store, listingOf(seen), accepting);
   });
-  if (!saved.ok) return pinsFailure(saved);
+  if (isFailure(saved)) return saved;
   if (!isOther) return undefined;
   const message = `the pins of ${server} have changed since they were shown; nothing was accepted.`;
   return failure('SUB_PINS_CHANGED', message, 'Run it again, and look at what it shows now.');

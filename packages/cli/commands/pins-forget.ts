@@ -4,7 +4,7 @@ import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
 import { badUsage, defineCommand, optionalMany, printout, required } from '../input/command.ts';
 import { JSON_FLAG, SERVER_DOC, YES_FLAG } from '../input/shared-options.ts';
-import { pinsFailure, readPins, surfaceHome } from '../surface/surface-home.ts';
+import { readPins, surfaceHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
@@ -42,7 +42,7 @@ export const command = defineCommand({
     if (isFailure(answer)) return answer;
     if (answer) {
       const saved = await savePins(home.paths.home, (store) => without(store, server, names));
-      if (!saved.ok) return pinsFailure(saved);
+      if (isFailure(saved)) return saved;
     }
     const said = answer ? `Forgot ${what}.` : 'Nothing was forgotten.';
     const tools = names.length === 0 ? null : names;

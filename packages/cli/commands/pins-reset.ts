@@ -2,7 +2,7 @@ import { isFailure } from '@subluminal/contracts';
 import { resetPins } from '@subluminal/plane/surface';
 import { badUsage, defineCommand, flag, printout } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
-import { pinsFailure, surfaceHome } from '../surface/surface-home.ts';
+import { surfaceHome } from '../surface/surface-home.ts';
 import { harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -23,7 +23,7 @@ export const command = defineCommand({
     const home = await surfaceHome();
     if (isFailure(home)) return home;
     const reset = await resetPins(home.paths.home, Date.now());
-    if (!reset.ok) return pinsFailure(reset);
+    if (isFailure(reset)) return reset;
     const { backup } = reset;
     const said =
       backup === null ? 'There were no pins.' : `The pins start anew. The old ones: ${backup}`;

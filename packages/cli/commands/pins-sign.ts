@@ -3,7 +3,7 @@ import { openPins, openUntrustedPins, signPins } from '@subluminal/plane/surface
 import { defineCommand, printout } from '../input/command.ts';
 import { JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
 import { pinsTable } from '../surface/pins-report.ts';
-import { pinsFailure, surfaceHome } from '../surface/surface-home.ts';
+import { surfaceHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import { plural } from '../terminal/text.ts';
 
@@ -21,14 +21,14 @@ export const command = defineCommand({
     const home = await surfaceHome();
     if (isFailure(home)) return home;
     const opened = openUntrustedPins(home.paths.home);
-    if (!opened.ok) return pinsFailure(opened);
+    if (isFailure(opened)) return opened;
     const { store } = opened;
     const count = [...store.servers.values()].reduce((sum, { tools }) => sum + tools.size, 0);
     const out = options.json ? io.err : io.out;
     if (store.servers.size === 0) {
       return printout({ signed: false, tools: 0 }, 'There are no pins.\n');
     }
-    if (openPins(home.paths.home).ok) {
+    if (!isFailure(openPins(home.paths.home))) {
       const said = `The pins are already signed: ${plural(count, 'tool')}.\n`;
       return printout({ signed: true, tools: count }, said);
     }
@@ -44,7 +44,7 @@ export const command = defineCommand({
         const message = 'the pins have changed since they were shown; nothing was signed.';
         return failure('SUB_PINS_CHANGED', message, 'Run it again, and look at what it shows now.');
       }
-      if (!saved.ok) return pinsFailure(saved);
+      if (isFailure(saved)) return saved;
     }
     const said = answer ? 'The pins are signed.' : 'Nothing was signed.';
     return printout({ signed: answer, tools: count }, `${said}\n`);

@@ -89,10 +89,10 @@ function lostInput(
 async function readSigner(path: string, io: Io): Promise<Signer | Failure> {
   const file = await readFileBytes(path, { io, bytesMax: KEY_BYTES_MAX });
   if (isFailure(file)) return file;
-  const result = signerFromPem(Buffer.from(file.bytes).toString('utf8'));
-  if (result.ok) return result.signer;
+  const signer = signerFromPem(Buffer.from(file.bytes).toString('utf8'));
+  if (!isFailure(signer)) return signer;
   const fix = 'Make one with `sub policy keygen`.';
-  return failure(result.code, `${file.name}: ${result.message}.`, fix);
+  return failure(signer.code, `${file.name}: ${signer.message}`, fix);
 }
 
 function summaryOf({ snapshot, policy_hash, signature }: SnapshotFile, out: string) {

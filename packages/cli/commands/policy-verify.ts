@@ -1,15 +1,13 @@
 import { type Failure, failure, isFailure, type SnapshotDocument } from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/json';
 import { openSnapshot, POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
-import { sha256, verifierFromPems } from '@subluminal/plane/crypto';
+import { sha256, type TrustedKeys, verifierFromPems } from '@subluminal/plane/crypto';
 import { defineCommand, done, EXIT, printout, required, textsOption } from '../input/command.ts';
 import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { insteadOfSnapshot } from '../policy/file-kind.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
-
-type Trusted = Extract<ReturnType<typeof verifierFromPems>, { readonly ok: true }>;
 
 /** What is wrong with a snapshot, and what to do about it. */
 interface Finding {
@@ -38,7 +36,7 @@ export const command = defineCommand({
     const trusted = options.key.length === 0 ? undefined : await readKeys(options.key, io);
     if (isFailure(trusted)) return trusted;
     const value = parseJson(file.bytes);
-    const verifier = trusted && { verifier: trusted.verifier };
+    const verifier = trusted && { verifier: trusted };
     const opened = await openSnapshot(value, { sha256, ...verifier });
     if (!isFailure(opened)) {
       const report = reportOf(opened.document, {
@@ -92,7 +90,7 @@ function signatureFinding(
   };
 }
 
-async function readKeys(paths: readonly string[], io: Io): Promise<Trusted | Failure> {
+async function readKeys(paths: readonly string[], io: Io): Promise<TrustedKeys | Failure> {
   const pems: string[] = [];
   for (const path of paths) {
     const file = await readFileBytes(path, { io, bytesMax: KEY_BYTES_MAX });
@@ -100,9 +98,9 @@ async function readKeys(paths: readonly string[], io: Io): Promise<Trusted | Fai
     pems.push(Buffer.from(file.bytes).toString('utf8'));
   }
   const result = verifierFromPems(pems);
-  if (result.ok) return result;
+  if (!isFailure(result)) return result;
   const fix = 'Give the .pub files of `sub policy keygen`.';
-  return failure(result.code, `${paths.join(', ')}: ${result.message}.`, fix);
+  return failure(result.code, `${paths.join(', ')}: ${result.message}`, fix);
 }
 
 /** What is no JSON, or says a thing twice, is no snapshot, which `openSnapshot` then tells. */

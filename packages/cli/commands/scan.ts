@@ -1,6 +1,6 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Finding } from '@subluminal/core/detect';
-import { type ConfigProblem, ensureHome } from '@subluminal/plane/config';
+import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { fingerprintsIn } from '@subluminal/plane/governor';
 import { choice, defineCommand, done, EXIT, optionalMany, textOption } from '../input/command.ts';
 import { STDIO, stdinTwice } from '../input/read-file.ts';
@@ -110,9 +110,9 @@ interface Prints {
 /** The home is made when there is something to name, and not before. */
 function openFingerprints({ paths }: SurfaceHome): Prints {
   const prints = fingerprintsIn(paths.home);
-  let home: { readonly problem: ConfigProblem | undefined } | undefined;
+  let home: { readonly problem: Failure | undefined } | undefined;
   const problemOf = () => {
-    home ??= { problem: ensureHome(paths) };
+    home ??= { problem: ensurePrivateFolder(paths.home) };
     return home.problem;
   };
   return {
@@ -123,8 +123,8 @@ function openFingerprints({ paths }: SurfaceHome): Prints {
     trouble: () => {
       const problem = problemOf();
       if (problem !== undefined) {
-        const { code, where, message, fix } = problem;
-        return failure(code, `${where} ${message}: ${OWN_ONLY}`, fix);
+        const { code, message, fix } = problem;
+        return failure(code, `${message.replace(/\.$/, '')}: ${OWN_ONLY}`, fix);
       }
       if (prints.areKept()) return undefined;
       const fix = `Check \`fingerprint.key\` in ${paths.home}.`;

@@ -15,12 +15,7 @@ import { loadPolicy, type Policy } from '../policy/load-policy.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
-import {
-  findProjectPolicy,
-  type ProjectPolicy,
-  storeFailure,
-  unusedPolicy,
-} from '../trust/project-policy.ts';
+import { findProjectPolicy, type ProjectPolicy, unusedPolicy } from '../trust/project-policy.ts';
 
 export const command = defineCommand({
   description:
@@ -40,7 +35,7 @@ export const command = defineCommand({
     const { home, path, user } = place;
     if (place.isOwn) return alreadyHeld(path, options.json, io);
     const opened = openTrust(home);
-    if (!opened.ok) return storeFailure(opened);
+    if (isFailure(opened)) return opened;
     // Read once: what was shown is what is trusted.
     const file = await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX });
     if (isFailure(file)) return file;
@@ -63,7 +58,7 @@ export const command = defineCommand({
     if (typeof isAgreed !== 'boolean') return isAgreed;
     if (isAgreed && !wasTrusted) {
       const saved = await trustPolicy(home, { path, sha256 }, Date.now());
-      if (!saved.ok) return storeFailure(saved);
+      if (isFailure(saved)) return saved;
     }
     if (options.json) {
       const changes = loosens.diff.changes;

@@ -8,7 +8,6 @@ import { readFileBytes } from '../input/read-file.ts';
 import { BAD_TRUST, JSON_FLAG } from '../input/shared-options.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
-import { storeFailure } from '../trust/project-policy.ts';
 
 type State = 'trusted' | 'changed' | 'unreadable';
 
@@ -27,9 +26,9 @@ export const command = defineCommand({
   exitCodes: { 0: 'the policies are listed', 2: BAD_TRUST },
   run: async ({ options }, io) => {
     const opened = openTrust(homePaths(process.env).home);
-    if (!opened.ok) return storeFailure(opened);
+    if (isFailure(opened)) return opened;
     const entries = await Promise.all(
-      opened.trusted.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
+      opened.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
     );
     if (options.json) {
       io.out.write(jsonText({ trusted: entries }));

@@ -3,7 +3,7 @@ import { revokeTrust } from '@subluminal/plane/policy';
 import { defineCommand, done, EXIT, optional } from '../input/command.ts';
 import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC } from '../input/shared-options.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
-import { findProjectPolicy, storeFailure } from '../trust/project-policy.ts';
+import { findProjectPolicy } from '../trust/project-policy.ts';
 
 export const command = defineCommand({
   description:
@@ -17,10 +17,10 @@ export const command = defineCommand({
     if (isFailure(place)) return place;
     const { home, path } = place;
     const saved = await revokeTrust(home, path);
-    if (!saved.ok) return storeFailure(saved);
-    if (options.json) io.out.write(jsonText({ path, revoked: saved.changed }));
+    if (isFailure(saved)) return saved;
+    if (options.json) io.out.write(jsonText({ path, revoked: saved }));
     else {
-      const words = saved.changed ? 'is not trusted any more' : 'was not trusted';
+      const words = saved ? 'is not trusted any more' : 'was not trusted';
       io.out.write(`${harmless(path)} ${words}.\n`);
     }
     return done(EXIT.fine);

@@ -19,10 +19,9 @@ import {
   textOption,
 } from '../input/command.ts';
 import { CLIENT_NAMES } from '../input/shared-options.ts';
-import { hostRun, prepareRun } from '../run/host.ts';
+import { hostRun, notStarted, prepareRun } from '../run/host.ts';
 import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
 import type { Io } from '../terminal/io.ts';
-import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless } from '../terminal/text.ts';
 
 const PORT_MAX = 65_535;
@@ -75,10 +74,7 @@ export const command = defineCommand({
       own: { runtime: process.execPath, script: process.argv[1] },
     };
     const plan = await planWrap(wrap);
-    if (plan.kind === 'refused') {
-      reportFailure({ ...plan, kind: 'failure' }, io, false);
-      return done(plan.exitCode);
-    }
+    if (isFailure(plan)) return notStarted(plan, io);
     return options['dry-run'] ? printPlan(plan, wrap, io) : start(plan, wrap, { input, io });
   },
 });

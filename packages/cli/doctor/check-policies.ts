@@ -87,7 +87,12 @@ function withUnused(finding: Finding, { ignored, untrustedAll }: PolicySources):
   const unused = [
     ...(untrustedAll === undefined
       ? []
-      : [{ text: `nothing is trusted: ${untrustedAll.message}`, fix: untrustedAll.fix }]),
+      : [
+          {
+            text: `nothing is trusted: ${untrustedAll.message.replace(/\.$/, '')}`,
+            fix: untrustedAll.fix,
+          },
+        ]),
     ...(ignored === undefined ? [] : [{ text: unusedText(ignored), fix: unusedFix(ignored) }]),
   ];
   if (unused.length === 0) return finding;
@@ -228,7 +233,7 @@ export const pins: Check = {
   id: 'pins',
   run: async ({ loaded, paths }) => {
     const opened = openPins(paths.home);
-    if (!opened.ok) return broken(`${opened.message} [${opened.code}]`, opened.fix);
+    if (isFailure(opened)) return broken(`${opened.message} [${opened.code}]`, opened.fix);
     const servers = [...opened.store.servers.values()];
     const count = servers.reduce((sum, { tools }) => sum + tools.size, 0);
     const text = `${plural(count, 'tool')} of ${plural(servers.length, 'server')}`;

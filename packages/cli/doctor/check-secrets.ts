@@ -1,8 +1,8 @@
 // Checks whether the secrets that are bound to servers are available. Never prints their values.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { secretSettings } from '@subluminal/plane/config';
-import { resolveBindings, type SecretBinding, type SecretFailure } from '@subluminal/plane/vault';
+import { type SecretBinding, secretSettings } from '@subluminal/plane/config';
+import { resolveBindings, type SecretFailure } from '@subluminal/plane/vault';
 import { plural } from '../terminal/text.ts';
 import { broken, type Check, type Machine, ok, warn } from './check.ts';
 
@@ -80,5 +80,5 @@ function byCommand(bindings: readonly SecretBinding[]): readonly (readonly Secre
 function words({ server, problem }: Bound): string {
   if (problem === undefined) return server;
   const { code, injectAs, secretRef, message, fix } = problem;
-  return `${server}: secret \`${secretRef}\` for ${injectAs}: ${message}. ${fix} [${code}]`;
+  return `${server}: secret \`${secretRef}\` for ${injectAs}: ${message} ${fix} [${code}]`;
 }

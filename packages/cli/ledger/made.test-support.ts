@@ -1,5 +1,5 @@
 // A real ledger in a file, for tests only.
-import type { Event } from '@subluminal/contracts';
+import { type Event, isFailure } from '@subluminal/contracts';
 import { createKeyPair, signerFromPem } from '@subluminal/plane/crypto';
 import { fileWitness, openLedger, openSqliteStore } from '@subluminal/plane/ledger';
 
@@ -7,10 +7,10 @@ import { fileWitness, openLedger, openSqliteStore } from '@subluminal/plane/ledg
 export async function makeLedger(file: string, events: readonly Event[]): Promise<string> {
   const { privatePem } = createKeyPair();
   const made = signerFromPem(privatePem);
-  if (!made.ok) throw new Error('the key cannot sign');
+  if (isFailure(made)) throw new Error('the key cannot sign');
   const witness = fileWitness(`${file.replace(/\.db$/, '')}.head`);
   const store = await openSqliteStore({ file });
-  const ledger = await openLedger({ store, signer: made.signer, witness, nowMs: Date.now });
+  const ledger = await openLedger({ store, signer: made, witness, nowMs: Date.now });
   const lines = events.map((event, index) => ({
     producer: 'test',
     seq: index + 1,

@@ -2,8 +2,8 @@
 // its result to an exit code.
 import { resolve } from 'node:path';
 import { type Failure, isFailure } from '@subluminal/contracts';
-import type { RunOptions, RunResult } from '@subluminal/plane/run';
-import { done, type Outcome } from '../input/command.ts';
+import type { AgentStartFailure, RunOptions, RunResult } from '@subluminal/plane/run';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
@@ -95,6 +95,12 @@ function eventsOf(events: string | undefined): RunOptions['events'] {
 }
 
 /** Runs it, says how it ended, and ends as the agent did. */
+/** An agent that a shell could not start either has the exit code of a shell. */
+export function notStarted(failed: Failure & Partial<AgentStartFailure>, io: Io): Outcome {
+  reportFailure(failed, io, false);
+  return done(failed.exitCode ?? EXIT.usage);
+}
+
 export async function hostRun(
   start: () => Promise<RunResult>,
   options: RunFlags,
@@ -102,10 +108,7 @@ export async function hostRun(
 ): Promise<Outcome> {
   outliveReaders();
   const result = await start();
-  if (result.kind === 'refused') {
-    reportFailure({ ...result, kind: 'failure' }, io, false);
-    return done(result.exitCode);
-  }
+  if (isFailure(result)) return notStarted(result, io);
   const tell = teller(io);
   const harms = result.policyHarms.map(({ text }) => text);
   for (const warning of [...result.warnings, ...harms]) tell(warning);

@@ -1,7 +1,12 @@
 // Opens the secret store of this user: its folder, its passphrase, and the servers that are bound to it.
 import { existsSync } from 'node:fs';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { type ConfigProblem, ensureHome, loadConfig, type Servers } from '@subluminal/plane/config';
+import {
+  type ConfigProblem,
+  ensurePrivateFolder,
+  loadConfig,
+  type Servers,
+} from '@subluminal/plane/config';
 import {
   openVault,
   type Protection,
@@ -43,18 +48,15 @@ async function findSecrets(io: Io, person: Person | undefined): Promise<SecretsH
   const loaded = await loadConfig({ env: process.env, cwd: process.cwd() });
   if (!loaded.ok) return configFailure(loaded.problems);
   const { config, paths, servers } = loaded;
-  const unsafe = existsSync(paths.home) ? ensureHome(paths) : undefined;
-  if (unsafe !== undefined) return configFailure([unsafe]);
+  const unsafe = existsSync(paths.home) ? ensurePrivateFolder(paths.home) : undefined;
+  if (unsafe !== undefined) return unsafe;
   const options: VaultOptions = {
     home: paths.home,
     nowMs: () => Date.now(),
     passphraseFile: config['secrets.passphrase_file'],
     ...(person && { askPassphrase: asker(io, person) }),
   };
-  const makeHome = () => {
-    const problem = ensureHome(paths);
-    return problem && configFailure([problem]);
-  };
+  const makeHome = () => ensurePrivateFolder(paths.home);
   return { kind: 'home', options, servers, home: paths.home, person, makeHome };
 }
 

@@ -1,8 +1,8 @@
 // The configuration of manifests and pins.
-import { type Failure, failure, type Profile } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, type Profile } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import { type ConfigProblem, type HomePaths, loadConfig } from '@subluminal/plane/config';
-import { openPins, type PinsProblem } from '@subluminal/plane/surface';
+import { openPins } from '@subluminal/plane/surface';
 
 export interface SurfaceHome {
   readonly kind: 'home';
@@ -37,10 +37,6 @@ interface ReadPins {
 
 export function readPins({ home }: HomePaths): ReadPins | Failure {
   const opened = openPins(home);
-  if (opened.ok) return { kind: 'pins', store: opened.store };
-  return failure(opened.code, `the pins cannot be trusted: ${opened.message}.`, opened.fix);
-}
-
-export function pinsFailure({ code, message, fix }: PinsProblem): Failure {
-  return failure(code, `${message}.`, fix);
+  if (!isFailure(opened)) return { kind: 'pins', store: opened.store };
+  return failure(opened.code, `the pins cannot be trusted: ${opened.message}`, opened.fix);
 }

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { type Event, isFailure } from '@subluminal/contracts';
-import { ensurePrivateFolder, formatConfigProblem } from '@subluminal/plane/config';
+import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { ensureLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient } from '@subluminal/plane/ingest';
 import { type LedgerHome, withReader } from '../ledger/user-ledger.ts';
@@ -98,7 +98,7 @@ export function daemonOf(home: LedgerHome): FollowSource {
 async function ensured({ config, paths }: LedgerHome): Promise<string | undefined> {
   for (const folder of [paths.home, paths.run]) {
     const unsafe = ensurePrivateFolder(folder);
-    if (unsafe !== undefined) return formatConfigProblem(unsafe);
+    if (unsafe !== undefined) return `${unsafe.message} ${unsafe.fix} [${unsafe.code}]`;
   }
   if (await ensureLedgerd({ env: process.env, paths, config }, START_MS)) return undefined;
   return `\`sub ledgerd\` could not be started; see ${join(paths.run, 'ledgerd.log')}.`;

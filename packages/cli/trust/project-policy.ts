@@ -3,7 +3,7 @@
 
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Failure, failure } from '@subluminal/contracts';
+import type { Failure } from '@subluminal/contracts';
 import {
   ensurePrivateFolder,
   type FoundPolicies,
@@ -16,7 +16,6 @@ import { policySources } from '@subluminal/plane/policy';
 import { badUsage } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import { unsafePolicy } from '../run/settings.ts';
-import { problemFailure } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
 
@@ -38,7 +37,7 @@ export interface ProjectPolicy {
 export function findProjectPolicy(named: string): ProjectPolicy | Failure {
   const { home } = homePaths(process.env);
   const unsafe = ensurePrivateFolder(home);
-  if (unsafe !== undefined) return problemFailure(unsafe);
+  if (unsafe !== undefined) return unsafe;
   const found = findPolicies({ cwd: process.cwd(), home, userHome: userHome(process.env) });
   const path = named === '' ? found.project : named;
   if (path === undefined) return noneHere(found);
@@ -80,16 +79,6 @@ function realPath(path: string): string {
   } catch {
     return resolve(path);
   }
-}
-
-export function storeFailure({
-  message,
-  fix,
-}: {
-  readonly message: string;
-  readonly fix: string;
-}): Failure {
-  return failure('SUB_TRUST_STORE', `${message}.`, fix);
 }
 
 /** Says on standard error when this file does not hold here as it stands. */

@@ -1,8 +1,16 @@
 // `sub run`: hosts the hub of a run, starts the agent under it, and tells how it ended.
-import { type EventWriter, eventWriter, type TerminateRequest } from '@subluminal/contracts';
+import {
+  type EventWriter,
+  eventWriter,
+  type Failure,
+  failure,
+  isFailure,
+  type TerminateRequest,
+} from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { sha256 } from '../os/crypto/index.ts';
+import { ensurePrivateFolder } from '../os/index.ts';
 import {
   type Judge,
   openHub,
@@ -11,23 +19,21 @@ import {
   type UnlikeShim,
 } from '../services/hub/index.ts';
 import {
-  keepAgent,
+  AgentKeeper,
   listenForSignals,
   locateCommand,
   notStarted,
   type Signals,
   startAgent,
-  startFailed,
 } from '../services/run/agent.ts';
 import { openRunCedar } from '../services/run/cedar.ts';
-import { followFile } from '../services/run/event-lines.ts';
+import { FileFollower } from '../services/run/event-lines.ts';
 import { agentEnv, identifyRun, type RunIdentity } from '../services/run/identity.ts';
-import {
-  type AgentEnd,
-  type Refused,
-  type RunOptions,
-  type RunResult,
-  refused,
+import type {
+  AgentEnd,
+  AgentStartFailure,
+  RunOptions,
+  RunResult,
 } from '../services/run/options.ts';
 import {
   dropOldFiles,
@@ -38,7 +44,6 @@ import {
 } from '../services/run/run-files.ts';
 import { shimsLeave } from '../services/run/run-processes.ts';
 import { openTrace, prepareBundle, sinkOfRun, type Trace } from '../services/run/trace.ts';
-import { ensurePrivateFolder } from '../stores/config/index.ts';
 import { loadPolicy } from '../stores/policy/policy.ts';
 import { dropStaleSockets, type HubSocket, hubSocket } from '../stores/runs/hub-socket.ts';
 import { sharedSettings } from '../stores/runs/shared-settings.ts';
@@ -82,9 +87,8 @@ export async function startRun(options: RunOptions): Promise<RunResult> {
   const located = locateCommand(command, options);
   if (located !== 'found') return notStarted(command, located);
   for (const folder of [options.paths.home, options.paths.run, options.paths.spool]) {
-    const problem = ensurePrivateFolder(folder);
-    if (problem === undefined) continue;
-    return refused(problem.code, `${problem.where}: ${problem.message}.`, problem.fix);
+    const unsafe = ensurePrivateFolder(folder);
+    if (unsafe !== undefined) return unsafe;
   }
   const signals = listenForSignals();
   const startedMs = performance.now();
@@ -95,18 +99,18 @@ export async function startRun(options: RunOptions): Promise<RunResult> {
   try {
     const listen = options.listen ?? socket;
     const cedar = await openRunCedar(options);
-    if (cedar !== undefined && 'kind' in cedar) return cedar;
+    if (isFailure(cedar)) return cedar;
     const terms = termsOf(options, identity.producer.run_id);
     const unlike: UnlikeShims = { shims: [], act: () => {} };
     const judge = cedar?.judge;
     const hub = await openRunHub(identity, { listen, terminations, unlike, judge, terms });
-    if ('kind' in hub) {
+    if (isFailure(hub)) {
       await cedar?.close();
       return hub;
     }
     try {
       const trace = openRunTrace(options, identity);
-      if (trace.kind === 'refused') return trace;
+      if (isFailure(trace)) return trace;
       const writer = eventWriter(identity.producer);
       const parts = { options, identity, snapshot, hub, terminations, unlike, trace };
       const run = { ...parts, signals, writer, startedMs };
@@ -150,7 +154,7 @@ function termsOf(options: RunOptions, runId: string): HubWish['terms'] {
 async function openRunHub(
   { producer }: RunIdentity,
   { listen, terminations, unlike, judge, terms }: HubWish,
-): Promise<RunningHub | Refused> {
+): Promise<RunningHub | Failure> {
   const isPort = 'port' in listen;
   const opened = await openHub({
     runId: producer.run_id,
@@ -171,10 +175,10 @@ async function openRunHub(
   });
   if (opened.kind === 'open') return opened.hub;
   const fix = isPort ? 'Choose another port, or none.' : 'Check SUB_HOME and its permissions.';
-  return refused(opened.code, opened.message, fix);
+  return failure(opened.code, opened.message, fix);
 }
 
-function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | Refused {
+function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | Failure {
   const { bundle } = options;
   const problem = bundle === undefined ? undefined : prepareBundle(bundle.dir, bundle.force);
   return problem ?? openTrace(options, producer.run_id);
@@ -183,7 +187,7 @@ function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | R
 /** With the policy as it is now, for as long as the run lasts. */
 async function hostRun(run: Run): Promise<RunResult> {
   const policy = keepPolicy(run.options, run.identity.producer.run_id);
-  if ('kind' in policy) return policy;
+  if (isFailure(policy)) return policy;
   return hostAgent(run, policy).finally(() => policy.remove());
 }
 
@@ -198,7 +202,7 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
     policy: policy.env,
   });
   const files = writeRunDown(options, env);
-  if ('kind' in files) return files;
+  if (isFailure(files)) return files;
   const { session } = options;
   try {
     const problem =
@@ -206,7 +210,7 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
     if (problem !== undefined) return problem;
     const { file } = trace;
     const { follow } = options.events;
-    const follower = file && follow && followFile(file.path, file.fromByte, follow);
+    const follower = file && follow && new FileFollower(file.path, file.fromByte, follow);
     const agent = await runAgent(run, { env, files });
     // Before the run is accounted for: that may take a while, and somebody waits for the files.
     await session?.end();
@@ -219,7 +223,7 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
   }
 }
 
-async function endRun(run: Run, agent: AgentEnd | Refused): Promise<RunResult> {
+async function endRun(run: Run, agent: AgentEnd | AgentStartFailure): Promise<RunResult> {
   const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
   const { run_id: runId } = identity.producer;
   const { finishRun } = await import('../services/run/finish.ts');
@@ -235,11 +239,11 @@ async function endRun(run: Run, agent: AgentEnd | Refused): Promise<RunResult> {
     trace,
     writer,
     heard: { totals: hub.summary(), unended: unended.map(({ serverId }) => serverId) },
-    agent: 'kind' in agent ? { code: agent.exitCode, signal: null, asked: null } : agent,
+    agent: isFailure(agent) ? { code: agent.exitCode, signal: null, asked: null } : agent,
     startedMs,
     isTerminated: hub.terminated() !== null,
   });
-  if ('kind' in agent) return agent;
+  if (isFailure(agent)) return agent;
   const unlike = [...new Set(run.unlike.shims.map(unlikeWords))];
   const told = { ...finished, warnings: [...unlike, ...finished.warnings] };
   return { kind: 'ended', runId, agent, trace: trace.place, shims: shims.length, ...told };
@@ -251,7 +255,7 @@ function unlikeWords({ serverId, reason, hasStarted }: UnlikeShim): string {
 }
 
 /** Before the agent does anything. A file that was asked for and takes nothing keeps it from starting. */
-async function recordStart(run: Run): Promise<Refused | undefined> {
+async function recordStart(run: Run): Promise<Failure | undefined> {
   const { options, identity, snapshot, trace, writer } = run;
   const { document, ref } = snapshot;
   const started_at = new Date().toISOString();
@@ -269,7 +273,7 @@ async function recordStart(run: Run): Promise<Refused | undefined> {
   const isTaken = await trace.begin(writer.line('run_start', { run: begun }, started_at));
   if (isTaken || trace.file === undefined) return undefined;
   const message = `the events of the run cannot be written to ${trace.file.path}.`;
-  return refused('SUB_FILE_WRITE', message, 'Free some space, or name another place.');
+  return failure('SUB_FILE_WRITE', message, 'Free some space, or name another place.');
 }
 
 /** The hub of the run has news about what it decides by. */
@@ -289,18 +293,18 @@ interface Told {
 }
 
 /** From the agent's start until nothing of it is left, its shims included. */
-async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | Refused> {
+async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | AgentStartFailure> {
   const { options, hub, trace, signals } = run;
   const { config, cwd, isTerminal, paths } = options;
   const [command = '', ...args] = options.command;
   const { endpoint } = hub;
   const started = await startAgent({ command, args, env, cwd });
-  if (started.kind === 'failed') return startFailed(command, started.code);
+  if (started.kind === 'failed') return notStarted(command, started.code);
   const { child, pid } = started;
   const family = { endpoint, agentPid: pid };
   files.addAgent(pid);
   const graceMs = config['shutdown.grace_ms'];
-  const keeper = keepAgent({ child, family, signals, isTerminal, graceMs });
+  const keeper = new AgentKeeper({ child, family, signals, isTerminal, graceMs });
   endOnTermination(run, () => keeper.terminate());
   // Nobody waits for these, and the agent is already on its way.
   dropStaleSockets(paths.run, Date.now()).catch(() => undefined);

@@ -73,7 +73,7 @@ export async function startShim(given: ShimOptions): Promise<StartedShim> {
   const problem = folders.find((one) => one !== undefined);
   const { profile } = config;
   if (problem !== undefined && profile === 'production')
-    return refused(formatConfigProblem(problem));
+    return refused(`${problem.message} ${problem.fix} [${problem.code}]`);
   if (unknownRun !== undefined && profile === 'production') return refused(unknownRun);
   if (unknownRun !== undefined) warn(unknownRun);
   const parts = await gather(options, loaded);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { bundleProgram } from '../services/sink/testing/program.ts';
-import { takeLock, takeLockBlocking, withLock } from './file-lock.ts';
+import { changeFiles, takeLock, takeLockBlocking } from './file-lock.ts';
 import { ownIdentity } from './process-identity.ts';
 import { thisSystem } from './system.ts';
 
@@ -34,10 +34,18 @@ it('a lock is held by one at a time, and nobody waits for ever', async () => {
 });
 
 it('a lock is released when the work throws', async () => {
-  const failing = withLock(pins(), () => Promise.reject(new Error('no')));
+  const locked = {
+    home: folder,
+    name: 'pins',
+    files: ['pins.json'],
+    what: 'the pins',
+    busyCode: 'SUB_PINS_BUSY',
+    waitMs: 20,
+  } as const;
+  const failing = changeFiles(locked, () => Promise.reject(new Error('no')));
   await expect(failing).rejects.toThrow('no');
-  expect(await withLock({ ...pins(), waitMs: 20 }, () => 'done')).toBe('done');
-  expect(readdirSync(folder)).toEqual([]);
+  expect(await changeFiles(locked, () => 'done')).toBe('done');
+  expect(readdirSync(join(folder, 'run'))).toEqual([]);
 });
 
 it('locks of different names do not stand in the way of each other', async () => {
@@ -105,8 +113,9 @@ it('many processes that count under the lock lose no step', async () => {
   const counter = join(folder, 'counter');
   writeFileSync(counter, '0');
   const program = `import { readFileSync, writeFileSync } from 'node:fs';
-import { withLock } from '../../os/file-lock.ts';
-for (let at = 0; at < 5; at++) await withLock({ folder: ${JSON.stringify(folder)}, name: 'count' }, () =>
+import { changeFiles } from '../../os/file-lock.ts';
+const locked = { home: ${JSON.stringify(folder)}, name: 'count', files: ['counter'] };
+for (let at = 0; at < 5; at++) await changeFiles(locked, () =>
   writeFileSync(${JSON.stringify(counter)}, String(Number(readFileSync(${JSON.stringify(counter)}, 'utf8')) + 1)));`;
   const bundle = await bundleProgram(programs, program);
   const children = Array.from({ length: 4 }, () =>

@@ -8,7 +8,8 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeFolders } from './private-file.ts';
+import { type Failure, failure, type SubCode } from '@subluminal/contracts';
+import { makeFolders, removeDrafts } from './private-file.ts';
 import {
   isElsewhere,
   isProcessAlive,
@@ -16,6 +17,7 @@ import {
   type ProcessIdentity,
 } from './process-identity.ts';
 import { type System, thisSystem } from './system.ts';
+import { systemCode } from './system-error.ts';
 
 export interface LockRequest {
   /** Made when it is missing. */
@@ -69,17 +71,41 @@ export async function takeLock(
   }
 }
 
-/** Does the work while it holds the lock. */
-export async function withLock<T>(
-  request: LockRequest & { readonly waitMs?: number },
+/** Files of a home that one process changes at a time. */
+export interface LockedFiles {
+  readonly home: string;
+  /** The name of the lock. */
+  readonly name: string;
+  /** The names of the files; the first one stands for all in messages. */
+  readonly files: readonly [string, ...string[]];
+  /** What the files hold, in words. */
+  readonly what: string;
+  /** The code of the failure while another process has the lock. */
+  readonly busyCode: SubCode;
+  readonly waitMs?: number;
+}
+
+/** Does the work while no other process changes the files; tells why they cannot be written. */
+export async function changeFiles<T>(
+  { home, name, files, what, busyCode, waitMs }: LockedFiles,
   work: () => T | Promise<T>,
-): Promise<T | LockHeld> {
-  const lock = await takeLock(request, request.waitMs);
-  if (lock.kind === 'held') return lock;
+): Promise<T | Failure> {
   try {
-    return await work();
-  } finally {
-    lock.release();
+    const lock = await takeLock({ folder: join(home, 'run'), name }, waitMs);
+    if (lock.kind === 'held') {
+      const message = `another process (${lock.pid}) is changing ${what}.`;
+      return failure(busyCode, message, 'Wait for it to end, and try again.');
+    }
+    try {
+      for (const file of files) removeDrafts(join(home, file));
+      return await work();
+    } finally {
+      lock.release();
+    }
+  } catch (cause) {
+    const message = `${join(home, files[0])} cannot be written (${systemCode(cause)}).`;
+    const fix = 'Check the folder, its permissions and the space on its disk; nothing was changed.';
+    return failure('SUB_FILE_WRITE', message, fix);
   }
 }
 

@@ -1,10 +1,10 @@
-// Who else could have written a file that decides: a policy, a config, a manifest. Such a file must
-// belong to the user or to root, and nobody else may write to it or to a folder above it.
-import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+// Whether others could have written a policy, a config or a manifest. Such a file must belong to the
+// user or to root, and nobody else may write to it or to a folder above it.
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 import { readRegularFile } from './read-file.ts';
-import { systemCode } from './system-error.ts';
+import { attempt, realPath, systemCode } from './system-error.ts';
 
 export interface FileProblem {
   /** The file, or the folder above it, that others control. */
@@ -23,10 +23,10 @@ const SYSTEM_FILE_BYTES_MAX = 4_194_304;
 /** How Linux shows an owner who has no number in this user namespace. */
 const OVERFLOW_ID = 65_534;
 
-/** Undefined when only the user and root can change what is at the path. What is missing is nobody's. */
+/** Undefined when only the user and root can change the file at the path, and when there is none. */
 export function fileProblem(path: string): FileProblem | undefined {
   const ownId = process.getuid?.();
-  // On Windows modes say nothing.
+  // On Windows, modes mean nothing.
   if (ownId === undefined) return undefined;
   const waiting = partsOf(resolve(path));
   let at = parse(resolve(path)).root;
@@ -38,8 +38,9 @@ export function fileProblem(path: string): FileProblem | undefined {
     const problem = placeProblem(at, stats, ownId);
     if (problem !== undefined) return problem;
     if (stats.isSymbolicLink()) {
-      const target = linkTarget(at);
-      if (target === undefined) return unseen(at, 'cannot be followed');
+      const link = attempt(() => readlinkSync(at));
+      if (link === undefined) return unseen(at, 'cannot be followed');
+      const target = resolve(dirname(at), link);
       waiting.unshift(...partsOf(target));
       at = parse(target).root;
       continue;
@@ -47,14 +48,6 @@ export function fileProblem(path: string): FileProblem | undefined {
     const next = waiting.shift();
     if (next === undefined) return undefined;
     at = join(at, next);
-  }
-}
-
-function linkTarget(path: string): string | undefined {
-  try {
-    return resolve(dirname(path), readlinkSync(path));
-  } catch {
-    return undefined;
   }
 }
 
@@ -72,25 +65,17 @@ function unseen(path: string, why: string): FileProblem {
 
 /**
  * Why others could have written this one file, as the end of a sentence; undefined when they could
- * not. Folders above it are not looked at: many systems let a group of administrators write to those
- * that programs are in.
+ * not. The folders above it are not checked: many systems let a group of administrators write to the
+ * folders of programs.
  */
 export function writerProblem(path: string): string | undefined {
   const ownId = process.getuid?.();
   if (ownId === undefined) return undefined;
-  const stats = statsOf(realPathOf(path) ?? path);
+  const stats = statsOf(realPath(path));
   return typeof stats === 'string' ? 'cannot be looked at' : placeProblem(path, stats, ownId)?.why;
 }
 
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** `missing`, or the code of the system, where it does not tell. */
+/** `missing`, or the code of the failed call. */
 function statsOf(path: string): Stats | string {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? 'missing';
@@ -125,30 +110,17 @@ function isPrivateGroup(gid: number, ownId: number): boolean {
   const group = lines.map((line) => line.split(':')).find(([, , id]) => id === String(gid));
   if (group === undefined) return gid === ownId;
   const [name, , , members = ''] = group;
-  const user = userName();
+  const user = attempt(() => userInfo().username);
   const others = members.split(',').filter((member) => member !== '' && member !== user);
   return others.length === 0 && (gid === ownId || name === user);
 }
 
-function userName(): string | undefined {
-  try {
-    return userInfo().username;
-  } catch {
-    return undefined;
-  }
-}
-
-/** In a user namespace without a number for root, as sandboxes make them, root has none to show. */
+/** In a user namespace that maps no id to root, as sandboxes make them, root has the overflow id. */
 function isUnmappedRoot(uid: number): boolean {
   if (uid !== OVERFLOW_ID || process.platform !== 'linux') return false;
   const read = readRegularFile('/proc/self/uid_map', { bytesMax: SYSTEM_FILE_BYTES_MAX });
   if (read.kind !== 'read') return false;
-  const outside = read.bytes
-    .toString('utf8')
-    .split('\n')
-    .flatMap((line) => {
-      const [, first] = line.trim().split(/\s+/);
-      return first === undefined ? [] : [Number(first)];
-    });
-  return outside.length > 0 && !outside.includes(0);
+  // Each line maps a range of ids: its first id here, its first id outside, its length.
+  const outside = [...read.bytes.toString('utf8').matchAll(/^\s*\d+\s+(\d+)/gm)];
+  return outside.length > 0 && outside.every(([, first]) => Number(first) !== 0);
 }

@@ -1,7 +1,7 @@
 export type { GateLimits } from './connection-gate.ts';
 export { ConnectionGate } from './connection-gate.ts';
-export type { FileLock, LockHeld, LockRequest } from './file-lock.ts';
-export { takeLock, takeLockBlocking, withLock } from './file-lock.ts';
+export type { FileLock, LockedFiles, LockHeld, LockRequest } from './file-lock.ts';
+export { changeFiles, takeLock, takeLockBlocking } from './file-lock.ts';
 export type { FileProblem } from './file-owner.ts';
 export { fileProblem, writerProblem } from './file-owner.ts';
 export type { LoopbackGuard, LoopbackGuardOptions, LoopbackListening } from './http-listener.ts';
@@ -26,20 +26,40 @@ export {
   syncFolder,
   writePrivateFile,
 } from './private-file.ts';
-export type { ProcessIdentity, ProcessInfo, ProcessStat } from './process-identity.ts';
+export type {
+  ProcessEnvironment,
+  ProcessIdentity,
+  ProcessInfo,
+  ProcessStat,
+} from './process-identity.ts';
 export {
+  ANCESTORS_MAX,
   isElsewhere,
   isProcessAlive,
   ownIdentity,
+  processEnvironment,
   processInfo,
   processStat,
+  subCommand,
+  withAncestors,
 } from './process-identity.ts';
 export type { ProgramPlace } from './program.ts';
-export { findProgram, isExecutable, realFile } from './program.ts';
+export { findProgram, isExecutable, programCandidates, realFile } from './program.ts';
 export type { FileRead, Unreadable } from './read-file.ts';
 export { readRegularFile } from './read-file.ts';
 export type { System } from './system.ts';
 export { thisSystem } from './system.ts';
-export { hasSystemCode, systemCode } from './system-error.ts';
+export {
+  attempt,
+  codeOrText,
+  decodeUtf8,
+  errorText,
+  hasSystemCode,
+  parseJson,
+  realPath,
+  systemCode,
+} from './system-error.ts';
 export type { UnixListening, UnixListenOptions } from './unix-listener.ts';
 export { isAnswered, listenOnUnixSocket } from './unix-listener.ts';
+export type { FileWatch, WatchedFiles } from './watch-files.ts';
+export { watchFiles } from './watch-files.ts';

@@ -1,5 +1,6 @@
-// Which process is meant: a pid is given to another process one day, so a process is known by its
-// pid, the time it started, and the pid namespace in which the pid means something.
+// Identifies processes. The system reuses pids, so a process is known by its pid, its start time and
+// its pid namespace.
+import { basename } from 'node:path';
 import { type System, thisSystem } from './system.ts';
 
 export interface ProcessIdentity {
@@ -20,6 +21,8 @@ export interface ProcessInfo {
   readonly start: string;
 }
 
+export type ProcessEnvironment = { readonly [name: string]: string | undefined };
+
 /** What `/proc/PID/stat` says. */
 export interface ProcessStat {
   readonly pid: number;
@@ -34,11 +37,39 @@ export interface ProcessStat {
 
 /** Enough for `node --flag --flag sub.mjs run`. */
 const ARGS_MAX = 6;
+export const ANCESTORS_MAX = 64;
 const BOOT_LENGTH = 8;
 
 export function processInfo(pid: number, system: System = thisSystem()): ProcessInfo | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   return system.platform === 'linux' ? infoFromProc(pid, system) : infoFromPs(pid, system);
+}
+
+/** The process with this id, then its parents up to the topmost one that can be seen. */
+export function* withAncestors(pid: number, system: System): Generator<ProcessInfo> {
+  let info = processInfo(pid, system);
+  for (let level = 0; info !== undefined && level < ANCESTORS_MAX; level++) {
+    yield info;
+    info = info.ppid > 0 ? processInfo(info.ppid, system) : undefined;
+  }
+}
+
+/** The environment that a process was started with. Only Linux shows it, for the same user alone. */
+export function processEnvironment(pid: number, system: System): ProcessEnvironment {
+  const text = system.platform === 'linux' ? system.readFile(`/proc/${pid}/environ`) : undefined;
+  const pairs = (text ?? '').split('\0').flatMap((word) => {
+    const at = word.indexOf('=');
+    return at > 0 ? [[word.slice(0, at), word.slice(at + 1)] as const] : [];
+  });
+  return Object.fromEntries(pairs);
+}
+
+const PROGRAM = /^sub(?:\.m?js)?$/;
+
+/** The command that a process runs of this product: `shim` for `node …/sub.mjs shim …`. */
+export function subCommand(args: readonly string[]): string | undefined {
+  const at = args.slice(0, ARGS_MAX).findIndex((word) => PROGRAM.test(basename(word)));
+  return at < 0 ? undefined : args[at + 1];
 }
 
 function infoFromProc(pid: number, system: System): ProcessInfo | undefined {
@@ -81,7 +112,7 @@ function infoFromPs(pid: number, system: System): ProcessInfo | undefined {
   return { pid, ppid: Number(ppid), name, args, start: fileNameText(start) };
 }
 
-/** Only what may stand in the name of a file. */
+/** Keeps only letters, digits and dashes, for the name of a file. */
 function fileNameText(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
 }
@@ -93,7 +124,7 @@ export function ownIdentity(system: System = thisSystem()): ProcessIdentity {
   return { pid: system.pid, start, ...(space !== undefined && { space }) };
 }
 
-/** False only when it is certain that the process has ended: a hidden one counts as alive. */
+/** False only when the process has certainly ended: one that cannot be seen counts as alive. */
 export function isProcessAlive(identity: ProcessIdentity, system: System = thisSystem()): boolean {
   const { pid, start } = identity;
   if (isElsewhere(identity, system)) return true;
@@ -101,12 +132,12 @@ export function isProcessAlive(identity: ProcessIdentity, system: System = thisS
   if (isSignalable === false) return false;
   const info = processInfo(pid, system);
   if (info === undefined) return isSignalable === true;
-  // A process that has ended, but was not collected yet, has no command line any more.
+  // A zombie has no command line.
   if (info.args.join('') === '') return false;
   return start === 'unknown' || info.start === start;
 }
 
-/** In another container of this boot: its pid means nothing here, and it may well be alive. */
+/** Whether the process is in another container of this boot, where its pid means another process. */
 export function isElsewhere(
   { space }: ProcessIdentity,
   system: Pick<System, 'space'> = thisSystem(),

@@ -1,8 +1,9 @@
-// What is read of the machine: files, processes, and who runs this one. Passed in, so that tests
-// see nothing of the machine they run on.
+// What is read from the machine: files, processes, and the user. It is passed in, so that tests do
+// not depend on the machine that they run on.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
+  type BigIntStats,
   closeSync,
   existsSync,
   openSync,
@@ -13,7 +14,7 @@ import {
 } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { uuidv7 } from 'uuidv7';
-import { hasSystemCode } from './system-error.ts';
+import { attempt, hasSystemCode } from './system-error.ts';
 
 export interface System {
   readonly platform: string;
@@ -31,8 +32,8 @@ export interface System {
   /** Sorts by time. */
   uuidByTime(): string;
   /**
-   * Within which the numbers of processes mean something: a container has its own. Of this boot, so
-   * that what is left from an earlier one is known as such; undefined where nobody tells.
+   * The pid namespace, `BOOT-NAMESPACE`: a container has its own pids, and pids of an earlier boot
+   * mean nothing. Undefined where the system has no such namespaces.
    */
   space?(): string | undefined;
   /** The processes that can be seen; Linux only. */
@@ -57,70 +58,42 @@ export function thisSystem(): System {
     platform: process.platform,
     pid: process.pid,
     ppid: process.ppid,
-    readFile: readStart,
+    readFile: (path) => attempt(() => readStart(path)),
     exists: existsSync,
-    ps: runPs,
-    userName: readUserName,
+    ps: (args) => attempt(() => runPs(args)),
+    // In a container the user id may have no name.
+    userName: () => attempt(() => userInfo().username),
     hostName: hostname,
     uuid: randomUUID,
     uuidByTime: uuidv7,
     space: readSpace,
-    pids: readPids,
-    link: readLink,
-    fileId: readFileId,
-    owner: readOwner,
+    pids: () => attempt(() => readdirSync('/proc').flatMap(pidIn)) ?? [],
+    link: (path) => attempt(() => readlinkSync(path)),
+    fileId: (path) => attempt(() => fileId(statSync(path, { bigint: true }))),
+    owner: (path) => attempt(() => statSync(path).uid),
     hasProcess,
   };
 }
 
 function readSpace(): string | undefined {
-  const boot = readStart('/proc/sys/kernel/random/boot_id')?.slice(0, 8) ?? '';
-  try {
-    const number = /\d{1,20}/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
-    return number === undefined || !/^[0-9a-f]{8}$/.test(boot) ? undefined : `${boot}-${number}`;
-  } catch {
-    return undefined;
-  }
+  const boot = attempt(() => readStart('/proc/sys/kernel/random/boot_id'))?.slice(0, 8) ?? '';
+  const link = attempt(() => readlinkSync('/proc/self/ns/pid')) ?? '';
+  const number = /\d{1,20}/.exec(link)?.[0];
+  return number === undefined || !/^[0-9a-f]{8}$/.test(boot) ? undefined : `${boot}-${number}`;
 }
 
-function readPids(): readonly number[] {
-  try {
-    return readdirSync('/proc').flatMap((name) => (/^\d{1,10}$/.test(name) ? [Number(name)] : []));
-  } catch {
-    return [];
-  }
+function pidIn(name: string): readonly number[] {
+  return /^\d{1,10}$/.test(name) ? [Number(name)] : [];
 }
 
-function readLink(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function readFileId(path: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(path, { bigint: true });
-    return `${dev}:${ino}`;
-  } catch {
-    return undefined;
-  }
-}
-
-function readOwner(path: string): number | undefined {
-  try {
-    return statSync(path).uid;
-  } catch {
-    return undefined;
-  }
+function fileId({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
 }
 
 /** Files of /proc have no size: they are read to their end, or to a bound. */
-function readStart(path: string): string | undefined {
-  let fd: number | undefined;
+function readStart(path: string): string {
+  const fd = openSync(path, 'r');
   try {
-    fd = openSync(path, 'r');
     const chunks: Buffer[] = [];
     for (let total = 0; total < FILE_BYTES_MAX; ) {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -130,29 +103,14 @@ function readStart(path: string): string | undefined {
       total += count;
     }
     return Buffer.concat(chunks).toString('utf8');
-  } catch {
-    return undefined;
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    closeSync(fd);
   }
 }
 
-function runPs(args: readonly string[]): string | undefined {
-  try {
-    const options = { encoding: 'utf8', timeout: PS_TIMEOUT_MS, stdio: 'pipe' } as const;
-    return execFileSync('ps', args, { ...options, env: { ...process.env, LC_ALL: 'C' } });
-  } catch {
-    return undefined;
-  }
-}
-
-/** In a container the user id may have no name. */
-function readUserName(): string | undefined {
-  try {
-    return userInfo().username;
-  } catch {
-    return undefined;
-  }
+function runPs(args: readonly string[]): string {
+  const options = { encoding: 'utf8', timeout: PS_TIMEOUT_MS, stdio: 'pipe' } as const;
+  return execFileSync('ps', args, { ...options, env: { ...process.env, LC_ALL: 'C' } });
 }
 
 function hasProcess(pid: number): boolean {

@@ -2,7 +2,7 @@
 // answers on it.
 import { once } from 'node:events';
 import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
-import { connect, type Server } from 'node:net';
+import { connect, type NetConnectOpts, type Server } from 'node:net';
 import { dirname, isAbsolute } from 'node:path';
 import { hasSystemCode, systemCode } from './system-error.ts';
 
@@ -95,19 +95,20 @@ function pathProblem(path: string): string | undefined {
   }
 }
 
-/** Whether a process takes connections on the socket. */
-export function isAnswered(path: string, timeoutMs: number = PROBE_TIMEOUT_MS): Promise<boolean> {
+/** Whether a process takes connections on a socket path or a port. One that is too busy to answer in time counts. */
+export function isAnswered(
+  at: string | NetConnectOpts,
+  timeoutMs: number = PROBE_TIMEOUT_MS,
+): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(path);
+    const socket = connect(typeof at === 'string' ? { path: at } : at);
     const finish = (isThere: boolean): void => {
-      clearTimeout(timer);
       socket.destroy();
       resolve(isThere);
     };
-    // A process that is too busy to accept is there all the same.
-    const timer = setTimeout(() => finish(true), timeoutMs);
+    socket.setTimeout(timeoutMs, () => finish(true));
     socket.on('connect', () => finish(true));
-    socket.on('error', (cause) => finish(hasSystemCode(cause, 'EAGAIN')));
+    socket.on('error', (cause) => finish(!hasSystemCode(cause, 'ECONNREFUSED', 'ENOENT')));
   });
 }
 

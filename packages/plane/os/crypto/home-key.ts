@@ -1,29 +1,16 @@
-// The key of a home folder, `ledger.key`: the ledger, the pins, approvals, grants and trust are signed
-// with it, so that a file that was edited by somebody without the key is not believed.
+// The key of a home folder, `ledger.key`. It signs the ledger, the pins, approvals, grants and trust:
+// a file that was edited without the key is not believed.
 import { createPublicKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
 import { createPrivateFile, readPrivateFile } from '../private-file.ts';
 import { systemCode } from '../system-error.ts';
 import { createKeyPair, signerFromPem, verifierFromPems } from './keys.ts';
 
-export interface KeyFault {
-  readonly kind: 'fault';
-  readonly code: 'SUB_FILE_READ' | 'SUB_FILE_WRITE' | 'SUB_SNAPSHOT_KEY';
-  /** A sentence. */
-  readonly message: string;
-  readonly fix: string;
-}
-
-interface KeyFile {
-  readonly kind: 'key';
-  readonly signer: Signer;
-  /** Trusts this key alone. */
-  readonly verifier: Verifier;
-}
-
-export type FoundKey = KeyFile | { readonly kind: 'missing' } | KeyFault;
+/** Signs, and trusts its own signatures alone. */
+export interface HomeKey extends Signer, Verifier {}
 
 export interface Signature {
   readonly keyId: string;
@@ -35,91 +22,78 @@ const KEY_FILE = 'ledger.key';
 const LEDGER_HEAD = 'ledger.head';
 const KEY_BYTES_MAX = 4_096;
 
-/** Reads the key. A file that others can write is refused: they could sign with a key of theirs. */
-export function readKeyFile(path: string): FoundKey {
+/**
+ * Reads the key; undefined when there is none. Refuses a file that others can write: they could
+ * sign with a key of their own.
+ */
+export function readKeyFile(path: string): HomeKey | Failure | undefined {
   const read = readPrivateFile(path, { bytesMax: KEY_BYTES_MAX, mayBeRoots: true });
-  if (read.kind === 'missing') return { kind: 'missing' };
+  if (read.kind === 'missing') return undefined;
   if (read.kind === 'unreadable') return unreadable(path, read.why);
-  return keyOf(path, read.bytes.toString('utf8'));
+  const pem = read.bytes.toString('utf8');
+  const signer = signerFromPem(pem);
+  const verifier = isFailure(signer) ? signer : verifierFromPems([publicPem(pem)]);
+  if (!isFailure(signer) && !isFailure(verifier)) return { ...signer, ...verifier };
+  const message = `${path} holds no private ed25519 key.`;
+  return failure('SUB_SNAPSHOT_KEY', message, 'Put the key of the ledger back.');
 }
 
-/** Reads the key, and makes it when there is none. Processes that make it at once all get the same key. */
-export function ensureKeyFile(path: string): KeyFile | KeyFault {
+function publicPem(privatePem: string): string {
+  return createPublicKey(privatePem).export({ type: 'spki', format: 'pem' }).toString();
+}
+
+/** Reads the key, or makes one. All processes that make it at the same time get the same key. */
+export function ensureKeyFile(path: string): HomeKey | Failure {
   const found = readKeyFile(path);
-  if (found.kind !== 'missing') return found;
+  if (found !== undefined) return found;
   try {
     createPrivateFile(path, createKeyPair().privatePem);
   } catch (cause) {
-    const fix = 'Check the folder and its permissions.';
     const message = `${path} cannot be written (${systemCode(cause)}).`;
-    return { kind: 'fault', code: 'SUB_FILE_WRITE', message, fix };
+    return failure('SUB_FILE_WRITE', message, 'Check the folder and its permissions.');
   }
-  const made = readKeyFile(path);
-  return made.kind === 'missing' ? unreadable(path, 'was removed just now') : made;
+  return readKeyFile(path) ?? unreadable(path, 'was removed just now');
 }
 
-function keyOf(path: string, pem: string): FoundKey {
-  const signer = signerFromPem(pem);
-  if (!signer.ok) return badKey(path);
-  const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString();
-  const verifier = verifierFromPems([publicPem]);
-  if (!verifier.ok) return badKey(path);
-  return { kind: 'key', signer: signer.signer, verifier: verifier.verifier };
-}
-
-function unreadable(path: string, why: string): KeyFault {
+function unreadable(path: string, why: string): Failure {
   const fix = 'Check the file and its permissions, or put the key back.';
-  return { kind: 'fault', code: 'SUB_FILE_READ', message: `${path} ${why}.`, fix };
-}
-
-function badKey(path: string): KeyFault {
-  const message = `${path} holds no private ed25519 key.`;
-  return {
-    kind: 'fault',
-    code: 'SUB_SNAPSHOT_KEY',
-    message,
-    fix: 'Put the key of the ledger back.',
-  };
+  return failure('SUB_FILE_READ', `${path} ${why}.`, fix);
 }
 
 /** Signs and checks texts with the key of a home; the key is read when it is first needed. */
 export interface HomeSeal {
-  /** Makes the key where there is none, and no ledger that was signed with one. */
-  sign(text: string): { readonly kind: 'signed'; readonly signature: Signature } | KeyFault;
-  /** Forged: the key did not sign this text. A fault: there is no key to tell. */
-  check(
-    text: string,
-    signature: Signature,
-  ): { readonly kind: 'holds' } | { readonly kind: 'forged' } | KeyFault;
+  /** Makes the key, unless a ledger here was signed with one that is gone. */
+  sign(text: string): Signature | Failure;
+  /** Whether the key has signed this text; a failure when there is no key to check it with. */
+  check(text: string, signature: Signature): boolean | Failure;
 }
 
 export function homeSeal(home: string): HomeSeal {
   const path = join(home, KEY_FILE);
-  let known: KeyFile | undefined;
+  let known: HomeKey | undefined;
+  const use = <T>(key: HomeKey | Failure, work: (key: HomeKey) => T): T | Failure => {
+    if (isFailure(key)) return key;
+    known = key;
+    return work(key);
+  };
   return {
-    sign(text) {
-      const key = known ?? keyForSigning(path, home);
-      if (key.kind === 'fault') return key;
-      known = key;
-      const { keyId } = key.signer;
-      return { kind: 'signed', signature: { keyId, value: key.signer.sign(text) } };
-    },
-    check(text, signature) {
-      const key = known ?? readKeyFile(path);
-      if (key.kind === 'fault') return key;
-      if (key.kind === 'missing') return unreadable(path, 'is missing');
-      known = key;
-      return { kind: key.verifier.verify(text, signature) ? 'holds' : 'forged' };
-    },
+    sign: (text) =>
+      use(known ?? keyForSigning(path, home), (key) => ({
+        keyId: key.keyId,
+        value: key.sign(text),
+      })),
+    check: (text, signature) =>
+      use(known ?? readKeyFile(path) ?? unreadable(path, 'is missing'), (key) =>
+        key.verify(text, signature),
+      ),
   };
 }
 
-/** A ledger whose key is gone must not get another one from here: that it is gone is the news. */
-function keyForSigning(path: string, home: string): KeyFile | KeyFault {
+/** A signed ledger without its key must not silently get a new key. */
+function keyForSigning(path: string, home: string): HomeKey | Failure {
   const found = readKeyFile(path);
-  if (found.kind !== 'missing') return found;
+  if (found !== undefined) return found;
   if (!existsSync(join(home, LEDGER_HEAD))) return ensureKeyFile(path);
   const message = `${path} is missing, and the ledger beside it was signed with it.`;
-  const fix = 'Put the key back, or move the ledger away.';
-  return { kind: 'fault', code: 'SUB_FILE_READ', message, fix };
+  return failure('SUB_FILE_READ', message, 'Put the key back, or move the ledger away.');
 }

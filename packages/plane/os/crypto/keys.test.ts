@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { isFailure } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
 import { describe, expect, it } from 'vitest';
 import { createKeyPair, signerFromPem, verifierFromPems } from './keys.ts';
@@ -20,14 +21,14 @@ function pem(kind: string, derHex: string): string {
 
 function signerOf(privatePem: string): Signer {
   const result = signerFromPem(privatePem);
-  if (!result.ok) throw new Error(result.message);
-  return result.signer;
+  if (isFailure(result)) throw new Error(result.message);
+  return result;
 }
 
 function verifierOf(...publicPems: string[]): Verifier {
   const result = verifierFromPems(publicPems);
-  if (!result.ok) throw new Error(result.message);
-  return result.verifier;
+  if (isFailure(result)) throw new Error(result.message);
+  return result;
 }
 
 describe('signatures', () => {
@@ -96,7 +97,7 @@ describe('malformed keys', () => {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   const pair = createKeyPair();
-  const invalid = { ok: false, code: 'SUB_SNAPSHOT_KEY' };
+  const invalid = { kind: 'failure', code: 'SUB_SNAPSHOT_KEY' };
 
   it.each([
     ['nothing', ''],

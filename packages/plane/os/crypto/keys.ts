@@ -8,7 +8,9 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { type Failure, failure } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
+import { attempt } from '../system-error.ts';
 
 export interface KeyPair {
   readonly keyId: string;
@@ -16,16 +18,9 @@ export interface KeyPair {
   readonly publicPem: string;
 }
 
-export interface KeyProblem {
-  readonly ok: false;
-  readonly code: 'SUB_SNAPSHOT_KEY';
-  readonly message: string;
+export interface TrustedKeys extends Verifier {
+  readonly keyIds: readonly string[];
 }
-
-export type SignerResult = { readonly ok: true; readonly signer: Signer } | KeyProblem;
-export type VerifierResult =
-  | { readonly ok: true; readonly verifier: Verifier; readonly keyIds: readonly string[] }
-  | KeyProblem;
 
 const KEY_ID_LENGTH = 16;
 const PEM_LENGTH_MAX = 4_096;
@@ -43,54 +38,41 @@ export function createKeyPair(): KeyPair {
 }
 
 /** A signer for a PKCS #8 private key. */
-export function signerFromPem(privatePem: string): SignerResult {
+export function signerFromPem(privatePem: string): Signer | Failure {
   const key = readKey(privatePem, createPrivateKey);
-  if (key === undefined) return invalid('expected an ed25519 private key in PEM form');
-  const keyId = keyIdOf(createPublicKey(key));
+  if (key === undefined) return invalid('expected an ed25519 private key in PEM form.');
   return {
-    ok: true,
-    signer: {
-      keyId,
-      sign: (text) => sign(null, Buffer.from(text, 'utf8'), key).toString('base64'),
-    },
+    keyId: keyIdOf(createPublicKey(key)),
+    sign: (text) => sign(null, Buffer.from(text, 'utf8'), key).toString('base64'),
   };
 }
 
 /** A verifier that trusts exactly these public keys. */
-export function verifierFromPems(publicPems: readonly string[]): VerifierResult {
-  if (publicPems.length > KEYS_MAX) return invalid(`expected at most ${KEYS_MAX} public keys`);
+export function verifierFromPems(publicPems: readonly string[]): TrustedKeys | Failure {
+  if (publicPems.length > KEYS_MAX) return invalid(`expected at most ${KEYS_MAX} public keys.`);
   const trusted = new Map<string, KeyObject>();
   for (const [index, pem] of publicPems.entries()) {
     // Node would derive a public key from a private one; a private key here is a mistake.
     const key = pem.includes('PRIVATE KEY') ? undefined : readKey(pem, createPublicKey);
     if (key === undefined) {
-      return invalid(`expected an ed25519 public key in PEM form as key ${index + 1}`);
+      return invalid(`expected an ed25519 public key in PEM form as key ${index + 1}.`);
     }
     trusted.set(keyIdOf(key), key);
   }
-  const verifier: Verifier = { verify: (text, signature) => check(trusted, text, signature) };
-  return { ok: true, verifier, keyIds: [...trusted.keys()] };
+  return {
+    keyIds: [...trusted.keys()],
+    verify: (text, { keyId, value }) => {
+      const key = trusted.get(keyId);
+      if (key === undefined || !SIGNATURE.test(value)) return false;
+      return verify(null, Buffer.from(text, 'utf8'), key, Buffer.from(value, 'base64'));
+    },
+  };
 }
 
-function check(
-  trusted: ReadonlyMap<string, KeyObject>,
-  text: string,
-  signature: { readonly keyId: string; readonly value: string },
-): boolean {
-  const key = trusted.get(signature.keyId);
-  if (key === undefined || !SIGNATURE.test(signature.value)) return false;
-  return verify(null, Buffer.from(text, 'utf8'), key, Buffer.from(signature.value, 'base64'));
-}
-
+/** The words of OpenSSL may quote the key, so they never reach a message. */
 function readKey(pem: string, read: (pem: string) => KeyObject): KeyObject | undefined {
-  if (pem.length > PEM_LENGTH_MAX) return undefined;
-  try {
-    const key = read(pem);
-    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
-  } catch {
-    // OpenSSL's words may quote the key: the caller's message must not.
-    return undefined;
-  }
+  const key = pem.length > PEM_LENGTH_MAX ? undefined : attempt(() => read(pem));
+  return key?.asymmetricKeyType === 'ed25519' ? key : undefined;
 }
 
 /** The first 16 hex digits of SHA-256 over the key's SPKI DER form. */
@@ -99,6 +81,6 @@ function keyIdOf(publicKey: KeyObject): string {
   return createHash('sha256').update(der).digest('hex').slice(0, KEY_ID_LENGTH);
 }
 
-function invalid(message: string): KeyProblem {
-  return { ok: false, code: 'SUB_SNAPSHOT_KEY', message };
+function invalid(message: string): Failure {
+  return failure('SUB_SNAPSHOT_KEY', message, 'Make keys with `sub policy keygen`.');
 }

@@ -92,7 +92,7 @@ async function fetchSecrets(
     const value = isBound ? (found[key]?.trim() ?? '') : '';
     if (value === '') {
       const problem = resolved.problems.find(({ injectAs }) => injectAs === key);
-      const why = problem?.message ?? 'it is empty';
+      const why = problem?.message.replace(/\.$/, '') ?? 'it is empty';
       return { values: {}, missing: { key: `approvals.${channel}.${key}`, why } };
     }
     values[key] = value;

@@ -8,13 +8,7 @@ import { ensurePrivateFolder } from '../../stores/config/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
 import { type IngestServer, openIngest } from '../ingest/index.ts';
 import { openApprovals } from './approvals.ts';
-import {
-  configFailure,
-  findLedger,
-  type LedgerHome,
-  openWriter,
-  type Whereabouts,
-} from './home.ts';
+import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';
 import { openHttp } from './http.ts';
 import { ledgerPort, spoolPort } from './ports.ts';
 import { DAY_MS, keepRetention, sweepApprovals } from './retention.ts';
@@ -50,7 +44,7 @@ export async function runLedgerd(options: LedgerdOptions): Promise<LedgerdEnd> {
   const socketPath = config['ledger.socket'];
   for (const folder of [paths.home, paths.run, paths.spool, dirname(socketPath)]) {
     const unsafe = ensurePrivateFolder(folder);
-    if (unsafe !== undefined) return configFailure(unsafe);
+    if (unsafe !== undefined) return unsafe;
   }
   const ledger = await openAlone(home, options);
   if (ledger === 'already' || isFailure(ledger)) {

@@ -83,7 +83,7 @@ export async function openWriter(home: LedgerHome, wish: WriterWish): Promise<Le
     const { file, paths } = home;
     if (!wish.create && !existsSync(file)) throw ledgerFailure('SUB_LEDGER_MISSING', file);
     const unsafe = ensurePrivateFolder(paths.home);
-    return unsafe === undefined ? openSigned(home, wish) : configFailure(unsafe);
+    return unsafe ?? openSigned(home, wish);
   });
 }
 

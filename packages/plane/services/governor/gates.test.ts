@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Bundle } from '@subluminal/contracts';
+import { type Bundle, isFailure } from '@subluminal/contracts';
 import { compileBundle, sectionsFor } from '@subluminal/core/policy';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
@@ -88,7 +88,9 @@ async function session() {
 const path = () => join(home, 'pins.json');
 const pinned = () => {
   const opened = openPins(home);
-  return opened.ok ? [...(opened.store.servers.get('s')?.tools.keys() ?? [])] : 'unreadable';
+  return isFailure(opened)
+    ? 'unreadable'
+    : [...(opened.store.servers.get('s')?.tools.keys() ?? [])];
 };
 
 describe('pins', async () => {

@@ -1,7 +1,7 @@
 // The gates of a shim with what they need from the disk: pins, and the key of fingerprints.
-import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   createGuard,
   createLeakFinder,
@@ -19,13 +19,13 @@ import {
 import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/core/surface';
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../os/crypto/index.ts';
+import { type WatchedFiles, watchFiles } from '../../os/index.ts';
 import {
   openPins,
   PINS_FILE,
   type PinsFile,
   rememberPins,
   savePins,
-  type UnreadablePins,
 } from '../../stores/surface/index.ts';
 import { ProtectedFinder } from '../self-protection/find-protected.ts';
 import { fingerprintsIn } from './fingerprints.ts';
@@ -51,13 +51,12 @@ export class Gates {
   #isLossTold = false;
   /** The newest revision of the pins that this shim has seen. */
   #revision = 0;
-  #first: NodeJS.Timeout | undefined;
+  #watched: WatchedFiles | undefined;
   readonly #leaks: LeakFinder | undefined;
   readonly #fingerprint: (text: string) => string;
   readonly #protected: ProtectedFinder;
   #peer: GatesPeer | undefined;
   #saving: Promise<void> = Promise.resolve();
-  readonly #onPins = (): void => this.#reopen();
 
   constructor(options: GatesOptions) {
     this.#options = options;
@@ -66,33 +65,30 @@ export class Gates {
     this.#protected = new ProtectedFinder(options.protects);
     const opened = options.pinsMode === 'off' ? undefined : openPins(options.home);
     this.#opened = opened;
-    this.#revision = opened?.ok ? opened.revision : 0;
-    this.#written = this.#opened?.ok
-      ? this.#opened.store.servers.get(options.serverName)
-      : undefined;
+    if (opened !== undefined && !isFailure(opened)) {
+      this.#revision = opened.revision;
+      this.#written = opened.store.servers.get(options.serverName);
+    }
     this.guard = createGuard(this.#guardOptions());
   }
 
   start(peer: GatesPeer): void {
     this.#peer = peer;
     const { home, pinsMode } = this.#options;
-    if (this.#opened?.ok === false) {
+    if (isFailure(this.#opened)) {
       const { message, fix, code } = this.#opened;
-      peer.warn(`${message}. ${fix} [${code}]`);
+      peer.warn(`${message} ${fix} [${code}]`);
       peer.degraded('the pins cannot be read');
     }
     if (pinsMode === 'off') return;
     // A person may have accepted a change.
-    const interval = PINS_EVERY_MS;
-    watchFile(join(home, PINS_FILE), { interval, persistent: false }, this.#onPins);
-    // What has changed between the reading of it and the first look of the watch.
-    this.#first = setTimeout(this.#onPins, interval);
-    this.#first.unref();
+    const read = async () => this.#reopen();
+    const paths = [join(home, PINS_FILE)];
+    this.#watched = watchFiles({ paths, everyMs: PINS_EVERY_MS, read });
   }
 
   stop(): void {
-    clearTimeout(this.#first);
-    unwatchFile(join(this.#options.home, PINS_FILE), this.#onPins);
+    this.#watched?.stop();
   }
 
   /** Other options; what was counted and seen goes on. */
@@ -108,8 +104,8 @@ export class Gates {
     const { home, serverName } = this.#options;
     const save = async (): Promise<void> => {
       const saved = await savePins(home, (store) => rememberPins(store, serverName, seen));
-      if (saved.ok) return this.#saved(seen, saved.store);
-      this.#peer?.warn(`${saved.message}. ${saved.fix} [${saved.code}]`);
+      if (!isFailure(saved)) return this.#saved(seen, saved);
+      this.#peer?.warn(`${saved.message} ${saved.fix} [${saved.code}]`);
       this.#peer?.degraded('the pins cannot be written');
     };
     this.#saving = this.#saving.then(save);
@@ -128,13 +124,13 @@ export class Gates {
     const { instructions } = seen;
     const isSame = instructions === undefined || kept?.instructions?.hash === instructions.hash;
     this.#written = kept;
-    if (!isOurs || !isSame) this.#use({ ok: true, store }, kept);
+    if (!isOurs || !isSame) this.#use({ store }, kept);
   }
 
   #reopen(): void {
     const opened = this.#newer(openPins(this.#options.home));
-    const wasRead = this.#opened?.ok === true;
-    if (!opened.ok) return this.#use(opened, this.#written);
+    const wasRead = this.#opened !== undefined && !isFailure(this.#opened);
+    if (isFailure(opened)) return this.#use(opened, this.#written);
     const own = this.#keeping(opened.store);
     // Gates that are replaced ask again about what waits for a person: not for what others have seen.
     if (wasRead && isDeepStrictEqual(own, this.#written)) return;
@@ -144,16 +140,16 @@ export class Gates {
   }
 
   /** A file that was signed once, and put back later, is as old as it says. */
-  #newer(opened: PinsFile): PinsFile {
-    if (!opened.ok) return opened;
+  #newer(opened: PinsFile | Failure): PinsFile | Failure {
+    if (isFailure(opened)) return opened;
     const { revision } = opened;
     const isOlder = revision > 0 && revision < this.#revision;
     this.#revision = Math.max(this.#revision, revision);
     // Without a file there is nothing older: what is gone is kept anyway.
     if (!isOlder) return opened;
-    const message = `${PINS_FILE} is older than the one that was there before`;
+    const message = `${PINS_FILE} is older than the one that was there before.`;
     const fix = 'Put the newer one back, or run `sub pins reset --yes`.';
-    return { ok: false, code: 'SUB_PINS_UNREADABLE', message, fix };
+    return failure('SUB_PINS_UNREADABLE', message, fix);
   }
 
   /** The pins of this server in a store, with those that are gone from it. */
@@ -181,9 +177,9 @@ export class Gates {
 
   #use(opened: ReadPins, own: ServerPins | undefined): void {
     const { serverName } = this.#options;
-    if (opened.ok && own !== undefined) {
+    if (!isFailure(opened) && own !== undefined) {
       const servers = new Map([...opened.store.servers, [serverName, own] as const]);
-      this.#opened = { ok: true, store: { servers } };
+      this.#opened = { store: { servers } };
     } else this.#opened = opened;
     this.#written = own;
     this.renew(this.#options);
@@ -212,7 +208,7 @@ export class Gates {
     const pins =
       this.#opened === undefined || pinsMode === 'off'
         ? undefined
-        : { mode: pinsMode, opened: this.#opened };
+        : { mode: pinsMode, opened: openedPins(this.#opened) };
     return {
       server: serverName,
       enforces: enforcedBy(this.#options),
@@ -245,4 +241,9 @@ function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {
   };
 }
 
-type ReadPins = Extract<OpenedPins, { ok: true }> | UnreadablePins;
+type ReadPins = Pick<PinsFile, 'store'> | Failure;
+
+function openedPins(read: ReadPins): OpenedPins {
+  if (!isFailure(read)) return { ok: true, store: read.store };
+  return { ok: false, code: 'SUB_PINS_UNREADABLE', message: read.message };
+}

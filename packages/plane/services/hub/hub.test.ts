@@ -1,6 +1,7 @@
 import {
   type EvaluateRequest,
   type EvaluateResponse,
+  isFailure,
   parseEvaluateRequest,
   type Rule,
   type TerminateRequest,
@@ -289,10 +290,10 @@ describe('a policy', () => {
     const pair = createKeyPair();
     const made = signerFromPem(pair.privatePem);
     const trusted = verifierFromPems([pair.publicPem]);
-    if (!made.ok || !trusted.ok) throw new Error('no keys');
-    const hub = hubOf({ verifier: trusted.verifier });
+    if (isFailure(made) || isFailure(trusted)) throw new Error('no keys');
+    const hub = hubOf({ verifier: trusted });
     const plain = await policyOf([TEN]);
-    const signed = await policyOf([TEN], { signer: made.signer });
+    const signed = await policyOf([TEN], { signer: made });
     expect(answerOf(await hub.policy(plain.file)).accepted).toBe(false);
     await send(hub, signed);
   });

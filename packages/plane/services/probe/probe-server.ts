@@ -78,8 +78,9 @@ export async function probeServer(options: ProbeOptions): Promise<ProbeResult> {
   const secrets = await secretsFor(server, start.task, loaded);
   if (secrets.problems.length > 0) {
     return firstOf(
-      secrets.problems.map(({ secretRef, injectAs, ...problem }) => {
-        return { ...problem, what: `secret \`${secretRef}\` for ${injectAs}` };
+      secrets.problems.map(({ secretRef, injectAs, code, message, fix }) => {
+        const what = `secret \`${secretRef}\` for ${injectAs}`;
+        return { code, what, message: message.replace(/\.$/, ''), fix };
       }),
     );
   }

@@ -9,6 +9,7 @@ import {
   SHIM_COUNTERS,
   type ShimSummary,
 } from '@subluminal/contracts';
+import { errorText } from '../../os/index.ts';
 import { RunSummarizer } from '../../stores/ledger/export/index.ts';
 import { createLedgerClient } from '../ingest/index.ts';
 import { listSpool, readSpool } from '../sink/index.ts';
@@ -48,8 +49,7 @@ export async function gatherEvents(options: AccountOptions): Promise<Read> {
     if (trace.place.kind !== 'ledger') return { kind: 'none', reason: 'no events were kept' };
     return await fromLedger(runId, options.options);
   } catch (cause) {
-    const words = cause instanceof Error ? cause.message : String(cause);
-    return { kind: 'none', reason: `its events cannot be read (${words})` };
+    return { kind: 'none', reason: `its events cannot be read (${errorText(cause)})` };
   }
 }
 
@@ -104,36 +104,28 @@ function unanswered(
   return { kind, totals, reason: `no ledger answers, and ${why}` };
 }
 
+/** The larger of each counter. */
 function most(one: ShimSummary, other: ShimSummary): ShimSummary {
-  const of = (name: (typeof SHIM_COUNTERS)[number]) => Math.max(one[name] ?? 0, other[name] ?? 0);
-  return {
-    calls_total: of('calls_total'),
-    calls_allowed: of('calls_allowed'),
-    calls_blocked: of('calls_blocked'),
-    calls_throttled: of('calls_throttled'),
-    errors_total: of('errors_total'),
-    calls_spared: of('calls_spared'),
-    answers_held_back: of('answers_held_back'),
-  };
+  const counts: { -readonly [K in keyof ShimSummary]: ShimSummary[K] } = { ...one };
+  for (const name of SHIM_COUNTERS) counts[name] = Math.max(one[name] ?? 0, other[name] ?? 0);
+  return counts;
 }
 
-// The events of one run, from lines in which others may stand as well.
-
 /** A policy that a shim of the run has worked by. */
-export interface LoadedPolicy extends PolicyRef {
+export interface RunPolicyLoad extends PolicyRef {
   /** The compiled policy; null when it was too large for an event. */
   readonly snapshot: unknown;
 }
 
 export interface Gathered {
   readonly summarizer: RunSummarizer;
-  readonly policies: readonly LoadedPolicy[];
+  readonly policies: readonly RunPolicyLoad[];
   /** Calls that did not end well, as a shim counts them: one that was given up is none. */
   readonly errors: number;
   /** Lines that name the run, but are no whole event. */
   readonly torn: number;
   /** The policies of each shim, in the order in which it took them. */
-  readonly loads: readonly (readonly LoadedPolicy[])[];
+  readonly loads: readonly (readonly RunPolicyLoad[])[];
   /** How often a shim did not take a changed policy because it would let more pass. */
   readonly heldBack: number;
 }
@@ -147,8 +139,8 @@ const SHIMS_MAX = 1_000;
 
 export async function gather(lines: AsyncIterable<string>, runId: string): Promise<Gathered> {
   const summarizer = new RunSummarizer();
-  const policies = new Map<string, LoadedPolicy>();
-  const loads = new Map<string, LoadedPolicy[]>();
+  const policies = new Map<string, RunPolicyLoad>();
+  const loads = new Map<string, RunPolicyLoad[]>();
   let [errors, torn, heldBack] = [0, 0, 0];
   for await (const line of lines) {
     if (!line.includes(runId)) continue;
@@ -158,8 +150,14 @@ export async function gather(lines: AsyncIterable<string>, runId: string): Promi
     const { event } = parsed;
     summarizer.add(event);
     if (event.type === 'policy_loaded') {
-      addPolicy(policies, event);
-      addLoad(loads, event);
+      const { policy_id, policy_version, policy_hash } = event.policy;
+      const snapshot = isObject(event.document) ? event.document : null;
+      const load = { policy_id, policy_version, policy_hash, snapshot };
+      addPolicy(policies, load);
+      const known = loads.get(event.source.shim_id) ?? [];
+      if (known.length < POLICIES_MAX && loads.size < SHIMS_MAX) {
+        loads.set(event.source.shim_id, [...known, load]);
+      }
     }
     if (event.type === 'shim_health' && event.health.reason === POLICY_HELD_BACK) heldBack += 1;
     if (event.type === 'tool_call_end' && hasFailed(event)) errors += 1;
@@ -168,30 +166,15 @@ export async function gather(lines: AsyncIterable<string>, runId: string): Promi
   return { ...all, errors, torn, heldBack };
 }
 
-function addLoad(
-  loads: Map<string, LoadedPolicy[]>,
-  { policy, document, source }: EventOf<'policy_loaded'>,
-): void {
-  const { policy_id, policy_version, policy_hash } = policy;
-  const known = loads.get(source.shim_id) ?? [];
-  if (known.length >= POLICIES_MAX || loads.size >= SHIMS_MAX) return;
-  const snapshot = isObject(document) ? document : null;
-  loads.set(source.shim_id, [...known, { policy_id, policy_version, policy_hash, snapshot }]);
-}
-
 function hasFailed({ status, error }: EventOf<'tool_call_end'>): boolean {
   return (status === 'ERROR' || status === 'TIMEOUT') && error?.class !== 'policy_block';
 }
 
-function addPolicy(
-  policies: Map<string, LoadedPolicy>,
-  { policy, document }: EventOf<'policy_loaded'>,
-): void {
-  const { policy_id, policy_version, policy_hash } = policy;
-  const known = policies.get(policy_hash);
+/** By hash, with the document where one of the events had it. */
+function addPolicy(policies: Map<string, RunPolicyLoad>, load: RunPolicyLoad): void {
+  const known = policies.get(load.policy_hash);
   if (known === undefined && policies.size >= POLICIES_MAX) return;
-  const snapshot = known?.snapshot ?? (isObject(document) ? document : null);
-  policies.set(policy_hash, { policy_id, policy_version, policy_hash, snapshot });
+  policies.set(load.policy_hash, { ...load, snapshot: known?.snapshot ?? load.snapshot });
 }
 
 export async function* ledgerLines({ config }: Place, runId: string): Lines {

@@ -1,8 +1,9 @@
 // The agent: started on the user's own terminal, and ended when somebody wants that.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { resolve as resolvePath } from 'node:path';
-import { type AgentEnd, type Refused, refused } from './options.ts';
+import { statSync } from 'node:fs';
+import { failure } from '@subluminal/contracts';
+import { codeOrText, hasSystemCode, isExecutable, programCandidates } from '../../os/index.ts';
+import type { AgentEnd, AgentStartFailure, RunOptions } from './options.ts';
 import { processesOf, type RunFamily, signalAll } from './run-processes.ts';
 
 interface AgentCommand {
@@ -23,17 +24,12 @@ export function startAgent({ command, args, env, cwd }: AgentCommand): Promise<A
     try {
       child = spawn(command, args, { stdio: 'inherit', env, cwd });
     } catch (cause) {
-      resolve({ kind: 'failed', code: codeOf(cause) });
+      resolve({ kind: 'failed', code: codeOrText(cause) });
       return;
     }
-    child.once('error', (cause) => resolve({ kind: 'failed', code: codeOf(cause) }));
+    child.once('error', (cause) => resolve({ kind: 'failed', code: codeOrText(cause) }));
     child.once('spawn', () => resolve({ kind: 'started', child, pid: child.pid ?? 0 }));
   });
-}
-
-function codeOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? code : 'UNKNOWN';
 }
 
 interface KeepOptions {
@@ -41,14 +37,8 @@ interface KeepOptions {
   readonly family: RunFamily;
   readonly signals: Signals;
   readonly isTerminal: boolean;
-  /** From the first word to end until SIGKILL. */
+  /** From the first request to end until SIGKILL. */
   readonly graceMs: number;
-}
-
-export interface Keeper {
-  /** Ends the agent because the policy says so. */
-  terminate(): void;
-  readonly done: Promise<AgentEnd>;
 }
 
 /** Two of a kind within this time are one person in a hurry. */
@@ -56,7 +46,8 @@ const REPEAT_MS = 2_000;
 const POLL_MS = 50;
 const KILL_MS = 5_000;
 
-class AgentKeeper implements Keeper {
+/** Watches over the agent until it has ended. */
+export class AgentKeeper {
   readonly #options: KeepOptions;
   readonly done: Promise<AgentEnd>;
   #asked: AgentEnd['asked'] = null;
@@ -70,6 +61,7 @@ class AgentKeeper implements Keeper {
     options.signals.handle((signal) => this.#onSignal(signal));
   }
 
+  /** Ends the agent because the policy says so. */
   terminate(): void {
     if (this.#asked === null) this.#asked = 'policy';
     signalAll(processesOf(this.#options.family).agents, 'SIGTERM');
@@ -144,15 +136,9 @@ async function isGone(family: RunFamily, timeoutMs: number): Promise<boolean> {
   return true;
 }
 
-/** Watches over the agent until it has ended. */
-export function keepAgent(options: KeepOptions): Keeper {
-  return new AgentKeeper(options);
-}
-
-// The signals that reach `sub run`, from before the agent is there until after it has gone.
-
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
+/** The signals that reach `sub run`, from before the agent starts until after it has ended. */
 export interface Signals {
   /** Takes what has come so far, and all that comes. */
   handle(take: (signal: StopSignal) => void): void;
@@ -176,72 +162,45 @@ export function listenForSignals(): Signals {
   };
 }
 
-// Whether the agent's command exists, before anything is made for its run.
+export type LocatedCommand = 'found' | 'not_found' | 'not_executable';
 
-export type Located = 'found' | 'not_found' | 'not_executable';
-
-/** What execvp takes when there is no PATH. */
-const PATH_DEFAULT = '/usr/bin:/bin';
-const FOLDERS_MAX = 1_000;
-
+/** Whether the agent's command exists, before anything is made for its run. */
 export function locateCommand(
   command: string,
-  {
-    env,
-    cwd,
-  }: { readonly env: { readonly [name: string]: string | undefined }; readonly cwd: string },
-): Located {
-  if (command === '' || command.includes('\0')) return 'not_found';
-  if (command.includes('/')) return lookAt(resolvePath(cwd, command));
-  const folders = (env['PATH'] ?? PATH_DEFAULT).split(':').slice(0, FOLDERS_MAX);
-  const looks = new Set(folders.map((folder) => lookAt(resolvePath(cwd, folder, command))));
-  if (looks.has('found')) return 'found';
-  return looks.has('not_executable') ? 'not_executable' : 'not_found';
+  { env, cwd }: Pick<RunOptions, 'env' | 'cwd'>,
+): LocatedCommand {
+  const found = new Set(programCandidates(command, { cwd, path: env['PATH'] }).map(lookAt));
+  if (found.has('found')) return 'found';
+  return found.has('not_executable') ? 'not_executable' : 'not_found';
 }
 
-function lookAt(path: string): Located {
+function lookAt(path: string): LocatedCommand {
+  if (isExecutable(path)) return 'found';
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
-      return path.endsWith('/') || !isFolder(path) ? 'not_found' : 'not_executable';
-    }
-    accessSync(path, constants.X_OK);
-    return 'found';
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? 'not_found' : 'not_executable';
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    return code === 'EACCES' ? 'not_executable' : 'not_found';
+    return hasSystemCode(cause, 'EACCES') ? 'not_executable' : 'not_found';
   }
 }
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-// An agent that cannot be started, in the words and with the exit codes of a shell.
 
 const EXIT_NOT_EXECUTABLE = 126;
 const EXIT_NOT_FOUND = 127;
 
-export function notStarted(command: string, why: 'not_found' | 'not_executable'): Refused {
+/** An agent that cannot be started, with the exit code of a shell. `why` may be a system code. */
+export function notStarted(command: string, why: string): AgentStartFailure {
   const name = JSON.stringify(command.slice(0, 256));
-  return why === 'not_found'
-    ? {
-        ...refused('SUB_AGENT_START', `there is no command ${name}.`, 'Check the name and PATH.'),
-        exitCode: EXIT_NOT_FOUND,
-      }
-    : {
-        ...refused(
-          'SUB_AGENT_START',
-          `${name} cannot be executed.`,
-          'Check that it is a program and may be run.',
-        ),
-        exitCode: EXIT_NOT_EXECUTABLE,
-      };
-}
-
-export function startFailed(command: string, code: string): Refused {
-  if (code === 'ENOENT') return notStarted(command, 'not_found');
-  const name = JSON.stringify(command.slice(0, 256));
-  const message = `${name} cannot be started (${code}).`;
-  const fix = 'Check that it is a program for this system, and the limits of the system.';
-  return { ...refused('SUB_AGENT_START', message, fix), exitCode: EXIT_NOT_EXECUTABLE };
+  const failed = (message: string, fix: string) => failure('SUB_AGENT_START', message, fix);
+  if (why === 'not_found' || why === 'ENOENT') {
+    const failing = failed(`there is no command ${name}.`, 'Check the name and PATH.');
+    return { ...failing, exitCode: EXIT_NOT_FOUND };
+  }
+  const failing =
+    why === 'not_executable'
+      ? failed(`${name} cannot be executed.`, 'Check that it is a program and may be run.')
+      : failed(
+          `${name} cannot be started (${why}).`,
+          'Check that it is a program for this system, and the limits of the system.',
+        );
+  return { ...failing, exitCode: EXIT_NOT_EXECUTABLE };
 }

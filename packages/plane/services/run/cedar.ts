@@ -1,9 +1,10 @@
 // The Cedar policies of a run: read at its start, and again when they change.
+import { type Failure, failure } from '@subluminal/contracts';
 import { formatProblem, type Problem } from '@subluminal/core/policy';
 import type { Config } from '../../stores/config/index.ts';
 import type { Cedar, CedarPaths, CedarReload, loadCedar, watchCedar } from '../cedar/index.ts';
 import type { Judge } from '../hub/index.ts';
-import { type Refused, type RunOptions, refused } from './options.ts';
+import type { RunOptions } from './options.ts';
 
 export interface RunCedar {
   readonly judge: Judge;
@@ -38,7 +39,7 @@ const HASH_SHOWN = 19;
 export async function openRunCedar({
   config,
   tell,
-}: Pick<RunOptions, 'config' | 'tell'>): Promise<RunCedar | Refused | undefined> {
+}: Pick<RunOptions, 'config' | 'tell'>): Promise<RunCedar | Failure | undefined> {
   const place = placeOf(config);
   if (place === undefined) return undefined;
   // Only who has policies pays for the engine.
@@ -49,7 +50,7 @@ export async function openRunCedar({
   if (!opened.ok) {
     const message = `the Cedar policies of ${place.policies} cannot be used.`;
     const fix = 'Correct what is said above; `sub policy explain --cedar` checks them, too.';
-    if (config.profile === 'production') return refused('SUB_CEDAR_FILES', message, fix);
+    if (config.profile === 'production') return failure('SUB_CEDAR_FILES', message, fix);
     tell(`${message} We go on without them.`);
     return undefined;
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EVENT_LINE_LENGTH_MAX } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { followFile, linesBehind } from './event-lines.ts';
+import { FileFollower, linesBehind } from './event-lines.ts';
 
 let folder = '';
 let path = '';
@@ -45,7 +45,7 @@ describe('following', () => {
   function follower(fromByte = 0) {
     const chunks: string[] = [];
     let gone = false;
-    const following = followFile(path, fromByte, (bytes) => {
+    const following = new FileFollower(path, fromByte, (bytes) => {
       chunks.push(Buffer.from(bytes).toString('utf8'));
       return Promise.resolve(!gone);
     });

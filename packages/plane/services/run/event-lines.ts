@@ -2,15 +2,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { EVENT_LINE_LENGTH_MAX } from '@subluminal/contracts';
 
-export interface Follower {
-  /** Hands on what is left, and stops. */
-  finish(): Promise<void>;
-}
-
 const LOOK_EVERY_MS = 100;
 const PIECE_BYTES = 65_536;
 
-class FileFollower implements Follower {
+/** Hands on the whole lines of a file while it grows. */
+export class FileFollower {
   readonly #path: string;
   readonly #take: (bytes: Uint8Array) => Promise<boolean>;
   #at: number;
@@ -26,6 +22,7 @@ class FileFollower implements Follower {
     this.#schedule();
   }
 
+  /** Hands on what is left, and stops. */
   async finish(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#looking;
@@ -87,22 +84,15 @@ async function readAt(file: FileHandle, at: number, bytes: number): Promise<Buff
   return piece.subarray(0, bytesRead);
 }
 
-export function followFile(
-  path: string,
-  fromByte: number,
-  take: (bytes: Uint8Array) => Promise<boolean>,
-): Follower {
-  return new FileFollower(path, fromByte, take);
-}
-
-// A file of events, read in pieces: the agent could have written to it, so no line is trusted to end.
-
 export const NEWLINE = 0x0a;
 const FILE_PIECE_BYTES = 262_144;
 /** A character takes up to three bytes of its line. */
 export const LINE_BYTES_MAX = 3 * EVENT_LINE_LENGTH_MAX;
 
-/** The whole lines behind a place, without their newlines; too long ones are left out. */
+/**
+ * The whole lines behind a place, without their newlines. The agent could have written to the file, so
+ * it is read in pieces, and lines that are too long are left out.
+ */
 export async function* linesBehind(
   path: string,
   fromByte: number,

@@ -3,12 +3,13 @@
 import { statSync } from 'node:fs';
 import type { EventWriter, ShimSummary } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
+import { errorText } from '../../os/index.ts';
 import {
   accountOf,
   type Gathered,
   gatherEvents,
   type Heard,
-  type LoadedPolicy,
+  type RunPolicyLoad,
 } from './account.ts';
 import { writeBundle } from './bundle.ts';
 import { linesBehind } from './event-lines.ts';
@@ -61,7 +62,7 @@ export async function finishRun(finish: FinishOptions): Promise<Finished> {
 }
 
 /** A shim without a policy works by one that decides nothing. */
-function isPolicy({ policy_id, policy_version }: LoadedPolicy): boolean {
+function isPolicy({ policy_id, policy_version }: RunPolicyLoad): boolean {
   return policy_id !== 'none' || policy_version !== '0';
 }
 
@@ -145,7 +146,6 @@ async function keepBundle(
     await writeBundle(bundle.dir, { trace, runId, snapshot, policies, summary });
     return [];
   } catch (cause) {
-    const words = cause instanceof Error ? cause.message : String(cause);
-    return [`the bundle in ${bundle.dir} is not complete: ${words}.`];
+    return [`the bundle in ${bundle.dir} is not complete: ${errorText(cause)}.`];
   }
 }

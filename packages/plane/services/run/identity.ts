@@ -2,10 +2,11 @@
 import { basename } from 'node:path';
 import type { Client, Producer } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
+import { isAnswered } from '../../os/index.ts';
 import { type Config, SETTING_KEYS, SETTINGS } from '../../stores/config/index.ts';
 import { identify } from '../../stores/identity/index.ts';
 import { PROJECT_POLICY_VAR } from '../../stores/runs/env-vars.ts';
-import { isListening, socketPathOf } from '../../stores/runs/hub-socket.ts';
+import { socketPathOf } from '../../stores/runs/hub-socket.ts';
 import type { RunOptions } from './options.ts';
 
 export interface RunIdentity {
@@ -63,8 +64,7 @@ async function chooseRun(env: Env, runDir: string): Promise<ChosenRun> {
       'SUB_RUN_ID is no id (1 to 256 ASCII characters, no spaces); the run has its own.';
     return { id: uuidv7(), warnings: [warning] };
   }
-  const isHosted =
-    env['SUB_RUN_HOSTED'] === '1' || (await isListening({ path: socketPathOf(runDir, given) }));
+  const isHosted = env['SUB_RUN_HOSTED'] === '1' || (await isAnswered(socketPathOf(runDir, given)));
   return isHosted
     ? { id: uuidv7(), parentRunId: given, warnings: [] }
     : { id: given, warnings: [] };

@@ -1,8 +1,8 @@
 export type {
   Account,
   AgentEnd,
+  AgentStartFailure,
   Ended,
-  Refused,
   RunOptions,
   RunResult,
   RunSession,

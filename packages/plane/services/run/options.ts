@@ -1,5 +1,5 @@
 // What a run is made from, and what comes of it.
-import type { Client, Env as EnvName, ShimSummary, SubCode } from '@subluminal/contracts';
+import type { Client, Env as EnvName, Failure, ShimSummary } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Config, HomePaths } from '../../stores/config/index.ts';
 import type { RunSummary } from '../../stores/ledger/export/index.ts';
@@ -53,7 +53,7 @@ export interface RunOptions {
 
 export interface RunSession {
   /** The hub is up, and nothing has started. Whatever a refusal has begun is ended as well. */
-  begin(told: SessionTold): Promise<Refused | undefined>;
+  begin(told: SessionTold): Promise<Failure | undefined>;
   /** The agent and its shims are gone. Called once more than needed rather than not at all. */
   end(): Promise<void>;
 }
@@ -64,12 +64,9 @@ export interface SessionTold {
   readonly env: { readonly [name: string]: string | undefined };
 }
 
-export interface Refused {
-  readonly kind: 'refused';
+/** The agent cannot be started; the exit code is the one that a shell gives. */
+export interface AgentStartFailure extends Failure {
   readonly exitCode: number;
-  readonly code: SubCode;
-  readonly message: string;
-  readonly fix: string;
 }
 
 /** How the agent ended. */
@@ -127,8 +124,4 @@ export interface Ended {
   readonly warnings: readonly string[];
 }
 
-export type RunResult = Refused | Ended;
-
-export function refused(code: SubCode, message: string, fix: string): Refused {
-  return { kind: 'refused', exitCode: 2, code, message, fix };
-}
+export type RunResult = Failure | Ended;

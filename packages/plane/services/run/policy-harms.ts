@@ -8,7 +8,7 @@ import { visible } from '@subluminal/core/visible';
 import { firstLoosening } from '../../stores/policy/first-loosening.ts';
 import { loadPolicy, sourcesNow } from '../../stores/policy/policy.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
-import type { Gathered, LoadedPolicy } from './account.ts';
+import type { Gathered, RunPolicyLoad } from './account.ts';
 import type { PolicyHarm, RunOptions } from './options.ts';
 
 interface Looking {
@@ -19,30 +19,23 @@ interface Looking {
 }
 
 const SHOWN_MAX = 400;
+const HELD_BACK =
+  'the policy was changed during the run so that it would let more pass; that was not taken.';
 
 /** Empty when nothing happened to a policy. */
 export async function policyHarmsOf(looking: Looking): Promise<readonly PolicyHarm[]> {
   const { gathered } = looking;
   const applied = gathered === undefined ? undefined : appliedIn(gathered, looking.snapshot);
   const written = await writtenNow(looking);
-  const isHeldBack = (gathered?.heldBack ?? 0) > 0;
-  return [
-    ...(applied === undefined
-      ? []
-      : [
-          loosened(
-            `a policy that lets more pass came into force during the run (${shown(applied)}).`,
-          ),
-        ]),
-    ...(isHeldBack && written.length === 0
-      ? [
-          loosened(
-            'the policy was changed during the run so that it would let more pass; that was not taken.',
-          ),
-        ]
-      : []),
-    ...written,
-  ];
+  const harms: PolicyHarm[] = [];
+  if (applied !== undefined) {
+    const text = `a policy that lets more pass came into force during the run (${shown(applied)}).`;
+    harms.push(loosened(text));
+  }
+  if ((gathered?.heldBack ?? 0) > 0 && written.length === 0) {
+    harms.push(loosened(HELD_BACK));
+  }
+  return [...harms, ...written];
 }
 
 function loosened(text: string): PolicyHarm {
@@ -74,7 +67,7 @@ function looseningBetween(
   return firstLoosening({ document: before }, { document: after });
 }
 
-function documentOf({ snapshot, policy_hash }: LoadedPolicy): SnapshotDocument | undefined {
+function documentOf({ snapshot, policy_hash }: RunPolicyLoad): SnapshotDocument | undefined {
   const parsed = parseAs(SNAPSHOT_FILE, { snapshot, policy_hash });
   return parsed.ok ? parsed.value.snapshot : undefined;
 }

@@ -1,27 +1,30 @@
 // Writes the run down for those of its shims that are told nothing, before the agent starts.
+
 import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import {
+  codeOrText,
+  ensurePrivateFolder,
   hasSystemCode,
   processInfo,
   type System,
   thisSystem,
   writePrivateFile,
 } from '../../os/index.ts';
-import { ensurePrivateFolder } from '../../stores/config/index.ts';
 import { dropStaleFiles } from '../../stores/identity/index.ts';
 import {
   type AgentFiles,
+  type AgentFileWrite,
   agentFiles,
   fallbackRunDir,
-  type Written,
+  livingProcesses,
 } from '../../stores/runs/agent-file.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../../stores/runs/env-vars.ts';
-import { livingRuns } from '../../stores/runs/living-agents.ts';
 import { fileHash } from '../../stores/runs/policy-of-run.ts';
-import { type Refused, type RunOptions, refused } from './options.ts';
+import type { RunOptions } from './options.ts';
 
 export interface WrittenDown {
   /** Also under the agent itself, which goes on when this process is killed. */
@@ -33,12 +36,12 @@ const ATTEMPTS_MAX = 100;
 /** A home that cannot be written to at all is some people's wish; a full disk is nobody's. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
-export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown | Refused {
+export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown | Failure {
   const { paths, tell } = options;
   const files = agentFiles(env);
   if (files === undefined) {
     const message = 'the SUB_* variables of this run are longer than its shims read.';
-    return refused('SUB_USAGE', message, 'Move settings to config.toml.');
+    return failure('SUB_USAGE', message, 'Move settings to config.toml.');
   }
   const fallback = fallbackOf(options);
   const dirs = [paths.run, ...(fallback === undefined ? [] : [fallback])];
@@ -56,7 +59,7 @@ export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): Writt
     }
     files.remove();
     const message = `the run cannot be written down for its servers: ${path} (${code}).`;
-    return refused('SUB_FILE_WRITE', message, 'Free some space, or check the permissions.');
+    return failure('SUB_FILE_WRITE', message, 'Free some space, or check the permissions.');
   }
   return {
     addAgent: (pid) => {
@@ -77,7 +80,7 @@ export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): Writt
 }
 
 /** The end of another run may take the folder away before there is anything in it. */
-export function writeIn(files: AgentFiles, dir: string, pid: number): Written {
+export function writeIn(files: AgentFiles, dir: string, pid: number): AgentFileWrite {
   for (let attempt = 1; ; attempt++) {
     const written = files.write(dir, pid);
     if (written.kind !== 'failed' || written.code !== 'ENOENT') return written;
@@ -103,7 +106,7 @@ function fallbackOf({ env, paths, tell }: RunOptions): string | undefined {
   if (dir === paths.run) return undefined;
   const problem = ensurePrivateFolder(dirname(dir)) ?? ensurePrivateFolder(dir);
   if (problem === undefined) return dir;
-  tell(`${unfound()}: ${problem.where} ${problem.message}. ${problem.fix}`);
+  tell(`${unfound()}: ${problem.message} ${problem.fix}`);
   return undefined;
 }
 
@@ -123,10 +126,10 @@ export function dropOldFiles({ env, paths }: RunOptions): void {
   }
 }
 
-// The policy that a run began with, kept for its shims: who can write the file of the policy gets no
-// other one by starting a server again. The copy says nothing about itself that counts; its hash is
-// told beside its path.
-
+/**
+ * The policy that a run began with, kept for its shims: changing the file of the policy and starting a
+ * server again gives no other policy. The shims get the hash of the copy beside its path.
+ */
 export interface PolicyCopy {
   /** What the shims of the run are told of it. */
   readonly env: NodeJS.ProcessEnv;
@@ -143,7 +146,7 @@ const YOUNG_MS = 60_000;
 const UNSEEN_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Without a policy there is nothing to keep, and what an outer run has told does not count here. */
-export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Refused {
+export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Failure {
   const { snapshot, paths, config } = options;
   const nothing = { [POLICY_COPY_VAR]: undefined, [POLICY_COPY_HASH_VAR]: undefined };
   if (snapshot === null) return { env: nothing, remove: () => {} };
@@ -152,9 +155,9 @@ export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Ref
   try {
     writeCopy(path, textOf(snapshot, options));
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    const code = codeOrText(cause);
     const message = `the policy of the run cannot be kept for its servers: ${path} (${code}).`;
-    return refused('SUB_FILE_WRITE', message, 'Free some space, or check the permissions.');
+    return failure('SUB_FILE_WRITE', message, 'Free some space, or check the permissions.');
   }
   return {
     env: {
@@ -207,7 +210,7 @@ export function dropStaleCopies(
 ): void {
   // Who cannot see processes does not know which runs live.
   if (processInfo(system.pid, system) === undefined) return;
-  const living = new Set([...livingRuns(runDir, system)].map(markOf));
+  const living = new Set(livingProcesses(runDir, system).map(({ runId }) => markOf(runId)));
   const here = system.space?.() ?? 'none';
   for (const name of readdirSync(runDir).slice(0, COPIES_MAX)) {
     const [, run = '', space] = NAME.exec(name) ?? [];

@@ -1,7 +1,8 @@
 // The processes that a run has started. Linux tells by the mark in their environment and by their
 // parents; elsewhere `ps` tells by parents only, so what was left by its parent there is out of reach.
 import { spawnSync } from 'node:child_process';
-import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { processEnvironment, subCommand, thisSystem } from '../../os/index.ts';
 import type { RunningHub } from '../hub/index.ts';
 import { SHIM_MARK } from '../transports/stdio/index.ts';
 import { listProcesses, readProcess, readText, signalOne } from '../transports/stdio/processes.ts';
@@ -25,8 +26,6 @@ const HAS_PROC = process.platform === 'linux';
 const RUN_MARK = 'SUB_GOVERNANCE_ENDPOINT';
 const PS_TIMEOUT_MS = 2_000;
 const PS_BYTES_MAX = 8 * 1024 * 1024;
-const ARGS_MAX = 6;
-const PROGRAM = /^sub(?:\.m?js)?$/;
 
 /** The agent's own processes, and the shims among them. Servers belong to their shims. */
 export function processesOf(family: RunFamily): {
@@ -66,7 +65,7 @@ function fromProc({ endpoint, agentPid }: RunFamily): readonly RunProcess[] {
     const marks = marksOf(pid, endpoint);
     if (marks.isServer && pid !== agentPid) continue;
     const args = readText(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
-    found.push({ pid, ppid, isShim: isShim(args), mark: marks.mark });
+    found.push({ pid, ppid, isShim: subCommand(args) === 'shim', mark: marks.mark });
   }
   return found;
 }
@@ -75,10 +74,8 @@ function marksOf(
   pid: number,
   endpoint: string,
 ): { readonly mark: RunProcess['mark']; readonly isServer: boolean } {
-  const environment = `\0${readText(`/proc/${pid}/environ`) ?? ''}`;
-  const hub = new RegExp(`\0${RUN_MARK}=([^\0]*)`).exec(environment)?.[1];
+  const { [RUN_MARK]: hub, [SHIM_MARK]: shim } = processEnvironment(pid, thisSystem());
   const mark = hub === undefined ? 'none' : hub === endpoint ? 'ours' : 'other';
-  const shim = new RegExp(`\0${SHIM_MARK}=([^\0]*)`).exec(environment)?.[1];
   // This run itself may have been started by a server.
   return { mark, isServer: shim !== undefined && shim !== process.env[SHIM_MARK] };
 }
@@ -94,22 +91,15 @@ function fromPs(): readonly RunProcess[] {
   return (stdout ?? '').split('\n').flatMap((line) => {
     const [pid = '', ppid = '', state = 'Z', ...args] = line.trim().split(/\s+/);
     if (pid === '' || state.startsWith('Z')) return [];
-    return [{ pid: Number(pid), ppid: Number(ppid), isShim: isShim(args), mark: 'none' }];
+    return [
+      { pid: Number(pid), ppid: Number(ppid), isShim: subCommand(args) === 'shim', mark: 'none' },
+    ];
   });
-}
-
-/** `node …/sub.mjs shim …`, or `sub shim …`. */
-function isShim(args: readonly string[]): boolean {
-  return args
-    .slice(0, ARGS_MAX)
-    .some((word, at) => PROGRAM.test(basename(word)) && args[at + 1] === 'shim');
 }
 
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) signalOne(pid, signal);
 }
-
-// The end of the run's shims: by themselves once the agent is gone, else when they are told to.
 
 interface LeaveOptions {
   readonly hub: RunningHub;
@@ -145,7 +135,7 @@ async function leaveByThemselves({ hub, family, leaveMs }: LeaveOptions): Promis
     const waitedMs = performance.now() - startMs;
     if (!isSeen && (hasLeft || waitedMs >= UNSEEN_MS)) return;
     if (waitedMs >= leaveMs) return;
-    if (hasLeft) await pause();
+    if (hasLeft) await delay(POLL_MS);
   }
 }
 
@@ -153,15 +143,11 @@ async function areGone(family: RunFamily, timeoutMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + timeoutMs;
   while (shimsOf(family).length > 0) {
     if (performance.now() >= deadlineMs) return false;
-    await pause();
+    await delay(POLL_MS);
   }
   return true;
 }
 
 function shimsOf(family: RunFamily): readonly number[] {
   return processesOf(family).shims;
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }

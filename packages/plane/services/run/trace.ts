@@ -1,4 +1,5 @@
 // Where the events of a run go: one file that all of its shims append to, the ledger, or nowhere.
+
 import {
   closeSync,
   existsSync,
@@ -10,14 +11,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isFailure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
-import { makeFolders, openForAppending, refuseLink } from '../../os/index.ts';
+import { attempt, codeOrText, makeFolders, openForAppending, refuseLink } from '../../os/index.ts';
 import type { Config } from '../../stores/config/index.ts';
 import { transitPathOf } from '../../stores/runs/hub-socket.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../sink/index.ts';
 import { NEWLINE } from './event-lines.ts';
-import { type Refused, type RunOptions, refused, type TracePlace } from './options.ts';
+import type { RunOptions, TracePlace } from './options.ts';
 
 export interface Trace {
   readonly kind: 'trace';
@@ -38,14 +39,14 @@ export interface Trace {
 /** A ledger that listens answers at once; where none does, the spool has the line. */
 const BEGIN_MS = 1_000;
 
-interface Wanted {
+interface TraceFile {
   readonly path: string;
   readonly place: TracePlace;
   readonly isTold: boolean;
   readonly isTransit: boolean;
 }
 
-export function openTrace(options: RunOptions, runId: string): Trace | Refused {
+export function openTrace(options: RunOptions, runId: string): Trace | Failure {
   const { config } = options;
   const file = wantedFile(options, runId);
   if (file !== undefined) return fileTrace(file, options);
@@ -107,33 +108,35 @@ export function sinkOfRun(options: RunOptions, runId: string): Config['events.si
   return file === undefined ? options.config['events.sink'] : { kind: 'file', path: file.path };
 }
 
-/** The file that was asked for, or the one that what was asked for needs. */
-function wantedFile({ events, bundle, config, paths }: RunOptions, runId: string) {
-  const told = { isTold: true, isTransit: false };
+/** The file that was asked for, or that what was asked for needs. */
+function wantedFile(
+  { events, bundle, config, paths }: RunOptions,
+  runId: string,
+): TraceFile | undefined {
+  const known = { isTold: true, isTransit: false };
   if (events.file !== undefined) {
-    const place: TracePlace = { kind: 'file', path: events.file };
-    return { ...told, path: events.file, place } satisfies Wanted;
+    return { ...known, path: events.file, place: { kind: 'file', path: events.file } };
   }
   if (bundle !== undefined) {
     const path = join(bundle.dir, EVENTS_FILE);
-    return { ...told, path, place: { kind: 'bundle', path: bundle.dir } } satisfies Wanted;
+    return { ...known, path, place: { kind: 'bundle', path: bundle.dir } };
   }
   if (events.follow !== undefined) {
     const path = transitPathOf(paths.run, runId);
-    return { path, place: { kind: 'none' }, isTold: true, isTransit: true } satisfies Wanted;
+    return { path, place: { kind: 'none' }, isTold: true, isTransit: true };
   }
   const sink = config['events.sink'];
   if (sink.kind !== 'file') return undefined;
-  const { path } = sink;
-  return { path, place: { kind: 'file', path }, isTold: false, isTransit: false } satisfies Wanted;
+  return { ...known, path: sink.path, place: { kind: 'file', path: sink.path }, isTold: false };
 }
 
-function fileTrace(wanted: Wanted, { config, tell }: RunOptions): Trace | Refused {
+function fileTrace(wanted: TraceFile, { config, tell }: RunOptions): Trace | Failure {
   const { path, place } = wanted;
-  const stats = statOf(path);
+  // Where this fails, opening the file says what is wrong.
+  const stats = attempt(() => statSync(path, { throwIfNoEntry: false }));
   if (stats !== undefined && !stats.isFile()) {
     const message = `events cannot be written to ${path}: it is no file.`;
-    return refused('SUB_FILE_WRITE', message, 'Name a file; `--events -` prints them.');
+    return failure('SUB_FILE_WRITE', message, 'Name a file; `--events -` prints them.');
   }
   let hasComplained = false;
   const warn = (text: string): void => {
@@ -141,7 +144,7 @@ function fileTrace(wanted: Wanted, { config, tell }: RunOptions): Trace | Refuse
     tell(text);
   };
   const sink = fileSink(path, { queueBytes: config['limits.queue_bytes'], warn });
-  if (isFailure(sink)) return refused(sink.code, sink.message, sink.fix);
+  if (isFailure(sink)) return sink;
   if (stats !== undefined) endLastLine(path);
   return {
     kind: 'trace',
@@ -159,15 +162,6 @@ function fileTrace(wanted: Wanted, { config, tell }: RunOptions): Trace | Refuse
       if (wanted.isTransit) rmSync(path, { force: true });
     },
   };
-}
-
-function statOf(path: string) {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    // Opening it says what is wrong.
-    return undefined;
-  }
 }
 
 /** A writer that was killed, or a full disk, may have left half a line; ours must not become its
@@ -199,17 +193,15 @@ export function endLastLine(path: string): void {
   }
 }
 
-// The folder of a trace bundle, made before the agent starts: what cannot be kept is told first.
-
 export const EVENTS_FILE = 'events.jsonl';
 const FILES = [EVENTS_FILE, 'policy.json', 'summary.json', 'summary.md'] as const;
 
-/** A bundle that is there stays, unless it is to go. */
-export function prepareBundle(dir: string, force: boolean): Refused | undefined {
+/** Makes the folder of a bundle before the agent starts. An older bundle stays unless forced. */
+export function prepareBundle(dir: string, force: boolean): Failure | undefined {
   const taken = FILES.find((name) => existsSync(join(dir, name)));
   if (taken !== undefined && !force) {
     const message = `${join(dir, taken)} exists already, and is not overwritten.`;
-    return refused('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
+    return failure('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
   }
   try {
     refuseLink(dir);
@@ -217,12 +209,12 @@ export function prepareBundle(dir: string, force: boolean): Refused | undefined 
     for (const name of FILES) rmSync(join(dir, name), { force: true });
     return undefined;
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    const code = codeOrText(cause);
     if (code === 'ELOOP') {
       const message = `${dir} is a link, and nothing is written through one.`;
-      return refused('SUB_FILE_WRITE', message, 'Name the folder itself.');
+      return failure('SUB_FILE_WRITE', message, 'Name the folder itself.');
     }
     const message = `the folder ${dir} cannot be made (${code}).`;
-    return refused('SUB_FILE_WRITE', message, 'Check the path and its permissions.');
+    return failure('SUB_FILE_WRITE', message, 'Check the path and its permissions.');
   }
 }

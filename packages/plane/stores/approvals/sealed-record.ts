@@ -2,7 +2,7 @@
 // over it. Whoever can write into the folder but has no key can approve nothing.
 
 import { createHash } from 'node:crypto';
-import { type Failure, failure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { HomeSeal, Signature } from '../../os/crypto/index.ts';
 import { parseJson } from './files.ts';
 
@@ -28,7 +28,7 @@ export function recordSeal(key: HomeSeal, folder: string): RecordSeal {
   return {
     seal(name, line) {
       const signed = key.sign(signedText(name, line));
-      if (signed.kind === 'signed') return `${line}\n${signatureLine(signed.signature)}\n`;
+      if (!isFailure(signed)) return `${line}\n${signatureLine(signed)}\n`;
       const { message, fix } = signed;
       return failure('SUB_APPROVAL_STORE', message, fix);
     },
@@ -39,9 +39,8 @@ export function recordSeal(key: HomeSeal, folder: string): RecordSeal {
       const digest = createHash('sha256').update(`${name}\n${text}`).digest('hex');
       if (known.has(digest)) return { kind: 'line', line };
       const checked = key.check(signedText(name, line), signature);
-      if (checked.kind === 'fault') return refused(`it cannot be checked: ${checked.message}`);
-      if (checked.kind === 'forged')
-        return refused('its signature does not hold: somebody else wrote it');
+      if (isFailure(checked)) return refused(`it cannot be checked: ${checked.message}`);
+      if (!checked) return refused('its signature does not hold: somebody else wrote it');
       if (known.size >= KNOWN_MAX) known.clear();
       known.add(digest);
       return { kind: 'line', line };

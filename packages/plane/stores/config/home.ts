@@ -1,8 +1,7 @@
 // The product's folder, and what is where in it.
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ensurePrivateFolder as ensureFolder } from '../../os/index.ts';
-import type { ConfigProblem } from './problem.ts';
+import { attempt } from '../../os/index.ts';
 
 export interface HomePaths {
   readonly home: string;
@@ -38,31 +37,6 @@ export function homePaths(env: Env): HomePaths {
 
 /** An empty HOME counts as unset: it would be the current folder, whichever that is. */
 export function userHome(env: Env): string {
-  return resolve(env['HOME'] || accountHome());
-}
-
-/** As the system has it on record. A user who is on no record has the root, and may rarely write there. */
-function accountHome(): string {
-  try {
-    return userInfo().homedir || '/';
-  } catch {
-    return '/';
-  }
-}
-
-/**
- * Creates a folder of the home on demand, for its owner alone. A folder that others may write to
- * is refused: they could put their policy, or their ledger, in place of ours.
- */
-export function ensurePrivateFolder(path: string): ConfigProblem | undefined {
-  const failed = ensureFolder(path);
-  if (failed === undefined) return undefined;
-  const { code, fix } = failed;
-  const message = failed.message.slice(path.length + 1, -1);
-  return { code: code === 'SUB_FILE_WRITE' ? code : 'SUB_HOME_UNSAFE', where: path, message, fix };
-}
-
-/** Checks the home that is there, and makes it if it is not. */
-export function ensureHome({ home }: HomePaths): ConfigProblem | undefined {
-  return ensurePrivateFolder(home);
+  // A user without an entry in the system's database gets the root.
+  return resolve(env['HOME'] || attempt(() => userInfo().homedir) || '/');
 }

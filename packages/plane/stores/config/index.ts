@@ -1,3 +1,4 @@
+export { ensurePrivateFolder } from '../../os/index.ts';
 export type { ApprovalSettings } from './approvals.ts';
 export type { FindOptions, FoundPolicies, IgnoredPolicy } from './find-policy.ts';
 export {
@@ -7,7 +8,7 @@ export {
   projectOfPolicy,
 } from './find-policy.ts';
 export type { Env, HomePaths } from './home.ts';
-export { ensureHome, ensurePrivateFolder, homePaths, userHome } from './home.ts';
+export { homePaths, userHome } from './home.ts';
 export type { LoadOptions, LoadResult, Origin } from './load.ts';
 export { loadConfig } from './load.ts';
 export type { ConfigCode, ConfigProblem } from './problem.ts';

@@ -106,7 +106,7 @@ function defaults(
   return SETTING_KEYS.filter((key) => !chosen.has(key)).map((key) => {
     const { type, fallback } = SETTINGS[key];
     const read: Read =
-      fallback === null ? { ok: true, value: null } : readValue(type, fallback, places);
+      fallback === undefined ? { ok: true, value: null } : readValue(type, fallback, places);
     return { key, origin: 'default', where: `the default of ${key}`, read };
   });
 }
@@ -115,7 +115,7 @@ function defaults(
 function readEnvironment({ env, flags = {} }: LoadOptions, places: Places): readonly Written[] {
   const texts = SETTING_KEYS.flatMap((key) => {
     const setting = SETTINGS[key];
-    const flag = setting.flag === null ? undefined : flags[setting.flag];
+    const flag = setting.flag === undefined ? undefined : flags[setting.flag];
     return [
       { key, origin: 'env' as const, where: setting.env, text: env[setting.env] || undefined },
       { key, origin: 'flag' as const, where: `--${setting.flag}`, text: flag },

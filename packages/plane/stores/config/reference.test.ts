@@ -8,7 +8,7 @@ const PAGE = readFileSync(new URL('../../../../docs/reference/config.md', import
 
 function section(key: SettingKey): string {
   const { type, fallback, env, flag, doc } = SETTINGS[key];
-  const shown = fallback === null ? 'none' : `\`${JSON.stringify(fallback)}\``;
+  const shown = fallback === undefined ? 'none' : `\`${JSON.stringify(fallback)}\``;
   return [
     `### \`${key}\``,
     '',
@@ -17,7 +17,7 @@ function section(key: SettingKey): string {
     `- Takes: ${describeType(type)}.`,
     `- Default: ${shown}.`,
     `- Variable: \`${env}\`.`,
-    ...(flag === null ? [] : [`- Flag: \`--${flag}\`.`]),
+    ...(flag === undefined ? [] : [`- Flag: \`--${flag}\`.`]),
     '',
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 // Every setting there is: where it is written, what it takes, what holds without it. Reading,
 // checking and docs/reference/config.md all follow this table.
-import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, type Profile } from '@subluminal/contracts';
+import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from '@subluminal/contracts';
 
 export type SettingType =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
@@ -14,10 +14,11 @@ export type SettingType =
 
 export interface Setting {
   readonly type: SettingType;
-  /** As a person would write it; null for none. */
-  readonly fallback: string | number | boolean | readonly string[] | null;
+  /** As a person would write it; a setting without one is null unless it is set. */
+  readonly fallback?: string | number | boolean | readonly string[];
+  /** The environment variable. */
   readonly env: string;
-  readonly flag: string | null;
+  readonly flag?: string;
   readonly doc: string;
 }
 
@@ -25,44 +26,6 @@ export type SinkTarget =
   | { readonly kind: 'ledger' }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'off' };
-
-/** What each setting comes to. */
-export interface Config {
-  readonly 'limits.max_inspect_bytes': number;
-  readonly 'limits.max_preview_bytes': number;
-  readonly 'limits.max_message_bytes': number;
-  readonly 'limits.request_timeout_ms': number;
-  readonly 'limits.queue_bytes': number;
-  readonly 'shutdown.grace_ms': number;
-  readonly 'shutdown.term_grace_ms': number;
-  readonly 'hub.ready_timeout_ms': number;
-  readonly 'log.level': 'error' | 'warn' | 'info' | 'debug';
-  readonly 'events.sink': SinkTarget;
-  readonly 'ledger.path': string;
-  readonly 'ledger.socket': string;
-  /** `off`, or `HOST:PORT` of this machine alone. */
-  readonly 'ledger.http': string;
-  readonly 'ledger.idle_exit_ms': number;
-  readonly 'ledger.retention_days': number;
-  readonly 'ledger.retention_previews_days': number;
-  readonly 'policy.path': string | null;
-  readonly 'policy.reload': 'any' | 'tighten' | 'off';
-  readonly 'cedar.policies': string | null;
-  readonly 'cedar.schema': string | null;
-  readonly 'cedar.entities': string | null;
-  readonly profile: Profile;
-  readonly 'previews.enabled': boolean;
-  readonly 'redact.extra_patterns': readonly string[];
-  readonly 'surface.manifests': string;
-  readonly 'pins.mode': 'off' | 'on' | 'strict';
-  readonly 'secrets.passphrase_file': string | null;
-  readonly 'secrets.vault_addr': string | null;
-  readonly 'secrets.vault_token_file': string | null;
-  readonly 'secrets.connect_addr': string | null;
-  readonly 'secrets.connect_token_file': string | null;
-}
-
-export type SettingKey = keyof Config;
 
 const MIB = 1_048_576;
 const DAYS_MAX = 36_500;
@@ -72,64 +35,56 @@ const SOCKET_BYTES_MAX = 103;
 export const PATTERNS_MAX = 100;
 export const PATTERN_LENGTH_MAX = 1_000;
 
-const integer = (min: number, max: number): SettingType => ({ kind: 'integer', min, max });
-const path = (bytesMax = PATH_BYTES_MAX): SettingType => ({ kind: 'path', bytesMax });
+const integer = (min: number, max: number) => ({ kind: 'integer', min, max }) as const;
+const path = (bytesMax = PATH_BYTES_MAX) => ({ kind: 'path', bytesMax }) as const;
 
-export const SETTINGS: { readonly [K in SettingKey]: Setting } = {
+const TABLE = {
   'limits.max_inspect_bytes': {
     type: integer(1_024, 64 * MIB),
     fallback: MAX_INSPECT_BYTES,
     env: 'SUB_MAX_INSPECT_BYTES',
-    flag: null,
     doc: 'A larger message streams through with its hash and is decided on its tool name alone. Its end is held back until all of it is checked.',
   },
   'limits.max_preview_bytes': {
     type: integer(0, 65_536),
     fallback: MAX_PREVIEW_BYTES,
     env: 'SUB_MAX_PREVIEW_BYTES',
-    flag: null,
     doc: 'How much of the arguments and of the result an event shows.',
   },
   'limits.max_message_bytes': {
     type: integer(1_024, 1_024 * MIB),
     fallback: 10 * MIB,
     env: 'SUB_MAX_MESSAGE_BYTES',
-    flag: null,
     doc: 'A larger message is refused in the profile `production`.',
   },
   'limits.request_timeout_ms': {
     type: integer(1_000, 86_400_000),
     fallback: 300_000,
     env: 'SUB_REQUEST_TIMEOUT_MS',
-    flag: null,
     doc: 'A request without an answer for so long is reported as an orphan.',
   },
   'limits.queue_bytes': {
     type: integer(65_536, 1_024 * MIB),
     fallback: 8 * MIB,
     env: 'SUB_QUEUE_BYTES',
-    flag: null,
     doc: 'Events that wait for the ledger in memory; beyond it previews go, and the rest waits on disk.',
   },
   'shutdown.grace_ms': {
     type: integer(0, 600_000),
     fallback: 5_000,
     env: 'SUB_GRACE_MS',
-    flag: null,
     doc: 'How long a server may take to end after its input has ended.',
   },
   'shutdown.term_grace_ms': {
     type: integer(0, 600_000),
     fallback: 2_000,
     env: 'SUB_TERM_GRACE_MS',
-    flag: null,
     doc: 'How long it may take after SIGTERM; then it is killed.',
   },
   'hub.ready_timeout_ms': {
     type: integer(0, 600_000),
     fallback: 30_000,
     env: 'SUB_HUB_READY_TIMEOUT_MS',
-    flag: null,
     doc: 'How long a shim waits for the hub of its run before it reads the first message. It asks at most 20 times.',
   },
   'log.level': {
@@ -150,47 +105,40 @@ export const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     type: path(),
     fallback: '$SUB_HOME/ledger.db',
     env: 'SUB_LEDGER_PATH',
-    flag: null,
     doc: 'The database of the ledger.',
   },
   'ledger.socket': {
     type: path(SOCKET_BYTES_MAX),
     fallback: '$SUB_HOME/run/ledger.sock',
     env: 'SUB_LEDGER_SOCKET',
-    flag: null,
     doc: 'The Unix socket of the ledger.',
   },
   'ledger.http': {
     type: { kind: 'listen' },
     fallback: '127.0.0.1:0',
     env: 'SUB_LEDGER_HTTP',
-    flag: null,
     doc: 'Where `sub ledgerd` serves its HTTP API; port 0 takes a free one. `$SUB_HOME/run/ledger.json` says which, and holds the token.',
   },
   'ledger.idle_exit_ms': {
     type: integer(100, 86_400_000),
     fallback: 60_000,
     env: 'SUB_LEDGER_IDLE_EXIT_MS',
-    flag: null,
     doc: 'A `sub ledgerd` that was started by a shim or a command ends when nobody has needed it for so long.',
   },
   'ledger.retention_days': {
     type: integer(1, DAYS_MAX),
     fallback: 90,
     env: 'SUB_RETENTION_DAYS',
-    flag: null,
     doc: 'How long `sub ledgerd` and `sub ledger prune` keep runs.',
   },
   'ledger.retention_previews_days': {
     type: integer(0, DAYS_MAX),
     fallback: 30,
     env: 'SUB_RETENTION_PREVIEWS_DAYS',
-    flag: null,
     doc: 'How long `sub ledgerd` and `sub ledger prune` keep previews.',
   },
   'policy.path': {
     type: path(),
-    fallback: null,
     env: 'SUB_POLICY',
     flag: 'policy',
     doc: 'The bundle, which then holds alone. Without it, that of the home and that of the project hold; see `sub trust`.',
@@ -199,28 +147,22 @@ export const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     type: { kind: 'choice', values: ['any', 'tighten', 'off'] },
     fallback: 'tighten',
     env: 'SUB_POLICY_RELOAD',
-    flag: null,
     doc: 'Which changes of the file take effect while a shim runs: `any`, only those that let nothing more pass (`tighten`), or none (`off`).',
   },
   'cedar.policies': {
     type: path(),
-    fallback: null,
     env: 'SUB_CEDAR_POLICIES',
     flag: 'cedar',
     doc: 'Cedar policies: a folder, or one file. Where there are any, each call needs their permit too, and only `sub run` and `sub wrap` can give it.',
   },
   'cedar.schema': {
     type: path(),
-    fallback: null,
     env: 'SUB_CEDAR_SCHEMA',
-    flag: null,
     doc: 'The schema of the Cedar policies, where it is not in their folder.',
   },
   'cedar.entities': {
     type: path(),
-    fallback: null,
     env: 'SUB_CEDAR_ENTITIES',
-    flag: null,
     doc: 'The entities of the Cedar policies, where they are not in their folder.',
   },
   profile: {
@@ -234,66 +176,73 @@ export const SETTINGS: { readonly [K in SettingKey]: Setting } = {
     type: { kind: 'boolean' },
     fallback: true,
     env: 'SUB_PREVIEWS',
-    flag: null,
     doc: 'Whether events show arguments and results, redacted and shortened.',
   },
   'redact.extra_patterns': {
     type: { kind: 'patterns' },
     fallback: [],
     env: 'SUB_REDACT_EXTRA_PATTERNS',
-    flag: null,
     doc: 'Regular expressions (RE2) whose matches are redacted, on top of the known secret formats. In the environment, a JSON list.',
   },
   'surface.manifests': {
     type: path(),
     fallback: '$SUB_HOME/manifests',
     env: 'SUB_MANIFESTS',
-    flag: null,
     doc: 'The folder of the manifests: one file for each server, named after it.',
   },
   'pins.mode': {
     type: { kind: 'choice', values: ['off', 'on', 'strict'] },
     fallback: 'on',
     env: 'SUB_PINS_MODE',
-    flag: null,
     doc: 'Whether the tools of a server are held against what is known of them. `strict` also blocks a tool that was not listed in this session.',
   },
   'secrets.passphrase_file': {
     type: path(),
-    fallback: null,
     env: 'SUB_VAULT_PASSPHRASE_FILE',
-    flag: null,
     doc: 'A file of mode 0600 with the passphrase of the store of secrets, for where nobody can type it.',
   },
   'secrets.vault_addr': {
     type: { kind: 'address' },
-    fallback: null,
     env: 'SUB_VAULT_ADDR',
-    flag: null,
     doc: 'The address of HashiCorp Vault, for `vault://`. Without it, VAULT_ADDR, with the token of VAULT_TOKEN alone.',
   },
   'secrets.vault_token_file': {
     type: path(),
-    fallback: null,
     env: 'SUB_VAULT_TOKEN_FILE',
-    flag: null,
     doc: 'A file of mode 0600 with the token for HashiCorp Vault. Without it, VAULT_TOKEN, then `~/.vault-token`.',
   },
   'secrets.connect_addr': {
     type: { kind: 'address' },
-    fallback: null,
     env: 'SUB_CONNECT_ADDR',
-    flag: null,
     doc: 'The address of a 1Password Connect server, for `op://`. Without it, OP_CONNECT_HOST, with the token of OP_CONNECT_TOKEN alone.',
   },
   'secrets.connect_token_file': {
     type: path(),
-    fallback: null,
     env: 'SUB_CONNECT_TOKEN_FILE',
-    flag: null,
     doc: 'A file of mode 0600 with the token for the Connect server. Without it, OP_CONNECT_TOKEN.',
   },
-};
+} as const satisfies { readonly [key: string]: Setting };
+
+export type SettingKey = keyof typeof TABLE;
+
+/** The value that a setting comes to. */
+type SettingValue<S extends Setting> = S['type'] extends { readonly kind: 'integer' }
+  ? number
+  : S['type'] extends { readonly kind: 'boolean' }
+    ? boolean
+    : S['type'] extends { readonly kind: 'choice'; readonly values: readonly (infer V)[] }
+      ? V
+      : S['type'] extends { readonly kind: 'sink' }
+        ? SinkTarget
+        : S['type'] extends { readonly kind: 'patterns' }
+          ? readonly string[]
+          : S extends { readonly fallback: string }
+            ? string
+            : string | null;
+
+export type Config = { readonly [K in SettingKey]: SettingValue<(typeof TABLE)[K]> };
+
+export const SETTINGS: { readonly [K in SettingKey]: Setting } = TABLE;
 
 export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS).filter(isSettingKey);
 

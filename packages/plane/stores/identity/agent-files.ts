@@ -1,11 +1,14 @@
-// The files of a run folder that are named after the process of an agent: who else has its number
-// later has another name. `sub run` and the shims of an agent find each other by them.
+// The files of a run folder that are named after the process of an agent, by pid and start time.
+// `sub run` and the shims of an agent find each other by them.
 import { existsSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isObject } from '@subluminal/contracts';
 import {
+  attempt,
   createPrivateFile,
   makeFolders,
   type ProcessInfo,
+  parseJson,
   processInfo,
   readRegularFile,
   type System,
@@ -24,10 +27,10 @@ export const AGENT_FILE_BYTES_MAX = 1_048_576;
 const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.[A-Za-z0-9.-]{1,200}$/;
 const PLACE = /^shim-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const FILES_MAX = 500;
-/** A space begins with the boot that it belongs to. */
+/** A pid namespace is written as its boot, a dash, and a number. */
 const BOOT_LENGTH = 9;
 const KEPT_MS = 60 * 60_000;
-/** Of a container with the same home, whose processes nobody sees here; most are gone by then. */
+/** For files of a container with the same home, whose processes cannot be seen from here. */
 const KEPT_ELSEWHERE_MS = 30 * 24 * KEPT_MS;
 
 export function agentFileName({ pid, start }: ProcessName): string {
@@ -39,7 +42,7 @@ export function placeName({ pid, start }: ProcessName, shim: ProcessName): strin
   return `agent-${pid}-${start}.shim-${shim.pid}-${shim.start}.json`;
 }
 
-/** Whether a shim that lives has a place in the run of this agent. Places of dead ones are removed. */
+/** Whether a living shim has a place in the run of this agent. Removes the places of dead shims. */
 export function hasShims(runDir: string, agent: ProcessName, system: System): boolean {
   const prefix = `agent-${agent.pid}-${agent.start}.`;
   let isOneAlive = false;
@@ -62,7 +65,7 @@ export function readAgentFile(path: string): string | undefined {
 
 export interface OnceCreated {
   readonly text: string;
-  /** Whether it is our text, because we were first. */
+  /** Whether this process was first, so that the text is its own. */
   readonly isOurs: boolean;
 }
 
@@ -97,7 +100,7 @@ export function dropStaleFiles({ runDir, system, nowMs }: StaleOptions): void {
   }
 }
 
-/** Whether an agent of this boot is on record whose processes have other numbers than those here. */
+/** Whether an agent of this boot is on record whose pid namespace is another one. */
 export function hasFilesOfElsewhere(runDir: string, system: System): boolean {
   const boot = system.space?.()?.slice(0, BOOT_LENGTH);
   if (boot === undefined || !existsSync(runDir)) return false;
@@ -108,27 +111,19 @@ export function hasFilesOfElsewhere(runDir: string, system: System): boolean {
   });
 }
 
-/** Whether somebody has written it who numbers processes otherwise. */
+/** Whether a process of another pid namespace wrote the file. */
 function isElsewhere(path: string, system: System): boolean {
   const space = spaceOf(path);
   return space !== undefined && space !== system.space?.();
 }
 
-/** Where the numbers of processes mean what they mean in this file. */
+/** The pid namespace of the process that wrote the file. */
 function spaceOf(path: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(readAgentFile(path) ?? 'null');
-    if (typeof value !== 'object' || value === null || !('space' in value)) return undefined;
-    return typeof value.space === 'string' ? value.space : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = attempt(() => parseJson(readAgentFile(path) ?? ''));
+  return isObject(value) && typeof value['space'] === 'string' ? value['space'] : undefined;
 }
 
+/** Removes a file that another process may have removed first. */
 export function drop(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // Another one was quicker.
-  }
+  attempt(() => unlinkSync(path));
 }

@@ -1,17 +1,15 @@
-// Who acts, where and for whom: what every event of this process repeats.
-
+// Who acts, where and for whom: every event of this process repeats it.
 import { dirname, join } from 'node:path';
 import type { Client, Env as EnvName, Producer, Profile, Workload } from '@subluminal/contracts';
-import { type System, thisSystem } from '../../os/index.ts';
+import { errorText, processEnvironment, type System, thisSystem } from '../../os/index.ts';
 import { createOnce } from './agent-files.ts';
 import { type AgentProcess, agentProcess } from './agent-process.ts';
 import { type RunId, runIdOf } from './run-id.ts';
-import { withoutServers } from './server-only.ts';
 import { type CiJob, ciJob, type Env, pod, shortText } from './workload.ts';
 
 export interface IdentifyOptions {
   readonly env: Env;
-  /** Variables that were set for the server alone: of them only what the agent has says who acts. */
+  /** Variables that were set for the server alone, and do not say who acts. */
   readonly serverOnly?: readonly string[];
   readonly cwd: string;
   /** `$SUB_HOME/run` and `$SUB_HOME/host-id`. */
@@ -23,13 +21,13 @@ export interface IdentifyOptions {
 
 export interface Identified {
   readonly producer: Producer;
-  /** Who made up the run: the one that did tells of its start. */
+  /** Where the run comes from: the process that created it records its start. */
   readonly runOrigin: RunId['origin'];
-  /** What was set but cannot be, each with its fix. */
+  /** Settings that cannot be used, each with its fix. */
   readonly warnings: readonly string[];
-  /** Why the run cannot be known although there is one. */
+  /** Why the run is unknown although there is one. */
   readonly problem?: string;
-  /** Gives the place in the run back; true when nobody is left in it to tell of its end. */
+  /** Gives the place in the run back; true when no other process is left to record its end. */
   readonly leave: () => boolean;
 }
 
@@ -43,7 +41,11 @@ export function identify(given: IdentifyOptions): Identified {
   const warnings: string[] = [];
   const warn = (text: string) => warnings.push(text);
   const agent = agentProcess(system);
-  const env = withoutServers(given.env, serverOnly, { agent, system });
+  const env = withoutServers(
+    given.env,
+    serverOnly,
+    agent && processEnvironment(agent.process.pid, system),
+  );
   const options = { ...given, env };
   const job = ciJob(env);
   const workload = workloadOf({ ...options, system }, job);
@@ -73,6 +75,18 @@ export function identify(given: IdentifyOptions): Identified {
   };
   const { origin: runOrigin, problem, leave } = run;
   return { producer, runOrigin, warnings, ...(problem !== undefined && { problem }), leave };
+}
+
+/**
+ * Variables that an entry of a config sets for its server reach the shim as well, and must not say who
+ * acts: they are taken as the agent itself has them, which only Linux shows.
+ */
+function withoutServers(env: Env, names: readonly string[], agentEnv: Env = {}): Env {
+  const own = new Set(names.filter((name) => !/^SUB_/i.test(name)));
+  if (own.size === 0) return env;
+  const rest = Object.entries(env).filter(([name]) => !own.has(name));
+  const agents = Object.entries(agentEnv).filter(([name]) => own.has(name));
+  return Object.fromEntries([...rest, ...agents]);
 }
 
 function clientOf(env: Env, agent: AgentProcess | undefined, warn: Warn): Client {
@@ -132,7 +146,7 @@ function principalOf(
   return user ? shortText(`${user}@${system.hostName()}`) : undefined;
 }
 
-/** One random id per machine, made by whoever needs it first. */
+/** One random id per machine, made by the process that needs it first. */
 function hostId(path: string, system: System, warn: Warn): string {
   const fresh = system.uuid();
   try {
@@ -140,8 +154,7 @@ function hostId(path: string, system: System, warn: Warn): string {
     if (UUID.test(id)) return id;
     warn(`${path} holds no id of this machine. Remove the file.`);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    warn(`the id of this machine cannot be kept: ${reason}. Check SUB_HOME.`);
+    warn(`the id of this machine cannot be kept: ${errorText(cause)}. Check SUB_HOME.`);
   }
   return fresh;
 }

@@ -1,9 +1,17 @@
 // Whether the process that runs a command may act for a person. An agent that can start commands must
-// not approve its own calls, accept changed pins or read secrets. What the process says about itself
-// (its environment) proves nothing, so the processes above it and its terminal are looked at.
+// not approve its own calls, accept changed pins or read secrets. The environment of the process
+// proves nothing, so the processes above it and its terminal are checked.
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ProcessInfo, processInfo, type System } from '../../os/index.ts';
+import {
+  ANCESTORS_MAX,
+  type ProcessInfo,
+  processEnvironment,
+  processInfo,
+  type System,
+  subCommand,
+  withAncestors,
+} from '../../os/index.ts';
 import { agentFileName, hasFilesOfElsewhere } from './agent-files.ts';
 import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
 import type { Env } from './workload.ts';
@@ -28,8 +36,6 @@ export type PersonProblem =
 /** What `sub run`, `sub wrap` and `sub shim` tell their children. */
 const MARKS = ['SUB_RUN_ID', 'SUB_GOVERNANCE_ENDPOINT', 'SUB_SHIM_ID'];
 const HOSTS: ReadonlySet<string> = new Set(['run', 'wrap', 'shim']);
-const PROGRAM = /^sub(?:\.m?js)?$/;
-const ANCESTORS_MAX = 64;
 /** Some desktops start each window as an orphan; these programs are windows that a person types in. */
 const WINDOWS =
   /^\/(?:usr|opt|nix\/store|snap)\/.*\/(?:alacritty|foot|ghostty|gnome-terminal-server|kitty|konsole|ptyxis-agent|rxvt|st|urxvt|wezterm-gui|xfce4-terminal|xterm)$/;
@@ -43,11 +49,11 @@ export function personProblem(options: PersonOptions): PersonProblem | undefined
   if (chain === undefined) return untraced('the system does not tell which processes are above it');
   for (const info of chain.slice(1)) {
     const { pid } = info;
-    const host = hostCommand(info.args);
+    const host = hostCommand(info);
     if (host !== undefined) return inside(`the process ${pid} above it is \`sub ${host}\``);
     const isAgent = existsSync(join(runDir, agentFileName(info))) && !isInteractiveShell(info);
     if (isAgent) return inside(`the process ${pid} above it is an agent with governed servers`);
-    const told = environOf(pid, system);
+    const told = processEnvironment(pid, system);
     const its = MARKS.find((name) => (told[name] ?? '') !== '');
     if (its !== undefined) return inside(`the process ${pid} above it has ${its}`);
   }
@@ -66,19 +72,13 @@ function untraced(what: string): PersonProblem {
   return { kind: 'untraced', what };
 }
 
-/** This process first, then all that are above it. Undefined: nobody can tell. */
+/** This process first, then all that are above it. Undefined when the system does not show them. */
 function ancestry(system: System): readonly ProcessInfo[] | undefined {
-  // In a namespace of its own whose /proc is still the outer one, numbers mean other processes.
+  // In a pid namespace whose /proc is still the outer one, pids mean other processes.
   const self = system.platform === 'linux' ? system.link?.('/proc/self') : undefined;
   if (self !== undefined && self !== String(system.pid)) return undefined;
-  const chain: ProcessInfo[] = [];
-  let info = processInfo(system.pid, system);
-  while (info !== undefined) {
-    if (chain.length >= ANCESTORS_MAX) return undefined;
-    chain.push(info);
-    info = info.ppid > 0 ? processInfo(info.ppid, system) : undefined;
-  }
-  return chain.length === 0 ? undefined : chain;
+  const chain = [...withAncestors(system.pid, system)];
+  return chain.length === 0 || chain.length >= ANCESTORS_MAX ? undefined : chain;
 }
 
 /** Up to the one that was started by init, or left to it. */
@@ -87,22 +87,10 @@ function belowInit(chain: readonly ProcessInfo[]): readonly ProcessInfo[] {
   return init === -1 ? chain : chain.slice(0, init);
 }
 
-/** `node …/sub.mjs shim …`, or `sub shim …`. */
-function hostCommand(args: readonly string[]): string | undefined {
-  const at = args.findIndex((word) => PROGRAM.test(word.split('/').at(-1) ?? ''));
-  const command = at < 0 ? undefined : args[at + 1];
+/** The command of a process that hosts a run or a server. */
+function hostCommand({ args }: ProcessInfo): string | undefined {
+  const command = subCommand(args);
   return command !== undefined && HOSTS.has(command) ? command : undefined;
-}
-
-/** As the process was started; Linux alone tells, and only for processes of the same user. */
-function environOf(pid: number, system: System): Env {
-  if (system.platform !== 'linux') return {};
-  const words = (system.readFile(`/proc/${pid}/environ`) ?? '').split('\0');
-  const pairs = words.flatMap((word) => {
-    const at = word.indexOf('=');
-    return at > 0 ? [[word.slice(0, at), word.slice(at + 1)] as const] : [];
-  });
-  return Object.fromEntries(pairs);
 }
 
 /**
@@ -144,8 +132,11 @@ function livingRuns({ system, homeOf, env }: PersonOptions): readonly LivingRun[
   return (system.pids?.() ?? []).flatMap((pid) => {
     if (pid === system.pid) return [];
     const info = processInfo(pid, system);
-    if (info === undefined || hostCommand(info.args) === undefined) return [];
-    const its = resolve(system.link?.(`/proc/${pid}/cwd`) ?? '/', homeOf(environOf(pid, system)));
+    if (info === undefined || hostCommand(info) === undefined) return [];
+    const its = resolve(
+      system.link?.(`/proc/${pid}/cwd`) ?? '/',
+      homeOf(processEnvironment(pid, system)),
+    );
     // By the folder itself: it may have many names. One that cannot be looked at may be the same.
     const id = system.fileId?.(its);
     if (id !== undefined && home !== undefined && id !== home) return [];

@@ -1,9 +1,10 @@
-// The run that this shim belongs to. `sub run` says it; without, the shims that one agent process
-// starts agree on one through a file named after that process. Such a run lasts while one of them
-// lives: each has a place beside the file, and the last to leave ends the run.
+// The run that this shim belongs to. `sub run` sets it; without it, the shims of one agent process
+// agree on one through a file named after that process. Such a run lasts while one of them lives:
+// each has a place beside the file, and the last to leave ends the run.
 import { linkSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasSystemCode, processInfo, type System } from '../../os/index.ts';
+import { isObject } from '@subluminal/contracts';
+import { errorText, hasSystemCode, parseJson, processInfo, type System } from '../../os/index.ts';
 import {
   agentFileName,
   createOnce,
@@ -19,7 +20,7 @@ export interface RunId {
   readonly id: string;
   /** `given` by SUB_RUN_ID, `created` here, `joined` from another shim, or `alone` without a file. */
   readonly origin: 'given' | 'created' | 'joined' | 'alone';
-  /** The file of the run is damaged: whoever is alone for this reason may be without its policy. */
+  /** The file of the run is damaged, so the shim may lack the policy of the run. */
   readonly problem?: string;
   /** Gives the place in the run back; true when nobody is left in it. */
   readonly leave: () => boolean;
@@ -66,7 +67,7 @@ function takePart(options: RunIdOptions, part: Part): RunId {
   const alone = { id: fresh, origin: 'alone', leave: nobodyLeft } as const;
   try {
     mkdirSync(runDir, { recursive: true, mode: 0o700 });
-    // The place comes first: who wants to end the run sees it.
+    // The place comes first: a shim that wants to end the run sees it.
     const space = system.space?.();
     writeFileSync(place, `${JSON.stringify({ space })}\n`, { mode: 0o600 });
     const text = `${JSON.stringify({ run_id: fresh, space })}\n`;
@@ -82,8 +83,7 @@ function takePart(options: RunIdOptions, part: Part): RunId {
     return { id, origin: once.isOurs ? 'created' : 'joined', leave };
   } catch (cause) {
     drop(place);
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    warn(`the servers of this agent cannot share a run: ${reason}. Check SUB_HOME.`);
+    warn(`the servers of this agent cannot share a run: ${errorText(cause)}. Check SUB_HOME.`);
     return alone;
   }
 }
@@ -97,11 +97,11 @@ function leaveRun({ runDir, system }: RunIdOptions, part: Part & { readonly id: 
     if (hasShims(runDir, agent, system) || readIdAt(path) !== id) return false;
     renameSync(path, taken);
   } catch (cause) {
-    // Gone: another one was quicker. Whatever else keeps us from it keeps the others from it, too.
+    // Without the file, another shim was quicker. Any other reason stops all shims alike.
     return !hasSystemCode(cause, 'ENOENT');
   }
   try {
-    // Between the look and the grip somebody may have come in, or begun the next run.
+    // Another shim may have joined, or begun the next run, since the check.
     const isOver = readIdAt(taken) === id && !hasShims(runDir, agent, system);
     if (!isOver) linkSync(taken, path);
     return isOver;
@@ -119,12 +119,7 @@ function readIdAt(path: string): string | undefined {
 }
 
 function readId(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || !('run_id' in value)) return undefined;
-    const { run_id: id } = value;
-    return typeof id === 'string' && ID.test(id) ? id : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  const id = isObject(value) ? value['run_id'] : undefined;
+  return typeof id === 'string' && ID.test(id) ? id : undefined;
 }

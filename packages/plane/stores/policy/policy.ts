@@ -1,8 +1,9 @@
 // Which policy a shim works by, now and after the file has changed.
-import { statSync, unwatchFile, watchFile } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Profile } from '@subluminal/contracts';
 import { compileBundle, type Snapshot } from '@subluminal/core/policy';
 import { sha256 } from '../../os/crypto/index.ts';
+import { attempt, watchFiles } from '../../os/index.ts';
 import type { LoadedPolicy } from './policy-file.ts';
 import { type PolicySource, projectSource } from './sources.ts';
 import { NO_POLICY } from './untrusted-alone.ts';
@@ -23,18 +24,15 @@ export async function loadPolicy(
   return second === undefined ? readAlone(first, profile) : readTightened(first, second, profile);
 }
 
-/** What tells one state of the files from another; the same for all that cannot be seen. */
+/** Tells one state of the files from another; the same for all files that cannot be seen. */
 export function markOf(sources: readonly PolicySource[]): string {
-  return sources.map(({ path }) => fileMark(path)).join('\n');
-}
-
-function fileMark(path: string): string {
-  try {
-    const { ino, size, mtimeMs, ctimeMs } = statSync(path);
-    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
-  } catch {
-    return '';
-  }
+  const marks = sources.map(({ path }) => {
+    const stats = attempt(() => statSync(path));
+    return stats === undefined
+      ? ''
+      : [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');
+  });
+  return marks.join('\n');
 }
 
 export interface ChangedPolicy {
@@ -56,39 +54,20 @@ interface PolicyWatch {
   readonly broken: (message: string) => void;
 }
 
-/** Looks at the files by polling: editors replace files, and a watch on the old one sees nothing. */
+/** Follows the files, and loads them when one has changed. */
 export function watchPolicy(watch: PolicyWatch): { stop(): void } {
-  const { sources, home, mark, profile, changed, broken } = watch;
-  let reading = false;
-  let again = false;
+  const { sources, home, profile, changed, broken } = watch;
+  let { mark } = watch;
   const read = async (): Promise<void> => {
+    const now = markOf(sources);
+    if (now === mark) return;
+    mark = now;
     const fresh = sourcesNow(sources, home);
     const loaded = await loadPolicy(fresh, profile);
     if (loaded.ok) await changed({ ...loaded, sources: fresh });
     else broken(loaded.message);
   };
-  const look = (): void => {
-    // A change while the last one is still being read must not be missed.
-    again = reading;
-    if (reading) return;
-    reading = true;
-    void read().finally(() => {
-      reading = false;
-      if (again) look();
-    });
-  };
-  const options = { interval: LOOK_EVERY_MS, persistent: false };
-  for (const { path } of sources) watchFile(path, options, look);
-  // What has changed between the reading of it and the first look of the watch.
-  const first = setTimeout(() => {
-    if (markOf(sources) !== mark) look();
-  }, LOOK_EVERY_MS);
-  first.unref();
-  const stop = (): void => {
-    clearTimeout(first);
-    for (const { path } of sources) unwatchFile(path, look);
-  };
-  return { stop };
+  return watchFiles({ paths: sources.map(({ path }) => path), everyMs: LOOK_EVERY_MS, read });
 }
 
 /** Each file in the place that it had: what it may do depends on whether it is trusted now. */

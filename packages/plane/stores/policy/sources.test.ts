@@ -93,7 +93,7 @@ describe('the policies in force', () => {
     user();
     const theirs = project();
     expect(sources({ trusts: true }).roles).toEqual([[theirs, 'trusted']]);
-    expect(openTrust(home)).toEqual({ ok: true, trusted: [] });
+    expect(openTrust(home)).toEqual([]);
   });
 
   test('are the one that is named, and nothing else', () => {
@@ -140,13 +140,10 @@ describe('what is trusted', () => {
   test('is kept for its owner alone, once for each path', async () => {
     const path = project();
     const hash = sha256('project');
-    expect(await trustPolicy(home, { path, sha256: sha256('older') }, NOW_MS)).toMatchObject({
-      ok: true,
-      changed: true,
-    });
+    expect(await trustPolicy(home, { path, sha256: sha256('older') }, NOW_MS)).toBe(true);
     await trustPolicy(home, { path, sha256: hash }, NOW_MS);
     const trusted_at = new Date(NOW_MS).toISOString();
-    expect(openTrust(home)).toEqual({ ok: true, trusted: [{ path, sha256: hash, trusted_at }] });
+    expect(openTrust(home)).toEqual([{ path, sha256: hash, trusted_at }]);
     expect(statSync(join(home, 'trust.json')).mode & 0o777).toBe(0o600);
     expect(isTrusted(home, path, hash)).toBe(true);
     expect(isTrusted(home, path, sha256('older'))).toBe(false);
@@ -156,8 +153,8 @@ describe('what is trusted', () => {
   test('is not trusted any more once it is revoked', async () => {
     const path = project();
     await trustPolicy(home, { path, sha256: sha256('project') }, NOW_MS);
-    expect(await revokeTrust(home, path)).toEqual({ ok: true, changed: true });
-    expect(await revokeTrust(home, path)).toEqual({ ok: true, changed: false });
+    expect(await revokeTrust(home, path)).toBe(true);
+    expect(await revokeTrust(home, path)).toBe(false);
     expect(isTrusted(home, path, sha256('project'))).toBe(false);
   });
 
@@ -165,7 +162,7 @@ describe('what is trusted', () => {
     const path = project();
     await trustPolicy(home, { path, sha256: sha256('project') }, NOW_MS);
     rmSync(repo, { recursive: true });
-    expect(await revokeTrust(home, path)).toEqual({ ok: true, changed: true });
+    expect(await revokeTrust(home, path)).toBe(true);
   });
 
   test('is nothing where others may have written it', async () => {
@@ -174,7 +171,7 @@ describe('what is trusted', () => {
     chmodSync(join(home, 'trust.json'), 0o666);
     expect(isTrusted(home, path, sha256('project'))).toBe(false);
     expect(await trustPolicy(home, { path, sha256: sha256('x') }, NOW_MS)).toMatchObject({
-      ok: false,
+      kind: 'failure',
     });
   });
 
@@ -183,7 +180,7 @@ describe('what is trusted', () => {
     (text) => {
       write(join(home, 'trust.json'), text);
       chmodSync(join(home, 'trust.json'), 0o600);
-      expect(openTrust(home)).toMatchObject({ ok: false });
+      expect(openTrust(home)).toMatchObject({ kind: 'failure' });
     },
   );
 
@@ -198,18 +195,18 @@ describe('what is trusted', () => {
     };
     put({ trusted });
     expect(isTrusted(home, path, hash)).toBe(false);
-    expect(openTrust(home)).toMatchObject({ ok: false, message: `${file} is not signed` });
+    expect(openTrust(home)).toMatchObject({ kind: 'failure', message: `${file} is not signed.` });
     rmSync(file);
     await trustPolicy(home, { path: join(dir, 'other.yaml'), sha256: hash }, NOW_MS);
     const { signature } = JSON.parse(readFileSync(file, 'utf8')) as { signature: object };
     put({ trusted, signature });
     expect(isTrusted(home, path, hash)).toBe(false);
     expect(openTrust(home)).toMatchObject({
-      ok: false,
+      kind: 'failure',
       message: expect.stringContaining('has a signature that does not hold') as unknown,
     });
     expect(await trustPolicy(home, { path, sha256: hash }, NOW_MS)).toMatchObject({
-      ok: false,
+      kind: 'failure',
       fix: expect.stringContaining(`Remove ${file}`) as unknown,
     });
   });
@@ -220,8 +217,8 @@ describe('what is trusted', () => {
     rmSync(join(home, 'ledger.key'));
     expect(isTrusted(home, path, sha256('project'))).toBe(false);
     expect(openTrust(home)).toMatchObject({
-      ok: false,
-      message: expect.stringMatching(/cannot be checked: .*ledger\.key is missing$/) as unknown,
+      kind: 'failure',
+      message: expect.stringMatching(/cannot be checked: .*ledger\.key is missing\.$/) as unknown,
     });
   });
 

@@ -1,5 +1,5 @@
 // The files that the policy in force is made of, and what each of them may do.
-
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { sha256Bytes } from '../../os/crypto/index.ts';
 import { readRegularFile } from '../../os/index.ts';
@@ -23,8 +23,8 @@ export interface PolicySources {
   /** The first decides; a second one only tightens. Empty without a policy. */
   readonly sources: readonly PolicySource[];
   readonly ignored: IgnoredPolicy | undefined;
-  /** Why nothing is trusted: somebody without the key may have written the file that says so. */
-  readonly untrustedAll?: { readonly message: string; readonly fix: string };
+  /** Why nothing is trusted: somebody without the key may have written the file of the trust. */
+  readonly untrustedAll?: Failure;
 }
 
 export interface SourcesWish {
@@ -51,9 +51,8 @@ export function policySources(wish: SourcesWish): PolicySources {
   const { user, project, ignored } = findPolicies(wish);
   const sources = combined(user, project, wish);
   const isUntrusted = sources.some(({ role }) => role === 'untrusted');
-  const trust = isUntrusted ? openTrust(wish.home) : undefined;
-  if (trust === undefined || trust.ok) return { sources, ignored };
-  return { sources, ignored, untrustedAll: trust };
+  const trust = isUntrusted ? openTrust(wish.home) : [];
+  return { sources, ignored, ...(isFailure(trust) && { untrustedAll: trust }) };
 }
 
 function combined(
@@ -94,7 +93,7 @@ export function sourceWarnings({
 }: PolicySources): readonly string[] {
   const [first, second] = sources;
   const warnings: string[] = [];
-  if (untrustedAll !== undefined) warnings.push(`${untrustedAll.message}. ${untrustedAll.fix}`);
+  if (untrustedAll !== undefined) warnings.push(`${untrustedAll.message} ${untrustedAll.fix}`);
   if (first !== undefined && second !== undefined) {
     warnings.push(
       `${second.path} is not trusted, so it only tightens ${first.path}. To trust it: sub trust ${second.path}`,

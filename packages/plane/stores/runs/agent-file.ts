@@ -1,26 +1,26 @@
 // Some clients start their servers with almost no environment. For them the run is written down
 // under the processes of `sub run` and of the agent, where a shim that was told nothing finds it:
 // in the home of the run, and in the home that is found from HOME alone.
-import { lstatSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import {
+  attempt,
+  codeOrText,
+  errorText,
   ownerProblem,
+  parseJson,
   processInfo,
   type System,
   thisSystem,
+  withAncestors,
   writePrivateFile,
 } from '../../os/index.ts';
 import { homePaths } from '../config/index.ts';
 import { AGENT_FILE_BYTES_MAX, agentFileName, readAgentFile } from '../identity/index.ts';
-import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
+import { type RunEnv, runVariables } from './env-vars.ts';
 
-type Env = { readonly [name: string]: string | undefined };
-
-const TOLD: readonly string[] = [...RUN_ENV_VARS, TOKEN_VAR];
-const ANCESTORS_MAX = 64;
-
-export type Written =
+export type AgentFileWrite =
   | { readonly kind: 'written' }
   /** The system does not tell when a process has started, or the process is gone. */
   | { readonly kind: 'unknown_process' }
@@ -28,15 +28,14 @@ export type Written =
 
 export interface AgentFiles {
   /** Writes the run down for one process more, whole or not at all. */
-  write(dir: string, pid: number): Written;
+  write(dir: string, pid: number): AgentFileWrite;
   /** Removes all that was written. */
   remove(): void;
 }
 
 /** Undefined when there is more to tell than readers take. */
-export function agentFiles(env: Env, system: System = thisSystem()): AgentFiles | undefined {
-  const told = TOLD.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
-  const run = { run_id: env['SUB_RUN_ID'], space: system.space?.(), env: Object.fromEntries(told) };
+export function agentFiles(env: RunEnv, system: System = thisSystem()): AgentFiles | undefined {
+  const run = { run_id: env['SUB_RUN_ID'], space: system.space?.(), env: runVariables(env) };
   const text = `${JSON.stringify(run)}\n`;
   if (Buffer.byteLength(text) > AGENT_FILE_BYTES_MAX) return undefined;
   const paths = new Set<string>();
@@ -51,8 +50,7 @@ export function agentFiles(env: Env, system: System = thisSystem()): AgentFiles 
         paths.add(path);
         return { kind: 'written' };
       } catch (cause) {
-        const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-        return { kind: 'failed', path, code };
+        return { kind: 'failed', path, code: codeOrText(cause) };
       }
     },
     remove() {
@@ -61,74 +59,90 @@ export function agentFiles(env: Env, system: System = thisSystem()): AgentFiles 
   };
 }
 
-interface Found {
-  readonly env: Env;
-  /** There is a file, but nobody knows what it says: the run may have a policy that we do not have. */
+interface FoundRun {
+  readonly env: RunEnv;
+  /** Why the file of the run cannot be used: the run may have a policy that this shim does not know. */
   readonly problem?: string;
 }
 
 /** The environment of a shim, with what its agent's run has told where nothing else did. */
-export function withAgentFile(env: Env, system: System = thisSystem()): Found {
+export function withAgentFile(env: RunEnv, system: System = thisSystem()): FoundRun {
   const given = env['SUB_RUN_ID'];
   if (given && env['SUB_GOVERNANCE_ENDPOINT']) return { env };
   const own = homePaths(env).run;
   const dirs = [...new Set([own, fallbackRunDir(env)])].filter(isPrivate);
-  let info = dirs.length === 0 ? undefined : processInfo(system.ppid, system);
-  for (let level = 0; level < ANCESTORS_MAX && info !== undefined; level++) {
+  if (dirs.length === 0) return { env };
+  for (const info of withAncestors(system.ppid, system)) {
     const name = agentFileName(info);
     for (const path of dirs.map((dir) => join(dir, name))) {
-      const told = readTold(path);
-      if (told === undefined) continue;
-      if (typeof told === 'string') return { env, problem: told };
-      // A shim that was given another run than its ancestors is of that one.
-      return given && given !== told['SUB_RUN_ID'] ? { env } : { env: { ...told, ...setIn(env) } };
+      const run = readRunEnv(path);
+      if (run === undefined) continue;
+      if (typeof run === 'string') return { env, problem: run };
+      // A shim that was given another run than its ancestors belongs to the given one.
+      return given && given !== run['SUB_RUN_ID'] ? { env } : { env: { ...run, ...setIn(env) } };
     }
-    info = info.ppid > 1 ? processInfo(info.ppid, system) : undefined;
   }
   return { env };
 }
 
 /** The folder that a shim finds without SUB_HOME. */
-export function fallbackRunDir(env: Env): string {
+export function fallbackRunDir(env: RunEnv): string {
   return homePaths({ HOME: env['HOME'] }).run;
 }
 
 /** Empty variables count as unset, as everywhere. */
-function setIn(env: Env): Env {
+function setIn(env: RunEnv): RunEnv {
   return Object.fromEntries(Object.entries(env).filter(([, word]) => word !== ''));
 }
 
-/** What others may write to says nothing: `sub run` does not write there either. */
+/** A folder that others can write to is not believed: `sub run` does not write there either. */
 function isPrivate(dir: string): boolean {
-  try {
-    const stats = lstatSync(dir);
-    return stats.isDirectory() && ownerProblem(stats) === undefined;
-  } catch {
-    return false;
-  }
+  const stats = attempt(() => lstatSync(dir));
+  return stats?.isDirectory() === true && ownerProblem(stats) === undefined;
 }
 
-/** Undefined without a file and for the file of a shim, which nobody hosts; a text says what is wrong. */
-function readTold(path: string): Env | string | undefined {
+/** Undefined without a file, and for the file of a run that no process hosts; a text is a problem. */
+function readRunEnv(path: string): RunEnv | string | undefined {
+  let text: string | undefined;
   try {
-    const text = readAgentFile(path);
-    if (text === undefined) return undefined;
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value) || typeof value['run_id'] !== 'string') return damaged(path);
-    const told = value['env'];
-    if (told === undefined) return undefined;
-    if (!isObject(told) || typeof told['SUB_RUN_ID'] !== 'string') return damaged(path);
-    const words = TOLD.flatMap((name) => {
-      const word = told[name];
-      return typeof word === 'string' ? [[name, word] as const] : [];
-    });
-    return Object.fromEntries(words);
+    text = readAgentFile(path);
   } catch (cause) {
-    if (cause instanceof SyntaxError) return damaged(path);
-    return `${path}, which tells of the run, cannot be read (${cause instanceof Error ? cause.message : String(cause)})`;
+    return `${path}, which tells of the run, cannot be read (${errorText(cause)})`;
   }
+  if (text === undefined) return undefined;
+  const value = parseJson(text);
+  if (!isObject(value) || typeof value['run_id'] !== 'string') return damaged(path);
+  const env = value['env'];
+  if (env === undefined) return undefined;
+  return isObject(env) && typeof env['SUB_RUN_ID'] === 'string' ? runVariables(env) : damaged(path);
 }
 
 function damaged(path: string): string {
   return `${path}, which tells of the run, is damaged. End the agent and start it again; if no \`sub run\` has started it, remove the file`;
+}
+
+const NAME = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
+const ENTRIES_MAX = 500;
+
+/** A process that a file of the folder names: the host of a run, or an agent. */
+interface RunProcess {
+  readonly pid: number;
+  readonly runId: string;
+}
+
+/** The processes of all runs that are still alive, also of runs whose `sub` is gone. */
+export function livingProcesses(
+  runDir: string,
+  system: System = thisSystem(),
+): readonly RunProcess[] {
+  const names = attempt(() => readdirSync(runDir)) ?? [];
+  return names.slice(0, ENTRIES_MAX).flatMap((name) => {
+    const [, pid, start] = NAME.exec(name) ?? [];
+    const info = pid === undefined ? undefined : processInfo(Number(pid), system);
+    // A zombie has no command line.
+    if (info === undefined || info.start !== start || info.args.join('') === '') return [];
+    const value = attempt(() => parseJson(readAgentFile(join(runDir, name)) ?? ''));
+    const runId = isObject(value) ? value['run_id'] : undefined;
+    return typeof runId === 'string' ? [{ pid: info.pid, runId }] : [];
+  });
 }

@@ -29,3 +29,15 @@ export const RUN_ENV_VARS: readonly string[] = [
 
 /** The secret of a hub that listens on TCP; only in an environment, or in a private file. */
 export const TOKEN_VAR = 'SUB_GOVERNANCE_TOKEN';
+
+export type RunEnv = { readonly [name: string]: string | undefined };
+
+const KEPT: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
+
+/** The variables of a run that are set; whatever else an environment or a file holds is left out. */
+export function runVariables(env: { readonly [name: string]: unknown }): RunEnv {
+  const set = Object.entries(env).filter(([name, word]) => KEPT.has(name) && word !== '');
+  return Object.fromEntries(
+    set.flatMap(([name, word]) => (typeof word === 'string' ? [[name, word]] : [])),
+  );
+}

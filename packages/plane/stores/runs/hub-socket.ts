@@ -1,9 +1,9 @@
 // Where the hub of a run listens, and what hubs that were killed have left behind.
-import { lstatSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
-import { connect, type NetConnectOpts } from 'node:net';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sha256 } from '../../os/crypto/index.ts';
+import { attempt, isAnswered } from '../../os/index.ts';
 
 export interface HubSocket {
   readonly path: string;
@@ -16,7 +16,6 @@ const PATH_BYTES_MAX = 103;
 const NAME = /^hub-[0-9a-f]{16}\.sock$/;
 const FOLDER = 'sub-hub-';
 const SOCKET = 'hub.sock';
-const LOOK_MS = 1_000;
 /** A socket that is being made is not yet listening. */
 const YOUNG_MS = 10_000;
 const ENTRIES_MAX = 500;
@@ -51,22 +50,6 @@ function shortTmpdir(): string {
   return length <= PATH_BYTES_MAX ? folder : '/tmp';
 }
 
-/** Whether somebody listens; what does not answer in time is taken as somebody. */
-export function isListening(at: NetConnectOpts): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(at);
-    const finish = (listening: boolean): void => {
-      socket.destroy();
-      resolve(listening);
-    };
-    socket.setTimeout(LOOK_MS, () => finish(true));
-    socket.on('connect', () => finish(true));
-    socket.on('error', (cause: NodeJS.ErrnoException) => {
-      finish(cause.code !== 'ECONNREFUSED' && cause.code !== 'ENOENT');
-    });
-  });
-}
-
 /** Removes the sockets of hosts that are gone. */
 export async function dropStaleSockets(runDir: string, nowMs: number): Promise<void> {
   for (const name of namesIn(runDir).filter((one) => NAME.test(one))) {
@@ -83,25 +66,11 @@ export async function dropStaleSockets(runDir: string, nowMs: number): Promise<v
 }
 
 async function isStale(path: string, nowMs: number): Promise<boolean> {
-  const stats = ownStats(path);
-  if (stats?.isSocket() !== true || nowMs - stats.mtimeMs < YOUNG_MS) return false;
-  return !(await isListening({ path }));
-}
-
-/** Undefined for what is not ours, too. */
-function ownStats(path: string): Stats | undefined {
-  try {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats?.uid === process.getuid?.() ? stats : undefined;
-  } catch {
-    return undefined;
-  }
+  const stats = attempt(() => lstatSync(path));
+  if (stats?.isSocket() !== true || stats.uid !== process.getuid?.()) return false;
+  return nowMs - stats.mtimeMs >= YOUNG_MS && !(await isAnswered(path));
 }
 
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).slice(0, ENTRIES_MAX);
-  } catch {
-    return [];
-  }
+  return (attempt(() => readdirSync(folder)) ?? []).slice(0, ENTRIES_MAX);
 }

@@ -1,11 +1,10 @@
 // The policy of a shim that belongs to a hosted run: the one that the run began with, and a changed
 // file only as far as `policy.reload` lets it.
-import { realpathSync } from 'node:fs';
 import { isFailure, isObject, type Profile } from '@subluminal/contracts';
 import { openSnapshot, POLICY_FILE_BYTES_MAX, type Snapshot } from '@subluminal/core/policy';
 import { harmless, visible } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
-import { readRegularFile } from '../../os/index.ts';
+import { attempt, parseJson, readRegularFile, realPath } from '../../os/index.ts';
 import { loadPolicy, mayLoosen, sourcesNow } from '../policy/policy.ts';
 import type { PolicySource } from '../policy/sources.ts';
 
@@ -76,22 +75,10 @@ export function otherThan(
   return `this entry has its own --policy (${own}), which holds instead of that of the run (${runs})`;
 }
 
-/** Only a warning hangs on it, so a copy that cannot be read is no obstacle. */
+/** Only a warning depends on it, so a copy that cannot be read counts as named. */
 function isNamed(copyPath: string): boolean {
-  try {
-    const value: unknown = JSON.parse(textIn(copyPath));
-    return !isObject(value) || value['named'] !== false;
-  } catch {
-    return true;
-  }
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  const value = attempt(() => parseJson(readCopyText(copyPath)));
+  return !isObject(value) || value['named'] !== false;
 }
 
 /** Compares policies, which most shims never have to. */
@@ -114,7 +101,7 @@ async function readCopy(
   const fix = 'End the agent and start it again.';
   const other = (why: string): string => `${path}${why} ${fix} [SUB_SNAPSHOT_HASH]`;
   try {
-    const value: unknown = JSON.parse(textIn(path));
+    const value: unknown = JSON.parse(readCopyText(path));
     if (!isObject(value)) return other(', the policy of this run, is damaged.');
     const { sealed, source_sha256s: hashes } = value;
     const snapshot = await openSnapshot(sealed, { sha256, profile });
@@ -131,13 +118,11 @@ async function readCopy(
   }
 }
 
-function textIn(path: string): string {
+function readCopyText(path: string): string {
   const read = readRegularFile(path, { bytesMax: COPY_BYTES_MAX, noFollow: true });
   if (read.kind === 'read') return read.bytes.toString('utf8');
   throw Object.assign(new Error('this is no such copy'), { code: read.code });
 }
-
-// The hash of the file of a policy, by which a shim sees that it has not changed.
 
 /** Undefined for what cannot be read. */
 export function fileHash(path: string): string | undefined {

@@ -1,17 +1,18 @@
 // The environment of a shim whose config was rewritten by `sub wrap`.
-
-import { processInfo, type System, thisSystem } from '../../os/index.ts';
+import {
+  isAnswered,
+  processEnvironment,
+  type System,
+  thisSystem,
+  withAncestors,
+} from '../../os/index.ts';
 import { homePaths, SETTINGS } from '../config/index.ts';
 import { fallbackRunDir } from './agent-file.ts';
-import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
-import { isListening } from './hub-socket.ts';
-import { isOfSession } from './membership.ts';
-import { readWrapFile } from './wrap-file.ts';
+import { type RunEnv, runVariables, TOKEN_VAR } from './env-vars.ts';
+import { type LiveWrap, readWrapFile } from './wrap-file.ts';
 
-type Env = { readonly [name: string]: string | undefined };
-
-interface Wrapped {
-  readonly env: Env;
+interface WrappedEnv {
+  readonly env: RunEnv;
   /** Whether the session lives: then the environment is that of its run. */
   readonly isLive: boolean;
   /** There is a file, but nobody knows what it says. */
@@ -44,7 +45,7 @@ const OF_RUN: ReadonlySet<string> = new Set([
  * host of the same run has said to its agent wins: whoever can write to these folders could loosen the
  * policy of a run that lives.
  */
-export async function withWrapFile(env: Env, id: string): Promise<Wrapped> {
+export async function withWrapFile(env: RunEnv, id: string): Promise<WrappedEnv> {
   const host = hostEnv(env, thisSystem());
   const runDirs = new Set([homePaths(env).run, fallbackRunDir(env)]);
   let problem: string | undefined;
@@ -65,12 +66,12 @@ export async function withWrapFile(env: Env, id: string): Promise<Wrapped> {
 }
 
 /** Some clients keep from their servers what sounds like a secret. */
-function tokenOf({ [TOKEN_VAR]: token }: Env): Env {
+function tokenOf({ [TOKEN_VAR]: token }: RunEnv): RunEnv {
   return token === undefined ? {} : { [TOKEN_VAR]: token };
 }
 
 /** Another client reads the same config: it is governed as the config says, in a run of its own. */
-async function own(env: Env, told: Env, host: Env | undefined): Promise<Wrapped> {
+async function own(env: RunEnv, told: RunEnv, host: RunEnv | undefined): Promise<WrappedEnv> {
   // One that has its own run was told all by that.
   if (env['SUB_RUN_ID'] && env['SUB_GOVERNANCE_ENDPOINT'])
     return { env, isLive: false, warning: BESIDE };
@@ -81,64 +82,78 @@ async function own(env: Env, told: Env, host: Env | undefined): Promise<Wrapped>
 }
 
 /** The session alone says what holds: the environment may be that of an entry which nobody wrote for it. */
-function merged(env: Env, told: Env): Env {
+function merged(env: RunEnv, told: RunEnv): RunEnv {
   const given = Object.entries(env).filter(
     ([name, word]) => word !== '' && told[name] === undefined && !SETTING_NAMES.has(name),
   );
   return { ...told, ...Object.fromEntries(given) };
 }
 
-// What the host of a run has said to its agent, from where no file has to be believed: a process
-// keeps the environment that it was started with. Linux alone tells that of others.
-
-const ANCESTORS_MAX = 64;
-const TOLD: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
-
-/** Of the run that this process is in; undefined where nobody says so. */
-export function hostEnv(env: Env, system: System): Env | undefined {
-  return toldAbove(system) ?? toldIn(Object.entries(env));
+/**
+ * The variables that the host of this run gave to its agent. A process keeps the environment that it
+ * was started with, so no file has to be believed; only Linux shows the environment of others.
+ */
+export function hostEnv(env: RunEnv, system: System): RunEnv | undefined {
+  return hostEnvAbove(system) ?? hostVariables(env);
 }
 
-/** That of the agent itself: what it starts may have been given something else. */
-function toldAbove(system: System): Env | undefined {
+/** The topmost process of the run has it: what the agent starts may have been given other variables. */
+function hostEnvAbove(system: System): RunEnv | undefined {
   if (system.platform !== 'linux') return undefined;
-  let found: Env | undefined;
-  let info = processInfo(system.ppid, system);
-  for (let level = 0; level < ANCESTORS_MAX && info !== undefined; level++) {
-    const told = toldIn(environOf(info.pid, system));
-    const isOuter = told !== undefined && found !== undefined && !isSameRun(told, found);
+  let found: RunEnv | undefined;
+  for (const { pid } of withAncestors(system.ppid, system)) {
+    const variables = hostVariables(processEnvironment(pid, system));
+    const isOuter = variables && found && !isSameRun(variables, found);
     if (isOuter) break;
-    found = told ?? found;
-    info = info.ppid > 1 ? processInfo(info.ppid, system) : undefined;
+    found = variables ?? found;
   }
   return found;
 }
 
-function environOf(pid: number, system: System): readonly (readonly [string, string])[] {
-  const words = (system.readFile(`/proc/${pid}/environ`) ?? '').split('\0');
-  return words.map((word) => {
-    const at = word.indexOf('=');
-    return [word.slice(0, Math.max(0, at)), word.slice(at + 1)];
-  });
+/** All variables that a host sets, or none. */
+function hostVariables(env: RunEnv): RunEnv | undefined {
+  const variables = runVariables(env);
+  const isHosted =
+    variables['SUB_RUN_HOSTED'] === '1' &&
+    variables['SUB_RUN_ID'] &&
+    variables['SUB_GOVERNANCE_ENDPOINT'];
+  return isHosted ? variables : undefined;
 }
 
-/** All that a host says, or nothing. */
-function toldIn(words: readonly (readonly [string, string | undefined])[]): Env | undefined {
-  const told: Env = Object.fromEntries(words.filter(([name, word]) => word && TOLD.has(name)));
-  const isWhole =
-    told['SUB_RUN_HOSTED'] === '1' && told['SUB_RUN_ID'] && told['SUB_GOVERNANCE_ENDPOINT'];
-  return isWhole ? told : undefined;
-}
-
-export function isSameRun(one: Env, other: Env): boolean {
+function isSameRun(one: RunEnv, other: RunEnv): boolean {
   return one['SUB_RUN_ID'] === other['SUB_RUN_ID'];
 }
 
-/** Whether somebody listens where its hub was. */
-export async function isHostThere(told: Env): Promise<boolean> {
-  const endpoint = told['SUB_GOVERNANCE_ENDPOINT'] ?? '';
+/** Whether a process listens where the hub of the run was. */
+async function isHostThere(host: RunEnv): Promise<boolean> {
+  const endpoint = host['SUB_GOVERNANCE_ENDPOINT'] ?? '';
   const [, path] = /^unix:(.+)$/.exec(endpoint) ?? [];
-  if (path !== undefined) return isListening({ path });
+  if (path !== undefined) return isAnswered(path);
   const [, port] = /^http:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(endpoint) ?? [];
-  return port !== undefined && isListening({ host: '127.0.0.1', port: Number(port) });
+  return port !== undefined && isAnswered({ host: '127.0.0.1', port: Number(port) });
+}
+
+/**
+ * Whether the agent of a session has started this shim: other clients may read the same config. True
+ * where the system does not show it.
+ */
+export function isOfSession(
+  env: RunEnv,
+  { owner, isClosed, env: sessionEnv }: LiveWrap,
+  system: System = thisSystem(),
+): boolean {
+  const runId = sessionEnv['SUB_RUN_ID'];
+  // A client may pass on variables of an older run, so only the same run id proves something.
+  if (!isClosed || env['SUB_RUN_ID'] === runId) return true;
+  if (owner.space !== undefined && owner.space !== system.space?.()) return true;
+  const above = [...withAncestors(system.ppid, system)];
+  // A process whose parent has ended still has the variables of the session.
+  return (
+    above.length === 0 ||
+    above.some(
+      ({ pid, start }) =>
+        (pid === owner.pid && start === owner.start) ||
+        processEnvironment(pid, system)['SUB_RUN_ID'] === runId,
+    )
+  );
 }

@@ -1,43 +1,46 @@
-// What `sub wrap` tells the shims of its session. A config that it has rewritten names the session
-// by `--wrap ID`; this file says which run that is, where its hub listens, and who keeps it alive.
+// The session of a `sub wrap`, for its shims. A config that it has rewritten names the session by
+// `--wrap ID`; this file says which run that is, where its hub listens, and which process hosts it.
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import {
+  attempt,
+  errorText,
   isProcessAlive,
   ownerProblem,
   type ProcessIdentity,
+  parseJson,
   readPrivateFile,
   type System,
   thisSystem,
   writePrivateFile,
 } from '../../os/index.ts';
 import { AGENT_FILE_BYTES_MAX } from '../identity/index.ts';
-import { RUN_ENV_VARS, TOKEN_VAR } from './env-vars.ts';
-
-type Env = { readonly [name: string]: string | undefined };
+import { type RunEnv, runVariables, TOKEN_VAR } from './env-vars.ts';
 
 export interface WrapFile {
   readonly id: string;
-  /** What the agent is told; only the names that a run tells are kept. `SUB_RUN_ID` and its hub are needed. */
-  readonly env: Env;
+  /** The variables of the run. `SUB_RUN_ID` and its hub are needed. */
+  readonly env: RunEnv;
   readonly owner: ProcessIdentity;
   /** Of a hub that listens on TCP. */
   readonly token?: string;
-  /** Whether only what the agent has started belongs to the session: a window may be anybody's child. */
+  /** Whether only descendants of the agent belong to the session: a window may have any parent. */
   readonly isClosed?: boolean;
 }
 
+export interface LiveWrap {
+  readonly kind: 'live';
+  readonly env: RunEnv;
+  readonly owner: ProcessIdentity;
+  readonly isClosed: boolean;
+}
+
 export type WrapSession =
-  | {
-      readonly kind: 'live';
-      readonly env: Env;
-      readonly owner: ProcessIdentity;
-      readonly isClosed: boolean;
-    }
+  | LiveWrap
   /** There is no such session any more: its file is gone, or its owner is. */
   | { readonly kind: 'over' }
-  /** Nobody knows whether it lives: it may have a policy that we do not have. */
+  /** Its file cannot be read: the session may have a policy that this shim does not know. */
   | { readonly kind: 'problem'; readonly message: string };
 
 const WRAP_ID = /^[a-z0-9-]{1,64}$/;
@@ -65,13 +68,13 @@ export function writeWrapFile(runDir: string, file: WrapFile): string {
 }
 
 function textOf({ id, env, owner, token, isClosed = false }: WrapFile): string {
-  const told = RUN_ENV_VARS.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
   const { pid, start, space } = owner;
+  const { [TOKEN_VAR]: _secret, ...variables } = runVariables(env);
   const file = {
     wrap_id: id,
     run_id: env['SUB_RUN_ID'],
     owner: { pid, start, ...(space !== undefined && { space }) },
-    env: Object.fromEntries(told),
+    env: variables,
     ...(token !== undefined && { token }),
     ...(isClosed && { closed: true }),
   };
@@ -100,23 +103,17 @@ export function readWrapFile(
     if (read === undefined) return problem(damaged(path));
     return isProcessAlive(read.owner, system) ? { kind: 'live', ...read } : { kind: 'over' };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return problem(`${path}, which tells of the session, cannot be used (${reason})`);
+    return problem(`${path}, which tells of the session, cannot be used (${errorText(cause)})`);
   }
 }
 
 /** The run of a session, also of one that is over; undefined where that cannot be told. */
 export function runOfWrap(runDir: string, id: string): string | undefined {
-  if (!isWrapId(id)) return undefined;
-  try {
-    const text = readPrivate(runDir, wrapFilePath(runDir, id));
-    return text === undefined ? undefined : readText(text, id)?.env['SUB_RUN_ID'];
-  } catch {
-    return undefined;
-  }
+  const text = attempt(() => readPrivate(runDir, wrapFilePath(runDir, id)));
+  return text === undefined ? undefined : readText(text, id)?.env['SUB_RUN_ID'];
 }
 
-/** Undefined without a file. What others can write to, or could have written, is not believed. */
+/** Undefined without a file. Refuses a file that others can write, or could have written. */
 function readPrivate(runDir: string, path: string): string | undefined {
   const folder = lstatSync(runDir, { throwIfNoEntry: false });
   if (folder === undefined) return undefined;
@@ -128,14 +125,8 @@ function readPrivate(runDir: string, path: string): string | undefined {
   return read.bytes.toString('utf8');
 }
 
-interface Read {
-  readonly owner: ProcessIdentity;
-  readonly env: Env;
-  readonly isClosed: boolean;
-}
-
-function readText(text: string, id: string): Read | undefined {
-  const value = parsed(text);
+function readText(text: string, id: string): Omit<LiveWrap, 'kind'> | undefined {
+  const value = parseJson(text);
   if (!isObject(value) || value['wrap_id'] !== id) return undefined;
   const { owner, env, token } = value;
   if (!isObject(owner) || !isObject(env) || typeof env['SUB_RUN_ID'] !== 'string') return undefined;
@@ -146,24 +137,12 @@ function readText(text: string, id: string): Read | undefined {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
   if (typeof start !== 'string' || !START.test(start)) return undefined;
   if (token !== undefined && typeof token !== 'string') return undefined;
-  const told = RUN_ENV_VARS.flatMap((name) => {
-    const word = env[name];
-    return typeof word === 'string' ? [[name, word] as const] : [];
-  });
-  const words = Object.fromEntries(told);
+  const { [TOKEN_VAR]: _secret, ...words } = runVariables(env);
   return {
     owner: { pid, start, ...(space !== undefined && { space }) },
     env: token === undefined ? words : { ...words, [TOKEN_VAR]: token },
     isClosed: value['closed'] === true,
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function damaged(path: string): string {

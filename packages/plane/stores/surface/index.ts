@@ -1,14 +1,6 @@
-export { manifestFileName } from './file-name.ts';
-export type { LoadedManifest, ManifestPlace } from './manifest-file.ts';
-export { loadManifest } from './manifest-file.ts';
-export type {
-  PinsCode,
-  PinsFile,
-  PinsProblem,
-  ResetPins,
-  SavedPins,
-  UnreadablePins,
-} from './pins-file.ts';
+export type { LoadedManifest, ManifestPlace, ManifestWatch } from './manifest-file.ts';
+export { loadManifest, manifestFileName, watchManifest } from './manifest-file.ts';
+export type { PinsFile } from './pins-file.ts';
 export {
   openPins,
   openUntrustedPins,
@@ -18,5 +10,3 @@ export {
   savePins,
   signPins,
 } from './pins-file.ts';
-export type { ManifestWatch } from './watch-manifest.ts';
-export { watchManifest } from './watch-manifest.ts';

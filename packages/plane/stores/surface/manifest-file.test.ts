@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import type { Manifest } from '@subluminal/core/surface';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { manifestFileName } from './file-name.ts';
-import { loadManifest } from './manifest-file.ts';
-import { watchManifest } from './watch-manifest.ts';
+import { loadManifest, manifestFileName, watchManifest } from './manifest-file.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { isFailure } from '@subluminal/contracts';
 import { EMPTY_PINS, type PinStore, pinOf, type ServerPins } from '@subluminal/core/surface';
 import { build } from 'esbuild';
 import {
@@ -30,8 +31,7 @@ import {
   it,
   onTestFinished,
 } from 'vitest';
-import { createKeyPair } from '../../os/crypto/index.ts';
-import { sha256 } from './hash.ts';
+import { createKeyPair, sha256 } from '../../os/crypto/index.ts';
 import {
   openPins,
   openUntrustedPins,
@@ -83,7 +83,7 @@ const pin = (server: string, ...names: readonly string[]) =>
 
 function stored(): PinStore {
   const opened = openPins(home);
-  if (!opened.ok) throw new Error(opened.message);
+  if (isFailure(opened)) throw new Error(opened.message);
   return opened.store;
 }
 
@@ -104,11 +104,7 @@ async function saidBy(child: ChildProcess): Promise<string> {
 
 describe('the pins', () => {
   it('are none where there is no file, and nothing is made by looking', () => {
-    expect(openPins(join(home, 'not', 'there'))).toEqual({
-      ok: true,
-      store: EMPTY_PINS,
-      revision: 0,
-    });
+    expect(openPins(join(home, 'not', 'there'))).toEqual({ store: EMPTY_PINS, revision: 0 });
     expect(readdirSync(home)).toEqual([]);
   });
 
@@ -124,7 +120,7 @@ describe('the pins', () => {
   it('are left alone by a change that changes nothing', async () => {
     await pin('files', 'read');
     const before = statSync(file());
-    expect(await pin('files', 'read')).toMatchObject({ ok: true });
+    expect(await pin('files', 'read')).toHaveProperty('servers');
     expect(statSync(file()).ino).toBe(before.ino);
   });
 
@@ -146,18 +142,18 @@ describe('pins that nobody vouches for', () => {
     const { pins } = JSON.parse(readFileSync(file(), 'utf8')) as { pins: unknown };
     writeFileSync(file(), `${JSON.stringify(pins)}\n`, { mode: 0o600 });
     const shown = openUntrustedPins(home);
-    if (!shown.ok) throw new Error(shown.message);
-    expect(openPins(home).ok).toBe(false);
+    if (isFailure(shown)) throw new Error(shown.message);
+    expect(isFailure(openPins(home))).toBe(true);
     expect(await signPins(home, EMPTY_PINS)).toBeUndefined();
-    expect(openPins(home).ok).toBe(false);
-    expect(await signPins(home, shown.store)).toMatchObject({ ok: true });
+    expect(isFailure(openPins(home))).toBe(true);
+    expect(await signPins(home, shown.store)).toHaveProperty('servers');
     expect([...(stored().servers.get('files')?.tools.keys() ?? [])]).toEqual(['read']);
   });
 
   it('grow in revision with each write, also over a reset', async () => {
     const revision = () => {
       const opened = openPins(home);
-      return opened.ok ? opened.revision : -1;
+      return isFailure(opened) ? -1 : opened.revision;
     };
     await pin('files', 'read');
     const first = revision();
@@ -227,12 +223,12 @@ describe('a file that is not as we wrote it', () => {
     await pin('files', 'read');
     damage();
     const opened = openPins(home);
-    expect(opened).toMatchObject({ ok: false, code: 'SUB_PINS_UNREADABLE' });
-    expect(opened.ok ? '' : opened.message).toContain(said);
+    expect(opened).toMatchObject({ kind: 'failure', code: 'SUB_PINS_UNREADABLE' });
+    expect(isFailure(opened) ? opened.message : '').toContain(said);
     const saved = await pin('mail', 'send');
-    expect(saved).toMatchObject({ ok: false, code: 'SUB_PINS_UNREADABLE' });
-    expect(saved.ok ? '' : saved.fix).toContain('sub pins reset');
-    expect(openPins(home).ok).toBe(false);
+    expect(saved).toMatchObject({ kind: 'failure', code: 'SUB_PINS_UNREADABLE' });
+    expect(isFailure(saved) ? saved.fix : '').toContain('sub pins reset');
+    expect(isFailure(openPins(home))).toBe(true);
   });
 
   it('is kept aside when the pins start anew', async () => {
@@ -242,13 +238,13 @@ describe('a file that is not as we wrote it', () => {
     const nowMs = Date.parse('2026-11-16T05:00:00Z');
     const reset = await resetPins(home, nowMs);
     const backup = join(home, 'backups', 'pins-20261116T050000Z.json');
-    expect(reset).toEqual({ ok: true, backup });
+    expect(reset).toEqual({ backup });
     expect(readFileSync(backup)).toEqual(damaged);
     expect(stored()).toEqual(EMPTY_PINS);
     await pin('files', 'read');
     const again = await resetPins(home, nowMs);
-    expect(again).toEqual({ ok: true, backup: backup.replace('Z.json', 'Z-1.json') });
-    expect(await resetPins(home, nowMs)).toEqual({ ok: true, backup: null });
+    expect(again).toEqual({ backup: backup.replace('Z.json', 'Z-1.json') });
+    expect(await resetPins(home, nowMs)).toEqual({ backup: null });
   });
 });
 
@@ -277,7 +273,7 @@ describe('several processes', () => {
     expect([...stored().servers.keys()]).toEqual(isDone ? ['before', 'killed'] : ['before']);
     // Its lock and its draft are still there, and stop nobody.
     expect(readdirSync(join(home, 'run'))).toHaveLength(1);
-    expect(await pin('after', 'read')).toMatchObject({ ok: true });
+    expect(await pin('after', 'read')).toHaveProperty('servers');
     expect([...stored().servers.keys()]).toContain('after');
     expect(readdirSync(join(home, 'run'))).toEqual([]);
     expect(readdirSync(home).toSorted()).toEqual(['ledger.key', 'pins.json', 'run']);
@@ -292,7 +288,7 @@ describe('several processes', () => {
   it('are told when the folder takes no pins', async () => {
     writeFileSync(join(home, 'run'), '');
     const saved = await pin('files', 'read');
-    expect(saved).toMatchObject({ ok: false, code: 'SUB_FILE_WRITE' });
+    expect(saved).toMatchObject({ kind: 'failure', code: 'SUB_FILE_WRITE' });
     expect(existsSync(file())).toBe(false);
   });
 });

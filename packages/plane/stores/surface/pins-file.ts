@@ -1,188 +1,165 @@
-// The pins of all servers, in one file of the home: read by every shim, changed by one process at a
-// time, and signed with the key of the home: an edit by somebody without the key is not believed.
+// The pins of all servers, in one file of the home. Every shim reads it, one process at a time
+// changes it, and it is signed with the key of the home: an edit without the key is not believed.
 import { linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   EMPTY_PINS,
-  type OpenedPins,
   type PinStore,
   parsePins,
   type ServerPins,
   writePins,
 } from '@subluminal/core/surface';
-import { homeSeal } from '../../os/crypto/index.ts';
+import { homeSeal, type Signature, sha256 } from '../../os/crypto/index.ts';
 import {
+  changeFiles,
+  decodeUtf8,
   makeFolders,
   readPrivateFile,
-  removeDrafts,
   syncFolder,
   systemCode,
-  takeLock,
   writePrivateFile,
 } from '../../os/index.ts';
-import { sha256 } from './hash.ts';
-import { readSealed, sealedText, signedText } from './sealed-pins.ts';
 
-export type PinsCode = 'SUB_PINS_UNREADABLE' | 'SUB_PINS_BUSY' | 'SUB_FILE_WRITE';
-
-export interface PinsProblem {
-  readonly ok: false;
-  readonly code: PinsCode;
-  /** A sentence without its end. */
-  readonly message: string;
-  /** What to do about it. */
-  readonly fix: string;
+export interface PinsFile {
+  readonly store: PinStore;
+  /** Grows with each write; 0 without a file. */
+  readonly revision: number;
 }
-
-export type UnreadablePins = PinsProblem & Extract<OpenedPins, { ok: false }>;
-
-/** The pins as they were read. */
-export type PinsFile =
-  | (Extract<OpenedPins, { ok: true }> & {
-      /** Grows with each write; 0 when there are none. */
-      readonly revision: number;
-    })
-  | UnreadablePins;
-export type SavedPins = { readonly ok: true; readonly store: PinStore } | PinsProblem;
-export type ResetPins = { readonly ok: true; readonly backup: string | null } | PinsProblem;
 
 export const PINS_FILE = 'pins.json';
 const FILE_BYTES_MAX = 67_108_864;
 const BACKUPS_TRIED_MAX = 100;
-
-/** Reads the pins. No file is no pin yet; a file that is not as we wrote it proves nothing. */
-export function openPins(home: string): PinsFile {
-  const text = readPinsText(home);
-  if (text === undefined) return { ok: true, store: EMPTY_PINS, revision: 0 };
-  if (typeof text !== 'string') return text;
-  const path = join(home, PINS_FILE);
-  const sealed = readSealed(text);
-  if (sealed === undefined) return unreadable(`${path} is not what Subluminal writes`);
-  if (sealed === 'unsealed') return unreadable(`${path} is not signed${UNSIGNED}`, fixFor(text));
-  const { revision, signature, body } = sealed;
-  const checked = homeSeal(home).check(signedText(revision, body), signature);
-  if (checked.kind === 'fault') {
-    const why = checked.message.replace(/\.$/, '');
-    return unreadable(`${path} cannot be checked: ${why}`, `Put the key back. ${fixFor(body)}`);
-  }
-  if (checked.kind === 'forged') {
-    return unreadable(`${path} has a signature that does not hold${FORGED}`, fixFor(body));
-  }
-  const parsed = parsePins(body, sha256);
-  return parsed.ok ? { ...parsed, revision } : unreadable(`${path}: ${parsed.message}`);
-}
-
-const UNSIGNED = ': an earlier version wrote it, or somebody without the key';
-const FORGED = ': somebody without the key has changed it, or the key is another one';
+const UNSIGNED = 'an earlier version wrote it, or somebody without the key';
+const FORGED = 'somebody without the key has changed it, or the key is another one';
 const RESET =
   'Restore the file from a backup, or start anew: `sub pins reset --yes` (it keeps a copy).';
 const SIGN =
   'Look at them and sign them: `sub pins sign`; restore the file from a backup; or start anew: `sub pins reset --yes` (it keeps a copy).';
 
-/** Only pins that can be read can be looked at and signed. */
+/** Reads the pins; none without a file. Refuses a file that is not exactly as it was written. */
+export function openPins(home: string): PinsFile | Failure {
+  const text = readPinsText(home);
+  if (text === undefined) return { store: EMPTY_PINS, revision: 0 };
+  if (isFailure(text)) return text;
+  const path = join(home, PINS_FILE);
+  const sealed = readSealed(text);
+  if (sealed === undefined) return unreadable(`${path} is not what Subluminal writes.`);
+  if (sealed === 'unsealed') return unreadable(`${path} is not signed: ${UNSIGNED}.`, fixFor(text));
+  const { revision, signature, body } = sealed;
+  const holds = homeSeal(home).check(signedText(revision, body), signature);
+  if (isFailure(holds)) {
+    const message = `${path} cannot be checked: ${holds.message}`;
+    return unreadable(message, `Put the key back. ${fixFor(body)}`);
+  }
+  if (!holds) {
+    return unreadable(`${path} has a signature that does not hold: ${FORGED}.`, fixFor(body));
+  }
+  const store = parseStore(home, body);
+  return isFailure(store) ? store : { store, revision };
+}
+
+function parseStore(home: string, body: string): PinStore | Failure {
+  const parsed = parsePins(body, sha256);
+  return parsed.ok ? parsed.store : unreadable(`${join(home, PINS_FILE)}: ${parsed.message}.`);
+}
+
+/** Only pins that can be parsed can be looked at and signed. */
 function fixFor(body: string): string {
   return parsePins(body, sha256).ok ? SIGN : RESET;
 }
 
-/** The pins without their signature: for a person to look at, never to decide by. */
-export function openUntrustedPins(
-  home: string,
-): Extract<OpenedPins, { ok: true }> | UnreadablePins {
+/** The pins whoever signed them: for a person to look at, never to decide by. */
+export function openUntrustedPins(home: string): PinsFile | Failure {
   const text = readPinsText(home);
-  if (text === undefined) return { ok: true, store: EMPTY_PINS };
-  if (typeof text !== 'string') return text;
+  if (text === undefined) return { store: EMPTY_PINS, revision: 0 };
+  if (isFailure(text)) return text;
   const sealed = readSealed(text);
-  const parsed = parsePins(typeof sealed === 'object' ? sealed.body : text, sha256);
-  return parsed.ok ? parsed : unreadable(`${join(home, PINS_FILE)}: ${parsed.message}`);
+  const isSealed = typeof sealed === 'object';
+  const store = parseStore(home, isSealed ? sealed.body : text);
+  return isFailure(store) ? store : { store, revision: isSealed ? sealed.revision : 0 };
 }
 
 /** Undefined when there is no file. */
-function readPinsText(home: string): string | undefined | UnreadablePins {
+function readPinsText(home: string): string | Failure | undefined {
   const path = join(home, PINS_FILE);
   const read = readPrivateFile(path, { bytesMax: FILE_BYTES_MAX, mayBeRoots: true });
   if (read.kind === 'missing') return undefined;
-  if (read.kind === 'unreadable') return unreadable(`${path} ${read.why}`);
-  const text = decoded(read.bytes);
-  return text ?? unreadable(`${path} is not valid UTF-8`);
+  if (read.kind === 'unreadable') return unreadable(`${path} ${read.why}.`);
+  return decodeUtf8(read.bytes) ?? unreadable(`${path} is not valid UTF-8.`);
 }
 
-function decoded(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function unreadable(message: string, fix: string = RESET): UnreadablePins {
-  return { ok: false, code: 'SUB_PINS_UNREADABLE', message, fix };
+function unreadable(message: string, fix: string = RESET): Failure {
+  return failure('SUB_PINS_UNREADABLE', message, fix);
 }
 
 /**
- * Changes the pins as they are when it is this process's turn, whatever others have added before:
- * `change` gets them, and gives what they shall be; the same object leaves the file as it is.
+ * Changes the pins as they are when it is this process's turn, after what others have added: `change`
+ * gets them and returns the new ones. The same object leaves the file as it is.
  */
-export function savePins(home: string, change: (store: PinStore) => PinStore): Promise<SavedPins> {
-  return locked(home, (): SavedPins => {
+export function savePins(
+  home: string,
+  change: (store: PinStore) => PinStore,
+): Promise<PinStore | Failure> {
+  return changePins(home, () => {
     const opened = openPins(home);
-    if (!opened.ok) return opened;
+    if (isFailure(opened)) return opened;
     const store = change(opened.store);
-    if (store === opened.store) return { ok: true, store };
-    return writeSigned(home, store, opened.revision);
+    return store === opened.store ? store : writeSigned(home, store, opened.revision);
   });
 }
 
 /**
- * Signs the pins as they are, whoever wrote them: a person has looked at them. `expected` is what
- * was shown; undefined comes back when something else is there by now.
+ * Signs the pins that a person has looked at, whoever wrote them. Undefined when they are no longer
+ * the `expected` ones, which were shown.
  */
-export function signPins(home: string, expected: PinStore): Promise<SavedPins | undefined> {
-  return locked(home, (): SavedPins | undefined => {
+export function signPins(
+  home: string,
+  expected: PinStore,
+): Promise<PinStore | Failure | undefined> {
+  return changePins(home, () => {
     const opened = openUntrustedPins(home);
-    if (!opened.ok) return opened;
+    if (isFailure(opened)) return opened;
     if (writePins(opened.store) !== writePins(expected)) return undefined;
-    const text = readPinsText(home);
-    const sealed = typeof text === 'string' ? readSealed(text) : undefined;
-    const revision = typeof sealed === 'object' ? sealed.revision : 0;
-    return writeSigned(home, opened.store, revision);
+    return writeSigned(home, opened.store, opened.revision);
   });
 }
 
-/** By the clock, so that it grows over a reset as well; by one where the clock went back. */
-function writeSigned(home: string, store: PinStore, before: number): SavedPins {
+/** The revision is the time, so that it grows over a reset; one more where the clock went back. */
+function writeSigned(home: string, store: PinStore, before: number): PinStore | Failure {
   const revision = Math.max(before + 1, Date.now());
   const body = writePins(store).trimEnd();
-  const signed = homeSeal(home).sign(signedText(revision, body));
-  if (signed.kind === 'fault') {
-    const message = `the pins cannot be signed: ${signed.message.replace(/\.$/, '')}`;
-    return { ok: false, code: 'SUB_FILE_WRITE', message, fix: signed.fix };
+  const signature = homeSeal(home).sign(signedText(revision, body));
+  if (isFailure(signature)) {
+    const message = `the pins cannot be signed: ${signature.message}`;
+    return failure('SUB_FILE_WRITE', message, signature.fix);
   }
-  const text = sealedText({ revision, signature: signed.signature, body });
-  if (Buffer.byteLength(text) > FILE_BYTES_MAX) return tooMany();
+  const text = sealedText({ revision, signature, body });
+  if (Buffer.byteLength(text) > FILE_BYTES_MAX) {
+    const message = `the pins would have more than ${FILE_BYTES_MAX} bytes.`;
+    return failure('SUB_FILE_WRITE', message, 'Forget servers: `sub pins forget`.');
+  }
   writePrivateFile(join(home, PINS_FILE), text);
-  return { ok: true, store };
+  return store;
 }
 
-function tooMany(): PinsProblem {
-  const message = `the pins would have more than ${FILE_BYTES_MAX} bytes`;
-  return { ok: false, code: 'SUB_FILE_WRITE', message, fix: 'Forget servers: `sub pins forget`.' };
-}
-
-/** Starts anew; what was there, readable or not, is kept aside. */
-export function resetPins(home: string, nowMs: number): Promise<ResetPins> {
-  return locked(home, () => {
+/** Starts anew. The old file, readable or not, is kept as a backup; null when there is none. */
+export function resetPins(
+  home: string,
+  nowMs: number,
+): Promise<{ readonly backup: string | null } | Failure> {
+  return changePins(home, () => {
     const path = join(home, PINS_FILE);
     const folder = join(home, 'backups');
     makeFolders(folder);
-    const backup = keptAside(path, folder, nowMs);
+    const backup = linkBackup(path, folder, nowMs);
     rmSync(path, { force: true });
     syncFolder(home);
-    return { ok: true, backup };
+    return { backup };
   });
 }
 
-/** Null when there is nothing to keep. */
-function keptAside(path: string, folder: string, nowMs: number): string | null {
+function linkBackup(path: string, folder: string, nowMs: number): string | null {
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   for (let tried = 0; tried < BACKUPS_TRIED_MAX; tried++) {
     const backup = join(folder, `pins-${time}${tried === 0 ? '' : `-${tried}`}.json`);
@@ -199,31 +176,14 @@ function keptAside(path: string, folder: string, nowMs: number): string | null {
   throw Object.assign(new Error('too many backups of one second'), { code: 'EEXIST' });
 }
 
-async function locked<R>(home: string, work: () => R | PinsProblem): Promise<R | PinsProblem> {
-  try {
-    const lock = await takeLock({ folder: join(home, 'run'), name: 'pins' });
-    if (lock.kind === 'held') return busy(lock.pid);
-    try {
-      removeDrafts(join(home, PINS_FILE));
-      return work();
-    } finally {
-      lock.release();
-    }
-  } catch (cause) {
-    const message = `the pins in ${home} cannot be written (${systemCode(cause)})`;
-    const fix = 'Check the folder, its permissions and the space on its disk.';
-    return { ok: false, code: 'SUB_FILE_WRITE', message, fix };
-  }
-}
-
-function busy(pid: number): PinsProblem {
-  const message = `another process (${pid}) is changing the pins`;
-  return { ok: false, code: 'SUB_PINS_BUSY', message, fix: 'Wait for it to end, and try again.' };
+function changePins<T>(home: string, work: () => T): Promise<T | Failure> {
+  const lock = { home, name: 'pins', files: [PINS_FILE], what: 'the pins' } as const;
+  return changeFiles({ ...lock, busyCode: 'SUB_PINS_BUSY' }, work);
 }
 
 /**
- * Adds what a session has seen for the first time. What is pinned already stays: of two sessions
- * that see two definitions, the first one's counts, and the other's is a change.
+ * Adds what a session has seen for the first time. Existing pins stay: of two sessions that see two
+ * definitions, the first one's counts, and the other's is a change.
  */
 export function rememberPins(store: PinStore, server: string, seen: ServerPins): PinStore {
   const known = store.servers.get(server);
@@ -232,4 +192,42 @@ export function rememberPins(store: PinStore, server: string, seen: ServerPins):
   const hasNews = tools.size !== (known?.tools.size ?? 0) || instructions !== known?.instructions;
   if (!hasNews) return store;
   return { servers: new Map(store.servers).set(server, { instructions, tools }) };
+}
+
+/** The pins, a revision that grows with each write, and a signature over both. */
+interface SealedPins {
+  readonly revision: number;
+  readonly signature: Signature;
+  /** The pins, byte for byte as they were signed. */
+  readonly body: string;
+}
+
+const FORMAT = 'subluminal-pins/2';
+const HEAD =
+  /^\{\n {2}"format": "subluminal-pins\/2",\n {2}"revision": (\d{1,15}),\n {2}"signature": \{"key_id":"([0-9a-f]{16})","value":"([A-Za-z0-9+/=]{88})"\},\n {2}"pins": /;
+const TAIL = '\n}\n';
+/** What an earlier version wrote: the pins alone. */
+const UNSEALED = /^\{\s*"format":\s*"subluminal-pins\/1"/;
+/** Put in front of the signed text, so that no other signature of this key is valid for pins. */
+const SIGNED_AS = 'subluminal.pins.v2';
+
+function signedText(revision: number, body: string): string {
+  return `${SIGNED_AS}\n${revision}\n${body}`;
+}
+
+function sealedText({ revision, signature: { keyId, value }, body }: SealedPins): string {
+  const signature = JSON.stringify({ key_id: keyId, value });
+  const head = `  "format": "${FORMAT}",\n  "revision": ${revision},\n  "signature": ${signature},\n`;
+  return `{\n${head}  "pins": ${body}${TAIL}`;
+}
+
+/** `unsealed` for a file of an earlier version; undefined for any other form than ours. */
+function readSealed(text: string): SealedPins | 'unsealed' | undefined {
+  const [head, revision, keyId, value] = HEAD.exec(text) ?? [];
+  if (head === undefined || !text.endsWith(TAIL)) {
+    return UNSEALED.test(text) ? 'unsealed' : undefined;
+  }
+  if (revision === undefined || keyId === undefined || value === undefined) return undefined;
+  const body = text.slice(head.length, -TAIL.length);
+  return { revision: Number(revision), signature: { keyId, value }, body };
 }

@@ -2,7 +2,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { findProgram, type ProgramPlace, realFile, writerProblem } from '../../os/index.ts';
+import type { Failure } from '@subluminal/contracts';
+import {
+  attempt,
+  findProgram,
+  type ProgramPlace,
+  realFile,
+  writerProblem,
+} from '../../os/index.ts';
+import { unusableSecret } from './secret-file.ts';
 
 /** Clients put something else in their place before they start the server. */
 const VARIABLE = /\$\{[^}]*\}/;
@@ -54,14 +62,8 @@ export interface StartedServer extends ProgramPlace {
   readonly words: readonly string[];
 }
 
-export interface StartFault {
-  /** In words that end no sentence. */
-  readonly message: string;
-  readonly fix: string;
-}
-
 /** `other`: the words are those of another command. */
-type StartFit = 'fits' | 'other' | StartFault;
+type StartFit = 'fits' | 'other' | Failure;
 
 export function fitsStart(bound: BoundStart, started: StartedServer): StartFit {
   if (!fitsCommand(bound.command, started.words)) return 'other';
@@ -77,25 +79,23 @@ const USUAL_FOLDERS = [
   '/opt/homebrew/bin',
 ];
 
-function programFault(bound: BoundStart, started: StartedServer): StartFault | undefined {
+function programFault(bound: BoundStart, started: StartedServer): Failure | undefined {
   const [word = ''] = started.words;
   const found = findProgram(word, started);
   const real = found === undefined ? undefined : realFile(found);
   if (found === undefined || real === undefined) {
-    return { message: `\`${word}\` is no program that can be found`, fix: 'Correct its command.' };
+    return unusableSecret(`\`${word}\` is no program that can be found.`, 'Correct its command.');
   }
-  const hand = writerProblem(real);
-  if (hand !== undefined) return handFault(real, hand);
+  const why = writerProblem(real);
+  if (why !== undefined) return writerFault(real, why);
   const { program } = bound;
   if (program !== undefined) {
     return realFile(program) === real ? undefined : otherProgram(word, { program, found });
   }
   if (isAbsolute(word) && isSameWord(bound.command[0] ?? '', word)) return undefined;
   if (!word.includes('/') && real === usualProgram(word)) return undefined;
-  return {
-    message: `it is bound to the word \`${bound.command[0] ?? ''}\` alone, and here that starts ${found}, which may be any program`,
-    fix: rebind(word),
-  };
+  const message = `it is bound to the word \`${bound.command[0] ?? ''}\` alone, and here that starts ${found}, which may be any program.`;
+  return unusableSecret(message, rebind(word));
 }
 
 function usualProgram(word: string): string | undefined {
@@ -106,12 +106,10 @@ function usualProgram(word: string): string | undefined {
 function otherProgram(
   word: string,
   { program, found }: { readonly program: string; readonly found: string },
-): StartFault {
-  const isGone = realFile(program) === undefined;
-  return {
-    message: `it is bound to the program ${program}${isGone ? ', which is gone' : ''}, and here \`${word}\` starts ${found}`,
-    fix: rebind(word),
-  };
+): Failure {
+  const gone = realFile(program) === undefined ? ', which is gone' : '';
+  const message = `it is bound to the program ${program}${gone}, and here \`${word}\` starts ${found}.`;
+  return unusableSecret(message, rebind(word));
 }
 
 /** What is found here is not offered: it may be what a project wants to be bound. */
@@ -119,24 +117,25 @@ function rebind(word: string): string {
   return `Run \`command -v ${word}\` in a terminal of yours, and write what it prints as \`program\` of the binding in config.toml.`;
 }
 
-function handFault(path: string, hand: string): StartFault {
-  return { message: `${path} ${hand}`, fix: 'Make it your own, and writable by you alone.' };
+function writerFault(path: string, why: string): Failure {
+  return unusableSecret(`${path} ${why}.`, 'Make it your own, and writable by you alone.');
 }
 
-function fileFault(bound: BoundStart, started: StartedServer): StartFault | undefined {
+function fileFault(bound: BoundStart, started: StartedServer): Failure | undefined {
   const { files = [] } = bound;
   const named = filesNamed(bound.command, started);
-  const known = files.map(realPath);
-  const other = named.find((path, at) => realPath(path) !== known[at]) ?? files[named.length];
+  const known = files.map(realPathOrNone);
+  const other = named.find((path, at) => realPathOrNone(path) !== known[at]) ?? files[named.length];
   if (other !== undefined) {
-    return {
-      message: `its command names ${other} by a word that depends on the folder or on variables, and the binding is for ${files.length === 0 ? 'no such file' : files.join(', ')}`,
-      fix: 'Name the file by its whole path in the config of the client and in `command` of the binding, or list it in `files` of the binding, if it is yours.',
-    };
+    const bindingFor = files.length === 0 ? 'no such file' : files.join(', ');
+    return unusableSecret(
+      `its command names ${other} by a word that depends on the folder or on variables, and the binding is for ${bindingFor}.`,
+      'Name the file by its whole path in the config of the client and in `command` of the binding, or list it in `files` of the binding, if it is yours.',
+    );
   }
   for (const path of named) {
-    const hand = writerProblem(path);
-    if (hand !== undefined) return handFault(path, hand);
+    const why = writerProblem(path);
+    if (why !== undefined) return writerFault(path, why);
   }
   return undefined;
 }
@@ -173,12 +172,8 @@ export function filesNamed(
 const SCRIPT_ENDS = ['', '.js', '.mjs', '.cjs', '.ts', '.json', '.node'];
 
 function isThere(path: string, mayBeFolder: boolean): boolean {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats?.isFile() === true || (mayBeFolder && stats?.isDirectory() === true);
-  } catch {
-    return false;
-  }
+  const stats = attempt(() => statSync(path, { throwIfNoEntry: false }));
+  return stats?.isFile() === true || (mayBeFolder && stats?.isDirectory() === true);
 }
 
 const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
@@ -186,15 +181,15 @@ const PACKAGE = /^((?:@[^/@]+\/)?[^/@]+)(?:@.*)?$/;
 const DEPTH_MAX = 128;
 
 /** Some launchers look into the folder first, where a project can have a package of the same name. */
-function shadowFault({ words, cwd }: StartedServer): StartFault | undefined {
+function shadowFault({ words, cwd }: StartedServer): Failure | undefined {
   const shadow = /^(?:python|pypy)[\d.]*$/.test(nameOf(words[0]))
     ? shadowModule(words, cwd)
     : shadowPackage(words, cwd);
   if (shadow === undefined) return undefined;
-  return {
-    message: `${nameOf(words[0])} would run ${shadow}, which belongs to the folder that it is started in`,
-    fix: 'Start it elsewhere (`cwd` of its entry), or name the program by its whole path in the config of the client and in `command` of the binding.',
-  };
+  return unusableSecret(
+    `${nameOf(words[0])} would run ${shadow}, which belongs to the folder that it is started in.`,
+    'Start it elsewhere (`cwd` of its entry), or name the program by its whole path in the config of the client and in `command` of the binding.',
+  );
 }
 
 function shadowModule(words: readonly string[], cwd: string): string | undefined {
@@ -232,10 +227,6 @@ function nameOf(word = ''): string {
   return basename(word).replace(/\.(?:exe|cmd)$/, '');
 }
 
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
+function realPathOrNone(path: string): string | undefined {
+  return attempt(() => realpathSync.native(path));
 }

@@ -6,12 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  formatSecretFailure,
-  type ResolveOptions,
-  resolveBindings,
-  type SecretBinding,
-} from './resolve-bindings.ts';
+import type { SecretBinding } from '../config/index.ts';
+import { formatSecretFailure, type ResolveOptions, resolveBindings } from './resolve-bindings.ts';
 import { getJson } from './secret-service.ts';
 import { memoryKeychain } from './testing/memory-keychain.ts';
 import { connect, hashicorp, ITEM_ID, type Stand, stand, VAULT_ID } from './testing/service.ts';
@@ -225,7 +221,7 @@ describe('a service', () => {
     ['ftp://127.0.0.1', 'no http(s) URL'],
     [`https://user:${VALUE}@vault.example`, 'more than a host'],
     [VALUE, 'no http(s) URL'],
-    ['', 'nobody says where'],
+    ['', 'no setting says where'],
   ])('gets no token at %s', async (address, words) => {
     const resolved = await ask(address);
     expect(told(resolved)).toContain(words);
@@ -250,8 +246,12 @@ describe('a service', () => {
   it('that does not answer is not waited for longer than it may take', async () => {
     const { address, asked } = await standing(() => undefined);
     const headers = { 'x-vault-token': TOKEN };
-    const wanted = { base: new URL(address), path: ['v1', 'a'], headers, timeoutMs: 20 };
-    expect(await getJson(wanted)).toEqual({ ok: false, message: 'no answer within 20 ms' });
+    const service = { title: 'Vault', base: new URL(address) };
+    const wanted = { path: ['v1', 'a'], headers, timeoutMs: 20 };
+    expect(await getJson(service, wanted)).toMatchObject({
+      kind: 'failure',
+      message: 'Vault: no answer within 20 ms.',
+    });
     expect(asked.length).toBeLessThanOrEqual(1);
   });
 

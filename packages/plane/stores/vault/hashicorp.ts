@@ -1,82 +1,73 @@
-// Secrets of a HashiCorp Vault, from the second version of its key/value engine:
-// `vault://MOUNT/PATH#FIELD`.
-import type { Fetched } from './secret-file.ts';
-import { fieldOf, getJson, missing, notFetched, type Service } from './secret-service.ts';
+// Secrets of HashiCorp Vault, from version 2 of its key/value engine: `vault://MOUNT/PATH#FIELD`.
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { attempt } from '../../os/index.ts';
+import { missingSecret, unusableSecret } from './secret-file.ts';
+import { getJson, jsonField, type SecretService } from './secret-service.ts';
 
-interface Place {
-  readonly mount: string;
-  readonly path: readonly string[];
-  readonly field: string;
-}
-
-type Ready = Extract<Service, { readonly ok: true }>;
-
-const TITLE = 'HashiCorp Vault';
+const REFERENCE = /^vault:\/\/([^/#]+)\/([^#]+)#([^#]+)$/;
 
 export async function fromHashicorp(
   ref: string,
-  { base, token }: Ready,
+  service: SecretService,
   namespace: string | undefined,
-): Promise<Fetched> {
-  const place = placeOf(ref);
+): Promise<string | Failure> {
+  const { title, token } = service;
+  const place = readReference(ref);
   if (place === undefined) {
-    return notFetched('that is no reference to it', 'Write vault://MOUNT/PATH#FIELD.');
+    return unusableSecret('the reference has another form.', 'Write vault://MOUNT/PATH#FIELD.');
   }
-  const { mount, path, field } = place;
-  const answer = await getJson({
-    base,
-    path: ['v1', ...mount.split('/'), 'data', ...path],
+  const answer = await getJson(service, {
+    path: ['v1', ...place.mount, 'data', ...place.path],
     headers: {
       'x-vault-token': token,
       'x-vault-request': 'true',
       ...(namespace && { 'x-vault-namespace': namespace }),
     },
   });
-  if (!answer.ok) return notFetched(`${TITLE}: ${answer.message}`, 'Check its address.');
-  if (answer.status !== 200) return refused(answer.status);
-  const data = fieldOf(fieldOf(answer.json, 'data'), 'data');
-  const value = fieldOf(data, field);
-  if (typeof value === 'string') return { ok: true, value };
+  if (isFailure(answer)) return answer;
+  if (answer.status !== 200) return statusFailure(title, answer.status);
+  const data = jsonField(jsonField(answer.json, 'data'), 'data');
+  const value = jsonField(data, place.field);
+  if (typeof value === 'string') return value;
   if (typeof data !== 'object' || data === null) {
     const fix = 'Check the mount: it must be of the key/value engine, version 2.';
-    return notFetched(`${TITLE} answers with something else than a secret`, fix);
+    return unusableSecret(`${title} answers with something else than a secret.`, fix);
   }
   return value === undefined
-    ? missing(`the secret has no such field`, 'Name one of its fields behind the `#`.')
-    : notFetched('the field is not text', 'Store it as text.');
+    ? missingSecret('the secret has no such field.', 'Name one of its fields behind the `#`.')
+    : unusableSecret('the field is not text.', 'Store it as text.');
 }
 
 /** A mount of several parts has its slashes written as %2F. */
-function placeOf(ref: string): Place | undefined {
-  const [, mount, path, field] = /^vault:\/\/([^/#]+)\/([^#]+)#([^#]+)$/.exec(ref) ?? [];
-  if (mount === undefined || path === undefined || field === undefined) return undefined;
-  try {
-    const parts = path.split('/').map(decodeURIComponent);
+function readReference(ref: string) {
+  const [, mount = '', path = '', field = ''] = REFERENCE.exec(ref) ?? [];
+  return attempt(() => {
     const place = {
-      mount: decodeURIComponent(mount),
-      path: parts,
+      mount: decodeURIComponent(mount).split('/'),
+      path: path.split('/').map(decodeURIComponent),
       field: decodeURIComponent(field),
     };
-    const all = [...place.mount.split('/'), ...parts];
-    return all.some((part) => ['', '.', '..'].includes(part)) ? undefined : place;
-  } catch {
-    return undefined;
-  }
+    const isUnsafe = [...place.mount, ...place.path].some((part) => /^\.{0,2}$/.test(part));
+    return isUnsafe ? undefined : place;
+  });
 }
 
-function refused(status: number): Fetched {
+function statusFailure(title: string, status: number): Failure {
   switch (status) {
     case 404:
-      return missing(`${TITLE} has no secret there`, 'Check mount and path; it may be deleted.');
+      return missingSecret(
+        `${title} has no secret there.`,
+        'Check mount and path; it may be deleted.',
+      );
     case 401:
     case 403:
-      return notFetched(
-        `${TITLE} does not give it to this token`,
+      return unusableSecret(
+        `${title} does not give it to this token.`,
         'Check the token and its policy.',
       );
     case 503:
-      return notFetched(`${TITLE} is sealed or under maintenance`, 'Unseal it.');
+      return unusableSecret(`${title} is sealed or under maintenance.`, 'Unseal it.');
     default:
-      return notFetched(`${TITLE} answers with status ${status}`, 'Check its address.');
+      return unusableSecret(`${title} answers with status ${status}.`, 'Check its address.');
   }
 }

@@ -2,13 +2,10 @@ export { filesNamed, fitsCommand, hiddenWord } from './bound-command.ts';
 export type { ExternalSourceSettings } from './external-sources.ts';
 export type { Keychain } from './keychain.ts';
 export type {
-  BoundServer,
   Injection,
   ResolvedSecrets,
   ResolveOptions,
-  SecretBinding,
   SecretFailure,
-  SecretValue,
 } from './resolve-bindings.ts';
 export { formatSecretFailure, isTooShortToRedact, resolveBindings } from './resolve-bindings.ts';
 export type { Protection } from './vault-format.ts';

@@ -1,100 +1,95 @@
-// Secrets of 1Password, from a Connect server: `op://VAULT/ITEM/FIELD`, or with a section before
-// the field. Vaults and items are named by their names or by their ids.
-import type { Fetched, NotFetched } from './secret-file.ts';
-import { fieldOf, getJson, missing, notFetched, type Service } from './secret-service.ts';
+// Secrets of 1Password, from a Connect server: `op://VAULT/ITEM/FIELD`, or with a section before the
+// field. Vaults and items are named by their names or by their ids.
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { attempt } from '../../os/index.ts';
+import { missingSecret, unusableSecret } from './secret-file.ts';
+import { getJson, jsonField, type SecretService } from './secret-service.ts';
 
-type Ready = Extract<Service, { readonly ok: true }>;
-type Found = { readonly ok: true; readonly json: unknown } | NotFetched;
-
-const TITLE = '1Password Connect';
 const ID = /^[a-z0-9]{26}$/;
 
-export async function fromConnect(ref: string, service: Ready): Promise<Fetched> {
-  const parts = placeOf(ref);
-  const [vault = '', item = '', ...rest] = parts ?? [];
-  if (parts === undefined) {
-    return notFetched('that is no reference to it', 'Write op://VAULT/ITEM/FIELD.');
+export async function fromConnect(ref: string, service: SecretService): Promise<string | Failure> {
+  const parts = attempt(() => ref.slice('op://'.length).split('/').map(decodeURIComponent)) ?? [];
+  const [vault = '', item = '', ...field] = parts;
+  if (parts.length < 3 || parts.length > 4 || parts.includes('')) {
+    return unusableSecret('the reference has another form.', 'Write op://VAULT/ITEM/FIELD.');
   }
-  const vaultId = await idOf(service, { list: ['vaults'], by: 'name', name: vault });
-  if (!vaultId.ok) return vaultId;
-  const items = ['vaults', vaultId.value, 'items'];
-  const itemId = await idOf(service, { list: items, by: 'title', name: item });
-  if (!itemId.ok) return itemId;
-  const found = await ask(service, [...items, itemId.value]);
-  return found.ok ? valueIn(found.json, rest) : found;
+  const vaultId = await findId(service, { list: ['vaults'], by: 'name', name: vault });
+  if (isFailure(vaultId)) return vaultId;
+  const items = ['vaults', vaultId, 'items'];
+  const itemId = await findId(service, { list: items, by: 'title', name: item });
+  if (isFailure(itemId)) return itemId;
+  const found = await ask(service, [...items, itemId]);
+  return isFailure(found) ? found : findField(found.json, field);
 }
 
-function placeOf(ref: string): readonly string[] | undefined {
-  try {
-    const parts = ref.slice('op://'.length).split('/').map(decodeURIComponent);
-    const isWhole = parts.length >= 3 && parts.length <= 4 && !parts.includes('');
-    return isWhole ? parts : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-interface Listed {
+interface ListedName {
   readonly list: readonly string[];
   readonly by: 'name' | 'title';
   readonly name: string;
 }
 
-/** By its name; two of one name are never guessed between. */
-async function idOf(service: Ready, { list, by, name }: Listed): Promise<Fetched> {
-  if (ID.test(name)) return { ok: true, value: name };
+/** Finds an id by its name; never guesses between two of one name. */
+async function findId(
+  service: SecretService,
+  { list, by, name }: ListedName,
+): Promise<string | Failure> {
+  if (ID.test(name)) return name;
   const filter = `${by} eq "${name.replaceAll(/["\\]/g, '\\$&')}"`;
   const found = await ask(service, list, { filter });
-  if (!found.ok) return found;
+  if (isFailure(found)) return found;
   const all: readonly unknown[] = Array.isArray(found.json) ? found.json : [];
-  // A server may match more loosely than we asked for.
-  const ids = all.filter((one) => fieldOf(one, by) === name).map((one) => fieldOf(one, 'id'));
+  // A server may match more loosely than asked.
+  const ids = all.filter((one) => jsonField(one, by) === name).map((one) => jsonField(one, 'id'));
   const [id] = ids;
   const what = by === 'name' ? 'vault' : 'item';
   if (ids.length > 1) {
-    return notFetched(`${TITLE} has several of that ${what}`, `Name the ${what} by its id.`);
+    const message = `${service.title} has several of that ${what}.`;
+    return unusableSecret(message, `Name the ${what} by its id.`);
   }
-  if (typeof id === 'string' && ID.test(id)) return { ok: true, value: id };
-  return missing(`${TITLE} shows no such ${what}`, `Check its ${by}, and what the token may read.`);
+  if (typeof id === 'string' && ID.test(id)) return id;
+  const fix = `Check its ${by}, and what the token may read.`;
+  return missingSecret(`${service.title} shows no such ${what}.`, fix);
 }
 
 async function ask(
-  { base, token }: Ready,
+  service: SecretService,
   path: readonly string[],
   query: { readonly [name: string]: string } = {},
-): Promise<Found> {
+): Promise<{ readonly json: unknown } | Failure> {
+  const { title, token } = service;
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await getJson({ base, path: ['v1', ...path], query, headers });
-  if (!answer.ok) return notFetched(`${TITLE}: ${answer.message}`, 'Check its address.');
+  const answer = await getJson(service, { path: ['v1', ...path], query, headers });
+  if (isFailure(answer)) return answer;
   const { status, json } = answer;
-  if (status === 200 && json !== undefined) return { ok: true, json };
+  if (status === 200 && json !== undefined) return { json };
   if (status === 401 || status === 403) {
-    return notFetched(`${TITLE} does not give it to this token`, 'Check the token and its vaults.');
+    const message = `${title} does not give it to this token.`;
+    return unusableSecret(message, 'Check the token and its vaults.');
   }
-  if (status === 404) return missing(`${TITLE} has no such item`, 'Check the reference.');
-  return notFetched(`${TITLE} answers with status ${status}`, 'Check its address.');
+  if (status === 404) return missingSecret(`${title} has no such item.`, 'Check the reference.');
+  return unusableSecret(`${title} answers with status ${status}.`, 'Check its address.');
 }
 
-/** The last part is the field; what stands before it, its section. Both by label or by id. */
-function valueIn(item: unknown, parts: readonly string[]): Fetched {
+/** The last part is the field, the one before it its section. Both by label or by id. */
+function findField(item: unknown, parts: readonly string[]): string | Failure {
   const name = parts.at(-1) ?? '';
   const section = parts.length > 1 ? parts[0] : undefined;
-  const fields = fieldOf(item, 'fields');
+  const fields = jsonField(item, 'fields');
   const all: readonly unknown[] = Array.isArray(fields) ? fields : [];
   const found = all.filter(
     (field) =>
       isCalled(field, name) &&
-      (section === undefined || isCalled(fieldOf(field, 'section'), section)),
+      (section === undefined || isCalled(jsonField(field, 'section'), section)),
   );
   if (found.length > 1) {
-    return notFetched('the item has several such fields', 'Name the section too, or the id.');
+    return unusableSecret('the item has several such fields.', 'Name the section too, or the id.');
   }
-  const value = fieldOf(found[0], 'value');
-  return typeof value === 'string' && value !== ''
-    ? { ok: true, value }
-    : missing('the item has no such field, or it is empty', 'Check the label of the field.');
+  const value = jsonField(found[0], 'value');
+  if (typeof value === 'string' && value !== '') return value;
+  const message = 'the item has no such field, or it is empty.';
+  return missingSecret(message, 'Check the label of the field.');
 }
 
 function isCalled(thing: unknown, name: string): boolean {
-  return fieldOf(thing, 'label') === name || fieldOf(thing, 'id') === name;
+  return jsonField(thing, 'label') === name || jsonField(thing, 'id') === name;
 }

@@ -14,11 +14,11 @@ import { inspect } from 'node:util';
 import { createRedactor } from '@subluminal/core/scan';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SecretBinding } from '../config/index.ts';
 import {
   formatSecretFailure,
   type ResolveOptions,
   resolveBindings,
-  type SecretBinding,
   type SecretFailure,
 } from './resolve-bindings.ts';
 
@@ -191,7 +191,7 @@ describe('a secret in a file', () => {
 
   it('is missing when there is none', async () => {
     expect((await fromFile('nothing')).problems).toMatchObject([
-      { code: 'SUB_SECRET_MISSING', message: `${join(dir, 'secrets', 'nothing')} does not exist` },
+      { code: 'SUB_SECRET_MISSING', message: `${join(dir, 'secrets', 'nothing')} does not exist.` },
     ]);
   });
 });

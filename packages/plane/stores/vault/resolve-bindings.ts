@@ -1,66 +1,32 @@
 // From references to what a server is started with. Values are given out by functions alone, so
 // that no dump of a result, as text or as JSON, can show one.
 import { isAbsolute, join } from 'node:path';
-import type { Failure } from '@subluminal/contracts';
-import { fitsStart, type StartFault } from './bound-command.ts';
-import type { ExternalSourceSettings } from './external-sources.ts';
-import type { Keychain } from './keychain.ts';
-import { type Fetched, readSecretFile } from './secret-file.ts';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import type { SecretValue } from '@subluminal/core/scan';
+import type { SecretBinding, Servers } from '../config/index.ts';
+import { fitsStart } from './bound-command.ts';
+import type { ExternalSourceOptions } from './external-sources.ts';
+import { missingSecret, readSecretFile, unusableSecret } from './secret-file.ts';
+import type { SecretEnv } from './secret-service.ts';
 
-type Source = 'env' | 'file' | 'keychain' | 'vault';
-
-export interface SecretBinding {
-  readonly injectAs: string;
-  /** For `vault`: a name in our own store, or `vault://…`, or `op://…`. */
-  readonly secretRef: string;
-  readonly source: Source;
-  readonly redact: boolean;
-  /** What the server must be started by to get it; anything without one. */
-  readonly command?: readonly string[];
-  /** The program that the command must start, and the files that its words must name. */
-  readonly program?: string;
-  readonly files?: readonly string[];
-}
-
-export interface BoundServer {
-  readonly secretBindings: readonly SecretBinding[];
-}
-
-type Env = { readonly [name: string]: string | undefined };
-
-export interface ResolveOptions {
+export interface ResolveOptions extends Omit<ExternalSourceOptions, 'settings'> {
   readonly serverName: string;
-  /** What starts the server, where that is known; without it no secret that is bound to a command is given. */
+  /** The command of the server, where it is known; otherwise no secret bound to a command is given. */
   readonly command?: readonly string[];
-  /** The folder that it is started in; `/` unless given. */
+  /** The folder that the server is started in; `/` unless given. */
   readonly cwd?: string;
-  /** All that have bindings: what is bound to one server is kept from the others. */
-  readonly servers: ReadonlyMap<string, BoundServer>;
-  /** The environment that the shim was started with. */
-  readonly env: Env;
-  /** `$SUB_HOME`. */
-  readonly home: string;
-  /** What `~` stands for. */
-  readonly userHome: string;
-  /** Where secrets are that are neither in a variable nor in a file. */
-  readonly settings?: ExternalSourceSettings;
-  /** Null for none; else that of the system. */
-  readonly keychain?: Keychain | null;
+  /** All servers with bindings: a secret of one server is kept from the others. */
+  readonly servers: Servers;
+  readonly settings?: ExternalSourceOptions['settings'];
 }
 
 /** What the event `secret_injection` says about one binding. */
 export interface Injection {
   readonly inject_as: string;
   readonly secret_ref: string;
-  readonly source: Source;
+  readonly source: SecretBinding['source'];
   readonly success: boolean;
   readonly server_name: string;
-}
-
-/** A value to take out of all that is recorded; the name is its reference. */
-export interface SecretValue {
-  readonly name: string;
-  readonly value: string;
 }
 
 export interface ResolvedSecrets {
@@ -69,14 +35,14 @@ export interface ResolvedSecrets {
   /** What could not be injected, and why. */
   readonly problems: readonly SecretFailure[];
   /** The environment for the server: with its secrets, without what they were taken from. */
-  readonly serverEnv: () => Env;
+  readonly serverEnv: () => SecretEnv;
   /** What the redactor must know. */
   readonly secretValues: () => readonly SecretValue[];
 }
 
 interface Outcome {
   readonly binding: SecretBinding;
-  readonly fetched: Fetched;
+  readonly fetched: string | Failure;
 }
 
 /** The redactor looks for values of these lengths and for so many of them, and for no others. */
@@ -102,7 +68,7 @@ export async function resolveBindings(options: ResolveOptions): Promise<Resolved
       inject_as: binding.injectAs,
       secret_ref: binding.secretRef,
       source: binding.source,
-      success: fetched.ok,
+      success: !isFailure(fetched),
       server_name: serverName,
     })),
     problems: outcomes.flatMap(problemOf),
@@ -111,36 +77,42 @@ export async function resolveBindings(options: ResolveOptions): Promise<Resolved
   };
 }
 
-/** Most servers have variables and files alone: they wait for nothing and load nothing more. */
+/** Most servers have only variables and files: nothing more is loaded for them. */
 async function fetchAll(
   bindings: readonly SecretBinding[],
   fitting: Fitting,
   options: ResolveOptions,
 ): Promise<readonly Outcome[]> {
-  const isFar = bindings.some(
+  const isExternal = bindings.some(
     (one) => (one.source === 'keychain' || one.source === 'vault') && fitting(one) === 'fits',
   );
-  const far = isFar ? await farSources(options) : undefined;
+  const external = isExternal ? await openExternal(options) : undefined;
   const outcomes = bindings.map(async (binding): Promise<Outcome> => {
     const { source, secretRef } = binding;
     const fit = fitting(binding);
-    if (fit !== 'fits') return { binding, fetched: { ok: false, isMissing: false, ...fit } };
-    const near = source === 'env' || source === 'file';
-    const fetched = near
-      ? fetch({ source, secretRef }, options)
-      : ((await far?.fetch({ source, secretRef })) ?? unreachable());
-    return { binding, fetched: usable(binding, fetched) };
+    if (fit !== 'fits') return { binding, fetched: fit };
+    const fetched =
+      source === 'env' || source === 'file'
+        ? fetchLocal(source, secretRef, options)
+        : await external?.fetch({ source, secretRef });
+    if (fetched === undefined) throw new Error('a source of secrets was not opened');
+    return { binding, fetched: checkedValue(binding, fetched) };
   });
   try {
     return await Promise.all(outcomes);
   } finally {
-    await far?.close();
+    await external?.close();
   }
 }
 
+async function openExternal({ settings = {}, ...options }: ResolveOptions) {
+  const { openExternalSources } = await import('./external-sources.ts');
+  return openExternalSources({ ...options, settings });
+}
+
 /**
- * Of several for one variable, the one for this command. Where there is none, the first, to be told;
- * unless the server of that name has a value of its own, which is none of ours.
+ * Of several bindings for one variable, the one for this command. Without one, the first is reported,
+ * unless the server has a value of its own for the variable.
  */
 function chosenOf(
   bindings: readonly SecretBinding[],
@@ -158,54 +130,38 @@ function chosenOf(
   return [...chosen.values()].filter((one) => fitting(one) === 'fits' || !env[one.injectAs]);
 }
 
-type Fitting = (binding: SecretBinding) => 'fits' | StartFault;
+type Fitting = (binding: SecretBinding) => 'fits' | Failure;
 
-/** Any config may have a server of this name: that alone is no right to its secrets. */
+/** The name of a server alone gives no right to its secrets: any config may use the name. */
 function fitOf(
   { command, program, files }: SecretBinding,
   { command: words, cwd = '/', env }: ResolveOptions,
-): 'fits' | StartFault {
+): 'fits' | Failure {
   if (command === undefined) return 'fits';
   if (words === undefined) return OF_ANOTHER;
   const fit = fitsStart({ command, program, files }, { words, cwd, path: env['PATH'] });
   return fit === 'other' ? OF_ANOTHER : fit;
 }
 
-const OF_ANOTHER: StartFault = {
-  message: 'it is bound to another command than the one that this server is started by',
-  fix: 'Give one of the two servers another name in the config of its client. If this one is to have the secret, correct `command` of the binding in config.toml.',
-};
+const OF_ANOTHER = unusableSecret(
+  'it is bound to another command than the one that this server is started by.',
+  'Give one of the two servers another name in the config of its client. If this one is to have the secret, correct `command` of the binding in config.toml.',
+);
 
-async function farSources(options: ResolveOptions) {
-  const { openExternalSources } = await import('./external-sources.ts');
-  const { env, home, userHome, settings = {}, keychain } = options;
-  return openExternalSources({
-    env,
-    home,
-    userHome,
-    settings,
-    ...(keychain !== undefined && { keychain }),
-  });
-}
-
-function unreachable(): never {
-  throw new Error('a source of secrets was not opened');
-}
-
-interface NearBinding {
-  readonly source: 'env' | 'file';
-  readonly secretRef: string;
-}
-
-function fetch({ secretRef, source }: NearBinding, options: ResolveOptions): Fetched {
+function fetchLocal(
+  source: 'env' | 'file',
+  secretRef: string,
+  options: ResolveOptions,
+): string | Failure {
   if (source === 'file') return readSecretFile(pathOf(secretRef, options));
   const names = variablesOf(secretRef);
   const value = names.map((name) => options.env[name]).find((text) => text);
-  if (value !== undefined) return { ok: true, value };
-  const message = `neither ${names.join(' nor ')} is set`;
-  const told = names.length > 1 ? message : `${names.join()} is not set`;
+  if (value !== undefined) return value;
+  const [name = '', other] = names;
+  const message =
+    other === undefined ? `${name} is not set.` : `neither ${name} nor ${other} is set.`;
   const fix = 'Set it where the agent starts the shim, or bind the secret from a file.';
-  return { ok: false, isMissing: true, message: told, fix };
+  return missingSecret(message, fix);
 }
 
 /** The variable of that name, else the one in upper case: `github_token` is GITHUB_TOKEN, too. */
@@ -224,24 +180,20 @@ export function isTooShortToRedact(value: string): boolean {
   return value.trim().length < LENGTH_MIN;
 }
 
-/** What cannot be found again in a text must not be injected as something that is. */
-function usable({ redact }: SecretBinding, fetched: Fetched): Fetched {
-  if (!fetched.ok) return fetched;
-  const { value } = fetched;
-  const unusable = { ok: false, isMissing: false } as const;
-  if (value.trim() === '') {
-    return { ...unusable, message: 'it is empty', fix: 'Write the secret there.' };
-  }
+/** A value that could not be recognized in a text again must not be injected as a redacted one. */
+function checkedValue({ redact }: SecretBinding, value: string | Failure): string | Failure {
+  if (isFailure(value)) return value;
+  if (value.trim() === '') return unusableSecret('it is empty.', 'Write the secret there.');
   if (redact && isTooShortToRedact(value)) {
     const fix = 'Use a longer secret, or set `redact = false` when it may be recorded.';
-    return { ...unusable, message: `it is too short to be redacted`, fix };
+    return unusableSecret('it is too short to be redacted.', fix);
   }
-  if (value.length <= LENGTH_MAX) return fetched;
-  return { ...unusable, message: 'it is too long', fix: `Give at most ${LENGTH_MAX} characters.` };
+  if (value.length <= LENGTH_MAX) return value;
+  return unusableSecret('it is too long.', `Give at most ${LENGTH_MAX} characters.`);
 }
 
 /** Every variable that some server's secret comes from. */
-function takenNames(servers: ResolveOptions['servers']): readonly string[] {
+function takenNames(servers: Servers): readonly string[] {
   return [...servers.values()].flatMap(({ secretBindings }) => secretBindings.flatMap(takenBy));
 }
 
@@ -256,12 +208,12 @@ function takenBy({ source, secretRef }: SecretBinding): readonly string[] {
 /** First everything goes that is bound, then what was found is set: nothing of the agent's stays in its place. */
 function environment(
   outcomes: readonly Outcome[],
-  { env, taken }: { readonly env: Env; readonly taken: readonly string[] },
-): Env {
+  { env, taken }: { readonly env: SecretEnv; readonly taken: readonly string[] },
+): SecretEnv {
   const gone = new Set([...taken, ...outcomes.map(({ binding }) => binding.injectAs)]);
   const kept = Object.entries(env).filter(([name]) => !gone.has(name));
   const added = outcomes.flatMap(({ binding, fetched }) =>
-    fetched.ok ? [[binding.injectAs, fetched.value] as const] : [],
+    isFailure(fetched) ? [] : [[binding.injectAs, fetched] as const],
   );
   return Object.fromEntries([...kept, ...added]);
 }
@@ -272,7 +224,7 @@ function toRedact(
   { servers, env }: ResolveOptions,
 ): readonly SecretValue[] {
   const own = outcomes.flatMap(({ binding, fetched }) =>
-    binding.redact && fetched.ok ? [{ name: binding.secretRef, value: fetched.value }] : [],
+    binding.redact && !isFailure(fetched) ? [{ name: binding.secretRef, value: fetched }] : [],
   );
   const held = [...servers.values()].flatMap(({ secretBindings }) =>
     secretBindings.flatMap((binding) => {
@@ -296,12 +248,10 @@ function isFindable(value: string): boolean {
 }
 
 function problemOf({ binding, fetched }: Outcome): readonly SecretFailure[] {
-  if (fetched.ok) return [];
+  if (!isFailure(fetched)) return [];
   const { injectAs, secretRef } = binding;
-  const code = fetched.isMissing ? 'SUB_SECRET_MISSING' : 'SUB_SECRET_UNUSABLE';
-  return [
-    { kind: 'failure', code, injectAs, secretRef, message: fetched.message, fix: fetched.fix },
-  ];
+  const code = fetched.code === 'SUB_SECRET_MISSING' ? fetched.code : 'SUB_SECRET_UNUSABLE';
+  return [{ ...fetched, code, injectAs, secretRef }];
 }
 
 /** Why a secret could not be injected. It names places only, never a value. */
@@ -312,12 +262,7 @@ export interface SecretFailure extends Failure {
 }
 
 /** One line a person can act on. */
-export function formatSecretFailure({
-  code,
-  injectAs,
-  secretRef,
-  message,
-  fix,
-}: SecretFailure): string {
-  return `secret \`${secretRef}\` for ${injectAs}: error: ${message}. ${fix} [${code}]`;
+export function formatSecretFailure(failed: SecretFailure): string {
+  const { code, injectAs, secretRef, message, fix } = failed;
+  return `secret \`${secretRef}\` for ${injectAs}: error: ${message} ${fix} [${code}]`;
 }

@@ -1,7 +1,7 @@
 // Where the key of the store comes from: the keychain of the system, a passphrase, or a file.
 
 import { join } from 'node:path';
-import { type Failure, failure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { writePrivateFile } from '../../os/index.ts';
 import { type Keychain, loadKeychain } from './keychain.ts';
 import { readSecretFile } from './secret-file.ts';
@@ -94,8 +94,8 @@ async function passphraseOf(
 ): Promise<string | Failure | undefined> {
   if (!passphraseFile) return askPassphrase?.(purpose);
   const read = readSecretFile(passphraseFile);
-  if (!read.ok) return failure('SUB_VAULT_KEY', `the passphrase: ${read.message}.`, read.fix);
-  return read.value;
+  if (!isFailure(read)) return read;
+  return failure('SUB_VAULT_KEY', `the passphrase: ${read.message}`, read.fix);
 }
 
 function noPassphrase(): Failure {
@@ -247,10 +247,10 @@ export function removeFromFile(home: string, keyId: string): Failure | undefined
 function readLines(home: string): readonly KeyLine[] | Failure {
   const path = keyFilePath(home);
   const read = readSecretFile(path);
-  if (!read.ok) {
-    return read.isMissing ? [] : failure('SUB_VAULT_KEY', `${read.message}.`, read.fix);
+  if (isFailure(read)) {
+    return read.code === 'SUB_SECRET_MISSING' ? [] : { ...read, code: 'SUB_VAULT_KEY' };
   }
-  const lines = read.value === '' ? [] : read.value.split('\n');
+  const lines = read === '' ? [] : read.split('\n');
   const keys = lines.flatMap((line): readonly KeyLine[] => {
     const [, id, key] = LINE.exec(line) ?? [];
     return id === undefined || key === undefined ? [] : [{ id, key }];

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { removeDrafts, systemCode, takeLock, writePrivateFile } from '../../os/index.ts';
+import { changeFiles, writePrivateFile } from '../../os/index.ts';
 import { readSecretBytes } from './secret-file.ts';
 import {
   damaged,
@@ -88,12 +88,13 @@ export async function openVault(options: KeyOptions): Promise<Vault | Failure | 
 }
 
 async function readOpen(options: KeyOptions): Promise<Open | Failure | undefined> {
-  const path = vaultPath(options.home);
-  const read = readSecretBytes(path, FILE_BYTES_MAX);
-  if (!read.ok) {
-    return read.isMissing ? undefined : failure('SUB_VAULT_DAMAGED', `${read.message}.`, read.fix);
+  const bytes = readSecretBytes(vaultPath(options.home), FILE_BYTES_MAX);
+  if (isFailure(bytes)) {
+    return bytes.code === 'SUB_SECRET_MISSING'
+      ? undefined
+      : { ...bytes, code: 'SUB_VAULT_DAMAGED' };
   }
-  const file = parseVault(read.bytes);
+  const file = parseVault(bytes);
   if (isFailure(file)) return file;
   const keys = await unlock(file.header, options);
   if (isFailure(keys)) return keys;
@@ -225,31 +226,14 @@ async function lockedIfThere(
   return existsSync(vaultPath(options.home)) ? locked(options, work) : noStore();
 }
 
-async function locked(
-  options: VaultOptions,
+function locked(
+  { home, waitMs }: VaultOptions,
   work: () => Promise<VaultChange | Failure>,
 ): Promise<VaultChange | Failure> {
-  const { home, waitMs } = options;
-  const folder = join(home, 'run');
-  try {
-    const lock = await takeLock({ folder, name: 'vault' }, waitMs);
-    if (lock.kind === 'held') return busy(lock.pid);
-    try {
-      for (const name of ['vault.db', 'vault.key']) removeDrafts(join(home, name));
-      return await work();
-    } finally {
-      lock.release();
-    }
-  } catch (cause) {
-    const message = `${vaultPath(home)} cannot be written (${systemCode(cause)}).`;
-    const fix = 'Check the disk and the permissions of the folder; what was there is unchanged.';
-    return failure('SUB_FILE_WRITE', message, fix);
-  }
-}
-
-function busy(pid: number): Failure {
-  const message = `another process (${pid}) is changing the store of secrets.`;
-  return failure('SUB_VAULT_BUSY', message, 'Wait for it to end, and do it again.');
+  const files = ['vault.db', 'vault.key'] as const;
+  const lock = { home, name: 'vault', files, what: 'the store of secrets' };
+  const wait = waitMs !== undefined && { waitMs };
+  return changeFiles({ ...lock, busyCode: 'SUB_VAULT_BUSY', ...wait }, work);
 }
 
 function written({ home }: VaultOptions, open: Open, isNew: boolean): VaultChange | Failure {

@@ -192,9 +192,7 @@ function movesOf(
     warnings: [...home.warnings, ...warnings],
     store: async (onStep) => {
       const unsafe = ensurePrivateFolder(options.paths.home);
-      if (unsafe !== undefined) {
-        return failure(unsafe.code, `${unsafe.where} ${unsafe.message}.`, unsafe.fix);
-      }
+      if (unsafe !== undefined) return unsafe;
       const named = [...secrets].map(([name, value]) => ({ name, value: value() }));
       const added = named.length === 0 ? undefined : await addSecrets(home.vault, named);
       if (isFailure(added)) return failure(added.code, added.message, added.fix);

@@ -2,7 +2,7 @@
 // who only look.
 
 import type { Failure } from '@subluminal/contracts';
-import { livingAgents } from '../../../stores/runs/living-agents.ts';
+import { livingProcesses } from '../../../stores/runs/agent-file.ts';
 import { runOfWrap } from '../../../stores/runs/wrap-file.ts';
 import { CLIENTS, type Client, type EntryChange } from '../index.ts';
 import {
@@ -65,7 +65,7 @@ function lineOf(repaired: RepairResult, paths: AdoptionPlace['paths']): string {
 /** An agent that outlives its `sub wrap` reads the config again whenever it likes. */
 function livingAgentText(wrapId: string | undefined, { run }: AdoptionPlace['paths']): string {
   const runId = wrapId === undefined ? undefined : runOfWrap(run, wrapId);
-  const pids = runId === undefined ? [] : livingAgents(run, runId);
+  const pids = livingProcesses(run).flatMap((one) => (one.runId === runId ? [one.pid] : []));
   if (pids.length === 0) return '';
   return ` Its agent (process ${pids.join(', ')}) still runs: the servers that it starts from now on are NOT governed. End it, and start it again.`;
 }

@@ -1,8 +1,9 @@
 // What `sub wrap` is about to rewrite, found out before anything is begun.
+import { type Failure, failure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
 import { locateCommand, notStarted } from '../../run/agent.ts';
-import { type Refused, type RunOptions, refused } from '../../run/options.ts';
+import type { RunOptions } from '../../run/options.ts';
 import {
   type Client,
   clientOf,
@@ -55,7 +56,7 @@ export interface WrapFilePlan {
   readonly call: ShimCall;
 }
 
-export async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused> {
+export async function planWrap(options: WrapOptions): Promise<WrapPlan | Failure> {
   const { run, own } = options;
   const [command = ''] = run.command;
   const located = locateCommand(command, run);
@@ -64,7 +65,7 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan | Refused
   if ('kind' in client) return client;
   const program = ownProgram(own);
   if (program.kind === 'not_found') {
-    return refused('SUB_OWN_PATH', program.message, 'Start sub from where it is installed.');
+    return failure('SUB_OWN_PATH', program.message, 'Start sub from where it is installed.');
   }
   const configs = configsOf(client, options);
   if ('kind' in configs) return configs;
@@ -138,9 +139,9 @@ function besideOf(
 const BESIDE_FIX =
   'Put these servers into a config of the agent, or wrap their file with --config-path.';
 
-function notStrict(beside: readonly string[]): Refused {
+function notStrict(beside: readonly string[]): Failure {
   const message = `the command line of the agent brings servers that would not be governed: ${beside.join(', ')}.`;
-  return refused('SUB_CLIENT_CONFIG', message, BESIDE_FIX);
+  return failure('SUB_CLIENT_CONFIG', message, BESIDE_FIX);
 }
 
 function besideWarnings(beside: readonly string[]): readonly string[] {
@@ -154,20 +155,20 @@ function besideWarnings(beside: readonly string[]): readonly string[] {
 export async function wrapDiff(
   { files }: WrapPlan,
   { run }: WrapOptions,
-): Promise<string | Refused> {
+): Promise<string | Failure> {
   const redaction = await loadRedactor(run.config['redact.extra_patterns'], []);
-  if (!redaction.ok) return refused('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  if (!redaction.ok) return failure('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
   const { redact } = redaction;
   return files.map((plan) => fileDiff(plan, redact)).join('');
 }
 
-function clientFor({ run, client, configPath }: WrapOptions): Client | Refused {
+function clientFor({ run, client, configPath }: WrapOptions): Client | Failure {
   if (client !== undefined) return client;
   const found = clientStartedBy(run.command);
   if (found.kind === 'client') return found.client;
   if (configPath !== undefined) return clientOf('custom');
   const name = JSON.stringify((run.command[0] ?? '').slice(0, NAME_LENGTH_MAX));
-  return refused(
+  return failure(
     'SUB_CLIENT_UNKNOWN',
     `${name} is no agent that sub knows.`,
     `Say which it is with --agent-type (${found.known.join(', ')}), or where its config is with --config-path.`,
@@ -180,17 +181,17 @@ const NAME_LENGTH_MAX = 256;
 function configsOf(
   client: Client,
   { run, configPath }: WrapOptions,
-): readonly FoundConfig[] | Refused {
+): readonly FoundConfig[] | Failure {
   const place = clientPlace({ env: run.env, project: run.cwd, paths: run.paths });
   const { found, problems, looked } = findConfigs({ place, clients: [client], configPath });
   const [problem] = problems;
   if (problem !== undefined) {
     const { code, message, fix } = withCode('SUB_CLIENT_CONFIG', problem);
-    return refused(code, message, fix);
+    return failure(code, message, fix);
   }
   if (found.length === 0) {
     const paths = looked.length === 0 ? '' : ` There is none of: ${looked.join(', ')}.`;
-    return refused(
+    return failure(
       'SUB_CLIENT_CONFIG',
       `${client.title} has no config here.${paths}`,
       'Name its config with --config-path.',
@@ -199,7 +200,7 @@ function configsOf(
   const empty = found.find(({ config }) => config.text.trim() === '');
   if (empty === undefined) return found;
   const message = `${empty.file.path} is empty: that is no config.`;
-  return refused('SUB_CLIENT_CONFIG', message, 'Fill it in, or remove it.');
+  return failure('SUB_CLIENT_CONFIG', message, 'Fill it in, or remove it.');
 }
 
 /** Those for other projects are no business of this agent. */
@@ -213,7 +214,7 @@ function wrapProblem(
   client: Client,
   configs: readonly FoundConfig[],
   options: WrapOptions,
-): Refused | undefined {
+): Failure | undefined {
   const { cwd } = options.run;
   const paths = configs.map(({ file }) => file.path).join(', ');
   const servers = effectiveServers(
@@ -222,7 +223,7 @@ function wrapProblem(
   );
   if (servers.length === 0) {
     const message = `No MCP servers found in config: ${paths}.`;
-    return refused('SUB_CLIENT_CONFIG', message, 'Without servers, `sub run` does the same.');
+    return failure('SUB_CLIENT_CONFIG', message, 'Without servers, `sub run` does the same.');
   }
   const barred = servers.find(
     ({ entry, isDisabled }) =>
@@ -232,11 +233,11 @@ function wrapProblem(
   const local = servers.filter(({ entry }) => entry.transport === 'stdio');
   if (local.length === 0) {
     const message = `No MCP servers found in config that start a command: ${paths}.`;
-    return refused('SUB_CLIENT_CONFIG', message, 'Servers with an address are not governed yet.');
+    return failure('SUB_CLIENT_CONFIG', message, 'Servers with an address are not governed yet.');
   }
   if (local.every(({ isDisabled }) => isDisabled)) {
     const message = `All MCP servers are disabled: ${paths}.`;
-    return refused('SUB_CLIENT_CONFIG', message, `Enable one in ${client.title}.`);
+    return failure('SUB_CLIENT_CONFIG', message, `Enable one in ${client.title}.`);
   }
   const split = servers.find(({ isSplit, isDisabled }) => isSplit && !isDisabled);
   if (split !== undefined) return splitEntry(split);
@@ -245,17 +246,17 @@ function wrapProblem(
 }
 
 /** What the agent would start without a shim, or with one that the entry itself can switch off. */
-function barredEntry({ entry, file }: EffectiveServer): Refused {
+function barredEntry({ entry, file }: EffectiveServer): Failure {
   const { name, obstacle = 'its arguments are not a list of words' } = entry;
   const message = `${JSON.stringify(name.slice(0, NAME_LENGTH_MAX))} in ${file.path} cannot be governed: ${obstacle}.`;
-  return refused('SUB_CLIENT_CONFIG', message, 'Change the entry, or disable it in the client.');
+  return failure('SUB_CLIENT_CONFIG', message, 'Change the entry, or disable it in the client.');
 }
 
 /** Codex puts the parts of an entry together from several files, and would drop those of the shim. */
-function splitEntry({ entry, file, overridden }: EffectiveServer): Refused {
+function splitEntry({ entry, file, overridden }: EffectiveServer): Failure {
   const others = overridden.map(({ path }) => path).join(', ');
   const message = `${entry.name} has one part in ${file.path} and another in ${others}: no shim can stand before both.`;
-  return refused('SUB_CLIENT_CONFIG', message, 'Give it its command and its args in one file.');
+  return failure('SUB_CLIENT_CONFIG', message, 'Give it its command and its args in one file.');
 }
 
 interface WrapChecks {
@@ -268,12 +269,12 @@ function governedAlready(
   client: Client,
   configs: readonly FoundConfig[],
   among: WrapChecks,
-): Refused | undefined {
+): Failure | undefined {
   const { options, isOurs, looseOf } = among;
   for (const found of configs) {
     // Whoever has rewritten it and still runs is named.
     const base = readBaseText(found, storeAt(options.run.paths));
-    if (base.kind === 'failure') return refused(base.code, base.message, base.fix);
+    if (base.kind === 'failure') return base;
     const loose = looseOf(found);
     const entry = found.config.entries.find(
       (one) => one.governed !== undefined && isOurs(one) && !loose.has(entryKey(one)),
@@ -284,7 +285,7 @@ function governedAlready(
     const rest =
       ungoverned.length === 0 ? '' : `, and ${ungoverned.join(', ')} ${verb} not governed`;
     const message = `${entry.name} in ${found.file.path} starts a shim already${rest}.`;
-    return refused('SUB_CLIENT_GOVERNED', message, governedFix(client, ungoverned, options));
+    return failure('SUB_CLIENT_GOVERNED', message, governedFix(client, ungoverned, options));
   }
   return undefined;
 }
@@ -322,12 +323,12 @@ function unsetVariable(
   client: Client,
   entries: readonly ServerEntry[],
   { run }: WrapOptions,
-): Refused | undefined {
+): Failure | undefined {
   for (const entry of entries) {
     const names = unresolved(entry, client, run.env);
     if (names.length === 0) continue;
     const message = `${entry.name} needs ${names.join(', ')}, which is not set.`;
-    return refused('SUB_CLIENT_CONFIG', message, 'Set it, or give it a default in the config.');
+    return failure('SUB_CLIENT_CONFIG', message, 'Set it, or give it a default in the config.');
   }
   return undefined;
 }

@@ -3,11 +3,11 @@
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../../../os/index.ts';
-import { ensurePrivateFolder } from '../../../stores/config/index.ts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { ensurePrivateFolder, type ProcessIdentity } from '../../../os/index.ts';
 import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
 import { readWrapFile, removeWrapFile, writeWrapFile } from '../../../stores/runs/wrap-file.ts';
-import { type Refused, type RunSession, refused, type SessionTold } from '../../run/options.ts';
+import type { RunSession, SessionTold } from '../../run/options.ts';
 import { lockedFailure, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { createRewrite } from '../setup/plan-rewrite.ts';
 import { missingEntriesText } from '../setup/repair.ts';
@@ -52,7 +52,7 @@ export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
       if (problem !== undefined) return problem;
       for (const file of plan.files) {
         const one = rewriteOne(file, { plan, store, owner });
-        if (one.kind === 'refused') return one;
+        if (isFailure(one)) return one;
         for (const warning of one.warnings) run.tell(warning);
         rewritten.push(one);
       }
@@ -68,10 +68,10 @@ export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
   };
 }
 
-function noProcesses(): Refused {
+function noProcesses(): Failure {
   const message = 'the system does not tell when this process has started.';
   const fix = 'On Linux /proc must be mounted, elsewhere `ps` must work.';
-  return refused('SUB_CLIENT_WRITE', message, fix);
+  return failure('SUB_CLIENT_WRITE', message, fix);
 }
 
 interface SessionFileOptions {
@@ -90,7 +90,7 @@ function tellShims({
   told,
   owner,
   runDirs,
-}: SessionFileOptions): Refused | undefined {
+}: SessionFileOptions): Failure | undefined {
   const { paths, listen } = options.run;
   const token = listen?.token ?? told.env['SUB_GOVERNANCE_TOKEN'];
   const isClosed = !plan.client.hasWindow;
@@ -105,7 +105,7 @@ function tellShims({
       if (dir !== paths.run) continue;
       const words = cause instanceof Error ? cause.message : String(cause);
       const message = `the session cannot be written down for its servers: ${words}.`;
-      return refused('SUB_FILE_WRITE', message, 'Free some space, or check the permissions.');
+      return failure('SUB_FILE_WRITE', message, 'Free some space, or check the permissions.');
     }
   }
   return undefined;
@@ -128,7 +128,7 @@ interface RewriteContext {
 function rewriteOne(
   { found, chosen, loose, call }: WrapFilePlan,
   { plan, store, owner }: RewriteContext,
-): Applied | Unchanged | Refused {
+): Applied | Unchanged | Failure {
   const { client, file, config } = found;
   const result = applyChange({
     ...store,
@@ -151,7 +151,7 @@ function rewriteOne(
     result.kind === 'held'
       ? lockedFailure(file.path, result.by)
       : withCode('SUB_CLIENT_WRITE', result);
-  return refused(code, message, fix);
+  return failure(code, message, fix);
 }
 
 /** False when the config is not what it should be; then a person is told what to do. */
@@ -160,7 +160,7 @@ function endOne(one: Applied | Unchanged, options: WrapOptions, store: ChangeSto
   if (one.kind === 'unchanged' || lock === undefined) return true;
   const { run, restores } = options;
   const { path } = one;
-  const tell = ({ message, fix }: Pick<Refused, 'message' | 'fix'>): false => {
+  const tell = ({ message, fix }: Pick<Failure, 'message' | 'fix'>): false => {
     run.tell(`${path} was not put back: ${message} ${fix} [SUB_CLIENT_RESTORE]`);
     return false;
   };
@@ -178,7 +178,7 @@ function restoreOne(
   path: string,
   lock: ConfigLock,
   { run, store }: Pick<WrapOptions, 'run'> & { readonly store: ChangeStore },
-): Pick<Refused, 'message' | 'fix'> | undefined {
+): Pick<Failure, 'message' | 'fix'> | undefined {
   const result = restoreLocked(lock, path, store);
   if (result.kind === 'failure') return result;
   if (result.kind === 'none') run.tell(`${path} was put back by somebody else meanwhile.`);

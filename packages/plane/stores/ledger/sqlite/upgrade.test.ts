@@ -1,5 +1,7 @@
 // A ledger of an older schema: the next version opens it, and nothing of it is lost.
+
 import { readFileSync, writeFileSync } from 'node:fs';
+import { isFailure } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { verifierFromPems } from '../../../os/crypto/index.ts';
 import { fileWitness } from '../chain/signed-head.ts';
@@ -34,8 +36,8 @@ function verifier() {
   const key = /^-- Key: (.+)$/m.exec(OLD)?.[1] ?? '';
   const publicPem = `-----BEGIN PUBLIC KEY-----\n${key}\n-----END PUBLIC KEY-----\n`;
   const made = verifierFromPems([publicPem, PAIR.publicPem]);
-  if (!made.ok) throw new Error(made.message);
-  return made.verifier;
+  if (isFailure(made)) throw new Error(made.message);
+  return made;
 }
 
 /** Before heads were sealed, anybody could have put an older one in `ledger.head`. */

@@ -1,7 +1,9 @@
 // A ledger in a folder of its own that goes away with the test.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { onTestFinished } from 'vitest';
 import { createKeyPair, signerFromPem, verifierFromPems } from '../../../os/crypto/index.ts';
 import { fileWitness } from '../chain/signed-head.ts';
@@ -15,14 +17,14 @@ export const PAIR = createKeyPair();
 
 export function signer() {
   const made = signerFromPem(PAIR.privatePem);
-  if (!made.ok) throw new Error(made.message);
-  return made.signer;
+  if (isFailure(made)) throw new Error(made.message);
+  return made;
 }
 
 export function verifier() {
   const made = verifierFromPems([PAIR.publicPem]);
-  if (!made.ok) throw new Error(made.message);
-  return made.verifier;
+  if (isFailure(made)) throw new Error(made.message);
+  return made;
 }
 
 export function tempFolder(): string {

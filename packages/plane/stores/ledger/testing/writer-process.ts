@@ -1,5 +1,7 @@
 // A writer in a process of its own, to be killed: ingests without end and tells what is committed.
+
 import { readFileSync } from 'node:fs';
+import { isFailure } from '@subluminal/contracts';
 import { signerFromPem } from '../../../os/crypto/index.ts';
 import { fileWitness } from '../chain/signed-head.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';
@@ -8,12 +10,12 @@ import { Shim } from './events.ts';
 
 const [folder = '.', producer = 'shim'] = process.argv.slice(2);
 const made = signerFromPem(readFileSync(`${folder}/ledger.key`, 'utf8'));
-if (!made.ok) throw new Error(made.message);
+if (isFailure(made)) throw new Error(made.message);
 
 try {
   const ledger = await openLedger({
     store: await openSqliteStore({ file: `${folder}/ledger.db` }),
-    signer: made.signer,
+    signer: made,
     witness: fileWitness(`${folder}/ledger.head`),
     nowMs: Date.now,
     headEvery: { events: 200, ms: 50 },

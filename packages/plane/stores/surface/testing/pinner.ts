@@ -1,8 +1,9 @@
 // A process that pins servers, to be run beside others or to be killed at one of its steps.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { isFailure } from '@subluminal/contracts';
 import { pinOf, type ServerPins } from '@subluminal/core/surface';
-import { sha256 } from '../hash.ts';
+import { sha256 } from '../../../os/crypto/index.ts';
 import { rememberPins, savePins } from '../pins-file.ts';
 
 /** What the process does to its draft, in order; it can be killed when one of these is done. */
@@ -44,5 +45,5 @@ const step = STEPS.find((one) => one === killAt);
 if (step !== undefined) dieAfter(step);
 for (const server of servers) {
   const saved = await savePins(home, (store) => rememberPins(store, server, pinsOf(server)));
-  process.stdout.write(`${saved.ok ? 'saved' : saved.code} ${server}\n`);
+  process.stdout.write(`${isFailure(saved) ? saved.code : 'saved'} ${server}\n`);
 }

@@ -39,7 +39,7 @@ const options = {
   own: { runtime: process.execPath, script: process.argv[1] },
 };
 const plan = await planWrap(options);
-if (plan.kind === 'refused') throw new Error(plan.message);
+if (plan.kind === 'failure') throw new Error(plan.message);
 const session = wrapSession(plan, options);
 const problem = await session.begin({ runId: 'run-1', env: { ...env, SUB_RUN_ID: 'run-1' } });
 if (problem !== undefined) throw new Error(problem.message);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { processInfo, type System, thisSystem } from '../../os/index.ts';
-import { isOfSession } from './membership.ts';
+import { isOfSession } from './session-env.ts';
 
 const ENV = { SUB_RUN_ID: 'run-1' };
 
