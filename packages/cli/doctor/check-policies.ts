@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import { formatProblem } from '@subluminal/core/policy';
-import { formatConfigProblem } from '@subluminal/plane/config';
+import { formatConfigFailure } from '@subluminal/plane/config';
 import { fileProblem } from '@subluminal/plane/os';
 import {
   type PolicyRole,
@@ -26,7 +26,7 @@ export const config: Check = {
       const { length } = loaded.problems;
       return {
         ...broken(`the configuration has ${plural(length, 'problem')}`, 'Correct what is listed.'),
-        more: loaded.problems.map(formatConfigProblem),
+        more: loaded.problems.map(formatConfigFailure),
       };
     }
     const chosen = Object.values(loaded.origins).filter((origin) => origin !== 'default').length;

@@ -4,7 +4,7 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import {
   type Config,
-  type ConfigProblem,
+  type ConfigFailure,
   type HomePaths,
   type LoadResult,
   loadConfig,
@@ -55,7 +55,7 @@ export async function loadSettings(flags: Flags, io: Io): Promise<Settings | Fai
   return last;
 }
 
-function problemOf({ code, where, message, fix }: ConfigProblem): Failure {
+function problemOf({ code, where, message, fix }: ConfigFailure): Failure {
   return failure(code, `${where}: ${message}.`, fix);
 }
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
-  type ConfigProblem,
+  type ConfigFailure,
   ensurePrivateFolder,
   loadConfig,
   type Servers,
@@ -60,13 +60,14 @@ async function findSecrets(io: Io, person: Person | undefined): Promise<SecretsH
   return { kind: 'home', options, servers, home: paths.home, person, makeHome };
 }
 
-function configFailure([first, ...others]: readonly ConfigProblem[]): Failure {
+function configFailure([first, ...others]: readonly ConfigFailure[]): Failure {
   const { code, where, message, fix } = first ?? UNREADABLE;
   const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'other problem')})`;
   return failure(code, `${where}: ${message}${more}.`, fix);
 }
 
-const UNREADABLE: ConfigProblem = {
+const UNREADABLE: ConfigFailure = {
+  kind: 'failure',
   code: 'SUB_CONFIG_VALUE',
   where: 'config.toml',
   message: 'it cannot be read',

@@ -1,7 +1,7 @@
 // The configuration of manifests and pins.
 import { type Failure, failure, isFailure, type Profile } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
-import { type ConfigProblem, type HomePaths, loadConfig } from '@subluminal/plane/config';
+import { type ConfigFailure, type HomePaths, loadConfig } from '@subluminal/plane/config';
 import { openPins } from '@subluminal/plane/surface';
 
 export interface SurfaceHome {
@@ -26,7 +26,7 @@ export async function surfaceHome(): Promise<SurfaceHome | Failure> {
 }
 
 /** The code stands at the end of a failure, and only there. */
-export function problemFailure({ code, where, message, fix }: ConfigProblem): Failure {
+export function problemFailure({ code, where, message, fix }: ConfigFailure): Failure {
   return failure(code, `${where}: ${message}.`, fix);
 }
 

@@ -19,7 +19,7 @@ import { type SpawnResult, spawnServer } from '../services/transports/stdio/inde
 import {
   type Config,
   ensurePrivateFolder,
-  formatConfigProblem,
+  formatConfigFailure,
   type LoadResult,
   loadConfig,
   secretSettings,
@@ -66,7 +66,7 @@ export async function startShim(given: ShimOptions): Promise<StartedShim> {
     return refused(`a server name has at most ${SERVER_NAME_LENGTH_MAX} characters`);
   }
   const loaded = await loadConfig({ env, flags, cwd });
-  if (!loaded.ok) return refused(loaded.problems.map(formatConfigProblem).join('\n'));
+  if (!loaded.ok) return refused(loaded.problems.map(formatConfigFailure).join('\n'));
   const { config, paths } = loaded;
   for (const text of loaded.warnings) warn(text);
   const folders = [paths.home, paths.run, paths.spool].map(ensurePrivateFolder);

@@ -4,7 +4,7 @@ import { catchFailure, type Failure, failure, isFailure } from '@subluminal/cont
 import {
   type ApprovalSettings,
   type Config,
-  type ConfigProblem,
+  type ConfigFailure,
   ensurePrivateFolder,
   type HomePaths,
   loadConfig,
@@ -123,7 +123,7 @@ export async function withWriter<T>(
   });
 }
 
-export function configFailure({ code, where, message, fix }: ConfigProblem): Failure {
+function configFailure({ code, where, message, fix }: ConfigFailure): Failure {
   return failure(code, `${where}: ${message}.`, fix);
 }
 

@@ -2,7 +2,7 @@
 // without what is said to shims alone.
 import { createRedactor, type SecretValue } from '@subluminal/core/scan';
 import {
-  type ConfigProblem,
+  type ConfigFailure,
   type LoadResult,
   loadConfig,
   secretSettings,
@@ -35,7 +35,7 @@ export interface ProbeOptions {
 export interface ProbeFailure {
   readonly kind: 'failure';
   readonly code:
-    | ConfigProblem['code']
+    | ConfigFailure['code']
     | SecretFailure['code']
     | 'SUB_SERVER_UNKNOWN'
     | 'SUB_SERVER_LOOK';

@@ -1,10 +1,10 @@
 // The table [approvals] of config.toml. Secrets are named here, never written: each is a reference
 // that the vault resolves.
 import { isIP } from 'node:net';
-import { isObject } from '@subluminal/contracts';
 import { nearest } from '@subluminal/core/policy';
-import type { ConfigProblem } from './problem.ts';
+import { type ConfigFailure, configFailure } from './config-failure.ts';
 import { readSecretRef } from './secret-ref.ts';
+import { isTable, type TomlTable } from './values.ts';
 
 interface DesktopSettings {
   readonly perMinuteMax: number;
@@ -66,23 +66,14 @@ const SLACK_ID = /^[A-Z][A-Z0-9]{2,31}$/;
 const USERS_MAX = 200;
 const URL_LENGTH_MAX = 2_048;
 
-/** A date of TOML is an object, and no table. */
-function isTable(value: unknown): value is { readonly [key: string]: unknown } {
-  return isObject(value) && !(value instanceof Date);
-}
-
 /** One table while it is read: what is asked for is known, what is left over is a mistake. */
 class Table {
-  readonly #values: { readonly [key: string]: unknown };
+  readonly #values: TomlTable;
   readonly #path: readonly string[];
   readonly #problems: SettingsProblem[];
   readonly #known = new Set<string>();
 
-  constructor(
-    values: { readonly [key: string]: unknown },
-    path: readonly string[],
-    problems: SettingsProblem[],
-  ) {
+  constructor(values: TomlTable, path: readonly string[], problems: SettingsProblem[]) {
     this.#values = values;
     this.#path = path;
     this.#problems = problems;
@@ -202,7 +193,7 @@ function listenOf(text: string): ListenSettings | undefined {
 interface ReadApprovals {
   /** Undefined where the file says nothing about approvals. */
   readonly approvals: ApprovalSettings | undefined;
-  readonly problems: readonly ConfigProblem[];
+  readonly problems: readonly ConfigFailure[];
 }
 
 /** The same with places in the file, and with references that are ones. */
@@ -214,10 +205,9 @@ export function readApprovals(
   const problems = read.ok ? refProblems(read.settings) : read.problems;
   return {
     approvals: read.ok ? read.settings : undefined,
-    problems: problems.map(({ path, ...problem }) => ({
-      ...problem,
-      where: where(['approvals', ...path]),
-    })),
+    problems: problems.map(({ path, code, ...words }) =>
+      configFailure(code, where(['approvals', ...path]), words),
+    ),
   };
 }
 

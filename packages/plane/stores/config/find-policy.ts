@@ -1,8 +1,8 @@
-// Which bundles hold here, when none is named: the user's own, and the project's. The project's is
-// searched only where nobody else can put one.
-import { realpathSync, type Stats, statSync } from 'node:fs';
+// Finds the policies that apply here when none is named: the user's own, and the project's. The
+// project's is searched only where nobody else can put one.
+import { type Stats, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fileProblem } from '../../os/index.ts';
+import { attempt, fileProblem, hasSystemCode, realPath } from '../../os/index.ts';
 
 export interface FindOptions {
   readonly cwd: string;
@@ -12,7 +12,7 @@ export interface FindOptions {
   readonly userHome: string;
 }
 
-/** A policy that lies where nothing is searched. */
+/** A policy in a folder that is not searched. */
 export interface IgnoredPolicy {
   readonly path: string;
   /** Why, as a sentence without its end. */
@@ -36,7 +36,7 @@ interface SearchedFolders {
 interface SearchEnd {
   readonly folders: readonly string[];
   readonly why: string;
-  /** The command after which the search goes on; without one, nothing but naming the policy helps. */
+  /** The command after which the search goes on; without one, the policy has to be named. */
   readonly fix?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export function findPolicies({ cwd, home, userHome }: FindOptions): FoundPolicie
   return { user, project, ignored };
 }
 
-/** A policy that is named is checked as well: what it would be refused for is mended first. */
+/** A named policy is checked as well, so what it would be refused for comes first. */
 function fixFor(path: string, { fix }: SearchEnd): string {
   if (fix !== undefined) return commandIn(fix);
   const unsafe = fileProblem(path);
@@ -90,7 +90,7 @@ export function projectFolders({ cwd, userHome }: Omit<FindOptions, 'home'>): re
 /** From here up to the root of the repository, as long as only the user can write there. */
 function searchedFolders(cwd: string, userHome: string): SearchedFolders {
   const upwards = parents(cwd);
-  // What would be searched if everybody were trusted: to tell of what is left out.
+  // The folders that would be searched if all of them were safe, to report what is left out.
   const root = upwards.findIndex((folder) => isThere(join(folder, '.git')));
   const inside = upwards.filter((folder) => isInside(folder, userHome));
   const unrooted = inside.length > 0 ? inside : upwards.slice(0, 1);
@@ -107,18 +107,18 @@ function searchedFolders(cwd: string, userHome: string): SearchedFolders {
     }
     const git = join(folder, '.git');
     const hasGit = isThere(git);
-    // The home itself is a project only for who works in it, or keeps it in a repository.
+    // The home itself is a project only when the user works in it or keeps it in a repository.
     if (!isHome || hasGit || folder === cwd) folders.push(folder);
     if (hasGit || isHome) break;
   }
   return { folders };
 }
 
-/** Why others decide what is in a folder of the way, or in its repository. */
+/** Why others decide what is in a folder on the way, or in its repository. */
 function folderFault(folder: string): Omit<SearchEnd, 'folders'> | undefined {
   const problem = fileProblem(folder) ?? fileProblem(join(folder, '.git'));
   if (problem !== undefined) return { why: `${problem.path} ${problem.why}`, fix: problem.fix };
-  // What lies in a sticky folder may be anybody's.
+  // Files in a sticky folder may be anybody's.
   const isOpen = ((statsOf(folder)?.mode ?? 0) & WRITABLE_BY_OTHERS) !== 0;
   return isOpen ? { why: `${folder} can be written to by others` } : undefined;
 }
@@ -142,33 +142,20 @@ function isInside(folder: string, outer: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`);
 }
 
-/** By its real name: a link must not make a folder look as if it were inside of another. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
-}
-
 function isThere(path: string): boolean {
   return statsOf(path) !== undefined;
 }
 
-/** Undefined also for what may not be looked at. */
+/** Undefined also for a path that may not be looked at. */
 function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return attempt(() => statSync(path, { throwIfNoEntry: false }));
 }
 
 function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   } catch (cause) {
-    // What may not be looked at may be a policy: whoever reads it will be told, not left without.
-    return cause instanceof Error && 'code' in cause && cause.code === 'EACCES';
+    // It may be a policy, so reading it must report the failure instead of leaving it out.
+    return hasSystemCode(cause, 'EACCES');
   }
 }

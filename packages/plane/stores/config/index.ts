@@ -1,5 +1,7 @@
 export { ensurePrivateFolder } from '../../os/index.ts';
 export type { ApprovalSettings } from './approvals.ts';
+export type { ConfigFailure } from './config-failure.ts';
+export { formatConfigFailure } from './config-failure.ts';
 export type { FindOptions, FoundPolicies, IgnoredPolicy } from './find-policy.ts';
 export {
   findPolicies,
@@ -11,8 +13,6 @@ export type { Env, HomePaths } from './home.ts';
 export { homePaths, userHome } from './home.ts';
 export type { LoadOptions, LoadResult, Origin } from './load.ts';
 export { loadConfig } from './load.ts';
-export type { ConfigCode, ConfigProblem } from './problem.ts';
-export { formatConfigProblem } from './problem.ts';
 export type { SecretSource } from './secret-ref.ts';
 export { readSecretRef, secretSettings } from './secret-ref.ts';
 export type { SecretBinding, ServerConfig, Servers } from './servers.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { formatConfigFailure } from './config-failure.ts';
 import { loadConfig } from './load.ts';
-import { formatConfigProblem } from './problem.ts';
 import { SETTING_KEYS, SETTINGS } from './settings.ts';
 
 let dir: string;
@@ -25,14 +25,14 @@ function load({ env = {}, ...options }: Options = {}) {
 
 async function loaded(options: Options = {}) {
   const result = await load(options);
-  if (!result.ok) throw new Error(result.problems.map(formatConfigProblem).join('\n'));
+  if (!result.ok) throw new Error(result.problems.map(formatConfigFailure).join('\n'));
   return result;
 }
 
 async function problems(options: Options = {}): Promise<string[]> {
   const result = await load(options);
   if (result.ok) throw new Error('expected problems');
-  return result.problems.map((problem) => formatConfigProblem(problem).replaceAll(`${dir}/`, ''));
+  return result.problems.map((problem) => formatConfigFailure(problem).replaceAll(`${dir}/`, ''));
 }
 
 function write(text: string | Uint8Array): void {

@@ -1,12 +1,21 @@
 // The configuration: defaults, then config.toml, then the environment, then flags; the later wins.
-import { fileProblem, readRegularFile } from '../../os/index.ts';
+import { isFailure } from '@subluminal/contracts';
+import { decodeUtf8, fileProblem, readRegularFile } from '../../os/index.ts';
 import type { ApprovalSettings } from './approvals.ts';
+import { type ConfigFailure, configFailure, formatConfigFailure, shown } from './config-failure.ts';
 import { type Env, type HomePaths, homePaths, userHome } from './home.ts';
 import { locate } from './locate.ts';
-import { type ConfigProblem, formatConfigProblem, shown } from './problem.ts';
 import { readServers, type Servers } from './servers.ts';
 import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
-import { type Places, type Read, readText, readValue, suggestion, type Value } from './values.ts';
+import {
+  isTable,
+  type Places,
+  readText,
+  readValue,
+  type SettingRead,
+  suggestion,
+  type Value,
+} from './values.ts';
 
 export interface LoadOptions {
   readonly env: Env;
@@ -32,33 +41,28 @@ export type LoadResult =
       /** What production would refuse, and development only tells of. */
       readonly warnings: readonly string[];
     }
-  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+  | { readonly ok: false; readonly problems: readonly ConfigFailure[] };
 
-/** One thing that somebody wrote for a setting. */
-interface Written {
+/** A value that the file, the environment, a flag or the default gives for a setting. */
+interface GivenSetting {
   readonly key: SettingKey;
   readonly origin: Origin;
   readonly where: string;
-  readonly read: Read;
+  readonly read: SettingRead;
 }
 
 interface FileSettings {
-  readonly written: readonly Written[];
+  readonly written: readonly GivenSetting[];
   readonly servers: Servers;
   readonly approvals: ApprovalSettings | undefined;
-  readonly problems: readonly ConfigProblem[];
+  readonly problems: readonly ConfigFailure[];
   readonly isThere: boolean;
 }
 
-interface FileText {
+interface ConfigText {
   readonly path: string;
   readonly text: string;
 }
-
-type FileContent =
-  | { readonly kind: 'none' }
-  | ({ readonly kind: 'text' } & FileText)
-  | { readonly kind: 'problem'; readonly problem: ConfigProblem };
 
 const FILE_BYTES_MAX = 1_048_576;
 const DEPTH_MAX = 16;
@@ -81,18 +85,18 @@ export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   if (unsafe !== undefined && !saysDevelopment(fromHere)) found.push(unsafe);
   if (found.length > 0) return { ok: false, problems: found.slice(0, PROBLEMS_MAX) };
   const { servers, approvals } = fromFile;
-  const warnings = unsafe === undefined ? [] : [formatConfigProblem(unsafe)];
+  const warnings = unsafe === undefined ? [] : [formatConfigFailure(unsafe)];
   return { ok: true, ...settle(written), paths, servers, approvals, warnings };
 }
 
-function unsafeFile(path: string): ConfigProblem | undefined {
+function unsafeFile(path: string): ConfigFailure | undefined {
   const problem = fileProblem(path);
   if (problem === undefined) return undefined;
   const { path: where, why: message, fix } = problem;
-  return { code: 'SUB_FILE_UNSAFE', where, message, fix };
+  return configFailure('SUB_FILE_UNSAFE', where, { message, fix });
 }
 
-function saysDevelopment(written: readonly Written[]): boolean {
+function saysDevelopment(written: readonly GivenSetting[]): boolean {
   const said = written.findLast(({ key }) => key === 'profile')?.read;
   return said?.ok === true && said.value === 'development';
 }
@@ -101,18 +105,21 @@ function saysDevelopment(written: readonly Written[]): boolean {
 function defaults(
   shared: Omit<Places, 'base'>,
   chosen: ReadonlySet<SettingKey>,
-): readonly Written[] {
+): readonly GivenSetting[] {
   const places = { ...shared, base: shared.home };
   return SETTING_KEYS.filter((key) => !chosen.has(key)).map((key) => {
     const { type, fallback } = SETTINGS[key];
-    const read: Read =
+    const read: SettingRead =
       fallback === undefined ? { ok: true, value: null } : readValue(type, fallback, places);
     return { key, origin: 'default', where: `the default of ${key}`, read };
   });
 }
 
 /** Empty variables count as unset, as everywhere. */
-function readEnvironment({ env, flags = {} }: LoadOptions, places: Places): readonly Written[] {
+function readEnvironment(
+  { env, flags = {} }: LoadOptions,
+  places: Places,
+): readonly GivenSetting[] {
   const texts = SETTING_KEYS.flatMap((key) => {
     const setting = SETTINGS[key];
     const flag = setting.flag === undefined ? undefined : flags[setting.flag];
@@ -127,7 +134,7 @@ function readEnvironment({ env, flags = {} }: LoadOptions, places: Places): read
 }
 
 /** The last value of each setting. */
-function settle(written: readonly Written[]) {
+function settle(written: readonly GivenSetting[]) {
   const values: Partial<Record<SettingKey, Value>> = {};
   const origins: Partial<Record<SettingKey, Origin>> = {};
   for (const { key, origin, read } of written) {
@@ -150,8 +157,8 @@ function isComplete<V>(map: Partial<Record<SettingKey, V>>): map is Record<Setti
 
 async function readFileSettings(path: string, places: Places): Promise<FileSettings> {
   const content = readConfigFile(path);
-  if (content.kind === 'none') return nothing([]);
-  if (content.kind === 'problem') return nothing([content.problem]);
+  if (content === undefined) return nothing([]);
+  if (isFailure(content)) return nothing([content]);
   // Only who has a file pays for its parser.
   const { parse, TomlError } = await import('smol-toml');
   try {
@@ -169,23 +176,23 @@ async function readFileSettings(path: string, places: Places): Promise<FileSetti
     const where = `${path}:${cause.line}:${cause.column}`;
     const message = shown(cause.message.split('\n')[0]?.replace(/^Invalid TOML document: /, ''));
     const fix = 'Correct the text at that place; most often it is a missing quote.';
-    return nothing([{ code: 'SUB_CONFIG_SYNTAX', where, message, fix }]);
+    return nothing([configFailure('SUB_CONFIG_SYNTAX', where, { message, fix })]);
   }
 }
 
 /** Only who asks people pays for reading how. */
-async function approvalsIn(value: unknown, content: FileText) {
+async function approvalsIn(value: unknown, content: ConfigText) {
   if (value === undefined) return { approvals: undefined, problems: [] };
   const { readApprovals } = await import('./approvals.ts');
   return readApprovals(value, (keyPath) => whereOf(content, keyPath));
 }
 
-function nothing(problems: readonly ConfigProblem[]): FileSettings {
+function nothing(problems: readonly ConfigFailure[]): FileSettings {
   return { written: [], servers: new Map(), approvals: undefined, problems, isThere: false };
 }
 
-function readSettings(content: FileText, leaves: readonly Leaf[], places: Places) {
-  const written: Written[] = [];
+function readSettings(content: ConfigText, leaves: readonly Leaf[], places: Places) {
+  const written: GivenSetting[] = [];
   const unknown: UnknownKey[] = [];
   for (const { path, value } of leaves) {
     const key = path.join('.');
@@ -201,23 +208,20 @@ function readSettings(content: FileText, leaves: readonly Leaf[], places: Places
   return { written, unknown };
 }
 
-function readConfigFile(path: string): FileContent {
+/** Undefined when there is no file. */
+function readConfigFile(path: string): ConfigText | ConfigFailure | undefined {
+  const unreadable = (message: string, fix: string) =>
+    configFailure('SUB_FILE_READ', path, { message, fix });
   const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX });
-  if (read.kind === 'missing' && read.code === 'ENOENT') return { kind: 'none' };
+  if (read.kind === 'missing' && read.code === 'ENOENT') return undefined;
   if (read.kind === 'missing') {
-    return unreadable(path, `cannot be read (${read.code})`, 'Check its permissions.');
+    return unreadable(`cannot be read (${read.code})`, 'Check its permissions.');
   }
-  if (read.kind === 'unreadable') return unreadable(path, read.why, read.fix);
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(read.bytes);
-    return { kind: 'text', path, text };
-  } catch {
-    return unreadable(path, 'is not valid UTF-8', 'Save the file as UTF-8.');
-  }
-}
-
-function unreadable(where: string, message: string, fix: string): FileContent {
-  return { kind: 'problem', problem: { code: 'SUB_FILE_READ', where, message, fix } };
+  if (read.kind === 'unreadable') return unreadable(read.why, read.fix);
+  const text = decodeUtf8(read.bytes);
+  return text === undefined
+    ? unreadable('is not valid UTF-8', 'Save the file as UTF-8.')
+    : { path, text };
 }
 
 interface Leaf {
@@ -229,12 +233,7 @@ interface Leaf {
 function leavesOf(table: object, path: readonly string[] = []): readonly Leaf[] {
   return Object.entries(table).flatMap(([name, value]: [string, unknown]) => {
     const here = [...path, name];
-    const isTable =
-      typeof value === 'object' &&
-      value !== null &&
-      !Array.isArray(value) &&
-      !(value instanceof Date);
-    if (!isTable) return [{ path: here, value }];
+    if (!isTable(value)) return [{ path: here, value }];
     // An empty table of a wrong name is a mistake, too.
     if (Object.keys(value).length === 0 && !isSection(here.join('.'))) {
       return [{ path: here, value }];
@@ -261,7 +260,7 @@ const TABLES: readonly string[] = [
   'approvals',
 ];
 
-function whereOf({ path, text }: FileText, keyPath: readonly string[]): string {
+function whereOf({ path, text }: ConfigText, keyPath: readonly string[]): string {
   const { line, column } = locate(text, keyPath);
   return `${path}:${line}:${column}`;
 }
@@ -273,27 +272,22 @@ interface UnknownKey {
   readonly isQuoted?: true;
 }
 
-async function unknownKey({ key, where, isQuoted }: UnknownKey): Promise<ConfigProblem> {
-  const other = 'See docs/reference/config.md for all keys.';
+async function unknownKey({ key, where, isQuoted }: UnknownKey): Promise<ConfigFailure> {
+  const failed = (message: string, fix: string) =>
+    configFailure('SUB_CONFIG_KEY', where, { message, fix });
   if (isQuoted) {
-    const message = `unknown key \`"${key}"\``;
-    return { code: 'SUB_CONFIG_KEY', where, message, fix: `Write \`${key}\` without the quotes.` };
+    return failed(`unknown key \`"${key}"\``, `Write \`${key}\` without the quotes.`);
   }
   if (isSection(key)) {
     const first = SETTING_KEYS.find((one) => one.startsWith(`${key}.`)) ?? key;
     const name = first.slice(key.length + 1);
-    const message = `\`${key}\` is a table of settings, not a setting`;
-    return {
-      code: 'SUB_CONFIG_KEY',
-      where,
-      message,
-      fix: `Write [${key}], and \`${name} = …\` below it.`,
-    };
+    const fix = `Write [${key}], and \`${name} = …\` below it.`;
+    return failed(`\`${key}\` is a table of settings, not a setting`, fix);
   }
   const [table = ''] = key.split('.');
+  const other = 'See docs/reference/config.md for all keys.';
   const near = isSection(table) ? knownIn(table) : await suggestion(table, TABLES, other);
-  const fix = await suggestion(key, SETTING_KEYS, near);
-  return { code: 'SUB_CONFIG_KEY', where, message: `unknown key \`${shown(key)}\``, fix };
+  return failed(`unknown key \`${shown(key)}\``, await suggestion(key, SETTING_KEYS, near));
 }
 
 async function valueProblem(fault: {
@@ -301,16 +295,18 @@ async function valueProblem(fault: {
   readonly where: string;
   readonly message: string;
   readonly choices: readonly string[];
-}): Promise<ConfigProblem> {
+}): Promise<ConfigFailure> {
   const { key, where, message, choices } = fault;
   const word = /, got (.*)$/s.exec(message)?.[1] ?? '';
   const other = `Write such a value, or set ${SETTINGS[key].env}.`;
   const fix = await suggestion(word, choices, other);
-  return { code: 'SUB_CONFIG_VALUE', where, message: `\`${key}\`: ${message}`, fix };
+  return configFailure('SUB_CONFIG_VALUE', where, { message: `\`${key}\`: ${message}`, fix });
 }
 
 /** What RE2 refuses; the engine is loaded only when there is something to check. */
-async function patternProblems(written: readonly Written[]): Promise<readonly ConfigProblem[]> {
+async function patternProblems(
+  written: readonly GivenSetting[],
+): Promise<readonly ConfigFailure[]> {
   const lists = written.flatMap(({ key, where, read }) =>
     read.ok && Array.isArray(read.value)
       ? read.value.map((pattern: unknown) => ({ key, where, pattern: String(pattern) }))
@@ -319,11 +315,12 @@ async function patternProblems(written: readonly Written[]): Promise<readonly Co
   if (lists.length === 0) return [];
   const { loadPatternChecks } = await import('@subluminal/core/policy');
   const checks = await loadPatternChecks();
-  return lists.flatMap(({ key, where, pattern }): readonly ConfigProblem[] => {
+  return lists.flatMap(({ key, where, pattern }): readonly ConfigFailure[] => {
     const fault = checks.regex(pattern);
     if (fault === undefined) return [];
     const reason = shown(typeof fault === 'string' ? fault : fault.message);
     const message = `\`${key}\`: \`${shown(pattern)}\` does not compile: ${reason}`;
-    return [{ code: 'SUB_CONFIG_VALUE', where, message, fix: 'Write it in RE2 syntax.' }];
+    const fix = 'Write it in RE2 syntax.';
+    return [configFailure('SUB_CONFIG_VALUE', where, { message, fix })];
   });
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { formatConfigFailure } from './config-failure.ts';
 import { loadConfig } from './load.ts';
-import { formatConfigProblem } from './problem.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -19,14 +19,14 @@ function load(text: string) {
 
 async function servers(text: string) {
   const result = await load(text);
-  if (!result.ok) throw new Error(result.problems.map(formatConfigProblem).join('\n'));
+  if (!result.ok) throw new Error(result.problems.map(formatConfigFailure).join('\n'));
   return result.servers;
 }
 
 async function problems(text: string): Promise<string[]> {
   const result = await load(text);
   if (result.ok) throw new Error('expected problems');
-  return result.problems.map((problem) => formatConfigProblem(problem).replaceAll(`${dir}/`, ''));
+  return result.problems.map((problem) => formatConfigFailure(problem).replaceAll(`${dir}/`, ''));
 }
 
 const HEAD = '[[servers.github.secret_bindings]]\n';

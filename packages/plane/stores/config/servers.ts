@@ -1,9 +1,9 @@
 // The tables [servers.NAME] of config.toml: which secrets each server gets. What stands under
 // `secret_ref` is never shown: somebody may have put the secret itself there.
 import { isAbsolute } from 'node:path';
-import { type ConfigCode, type ConfigProblem, shown } from './problem.ts';
+import { type ConfigFailure, configFailure, shown } from './config-failure.ts';
 import { readSecretRef, type SecretSource, SOURCES } from './secret-ref.ts';
-import { isReservedName, suggestion } from './values.ts';
+import { isReservedName, isTable, suggestion, type TomlTable } from './values.ts';
 
 /** One secret of one server. */
 export interface SecretBinding {
@@ -34,14 +34,14 @@ export type Servers = ReadonlyMap<string, ServerConfig>;
 
 interface ReadServers {
   readonly servers: Servers;
-  readonly problems: readonly ConfigProblem[];
+  readonly problems: readonly ConfigFailure[];
 }
 
 type KeyPath = readonly string[];
 
-interface Fault {
+interface BindingFault {
   readonly path: KeyPath;
-  readonly code: ConfigCode;
+  readonly code: 'SUB_CONFIG_KEY' | 'SUB_CONFIG_VALUE';
   readonly message: string;
   readonly fix: string;
   /** A word that may be misspelt, and what there is. */
@@ -50,12 +50,10 @@ interface Fault {
 }
 
 interface Reading {
-  readonly faults: Fault[];
+  readonly faults: BindingFault[];
   /** Whether a text has the form of a known secret. */
   readonly isSecret: (text: string) => boolean;
 }
-
-type Table = { readonly [key: string]: unknown };
 
 const BINDING_KEYS = ['inject_as', 'secret_ref', 'source', 'redact', 'command', 'program', 'files'];
 const SERVER_KEYS = ['secret_bindings'];
@@ -85,14 +83,15 @@ export async function readServers(
       servers.set(name, { secretBindings: readServer(reading, name, one) });
     }
   }
-  const problems = reading.faults.map(async (fault): Promise<ConfigProblem> => {
+  const problems = reading.faults.map(async (fault) => {
     const { code, message, path, word = '', known = [] } = fault;
-    return { code, where: where(path), message, fix: await suggestion(word, known, fault.fix) };
+    const fix = await suggestion(word, known, fault.fix);
+    return configFailure(code, where(path), { message, fix });
   });
   return { servers, problems: await Promise.all(problems) };
 }
 
-function entriesOf(reading: Reading, table: Table): readonly [string, unknown][] {
+function entriesOf(reading: Reading, table: TomlTable): readonly [string, unknown][] {
   const entries = Object.entries(table);
   if (entries.length > SERVERS_MAX) {
     const message = `\`servers\` has ${entries.length} servers`;
@@ -169,7 +168,7 @@ function readBinding(reading: Reading, value: unknown, path: KeyPath): readonly 
 /** What the command starts. Undefined is wrong. */
 function readStart(
   reading: Reading,
-  { command, program, files }: Table,
+  { command, program, files }: TomlTable,
   path: KeyPath,
 ): Pick<SecretBinding, 'program' | 'files'> | undefined {
   if (program !== undefined && !isWholePath(program)) {
@@ -206,7 +205,7 @@ function isWholePath(value: unknown): value is string {
 /** Undefined is wrong. */
 function readCommand(
   reading: Reading,
-  { command }: Table,
+  { command }: TomlTable,
   path: KeyPath,
 ): Pick<SecretBinding, 'command'> | undefined {
   if (command === undefined) return {};
@@ -222,7 +221,7 @@ function readCommand(
   return wrong(reading, [...path, 'command'], { message, fix });
 }
 
-function readInjectAs(reading: Reading, table: Table, path: KeyPath): string | undefined {
+function readInjectAs(reading: Reading, table: TomlTable, path: KeyPath): string | undefined {
   const { inject_as: name } = table;
   const here = [...path, 'inject_as'];
   if (name === undefined) return missing(reading, path, 'inject_as');
@@ -238,7 +237,7 @@ function readInjectAs(reading: Reading, table: Table, path: KeyPath): string | u
 /** Undefined is wrong; a source that is left out stands in the reference. */
 function readSource(
   reading: Reading,
-  table: Table,
+  table: TomlTable,
   path: KeyPath,
 ): { readonly source: SecretSource | undefined } | undefined {
   const { source, secret_ref: ref } = table;
@@ -255,15 +254,10 @@ function readSource(
   return wrong(reading, [...path, 'source'], { message, fix, word, known: SOURCES });
 }
 
-interface Place {
-  readonly path: KeyPath;
-  readonly source: SecretSource | undefined;
-}
-
 function readRef(
   reading: Reading,
-  table: Table,
-  { path, source }: Place,
+  table: TomlTable,
+  { path, source }: { readonly path: KeyPath; readonly source: SecretSource | undefined },
 ): Pick<SecretBinding, 'source' | 'secretRef'> | undefined {
   const { secret_ref: ref } = table;
   if (ref === undefined) return missing(reading, path, 'secret_ref');
@@ -282,7 +276,7 @@ function readRef(
 
 function noOtherKeys(
   { faults }: Reading,
-  table: Table,
+  table: TomlTable,
   { path, known }: { readonly path: KeyPath; readonly known: readonly string[] },
 ): void {
   for (const key of Object.keys(table)) {
@@ -298,12 +292,10 @@ function missing(reading: Reading, path: KeyPath, key: string): undefined {
   return wrong(reading, path, { message: `a binding has no \`${key}\``, fix: `Add \`${key}\`.` });
 }
 
-function wrong({ faults }: Reading, path: KeyPath, fault: Omit<Fault, 'path' | 'code'>): undefined {
+function wrong(
+  { faults }: Reading,
+  path: KeyPath,
+  fault: Omit<BindingFault, 'path' | 'code'>,
+): undefined {
   faults.push({ path, code: 'SUB_CONFIG_VALUE', ...fault });
-}
-
-function isTable(value: unknown): value is Table {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
-  );
 }

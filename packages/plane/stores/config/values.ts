@@ -1,6 +1,8 @@
 // From what a person wrote to what a setting means.
 import { isAbsolute, join, resolve } from 'node:path';
-import { shown } from './problem.ts';
+import { isObject } from '@subluminal/contracts';
+import { parseJson } from '../../os/index.ts';
+import { shown } from './config-failure.ts';
 import { PATTERN_LENGTH_MAX, PATTERNS_MAX, type SettingType, type SinkTarget } from './settings.ts';
 
 export interface Places {
@@ -14,7 +16,14 @@ export interface Places {
 
 export type Value = number | boolean | string | null | SinkTarget | readonly string[];
 
-export type Read =
+export type TomlTable = { readonly [key: string]: unknown };
+
+/** A date of TOML is an object, but no table. */
+export function isTable(value: unknown): value is TomlTable {
+  return isObject(value) && !(value instanceof Date);
+}
+
+export type SettingRead =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly message: string; readonly choices: readonly string[] };
 
@@ -31,7 +40,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** A value of the file, where types are written as such. */
-export function readValue(type: SettingType, value: unknown, places: Places): Read {
+export function readValue(type: SettingType, value: unknown, places: Places): SettingRead {
   switch (type.kind) {
     case 'integer':
       if (typeof value !== 'number' || !Number.isSafeInteger(value)) return wrong(type, value);
@@ -58,7 +67,7 @@ export function readValue(type: SettingType, value: unknown, places: Places): Re
 }
 
 /** A value of the environment or a flag, where everything is text. */
-export function readText(type: SettingType, text: string, places: Places): Read {
+export function readText(type: SettingType, text: string, places: Places): SettingRead {
   switch (type.kind) {
     case 'integer':
       return /^\d[\d_]{0,20}$/.test(text)
@@ -69,7 +78,7 @@ export function readText(type: SettingType, text: string, places: Places): Read 
       return value === undefined ? wrong(type, text) : ok(value);
     }
     case 'patterns':
-      return readValue(type, parsed(text), places);
+      return readValue(type, parseJson(text) ?? text, places);
     case 'choice':
     case 'path':
     case 'sink':
@@ -79,15 +88,7 @@ export function readText(type: SettingType, text: string, places: Places): Read 
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function readSink(type: SettingType, value: unknown, places: Places): Read {
+function readSink(type: SettingType, value: unknown, places: Places): SettingRead {
   if (value === 'ledger' || value === 'off') return ok({ kind: value });
   if (typeof value !== 'string') return wrong(type, value);
   const path = value.startsWith('file:') ? value.slice('file:'.length) : '';
@@ -114,7 +115,7 @@ function isAddress(value: string): boolean {
 }
 
 /** Not shown: somebody may have put a password into it. */
-function notAddress(type: SettingType): Read {
+function notAddress(type: SettingType): SettingRead {
   return { ok: false, message: `expected ${describeType(type)}`, choices: [] };
 }
 
@@ -138,11 +139,11 @@ function expand(path: string, { home, userHome, base }: Places): string {
   return isAbsolute(path) ? path : resolve(base, path);
 }
 
-function ok(value: Value): Read {
+function ok(value: Value): SettingRead {
   return { ok: true, value };
 }
 
-function wrong(type: SettingType, value: unknown, choices: readonly string[] = []): Read {
+function wrong(type: SettingType, value: unknown, choices: readonly string[] = []): SettingRead {
   return { ok: false, message: `expected ${describeType(type)}, got ${shown(value)}`, choices };
 }
 
@@ -168,7 +169,7 @@ export function describeType(type: SettingType): string {
   }
 }
 
-/** What was probably meant. Only who made a mistake pays for the help. */
+/** What was probably meant. Loads the comparison only when there is a mistake. */
 export async function suggestion(
   word: string,
   known: readonly string[],
@@ -180,9 +181,10 @@ export async function suggestion(
   return near === undefined ? other : `Did you mean \`${near}\`?`;
 }
 
-// Variables that no secret may be injected as or taken from: they say how a process starts, what it
-// loads, whom it trusts or who it is. Taking one away, or setting it, would change the server.
-
+/**
+ * Variables that no secret may be injected as or taken from: they say how a process starts, what it
+ * loads, whom it trusts or who it is. Removing or setting one would change the server.
+ */
 const NAMES: ReadonlySet<string> = new Set([
   // The process and its user.
   ...['PATH', 'PATHEXT', 'HOME', 'USERPROFILE', 'SHELL', 'COMSPEC', 'USER', 'LOGNAME', 'USERNAME'],
