@@ -6,6 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { constants, lstatSync, openSync, type Stats } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from './private-file.ts';
+import { attempt } from './system-error.ts';
 
 const PUBLIC_MODE = 0o644;
 const PERMISSIONS = 0o777;
@@ -36,7 +38,8 @@ export async function replaceOutput(
     await rm(next, { force: true });
     throw cause;
   }
-  await syncFolder(dirname(path));
+  // The rename should survive a power cut; the file is in place whether or not it does.
+  attempt(() => syncFolder(dirname(path)));
 }
 
 /**
@@ -84,16 +87,6 @@ function noFollow(path: string): number {
 async function writeInto(path: string, text: string): Promise<void> {
   const handle = await open(path, constants.O_WRONLY | noFollow(path));
   await withFile(handle, () => handle.writeFile(text));
-}
-
-/** The rename itself must survive a power cut; where folders cannot be synced, it may not. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r');
-    await withFile(handle, () => handle.sync());
-  } catch {
-    // The file is in place; only its endurance is the system's own affair here.
-  }
 }
 
 async function withFile(handle: FileHandle, work: () => Promise<void>): Promise<void> {

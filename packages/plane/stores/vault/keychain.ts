@@ -2,6 +2,8 @@
 // answer. It is loaded only when it is asked for, and never keeps us waiting for ever.
 import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { isObject } from '@subluminal/contracts';
+import { attempt } from '../../os/index.ts';
 
 /** What we want of a keychain. Every call may throw: then it cannot be used. */
 export interface Keychain {
@@ -71,13 +73,9 @@ function never(): Promise<never> {
 }
 
 function loadPackage(from: string): Package | undefined {
-  try {
-    // Not an import: the shim is made of scripts, which cannot import what is not bundled.
-    const loaded: unknown = createRequire(realpathSync(from))(PACKAGE);
-    return isPackage(loaded) ? loaded : undefined;
-  } catch {
-    return undefined;
-  }
+  // Not an import: the shim is made of scripts, which cannot import what is not bundled.
+  const loaded = attempt((): unknown => createRequire(realpathSync(from))(PACKAGE));
+  return isPackage(loaded) ? loaded : undefined;
 }
 
 function isPackage(value: unknown): value is Package {
@@ -92,9 +90,7 @@ function isPackage(value: unknown): value is Package {
 }
 
 function accountOf(credential: unknown): unknown {
-  return typeof credential === 'object' && credential !== null && 'account' in credential
-    ? credential.account
-    : undefined;
+  return isObject(credential) ? credential['account'] : undefined;
 }
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {

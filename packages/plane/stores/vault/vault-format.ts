@@ -11,7 +11,8 @@ import {
   scrypt,
   timingSafeEqual,
 } from 'node:crypto';
-import { type Failure, failure } from '@subluminal/contracts';
+import { type Failure, failure, isObject } from '@subluminal/contracts';
+import { parseJson } from '../../os/index.ts';
 
 export type Protection = (typeof PROTECTIONS)[number];
 
@@ -150,12 +151,8 @@ export function openEntry(entry: VaultEntry, { header, keys }: Opening): string 
 }
 
 function parsed(line: string): { readonly [key: string]: unknown } {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
+  const value = parseJson(line);
+  return isObject(value) ? value : {};
 }
 
 function readHeader(line: { readonly [key: string]: unknown }): VaultHeader | undefined {
@@ -173,7 +170,8 @@ function readHeader(line: { readonly [key: string]: unknown }): VaultHeader | un
 /** Its bounds are checked before anything is computed: the file could ask for any amount of work. */
 function readKdf(value: unknown): Kdf | null | undefined {
   if (value === null) return null;
-  const { name, n, r, p, salt } = parsed(JSON.stringify(value ?? {}));
+  if (!isObject(value)) return undefined;
+  const { name, n, r, p, salt } = value;
   const bytes = bytesOf(salt);
   if (name !== 'scrypt' || bytes?.length !== SALT_BYTES) return undefined;
   if (typeof n !== 'number' || n < SCRYPT_N_MIN || n > SCRYPT_N_MAX) return undefined;
@@ -202,9 +200,10 @@ function bytesOf(text: unknown): Buffer | undefined {
   return typeof text === 'string' ? Buffer.from(text, 'base64') : undefined;
 }
 
-// Keys and ciphers of the store. One random or stretched master key gives two: one for the entries,
-// one for the file as a whole, and an id by which a wrong key is told from a damaged file.
-
+/**
+ * One random or stretched master key gives two keys, for the entries and for the file as a whole, and
+ * an id that tells a wrong key from a damaged file.
+ */
 export interface VaultKeys {
   readonly id: string;
   readonly entries: Buffer;
