@@ -62,19 +62,19 @@ interface Run {
   readonly startedMs: number;
 }
 
-/** A policy may end the run before there is somebody to end it for. */
+/** A policy may end the run before the agent has started. */
 interface Terminations {
   request: TerminateRequest | undefined;
   act: () => void;
 }
 
-/** Shims that are looser than the run, as far as they are to be told of. */
+/** Shims that are looser than the run. */
 interface UnlikeShims {
   readonly shims: UnlikeShim[];
   act: (one: UnlikeShim) => void;
 }
 
-/** More would only be told by a program that makes them up. */
+/** Only a program that makes shims up would report more. */
 const UNLIKE_MAX = 100;
 const UNLIKE_LENGTH_MAX = 2_000;
 
@@ -100,10 +100,9 @@ export async function startRun(options: RunOptions): Promise<RunResult> {
     const listen = options.listen ?? socket;
     const cedar = await openRunCedar(options);
     if (isFailure(cedar)) return cedar;
-    const terms = termsOf(options, identity.producer.run_id);
     const unlike: UnlikeShims = { shims: [], act: () => {} };
-    const judge = cedar?.judge;
-    const hub = await openRunHub(identity, { listen, terminations, unlike, judge, terms });
+    const parts = { options, terminations, unlike };
+    const hub = await openRunHub(identity, { ...parts, listen, judge: cedar?.judge });
     if (isFailure(hub)) {
       await cedar?.close();
       return hub;
@@ -112,8 +111,7 @@ export async function startRun(options: RunOptions): Promise<RunResult> {
       const trace = openRunTrace(options, identity);
       if (isFailure(trace)) return trace;
       const writer = eventWriter(identity.producer);
-      const parts = { options, identity, snapshot, hub, terminations, unlike, trace };
-      const run = { ...parts, signals, writer, startedMs };
+      const run = { ...parts, identity, snapshot, hub, trace, signals, writer, startedMs };
       unlike.act = (one) => recordHealth(run, 'degraded', unlikeWords(one));
       cedar?.recordTo((status, reason) => recordHealth(run, status, reason));
       return await hostRun(run).finally(() => trace.release());
@@ -126,7 +124,7 @@ export async function startRun(options: RunOptions): Promise<RunResult> {
   }
 }
 
-/** Without a policy nothing is decided, as in a shim. */
+/** A run without a policy decides nothing, like a shim without one. */
 async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
   if (snapshot !== null) return snapshot;
   const loaded = await loadPolicy([], config.profile);
@@ -134,16 +132,13 @@ async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
   return loaded.snapshot;
 }
 
-interface HubWish {
+interface HubParts extends Pick<Run, 'options' | 'terminations' | 'unlike'> {
   readonly listen: HubSocket | NonNullable<RunOptions['listen']>;
-  readonly terminations: Terminations;
-  readonly unlike: UnlikeShims;
   readonly judge: Judge | undefined;
-  readonly terms: RunTerms;
 }
 
-/** A file that tells the shims of the run can be changed; what its host says cannot. */
-function termsOf(options: RunOptions, runId: string): HubWish['terms'] {
+/** A file that tells the shims of the run can be changed; what the hub of the run says cannot. */
+function termsOf(options: RunOptions, runId: string): RunTerms {
   const { snapshot, config, paths } = options;
   const { profile, 'policy.reload': policy_reload } = config;
   const told = { ...config, 'events.sink': sinkOfRun(options, runId) };
@@ -153,7 +148,7 @@ function termsOf(options: RunOptions, runId: string): HubWish['terms'] {
 
 async function openRunHub(
   { producer }: RunIdentity,
-  { listen, terminations, unlike, judge, terms }: HubWish,
+  { options, listen, terminations, unlike, judge }: HubParts,
 ): Promise<RunningHub | Failure> {
   const isPort = 'port' in listen;
   const opened = await openHub({
@@ -161,7 +156,7 @@ async function openRunHub(
     listen: isPort ? { kind: 'tcp', ...listen } : { kind: 'unix', path: listen.path },
     nowMs: monotonic(),
     sha256,
-    terms,
+    terms: termsOf(options, producer.run_id),
     ...(judge !== undefined && { judge }),
     onTerminate: (request) => {
       terminations.request = request;
@@ -184,7 +179,7 @@ function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | F
   return problem ?? openTrace(options, producer.run_id);
 }
 
-/** With the policy as it is now, for as long as the run lasts. */
+/** Keeps the policy as it is now for as long as the run lasts. */
 async function hostRun(run: Run): Promise<RunResult> {
   const policy = keepPolicy(run.options, run.identity.producer.run_id);
   if (isFailure(policy)) return policy;
@@ -194,13 +189,9 @@ async function hostRun(run: Run): Promise<RunResult> {
 async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
   const { options, identity, trace, hub } = run;
   const { producer } = identity;
+  const { endpoint } = hub;
   const { eventsPath } = trace;
-  const env = agentEnv(options, {
-    producer,
-    endpoint: hub.endpoint,
-    eventsPath,
-    policy: policy.env,
-  });
+  const env = agentEnv(options, { producer, endpoint, eventsPath, policy: policy.env });
   const files = writeRunDown(options, env);
   if (isFailure(files)) return files;
   const { session } = options;
@@ -211,8 +202,8 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
     const { file } = trace;
     const { follow } = options.events;
     const follower = file && follow && new FileFollower(file.path, file.fromByte, follow);
-    const agent = await runAgent(run, { env, files });
-    // Before the run is accounted for: that may take a while, and somebody waits for the files.
+    const agent = await runAgent(run, env, files);
+    // Before the run is accounted for, which may take a while: a person waits for the files.
     await session?.end();
     const result = await endRun(run, agent);
     await follower?.finish();
@@ -227,7 +218,7 @@ async function endRun(run: Run, agent: AgentEnd | AgentStartFailure): Promise<Ru
   const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
   const { run_id: runId } = identity.producer;
   const { finishRun } = await import('../services/run/finish.ts');
-  // One that was refused has no server; one that tells of calls all the same has.
+  // A refused shim has no server, unless it reports calls all the same.
   const shims = hub
     .shims()
     .filter(({ unlike, state }) => unlike?.hasStarted !== false || state !== 'left');
@@ -254,7 +245,7 @@ function unlikeWords({ serverId, reason, hasStarted }: UnlikeShim): string {
   return visible(`the server ${serverId} ${how}: ${reason}`, UNLIKE_LENGTH_MAX);
 }
 
-/** Before the agent does anything. A file that was asked for and takes nothing keeps it from starting. */
+/** Records the start of the run. A file that was asked for and cannot be written stops the agent. */
 async function recordStart(run: Run): Promise<Failure | undefined> {
   const { options, identity, snapshot, trace, writer } = run;
   const { document, ref } = snapshot;
@@ -276,7 +267,7 @@ async function recordStart(run: Run): Promise<Failure | undefined> {
   return failure('SUB_FILE_WRITE', message, 'Free some space, or name another place.');
 }
 
-/** The hub of the run has news about what it decides by. */
+/** Records that what the hub decides by has changed. */
 function recordHealth({ trace, writer, startedMs }: Run, status: Health, reason: string): void {
   const uptime_ms = Math.round(performance.now() - startedMs);
   const now = new Date().toISOString();
@@ -287,13 +278,12 @@ function recordHealth({ trace, writer, startedMs }: Run, status: Health, reason:
 
 type Health = 'ok' | 'degraded';
 
-interface Told {
-  readonly env: NodeJS.ProcessEnv;
-  readonly files: WrittenDown;
-}
-
-/** From the agent's start until nothing of it is left, its shims included. */
-async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | AgentStartFailure> {
+/** From the agent's start until it and its shims have ended. */
+async function runAgent(
+  run: Run,
+  env: NodeJS.ProcessEnv,
+  files: WrittenDown,
+): Promise<AgentEnd | AgentStartFailure> {
   const { options, hub, trace, signals } = run;
   const { config, cwd, isTerminal, paths } = options;
   const [command = '', ...args] = options.command;
@@ -306,7 +296,7 @@ async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | Agen
   const graceMs = config['shutdown.grace_ms'];
   const keeper = new AgentKeeper({ child, family, signals, isTerminal, graceMs });
   endOnTermination(run, () => keeper.terminate());
-  // Nobody waits for these, and the agent is already on its way.
+  // The agent has started, and nothing waits for these.
   dropStaleSockets(paths.run, Date.now()).catch(() => undefined);
   dropOldFiles(options);
   loadEnd(trace).catch(() => undefined);
@@ -318,7 +308,7 @@ async function runAgent(run: Run, { env, files }: Told): Promise<AgentEnd | Agen
   return end;
 }
 
-/** An agent may run for days, and `sub` be updated meanwhile: the end must not miss its own files. */
+/** Loads the end of the run early: `sub` may be updated while the agent runs for days. */
 async function loadEnd({ place }: Trace): Promise<void> {
   await Promise.all([
     import('../services/run/finish.ts'),
@@ -339,7 +329,7 @@ function endOnTermination({ terminations, options }: Run, end: () => void): void
   const act = (): void => {
     const { request } = terminations;
     if (request === undefined) return;
-    // Whether a rule has said so is not told, and any program of the user can.
+    // The request does not say whether a rule or another program of the user made it.
     const who = request.server_id === undefined ? 'somebody' : `server ${request.server_id}`;
     options.tell(`the run ends, as ${who} asked: ${request.message} [${request.code}]`);
     end();
@@ -348,7 +338,7 @@ function endOnTermination({ terminations, options }: Run, end: () => void): void
   act();
 }
 
-/** Milliseconds that never go back, starting from the time of the wall. */
+/** Milliseconds that never go back, starting from the wall clock. */
 function monotonic(): () => number {
   const offset = Date.now() - performance.now();
   return () => Math.floor(offset + performance.now());
