@@ -39,12 +39,12 @@ import {
   dropOldFiles,
   keepPolicy,
   type PolicyCopy,
-  type WrittenDown,
+  type RunFiles,
   writeRunDown,
 } from '../services/run/run-files.ts';
 import { shimsLeave } from '../services/run/run-processes.ts';
 import { openTrace, prepareBundle, sinkOfRun, type Trace } from '../services/run/trace.ts';
-import { loadPolicy } from '../stores/policy/policy.ts';
+import { loadPolicy } from '../stores/policy/watch-policy.ts';
 import { dropStaleSockets, type HubSocket, hubSocket } from '../stores/runs/hub-socket.ts';
 import { sharedSettings } from '../stores/runs/shared-settings.ts';
 
@@ -282,7 +282,7 @@ type Health = 'ok' | 'degraded';
 async function runAgent(
   run: Run,
   env: NodeJS.ProcessEnv,
-  files: WrittenDown,
+  files: RunFiles,
 ): Promise<AgentEnd | AgentStartFailure> {
   const { options, hub, trace, signals } = run;
   const { config, cwd, isTerminal, paths } = options;

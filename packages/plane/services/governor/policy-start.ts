@@ -1,7 +1,6 @@
 // The policy that a shim begins with, and the files that it was made from.
 import type { Snapshot } from '@subluminal/core/policy';
 import { type LoadResult, userHome } from '../../stores/config/index.ts';
-import { loadPolicy, markOf } from '../../stores/policy/policy.ts';
 import type { LoadedPolicy } from '../../stores/policy/policy-file.ts';
 import {
   type PolicySource,
@@ -9,6 +8,7 @@ import {
   sourcesOfRun,
   sourceWarnings,
 } from '../../stores/policy/sources.ts';
+import { loadPolicy, markOf } from '../../stores/policy/watch-policy.ts';
 import {
   POLICY_COPY_HASH_VAR,
   POLICY_COPY_VAR,

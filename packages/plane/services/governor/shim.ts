@@ -2,7 +2,7 @@
 import { eventWriter, POLICY_HELD_BACK } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Guard, ServerExit } from '@subluminal/core/session';
-import { mayLoosen, watchPolicy } from '../../stores/policy/policy.ts';
+import { mayLoosen, watchPolicy } from '../../stores/policy/watch-policy.ts';
 import {
   onSignal,
   openAgent,

@@ -2,7 +2,7 @@ import type { ShimSummary } from '@subluminal/contracts';
 import { describe, expect, test } from 'vitest';
 import { RunSummarizer } from '../../stores/ledger/export/index.ts';
 import { Shim } from '../../stores/ledger/testing/events.ts';
-import { accountOf, type Read } from './account.ts';
+import { accountOf, type GatheredRead } from './account.ts';
 
 const TWO: ShimSummary = {
   calls_total: 2,
@@ -13,7 +13,7 @@ const TWO: ShimSummary = {
 };
 
 /** The events of calls that were allowed and went well. */
-function read(kind: 'all' | 'on_disk', calls: number, errors = 0): Read {
+function read(kind: 'all' | 'on_disk', calls: number, errors = 0): GatheredRead {
   const summarizer = new RunSummarizer();
   const shim = new Shim('one');
   for (let at = 0; at < calls; at++) {

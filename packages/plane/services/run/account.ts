@@ -23,14 +23,14 @@ interface AccountOptions {
   readonly options: RunOptions;
 }
 
-export type Read =
-  | { readonly kind: 'all'; readonly gathered: Gathered }
+export type GatheredRead =
+  | { readonly kind: 'all'; readonly gathered: RunRecord }
   /** No ledger answers; these are in its file and in the spool. */
-  | { readonly kind: 'on_disk'; readonly gathered: Gathered }
+  | { readonly kind: 'on_disk'; readonly gathered: RunRecord }
   | { readonly kind: 'none'; readonly reason: string };
 
 /** What the hub has heard from the shims of the run. */
-export interface Heard {
+export interface HubReport {
   readonly totals: ShimSummary;
   /** Servers whose shims never said goodbye: they may have done more than they told. */
   readonly unended: readonly string[];
@@ -39,7 +39,7 @@ export interface Heard {
 const START_MS = 5_000;
 const SYNC_MS = 5_000;
 
-export async function gatherEvents(options: AccountOptions): Promise<Read> {
+export async function gatherEvents(options: AccountOptions): Promise<GatheredRead> {
   const { trace, runId } = options;
   try {
     if (trace.file !== undefined) {
@@ -53,7 +53,7 @@ export async function gatherEvents(options: AccountOptions): Promise<Read> {
   }
 }
 
-async function fromLedger(runId: string, options: RunOptions): Promise<Read> {
+async function fromLedger(runId: string, options: RunOptions): Promise<GatheredRead> {
   const { config, env, paths } = options;
   const { ensureLedgerd } = await import('../daemon/start.ts');
   await ensureLedgerd({ env, paths, config }, START_MS);
@@ -64,7 +64,7 @@ async function fromLedger(runId: string, options: RunOptions): Promise<Read> {
 }
 
 /** The events count where they agree with the hub in everything; an agent could have changed them. */
-export function accountOf(read: Read, heard: Heard, isLossy: boolean): Account {
+export function accountOf(read: GatheredRead, heard: HubReport, isLossy: boolean): Account {
   const { totals, unended } = heard;
   if (read.kind === 'none') return { kind: 'counted', totals, reason: read.reason };
   const { gathered } = read;
@@ -117,7 +117,7 @@ export interface RunPolicyLoad extends PolicyRef {
   readonly snapshot: unknown;
 }
 
-export interface Gathered {
+export interface RunRecord {
   readonly summarizer: RunSummarizer;
   readonly policies: readonly RunPolicyLoad[];
   /** Calls that did not end well, as a shim counts them: one that was given up is none. */
@@ -131,13 +131,13 @@ export interface Gathered {
 }
 
 type Lines = AsyncGenerator<string, undefined, undefined>;
-type Place = Pick<RunOptions, 'config' | 'paths'>;
+type LedgerPlace = Pick<RunOptions, 'config' | 'paths'>;
 
 const PAGE_EVENTS = 1_000;
 const POLICIES_MAX = 100;
 const SHIMS_MAX = 1_000;
 
-export async function gather(lines: AsyncIterable<string>, runId: string): Promise<Gathered> {
+export async function gather(lines: AsyncIterable<string>, runId: string): Promise<RunRecord> {
   const summarizer = new RunSummarizer();
   const policies = new Map<string, RunPolicyLoad>();
   const loads = new Map<string, RunPolicyLoad[]>();
@@ -177,7 +177,7 @@ function addPolicy(policies: Map<string, RunPolicyLoad>, load: RunPolicyLoad): v
   policies.set(load.policy_hash, { ...load, snapshot: known?.snapshot ?? load.snapshot });
 }
 
-export async function* ledgerLines({ config }: Place, runId: string): Lines {
+export async function* ledgerLines({ config }: LedgerPlace, runId: string): Lines {
   // Only now: the agent has started and ended without the database being loaded.
   const { openSqliteReader } = await import('../../stores/ledger/index.ts');
   const reader = await openSqliteReader({ file: config['ledger.path'] });
@@ -195,7 +195,7 @@ export async function* ledgerLines({ config }: Place, runId: string): Lines {
 
 /** What a ledger that does not answer has, and what waits for it. An event may stand in both: the
  * summary counts a call once. */
-export async function* linesOnDisk(place: Place, runId: string): Lines {
+export async function* linesOnDisk(place: LedgerPlace, runId: string): Lines {
   try {
     for await (const line of ledgerLines(place, runId)) yield line;
   } catch {

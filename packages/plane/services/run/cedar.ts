@@ -16,11 +16,11 @@ export interface RunCedar {
 type Record = (status: 'ok' | 'degraded', reason: string) => void;
 
 /** Who hears of changes: whoever reads the terminal, and the record of the run once there is one. */
-interface Hearing extends Pick<RunOptions, 'tell'> {
+interface CedarListener extends Pick<RunOptions, 'tell'> {
   record: Record;
 }
 
-type Opened =
+type OpenedCedar =
   | {
       readonly ok: true;
       readonly current: () => Cedar;
@@ -44,7 +44,7 @@ export async function openRunCedar({
   if (place === undefined) return undefined;
   // Only who has policies pays for the engine.
   const cedar = await import('../cedar/index.ts');
-  const hearing: Hearing = { tell, record: () => {} };
+  const hearing: CedarListener = { tell, record: () => {} };
   const opened = await open(place, { cedar, config, hearing });
   for (const problem of opened.problems.slice(0, PROBLEMS_SHOWN_MAX)) tell(formatProblem(problem));
   if (!opened.ok) {
@@ -77,8 +77,8 @@ function placeOf(config: Config): CedarPaths | undefined {
   return { policies, schema, entities, isStrict: config.profile === 'production' };
 }
 
-interface Opening extends Pick<RunOptions, 'config'> {
-  readonly hearing: Hearing;
+interface CedarOpening extends Pick<RunOptions, 'config'> {
+  readonly hearing: CedarListener;
   readonly cedar: {
     readonly loadCedar: typeof loadCedar;
     readonly watchCedar: typeof watchCedar;
@@ -86,7 +86,10 @@ interface Opening extends Pick<RunOptions, 'config'> {
 }
 
 /** Whether a change only tightens cannot be told of Cedar policies, so only `any` takes one. */
-async function open(place: CedarPaths, { cedar, config, hearing }: Opening): Promise<Opened> {
+async function open(
+  place: CedarPaths,
+  { cedar, config, hearing }: CedarOpening,
+): Promise<OpenedCedar> {
   if (config['policy.reload'] !== 'any') {
     const loaded = await cedar.loadCedar(place);
     if (!loaded.ok) return loaded;
@@ -99,7 +102,7 @@ async function open(place: CedarPaths, { cedar, config, hearing }: Opening): Pro
   return { ok: true, current: () => watched.current(), close: () => watched.close(), problems };
 }
 
-function told(reload: CedarReload, { tell, record }: Hearing): void {
+function told(reload: CedarReload, { tell, record }: CedarListener): void {
   if (reload.kind === 'unchanged') return;
   for (const problem of reload.problems.slice(0, PROBLEMS_SHOWN_MAX)) tell(formatProblem(problem));
   const hash = reload.hash.slice(0, HASH_SHOWN);

@@ -6,10 +6,10 @@ import type { Snapshot } from '@subluminal/core/policy';
 import { errorText } from '../../os/index.ts';
 import {
   accountOf,
-  type Gathered,
   gatherEvents,
-  type Heard,
+  type HubReport,
   type RunPolicyLoad,
+  type RunRecord,
 } from './account.ts';
 import { writeBundle } from './bundle.ts';
 import { linesBehind } from './event-lines.ts';
@@ -23,7 +23,7 @@ interface FinishOptions {
   readonly snapshot: Snapshot;
   readonly trace: Trace;
   readonly writer: EventWriter;
-  readonly heard: Heard;
+  readonly heard: HubReport;
   readonly agent: AgentEnd;
   readonly startedMs: number;
   readonly isTerminated: boolean;
@@ -88,14 +88,17 @@ function endOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-interface Doubts {
+interface TraceDoubts {
   readonly account: Account;
   readonly isWritten: boolean;
   readonly torn: number;
 }
 
 /** What is missing in a file that was asked for. What the ledger lacks is said with the counts. */
-function lacksOf({ file, place }: Trace, { account, isWritten, torn }: Doubts): readonly string[] {
+function lacksOf(
+  { file, place }: Trace,
+  { account, isWritten, torn }: TraceDoubts,
+): readonly string[] {
   if (file === undefined) return [];
   const where = place.kind === 'none' ? 'what was printed' : file.path;
   if (!isWritten) return [`${where} is not whole: its last event could not be written.`];
@@ -135,7 +138,7 @@ function totalsOf(account: Account): ShimSummary {
 
 async function keepBundle(
   { options, runId, snapshot, trace }: FinishOptions,
-  gathered: Gathered | undefined,
+  gathered: RunRecord | undefined,
 ): Promise<readonly string[]> {
   const { bundle } = options;
   if (bundle === undefined) return [];

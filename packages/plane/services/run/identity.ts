@@ -75,7 +75,7 @@ function clientOf(command: string): Client {
   return name === 'claude' || name === 'codex' ? name : 'custom';
 }
 
-interface AgentEnvWish {
+interface AgentEnvParts {
   readonly producer: Producer;
   readonly endpoint: string;
   /** Where shims write their events; undefined where the configuration says it already. */
@@ -85,7 +85,7 @@ interface AgentEnvWish {
 }
 
 /** The environment of the agent, which its shims inherit. */
-export function agentEnv(options: RunOptions, wish: AgentEnvWish): NodeJS.ProcessEnv {
+export function agentEnv(options: RunOptions, wish: AgentEnvParts): NodeJS.ProcessEnv {
   const { env, told, paths, config, events, listen } = options;
   const { producer, endpoint, eventsPath, policy } = wish;
   return {

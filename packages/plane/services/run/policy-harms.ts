@@ -6,16 +6,16 @@ import { parseAs, SNAPSHOT_FILE, type SnapshotDocument } from '@subluminal/contr
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { firstLoosening } from '../../stores/policy/first-loosening.ts';
-import { loadPolicy, sourcesNow } from '../../stores/policy/policy.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
-import type { Gathered, RunPolicyLoad } from './account.ts';
+import { loadPolicy, sourcesNow } from '../../stores/policy/watch-policy.ts';
+import type { RunPolicyLoad, RunRecord } from './account.ts';
 import type { PolicyHarm, RunOptions } from './options.ts';
 
-interface Looking {
+interface HarmOptions {
   readonly options: Pick<RunOptions, 'policySources' | 'paths' | 'config'>;
   /** The policy that the run began with. */
   readonly snapshot: Snapshot;
-  readonly gathered: Gathered | undefined;
+  readonly gathered: RunRecord | undefined;
 }
 
 const SHOWN_MAX = 400;
@@ -23,7 +23,7 @@ const HELD_BACK =
   'the policy was changed during the run so that it would let more pass; that was not taken.';
 
 /** Empty when nothing happened to a policy. */
-export async function policyHarmsOf(looking: Looking): Promise<readonly PolicyHarm[]> {
+export async function policyHarmsOf(looking: HarmOptions): Promise<readonly PolicyHarm[]> {
   const { gathered } = looking;
   const applied = gathered === undefined ? undefined : appliedIn(gathered, looking.snapshot);
   const written = await writtenNow(looking);
@@ -43,7 +43,7 @@ function loosened(text: string): PolicyHarm {
 }
 
 /** By what each shim told of its policies: the first is what it began with. */
-function appliedIn({ loads }: Gathered, { document, ref }: Snapshot): string | undefined {
+function appliedIn({ loads }: RunRecord, { document, ref }: Snapshot): string | undefined {
   for (const [first, ...later] of loads) {
     if (first === undefined) continue;
     // An entry may name a policy of its own; another version of that of the run is none.
@@ -73,7 +73,7 @@ function documentOf({ snapshot, policy_hash }: RunPolicyLoad): SnapshotDocument 
 }
 
 /** The files of the policy as the run has left them. */
-async function writtenNow({ options, snapshot }: Looking): Promise<readonly PolicyHarm[]> {
+async function writtenNow({ options, snapshot }: HarmOptions): Promise<readonly PolicyHarm[]> {
   const { policySources, paths, config } = options;
   if (policySources.length === 0) return [];
   const sources = sourcesNow(policySources, paths.home);

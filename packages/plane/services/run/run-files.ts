@@ -26,7 +26,7 @@ import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../../stores/runs/env-var
 import { fileHash } from '../../stores/runs/policy-of-run.ts';
 import type { RunOptions } from './options.ts';
 
-export interface WrittenDown {
+export interface RunFiles {
   /** Also under the agent itself, which goes on when this process is killed. */
   addAgent(pid: number): void;
   remove(): void;
@@ -36,7 +36,7 @@ const ATTEMPTS_MAX = 100;
 /** A home that cannot be written to at all is some people's wish; a full disk is nobody's. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
-export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): WrittenDown | Failure {
+export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): RunFiles | Failure {
   const { paths, tell } = options;
   const files = agentFiles(env);
   if (files === undefined) {

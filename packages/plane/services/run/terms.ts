@@ -9,7 +9,7 @@ import { type SharedConfig, sharedSettings, sinkText } from '../../stores/runs/s
 import { looseFlags } from '../clients/shim-command.ts';
 import type { RunTerms } from '../hub/client/index.ts';
 
-interface Told {
+interface ShimStart {
   readonly serverName: string;
   readonly env: { readonly [name: string]: string | undefined };
   readonly flags: { readonly [flag: string]: string | undefined };
@@ -22,7 +22,7 @@ interface Told {
 }
 
 /** How a shim differs from its run, in a sentence for people. */
-export interface Unlike {
+export interface RunDifference {
   readonly reason: string;
   /** The server must not start. */
   readonly isRefused: boolean;
@@ -35,7 +35,10 @@ const LOOSE_FIX =
   'Put a shim without them in its place (`sub import`), or take them out of its entry; if they are yours, give --policy and --profile to `sub import`, and write the rest into config.toml.';
 
 /** Undefined when the shim works as the run does. */
-export async function unlikeRun(terms: RunTerms, told: Told): Promise<Unlike | undefined> {
+export async function unlikeRun(
+  terms: RunTerms,
+  told: ShimStart,
+): Promise<RunDifference | undefined> {
   // An older hub says nothing of it.
   if (terms.profile === undefined) return undefined;
   const isRefused = terms.profile === 'production';
@@ -48,18 +51,21 @@ export async function unlikeRun(terms: RunTerms, told: Told): Promise<Unlike | u
 }
 
 /** What would be refused if the run were in production, where nobody can say what it is in. */
-export async function looseWithoutHub(told: Told): Promise<string | undefined> {
+export async function looseWithoutHub(told: ShimStart): Promise<string | undefined> {
   const loose = looseWords({ profile: 'production' }, told);
   if (loose.length === 0 || (await told.isWritten())) return undefined;
   return looseReason(told, loose);
 }
 
-function looseReason({ serverName }: Told, loose: readonly string[]): string {
+function looseReason({ serverName }: ShimStart, loose: readonly string[]): string {
   return `${serverName} starts sub shim with ${loose.join(', ')}, and no \`sub import\` of this home wrote that. ${LOOSE_FIX} [SUB_SHIM_LOOSE]`;
 }
 
 /** What the entry itself says, as far as it weakens the shim and the run does not say the same. */
-function looseWords({ profile = 'production', settings }: RunTerms, told: Told): readonly string[] {
+function looseWords(
+  { profile = 'production', settings }: RunTerms,
+  told: ShimStart,
+): readonly string[] {
   const { env, words, config, flags } = told;
   const isInSession = flags['wrap'] !== undefined;
   const end = words.indexOf('--');
@@ -81,7 +87,7 @@ function looseWords({ profile = 'production', settings }: RunTerms, told: Told):
 }
 
 /** `isWritten`: what the entry says itself is the word of the user. */
-function otherTerms(terms: RunTerms, told: Told, isWritten: boolean): string | undefined {
+function otherTerms(terms: RunTerms, told: ShimStart, isWritten: boolean): string | undefined {
   const { profile, policy_hash: hash, policy_reload: reload } = terms;
   const { env, flags, config } = told;
   // `sub wrap` writes these into all of its entries: there they are not their own.
@@ -100,7 +106,7 @@ function otherTerms(terms: RunTerms, told: Told, isWritten: boolean): string | u
 }
 
 /** A setting that an older hub does not tell is not compared. */
-function otherSettings(terms: RunTerms, told: Told): string | undefined {
+function otherSettings(terms: RunTerms, told: ShimStart): string | undefined {
   const { config, home, flags } = told;
   const own = sharedSettings(config, home);
   const names = Object.entries(terms.settings ?? {}).flatMap(([name, value]) => {

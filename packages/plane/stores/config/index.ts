@@ -1,5 +1,5 @@
 export { ensurePrivateFolder } from '../../os/index.ts';
-export type { ApprovalSettings } from './approvals.ts';
+export type { ApprovalSettings } from './approval-settings.ts';
 export type { ConfigFailure } from './config-failure.ts';
 export { formatConfigFailure } from './config-failure.ts';
 export type { FindOptions, FoundPolicies, IgnoredPolicy } from './find-policy.ts';
@@ -9,8 +9,8 @@ export {
   projectFolders,
   projectOfPolicy,
 } from './find-policy.ts';
-export type { Env, HomePaths } from './home.ts';
-export { homePaths, userHome } from './home.ts';
+export type { Env, HomePaths } from './home-paths.ts';
+export { homePaths, userHome } from './home-paths.ts';
 export type { LoadOptions, LoadResult, Origin } from './load.ts';
 export { loadConfig } from './load.ts';
 export type { SecretSource } from './secret-ref.ts';

@@ -1,9 +1,9 @@
 // The configuration: defaults, then config.toml, then the environment, then flags; the later wins.
 import { isFailure } from '@subluminal/contracts';
 import { decodeUtf8, fileProblem, readRegularFile } from '../../os/index.ts';
-import type { ApprovalSettings } from './approvals.ts';
+import type { ApprovalSettings } from './approval-settings.ts';
 import { type ConfigFailure, configFailure, formatConfigFailure, shown } from './config-failure.ts';
-import { type Env, type HomePaths, homePaths, userHome } from './home.ts';
+import { type Env, type HomePaths, homePaths, userHome } from './home-paths.ts';
 import { locate } from './locate.ts';
 import { readServers, type Servers } from './servers.ts';
 import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
@@ -183,7 +183,7 @@ async function readFileSettings(path: string, places: Places): Promise<FileSetti
 /** Only who asks people pays for reading how. */
 async function approvalsIn(value: unknown, content: ConfigText) {
   if (value === undefined) return { approvals: undefined, problems: [] };
-  const { readApprovals } = await import('./approvals.ts');
+  const { readApprovals } = await import('./approval-settings.ts');
   return readApprovals(value, (keyPath) => whereOf(content, keyPath));
 }
 

@@ -1,7 +1,7 @@
 // Where a key stands in a TOML file. The parser keeps no positions, so this looks again, line by
 // line; what it cannot find, it places at the nearest table it could.
 
-export interface Place {
+export interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
@@ -16,10 +16,10 @@ const LINES_MAX = 100_000;
  * Lines and columns count from 1. An element of a list of tables stands in the path by its index,
  * from 0.
  */
-export function locate(text: string, path: readonly string[]): Place {
+export function locate(text: string, path: readonly string[]): TextPlace {
   const lists = new Map<string, number>();
   let table: readonly string[] = [];
-  let best: Place = { line: 1, column: 1 };
+  let best: TextPlace = { line: 1, column: 1 };
   let bestRank = 0;
   for (const [index, line] of text.split('\n', LINES_MAX).entries()) {
     const header = TABLE.exec(line);

@@ -5,7 +5,7 @@ import { isReservedName } from './values.ts';
 
 export type SecretSource = (typeof SOURCES)[number];
 
-type ReadRef =
+type SecretRefRead =
   | { readonly ok: true; readonly source: SecretSource; readonly secretRef: string }
   | {
       readonly ok: false;
@@ -14,7 +14,7 @@ type ReadRef =
       readonly fix: string;
     };
 
-interface Form {
+interface RefForm {
   readonly source: SecretSource;
   /** What stands behind the scheme, or alone where the source is written beside it. */
   readonly isOne: (ref: string) => boolean;
@@ -33,14 +33,14 @@ const HASHICORP = /^[\w.~%-]+(?:\/[\w.~%-]+)+#[^\p{C}#]{1,128}$/u;
 const ONE_PASSWORD = /^[^\p{C}/]+(?:\/[^\p{C}/]+){2,3}$/u;
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|#|$)/;
 
-const STORE: Form = {
+const STORE: RefForm = {
   source: 'vault',
   isOne: (ref) => SECRET_NAME.test(ref) && ref.length <= NAME_LENGTH_MAX,
   wanted: 'is no name of a secret',
   fix: 'Write the name that `sub secrets add` was given.',
 };
 
-const FORMS: { readonly [scheme: string]: Form } = {
+const FORMS: { readonly [scheme: string]: RefForm } = {
   env: {
     source: 'env',
     isOne: (ref) => VARIABLE.test(ref) && ref.length <= NAME_LENGTH_MAX,
@@ -81,7 +81,7 @@ const FORMS: { readonly [scheme: string]: Form } = {
 const KEPT_WHOLE = new Set(['vault', 'op']);
 
 /** Undefined as the source: none was written, and the reference must say it. */
-export function readSecretRef(ref: unknown, source: SecretSource | undefined): ReadRef {
+export function readSecretRef(ref: unknown, source: SecretSource | undefined): SecretRefRead {
   const text = typeof ref === 'string' ? ref : '';
   const [, scheme = '', rest = ''] = /^([a-z]+):\/\/(.*)$/s.exec(text) ?? [];
   const form = scheme === '' && source !== undefined ? plainForm(source) : formOf(scheme);
@@ -109,12 +109,12 @@ export function readSecretRef(ref: unknown, source: SecretSource | undefined): R
   return { ok: true, source: form.source, secretRef: KEPT_WHOLE.has(scheme) ? text : name };
 }
 
-function formOf(scheme: string): Form | undefined {
+function formOf(scheme: string): RefForm | undefined {
   return Object.hasOwn(FORMS, scheme) ? FORMS[scheme] : undefined;
 }
 
 /** A name without a scheme is one of our own store where the source is `vault`. */
-function plainForm(source: SecretSource): Form | undefined {
+function plainForm(source: SecretSource): RefForm | undefined {
   return source === 'vault' ? STORE : FORMS[source];
 }
 

@@ -52,7 +52,7 @@ export function runIdOf(options: RunIdOptions): RunId {
   return takePart(options, { path, place, agent: agent.process });
 }
 
-interface Part {
+interface RunPart {
   /** The file of the run. */
   readonly path: string;
   /** The place of this shim. */
@@ -60,7 +60,7 @@ interface Part {
   readonly agent: AgentProcess['process'];
 }
 
-function takePart(options: RunIdOptions, part: Part): RunId {
+function takePart(options: RunIdOptions, part: RunPart): RunId {
   const { system, runDir, warn } = options;
   const { path, place } = part;
   const fresh = system.uuidByTime();
@@ -89,7 +89,10 @@ function takePart(options: RunIdOptions, part: Part): RunId {
 }
 
 /** True for the one that ends the run, exactly one however many leave at once. */
-function leaveRun({ runDir, system }: RunIdOptions, part: Part & { readonly id: string }): boolean {
+function leaveRun(
+  { runDir, system }: RunIdOptions,
+  part: RunPart & { readonly id: string },
+): boolean {
   const { path, place, agent, id } = part;
   drop(place);
   const taken = `${path}.${system.uuid()}`;

@@ -27,7 +27,7 @@ export interface PolicySources {
   readonly untrustedAll?: Failure;
 }
 
-export interface SourcesWish {
+export interface SourceOptions {
   readonly cwd: string;
   readonly home: string;
   readonly userHome: string;
@@ -39,7 +39,7 @@ export interface SourcesWish {
   readonly trusts: boolean;
 }
 
-export function policySources(wish: SourcesWish): PolicySources {
+export function policySources(wish: SourceOptions): PolicySources {
   const { named, toldProject } = wish;
   if (named !== null && !toldProject) {
     return { sources: [{ path: named, role: 'named' }], ignored: undefined };
@@ -58,7 +58,7 @@ export function policySources(wish: SourcesWish): PolicySources {
 function combined(
   user: string | undefined,
   project: string | undefined,
-  { home, trusts }: SourcesWish,
+  { home, trusts }: SourceOptions,
 ): readonly PolicySource[] {
   const own: readonly PolicySource[] = user === undefined ? [] : [{ path: user, role: 'user' }];
   if (project === undefined) return own;
@@ -75,7 +75,7 @@ export function sourcesOfRun(named: string, project: string): readonly PolicySou
 /** Its content is read once: what was looked up is what is compiled. */
 export function projectSource(
   path: string,
-  { home, trusts }: Pick<SourcesWish, 'home' | 'trusts'>,
+  { home, trusts }: Pick<SourceOptions, 'home' | 'trusts'>,
 ): PolicySource {
   const read = readRegularFile(path, { bytesMax: POLICY_FILE_BYTES_MAX });
   // Whoever loads it says what is wrong with it.

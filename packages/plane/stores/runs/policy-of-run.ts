@@ -5,8 +5,8 @@ import { openSnapshot, POLICY_FILE_BYTES_MAX, type Snapshot } from '@subluminal/
 import { harmless, visible } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import { attempt, parseJson, readRegularFile, realPath } from '../../os/index.ts';
-import { loadPolicy, mayLoosen, sourcesNow } from '../policy/policy.ts';
 import type { PolicySource } from '../policy/sources.ts';
+import { loadPolicy, mayLoosen, sourcesNow } from '../policy/watch-policy.ts';
 
 interface RunPolicy {
   /** Where the copy is, and the hash that it must have. */

@@ -58,7 +58,7 @@ export interface VaultChange {
   readonly warning?: string;
 }
 
-interface Open {
+interface OpenStore {
   readonly header: VaultHeader;
   readonly entries: readonly VaultEntry[];
   readonly keys: VaultKeys;
@@ -87,7 +87,7 @@ export async function openVault(options: KeyOptions): Promise<Vault | Failure | 
   };
 }
 
-async function readOpen(options: KeyOptions): Promise<Open | Failure | undefined> {
+async function readOpen(options: KeyOptions): Promise<OpenStore | Failure | undefined> {
   const bytes = readSecretBytes(vaultPath(options.home), FILE_BYTES_MAX);
   if (isFailure(bytes)) {
     return bytes.code === 'SUB_SECRET_MISSING'
@@ -150,7 +150,7 @@ export async function addSecrets(
 async function newStore(
   options: VaultOptions,
   protect: Protection | undefined,
-): Promise<Open | Failure> {
+): Promise<OpenStore | Failure> {
   const made = await newKey(protect, options);
   if (isFailure(made)) return made;
   const storeId = randomBytes(16).toString('hex');
@@ -207,7 +207,7 @@ export async function rotateKey(
 function changed(
   options: VaultOptions,
   name: string,
-  change: (open: Open) => readonly VaultEntry[],
+  change: (open: OpenStore) => readonly VaultEntry[],
 ): Promise<VaultChange | Failure> {
   return lockedIfThere(options, async () => {
     const open = await readOpen(options);
@@ -236,7 +236,7 @@ function locked(
   return changeFiles({ ...lock, busyCode: 'SUB_VAULT_BUSY', ...wait }, work);
 }
 
-function written({ home }: VaultOptions, open: Open, isNew: boolean): VaultChange | Failure {
+function written({ home }: VaultOptions, open: OpenStore, isNew: boolean): VaultChange | Failure {
   const header = { ...open.header, generation: open.header.generation + 1 };
   const bytes = renderVault(header, open.entries, open.keys);
   if (bytes.length > FILE_BYTES_MAX) {

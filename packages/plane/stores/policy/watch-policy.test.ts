@@ -2,8 +2,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { loadPolicy, markOf, mayLoosen, watchPolicy } from './policy.ts';
 import { hasPolicy } from './untrusted-alone.ts';
+import { loadPolicy, markOf, mayLoosen, watchPolicy } from './watch-policy.ts';
 
 const textOf = (version: string) =>
   JSON.stringify({

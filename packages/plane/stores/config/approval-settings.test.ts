@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readApprovalSettings } from './approvals.ts';
+import { readApprovalSettings } from './approval-settings.ts';
 
 const WEBHOOK = { url: 'https://hooks.example.com/x', secret: 'env://HOOK_SECRET' };
 const SLACK = {

@@ -12,7 +12,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ensurePrivateFolder } from '../../os/index.ts';
-import { homePaths } from './home.ts';
+import { homePaths } from './home-paths.ts';
 
 let dir: string;
 beforeEach(() => {
