@@ -87,6 +87,7 @@ describe('a hub that is not there', () => {
     const env = { ...QUICK, SUB_GOVERNANCE_ENDPOINT: endpoint };
     const rig = await startRig({ env });
     expect((await rig.exit).code).toBe(2);
+    await rig.silent;
     expect(rig.stderr()).toContain('the hub is stopping [SUB_HUB_DOWN]');
   });
 });

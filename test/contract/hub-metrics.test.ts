@@ -213,6 +213,7 @@ describe('the log of a shim', () => {
   it('has no level but those that there are', async () => {
     const rig = await startRig({ flags: ['--log-level', 'loud'] });
     expect((await rig.exit).code).toBe(2);
+    await rig.silent;
     expect(rig.stderr()).toContain('log.level');
   });
 });

@@ -83,6 +83,7 @@ it('does not start in production when nobody can tell, and goes on in developmen
   const env = { ...QUICK, SUB_HOME: home };
   const rig = await startRig({ env, flags: FLAGS });
   expect((await rig.exit).code).toBe(2);
+  await rig.silent;
   expect(rig.stderr()).toContain(path);
   const developing = await startServed({ env, flags: FLAGS, profile: 'development' });
   await expectStillWorks(developing);
@@ -90,8 +91,12 @@ it('does not start in production when nobody can tell, and goes on in developmen
   expect(developing.stderr()).toContain(path);
 });
 
-it.each(['', '../x', 'a/b', 'A', 'x'.repeat(65), '.'])('takes no id but ids: %j', async (id) => {
-  const rig = await startRig({ flags: ['--wrap', id] });
-  expect((await rig.exit).code).toBe(2);
-  expect(rig.stderr()).toMatch(/--wrap takes an id .*\[SUB_USAGE\]/);
-});
+it.each(['', '../x', 'a/b', 'A', 'x'.repeat(65), '.'])(
+  'a shim refuses %j as the id of a session',
+  async (id) => {
+    const rig = await startRig({ flags: ['--wrap', id] });
+    expect((await rig.exit).code).toBe(2);
+    await rig.silent;
+    expect(rig.stderr()).toMatch(/--wrap takes an id .*\[SUB_USAGE\]/);
+  },
+);

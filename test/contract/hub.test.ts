@@ -68,6 +68,7 @@ describe('a hub', () => {
   ])('is a fault of the command line when it could never be: %s', async (_what, url, told) => {
     const rig = await startRig({ policy: COUNTS, env: { SUB_GOVERNANCE_ENDPOINT: url } });
     expect((await rig.exit).code).toBe(2);
+    await rig.silent;
     expect(rig.stderr()).toMatch(told);
     await expectNothingLeft(rig);
   });

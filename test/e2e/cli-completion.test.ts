@@ -43,7 +43,7 @@ test.each(['bash', 'zsh', 'fish'])('%s has a script', async (shell) => {
 test.each([
   ['bahs', 'Did you mean bash?'],
   ['powershell', 'Name one of bash, zsh, fish.'],
-])('%s is no shell that is known', async (shell, fix) => {
+])('`sub completion %s` is refused', async (shell, fix) => {
   const { code, stdout, stderr } = await runSub(['completion', shell], { cwd: folder });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(fix);

@@ -286,9 +286,9 @@ describe('sub query', () => {
   });
 
   test.each([
-    [['--since', 'yesterday'], 'is no time'],
-    [['--since', '2026-02-30'], 'is no time'],
-    [['--limit', '0'], 'is no count'],
+    [['--since', 'yesterday'], 'is not a time'],
+    [['--since', '2026-02-30'], 'is not a time'],
+    [['--limit', '0'], 'is not a number from 1'],
     [['--after', 'x'], 'SUB_LEDGER_QUERY'],
     [['--runs', '--tool', 'x'], '--tool is about calls'],
     [['--status', 'RUNNING'], 'no call ends with RUNNING'],

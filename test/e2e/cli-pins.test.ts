@@ -175,7 +175,7 @@ describe('sub pins accept', () => {
   });
 
   test.each([
-    ['no names', ['accept', 'files'], 'nothing was named'],
+    ['no names', ['accept', 'files'], 'no tool was named'],
     ['names and --all', ['accept', 'files', 'read', '--all', '--yes'], 'every tool already'],
     ['nobody to ask', ['accept', 'files', '--all'], 'Add --yes'],
     ['an unknown tool', ['accept', 'files', 'raed', '--yes'], 'Did you mean read?'],

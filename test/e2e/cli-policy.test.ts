@@ -100,7 +100,10 @@ describe.concurrent('wrong usage', () => {
     [['policy', 'diff', 'starter.yaml', 'starter.yaml', '--fail-on', 'x'], 'Allowed choices'],
     [['policy', 'explain', 'starter.yaml'], 'no call to explain'],
     [['policy', 'explain', 'starter.yaml', '--tool', 'x'], 'belong together'],
-    [['policy', 'explain', 'starter.yaml', '--call', 'call.json', '--at', 'noon'], 'no time'],
+    [
+      ['policy', 'explain', 'starter.yaml', '--call', 'call.json', '--at', 'noon'],
+      'not a time in UTC',
+    ],
     [
       ['policy', 'explain', 'starter.yaml', '--call', 'call.json', '--env', 'production'],
       'Did you mean prod?',

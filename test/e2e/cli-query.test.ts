@@ -63,8 +63,8 @@ test.each([[[]], [['--runs']]])('a run that is not there is told, with %j', asyn
 test.each([
   [['--since', '1h', '--until', '2h'], '--until `2h` is not after --since `1h`'],
   [['--since', '2026-01-01', '--until', '2026-01-01'], 'is not after --since'],
-  [['--args-hash', 'abc'], '--args-hash `abc` is no SHA-256'],
-  [['--args-hash', 'A'.repeat(64)], 'is no SHA-256'],
+  [['--args-hash', 'abc'], '--args-hash `abc` is not a SHA-256 hash'],
+  [['--args-hash', 'A'.repeat(64)], 'is not a SHA-256 hash'],
   [['--run', ''], '--run is empty'],
 ])('%j is an error', async (args, words) => {
   const { code, stdout, stderr } = await sub('query', ...args);

@@ -130,7 +130,7 @@ describe('a secret', () => {
 
   test.each([
     ['add a b', VALUE, 'too many arguments'],
-    [`add ${VALUE}!`, VALUE, 'no name of a secret'],
+    [`add ${VALUE}!`, VALUE, 'not a valid name for a secret'],
     ['add empty', '\n', 'is empty'],
     ['add large', 'x'.repeat(70_000), 'too long'],
     ['rotate none', VALUE, 'has no secret `none`'],

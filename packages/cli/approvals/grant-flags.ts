@@ -30,7 +30,7 @@ export function readGrantFlags(options: GrantFlags): GrantWish | Failure | undef
   if (options.run) return { kind: 'run', args };
   if (options.always) return { kind: 'always', args };
   const forMs = durationMs(options.for ?? '');
-  if (forMs === undefined) return badUsage('--for is no duration.', 'Write 30m, 2h or 1d.');
+  if (forMs === undefined) return badUsage('--for is not a duration.', 'Write 30m, 2h or 1d.');
   return { kind: 'minutes', durationMs: forMs, args };
 }
 

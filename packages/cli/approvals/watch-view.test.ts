@@ -93,7 +93,7 @@ describe('the keys of `sub approvals watch`', () => {
     expect(verdicts).toEqual([['one', state, undefined]]);
   });
 
-  test('decide nothing about a call that has just come up', () => {
+  test('a key decides nothing about a call that has just come up', () => {
     const view = open('one', 'two');
     view.onEnd(end('one'));
     expect(written).toContain('[two]');
@@ -113,18 +113,18 @@ describe('the keys of `sub approvals watch`', () => {
     },
   );
 
-  test('decide nothing when nothing waits', () => {
+  test('a key decides nothing when nothing waits', () => {
     const view = open();
     view.key('a');
     expect(verdicts).toEqual([]);
   });
 
-  test.each(['q', '\u0003', '\u0004'])('end it: %j', (key) => {
+  test.each(['q', '\u0003', '\u0004'])('%j ends the watch', (key) => {
     open('one').key(key);
     expect([ended, verdicts]).toEqual([true, []]);
   });
 
-  test('grant only what was told in words and agreed to', () => {
+  test('a grant is created only after its words were shown and confirmed', () => {
     const view = open('one');
     view.key('g');
     view.key('2');
@@ -138,13 +138,13 @@ describe('the keys of `sub approvals watch`', () => {
     expect(verdicts).toEqual([['one', 'approved', 'always']]);
   });
 
-  test('go back from the grants by any other key', () => {
+  test('any other key leaves the list of grants', () => {
     const view = open('one');
     for (const key of ['g', '9', 'r']) view.key(key);
     expect(verdicts).toEqual([['one', 'rejected', undefined]]);
   });
 
-  test('decide nothing for whoever may not decide', () => {
+  test('a key decides nothing for a person who may not decide', () => {
     forbidden = 'this command is for a person.';
     const view = open('one');
     for (const key of ['a', 'g', 'r']) view.key(key);
@@ -154,7 +154,7 @@ describe('the keys of `sub approvals watch`', () => {
 });
 
 describe('the screen of `sub approvals watch`', () => {
-  test('tells how a call ended that somebody else decided, and goes on with the next', () => {
+  test('the screen shows how another person decided a call, and goes on with the next', () => {
     const view = open('one', 'two');
     view.onEnd(end('one'));
     expect(written).toMatch(/files\/one: approved by bob \(slack\).*\n\n\[two\]\n/);
@@ -162,7 +162,7 @@ describe('the screen of `sub approvals watch`', () => {
     expect(written).toContain('id-two is gone or damaged');
   });
 
-  test('tells of what went wrong, and takes keys again', () => {
+  test('the screen reports a failed decision, and takes keys again', () => {
     trouble = 'the disk is full.\u001b[2J';
     const view = open('one');
     view.key('a');
@@ -172,7 +172,7 @@ describe('the screen of `sub approvals watch`', () => {
     expect(verdicts).toHaveLength(2);
   });
 
-  test('says how many more wait, without showing them', () => {
+  test('the screen counts the other pending calls without showing them', () => {
     open('one', 'two', 'three');
     expect(written).toContain('1 more call waiting.');
     expect(written).toContain('2 more calls waiting.');

@@ -61,7 +61,10 @@ export const command = defineCommand({
     const entry = findRequest(desk, args.id);
     if (isFailure(entry)) return entry;
     if (wish === undefined) {
-      return badUsage('--dry-run tells of a grant.', 'Add --run, --for or --always.');
+      return badUsage(
+        '--dry-run shows a grant, and none is requested.',
+        'Add --run, --for or --always.',
+      );
     }
     const giver = { id: desk.ports.uuid(), by: userName(), channel: TERMINAL, note };
     const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });

@@ -84,7 +84,7 @@ describe.skipIf(!has('bash'))('in bash', () => {
     expect(offered('policy', 'lint', 'query', '--st')).toEqual(['--strict']);
   });
 
-  test('behind two dashes stands a command of others', () => {
+  test('behind `--` the commands of the system are offered', () => {
     expect(offered('shim', '--', 'bas')).toContain('bash');
     expect(offered('shim', '--', 'cat', 'policy.')).toEqual(['policy.yaml']);
   });
@@ -102,13 +102,13 @@ describe.skipIf(!has('bash'))('in bash', () => {
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 describe.each(Object.entries(SCRIPTS))('the script of %s', (shell, script) => {
-  test('is one that the shell can read', (context) => {
+  test('the shell can parse the script', (context) => {
     if (!has(shell)) context.skip();
     const ended = spawnSync(shell, ['-n'], { input: script(POINTS), encoding: 'utf8' });
     expect(ended).toMatchObject({ status: 0, stderr: '' });
   });
 
-  test('has every command and every option', () => {
+  test('the script has every command and every option', () => {
     const lines = script(POINTS);
     for (const { path, options } of POINTS) {
       expect(lines).toContain(path.join(' '));
@@ -133,20 +133,20 @@ describe('what a document says', () => {
     return [{ title: 'Test', entries: [{ path: ['go'], summary: doc, load }] }];
   };
 
-  test('cannot break out of its quotes', async () => {
+  test('the help of an option cannot break out of its quotes', async () => {
     const points = await completionPoints(sectionsWith("it's `$(touch x)`\\"));
     expect(zshScript(points)).toContain("'--fast:it'\\''s `$(touch x)`\\'");
     expect(fishScript(points)).toContain("-l fast -d 'it\\'s `$(touch x)`\\\\'");
     expect(bashScript(points)).not.toContain('touch');
   });
 
-  test('is refused where it becomes code', async () => {
+  test('a word that would become code is refused', async () => {
     await expect(completionPoints(sectionsWith('fine', ['$(touch x)']))).rejects.toThrow(
       'cannot be completed',
     );
   });
 
-  test('tells what a value is', async () => {
+  test('the help of an option says what its value is', async () => {
     const [, go] = await completionPoints(sectionsWith('fine'));
     expect(go).toMatchObject({
       path: ['go'],

@@ -24,7 +24,7 @@ export const command = defineCommand({
     const shell = SHELLS.find((name) => name === args.shell);
     if (shell === undefined) {
       const fix = didYouMean(args.shell, SHELLS, `Name one of ${SHELLS.join(', ')}.`);
-      return badUsage(`\`${args.shell}\` is no shell that is known here.`, fix);
+      return badUsage(`\`${args.shell}\` is not a supported shell.`, fix);
     }
     io.out.write(SCRIPTS[shell](await completionPoints(HELP_SECTIONS)));
     return done(EXIT.fine);

@@ -1,6 +1,6 @@
 import { isFailure } from '@subluminal/contracts';
 import { type Hinted, hintId, hintsOf } from '../hints/find.ts';
-import { badUsage, defineCommand, printout, textOption } from '../input/command.ts';
+import { defineCommand, printout, readLimit, textOption } from '../input/command.ts';
 import { JSON_FLAG, RUN_OPTION } from '../input/shared-options.ts';
 import { readFreshLedger } from '../ledger/user-ledger.ts';
 import { tableText } from '../terminal/table.ts';
@@ -28,12 +28,9 @@ export const command = defineCommand({
   exitCodes: { 0: 'the hints are listed', 2: 'wrong flags, or no ledger' },
   run: async ({ options }, io) => {
     const { run: runName, limit: count = String(LIMIT_DEFAULT) } = options;
-    const limit = /^\d{1,4}$/.test(count) ? Number(count) : 0;
-    if (limit < 1 || limit > LIMIT_MAX) {
-      const message = `--limit \`${count}\` is no count from 1 to ${LIMIT_MAX}.`;
-      return badUsage(message, 'Write such a number.');
-    }
-    const hints = await readFreshLedger(io, (reader) => hintsOf(reader, { run: runName, limit }));
+    const limit = readLimit(count, LIMIT_MAX);
+    if (isFailure(limit)) return limit;
+    const hints = await readFreshLedger(io, (reader) => hintsOf(reader, runName, limit));
     if (isFailure(hints)) return hints;
     const table = tableText(COLUMNS, hints.map(rowOf));
     const document = { hints: hints.map(jsonOf) };

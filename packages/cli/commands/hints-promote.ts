@@ -1,7 +1,7 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
-import { openOwnDesk, userName } from '../approvals/desk.ts';
+import { activeGrant, openOwnDesk, userName } from '../approvals/desk.ts';
 import { readArgumentFlags } from '../approvals/grant-flags.ts';
 import { grantText } from '../approvals/render-approval.ts';
 import { findHint, type Hinted } from '../hints/find.ts';
@@ -10,12 +10,12 @@ import { type PolicyPlan, planPolicy, writePolicyPlan } from '../hints/to-policy
 import {
   badUsage,
   defineCommand,
-  done,
   EXIT,
   flag,
   type OptionValues,
   type Outcome,
   optional,
+  printout,
   required,
   textsOption,
 } from '../input/command.ts';
@@ -23,7 +23,7 @@ import { JSON_FLAG, RUN_OPTION, YES_FLAG } from '../input/shared-options.ts';
 import { findLedger, freshen, type LedgerHome, withReader } from '../ledger/user-ledger.ts';
 import { confirm } from '../terminal/confirm.ts';
 import type { Colors, Io } from '../terminal/io.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmless, harmlessLine } from '../terminal/text.ts';
 
 interface FoundHint {
   readonly kind: 'found';
@@ -99,10 +99,10 @@ function wrongFlags(
   { session, policy, like, free }: PromoteOptions,
 ): Failure | undefined {
   if (!session && !policy) {
-    return badUsage('it is not said what it shall become.', 'Add --session or --policy.');
+    return badUsage('neither --session nor --policy is given.', 'Add --session or --policy.');
   }
   if (!policy && file !== undefined && file !== '') {
-    return badUsage('a file is for --policy.', 'Add --policy, or leave it out.');
+    return badUsage('a policy file needs --policy.', 'Add --policy, or leave it out.');
   }
   if (policy && like.length + free.length > 0) {
     return badUsage('--like and --free are for grants.', 'Leave them out, or leave out --policy.');
@@ -131,11 +131,10 @@ async function toPolicy({ call, run: row }: FoundHint, task: PolicyTask): Promis
   if (isFailure(agreed)) return agreed;
   const failed = agreed ? await writePolicyPlan(plan, io) : undefined;
   if (failed !== undefined) return failed;
-  if (json) {
-    const { rule, notes, diff } = plan;
-    io.out.write(jsonText({ changed: agreed, file: path, rule, notes, diff: diff.join('\n') }));
-  } else if (agreed) io.out.write(`${harmless(path)} is changed.\n`);
-  return concluded(agreed, options);
+  const { rule, notes, diff } = plan;
+  const document = { changed: agreed, file: path, rule, notes, diff: diff.join('\n') };
+  const text = agreed ? harmlessLine(`${path} is changed.`) : '';
+  return printout(document, text, exitCodeFor(agreed, options));
 }
 
 /** The file that was named, else the one that holds here. */
@@ -181,17 +180,15 @@ async function toGrant(
   if (isFailure(desk)) return desk;
   const plan = planGrant(desk, { call, request, args });
   if (isFailure(plan)) return plan;
-  const shown = { kind: 'grant', grant: plan.grant, state: 'active', end: null } as const;
-  if (!options.json) io.out.write(grantText(shown, io.out.colors));
+  if (!options.json) io.out.write(grantText(activeGrant(plan.grant), io.out.colors));
   const agreed = !options['dry-run'] && (await confirm('Grant this?', io, options.yes));
   if (isFailure(agreed)) return agreed;
   const grant = agreed ? giveGrant(desk, plan) : plan.grant;
   if (isFailure(grant)) return grant;
-  if (options.json) io.out.write(jsonText({ changed: agreed, grant }));
-  else if (agreed) io.out.write('It is granted.\n');
-  return concluded(agreed, options);
+  const text = agreed ? 'It is granted.\n' : '';
+  return printout({ changed: agreed, grant }, text, exitCodeFor(agreed, options));
 }
 
-function concluded(agreed: boolean, options: PromoteOptions): Outcome {
-  return done(agreed || options['dry-run'] ? EXIT.fine : EXIT.findings);
+function exitCodeFor(agreed: boolean, options: PromoteOptions): number {
+  return agreed || options['dry-run'] ? EXIT.fine : EXIT.findings;
 }

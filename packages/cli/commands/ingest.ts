@@ -10,8 +10,8 @@ import {
 } from '@subluminal/contracts';
 import type { NumberedLine } from '@subluminal/plane/ingest';
 import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
-import { badUsage, defineCommand, EXIT, many, printout } from '../input/command.ts';
-import { errorCode, STDIO, stdinTwice, unreadable } from '../input/read-file.ts';
+import { defineCommand, EXIT, many, printout } from '../input/command.ts';
+import { emptyName, errorCode, STDIO, stdinTwice, unreadable } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { type LineBatch, lineBatches } from '../ledger/line-batches.ts';
 import { findLedger } from '../ledger/user-ledger.ts';
@@ -100,7 +100,7 @@ interface Source extends EventSource {
 
 async function findPlace(file: string): Promise<EventSource | Failure> {
   if (file === STDIO) return { kind: 'stdin', file: '<stdin>' };
-  if (file === '') return badUsage('the name of a file is empty.', 'Name a file.');
+  if (file === '') return emptyName();
   try {
     if ((await stat(file)).isDirectory()) return folderOf(file, await readdir(file));
     await (await open(file, 'r')).close();
@@ -138,12 +138,9 @@ async function takeLines(
 ): Promise<Failure | undefined> {
   const batches = lineBatches(chunks);
   for (;;) {
-    let next: IteratorResult<LineBatch, undefined>;
-    try {
-      next = await batches.next();
-    } catch (cause) {
-      return unreadable(source.file, cause);
-    }
+    // Only reading is caught: a failure of the ledger is not one of the file.
+    const next = await batches.next().catch((cause: unknown) => unreadable(source.file, cause));
+    if ('kind' in next) return next;
     if (next.done === true) return undefined;
     await takeBatch(ledger, next.value, source);
   }
@@ -158,8 +155,7 @@ async function takeBatch(
   const { cut } = batch;
   const isCut = cut !== undefined && reasonOf(cut.line) !== undefined;
   if (isCut) tally.cut += 1;
-  const last = cut === undefined || isCut ? undefined : cut;
-  const lines = last === undefined ? batch.lines : [...batch.lines, last];
+  const lines = cut === undefined || isCut ? batch.lines : [...batch.lines, cut];
   const { rejected } = await store(ledger, lines, tally);
   tally.rejected += rejected;
   if (rejected === 0) return;

@@ -20,7 +20,7 @@ import { processEnded } from '../ledger/process-end.ts';
 import { findLedger, printProblem, warn } from '../ledger/user-ledger.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
-import { harmless, harmlessLine, jsonText } from '../terminal/text.ts';
+import { harmless, harmlessLine } from '../terminal/text.ts';
 
 const START_MS = 20_000;
 const STOP_MS = 30_000;
@@ -60,12 +60,12 @@ export const command = defineCommand({
     }
     if (options.foreground || options.auto) return serve(options, io);
     const home = await findLedger();
-    if (!options.stop && !options.status) return isFailure(home) ? home : start(home, options, io);
+    if (!options.stop && !options.status) return isFailure(home) ? home : start(home);
     const socketPath = isFailure(home) ? usualSocket(home, io) : home.config['ledger.socket'];
     if (options.stop) return stop(socketPath);
     const status = await createLedgerClient({ socketPath }).status();
-    say(options, io, status === undefined ? NOBODY : { status, notes: notesOf(status) });
-    return done(status === undefined ? EXIT.findings : EXIT.fine);
+    if (status !== undefined) return statusPrintout(status, false, notesOf(status));
+    return printout({ running: false }, 'No daemon runs.\n', EXIT.findings);
   },
 });
 
@@ -77,7 +77,7 @@ function usualSocket({ code, message }: Failure, io: Io): string {
 }
 
 /** Sees to it that one runs, is not older than this command when nobody chose it, and stays. */
-async function start(home: LedgerHome, options: LedgerdOptions, io: Io): Promise<Outcome> {
+async function start(home: LedgerHome): Promise<Outcome> {
   const client = clientOf(home);
   const { config, paths } = home;
   const before = await client.status();
@@ -105,8 +105,7 @@ async function start(home: LedgerHome, options: LedgerdOptions, io: Io): Promise
     ...(isKept && !isNew ? ['It was started by need, and was told to stay.'] : []),
     ...(isNew ? [] : notesOf(now)),
   ];
-  say(options, io, { status: now, isNew, notes });
-  return done(EXIT.fine);
+  return statusPrintout(now, isNew, notes);
 }
 
 function clientOf({ config }: LedgerHome) {
@@ -177,25 +176,9 @@ function notEnded(pid: number): Outcome {
   return failure('SUB_LEDGER_BUSY', message, 'Look at run/ledgerd.log, or end the process.');
 }
 
-interface Said {
-  readonly status: LedgerStatus | undefined;
-  readonly isNew?: boolean;
-  readonly notes: readonly string[];
-}
-
-const NOBODY: Said = { status: undefined, notes: [] };
-
-function say({ json }: LedgerdOptions, io: Io, { status, isNew = false, notes }: Said): void {
-  if (json) {
-    const document = status === undefined ? { running: false } : { running: true, ...status };
-    io.out.write(jsonText(document));
-    return;
-  }
-  const lines =
-    status === undefined
-      ? ['No daemon runs.']
-      : [statusText(status, isNew), ...dutiesOf(status), ...troublesOf(status)];
-  io.out.write([...lines, ...notes].map((line) => harmlessLine(line)).join(''));
+function statusPrintout(status: LedgerStatus, isNew: boolean, notes: readonly string[]): Outcome {
+  const lines = [statusText(status, isNew), ...dutiesOf(status), ...troublesOf(status), ...notes];
+  return printout({ running: true, ...status }, lines.map(harmlessLine).join(''));
 }
 
 /** The end of the log, as a cause. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { badUsage, defineCommand, done, EXIT, optionalMany } from '../input/command.ts';
+import { badUsage, defineCommand, EXIT, optionalMany, printout } from '../input/command.ts';
 import { errorCode, stdinTwice, unreadable } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { renderProblem } from '../policy/render-problem.ts';
@@ -10,7 +10,7 @@ import { countWords } from '../surface/render-manifest.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
 /** A file that could not be read is a finding of its own; the others are still checked. */
 type Checked = CheckedFile | (Failure & { readonly name: string });
@@ -28,7 +28,7 @@ export const command = defineCommand({
     1: 'a manifest has problems',
     2: 'wrong flags, or a file that cannot be read',
   },
-  run: async ({ args, options }, io) => {
+  run: async ({ args }, io) => {
     const home = await surfaceHome();
     if (isFailure(home)) return home;
     const paths = args.file.length > 0 ? args.file : await allIn(home);
@@ -41,15 +41,16 @@ export const command = defineCommand({
       const one = await checkFile(path, home, io);
       checked.push(isFailure(one) ? { ...one, name: path } : one);
     }
-    if (options.json) io.out.write(jsonText({ files: checked.map(documentOf) }));
-    else if (checked.length === 0)
-      io.out.write(harmlessLine(`There is no manifest in ${home.folder}.`));
-    else for (const one of checked) if (!isFailure(one)) io.out.write(textOf(one, io));
-    const failures = checked.filter((one) => isFailure(one));
-    for (const failed of failures) reportFailure(failed, io, false);
-    if (failures.length > 0) return done(EXIT.usage);
-    const isWrong = checked.some((one) => !isFailure(one) && one.problems.length > 0);
-    return done(isWrong ? EXIT.findings : EXIT.fine);
+    for (const one of checked) if (isFailure(one)) reportFailure(one, io, false);
+    const read = checked.filter((one) => !isFailure(one));
+    const text = read.map((one) => textOf(one, io)).join('');
+    const isWrong = read.some(({ problems }) => problems.length > 0);
+    const exitCode = isWrong ? EXIT.findings : EXIT.fine;
+    return printout(
+      { files: checked.map(documentOf) },
+      checked.length === 0 ? harmlessLine(`There is no manifest in ${home.folder}.`) : text,
+      read.length < checked.length ? EXIT.usage : exitCode,
+    );
   },
 });
 

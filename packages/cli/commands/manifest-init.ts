@@ -8,11 +8,10 @@ import { manifestFileName } from '@subluminal/plane/surface';
 import {
   badUsage,
   defineCommand,
-  done,
-  EXIT,
   flag,
   type OptionValues,
   optionalMany,
+  printout,
   required,
   textOption,
 } from '../input/command.ts';
@@ -29,8 +28,8 @@ import { createNewFile, occupied, replaceFile } from '../input/write-file.ts';
 import { commandBehind, probeLive } from '../surface/probe-live.ts';
 import { countWords, toolLines, toolRows } from '../surface/render-manifest.ts';
 import { surfaceHome } from '../surface/surface-home.ts';
-import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import type { Colors } from '../terminal/io.ts';
+import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
 const OPTIONS = {
   client: CLIENT_OPTION,
@@ -62,17 +61,34 @@ export const command = defineCommand({
     const live = await probeLive({ server, client, timeout, command: words.command }, io);
     if (live.kind === 'ended') return live.outcome;
     const { seen } = live;
-    const text = proposalFor(server, seen);
-    const compiled = await compileManifest({ file: target.path ?? STDIO, text }, { sha256 });
+    const { tools, prompts, resources, serverInfo } = seen;
+    const offered = { serverInfo, tools, prompts, resources };
+    const text = proposeManifest({ server, transport: 'stdio', ...offered });
+    const { path, isReplaced } = target;
+    const compiled = await compileManifest({ file: path ?? STDIO, text }, { sha256 });
     if (!compiled.ok)
       throw new Error(`a proposal does not compile: ${compiled.problems[0]?.message}`);
-    const written = await write(target, text);
-    if (isFailure(written)) return written;
+    if (path !== null) {
+      const written = await (isReplaced
+        ? replaceFile(path, text)
+        : createNewFile({ path, text, mode: 0o600 }));
+      if (isFailure(written)) return written;
+    }
     const { manifest } = compiled;
-    printReport({ manifest, seen, text, path: target.path, isJson: options.json }, io);
-    return done(EXIT.fine);
+    const rows = toolRows(manifest).map(({ name, tier }) => ({ name, tier }));
+    const counts = { prompts: prompts.length, resources: resources.length };
+    const document = { server: manifest.server, path, tools: rows, ...counts, manifest: text };
+    if (path !== null)
+      return printout(document, reportText(manifest, seen, io.out.colors) + readIt(path));
+    if (!options.json) io.err.write(reportText(manifest, seen, io.err.colors));
+    // The manifest itself holds hostile text only where it was made harmless.
+    return printout(document, text);
   },
 });
+
+function readIt(path: string): string {
+  return harmlessLine(`Wrote ${path}. Read it: names are chosen by the server.`);
+}
 
 interface ManifestTarget {
   readonly kind: 'target';
@@ -102,46 +118,14 @@ async function targetOf(
   return { ...taken, fix: 'Add --force to replace it, or look at it with `sub manifest show`.' };
 }
 
-function proposalFor(server: string, seen: ServerListing): string {
-  const { tools, prompts, resources, serverInfo } = seen;
-  return proposeManifest({ server, transport: 'stdio', serverInfo, tools, prompts, resources });
-}
-
-async function write({ path, isReplaced }: ManifestTarget, text: string) {
-  if (path === null) return undefined;
-  return isReplaced ? replaceFile(path, text) : createNewFile({ path, text, mode: 0o600 });
-}
-
-interface InitReport {
-  readonly manifest: Manifest;
-  readonly seen: ServerListing;
-  readonly text: string;
-  readonly path: string | null;
-  readonly isJson: boolean;
-}
-
-function printReport({ manifest, seen, text, path, isJson }: InitReport, io: Io): void {
-  const { server } = manifest;
-  if (isJson) {
-    const tools = toolRows(manifest).map(({ name, tier }) => ({ name, tier }));
-    const counts = { prompts: seen.prompts.length, resources: seen.resources.length };
-    io.out.write(jsonText({ server, path, tools, ...counts, manifest: text }));
-    return;
-  }
-  // The manifest itself holds hostile text only where it was made harmless.
-  if (path === null) io.out.write(text);
-  const out = path === null ? io.err : io.out;
+function reportText(manifest: Manifest, seen: ServerListing, colors: Colors): string {
   const { prompts, resources, templates } = seen;
   const others = [plural(prompts.length, 'prompt'), plural(resources.length, 'resource')];
-  const head = `${server}: ${countWords(manifest)}; ${others.join(' and ')} not shown`;
-  const lines = [harmless(head), ...toolLines(manifest, out.colors)];
+  const head = `${manifest.server}: ${countWords(manifest)}; ${others.join(' and ')} not shown`;
+  const lines = [harmless(head), ...toolLines(manifest, colors)];
   if (templates.length > 0) {
-    lines.push(
-      `${plural(templates.length, 'resource template')} are left out: allow by \`uri\` globs.`,
-    );
+    const left = plural(templates.length, 'resource template');
+    lines.push(`${left} are left out: allow by \`uri\` globs.`);
   }
-  if (path !== null) {
-    lines.push(harmless(`Wrote ${path}. Read it: names are chosen by the server.`));
-  }
-  out.write(`${lines.join('\n')}\n`);
+  return `${lines.join('\n')}\n`;
 }

@@ -1,5 +1,4 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { nearest } from '@subluminal/core/policy';
 import { acceptPins, type PinStore, type ServerPins, writePins } from '@subluminal/core/surface';
 import { sha256 } from '@subluminal/plane/crypto';
 import { listingOf } from '@subluminal/plane/probe';
@@ -7,14 +6,15 @@ import { savePins } from '@subluminal/plane/surface';
 import {
   badUsage,
   defineCommand,
-  done,
   EXIT,
   flag,
   type OptionValues,
   type Outcome,
   optionalMany,
+  printout,
   required,
 } from '../input/command.ts';
+import { didYouMean } from '../input/guess.ts';
 import {
   CLIENT_OPTION,
   JSON_FLAG,
@@ -32,10 +32,10 @@ import {
   viewPins,
 } from '../surface/pins-report.ts';
 import { probeLive, splitWords } from '../surface/probe-live.ts';
-import { readPins, surfaceHome } from '../surface/surface-home.ts';
+import { openPinHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
 const OPTIONS = {
   all: flag('Accept every tool that is new, gone or changed'),
@@ -72,9 +72,7 @@ export const command = defineCommand({
     const { server, before: tools } = words;
     const refused = unclear(tools, options) ?? cannotAsk(io, options.yes);
     if (refused !== undefined) return refused;
-    const home = await surfaceHome();
-    if (isFailure(home)) return home;
-    const pins = readPins(home.paths);
+    const pins = await openPinHome();
     if (isFailure(pins)) return pins;
     const { client, timeout } = options;
     const live = await probeLive({ server, client, timeout, command: words.command }, io);
@@ -83,7 +81,7 @@ export const command = defineCommand({
     const view = viewPins(pins.store, server, seen);
     const chosen = chosenIn(view, tools, options);
     if (isFailure(chosen)) return chosen;
-    return accept(chosen, { server, seen, view, options, io, home: home.paths.home });
+    return accept(chosen, { server, seen, view, options, io, home: pins.home });
   },
 });
 
@@ -97,7 +95,7 @@ function unclear(
   if (all || instructions || tools.length > 0) return undefined;
   const fix =
     'Name tools, or give --all or --instructions; `sub pins diff` shows what has changed.';
-  return badUsage('nothing was named that could be accepted.', fix);
+  return badUsage('no tool was named.', fix);
 }
 
 interface ChosenChanges {
@@ -116,8 +114,7 @@ function chosenIn(
   const names = comparison.tools.map(({ name }) => name);
   const unknown = tools.find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    const guess = nearest(unknown, names);
-    const fix = guess === undefined ? 'See `sub pins diff`.' : `Did you mean ${guess}?`;
+    const fix = didYouMean(unknown, names, 'See `sub pins diff`.');
     return badUsage(`the server has no tool \`${unknown}\`, and none is pinned.`, fix);
   }
   const wanted = comparison.tools.filter(({ name }) => options.all || tools.includes(name));
@@ -145,38 +142,38 @@ interface Accepting {
 }
 
 async function accept(chosen: ChosenChanges, accepting: Accepting): Promise<Outcome> {
-  const { server, io, options } = accepting;
-  const exit = done(chosen.unusable.length > 0 ? EXIT.findings : EXIT.fine);
-  const out = options.json ? io.err : io.out;
+  const { server, seen, io, options } = accepting;
+  const { changes, unusable } = chosen;
+  const exitCode = unusable.length > 0 ? EXIT.findings : EXIT.fine;
   const lines = shownLines(chosen, accepting);
-  if (lines.length > 0) out.write(`${lines.join('\n')}\n`);
-  const count = chosen.changes.length + Number(chosen.instructions);
+  if (lines.length > 0) (options.json ? io.err : io.out).write(`${lines.join('\n')}\n`);
+  const none = { server, accepted: [], instructions: false };
+  const count = changes.length + Number(chosen.instructions);
   if (count === 0) {
-    tell('Nothing was accepted: nothing of it has changed.', [], accepting);
-    return exit;
+    return printout(none, 'Nothing was accepted: nothing of it has changed.\n', exitCode);
   }
   const question = `Accept ${plural(count, 'change')} of ${harmless(server)}?`;
   const answer = await confirm(question, io, options.yes);
   if (isFailure(answer)) return answer;
-  if (!answer) {
-    tell('Nothing was accepted.', [], accepting);
-    return done(EXIT.fine);
-  }
+  if (!answer) return printout(none, 'Nothing was accepted.\n');
   const failed = await pin(chosen, accepting);
   if (failed !== undefined) return failed;
-  tell(`Accepted ${plural(count, 'change')} of ${server}.`, chosen.changes, accepting);
-  return exit;
+  const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));
+  const document = { server, accepted, instructions: options.instructions };
+  const text = harmlessLine(`Accepted ${plural(count, 'change')} of ${server}.`);
+  return printout(document, text, exitCode);
 }
 
 function shownLines({ changes, unusable, instructions }: ChosenChanges, accepting: Accepting) {
   const { seen, view, options, io } = accepting;
   const { colors } = options.json ? io.err : io.out;
-  const { comparison } = view;
-  const names = new Set([...changes, ...unusable].map(({ name }) => name));
+  const tools = [...changes, ...unusable];
+  const names = new Set(tools.map(({ name }) => name));
+  const { renamed, instructions: said } = view.comparison;
   const shown = {
-    tools: [...changes, ...unusable],
-    renamed: comparison.renamed.filter(({ from, to }) => names.has(from) || names.has(to)),
-    instructions: instructions ? comparison.instructions : ('same' as const),
+    tools,
+    renamed: renamed.filter(({ from, to }) => names.has(from) || names.has(to)),
+    instructions: instructions ? said : ('same' as const),
   };
   return comparisonLines(shown, { seen, colors, isFull: true });
 }
@@ -202,16 +199,4 @@ async function pin(
 
 function textOf(pins: ServerPins | undefined): string {
   return pins === undefined ? '' : writePins({ servers: new Map([['', pins]]) });
-}
-
-function tell(text: string, changes: readonly ToolChange[], accepting: Accepting): void {
-  const { io, options, server, seen } = accepting;
-  if (!options.json) {
-    io.out.write(harmlessLine(text));
-    return;
-  }
-  const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));
-  const instructions =
-    accepted.length > 0 || text.startsWith('Accepted') ? options.instructions : false;
-  io.out.write(jsonText({ server, accepted, instructions }));
 }

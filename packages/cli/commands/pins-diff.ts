@@ -1,13 +1,5 @@
 import { isFailure } from '@subluminal/contracts';
-import type { PinStore } from '@subluminal/core/surface';
-import {
-  defineCommand,
-  done,
-  EXIT,
-  type Outcome,
-  optional,
-  optionalMany,
-} from '../input/command.ts';
+import { defineCommand, EXIT, optional, optionalMany, printout } from '../input/command.ts';
 import {
   CLIENT_OPTION,
   COMMAND_LINE_DOC,
@@ -24,10 +16,10 @@ import {
   viewPins,
 } from '../surface/pins-report.ts';
 import { commandBehind, probeLive } from '../surface/probe-live.ts';
-import { readPins, surfaceHome } from '../surface/surface-home.ts';
-import type { Io } from '../terminal/io.ts';
+import { openPinHome } from '../surface/surface-home.ts';
+import type { Colors } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -46,77 +38,60 @@ export const command = defineCommand({
   run: async ({ args, options }, io) => {
     const words = commandBehind(args.server, args['command-line']);
     if (isFailure(words)) return words;
-    const home = await surfaceHome();
-    if (isFailure(home)) return home;
-    const pins = readPins(home.paths);
+    const pins = await openPinHome();
     if (isFailure(pins)) return pins;
     const { store } = pins;
+    const { command: commandLine } = words;
     const servers = words.server === '' ? [...store.servers.keys()] : [words.server];
-    const looks: ProbedServer[] = [];
+    const views: ProbedServer[] = [];
+    const unseen: string[] = [];
     for (const server of servers) {
       const { client, timeout } = options;
-      const live = await probeLive({ server, client, timeout, command: words.command }, io);
-      if (live.kind === 'ended') {
-        // Of one server it is the answer; of several, the others are still looked at.
-        const isOnly = servers.length === 1 || live.outcome.kind === 'done';
-        if (isOnly) return live.outcome;
-        if (live.outcome.kind === 'failure') reportFailure(live.outcome, io, false);
-        looks.push({ server, seen: undefined });
-      } else looks.push({ server, seen: live.seen });
+      const live = await probeLive({ server, client, timeout, command: commandLine }, io);
+      if (live.kind === 'live') {
+        const { seen } = live;
+        views.push({ server, seen, view: viewPins(store, server, seen) });
+        continue;
+      }
+      // Of one server it is the answer; of several, the others are still looked at.
+      const { outcome } = live;
+      if (servers.length === 1 || outcome.kind !== 'failure') return outcome;
+      reportFailure(outcome, io, false);
+      unseen.push(server);
     }
-    return printDiffs(looks, { store, io, isJson: options.json, commandLine: words.command });
+    const hasChanged = views.some(({ view }) => view.hasChanged);
+    const document = {
+      servers: views.map(({ server, view, seen }) => documentOf(server, view, seen)),
+      unseen,
+    };
+    const text = views.map((one) => textOf(one, commandLine, io.out.colors)).join('');
+    const exitCode = hasChanged ? EXIT.findings : EXIT.fine;
+    return printout(
+      document,
+      servers.length === 0 ? 'Nothing is pinned yet.\n' : text,
+      unseen.length > 0 ? EXIT.usage : exitCode,
+    );
   },
 });
 
 interface ProbedServer {
   readonly server: string;
-  /** Undefined when it could not be looked at. */
-  readonly seen: ServerListing | undefined;
-}
-
-interface DiffContext {
-  readonly store: PinStore;
-  readonly io: Io;
-  readonly isJson: boolean;
-  /** What stood behind `--`: the next command needs it as well. */
-  readonly commandLine: readonly string[];
-}
-
-function printDiffs(
-  looks: readonly ProbedServer[],
-  { store, io, isJson, commandLine }: DiffContext,
-): Outcome {
-  const views = looks.flatMap(({ server, seen }) =>
-    seen === undefined ? [] : [{ server, seen, view: viewPins(store, server, seen) }],
-  );
-  if (isJson) {
-    const unseen = looks.filter(({ seen }) => seen === undefined).map(({ server }) => server);
-    const servers = views.map(({ server, view, seen }) => documentOf(server, view, seen));
-    io.out.write(jsonText({ servers, unseen }));
-  } else if (looks.length === 0) io.out.write('Nothing is pinned yet.\n');
-  else {
-    for (const { server, seen, view } of views) {
-      io.out.write(textOf(server, seen, { view, io, commandLine }));
-    }
-  }
-  if (views.length < looks.length) return done(EXIT.usage);
-  return done(views.some(({ view }) => view.hasChanged) ? EXIT.findings : EXIT.fine);
-}
-
-interface DiffView {
+  readonly seen: ServerListing;
   readonly view: PinsView;
-  readonly io: Io;
-  readonly commandLine: readonly string[];
 }
 
-function textOf(server: string, seen: ServerListing, { view, io, commandLine }: DiffView): string {
+/** `commandLine` stood behind `--`: the next command needs it as well. */
+function textOf(
+  { server, seen, view }: ProbedServer,
+  commandLine: readonly string[],
+  colors: Colors,
+): string {
   const name = harmless(server);
   const tools = plural(seen.tools.length, 'tool');
   if (view.isFirstSight) {
     return `${name}: nothing is pinned yet; its ${tools} would be remembered on first sight.\n`;
   }
   if (!view.hasChanged) return `${name}: ${tools}, all as pinned.\n`;
-  const { colors } = io.out;
   const lines = comparisonLines(view.comparison, { seen, colors, isFull: false });
   const isOther = typeof view.comparison.instructions !== 'string';
   const behind = commandLine.length === 0 ? [] : ['--', ...commandLine];

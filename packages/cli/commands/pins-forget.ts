@@ -1,10 +1,10 @@
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { nearest } from '@subluminal/core/policy';
 import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
 import { badUsage, defineCommand, optionalMany, printout, required } from '../input/command.ts';
+import { didYouMean } from '../input/guess.ts';
 import { JSON_FLAG, SERVER_DOC, YES_FLAG } from '../input/shared-options.ts';
-import { readPins, surfaceHome } from '../surface/surface-home.ts';
+import { openPinHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
@@ -26,22 +26,18 @@ export const command = defineCommand({
     const { server, tool: names } = args;
     const refused = cannotAsk(io, options.yes);
     if (refused !== undefined) return refused;
-    const home = await surfaceHome();
-    if (isFailure(home)) return home;
-    const pins = readPins(home.paths);
+    const pins = await openPinHome();
     if (isFailure(pins)) return pins;
     const unknown = unknownIn(pins.store, server, names);
     if (unknown !== undefined) return unknown;
     const count = pins.store.servers.get(server)?.tools.size ?? 0;
-    const what =
-      names.length === 0
-        ? `all of ${server} (${plural(count, 'tool')})`
-        : `${names.join(', ')} of ${server}`;
+    const which = names.length === 0 ? `all of ${server} (${plural(count, 'tool')})` : undefined;
+    const what = which ?? `${names.join(', ')} of ${server}`;
     const question = `Forget ${harmless(what)}? What is listed next is then taken as known.`;
     const answer = await confirm(question, io, options.yes);
     if (isFailure(answer)) return answer;
     if (answer) {
-      const saved = await savePins(home.paths.home, (store) => without(store, server, names));
+      const saved = await savePins(pins.home, (store) => without(store, server, names));
       if (isFailure(saved)) return saved;
     }
     const said = answer ? `Forgot ${what}.` : 'Nothing was forgotten.';
@@ -60,9 +56,7 @@ function unknownIn(store: PinStore, server: string, names: readonly string[]): F
 }
 
 function noPin(of: string, word: string, known: readonly string[]): Failure {
-  const guess = nearest(word, known);
-  const fix = guess === undefined ? 'See `sub pins list`.' : `Did you mean ${guess}?`;
-  return badUsage(`there is no pin ${of}.`, fix);
+  return badUsage(`there is no pin ${of}.`, didYouMean(word, known, 'See `sub pins list`.'));
 }
 
 function without(store: PinStore, server: string, names: readonly string[]): PinStore {

@@ -3,7 +3,7 @@ import type { Pin } from '@subluminal/core/surface';
 import { defineCommand, printout, textOption } from '../input/command.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-report.ts';
-import { readPins, surfaceHome } from '../surface/surface-home.ts';
+import { openPinHome } from '../surface/surface-home.ts';
 import { harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -13,9 +13,7 @@ export const command = defineCommand({
   examples: ['sub pins list', 'sub pins --server github', 'sub pins list --json'],
   exitCodes: { 0: 'the pins are listed', 2: 'wrong flags, or pins that cannot be read' },
   run: async ({ options }) => {
-    const home = await surfaceHome();
-    if (isFailure(home)) return home;
-    const pins = readPins(home.paths);
+    const pins = await openPinHome();
     if (isFailure(pins)) return pins;
     const wanted = options.server;
     const servers = [...pins.store.servers].filter(

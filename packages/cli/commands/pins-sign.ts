@@ -24,7 +24,6 @@ export const command = defineCommand({
     if (isFailure(opened)) return opened;
     const { store } = opened;
     const count = [...store.servers.values()].reduce((sum, { tools }) => sum + tools.size, 0);
-    const out = options.json ? io.err : io.out;
     if (store.servers.size === 0) {
       return printout({ signed: false, tools: 0 }, 'There are no pins.\n');
     }
@@ -34,7 +33,7 @@ export const command = defineCommand({
     }
     const refused = cannotAsk(io, options.yes);
     if (refused !== undefined) return refused;
-    out.write(pinsTable([...store.servers]));
+    (options.json ? io.err : io.out).write(pinsTable([...store.servers]));
     const question = `Trust these ${plural(count, 'tool')} as they are pinned, and sign them?`;
     const answer = await confirm(question, io, options.yes);
     if (isFailure(answer)) return answer;

@@ -66,8 +66,7 @@ export const command = defineCommand({
     if (isFailure(signer)) return signer;
     const sealed = sealSnapshot(await compileBundle(parsed.bundle, { sha256 }), signer);
     if (options.out === undefined || options.out === STDIO) {
-      io.out.write(jsonText(sealed));
-      return done(EXIT.fine);
+      return printout(sealed, jsonText(sealed));
     }
     const written = await replaceFile(options.out, jsonText(sealed));
     if (isFailure(written)) return written;

@@ -109,7 +109,7 @@ function wrongUsage(file: string, options: ExplainFlags): Failure | undefined {
   }
   if (options.cedar === '') return badUsage('--cedar is empty.', 'Name a folder or a file.');
   if (at !== undefined && check(TIME, at).length > 0) {
-    return badUsage(`--at ${at} is no time in UTC.`, 'Write it as 2026-01-31T12:00:00Z.');
+    return badUsage(`--at ${at} is not a time in UTC.`, 'Write it as 2026-01-31T12:00:00Z.');
   }
   return stdinTwice([file, ...call]);
 }

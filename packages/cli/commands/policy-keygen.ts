@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { isFailure } from '@subluminal/contracts';
 import { createKeyPair } from '@subluminal/plane/crypto';
 import { badUsage, defineCommand, printout, required } from '../input/command.ts';
-import { STDIO } from '../input/read-file.ts';
+import { emptyName, STDIO } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { createNewFile, occupied } from '../input/write-file.ts';
 import { harmlessLine } from '../terminal/text.ts';
@@ -24,7 +24,7 @@ export const command = defineCommand({
     if (args.out === STDIO) {
       return badUsage('keys are not written to standard output.', 'Name a file.');
     }
-    if (args.out === '') return badUsage('the name of a file is empty.', 'Name a file.');
+    if (args.out === '') return emptyName();
     const { keyId, privatePem, publicPem } = createKeyPair();
     const publicPath = `${args.out}.pub`;
     const privateKey = { path: args.out, text: privatePem, mode: PRIVATE_MODE };

@@ -1,13 +1,13 @@
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
-import { defineCommand, done, EXIT, flag, many } from '../input/command.ts';
+import { defineCommand, EXIT, flag, many, printout } from '../input/command.ts';
 import { stdinTwice } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { linesOf, type ReadBundle, readBundle } from '../policy/load-policy.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, plural } from '../terminal/text.ts';
 import { noteTrust } from '../trust/project-policy.ts';
 
 /** A file that could not be read is a finding of its own; the others are still linted. */
@@ -33,15 +33,15 @@ export const command = defineCommand({
       const read = await readBundle(path, io);
       linted.push(isFailure(read) ? { ...read, name: path } : read);
     }
-    const failures = linted.filter((read) => isFailure(read));
-    if (options.json) io.out.write(jsonText(reportOf(linted)));
-    else for (const one of linted) if (!isFailure(one)) io.out.write(textOf(one, io));
-    for (const failed of failures) reportFailure(failed, io, false);
-    if (!options.json && linted.length > 1) io.out.write(totalOf(linted, failures.length));
-    if (failures.length > 0) return done(EXIT.usage);
+    for (const one of linted) if (isFailure(one)) reportFailure(one, io, false);
+    const read = linted.filter((one) => !isFailure(one));
+    const unread = linted.length - read.length;
+    const total = linted.length > 1 ? totalOf(linted, unread) : '';
+    const text = read.map((one) => textOf(one, io)).join('') + total;
     const failing = options.strict ? ['error', 'warning'] : ['error'];
-    const failed = problemsOf(linted).some(({ level }) => failing.includes(level));
-    return done(failed ? EXIT.findings : EXIT.fine);
+    const hasFailed = problemsOf(linted).some(({ level }) => failing.includes(level));
+    const exitCode = hasFailed ? EXIT.findings : EXIT.fine;
+    return printout(reportOf(linted), text, unread > 0 ? EXIT.usage : exitCode);
   },
 });
 
@@ -75,13 +75,9 @@ function headOf({ file, parsed }: ReadBundle): string {
 }
 
 function summaryOf(problems: readonly Problem[]): string {
-  const { errors, warnings, notes } = countsOf(problems);
-  const parts = [
-    ...(errors > 0 ? [plural(errors, 'error')] : []),
-    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
-    ...(notes > 0 ? [plural(notes, 'note')] : []),
-  ];
-  return parts.length === 0 ? 'no problems' : parts.join(', ');
+  const counts = Object.entries(countsOf(problems)).filter(([, count]) => count > 0);
+  const parts = counts.map(([name, count]) => plural(count, name.slice(0, -1)));
+  return parts.join(', ') || 'no problems';
 }
 
 function countsOf(problems: readonly Problem[]) {

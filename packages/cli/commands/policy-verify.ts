@@ -1,19 +1,27 @@
-import { type Failure, failure, isFailure, type SnapshotDocument } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, isObject } from '@subluminal/contracts';
 import { canonicalize } from '@subluminal/core/json';
 import { openSnapshot, POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { sha256, type TrustedKeys, verifierFromPems } from '@subluminal/plane/crypto';
-import { defineCommand, done, EXIT, printout, required, textsOption } from '../input/command.ts';
+import { defineCommand, EXIT, printout, required, textsOption } from '../input/command.ts';
 import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { insteadOfSnapshot } from '../policy/file-kind.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, plural } from '../terminal/text.ts';
 
-/** What is wrong with a snapshot, and what to do about it. */
-interface Finding {
-  readonly code: string;
+/** What is wrong with a signature, and what to do about it. */
+interface SignatureFinding {
   readonly message: string;
   readonly fix: string;
+}
+
+interface SnapshotReport {
+  readonly policy_id: string;
+  readonly version: string;
+  readonly rules: number;
+  readonly policy_hash: string;
+  readonly key_id: string | null;
+  readonly signature_checked: boolean;
 }
 
 export const command = defineCommand({
@@ -39,11 +47,11 @@ export const command = defineCommand({
     const verifier = trusted && { verifier: trusted };
     const opened = await openSnapshot(value, { sha256, ...verifier });
     if (!isFailure(opened)) {
-      const report = reportOf(opened.document, {
-        policyHash: opened.ref.policy_hash,
-        keyId: keyIdOf(value),
-        checked: trusted !== undefined,
-      });
+      const { policy_id, version, rules } = opened.document;
+      const { policy_hash } = opened.ref;
+      const key_id = keyIdOf(value);
+      const named = { ok: true, policy_id, version, rules: rules.length, policy_hash, key_id };
+      const report = { ...named, signature_checked: trusted !== undefined };
       return printout(report, textOf(report, file.name));
     }
     if (opened.code === 'SUB_SNAPSHOT_FORMAT') return notASnapshot(file, opened.message);
@@ -51,30 +59,20 @@ export const command = defineCommand({
       opened.code === 'SUB_SNAPSHOT_SIGNATURE'
         ? signatureFinding(opened, keyIdOf(value), trusted?.keyIds ?? [])
         : opened;
-    printFinding({ ...wrong, code: opened.code }, file.name, { io, json: options.json });
-    return done(EXIT.findings);
+    const { code } = opened;
+    const { message, fix } = wrong;
+    const found = harmless(`${file.name}: ${message}. ${fix}`);
+    const text = `${io.out.colors.red('✘')} ${found} [${code}]\n`;
+    return printout({ ok: false, code, message, fix }, text, EXIT.findings);
   },
 });
-
-function printFinding(
-  finding: Finding,
-  name: string,
-  { io, json }: { readonly io: Io; readonly json: boolean },
-): void {
-  const { code, message, fix } = finding;
-  if (json) io.out.write(jsonText({ ok: false, code, message, fix }));
-  else {
-    const text = harmless(`${name}: ${message}. ${fix}`);
-    io.out.write(`${io.out.colors.red('✘')} ${text} [${code}]\n`);
-  }
-}
 
 /** A missing signature, another key's, and a wrong one each need something else. */
 function signatureFinding(
   opened: Failure,
   signedBy: string | null,
   given: readonly string[],
-): Omit<Finding, 'code'> {
+): SignatureFinding {
   // The signature is missing or malformed, which the message already tells.
   const isMalformed = opened.message.startsWith('at ');
   if (isMalformed || signedBy === null || given.length === 0) return opened;
@@ -118,28 +116,11 @@ function notASnapshot(file: FileBytes, message: string): Failure {
 
 /** Null where there is no well-formed signature. */
 function keyIdOf(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || !('signature' in value)) return null;
-  const { signature } = value;
-  if (typeof signature !== 'object' || signature === null || !('key_id' in signature)) return null;
-  return String(signature.key_id);
+  const signature = isObject(value) ? value['signature'] : undefined;
+  return isObject(signature) && 'key_id' in signature ? String(signature['key_id']) : null;
 }
 
-function reportOf(
-  document: SnapshotDocument,
-  seal: { readonly policyHash: string; readonly keyId: string | null; readonly checked: boolean },
-) {
-  return {
-    ok: true,
-    policy_id: document.policy_id,
-    version: document.version,
-    rules: document.rules.length,
-    policy_hash: seal.policyHash,
-    key_id: seal.keyId,
-    signature_checked: seal.checked,
-  };
-}
-
-function textOf(report: ReturnType<typeof reportOf>, name: string): string {
+function textOf(report: SnapshotReport, name: string): string {
   const { policy_id, version, rules, policy_hash, key_id, signature_checked } = report;
   const what = `${name}: ${policy_id} ${version}, ${plural(rules, 'rule')}`;
   const unchecked = key_id === null ? 'not signed' : `signature by ${key_id} not checked`;

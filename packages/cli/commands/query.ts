@@ -15,6 +15,7 @@ import {
   type OptionValues,
   type Outcome,
   printout,
+  readLimit,
   textOption,
 } from '../input/command.ts';
 import { momentMs } from '../input/moment.ts';
@@ -81,12 +82,12 @@ export const command = defineCommand({
       return badUsage('--json and --csv exclude each other.', 'Give one.');
     const span = spanOf(options);
     if (isFailure(span)) return span;
-    const limit = limitOf(options.limit);
+    const limit = readLimit(options.limit ?? String(LIMIT_DEFAULT), LIMIT_MAX);
     if (isFailure(limit)) return limit;
     const wrong = options.runs ? wrongForRuns(options) : wrongForCalls(options);
     if (wrong !== undefined) return wrong;
     if (options.run === '') return badUsage('--run is empty.', 'Give an id, or last.');
-    const answered = await readFreshLedger(io, async (reader) => {
+    return readFreshLedger(io, async (reader) => {
       const runId = options.run === undefined ? undefined : await findRun(reader, options.run);
       if (isFailure(runId)) return runId;
       const query = { options, span, limit, ...(runId !== undefined && { runId }) };
@@ -94,40 +95,26 @@ export const command = defineCommand({
         ? pagePrintout(await runsOf(reader, query), RUN_VIEW, { options, io })
         : pagePrintout(await callsOf(reader, query), CALL_VIEW, { options, io });
     });
-    return answered;
   },
 });
 
 function spanOf({ since, until }: QueryOptions): Span | Failure {
   const nowMs = Date.now();
-  const fromMs = since === undefined ? undefined : momentMs(since, nowMs);
-  const toMs = until === undefined ? undefined : momentMs(until, nowMs);
-  for (const [name, given, ms] of [
-    ['since', since, fromMs],
-    ['until', until, toMs],
-  ] as const) {
-    if (given !== undefined && ms === undefined) {
-      return badUsage(
-        `--${name} \`${given}\` is no time.`,
-        'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.',
-      );
+  const times = new Map<string, number>();
+  for (const [name, given] of Object.entries({ since, until })) {
+    const ms = given === undefined ? undefined : momentMs(given, nowMs);
+    if (ms !== undefined) times.set(name, ms);
+    else if (given !== undefined) {
+      const fix = 'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.';
+      return badUsage(`--${name} \`${given}\` is not a time.`, fix);
     }
   }
+  const [fromMs, toMs] = [times.get('since'), times.get('until')];
   if (fromMs !== undefined && toMs !== undefined && toMs <= fromMs) {
     const message = `--until \`${until ?? ''}\` is not after --since \`${since ?? ''}\`.`;
     return badUsage(message, 'Give the earlier time to --since.');
   }
   return { ...(fromMs !== undefined && { fromMs }), ...(toMs !== undefined && { toMs }) };
-}
-
-function limitOf(text: string | undefined): number | Failure {
-  if (text === undefined) return LIMIT_DEFAULT;
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-  return badUsage(
-    `--limit \`${text}\` is no count from 1 to ${LIMIT_MAX}.`,
-    'Write such a number.',
-  );
 }
 
 function wrongForRuns(options: QueryOptions): Failure | undefined {
@@ -143,7 +130,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 function wrongForCalls({ status, 'args-hash': hash }: QueryOptions): Failure | undefined {
   if (hash !== undefined && !SHA256.test(hash)) {
     const fix = 'Write 64 digits of 0-9 and a-f, as `sub query --json` has them.';
-    return badUsage(`--args-hash \`${hash}\` is no SHA-256.`, fix);
+    return badUsage(`--args-hash \`${hash}\` is not a SHA-256 hash.`, fix);
   }
   if (status === undefined || isOneOf(CALL_STATUSES, status)) return undefined;
   return badUsage(`no call ends with ${status}.`, `Write one of ${CALL_STATUSES.join(', ')}.`);

@@ -1,8 +1,15 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import type { Finding } from '@subluminal/core/detect';
 import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { fingerprintsIn } from '@subluminal/plane/governor';
-import { choice, defineCommand, done, EXIT, optionalMany, textOption } from '../input/command.ts';
+import {
+  choice,
+  defineCommand,
+  EXIT,
+  type Outcome,
+  optionalMany,
+  printout,
+  textOption,
+} from '../input/command.ts';
 import { STDIO, stdinTwice } from '../input/read-file.ts';
 import { JSON_FLAG } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
@@ -11,20 +18,13 @@ import {
   actionsOnVerdict,
   isSuppressed,
   type Judge,
-  type Judging,
   judgeOf,
   readPlace,
   type SuppressionTarget,
   suppressionsFor,
   suppressionsYaml,
 } from '../scan/judge-findings.ts';
-import {
-  fileDocument,
-  policyDocument,
-  type Report,
-  type Reported,
-  reportText,
-} from '../scan/scan-report.ts';
+import { fileDocument, policyDocument, type Report, reportText } from '../scan/scan-report.ts';
 import {
   gateVerdict,
   isHole,
@@ -37,7 +37,6 @@ import {
 import { type SurfaceHome, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { jsonText } from '../terminal/text.ts';
 
 /** A file that could not be read is told; the others are still scanned. */
 type Scanned = Report | (Failure & { readonly name: string });
@@ -94,21 +93,18 @@ export const command = defineCommand({
     const looking = { as: options.as ?? 'result', fingerprint: prints.of } as const;
     const plan = { paths, looking, judge, place, nowMs: Date.now() };
     const scanned = await scanAll(plan, io);
-    printScans(scanned, { plan, io, json: options.json });
+    for (const one of scanned) if (isFailure(one)) reportFailure(one, io, false);
     const trouble = scanned.some(hasFindings) ? prints.trouble() : undefined;
     if (trouble !== undefined) reportFailure(trouble, io, false);
-    return done(exitCode(scanned));
+    return scanPrintout(scanned, plan, io);
   },
 });
 
-interface Prints {
-  readonly of: (text: string) => string;
-  /** Why they may differ from those of the shims. */
-  readonly trouble: () => Failure | undefined;
-}
-
-/** The home is made when there is something to name, and not before. */
-function openFingerprints({ paths }: SurfaceHome): Prints {
+/**
+ * The fingerprints, and why they may differ from those of the shims. The home is made when there is
+ * something to name, and not before.
+ */
+function openFingerprints({ paths }: SurfaceHome) {
   const prints = fingerprintsIn(paths.home);
   let home: { readonly problem: Failure | undefined } | undefined;
   const problemOf = () => {
@@ -116,11 +112,11 @@ function openFingerprints({ paths }: SurfaceHome): Prints {
     return home.problem;
   };
   return {
-    of: (text) => {
+    of: (text: string) => {
       problemOf();
       return prints.of(text);
     },
-    trouble: () => {
+    trouble: (): Failure | undefined => {
       const problem = problemOf();
       if (problem !== undefined) {
         const { code, message, fix } = problem;
@@ -161,43 +157,30 @@ function reportOf(
     findings: findings.map((finding) => ({
       ...finding,
       ...(finding.path === null && placeOf(finding.start)),
-      ...judged(finding, judging),
+      isSuppressed: judging !== undefined && isSuppressed(finding, judging),
+      doings: judging === undefined ? {} : actionsOnFinding(finding, judging),
     })),
     gaps,
     doings: judging === undefined ? {} : actionsOnVerdict(gateVerdict(source, looking), judging),
   };
 }
 
-function judged(
-  finding: Finding,
-  judging: Judging | undefined,
-): Pick<Reported, 'isSuppressed' | 'doings'> {
-  if (judging === undefined) return { isSuppressed: false, doings: {} };
-  return {
-    isSuppressed: isSuppressed(finding, judging),
-    doings: actionsOnFinding(finding, judging),
-  };
-}
-
-interface ScanOutput {
-  readonly plan: ScanPlan;
-  readonly io: Io;
-  readonly json: boolean;
-}
-
-function printScans(scanned: readonly Scanned[], { plan, io, json }: ScanOutput): void {
-  const { judge, place, nowMs } = plan;
+function scanPrintout(
+  scanned: readonly Scanned[],
+  { judge, place, nowMs }: ScanPlan,
+  io: Io,
+): Outcome {
   const reports = scanned.filter((one) => !isFailure(one));
   const open = reports.flatMap(({ findings }) => findings.filter((one) => !one.isSuppressed));
   const suppressions = place && suppressionsFor(open, place, nowMs);
-  if (json) {
-    const files = scanned.map((one) => (isFailure(one) ? failedFile(one) : fileDocument(one)));
-    io.out.write(jsonText({ files, ...policyDocument({ judge, suppressions }) }));
-  } else for (const report of reports) io.out.write(reportText(report, judge, io));
-  for (const failed of scanned.filter((one) => isFailure(one))) reportFailure(failed, io, false);
-  if (!json && suppressions !== undefined && suppressions.length > 0) {
-    io.out.write(`\n${FALSE_ALARMS}\n\n${suppressionsYaml(suppressions)}`);
-  }
+  const files = scanned.map((one) => (isFailure(one) ? failedFile(one) : fileDocument(one)));
+  const proposal =
+    suppressions === undefined || suppressions.length === 0
+      ? ''
+      : `\n${FALSE_ALARMS}\n\n${suppressionsYaml(suppressions)}`;
+  const text = reports.map((report) => reportText(report, judge, io)).join('') + proposal;
+  const document = { files, ...policyDocument({ judge, suppressions }) };
+  return printout(document, text, exitCode(scanned));
 }
 
 const FALSE_ALARMS = 'What of this is a false alarm can be put into the policy:';

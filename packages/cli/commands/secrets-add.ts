@@ -23,12 +23,12 @@ export const command = defineCommand({
     // Before anything is asked; and not repeated, because it may be the secret itself.
     if (!isSecretName(name)) {
       const fix = 'Write letters, digits, `_`, `-` and `.`, at most 128, no dot or dash first.';
-      return badUsage('that is no name of a secret.', fix);
+      return badUsage('that is not a valid name for a secret.', fix);
     }
     return withSecrets(io, async (found) => {
       const locked = await tryOpen(found.options);
       if (locked !== undefined) return locked;
-      const value = await readValue({ io, person: found.person, name });
+      const value = await readValue(io, found.person, name);
       if (isFailure(value)) return value;
       const { protect } = options;
       const secret = { name, value: value.text, ...(protect !== undefined && { protect }) };

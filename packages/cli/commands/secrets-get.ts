@@ -1,17 +1,7 @@
-import { failure } from '@subluminal/contracts';
 import { openVault } from '@subluminal/plane/vault';
-import {
-  badUsage,
-  defineCommand,
-  done,
-  EXIT,
-  flag,
-  type Outcome,
-  printout,
-  required,
-} from '../input/command.ts';
+import { badUsage, defineCommand, done, EXIT, flag, printout, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
-import { withSecrets } from '../secrets/secrets-home.ts';
+import { unknownSecret, withSecrets } from '../secrets/secrets-home.ts';
 import { harmless } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -37,7 +27,7 @@ export const command = defineCommand({
       if (vault?.kind === 'failure') return vault;
       const value = vault?.value(name);
       vault?.close();
-      if (value === undefined) return unknown(name);
+      if (value === undefined) return unknownSecret(name);
       if (typeof value !== 'string') return value;
       const question = `Print the value of \`${harmless(name)}\`?`;
       if (!options.reveal && (await person?.agrees(question)) !== true) {
@@ -50,8 +40,3 @@ export const command = defineCommand({
     });
   },
 });
-
-function unknown(name: string): Outcome {
-  const fix = 'Run `sub secrets list` to see the names.';
-  return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
-}

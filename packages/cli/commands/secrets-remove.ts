@@ -1,8 +1,7 @@
-import { failure } from '@subluminal/contracts';
 import { openVault, removeSecret } from '@subluminal/plane/vault';
 import { badUsage, defineCommand, printout, required } from '../input/command.ts';
 import { JSON_FLAG, NO_STORE, YES_FLAG } from '../input/shared-options.ts';
-import { serversBoundTo, withSecrets } from '../secrets/secrets-home.ts';
+import { serversBoundTo, unknownSecret, withSecrets } from '../secrets/secrets-home.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -23,10 +22,7 @@ export const command = defineCommand({
       const vault = await openVault(found.options);
       if (vault?.kind === 'failure') return vault;
       vault?.close();
-      if (!vault?.secrets.some((secret) => secret.name === name)) {
-        const fix = 'Run `sub secrets list` to see the names.';
-        return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
-      }
+      if (!vault?.secrets.some((secret) => secret.name === name)) return unknownSecret(name);
       const usedBy = serversBoundTo(name, found.servers);
       if (usedBy.length > 0) io.err.write(`sub: bound to ${harmless(usedBy.join(', '))}.\n`);
       const question = `Remove \`${harmless(name)}\` for good?`;

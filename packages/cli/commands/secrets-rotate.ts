@@ -1,4 +1,4 @@
-import { failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { openVault, rotateKey, rotateSecret } from '@subluminal/plane/vault';
 import {
   badUsage,
@@ -15,6 +15,7 @@ import {
   protectionText,
   type SecretsHome,
   serversBoundTo,
+  unknownSecret,
   withSecrets,
 } from '../secrets/secrets-home.ts';
 import type { Io } from '../terminal/io.ts';
@@ -65,10 +66,9 @@ async function newValue({ args }: RotateInput, io: Io, found: SecretsHome): Prom
   if (vault?.kind === 'failure') return vault;
   vault?.close();
   if (!vault?.secrets.some((secret) => secret.name === name)) {
-    const fix = 'Run `sub secrets list` to see the names, or `sub secrets add` to store it.';
-    return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
+    return unknownSecret(name, ', or `sub secrets add` to store it');
   }
-  const value = await readValue({ io, person: found.person, name });
+  const value = await readValue(io, found.person, name);
   if (isFailure(value)) return value;
   const changed = await rotateSecret(found.options, { name, value: value.text });
   if (changed.kind === 'failure') return changed;

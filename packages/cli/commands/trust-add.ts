@@ -8,13 +8,13 @@ import {
 } from '@subluminal/core/policy';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/policy';
-import { defineCommand, done, EXIT, type Outcome, optional } from '../input/command.ts';
+import { defineCommand, EXIT, optional, printout } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
 import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC, YES_FLAG } from '../input/shared-options.ts';
 import { loadPolicy, type Policy } from '../policy/load-policy.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmless, harmlessLine } from '../terminal/text.ts';
 import { findProjectPolicy, type ProjectPolicy, unusedPolicy } from '../trust/project-policy.ts';
 
 export const command = defineCommand({
@@ -33,7 +33,11 @@ export const command = defineCommand({
     const place = findProjectPolicy(args.file);
     if (isFailure(place)) return place;
     const { home, path, user } = place;
-    if (place.isOwn) return alreadyHeld(path, options.json, io);
+    if (place.isOwn) {
+      // The policy of the user needs no trust.
+      const own = harmlessLine(`${path} is your own policy: it holds already.`);
+      return printout({ path, trusted: true, loosens: [] }, own);
+    }
     const opened = openTrust(home);
     if (isFailure(opened)) return opened;
     // Read once: what was shown is what is trusted.
@@ -46,34 +50,30 @@ export const command = defineCommand({
     if (unused !== undefined) return unused;
     const loosens = await looseningOf(policy, place, io);
     if (isFailure(loosens)) return loosens;
+    const { diff } = loosens;
     const wasTrusted = isTrusted(home, path, sha256);
     const frees = user === undefined ? freedomsOf(policy) : [];
-    if (!options.json) io.out.write(shown({ path, sha256, loosens, place, frees }));
+    const shown = `${harmless(path)}\nSHA-256 ${sha256}\n${effectText(diff, user, frees)}\n`;
     const hasEffect = user !== undefined || frees.length > 0;
     if (!hasEffect && !wasTrusted && !options.yes) {
-      if (options.json) io.out.write(jsonText({ path, sha256, trusted: false, loosens: [] }));
-      return done(EXIT.fine);
+      return printout({ path, sha256, trusted: false, loosens: [] }, shown);
     }
-    const isAgreed = wasTrusted || (await asked(path, options.yes, io));
-    if (typeof isAgreed !== 'boolean') return isAgreed;
+    if (!options.json) io.out.write(shown);
+    const question = `Let ${harmless(path)} hold instead of your own policy?`;
+    const isAgreed =
+      wasTrusted || (cannotAsk(io, options.yes) ?? (await confirm(question, io, options.yes)));
+    if (isFailure(isAgreed)) return isAgreed;
     if (isAgreed && !wasTrusted) {
       const saved = await trustPolicy(home, { path, sha256 }, Date.now());
       if (isFailure(saved)) return saved;
     }
-    if (options.json) {
-      const changes = loosens.diff.changes;
-      io.out.write(jsonText({ path, sha256, trusted: isAgreed, loosens: changes }));
-    } else io.out.write(isAgreed ? 'It is trusted.\n' : 'It is not trusted.\n');
-    return done(isAgreed ? EXIT.fine : EXIT.findings);
+    return printout(
+      { path, sha256, trusted: isAgreed, loosens: diff.changes },
+      isAgreed ? 'It is trusted.\n' : 'It is not trusted.\n',
+      isAgreed ? EXIT.fine : EXIT.findings,
+    );
   },
 });
-
-/** The policy of the user needs no trust. */
-function alreadyHeld(path: string, isJson: boolean, io: Io): Outcome {
-  if (isJson) io.out.write(jsonText({ path, trusted: true, loosens: [] }));
-  else io.out.write(`${harmless(path)} is your own policy: it holds already.\n`);
-  return done(EXIT.fine);
-}
 
 /** What only a trusted policy may say, where the user has none that it could be compared with. */
 function freedomsOf({ snapshot: { document } }: Policy): readonly string[] {
@@ -83,13 +83,6 @@ function freedomsOf({ snapshot: { document } }: Policy): readonly string[] {
       ? ['its mode `observe` lets pass what manifests, Cedar policies and self-protection refuse']
       : []),
   ];
-}
-
-async function asked(path: string, isYes: boolean, io: Io): Promise<boolean | Failure> {
-  return (
-    cannotAsk(io, isYes) ??
-    (await confirm(`Let ${harmless(path)} hold instead of your own policy?`, io, isYes))
-  );
 }
 
 interface Loosening {
@@ -107,18 +100,11 @@ async function looseningOf(
   if (isFailure(own)) return own;
   const diff = diffBundles(own.snapshot.document, policy.snapshot.document);
   const changes = diff.changes.filter(mayLetPass);
-  const count = (effect: PolicyChange['effect']) =>
-    changes.filter((change) => change.effect === effect).length;
-  const severity = (name: PolicyChange['severity']) =>
-    changes.filter((change) => change.severity === name).length;
-  const summary = {
-    critical: severity('critical'),
-    warn: severity('warn'),
-    info: severity('info'),
-    loosens: count('loosens'),
-    mixed: count('mixed'),
-    tightens: count('tightens'),
-  };
+  const summary = { critical: 0, warn: 0, info: 0, loosens: 0, mixed: 0, tightens: 0 };
+  for (const { severity, effect } of changes) {
+    summary[severity] += 1;
+    if (effect !== 'none' && effect !== 'alters') summary[effect] += 1;
+  }
   return { kind: 'loosening', diff: { changes, summary, same: changes.length === 0 } };
 }
 
@@ -127,25 +113,11 @@ function mayLetPass({ effect, path }: PolicyChange): boolean {
   return effect !== 'tightens' && effect !== 'none' && path !== 'version' && path !== 'policy_id';
 }
 
-interface TrustSummary {
-  readonly path: string;
-  readonly sha256: string;
-  readonly loosens: Loosening;
-  readonly place: ProjectPolicy;
-  readonly frees: readonly string[];
-}
-
-function shown({ path, sha256, loosens, place, frees }: TrustSummary): string {
-  const { user } = place;
-  const { diff } = loosens;
-  const lets =
-    user === undefined
-      ? [
-          'You have no policy of your own, so it can only tighten: it holds already.',
-          ...frees.map((one) => `Only once it is trusted, ${one}.`),
-        ]
-      : diff.same
-        ? [`It lets nothing pass that ${harmless(user)} does not.`]
-        : [`What it may let pass that ${harmless(user)} does not:`, formatDiff(diff)];
-  return `${harmless(path)}\nSHA-256 ${sha256}\n${lets.join('\n')}\n`;
+function effectText(diff: PolicyDiff, user: string | undefined, frees: readonly string[]): string {
+  if (user === undefined) {
+    const alone = 'You have no policy of your own, so it can only tighten: it holds already.';
+    return [alone, ...frees.map((one) => `Only once it is trusted, ${one}.`)].join('\n');
+  }
+  if (diff.same) return `It lets nothing pass that ${harmless(user)} does not.`;
+  return `What it may let pass that ${harmless(user)} does not:\n${formatDiff(diff)}`;
 }

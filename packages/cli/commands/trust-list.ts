@@ -3,11 +3,11 @@ import { POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { homePaths } from '@subluminal/plane/config';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { openTrust, type TrustEntry } from '@subluminal/plane/policy';
-import { defineCommand, done, EXIT } from '../input/command.ts';
+import { defineCommand, printout } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
 import { BAD_TRUST, JSON_FLAG } from '../input/shared-options.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless, jsonText } from '../terminal/text.ts';
+import { harmlessLine } from '../terminal/text.ts';
 
 type State = 'trusted' | 'changed' | 'unreadable';
 
@@ -24,24 +24,18 @@ export const command = defineCommand({
   options: { json: JSON_FLAG },
   examples: ['sub trust list', 'sub trust list --json'],
   exitCodes: { 0: 'the policies are listed', 2: BAD_TRUST },
-  run: async ({ options }, io) => {
+  run: async (_input, io) => {
     const opened = openTrust(homePaths(process.env).home);
     if (isFailure(opened)) return opened;
     const entries = await Promise.all(
       opened.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
     );
-    if (options.json) {
-      io.out.write(jsonText({ trusted: entries }));
-      return done(EXIT.fine);
-    }
-    if (entries.length === 0) io.out.write('No policy of a project is trusted.\n');
-    for (const { path, sha256, trusted_at, state } of entries) {
-      const since = `since ${harmless(trusted_at)}`;
-      io.out.write(
-        `${harmless(path)}  ${sha256.slice(0, HASH_SHOWN)}…  ${since}: ${WORDS[state]}\n`,
-      );
-    }
-    return done(EXIT.fine);
+    const lines = entries.map(({ path, sha256, trusted_at, state }) => {
+      const hash = sha256.slice(0, HASH_SHOWN);
+      return harmlessLine(`${path}  ${hash}…  since ${trusted_at}: ${WORDS[state]}`);
+    });
+    const text = lines.join('') || 'No policy of a project is trusted.\n';
+    return printout({ trusted: entries }, text);
   },
 });
 

@@ -1,8 +1,12 @@
 // The completion of bash, from version 3.2 on.
-import type { CompletedOption, CompletedValue, CompletionPoint } from './points.ts';
+import {
+  type CompletedOption,
+  type CompletedValue,
+  type CompletionPoint,
+  spacedPaths,
+} from './points.ts';
 
 export function bashScript(points: readonly CompletionPoint[]): string {
-  const paths = points.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   return [
     '# bash completion of sub; `sub completion bash` prints it.',
     '_sub_files() {',
@@ -22,7 +26,9 @@ export function bashScript(points: readonly CompletionPoint[]): string {
     '      return',
     '    fi',
     '    case "$at ${COMP_WORDS[i]}" in',
-    `      ${paths.map((path) => `"${spaced(path)}"`).join(' | ')}) at="\${at:+$at }\${COMP_WORDS[i]}" ;;`,
+    `      ${spacedPaths(points)
+      .map((path) => `"${path}"`)
+      .join(' | ')}) at="\${at:+$at }\${COMP_WORDS[i]}" ;;`,
     '    esac',
     '  done',
     '  case "$at" in',
@@ -32,11 +38,6 @@ export function bashScript(points: readonly CompletionPoint[]): string {
     'complete -F _sub sub',
     '',
   ].join('\n');
-}
-
-/** How the path so far and the next word are compared: a first word has nothing before it. */
-function spaced(path: string): string {
-  return path.includes(' ') ? path : ` ${path}`;
 }
 
 function pointLines({ path, commands, options, argument }: CompletionPoint): readonly string[] {

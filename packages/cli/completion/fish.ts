@@ -25,22 +25,12 @@ export function fishScript(points: readonly CompletionPoint[]): string {
 }
 
 function pointLines({ path, commands, options, argument }: CompletionPoint): readonly string[] {
-  const start = `complete -c sub -n ${quoted(`__sub_at ${doubled(path.join(' '))}`)}`;
+  const start = `complete -c sub -n ${quoted(`__sub_at "${path.join(' ')}"`)}`;
   return [
     ...commands.map(({ name, doc }) => `${start} -a ${name} -d ${quoted(doc)}`),
     ...options.map((option) => `${start}${optionText(option)}`),
-    ...argumentLines(start, argument, commands.length > 0),
-  ];
-}
-
-function argumentLines(
-  start: string,
-  argument: CompletedValue,
-  isGroup: boolean,
-): readonly string[] {
-  if (isGroup || argument.kind === 'text') return [];
-  return [
-    argument.kind === 'files' ? `${start} -F` : `${start} -a ${quoted(argument.words.join(' '))}`,
+    ...(argument.kind === 'files' ? [`${start} -F`] : []),
+    ...(argument.kind === 'words' ? [`${start} -a ${quoted(argument.words.join(' '))}`] : []),
   ];
 }
 
@@ -52,23 +42,11 @@ function optionText({ flags, doc, value }: CompletedOption): string {
 }
 
 function valueText(value: CompletedValue | undefined): string {
-  switch (value?.kind) {
-    case undefined:
-      return '';
-    case 'words':
-      return ` -x -a ${quoted(value.words.join(' '))}`;
-    case 'files':
-      return ' -r -F';
-    case 'text':
-      return ' -x';
-  }
+  if (value === undefined) return '';
+  if (value.kind === 'files') return ' -r -F';
+  return value.kind === 'text' ? ' -x' : ` -x -a ${quoted(value.words.join(' '))}`;
 }
 
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-}
-
-/** Inside of what is quoted already. */
-function doubled(text: string): string {
-  return `"${text}"`;
 }

@@ -2,6 +2,8 @@
 import {
   allEntries,
   type Command,
+  type CommandEntry,
+  type CommandGroup,
   type HelpSection,
   isGroup,
   type OptionSpec,
@@ -43,17 +45,9 @@ export async function completionPoints(
   sections: readonly HelpSection[],
 ): Promise<readonly CompletionPoint[]> {
   const entries = sections.flatMap((section) => section.entries);
-  const top = listPoint(
-    [],
-    entries.map((entry) => (isGroup(entry) ? entry : { ...entry, name: entry.path.at(-1) ?? '' })),
-  );
+  const top = listPoint([], entries);
   const version = { flags: ['--version', '-v'], doc: 'Print the version' };
-  const groups = entries.filter(isGroup).map(({ name, commands }) => {
-    return listPoint(
-      [name],
-      commands.map((one) => ({ ...one, name: one.path.at(-1) ?? '' })),
-    );
-  });
+  const groups = entries.filter(isGroup).map(({ name, commands }) => listPoint([name], commands));
   const commands = await Promise.all(
     allEntries(sections).map(async ({ path, load }) => commandPoint(path, (await load()).command)),
   );
@@ -62,13 +56,14 @@ export async function completionPoints(
   return points;
 }
 
-interface ListedCommand {
-  readonly name: string;
-  readonly summary: string;
-}
-
-function listPoint(path: readonly string[], listed: readonly ListedCommand[]): CompletionPoint {
-  const commands = listed.map(({ name, summary }) => ({ name, doc: summary }));
+function listPoint(
+  path: readonly string[],
+  entries: readonly (CommandEntry | CommandGroup)[],
+): CompletionPoint {
+  const commands = entries.map((entry) => ({
+    name: isGroup(entry) ? entry.name : (entry.path.at(-1) ?? ''),
+    doc: entry.summary,
+  }));
   const help = { name: 'help', doc: 'Print the help of a command' };
   return { path, commands: [...commands, help], options: SHARED, argument: { kind: 'text' } };
 }
@@ -85,24 +80,23 @@ function commandPoint(path: readonly string[], command: Command): CompletionPoin
 }
 
 function optionOf(name: string, spec: OptionSpec): CompletedOption {
-  const { doc } = spec;
-  switch (spec.kind) {
-    case 'flag':
-      return { flags: [`--${name}`], doc };
-    case 'choice':
-      return { flags: [`--${name}`], doc, value: { kind: 'words', words: spec.values } };
-    case 'texts':
-      return { flags: [`--${name}`], doc, value: valueNamed(spec.value) };
-    case 'text': {
-      const short = spec.short === undefined ? [] : [`-${spec.short}`];
-      return { flags: [`--${name}`, ...short], doc, value: valueNamed(spec.value) };
-    }
-  }
+  const short = spec.kind === 'text' && spec.short !== undefined ? [`-${spec.short}`] : [];
+  const option = { flags: [`--${name}`, ...short], doc: spec.doc };
+  if (spec.kind === 'flag') return option;
+  const value: CompletedValue =
+    spec.kind === 'choice' ? { kind: 'words', words: spec.values } : valueNamed(spec.value);
+  return { ...option, value };
 }
 
 function valueNamed(name: string): CompletedValue {
   if (name === 'shell') return { kind: 'words', words: SHELLS };
   return { kind: FILE_NAMES.has(name.toLowerCase()) ? 'files' : 'text' };
+}
+
+/** How the path so far and the next word are compared: a first word has nothing before it. */
+export function spacedPaths(points: readonly CompletionPoint[]): readonly string[] {
+  const paths = points.map(({ path }) => path.join(' ')).filter((path) => path !== '');
+  return paths.map((path) => (path.includes(' ') ? path : ` ${path}`));
 }
 
 const WORD = /^[A-Za-z0-9_-]+$/;

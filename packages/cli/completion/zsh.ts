@@ -1,8 +1,7 @@
 // The completion of zsh: as a file `_sub` in $fpath, or sourced.
-import type { CompletedValue, CompletionPoint } from './points.ts';
+import { type CompletedValue, type CompletionPoint, spacedPaths } from './points.ts';
 
 export function zshScript(points: readonly CompletionPoint[]): string {
-  const paths = points.map(({ path }) => path.join(' ')).filter((path) => path !== '');
   return [
     '#compdef sub',
     '# zsh completion of sub; `sub completion zsh` prints it.',
@@ -16,7 +15,7 @@ export function zshScript(points: readonly CompletionPoint[]): string {
     '      return',
     '    fi',
     '    case "$at ${words[i]}" in',
-    `      (${paths.map(spaced).map(quoted).join('|')}) at="\${at:+$at }\${words[i]}" ;;`,
+    `      (${spacedPaths(points).map(quoted).join('|')}) at="\${at:+$at }\${words[i]}" ;;`,
     '    esac',
     '  done',
     '  case "$at" in',
@@ -27,10 +26,6 @@ export function zshScript(points: readonly CompletionPoint[]): string {
     'if [[ "${funcstack[1]}" == "_sub" ]]; then _sub "$@"; else compdef _sub sub; fi',
     '',
   ].join('\n');
-}
-
-function spaced(path: string): string {
-  return path.includes(' ') ? path : ` ${path}`;
 }
 
 function pointLines({ path, commands, options, argument }: CompletionPoint): readonly string[] {

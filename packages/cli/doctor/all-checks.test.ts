@@ -96,7 +96,7 @@ describe('node and the build', () => {
 });
 
 describe('the home', () => {
-  test('need not be there yet', async () => {
+  test('the home need not exist yet', async () => {
     expect(await found(home)).toMatch(/^ok: .* is not there yet/);
     expect(await found(files)).toMatch(/^ok: 0 private/);
   });
@@ -117,7 +117,7 @@ describe('the home', () => {
     chmodSync(folder, 0o700);
   });
 
-  test('that would be made in a file is broken', async () => {
+  test('a home whose parent is a file is broken', async () => {
     put(join(folder, 'file'), '');
     const on = await machineIn(folder, { SUB_HOME: join(folder, 'file', 'deep', 'home') });
     expect(await found(home, on)).toMatch(/^broken: \/file is not a folder → /);
@@ -129,12 +129,12 @@ describe('the home', () => {
     chmodSync(machine.paths.home, 0o700);
   });
 
-  test('that is a file is broken', async () => {
+  test('a home that is a file is broken', async () => {
     put(machine.paths.home, '');
     expect(await found(home)).toMatch(/^broken: \/home is not a folder/);
   });
 
-  test('files that others may read are named; a key that they may read breaks all proof', async () => {
+  test('files that others can read are named; a readable key is broken', async () => {
     put(machine.paths.ledger, '', 0o600);
     expect(await found(files)).toMatch(/^ok: 1 private/);
     chmodSync(machine.paths.ledger, 0o644);
@@ -147,17 +147,17 @@ describe('the home', () => {
     expect(await found(files)).toMatch(/^broken: .*vault\.key/);
   });
 
-  test('has room', async () => {
+  test('the disk check reports the free space', async () => {
     expect(await found(disk)).toMatch(/^(?:ok|warn): .* free for the ledger/);
   });
 });
 
 describe('the configuration', () => {
-  test('may be missing', async () => {
+  test('the configuration may be missing', async () => {
     expect(await found(config)).toBe('ok: no config.toml, 0 settings other than the default');
   });
 
-  test('tells all of its problems', async () => {
+  test('a broken configuration is reported with all of its problems', async () => {
     put(machine.paths.config, 'profile = "x"\nnonsense = 1\n');
     const said = await found(config, await machineIn(folder));
     expect(said).toMatch(/^broken: the configuration has 2 problems/);
@@ -179,11 +179,11 @@ describe('the policy', () => {
   const rule = (rule_id: string) =>
     `  - { rule_id: ${rule_id}, kind: deny, enabled: true, match: { tool_name: { glob: [x] } }, effect: { action: BLOCK, reason_code: NO }, severity: warn }\n`;
 
-  test('may be missing, which lets everything pass', async () => {
+  test('a missing policy is a warning, because every call passes', async () => {
     expect(await found(policy)).toMatch(/^warn: there is none: every call passes/);
   });
 
-  test('is told with its hash and its mode', async () => {
+  test('the policy is reported with its hash and its mode', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     const said = await found(policy);
     expect(said).toMatch(
@@ -191,7 +191,7 @@ describe('the policy', () => {
     );
   });
 
-  test('of an untrusted project only tightens that of the user', async () => {
+  test('the policy of an untrusted project is reported as tightening that of the user', async () => {
     put(join(machine.paths.home, 'policy.yaml'), POLICY.replace('team', 'mine'));
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     const said = await found(policy);
@@ -202,7 +202,7 @@ describe('the policy', () => {
     expect(said).toContain('→ To let it hold instead: sub trust /user/work/policy.yaml');
   });
 
-  test('outside of the home of the user is not used, and that is said', async () => {
+  test('a policy outside of the home of the user is reported as unused', async () => {
     put(join(folder, 'tmp', 'policy.yaml'), POLICY);
     const said = await found(policy, { ...machine, cwd: join(folder, 'tmp') });
     expect(said).toMatch(
@@ -210,7 +210,7 @@ describe('the policy', () => {
     );
   });
 
-  test('outside of the home of the user is told of beside that of the user', async () => {
+  test('an unused policy is reported beside that of the user', async () => {
     put(join(machine.paths.home, 'policy.yaml'), POLICY.replace('team', 'mine'));
     put(join(folder, 'tmp', 'policy.yaml'), POLICY);
     const said = await found(policy, { ...machine, cwd: join(folder, 'tmp') });
@@ -219,31 +219,31 @@ describe('the policy', () => {
     );
   });
 
-  test('in a folder that others can write to is told with the command that helps', async () => {
+  test('a policy in a folder that others can write to is reported with the command that helps', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     chmodSync(machine.cwd, 0o777);
     expect(await found(policy)).toMatch(/→ To use it, run: chmod go-w \/user\/work$/);
   });
 
-  test('that is trusted nowhere, because the file that says so was edited, is told', async () => {
+  test('an edited trust store is reported', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     put(join(machine.paths.home, 'trust.json'), '{"version":1,"trusted":[]}');
     expect(await found(policy)).toMatch(/^warn: .*trust\.json is not signed.*→ Remove /);
   });
 
-  test('of the configuration wins over what is found', async () => {
+  test('the policy of the configuration wins over a policy that is found', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     const other = put(join(folder, 'other.yaml'), POLICY.replace('team', 'other'));
     const said = await found(policy, await machineIn(folder, { SUB_POLICY: other }));
     expect(said).toContain('/other.yaml (as configured), other 1.0.0');
   });
 
-  test('with errors is broken', async () => {
+  test('a policy with errors is broken', async () => {
     put(join(machine.cwd, 'policy.yaml'), 'policy_id: team\n');
     expect(await found(policy)).toMatch(/^broken: .*policy\.yaml has \d errors?\..*policy lint/);
   });
 
-  test('with warnings says how to see them', async () => {
+  test('a policy with warnings is reported with the command that shows them', async () => {
     const text = `${POLICY.replace(' []', '')}${rule('a')}${rule('b')}`;
     put(join(machine.cwd, 'policy.yaml'), text);
     expect(await found(policy)).toMatch(/^warn: .* 2 rules, \d warnings? → See: sub policy lint/);
@@ -256,11 +256,11 @@ describe('secrets that are bound to servers', () => {
   const FILE = bindings('inject_as = "TOKEN"', 'secret_ref = "hub_token"', 'source = "file"');
   const ENV = bindings('inject_as = "KEY"', 'secret_ref = "hub_key"', 'source = "env"');
 
-  test('need not be there', async () => {
+  test('no secret need be bound', async () => {
     expect(await found(secrets)).toBe('ok: none is bound to a server');
   });
 
-  test('in a file that is missing or open to others are broken', async () => {
+  test('secrets in a file that is missing or open to others are broken', async () => {
     put(machine.paths.config, FILE);
     const on = await machineIn(folder);
     const path = join(machine.paths.home, 'secrets', 'hub_token');
@@ -276,7 +276,7 @@ describe('secrets that are bound to servers', () => {
     expect(await found(secrets, on)).toBe('ok: 1 secret can be given');
   });
 
-  test('for one command are tried with that command', async () => {
+  test('secrets for one command are tried with that command', async () => {
     const command = 'command = ["npx", "-y", "server-hub"]';
     const other = FILE.replace('"TOKEN"', '"OTHER"');
     put(machine.paths.config, `${FILE}${command}\n${other}command = ["node", "hub.js"]\n`);
@@ -284,7 +284,7 @@ describe('secrets that are bound to servers', () => {
     expect(await found(secrets, await machineIn(folder))).toBe('ok: 2 secrets can be given');
   });
 
-  test('that the store lacks are broken; those of a service may be there elsewhere', async () => {
+  test('secrets that the store lacks are broken; those of a service may exist elsewhere', async () => {
     const stored = bindings('inject_as = "A"', 'secret_ref = "sub://gone"');
     put(machine.paths.config, stored);
     expect(await found(secrets, await machineIn(folder))).toMatch(
@@ -296,7 +296,7 @@ describe('secrets that are bound to servers', () => {
     );
   });
 
-  test('in a variable that is not set here are a warning', async () => {
+  test('secrets in a variable that is not set here are a warning', async () => {
     put(machine.paths.config, FILE + ENV);
     put(join(machine.paths.home, 'secrets', 'hub_token'), 'hunter2-hunter2');
     expect(await found(secrets, await machineIn(folder))).toMatch(
@@ -319,18 +319,18 @@ describe('the ledger', () => {
     db.close();
   }
 
-  test('need not be there yet', async () => {
+  test('the ledger need not exist yet', async () => {
     expect(await found(ledger)).toMatch(/^ok: there is none yet/);
     expect(await found(head)).toMatch(/^ok: there is none yet/);
   });
 
-  test('is told with its size, its schema and its last head', async () => {
+  test('the ledger is reported with its size, its schema and its last head', async () => {
     await made();
     expect(await found(ledger)).toMatch(/^ok: \/home\/ledger\.db, 2 events, [\d.]+ KB$/);
     expect(await found(head)).toMatch(/^ok: head \d covers event 2, 0 events came after it$/);
   });
 
-  test('that is no database is broken', async () => {
+  test('a ledger that is no database is broken', async () => {
     put(
       machine.paths.ledger,
       'this is not a database, but long enough to be taken for one'.repeat(9),
@@ -338,13 +338,13 @@ describe('the ledger', () => {
     expect(await found(ledger)).toMatch(/^broken: .*\[SUB_LEDGER_/);
   });
 
-  test('whose last event was changed is broken', async () => {
+  test('a ledger whose last event was changed is broken', async () => {
     await made();
     tamper('UPDATE events SET hash = zeroblob(32) WHERE seq = 2');
     expect(await found(head)).toMatch(/^broken: event 2 is not the one that was signed → .*verify/);
   });
 
-  test('that was signed with a key that is gone is broken: nobody can write to it', async () => {
+  test('a ledger whose key is gone is broken, because nobody can write to it', async () => {
     await made();
     rmSync(machine.paths.ledgerKey);
     expect(await found(head)).toMatch(
@@ -354,7 +354,7 @@ describe('the ledger', () => {
     expect(await found(head)).toMatch(/^broken: \/home\/ledger\.key holds no .*SUB_SNAPSHOT_KEY/);
   });
 
-  test('whose head is missing, unreadable or of another ledger is told', async () => {
+  test('a head that is missing, unreadable or of another ledger is reported', async () => {
     await made();
     const path = join(machine.paths.home, 'ledger.head');
     writeFileSync(path, 'x');
@@ -379,12 +379,12 @@ describe('the daemon', () => {
     await new Promise<void>((resolve) => server.listen(machine.paths.socket, resolve));
   }
 
-  test('need not run', async () => {
+  test('the daemon need not run', async () => {
     expect(await found(daemon)).toMatch(/^ok: not running/);
     expect(await found(socket)).toMatch(/^ok: .*ledger\.sock is free$/);
   });
 
-  test('is told when it is of another version', async () => {
+  test('a daemon of another version is a warning', async () => {
     const status = {
       pid: 7,
       version: '9.9.9',
@@ -399,12 +399,12 @@ describe('the daemon', () => {
     expect(await found(socket)).toMatch(/^ok: .* is in use$/);
   });
 
-  test('that is none is broken', async () => {
+  test('a process that does not answer as a daemon is broken', async () => {
     await listen('hello\n');
     expect(await found(daemon)).toMatch(/^broken: something listens on .* not answer as a ledger/);
   });
 
-  test('that is gone has left its socket', async () => {
+  test('the socket of a daemon that is gone is a warning', async () => {
     mkdirSync(machine.paths.run, { recursive: true, mode: 0o700 });
     const script = `require('net').createServer().listen(${JSON.stringify(machine.paths.socket)}, () => console.log('up'))`;
     const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -416,7 +416,7 @@ describe('the daemon', () => {
     expect(await found(daemon)).toMatch(/^ok: not running/);
   });
 
-  test('cannot listen on a file or on a path that is too long', async () => {
+  test('a daemon cannot listen on a file or on a path that is too long', async () => {
     put(machine.paths.socket, '');
     expect(await found(socket)).toMatch(/^broken: .* is no socket/);
     const deep = await machineIn(folder, { SUB_HOME: join(folder, 'x'.repeat(100)) });
@@ -433,7 +433,7 @@ describe('what is left over', () => {
     utimesSync(path, seconds, seconds);
   }
 
-  test('in the spool is a warning when it has waited for long', async () => {
+  test('a file that has waited in the spool for long is a warning', async () => {
     expect(await found(spool)).toBe('ok: nothing waits for the ledger');
     aged(join(machine.paths.spool, 'a-1.jsonl'), 60_000);
     aged(join(machine.paths.spool, 'notes.txt'), 60_000);
@@ -444,7 +444,7 @@ describe('what is left over', () => {
     );
   });
 
-  test('of runs is a warning when nobody removes it', async () => {
+  test('a stale file of a run is a warning', async () => {
     aged(join(machine.paths.run, 'agent-999999999-1.json'), HOUR_MS);
     aged(join(machine.paths.run, `agent-${process.pid}-1.json`), 50 * HOUR_MS);
     expect(await found(runFiles)).toBe('ok: 2 files of runs, none is stale');
@@ -454,7 +454,7 @@ describe('what is left over', () => {
 });
 
 describe('all checks', () => {
-  test('have names of their own, and say what to do where something is wrong', async () => {
+  test('all checks have unique names, and give a fix with each problem', async () => {
     expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
     put(machine.paths.home, '');
     const all = await checkAll(await machineIn(folder));
@@ -463,7 +463,7 @@ describe('all checks', () => {
     expect(wrong.filter(({ finding }) => (finding.fix ?? '') === '')).toEqual([]);
   });
 
-  test('go on when one of them fails', async () => {
+  test('the checks go on when one of them fails', async () => {
     const fails: Check = { id: 'fails', run: () => Promise.reject(new Error('oh no')) };
     expect(await checkAll(machine, [fails, node])).toMatchObject([
       { id: 'fails', finding: { level: 'broken', text: 'this could not be checked: oh no' } },
@@ -471,7 +471,7 @@ describe('all checks', () => {
     ]);
   });
 
-  test('name what the system did not let them look at', async () => {
+  test('a check names the file that the system did not let it read', async () => {
     const path = join(folder, 'nowhere');
     const fails: Check = { id: 'fails', run: async () => ok(String(statSync(path).size)) };
     const [checked] = await checkAll(machine, [fails]);
@@ -494,7 +494,7 @@ describe('all checks', () => {
     expect(seen()).toEqual(before);
   });
 
-  test('are documented', async () => {
+  test('all checks are documented', async () => {
     const docs = readFileSync(join(ROOT, 'docs/reference/cli.md'), 'utf8');
     const [, section = ''] = docs.split('\n## sub doctor\n');
     for (const { id } of CHECKS) expect(section).toContain(`\`${id}\``);

@@ -16,11 +16,11 @@ const look = async (env = {}) => cedar.run(await machineIn(folder, env));
 const configured = () => look({ SUB_CEDAR_POLICIES: policies() });
 
 describe('Cedar policies', () => {
-  test('need not be configured', async () => {
+  test('Cedar policies need not be configured', async () => {
     expect(await look()).toEqual({ level: 'ok', text: 'none are configured' });
   });
 
-  test('that are not there are broken, and so is a folder without any', async () => {
+  test('missing Cedar policies and an empty folder are broken', async () => {
     const gone = await configured();
     expect(gone).toMatchObject({ level: 'broken' });
     expect(gone.more?.join()).toMatch(/cedar:1:1: error: this does not exist.*\[SUB_CEDAR_FILES\]/);
@@ -30,14 +30,14 @@ describe('Cedar policies', () => {
     expect(empty.more?.join()).toContain(`${policies()}:1:1: error: there is no policy`);
   });
 
-  test('that cannot be parsed are broken, each with its place', async () => {
+  test('Cedar policies that cannot be parsed are broken, each with its position', async () => {
     put(join(policies(), 'a.cedar'), 'permit (principal, action, resource)\n');
     const { level, more = [] } = await configured();
     expect(level).toBe('broken');
     expect(more.join('\n')).toMatch(/a\.cedar:\d+:\d+: error: .*\[SUB_CEDAR_SYNTAX\]/);
   });
 
-  test('that are fine are counted, and who asks them is said', async () => {
+  test('valid Cedar policies are counted, with the commands that use them', async () => {
     put(join(policies(), 'a.cedar'), 'permit (principal, action, resource);\n');
     const { level, text } = await configured();
     expect(level).toBe('ok');

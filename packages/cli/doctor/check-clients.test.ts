@@ -22,11 +22,11 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const look = (): Promise<Finding> => clients.run(machine);
 const plain = { command: 'npx', args: ['-y', 'server-github'], env: { TOKEN: 'hunter2' } };
 
-test('finds nothing where there is nothing', async () => {
+test('the check finds nothing on a machine without clients', async () => {
   expect(await look()).toEqual({ level: 'ok', text: 'no configuration of a known client here' });
 });
 
-test('counts the servers of every client and how many go through sub', async () => {
+test('the check counts the servers of every client and how many go through sub', async () => {
   const claude = {
     mcpServers: { a: plain, b: governed },
     projects: { '/x': { mcpServers: { c: governed }, history: ['mcpServers'] } },
@@ -55,12 +55,12 @@ test('counts the servers of every client and how many go through sub', async () 
   });
 });
 
-test('is content when all are governed', async () => {
+test('the check is ok when all servers are governed', async () => {
   put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: governed } }));
   expect(await look()).toMatchObject({ level: 'ok' });
 });
 
-test('tells the names of servers, and nothing else of what the files hold', async () => {
+test('the check prints the names of servers and nothing else from the files', async () => {
   const remote = { url: 'https://example.com/?key=hunter3', headers: { Authorization: 'hunter4' } };
   const mcpServers = { 'my-server': plain, ['n'.repeat(100)]: plain, far: remote };
   put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers }));
@@ -71,7 +71,7 @@ test('tells the names of servers, and nothing else of what the files hold', asyn
   }
 });
 
-test('does not ask for a shim where no shim can stand', async () => {
+test('the check suggests no shim for a server with an address', async () => {
   const remote = { type: 'http', url: 'https://example.com/mcp' };
   put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: governed, b: remote } }));
   const { level, text, fix } = await look();
@@ -83,14 +83,14 @@ test('does not ask for a shim where no shim can stand', async () => {
   expect(fix).not.toContain('sub import');
 });
 
-test('names so many servers, and counts the rest', async () => {
+test('the check names a limited number of servers, and counts the rest', async () => {
   const names = Array.from({ length: 11 }, (_, index) => `s${index}`);
   const mcpServers = Object.fromEntries(names.map((name) => [name, plain]));
   put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers }));
   expect((await look()).text).toMatch(/not s0, .*, s7 and 3 more$/);
 });
 
-test('says when a file cannot be read', async () => {
+test('the check reports a file that cannot be read', async () => {
   put(join(machine.cwd, '.mcp.json'), '{ "mcpServers": ');
   expect(await look()).toMatchObject({
     level: 'warn',
@@ -105,7 +105,7 @@ describe('a governed server that cannot start is broken', () => {
     put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: { command, args } } }));
   };
 
-  test('because its sub is gone', async () => {
+  test('a governed server whose sub is gone is broken', async () => {
     shim([], ['node', join(folder, 'sub.mjs')]);
     const { level, text, more } = await look();
     expect({ level, text }).toMatchObject({
@@ -117,7 +117,7 @@ describe('a governed server that cannot start is broken', () => {
     ]);
   });
 
-  test('because its policy is gone, or broken', async () => {
+  test('a governed server whose policy is gone or broken is broken', async () => {
     const path = join(folder, 'p.yaml');
     shim(['--policy', path]);
     expect((await look()).more?.join('')).toContain(`its policy ${path} is gone`);

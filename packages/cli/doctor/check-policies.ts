@@ -17,7 +17,16 @@ import { loadPolicy, type Policy, readBundle } from '../policy/load-policy.ts';
 import { checkFile } from '../surface/check-manifest.ts';
 import { SILENT } from '../terminal/io.ts';
 import { plural } from '../terminal/text.ts';
-import { broken, type Check, codeOf, type Finding, type Machine, ok, warn } from './check.ts';
+import {
+  broken,
+  type Check,
+  codeOf,
+  configuredCheck,
+  type Finding,
+  type Machine,
+  ok,
+  warn,
+} from './check.ts';
 
 export const config: Check = {
   id: 'config',
@@ -167,43 +176,32 @@ async function warningsOf(path: string): Promise<number> {
 
 const PROBLEMS_SHOWN_MAX = 20;
 
-export const cedar: Check = {
-  id: 'cedar',
-  run: async ({ loaded }) => {
-    if (!loaded.ok) {
-      const fix = 'Correct the configuration first.';
-      return warn('the configuration cannot be read, so nobody knows where they are', fix);
-    }
-    const settings = loaded.config;
-    const policies = settings['cedar.policies'];
-    if (policies === null) return ok('none are configured');
-    const { loadCedar } = await import('@subluminal/plane/cedar');
-    const schema = settings['cedar.schema'] ?? undefined;
-    const entities = settings['cedar.entities'] ?? undefined;
-    const opened = await loadCedar({ policies, schema, entities });
-    const more = opened.problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
-    if (!opened.ok) {
-      const fix = 'Do what is listed; in production, no run starts and no call passes with them.';
-      return { ...broken(`the policies of ${policies} cannot be used`, fix), more };
-    }
-    const { length } = opened.cedar.policies;
-    opened.cedar.close();
-    const count = length === 1 ? '1 policy' : `${length} policies`;
-    const text = `${count} of ${policies}, asked in \`sub run\` and \`sub wrap\` only`;
-    return more.length === 0 ? ok(text) : { ...warn(text, 'Look at what is listed.'), more };
-  },
-};
+export const cedar = configuredCheck('cedar', 'where they are', async ({ config: settings }) => {
+  const policies = settings['cedar.policies'];
+  if (policies === null) return ok('none are configured');
+  const { loadCedar } = await import('@subluminal/plane/cedar');
+  const schema = settings['cedar.schema'] ?? undefined;
+  const entities = settings['cedar.entities'] ?? undefined;
+  const opened = await loadCedar({ policies, schema, entities });
+  const more = opened.problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
+  if (!opened.ok) {
+    const fix = 'Do what is listed; in production, no run starts and no call passes with them.';
+    return { ...broken(`the policies of ${policies} cannot be used`, fix), more };
+  }
+  const { length } = opened.cedar.policies;
+  opened.cedar.close();
+  const count = length === 1 ? '1 policy' : `${length} policies`;
+  const text = `${count} of ${policies}, asked in \`sub run\` and \`sub wrap\` only`;
+  return more.length === 0 ? ok(text) : { ...warn(text, 'Look at what is listed.'), more };
+});
 
 const FILES_MAX = 1_000;
 
-export const manifests: Check = {
-  id: 'manifests',
-  run: async ({ loaded, paths }) => {
-    if (!loaded.ok) {
-      const fix = 'Correct the configuration first.';
-      return warn('the configuration cannot be read, so nobody knows where they are', fix);
-    }
-    const { 'surface.manifests': folder, profile } = loaded.config;
+export const manifests = configuredCheck(
+  'manifests',
+  'where they are',
+  async ({ config: settings, paths }) => {
+    const { 'surface.manifests': folder, profile } = settings;
     const names = namesIn(folder);
     if (names.length === 0) return ok(`none in ${folder}`);
     const home = { kind: 'home', paths, folder, profile } as const;
@@ -217,7 +215,7 @@ export const manifests: Check = {
     const fix = 'See `sub manifest check`; in production, these servers do not start.';
     return { ...broken(`${plural(wrong.length, 'problem')} in ${folder}`, fix), more: wrong };
   },
-};
+);
 
 function namesIn(folder: string): readonly string[] {
   try {

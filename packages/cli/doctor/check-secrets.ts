@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type SecretBinding, secretSettings } from '@subluminal/plane/config';
 import { resolveBindings, type SecretFailure } from '@subluminal/plane/vault';
 import { plural } from '../terminal/text.ts';
-import { broken, type Check, type Machine, ok, warn } from './check.ts';
+import { broken, configuredCheck, type LoadedConfig, type Machine, ok, warn } from './check.ts';
 
 interface Bound {
   readonly server: string;
@@ -14,24 +14,17 @@ interface Bound {
   readonly problem: SecretFailure | undefined;
 }
 
-export const secrets: Check = {
-  id: 'secrets',
-  run: async (machine) => {
-    if (!machine.loaded.ok) {
-      const fix = 'Correct the configuration first.';
-      return warn('the configuration cannot be read, so nobody knows what is bound', fix);
-    }
-    const bound = await boundIn(machine);
-    if (bound.length === 0) return ok('none is bound to a server');
-    const wrong = bound.filter(({ problem }) => problem !== undefined);
-    if (wrong.length === 0) return ok(`${plural(bound.length, 'secret')} can be given`);
-    const text = `${wrong.length} of ${plural(bound.length, 'secret')} cannot be given`;
-    const fix = 'Do what is listed; in production, a server does not start without its secrets.';
-    const isGrave = wrong.some((one) => isLostEverywhere(one, machine));
-    const finding = isGrave ? broken(text, fix) : warn(`${text} from here`, fix);
-    return { ...finding, more: wrong.map(words) };
-  },
-};
+export const secrets = configuredCheck('secrets', 'what is bound', async (loaded, machine) => {
+  const bound = await boundIn(loaded, machine);
+  if (bound.length === 0) return ok('none is bound to a server');
+  const wrong = bound.filter(({ problem }) => problem !== undefined);
+  if (wrong.length === 0) return ok(`${plural(bound.length, 'secret')} can be given`);
+  const text = `${wrong.length} of ${plural(bound.length, 'secret')} cannot be given`;
+  const fix = 'Do what is listed; in production, a server does not start without its secrets.';
+  const isGrave = wrong.some((one) => isLostEverywhere(one, machine));
+  const finding = isGrave ? broken(text, fix) : warn(`${text} from here`, fix);
+  return { ...finding, more: wrong.map(words) };
+});
 
 /**
  * A variable, a keychain, a passphrase or a service may be there where the agent starts. Files are
@@ -43,18 +36,20 @@ function isLostEverywhere({ source, secretRef, problem }: Bound, { paths }: Mach
   return problem?.code === 'SUB_SECRET_MISSING' || existsSync(join(paths.home, 'vault.key'));
 }
 
-async function boundIn({ loaded, env, paths, userHome }: Machine): Promise<readonly Bound[]> {
-  if (!loaded.ok) return [];
-  const { servers, config } = loaded;
-  const { home } = paths;
-  const settings = secretSettings(config);
+async function boundIn(
+  { servers, config }: LoadedConfig,
+  { env, paths, userHome }: Machine,
+): Promise<readonly Bound[]> {
+  const shared = { env, home: paths.home, userHome, settings: secretSettings(config) };
   const bound: Bound[] = [];
   // One after the other: each may ask a service over the network.
   for (const [server, spec] of servers) {
-    for (const secretBindings of byCommand(spec.secretBindings)) {
+    // Several configs may have a server of one name: a binding is tried with the command it is for.
+    for (const key of new Set(spec.secretBindings.map(commandKey))) {
+      const secretBindings = spec.secretBindings.filter((one) => commandKey(one) === key);
       const own = new Map([[server, { ...spec, secretBindings }]]);
       const command = secretBindings[0]?.command;
-      const wanted = { serverName: server, servers: own, env, home, userHome, settings };
+      const wanted = { ...shared, serverName: server, servers: own };
       const { problems } = await resolveBindings({ ...wanted, ...(command && { command }) });
       const problemOf = new Map(problems.map((problem) => [problem.injectAs, problem]));
       for (const { injectAs, source, secretRef } of secretBindings) {
@@ -65,16 +60,8 @@ async function boundIn({ loaded, env, paths, userHome }: Machine): Promise<reado
   return bound;
 }
 
-/** Several configs may have a server of one name: each binding is tried with the command it is for. */
-function byCommand(bindings: readonly SecretBinding[]): readonly (readonly SecretBinding[])[] {
-  const groups = new Map<string, SecretBinding[]>();
-  for (const binding of bindings) {
-    const key = JSON.stringify(binding.command ?? null);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [binding]);
-    else group.push(binding);
-  }
-  return [...groups.values()];
+function commandKey({ command }: SecretBinding): string {
+  return JSON.stringify(command ?? null);
 }
 
 function words({ server, problem }: Bound): string {

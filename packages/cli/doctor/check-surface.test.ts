@@ -17,7 +17,7 @@ const manifest = (name: string, text: string) =>
 describe('manifests', () => {
   const look = async () => manifests.run(await machineIn(folder));
 
-  test('are counted where they are fine, and may be none', async () => {
+  test('valid manifests are counted, and there may be none', async () => {
     expect(await look()).toMatchObject({ level: 'ok' });
     manifest('gmail', 'server: gmail\n');
     const { level, text } = await look();
@@ -27,7 +27,7 @@ describe('manifests', () => {
     });
   });
 
-  test('that cannot be used are broken, each with its place', async () => {
+  test('unusable manifests are broken, each with its position', async () => {
     manifest('gmail', 'server: gmail\nalowed_tools: []\n');
     chmodSync(manifest('mail', 'server: mail\n'), 0o666);
     const { level, more = [] } = await look();
@@ -40,7 +40,7 @@ describe('manifests', () => {
 describe('pins', () => {
   const look = async (env = {}) => pins.run(await machineIn(folder, env));
 
-  test('are fine where there are none, told when nobody looks at them, and broken when damaged', async () => {
+  test('pins are ok when there are none, a warning when unused, and broken when damaged', async () => {
     expect(await look()).toMatchObject({ level: 'ok', text: '0 tools of 0 servers' });
     expect(await look({ SUB_PINS_MODE: 'off' })).toMatchObject({ level: 'warn' });
     put(join(folder, 'home', 'pins.json'), '{}');

@@ -30,6 +30,22 @@ export interface Check {
   readonly run: (machine: Machine) => Promise<Finding>;
 }
 
+export type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
+
+/** A check of what the configuration names; another check reports a configuration that is broken. */
+export function configuredCheck(
+  id: string,
+  unknown: string,
+  run: (loaded: LoadedConfig, machine: Machine) => Promise<Finding>,
+): Check {
+  const unreadable = `the configuration cannot be read, so nobody knows ${unknown}`;
+  const unchecked = warn(unreadable, 'Correct the configuration first.');
+  return {
+    id,
+    run: async (machine) => (machine.loaded.ok ? run(machine.loaded, machine) : unchecked),
+  };
+}
+
 export function ok(text: string): Finding {
   return { level: 'ok', text };
 }

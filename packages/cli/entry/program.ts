@@ -54,14 +54,8 @@ export async function parseArguments(
   style: HelpStyle,
 ): Promise<Intent> {
   const loaded = await loadNamed(argv, program);
-  const parse: Parse = {
-    program,
-    loaded,
-    style,
-    printed: '',
-    chosen: undefined,
-    failedAt: undefined,
-  };
+  const state = { printed: '', chosen: undefined, failedAt: undefined };
+  const parse: Parse = { program, loaded, style, ...state };
   const commander = buildProgram(parse);
   try {
     commander.parse(argv, { from: 'user' });
@@ -195,11 +189,6 @@ function noColor(): Option {
   return new Option('--no-color', 'Print without colours');
 }
 
-/** The words of another program have options of their own: they stand behind `--`. */
-function isCommandLine(name: string, isMany: boolean): boolean {
-  return isMany && name === 'command';
-}
-
 function pathOf(commander: Commander): string {
   const parent = commander.parent;
   return parent === null ? commander.name() : `${pathOf(parent)} ${commander.name()}`;
@@ -209,36 +198,27 @@ function pathOf(commander: Commander): string {
 function leafOf(entry: CommandEntry, parse: Parse): Commander {
   const leaf = configured(new Commander(entry.path.at(-1)), parse).summary(entry.summary);
   const command = parse.loaded.get(entry);
-  return command === undefined ? leaf : defineLeaf(leaf, { entry, command, parse });
-}
-
-interface LeafParts {
-  readonly entry: CommandEntry;
-  readonly command: Command;
-  readonly parse: Parse;
-}
-
-function defineLeaf(leaf: Commander, { entry, command, parse }: LeafParts): Commander {
+  if (command === undefined) return leaf;
   leaf
     .description(command.description)
     .addHelpText('after', () => afterHelp(command, parse.style.colors));
   for (const [name, { doc, many, optional }] of Object.entries(command.args)) {
     const words = many ? `${name}...` : name;
     leaf.argument(optional === true ? `[${words}]` : `<${words}>`, doc);
-    if (isCommandLine(name, many)) leaf.usage(`[options] -- <${name}...>`);
+    // The words of another program have options of their own: they stand behind `--`.
+    if (many && name === 'command') leaf.usage(`[options] -- <${name}...>`);
   }
   for (const [name, spec] of Object.entries(command.options)) leaf.addOption(optionOf(name, spec));
   leaf.addOption(noColor());
   leaf.action(() => {
-    const { processedArgs } = leaf;
     const given = leaf.opts<{ readonly [name: string]: unknown }>();
-    const args = new Map<string, unknown>();
-    for (const [index, name] of Object.keys(command.args).entries()) {
-      args.set(name, processedArgs[index]);
-    }
-    const options = Object.keys(command.options).map(
-      (name) => [name, valueOf(name, given)] as const,
-    );
+    const args: readonly [string, unknown][] = Object.keys(command.args).map((name, index) => {
+      return [name, leaf.processedArgs[index]];
+    });
+    const options = Object.keys(command.options).map((name): [string, unknown] => [
+      name,
+      valueOf(name, given),
+    ]);
     const values = { args: Object.fromEntries(args), options: Object.fromEntries(options) };
     parse.chosen = { kind: 'run', path: entry.path, command, values };
   });
@@ -246,23 +226,20 @@ function defineLeaf(leaf: Commander, { entry, command, parse }: LeafParts): Comm
 }
 
 function optionOf(name: string, spec: OptionSpec): Option {
+  const { doc } = spec;
   switch (spec.kind) {
     case 'flag':
-      return new Option(`--${name}`, spec.doc);
+      return new Option(`--${name}`, doc);
     case 'text': {
       const short = spec.short === undefined ? '' : `-${spec.short}, `;
-      return new Option(`${short}--${name} <${spec.value}>`, spec.doc);
+      return new Option(`${short}--${name} <${spec.value}>`, doc);
     }
-    case 'texts': {
-      const option = new Option(`--${name} <${spec.value}>`, spec.doc);
-      const add = (value: string, previous: readonly string[] | undefined) => [
-        ...(previous ?? []),
-        value,
-      ];
-      return option.argParser(add);
-    }
+    case 'texts':
+      return new Option(`--${name} <${spec.value}>`, doc).argParser(
+        (value: string, previous: readonly string[] | undefined) => [...(previous ?? []), value],
+      );
     case 'choice':
-      return new Option(`--${name} <${name}>`, spec.doc).choices(spec.values);
+      return new Option(`--${name} <${name}>`, doc).choices(spec.values);
   }
 }
 

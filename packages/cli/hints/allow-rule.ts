@@ -3,37 +3,22 @@ import type { Bundle } from '@subluminal/contracts';
 import type { Position } from '@subluminal/core/policy';
 import { type Hinted, hintId } from './find.ts';
 
-interface RuleWish {
+/** What shall be allowed, who wants it, and when. */
+export interface RuleRequest {
   readonly call: Hinted;
   readonly env: string;
   readonly anyArgs: boolean;
   /** Only in the run of the call. */
   readonly session: boolean;
-  /** Who wants it, and when; for the description. */
   readonly by: string;
   readonly at: string;
 }
 
-export interface NewRule {
-  readonly rule_id: string;
-  readonly kind: 'allow';
-  readonly enabled: true;
-  readonly match: {
-    readonly server_name: { readonly glob: readonly [string] };
-    readonly tool_name: { readonly glob: readonly [string] };
-  };
-  readonly when: string;
-  readonly effect: { readonly action: 'ALLOW' };
-  readonly severity: 'info';
-  readonly description: string;
-}
+export type NewRule = ReturnType<typeof ruleFor>;
 
 const NAME_LENGTH_MAX = 200;
 
-export function ruleFor(
-  { call, env, anyArgs, session, by, at }: RuleWish,
-  bundle: Bundle,
-): NewRule {
+export function ruleFor({ call, env, anyArgs, session, by, at }: RuleRequest, bundle: Bundle) {
   const conditions = [
     ...(anyArgs ? [] : [equals('call.args_hash', call.args_hash)]),
     equals('identity.agent_id', call.agent_id),
@@ -43,15 +28,15 @@ export function ruleFor(
   const refused = (call.rule_id ?? '').slice(0, NAME_LENGTH_MAX);
   return {
     rule_id: freeId(`hint-${hintId(call.call_id)}`.slice(0, NAME_LENGTH_MAX), bundle),
-    kind: 'allow',
-    enabled: true,
+    kind: 'allow' as const,
+    enabled: true as const,
     match: {
-      server_name: { glob: [exactGlob(call.server_name)] },
-      tool_name: { glob: [exactGlob(call.tool_name)] },
+      server_name: { glob: [exactGlob(call.server_name)] as const },
+      tool_name: { glob: [exactGlob(call.tool_name)] as const },
     },
     when: conditions.join(' && '),
-    effect: { action: 'ALLOW' },
-    severity: 'info',
+    effect: { action: 'ALLOW' as const },
+    severity: 'info' as const,
     description: `Refused by ${refused} with a hint; let pass by ${by} at ${at}.`,
   };
 }
@@ -121,15 +106,14 @@ const MARK = '\uFEFF';
 export function insertRule(text: string, rule: NewRule, at: Position): string {
   const mark = text.startsWith(MARK) ? MARK : '';
   const body = text.slice(mark.length);
-  const end = body.includes('\r\n') ? '\r\n' : '\n';
   const lines = body.split('\n');
   const dash = dashOf(lines, at);
-  if (dash === undefined) return mark + insertInside(body, lines, { rule, at, end });
+  if (dash === undefined) return mark + insertInside(body, rule, at);
   const { line, indent } = dash;
   const first = aboveComments(lines, line, indent);
   const isSpaced = first > 0 && (lines[first - 1] ?? '').trim() === '';
   const own = [...ruleLines(rule, indent), ...(isSpaced ? [''] : [])];
-  const carriage = end === '\r\n' ? '\r' : '';
+  const carriage = body.includes('\r\n') ? '\r' : '';
   lines.splice(first, 0, ...own.map((one) => one + carriage));
   return mark + lines.join('\n');
 }
@@ -160,14 +144,10 @@ function aboveComments(lines: readonly string[], line: number, indent: string): 
   return first;
 }
 
-interface Inside {
-  readonly rule: NewRule;
-  readonly at: Position;
-  readonly end: string;
-}
-
-function insertInside(body: string, lines: readonly string[], { rule, at, end }: Inside): string {
-  const start = lines.slice(0, at.line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+function insertInside(body: string, rule: NewRule, at: Position): string {
+  const end = body.includes('\r\n') ? '\r\n' : '\n';
+  const lines = body.split('\n').slice(0, at.line - 1);
+  const start = lines.reduce((sum, one) => sum + one.length + 1, 0);
   const offset = start + at.column - 1;
   const before = body.slice(start, offset);
   const gap = before.trim() === '' ? `${end}${before}` : ' ';

@@ -17,9 +17,10 @@ const PAGE_MAX = 1_000;
 /** The newest hints, of one run or of all. */
 export async function hintsOf(
   reader: StoreReader,
-  { run, limit }: { readonly run: string | undefined; readonly limit: number },
+  run: string | undefined,
+  limit: number,
 ): Promise<readonly Hinted[] | Failure> {
-  const rows = await refusedCalls(reader, { run, limit });
+  const rows = await refusedCalls(reader, run, limit);
   if (isFailure(rows)) return rows;
   const hints: Hinted[] = [];
   for (const { run_id, call_id } of rows) {
@@ -29,24 +30,16 @@ export async function hintsOf(
   return hints;
 }
 
-async function refusedCalls(
-  reader: StoreReader,
-  { run, limit }: { readonly run: string | undefined; readonly limit: number },
-) {
+async function refusedCalls(reader: StoreReader, run: string | undefined, limit: number) {
   const runId = run === undefined ? undefined : await findRun(reader, run);
   if (isFailure(runId)) return runId;
-  const filter = {
-    decision: 'REJECT_WITH_HINT' as const,
-    ...(runId !== undefined && { runId }),
-  };
+  const filter = { decision: 'REJECT_WITH_HINT' as const, ...(runId !== undefined && { runId }) };
   const rows: { readonly run_id: string; readonly call_id: string }[] = [];
   let cursor: string | undefined;
   while (rows.length < limit) {
     const count = Math.min(PAGE_MAX, limit - rows.length);
-    const page = await reader.calls(filter, {
-      limit: count,
-      ...(cursor !== undefined && { cursor }),
-    });
+    const request = { limit: count, ...(cursor !== undefined && { cursor }) };
+    const page = await reader.calls(filter, request);
     rows.push(...page.rows);
     if (page.next === null) break;
     cursor = page.next;
@@ -64,31 +57,27 @@ export async function findHint(
   id: string,
   run: string | undefined,
 ): Promise<Hinted | Failure> {
-  const rows = await refusedCalls(reader, { run, limit: SEARCHED_MAX });
+  const rows = await refusedCalls(reader, run, SEARCHED_MAX);
   if (isFailure(rows)) return rows;
-  const whole = rows.filter(({ call_id }) => call_id === id);
-  const found = findId([...new Set(rows.map(({ call_id }) => call_id))], id);
-  const wanted = whole.length > 0 ? id : found.kind === 'id' ? found.id : undefined;
-  if (wanted === undefined) return unknown(id, found.kind === 'several' ? found.ids : []);
-  const fitting = rows.filter(({ call_id }) => call_id === wanted);
-  const [first, ...others] = fitting;
-  if (first === undefined) return unknown(id, []);
-  if (others.length > 0)
-    return unknown(
-      id,
-      fitting.map(({ run_id }) => `--run ${run_id}`),
-    );
-  const call = await reader.call(first.run_id, first.call_id);
-  return call !== undefined && isHinted(call) ? call : unknown(id, []);
+  const ids = [...new Set(rows.map(({ call_id }) => call_id))];
+  const found = ids.includes(id) ? ({ kind: 'id', id } as const) : findId(ids, id);
+  if (found.kind === 'several') return severalHints(id, found.ids);
+  const fitting = found.kind === 'id' ? rows.filter(({ call_id }) => call_id === found.id) : [];
+  const runs = fitting.map(({ run_id }) => `--run ${run_id}`);
+  if (runs.length > 1) return severalHints(id, runs);
+  const [first] = fitting;
+  const call = first && (await reader.call(first.run_id, first.call_id));
+  if (call !== undefined && isHinted(call)) return call;
+  return failure('SUB_HINT_UNKNOWN', `there is no hint \`${id}\`.`, 'See `sub hints`.');
 }
 
-function unknown(id: string, others: readonly string[]): Failure {
-  const [first] = others;
-  if (first === undefined) {
-    return failure('SUB_HINT_UNKNOWN', `there is no hint \`${id}\`.`, 'See `sub hints`.');
-  }
+function severalHints(id: string, others: readonly string[]): Failure {
   const message = `\`${id}\` fits ${others.length} hints.`;
-  return failure('SUB_HINT_UNKNOWN', message, `Give more of it, like ${first}.`);
+  return failure('SUB_HINT_UNKNOWN', message, `Give more of it, like ${others[0]}.`);
+}
+
+export function promoteFailure(message: string, fix: string): Failure {
+  return failure('SUB_HINT_PROMOTE', message, fix);
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -114,7 +114,7 @@ async function verdict(text: string, call: Partial<Hinted> & { readonly env?: st
 }
 
 describe('a promoted rule', () => {
-  test('stands above the rule that refused and its comments, and nothing else changes', async () => {
+  test('a promoted rule stands above the rule that refused and its comments, and nothing else changes', async () => {
     const { text, rule } = await promoted(BLOCK);
     expect(unifiedDiff('policy.yaml', BLOCK, text)).toEqual([
       '--- policy.yaml',
@@ -140,7 +140,7 @@ describe('a promoted rule', () => {
     ]);
   });
 
-  test('lets this call pass, and no other', async () => {
+  test('a promoted rule lets this call pass, and no other', async () => {
     const { text } = await promoted(BLOCK);
     expect(await verdict(BLOCK)).toBe('REJECT_WITH_HINT');
     expect(await verdict(text)).toBe('ALLOW');
@@ -156,13 +156,13 @@ describe('a promoted rule', () => {
     }
   });
 
-  test('may hold for one run, and may leave the arguments open', async () => {
+  test('a promoted rule may apply to one run only, and to any arguments', async () => {
     const { text } = await promoted(BLOCK, CALL, { session: true, anyArgs: true });
     expect(await verdict(text, { args_hash: 'cd'.repeat(32) })).toBe('ALLOW');
     expect(await verdict(text, { run_id: 'run-2' })).toBe('REJECT_WITH_HINT');
   });
 
-  test('gets another name when its own is taken', async () => {
+  test('a promoted rule gets another id when its own is taken', async () => {
     const once = await promoted(BLOCK);
     const twice = await promoted(once.text);
     expect(twice.rule.rule_id).toBe('hint-deadbeef-2');
@@ -186,7 +186,7 @@ describe('a promoted rule', () => {
       ),
       'policy.yaml',
     ],
-  ])('goes into a file with %s', async (_what, before, file) => {
+  ])('a promoted rule can be inserted into a file with %s', async (_what, before, file) => {
     const { text } = await promoted(before, CALL, { file });
     expect(await verdict(text)).toBe('ALLOW');
     // What was there is there, in its order.
@@ -201,7 +201,7 @@ describe('a promoted rule', () => {
     expect(/[^\r]\n/.test(text)).toBe(!before.includes('\r\n'));
   });
 
-  test('goes into JSON', async () => {
+  test('a promoted rule can be inserted into JSON', async () => {
     const { bundle } = await read(BLOCK);
     const json = JSON.stringify(bundle, null, 2);
     const { text } = await promoted(json, CALL, { file: 'policy.json' });
@@ -213,7 +213,7 @@ describe('a promoted rule', () => {
     ]);
   });
 
-  test('means the same names, whatever they are', async () => {
+  test('a promoted rule matches exactly the same names, whatever they hold', async () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(name, name, name, async (server_name, tool_name, agent_id) => {

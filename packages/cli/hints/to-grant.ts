@@ -1,11 +1,5 @@
 // A hint of a rule that asks people becomes a grant for the rest of its run.
-import {
-  type Failure,
-  failure,
-  type Grant,
-  isFailure,
-  parseEventLine,
-} from '@subluminal/contracts';
+import { type Failure, type Grant, isFailure, parseEventLine } from '@subluminal/contracts';
 import {
   type ArgsWish,
   type Desk,
@@ -15,7 +9,7 @@ import {
 } from '@subluminal/plane/approvals';
 import type { StoreReader } from '@subluminal/plane/ledger';
 import { TERMINAL, undecidedFailure, userName } from '../approvals/desk.ts';
-import type { Hinted } from './find.ts';
+import { type Hinted, promoteFailure } from './find.ts';
 
 const PAGE_EVENTS = 1_000;
 const PAGES_MAX = 10_000;
@@ -101,8 +95,4 @@ export function giveGrant(desk: Desk, { entry, grant, wish }: GrantPlan): Grant 
   if (kept === undefined) return grant;
   if (isFailure(kept)) return kept;
   return promoteFailure('the grant cannot be kept.', 'Revoke some of `sub grants`.');
-}
-
-function promoteFailure(message: string, fix: string): Failure {
-  return failure('SUB_HINT_PROMOTE', message, fix);
 }

@@ -1,11 +1,5 @@
 // A hint becomes a rule of the policy: planned, checked, shown, and written when somebody agrees.
-import {
-  type Bundle,
-  type Failure,
-  failure,
-  isFailure,
-  type JsonObject,
-} from '@subluminal/contracts';
+import { type Bundle, type Failure, isFailure, type JsonObject } from '@subluminal/contracts';
 import {
   compileBundle,
   diffBundles,
@@ -22,7 +16,7 @@ import { replaceFile } from '../input/write-file.ts';
 import { readBundle } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
 import { insertRule, type NewRule, ruleFor, unifiedDiff } from './allow-rule.ts';
-import type { Hinted } from './find.ts';
+import { type Hinted, promoteFailure } from './find.ts';
 
 interface PolicyWish {
   readonly path: string;
@@ -52,9 +46,9 @@ const SHA256 = /^[0-9a-f]{64}$/;
 export async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan | Failure> {
   const { path, call, anyArgs } = wish;
   if (path === STDIO)
-    return promotionRefused('a policy from standard input cannot be changed.', 'Name it.');
+    return promoteFailure('a policy from standard input cannot be changed.', 'Name it.');
   if (!anyArgs && !SHA256.test(call.args_hash)) {
-    return promotionRefused(
+    return promoteFailure(
       'the arguments of this call were not read.',
       'Add --any-args, or leave it.',
     );
@@ -63,7 +57,7 @@ export async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan |
   if (isFailure(read)) return read;
   const { parsed } = read;
   if (!parsed.ok) {
-    return promotionRefused(
+    return promoteFailure(
       `${path} has errors.`,
       `Run \`sub policy lint ${path}\`, and correct them.`,
     );
@@ -71,7 +65,7 @@ export async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan |
   const index = parsed.bundle.rules.findIndex(({ rule_id }) => rule_id === call.rule_id);
   if (index < 0) {
     const message = `${path} has no rule \`${call.rule_id ?? ''}\`, which gave the hint.`;
-    return promotionRefused(message, 'Name the policy that was in force.');
+    return promoteFailure(message, 'Name the policy that was in force.');
   }
   const at = new Date(wish.nowMs).toISOString();
   const { env } = wish.run;
@@ -98,7 +92,7 @@ async function checkInsertion(
   const source = { file: wish.path, text };
   const parsed = parseBundle(source, { checks: await loadPatternChecks() });
   const byHand = 'Write the rule by hand; nothing was changed.';
-  if (!parsed.ok) return promotionRefused('the rule cannot be put into this file safely.', byHand);
+  if (!parsed.ok) return promoteFailure('the rule cannot be put into this file safely.', byHand);
   const options = { sha256, profile: 'production' as const };
   const [old, next] = [
     await compileBundle(before, options),
@@ -111,10 +105,7 @@ async function checkInsertion(
   );
   const isAdded = next.document.rules.length === old.document.rules.length + 1;
   if (others.length > 0 || !isAdded) {
-    return promotionRefused(
-      'the rule cannot be put into this file without changing others.',
-      byHand,
-    );
+    return promoteFailure('the rule cannot be put into this file without changing others.', byHand);
   }
   return [
     ...effectNotes(next, wish, rule),
@@ -182,11 +173,7 @@ export async function writePolicyPlan(
   const now = await readBundle(path, io);
   if (isFailure(now)) return now;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(now.file.bytes);
-  if (text !== before) return promotionRefused(`${path} was changed meanwhile.`, 'Try again.');
+  if (text !== before) return promoteFailure(`${path} was changed meanwhile.`, 'Try again.');
   const written = await replaceFile(path, after);
   return isFailure(written) ? written : undefined;
-}
-
-function promotionRefused(message: string, fix: string): Failure {
-  return failure('SUB_HINT_PROMOTE', message, fix);
 }

@@ -35,13 +35,17 @@ export function stdinTwice(paths: readonly (string | undefined)[]): Failure | un
   return badUsage('standard input can be only one of the files.', 'Write the others to files.');
 }
 
+export function emptyName(): Failure {
+  return badUsage('the name of a file is empty.', 'Name a file.');
+}
+
 /** Reads a file, or standard input for `-`. */
 export async function readFileBytes(
   path: string,
   options: ReadOptions,
 ): Promise<FileBytes | Failure> {
   if (path === STDIO) return readStdin(options);
-  if (path === '') return badUsage('the name of a file is empty.', 'Name a file.');
+  if (path === '') return emptyName();
   if (options.isRegular === true) return readRegular(path, options.bytesMax);
   try {
     // One handle for the check and the reading, so that nobody swaps the file in between.

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('replaces a file whole and leaves nothing else behind', async () => {
+test('replaceFile replaces a whole file and leaves nothing else behind', async () => {
   const path = join(folder, 'a.json');
   writeFileSync(path, 'old');
   expect(await replaceFile(path, 'new')).toEqual({ kind: 'written' });
@@ -28,7 +28,7 @@ test('replaces a file whole and leaves nothing else behind', async () => {
   expect(readdirSync(folder)).toEqual(['a.json']);
 });
 
-test('keeps the permissions of the file it replaces', async () => {
+test('replaceFile keeps the permissions of the file', async () => {
   const path = join(folder, 'a.json');
   writeFileSync(path, 'old');
   chmodSync(path, 0o600);
@@ -36,7 +36,7 @@ test('keeps the permissions of the file it replaces', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('neither writes through a link nor replaces it', async () => {
+test('replaceFile neither writes through a link nor replaces it', async () => {
   const target = join(folder, 'target');
   const link = join(folder, 'link');
   writeFileSync(target, 'old');
@@ -49,13 +49,13 @@ test('neither writes through a link nor replaces it', async () => {
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
 });
 
-test('says what is wrong when the folder is missing or the target is one', async () => {
+test('a missing folder or a folder as the target is reported', async () => {
   expect(await replaceFile(join(folder, 'no', 'a'), 'x')).toMatchObject({ code: 'SUB_FILE_WRITE' });
   expect(await replaceFile(folder, 'x')).toMatchObject({ message: `${folder} is a directory.` });
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('never overwrites what must be new', async () => {
+test('createNewFile never overwrites a file', async () => {
   const path = join(folder, 'key');
   expect(await createNewFile({ path, text: 'first', mode: 0o600 })).toEqual({ kind: 'written' });
   expect(await createNewFile({ path, text: 'second', mode: 0o600 })).toMatchObject({
@@ -65,7 +65,7 @@ test('never overwrites what must be new', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('names the path that was given, unless the other one is in the way', async () => {
+test('a failure names the path that was given, unless the other path exists', async () => {
   const given = join(folder, 'no', 'key');
   const made = await createNewFile({ path: `${given}.pub`, text: '', mode: 0o600, given });
   expect(made).toMatchObject({ message: `${given} is in a folder that does not exist.` });
@@ -76,7 +76,7 @@ test('names the path that was given, unless the other one is in the way', async 
   });
 });
 
-test('sees that a place is taken, even by a link that leads nowhere', async () => {
+test('a path is occupied even by a link that leads nowhere', async () => {
   const path = join(folder, 'link');
   expect(await occupied(path)).toBeUndefined();
   symlinkSync(join(folder, 'nowhere'), path);

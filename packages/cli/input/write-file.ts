@@ -5,7 +5,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { type Failure, failure } from '@subluminal/contracts';
 import { createOutput, replaceOutput } from '@subluminal/plane/os';
 import { badUsage } from './command.ts';
-import { errorCode, STDIO } from './read-file.ts';
+import { emptyName, errorCode, STDIO } from './read-file.ts';
 
 interface FileWritten {
   readonly kind: 'written';
@@ -56,37 +56,21 @@ export async function occupied(path: string): Promise<Failure | undefined> {
   return unwritable(path, known.isDirectory() ? 'EISDIR' : 'EEXIST');
 }
 
-export function unwritable(path: string, code: string): Failure {
-  if (path === '') return badUsage('the name of a file is empty.', 'Name a file.');
-  const because = (message: string, fix: string) =>
-    failure('SUB_FILE_WRITE', `${path} ${message}`, fix);
-  switch (code) {
-    case 'EEXIST':
-      return because('exists already, and is not overwritten.', 'Choose another name.');
-    case 'EISDIR':
-      return because('is a directory.', 'Name a file in it.');
-    case 'ELOOP':
-      return because('is a link, and nothing is written through one.', 'Name the file itself.');
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return because('is in a folder that does not exist.', 'Make the folder first.');
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return because('may not be written.', 'Check the permissions of its folder.');
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EFBIG':
-      return because('does not fit: the disk is full.', 'Free some space.');
-    default:
-      return because(`cannot be written (${code}).`, 'Check the path.');
-  }
-}
+/** The codes of failed system calls: what is wrong with the file, and what to do. */
+const WRITE_PROBLEMS: readonly (readonly [codes: string, message: string, fix: string])[] = [
+  ['EEXIST', 'exists already, and is not overwritten.', 'Choose another name.'],
+  ['EISDIR', 'is a directory.', 'Name a file in it.'],
+  ['ELOOP', 'is a link, and nothing is written through one.', 'Name the file itself.'],
+  ['ENOENT ENOTDIR', 'is in a folder that does not exist.', 'Make the folder first.'],
+  ['EACCES EPERM EROFS', 'may not be written.', 'Check the permissions of its folder.'],
+  ['ENOSPC EDQUOT EFBIG', 'does not fit: the disk is full.', 'Free some space.'],
+];
 
-interface InputFile {
-  readonly path: string;
-  /** What it is to the command: "the bundle", "the key". */
-  readonly role: string;
+export function unwritable(path: string, code: string): Failure {
+  if (path === '') return emptyName();
+  const known = WRITE_PROBLEMS.find(([codes]) => codes.split(' ').includes(code));
+  const [, message, fix] = known ?? ['', `cannot be written (${code}).`, 'Check the path.'];
+  return failure('SUB_FILE_WRITE', `${path} ${message}`, fix);
 }
 
 interface FileLocation {
@@ -97,10 +81,13 @@ interface FileLocation {
 
 const STDIN_FD = 0;
 
-/** A failure when the output is one of the inputs, by whatever name, link or redirection. */
+/**
+ * A failure when the output is one of the inputs, by whatever name, link or redirection. The role of
+ * an input is what it is to the command: "the bundle", "the key".
+ */
 export async function overwritesInput(
   out: string,
-  inputs: readonly InputFile[],
+  inputs: readonly { readonly path: string; readonly role: string }[],
 ): Promise<Failure | undefined> {
   const target = await locate(out);
   if (target === undefined) return undefined;

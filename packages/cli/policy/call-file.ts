@@ -99,7 +99,7 @@ export function parseCalls(source: CallSource): Calls | Failure {
   }
   const calls: PlannedCall[] = [];
   for (const [index, text] of texts.entries()) {
-    const call = plannedCall(text, { source, place: texts.length > 1 ? `[${index}]` : '' });
+    const call = plannedCall(text, source, texts.length > 1 ? `[${index}]` : '');
     if ('kind' in call) return call;
     calls.push(call);
   }
@@ -117,20 +117,26 @@ export function canonicalText(
   return failure(read.code, message, 'Correct the JSON there.');
 }
 
-interface CallPosition {
-  readonly source: CallSource;
-  readonly place: string;
-}
-
-function plannedCall(text: string, { source, place }: CallPosition): PlannedCall | Failure {
+/** `place` is the position in a list of calls, or empty. */
+function plannedCall(text: string, source: CallSource, place: string): PlannedCall | Failure {
   const value: unknown = JSON.parse(text);
-  if (!isEntry(value)) return wrongCall(value, { source, place });
+  if (!isEntry(value)) return wrongCall(value, source.name, place);
   const raw = memberText(text, 'args');
   const hashed = argsHash(raw, sha256);
   if (!hashed.ok) return failure(hashed.code, `${source.name}: ${hashed.message}.`, '');
+  const { server_name, tool_name, args = {}, risk_class, approved } = value;
   const { repeat = 1, result = 'ok', at } = value;
   const { canonical: argsText, hash } = hashed;
-  const call = callOf(value, { identity: source.identity, argsText, hash });
+  const call: Call = {
+    identity: { ...source.identity, ...value.identity },
+    server_name,
+    tool_name,
+    args,
+    args_hash: hash,
+    bytes_in: Buffer.byteLength(argsText),
+    ...(risk_class && { risk_class }),
+    ...(approved && { approved }),
+  };
   return { call, argsText, repeat, result, ...(at !== undefined && { atMs: Date.parse(at) }) };
 }
 
@@ -138,14 +144,14 @@ function isEntry(value: unknown): value is CallEntry {
   return check(CALL, value).length === 0;
 }
 
-function wrongCall(value: unknown, { source, place }: CallPosition): Failure {
+function wrongCall(value: unknown, name: string, place: string): Failure {
   const mismatches = check(CALL, value);
   // A misspelt field is also a missing one; the misspelling is what helps.
   const mismatch = mismatches.find(({ problem }) => problem === 'unknown') ?? mismatches[0];
   if (mismatch === undefined) throw new Error('a call is wrong, but nothing in it is');
   const { path, expected, got, choices } = mismatch;
   const at = [place, ...path].filter((part) => part !== '').join('.');
-  const message = `${source.name}: at ${at || 'the top'}: expected ${expected}, got ${got}.`;
+  const message = `${name}: at ${at || 'the top'}: expected ${expected}, got ${got}.`;
   const help = 'See docs/reference/cli.md for what a call holds.';
   return badUsage(message, didYouMean(wordAt(value, mismatch), choices, help));
 }
@@ -156,23 +162,6 @@ function wordAt(value: unknown, { path, problem }: Mismatch): string {
   let found = value;
   for (const part of path) found = isObject(found) ? found[part] : undefined;
   return typeof found === 'string' ? found : '';
-}
-
-function callOf(
-  entry: CallEntry,
-  known: { readonly identity: Identity; readonly argsText: string; readonly hash: string },
-): Call {
-  const { server_name, tool_name, args = {}, risk_class, approved } = entry;
-  return {
-    identity: { ...known.identity, ...entry.identity },
-    server_name,
-    tool_name,
-    args,
-    args_hash: known.hash,
-    bytes_in: Buffer.byteLength(known.argsText),
-    ...(risk_class && { risk_class }),
-    ...(approved && { approved }),
-  };
 }
 
 function placeOf(text: string, offset: number): string {

@@ -30,7 +30,7 @@ describe('a file in the wrong place', () => {
     ['other YAML for a call', notACall(file('# mine\nserver: s\n')), 'like YAML', 'Write it'],
     ['a bundle for events', notEvents(file(JSON_BUNDLE)), 'a bundle', 'The policy comes first'],
     ['a call for events', notEvents(file(CALL)), 'a call', 'explain --call'],
-  ])('%s gets one sentence and a way out', (_, found, message, fix) => {
+  ])('%s gets one sentence and a fix', (_, found, message, fix) => {
     expect(found).toMatchObject({ code: 'SUB_USAGE' });
     expect(found?.message).toContain(`f ${message.startsWith('is') ? message : ''}`);
     expect(found?.message).toContain(message);
@@ -41,7 +41,7 @@ describe('a file in the wrong place', () => {
     ['a bundle', BUNDLE, 'looks like a bundle'],
     ['a call', CALL, 'looks like a call'],
     ['a key', KEY, 'is a key'],
-  ])('%s is told in the place of a snapshot', (_, text, words) => {
+  ])('%s in the place of a snapshot is named', (_, text, words) => {
     expect(insteadOfSnapshot(file(text))).toContain(words);
   });
 });
@@ -57,6 +57,6 @@ test.each([
   ['broken JSON, which its own reader explains', notACall(file('{"a":'))],
   ['empty file', notABundle(file('')) ?? notEvents(file(''))],
   ['snapshot', insteadOfSnapshot(file(SNAPSHOT))],
-])('a %s in its place is let through', (_, found) => {
+])('a %s in its own place is accepted', (_, found) => {
   expect(found).toBeUndefined();
 });

@@ -20,7 +20,7 @@ const WORDS: { readonly [K in FileKind]: string } = {
 
 /** Undefined where nothing stands out; the reader of the wanted kind then says what is wrong. */
 function kindOf(bytes: Uint8Array): FileKind | undefined {
-  const text = new TextDecoder().decode(bytes.subarray(0, LOOK_BYTES_MAX)).trimStart();
+  const text = startOf(bytes);
   if (text.startsWith('-----BEGIN ')) return 'key';
   if (!/^[{[]/.test(text)) return kindOfYaml(text);
   const [line = ''] = text.split('\n', 1);
@@ -52,9 +52,10 @@ function parsed(text: string): unknown {
   }
 }
 
-function isYaml(bytes: Uint8Array): boolean {
-  const text = new TextDecoder().decode(bytes.subarray(0, LOOK_BYTES_MAX));
-  return /^(?:---\s*$|#|(?:- )?["']?[A-Za-z_][\w-]*["']?:(?:\s|$))/m.test(text.trimStart());
+/** Whether a text that is no JSON has a comment, a document start or a key on a line. */
+function isYaml(text: string): boolean {
+  if (/^[{[]/.test(text)) return false;
+  return /^(?:---\s*$|#|(?:- )?["']?[A-Za-z_][\w-]*["']?:(?:\s|$))/m.test(text);
 }
 
 /** A failure when a policy was expected and something else is there. */
@@ -80,9 +81,9 @@ export function notACall(file: FileBytes): Failure | undefined {
   if (kind !== undefined && kind !== 'call') {
     return wrongKind(file, kind, 'Are the arguments swapped?');
   }
-  if (/^[{[]/.test(startOf(file)) || !isYaml(file.bytes)) return undefined;
-  const message = `${file.name} looks like YAML, and calls are JSON.`;
-  return badUsage(message, 'Write it as {"server_name": …, "tool_name": …, "args": {…}}.');
+  if (!isYaml(startOf(file.bytes))) return undefined;
+  const fix = 'Write it as {"server_name": …, "tool_name": …, "args": {…}}.';
+  return badUsage(`${file.name} looks like YAML, and calls are JSON.`, fix);
 }
 
 /** A failure when recorded events were expected and something else is there. */
@@ -106,6 +107,6 @@ function wrongKind({ name }: FileBytes, kind: FileKind, fix: string): Failure {
   return badUsage(`${name} ${WORDS[kind]}.`, fix);
 }
 
-function startOf({ bytes }: FileBytes): string {
-  return new TextDecoder().decode(bytes.subarray(0, 1_024)).trimStart();
+function startOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes.subarray(0, LOOK_BYTES_MAX)).trimStart();
 }

@@ -18,7 +18,7 @@ function render(line: string, column: number, columns = 80): string[] {
   return renderProblem(problem, { lines: [line], colors, columns }).split('\n');
 }
 
-test('puts the place first, so that an editor can jump to it', () => {
+test('a problem starts with its position, so that an editor can jump to it', () => {
   expect(render('mode: x', 7)[0]).toBe(
     'p.yaml:1:7: error: unknown mode. Use control. [SUB_BUNDLE_VALUE]',
   );
@@ -29,19 +29,19 @@ test.each([
   ['a tab', '\tmode: x', 8],
   ['wide characters', '日本: x', 5],
   ['an escape sequence', '\u001b[1m: x', 7],
-])('points the caret at the place behind %s', (_, line, column) => {
+])('the caret points at the position behind %s', (_, line, column) => {
   const [, source = '', caret = ''] = render(line, column);
   const cells = [...source].flatMap((char) => (/[日本]/.test(char) ? [char, ''] : [char]));
   expect(cells[caret.indexOf('^')]).toBe('x');
 });
 
-test('shows only the part of a long line that is around the place', () => {
+test('only the part of a long line around the position is shown', () => {
   const [, source = '', caret = ''] = render(`${'a'.repeat(500)}x${'b'.repeat(500)}`, 501);
   expect(source.length).toBeLessThanOrEqual(80);
   expect(source[caret.indexOf('^')]).toBe('x');
 });
 
-test('looks only at the part of a huge line that it shows', () => {
+test('only the shown part of a huge line is read', () => {
   const line = `${'a'.repeat(500_000)}x${'\u200b'.repeat(500_000)}`;
   // Each takes milliseconds if only a part is read, and most of a second if the whole line is.
   const rendered = Array.from({ length: 100 }, () => render(line, 500_001));
@@ -77,6 +77,6 @@ test('a file name gives no command to a build server', () => {
   );
 });
 
-test('shows no source for a line that is not there', () => {
+test('no source is shown for a line that does not exist', () => {
   expect(render('', 1)).toHaveLength(2);
 });

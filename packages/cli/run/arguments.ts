@@ -69,7 +69,7 @@ export function readMeta(words: readonly string[]): Meta | Failure {
   const meta = new Map<string, string>();
   for (const word of words) {
     const [, key, value = ''] = META.exec(word) ?? [];
-    if (key === undefined) return badUsage(`--meta ${word} is no key=value.`, fix);
+    if (key === undefined) return badUsage(`--meta ${word} is not key=value.`, fix);
     if (value.length > VALUE_LENGTH_MAX) {
       const message = `--meta ${key} is longer than ${VALUE_LENGTH_MAX} characters.`;
       return badUsage(message, 'Shorten it.');

@@ -131,17 +131,12 @@ interface SecretValue {
   readonly text: string;
 }
 
-interface ValueRequest {
-  readonly io: Io;
-  readonly person: Person | undefined;
-  readonly name: string;
-}
-
-export async function readValue({
-  io,
-  person,
-  name,
-}: ValueRequest): Promise<SecretValue | Failure> {
+/** The value of the secret `name`: typed by the person, or from standard input. */
+export async function readValue(
+  io: Io,
+  person: Person | undefined,
+  name: string,
+): Promise<SecretValue | Failure> {
   if (!io.stdinIsTerminal) return fromInput(io);
   if (person === undefined) {
     return badUsage('not a terminal, cannot ask.', 'Give the value on standard input.');

@@ -118,6 +118,11 @@ export async function tryOpen(options: VaultOptions): Promise<Failure | undefine
   return undefined;
 }
 
+export function unknownSecret(name: string, more = ''): Failure {
+  const fix = `Run \`sub secrets list\` to see the names${more}.`;
+  return failure('SUB_SECRET_UNKNOWN', `the store has no secret \`${name}\`.`, fix);
+}
+
 /** The servers that are bound to a secret of the store. */
 export function serversBoundTo(name: string, servers: Servers): readonly string[] {
   return [...servers].flatMap(([server, { secretBindings }]) =>

@@ -27,7 +27,7 @@ const SAID_LINES_MAX = 20;
 export async function probeLive(wish: ProbeRequest, io: Io): Promise<LiveProbe> {
   const timeoutMs = wish.timeout === undefined ? TIMEOUT_MS : durationMs(wish.timeout);
   if (timeoutMs === undefined || timeoutMs === 0 || timeoutMs > TIMEOUT_MS_MAX) {
-    return ended(badUsage('--timeout is no such time.', 'Write 30s, 2m or at most 1h.'));
+    return ended(badUsage('--timeout is not a valid time.', 'Write 30s, 2m or at most 1h.'));
   }
   const { server, client, command } = wish;
   const looked = await probeServer({

@@ -30,13 +30,18 @@ export function problemFailure({ code, where, message, fix }: ConfigFailure): Fa
   return failure(code, `${where}: ${message}.`, fix);
 }
 
-interface ReadPins {
+interface PinHome {
   readonly kind: 'pins';
+  readonly home: string;
   readonly store: PinStore;
 }
 
-export function readPins({ home }: HomePaths): ReadPins | Failure {
+/** The pins of this user, and the folder that holds them. */
+export async function openPinHome(): Promise<PinHome | Failure> {
+  const found = await surfaceHome();
+  if (isFailure(found)) return found;
+  const { home } = found.paths;
   const opened = openPins(home);
-  if (!isFailure(opened)) return { kind: 'pins', store: opened.store };
+  if (!isFailure(opened)) return { kind: 'pins', home, store: opened.store };
   return failure(opened.code, `the pins cannot be trusted: ${opened.message}`, opened.fix);
 }

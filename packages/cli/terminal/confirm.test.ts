@@ -43,7 +43,7 @@ test.each([
   expect(await asker(terminal([typed]).io, false).ask('Well?')).toBe(is);
 });
 
-test('asks again and again, however the answers come', async () => {
+test('several questions get their answers, however the input is split', async () => {
   const { io, said, isClosed } = terminal(['y', '\nno\ny', '\n']);
   const { ask, close } = asker(io, false);
   expect([await ask('One?'), await ask('Two?'), await ask('Three?')]).toEqual([true, false, true]);
@@ -62,7 +62,7 @@ test('the end of the input ends the line of the question', async () => {
 test.each([
   [['y\n'], 'nothing more was changed'],
   [[], 'nothing was changed'],
-])('Ctrl-C says what it leaves, after %j', async (answers, words) => {
+])('Ctrl-C reports whether something was changed, after %j', async (answers, words) => {
   const { io, said } = terminal(answers);
   let interrupt = (): void => undefined;
   let listening = 0;
@@ -93,12 +93,12 @@ async function* hangsAfter(input: Io['stdin']): AsyncGenerator<Uint8Array> {
   await new Promise(() => undefined);
 }
 
-test('asks nobody who has said yes already', async () => {
+test('no question is asked with --yes', async () => {
   const { io, said } = terminal([], false);
   expect(await asker(io, true).ask('Well?')).toBe(true);
   expect(said).toEqual([]);
 });
 
-test('fails where there is nobody to ask', async () => {
+test('a question fails without a terminal', async () => {
   expect(isFailure(await asker(terminal(['y\n'], false).io, false).ask('Well?'))).toBe(true);
 });

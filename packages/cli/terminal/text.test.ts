@@ -5,7 +5,7 @@ import { displayWidth, durationText, harmless, jsonText, shortened, wrapped } fr
 
 const anyText = fc.string({ unit: 'binary' });
 
-test('spells out whatever would act on a terminal', () => {
+test('characters that act on a terminal are spelled out', () => {
   expect(harmless('a\u001b[31mb\nc\u202ed\u{e0041}')).toBe(
     'a\\u{1b}[31mb\\u{a}c\\u{202e}d\\u{e0041}',
   );
@@ -16,7 +16,7 @@ test('spells escapes as the policy core does, so that one output has one spellin
   expect(harmless(hostile)).toBe(visible(hostile, 200));
 });
 
-test('leaves no control, direction or invisible character in any text', () => {
+test('harmless text has no control, direction or invisible character', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect(harmless(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
@@ -24,7 +24,7 @@ test('leaves no control, direction or invisible character in any text', () => {
   );
 });
 
-test('prints JSON that reads back as the same value and holds no control but newlines', () => {
+test('printed JSON reads back as the same value and has no control characters but newlines', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyText, fc.double({ noNaN: true }))), (value) => {
       const text = jsonText(value);
@@ -36,14 +36,14 @@ test('prints JSON that reads back as the same value and holds no control but new
   );
 });
 
-test('prints JSON that gives a build server no command and reads back the same', () => {
+test('printed JSON gives a build server no command and reads back the same', () => {
   const value = { '##[x]': ['::error::', '##vso[task]', '###[', 'a\n::stop::', '\u3164'] };
   const text = jsonText(value);
   expect(JSON.parse(text)).toEqual(value);
   expect(text).not.toMatch(/##\w*\[|^\s*::/m);
 });
 
-test('counts wide characters twice and combining ones not at all', () => {
+test('wide characters count twice and combining ones not at all', () => {
   expect(displayWidth('ab')).toBe(2);
   expect(displayWidth('日本')).toBe(4);
   expect(displayWidth('e\u0301')).toBe(1);
@@ -68,7 +68,7 @@ test('wraps at spaces, keeps every word, and ignores colours when it measures', 
   expect(wrapped('unbreakable', 3)).toEqual(['unbreakable']);
 });
 
-test('cuts long text with an ellipsis inside the limit', () => {
+test('long text is cut with an ellipsis inside the limit', () => {
   expect(shortened('abcdef', 4)).toBe('abc…');
   expect(shortened('abcd', 4)).toBe('abcd');
 });
@@ -80,6 +80,6 @@ test.each([
   [90_000, '90 s'],
   [600_000, '10 min'],
   [7_200_000, '2 h'],
-])('tells %i ms as %s', (durationMs, text) => {
+])('%i ms is printed as %s', (durationMs, text) => {
   expect(durationText(durationMs)).toBe(text);
 });
