@@ -137,7 +137,7 @@ const PAGE_EVENTS = 1_000;
 const POLICIES_MAX = 100;
 const SHIMS_MAX = 1_000;
 
-export async function gather(lines: AsyncIterable<string>, runId: string): Promise<RunRecord> {
+async function gather(lines: AsyncIterable<string>, runId: string): Promise<RunRecord> {
   const summarizer = new RunSummarizer();
   const policies = new Map<string, RunPolicyLoad>();
   const loads = new Map<string, RunPolicyLoad[]>();
@@ -177,7 +177,7 @@ function addPolicy(policies: Map<string, RunPolicyLoad>, load: RunPolicyLoad): v
   policies.set(load.policy_hash, { ...load, snapshot: known?.snapshot ?? load.snapshot });
 }
 
-export async function* ledgerLines({ config }: LedgerPlace, runId: string): Lines {
+async function* ledgerLines({ config }: LedgerPlace, runId: string): Lines {
   // Only now: the agent has started and ended without the database being loaded.
   const { openSqliteReader } = await import('../../stores/ledger/index.ts');
   const reader = await openSqliteReader({ file: config['ledger.path'] });
@@ -195,7 +195,7 @@ export async function* ledgerLines({ config }: LedgerPlace, runId: string): Line
 
 /** What a ledger that does not answer has, and what waits for it. An event may stand in both: the
  * summary counts a call once. */
-export async function* linesOnDisk(place: LedgerPlace, runId: string): Lines {
+async function* linesOnDisk(place: LedgerPlace, runId: string): Lines {
   try {
     for await (const line of ledgerLines(place, runId)) yield line;
   } catch {

@@ -87,7 +87,7 @@ async function readAt(file: FileHandle, at: number, bytes: number): Promise<Buff
 export const NEWLINE = 0x0a;
 const FILE_PIECE_BYTES = 262_144;
 /** A character takes up to three bytes of its line. */
-export const LINE_BYTES_MAX = 3 * EVENT_LINE_LENGTH_MAX;
+const LINE_BYTES_MAX = 3 * EVENT_LINE_LENGTH_MAX;
 
 /**
  * The whole lines behind a place, without their newlines. The agent could have written to the file, so

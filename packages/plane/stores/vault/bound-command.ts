@@ -27,7 +27,7 @@ export function fitsCommand(bound: readonly string[], words: readonly string[]):
 }
 
 /** Whether a bound word is that very word, not one that a variable stands for. */
-export function isSameWord(bound: string, word: string): boolean {
+function isSameWord(bound: string, word: string): boolean {
   return bound === word || bound === hiddenWord(word);
 }
 

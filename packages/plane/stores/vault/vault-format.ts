@@ -225,9 +225,9 @@ export interface Sealed {
 }
 
 export const KEY_BYTES = 32;
-export const NONCE_BYTES = 12;
-export const TAG_BYTES = 16;
-export const SALT_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const SALT_BYTES = 16;
 const SCRYPT_N = 131_072;
 const SCRYPT_R = 8;
 const SCRYPT_P = 1;
@@ -270,7 +270,7 @@ export function stretch(passphrase: string, { n, r, p, salt }: Kdf): Promise<Buf
 }
 
 /** Encrypts one value; `bound` is what it belongs to, and opens with that alone. */
-export function seal(value: string, { entries }: VaultKeys, bound: string): Sealed {
+function seal(value: string, { entries }: VaultKeys, bound: string): Sealed {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, entries, nonce);
   cipher.setAAD(Buffer.from(bound));
@@ -281,7 +281,7 @@ export function seal(value: string, { entries }: VaultKeys, bound: string): Seal
 }
 
 /** Undefined when the value was changed, or belongs to something else. */
-export function unseal(
+function unseal(
   { nonce, data }: Sealed,
   { entries }: VaultKeys,
   bound: string,
@@ -302,6 +302,6 @@ export function unseal(
   }
 }
 
-export function macOf(body: Uint8Array, { file }: VaultKeys): Buffer {
+function macOf(body: Uint8Array, { file }: VaultKeys): Buffer {
   return createHmac('sha256', file).update(body).digest();
 }

@@ -203,7 +203,7 @@ function keyFilePath(home: string): string {
   return join(home, 'vault.key');
 }
 
-export function keyFromFile(home: string, keyId: string): VaultKeys | Failure {
+function keyFromFile(home: string, keyId: string): VaultKeys | Failure {
   const lines = readLines(home);
   if ('kind' in lines) return lines;
   const found = lines.find(({ id }) => id === keyId);
@@ -218,7 +218,7 @@ export function keyFromFile(home: string, keyId: string): VaultKeys | Failure {
 }
 
 /** Throws what the system says when it cannot be written. */
-export function addToFile(home: string, id: string, master: Buffer): Failure | undefined {
+function addToFile(home: string, id: string, master: Buffer): Failure | undefined {
   const lines = readLines(home);
   if ('kind' in lines) return lines;
   if (lines.length >= KEYS_MAX) {
@@ -233,7 +233,7 @@ export function addToFile(home: string, id: string, master: Buffer): Failure | u
   return undefined;
 }
 
-export function removeFromFile(home: string, keyId: string): Failure | undefined {
+function removeFromFile(home: string, keyId: string): Failure | undefined {
   const lines = readLines(home);
   if ('kind' in lines) return lines;
   writeLines(
