@@ -74,7 +74,7 @@ function spelled(char: string): string {
 }
 
 /** The rule as an item of a block list, one line each. */
-export function ruleLines(rule: NewRule, indent: string): readonly string[] {
+function ruleLines(rule: NewRule, indent: string): readonly string[] {
   const { match, when } = rule;
   const lines = [
     `- rule_id: ${quoted(rule.rule_id)}`,
@@ -92,7 +92,7 @@ export function ruleLines(rule: NewRule, indent: string): readonly string[] {
 }
 
 /** The same inside of braces, where JSON is at home. */
-export function ruleJson(rule: NewRule): string {
+function ruleJson(rule: NewRule): string {
   return JSON.stringify(rule).replaceAll(UNSEEN, (char) =>
     [...Array(char.length).keys()]
       .map((at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`)

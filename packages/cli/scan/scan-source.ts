@@ -25,7 +25,7 @@ export interface Source {
   readonly unreadable: number;
 }
 
-export const SOURCE_BYTES_MAX = 10_000_000;
+const SOURCE_BYTES_MAX = 10_000_000;
 const REPLACED = /\uFFFD/g;
 
 export async function readSource(path: string, io: Io): Promise<Source | Failure> {

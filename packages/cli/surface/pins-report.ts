@@ -34,14 +34,14 @@ export function viewPins(store: PinStore, server: string, seen: ServerListing): 
 }
 
 /** Those that nobody has looked at yet are remembered on first sight; that is no change. */
-export function areOther(instructions: Comparison['instructions']): boolean {
+function areOther(instructions: Comparison['instructions']): boolean {
   return typeof instructions !== 'string' || instructions === 'unpinnable';
 }
 
 type Tool = { readonly [key: string]: unknown };
 
 /** The first of that name. */
-export function toolNamed(tools: readonly unknown[], name: string): Tool | undefined {
+function toolNamed(tools: readonly unknown[], name: string): Tool | undefined {
   return tools.find((tool): tool is Tool => isObject(tool) && tool['name'] === name);
 }
 
@@ -78,7 +78,7 @@ export function documentOf(
   };
 }
 
-export type { Comparison, FieldChange, ServerListing, ToolChange };
+export type { Comparison, ServerListing, ToolChange };
 
 interface ChangeContext {
   readonly seen: Pick<ServerListing, 'tools' | 'instructions'>;

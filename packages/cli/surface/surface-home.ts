@@ -26,7 +26,7 @@ export async function surfaceHome(): Promise<SurfaceHome | Failure> {
 }
 
 /** The code stands at the end of a failure, and only there. */
-export function problemFailure({ code, where, message, fix }: ConfigFailure): Failure {
+function problemFailure({ code, where, message, fix }: ConfigFailure): Failure {
   return failure(code, `${where}: ${message}.`, fix);
 }
 

@@ -256,7 +256,7 @@ export interface Member extends Key {
 const INSERTION_SORT_MAX = 12;
 
 /** Sorts members by key; true when two of them have one key. */
-export function sortMembers(members: Member[]): boolean {
+function sortMembers(members: Member[]): boolean {
   let repeats = false;
   const compare = (left: Member, right: Member): number => {
     const order = compareKeys(left, right);
@@ -284,7 +284,7 @@ function insertionSort(members: Member[], compare: (left: Member, right: Member)
 }
 
 /** The first member in the text whose key an earlier one has, once they are in order. */
-export function firstRepeated(sorted: readonly Member[]): Member | undefined {
+function firstRepeated(sorted: readonly Member[]): Member | undefined {
   let first: Member | undefined;
   let previous: Member | undefined;
   for (const member of sorted) {
@@ -305,7 +305,7 @@ function hasCase({ source, start, end }: Key): boolean {
 }
 
 /** Two members whose keys differ only in case, in the order of the text. */
-export function foldedPair(members: readonly Member[]): readonly [Member, Member] | undefined {
+function foldedPair(members: readonly Member[]): readonly [Member, Member] | undefined {
   if (members.length < 2 || !members.some(hasCase)) return undefined;
   const seen = new Map<string, Member>();
   for (const member of members.toSorted((one, other) => one.keyStart - other.keyStart)) {
@@ -317,12 +317,12 @@ export function foldedPair(members: readonly Member[]): readonly [Member, Member
   return undefined;
 }
 
-export function keyText({ source, start, end }: Key): string {
+function keyText({ source, start, end }: Key): string {
   return source.slice(start, end);
 }
 
 /** The canonical text of an object, in as few pieces as its text allows. */
-export function joinMembers(text: string, members: readonly Member[]): string {
+function joinMembers(text: string, members: readonly Member[]): string {
   let out = '{';
   let left = members.length;
   for (const member of members) {
@@ -352,7 +352,7 @@ export function joinMembers(text: string, members: readonly Member[]): string {
 const SURROGATE_FIRST = 0xd800;
 
 /** Compares keys by Unicode code point: negative, zero or positive. */
-export function compareKeys(left: Key, right: Key): number {
+function compareKeys(left: Key, right: Key): number {
   const leftLength = left.end - left.start;
   const rightLength = right.end - right.start;
   const shared = Math.min(leftLength, rightLength);

@@ -272,7 +272,7 @@ function isMember(value: object, key: string): boolean {
  * The text of a value, made of a text that differs from it in some places. Undefined when the text
  * is no JSON, or the value not what `JSON.parse` makes.
  */
-export function patchJsonText(text: string, changed: unknown): string | undefined {
+function patchJsonText(text: string, changed: unknown): string | undefined {
   return new PatchWalk(text, 1).rewritten(changed);
 }
 

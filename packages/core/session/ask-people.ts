@@ -78,7 +78,7 @@ function queryOf(
  * The call as people agree to it. Two calls with the same arguments and different `inputResponses`,
  * `task` or `_meta` are two calls, so their hash covers both here.
  */
-export function approvalRef({ config }: Context, { ref, envelope }: BoundCall): ReadCall['ref'] {
+function approvalRef({ config }: Context, { ref, envelope }: BoundCall): ReadCall['ref'] {
   const bound = envelope?.bound;
   if (bound === undefined) return ref;
   return { ...ref, args_hash: config.sha256(`${ref.args_hash}\n${bound}`) };

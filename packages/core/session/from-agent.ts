@@ -141,7 +141,7 @@ function response(context: Context, step: Step, seen: SeenResponse): void {
 }
 
 /** Decides a call and carries the decision out. */
-export function governCall(context: Context, step: Step, seen: SeenCall): void {
+function governCall(context: Context, step: Step, seen: SeenCall): void {
   const id = seen.kind === 'request' ? seen.id : undefined;
   const read = readCall(context, step, seen);
   const decided = { ...concludeCall(context, step, read), id };

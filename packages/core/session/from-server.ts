@@ -228,7 +228,7 @@ const HOLDERS = [
 ] as const;
 
 /** The answer of a server without what only we may say; undefined when it cannot be taken out. */
-export function withoutForgedMark(context: Context, step: Step): Uint8Array | undefined {
+function withoutForgedMark(context: Context, step: Step): Uint8Array | undefined {
   const { bytes } = step;
   for (const [part, holder] of HOLDERS) {
     const range = memberRange(bytes, part);

@@ -83,7 +83,7 @@ export function readCall(context: Context, step: Step, seen: SeenCall): ReadCall
   };
 }
 
-export function mayAskHub({ config }: Context): boolean {
+function mayAskHub({ config }: Context): boolean {
   return config.hub === true || config.asksAlways === true;
 }
 

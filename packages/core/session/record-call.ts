@@ -66,7 +66,7 @@ function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
 /** Bodies are built field by field: this happens three times per call, and copying costs. */
 type Building<T> = { -readonly [K in keyof T]: T[K] };
 
-export function emitStart(
+function emitStart(
   context: Context,
   step: Step,
   { read, riskClass }: { readonly read: ReadCall; readonly riskClass: readonly string[] },
@@ -90,7 +90,7 @@ export function emitStart(
 }
 
 /** The decision and what goes with it. */
-export function emitDecision(
+function emitDecision(
   context: Context,
   step: Step,
   decided: { readonly ref: CallRef; readonly outcome: Judgement },

@@ -158,7 +158,7 @@ export function hashOf({ config }: Context, bytes: Uint8Array): string {
 }
 
 /** The bytes as a text, each as the character of its number. */
-export function unitsOf(bytes: Uint8Array): string {
+function unitsOf(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 1_024) {
     text += String.fromCharCode(...bytes.subarray(at, at + 1_024));

@@ -186,7 +186,7 @@ interface Context {
   readonly text?: string;
 }
 
-export function syntaxFault(offset: number, reason: string, context: Context = {}): SyntaxFault {
+function syntaxFault(offset: number, reason: string, context: Context = {}): SyntaxFault {
   const { code: yamlCode = '', text = '' } = context;
   const fault = { code: 'SUB_BUNDLE_SYNTAX', offset, yamlCode } as const;
   const better = betterWords(reason, { yamlCode, source: text.slice(offset, offset + 200) });
@@ -253,10 +253,7 @@ const CASCADING: ReadonlySet<string> = new Set([
 ]);
 
 /** The faults up to the first from which others follow. */
-export function firstOfCascade(
-  faults: readonly (Fault | SyntaxFault)[],
-  text: string,
-): readonly Fault[] {
+function firstOfCascade(faults: readonly (Fault | SyntaxFault)[], text: string): readonly Fault[] {
   const inOrder = faults.toSorted((one, other) => one.offset - other.offset);
   const first = inOrder.findIndex((fault) => CASCADING.has(yamlCodeOf(fault)));
   const kept = first === -1 ? inOrder : inOrder.slice(0, first + 1);

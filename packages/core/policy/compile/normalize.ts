@@ -60,7 +60,7 @@ function normalizeNames(names: NameMatch): NameMatch {
 
 // The sections beside the rules in one spelling, with every default written out.
 
-export function normalizeContent(section: ContentSection): FullContentSection {
+function normalizeContent(section: ContentSection): FullContentSection {
   const full = fullContent(section);
   const suppressions = full.suppressions.map(({ rule, server, tool, fingerprint, expires }) => {
     return { rule, server, tool, fingerprint, expires };
@@ -69,7 +69,7 @@ export function normalizeContent(section: ContentSection): FullContentSection {
 }
 
 /** The order of sources stays: the first that fits holds. */
-export function normalizeTaint(section: TaintSection): FullTaintSection {
+function normalizeTaint(section: TaintSection): FullTaintSection {
   const full = fullTaint(section);
   const { mode, tools } = full.rule_of_two;
   return {
@@ -130,6 +130,6 @@ function inOneOrder<T>(items: readonly T[]): readonly T[] {
   });
 }
 
-export function sortedUnique<T extends string>(values: readonly T[]): readonly T[] {
+function sortedUnique<T extends string>(values: readonly T[]): readonly T[] {
   return [...new Set(values)].toSorted();
 }

@@ -201,7 +201,7 @@ const TEXT_METHODS: readonly string[] = [
 const WITH_TEXT: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'contains', 'matches']);
 
 /** What to write instead of a call that does not exist, or not for these types. */
-export function methodWords(source: string, reason: string): MethodWords | undefined {
+function methodWords(source: string, reason: string): MethodWords | undefined {
   return unavailable(source, reason) ?? unfitting(reason);
 }
 

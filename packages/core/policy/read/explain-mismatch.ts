@@ -203,11 +203,7 @@ const SYNONYMS: { readonly [name: string]: readonly string[] } = {
 };
 
 /** What to say about an unknown field; the missing fields are those that its object lacks. */
-export function unknownField(
-  { path, choices }: Mismatch,
-  root: Tree,
-  missing: readonly string[],
-): Remark {
+function unknownField({ path, choices }: Mismatch, root: Tree, missing: readonly string[]): Remark {
   const name = String(path.at(-1));
   const code = 'SUB_BUNDLE_UNKNOWN_FIELD';
   const { tree } = follow(root, path.slice(0, -1));
@@ -250,7 +246,7 @@ function synonymOf(name: string, free: readonly string[]): string | undefined {
 }
 
 /** The object beside an unknown field which has a field of that name. */
-export function homeOf(path: Path, root: Tree): string | undefined {
+function homeOf(path: Path, root: Tree): string | undefined {
   const name = String(path.at(-1));
   const shape = shapeAt(path.slice(0, -1), root);
   if (shape?.kind !== 'object') return undefined;
@@ -263,7 +259,7 @@ export function homeOf(path: Path, root: Tree): string | undefined {
 // Which part of contract B a path leads to.
 
 /** The shape that the value at a path should have; undefined where the contract has none. */
-export function shapeAt(path: Path, root: Tree): Shape | undefined {
+function shapeAt(path: Path, root: Tree): Shape | undefined {
   let shape: Shape | undefined = BUNDLE;
   for (const [index, step] of path.entries()) {
     shape = resolved(shape, path.slice(0, index), root);

@@ -201,7 +201,7 @@ const ACTIONS: readonly Action[] = [
 
 type Compare = NonNullable<ReplayOptions['compare']>;
 
-export function recordedOf(
+function recordedOf(
   decision: EventOf<'tool_call_decision'>['decision'],
   compare: Compare,
 ): NonNullable<ReplayedCall['recorded']> {
@@ -209,10 +209,7 @@ export function recordedOf(
   return { action, rule_id };
 }
 
-export function replayedOf(
-  decision: Decision,
-  compare: Compare,
-): NonNullable<ReplayedCall['replayed']> {
+function replayedOf(decision: Decision, compare: Compare): NonNullable<ReplayedCall['replayed']> {
   const chosen = compare === 'would' ? (decision.would ?? decision) : decision;
   const { action, rule_id, reason_code } = chosen;
   return { action, rule_id, reason_code };
@@ -222,7 +219,7 @@ export function replayedOf(
  * Whether the outcome hangs on arguments that the recording does not hold: some rule needed them
  * before any rule had decided.
  */
-export function isUndetermined(
+function isUndetermined(
   outcome: Outcome<unknown>,
   args: ArgsKnowledge,
   needsArgs: ReadonlySet<string>,
@@ -238,14 +235,11 @@ export function isUndetermined(
 /** Gates and Cedar decide beside the rules, by what a recording does not hold. */
 const BESIDE = /^(?:gate|cedar):/;
 
-export function isBeside({ rule_id }: NonNullable<ReplayedCall['recorded']>): boolean {
+function isBeside({ rule_id }: NonNullable<ReplayedCall['recorded']>): boolean {
   return rule_id !== null && BESIDE.test(rule_id);
 }
 
-export function verdictOf({
-  recorded,
-  replayed,
-}: Pick<ReplayedCall, 'recorded' | 'replayed'>): Verdict {
+function verdictOf({ recorded, replayed }: Pick<ReplayedCall, 'recorded' | 'replayed'>): Verdict {
   if (replayed === null) return 'undetermined';
   if (recorded === null) return 'unrecorded';
   const [was, is] = [ACTIONS.indexOf(recorded.action), ACTIONS.indexOf(replayed.action)];
@@ -261,7 +255,7 @@ export interface RecordedCall {
   readonly args: ArgsKnowledge;
 }
 
-export function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): RecordedCall {
+function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): RecordedCall {
   const { server_name, tool_name, args_hash, bytes_in, risk_class, tags } = event.call;
   const { args, value } = argsOf(event.call, sha256);
   return {
@@ -279,7 +273,7 @@ export function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): 
 }
 
 /** What a decision alone tells of its call, when the start is missing. */
-export function callOfDecision(event: EventOf<'tool_call_decision'>): RecordedCall {
+function callOfDecision(event: EventOf<'tool_call_decision'>): RecordedCall {
   const { server_name, tool_name, args_hash, risk_class = [] } = event.call;
   const identity = identityOf(event);
   const call = { identity, server_name, tool_name, args_hash, bytes_in: 0, risk_class };

@@ -214,7 +214,7 @@ const SECRETS_MAX = 256;
 const LENGTH_MAX = 4_096;
 
 /** Finds copies of the secrets in any text of the value that they were found in. */
-export function carriedElsewhere(
+function carriedElsewhere(
   value: unknown,
   secrets: readonly Finding[],
 ): (text: string) => readonly Copy[] {

@@ -45,7 +45,7 @@ export function isIban(account: string): boolean {
 // Which numbers mean a person or an account: lengths, prefixes and checksums, as data.
 
 /** What the number of a card begins with, and how long it is. */
-export const CARDS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
+const CARDS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
   { prefix: /^4/, lengths: [13, 16, 19] },
   { prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] },
   { prefix: /^3[47]/, lengths: [15] },
@@ -67,7 +67,7 @@ export const CARD_GROUPS: readonly string[] = [
 ];
 
 /** The length of an account number in each country that has them. */
-export const IBAN_LENGTHS: Readonly<Record<string, number>> = {
+const IBAN_LENGTHS: Readonly<Record<string, number>> = {
   AD: 24,
   AE: 23,
   AL: 28,
@@ -149,7 +149,7 @@ export const IBAN_LENGTHS: Readonly<Record<string, number>> = {
 };
 
 /** Numbers that everybody knows to be nobody's. */
-export const NOBODYS_SSN: ReadonlySet<string> = new Set(['078051120', '219099999', '457555462']);
+const NOBODYS_SSN: ReadonlySet<string> = new Set(['078051120', '219099999', '457555462']);
 
 /** What a `+` and a number must begin with to be a telephone's. */
 export const CALLING_CODE =

@@ -183,7 +183,7 @@ interface State extends Walk {
 
 const COLUMNS_MAX = 64;
 
-export function walk(value: unknown, how: Walk): void {
+function walk(value: unknown, how: Walk): void {
   visit({ ...how, nodes: 0, full: false }, value, { step: undefined, depth: 0, field: undefined });
 }
 

@@ -166,7 +166,7 @@ function valuesOf(): Uint8Array {
 const VALUES = valuesOf();
 
 /** Which encodings a run may be. */
-export function hasBytesOf(run: string): { readonly base64: boolean; readonly hex: boolean } {
+function hasBytesOf(run: string): { readonly base64: boolean; readonly hex: boolean } {
   return {
     hex: HEX_RUN.test(run) && run.length >= 2 * BYTES_MIN,
     // Words of one case are names and paths; base64 of text has both.

@@ -140,13 +140,13 @@ interface Base {
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const unitsIn = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
 const BASE64_DIGITS = `${LETTERS}${LETTERS.toLowerCase()}0123456789`;
-export const BASE64: Base = {
+const BASE64: Base = {
   alphabet: unitsIn(`${BASE64_DIGITS}+/`),
   bits: 6,
   offsets: [0, 1, 2],
 };
-export const BASE64_URL: Base = { ...BASE64, alphabet: unitsIn(`${BASE64_DIGITS}-_`) };
-export const BASE32: Base = {
+const BASE64_URL: Base = { ...BASE64, alphabet: unitsIn(`${BASE64_DIGITS}-_`) };
+const BASE32: Base = {
   alphabet: unitsIn(`${LETTERS}234567`),
   bits: 5,
   offsets: [0, 1, 2, 3, 4],
@@ -164,7 +164,7 @@ function pushPoint(bytes: number[], point: number): void {
   else bytes.push(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), third, last);
 }
 
-export function utf8(text: string): Units {
+function utf8(text: string): Units {
   const units: number[] = [];
   const origins: number[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -176,7 +176,7 @@ export function utf8(text: string): Units {
   return { units, originOf: (at) => origins[at] ?? 0 };
 }
 
-export function utf16(text: string, order: 'little' | 'big'): Units {
+function utf16(text: string, order: 'little' | 'big'): Units {
   const units = new Uint8Array(text.length * 2);
   const [low, high] = order === 'little' ? [0, 1] : [1, 0];
   for (let at = 0; at < text.length; at++) {
@@ -188,7 +188,7 @@ export function utf16(text: string, order: 'little' | 'big'): Units {
 }
 
 /** The digits that only these bytes decide when `offset` other bytes stand before them. */
-export function digitsOf({ units: bytes, originOf }: Units, base: Base, offset: number): Units {
+function digitsOf({ units: bytes, originOf }: Units, base: Base, offset: number): Units {
   const { alphabet, bits } = base;
   const first = Math.ceil((offset * 8) / bits);
   const last = Math.floor(((offset + bytes.length) * 8) / bits);
@@ -203,7 +203,7 @@ export function digitsOf({ units: bytes, originOf }: Units, base: Base, offset: 
 }
 
 /** Each byte written by itself. */
-export function written({ units: bytes, originOf }: Units, write: (byte: number) => string): Units {
+function written({ units: bytes, originOf }: Units, write: (byte: number) => string): Units {
   const units: number[] = [];
   const origins: number[] = [];
   for (let at = 0; at < bytes.length; at++) {
@@ -216,11 +216,11 @@ export function written({ units: bytes, originOf }: Units, write: (byte: number)
   return { units, originOf: (at) => originOf(origins[at] ?? 0) };
 }
 
-export function textOf({ units }: Units): string {
+function textOf({ units }: Units): string {
   return Array.from(units, (unit) => String.fromCharCode(unit)).join('');
 }
 
-export const hexOf = (number: number, width: number) => number.toString(16).padStart(width, '0');
+const hexOf = (number: number, width: number) => number.toString(16).padStart(width, '0');
 
 // What a value becomes in encodings that separators, line breaks and upper case can't hide: they are
 // looked for by pieces, in text from which all but letters and digits is taken.

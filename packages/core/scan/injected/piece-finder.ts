@@ -85,7 +85,7 @@ export function zoneMap(length: number, zones: readonly Range[]): Uint16Array {
   return map;
 }
 
-export function sow(needles: readonly Needle[], alphabet: Alphabet): Seeds {
+function sow(needles: readonly Needle[], alphabet: Alphabet): Seeds {
   const draft: Draft = {
     codes: [BREAKS],
     tells: [BREAKS],

@@ -78,7 +78,7 @@ const PART_LENGTH_MAX = 12;
 const PART =
   /(?:\\(?:u[0-9A-Fa-f]{0,3}|u\{[0-9A-Fa-f]{0,6}|U[0-9A-Fa-f]{0,7}|x[0-9A-Fa-f]?)?|%[0-9A-Fa-f]?|&(?:#[xX]?[0-9A-Fa-f]{0,7}|[A-Za-z]{0,8}))$/y;
 
-export function isIntroducer(unit: number): boolean {
+function isIntroducer(unit: number): boolean {
   return unit === BACKSLASH || unit === PERCENT || unit === AMPERSAND;
 }
 
@@ -146,7 +146,7 @@ export function isEscape(text: string, at: number): boolean {
 }
 
 /** Whether the rest of the text is an escape that was cut. */
-export function restIsPartOfEscape(text: string, at: number): boolean {
+function restIsPartOfEscape(text: string, at: number): boolean {
   if (text.length - at > PART_LENGTH_MAX) return false;
   PART.lastIndex = at;
   return PART.test(text);

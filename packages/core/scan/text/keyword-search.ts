@@ -264,7 +264,7 @@ export interface Squeezed {
 export const BREAK = 0;
 /** Codes from here on are passed over: `%` and `&`, the backslash, and the rest. */
 export const LEAD = 253;
-export const BACKSLASH = 254;
+const BACKSLASH = 254;
 const SKIP = 255;
 
 const isUpper = (unit: number) => unit >= 0x41 && unit <= 0x5a;

@@ -179,7 +179,7 @@ const PATH_MAX = 200;
 const CONTEXT = 24;
 
 /** The changes from one definition to another, in the order of the fields. */
-export function diffDefinitions(before: unknown, after: unknown): readonly FieldChange[] {
+function diffDefinitions(before: unknown, after: unknown): readonly FieldChange[] {
   const found: FieldChange[] = [];
   compare({ found, path: '', depth: 0 }, before, after);
   return found;

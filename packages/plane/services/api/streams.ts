@@ -281,7 +281,7 @@ const UNSTORABLE = /[\0\uD800-\uDFFF]/;
 
 export type Wants = (event: Event) => boolean;
 
-export function wantsOf({ run, agent, server, tool, decision }: ApiStreamQuery): Wants {
+function wantsOf({ run, agent, server, tool, decision }: ApiStreamQuery): Wants {
   return (event) => {
     if (!isSame(event.run_id, run) || !isSame(event.agent_id, agent)) return false;
     if (decision !== undefined && !isDecided(event, decision)) return false;

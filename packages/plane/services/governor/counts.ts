@@ -72,7 +72,7 @@ export class Counter {
 }
 
 /** A decision in the word of the metrics and the log. */
-export function labelOf({ action, would }: Decision): DecisionLabel {
+function labelOf({ action, would }: Decision): DecisionLabel {
   if (action !== 'ALLOW') return 'deny';
   return would === undefined || would.action === 'ALLOW' ? 'forward' : `WOULD_${would.action}`;
 }

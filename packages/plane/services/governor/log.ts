@@ -60,7 +60,7 @@ const STDERR = '/proc/self/fd/2';
 const WRITE = constants.O_WRONLY | constants.O_NONBLOCK;
 
 /** Opened with the first line: most shims never have one. */
-export function lazyStderr(): WriteLine {
+function lazyStderr(): WriteLine {
   let write: WriteLine | undefined;
   return (line) => {
     write ??= openStderr();

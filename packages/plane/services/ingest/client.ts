@@ -204,12 +204,7 @@ export type Reply =
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-export function ask({
-  socketPath,
-  request,
-  timeoutMs,
-  untilEnd = false,
-}: Question): Promise<Reply> {
+function ask({ socketPath, request, timeoutMs, untilEnd = false }: Question): Promise<Reply> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     const lines = new LineReader(ANSWER_BYTES_MAX);

@@ -112,7 +112,7 @@ function ignoreMissing(cause: unknown): void {
 // Work that many ask for at once is done for all of them together.
 
 /** Runs `work` for whoever asks. Those who ask while it runs share the next time. */
-export function shared<T>(work: () => Promise<T>): () => Promise<T> {
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
   let next: Promise<T> | undefined;
   const ask = (): Promise<T> => {

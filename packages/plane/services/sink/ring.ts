@@ -182,7 +182,7 @@ export interface SlabSpan {
   end: number;
 }
 
-export class Slabs {
+class Slabs {
   #current: Slab | undefined;
   readonly #spare: Slab[] = [];
 

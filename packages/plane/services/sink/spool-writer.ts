@@ -158,11 +158,11 @@ export function isProducer(producer: string): boolean {
   return PRODUCER.test(producer);
 }
 
-export function completeName({ producer, number }: Omit<SpoolName, 'pid'>): string {
+function completeName({ producer, number }: Omit<SpoolName, 'pid'>): string {
   return `${producer}-${number}.jsonl`;
 }
 
-export function partName(name: SpoolName & { readonly pid: number }): string {
+function partName(name: SpoolName & { readonly pid: number }): string {
   return `${completeName(name)}.${name.pid}.part`;
 }
 

@@ -138,7 +138,7 @@ function cutOnce<T extends CutTarget>(text: string, cutting: CutOptions<T>): Cut
   return joined(text, pieces);
 }
 
-export function documentOf(
+function documentOf(
   text: string,
   { format, targets }: CutOptions<CutTarget>,
 ): ConfigDocument | undefined {

@@ -371,7 +371,7 @@ function leftBehind(path: string, { pid }: ProcessIdentity): string {
 }
 
 /** After a failure: the record tells of what is in place, which is what was there before. */
-export function restorePriorRecord({ old }: PriorState, key: string, store: ChangeStore): void {
+function restorePriorRecord({ old }: PriorState, key: string, store: ChangeStore): void {
   if (old === undefined) {
     dropRecord(key, store.paths);
     return;

@@ -250,13 +250,13 @@ export interface ShimOutcome {
 }
 
 /** How the server ended; undefined while it lives. */
-export function endOf({ exitCode, signalCode }: ChildProcess): ServerEnd | undefined {
+function endOf({ exitCode, signalCode }: ChildProcess): ServerEnd | undefined {
   if (exitCode === null && signalCode === null) return undefined;
   return { code: exitCode, signal: signalCode };
 }
 
 /** The server's own code when it ended by itself, 128 + signal when we were signalled, else 0. */
-export function exitCodeFor(reason: StopReason, server: ServerEnd, force: Force): number {
+function exitCodeFor(reason: StopReason, server: ServerEnd, force: Force): number {
   switch (reason.kind) {
     case 'signal':
       return 128 + constants.signals[reason.signal];
@@ -317,7 +317,7 @@ export function onSignal(take: (signal: StopSignal) => void): void {
 }
 
 /** Listens for the rest of the process's life, but keeps no process alive by itself. */
-export function listen(on: Triggers): void {
+function listen(on: Triggers): void {
   // What came early is heard by a supervisor that is whole.
   queueMicrotask(() => onSignal((signal) => on.signal(signal)));
   // The end of stdin tells too, but not while reading pauses or another process holds the pipe.

@@ -165,7 +165,7 @@ const FAULTS_MAX = 100;
 const NAME_LENGTH_MAX = 80;
 
 /** Compares the schema with the one that the same steps make in an empty database. */
-export async function schemaFaults(
+async function schemaFaults(
   connection: Connection,
   migrations: readonly string[],
 ): Promise<readonly StructureFault[]> {
@@ -249,7 +249,7 @@ function shown(text: string): string {
 }
 
 /** SQLite's own check: pages, constraints, and that each index holds what its table holds. */
-export function contentFaults(connection: Connection): readonly StructureFault[] {
+function contentFaults(connection: Connection): readonly StructureFault[] {
   const rows = connection.all(`PRAGMA integrity_check(${FAULTS_MAX})`);
   const texts = rows.map((row) => textCell(rowOf(row), 'integrity_check'));
   return texts

@@ -191,7 +191,7 @@ const CANT_OPEN = 14;
 const OUT_OF_RANGE = /too large to be represented/;
 
 /** What SQLite or the file system threw, as an error that says what to do. Bugs stay what they are. */
-export function ledgerError(file: string, cause: unknown): unknown {
+function ledgerError(file: string, cause: unknown): unknown {
   const code = ledgerCode(cause);
   if (code === undefined || !(cause instanceof Error)) return cause;
   return ledgerFailure(code, `${file}: ${cause.message}.`, cause);
@@ -212,12 +212,12 @@ function resultCode(cause: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-export function isBusy(cause: unknown): boolean {
+function isBusy(cause: unknown): boolean {
   return resultCode(cause) === BUSY;
 }
 
 /** The file, or what SQLite needs beside it. */
-export function cannotOpen(cause: unknown): boolean {
+function cannotOpen(cause: unknown): boolean {
   const code = resultCode(cause);
   return code === CANT_OPEN || code === READ_ONLY;
 }
