@@ -10,7 +10,7 @@ import {
   type Guard,
   type SessionConfig,
 } from '@subluminal/core/session';
-import { Direction } from '@subluminal/plane/govern';
+import { SessionDirection } from '@subluminal/plane/govern';
 import { asBuffer, lineSplitter } from '@subluminal/plane/stdio';
 import type { Transport } from '@subluminal/plane/transports';
 import { DENIED, type Random } from './hostile-messages.ts';
@@ -116,7 +116,7 @@ export async function sessionRig(limit: number, guard?: Guard): Promise<SessionR
   const now = (): number => 0;
   const settled = (): void => {};
   const feedFrom = (from: 'agent' | 'server') => {
-    const direction = new Direction({ from, session, transports, now, act, settled });
+    const direction = new SessionDirection({ from, session, transports, now, act, settled });
     const splitter = lineSplitter(limits);
     return (chunk: Buffer): void => direction.incoming(splitter.feed(chunk));
   };

@@ -8,8 +8,8 @@ import {
   findId,
   type GrantEntry,
   openDesk,
+  type PersonVerdict,
   shortId,
-  type Verdict,
 } from '@subluminal/plane/approvals';
 import { homePaths } from '@subluminal/plane/config';
 import { processInfo, thisSystem } from '@subluminal/plane/os';
@@ -114,7 +114,7 @@ export function isAskerGone({ request }: Entry): boolean {
 /** Decides the request that `id` names, as the person at this terminal. */
 export function decideRequest(
   id: string,
-  verdict: Pick<Verdict, 'state' | 'note' | 'wish'>,
+  verdict: Pick<PersonVerdict, 'state' | 'note' | 'wish'>,
   io: Io,
 ): Outcome {
   const desk = openOwnDesk(io);

@@ -2,7 +2,7 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { verifierFromPems } from '@subluminal/plane/crypto';
 import { createLedgerClient } from '@subluminal/plane/ingest';
 import {
-  type Finding,
+  type LedgerFinding,
   parseWitness,
   type VerifyReport,
   verifyLedger,
@@ -143,6 +143,6 @@ function documentOf(report: VerifyReport, file: string) {
   };
 }
 
-function findingOf({ kind, level, fromSeq, toSeq, message }: Finding) {
+function findingOf({ kind, level, fromSeq, toSeq, message }: LedgerFinding) {
   return { kind, level, from_seq: fromSeq, to_seq: toSeq, message };
 }

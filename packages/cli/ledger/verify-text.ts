@@ -1,5 +1,5 @@
 // What `sub ledger verify` has found, in words.
-import type { Finding, Prune, VerifyReport } from '@subluminal/plane/ledger';
+import type { LedgerFinding, Prune, VerifyReport } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
 import { harmless, plural } from '../terminal/text.ts';
 
@@ -34,10 +34,10 @@ export function verifyText(report: VerifyReport, { file, colors }: Style): strin
 }
 
 /** The one with the lowest event; what is not about an event comes last. */
-export function firstError({ findings }: VerifyReport): Finding | undefined {
-  const place = ({ fromSeq }: Finding) => fromSeq ?? Number.POSITIVE_INFINITY;
+export function firstError({ findings }: VerifyReport): LedgerFinding | undefined {
+  const place = ({ fromSeq }: LedgerFinding) => fromSeq ?? Number.POSITIVE_INFINITY;
   const errors = findings.filter(({ level }) => level === 'error');
-  return errors.reduce<Finding | undefined>(
+  return errors.reduce<LedgerFinding | undefined>(
     (best, one) => (best === undefined || place(one) < place(best) ? one : best),
     undefined,
   );
@@ -65,7 +65,7 @@ function unsignedText(from: number, to: number): string {
     : `events ${from} to ${to} are not signed yet`;
 }
 
-function wordsOf({ kind, message, fromSeq, toSeq }: Finding): string {
+function wordsOf({ kind, message, fromSeq, toSeq }: LedgerFinding): string {
   const place =
     fromSeq === null || message.includes(String(fromSeq))
       ? ''

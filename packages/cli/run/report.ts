@@ -1,6 +1,6 @@
 // What `sub run` says at the end, and the exit code it ends with.
 import { constants } from 'node:os';
-import type { AgentEnd, Ended, TracePlace } from '@subluminal/plane/run';
+import type { AgentEnd, EndedRun, TracePlace } from '@subluminal/plane/run';
 import { EXIT } from '../input/command.ts';
 import { plural } from '../terminal/text.ts';
 
@@ -15,7 +15,7 @@ interface StrictFlags {
 }
 
 /** The policy weighs most, then what --strict found, a trace with gaps, and what the agent said. */
-export function exitCodeOf(ended: Ended, wish: StrictFlags): number {
+export function exitCodeOf(ended: EndedRun, wish: StrictFlags): number {
   if (ended.status === 'TERMINATED') return EXIT_STOPPED;
   if (wish.strict && strictLines(ended, wish).length > 0) return EXIT_STOPPED;
   return ended.isWhole ? agentCode(ended.agent) : EXIT.usage;
@@ -26,7 +26,7 @@ function agentCode({ code, signal }: AgentEnd): number {
 }
 
 export function closingLines(
-  ended: Ended,
+  ended: EndedRun,
   wish: StrictFlags & { readonly quiet: boolean },
 ): readonly string[] {
   const { runId, account, trace } = ended;
@@ -45,7 +45,7 @@ export function closingLines(
 }
 
 /** What somebody who reads only the counts would take wrong. */
-function notesOn({ account, shims, hasPolicy }: Ended): readonly string[] {
+function notesOn({ account, shims, hasPolicy }: EndedRun): readonly string[] {
   const notes: string[] = [];
   if (account.kind === 'counted') notes.push(`as the hub counted: ${account.reason}`);
   if (account.kind === 'at_least') notes.push(`at least: ${account.reason}`);
@@ -54,7 +54,7 @@ function notesOn({ account, shims, hasPolicy }: Ended): readonly string[] {
   return notes;
 }
 
-function whereOf(trace: TracePlace, { runId, account }: Ended): string {
+function whereOf(trace: TracePlace, { runId, account }: EndedRun): string {
   switch (trace.kind) {
     case 'file':
     case 'bundle':
@@ -68,13 +68,13 @@ function whereOf(trace: TracePlace, { runId, account }: Ended): string {
 }
 
 /** Why --strict fails the run; empty when it does not. */
-function strictLines(ended: Ended, wish: StrictFlags): readonly string[] {
+function strictLines(ended: EndedRun, wish: StrictFlags): readonly string[] {
   const kinds = new Set(ended.policyHarms.map(({ kind }) => kind));
   const harms = [...kinds].map((kind) => `strict: a policy was ${kind}.`);
   return [...harms, ...violationLines(ended, wish)];
 }
 
-function violationLines({ account, shims }: Ended, wish: StrictFlags): readonly string[] {
+function violationLines({ account, shims }: EndedRun, wish: StrictFlags): readonly string[] {
   if (account.kind !== 'events') {
     return [`strict: whether there were violations is not known: ${account.reason}.`];
   }

@@ -11,13 +11,13 @@ import {
   type Action,
   type Actions,
   applyActions,
+  type ContentFinding,
   type Direction,
-  type Finding,
   readSuppression,
+  type ScanVerdict,
   type Strictness,
   type Suppression,
   suppress,
-  type Verdict,
 } from '@subluminal/core/detect';
 import { harmlessJson } from '@subluminal/core/visible';
 import type { Policy } from '../policy/load-policy.ts';
@@ -51,7 +51,7 @@ export function judgeOf({ name, snapshot }: Policy): Judge {
 }
 
 /** Whether the policy knows it for a false alarm. */
-export function isSuppressed(finding: Finding, { judge, place, nowMs }: Judging): boolean {
+export function isSuppressed(finding: ContentFinding, { judge, place, nowMs }: Judging): boolean {
   const { section } = judge;
   if (section === undefined || place === undefined) return false;
   const verdict = { ...NOTHING, findings: [finding] };
@@ -59,15 +59,15 @@ export function isSuppressed(finding: Finding, { judge, place, nowMs }: Judging)
 }
 
 /** What is done about one finding, each way it can travel. */
-export function actionsOnFinding(finding: Finding, judging: Judging): WayActions {
+export function actionsOnFinding(finding: ContentFinding, judging: Judging): WayActions {
   return actionsOnVerdict({ ...NOTHING, findings: [finding] }, judging);
 }
 
-const NOTHING: Verdict = { findings: [], unscanned: [], scannedUnits: 0, steps: 0 };
+const NOTHING: ScanVerdict = { findings: [], unscanned: [], scannedUnits: 0, steps: 0 };
 
 /** What is done with all of it: the strongest action counts. */
 export function actionsOnVerdict(
-  verdict: Verdict,
+  verdict: ScanVerdict,
   { judge, place, as, nowMs }: Judging,
 ): WayActions {
   const { section } = judge;
@@ -101,7 +101,7 @@ const DAYS = 90;
 
 /** One for each value and rule, whatever the number of places. */
 export function suppressionsFor(
-  findings: readonly Finding[],
+  findings: readonly ContentFinding[],
   place: SuppressionTarget,
   nowMs: number,
 ): readonly Suppression[] {

@@ -1,12 +1,12 @@
 // Renders the result of a scan for people and for programs. It holds no scanned value.
-import type { Action, Finding, Strictness, Suppression } from '@subluminal/core/detect';
+import type { Action, ContentFinding, Strictness, Suppression } from '@subluminal/core/detect';
 import type { Colors, Io } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, plural } from '../terminal/text.ts';
 import type { Judge, Way, WayActions } from './judge-findings.ts';
 import { type Gap, isHole } from './scan-source.ts';
 
-export interface Reported extends Finding {
+export interface Reported extends ContentFinding {
   /** Of a text; JSON has paths. */
   readonly line?: number;
   readonly column?: number;
@@ -84,7 +84,7 @@ function placeText({ name }: Report, { path, line, column }: Reported): string {
   return path === null ? `${name}:${line}:${column}` : `${name}: ${path}`;
 }
 
-function partText({ part }: Finding): string {
+function partText({ part }: ContentFinding): string {
   return part === undefined ? '' : ` (part ${part.index + 1} of ${part.count})`;
 }
 

@@ -1,15 +1,15 @@
 // Reads a file as JSON or text and runs the detectors on it: without limits, or with those of the gates.
 import { type Failure, isFailure, isObject } from '@subluminal/contracts';
 import {
-  type Finding,
-  type Limits,
+  type ContentFinding,
+  type ScanLimits,
   type ScanOptions,
+  type ScanVerdict,
   type Strictness,
   scanJson,
   scanText,
   scanToolDefinition,
   type Unscanned,
-  type Verdict,
 } from '@subluminal/core/detect';
 import { canonicalize } from '@subluminal/core/json';
 import { readFileBytes } from '../input/read-file.ts';
@@ -69,7 +69,7 @@ export type Gap =
   | { readonly reason: 'not_utf8'; readonly path: null; readonly count: number };
 
 export interface SourceFindings {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ContentFinding[];
   readonly gaps: readonly Gap[];
   readonly scannedUnits: number;
 }
@@ -80,7 +80,7 @@ export interface ScanSettings {
 }
 
 /** No file that is read has more of either. */
-const WIDE: Partial<Limits> = { unitsMax: SOURCE_BYTES_MAX, nodesMax: SOURCE_BYTES_MAX };
+const WIDE: Partial<ScanLimits> = { unitsMax: SOURCE_BYTES_MAX, nodesMax: SOURCE_BYTES_MAX };
 const TOOLS_MAX = 10_000;
 
 /** Everything that a file holds. */
@@ -93,11 +93,15 @@ export function scanWhole(source: Source, looking: ScanSettings): SourceFindings
 }
 
 /** What a gate would see of it. */
-export function gateVerdict(source: Source, looking: ScanSettings): Verdict {
+export function gateVerdict(source: Source, looking: ScanSettings): ScanVerdict {
   return verdictOf(source, looking, {});
 }
 
-function verdictOf(source: Source, looking: ScanSettings, limits: Partial<Limits>): Verdict {
+function verdictOf(
+  source: Source,
+  looking: ScanSettings,
+  limits: Partial<ScanLimits>,
+): ScanVerdict {
   const { as: strictness, fingerprint } = looking;
   const options: ScanOptions = { fingerprint, strictness, limits };
   if (source.json === undefined) return scanText(source.text, options);
@@ -108,7 +112,10 @@ function verdictOf(source: Source, looking: ScanSettings, limits: Partial<Limits
 }
 
 /** Names that no tool should have, wherever a list of tools may stand. */
-function oddNames(value: unknown, fingerprint: ScanSettings['fingerprint']): readonly Finding[] {
+function oddNames(
+  value: unknown,
+  fingerprint: ScanSettings['fingerprint'],
+): readonly ContentFinding[] {
   return toolsIn(value).flatMap(({ path, tool }) => {
     const name: unknown = isObject(tool) ? tool['name'] : undefined;
     if (typeof name !== 'string') return [];

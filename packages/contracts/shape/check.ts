@@ -30,7 +30,7 @@ const JSON_NODES_MAX = 100_000;
 
 /** Reads a value against a shape; an empty list means that it fits. */
 export function check(shape: Shape, value: unknown): readonly Mismatch[] {
-  const walk = new Walk();
+  const walk = new ShapeWalk();
   walk.visit(shape, value);
   return walk.found;
 }
@@ -58,7 +58,7 @@ export function parserFor<T>(shape: Shape): (value: unknown) => Parsed<T> {
 }
 
 /** One pass over a value: where it is, and what it has found so far. */
-class Walk {
+class ShapeWalk {
   readonly found: Mismatch[] = [];
   readonly #path: (string | number)[] = [];
   #jsonNodesLeft = JSON_NODES_MAX;

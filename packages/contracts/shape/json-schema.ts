@@ -20,12 +20,12 @@ export interface SchemaOptions {
 /** The keyword; an object with a literal `then` would look like a promise. */
 const THEN = 'then';
 
-type Names = ReadonlyMap<Shape, string>;
+type ShapeNames = ReadonlyMap<Shape, string>;
 
 /** The schema of one shape, or with `undefined` a schema that only holds its definitions. */
 export function jsonSchema(shape: Shape | undefined, options: SchemaOptions): JsonObject {
   const { id, title, description, defs } = options;
-  const names: Names = new Map(Object.entries(defs).map(([name, def]) => [def, name]));
+  const names: ShapeNames = new Map(Object.entries(defs).map(([name, def]) => [def, name]));
   const definitions = Object.entries(defs).map(([name, def]): [string, JsonObject] => [
     name,
     schemaOf(def, names),
@@ -40,12 +40,12 @@ export function jsonSchema(shape: Shape | undefined, options: SchemaOptions): Js
   };
 }
 
-function refOrSchema(shape: Shape, names: Names): JsonObject {
+function refOrSchema(shape: Shape, names: ShapeNames): JsonObject {
   const name = names.get(shape);
   return name === undefined ? schemaOf(shape, names) : { $ref: `#/$defs/${name}` };
 }
 
-function schemaOf(shape: Shape, names: Names): JsonObject {
+function schemaOf(shape: Shape, names: ShapeNames): JsonObject {
   switch (shape.kind) {
     case 'object':
       return objectSchema(shape, names);
@@ -115,7 +115,7 @@ function leafSchema(shape: LeafShape): JsonObject {
   }
 }
 
-function objectSchema(shape: ObjectShape, names: Names): JsonObject {
+function objectSchema(shape: ObjectShape, names: ShapeNames): JsonObject {
   const fields = Object.entries(shape.fields);
   const properties: [string, JsonValue][] = fields.map(([name, field]) => [
     name,

@@ -10,7 +10,7 @@ import { TASKS } from './methods.ts';
 import { hasSmallLimit } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { callOfTask, taskBegun } from './task-tools.ts';
-import { mergedNote, passageWith, quoted, refusedPassage } from './verdicts.ts';
+import { mergedNote, passageWith, quotedName, refusedPassage } from './verdicts.ts';
 import { isSameShape, withTexts } from './walk.ts';
 
 /** A value that goes on its way, or the refusal that arrives instead. */
@@ -74,7 +74,7 @@ function tooLarge(summary: string): RefusedPassage {
 }
 
 function ofTool({ call }: Passing): string {
-  return call === undefined ? '' : ` of ${quoted(call.tool)}`;
+  return call === undefined ? '' : ` of ${quotedName(call.tool)}`;
 }
 
 /** Findings are redacted or tagged; what must not arrive does not. */
@@ -99,7 +99,7 @@ function scanInbound(memory: Memory, message: Passing, nowMs: number): Treated {
 function subjectOf(message: Passing): string {
   const { kind, call, method } = message;
   if (call !== undefined) return `The answer${ofTool(message)}`;
-  const name = quoted(method);
+  const name = quotedName(method);
   return kind === 'answer' ? `The answer to ${name}` : `The message ${name} of the server`;
 }
 

@@ -9,17 +9,17 @@ import {
   type Action,
   type Actions,
   applyActions,
+  type ContentFinding,
   type Direction,
-  type Finding,
   type FindingClass,
+  type ScanVerdict,
   scanJson,
   suppress,
-  type Verdict,
 } from '../scan/detect/index.ts';
 import type { ContentNote, GuardedCall, Passage } from '../session/guard.ts';
 import { visible } from '../text/visible.ts';
 import type { Memory } from './memory.ts';
-import { mergedNote, quoted, refusedPassage, SAME, type Stop, WEAKER } from './verdicts.ts';
+import { mergedNote, quotedName, refusedPassage, SAME, type Stop, WEAKER } from './verdicts.ts';
 
 interface ScannedValue {
   readonly direction: Direction;
@@ -107,8 +107,8 @@ function noteFor(
 }
 
 /** The strongest findings: `body` (a secret, github-token). */
-function wordsFor({ findings, unscanned }: Verdict, actions: Actions[Direction]): string {
-  const isStopped = ({ class: name }: Finding) => ['block', 'ask'].includes(actions[name]);
+function wordsFor({ findings, unscanned }: ScanVerdict, actions: Actions[Direction]): string {
+  const isStopped = ({ class: name }: ContentFinding) => ['block', 'ask'].includes(actions[name]);
   const chosen = findings.filter(isStopped);
   const shown = (chosen.length > 0 ? chosen : findings).map(
     ({ path, class: name, rule }) => `${placeOf(path)}(${CLASS_WORDS[name]}, ${rule})`,
@@ -164,7 +164,7 @@ function outboundBeside(
   const { action, note, words } = judged;
   if (action === 'allow' || action === 'tag') return { stops: [], note };
   const enforced = memory.options.enforces.content;
-  const what = `beside its arguments, the call of ${quoted(tool)} holds ${words}`;
+  const what = `beside its arguments, the call of ${quotedName(tool)} holds ${words}`;
   const stop = stopFor(section, { action: 'block', enforced, what });
   return { stops: [stop], note: note && { ...note, action: enforced ? 'block' : 'tag' } };
 }
@@ -177,7 +177,7 @@ function outboundArgs(
   const { args, tool } = call;
   const { content: enforced, asks } = memory.options.enforces;
   const stopWith = (action: Action, words: string) => {
-    const what = `the arguments of ${quoted(tool)} hold ${words}`;
+    const what = `the arguments of ${quotedName(tool)} hold ${words}`;
     return isFirm(action) ? [stopFor(section, { action, enforced, what })] : [];
   };
   if (args === undefined) {

@@ -3,11 +3,11 @@ import { type FullContentSection, unscannedAction } from '@subluminal/contracts'
 import {
   applyActions,
   type FindingClass,
+  type ScanVerdict,
   scanInstructions,
   scanListed,
   scanToolDefinition,
   suppress,
-  type Verdict,
 } from '../scan/detect/index.ts';
 import type { Memory } from './memory.ts';
 import { nameOf } from './walk.ts';
@@ -59,7 +59,7 @@ function scanned(
   { options }: Memory,
   section: FullContentSection,
   { kind, value }: Definition,
-): Verdict {
+): ScanVerdict {
   const classes = CLASSES.filter((name) => section.definitions[name] !== 'allow');
   const how = { fingerprint: options.fingerprint, classes };
   if (kind === 'tool') return scanToolDefinition(value, how);

@@ -4,7 +4,7 @@ import type { Envelope, GuardedCall, Passage, Passing, Way } from '../session/gu
 import { compatible } from '../surface/names/spelling.ts';
 import type { LeakFinder } from './leak-finder.ts';
 import type { GuardOptions } from './options.ts';
-import { mergedNote, quoted, refusedPassage, type Stop } from './verdicts.ts';
+import { mergedNote, quotedName, refusedPassage, type Stop } from './verdicts.ts';
 import { holdsNumber, isWalkable, textsOf, withTexts } from './walk.ts';
 
 /** The names of the secrets in a value, at any place of it. */
@@ -69,7 +69,7 @@ export function leakStop(
     const stop: Stop = {
       ...base,
       reason_code: 'ARGS_NOT_INSPECTED',
-      summary: `${quoted(tool)} is blocked: its arguments are too large to be searched for secrets of the server.`,
+      summary: `${quotedName(tool)} is blocked: its arguments are too large to be searched for secrets of the server.`,
       advice: 'Send fewer or flatter arguments.',
     };
     return { stop, findings: ['unscanned:too_long'] };
@@ -83,7 +83,7 @@ export function leakStop(
   const stop: Stop = {
     ...base,
     reason_code: 'LEAK_BLOCKED',
-    summary: `${quoted(tool)} is blocked: it holds a secret that was entrusted to the server.`,
+    summary: `${quotedName(tool)} is blocked: it holds a secret that was entrusted to the server.`,
     advice: 'Leave the secret out; the server has it already and needs it from nobody.',
   };
   return { stop, findings: findingsFor(names) };
@@ -137,7 +137,7 @@ export function passageWithoutLeaks(
   const texts = way === 'in' && numbers.length > 0 ? [] : leaksIn(leaks, value);
   const names = [...texts, ...numbers];
   if (names.length === 0) return then(message);
-  const refused = () => heldBack(quoted(message.method), 'it', names);
+  const refused = () => heldBack(quotedName(message.method), 'it', names);
   if (way === 'out' || numbers.length > 0) return refused();
   const cleaned = withTexts(value, (text) => leaks.redact(text));
   // It stands where nothing can be put in its place, or it is spread over several places.

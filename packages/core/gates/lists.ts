@@ -14,7 +14,7 @@ import { uncached } from '../surface/list.ts';
 import { badNames } from './definitions.ts';
 import type { Memory } from './memory.ts';
 import { reviewTools, tellMissing } from './pinned.ts';
-import { passageWith, quoted, refusedPassage, SAME } from './verdicts.ts';
+import { passageWith, quotedName, refusedPassage, SAME } from './verdicts.ts';
 import { nameOf, namesOf } from './walk.ts';
 
 export const LISTS = {
@@ -41,7 +41,7 @@ export function isList(method: string): method is ListMethod {
 }
 
 /** One page of a list as the agent may see it. */
-export function listed(memory: Memory, method: ListMethod, page: Page): Passage {
+export function listedPage(memory: Memory, method: ListMethod, page: Page): Passage {
   const { value, nowMs } = page;
   const { field, key } = LISTS[method];
   const items = listItems(value, field);
@@ -230,7 +230,7 @@ function tellLookAlikes(memory: Memory, tools: readonly string[]): void {
     const own = names.find((named) => named.server === server);
     const rest = names.filter((named) => named !== own).slice(0, COLLIDING_SHOWN_MAX);
     if (own === undefined || rest.length === 0) continue;
-    const shown = rest.map((named) => quoted(`${named.server}/${named.tool}`));
+    const shown = rest.map((named) => quotedName(`${named.server}/${named.tool}`));
     const how = kind === 'same_name' ? 'has the same name as' : 'can be taken for';
     memory.board.tell({
       what: 'look_alike',

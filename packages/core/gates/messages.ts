@@ -7,7 +7,7 @@ import { inboundPassage, resultPassage } from './answers.ts';
 import { judge } from './content.ts';
 import { isBadDefinition } from './definitions.ts';
 import { passageWithoutLeaks } from './leaks.ts';
-import { isList, LISTS, type ListMethod, listed, type Page } from './lists.ts';
+import { isList, LISTS, type ListMethod, listedPage, type Page } from './lists.ts';
 import type { Memory } from './memory.ts';
 import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
 import { oversizedPassage } from './oversized-messages.ts';
@@ -21,21 +21,21 @@ import {
   clean,
   mergedNote,
   passageWith,
-  quoted,
+  quotedName,
   refusedPassage,
   SAME,
   withoutName,
 } from './verdicts.ts';
 import { holdsOnlySafeNumbers, isSameShape, isWalkable } from './walk.ts';
 
-interface Seen {
+interface SeenMessage {
   readonly way: Way;
   readonly message: Passing;
   readonly nowMs: number;
 }
 
 /** What becomes of a message; the words about it hold no secret. */
-export function passageOf(memory: Memory, seenMessages: SeenMessages, seen: Seen): Passage {
+export function passageOf(memory: Memory, seenMessages: SeenMessages, seen: SeenMessage): Passage {
   const { way, message, nowMs } = seen;
   const { kind, method } = message;
   const { options } = memory;
@@ -81,17 +81,21 @@ function incoming(memory: Memory, message: Passing, nowMs: number): Passage {
 function listPassage(
   memory: Memory,
   method: ListMethod,
-  { message, nowMs }: Omit<Seen, 'way'>,
+  { message, nowMs }: Omit<SeenMessage, 'way'>,
 ): Passage {
   const { value } = message;
   const { field } = LISTS[method];
-  if (!isObject(value)) return listed(memory, method, { value, nowMs });
+  if (!isObject(value)) return listedPage(memory, method, { value, nowMs });
   const { [field]: items, ...rest } = value;
   const beside = inboundPassage(memory, { ...message, value: rest }, nowMs);
   if (beside.kind === 'refused') return beside;
   const others = beside.kind === 'changed' ? beside.value : undefined;
   const calm = isObject(others) ? { ...others, [field]: items } : value;
-  const passage = listed(memory, method, { value: calm, nowMs, texts: textsOf(memory, message) });
+  const passage = listedPage(memory, method, {
+    value: calm,
+    nowMs,
+    texts: textsOf(memory, message),
+  });
   if (passage.kind === 'refused') return passage;
   const note = mergedNote([beside.note, passage.note], memory.options);
   return passageWith(value, passage.kind === 'changed' ? passage.value : calm, note);
@@ -210,7 +214,7 @@ function scanOutbound(memory: Memory, message: Passing, nowMs: number): Passage 
   if (!options.enforces.content) return { kind: 'same', note };
   const isFirm = action === 'block' || action === 'ask';
   if (isFirm || !isSameShape(value, judged.value)) {
-    const summary = `${quoted(method)} is not sent: it has ${judged.words}.`;
+    const summary = `${quotedName(method)} is not sent: it has ${judged.words}.`;
     const hint = 'Leave it out, and send it again.';
     return refusedPassage({ reason_code: 'CONTENT_BLOCKED', summary, hint }, note?.findings ?? []);
   }

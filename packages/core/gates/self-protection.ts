@@ -6,7 +6,7 @@ import { visible } from '../text/visible.ts';
 import { mayNamePath } from './may-name-path.ts';
 import { type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';
 import type { GuardOptions, SelfProtection } from './options.ts';
-import { quoted, refusedPassage, type Stop } from './verdicts.ts';
+import { quotedName, refusedPassage, type Stop } from './verdicts.ts';
 
 const ADVICE =
   'This is not for an agent to read or change: tell the person what is needed, so that they do it themselves.';
@@ -82,7 +82,7 @@ function stopFor(
     rule: 'gate:self-protection',
     enforced: selfProtection.enforced,
     reason_code: 'SELF_PROTECTION',
-    summary: `${quoted(tool)} is blocked: ${why}.`,
+    summary: `${quotedName(tool)} is blocked: ${why}.`,
     advice: why === UNREAD ? SPLIT : ADVICE,
     severity: 'critical',
   };
@@ -99,7 +99,7 @@ export function selfPassage(
   if (why === undefined) return undefined;
   return refusedPassage({
     reason_code: 'SELF_PROTECTION',
-    summary: `${quoted(method)} is not sent: ${why}.`,
+    summary: `${quotedName(method)} is not sent: ${why}.`,
     hint: why === UNREAD ? SPLIT : ADVICE,
   });
 }

@@ -56,7 +56,7 @@ export function clean(text: string, { redact }: Redactor): string {
 const NAME_LENGTHS = [200, 120, 80];
 
 /** The name of a tool or a method in a sentence. */
-export function quoted(name: string): string {
+export function quotedName(name: string): string {
   return `\`${visible(name, 120)}\``;
 }
 

@@ -59,14 +59,14 @@ export function normalizeGlob(glob: string): string {
 }
 
 /** A stretch of the glob, and where it starts. */
-interface Piece {
+interface GlobPiece {
   readonly text: string;
   readonly start: number;
 }
 
 /** What stands outside of braces as one choice, what stands inside as several. */
-function splitBraces(glob: string): (readonly Piece[])[] | GlobError {
-  const parts: (readonly Piece[])[] = [];
+function splitBraces(glob: string): (readonly GlobPiece[])[] | GlobError {
+  const parts: (readonly GlobPiece[])[] = [];
   let alternatives = 1;
   let start = 0;
   let index = 0;
@@ -93,15 +93,17 @@ function splitBraces(glob: string): (readonly Piece[])[] | GlobError {
 }
 
 /** Every way to choose one piece of each part. */
-function alternativesOf(parts: readonly (readonly Piece[])[]): readonly (readonly Piece[])[] {
-  return parts.reduce<readonly (readonly Piece[])[]>(
+function alternativesOf(
+  parts: readonly (readonly GlobPiece[])[],
+): readonly (readonly GlobPiece[])[] {
+  return parts.reduce<readonly (readonly GlobPiece[])[]>(
     (chosen, options) => chosen.flatMap((pieces) => options.map((option) => [...pieces, option])),
     [[]],
   );
 }
 
 /** Where a place of one alternative stands in the glob as written. */
-function sourceOffset(pieces: readonly Piece[], offset: number): number {
+function sourceOffset(pieces: readonly GlobPiece[], offset: number): number {
   let rest = offset;
   for (const { text, start } of pieces) {
     if (rest < text.length) return start + rest;
@@ -121,8 +123,8 @@ function closingBrace(glob: string, start: number): number | GlobError {
   return fail('a `{` without its `}`', start);
 }
 
-function splitOptions(glob: string, from: number, to: number): readonly Piece[] {
-  const options: Piece[] = [];
+function splitOptions(glob: string, from: number, to: number): readonly GlobPiece[] {
+  const options: GlobPiece[] = [];
   let start = from;
   for (let index = from; index < to; index++) {
     const char = glob[index];

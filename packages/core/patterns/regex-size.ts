@@ -8,7 +8,7 @@ interface RegexSize {
   readonly repeats: number;
 }
 
-interface Group {
+interface RegexGroup {
   parts: number;
   /** The part of it that a repetition would repeat. */
   last: number;
@@ -21,8 +21,8 @@ const CLASS = /\[\^?\]?(?:\[:\^?\w*:\]|\\[\s\S]|[^\]\\])*\]?/uy;
 
 /** Estimates a size; what is no valid expression gets some number, and fails to compile. */
 export function regexSize(source: string): RegexSize {
-  const outer: Group[] = [];
-  let group: Group = { parts: 0, last: 0 };
+  const outer: RegexGroup[] = [];
+  let group: RegexGroup = { parts: 0, last: 0 };
   let repeats = 0;
   let index = 0;
   while (index < source.length) {
@@ -51,7 +51,7 @@ export function regexSize(source: string): RegexSize {
   return { parts, repeats };
 }
 
-function addPart(group: Group, parts: number): void {
+function addPart(group: RegexGroup, parts: number): void {
   group.parts += parts;
   group.last = parts;
 }

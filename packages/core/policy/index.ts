@@ -11,8 +11,8 @@ export {
   compileBundle,
   compileDocument,
   compileTightened,
-  documentOf,
   policiesIn,
+  snapshotJson,
   withoutTrustedFields,
   withProfile,
 } from './compile/snapshot.ts';

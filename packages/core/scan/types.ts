@@ -19,7 +19,7 @@ export interface Scanned {
   readonly truncated: boolean;
 }
 
-export interface Place extends Scanned {
+export interface KeywordPlace extends Scanned {
   /** Where the keyword begins. */
   readonly at: number;
 }
@@ -32,9 +32,9 @@ export interface Rule {
   readonly anyCase: boolean;
   /** A keyword inside of a word counts only right behind an escape. */
   readonly edge?: boolean;
-  readonly match: (place: Place) => Match | undefined;
+  readonly match: (place: KeywordPlace) => Match | undefined;
   /** Where to ask again after a miss, for rules whose misses are expensive. */
-  readonly missedTo?: (place: Place) => number;
+  readonly missedTo?: (place: KeywordPlace) => number;
 }
 
 /** A user's own pattern, already compiled. */

@@ -9,12 +9,12 @@ import {
   INVALID_PARAMS,
   refusalLine,
 } from './answer-lines.ts';
-import { type Context, eraOf, report, type Step } from './context.ts';
+import { type Context, eraOf, type MessageStep, report } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
 import { emitEnd, NOT_INSPECTED, withoutSecrets } from './record-call.ts';
 
 /** Forwards what may pass, answers what may not. */
-export function applyDecision(context: Context, step: Step, decided: DecidedCall): void {
+export function applyDecision(context: Context, step: MessageStep, decided: DecidedCall): void {
   if (decided.outcome.decision.action !== 'ALLOW') return refuse(context, step, decided);
   if (context.exit !== undefined) return answerGone(context, step, decided);
   const { id, read, outcome } = decided;
@@ -36,7 +36,7 @@ export function applyDecision(context: Context, step: Step, decided: DecidedCall
 }
 
 /** Lets a call pass as it was written, or with what a gate has put in place of its arguments. */
-function pass(step: Step, { read, outcome }: DecidedCall): void {
+function pass(step: MessageStep, { read, outcome }: DecidedCall): void {
   const { bytes, forward, out } = step;
   const text = outcome.gated?.argsText;
   if (text === undefined) {
@@ -55,7 +55,7 @@ function slim({ identity, server_name, tool_name, args_hash, bytes_in }: Call): 
   return { identity, server_name, tool_name, args_hash, bytes_in };
 }
 
-function refuse(context: Context, step: Step, decided: DecidedCall): void {
+function refuse(context: Context, step: MessageStep, decided: DecidedCall): void {
   const { id, read, outcome } = decided;
   const { ref, fault, version } = read;
   const { decision } = outcome;
@@ -91,7 +91,7 @@ function refuse(context: Context, step: Step, decided: DecidedCall): void {
 }
 
 /** An allowed call for a server that is no longer there. */
-function answerGone(context: Context, step: Step, { id, read }: DecidedCall): void {
+function answerGone(context: Context, step: MessageStep, { id, read }: DecidedCall): void {
   const message = exitWords(context);
   const error = { class: 'transport', message } as const;
   context.counts.errors++;

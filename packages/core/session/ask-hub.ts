@@ -4,10 +4,10 @@ import type { Decision } from '@subluminal/contracts';
 import { candidatesFor, type Snapshot } from '../policy/compile/snapshot.ts';
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import { countsAcrossServers } from '../policy/rules/index.ts';
-import type { Context, Step } from './context.ts';
+import type { Context, MessageStep } from './context.ts';
 import type { Judgement } from './decide-call.ts';
 import { mergeNotes } from './gate-notes.ts';
-import type { HubAnswer, Question } from './types.ts';
+import type { HubAnswer, HubQuestion } from './types.ts';
 
 const UNANSWERED = {
   rule_id: null,
@@ -39,7 +39,11 @@ export function asksHub(
 }
 
 /** The limits of the manifest that the hub must count this call for. */
-export function limitsFor({ guard }: Context, { nowMs }: Step, call: Call): Question['limits'] {
+export function limitsFor(
+  { guard }: Context,
+  { nowMs }: MessageStep,
+  call: Call,
+): HubQuestion['limits'] {
   if (guard?.isLimited?.(call.tool_name) !== true) return undefined;
   const seen = {
     tool: call.tool_name,
@@ -51,7 +55,11 @@ export function limitsFor({ guard }: Context, { nowMs }: Step, call: Call): Ques
 }
 
 /** What the hub decided about a call. Where it said nothing, the profile decides. */
-export function outcomeAtHub(context: Context, { answers }: Step, callId: string): Judgement {
+export function outcomeAtHub(
+  context: Context,
+  { answers }: MessageStep,
+  callId: string,
+): Judgement {
   return hubOutcome(context, answers?.find((answer) => answer.callId === callId)?.outcome);
 }
 

@@ -5,7 +5,7 @@ import type { Decision } from '@subluminal/contracts';
 import { candidatesFor, policiesIn } from '../policy/compile/snapshot.ts';
 import type { TraceStep } from '../policy/index.ts';
 import { ruleRole } from '../policy/rules/index.ts';
-import type { Context, Step } from './context.ts';
+import type { Context, MessageStep } from './context.ts';
 import type { DecidedCall, Judgement } from './decide-call.ts';
 import type { LazyEnvelope, ReadCall } from './read-call.ts';
 import { emitApproval, previewText } from './record-call.ts';
@@ -120,7 +120,11 @@ function isApproved({ outcome }: TraceStep): boolean {
 type AskedApproval = NonNullable<Decision['approval']>;
 
 /** Puts a request before people and on record; undefined when nobody can be asked. */
-export function askPeople(context: Context, step: Step, decided: DecidedCall): string | undefined {
+export function askPeople(
+  context: Context,
+  step: MessageStep,
+  decided: DecidedCall,
+): string | undefined {
   const { approval, rule_id } = decided.outcome.decision;
   if (approval === undefined) throw new Error('this call needs no approval');
   // For a server that is gone, nobody needs to be asked.
@@ -139,7 +143,11 @@ export const UNAVAILABLE = {
 };
 
 /** The refusal of a call that may be tried again tells how it gets approved. */
-export function askForRetry(context: Context, step: Step, decided: DecidedCall): DecidedCall {
+export function askForRetry(
+  context: Context,
+  step: MessageStep,
+  decided: DecidedCall,
+): DecidedCall {
   const { decision } = decided.outcome;
   const { hint, rule_id, severity } = decision;
   const { call } = decided.read;

@@ -7,9 +7,9 @@ import {
   type BatchItems,
   type Context,
   type Message,
+  type MessageStep,
   other,
   report,
-  type Step,
   takesBatches,
 } from './context.ts';
 import { peek } from './peek/peek.ts';
@@ -23,7 +23,7 @@ import {
 import { recordRefused, reject } from './reject-message.ts';
 import type { Command } from './types.ts';
 
-type Govern = (context: Context, step: Step, seen: Seen) => void;
+type Govern = (context: Context, step: MessageStep, seen: Seen) => void;
 
 const OPEN = asciiBytes('[');
 const SEPARATOR = asciiBytes(',');
@@ -45,7 +45,7 @@ function readItems({ from, bytes: whole }: Message, itemsMax: number): BatchItem
   return { ok: true, items };
 }
 
-export function governBatch(context: Context, step: Step, govern: Govern): void {
+export function governBatch(context: Context, step: MessageStep, govern: Govern): void {
   if (step.message === undefined) throw new Error('a batch is read before it is governed');
   const found = batchItems(context, step.message);
   if (!takesBatches(context)) return refuseBatch(context, step, found);
@@ -75,7 +75,7 @@ export function governBatch(context: Context, step: Step, govern: Govern): void 
 }
 
 /** Every request in it gets its answer, so that nobody waits for one that never comes. */
-function refuseBatch(context: Context, step: Step, found: BatchItems): void {
+function refuseBatch(context: Context, step: MessageStep, found: BatchItems): void {
   const detail = 'JSON-RPC batches are only taken where MCP 2025-03-26 was negotiated.';
   const told = { reason: 'batch', detail, asks: true, code: INVALID_REQUEST } as const;
   const ids = step.from === 'agent' && found.ok ? requestIds(found.items) : [];

@@ -90,7 +90,7 @@ export type BatchItems =
     };
 
 /** One message on its way: its bytes, the time, and what has been decided to do. */
-export interface Step {
+export interface MessageStep {
   readonly from: Side;
   readonly bytes: Uint8Array;
   readonly nowMs: number;
@@ -140,7 +140,7 @@ export function createContext(config: SessionConfig): Context {
   };
 }
 
-export function stepFor(from: Side, bytes: Uint8Array, nowMs: number): Step {
+export function stepFor(from: Side, bytes: Uint8Array, nowMs: number): MessageStep {
   return { from, bytes, nowMs, out: [], forward: { do: 'forward', to: other(from) } };
 }
 
@@ -175,7 +175,7 @@ function isJsonObject(value: unknown): value is JsonObject {
 
 /** Tells an operator what became of a message. */
 export function report(
-  step: Step,
+  step: MessageStep,
   told: Omit<Report, 'from' | 'bytes' | 'sample'>,
   offset = -1,
 ): void {

@@ -7,7 +7,7 @@ import { carryState, withoutMarks as dropMarks } from '../policy/decide/state.ts
 import type { Call, Outcome, PolicyState, TraceStep } from '../policy/index.ts';
 import { outcomeAtHub } from './ask-hub.ts';
 import { isGranted, takeGrants } from './ask-people.ts';
-import type { Context, Step } from './context.ts';
+import type { Context, MessageStep } from './context.ts';
 import { mergeNotes } from './gate-notes.ts';
 import type { ContentNote, Envelope, GateVerdict, GuardedCall, LimitVerdict } from './guard.ts';
 import type { MessageId } from './peek/types.ts';
@@ -24,7 +24,7 @@ export interface DecidedCall {
 }
 
 /** The decision on a call, with the grants that it uses up. */
-export function concludeCall(context: Context, step: Step, read: ReadCall): DecidedCall {
+export function concludeCall(context: Context, step: MessageStep, read: ReadCall): DecidedCall {
   if (read.fault === undefined && !read.shared) {
     return { read, id: undefined, ...decideWith(context, step, { read, said: NONE }) };
   }
@@ -33,7 +33,7 @@ export function concludeCall(context: Context, step: Step, read: ReadCall): Deci
   return grantsTaken(context, { read, id: undefined, outcome }, NONE);
 }
 
-export function outcomeOf(context: Context, step: Step, read: ReadCall): Judgement {
+export function outcomeOf(context: Context, step: MessageStep, read: ReadCall): Judgement {
   const { snapshot, state } = context;
   if (read.shared) return outcomeAtHub(context, step, read.ref.call_id);
   if (read.fault === undefined) return decide(snapshot, read.call, state, step.nowMs);
@@ -62,7 +62,11 @@ interface ApprovedCall {
 }
 
 /** Decides a call that a person has approved for these rules, besides what grants satisfy. */
-export function decideWith(context: Context, step: Step, { read, said }: ApprovedCall): Concluded {
+export function decideWith(
+  context: Context,
+  step: MessageStep,
+  { read, said }: ApprovedCall,
+): Concluded {
   const { call } = read;
   const approved =
     said.length === 0 ? call : withApproved(call, [...(call.approved ?? []), ...said]);
@@ -200,7 +204,7 @@ class GatedCall implements GuardedCall {
  * Who refuses comes first, then who asks for a person: the surface, the rules, the content; of those
  * who ask, the rules come first. The rules have been asked in any case, so that they count.
  */
-export function throughGates(context: Context, step: Step, asked: GateInput): Judgement {
+export function throughGates(context: Context, step: MessageStep, asked: GateInput): Judgement {
   const { guard } = context;
   const { rules, read } = asked;
   if (guard === undefined) return rules;

@@ -4,7 +4,7 @@ import { errorLine, exitWords, INTERNAL_ERROR, INVALID_REQUEST } from './answer-
 import { applyDecision } from './apply-decision.ts';
 import { askForRetry } from './ask-people.ts';
 import { governBatch } from './batch.ts';
-import { type Context, type OpenRequest, report, type Step } from './context.ts';
+import { type Context, type MessageStep, type OpenRequest, report } from './context.ts';
 import { concludeCall } from './decide-call.ts';
 import { abandonHeld, holdCall } from './held-calls.ts';
 import { answerOnward, handOn, requestOnward } from './pass-message.ts';
@@ -14,7 +14,7 @@ import { readCall, type SeenCall } from './read-call.ts';
 import { emitEnd, endUnanswered, recordDecision, recordStart } from './record-call.ts';
 import { isUnambiguous, malformed, recordRefused, reject, UNASKED } from './reject-message.ts';
 
-export function fromAgent(context: Context, step: Step, seen: Seen): void {
+export function fromAgent(context: Context, step: MessageStep, seen: Seen): void {
   switch (seen.kind) {
     case 'request':
       return request(context, step, seen);
@@ -29,7 +29,7 @@ export function fromAgent(context: Context, step: Step, seen: Seen): void {
   }
 }
 
-function request(context: Context, step: Step, seen: SeenRequest): void {
+function request(context: Context, step: MessageStep, seen: SeenRequest): void {
   if (!admits(context, step, seen)) return;
   if (seen.method === TOOLS_CALL) return governCall(context, step, seen);
   if (!isUnambiguous(context, step, seen)) return;
@@ -38,20 +38,20 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
 }
 
 /** Answers a request for a server that is no longer there. */
-export function answerGone(context: Context, step: Step, { id }: SeenRequest): void {
+export function answerGone(context: Context, step: MessageStep, { id }: SeenRequest): void {
   const error = { code: INTERNAL_ERROR, message: exitWords(context) };
   step.out.push({ do: 'answer', to: 'agent', text: errorLine(id, error) });
   step.out.push({ do: 'drop', reason: 'no_server' });
 }
 
 /** Hands a request on, unless a gate refuses it. */
-export function passRequest(context: Context, step: Step, seen: SeenRequest): void {
+export function passRequest(context: Context, step: MessageStep, seen: SeenRequest): void {
   const onward = requestOnward(context, step, seen);
   if (onward.kind !== 'refused') openRequest(context, step, seen);
   handOn(context, step, onward);
 }
 
-function openRequest(context: Context, step: Step, { id, method }: SeenRequest): void {
+function openRequest(context: Context, step: MessageStep, { id, method }: SeenRequest): void {
   context.requests[step.from].add(id.json, {
     method,
     sinceMs: step.nowMs,
@@ -61,7 +61,7 @@ function openRequest(context: Context, step: Step, { id, method }: SeenRequest):
 }
 
 /** Whether the id is free and there is room; what the request says of its version is noted. */
-export function admits(context: Context, step: Step, seen: SeenRequest): boolean {
+export function admits(context: Context, step: MessageStep, seen: SeenRequest): boolean {
   const { id, method, params } = seen;
   const version =
     params.metaVersion ?? (method === 'initialize' ? params.protocolVersion : undefined);
@@ -93,7 +93,7 @@ export function admits(context: Context, step: Step, seen: SeenRequest): boolean
 }
 
 /** Its id now belongs to another request: no answer can be told to be its own. */
-function giveUp(context: Context, step: Step, open: OpenRequest): void {
+function giveUp(context: Context, step: MessageStep, open: OpenRequest): void {
   if (open.heldAs !== undefined) abandonHeld(context, step, open.heldAs);
   context.requests.agent.take(open.idJson);
   if (open.endedBy !== undefined) return;
@@ -101,7 +101,7 @@ function giveUp(context: Context, step: Step, open: OpenRequest): void {
   endUnanswered(context, step, { open, status: 'ERROR', error });
 }
 
-function notification(context: Context, step: Step, seen: SeenNotification): void {
+function notification(context: Context, step: MessageStep, seen: SeenNotification): void {
   if (seen.method === TOOLS_CALL) return governCall(context, step, seen);
   if (!isUnambiguous(context, step, seen)) return;
   if (seen.method === 'notifications/cancelled') cancel(context, step, seen);
@@ -113,7 +113,7 @@ function notification(context: Context, step: Step, seen: SeenNotification): voi
 }
 
 /** The agent no longer waits: the call has ended, though a late answer may still pass. */
-function cancel(context: Context, step: Step, { params }: SeenNotification): void {
+function cancel(context: Context, step: MessageStep, { params }: SeenNotification): void {
   const id = params.requestId?.json ?? '';
   const open = context.requests.agent.get(id);
   if (open === undefined || open.endedBy !== undefined) return;
@@ -128,7 +128,7 @@ function cancel(context: Context, step: Step, { params }: SeenNotification): voi
   emitEnd(step, open.call.ref, { status: 'CANCELLED', sinceMs, bytesOut: 0 });
 }
 
-function response(context: Context, step: Step, seen: SeenResponse): void {
+function response(context: Context, step: MessageStep, seen: SeenResponse): void {
   // An error about nothing in particular answers nobody, and harms nobody.
   const open = seen.id && context.requests.server.take(seen.id.json);
   if (seen.id !== undefined && open === undefined) {
@@ -141,7 +141,7 @@ function response(context: Context, step: Step, seen: SeenResponse): void {
 }
 
 /** Decides a call and carries the decision out. */
-function governCall(context: Context, step: Step, seen: SeenCall): void {
+function governCall(context: Context, step: MessageStep, seen: SeenCall): void {
   const id = seen.kind === 'request' ? seen.id : undefined;
   const read = readCall(context, step, seen);
   const decided = { ...concludeCall(context, step, read), id };

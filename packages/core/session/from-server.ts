@@ -7,10 +7,10 @@ import { stringText } from '../json/text.ts';
 import { governBatch } from './batch.ts';
 import {
   type Context,
+  type MessageStep,
   type OpenCall,
   type OpenRequest,
   report,
-  type Step,
   sizeOf,
 } from './context.ts';
 import { passRequest } from './from-agent.ts';
@@ -47,7 +47,7 @@ interface ServerAnswer {
 
 const MESSAGE_BYTES_MAX = 2_048;
 
-export function fromServer(context: Context, step: Step, seen: Seen): void {
+export function fromServer(context: Context, step: MessageStep, seen: Seen): void {
   switch (seen.kind) {
     case 'response':
       return response(context, step, seen);
@@ -62,13 +62,13 @@ export function fromServer(context: Context, step: Step, seen: Seen): void {
   }
 }
 
-function response(context: Context, step: Step, seen: SeenResponse): void {
+function response(context: Context, step: MessageStep, seen: SeenResponse): void {
   if (seen.forged) return forged(context, step);
   if (!settleAnswer(context, step, { seen, uninspected: undefined })) unsolicited(context, step);
 }
 
 /** Goes on with the answer as it is without what only we may say. */
-function forged(context: Context, step: Step): void {
+function forged(context: Context, step: MessageStep): void {
   const bytes = step.unseen === undefined ? withoutForgedMark(context, step) : undefined;
   const seen = bytes === undefined ? undefined : peek(bytes);
   if (bytes === undefined || seen?.kind !== 'response' || seen.forged) {
@@ -79,7 +79,7 @@ function forged(context: Context, step: Step): void {
   response(context, { ...step, bytes, forward }, seen);
 }
 
-function unsolicited(context: Context, step: Step): void {
+function unsolicited(context: Context, step: MessageStep): void {
   const detail = 'The server answered a request that is not open: unsolicited, or answered twice.';
   reject(context, step, { ...UNASKED, reason: 'unsolicited_answer', detail });
 }
@@ -100,7 +100,7 @@ function requestOf(
 /** Matches an answer with its request, records the end of a call, and hands it on. False if there is none. */
 export function settleAnswer(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { seen, uninspected }: ServerAnswer,
 ): boolean {
   const found = requestOf(context, seen);
@@ -129,7 +129,7 @@ export function settleAnswer(
 /** Remembers what the server asks for, as the agent gets it: only that can be answered. */
 function noteInputRequest(
   context: Context,
-  step: Step,
+  step: MessageStep,
   answer: Pick<Recorded, 'seen' | 'call' | 'onward'>,
 ): void {
   const { seen, call, onward } = answer;
@@ -148,7 +148,7 @@ interface Recorded extends ServerAnswer {
   readonly onward: Onward;
 }
 
-function recordAnswer(context: Context, step: Step, answer: Recorded): void {
+function recordAnswer(context: Context, step: MessageStep, answer: Recorded): void {
   const { open, call, uninspected, seen, onward } = answer;
   const isRefused = onward.kind === 'refused';
   endCall(context, step, {
@@ -165,7 +165,7 @@ function recordAnswer(context: Context, step: Step, answer: Recorded): void {
 }
 
 /** What the agent gets to see; of what it does not, nothing is shown. */
-function previewFor(context: Context, step: Step, answer: Recorded): Preview {
+function previewFor(context: Context, step: MessageStep, answer: Recorded): Preview {
   const { uninspected, onward, seen } = answer;
   if (uninspected !== undefined || onward.kind === 'refused') return NOT_INSPECTED;
   const isNew = onward.kind === 'rewritten';
@@ -175,7 +175,7 @@ function previewFor(context: Context, step: Step, answer: Recorded): Preview {
   return previewBytes(context, bytes, isNew ? onward.value : seen.result);
 }
 
-function errorOf(context: Context, step: Step, answer: Recorded): CallError | undefined {
+function errorOf(context: Context, step: MessageStep, answer: Recorded): CallError | undefined {
   const { seen, onward } = answer;
   if (onward.kind === 'refused') {
     const message = fitted(context.redact(onward.why.summary), MESSAGE_BYTES_MAX);
@@ -196,7 +196,7 @@ function errorOf(context: Context, step: Step, answer: Recorded): CallError | un
   return { class: 'upstream_error', message: text, ...(code !== undefined && { code }) };
 }
 
-function request(context: Context, step: Step, seen: SeenRequest): void {
+function request(context: Context, step: MessageStep, seen: SeenRequest): void {
   const { server } = context.requests;
   const open = server.get(seen.id.json);
   const taken = open !== undefined;
@@ -210,7 +210,7 @@ function request(context: Context, step: Step, seen: SeenRequest): void {
   passRequest(context, step, seen);
 }
 
-function notification(context: Context, step: Step, seen: SeenNotification): void {
+function notification(context: Context, step: MessageStep, seen: SeenNotification): void {
   if (seen.method === 'notifications/cancelled') {
     const open = context.requests.server.get(seen.params.requestId?.json ?? '');
     if (open !== undefined) context.requests.server.end(open, 'cancelled', step.nowMs);
@@ -228,7 +228,7 @@ const HOLDERS = [
 ] as const;
 
 /** The answer of a server without what only we may say; undefined when it cannot be taken out. */
-function withoutForgedMark(context: Context, step: Step): Uint8Array | undefined {
+function withoutForgedMark(context: Context, step: MessageStep): Uint8Array | undefined {
   const { bytes } = step;
   for (const [part, holder] of HOLDERS) {
     const range = memberRange(bytes, part);

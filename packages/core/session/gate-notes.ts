@@ -1,5 +1,5 @@
 // What the gates have to tell, bounded so that every event can hold it.
-import type { Context, Step } from './context.ts';
+import type { Context, MessageStep } from './context.ts';
 import type { ContentNote, SurfaceNotice } from './guard.ts';
 
 const FINDINGS_MAX = 100;
@@ -31,7 +31,7 @@ const DETAIL_LENGTH_MAX = 4_096;
 /** Puts on record what the gates have noticed since. */
 export function recordNotices(
   { config }: Context,
-  step: Step,
+  step: MessageStep,
   notices: readonly SurfaceNotice[],
 ): void {
   for (const notice of notices.slice(0, NOTICES_MAX)) {

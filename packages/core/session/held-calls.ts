@@ -7,7 +7,7 @@ import { progressLine } from './answer-lines.ts';
 import { applyDecision } from './apply-decision.ts';
 import { hubOutcome, limitsFor } from './ask-hub.ts';
 import { askForRetry, askPeople, UNAVAILABLE } from './ask-people.ts';
-import type { Context, Step } from './context.ts';
+import type { Context, MessageStep } from './context.ts';
 import {
   type DecidedCall,
   decideWith,
@@ -55,7 +55,7 @@ const ABANDONED = {
 const NEWLINE = asciiBytes('\n');
 
 /** Keeps a call until a person has answered. Nothing is counted yet: it is decided again then. */
-export function holdCall(context: Context, step: Step, decided: DecidedCall): void {
+export function holdCall(context: Context, step: MessageStep, decided: DecidedCall): void {
   const { id, read, outcome } = decided;
   const { approval } = outcome.decision;
   if (approval === undefined || id === undefined) throw new Error('this call needs no approval');
@@ -93,7 +93,7 @@ export function holdCall(context: Context, step: Step, decided: DecidedCall): vo
 /** A person, or time, has decided about a held call. */
 export function resolveHeld(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { callId, end }: { readonly callId: string; readonly end: ApprovalAnswer },
 ): void {
   const held = context.held.get(callId);
@@ -132,7 +132,11 @@ export function resolveHeld(
 }
 
 /** What the hub said about a held call that a person has approved. */
-export function consulted(context: Context, step: Step, answer: Omit<HubAnswer, 'at'>): void {
+export function consulted(
+  context: Context,
+  step: MessageStep,
+  answer: Omit<HubAnswer, 'at'>,
+): void {
   const held = context.held.get(answer.callId);
   if (held === undefined || !held.consulting) return;
   const rules = hubOutcome(context, answer.outcome);
@@ -143,7 +147,7 @@ export function consulted(context: Context, step: Step, answer: Omit<HubAnswer, 
 /** What the gates say of a held call that the hub has decided. */
 function gatedAgain(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { held, rules }: { readonly held: HeldCall; readonly rules: Judgement },
 ): DecidedCall {
   const { decided, said } = held;
@@ -155,7 +159,7 @@ function gatedAgain(
 /** Approved: the call passes, unless another rule refuses it or wants a person of its own. */
 function goOn(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { held, again }: { readonly held: HeldCall; readonly again: DecidedCall },
 ): void {
   const { approval } = again.outcome.decision;
@@ -179,7 +183,7 @@ function goOn(
 /** Ends the waiting: the decision is on record, then carried out. */
 function settle(
   context: Context,
-  step: Step,
+  step: MessageStep,
   settled: {
     readonly held: HeldCall;
     readonly end: ApprovalAnswer | 'cancelled';
@@ -199,7 +203,7 @@ function settle(
 }
 
 /** The agent sends nothing more, and may still listen: what it waits for is refused. */
-export function endHeld(context: Context, step: Step): void {
+export function endHeld(context: Context, step: MessageStep): void {
   for (const held of [...context.held.values()]) {
     const refused = refusedAs(held.decided, ABANDONED);
     const again = { ...refused, outcome: { ...refused.outcome, state: context.state } };
@@ -208,7 +212,11 @@ export function endHeld(context: Context, step: Step): void {
 }
 
 /** Ends a held call that nobody waits for any more. */
-export function abandonHeld(context: Context, step: Step, callId: string): HeldCall | undefined {
+export function abandonHeld(
+  context: Context,
+  step: MessageStep,
+  callId: string,
+): HeldCall | undefined {
   const held = context.held.get(callId);
   if (held === undefined) return undefined;
   const { decided, id, sinceMs } = held;
@@ -225,7 +233,7 @@ export function abandonHeld(context: Context, step: Step, callId: string): HeldC
 /** Decides again, so that counters count the call once; what a person refused never passes. */
 function refusal(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { held, end }: { readonly held: HeldCall; readonly end: Exclude<ApprovalAnswer, 'approved'> },
 ): DecidedCall {
   const { decided, said } = held;
@@ -252,7 +260,7 @@ function refusedAs(
 }
 
 /** Ends held calls whose time is up, and sends progress to the callers of the others. */
-export function tickHeld(context: Context, step: Step): void {
+export function tickHeld(context: Context, step: MessageStep): void {
   for (const [callId, held] of [...context.held]) {
     const { progressToken } = held.decided.read;
     if (step.nowMs >= held.untilMs && !held.consulting) {

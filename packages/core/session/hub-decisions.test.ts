@@ -11,7 +11,7 @@ import {
   readOnce,
   result,
 } from './playbook.test-support.ts';
-import type { Approver, HubAnswer, Question } from './types.ts';
+import type { Approver, HubAnswer, HubQuestion } from './types.ts';
 
 const shared = budget('cap', { limit_calls: 1 });
 const own = {
@@ -44,7 +44,7 @@ const REFUSED: HubAnswer['outcome'] = {
 };
 
 function answer(
-  questions: readonly Question[],
+  questions: readonly HubQuestion[],
   ...outcomes: readonly HubAnswer['outcome'][]
 ): readonly HubAnswer[] {
   return questions.map(({ ref }, index) => ({

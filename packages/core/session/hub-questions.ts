@@ -8,14 +8,14 @@ import { isObserved } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { Seen, SeenResponse } from './peek/types.ts';
 import { ambiguityAround, viewCall } from './read-call.ts';
-import type { Observation, Question } from './types.ts';
+import type { HubQuestion, Observation } from './types.ts';
 
 /** What the hub must be asked before a message goes in. */
 export function questionsIn(
   context: Context,
   message: Message,
   nowMs: number,
-): readonly Question[] {
+): readonly HubQuestion[] {
   if (context.config.hub !== true) return [];
   if (message.seen.kind === 'batch') {
     if (!takesBatches(context)) return [];

@@ -1,6 +1,6 @@
 // What the gates say of a message that is too large for them to see: at its head, which tells what it
 // may be, and at the end of a call, when the texts in it have gone by.
-import { type Context, type OpenRequest, other, type Step } from './context.ts';
+import { type Context, type MessageStep, type OpenRequest, other } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
 import type { GuardedCall, Passing, RefusedPassage } from './guard.ts';
 import { isSpeech, isUnheard, isWatched, refusalOf, UNHEARD, wayFrom } from './pass-message.ts';
@@ -18,7 +18,7 @@ const UNKNOWN = '';
 /** Why a message must not pass; whatever its head does not rule out counts. */
 export function refusedAtHead(
   context: Context,
-  step: Step,
+  step: MessageStep,
   soFar: OutlineSoFar,
 ): RefusedPassage | undefined {
   if (!isWatched(context)) return undefined;
@@ -30,7 +30,7 @@ export function refusedAtHead(
 }
 
 /** What the message may turn out to be. */
-function possible(context: Context, step: Step, soFar: OutlineSoFar): readonly Could[] {
+function possible(context: Context, step: MessageStep, soFar: OutlineSoFar): readonly Could[] {
   const { batch, faulty, answers, method, id } = soFar;
   const isUnclear = batch || faulty || (!answers && method === undefined);
   if (answers && !isUnclear) return possibleAnswers(context, step, soFar);
@@ -41,7 +41,11 @@ function possible(context: Context, step: Step, soFar: OutlineSoFar): readonly C
   return [...possibleAnswers(context, step, soFar), ...asked, ...told];
 }
 
-function possibleAnswers(context: Context, step: Step, { id }: OutlineSoFar): readonly Could[] {
+function possibleAnswers(
+  context: Context,
+  step: MessageStep,
+  { id }: OutlineSoFar,
+): readonly Could[] {
   const asked = context.requests[other(step.from)];
   // Most servers write the id last: it may answer any request that has no answer yet.
   const methods = id === undefined ? [...asked.methods()] : methodOf(asked.get(id.json));
@@ -55,7 +59,7 @@ function methodOf(open: OpenRequest | undefined): readonly string[] {
 
 function refusedAs(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { kind, method }: Could,
 ): RefusedPassage | undefined {
   const { guard, enforcing } = context;

@@ -7,7 +7,7 @@ import { INVALID_REQUEST } from './answer-lines.ts';
 import { applyDecision } from './apply-decision.ts';
 import { asksHub, limitsFor } from './ask-hub.ts';
 import { askForRetry, grantedRules } from './ask-people.ts';
-import { type Context, other, type Step, stepFor } from './context.ts';
+import { type Context, type MessageStep, other, stepFor } from './context.ts';
 import { concludeCall, type DecidedCall } from './decide-call.ts';
 import { admits, answerGone, fromAgent, passRequest } from './from-agent.ts';
 import { fromServer, settleAnswer } from './from-server.ts';
@@ -19,8 +19,8 @@ import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId, Seen } from './peek/types.ts';
 import { nextSeq, type ReadCall, readToolName, shownName } from './read-call.ts';
 import { NOT_INSPECTED, recordDecision, recordStart } from './record-call.ts';
-import { hashOf, malformed, recordEnded, recordRefused, reject } from './reject-message.ts';
-import type { Command, LargeEnd, Question, Side } from './types.ts';
+import { malformed, recordEnded, recordRefused, reject, rejectedHash } from './reject-message.ts';
+import type { Command, HubQuestion, LargeEnd, Side } from './types.ts';
 
 export interface LargeMessage {
   readonly outline: Outline;
@@ -68,7 +68,7 @@ export function headQuestions(
   context: Context,
   { call: viewed, from, bytes }: LargeHead,
   nowMs: number,
-): readonly Question[] {
+): readonly HubQuestion[] {
   if (viewed === undefined || context.config.hub !== true) return [];
   const { call, ref, fault } = viewed;
   if (fault !== undefined || !asksHub(context, call)) return [];
@@ -76,7 +76,7 @@ export function headQuestions(
 }
 
 /** Decides on the head of a large message whether its parts are passed on. */
-export function openLarge(context: Context, step: Step, head: LargeHead): void {
+export function openLarge(context: Context, step: MessageStep, head: LargeHead): void {
   const { outline, soFar } = head;
   const call =
     head.call && decideHead(context, step, { ...head.call, metaVersion: soFar.metaVersion });
@@ -137,7 +137,7 @@ function viewHeadCall(context: Context, bytes: Uint8Array, soFar: OutlineSoFar):
 
 function decideHead(
   context: Context,
-  step: Step,
+  step: MessageStep,
   head: HeadCall & Pick<OutlineSoFar, 'metaVersion'>,
 ): DecidedHead {
   const { call, ref, fault, metaVersion } = head;
@@ -163,11 +163,11 @@ function decideHead(
  */
 function headHash(context: Context, head: Uint8Array, argsStart: number): string {
   const start = argsStart === -1 ? head.length : argsStart;
-  return hashOf(context, head.subarray(start));
+  return rejectedHash(context, head.subarray(start));
 }
 
 /** A large message is over: now it is told of, and its last byte may pass or not. */
-export function closeLarge(context: Context, step: Step, end: LargeEnd): void {
+export function closeLarge(context: Context, step: MessageStep, end: LargeEnd): void {
   const large = context.large[step.from];
   context.large[step.from] = undefined;
   if (large === undefined) return;
@@ -191,7 +191,7 @@ interface EndedLarge {
   readonly end: LargeEnd;
 }
 
-function settleLarge(context: Context, step: Step, { large, end }: EndedLarge): void {
+function settleLarge(context: Context, step: MessageStep, { large, end }: EndedLarge): void {
   const seen = large.outline.finish();
   const recorded = large.call !== undefined;
   if (end.outcome !== 'complete' || large.stalled) {
@@ -216,7 +216,7 @@ function settleLarge(context: Context, step: Step, { large, end }: EndedLarge): 
 /** The decision on the head becomes the decision on the call. */
 function settleCall(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { head, seen, end }: { head: DecidedHead; seen: Seen; end: LargeEnd },
 ): void {
   const id = seen.kind === 'request' ? seen.id : undefined;
@@ -241,7 +241,7 @@ function withHash(context: Context, head: DecidedHead, end: LargeEnd): DecidedHe
 /** A call that was decided, and whose message then turned out to be none. */
 function recordLost(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { head, end }: { readonly head: DecidedHead; readonly end: LargeEnd },
 ): void {
   const message =
@@ -257,7 +257,7 @@ function recordLost(
 
 function refuseLarge(
   context: Context,
-  step: Step,
+  step: MessageStep,
   refused: { readonly seen: Seen; readonly end: LargeEnd; readonly recorded: boolean },
 ): void {
   const { seen, end, recorded } = refused;
@@ -293,7 +293,7 @@ function knownOf(seen: Seen): KnownSender {
 
 const OPAQUE = 'A message is too large to inspect, and its beginning does not show what it is.';
 
-function refuseOpaque(context: Context, step: Step, seen: Seen): void {
+function refuseOpaque(context: Context, step: MessageStep, seen: Seen): void {
   const detail = OPAQUE;
   const reason = seen.kind === 'batch' ? 'batch' : 'not_inspectable';
   reject(context, step, { reason, detail, code: INVALID_REQUEST, ...knownOf(seen) });
@@ -301,7 +301,7 @@ function refuseOpaque(context: Context, step: Step, seen: Seen): void {
 
 function settleFromServer(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { seen, end }: { readonly seen: Seen; readonly end: LargeEnd },
 ): void {
   if (seen.kind !== 'response') return fromServer(context, step, seen);
@@ -312,7 +312,7 @@ function settleFromServer(
   if (!settleAnswer(context, step, { seen: answer, uninspected })) fromServer(context, step, seen);
 }
 
-function settleFromAgent(context: Context, step: Step, seen: Seen): void {
+function settleFromAgent(context: Context, step: MessageStep, seen: Seen): void {
   const isMade = seen.kind === 'request' || seen.kind === 'notification';
   if (!isMade || seen.method !== TOOLS_CALL) return fromAgent(context, step, seen);
   if (seen.kind === 'notification') {
@@ -326,7 +326,7 @@ function settleFromAgent(context: Context, step: Step, seen: Seen): void {
 }
 
 /** The next part of a large message; at the first fault it is broken off, and nothing of the part passes. */
-export function feedLarge(context: Context, step: Step): void {
+export function feedLarge(context: Context, step: MessageStep): void {
   const large = context.large[step.from];
   if (large === undefined) return;
   const { outline } = large;
@@ -339,14 +339,14 @@ export function feedLarge(context: Context, step: Step): void {
 }
 
 /** Nobody knows whether the rest of it will ever come, and others wait. */
-export function stallLarge(context: Context, step: Step): void {
+export function stallLarge(context: Context, step: MessageStep): void {
   const large = context.large[step.from];
   if (large === undefined || !large.streamed) return;
   large.stalled = true;
   breakOff(step, large);
 }
 
-function breakOff(step: Step, large: LargeMessage): void {
+function breakOff(step: MessageStep, large: LargeMessage): void {
   if (!large.streamed) return;
   large.streamed = false;
   step.out.push({ do: 'break', to: other(step.from) });

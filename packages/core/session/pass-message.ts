@@ -5,7 +5,14 @@ import { rewritten, spliced } from '../json/patch-text.ts';
 import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answer-lines.ts';
-import { type Context, eraOf, type OpenRequest, other, report, type Step } from './context.ts';
+import {
+  type Context,
+  eraOf,
+  type MessageStep,
+  type OpenRequest,
+  other,
+  report,
+} from './context.ts';
 import { mergeNotes } from './gate-notes.ts';
 import type { ContentNote, Guard, Passage, Passing, RefusedPassage, Way } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
@@ -92,7 +99,7 @@ function parsedOf(text: string | undefined): { readonly value: unknown } {
 /** What becomes of a request or notification. Where nobody looks it passes as it is. */
 export function requestOnward(
   context: Context,
-  step: Step,
+  step: MessageStep,
   seen: SeenRequest | SeenNotification,
 ): Onward {
   if (!isWatched(context)) return AS_IS;
@@ -107,14 +114,14 @@ export function requestOnward(
 }
 
 /** What nobody could look at may say anything. */
-function saysAnything({ unseen, bytes }: Step): boolean {
+function saysAnything({ unseen, bytes }: MessageStep): boolean {
   return unseen !== undefined || memberRange(bytes, 'params') !== undefined;
 }
 
 /** What becomes of an answer; without an open request, it answers nothing in particular. */
 export function answerOnward(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { seen, open }: { readonly seen: SeenResponse; readonly open: OpenRequest | undefined },
 ): Onward {
   if (!isWatched(context)) return AS_IS;
@@ -130,7 +137,7 @@ export function answerOnward(
   return onwardOf(context, step, message);
 }
 
-function onwardOf(context: Context, step: Step, message: PassedMessage): Onward {
+function onwardOf(context: Context, step: MessageStep, message: PassedMessage): Onward {
   const { guard } = context;
   if (step.unseen !== undefined) return onwardUnseen(context, step, message);
   const around = aroundOf(context, step, message);
@@ -169,7 +176,7 @@ function onwardOf(context: Context, step: Step, message: PassedMessage): Onward 
 
 const HEARD: Passage = { kind: 'same' };
 
-function passed(guard: Guard | undefined, { from, nowMs }: Step, passing: Passing): Passage {
+function passed(guard: Guard | undefined, { from, nowMs }: MessageStep, passing: Passing): Passage {
   return guard?.passing(wayFrom(from), passing, nowMs) ?? HEARD;
 }
 
@@ -178,7 +185,11 @@ function asItIs(note: ContentNote | undefined): Onward {
 }
 
 /** What a gate says of all that is neither params, result nor error. */
-function aroundOf(context: Context, step: Step, message: PassedMessage): Passage | undefined {
+function aroundOf(
+  context: Context,
+  step: MessageStep,
+  message: PassedMessage,
+): Passage | undefined {
   const { guard } = context;
   if (guard?.around === undefined) return undefined;
   const { kind, method, id, extra } = message;
@@ -212,7 +223,7 @@ function memberOf({ kind, isError }: PassedMessage): 'params' | 'result' | 'erro
 }
 
 /** A message that was too large to be seen: it is refused at its head, or now. */
-function onwardUnseen(context: Context, step: Step, message: PassedMessage): Onward {
+function onwardUnseen(context: Context, step: MessageStep, message: PassedMessage): Onward {
   const refused = step.unseen?.refused;
   if (refused !== undefined) return refusedBy(refused, message);
   const { guard } = context;
@@ -238,7 +249,7 @@ export function wayFrom(from: Side): Way {
 }
 
 /** Forwards a message, as it is or changed, or answers why it does not pass. */
-export function handOn(context: Context, step: Step, onward: Onward): void {
+export function handOn(context: Context, step: MessageStep, onward: Onward): void {
   switch (onward.kind) {
     case 'as_is':
       step.out.push(step.forward);
@@ -257,7 +268,7 @@ const READ_METHOD_MAX = 4_096;
 
 function refuse(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { why, message }: { readonly why: RefusedPassage; readonly message: PassedMessage },
 ): void {
   const { kind, method, id } = message;
@@ -325,11 +336,11 @@ export function isObserved({ config }: Context, method: string): boolean {
 }
 
 /** Whether the hub should have heard of this answer, and has not. */
-export function isUnheard(context: Context, { from, heard }: Step, method: string): boolean {
+export function isUnheard(context: Context, { from, heard }: MessageStep, method: string): boolean {
   return from === 'server' && heard !== true && isObserved(context, method);
 }
 
 /** Whether the hub must hear of such a request or notification of the server. */
-export function isSpeech({ config }: Context, { from }: Step, method: string): boolean {
+export function isSpeech({ config }: Context, { from }: MessageStep, method: string): boolean {
   return config.observes === true && from === 'server' && isSpoken(method);
 }

@@ -8,7 +8,7 @@ import { LOWER_N, OPEN_BRACE } from '../json/units.ts';
 import type { Call, Identity } from '../policy/index.ts';
 import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
-import { type Context, parseObject, type Step, sizeOf } from './context.ts';
+import { type Context, type MessageStep, parseObject, sizeOf } from './context.ts';
 import type { Envelope } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { isLabelValue, PROTOCOL, REQUEST_LABELS } from './peek/protocol-names.ts';
@@ -60,7 +60,7 @@ const SHOWN_NAMES_MAX = 256;
 const NO_ARGS = '{}';
 const FAULT_LENGTH_MAX = 200;
 
-export function readCall(context: Context, step: Step, seen: SeenCall): ReadCall {
+export function readCall(context: Context, step: MessageStep, seen: SeenCall): ReadCall {
   const { bytes } = step;
   const { params } = seen;
   const { call, ref, range, envelope, fault: malformed } = viewCall(context, step, seen);
@@ -88,7 +88,7 @@ function mayAskHub({ config }: Context): boolean {
 }
 
 /** Looks at the call of a message, once. Nothing is counted by looking. */
-export function viewCall(context: Context, step: Step, seen: SeenCall): ViewedCall {
+export function viewCall(context: Context, step: MessageStep, seen: SeenCall): ViewedCall {
   const { message, bytes } = step;
   if (message?.call !== undefined) return message.call;
   const { config } = context;

@@ -16,14 +16,18 @@ import { policiesIn } from '../policy/compile/snapshot.ts';
 import { recordResult } from '../policy/decide/decide.ts';
 import type { Outcome, PolicyState } from '../policy/index.ts';
 import { awaitsResult } from '../policy/rules/index.ts';
-import type { Context, OpenCall, OpenRequest, Step } from './context.ts';
+import type { Context, MessageStep, OpenCall, OpenRequest } from './context.ts';
 import type { DecidedCall, Judgement } from './decide-call.ts';
 import type { ContentNote } from './guard.ts';
 import type { ByteRange } from './peek/types.ts';
 import type { ReadCall } from './read-call.ts';
 
 /** Puts a call on record, before anything happens to it. */
-export function recordStart(context: Context, step: Step, { read, outcome }: DecidedCall): void {
+export function recordStart(
+  context: Context,
+  step: MessageStep,
+  { read, outcome }: DecidedCall,
+): void {
   context.counts.total++;
   const { content, risk_class: riskClass } = outcome;
   // What must not travel must not be kept either.
@@ -33,7 +37,7 @@ export function recordStart(context: Context, step: Step, { read, outcome }: Dec
 }
 
 /** Adopts a decision and puts it on record, before it is carried out. */
-export function recordDecision(context: Context, step: Step, decided: DecidedCall): void {
+export function recordDecision(context: Context, step: MessageStep, decided: DecidedCall): void {
   const { counts } = context;
   const { decision, state } = decided.outcome;
   context.state = state;
@@ -50,7 +54,7 @@ export function recordDecision(context: Context, step: Step, decided: DecidedCal
 }
 
 /** Why a call passes that a rule wanted a person for: a grant, or the development profile. */
-function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
+function emitGrants(context: Context, step: MessageStep, decided: DecidedCall): void {
   const { taken = [], read, outcome } = decided;
   for (const grant of taken) emitApproval(step, read.ref, { ...grant, state: 'approved' });
   const { would } = outcome.decision;
@@ -64,16 +68,16 @@ function emitGrants(context: Context, step: Step, decided: DecidedCall): void {
 }
 
 /** Bodies are built field by field: this happens three times per call, and copying costs. */
-type Building<T> = { -readonly [K in keyof T]: T[K] };
+type MutableBody<T> = { -readonly [K in keyof T]: T[K] };
 
 function emitStart(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { read, riskClass }: { readonly read: ReadCall; readonly riskClass: readonly string[] },
 ): void {
   const { ref, seq, streamHash } = read;
   const { truncated, text } = read.preview;
-  const call: Building<StartedCall> = {
+  const call: MutableBody<StartedCall> = {
     call_id: ref.call_id,
     server_name: ref.server_name,
     tool_name: ref.tool_name,
@@ -92,7 +96,7 @@ function emitStart(
 /** The decision and what goes with it. */
 function emitDecision(
   context: Context,
-  step: Step,
+  step: MessageStep,
   decided: { readonly ref: CallRef; readonly outcome: Judgement },
 ): void {
   const { ref, outcome } = decided;
@@ -118,7 +122,7 @@ function emitDecision(
 
 /** That a person is asked, or why nobody needs to be. */
 export function emitApproval(
-  step: Step,
+  step: MessageStep,
   { call_id }: CallRef,
   approval: EventBody<'approval'>['approval'],
 ): void {
@@ -174,10 +178,10 @@ export interface CallEnding {
   readonly content?: ContentNote | undefined;
 }
 
-export function emitEnd(step: Step, ref: CallRef, ended: CallEnding): void {
+export function emitEnd(step: MessageStep, ref: CallRef, ended: CallEnding): void {
   const { status, sinceMs, bytesOut, preview = NO_PREVIEW } = ended;
   const { truncated, text } = preview;
-  const body: Building<EventBody<'tool_call_end'>> = {
+  const body: MutableBody<EventBody<'tool_call_end'>> = {
     call: ended.content === undefined ? ref : { ...ref, content: ended.content },
     status,
     latency_ms: Math.max(0, Math.round(step.nowMs - sinceMs)),
@@ -193,7 +197,7 @@ export function emitEnd(step: Step, ref: CallRef, ended: CallEnding): void {
 /** Gates hear of the end of a call that has passed. */
 function tellEnd(
   { guard }: Context,
-  { nowMs }: Step,
+  { nowMs }: MessageStep,
   end: Pick<OpenCall, 'ref' | 'call'> & { readonly isError: boolean; readonly sinceMs: number },
 ): void {
   if (guard === undefined) return;
@@ -209,7 +213,7 @@ interface EndedCall extends CallEnding {
 }
 
 /** The end of a forwarded call: counted, told to the breakers, and on record. */
-export function endCall(context: Context, step: Step, ended: EndedCall): void {
+export function endCall(context: Context, step: MessageStep, ended: EndedCall): void {
   const { open } = ended;
   const failed = ended.status === 'ERROR' || ended.status === 'TIMEOUT';
   const { isError = failed, sinceMs } = ended;
@@ -225,7 +229,7 @@ export function endCall(context: Context, step: Step, ended: EndedCall): void {
 /** The end of a call that has no answer; requests that are no calls are not on record. */
 export function endUnanswered(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { open, ...why }: Pick<CallEnding, 'status' | 'error'> & { readonly open: OpenRequest },
 ): void {
   const { call, sinceMs } = open;
@@ -235,7 +239,7 @@ export function endUnanswered(
 /** The answer to a call that was cancelled: its end is on record, and breakers count its error. */
 export function recordLateAnswer(
   context: Context,
-  step: Step,
+  step: MessageStep,
   late: { readonly call: OpenCall; readonly sinceMs: number; readonly isError: boolean },
 ): void {
   const { call, sinceMs, isError } = late;
@@ -244,7 +248,7 @@ export function recordLateAnswer(
 }
 
 /** Breakers hear of the error, wherever they count. */
-function recordFailure(context: Context, step: Step, open: OpenCall): void {
+function recordFailure(context: Context, step: MessageStep, open: OpenCall): void {
   const { call, trace, ref } = open;
   if (open.shared) {
     if (!trace.some(awaitsResult)) return;
@@ -259,7 +263,7 @@ function recordFailure(context: Context, step: Step, open: OpenCall): void {
 /** A breaker that stays open is told of once per window, not once per call. */
 function emitBreaker(
   context: Context,
-  step: Step,
+  step: MessageStep,
   { ref, outcome }: { readonly ref: CallRef; readonly outcome: Outcome<PolicyState> },
 ): void {
   const { decision, trace } = outcome;

@@ -9,7 +9,7 @@ import {
   INVALID_REQUEST,
   PARSE_ERROR,
 } from './answer-lines.ts';
-import { type Context, report, type Step, sizeOf } from './context.ts';
+import { type Context, type MessageStep, report, sizeOf } from './context.ts';
 import { outcomeOf } from './decide-call.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import {
@@ -51,7 +51,7 @@ type Malformed = SeenInvalid & { readonly recorded?: boolean };
 export const UNASKED = { id: undefined, asks: false, code: INVALID_REQUEST } as const;
 
 /** A line that is not valid. Development lets it pass and says what production would do. */
-export function malformed(context: Context, step: Step, seen: Malformed): void {
+export function malformed(context: Context, step: MessageStep, seen: Malformed): void {
   const { reason, offset, id, asks, method, recorded = false } = seen;
   const side = step.from === 'agent' ? 'the agent' : 'the server';
   const detail = `A line from ${side} was refused: ${INVALID_WORDS[reason]}.`;
@@ -61,7 +61,7 @@ export function malformed(context: Context, step: Step, seen: Malformed): void {
 }
 
 /** Answers a message where somebody waits, drops it otherwise, and tells of it in any case. */
-export function reject(context: Context, step: Step, fault: Rejection): void {
+export function reject(context: Context, step: MessageStep, fault: Rejection): void {
   const { reason, detail, offset } = fault;
   const waits =
     step.from === 'agent' ? agentWaits(context, fault) : settleBroken(context, step, fault);
@@ -81,7 +81,7 @@ export function reject(context: Context, step: Step, fault: Rejection): void {
 }
 
 /** Whether a gate keeps back this line although nothing is enforced: it holds a secret. */
-function isBarred({ guard, decode }: Context, step: Step): boolean {
+function isBarred({ guard, decode }: Context, step: MessageStep): boolean {
   // What is too large to be seen was swallowed or not at its head.
   if (guard?.around === undefined || step.unseen !== undefined) return false;
   const { bytes, from, nowMs } = step;
@@ -92,7 +92,7 @@ function isBarred({ guard, decode }: Context, step: Step): boolean {
 }
 
 /** Whatever cannot be told from a call is one, for the record: else it would hide a refusal. */
-function mayBeCall({ from }: Step, { asks, method, recorded, reason }: Rejection): boolean {
+function mayBeCall({ from }: MessageStep, { asks, method, recorded, reason }: Rejection): boolean {
   if (from !== 'agent' || !asks || recorded === true || reason === 'unsolicited_answer')
     return false;
   return method === undefined || method === TOOLS_CALL;
@@ -106,7 +106,11 @@ function agentWaits(context: Context, { id, asks, reason }: Rejection): boolean 
 }
 
 /** Ends the request of a broken answer; true when the agent still waits and must be told. */
-function settleBroken(context: Context, step: Step, { id, asks, detail }: Rejection): boolean {
+function settleBroken(
+  context: Context,
+  step: MessageStep,
+  { id, asks, detail }: Rejection,
+): boolean {
   if (id === undefined || asks) return false;
   const open = context.requests.agent.get(id.json);
   if (open === undefined || open.heldAs !== undefined) return false;
@@ -123,10 +127,10 @@ export const UNREADABLE = '(unreadable)';
 const HASHED_BYTES_MAX = 65_536;
 
 /** Puts a message on record that may have been a call, and why it did not pass. */
-export function recordRefused(context: Context, step: Step, why: string): void {
+export function recordRefused(context: Context, step: MessageStep, why: string): void {
   const { config, version } = context;
   const { identity, serverName: server_name } = config;
-  const args_hash = hashOf(context, step.bytes);
+  const args_hash = rejectedHash(context, step.bytes);
   const bytes_in = step.bytesTotal ?? sizeOf(step.bytes);
   const ref = { call_id: config.callId(), server_name, tool_name: UNREADABLE, args_hash };
   const read: ReadCall = {
@@ -143,7 +147,7 @@ export function recordRefused(context: Context, step: Step, why: string): void {
 }
 
 /** The whole of a call that never was one: its start, its refusal and its end. */
-export function recordEnded(context: Context, step: Step, read: ReadCall): void {
+export function recordEnded(context: Context, step: MessageStep, read: ReadCall): void {
   const decided = { read, outcome: outcomeOf(context, step, read), id: undefined };
   recordStart(context, step, decided);
   recordDecision(context, step, decided);
@@ -152,7 +156,7 @@ export function recordEnded(context: Context, step: Step, read: ReadCall): void 
 }
 
 /** A hash that tells apart what was not read as arguments: that of its first bytes. */
-export function hashOf({ config }: Context, bytes: Uint8Array): string {
+export function rejectedHash({ config }: Context, bytes: Uint8Array): string {
   const seen = bytes.subarray(0, HASHED_BYTES_MAX);
   return config.sha256Bytes?.(seen) ?? config.sha256(unitsOf(seen));
 }
@@ -172,7 +176,7 @@ const NAMING_METHOD = /^(?:prompts\/get|completion\/complete|resources\/.*)$/;
 const DETAIL_LENGTH_MAX = 200;
 
 /** What is ambiguous in the params of such a request, in words. */
-function ambiguityIn(context: Context, { bytes }: Step, method: string): string | undefined {
+function ambiguityIn(context: Context, { bytes }: MessageStep, method: string): string | undefined {
   if (!NAMING_METHOD.test(method)) return undefined;
   const range = memberRange(bytes, 'params');
   if (range === undefined) return undefined;
@@ -185,7 +189,7 @@ function ambiguityIn(context: Context, { bytes }: Step, method: string): string 
 /** Whether it means one thing to every reader; it is refused where it does not. */
 export function isUnambiguous(
   context: Context,
-  step: Step,
+  step: MessageStep,
   seen: SeenRequest | SeenNotification,
 ): boolean {
   const { method } = seen;

@@ -1,12 +1,12 @@
 // What time, and the end of either side, do to the requests that are open.
 import { errorLine, exitWords, INTERNAL_ERROR } from './answer-lines.ts';
-import { type Context, type OpenRequest, report, type Step } from './context.ts';
+import { type Context, type MessageStep, type OpenRequest, report } from './context.ts';
 import { abandonHeld, tickHeld } from './held-calls.ts';
 import { endUnanswered } from './record-call.ts';
 import type { ServerExit, Side } from './types.ts';
 
 /** Requests that were open for too long are told of; their answers may still pass. */
-export function tick(context: Context, step: Step): void {
+export function tick(context: Context, step: MessageStep): void {
   tickHeld(context, step);
   for (const side of ['agent', 'server'] as const) {
     const due: OpenRequest[] = [];
@@ -19,7 +19,7 @@ export function tick(context: Context, step: Step): void {
   }
 }
 
-function orphan(context: Context, step: Step, open: OpenRequest): void {
+function orphan(context: Context, step: MessageStep, open: OpenRequest): void {
   context.requests[step.from].end(open, 'lost', step.nowMs);
   const waitedMs = step.nowMs - open.sinceMs;
   const message = `No answer within ${Math.round(waitedMs)} ms.`;
@@ -30,7 +30,7 @@ function orphan(context: Context, step: Step, open: OpenRequest): void {
 }
 
 /** The server is gone: every request that waits for it gets an error. */
-export function serverExited(context: Context, step: Step, exit: ServerExit): void {
+export function serverExited(context: Context, step: MessageStep, exit: ServerExit): void {
   if (context.exit !== undefined) return;
   context.exit = exit;
   const message = exitWords(context);
@@ -49,7 +49,7 @@ export function serverExited(context: Context, step: Step, exit: ServerExit): vo
 }
 
 /** The agent is gone: what it waited for has ended, and nobody is answered. */
-export function agentClosed(context: Context, step: Step): void {
+export function agentClosed(context: Context, step: MessageStep): void {
   for (const callId of [...context.held.keys()]) abandonHeld(context, step, callId);
   for (const open of context.requests.agent.entries()) {
     endUnanswered(context, step, { open, status: 'CANCELLED' });

@@ -6,9 +6,9 @@ import {
   type Context,
   createContext,
   type Message,
+  type MessageStep,
   other,
   report,
-  type Step,
   stepFor,
 } from './context.ts';
 import { fromAgent } from './from-agent.ts';
@@ -32,10 +32,10 @@ import type {
   ApprovalAnswer,
   Command,
   HubAnswer,
+  HubQuestion,
   HubReply,
   LargeEnd,
   Observation,
-  Question,
   ServerExit,
   SessionConfig,
   SessionSummary,
@@ -50,7 +50,7 @@ export interface Session {
   /** Reads the first part of a message that is too large to inspect. */
   readHead(from: Side, bytes: Uint8Array): LargeHead;
   /** What the hub must be asked before this message of the agent goes in; with a hub only. */
-  questions(message: Message | LargeHead, nowMs: number): readonly Question[];
+  questions(message: Message | LargeHead, nowMs: number): readonly HubQuestion[];
   /** What the hub must hear before this message of the server goes in; with `observes` only. */
   observations(message: Message | LargeHead): readonly Observation[];
   /** Says what to do with a message; the parts of a large one are streamed or swallowed. */
@@ -88,7 +88,11 @@ const NO_BYTES = new Uint8Array(0);
 
 export function createSession(config: SessionConfig): Session {
   const context = createContext(config);
-  const after = (nowMs: number, act: (step: Step) => void, from: Side = 'agent'): Commands => {
+  const after = (
+    nowMs: number,
+    act: (step: MessageStep) => void,
+    from: Side = 'agent',
+  ): Commands => {
     const step = stepFor(from, NO_BYTES, nowMs);
     act(step);
     return told(context, step);
@@ -103,7 +107,7 @@ export function createSession(config: SessionConfig): Session {
     observations: (message) => (message.kind === 'head' ? [] : observationsIn(context, message)),
     handle: (message, nowMs, said) => {
       const { from, bytes } = message;
-      const step: Step = {
+      const step: MessageStep = {
         from,
         bytes,
         nowMs,
@@ -160,7 +164,7 @@ function readMessage({ config }: Context, from: Side, bytes: Uint8Array): Messag
 }
 
 /** What is to be done, with what the gates have noticed meanwhile. */
-function told(context: Context, step: Step): Commands {
+function told(context: Context, step: MessageStep): Commands {
   const notices = context.guard?.notices();
   if (notices !== undefined && notices.length > 0) recordNotices(context, step, notices);
   return step.out;

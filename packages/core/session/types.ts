@@ -50,7 +50,7 @@ export interface Report {
 }
 
 /** A call that the hub must decide, because it counts what other servers of the run count too. */
-export interface Question {
+export interface HubQuestion {
   readonly ref: CallRef;
   readonly call: Call;
   /** What stands beside its arguments: see `Envelope.rest`. */
@@ -174,7 +174,7 @@ export type Command =
    */
   | { readonly do: 'hold'; readonly callId: string; readonly bytes: Uint8Array }
   /** Ask the hub about a held call that a person has approved; see `Session.consulted`. */
-  | { readonly do: 'consult'; readonly question: Question }
+  | { readonly do: 'consult'; readonly question: HubQuestion }
   | { readonly do: 'release'; readonly callId: string }
   | {
       readonly do: 'discard';

@@ -1,7 +1,7 @@
 // What is known of programs and builtins: which options hold messages, and which variables they set.
 import type { Budget, ShellWord } from './reading.ts';
 
-type Words = readonly ShellWord[];
+type CommandWords = readonly ShellWord[];
 
 const ISSUES =
   /^(?:issue|pr|mr|release) (?:create|new|edit|update|comment|note|review|merge|close)$/;
@@ -21,7 +21,7 @@ const VALUED = /^(?:-[Cc]|--(?:git-dir|work-tree|namespace|config-env))$/;
 const WORDS_BEFORE_COMMAND_MAX = 16;
 
 /** Whether the last word of a command is an option whose value is only a message. */
-export function isMessageOption(words: Words): boolean {
+export function isMessageOption(words: CommandWords): boolean {
   const program = onlyText(words[0]);
   const messages = HISTORIES.get(program);
   if (messages === undefined || !messages.options.test(onlyText(words.at(-1)))) return false;
@@ -30,7 +30,7 @@ export function isMessageOption(words: Words): boolean {
 }
 
 /** Where the first word stands that is no option: `git -C x commit`. */
-function gitCommandIndex(words: Words): number {
+function gitCommandIndex(words: CommandWords): number {
   for (let at = 1; at < WORDS_BEFORE_COMMAND_MAX; at++) {
     const text = onlyText(words[at]);
     if (VALUED.test(text)) at++;
@@ -71,7 +71,7 @@ const CHANGED =
 const ARITHMETIC_LENGTH_MAX = 256;
 
 /** The variables that a command sets to what only the running shell knows, or `all` that there are. */
-export function variablesSetBy(words: Words): readonly string[] | 'all' {
+export function variablesSetBy(words: CommandWords): readonly string[] | 'all' {
   const start = words.findIndex(({ texts: [text = ''] }) => {
     return !LEADERS.has(text) && !/^\w+\+?=/.test(text);
   });
@@ -90,12 +90,12 @@ export function variablesSetBy(words: Words): readonly string[] | 'all' {
   return DECLARERS.has(builtin) && isIndirect() ? namesIn(given) : [];
 }
 
-function namesIn(words: Words): readonly string[] {
+function namesIn(words: CommandWords): readonly string[] {
   return words.flatMap(({ texts }) => texts.flatMap((text) => NAME.exec(text) ?? []));
 }
 
 /** `-v name` and `-vname`. */
-function namesBehind(option: string, words: Words): readonly string[] {
+function namesBehind(option: string, words: CommandWords): readonly string[] {
   const texts = words[0]?.texts ?? [];
   if (texts.includes(option)) return namesIn(words.slice(1, 2));
   const glued = texts.filter((text) => text.startsWith(option));

@@ -34,10 +34,10 @@ export function jsonFault(text: string): Fault | undefined {
   return code === 'SUB_CANON_SYNTAX' ? { ...plain, ...syntaxWords(text, read) } : plain;
 }
 
-type Words = Partial<Pick<Fault, 'offset' | 'message' | 'fix'>>;
+type SyntaxAdvice = Partial<Pick<Fault, 'offset' | 'message' | 'fix'>>;
 
 /** What a person may have meant at the place where JSON ends. */
-function syntaxWords(text: string, { offset, message }: InvalidJson): Words {
+function syntaxWords(text: string, { offset, message }: InvalidJson): SyntaxAdvice {
   const rest = text.slice(offset, offset + 80);
   const before = text.slice(0, offset).trimEnd();
   if (rest.trim() === '') return cutOff(message);
@@ -59,7 +59,7 @@ function syntaxWords(text: string, { offset, message }: InvalidJson): Words {
   return { fix: signFix(rest, message) };
 }
 
-function cutOff(message: string): Words {
+function cutOff(message: string): SyntaxAdvice {
   const reason = message.replace(/, found.*$/, '');
   const fix = 'Complete the file: a bracket or a quote is still open.';
   return { message: `the file is cut off here: ${reason}`, fix };
@@ -72,7 +72,7 @@ const JSON_WORDS: { readonly [word: string]: string } = {
   undefined: 'null',
 };
 
-function wordFix(word: string, message: string): Words {
+function wordFix(word: string, message: string): SyntaxAdvice {
   if (message.startsWith('expected a key')) return { fix: `Write \`"${visible(word, 60)}"\`.` };
   if (!message.startsWith('expected a value')) return { fix: signFix(word, message) };
   if (/^(NaN|Infinity)$/.test(word)) return { fix: 'Write a number.' };

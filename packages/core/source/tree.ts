@@ -19,11 +19,11 @@ interface ListTree {
 export interface MapTree {
   readonly kind: 'map';
   readonly offset: number;
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: ReadonlyMap<string, TreeEntry>;
   /** Written with braces. */
   readonly flow: boolean;
 }
-export interface Entry {
+export interface TreeEntry {
   readonly keyOffset: number;
   readonly value: Tree;
 }
@@ -46,7 +46,7 @@ export function valueOf(tree: Tree): unknown {
   return object;
 }
 
-interface Found {
+interface FoundNode {
   /** The value at the path, or the deepest one on the way that exists. */
   readonly tree: Tree;
   /** Where its key stands, if it has one. */
@@ -55,7 +55,7 @@ interface Found {
 }
 
 /** Follows a path as far as the tree goes. */
-export function follow(root: Tree, path: Path): Found {
+export function follow(root: Tree, path: Path): FoundNode {
   let tree = root;
   let keyOffset = root.offset;
   for (const step of path) {

@@ -18,20 +18,20 @@ const LEXEMES_MAX = 6 * NODES_MAX;
 const FAULTS_MAX = 20;
 
 /** Ends the work of the yaml package from inside one of its callbacks. */
-class Stop extends Error {}
+class StopReading extends Error {}
 
-class Reading {
+class YamlReading {
   readonly faults: (Fault | SyntaxFault)[] = [];
   #document: CST.Document | undefined;
 
   add(fault: Fault | SyntaxFault): void {
-    if (this.faults.length >= FAULTS_MAX) throw new Stop();
+    if (this.faults.length >= FAULTS_MAX) throw new StopReading();
     this.faults.push(fault);
   }
 
   stop(fault: Fault): never {
     this.faults.push(fault);
-    throw new Stop();
+    throw new StopReading();
   }
 
   get document(): CST.Document | undefined {
@@ -57,7 +57,7 @@ class Reading {
 
 /** Reads the one document of a text; no document at all when there is only white space. */
 export function readDocument(text: string): DocumentResult {
-  const reading = new Reading();
+  const reading = new YamlReading();
   const parser = new Parser();
   let document: Document.Parsed | undefined;
   try {
@@ -67,7 +67,7 @@ export function readDocument(text: string): DocumentResult {
     }
   } catch (cause) {
     // Whatever the yaml package throws is an answer to hostile text, and this is where it stood.
-    if (!(cause instanceof Stop)) {
+    if (!(cause instanceof StopReading)) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       reading.faults.push(syntaxFault(parser.offset, `this cannot be read: ${reason}`));
     }
@@ -78,7 +78,7 @@ export function readDocument(text: string): DocumentResult {
     : { ok: false, faults: firstOfCascade(faults, text) };
 }
 
-function parse(text: string, parser: Parser, reading: Reading): void {
+function parse(text: string, parser: Parser, reading: YamlReading): void {
   const counts = { lexemes: 0, brackets: 0, dashes: 0 };
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) reading.take(token);
@@ -96,7 +96,7 @@ function parse(text: string, parser: Parser, reading: Reading): void {
 }
 
 interface Composing {
-  readonly reading: Reading;
+  readonly reading: YamlReading;
   readonly text: string;
 }
 
@@ -202,14 +202,14 @@ function syntaxFault(offset: number, reason: string, context: Context = {}): Syn
   return { ...fault, message, fix };
 }
 
-type Words = Pick<Fault, 'message' | 'fix'>;
-interface Place {
+type YamlAdvice = Pick<Fault, 'message' | 'fix'>;
+interface ErrorPlace {
   readonly yamlCode: string;
   readonly source: string;
 }
 
 /** Errors that the yaml package tells in the words of its grammar. */
-function betterWords(reason: string, { yamlCode, source }: Place): Words | undefined {
+function betterWords(reason: string, { yamlCode, source }: ErrorPlace): YamlAdvice | undefined {
   const line = /^[^\r\n]*/.exec(source)?.[0] ?? '';
   if (yamlCode === 'BAD_ALIAS' && line.startsWith('*')) {
     return unquotedStar(/^[^\s,\]}]+/.exec(line)?.[0] ?? '*');
@@ -235,7 +235,7 @@ function betterWords(reason: string, { yamlCode, source }: Place): Words | undef
 }
 
 /** A glob whose star YAML takes for its own sign. */
-export function unquotedStar(written: string): Words {
+export function unquotedStar(written: string): YamlAdvice {
   const message = `${quote(written)} without quotes is a YAML alias, and has no anchor above it`;
   return { message, fix: `Put quotes around it: \`"${visible(written, 60)}"\`.` };
 }

@@ -13,7 +13,7 @@ import {
 import { nearest } from '../text/nearest.ts';
 import { quote } from '../text/visible.ts';
 import { type BundleCode, type Fault, PROBLEMS_MAX } from './problem.ts';
-import type { Entry, MapTree, ScalarTree, Style, Tree } from './tree.ts';
+import type { MapTree, ScalarTree, Style, Tree, TreeEntry } from './tree.ts';
 import { DEPTH_MAX, depthFault, NODES_MAX, nodesFault, unquotedStar } from './yaml-document.ts';
 
 /** What an anchor stands for, with what repeating it costs. */
@@ -24,7 +24,7 @@ interface Anchored {
   readonly depth: number;
 }
 
-interface Building {
+interface TreeBuilding {
   readonly text: string;
   readonly faults: Fault[];
   /** `open` while the anchored value itself is being read. */
@@ -51,18 +51,25 @@ const STYLES: { readonly [type: string]: Style } = {
 
 /** Builds the tree; it is whole only if there are no faults. */
 export function buildTree(root: unknown, text: string): { tree: Tree; faults: readonly Fault[] } {
-  const building: Building = { text, faults: [], anchors: new Map(), nodes: 0, chars: 0, depth: 0 };
+  const building: TreeBuilding = {
+    text,
+    faults: [],
+    anchors: new Map(),
+    nodes: 0,
+    chars: 0,
+    depth: 0,
+  };
   const tree = build(root, { building, level: 1, parentOffset: 0 });
   return { tree, faults: building.faults };
 }
 
-interface Place {
-  readonly building: Building;
+interface NodePlace {
+  readonly building: TreeBuilding;
   readonly level: number;
   readonly parentOffset: number;
 }
 
-function build(node: unknown, place: Place): Tree {
+function build(node: unknown, place: NodePlace): Tree {
   const { building, level, parentOffset } = place;
   const offset = offsetOf(node) ?? parentOffset;
   building.nodes++;
@@ -87,7 +94,7 @@ function build(node: unknown, place: Place): Tree {
   return tree;
 }
 
-function buildValue(node: Scalar | YAMLMap | YAMLSeq, place: Place, offset: number): Tree {
+function buildValue(node: Scalar | YAMLMap | YAMLSeq, place: NodePlace, offset: number): Tree {
   const { building, level } = place;
   if (isScalar(node)) return buildScalar(node, building, offset);
   building.depth = Math.max(building.depth, level);
@@ -101,9 +108,9 @@ function buildValue(node: Scalar | YAMLMap | YAMLSeq, place: Place, offset: numb
   return { kind: 'list', offset, items };
 }
 
-function buildMap(node: YAMLMap, place: Place, offset: number): MapTree {
+function buildMap(node: YAMLMap, place: NodePlace, offset: number): MapTree {
   const { building } = place;
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, TreeEntry>();
   for (const pair of node.items) {
     const key = keyOf(pair, building, offset);
     const keyOffset = offsetOf(pair.key) ?? offset;
@@ -123,7 +130,7 @@ function buildMap(node: YAMLMap, place: Place, offset: number): MapTree {
 const PLAIN_KEY = 'Write a plain name before the `:`.';
 
 /** Keys are strings that stand there in full, so that what a reader sees is what holds. */
-function keyOf(pair: Pair, building: Building, parentOffset: number): string | undefined {
+function keyOf(pair: Pair, building: TreeBuilding, parentOffset: number): string | undefined {
   const { key } = pair;
   const offset = offsetOf(key) ?? parentOffset;
   const wrong = (message: string, fix: string, code: BundleCode = 'SUB_BUNDLE_SYNTAX') => {
@@ -148,7 +155,7 @@ function keyOf(pair: Pair, building: Building, parentOffset: number): string | u
   return value;
 }
 
-function buildScalar(node: Scalar, building: Building, offset: number): ScalarTree {
+function buildScalar(node: Scalar, building: TreeBuilding, offset: number): ScalarTree {
   const { text } = building;
   const [start, end] = node.range ?? [offset, offset];
   const raw = text.slice(start, end);
@@ -176,7 +183,7 @@ function buildScalar(node: Scalar, building: Building, offset: number): ScalarTr
   return tree(typeof value === 'boolean' ? value : null);
 }
 
-function resolveAlias(node: Alias, { building, level, parentOffset }: Place): Tree {
+function resolveAlias(node: Alias, { building, level, parentOffset }: NodePlace): Tree {
   const offset = offsetOf(node) ?? parentOffset;
   const anchored = building.anchors.get(node.source);
   if (anchored === undefined || anchored === 'open') {
@@ -195,7 +202,7 @@ function resolveAlias(node: Alias, { building, level, parentOffset }: Place): Tr
 /** An alias that stands for nothing is a mistake in a name, or a glob that lacks its quotes. */
 function danglingAlias(
   name: string,
-  { anchors, text, faults }: Building,
+  { anchors, text, faults }: TreeBuilding,
 ): Pick<Fault, 'message' | 'fix'> {
   const alias = quote(`*${name}`);
   if (anchors.get(name) === 'open') {
@@ -223,11 +230,11 @@ function charsFault(offset: number): Fault {
 }
 
 /** The rest is not looked at: what is too much has been told. */
-function isFull({ nodes, chars }: Building): boolean {
+function isFull({ nodes, chars }: TreeBuilding): boolean {
   return nodes > NODES_MAX || chars > CHARS_MAX;
 }
 
-function fault(building: Building, found: Fault): ScalarTree {
+function fault(building: TreeBuilding, found: Fault): ScalarTree {
   if (building.faults.length < PROBLEMS_MAX) building.faults.push(found);
   return nothing(found.offset);
 }

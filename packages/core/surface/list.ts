@@ -132,14 +132,14 @@ export function filterResourceTemplates(
   return { ...filtered, unlisted: [] };
 }
 
-interface Named {
+interface NamedList {
   readonly listResult: unknown;
   readonly field: 'prompts' | 'resources' | 'resourceTemplates';
   readonly entries: readonly AllowEntry[];
   readonly options: ListOptions;
 }
 
-function filterNamed({ listResult, field, entries, options }: Named): Filtered {
+function filterNamed({ listResult, field, entries, options }: NamedList): Filtered {
   const filtered = filterList(listResult, field, (item, name) => {
     if (isShown(entries, name)) return item;
     return entries.some(({ test }) => test(name)) ? 'forbidden' : 'not_listed';

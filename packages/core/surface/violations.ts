@@ -10,7 +10,7 @@ export type Violation =
   | { readonly kind: 'blocked' | 'stripped'; readonly path: string }
   | { readonly kind: 'limit'; readonly path: string; readonly expected: string };
 
-type Checked =
+type CheckedArguments =
   | { readonly ok: true; readonly violations: readonly Violation[] }
   /** Too deep or too large to be checked wholly. */
   | { readonly ok: false };
@@ -18,22 +18,22 @@ type Checked =
 const BOUNDS = { depthMax: 64, valuesMax: 100_000 };
 const VIOLATIONS_MAX = 20;
 
-interface Walk {
+interface ArgumentWalk {
   readonly rules: ParamRules;
   readonly found: Violation[];
   isWhole: boolean;
 }
 
 /** Looks at every value of the arguments, at any depth. */
-export function violationsOf(rules: ParamRules, args: JsonObject): Checked {
+export function violationsOf(rules: ParamRules, args: JsonObject): CheckedArguments {
   if (!rules.any) return { ok: true, violations: [] };
   if (!isBounded(args, BOUNDS)) return { ok: false };
-  const walk: Walk = { rules, found: [], isWhole: true };
+  const walk: ArgumentWalk = { rules, found: [], isWhole: true };
   visit(walk, args, ROOT);
   return walk.isWhole ? { ok: true, violations: walk.found } : { ok: false };
 }
 
-function visit(walk: Walk, value: JsonValue, path: ParamPath): void {
+function visit(walk: ArgumentWalk, value: JsonValue, path: ParamPath): void {
   if (walk.found.length >= VIOLATIONS_MAX) return;
   checkLimits(walk, value, path);
   if (value === null || typeof value !== 'object') return;
@@ -59,7 +59,7 @@ function forbiddenKind(rules: ParamRules, path: ParamPath): 'blocked' | 'strippe
   return rules.blocked.some((pattern) => means(pattern, path, rules.tool)) ? 'blocked' : undefined;
 }
 
-function checkLimits({ rules, found }: Walk, value: JsonValue, path: ParamPath): void {
+function checkLimits({ rules, found }: ArgumentWalk, value: JsonValue, path: ParamPath): void {
   if (path.depth === 0) return;
   for (const { pattern, limit } of rules.constrained) {
     if (!means(pattern, path)) continue;

@@ -2,7 +2,7 @@
 import { formatPath } from '../source/problem.ts';
 import { type Chain, chainsOf, shapesOf } from './chains.ts';
 import type { TaintPolicy } from './compile-policy.ts';
-import { type Leaf, leavesOf } from './leaves.ts';
+import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { sightingOf } from './memory.ts';
 import { shownChain, shownValue } from './summaries.ts';
 import { reachesUnknown } from './tokens/command-words.ts';
@@ -44,7 +44,7 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   // Of what a client tells about itself with each call, only what is known to be read counts.
   const aboutClient = new Set(beside.leaves.filter(({ path }) => path[1] === '_meta'));
   const found: TaintFinding[] = [];
-  const sinkLeaves: Leaf[] = [];
+  const sinkLeaves: TaintLeaf[] = [];
   const effort = new Effort(UNITS_MAX);
   for (const leaf of leaves) {
     const sinks = sinksOf(leaf, call, policy);
@@ -64,14 +64,14 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
 }
 
 /** By the names on its path, and by what it looks like. A key is a sink where it looks like one. */
-function sinksOf(leaf: Leaf, call: TaintCall, policy: TaintPolicy): ReadonlySet<SinkKind> {
+function sinksOf(leaf: TaintLeaf, call: TaintCall, policy: TaintPolicy): ReadonlySet<SinkKind> {
   const shapes = [...shapesOf(leaf.text)].filter((kind) => policy.byShape.has(kind));
   if (leaf.isKey) return new Set(shapes);
   return new Set([...policy.sinksAt(call, leaf.path), ...shapes]);
 }
 
 interface SinkLeaf {
-  readonly leaf: Leaf;
+  readonly leaf: TaintLeaf;
   readonly sink: SinkKind;
   readonly effort: Effort;
   readonly isAboutClient: boolean;
@@ -141,7 +141,7 @@ function firstKnown(state: TaintState, chain: Chain) {
 /** A value in pieces: `eve`, `evil.example` in two arguments, or a command word by word. */
 function joinedFindings(
   state: TaintState,
-  { leaves, sinkLeaves }: { readonly [name in 'leaves' | 'sinkLeaves']: readonly Leaf[] },
+  { leaves, sinkLeaves }: { readonly [name in 'leaves' | 'sinkLeaves']: readonly TaintLeaf[] },
   policy: TaintPolicy,
 ): readonly TaintFinding[] {
   if (sinkLeaves.length === 0) return [];
@@ -214,7 +214,7 @@ function distinct(findings: readonly TaintFinding[]): readonly TaintFinding[] {
 interface JoinedText {
   readonly text: string;
   readonly sink: SinkKind;
-  readonly parts: readonly Leaf[];
+  readonly parts: readonly TaintLeaf[];
 }
 
 const GROUP_MAX = 16;
@@ -241,8 +241,8 @@ const JOIN_RULES: readonly JoinRule[] = [
 ];
 
 /** Every group of neighbours, whole and in pairs, in the ways in which they may be put together. */
-function joinedOf(leaves: readonly Leaf[]): readonly JoinedText[] {
-  const groups = new Map<string, Leaf[]>();
+function joinedOf(leaves: readonly TaintLeaf[]): readonly JoinedText[] {
+  const groups = new Map<string, TaintLeaf[]>();
   for (const leaf of leaves) {
     if (leaf.isKey || leaf.path.length === 0 || leaf.text.length > PART_LENGTH_MAX) continue;
     const parent = JSON.stringify(leaf.path.slice(0, -1));
@@ -253,7 +253,7 @@ function joinedOf(leaves: readonly Leaf[]): readonly JoinedText[] {
   return [...groups.values()].flatMap((group) => joinedIn(group.slice(0, GROUP_MAX)));
 }
 
-function joinedIn(group: readonly Leaf[]): readonly JoinedText[] {
+function joinedIn(group: readonly TaintLeaf[]): readonly JoinedText[] {
   if (group.length < 2) return [];
   const pairs = group.flatMap((one, index) => {
     const next = group[index + 1];
@@ -268,7 +268,10 @@ function joinedIn(group: readonly Leaf[]): readonly JoinedText[] {
   return sets.flatMap((set) => JOIN_RULES.flatMap((rule) => joinedBy(rule, set)));
 }
 
-function joinedBy({ sign, sink, ofWords }: JoinRule, set: readonly Leaf[]): readonly JoinedText[] {
+function joinedBy(
+  { sign, sink, ofWords }: JoinRule,
+  set: readonly TaintLeaf[],
+): readonly JoinedText[] {
   const parts = ofWords ? set.filter(({ text }) => !/\s/.test(text.trim())) : set;
   if (parts.length < 2) return [];
   const text = parts.map((part) => part.text.trim()).join(sign);

@@ -3,7 +3,7 @@ import { ROUNDED } from './tokens/number-keys.ts';
 
 export type LeafPath = readonly (string | number)[];
 
-export interface Leaf {
+export interface TaintLeaf {
   readonly path: LeafPath;
   readonly text: string;
   /** The text is a key of the object at the path. */
@@ -11,7 +11,7 @@ export interface Leaf {
 }
 
 export interface Leaves {
-  readonly leaves: readonly Leaf[];
+  readonly leaves: readonly TaintLeaf[];
   /** False when there was more than the limits allow. */
   readonly whole: boolean;
 }
@@ -26,10 +26,10 @@ const DEPTH_MAX = 64;
 
 /** Strings, keys and numbers in the order in which they stand. Never throws on what JSON can hold. */
 export function leavesOf(value: unknown, limits: LeafLimits): Leaves {
-  const leaves: Leaf[] = [];
+  const leaves: TaintLeaf[] = [];
   let { charsMax: charsLeft, nodesMax: nodesLeft } = limits;
   let whole = true;
-  const add = (leaf: Leaf) => {
+  const add = (leaf: TaintLeaf) => {
     const text = leaf.text.slice(0, charsLeft);
     if (text.length < leaf.text.length) whole = false;
     charsLeft -= text.length;

@@ -1,6 +1,6 @@
 // An answer comes back: its values are remembered, with where they came from.
 import { textOfBytes } from '../scan/detect/unwrap.ts';
-import { type Leaf, leavesOf } from './leaves.ts';
+import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { remember } from './memory.ts';
 import { sentBy } from './sent.ts';
 import { Effort, spellingsOf } from './tokens/spellings.ts';
@@ -54,7 +54,7 @@ export function observe(state: TaintState, observation: Observation): TaintState
 }
 
 /** Each text, and the content of a file that came as base64. */
-function* textsOf(leaves: readonly Leaf[], effort: Effort): Generator<string> {
+function* textsOf(leaves: readonly TaintLeaf[], effort: Effort): Generator<string> {
   for (const { text, path, isKey } of leaves) {
     if (!effort.spend(UNITS_OF_LEAF)) return;
     const isBlob = !isKey && path.at(-1) === 'blob' && effort.spend(text.length / 2);

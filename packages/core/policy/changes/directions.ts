@@ -21,7 +21,7 @@ export interface FieldChange {
   /** The whole rule or document around the field, old and new. */
   readonly around: { readonly before: JsonValue; readonly after: JsonValue };
 }
-export type Direction = (change: FieldChange) => Effect;
+export type ChangeDirection = (change: FieldChange) => Effect;
 
 /** From the mildest to the strictest. */
 export const ACTIONS = ['ALLOW', 'THROTTLE', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN'];
@@ -30,11 +30,11 @@ export const COUNTER_SCOPES = ['server_tool', 'tool', 'run'];
 /** Repeats and duplicates: `run` tells servers apart as `server_tool` does, `tool` does not. */
 export const CALL_SCOPES = [['server_tool', 'run'], ['tool']];
 
-export const alters: Direction = () => 'alters';
-export const none: Direction = () => 'none';
+export const alters: ChangeDirection = () => 'alters';
+export const none: ChangeDirection = () => 'none';
 
 /** A value that gets stricter along a list; values in one group are equally strict. */
-export function stricterAlong(order: readonly (string | readonly string[])[]): Direction {
+export function stricterAlong(order: readonly (string | readonly string[])[]): ChangeDirection {
   const rank = (value: Value) =>
     order.findIndex((group) =>
       typeof group === 'string' ? group === value : group.some((name) => name === value),
@@ -43,29 +43,29 @@ export function stricterAlong(order: readonly (string | readonly string[])[]): D
 }
 
 /** A number that lets more pass as it grows. Without it there is no limit. */
-export const moreLoosens: Direction = ({ before, after }) =>
+export const moreLoosens: ChangeDirection = ({ before, after }) =>
   upwards(numberOr(before, Infinity), numberOr(after, Infinity), 'loosens');
 
 /** A number that stops more as it grows. Without it nothing is stopped. */
-export const moreTightens: Direction = ({ before, after }) =>
+export const moreTightens: ChangeDirection = ({ before, after }) =>
   upwards(numberOr(before, 0), numberOr(after, 0), 'tightens');
 
 /** A limit: the rule stops more calls or fewer, and with them what other rules would have done. */
-export function trips(direction: Direction): Direction {
+export function trips(direction: ChangeDirection): ChangeDirection {
   return (change) => along(direction(change), change.reach, change.reach.applying);
 }
 
 /** What is said where failures stop a call, or stop doing so. */
-export function stopsFailures(direction: Direction): Direction {
+export function stopsFailures(direction: ChangeDirection): ChangeDirection {
   return (change) => along(direction(change), change.reach, change.reach.all);
 }
 
 /** A switch that lets more pass when it is on. */
-export const onLoosens: Direction = ({ before, after }) =>
+export const onLoosens: ChangeDirection = ({ before, after }) =>
   upwards(Number(before === true), Number(after === true), 'loosens');
 
 /** A field that matters only while another one is set, before or after. */
-export function onlyWith(path: string, direction: Direction): Direction {
+export function onlyWith(path: string, direction: ChangeDirection): ChangeDirection {
   return (change) => {
     const { before, after } = change.around;
     const set = valueAt(before, path) !== undefined || valueAt(after, path) !== undefined;
@@ -74,21 +74,21 @@ export function onlyWith(path: string, direction: Direction): Direction {
 }
 
 /** Whether a rule is there and in force. */
-export const presence: Direction = ({ before, after, reach }) =>
+export const presence: ChangeDirection = ({ before, after, reach }) =>
   along(upwards(Number(before === true), Number(after === true), 'tightens'), reach, reach.all);
 
 /** Whom the policy is for: those it leaves out are not governed at all. */
-export function selecting(relate: Relate): Direction {
+export function selecting(relate: Relate): ChangeDirection {
   return ({ before, after }) => ifNarrowed(relate(before, after), 'loosens');
 }
 
 /** Which calls a rule is looked at for. */
-export function matching(relate: Relate): Direction {
+export function matching(relate: Relate): ChangeDirection {
   return ({ before, after, reach }) => along(widening(relate(before, after)), reach, reach.all);
 }
 
 /** Which arguments it asks for: where the arguments can't be seen, a rule that asks fails. */
-export function matchingArgs(relate: Relate): Direction {
+export function matchingArgs(relate: Relate): ChangeDirection {
   return ({ before, after, reach, around }) => {
     const both = [around.before, around.after];
     const hasWhen = both.some((rule) => valueAt(rule, 'when') !== undefined);
@@ -112,13 +112,13 @@ function asksForArgs(match: Value): boolean {
 }
 
 /** A condition can be seen to come and to go; how two of them relate can't be told. */
-export const condition: Direction = ({ before, after, reach }) =>
+export const condition: ChangeDirection = ({ before, after, reach }) =>
   along(widening(exactly(before, after)), reach, () =>
     combineEffects([reach.applying(), reach.evaluated()]),
   );
 
 /** The classes that a tag adds. */
-export const classes: Direction = ({ before, after, reach }) => {
+export const classes: ChangeDirection = ({ before, after, reach }) => {
   const [old, current] = [textsIn(before), textsIn(after)];
   const added = current.filter((name) => !old.includes(name));
   const dropped = old.filter((name) => !current.includes(name));
@@ -127,7 +127,7 @@ export const classes: Direction = ({ before, after, reach }) => {
 };
 
 /** A hint's words are free; its kind and its corrections are read by machines. */
-export const hint: Direction = ({ before, after }) => {
+export const hint: ChangeDirection = ({ before, after }) => {
   const [old, current] = [objectOf(before), objectOf(after)];
   const same = isSame(old['suggest'], current['suggest']);
   return same && isSame(old['hint_kind'], current['hint_kind']) ? 'none' : 'alters';

@@ -1,12 +1,12 @@
 // A field of a policy that can change, and which way its changes go.
-import { ACTIONS, alters, type Direction, hint, none, stricterAlong } from './directions.ts';
+import { ACTIONS, alters, type ChangeDirection, hint, none, stricterAlong } from './directions.ts';
 import type { Relate } from './relation.ts';
 
 export interface Field {
   readonly path: string;
   /** The field in words, for "… is raised". */
   readonly words: string;
-  readonly direction: Direction;
+  readonly direction: ChangeDirection;
   /** For a condition: how two of them relate, for "… is narrowed". */
   readonly relate?: Relate;
 }
@@ -27,7 +27,7 @@ export const REFUSAL_FIELDS: readonly Field[] = [
 
 export function fieldsOf(
   path: string,
-  fields: { readonly [name: string]: readonly [string, Direction] },
+  fields: { readonly [name: string]: readonly [string, ChangeDirection] },
 ): readonly Field[] {
   return Object.entries(fields).map(([name, [words, direction]]) => {
     return { path: `${path}.${name}`, words, direction };

@@ -20,7 +20,7 @@ import {
   tightenedDocument,
 } from './snapshot.ts';
 
-type Document = SnapshotFile['snapshot'];
+type SealedDocument = SnapshotFile['snapshot'];
 
 /** A signature over a snapshot must not pass for one over anything else. */
 const SIGNED_PREFIX = `${SNAPSHOT_FORMAT}\n`;
@@ -71,7 +71,11 @@ export async function openSnapshot(
 }
 
 /** The document as its bundles would be compiled. */
-function normalizedAgain({ format: _known, tightened_by, ...bundle }: Document): Document {
+function normalizedAgain({
+  format: _known,
+  tightened_by,
+  ...bundle
+}: SealedDocument): SealedDocument {
   const first = normalizeBundle(bundle);
   if (tightened_by === undefined) return first;
   const { format: _same, ...second } = tightened_by;
@@ -79,7 +83,10 @@ function normalizedAgain({ format: _known, tightened_by, ...bundle }: Document):
 }
 
 /** The shape alone does not make a policy: what a bundle may not say, a snapshot may not either. */
-async function compiled(document: Document, options: CompileOptions): Promise<Snapshot | Failure> {
+async function compiled(
+  document: SealedDocument,
+  options: CompileOptions,
+): Promise<Snapshot | Failure> {
   const second = document.tightened_by;
   const fault = faultIn(document) ?? (second && faultIn(second));
   if (fault !== undefined) return notASnapshot(fault);
@@ -90,7 +97,7 @@ async function compiled(document: Document, options: CompileOptions): Promise<Sn
   }
 }
 
-function faultIn(document: Document): string | undefined {
+function faultIn(document: SealedDocument): string | undefined {
   const placed = document.rules.map((rule, index) => ({ rule, path: ['rules', index] }));
   const [finding] = [
     ...duplicateRuleIds(document.rules),

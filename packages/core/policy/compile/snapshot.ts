@@ -147,7 +147,7 @@ export function candidatesFor(
 }
 
 /** The document as plain JSON, for whoever keeps a copy; undefined when it is longer than that. */
-export function documentOf({ document }: Snapshot, lengthMax: number): JsonObject | undefined {
+export function snapshotJson({ document }: Snapshot, lengthMax: number): JsonObject | undefined {
   const text = JSON.stringify(document);
   if (text.length > lengthMax) return undefined;
   const plain: unknown = JSON.parse(text);

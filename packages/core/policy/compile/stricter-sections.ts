@@ -4,7 +4,7 @@ import type { FullContentSection, FullTaintSection } from '@subluminal/contracts
 
 type ContentAction = FullContentSection['outbound']['secret'];
 type DefinitionAction = FullContentSection['definitions']['secret'];
-type Source = FullTaintSection['sources'][number];
+type TaintSource = FullTaintSection['sources'][number];
 
 /** How a person is asked is neither strict nor mild: that of the user holds. */
 export function stricterContent(
@@ -92,11 +92,14 @@ function stricterUnscanned(
  * The first source that fits holds, so all that are untrusted come first. A trusted one counts where
  * the other policy has it too, or trusts everything that it does not name.
  */
-function lessTrustedSources(user: FullTaintSection, project: FullTaintSection): readonly Source[] {
+function lessTrustedSources(
+  user: FullTaintSection,
+  project: FullTaintSection,
+): readonly TaintSource[] {
   const untrusted = [...user.sources, ...project.sources].filter(
     ({ trust }) => trust !== 'trusted',
   );
-  const trustedIn = (section: FullTaintSection, other: FullTaintSection): readonly Source[] =>
+  const trustedIn = (section: FullTaintSection, other: FullTaintSection): readonly TaintSource[] =>
     section.sources.filter(
       (source) =>
         source.trust === 'trusted' &&

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import {
+  type CounterTable,
   ENTRIES_MAX,
   emptyTable,
   keyIn,
   keyName,
-  type Table,
   tableGet,
   tableSet,
   tableSize,
@@ -17,7 +17,11 @@ const LIFE_MS = 100;
 const SHARE = { lifeMs: LIFE_MS, whenFull: 'share' } as const;
 const EVICT = { lifeMs: LIFE_MS, whenFull: 'evict' } as const;
 
-function filled(limits: Table<number>['limits'], count: number, nowMs = 0): Table<number> {
+function filled(
+  limits: CounterTable<number>['limits'],
+  count: number,
+  nowMs = 0,
+): CounterTable<number> {
   let table = emptyTable<number>(limits);
   for (let index = 0; index < count; index++) {
     table = tableSet(table, keyIn(table, `k${index}`), { value: index, nowMs });

@@ -1,7 +1,7 @@
 // A bounded table of counters. Two generations: what has not been touched for a lifetime is
 // forgotten when the older one is dropped, without ever walking the entries.
 
-export interface Table<V> {
+export interface CounterTable<V> {
   readonly limits: TableLimits;
   readonly young: Versions<V>;
   readonly old: Versions<V>;
@@ -24,37 +24,37 @@ export const ENTRIES_MAX = 8_192;
 const NAME_LENGTH_MAX = 256;
 const SHARED_KEY = '\u0000shared';
 
-export function emptyTable<V>(limits: TableLimits): Table<V> {
+export function emptyTable<V>(limits: TableLimits): CounterTable<V> {
   const young = emptyVersions<V>();
   return { limits, young, old: emptyVersions(), turnedAtMs: Number.NEGATIVE_INFINITY };
 }
 
 /** The same entries under other limits: a policy was changed while its counters live on. */
-export function withLimits<V>(table: Table<V>, limits: TableLimits): Table<V> {
+export function withLimits<V>(table: CounterTable<V>, limits: TableLimits): CounterTable<V> {
   return { limits, young: table.young, old: table.old, turnedAtMs: table.turnedAtMs };
 }
 
 /** The key under which a name is counted right now; the shared one when the table is full. */
-export function keyIn<V>(table: Table<V>, key: string): string {
+export function keyIn<V>(table: CounterTable<V>, key: string): string {
   if (table.limits.whenFull === 'evict' || tableSize(table) < ENTRIES_MAX) return key;
   return tableGet(table, key) === undefined ? SHARED_KEY : key;
 }
 
-export function tableGet<V>(table: Table<V>, key: string): V | undefined {
+export function tableGet<V>(table: CounterTable<V>, key: string): V | undefined {
   return versionGet(table.young, key) ?? versionGet(table.old, key);
 }
 
 /** Writes an entry, turning the generations over first when it is time. */
 export function tableSet<V>(
-  table: Table<V>,
+  table: CounterTable<V>,
   key: string,
   entry: { readonly value: V; readonly nowMs: number },
-): Table<V> {
+): CounterTable<V> {
   const { limits, young, old, turnedAtMs } = turn(table, entry.nowMs);
   return { limits, young: versionSet(young, key, entry.value), old, turnedAtMs };
 }
 
-function turn<V>(table: Table<V>, nowMs: number): Table<V> {
+function turn<V>(table: CounterTable<V>, nowMs: number): CounterTable<V> {
   const { limits, young, old } = table;
   // A clock that went backwards starts the generation anew; nothing is forgotten early.
   if (nowMs < table.turnedAtMs || table.turnedAtMs === Number.NEGATIVE_INFINITY) {
@@ -69,7 +69,7 @@ function turn<V>(table: Table<V>, nowMs: number): Table<V> {
 }
 
 /** How many entries it holds, both generations together. */
-export function tableSize(table: Table<unknown>): number {
+export function tableSize(table: CounterTable<unknown>): number {
   return versionSize(table.young) + versionSize(table.old);
 }
 

@@ -1,6 +1,6 @@
 // What a policy remembers of one run: an immutable value, given to `decide` and returned anew.
 import { type CompiledRule, type Layout, policiesIn, type Snapshot } from '../compile/snapshot.ts';
-import { emptyTable, type Table, type TableLimits, withLimits } from '../counters/table.ts';
+import { type CounterTable, emptyTable, type TableLimits, withLimits } from '../counters/table.ts';
 import type { RuleSlot } from '../rule-kind/rule-kind.ts';
 
 export interface Termination {
@@ -59,6 +59,6 @@ function slotFor({ rule, kind }: CompiledRule, known: RuleSlot | undefined): Rul
   return Object.fromEntries(limits.map(([name, one]) => [name, tableFor(known?.[name], one)]));
 }
 
-function tableFor<V>(known: Table<V> | undefined, limits: TableLimits): Table<V> {
+function tableFor<V>(known: CounterTable<V> | undefined, limits: TableLimits): CounterTable<V> {
   return known === undefined ? emptyTable(limits) : withLimits(known, limits);
 }

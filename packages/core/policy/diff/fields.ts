@@ -4,8 +4,8 @@ import type { JsonValue } from '@subluminal/contracts';
 import {
   ACTIONS,
   alters,
+  type ChangeDirection,
   condition,
-  type Direction,
   matching,
   matchingArgs,
   none,
@@ -37,7 +37,7 @@ const MODES = ['observe', 'guardrails', 'control'];
  * Control asks people and answers denials with their hints, where guardrails block at once: with
  * such rules, a person may now release what was simply stopped, and the other way round.
  */
-const modes: Direction = (change) => {
+const modes: ChangeDirection = (change) => {
   const { before, after, around } = change;
   const enforcing = before !== 'observe' && after !== 'observe';
   if (!enforcing || before === after) return stricterAlong(MODES)(change);

@@ -14,7 +14,7 @@ import { ruleClasses, ruleRole } from '../rules/index.ts';
 import { flipped, readingOf, type Surroundings } from './reach.ts';
 import { isSteady, type Pairs, type RulePair } from './rule-pairs.ts';
 
-interface Placed {
+interface PlacedRule {
   readonly pair: RulePair;
   readonly rule: Rule;
   readonly steady: boolean;
@@ -27,8 +27,8 @@ interface Placed {
 
 /** Two rules that changed sides, and what that does. */
 interface Flip {
-  readonly upper: Placed;
-  readonly lower: Placed;
+  readonly upper: PlacedRule;
+  readonly lower: PlacedRule;
   readonly effect: Effect;
 }
 
@@ -48,8 +48,8 @@ export function movesOf(pairs: Pairs, around: Surroundings, steps: Steps): reado
   const placed = placedIn(pairs);
   const strays = outOfOrder(placed);
   if (strays.size === 0) return [];
-  const owned = new Map<Placed, Flips>();
-  const explained = new Set<Placed>();
+  const owned = new Map<PlacedRule, Flips>();
+  const explained = new Set<PlacedRule>();
   for (const flip of flipsOf(placed, around, steps)) {
     for (const owner of ownersOf(flip, strays)) {
       const flips = owned.get(owner);
@@ -85,7 +85,7 @@ export function tooMany(change: 'moved' | 'changed', pairs: Pairs): PolicyChange
   };
 }
 
-function placedIn(pairs: Pairs): readonly Placed[] {
+function placedIn(pairs: Pairs): readonly PlacedRule[] {
   const places = new Map(pairs.before.map((rule, place) => [rule.rule_id, place]));
   return pairs.after.flatMap((rule, after) => {
     const pair = pairs.byId.get(rule.rule_id);
@@ -100,8 +100,8 @@ function placedIn(pairs: Pairs): readonly Placed[] {
  * The fewest rules that must have moved: all but the longest run that kept its order. Of several
  * such runs the names decide, so that the same rules are told of when the policies are swapped.
  */
-function outOfOrder(placed: readonly Placed[]): ReadonlySet<Placed> {
-  const lengths = new Map<Placed, number>();
+function outOfOrder(placed: readonly PlacedRule[]): ReadonlySet<PlacedRule> {
+  const lengths = new Map<PlacedRule, number>();
   for (const [index, one] of [...placed.entries()].toReversed()) {
     let length = 1;
     for (let at = index + 1; at < placed.length; at++) {
@@ -129,7 +129,7 @@ function outOfOrder(placed: readonly Placed[]): ReadonlySet<Placed> {
 
 /** The pairs that changed sides where that matters; it ends early when the steps run out. */
 function* flipsOf(
-  placed: readonly Placed[],
+  placed: readonly PlacedRule[],
   around: Surroundings,
   steps: Steps,
 ): Generator<Flip, void> {
@@ -159,7 +159,7 @@ function flipEffect(
   return combineEffects(sides);
 }
 
-function sidesOf(one: Placed, other: Placed): readonly (keyof RulePair)[] {
+function sidesOf(one: PlacedRule, other: PlacedRule): readonly (keyof RulePair)[] {
   return one.edited || other.edited ? BOTH : LATER;
 }
 
@@ -184,7 +184,11 @@ function tagFirst(tag: Rule, reader: Rule, around: Surroundings): Effect {
 }
 
 /** A rule that went to the other side of this one, where both refuse the same call alike. */
-function rivalOf(one: Placed, placed: readonly Placed[], steps: Steps): Placed | undefined {
+function rivalOf(
+  one: PlacedRule,
+  placed: readonly PlacedRule[],
+  steps: Steps,
+): PlacedRule | undefined {
   return placed.find((other) => {
     const crossed = one.before < other.before !== one.after < other.after;
     if (other === one || !crossed || !one.steady || !other.steady) return false;
@@ -202,7 +206,7 @@ function refuses(rule: Rule): boolean {
 }
 
 /** Which rule a flip is told of: the one whose meaning changed, else the one that moved. */
-function ownersOf({ upper, lower }: Flip, strays: ReadonlySet<Placed>): readonly Placed[] {
+function ownersOf({ upper, lower }: Flip, strays: ReadonlySet<PlacedRule>): readonly PlacedRule[] {
   const pair = [upper, lower];
   const tags = pair.filter(({ rule }) => ruleRole(rule) === 'tags');
   if (tags.length > 0) return tags;
@@ -210,7 +214,7 @@ function ownersOf({ upper, lower }: Flip, strays: ReadonlySet<Placed>): readonly
   return allows.length > 0 ? allows : pair.filter((one) => strays.has(one));
 }
 
-function moveOf(one: Placed, crossed: Flips | Placed | undefined): PolicyChange {
+function moveOf(one: PlacedRule, crossed: Flips | PlacedRule | undefined): PolicyChange {
   const { rule, before, after } = one;
   const flips = crossed !== undefined && 'effects' in crossed ? [...crossed.effects] : [];
   return changeOf({
@@ -224,7 +228,7 @@ function moveOf(one: Placed, crossed: Flips | Placed | undefined): PolicyChange 
   });
 }
 
-function partnersOf(one: Placed, crossed: Flips | Placed | undefined): string {
+function partnersOf(one: PlacedRule, crossed: Flips | PlacedRule | undefined): string {
   if (crossed === undefined) return 'stands elsewhere, which changes nothing';
   if (!('effects' in crossed)) {
     return `${standing(one, crossed)}: the action stays, the reason may change`;
@@ -235,7 +239,7 @@ function partnersOf(one: Placed, crossed: Flips | Placed | undefined): string {
   return `${standing(one, partner)}${more}`;
 }
 
-function standing(one: Placed, partner: Placed): string {
+function standing(one: PlacedRule, partner: PlacedRule): string {
   const side = one.after < partner.after ? 'above' : 'below';
   return `now stands ${side} \`${partner.rule.rule_id}\``;
 }

@@ -49,7 +49,7 @@ export interface Surroundings {
   readonly memo: { failures?: Effect };
 }
 
-type Policy = Pick<SnapshotDocument, 'mode' | 'defaults'>;
+type PolicyDefaults = Pick<SnapshotDocument, 'mode' | 'defaults'>;
 
 /** A call carries at most 1,000 classes; well below that, there is room for all. */
 const CLASSES_FEW = 500;
@@ -60,7 +60,7 @@ const CLASSES_FEW = 500;
  */
 export function surroundingsOf(
   pairs: Pairs,
-  policies: readonly Policy[],
+  policies: readonly PolicyDefaults[],
   steps: Steps,
 ): Surroundings {
   const places = { before: placesOf(pairs.before), after: placesOf(pairs.after) };

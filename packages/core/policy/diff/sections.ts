@@ -3,7 +3,7 @@ import type { JsonValue } from '@subluminal/contracts';
 import { combineEffects, type Effect, reversed } from '../changes/change.ts';
 import {
   alters,
-  type Direction,
+  type ChangeDirection,
   moreLoosens,
   onLoosens,
   stricterAlong,
@@ -32,14 +32,14 @@ const CLASSES = {
 } as const;
 
 /** `follow` is between `tag` and `block`; whether it asks depends on the other actions. */
-const unscanned: Direction = (change) => {
+const unscanned: ChangeDirection = (change) => {
   const both = new Set([change.before, change.after]);
   if (both.has('follow') && both.has('ask')) return 'mixed';
   return stricterAlong(['allow', 'tag', 'follow', 'ask', 'block'])(change);
 };
 
 /** A section: without it nothing is looked at. */
-const present: Direction = ({ after }) => (after === undefined ? 'loosens' : 'tightens');
+const present: ChangeDirection = ({ after }) => (after === undefined ? 'loosens' : 'tightens');
 
 export const SECTION_FIELDS: readonly (Field & { readonly section: 'content' | 'taint' })[] = [
   { section: 'content', path: 'content', words: 'the content section', direction: present },
@@ -148,7 +148,7 @@ function set(path: string, words: string, { entries, more }: SetField): Field {
       afterCoversBefore: [...old].every((entry) => current.has(entry)),
     });
   };
-  const direction: Direction = ({ before, after }) => {
+  const direction: ChangeDirection = ({ before, after }) => {
     switch (relate(before, after)) {
       case 'same':
         return 'none';

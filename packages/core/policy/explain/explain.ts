@@ -16,7 +16,7 @@ import { enforces } from '../decide/verdict.ts';
 import type { Call, Outcome, TraceStep } from '../model/call.ts';
 import { ruleClasses } from '../rules/index.ts';
 import { ruleReview } from '../rules/reviews.ts';
-import { listed, mismatchOf, quoted, selectorMismatch } from './why.ts';
+import { listed, mismatchOf, quotedText, selectorMismatch } from './why.ts';
 
 export interface ExplainedRule {
   readonly rule_id: string;
@@ -54,14 +54,14 @@ interface SecondPolicy {
   readonly selected: boolean;
 }
 
-interface Question {
+interface ExplainQuestion {
   readonly call: Call;
   readonly state: PolicyState;
   readonly nowMs: number;
 }
 
 /** Decides a call without counting it, and says why it came out as it did. */
-export function explain(snapshot: Snapshot, question: Question): Explanation {
+export function explain(snapshot: Snapshot, question: ExplainQuestion): Explanation {
   const { call, state, nowMs } = question;
   const outcome = decide(snapshot, call, state, nowMs);
   const { document, ref: policy, profile, tightenedBy } = snapshot;
@@ -91,11 +91,11 @@ function secondOf({ document }: Snapshot, { identity }: Call): SecondPolicy {
 
 function explainRules(
   snapshot: Snapshot,
-  { call, state, nowMs }: Question,
+  { call, state, nowMs }: ExplainQuestion,
   outcome: Outcome<PolicyState>,
 ): readonly ExplainedRule[] {
   let taken = 0;
-  const shown = { server: quoted(call.server_name), tool: quoted(call.tool_name) };
+  const shown = { server: quotedText(call.server_name), tool: quotedText(call.tool_name) };
   return policiesIn(snapshot).flatMap((policy) => {
     const skipped = skippedBecause(policy, { call, state }, outcome.decision);
     const riskClass = [...(call.risk_class ?? [])];
@@ -121,7 +121,7 @@ function explainRules(
 /** Why no rule was looked at; undefined when they were. */
 function skippedBecause(
   snapshot: Snapshot,
-  { call, state }: Pick<Question, 'call' | 'state'>,
+  { call, state }: Pick<ExplainQuestion, 'call' | 'state'>,
   decision: Decision,
 ): string | undefined {
   if (!selects(snapshot.document.selectors, call.identity))
@@ -146,10 +146,10 @@ function whyOf(step: TraceStep, rule: Rule, decision: Decision): string {
   // Nothing is enforced in observe mode and in development: a rule then only would have acted.
   const spared = decision.would !== undefined;
   const final = rule_id === step.rule_id;
-  const winner = quoted(rule_id ?? 'another rule');
+  const winner = quotedText(rule_id ?? 'another rule');
   switch (step.outcome) {
     case 'decided':
-      return `it ${spared ? 'would decide' : 'decides'}: ${action}, ${quoted(reason_code)}`;
+      return `it ${spared ? 'would decide' : 'decides'}: ${action}, ${quotedText(reason_code)}`;
     case 'would_decide':
       return `it matches too, but ${winner} ${spared ? 'would decide' : 'decides'}`;
     case 'counted':
@@ -166,7 +166,7 @@ function whyOf(step: TraceStep, rule: Rule, decision: Decision): string {
     case 'failed': {
       const stopped = `so the call ${spared ? 'would be' : 'is'} stopped`;
       const then = final ? stopped : 'and it does not count here';
-      return `it could not be evaluated (${quoted(step.note ?? 'unknown')}), ${then}`;
+      return `it could not be evaluated (${quotedText(step.note ?? 'unknown')}), ${then}`;
     }
   }
 }

@@ -13,7 +13,7 @@ import { type Engines, isJsonObject, own } from '../match/match.ts';
 import type { Call, Identity } from '../model/call.ts';
 
 /** What a rule saw when it was evaluated. */
-export interface Seen {
+export interface RuleView {
   readonly call: Call;
   /** Its names as they are shown, made once for all rules. */
   readonly shown: { readonly server: string; readonly tool: string };
@@ -28,7 +28,7 @@ const ITEMS_MAX = 8;
 const HOUR_MS = 3_600_000;
 
 /** Why an enabled rule did not match. Looks in the order in which matching does. */
-export function mismatchOf(rule: Rule, seen: Seen): string {
+export function mismatchOf(rule: Rule, seen: RuleView): string {
   const { match } = rule;
   const { call, engines } = seen;
   const server = { name: call.server_name, words: `server_name ${seen.shown.server}`, engines };
@@ -150,6 +150,6 @@ function shown(value: JsonValue): string {
   return visible(JSON.stringify(value), TEXT_LENGTH_MAX);
 }
 
-export function quoted(text: string): string {
+export function quotedText(text: string): string {
   return `\`${visible(text, TEXT_LENGTH_MAX)}\``;
 }

@@ -1,14 +1,14 @@
 // Advice on the order of rules: they are tried from top to bottom, and the first that decides wins.
 
 import { quote } from '../../text/visible.ts';
-import { covers, type Scope, scopeOf } from '../match/cover.ts';
+import { covers, type RuleScope, scopeOf } from '../match/cover.ts';
 import { type Advice, warning } from '../model/advice.ts';
 import { ruleClasses, ruleKind, ruleRole } from '../rules/index.ts';
 import type { PlacedRule, Subject } from './lint-subject.ts';
 
 /** An allow or deny above that takes in every call which a rule is meant for. */
 export function coveredRules({ enabled }: Subject): readonly Advice[] {
-  const deciding: (PlacedRule & { readonly scope: Scope })[] = [];
+  const deciding: (PlacedRule & { readonly scope: RuleScope })[] = [];
   /** For each class, the last rule so far that tags it. */
   const lastTagged = new Map<string, number>();
   const found: Advice[] = [];

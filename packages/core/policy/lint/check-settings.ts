@@ -57,12 +57,12 @@ export function selectorPatterns({ bundle }: Subject): readonly Advice[] {
   });
 }
 
-interface Placed {
+interface PlacedSetting {
   readonly value: string;
   readonly path: Path;
 }
 
-function valuesIn({ workload = {}, ...own }: Selectors): readonly Placed[] {
+function valuesIn({ workload = {}, ...own }: Selectors): readonly PlacedSetting[] {
   const { labels = {}, ...inner } = workload;
   return [
     ...listsIn(own, ['selectors']),
@@ -76,7 +76,7 @@ function valuesIn({ workload = {}, ...own }: Selectors): readonly Placed[] {
 function listsIn(
   lists: { readonly [field: string]: readonly string[] | undefined },
   path: Path,
-): readonly Placed[] {
+): readonly PlacedSetting[] {
   return Object.entries(lists).flatMap(([field, values]) =>
     (values ?? []).map((value, index) => ({ value, path: [...path, field, index] })),
   );

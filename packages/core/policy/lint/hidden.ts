@@ -8,7 +8,7 @@ import { type Advice, warning } from '../model/advice.ts';
 import { ruleClasses } from '../rules/index.ts';
 import type { Subject } from './lint-subject.ts';
 
-interface Placed {
+interface PlacedText {
   readonly text: string;
   readonly path: Path;
 }
@@ -72,7 +72,7 @@ function lookalikeIn(text: string): string | undefined {
   return undefined;
 }
 
-function textsOf(rule: Rule, path: Path): readonly Placed[] {
+function textsOf(rule: Rule, path: Path): readonly PlacedText[] {
   const { match } = rule;
   const at = (...steps: Path): Path => [...path, 'match', ...steps];
   const args = match.args ?? {};
@@ -92,7 +92,7 @@ function textsOf(rule: Rule, path: Path): readonly Placed[] {
 }
 
 /** Every text of a section; the words of the contract itself have nothing to hide. */
-function textsIn(value: JsonValue, path: Path): readonly Placed[] {
+function textsIn(value: JsonValue, path: Path): readonly PlacedText[] {
   if (typeof value === 'string') return [{ text: value, path }];
   if (Array.isArray(value)) {
     return value.flatMap((item: JsonValue, index) => textsIn(item, [...path, index]));
@@ -101,6 +101,6 @@ function textsIn(value: JsonValue, path: Path): readonly Placed[] {
   return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...path, name]));
 }
 
-function listed(texts: readonly string[] | undefined, path: Path): readonly Placed[] {
+function listed(texts: readonly string[] | undefined, path: Path): readonly PlacedText[] {
   return (texts ?? []).map((text, index) => ({ text, path: [...path, index] }));
 }

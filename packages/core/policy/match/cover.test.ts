@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { compileGlob } from '../../patterns/glob.ts';
 import { compileRegex } from '../../patterns/regex.ts';
 import { isAnchored } from '../rules/allow/review.ts';
-import { covers, matchesAll, type Scope, scopeOf } from './cover.ts';
+import { covers, matchesAll, type RuleScope, scopeOf } from './cover.ts';
 
-function scoped(match: Match, when?: string): Scope {
+function scoped(match: Match, when?: string): RuleScope {
   const rule: Rule = {
     rule_id: 'r',
     kind: 'deny',

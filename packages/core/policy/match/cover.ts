@@ -7,7 +7,7 @@ import { coversNames, isSubset, type NameSet, namesIn } from './names.ts';
 type Tagged = (name: string) => boolean;
 
 /** A rule, prepared once for being compared with a thousand others. Absent means "any". */
-export interface Scope {
+export interface RuleScope {
   readonly when: string | undefined;
   readonly server: NameSet;
   readonly tool: NameSet;
@@ -18,7 +18,7 @@ export interface Scope {
   readonly hours: ReadonlySet<number> | undefined;
 }
 
-export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): Scope {
+export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): RuleScope {
   return {
     when,
     server: namesIn(match.server_name),
@@ -45,7 +45,7 @@ function predicatesOf(args: ArgsMatch | undefined): ReadonlyMap<string, string> 
 const NAME_STEPS_MAX = 128;
 
 /** Whether every call that reaches and matches `lower` has matched `upper` before. */
-export function covers(upper: Scope, lower: Scope, tagged: Tagged): boolean {
+export function covers(upper: RuleScope, lower: RuleScope, tagged: Tagged): boolean {
   if (upper.when !== undefined && upper.when !== lower.when) return false;
   return (
     coversNames(upper.server, lower.server, NAME_STEPS_MAX) &&

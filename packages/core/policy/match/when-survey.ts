@@ -2,12 +2,12 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compileRegex } from '../../patterns/regex.ts';
 
-interface Fault {
+interface ConditionFault {
   readonly message: string;
   readonly offset: number;
 }
 
-export interface Survey {
+export interface ConditionSurvey {
   /** How deep loops nest, and how many there are. */
   readonly loopDepth: number;
   readonly loops: number;
@@ -17,7 +17,7 @@ export interface Survey {
   readonly additions: number;
   readonly splits: number;
   readonly readsArgs: boolean;
-  readonly fault: Fault | undefined;
+  readonly fault: ConditionFault | undefined;
 }
 
 /** What a condition is applied to, in numbers. */
@@ -60,9 +60,9 @@ const METHODS = new Set([
 ]);
 
 /** Walks the tree once. */
-export function surveyed(root: ASTNode): Survey {
+export function surveyed(root: ASTNode): ConditionSurvey {
   const found = { loopDepth: 0, loops: 0, literals: 0, additions: 0, splits: 0, readsArgs: false };
-  let fault: Fault | undefined;
+  let fault: ConditionFault | undefined;
   const visit = (node: ASTNode, depth: number): void => {
     fault ??= callFault(node);
     const method = node.op === 'rcall' ? node.args[0] : undefined;
@@ -81,7 +81,7 @@ export function surveyed(root: ASTNode): Survey {
   return { ...survey, fault: fault ?? sizeFault(survey, root) };
 }
 
-function callFault(node: ASTNode): Fault | undefined {
+function callFault(node: ASTNode): ConditionFault | undefined {
   if (node.op !== 'call' && node.op !== 'rcall') return undefined;
   const [name] = node.args;
   const known = node.op === 'call' ? FUNCTIONS : METHODS;
@@ -94,7 +94,7 @@ function callFault(node: ASTNode): Fault | undefined {
     : undefined;
 }
 
-function patternFault(pattern: ASTNode | undefined, node: ASTNode): Fault | undefined {
+function patternFault(pattern: ASTNode | undefined, node: ASTNode): ConditionFault | undefined {
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
     return { message: '`matches` needs its pattern written out as a string', offset: node.start };
   }
@@ -102,7 +102,7 @@ function patternFault(pattern: ASTNode | undefined, node: ASTNode): Fault | unde
   return compiled.ok ? undefined : { message: compiled.message, offset: pattern.start };
 }
 
-function sizeFault(survey: Survey, root: ASTNode): Fault | undefined {
+function sizeFault(survey: ConditionSurvey, root: ASTNode): ConditionFault | undefined {
   if (survey.loopDepth > LOOP_DEPTH_MAX) {
     return { message: `loops nest deeper than ${LOOP_DEPTH_MAX}`, offset: root.start };
   }
@@ -111,7 +111,7 @@ function sizeFault(survey: Survey, root: ASTNode): Fault | undefined {
 }
 
 /** Whether a condition could take too long over this much data. */
-export function isTooMuch(survey: Survey, load: Load): boolean {
+export function isTooMuch(survey: ConditionSurvey, load: Load): boolean {
   const { loopDepth, loops, literals, additions, splits } = survey;
   if (loopDepth === 0 && additions === 0) return false;
   const parts = splits * Math.min(PARTS_MAX, load.bytes + 1);

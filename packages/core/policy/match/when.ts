@@ -5,7 +5,7 @@ import { contains } from '../../patterns/contains.ts';
 import { compileRegex } from '../../patterns/regex.ts';
 import type { Call } from '../model/call.ts';
 import { isJsonObject } from './match.ts';
-import { childrenOf, isTooMuch, PARTS_MAX, type Survey, surveyed } from './when-survey.ts';
+import { type ConditionSurvey, childrenOf, isTooMuch, PARTS_MAX, surveyed } from './when-survey.ts';
 
 /** What a condition sees; built once per call, and only when some condition is reached. */
 export interface WhenContext {
@@ -83,7 +83,7 @@ export function compileWhen(source: string): WhenResult {
   }
 }
 
-function testOf(run: ParseResult, survey: Survey): WhenTest {
+function testOf(run: ParseResult, survey: ConditionSurvey): WhenTest {
   return ({ variables, nodes, bytes, riskClass }) => {
     if (isTooMuch(survey, { items: nodes + riskClass.length, bytes })) {
       return { failed: 'the arguments are too large for it' };

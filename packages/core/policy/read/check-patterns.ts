@@ -26,9 +26,9 @@ const COSTLY_MAX = 1_000;
 const COSTLY_PARTS = 200;
 const REASON_LENGTH_MAX = 200;
 
-type Form = keyof PatternChecks;
+type PatternForm = keyof PatternChecks;
 interface Pattern {
-  readonly form: Form;
+  readonly form: PatternForm;
   readonly source: string;
   readonly path: Path;
 }
@@ -77,13 +77,13 @@ function patternsOf({ rule, path }: RuleAt): readonly Pattern[] {
   return patterns;
 }
 
-const CODES: { readonly [F in Form]: BundleCode } = {
+const CODES: { readonly [F in PatternForm]: BundleCode } = {
   glob: 'SUB_BUNDLE_GLOB',
   regex: 'SUB_BUNDLE_REGEX',
   when: 'SUB_BUNDLE_WHEN',
 };
 
-const FIXES: { readonly [F in Form]: string } = {
+const FIXES: { readonly [F in PatternForm]: string } = {
   glob: 'Use `*`, `?`, `[a-z]` or `{one,two}`, and `\\` before a sign that is meant as is.',
   regex: 'Write it in RE2 syntax, or use a glob.',
   when: 'Write CEL over `call`, `identity` and `args`.',

@@ -66,7 +66,7 @@ function emptyNames(rule: Rule, path: Path): readonly Finding[] {
   });
 }
 
-type Range = { readonly min?: number; readonly max?: number };
+type NumberRange = { readonly min?: number; readonly max?: number };
 
 function rangeOrder(rule: Rule, path: Path): readonly Finding[] {
   const clamp = 'hint' in rule.effect ? rule.effect.hint?.suggest?.clamp : undefined;
@@ -77,7 +77,7 @@ function rangeOrder(rule: Rule, path: Path): readonly Finding[] {
 }
 
 function rangesIn(
-  ranges: { readonly [key: string]: Range } | undefined,
+  ranges: { readonly [key: string]: NumberRange } | undefined,
   path: Path,
 ): readonly Finding[] {
   return Object.entries(ranges ?? {}).flatMap(([key, { min, max }]): Finding[] => {

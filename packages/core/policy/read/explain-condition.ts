@@ -6,7 +6,7 @@ export interface ConditionFault {
   readonly message: string;
   readonly offset: number;
 }
-export interface Words {
+export interface ConditionAdvice {
   readonly message?: string;
   readonly fix: string;
 }
@@ -18,7 +18,7 @@ const FIELDS = {
 const GENERAL = 'Write CEL over `call`, `identity` and `args`.';
 
 /** What to write instead, by the reason and by what stands at that place. */
-export function conditionWords(source: string, fault: ConditionFault): Words {
+export function conditionWords(source: string, fault: ConditionFault): ConditionAdvice {
   return (
     variableWords(source, fault) ??
     keyWords(source, fault) ??
@@ -45,7 +45,10 @@ const VARIABLES: { readonly [name: string]: string } = {
   input: 'args',
 };
 
-function variableWords(source: string, { message, offset }: ConditionFault): Words | undefined {
+function variableWords(
+  source: string,
+  { message, offset }: ConditionFault,
+): ConditionAdvice | undefined {
   const name = /^unknown variable: (.+)$/.exec(message)?.[1];
   if (name === undefined) return undefined;
   const words = { message: `unknown variable ${quote(name)}` };
@@ -72,7 +75,10 @@ function qualified(name: string): string | undefined {
   return undefined;
 }
 
-function keyWords(source: string, { message, offset }: ConditionFault): Words | undefined {
+function keyWords(
+  source: string,
+  { message, offset }: ConditionFault,
+): ConditionAdvice | undefined {
   const key = /^no such key: (.+)$/.exec(message)?.[1];
   if (key === undefined) return undefined;
   const before = /(call|identity)\s*\.\s*$/.exec(source.slice(0, offset))?.[1];
@@ -106,7 +112,10 @@ const SIGNS: readonly (readonly [before: RegExp, at: RegExp, fix: string])[] = [
   [/$/, /^\)/, 'Remove the `)`, or add its `(`.'],
 ];
 
-function signWords(source: string, { message, offset }: ConditionFault): Words | undefined {
+function signWords(
+  source: string,
+  { message, offset }: ConditionFault,
+): ConditionAdvice | undefined {
   if (!/^unexpected (character|token)/.test(message)) return undefined;
   const rest = source.slice(offset, offset + 80);
   if (rest.trim() === '') {
@@ -121,7 +130,7 @@ function signWords(source: string, { message, offset }: ConditionFault): Words |
 const CLOSING: { readonly [token: string]: string } = { RPAREN: ')', RBRACKET: ']', RBRACE: '}' };
 
 /** Reasons that say all without a look at the source. */
-function reasonWords(message: string): Words | undefined {
+function reasonWords(message: string): ConditionAdvice | undefined {
   const token = /^expected (RPAREN|RBRACKET|RBRACE), got EOF/.exec(message)?.[1];
   const close = token === undefined ? undefined : CLOSING[token];
   if (close !== undefined) {

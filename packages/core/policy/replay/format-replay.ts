@@ -2,14 +2,14 @@
 
 import { visible } from '../../text/visible.ts';
 import { sectionLines } from '../explain/explain.ts';
-import type { ReplayedCall, ReplayNotes, ReplayResult, Verdict } from './types.ts';
+import type { ReplayedCall, ReplayNotes, ReplayResult, ReplayVerdict } from './types.ts';
 
 type WordsByName<V> = { readonly [name: string]: V };
 
 const NAME_LENGTH_MAX = 60;
 const LINES_MAX = 200;
 
-const MARKS: { readonly [V in Verdict]: string } = {
+const MARKS: { readonly [V in ReplayVerdict]: string } = {
   looser: '!',
   stricter: '~',
   undetermined: '?',
@@ -17,7 +17,7 @@ const MARKS: { readonly [V in Verdict]: string } = {
   unrecorded: '·',
   same: ' ',
 };
-const VERDICT_WORDS: { readonly [V in Verdict]: string } = {
+const VERDICT_WORDS: { readonly [V in ReplayVerdict]: string } = {
   same: 'same',
   stricter: 'stricter',
   looser: 'looser',

@@ -3,7 +3,13 @@
 import type { Snapshot } from '../compile/snapshot.ts';
 import { initialState, type PolicyState } from '../decide/state.ts';
 import type { Call, TraceStep } from '../model/call.ts';
-import type { ReplayedCall, ReplayLimits, ReplayNotes, ReplaySummary, Verdict } from './types.ts';
+import type {
+  ReplayedCall,
+  ReplayLimits,
+  ReplayNotes,
+  ReplaySummary,
+  ReplayVerdict,
+} from './types.ts';
 
 export interface RunMemory {
   state: PolicyState;
@@ -13,10 +19,10 @@ export interface RunMemory {
   starts: number;
 }
 
-export type Draft = { -readonly [K in keyof ReplayedCall]: ReplayedCall[K] };
+export type ReplayDraft = { -readonly [K in keyof ReplayedCall]: ReplayedCall[K] };
 
 export interface OpenCall {
-  readonly draft: Draft;
+  readonly draft: ReplayDraft;
   readonly call: Call;
   readonly trace: readonly TraceStep[];
   /** Whether this policy lets the call pass, or may. */
@@ -126,15 +132,15 @@ export function notesOf(memory: Memory): ReplayNotes {
 
 // The counts of a replay.
 
-export interface Tally {
-  readonly verdicts: { [V in Verdict]: number };
+export interface ReplayTally {
+  readonly verdicts: { [V in ReplayVerdict]: number };
   readonly rules: Map<string, { recorded: number; replayed: number }>;
 }
 
 /** A policy has at most 1,000 rules; a recording may name those of many policies. */
 const RULES_MAX = 4_000;
 
-export function emptyTally(): Tally {
+export function emptyTally(): ReplayTally {
   return {
     verdicts: {
       same: 0,
@@ -148,13 +154,13 @@ export function emptyTally(): Tally {
   };
 }
 
-export function countVerdict(tally: Tally, verdict: Verdict, by: 1 | -1): void {
+export function countVerdict(tally: ReplayTally, verdict: ReplayVerdict, by: 1 | -1): void {
   tally.verdicts[verdict] += by;
 }
 
 /** False when there is no room for another rule. */
 export function countRule(
-  tally: Tally,
+  tally: ReplayTally,
   ruleId: string | null,
   side: 'recorded' | 'replayed',
 ): boolean {
@@ -169,7 +175,7 @@ export function countRule(
   return true;
 }
 
-export function summaryOf({ verdicts, rules }: Tally, runs: number): ReplaySummary {
+export function summaryOf({ verdicts, rules }: ReplayTally, runs: number): ReplaySummary {
   const calls = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
   const named = [...rules].map(([rule_id, counts]) => ({ rule_id, ...counts }));
   return {

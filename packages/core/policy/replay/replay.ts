@@ -18,20 +18,26 @@ import {
   callKey,
   countRule,
   countVerdict,
-  type Draft,
   emptyMemory,
   emptyTally,
   keepOpen,
   type Memory,
   notesOf,
   type OpenCall,
+  type ReplayDraft,
+  type ReplayTally,
   type RunMemory,
   runOf,
   summaryOf,
-  type Tally,
   timeOf,
 } from './memory.ts';
-import type { ArgsKnowledge, ReplayedCall, ReplayOptions, ReplayResult, Verdict } from './types.ts';
+import type {
+  ArgsKnowledge,
+  ReplayedCall,
+  ReplayOptions,
+  ReplayResult,
+  ReplayVerdict,
+} from './types.ts';
 
 interface Replay {
   readonly snapshot: Snapshot;
@@ -39,7 +45,7 @@ interface Replay {
   /** The rules that look at arguments. */
   readonly needsArgs: ReadonlySet<string>;
   readonly memory: Memory;
-  readonly tally: Tally;
+  readonly tally: ReplayTally;
   readonly calls: ReplayedCall[];
 }
 
@@ -162,7 +168,7 @@ function again(
   const replayed = hangs ? null : replayedOf(outcome.decision, options.compare ?? 'action');
   const parts = { run_id: event.run_id, call_id, seq, server_name, tool_name, args, replayed };
   const verdict = verdictOf({ recorded: null, replayed });
-  const draft: Draft = { ...parts, recorded: null, verdict };
+  const draft: ReplayDraft = { ...parts, recorded: null, verdict };
   list(draft, running);
   // Kept small: of an open call, only breakers will ask again, and not for its arguments.
   const { args: _large, ...small } = call;
@@ -179,7 +185,7 @@ function again(
   return open;
 }
 
-function list(draft: Draft, { memory, tally, calls }: Replay): void {
+function list(draft: ReplayDraft, { memory, tally, calls }: Replay): void {
   countVerdict(tally, draft.verdict, 1);
   const { replayed } = draft;
   const counted = replayed === null || countRule(tally, replayed.rule_id, 'replayed');
@@ -239,7 +245,10 @@ function isBeside({ rule_id }: NonNullable<ReplayedCall['recorded']>): boolean {
   return rule_id !== null && BESIDE.test(rule_id);
 }
 
-function verdictOf({ recorded, replayed }: Pick<ReplayedCall, 'recorded' | 'replayed'>): Verdict {
+function verdictOf({
+  recorded,
+  replayed,
+}: Pick<ReplayedCall, 'recorded' | 'replayed'>): ReplayVerdict {
   if (replayed === null) return 'undetermined';
   if (recorded === null) return 'unrecorded';
   const [was, is] = [ACTIONS.indexOf(recorded.action), ACTIONS.indexOf(replayed.action)];

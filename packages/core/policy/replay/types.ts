@@ -3,7 +3,7 @@ import type { Action, PolicyRef } from '@subluminal/contracts';
 import type { Sha256 } from '../../ports.ts';
 import type { Section } from '../explain/explain.ts';
 
-export type Verdict =
+export type ReplayVerdict =
   | 'same'
   | 'stricter' // this policy goes further than what was recorded
   | 'looser'
@@ -31,7 +31,7 @@ export interface ReplayedCall {
     readonly rule_id: string | null;
     readonly reason_code: string;
   } | null;
-  readonly verdict: Verdict;
+  readonly verdict: ReplayVerdict;
 }
 
 /** What was missing, out of order, or more than there is room for. */
@@ -54,7 +54,7 @@ export interface ReplayNotes {
 export interface ReplaySummary {
   readonly calls: number;
   readonly runs: number;
-  readonly verdicts: { readonly [V in Verdict]: number };
+  readonly verdicts: { readonly [V in ReplayVerdict]: number };
   /** How often each rule decided, by name. */
   readonly rules: readonly {
     readonly rule_id: string;

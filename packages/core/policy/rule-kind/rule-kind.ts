@@ -4,7 +4,7 @@
 import { isObject, type Rule } from '@subluminal/contracts';
 import type { Finding, Path } from '../../source/problem.ts';
 import type { CallMoment } from '../counters/scope.ts';
-import type { Table, TableLimits } from '../counters/table.ts';
+import type { CounterTable, TableLimits } from '../counters/table.ts';
 import type { Tally, Trip } from '../model/trip.ts';
 
 /** What a rule may do to a call that it matches. Everything beyond its own folder goes by this. */
@@ -16,7 +16,7 @@ export type RuleRole =
   | 'tags'; // it adds risk classes and decides nothing
 
 /** The tables in which a rule counts, by their names. */
-export type RuleSlot = { readonly [table: string]: Table<unknown> };
+export type RuleSlot = { readonly [table: string]: CounterTable<unknown> };
 
 /** The outcome of one rule for one call. */
 export type RuleResult<S extends RuleSlot = RuleSlot> =

@@ -5,7 +5,7 @@ import { fieldsOf } from '../changes/field.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { compileBundle } from '../compile/snapshot.ts';
 import { scopeKey } from '../counters/scope.ts';
-import { keyIn, type Table, tableGet, tableSet } from '../counters/table.ts';
+import { type CounterTable, keyIn, tableGet, tableSet } from '../counters/table.ts';
 import { decide } from '../decide/decide.ts';
 import { initialState } from '../decide/state.ts';
 import { diffBundles } from '../diff/diff.ts';
@@ -22,7 +22,7 @@ import { RULE_REVIEWS } from './reviews.ts';
 
 /** A kind that only this test knows: a tool may be called so many times, and no more. */
 const NAME = 'quota' as RuleKindName;
-type QuotaSlot = { readonly used: Table<number> };
+type QuotaSlot = { readonly used: CounterTable<number> };
 const limitOf = (rule: Rule) => Number(effectSection(rule)['limit']);
 
 const quota: RuleKind<Rule, QuotaSlot> = {

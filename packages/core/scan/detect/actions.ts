@@ -2,8 +2,15 @@
 
 import { createPrefilter } from '../text/keyword-search.ts';
 import type { Range } from '../types.ts';
-import { itemStep, memberStep, OF_KEY, pathOf, plainNumber, type Step } from './scan-json.ts';
-import type { Confidence, Finding, FindingClass, Verdict } from './types.ts';
+import {
+  itemStep,
+  memberStep,
+  OF_KEY,
+  type PathStep,
+  plainNumber,
+  shownPath,
+} from './scan-json.ts';
+import type { Confidence, ContentFinding, FindingClass, ScanVerdict } from './types.ts';
 
 export type Action = 'allow' | 'tag' | 'redact' | 'ask' | 'block';
 export type Direction = 'outbound' | 'inbound';
@@ -48,7 +55,7 @@ const stronger = (left: Action, right: Action): Action =>
   STRENGTH.indexOf(left) >= STRENGTH.indexOf(right) ? left : right;
 
 function actionFor(
-  { class: name, confidence }: Finding,
+  { class: name, confidence }: ContentFinding,
   { direction, actions }: Treatment,
 ): Action {
   const action = actions[direction][name];
@@ -59,17 +66,17 @@ function actionFor(
 /** The verdict of `scanText` goes with a text, that of `scanJson` with the value it was made from. */
 export function applyActions(
   value: string,
-  verdict: Verdict,
+  verdict: ScanVerdict,
   treatment: Treatment,
 ): Treated<string>;
 export function applyActions(
   value: unknown,
-  verdict: Verdict,
+  verdict: ScanVerdict,
   treatment: Treatment,
 ): Treated<unknown>;
 export function applyActions(
   value: unknown,
-  verdict: Verdict,
+  verdict: ScanVerdict,
   treatment: Treatment,
 ): Treated<unknown> {
   const found = new Map<string, Action>();
@@ -103,8 +110,8 @@ function tagsOf(found: ReadonlyMap<string, Action>, action: Action): readonly st
 }
 
 /** Findings in plain text have no path; a value that is only a string has the root's. */
-function addMark(marks: Map<string, Mark[]>, { path, start, end, rule }: Finding): void {
-  const place = path ?? pathOf(undefined);
+function addMark(marks: Map<string, Mark[]>, { path, start, end, rule }: ContentFinding): void {
+  const place = path ?? shownPath(undefined);
   const own = marks.get(place);
   if (own === undefined) marks.set(place, [{ start, end, rule }]);
   else own.push({ start, end, rule });
@@ -119,7 +126,7 @@ interface Redaction {
 function redacted(
   value: unknown,
   marks: ReadonlyMap<string, readonly Mark[]>,
-  verdict: Verdict,
+  verdict: ScanVerdict,
 ): unknown {
   const secrets = verdict.findings.filter(
     (finding) => finding.class === 'secret' && isMarked(marks, finding),
@@ -130,22 +137,22 @@ function redacted(
 
 function isMarked(
   marks: ReadonlyMap<string, readonly Mark[]>,
-  { path, start, end }: Finding,
+  { path, start, end }: ContentFinding,
 ): boolean {
-  const own = marks.get(path ?? pathOf(undefined)) ?? [];
+  const own = marks.get(path ?? shownPath(undefined)) ?? [];
   return own.some((mark) => mark.start === start && mark.end === end);
 }
 
 function rebuilt(
   value: unknown,
   redaction: Redaction,
-  at: { step: Step | undefined; depth: number },
+  at: { step: PathStep | undefined; depth: number },
 ): unknown {
   const { step, depth } = at;
-  if (typeof value === 'string') return replacedIn(value, redaction, pathOf(step));
+  if (typeof value === 'string') return replacedIn(value, redaction, shownPath(step));
   if (typeof value === 'number') {
     const digits = plainNumber(value);
-    const shown = replacedIn(digits, redaction, pathOf(step));
+    const shown = replacedIn(digits, redaction, shownPath(step));
     // A number has no room for a marker: it becomes a string.
     return shown === digits ? value : shown;
   }
@@ -162,12 +169,12 @@ function rebuilt(
 function rebuiltObject(
   value: object,
   redaction: Redaction,
-  { step: parent, depth }: { step: Step | undefined; depth: number },
+  { step: parent, depth }: { step: PathStep | undefined; depth: number },
 ): unknown {
   const members = new Map<string, unknown>();
   for (const [index, [key, member]] of Object.entries(value).entries()) {
     const step = memberStep(parent, key, index);
-    const shown = replacedIn(key, redaction, pathOf(step) + OF_KEY);
+    const shown = replacedIn(key, redaction, shownPath(step) + OF_KEY);
     const child = rebuilt(member, redaction, { step, depth: depth + 1 });
     members.set(unused(members, shown), child);
   }
@@ -216,12 +223,12 @@ const LENGTH_MAX = 4_096;
 /** Finds copies of the secrets in any text of the value that they were found in. */
 function carriedElsewhere(
   value: unknown,
-  secrets: readonly Finding[],
+  secrets: readonly ContentFinding[],
 ): (text: string) => readonly Copy[] {
-  const texts = textsAt(value, new Set(secrets.map(({ path }) => path ?? pathOf(undefined))));
+  const texts = textsAt(value, new Set(secrets.map(({ path }) => path ?? shownPath(undefined))));
   const rules = new Map<string, string>();
   for (const { path, start, end, rule } of secrets) {
-    const secret = texts.get(path ?? pathOf(undefined))?.slice(start, end) ?? '';
+    const secret = texts.get(path ?? shownPath(undefined))?.slice(start, end) ?? '';
     const fits = secret.length >= LENGTH_MIN && secret.length <= LENGTH_MAX;
     if (fits && rules.size < SECRETS_MAX) rules.set(secret, rule);
   }
@@ -252,8 +259,8 @@ function textsAt(value: unknown, paths: ReadonlySet<string>): ReadonlyMap<string
   const keep = (path: string, text: string) => {
     if (paths.has(path)) texts.set(path, text);
   };
-  const visit = (at: unknown, step: Step | undefined, depth: number): void => {
-    if (typeof at === 'string') keep(pathOf(step), at);
+  const visit = (at: unknown, step: PathStep | undefined, depth: number): void => {
+    if (typeof at === 'string') keep(shownPath(step), at);
     if (typeof at !== 'object' || at === null || depth > DEPTH_MAX) return;
     if (Array.isArray(at)) {
       for (const [index, item] of at.entries()) {
@@ -263,7 +270,7 @@ function textsAt(value: unknown, paths: ReadonlySet<string>): ReadonlyMap<string
     }
     for (const [index, [key, member]] of Object.entries(at).entries()) {
       const child = memberStep(step, key, index);
-      keep(pathOf(child) + OF_KEY, key);
+      keep(shownPath(child) + OF_KEY, key);
       visit(member, child, depth + 1);
     }
   };

@@ -11,7 +11,7 @@ import {
   RESULTS,
   SECRETS,
 } from '../../../../test/corpora/index.ts';
-import type { FindingClass, Verdict } from './index.ts';
+import type { FindingClass, ScanVerdict } from './index.ts';
 import { scanJson, scanText, scanToolDefinition } from './index.ts';
 
 interface Goal {
@@ -51,7 +51,7 @@ const GOALS: readonly Goal[] = [
 const fingerprint = (text: string) =>
   createHmac('sha256', 'test').update(text).digest('hex').slice(0, 16);
 
-function scan({ as, value }: Case): Verdict {
+function scan({ as, value }: Case): ScanVerdict {
   if (as === 'definition') return scanToolDefinition(value, { fingerprint });
   return as === 'text'
     ? scanText(String(value), { fingerprint })

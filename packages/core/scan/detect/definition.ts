@@ -2,31 +2,34 @@
 // anybody asks anything, so it is judged harder than a result.
 import { scanJson } from './scan-json.ts';
 import { scanText } from './scan-text.ts';
-import type { Finding, ScanOptions, Verdict } from './types.ts';
+import type { ContentFinding, ScanOptions, ScanVerdict } from './types.ts';
 
 export type DefinitionOptions = Omit<ScanOptions, 'strictness'>;
 
 const NAME = /^[A-Za-z0-9_./:-]{1,128}$/;
 
 /** A tool as `tools/list` shows it: its name, title, description, every text of its schemas, annotations. */
-export function scanToolDefinition(tool: unknown, options: DefinitionOptions): Verdict {
+export function scanToolDefinition(tool: unknown, options: DefinitionOptions): ScanVerdict {
   const verdict = scanJson(tool, { ...options, strictness: 'definition' });
   const odd = oddName(tool, options);
   return odd === undefined ? verdict : { ...verdict, findings: [odd, ...verdict.findings] };
 }
 
 /** A prompt, a resource or a resource's template, as its list shows it. */
-export function scanListed(entry: unknown, options: DefinitionOptions): Verdict {
+export function scanListed(entry: unknown, options: DefinitionOptions): ScanVerdict {
   return scanJson(entry, { ...options, strictness: 'definition' });
 }
 
 /** What `initialize` tells the model about the server. */
-export function scanInstructions(instructions: string, options: DefinitionOptions): Verdict {
+export function scanInstructions(instructions: string, options: DefinitionOptions): ScanVerdict {
   return scanText(instructions, { ...options, strictness: 'definition' });
 }
 
 /** A name is for a model and for policies: what they could read differently is no name. */
-function oddName(tool: unknown, { fingerprint, classes }: DefinitionOptions): Finding | undefined {
+function oddName(
+  tool: unknown,
+  { fingerprint, classes }: DefinitionOptions,
+): ContentFinding | undefined {
   if (typeof tool !== 'object' || tool === null || !('name' in tool)) return undefined;
   const { name } = tool;
   if (typeof name !== 'string' || NAME.test(name)) return undefined;

@@ -1,6 +1,6 @@
 // Characters that a person doesn't see: tags, zero-width runs, turned-round text, terminal escapes.
-import type { Survey } from './survey.ts';
-import type { Detection, Hit } from './types.ts';
+import type { TextSurvey } from './survey.ts';
+import type { Detection, DetectorHit } from './types.ts';
 
 interface Unseen {
   readonly rule: string;
@@ -91,7 +91,7 @@ const TERMINAL: readonly Unseen[] = [
 const SPLITS_MIN = 3;
 const LOOKS_MAX = 10_000;
 
-export function detectHidden(detection: Detection, seen: Survey): void {
+export function detectHidden(detection: Detection, seen: TextSurvey): void {
   const { text } = detection.view;
   if (!seen.isAscii) for (const unseen of UNSEEN) look(detection, unseen);
   if (!seen.hasControls && !text.includes('\x9b')) return;
@@ -101,7 +101,7 @@ export function detectHidden(detection: Detection, seen: Survey): void {
 function look({ view, found, meter, strictness }: Detection, unseen: Unseen): void {
   const { text } = view;
   const { rule, label, pattern } = unseen;
-  const weak: Hit[] = [];
+  const weak: DetectorHit[] = [];
   meter.steps += text.length;
   pattern.lastIndex = 0;
   for (let looks = 0, at = pattern.exec(text); at !== null && looks < LOOKS_MAX; looks++) {
@@ -113,7 +113,7 @@ function look({ view, found, meter, strictness }: Detection, unseen: Unseen): vo
           ? definitionScore(rule)
           : base + 1
         : base;
-    const hit: Hit = {
+    const hit: DetectorHit = {
       class: 'hidden_text',
       rule,
       label,

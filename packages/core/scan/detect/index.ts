@@ -10,13 +10,13 @@ export type { Suppressed, SuppressedPlace, Suppression, SuppressionRead } from '
 export { readSuppression, suppress } from './suppress.ts';
 export type {
   Confidence,
-  Finding,
+  ContentFinding,
   FindingClass,
-  Limits,
+  ScanLimits,
   ScanOptions,
+  ScanVerdict,
   Strictness,
   Unscanned,
   UnscannedReason,
-  Verdict,
 } from './types.ts';
 export { DEFAULT_LIMITS } from './types.ts';

@@ -12,17 +12,17 @@ import {
   NOBODY,
   RESERVED_DOMAIN,
 } from './id-numbers.ts';
-import type { Numerals, Survey } from './survey.ts';
-import type { Detection, Hit } from './types.ts';
+import type { Numerals, TextSurvey } from './survey.ts';
+import type { Detection, DetectorHit } from './types.ts';
 
-interface Group extends Range {
+interface DigitGroup extends Range {
   readonly digits: string;
 }
 
 /** Groups that follow each other, `from` the first to `to` behind the last. */
-interface Candidate {
+interface NumberCandidate {
   readonly text: string;
-  readonly groups: readonly Group[];
+  readonly groups: readonly DigitGroup[];
   readonly from: number;
   readonly to: number;
 }
@@ -43,7 +43,7 @@ const TOP = /\.[A-Za-z]{2,24}$/;
 const WORD = /[A-Za-z0-9_]/;
 const ACCOUNT = /[A-Z]{2}\d{2}(?:[A-Z0-9]| (?=[A-Z0-9])){11,40}/y;
 
-export function detectPersonal(detection: Detection, seen: Survey): void {
+export function detectPersonal(detection: Detection, seen: TextSurvey): void {
   const { view, found, meter } = detection;
   const { text } = view;
   for (const number of seen.numbers) {
@@ -66,12 +66,12 @@ function personal(
   rule: string,
   range: Range,
   data: { label: string; score: number; value: string },
-): Hit {
+): DetectorHit {
   return { class: 'personal', rule, start: range.start, end: range.end, ...data };
 }
 
-function groupsOf(text: string, { start, end }: Range): Group[] {
-  const groups: Group[] = [];
+function groupsOf(text: string, { start, end }: Range): DigitGroup[] {
+  const groups: DigitGroup[] = [];
   for (let at = start; at < end; at++) {
     if (!isDigit(text, at)) continue;
     let to = at + 1;
@@ -87,9 +87,9 @@ function isDigit(text: string, at: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-function numbersIn(text: string, numerals: Numerals): Hit[] {
+function numbersIn(text: string, numerals: Numerals): DetectorHit[] {
   const groups = groupsOf(text, numerals);
-  const hits: Hit[] = [];
+  const hits: DetectorHit[] = [];
   for (let from = 0; from < groups.length; ) {
     const hit = numberAt(text, groups, from);
     if (hit === undefined) from++;
@@ -102,7 +102,7 @@ function numbersIn(text: string, numerals: Numerals): Hit[] {
 }
 
 /** The longest that these groups can be. */
-function numberAt(text: string, groups: readonly Group[], from: number) {
+function numberAt(text: string, groups: readonly DigitGroup[], from: number) {
   const last = Math.min(groups.length, from + GROUPS_MAX);
   let digits = 0;
   for (let at = from; at < last; at++) digits += groups[at]?.digits.length ?? 0;
@@ -117,7 +117,7 @@ function numberAt(text: string, groups: readonly Group[], from: number) {
   return undefined;
 }
 
-function spanOf({ groups, from, to }: Candidate): Range & { readonly digits: string } {
+function spanOf({ groups, from, to }: NumberCandidate): Range & { readonly digits: string } {
   const digits = groups
     .slice(from, to)
     .map((group) => group.digits)
@@ -125,7 +125,7 @@ function spanOf({ groups, from, to }: Candidate): Range & { readonly digits: str
   return { start: groups[from]?.start ?? 0, end: groups[to - 1]?.end ?? 0, digits };
 }
 
-function shapeOf({ groups, from, to }: Candidate): string {
+function shapeOf({ groups, from, to }: NumberCandidate): string {
   return groups
     .slice(from, to)
     .map(({ digits }) => digits.length)
@@ -133,7 +133,7 @@ function shapeOf({ groups, from, to }: Candidate): string {
 }
 
 /** The sign between all the groups; nothing where they differ. */
-function separatorOf({ text, groups, from, to }: Candidate): string | undefined {
+function separatorOf({ text, groups, from, to }: NumberCandidate): string | undefined {
   let sign: string | undefined;
   for (let at = from + 1; at < to; at++) {
     const between = text.slice(groups[at - 1]?.end, groups[at]?.start);
@@ -144,7 +144,7 @@ function separatorOf({ text, groups, from, to }: Candidate): string | undefined 
 }
 
 /** Neither inside a word nor a part of a longer row that is written the same way. */
-function standsAlone(candidate: Candidate, separator: string): boolean {
+function standsAlone(candidate: NumberCandidate, separator: string): boolean {
   const { text, groups, from, to } = candidate;
   const { start, end } = spanOf(candidate);
   if (WORD.test(text[start - 1] ?? ' ') || WORD.test(text[end] ?? ' ')) return false;
@@ -158,11 +158,11 @@ function standsAlone(candidate: Candidate, separator: string): boolean {
   return (from === 0 || left !== separator) && (to >= groups.length || right !== separator);
 }
 
-function hasLabel({ text }: Candidate, start: number, words: RegExp): boolean {
+function hasLabel({ text }: NumberCandidate, start: number, words: RegExp): boolean {
   return words.test(text.slice(Math.max(0, start - LABEL_REACH), start));
 }
 
-function cardOf(candidate: Candidate): Hit | undefined {
+function cardOf(candidate: NumberCandidate): DetectorHit | undefined {
   const { digits, ...span } = spanOf(candidate);
   if (digits.length < 13 || digits.length > 19) return undefined;
   const single = candidate.to - candidate.from === 1;
@@ -179,7 +179,7 @@ function cardOf(candidate: Candidate): Hit | undefined {
   });
 }
 
-function ssnOf(candidate: Candidate): Hit | undefined {
+function ssnOf(candidate: NumberCandidate): DetectorHit | undefined {
   const { digits, ...span } = spanOf(candidate);
   if (!isSsn(digits)) return undefined;
   const separator = separatorOf(candidate) ?? '?';
@@ -195,7 +195,7 @@ function ssnOf(candidate: Candidate): Hit | undefined {
   });
 }
 
-function phoneOf(candidate: Candidate): Hit | undefined {
+function phoneOf(candidate: NumberCandidate): DetectorHit | undefined {
   const { text, to } = candidate;
   const { digits, ...span } = spanOf(candidate);
   const plus = text[span.start - 1] === '+' || text.slice(span.start - 2, span.start) === '+(';
@@ -219,7 +219,7 @@ function phoneOf(candidate: Candidate): Hit | undefined {
 }
 
 /** As people in North America write it; with dots or without signs only behind a word. */
-function isPhoneWritten(candidate: Candidate, labelled: boolean): boolean {
+function isPhoneWritten(candidate: NumberCandidate, labelled: boolean): boolean {
   const { text, groups, from } = candidate;
   const { digits } = spanOf(candidate);
   const shape = shapeOf(candidate);
@@ -240,7 +240,7 @@ function isPhoneWritten(candidate: Candidate, labelled: boolean): boolean {
   );
 }
 
-function accountAt(text: string, at: number): Hit | undefined {
+function accountAt(text: string, at: number): DetectorHit | undefined {
   ACCOUNT.lastIndex = at;
   const written = ACCOUNT.exec(text)?.[0];
   const length = ibanLength(text.slice(at, at + 2));
@@ -260,7 +260,7 @@ function accountAt(text: string, at: number): Hit | undefined {
   );
 }
 
-function emailAt(text: string, at: number): Hit | undefined {
+function emailAt(text: string, at: number): DetectorHit | undefined {
   let start = at;
   while (start > 0 && at - start < LOCAL_MAX && LOCAL.test(text[start - 1] ?? '')) start--;
   while (start < at && /[.%'+-]/.test(text[start] ?? '')) start++;

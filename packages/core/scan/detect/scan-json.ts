@@ -4,23 +4,23 @@ import { classesOf, findingOf, hitsIn } from './scan-text.ts';
 import { secretByKey } from './secrets.ts';
 import { splitHits } from './split.ts';
 import {
+  type ContentFinding,
   DEFAULT_LIMITS,
-  type Finding,
   type FindingClass,
-  type Limits,
+  type ScanLimits,
   type ScanOptions,
+  type ScanVerdict,
   type Strictness,
   type Unscanned,
   type UnscannedReason,
-  type Verdict,
 } from './types.ts';
 
 interface Progress {
   readonly options: ScanOptions;
-  readonly limits: Limits;
+  readonly limits: ScanLimits;
   readonly classes: ReadonlySet<FindingClass>;
   readonly strictness: Strictness;
-  readonly findings: Finding[];
+  readonly findings: ContentFinding[];
   readonly unscanned: Unscanned[];
   units: number;
   steps: number;
@@ -31,7 +31,7 @@ const GAPS_MAX = 100;
 /** What is that short holds nothing, and most of what JSON holds is that short. */
 const SHORT = 4;
 
-export function scanJson(value: unknown, options: ScanOptions): Verdict {
+export function scanJson(value: unknown, options: ScanOptions): ScanVerdict {
   const progress: Progress = {
     options,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
@@ -47,7 +47,7 @@ export function scanJson(value: unknown, options: ScanOptions): Verdict {
     limits: progress.limits,
     onLeaf: (leaf) => scanLeaf(progress, leaf),
     onRow: (row) => scanRow(progress, row),
-    onGap: ({ reason, step, count }) => addGap(progress, { reason, path: pathOf(step), count }),
+    onGap: ({ reason, step, count }) => addGap(progress, { reason, path: shownPath(step), count }),
   });
   if (progress.dropped > 0) {
     progress.unscanned.push({ reason: 'too_many_findings', path: null, count: progress.dropped });
@@ -69,7 +69,7 @@ function addGap({ unscanned }: Progress, gap: Unscanned): void {
 }
 
 function leafPath({ step, kind }: Leaf): string {
-  return pathOf(step) + (kind === 'key' ? OF_KEY : '');
+  return shownPath(step) + (kind === 'key' ? OF_KEY : '');
 }
 
 function scanLeaf(progress: Progress, leaf: Leaf): void {
@@ -104,19 +104,23 @@ function scanLeaf(progress: Progress, leaf: Leaf): void {
 function scanRow(progress: Progress, row: readonly Leaf[]): void {
   const { options, limits, classes, strictness, findings } = progress;
   const pieces = row.map((leaf) => ({ text: leaf.text, of: leaf.step }));
-  const { found, skipped, steps } = splitHits<Step | undefined>(pieces, { classes, strictness });
+  const { found, skipped, steps } = splitHits<PathStep | undefined>(pieces, {
+    classes,
+    strictness,
+  });
   progress.steps += steps;
   if (skipped > 0) {
-    addGap(progress, { reason: 'too_much_work', path: pathOf(row[0]?.step), count: skipped });
+    addGap(progress, { reason: 'too_much_work', path: shownPath(row[0]?.step), count: skipped });
   }
   for (const { hit, parts } of found) {
     // A token that is whole in its own field has swallowed what merely stands beside it.
-    if (parts.some((part) => isWhole(findings, hit, { path: pathOf(part.of), ...part }))) continue;
+    if (parts.some((part) => isWhole(findings, hit, { path: shownPath(part.of), ...part })))
+      continue;
     const value = hit.value ?? '';
     for (const [index, part] of parts.entries()) {
       if (findings.length >= limits.findingsMax) progress.dropped++;
-      else if (!isKnown(findings, pathOf(part.of), part)) {
-        const whole = findingOf({ ...hit, value }, { text: '', path: pathOf(part.of), options });
+      else if (!isKnown(findings, shownPath(part.of), part)) {
+        const whole = findingOf({ ...hit, value }, { text: '', path: shownPath(part.of), options });
         const { start, end } = part;
         findings.push({ ...whole, start, end, part: { index, count: parts.length } });
       }
@@ -126,7 +130,7 @@ function scanRow(progress: Progress, row: readonly Leaf[]): void {
 
 /** Found in its own field already, by the same rule. */
 function isWhole(
-  findings: readonly Finding[],
+  findings: readonly ContentFinding[],
   { rule }: { readonly rule: string },
   { path, start, end }: { readonly path: string; readonly start: number; readonly end: number },
 ): boolean {
@@ -143,7 +147,7 @@ function isWhole(
 
 /** Found already, in its own field or in another row. */
 function isKnown(
-  findings: readonly Finding[],
+  findings: readonly ContentFinding[],
   path: string,
   { start, end }: { start: number; end: number },
 ): boolean {
@@ -158,37 +162,37 @@ function isKnown(
 
 export interface Leaf {
   readonly text: string;
-  readonly step: Step | undefined;
+  readonly step: PathStep | undefined;
   readonly kind: 'key' | 'string' | 'number';
   /** The name of the field that holds it. */
   readonly field: string | undefined;
 }
 
-interface Walk {
+interface JsonWalk {
   readonly onLeaf: (leaf: Leaf) => void;
   /** Values that stand side by side: of one object, of one array, of one field over an array. */
   readonly onRow: (row: readonly Leaf[]) => void;
   readonly onGap: (gap: {
     readonly reason: UnscannedReason;
-    readonly step: Step | undefined;
+    readonly step: PathStep | undefined;
     readonly count: number;
   }) => void;
-  readonly limits: Limits;
+  readonly limits: ScanLimits;
 }
 
-interface State extends Walk {
+interface State extends JsonWalk {
   nodes: number;
   full: boolean;
 }
 
 const COLUMNS_MAX = 64;
 
-function walk(value: unknown, how: Walk): void {
+function walk(value: unknown, how: JsonWalk): void {
   visit({ ...how, nodes: 0, full: false }, value, { step: undefined, depth: 0, field: undefined });
 }
 
 interface At {
-  readonly step: Step | undefined;
+  readonly step: PathStep | undefined;
   readonly depth: number;
   readonly field: string | undefined;
 }
@@ -279,8 +283,8 @@ function visitObject(state: State, value: object, { step: parent, depth }: At): 
 // Where in a JSON value something stands, in words that can't carry anything themselves: a key is
 // named only when it is a plain word, else by its number, since a key may be a secret too.
 
-export interface Step {
-  readonly parent: Step | undefined;
+export interface PathStep {
+  readonly parent: PathStep | undefined;
   /** A key that may be shown; else the place among its siblings. */
   readonly key: string | undefined;
   readonly index: number;
@@ -293,15 +297,15 @@ const ROOT = '$';
 export const OF_KEY = '~';
 
 /** The step to a member of an object. */
-export function memberStep(parent: Step | undefined, key: string, index: number): Step {
+export function memberStep(parent: PathStep | undefined, key: string, index: number): PathStep {
   return { parent, key: PLAIN_KEY.test(key) ? key : undefined, index, of: 'object' };
 }
 
-export function itemStep(parent: Step | undefined, index: number): Step {
+export function itemStep(parent: PathStep | undefined, index: number): PathStep {
   return { parent, key: undefined, index, of: 'array' };
 }
 
-export function pathOf(step: Step | undefined): string {
+export function shownPath(step: PathStep | undefined): string {
   const parts: string[] = [];
   for (let at = step; at !== undefined; at = at.parent) {
     if (at.of === 'array') parts.push(`[${at.index}]`);

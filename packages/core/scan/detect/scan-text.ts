@@ -6,26 +6,26 @@ import { detectHidden } from './hidden.ts';
 import { detectPersonal } from './personal.ts';
 import { detectPhrases } from './phrases.ts';
 import { detectSecrets } from './secrets.ts';
-import { type Survey, survey } from './survey.ts';
+import { survey, type TextSurvey } from './survey.ts';
 import {
   type Confidence,
+  type ContentFinding,
   DEFAULT_LIMITS,
-  type Finding,
+  type DetectorHit,
   type FindingClass,
-  type Hit,
   type Meter,
   type ScanOptions,
+  type ScanVerdict,
   type Strictness,
   type Unscanned,
   type UnscannedReason,
-  type Verdict,
   type View,
 } from './types.ts';
 import { unwrap } from './unwrap.ts';
 
 /** What was found in one text, and what was not looked at. */
 export interface TextHits {
-  readonly hits: readonly Hit[];
+  readonly hits: readonly DetectorHit[];
   readonly gaps: readonly { readonly reason: UnscannedReason; readonly count: number }[];
   readonly steps: number;
 }
@@ -42,7 +42,7 @@ const STEPS_PER_UNIT = 64;
 const STEPS_FREE = 1 << 20;
 const CONFIDENCES: readonly Confidence[] = ['hint', 'likely', 'certain'];
 
-export function scanText(text: string, options: ScanOptions): Verdict {
+export function scanText(text: string, options: ScanOptions): ScanVerdict {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const units = Math.min(text.length, limits.unitsMax);
   const { hits, gaps, steps } = hitsIn({
@@ -68,7 +68,7 @@ interface FindingPlace {
   readonly options: ScanOptions;
 }
 
-export function findingOf(hit: Hit, { text, path, options }: FindingPlace): Finding {
+export function findingOf(hit: DetectorHit, { text, path, options }: FindingPlace): ContentFinding {
   const { start, end, rule, label } = hit;
   const fingerprint = options.fingerprint(hit.value ?? text.slice(start, end));
   return {
@@ -83,7 +83,7 @@ export function findingOf(hit: Hit, { text, path, options }: FindingPlace): Find
   };
 }
 
-function confidenceOf({ score }: Hit): Confidence {
+function confidenceOf({ score }: DetectorHit): Confidence {
   return CONFIDENCES[Math.min(3, Math.max(1, score)) - 1] ?? 'hint';
 }
 
@@ -91,9 +91,9 @@ function confidenceOf({ score }: Hit): Confidence {
 export function hitsIn(task: TextTask): TextHits {
   const { text, classes, findingsMax } = task;
   const meter: Meter = { steps: 0, stepsMax: STEPS_FREE + text.length * STEPS_PER_UNIT };
-  const hits = new Map<string, Hit>();
+  const hits = new Map<string, DetectorHit>();
   let dropped = 0;
-  const collect = (view: View) => (hit: Hit) => {
+  const collect = (view: View) => (hit: DetectorHit) => {
     if (hit.score < 1 || !classes.has(hit.class)) return;
     const range = inside(view.toSource(hit), text.length);
     const key = `${hit.class} ${hit.rule} ${range.start} ${range.end}`;
@@ -118,7 +118,7 @@ function inside({ start, end }: Range, length: number): Range {
   return { start: from, end: Math.max(from, Math.min(end, length)) };
 }
 
-type Collect = (view: View) => (hit: Hit) => void;
+type Collect = (view: View) => (hit: DetectorHit) => void;
 
 function lookThrough(task: TextTask, meter: Meter, collect: Collect) {
   const { text, strictness } = task;
@@ -131,7 +131,7 @@ function lookThrough(task: TextTask, meter: Meter, collect: Collect) {
   return { binaryUnits, skippedUnits };
 
   /** A view as it stands and, where it isn't ASCII, folded. */
-  function lookAtView(view: View, of: Survey): void {
+  function lookAtView(view: View, of: TextSurvey): void {
     if (meter.steps > meter.stepsMax) return;
     lookAt(view, of);
     const folded = of.isAscii ? undefined : fold(view.text);
@@ -141,7 +141,7 @@ function lookThrough(task: TextTask, meter: Meter, collect: Collect) {
     lookAt({ text: folded.text, toSource, isWrapped }, surveyed(folded.text, meter));
   }
 
-  function lookAt(view: View, of: Survey): void {
+  function lookAt(view: View, of: TextSurvey): void {
     const detection = { view, strictness, meter, found: collect(view) };
     if (task.classes.has('secret')) detectSecrets(detection, of);
     if (task.classes.has('personal')) detectPersonal(detection, of);
@@ -149,18 +149,18 @@ function lookThrough(task: TextTask, meter: Meter, collect: Collect) {
   }
 }
 
-function surveyed(text: string, meter: Meter): Survey {
+function surveyed(text: string, meter: Meter): TextSurvey {
   meter.steps += text.length;
   return survey(text);
 }
 
 /** A finding inside another of its class that is at least as sure says nothing new. */
-function withoutDoubles(hits: readonly Hit[]): Hit[] {
+function withoutDoubles(hits: readonly DetectorHit[]): DetectorHit[] {
   const sorted = hits.toSorted(
     (left, right) => left.start - right.start || right.end - left.end || right.score - left.score,
   );
-  const kept: Hit[] = [];
-  const last = new Map<FindingClass, Hit>();
+  const kept: DetectorHit[] = [];
+  const last = new Map<FindingClass, DetectorHit>();
   for (const hit of sorted) {
     const outer = last.get(hit.class);
     const covered = outer !== undefined && hit.end <= outer.end && hit.score <= outer.score;

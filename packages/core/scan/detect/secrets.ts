@@ -4,8 +4,8 @@ import { FORMATS } from '../formats/index.ts';
 import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import { isRandom } from '../text/randomness.ts';
 import type { Match, Range } from '../types.ts';
-import type { Survey } from './survey.ts';
-import type { Detection, Hit } from './types.ts';
+import type { TextSurvey } from './survey.ts';
+import type { Detection, DetectorHit } from './types.ts';
 
 /** Known by what stands around them: a look at the value decides. */
 const BY_CONTEXT: ReadonlySet<string> = new Set([
@@ -38,7 +38,7 @@ const ENTROPY_MAX = 200;
 
 let prefilter: Prefilter | undefined;
 
-export function detectSecrets(detection: Detection, seen: Survey): void {
+export function detectSecrets(detection: Detection, seen: TextSurvey): void {
   const { view, meter } = detection;
   const { text } = view;
   // Built when the first text comes: a start-up should not wait for it.
@@ -69,7 +69,7 @@ function report({ view, found }: Detection, rule: string, match: Match): void {
   found({ ...secret(rule, match), score });
 }
 
-function secret(rule: string, { start, end }: Range): Omit<Hit, 'score'> {
+function secret(rule: string, { start, end }: Range): Omit<DetectorHit, 'score'> {
   const words = rule.replaceAll('-', ' ');
   return { class: 'secret', rule, start, end, label: `looks like a secret: ${words}` };
 }
@@ -99,7 +99,7 @@ function isLikelyPassword(value: string): boolean {
 }
 
 /** A run that looks drawn by lot, behind a word that promises a secret. */
-function randomIn(text: string, { start, end }: Range): Hit | undefined {
+function randomIn(text: string, { start, end }: Range): DetectorHit | undefined {
   const from = text.slice(start, end).search(/[^=+/-]/) + start;
   const value = text.slice(from, end);
   if (value.length < ENTROPY_MIN || value.length > ENTROPY_MAX) return undefined;
@@ -129,7 +129,7 @@ const SECRET_KEY =
 const SCHEME = /^(?:bearer|basic|token|apikey|negotiate)\s+/i;
 
 /** The value of a field whose name promises a secret. */
-export function secretByKey(key: string, value: string): Hit | undefined {
+export function secretByKey(key: string, value: string): DetectorHit | undefined {
   if (!SECRET_KEY.test(key) || value.length < 6 || value.length > VALUE_MAX) return undefined;
   if (
     /^(?:next|page|progress|sync|continuation|cursor|csrf|pagination|delta|start)/i.test(key) &&

@@ -2,7 +2,7 @@
 // what is found across a seam counts.
 import { isCard, isSsn } from './id-numbers.ts';
 import { hitsIn } from './scan-text.ts';
-import type { FindingClass, Hit, Strictness } from './types.ts';
+import type { DetectorHit, FindingClass, Strictness } from './types.ts';
 
 export interface Piece<T> {
   readonly text: string;
@@ -10,7 +10,7 @@ export interface Piece<T> {
 }
 
 export interface SplitHit<T> {
-  readonly hit: Hit;
+  readonly hit: DetectorHit;
   readonly parts: readonly { readonly of: T; readonly start: number; readonly end: number }[];
 }
 
@@ -122,7 +122,7 @@ function join<T>(pieces: readonly Piece<T>[], separator: string): Joined<T> {
   return { text: texts.join(''), placed };
 }
 
-function partsOf<T>({ placed }: Joined<T>, { start, end }: Hit) {
+function partsOf<T>({ placed }: Joined<T>, { start, end }: DetectorHit) {
   return placed.flatMap(({ of, at, from, length }) => {
     const first = Math.max(start, at);
     const last = Math.min(end, at + length);
@@ -147,7 +147,7 @@ function splitNumbers<T>(pieces: readonly Piece<T>[]): SplitHit<T>[] {
   return found;
 }
 
-function numberOf(texts: readonly string[]): Hit | undefined {
+function numberOf(texts: readonly string[]): DetectorHit | undefined {
   const digits = texts.join('');
   const shape = texts.map(({ length }) => length).join('-');
   const hit = { class: 'personal', start: 0, end: digits.length, score: 2, value: digits } as const;

@@ -4,7 +4,7 @@ import { HIDDEN_RULES } from './hidden.ts';
 import { PERSONAL_RULES } from './personal.ts';
 import { PHRASE_RULES } from './phrases.ts';
 import { SECRET_RULES } from './secrets.ts';
-import type { Finding, Verdict } from './types.ts';
+import type { ContentFinding, ScanVerdict } from './types.ts';
 
 export interface Suppression {
   readonly rule: string;
@@ -27,8 +27,8 @@ export interface SuppressedPlace {
 
 export interface Suppressed {
   /** What is left to act upon. */
-  readonly verdict: Verdict;
-  readonly suppressed: readonly Finding[];
+  readonly verdict: ScanVerdict;
+  readonly suppressed: readonly ContentFinding[];
   /** Those of this tool that are void now; the findings that they would have matched are left. */
   readonly expired: readonly Suppression[];
 }
@@ -81,7 +81,7 @@ function isName(value: unknown): value is string {
 
 /** Takes the silenced findings out of a verdict. What was not scanned can't be silenced. */
 export function suppress(
-  verdict: Verdict,
+  verdict: ScanVerdict,
   suppressions: readonly Suppression[],
   place: SuppressedPlace,
 ): Suppressed {

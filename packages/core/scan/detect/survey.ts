@@ -6,7 +6,7 @@ export interface Numerals extends Range {
   readonly digits: number;
 }
 
-export interface Survey {
+export interface TextSurvey {
   readonly isAscii: boolean;
   /** Backslashes, percent signs or ampersands that may begin an escape. */
   readonly hasEscapes: boolean;
@@ -120,7 +120,7 @@ function pass(text: string, { blobs, numbers, starts, ats, kinds }: Places): voi
   kinds.push(seen);
 }
 
-export function survey(text: string): Survey {
+export function survey(text: string): TextSurvey {
   const places: Places = { blobs: [], numbers: [], starts: [], ats: [], kinds: [] };
   pass(text, places);
   const seen = places.kinds[0] ?? 0;

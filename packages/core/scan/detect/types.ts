@@ -5,7 +5,7 @@ export type Confidence = 'certain' | 'likely' | 'hint';
 /** Definitions are what a model obeys before anybody asked it anything: they are judged harder. */
 export type Strictness = 'result' | 'definition';
 
-export interface Finding {
+export interface ContentFinding {
   readonly class: FindingClass;
   /** Stable: policies and suppressions name it. */
   readonly rule: string;
@@ -39,15 +39,15 @@ export interface Unscanned {
   readonly count: number;
 }
 
-export interface Verdict {
-  readonly findings: readonly Finding[];
+export interface ScanVerdict {
+  readonly findings: readonly ContentFinding[];
   readonly unscanned: readonly Unscanned[];
   readonly scannedUnits: number;
   /** The work done, counted in units looked at: it grows with the text and not faster. */
   readonly steps: number;
 }
 
-export interface Limits {
+export interface ScanLimits {
   /** Units of text over the whole value. */
   readonly unitsMax: number;
   readonly depthMax: number;
@@ -61,7 +61,7 @@ export interface ScanOptions {
   /** All of them unless told. */
   readonly classes?: readonly FindingClass[];
   readonly strictness?: Strictness;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<ScanLimits>;
 }
 
 /** A text to look through: the original, or one with something undone, and the way back. */
@@ -73,7 +73,7 @@ export interface View {
 }
 
 /** What a detector found in a view. */
-export interface Hit extends Range {
+export interface DetectorHit extends Range {
   readonly class: FindingClass;
   readonly rule: string;
   readonly label: string;
@@ -93,10 +93,10 @@ export interface Detection {
   readonly view: View;
   readonly strictness: Strictness;
   readonly meter: Meter;
-  readonly found: (hit: Hit) => void;
+  readonly found: (hit: DetectorHit) => void;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS: ScanLimits = {
   unitsMax: 1 << 20,
   depthMax: 64,
   nodesMax: 100_000,

@@ -3,7 +3,7 @@
 import { readEscape, sourceRange, unescapeOnce } from '../text/escapes.ts';
 import type { Range } from '../types.ts';
 import { createTracer } from './folded-text.ts';
-import type { Survey } from './survey.ts';
+import type { TextSurvey } from './survey.ts';
 import type { View } from './types.ts';
 
 export interface Unwrapped {
@@ -23,7 +23,7 @@ const INTRODUCER = /[\\%&]/g;
 const ISLAND = 300;
 const PART = /[A-Za-z0-9+_-]{20,}={0,2}/g;
 
-export function unwrap(text: string, seen: Survey): Unwrapped {
+export function unwrap(text: string, seen: TextSurvey): Unwrapped {
   const views: View[] = [];
   if (seen.hasEscapes) {
     for (const island of islandsOf(text)) {

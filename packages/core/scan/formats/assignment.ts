@@ -1,6 +1,6 @@
 // Secrets known by the name in front of them: `"db_password": "…"`, `?token=…`, `API_KEY=…`,
 // `secret: …`. The name is kept, the value goes.
-import type { Match, Place, Range, Rule } from '../types.ts';
+import type { KeywordPlace, Match, Range, Rule } from '../types.ts';
 
 const LENGTH_MIN = 6;
 const KEYWORDS = [
@@ -99,7 +99,11 @@ function leavesString(text: string, { start, end }: Range, quote: string): boole
   return closingQuote(text.slice(start, end), 0, '"') !== undefined;
 }
 
-function quoted({ text, truncated }: Place, from: number, quotes: Quotes): Match | undefined {
+function quoted(
+  { text, truncated }: KeywordPlace,
+  from: number,
+  quotes: Quotes,
+): Match | undefined {
   if (closesString(text, from, quotes)) return undefined;
   const closing = closingQuote(text, from, quotes.value);
   let end = closing ?? (truncated ? text.length : endOf(BARE, text, from));
@@ -109,7 +113,7 @@ function quoted({ text, truncated }: Place, from: number, quotes: Quotes): Match
   return { start: from, end, readTo: end };
 }
 
-function bare(place: Place, from: number, head: RegExpExecArray): Match | undefined {
+function bare(place: KeywordPlace, from: number, head: RegExpExecArray): Match | undefined {
   const { text, at, truncated } = place;
   const [, , before = '', sign = '', behind = ''] = head;
   const keyQuote = closerOf(head[1]);
@@ -130,7 +134,7 @@ function bare(place: Place, from: number, head: RegExpExecArray): Match | undefi
   return spanTo(endOf(tight ? BARE : BARE_AFTER_COLON, text, from));
 }
 
-function matchAssignment(place: Place): Match | undefined {
+function matchAssignment(place: KeywordPlace): Match | undefined {
   HEAD.lastIndex = place.at;
   const head = HEAD.exec(place.text);
   if (head === null) return undefined;

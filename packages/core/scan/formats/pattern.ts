@@ -1,6 +1,6 @@
 // A rule that is a regular expression. Every pattern is anchored at its keyword (sticky), has no
 // quantifier inside a quantifier, and what follows an open-ended run can't be part of the run.
-import type { Match, Place, Rule } from '../types.ts';
+import type { KeywordPlace, Match, Rule } from '../types.ts';
 
 export interface PatternRule {
   readonly name: string;
@@ -29,7 +29,7 @@ export function patternRule(format: PatternRule): Rule {
   const pattern = lazy(head + format.pattern, flags);
   const cut = format.cut === undefined ? undefined : lazy(`${head}(?:${format.cut})$`, flags);
   const run = format.run === undefined ? undefined : lazy(format.run, 'dy');
-  const match = (place: Place): Match | undefined =>
+  const match = (place: KeywordPlace): Match | undefined =>
     execAt(pattern(), place) ??
     (isCut(place, run !== undefined) ? execAt(cut?.(), place) : undefined);
   const rule = { name, keywords, anyCase, edge, match };
@@ -44,11 +44,11 @@ function lazy(source: string, flags: string): () => RegExp {
   return () => (pattern ??= new RegExp(source, flags));
 }
 
-function isCut({ text, at, truncated }: Place, anywhere: boolean): boolean {
+function isCut({ text, at, truncated }: KeywordPlace, anywhere: boolean): boolean {
   return truncated && (anywhere || text.length - at <= CUT_WINDOW);
 }
 
-function execAt(pattern: RegExp | undefined, { text, at }: Place): Match | undefined {
+function execAt(pattern: RegExp | undefined, { text, at }: KeywordPlace): Match | undefined {
   if (pattern === undefined) return undefined;
   pattern.lastIndex = at;
   const indices = pattern.exec(text)?.indices;

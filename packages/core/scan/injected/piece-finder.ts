@@ -40,7 +40,7 @@ export interface Seeds {
   readonly shared: readonly boolean[];
 }
 
-interface Draft {
+interface SeedDraft {
   readonly codes: Uint8Array[];
   readonly tells: Uint8Array[];
   readonly keys: number[];
@@ -86,7 +86,7 @@ export function zoneMap(length: number, zones: readonly Range[]): Uint16Array {
 }
 
 function sow(needles: readonly Needle[], alphabet: Alphabet): Seeds {
-  const draft: Draft = {
+  const draft: SeedDraft = {
     codes: [BREAKS],
     tells: [BREAKS],
     keys: [],
@@ -114,7 +114,7 @@ function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
 }
 
 /** Seeds the whole form at the beginning of its first run, and its zones all along. */
-function sowNeedle(draft: Draft, { form, zones, codesMin }: Needle, alphabet: Alphabet): void {
+function sowNeedle(draft: SeedDraft, { form, zones, codesMin }: Needle, alphabet: Alphabet): void {
   const squeezed = squeeze(alphabet, form.units);
   const { codes, placeOf } = squeezed;
   // Most values are one zone, and where each code comes from need not be asked.
@@ -134,7 +134,7 @@ function sowNeedle(draft: Draft, { form, zones, codesMin }: Needle, alphabet: Al
   draft.length += codes.length + 1;
 }
 
-function add(draft: Draft, { key, end, least, isWhole, shared }: Seed): void {
+function add(draft: SeedDraft, { key, end, least, isWhole, shared }: Seed): void {
   draft.keys.push(key);
   draft.ends.push(draft.length + end);
   draft.leasts.push(least);
@@ -143,12 +143,12 @@ function add(draft: Draft, { key, end, least, isWhole, shared }: Seed): void {
   draft.perKey.set(key, (draft.perKey.get(key) ?? 0) + 1);
 }
 
-function isFull({ perKey }: Draft, key: number): boolean {
+function isFull({ perKey }: SeedDraft, key: number): boolean {
   return (perKey.get(key) ?? 0) >= SAME_KEY_MAX;
 }
 
 /** A seed where every one may stand, so close that `least` codes in a row hold one. */
-function addEverywhere(draft: Draft, { codes, form }: Sown, least: number): void {
+function addEverywhere(draft: SeedDraft, { codes, form }: Sown, least: number): void {
   const { shared } = form;
   for (let end = SEED_LENGTH - 1; end < codes.length; end += least - SEED_LENGTH + 1) {
     const key = keyAt(codes, end);
@@ -163,7 +163,7 @@ function keyAt(codes: Uint8Array, end: number): number {
 }
 
 /** The same, in the zones only and never over a break. */
-function addInZones(draft: Draft, { codes, form, zoneOf }: Sown, least: number): void {
+function addInZones(draft: SeedDraft, { codes, form, zoneOf }: Sown, least: number): void {
   let [run, zone, next] = [0, 0, 0];
   for (let end = 0; end < codes.length; end++) {
     const here = codes[end] === BREAK ? 0 : zoneOf(end);
@@ -178,7 +178,7 @@ function addInZones(draft: Draft, { codes, form, zoneOf }: Sown, least: number):
 }
 
 /** At its beginning, since a cut text shows that; further on when too many begin alike. */
-function addWhole(draft: Draft, { codes, form }: Sown, codesMin: number): void {
+function addWhole(draft: SeedDraft, { codes, form }: Sown, codesMin: number): void {
   const start = startOfRun(codes, codesMin);
   if (start === undefined) return;
   const broken = codes.indexOf(BREAK, start);
@@ -291,7 +291,7 @@ export function scanUnits(text: string, { tables, onSeed }: Probe): void {
   }
 }
 
-interface Candidate {
+interface SeedCandidate {
   readonly index: Index;
   readonly task: Scanned;
   readonly key: number;
@@ -300,7 +300,7 @@ interface Candidate {
 }
 
 /** Tries every seed with this key; returns the end of what is found so far. */
-function hitsAt(candidate: Candidate, onPiece: (piece: Range) => void): number {
+function hitsAt(candidate: SeedCandidate, onPiece: (piece: Range) => void): number {
   const { index, task, key, at } = candidate;
   let { doneTo } = candidate;
   const bucket = hashOf(key, index.mask) >>> BITS_PER_BUCKET;

@@ -1,7 +1,13 @@
 // Looks for injected values where exact shapes don't find them: in pieces, broken by separators, in
 // other case, and behind escapes.
 
-import { LEVELS_MAX, sourceRange, unescaped, unescapeOnce, type View } from '../text/escapes.ts';
+import {
+  LEVELS_MAX,
+  sourceRange,
+  type UnescapedView,
+  unescaped,
+  unescapeOnce,
+} from '../text/escapes.ts';
 import { BREAK, type Hiding, LETTERS, type Probe, squeeze, UNITS } from '../text/keyword-search.ts';
 import { isRandom, randomZones } from '../text/randomness.ts';
 import type { Range, Scanned } from '../types.ts';
@@ -84,7 +90,7 @@ export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearc
       const { apart, letters, units } = finders();
       const { truncated } = task;
       apart.find(task, hiding.isAscii, onPiece);
-      const views: View[] = [];
+      const views: UnescapedView[] = [];
       const mapped: OnRange = (range) => onPiece(backThrough(views, range, truncated));
       let mayHide = scanSigns(units, task, mapped) || hiding.hasEscapes;
       for (let { text } = task; mayHide && views.length < LEVELS_MAX; ) {
@@ -108,7 +114,7 @@ function scanSigns(units: Finder | undefined, task: Scanned, onPiece: OnRange): 
   return task.text.includes('\\');
 }
 
-function backThrough(views: readonly View[], piece: Range, truncated: boolean): Range {
+function backThrough(views: readonly UnescapedView[], piece: Range, truncated: boolean): Range {
   return views.reduceRight((range, view) => sourceRange(view, range, truncated), piece);
 }
 

@@ -12,7 +12,7 @@ export interface SetApartSearch {
 }
 
 /** The letters and digits of a text, in lower case, and where each comes from. */
-interface Reading {
+interface FoldedLetters {
   readonly letters: string;
   readonly places: Int32Array;
   /** How many units each takes. */
@@ -21,7 +21,7 @@ interface Reading {
   readonly gaps: Uint8Array;
 }
 
-interface Wanted {
+interface ApartValue {
   readonly letters: string;
   /**
    * Of a value drawn by lot the letters tell enough. The digits of a number must stand as close as
@@ -82,7 +82,7 @@ export function createSetApartSearch(values: readonly string[]): SetApartSearch 
   };
 }
 
-function wantedOf(value: string): Wanted[] {
+function wantedOf(value: string): ApartValue[] {
   const letters = readingOf(value, AS_IT_STANDS).letters.slice(0, LETTERS_MAX);
   if (letters.length < LETTERS_MIN) return [];
   if (/^\s*\d+\s*$/.test(value)) return [{ letters, kind: 'number' }];
@@ -92,8 +92,8 @@ function wantedOf(value: string): Wanted[] {
 /** Where a value stands in the text, if its letters are far enough from being their own. */
 function rangeOf(
   text: string,
-  reading: Reading,
-  { letters, kind, at }: Wanted & { readonly at: number },
+  reading: FoldedLetters,
+  { letters, kind, at }: ApartValue & { readonly at: number },
 ): Range | undefined {
   if (!reading.letters.startsWith(letters, at)) return undefined;
   const { places, gaps, widths } = reading;
@@ -133,8 +133,8 @@ function asciiCode(unit: number): number {
 }
 
 /** One pass over the text; how a character folds is looked up once. */
-function readingOf(text: string, hasEscapes: boolean): Reading {
-  const draft = new Draft(text.length);
+function readingOf(text: string, hasEscapes: boolean): FoldedLetters {
+  const draft = new LettersDraft(text.length);
   for (let at = 0; at < text.length; ) {
     const unit = text.charCodeAt(at);
     if (hasEscapes && unit === BACKSLASH && isEscapeLetter(text.charCodeAt(at + 1))) {
@@ -176,7 +176,7 @@ function codeOf(unit: number): number {
 }
 
 /** A reading that grows: some characters fold to more than one letter. */
-class Draft {
+class LettersDraft {
   private codes: Uint8Array;
   private places: Int32Array;
   private widths: Uint8Array;
@@ -218,7 +218,7 @@ class Draft {
     Object.assign(this, { codes, widths, gaps, places });
   }
 
-  reading(): Reading {
+  reading(): FoldedLetters {
     const { codes, places, widths, gaps, count } = this;
     let letters = '';
     for (let at = 0; at < count; at += CHUNK) {

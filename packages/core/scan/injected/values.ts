@@ -2,7 +2,7 @@
 
 import { unescaped } from '../text/escapes.ts';
 import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
-import type { Match, Place, Range, Rule, Scanned, SecretValue } from '../types.ts';
+import type { KeywordPlace, Match, Range, Rule, Scanned, SecretValue } from '../types.ts';
 import type { Shape } from './encodings.ts';
 import { halvesOf, shapesOf, wholeShape } from './encodings.ts';
 import type { PieceSearch, ViewScan } from './pieces.ts';
@@ -115,7 +115,7 @@ function shapeRule(shape: Shape): Rule {
   };
 }
 
-function matchShape({ text, at, truncated }: Place, shape: Shape): Match | undefined {
+function matchShape({ text, at, truncated }: KeywordPlace, shape: Shape): Match | undefined {
   const { text: wanted, anyCase = false, before = 0, after = 0 } = shape;
   const end = Math.min(text.length, at + wanted.length);
   if (end < at + wanted.length && !truncated) return undefined;

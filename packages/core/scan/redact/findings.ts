@@ -1,7 +1,7 @@
 // From findings to what is replaced.
 import type { Range } from '../types.ts';
 
-export interface Finding extends Range {
+export interface Redaction extends Range {
   readonly rule: string;
   /** The lowest names an overlap. */
   readonly rank: number;
@@ -13,10 +13,10 @@ const ESCAPE_LENGTH = 6;
 const HEX4 = /[0-9A-Fa-f]{4}/y;
 
 /** Joins what overlaps; a finding inside an earlier marker is no finding. */
-export function merged(findings: readonly Finding[], markers: readonly Range[]): Finding[] {
-  const out: Finding[] = [];
+export function merged(findings: readonly Redaction[], markers: readonly Range[]): Redaction[] {
+  const out: Redaction[] = [];
   let next = 0;
-  const joined: Finding[] = [];
+  const joined: Redaction[] = [];
   for (const finding of findings.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     while (next < markers.length && (markers[next]?.end ?? 0) <= finding.start) next++;
     const whole = withMarkers(finding, markers, next);
@@ -31,16 +31,16 @@ export function merged(findings: readonly Finding[], markers: readonly Range[]):
   return out;
 }
 
-function follows(last: Finding, finding: Finding): boolean {
+function follows(last: Redaction, finding: Redaction): boolean {
   return finding.start === last.end && finding.rule === last.rule;
 }
 
 /** Takes in a marker that is touched in part, so that none is left broken. */
 function withMarkers(
-  finding: Finding,
+  finding: Redaction,
   markers: readonly Range[],
   from: number,
-): Finding | undefined {
+): Redaction | undefined {
   let { start, end } = finding;
   const first = markers[from];
   if (first !== undefined && first.start <= start && end <= first.end) return undefined;
@@ -53,7 +53,7 @@ function withMarkers(
   return { ...finding, start, end };
 }
 
-function union(a: Finding, b: Finding): Finding {
+function union(a: Redaction, b: Redaction): Redaction {
   const { rule, rank } = a.rank <= b.rank ? a : b;
   const start = Math.min(a.start, b.start);
   const end = Math.max(a.end, b.end);
@@ -100,8 +100,8 @@ const BEHIND = /^\s{0,8}(?:[\],}]|$)/;
 const CONTEXT = 9;
 
 /** Puts quotes around the findings that are numbers of a JSON text, which starts outside a string. */
-export function quoteNumbers(text: string, findings: readonly Finding[]): readonly Finding[] {
-  const isNumbers = ({ start, end, quote }: Finding) =>
+export function quoteNumbers(text: string, findings: readonly Redaction[]): readonly Redaction[] {
+  const isNumbers = ({ start, end, quote }: Redaction) =>
     quote === undefined && NUMBERS.test(text.slice(start, end));
   if (!findings.some(isNumbers) || !JSON_START.test(text)) return findings;
   let inString = false;

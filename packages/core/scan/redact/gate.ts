@@ -14,7 +14,7 @@ interface Keyword {
   readonly edge: boolean;
 }
 
-interface Candidate extends Keyword {
+interface KeywordCandidate extends Keyword {
   /** Where it would begin, from the place of the three. */
   readonly shift: -1 | 0 | 1;
 }
@@ -42,7 +42,7 @@ class Threes {
   /** What is tried at each three, by its hash: the first, and for each the next. */
   readonly heads = new Int16Array(HASHES).fill(NONE);
   readonly nexts: number[] = [];
-  readonly candidates: (Candidate & { readonly key: number })[] = [];
+  readonly candidates: (KeywordCandidate & { readonly key: number })[] = [];
   /** For each candidate its first byte in lower case: most are told by it. */
   readonly firsts: number[] = [];
 
@@ -54,7 +54,7 @@ class Threes {
     else this.#mark([second, third, fourth], { ...keyword, shift: -1 });
   }
 
-  #mark(three: readonly [number, number, number], candidate: Candidate): void {
+  #mark(three: readonly [number, number, number], candidate: KeywordCandidate): void {
     const [first = NO_FOLDS, second = NO_FOLDS, third = NO_FOLDS] = three.map((byte) =>
       foldsOf(byte, candidate.anyCase),
     );
@@ -66,7 +66,7 @@ class Threes {
     }
   }
 
-  #note(key: number, candidate: Candidate): void {
+  #note(key: number, candidate: KeywordCandidate): void {
     const isWide = (key & (TAIL | HEAD)) !== 0;
     const step = (key & TAIL) !== 0 ? 1 : 1 << (2 * FOLD_BITS);
     for (let fold = 0; fold < (isWide ? FOLDS : 1); fold++) {
@@ -109,11 +109,11 @@ export function createGate(rules: readonly Rule[]): Gate {
       threes.add({ word, anyCase, edge });
     }
   }
-  return (bytes, start, end) => new Look(threes, bytes, { start, end }).isClean();
+  return (bytes, start, end) => new KeywordLook(threes, bytes, { start, end }).isClean();
 }
 
 /** One look at some bytes. */
-class Look {
+class KeywordLook {
   private readonly threes: Threes;
   private readonly bytes: Uint8Array;
   private readonly view: DataView;

@@ -156,7 +156,7 @@ function restIsPartOfEscape(text: string, at: number): boolean {
 // JavaScript's escapes, octal, percent-encoding and HTML's references are undone alike, since one
 // text may mix them; what is escaped twice takes two rounds.
 
-export interface View {
+export interface UnescapedView {
   readonly text: string;
   /** The places of the units that were escapes, and what each was in the source. */
   readonly places: readonly number[];
@@ -190,7 +190,7 @@ function joined(text: string, first: Escape): Escape {
 }
 
 /** The text with one level of escapes undone, or nothing when it has none. */
-export function unescapeOnce({ text, truncated }: Scanned): View | undefined {
+export function unescapeOnce({ text, truncated }: Scanned): UnescapedView | undefined {
   const places: number[] = [];
   const sources: Range[] = [];
   let out = '';
@@ -220,7 +220,7 @@ export function unescapeOnce({ text, truncated }: Scanned): View | undefined {
 }
 
 /** Where the range of a view stands in its source; what reaches the end of a cut text still does. */
-export function sourceRange(view: View, { start, end }: Range, truncated: boolean): Range {
+export function sourceRange(view: UnescapedView, { start, end }: Range, truncated: boolean): Range {
   const isCut = truncated && end === view.text.length;
   return {
     start: sourceOf(view, start).start,
@@ -228,7 +228,7 @@ export function sourceRange(view: View, { start, end }: Range, truncated: boolea
   };
 }
 
-function sourceOf({ places, sources }: View, place: number): Range {
+function sourceOf({ places, sources }: UnescapedView, place: number): Range {
   let low = 0;
   let high = places.length;
   while (low < high) {

@@ -15,7 +15,7 @@ import { isFolded, PROTOCOL, type ProtocolKeys, type ProtocolObject } from './pr
 import type { InvalidReason } from './types.ts';
 
 /** An object of a known place in the message, and what to do at the value of each key. */
-export interface Scope<D> {
+export interface ObjectScope<D> {
   readonly place: ProtocolKeys;
   readonly words: readonly Uint8Array[];
   readonly texts: readonly string[];
@@ -31,8 +31,8 @@ const KEYS_MAX = 4_096;
 export function scopeOf<D>(
   place: ProtocolObject,
   texts: readonly string[],
-  hooks: Pick<Scope<D>, 'visit' | 'repeated'>,
-): Scope<D> {
+  hooks: Pick<ObjectScope<D>, 'visit' | 'repeated'>,
+): ObjectScope<D> {
   const { visit, repeated } = hooks;
   // All of one shape, whether it has a hook or not: these are read with every message.
   return { place: PROTOCOL[place], words: texts.map(asciiBytes), texts, visit, repeated };
@@ -41,7 +41,7 @@ export function scopeOf<D>(
 /** Reads an object from its opening brace to behind the closing one. */
 export function readMembers<D>(
   scan: ByteScanner<InvalidReason>,
-  scope: Scope<D>,
+  scope: ObjectScope<D>,
   draft: D,
 ): boolean {
   let known = 0;

@@ -19,7 +19,7 @@ import {
 } from '../../json/units.ts';
 import { emptyDraft, type MessageDraft, settle } from './draft.ts';
 import { type GatheredTexts, TextGatherer } from './gather-texts.ts';
-import type { Scope } from './members.ts';
+import type { ObjectScope } from './members.ts';
 import { DECIDED_SCOPES } from './peek.ts';
 import { isFolded, PROTOCOL, type ProtocolObject } from './protocol-names.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
@@ -44,7 +44,7 @@ interface Level {
   /** Whose keys its members have; of an array, its items. */
   readonly place: ProtocolObject | undefined;
   /** What reads its members, and the keys so far: only where we decide on a member. */
-  readonly scope: Scope<MessageDraft> | undefined;
+  readonly scope: ObjectScope<MessageDraft> | undefined;
   readonly keys: Set<string>;
   key: string;
 }

@@ -4,7 +4,7 @@ import { ByteScanner } from '../../json/byte-scanner.ts';
 import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
 import { END, LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../json/units.ts';
 import { emptyDraft, ID_BYTES_MAX, idOf, type MessageDraft, settle } from './draft.ts';
-import { isWord, readInside, readMembers, type Scope, scopeOf } from './members.ts';
+import { isWord, type ObjectScope, readInside, readMembers, scopeOf } from './members.ts';
 import {
   isLabelValue,
   isMethodName,
@@ -178,7 +178,7 @@ const MESSAGE = scopeOf<MessageDraft>(
 );
 
 /** The objects that something is decided on: no key of theirs may stand twice. */
-export const DECIDED_SCOPES: { readonly [P in ProtocolObject]?: Scope<MessageDraft> } = {
+export const DECIDED_SCOPES: { readonly [P in ProtocolObject]?: ObjectScope<MessageDraft> } = {
   top: MESSAGE,
   params: PARAMS,
   meta: META,

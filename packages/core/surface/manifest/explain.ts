@@ -58,9 +58,9 @@ export function explainShape(
   });
 }
 
-type Words = Pick<ManifestFinding, 'code' | 'message' | 'fix'>;
+type ManifestAdvice = Pick<ManifestFinding, 'code' | 'message' | 'fix'>;
 
-function unknownField({ path, choices }: Mismatch, root: Tree): Words {
+function unknownField({ path, choices }: Mismatch, root: Tree): ManifestAdvice {
   const code = 'SUB_MANIFEST_FIELD';
   const name = String(path.at(-1));
   const { tree } = follow(root, path.slice(0, -1));
@@ -77,7 +77,7 @@ function unknownField({ path, choices }: Mismatch, root: Tree): Words {
   return { code, message, fix: 'Remove it.' };
 }
 
-function wrongValue(mismatch: Mismatch, root: Tree): Words {
+function wrongValue(mismatch: Mismatch, root: Tree): ManifestAdvice {
   const code = 'SUB_MANIFEST_VALUE';
   const { path, problem, choices, expected } = mismatch;
   const { tree } = follow(root, path);
@@ -107,7 +107,7 @@ const DURATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** A number without its unit, the likely mistake where a rate or a duration is meant. */
-function quantityOf(name: string, tree: Tree): Omit<Words, 'code'> | undefined {
+function quantityOf(name: string, tree: Tree): Omit<ManifestAdvice, 'code'> | undefined {
   const isRate = name === 'rate_limit';
   if (!isRate && !DURATIONS.has(name)) return undefined;
   if (tree.kind !== 'scalar' || typeof tree.value !== 'number') return undefined;

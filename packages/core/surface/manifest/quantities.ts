@@ -1,7 +1,7 @@
 // Rates, durations and times of day as people write them: `30/minute`, `15m`, `09:00`.
 import type { HoursFields } from './shape.ts';
 
-type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
+type ParsedQuantity<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
 /** A token bucket: as many calls at once, and as many again over each period. */
 export interface Rate {
@@ -42,7 +42,7 @@ const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const NOT_READ = { ok: false } as const;
 
 /** `30/minute`. */
-export function readRate(written: string): Read<Rate> {
+export function readRate(written: string): ParsedQuantity<Rate> {
   const [, count = '', unit = ''] = /^(\d{1,9}) ?(?:\/|per) ?([a-z]+)$/.exec(written) ?? [];
   const calls = Number(count);
   const periodMs = UNITS_MS.get(unit);
@@ -51,14 +51,14 @@ export function readRate(written: string): Read<Rate> {
 }
 
 /** `500ms`, `30s`, `15m`, `2h`, `1d`. */
-export function readDuration(written: string): Read<number> {
+export function readDuration(written: string): ParsedQuantity<number> {
   const [, count = '', unit = ''] = /^(\d{1,12}) ?([a-z]+)$/.exec(written) ?? [];
   const ms = Number(count) * (UNITS_MS.get(unit) ?? Number.NaN);
   return count !== '' && ms >= 1 && ms <= DURATION_MS_MAX ? { ok: true, value: ms } : NOT_READ;
 }
 
 /** `09:00`; `24:00` is the end of a day. */
-function readMinute(written: string): Read<number> {
+function readMinute(written: string): ParsedQuantity<number> {
   const [, hours = '', minutes = ''] = /^(\d{2}):(\d{2})$/.exec(written) ?? [];
   if (hours === '' || Number(minutes) > 59) return NOT_READ;
   const value = Number(hours) * 60 + Number(minutes);
@@ -66,7 +66,7 @@ function readMinute(written: string): Read<number> {
 }
 
 /** `+02:00`, `-05:30`, `Z`. */
-function readOffset(written: string): Read<number> {
+function readOffset(written: string): ParsedQuantity<number> {
   if (written === 'Z' || written === 'UTC') return { ok: true, value: 0 };
   const [, sign = '', hours = '', minutes = ''] = /^([+-])(\d{2}):(\d{2})$/.exec(written) ?? [];
   const size = Number(hours) * 60 + Number(minutes);

@@ -15,7 +15,7 @@ import {
 import { newPin, type Pin, type PinStore, pinOf, type ServerPins } from './pin.ts';
 import type { OpenedPins } from './store.ts';
 
-type Verdict = Exclude<ToolChange['kind'], 'removed'>;
+type PinVerdict = Exclude<ToolChange['kind'], 'removed'>;
 
 export type PinReview =
   | { readonly kind: 'unreadable'; readonly message: string }
@@ -27,7 +27,7 @@ export type PinReview =
       readonly hasNews: boolean;
       readonly comparison: Comparison;
       /** Over all pages so far. */
-      readonly verdicts: ReadonlyMap<string, Verdict>;
+      readonly verdicts: ReadonlyMap<string, PinVerdict>;
       readonly instructionsChanged: boolean;
     };
 

@@ -81,9 +81,9 @@ function mismatchIn(shape: Shape, value: unknown, where: string) {
   return unreadable(`${where} is not what Subluminal writes: expected ${first.expected}`);
 }
 
-type Unreadable = Extract<OpenedPins, { ok: false }>;
+type UnreadablePins = Extract<OpenedPins, { ok: false }>;
 
-function serverOf(value: unknown, sha256: Sha256): ServerPins | Unreadable {
+function serverOf(value: unknown, sha256: Sha256): ServerPins | UnreadablePins {
   const wrong = mismatchIn(SERVER, value, 'a server');
   if (wrong !== undefined) return wrong;
   const tools = new Map<string, Pin>();
@@ -98,7 +98,7 @@ function serverOf(value: unknown, sha256: Sha256): ServerPins | Unreadable {
   return { instructions, tools };
 }
 
-function pinAt(value: unknown, sha256: Sha256): Pin | Unreadable {
+function pinAt(value: unknown, sha256: Sha256): Pin | UnreadablePins {
   const wrong = mismatchIn(PIN, value, 'a pin');
   if (wrong !== undefined) return wrong;
   if (!isObject(value)) return unreadable('a pin is no object');

@@ -13,14 +13,14 @@ export interface Tightened {
   readonly badDefault: boolean;
 }
 
-interface Place {
+interface SchemaPlace {
   readonly inList: boolean;
   /** In-place branches carry the types, and get the limit themselves. */
   readonly hasBranches: boolean;
 }
 
 /** Changes the node; the caller owns it. */
-export function tighten(node: Node, limit: ParamLimit, place: Place): Tightened {
+export function tighten(node: Node, limit: ParamLimit, place: SchemaPlace): Tightened {
   const unsaid: string[] = [];
   let impossible = !fitTypes(node, limit, place);
   if (limit.maximum !== undefined) lower(node, 'maximum', limit.maximum);
@@ -52,7 +52,7 @@ function wantedTypes(limit: ParamLimit): readonly string[] | undefined {
 }
 
 /** Keeps the types that the limit is for. False when none is left. */
-function fitTypes(node: Node, limit: ParamLimit, { hasBranches }: Place): boolean {
+function fitTypes(node: Node, limit: ParamLimit, { hasBranches }: SchemaPlace): boolean {
   const wanted = wantedTypes(limit);
   if (wanted === undefined) return true;
   const types = typesOf(node);
@@ -125,7 +125,11 @@ function isExpression(source: string): boolean {
 const APART = RECIPIENT_SEPARATORS;
 const ONE_RECIPIENT = `^[^@${APART}]*(?:@[^@${APART}]*)?$`;
 
-function limitRecipients(node: Node, limit: ParamLimit, { inList, hasBranches }: Place): string[] {
+function limitRecipients(
+  node: Node,
+  limit: ParamLimit,
+  { inList, hasBranches }: SchemaPlace,
+): string[] {
   const { recipientsMax = 0 } = limit;
   const types = typesOf(node);
   if (types === undefined && !hasBranches && !Object.hasOwn(node, 'items')) node['type'] = 'string';
@@ -147,7 +151,7 @@ function limitRecipients(node: Node, limit: ParamLimit, { inList, hasBranches }:
 }
 
 /** Removes listed values that break the limit, and adds the list that the limit itself has. */
-function narrowChoices(node: Node, limit: ParamLimit, { hasBranches }: Place): boolean {
+function narrowChoices(node: Node, limit: ParamLimit, { hasBranches }: SchemaPlace): boolean {
   const fits = (value: JsonValue) => brokenLimit(limit, value) === undefined;
   if (isJson(node['const']) && node['const'] !== undefined && !fits(node['const'])) return false;
   const known = node['enum'];

@@ -84,13 +84,13 @@ function hostsInside(text: string, parts: readonly string[]): readonly string[] 
   return [...pieces, ...glued.filter(looksLikeHost), ...numbers];
 }
 
-interface Found<T> {
+interface FoundWords<T> {
   readonly found: readonly T[];
   readonly isWhole: boolean;
 }
 
 /** Each command, with each text of each of its words. */
-function wordingsIn(commands: ShellReading['commands']): Found<readonly string[]> {
+function wordingsIn(commands: ShellReading['commands']): FoundWords<readonly string[]> {
   const found: (readonly string[])[] = [];
   for (const command of commands) {
     const words = command.slice(0, COMPARED_MAX).map(({ texts }) => texts);
@@ -130,7 +130,7 @@ function isAssignment(word: string): boolean {
 function joinedPaths(
   commands: ShellReading['commands'],
   names: ReadonlySet<string>,
-): Found<string> {
+): FoundWords<string> {
   const folders = new Set(commands.flatMap(foldersIn));
   if (folders.size === 0) return { found: [], isWhole: true };
   const relative = [...names].filter((name) => /^[^-/~$\\]/.test(name) && !/\s/.test(name));

@@ -34,16 +34,16 @@ interface AppOptions extends Omit<ApiOptions, 'limits'> {
   readonly streams: () => number;
 }
 
-type Env = { Bindings: HttpBindings };
-type AppContext = Context<Env>;
+type HonoEnv = { Bindings: HttpBindings };
+type AppContext = Context<HonoEnv>;
 /** What an endpoint answers: JSON, a whole response, or nothing, which is 404. */
-type Answer = object | HttpFailure | Response | undefined;
+type ApiAnswer = object | HttpFailure | Response | undefined;
 
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const WARNING_LENGTH_MAX = 500;
 
-export function createApp(options: AppOptions): Hono<Env> {
-  const app = new Hono<Env>();
+export function createApp(options: AppOptions): Hono<HonoEnv> {
+  const app = new Hono<HonoEnv>();
   addOverview(app, options);
   addRuns(app, options);
   addIngest(app, options);
@@ -62,7 +62,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   return app;
 }
 
-function addOverview(app: Hono<Env>, options: AppOptions): void {
+function addOverview(app: Hono<HonoEnv>, options: AppOptions): void {
   const { reader, version, nowMs, streams } = options;
   const started_at_ms = nowMs();
   const { health, stats, policies, calls, call } = API_ENDPOINTS;
@@ -79,7 +79,7 @@ function addOverview(app: Hono<Env>, options: AppOptions): void {
   get(app, call, (_, { run_id = '', call_id = '' }) => reader.call(run_id, call_id));
 }
 
-function addRuns(app: Hono<Env>, options: AppOptions): void {
+function addRuns(app: Hono<HonoEnv>, options: AppOptions): void {
   const { reader, summarizer, limits } = options;
   const { runs, run, summary, events } = API_ENDPOINTS;
   get(app, runs, (query) => reader.runs(runFilter(query), pageRequest(query)));
@@ -100,7 +100,7 @@ function addRuns(app: Hono<Env>, options: AppOptions): void {
   });
 }
 
-function addIngest(app: Hono<Env>, { take }: AppOptions): void {
+function addIngest(app: Hono<HonoEnv>, { take }: AppOptions): void {
   const { ingest } = API_ENDPOINTS;
   app.post(ingest.path, async (context) => {
     const query = parametersOf(context, ingest.query);
@@ -111,7 +111,7 @@ function addIngest(app: Hono<Env>, { take }: AppOptions): void {
 }
 
 /** Calls that wait for a person, and grants. */
-function addApprovals(app: Hono<Env>, desk: ApiDesk): void {
+function addApprovals(app: Hono<HonoEnv>, desk: ApiDesk): void {
   const { approvals, approval, approve, reject, grants, revoke } = API_ENDPOINTS;
   get(app, approvals, async (query) => desk.approvals(query));
   get(app, approval, async (_, { id = '' }) => desk.approval(id));
@@ -122,9 +122,9 @@ function addApprovals(app: Hono<Env>, desk: ApiDesk): void {
 }
 
 function get<T>(
-  app: Hono<Env>,
+  app: Hono<HonoEnv>,
   { path, query }: { readonly path: string; readonly query: ApiQuery<T> },
-  work: (query: T, ids: Partial<Record<string, string>>, context: AppContext) => Promise<Answer>,
+  work: (query: T, ids: Partial<Record<string, string>>, context: AppContext) => Promise<ApiAnswer>,
 ): void {
   app.get(routePath(path), async (context) => {
     const read = parametersOf(context, query);
@@ -137,13 +137,13 @@ function get<T>(
 
 /** A path with the id of an approval or a grant, and one JSON object as its body. */
 function post<T>(
-  app: Hono<Env>,
+  app: Hono<HonoEnv>,
   endpoint: {
     readonly path: string;
     readonly query: ApiQuery<unknown>;
     readonly input: ApiInput<T>;
   },
-  work: (input: T, id: string) => Answer,
+  work: (input: T, id: string) => ApiAnswer,
 ): void {
   app.post(routePath(endpoint.path), async (context) => {
     const input = await readInput(context.env.incoming, endpoint.input);
@@ -162,7 +162,7 @@ function routePath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-function answer(context: AppContext, value: Answer): Response {
+function answer(context: AppContext, value: ApiAnswer): Response {
   if (value === undefined) return refuse(context, NOT_FOUND);
   if (value instanceof Response) return value;
   if (isHttpFailure(value)) return refuse(context, value);

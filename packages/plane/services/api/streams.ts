@@ -126,7 +126,7 @@ interface SubscriberOptions {
 }
 
 /** `live` takes from the feed, `stored` from the store. */
-type Source = 'live' | 'stored' | 'ended';
+type StreamSource = 'live' | 'stored' | 'ended';
 
 /** How long a client has to take what it was sent, and the goodbye behind it. */
 const GOODBYE_MS = 5_000;
@@ -141,7 +141,7 @@ const CLOSE = {
 export class Subscriber {
   readonly #options: SubscriberOptions;
   readonly #wants: Wants;
-  #source: Source = 'stored';
+  #source: StreamSource = 'stored';
   /** Everything up to here was sent, or is not wanted. */
   #doneSeq: number;
   /** The last event that the feed has told of. */

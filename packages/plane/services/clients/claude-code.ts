@@ -6,7 +6,13 @@ import { createClient } from './create-client.ts';
 import type { JsonObject, ServerContainer } from './entries.ts';
 import { configFiles, folderFromVariable, foldersAbove, realPath } from './project-folders.ts';
 
-import type { ClientPlace, CommandLine, ConfigFile, Scope, SwitchedOffServer } from './types.ts';
+import type {
+  ClientPlace,
+  CommandLine,
+  ConfigFile,
+  ConfigScope,
+  SwitchedOffServer,
+} from './types.ts';
 
 const PROJECT_FILE = '.mcp.json';
 
@@ -37,7 +43,7 @@ export const claudeCode = createClient({
 });
 
 /** Those of the folders above count too, and the nearest wins. */
-function projectFile(folder: string): readonly (readonly [Scope, string])[] {
+function projectFile(folder: string): readonly (readonly [ConfigScope, string])[] {
   const path = join(folder, PROJECT_FILE);
   return existsSync(path) ? [['project', path]] : [];
 }

@@ -10,7 +10,7 @@ import {
   repositoryOf,
 } from './project-folders.ts';
 
-import type { ClientPlace, CommandLine, Scope } from './types.ts';
+import type { ClientPlace, CommandLine, ConfigScope } from './types.ts';
 
 const PROFILE_BYTES_MAX = 1_048_576;
 const PROFILE = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -36,7 +36,7 @@ export const codex = createClient({
 });
 
 /** Those between the top of the repository and the project count too, and the nearest wins. */
-function filesAbove(place: ClientPlace): readonly (readonly [Scope, string])[] {
+function filesAbove(place: ClientPlace): readonly (readonly [ConfigScope, string])[] {
   const project = realPath(place.project);
   const top = repositoryOf(project);
   const above = foldersAbove(project);

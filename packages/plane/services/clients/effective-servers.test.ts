@@ -3,9 +3,13 @@ import { expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { effectiveServers } from './effective-servers.ts';
 import { clientOf } from './registry.ts';
-import type { ClientId, ReadConfig, Scope } from './types.ts';
+import type { ClientId, ConfigScope, ReadConfig } from './types.ts';
 
-function configOf(scope: Scope, content: object, client: ClientId = 'claude-code'): ReadConfig {
+function configOf(
+  scope: ConfigScope,
+  content: object,
+  client: ClientId = 'claude-code',
+): ReadConfig {
   const path = scope === 'user' ? '/home/u/.claude.json' : '/work/app/.mcp.json';
   const file = { client, scope, path, format: 'json' } as const;
   const read = clientOf(client).read(file, JSON.stringify(content));

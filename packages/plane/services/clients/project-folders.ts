@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { failure } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
-import type { ClientPlace, ConfigFailure, ConfigFile, Scope, ServerEntry } from './types.ts';
+import type { ClientPlace, ConfigFailure, ConfigFile, ConfigScope, ServerEntry } from './types.ts';
 
 const DEPTH_MAX = 128;
 const POINTER_BYTES_MAX = 4_096;
@@ -115,7 +115,7 @@ export function folderFromVariable(
  */
 export function configFiles(
   { client, format }: Pick<ConfigFile, 'client' | 'format'>,
-  files: readonly (readonly [Scope, string])[],
+  files: readonly (readonly [ConfigScope, string])[],
 ): readonly ConfigFile[] {
   return files
     .filter(([, path], at) => files.findIndex((one) => one[1] === path) === at)

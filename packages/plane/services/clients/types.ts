@@ -17,12 +17,12 @@ export interface ClientPlace {
   readonly env: { readonly [name: string]: string | undefined };
 }
 
-export type Scope = 'user' | 'project';
+export type ConfigScope = 'user' | 'project';
 
 /** A file that a client reads its servers from, whether it exists or not. */
 export interface ConfigFile {
   readonly client: ClientId;
-  readonly scope: Scope;
+  readonly scope: ConfigScope;
   /** As the client finds it; may be a link. */
   readonly path: string;
   readonly format: Format;

@@ -2,7 +2,7 @@
 // the client expands them itself; here they are only looked at, to say what would be missing.
 import type { Client, ServerEntry, Variable } from './types.ts';
 
-type Env = { readonly [name: string]: string | undefined };
+type EnvVars = { readonly [name: string]: string | undefined };
 /** What a client expands; Codex, Zed and Claude Desktop hand over what is written. */
 type Expands = Pick<Client, 'expands'>;
 
@@ -61,7 +61,11 @@ function textsIn(value: unknown, depth: number): readonly string[] {
 }
 
 /** The variables that the client would look up and find neither a value nor a default for. */
-export function unresolved(entry: ServerEntry, { expands }: Expands, env: Env): readonly string[] {
+export function unresolved(
+  entry: ServerEntry,
+  { expands }: Expands,
+  env: EnvVars,
+): readonly string[] {
   const missing = entry.variables.filter(
     ({ syntax, name, hasDefault }) =>
       // What `${input:…}` stands for is asked by the client.
@@ -79,7 +83,11 @@ export interface Expanded {
  * What the client would start: for checks, in memory only. The result may hold secrets and must
  * not be printed or written. A reference without a value stays as it is.
  */
-export function expanded({ command, args }: Expanded, { expands }: Expands, env: Env): Expanded {
+export function expanded(
+  { command, args }: Expanded,
+  { expands }: Expands,
+  env: EnvVars,
+): Expanded {
   const expand = (text: string): string =>
     text.replace(REFERENCE, (whole, inner: string) => {
       const reference = parseReference(inner);
@@ -94,7 +102,7 @@ export function expanded({ command, args }: Expanded, { expands }: Expands, env:
 }
 
 interface Expanding extends Expands {
-  readonly env: Env;
+  readonly env: EnvVars;
 }
 
 /**

@@ -5,7 +5,7 @@ import { flagValues } from './command-line-flags.ts';
 import { createClient, type UngovernableEntry } from './create-client.ts';
 import type { JsonObject } from './entries.ts';
 import { applicationData, configFiles } from './project-folders.ts';
-import type { ClientPlace, Scope } from './types.ts';
+import type { ClientPlace, ConfigScope } from './types.ts';
 
 const PRODUCTS: readonly string[] = ['Code', 'Code - Insiders'];
 const PROFILES_MAX = 64;
@@ -63,7 +63,7 @@ function dottedIn(root: JsonObject): readonly UngovernableEntry[] {
   return [...strays.values()];
 }
 
-function filesIn(scope: Scope, folder: string): readonly (readonly [Scope, string])[] {
+function filesIn(scope: ConfigScope, folder: string): readonly (readonly [ConfigScope, string])[] {
   return [
     [scope, join(folder, 'settings.json')],
     [scope, join(folder, 'mcp.json')],

@@ -91,14 +91,14 @@ export function apiDesk(options: DeskOptions): ApiDesk {
   };
 }
 
-interface Found<T> {
+interface FoundRecords<T> {
   readonly found: readonly T[];
   readonly damaged: readonly Damaged[];
   readonly cut: boolean;
 }
 
 /** The newest first; ids sort by time. */
-function page<T, R>({ found, damaged, cut }: Found<T>, limit: number, rowOf: (one: T) => R) {
+function page<T, R>({ found, damaged, cut }: FoundRecords<T>, limit: number, rowOf: (one: T) => R) {
   const rows = found.slice(-limit).toReversed().map(rowOf);
   return {
     rows,

@@ -2,7 +2,7 @@
 // gone when a person answers, or when the time is up.
 import { type ApprovalEnd, eventWriter, isFailure, parseEventLine } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
-import type { Desk, Entry, Owner, Stop } from '../../stores/approvals/index.ts';
+import type { Desk, Entry, Owner, Stoppable } from '../../stores/approvals/index.ts';
 import type { StoreReader } from '../../stores/ledger/index.ts';
 import type { IngestServer } from '../ingest/index.ts';
 
@@ -46,7 +46,7 @@ export function recordEnds(options: EndsOptions): Ends {
       }
     });
   };
-  const following: Stop = desk.queue.follow({
+  const following: Stoppable = desk.queue.follow({
     onRequest: ({ request }) => waiting.set(request.id, server.hold()),
     onEnd: (ended) => {
       const id = ended.kind === 'request' ? ended.request.id : ended.id;

@@ -3,11 +3,11 @@ import { createHash, type Hash } from 'node:crypto';
 import type {
   Command,
   HubAnswer,
+  HubQuestion,
   HubReply,
   LargeEnd,
   LargeHead,
   Message,
-  Question,
   Session,
   Side,
 } from '@subluminal/core/session';
@@ -31,7 +31,7 @@ const NO_BYTES = new Uint8Array(0);
 export const TERMINATED_EXIT = 3;
 
 /** One direction of a session: messages of one side in, commands carried out. */
-export class Direction {
+export class SessionDirection {
   readonly #options: DirectionOptions;
   #hash: Hash | undefined;
   /** With a hub: what came in while an answer was awaited, in order. */
@@ -194,7 +194,7 @@ interface Over {
 export function governBoth(shim: Shim, server: Transport, over: Over): void {
   const { parts, session, agent, now } = shim;
   const transports = { agent, server };
-  const up = new Direction({
+  const up = new SessionDirection({
     from: 'agent',
     session,
     transports,
@@ -203,7 +203,7 @@ export function governBoth(shim: Shim, server: Transport, over: Over): void {
     settled: () => parts.sink.push(),
     hub: parts.hub,
   });
-  const down = new Direction({
+  const down = new SessionDirection({
     from: 'server',
     session,
     transports,
@@ -290,7 +290,7 @@ function performLater(shim: Shim, command: Command): void {
 }
 
 /** The hub decides again about a call that a person has approved. */
-function consult(shim: Shim, question: Question): void {
+function consult(shim: Shim, question: HubQuestion): void {
   const { hub } = shim.parts;
   const callId = question.ref.call_id;
   const tell = (outcome: HubAnswer['outcome']): void =>

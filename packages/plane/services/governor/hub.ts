@@ -8,7 +8,7 @@ import type {
   ShimSummary,
 } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
-import type { HubAnswer, LimitVerdict, Observation, Question } from '@subluminal/core/session';
+import type { HubAnswer, HubQuestion, LimitVerdict, Observation } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
 import { uuidv7 } from 'uuidv7';
 import {
@@ -47,7 +47,7 @@ export interface HubLink {
   /** What decides at the hub beside the rules; known once `HubReach.problem` has settled. */
   readonly judges: { readonly cedar: boolean };
   start(peer: HubLinkPeer): void;
-  ask(questions: readonly Question[]): Promise<readonly HubAnswer[]>;
+  ask(questions: readonly HubQuestion[]): Promise<readonly HubAnswer[]>;
   /** True when the hub has heard of all of them. Never rejects. */
   observe(observations: readonly Observation[]): Promise<boolean>;
   result(callId: string, result: 'error'): void;
@@ -207,7 +207,7 @@ function linkOf(linking: Linking): HubLink {
   };
 }
 
-async function askOne(linking: Linking, question: Question): Promise<HubAnswer> {
+async function askOne(linking: Linking, question: HubQuestion): Promise<HubAnswer> {
   const { client, options, known } = linking;
   const { ref } = question;
   if (known.peer === undefined) return { callId: ref.call_id, outcome: undefined };
@@ -246,7 +246,9 @@ function limitOf({ limit_wait, limits_counted }: EvaluateResponse): LimitVerdict
   return { kind, waitMs, words };
 }
 
-function limitsIn(limits: NonNullable<Question['limits']>): NonNullable<EvaluateRequest['limits']> {
+function limitsIn(
+  limits: NonNullable<HubQuestion['limits']>,
+): NonNullable<EvaluateRequest['limits']> {
   return limits.map(({ key, calls, periodMs, cooldownMs }) => ({
     key,
     ...(calls !== undefined && { calls }),
@@ -257,7 +259,7 @@ function limitsIn(limits: NonNullable<Question['limits']>): NonNullable<Evaluate
 
 function requestFor(
   { options: { serverName, profile }, producer }: Linking,
-  { ref, call, beside, limits }: Question,
+  { ref, call, beside, limits }: HubQuestion,
   snapshot: Snapshot,
 ): EvaluateRequest {
   const { run_id, ...identity } = identityOf(producer);

@@ -3,7 +3,7 @@
 import type { Command, Report } from '@subluminal/core/session';
 
 type Emitted = Extract<Command, { readonly do: 'emit' }>;
-type Warn = (text: string, facts: Omit<Report, 'detail' | 'sample'>) => void;
+type WarnOfLookAlike = (text: string, facts: Omit<Report, 'detail' | 'sample'>) => void;
 
 const SHOWN_MAX = 5;
 /** As the detail of a notice names a tool of another server. */
@@ -16,7 +16,7 @@ export interface LookAlikes {
   holds(report: Report): boolean;
 }
 
-export function joinLookAlikes(warn: Warn): LookAlikes {
+export function joinLookAlikes(warn: WarnOfLookAlike): LookAlikes {
   /** What was noticed and not reported yet, in the words of its report. */
   const noticed = new Set<string>();
   const held: Report[] = [];

@@ -18,14 +18,14 @@ import type { LoadedRunPolicy } from '../../stores/runs/policy-of-run.ts';
 import type { PolicyFiles } from './governed-session.ts';
 
 /** What a shim was started with. */
-interface ShimStart {
+interface PolicyStart {
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
   readonly flags: { readonly [flag: string]: string | undefined };
 }
 
-type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
-type Warn = (text: string) => void;
+type StartConfig = Extract<LoadResult, { readonly ok: true }>;
+type WarnUser = (text: string) => void;
 
 export interface StartedPolicy {
   readonly ok: true;
@@ -36,9 +36,9 @@ export interface StartedPolicy {
 type StartPolicy = StartedPolicy | { readonly ok: false; readonly message: string };
 
 export async function startPolicy(
-  start: ShimStart,
-  loaded: LoadedConfig,
-  warn: Warn,
+  start: PolicyStart,
+  loaded: StartConfig,
+  warn: WarnUser,
 ): Promise<StartPolicy> {
   const sources = sourcesOf(start, loaded, warn);
   const mark = markOf(sources);
@@ -52,9 +52,9 @@ export async function startPolicy(
 
 /** A run keeps the policy that it began with; an entry that names another one has that. */
 async function policyOf(
-  { env, flags }: ShimStart,
-  { config, paths }: LoadedConfig,
-  { sources, warn }: { readonly sources: readonly PolicySource[]; readonly warn: Warn },
+  { env, flags }: PolicyStart,
+  { config, paths }: StartConfig,
+  { sources, warn }: { readonly sources: readonly PolicySource[]; readonly warn: WarnUser },
 ): Promise<LoadedPolicy | LoadedRunPolicy> {
   const { profile, 'policy.reload': reload } = config;
   const copyPath = env[POLICY_COPY_VAR];
@@ -74,7 +74,7 @@ async function policyOf(
 }
 
 /** Tells what production would have refused. */
-async function warned(loading: Promise<LoadedPolicy>, warn: Warn): Promise<LoadedPolicy> {
+async function warned(loading: Promise<LoadedPolicy>, warn: WarnUser): Promise<LoadedPolicy> {
   const loaded = await loading;
   if (loaded.ok && loaded.warning !== undefined) warn(loaded.warning);
   return loaded;
@@ -82,9 +82,9 @@ async function warned(loading: Promise<LoadedPolicy>, warn: Warn): Promise<Loade
 
 /** The files of the policy. What an outer run says of them is how they were found there. */
 function sourcesOf(
-  { cwd, env, flags }: ShimStart,
-  { config, paths, origins }: LoadedConfig,
-  warn: Warn,
+  { cwd, env, flags }: PolicyStart,
+  { config, paths, origins }: StartConfig,
+  warn: WarnUser,
 ): readonly PolicySource[] {
   const isTold = origins['policy.path'] === 'env' || flags['wrap'] !== undefined;
   const toldProject = isTold ? env[PROJECT_POLICY_VAR] : undefined;

@@ -1,5 +1,5 @@
 // What a shim tells of itself: its beginning, its health and its end.
-import { documentOf, type Snapshot } from '@subluminal/core/policy';
+import { type Snapshot, snapshotJson } from '@subluminal/core/policy';
 import type { Shim } from './governed-session.ts';
 
 /** A longer policy is told of by its hash alone. */
@@ -22,7 +22,7 @@ export function recordStart(shim: Shim): void {
 /** The policy goes along, so that a trace can be read and replayed on another machine. */
 export function recordPolicy({ recorder }: Shim, snapshot: Snapshot, reload: boolean): void {
   const { ref: policy, document } = snapshot;
-  const written = documentOf(snapshot, DOCUMENT_LENGTH_MAX);
+  const written = snapshotJson(snapshot, DOCUMENT_LENGTH_MAX);
   recorder.record('policy_loaded', {
     policy,
     mode: document.mode,

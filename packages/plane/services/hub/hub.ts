@@ -32,7 +32,7 @@ import type { RunTerms } from './client/types.ts';
 import { type Said, weigh } from './gates.ts';
 import { refusalBy } from './judge.ts';
 import { ManifestLimits } from './manifest-limits.ts';
-import { Policies, type Policy } from './policies.ts';
+import { type HubPolicy, Policies } from './policies.ts';
 import { type AskedCall, readCall } from './read-call.ts';
 import { type Recent, recent } from './recent.ts';
 import type { ServerTotals } from './server-totals.ts';
@@ -65,7 +65,7 @@ interface Given {
 
 /** A forwarded call that a breaker waits to hear of. */
 interface Watched {
-  readonly policy: Policy;
+  readonly policy: HubPolicy;
   readonly snapshot: Snapshot;
   readonly call: Call;
   readonly trace: readonly TraceStep[];
@@ -208,7 +208,7 @@ class RunHub implements Hub {
   /** From the question to the counted answer without a pause: nothing can come in between. */
   #decide(
     { callId, call, beside, limits }: AskedCall,
-    policy: Policy,
+    policy: HubPolicy,
     snapshot: Snapshot,
   ): EvaluateResponse {
     const { counters } = policy;
@@ -250,7 +250,11 @@ class RunHub implements Hub {
   }
 
   /** Asks all others who may stop the call. They are asked even where the rules wait for a person. */
-  #weigh({ call, beside, nowMs, outcome }: Decided, policy: Policy, snapshot: Snapshot): Weighed {
+  #weigh(
+    { call, beside, nowMs, outcome }: DecidedCall,
+    policy: HubPolicy,
+    snapshot: Snapshot,
+  ): Weighed {
     const rules = outcome.decision;
     const { judge } = this.#options;
     const said: Said[] = [];
@@ -286,7 +290,7 @@ class RunHub implements Hub {
   }
 }
 
-interface Decided {
+interface DecidedCall {
   readonly call: Call;
   readonly beside: unknown;
   readonly nowMs: number;

@@ -9,13 +9,13 @@ import {
   waitOf,
 } from '@subluminal/core/surface';
 
-type Limits = EvaluateRequest['limits'];
-type Verdict = Pick<EvaluateResponse, 'limits_counted' | 'limit_wait'>;
+type CallLimits = EvaluateRequest['limits'];
+type LimitVerdict = Pick<EvaluateResponse, 'limits_counted' | 'limit_wait'>;
 
 const SERVERS_MAX = 1_024;
 const COUNTERS_MAX = 1_000;
 /** Forgetting a counter would lift a limit, so what finds no room does not pass. */
-const NO_ROOM: Verdict = {
+const NO_ROOM: LimitVerdict = {
   limit_wait: { kind: 'rate', wait_ms: 60_000, words: 'less often: the hub has too many limits' },
 };
 
@@ -23,7 +23,7 @@ export class ManifestLimits {
   readonly #states = new Map<string, SurfaceState>();
 
   /** Counts a call, or says what it must wait for; undefined without limits. */
-  take(server: string, limits: Limits, nowMs: number): Verdict | undefined {
+  take(server: string, limits: CallLimits, nowMs: number): LimitVerdict | undefined {
     if (limits === undefined || limits.length === 0) return undefined;
     const keyed = limits.map(keyedOf);
     const state = this.#states.get(server) ?? initialSurfaceState();
@@ -42,7 +42,7 @@ export class ManifestLimits {
   }
 }
 
-function keyedOf(limit: NonNullable<Limits>[number]): Keyed {
+function keyedOf(limit: NonNullable<CallLimits>[number]): Keyed {
   const { key, calls, period_ms: periodMs, cooldown_ms: cooldownMs } = limit;
   const rate = calls === undefined || periodMs === undefined ? undefined : { calls, periodMs };
   return { key, limits: { rate, cooldownMs } };

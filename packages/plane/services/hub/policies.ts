@@ -21,7 +21,7 @@ interface PoliciesOptions {
 }
 
 /** One version of a policy, and what the policy has counted. */
-export interface Policy {
+export interface HubPolicy {
   readonly snapshot: { readonly [P in Profile]: Snapshot };
   readonly counters: Counters;
   /** What it says of content that servers bring in, if it says anything. */
@@ -34,7 +34,7 @@ type Taken = { readonly ok: true } | { readonly ok: false; readonly reason: stri
 
 export class Policies {
   readonly #options: PoliciesOptions;
-  readonly #byHash = new Map<string, Policy>();
+  readonly #byHash = new Map<string, HubPolicy>();
   readonly #countersById = new Map<string, Counters>();
   readonly #opening = new Map<string, Promise<Taken>>();
 
@@ -42,7 +42,7 @@ export class Policies {
     this.#options = options;
   }
 
-  find(hash: string): Policy | undefined {
+  find(hash: string): HubPolicy | undefined {
     const found = this.#byHash.get(hash);
     if (found === undefined) return undefined;
     this.#byHash.delete(hash);
@@ -109,7 +109,7 @@ function taintOf(snapshot: Snapshot, identity?: Identity): TaintRules | undefine
 }
 
 /** Compiles what holds for an agent once: it depends only on which of the policies are for it. */
-function taintFinder(snapshot: Snapshot): Policy['taintFor'] {
+function taintFinder(snapshot: Snapshot): HubPolicy['taintFor'] {
   const policies = policiesIn(snapshot);
   const known = new Map<string, TaintRules | undefined>();
   return (identity) => {

@@ -17,7 +17,7 @@ import { visible } from '@subluminal/core/visible';
 import type { CallLabel, RefusalStatus } from './metrics.ts';
 import type { Hub, Reply } from './types.ts';
 
-export type Answer =
+export type HubAnswerBody =
   | {
       readonly kind: 'json';
       readonly value: unknown;
@@ -28,8 +28,11 @@ export type Answer =
   | { readonly kind: 'refused'; readonly status: RefusalStatus; readonly message: string };
 
 export type Route =
-  | { readonly method: 'GET'; readonly answer: () => Answer }
-  | { readonly method: 'POST'; readonly answer: (body: unknown) => Answer | Promise<Answer> };
+  | { readonly method: 'GET'; readonly answer: () => HubAnswerBody }
+  | {
+      readonly method: 'POST';
+      readonly answer: (body: unknown) => HubAnswerBody | Promise<HubAnswerBody>;
+    };
 
 const MESSAGE_LENGTH_MAX = 300;
 const [TASK_PREFIX] = HUB_ENDPOINTS.task.path.split('{', 1);
@@ -70,7 +73,7 @@ function healthOf(hub: Hub): HealthResponse {
  * The parameters are left out of the check: JSON.parse has made them, the bounds of the body hold,
  * and a call with very many parts must be decided like any other.
  */
-function evaluated(hub: Hub, body: unknown): Answer {
+function evaluated(hub: Hub, body: unknown): HubAnswerBody {
   if (!isObject(body)) return refused('the body must be an object');
   const { params, ...rest } = body;
   const parsed = parseEvaluateRequest(rest);
@@ -91,30 +94,30 @@ function isJson(value: unknown): value is JsonValue {
 function read<T>(
   parse: (value: unknown) => Parsed<T>,
   handle: (request: T) => Reply<unknown>,
-): (body: unknown) => Answer {
+): (body: unknown) => HubAnswerBody {
   return (body) => {
     const parsed = parse(body);
     return parsed.ok ? answered(handle(parsed.value)) : mismatched(parsed.mismatches);
   };
 }
 
-function answered(reply: Reply<unknown>): Answer {
+function answered(reply: Reply<unknown>): HubAnswerBody {
   return reply.kind === 'answer' ? { kind: 'json', value: reply.response } : reply;
 }
 
-function mismatched([first]: readonly Mismatch[]): Answer {
+function mismatched([first]: readonly Mismatch[]): HubAnswerBody {
   const where = first === undefined || first.path.length === 0 ? 'the top' : first.path.join('.');
   return refused(visible(`at ${where}: expected ${first?.expected}`, MESSAGE_LENGTH_MAX));
 }
 
-function refused(message: string): Answer {
+function refused(message: string): HubAnswerBody {
   return { kind: 'refused', status: 400, message };
 }
 
-function get(answer: () => Answer): Route {
+function get(answer: () => HubAnswerBody): Route {
   return { method: 'GET', answer };
 }
 
-function post(answer: (body: unknown) => Answer | Promise<Answer>): Route {
+function post(answer: (body: unknown) => HubAnswerBody | Promise<HubAnswerBody>): Route {
   return { method: 'POST', answer };
 }

@@ -4,7 +4,7 @@ import type { ConnectionGate } from '../../os/index.ts';
 import { bodyReader } from './body.ts';
 import type { HubGuard } from './listen.ts';
 import { Metrics, type RefusalStatus } from './metrics.ts';
-import { type Answer, hubRoutes, type Route } from './routes.ts';
+import { type HubAnswerBody, hubRoutes, type Route } from './routes.ts';
 import type { Hub, ServerLimits } from './types.ts';
 
 interface ServeOptions {
@@ -21,8 +21,8 @@ export interface Serving {
   stop(): void;
 }
 
-const BROKEN: Answer = { kind: 'refused', status: 500, message: 'the hub has failed' };
-const BUSY: Answer = { kind: 'refused', status: 503, message: 'the hub has too much to do' };
+const BROKEN: HubAnswerBody = { kind: 'refused', status: 500, message: 'the hub has failed' };
+const BUSY: HubAnswerBody = { kind: 'refused', status: 503, message: 'the hub has too much to do' };
 
 export function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
   const metrics = new Metrics();
@@ -31,7 +31,7 @@ export function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
   let requests = 0;
   let isStopping = false;
 
-  const answerTo = async (request: IncomingMessage): Promise<Answer | undefined> => {
+  const answerTo = async (request: IncomingMessage): Promise<HubAnswerBody | undefined> => {
     const refusal = guard(request);
     if (refusal !== undefined) return { kind: 'refused', ...refusal };
     if (!gate.admit(request.socket)) return undefined;
@@ -52,7 +52,7 @@ export function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
     return answer;
   };
 
-  const findRoute = (request: IncomingMessage): Route | Answer => {
+  const findRoute = (request: IncomingMessage): Route | HubAnswerBody => {
     const [path = ''] = (request.url ?? '').split('?', 1);
     const route = routeOf(path);
     if (route === undefined) return { kind: 'refused', status: 404, message: 'no such endpoint' };
@@ -81,12 +81,12 @@ export function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
   };
 }
 
-function tooLarge(bytesMax: number): Answer {
+function tooLarge(bytesMax: number): HubAnswerBody {
   return { kind: 'refused', status: 413, message: `a body has at most ${bytesMax} bytes` };
 }
 
 /** A connection with an unread rest on it is of no more use. */
-function write(response: ServerResponse, answer: Answer, isLast: boolean): void {
+function write(response: ServerResponse, answer: HubAnswerBody, isLast: boolean): void {
   const { status, type, text } = rendered(answer);
   response.sendDate = false;
   response.writeHead(status, {
@@ -99,7 +99,7 @@ function write(response: ServerResponse, answer: Answer, isLast: boolean): void 
   response.end(text);
 }
 
-function rendered(answer: Answer): {
+function rendered(answer: HubAnswerBody): {
   readonly status: number;
   readonly type: string;
   readonly text: string;

@@ -6,11 +6,11 @@ import { visible } from '@subluminal/core/visible';
 /** `stopped`: its shim has left. `lost`: its shim was not heard of for too long. */
 export const SERVER_STATES = ['running', 'exited', 'failed', 'stopped', 'lost'] as const;
 export type ServerState = (typeof SERVER_STATES)[number];
-type Direction = ShimCounts['messages'][number]['direction'];
+type MessageDirection = ShimCounts['messages'][number]['direction'];
 
 export interface ServerTotal {
   /** By direction, then by method. */
-  readonly messages: { readonly [D in Direction]: Map<string, number> };
+  readonly messages: { readonly [D in MessageDirection]: Map<string, number> };
   /** By profile, then by decision. */
   readonly decisions: { readonly [P in Profile]: Map<string, number> };
   readonly framingErrors: Map<string, number>;

@@ -188,7 +188,7 @@ function readFollowed(line: string): FollowedEvent | undefined {
 
 // One request to the daemon, on a connection of its own.
 
-export interface Question {
+export interface DaemonRequest {
   readonly socketPath: string;
   readonly request: Request;
   readonly timeoutMs: number;
@@ -204,7 +204,7 @@ export type Reply =
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-function ask({ socketPath, request, timeoutMs, untilEnd = false }: Question): Promise<Reply> {
+function ask({ socketPath, request, timeoutMs, untilEnd = false }: DaemonRequest): Promise<Reply> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     const lines = new LineReader(ANSWER_BYTES_MAX);

@@ -225,7 +225,7 @@ interface FollowStart {
 
 const PAGE_EVENTS = 100;
 
-export class Follower implements Talk {
+export class FollowerTalk implements Talk {
   readonly #peer: Peer;
   readonly #ledger: IngestLedger;
   #isGone = false;

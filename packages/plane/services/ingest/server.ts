@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Failure } from '@subluminal/contracts';
 import { ConnectionGate, listenOnUnixSocket } from '../../os/index.ts';
-import { Controller, Follower, LineTaker } from './conversations.ts';
+import { Controller, FollowerTalk, LineTaker } from './conversations.ts';
 import { Intake, type IntakeLimits } from './intake.ts';
 import { allRead, Budget, Peer, type Talk } from './peer.ts';
 import {
@@ -98,7 +98,7 @@ export async function openIngest(options: IngestOptions): Promise<Opened> {
   return { kind: 'open', server: daemon };
 }
 
-interface Bound {
+interface BoundServer {
   readonly server: Server;
   readonly unlink: () => void;
 }
@@ -108,13 +108,13 @@ class Daemon implements IngestServer {
   readonly #intake: Intake;
   readonly #sweeper: Sweeper;
   readonly #peers = new Set<Peer>();
-  readonly #followers = new Set<Follower>();
+  readonly #followers = new Set<FollowerTalk>();
   readonly #listeners = new Set<() => void>();
   readonly #holders = new Set<symbol>();
   readonly #startedAt = new Date().toISOString();
   readonly #budget: Budget;
   readonly #gate = new ConnectionGate(CONNECTIONS);
-  #bound: Bound | undefined;
+  #bound: BoundServer | undefined;
   #http: HttpState | undefined;
   #channels: readonly string[] = [];
   #committed = 0;
@@ -137,7 +137,7 @@ class Daemon implements IngestServer {
     this.#sweeper = new Sweeper({ spool, ledger, intake: this.#intake, warn, onWork });
   }
 
-  begin(bound: Bound): void {
+  begin(bound: BoundServer): void {
     this.#bound = bound;
     bound.server.maxConnections = this.#gate.acceptedMax;
     this.#sweepTimer = setInterval(() => void this.#sweeper.sweep(), SWEEP_MS);
@@ -282,7 +282,7 @@ class Daemon implements IngestServer {
         peer.speak(new Controller(peer, this.#controls()), REQUEST_BYTES_MAX);
         return true;
       case 'follow': {
-        const follower = new Follower(peer, this.#options.ledger);
+        const follower = new FollowerTalk(peer, this.#options.ledger);
         this.#followers.add(follower);
         peer.speak(follower, HELLO_BYTES_MAX);
         void this.#feed(peer, follower, hello);
@@ -307,7 +307,7 @@ class Daemon implements IngestServer {
 
   async #feed(
     peer: Peer,
-    follower: Follower,
+    follower: FollowerTalk,
     wish: { readonly after?: number; readonly backlog?: number },
   ): Promise<void> {
     try {

@@ -16,7 +16,7 @@ import { type AdoptionPlace, clientPlace } from '../clients/inspect/adoption-pla
 import { type FoundConfig, findConfigs } from '../clients/inspect/find-configs.ts';
 import { readDocument } from '../clients/text/document.ts';
 
-type Env = { readonly [name: string]: string | undefined };
+type EnvVars = { readonly [name: string]: string | undefined };
 
 interface ServerQuery {
   readonly server: string;
@@ -149,7 +149,7 @@ function wordsOf({ command, args = [], governed }: ServerEntry): readonly string
 function expander(
   entry: ServerEntry,
   client: Client,
-  { env, project }: { readonly env: Env; readonly project: string },
+  { env, project }: { readonly env: EnvVars; readonly project: string },
 ): (text: string) => string {
   const isOpened = client.expandsWorkspace;
   return (text) => {

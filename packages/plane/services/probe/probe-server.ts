@@ -63,7 +63,7 @@ const FIXES = {
   talk: 'Run its command by hand, or give it more time with --timeout.',
 } as const;
 
-type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
+type ProbeConfig = Extract<LoadResult, { readonly ok: true }>;
 
 const OURS: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
 
@@ -124,7 +124,7 @@ interface ProbeStart {
   readonly foundIn: Extract<ProbeResult, { kind: 'seen' }>['foundIn'];
 }
 
-function startFor(options: ProbeOptions, { paths }: LoadedConfig): ProbeStart | ProbeFailure {
+function startFor(options: ProbeOptions, { paths }: ProbeConfig): ProbeStart | ProbeFailure {
   const { server, client, command = [], env, cwd } = options;
   const [program, ...args] = command;
   if (program !== undefined) {
@@ -140,7 +140,7 @@ function startFor(options: ProbeOptions, { paths }: LoadedConfig): ProbeStart | 
 function secretsFor(
   serverName: string,
   { command, args, env, cwd }: ServerTask,
-  { servers, paths, config }: LoadedConfig,
+  { servers, paths, config }: ProbeConfig,
 ): Promise<ResolvedSecrets> {
   return resolveBindings({
     serverName,

@@ -13,7 +13,7 @@ import {
 } from './account.ts';
 import { writeBundle } from './bundle.ts';
 import { linesBehind } from './event-lines.ts';
-import type { Account, AgentEnd, Ended, RunOptions, RunStatus } from './options.ts';
+import type { Account, AgentEnd, EndedRun, RunOptions, RunStatus } from './options.ts';
 import { policyHarmsOf } from './policy-harms.ts';
 import { endLastLine, type Trace } from './trace.ts';
 
@@ -30,7 +30,7 @@ interface FinishOptions {
 }
 
 type Finished = Pick<
-  Ended,
+  EndedRun,
   'status' | 'account' | 'isWhole' | 'hasPolicy' | 'policyHarms' | 'warnings'
 >;
 

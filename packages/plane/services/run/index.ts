@@ -2,7 +2,7 @@ export type {
   Account,
   AgentEnd,
   AgentStartFailure,
-  Ended,
+  EndedRun,
   RunOptions,
   RunResult,
   RunSession,

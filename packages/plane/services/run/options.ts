@@ -105,7 +105,7 @@ export interface PolicyHarm {
   readonly text: string;
 }
 
-export interface Ended {
+export interface EndedRun {
   readonly kind: 'ended';
   readonly runId: string;
   readonly agent: AgentEnd;
@@ -124,4 +124,4 @@ export interface Ended {
   readonly warnings: readonly string[];
 }
 
-export type RunResult = Failure | Ended;
+export type RunResult = Failure | EndedRun;

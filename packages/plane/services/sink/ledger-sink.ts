@@ -1,7 +1,7 @@
 // Events on their way to the ledger: by its socket while it listens, by the spool when it does
 // not. Each line has a number; the ledger takes each number once, so a line may go both ways.
 import type { EventLine } from '@subluminal/core/ports';
-import { Link } from './link.ts';
+import { LedgerLink } from './link.ts';
 import {
   type PromptSink,
   type PromptSinkStats,
@@ -50,7 +50,7 @@ class LedgerSink implements PromptSink {
   readonly #warn: Warn;
   readonly #ring = new Ring();
   readonly #waiters = new Waiters();
-  readonly #link: Link;
+  readonly #link: LedgerLink;
   readonly #spool: SpoolWriter;
   readonly #spoolDir: string;
   readonly #onNobody: (() => void) | undefined;
@@ -76,7 +76,7 @@ class LedgerSink implements PromptSink {
       fileBytesMax: this.#limits.spoolFileBytes,
       ...(writeSpool === undefined ? {} : { write: writeSpool }),
     });
-    this.#link = new Link({
+    this.#link = new LedgerLink({
       socketPath,
       hello: JSON.stringify({ hello: HELLO, producer }),
       events: {

@@ -29,7 +29,7 @@ const READ_BYTES = 4_096;
 /** Each answer wakes the process: those of so much time are read together. */
 const REST_MS = 50;
 
-export class Link {
+export class LedgerLink {
   state: LinkState = 'lost';
   readonly #options: LinkOptions;
   #socket: Socket | undefined;

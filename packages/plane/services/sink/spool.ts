@@ -32,7 +32,7 @@ export interface ListOptions {
   readonly nowMs?: number;
 }
 
-export interface ReadOptions {
+export interface SpoolReadOptions {
   readonly linesMax?: number;
   readonly lineBytesMax?: number;
 }
@@ -100,7 +100,7 @@ function compare(left: string, right: string): number {
 /** The lines of a file in batches, in order. What is no line is counted and left out. */
 export async function* readSpool(
   file: SpoolFile,
-  options: ReadOptions = {},
+  options: SpoolReadOptions = {},
 ): AsyncGenerator<SpoolBatch> {
   const { linesMax = BATCH_LINES_MAX, lineBytesMax = LINE_BYTES_MAX } = options;
   const handle = await open(file.path, constants.O_RDONLY | constants.O_NOFOLLOW);

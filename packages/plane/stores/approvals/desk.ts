@@ -10,7 +10,7 @@ import { type GrantWish, grantFor } from './propose.ts';
 import { type Ended, type EndResult, type Entry, openQueue, type Queue } from './queue.ts';
 import { recordSeal } from './sealed-record.ts';
 
-export interface Verdict {
+export interface PersonVerdict {
   readonly state: 'approved' | 'rejected';
   readonly by: string;
   readonly channel: string;
@@ -36,7 +36,7 @@ export interface Desk {
   readonly queue: Queue;
   readonly grants: Grants;
   readonly ports: ApprovalPorts;
-  decide(id: string, verdict: Verdict): Decided;
+  decide(id: string, verdict: PersonVerdict): Decided;
 }
 
 interface DeskOptions {
@@ -78,7 +78,11 @@ function isNamedIn(queue: Queue, { id, request }: Grant): boolean {
   return entry.outcome.grant === id;
 }
 
-function decide({ queue, grants, ports }: Omit<Desk, 'decide'>, id: string, verdict: Verdict) {
+function decide(
+  { queue, grants, ports }: Omit<Desk, 'decide'>,
+  id: string,
+  verdict: PersonVerdict,
+) {
   const entry = queue.get(id);
   if (entry.kind !== 'request') return entry;
   const said = {
@@ -115,7 +119,7 @@ const LOST = {
   too_large: 'the grant is too large to be kept.',
 } as const;
 
-function wishOf({ state, wish }: Verdict, { request }: Entry): GrantWish | undefined {
+function wishOf({ state, wish }: PersonVerdict, { request }: Entry): GrantWish | undefined {
   if (state === 'rejected') return undefined;
   return wish ?? (request.wait === 'hint' ? { kind: 'once' } : undefined);
 }

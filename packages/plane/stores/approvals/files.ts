@@ -85,7 +85,7 @@ interface FileNames {
 }
 
 /** The names in a folder, sorted; none when there is no folder. */
-export function namesIn(folder: string, countMax: number): FileNames | Failure {
+export function recordNames(folder: string, countMax: number): FileNames | Failure {
   const names: string[] = [];
   try {
     const dir = opendirSync(folder);

@@ -1,4 +1,4 @@
-export type { Decided, Desk, Verdict } from './desk.ts';
+export type { Decided, Desk, PersonVerdict } from './desk.ts';
 export { approves, openDesk } from './desk.ts';
 export { findId, shortId } from './find-id.ts';
 export type { GrantChange, GrantEntry, GrantState, Grants } from './grants.ts';
@@ -20,5 +20,5 @@ export type {
 } from './queue.ts';
 export { openQueue } from './queue.ts';
 export type { Damaged, Listing } from './records.ts';
-export type { Follower, Stop } from './watch.ts';
+export type { Follower, Stoppable } from './watch.ts';
 export { grantWords } from './words.ts';

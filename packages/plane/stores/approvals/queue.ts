@@ -14,9 +14,9 @@ import {
 import { unsafeFolder } from './files.ts';
 import { sameCall } from './match.ts';
 import { type ApprovalPorts, type Owner, timeText } from './ports.ts';
-import { type Damaged, type Found, type Listing, type Missing, Records } from './records.ts';
+import { type Damaged, type FoundRecord, type Listing, type Missing, Records } from './records.ts';
 import type { RecordSeal } from './sealed-record.ts';
-import { type Follower, QueueWatch, type Stop } from './watch.ts';
+import { type Follower, QueueWatch, type Stoppable } from './watch.ts';
 
 type EndState = ApprovalEnd['state'];
 export type EntryState = 'pending' | EndState;
@@ -75,9 +75,9 @@ export interface Queue {
   list(filter?: { readonly state?: EntryState }): Listing<Entry> | Failure;
   end(id: string, ending: Ending): EndResult;
   /** Calls back once for each id, when it has ended; at once for those that have. */
-  watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stop;
+  watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stoppable;
   /** Tells of every request that waits, then of each that comes, and of their ends. */
-  follow(follower: Follower): Stop;
+  follow(follower: Follower): Stoppable;
   /** Ends what nobody waits for any more; how many. */
   expireDue(nowMs: number): number;
   /** Removes what ended before that time, and remains of crashes; how many requests. */
@@ -203,11 +203,11 @@ class FileQueue implements Queue {
     return { kind: isLate ? 'already' : 'ended', entry: ended, outcome };
   }
 
-  watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stop {
+  watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stoppable {
     return this.#watch.watch(ids, onEnd);
   }
 
-  follow(follower: Follower): Stop {
+  follow(follower: Follower): Stoppable {
     return this.#watch.follow(follower);
   }
 
@@ -251,7 +251,7 @@ class FileQueue implements Queue {
     return this.#records.marked(id, name);
   }
 
-  #entry({ record, sha256, end }: Found<Approval, ApprovalEnd>): Entry | Damaged {
+  #entry({ record, sha256, end }: FoundRecord<Approval, ApprovalEnd>): Entry | Damaged {
     const entry = { kind: 'request', request: record, sha256 } as const;
     if (end === null) {
       const isDue = Date.parse(record.expires_at) <= this.#ports.nowMs();

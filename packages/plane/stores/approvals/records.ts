@@ -7,9 +7,9 @@ import { type Failure, isFailure, type Mismatch, type Parsed } from '@subluminal
 import {
   diskFailure,
   ensureFolder,
-  namesIn,
   parseJson,
   readOwnFile,
+  recordNames,
   unsafeFolder,
   writeOnce,
 } from './files.ts';
@@ -36,7 +36,7 @@ interface RecordKind<R extends Identified, E extends Identified> {
   readonly parseEnd: (value: unknown) => Parsed<E>;
 }
 
-export interface Found<R, E> {
+export interface FoundRecord<R, E> {
   readonly kind: 'found';
   readonly record: R;
   /** Of the record, byte for byte as it stands in its file. */
@@ -86,7 +86,7 @@ export class Records<R extends Identified, E extends Identified> {
   ids(): { readonly ids: ReadonlyMap<string, boolean>; readonly cut: boolean } | Failure {
     const unsafe = unsafeFolder(this.folder);
     if (unsafe !== undefined) return unsafe;
-    const read = namesIn(this.folder, this.#kind.limits.filesMax);
+    const read = recordNames(this.folder, this.#kind.limits.filesMax);
     if (isFailure(read)) return read;
     const ids = new Map<string, boolean>();
     // `<id>.end.json` sorts before `<id>.json`.
@@ -101,7 +101,7 @@ export class Records<R extends Identified, E extends Identified> {
     return { ids, cut: read.cut };
   }
 
-  get(id: string): Found<R, E> | Damaged | Missing {
+  get(id: string): FoundRecord<R, E> | Damaged | Missing {
     if (!ID.test(id)) return { kind: 'missing' };
     const { limits, parseRecord, parseEnd } = this.#kind;
     const record = this.#read(`${id}.json`, limits.recordBytesMax, parseRecord);
@@ -116,10 +116,10 @@ export class Records<R extends Identified, E extends Identified> {
   }
 
   /** All records, in order, or only those without an end; damaged ones are told apart. */
-  all(which: 'all' | 'open'): Listing<Found<R, E>> | Failure {
+  all(which: 'all' | 'open'): Listing<FoundRecord<R, E>> | Failure {
     const known = this.ids();
     if (isFailure(known)) return known;
-    const found: Found<R, E>[] = [];
+    const found: FoundRecord<R, E>[] = [];
     const damaged: Damaged[] = [];
     for (const [id, isEnded] of known.ids) {
       if (isEnded && which === 'open') continue;
@@ -155,7 +155,7 @@ export class Records<R extends Identified, E extends Identified> {
 
   /** Removes a record and everything beside it; the record goes first, so that no end is lost. */
   remove(id: string): Failure | undefined {
-    const read = namesIn(this.folder, this.#kind.limits.filesMax);
+    const read = recordNames(this.folder, this.#kind.limits.filesMax);
     if (isFailure(read)) return read;
     const own = read.names.filter((name) => FILE.exec(name)?.[1] === id);
     const recordFirst = [`${id}.json`, ...own.filter((name) => name !== `${id}.json`)];
@@ -165,7 +165,7 @@ export class Records<R extends Identified, E extends Identified> {
   /** Removes what crashes have left: old drafts, and what stands beside a record that is gone. */
   sweepRemains(): Failure | undefined {
     const known = this.ids();
-    const read = namesIn(this.folder, this.#kind.limits.filesMax);
+    const read = recordNames(this.folder, this.#kind.limits.filesMax);
     if (isFailure(known)) return known;
     if (isFailure(read)) return read;
     const oldMs = this.#kind.ports.nowMs() - DRAFT_AGE_MAX_MS;

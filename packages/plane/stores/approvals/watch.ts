@@ -4,7 +4,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { ensureFolder } from './files.ts';
 import type { Ended, Entry } from './queue.ts';
 
-export interface Stop {
+export interface Stoppable {
   stop(): void;
 }
 
@@ -47,14 +47,14 @@ export class QueueWatch {
     this.#queue = queue;
   }
 
-  watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stop {
+  watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stoppable {
     const waiter = { ids: new Set(ids), onEnd };
     this.#waiters.add(waiter);
     this.#begin();
     return { stop: () => this.#leave(() => this.#waiters.delete(waiter)) };
   }
 
-  follow(follower: Follower): Stop {
+  follow(follower: Follower): Stoppable {
     const following = { follower, open: new Set<string>() };
     this.#followings.add(following);
     this.#begin();

@@ -67,7 +67,7 @@ const USERS_MAX = 200;
 const URL_LENGTH_MAX = 2_048;
 
 /** One table while it is read: what is asked for is known, what is left over is a mistake. */
-class Table {
+class SettingsTable {
   readonly #values: TomlTable;
   readonly #path: readonly string[];
   readonly #problems: SettingsProblem[];
@@ -113,10 +113,10 @@ class Table {
     return texts.length === value.length ? texts.map(String) : this.#wrong(key, words, []);
   }
 
-  table(key: string): Table | null {
+  table(key: string): SettingsTable | null {
     const value = this.#take(key);
     if (value === undefined) return null;
-    if (isTable(value)) return new Table(value, [...this.#path, key], this.#problems);
+    if (isTable(value)) return new SettingsTable(value, [...this.#path, key], this.#problems);
     return this.#wrong(key, 'a table', null);
   }
 
@@ -161,7 +161,7 @@ export function readApprovalSettings(value: unknown): ReadSettings {
     const message = '`approvals` is not a table';
     return { ok: false, problems: [{ path: [], code: 'SUB_CONFIG_VALUE', message, fix }] };
   }
-  const inner = new Table(value, [], problems);
+  const inner = new SettingsTable(value, [], problems);
   const settings: ApprovalSettings = {
     keepDays: inner.number('keep_days', { min: 1, max: 36_500, fallback: NOTHING.keepDays }),
     listen: readListen(inner),
@@ -176,7 +176,7 @@ export function readApprovalSettings(value: unknown): ReadSettings {
 const LISTEN = /^(?:\[([0-9a-fA-F:.]{2,45})\]|(localhost|[0-9.]{7,15})):(\d{1,5})$/;
 const PORT_MAX = 65_535;
 
-function readListen(table: Table): ListenSettings | null {
+function readListen(table: SettingsTable): ListenSettings | null {
   const words = 'an address and a port, like 127.0.0.1:8790 or 0.0.0.0:8790';
   const text = table.maybeText('listen', words, (one) => listenOf(one) !== undefined);
   return (text === undefined ? undefined : listenOf(text)) ?? null;
@@ -235,7 +235,7 @@ function refProblems(settings: ApprovalSettings): readonly SettingsProblem[] {
   });
 }
 
-function readDesktop(table: Table | null): DesktopSettings | null {
+function readDesktop(table: SettingsTable | null): DesktopSettings | null {
   if (table === null) return null;
   const isOn = table.boolean('enabled', true);
   const perMinuteMax = table.number('per_minute', { min: 1, max: 60, fallback: 6 });
@@ -243,7 +243,7 @@ function readDesktop(table: Table | null): DesktopSettings | null {
   return isOn ? { perMinuteMax } : null;
 }
 
-function readWebhook(table: Table | null): WebhookSettings | null {
+function readWebhook(table: SettingsTable | null): WebhookSettings | null {
   if (table === null) return null;
   const settings = {
     url: table.text('url', 'an https address, or http on this machine', isSafeUrl),
@@ -256,7 +256,7 @@ function readWebhook(table: Table | null): WebhookSettings | null {
   return settings;
 }
 
-function readSlack(table: Table | null): SlackSettings | null {
+function readSlack(table: SettingsTable | null): SlackSettings | null {
   if (table === null) return null;
   const isId = (text: string) => SLACK_ID.test(text);
   const settings = {

@@ -191,7 +191,7 @@ function nothing(problems: readonly ConfigFailure[]): FileSettings {
   return { written: [], servers: new Map(), approvals: undefined, problems, isThere: false };
 }
 
-function readSettings(content: ConfigText, leaves: readonly Leaf[], places: Places) {
+function readSettings(content: ConfigText, leaves: readonly ConfigLeaf[], places: Places) {
   const written: GivenSetting[] = [];
   const unknown: UnknownKey[] = [];
   for (const { path, value } of leaves) {
@@ -224,13 +224,13 @@ function readConfigFile(path: string): ConfigText | ConfigFailure | undefined {
     : { path, text };
 }
 
-interface Leaf {
+interface ConfigLeaf {
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
 /** Every value that stands under a key; tables are walked through, lists are values. */
-function leavesOf(table: object, path: readonly string[] = []): readonly Leaf[] {
+function leavesOf(table: object, path: readonly string[] = []): readonly ConfigLeaf[] {
   return Object.entries(table).flatMap(([name, value]: [string, unknown]) => {
     const here = [...path, name];
     if (!isTable(value)) return [{ path: here, value }];

@@ -5,10 +5,10 @@ import { errorText, processEnvironment, type System, thisSystem } from '../../os
 import { createOnce } from './agent-files.ts';
 import { type AgentProcess, agentProcess } from './agent-process.ts';
 import { type RunId, runIdOf } from './run-id.ts';
-import { type CiJob, ciJob, type Env, pod, shortText } from './workload.ts';
+import { type CiJob, ciJob, type EnvVars, pod, shortText } from './workload.ts';
 
 export interface IdentifyOptions {
-  readonly env: Env;
+  readonly env: EnvVars;
   /** Variables that were set for the server alone, and do not say who acts. */
   readonly serverOnly?: readonly string[];
   readonly cwd: string;
@@ -81,7 +81,7 @@ export function identify(given: IdentifyOptions): Identified {
  * Variables that an entry of a config sets for its server reach the shim as well, and must not say who
  * acts: they are taken as the agent itself has them, which only Linux shows.
  */
-function withoutServers(env: Env, names: readonly string[], agentEnv: Env = {}): Env {
+function withoutServers(env: EnvVars, names: readonly string[], agentEnv: EnvVars = {}): EnvVars {
   const own = new Set(names.filter((name) => !/^SUB_/i.test(name)));
   if (own.size === 0) return env;
   const rest = Object.entries(env).filter(([name]) => !own.has(name));
@@ -89,7 +89,7 @@ function withoutServers(env: Env, names: readonly string[], agentEnv: Env = {}):
   return Object.fromEntries([...rest, ...agents]);
 }
 
-function clientOf(env: Env, agent: AgentProcess | undefined, warn: Warn): Client {
+function clientOf(env: EnvVars, agent: AgentProcess | undefined, warn: WarnUser): Client {
   const given = env['SUB_CLIENT'];
   if (!given) return agent?.client ?? 'unknown';
   const known = CLIENTS.find((name) => name === given);
@@ -97,7 +97,7 @@ function clientOf(env: Env, agent: AgentProcess | undefined, warn: Warn): Client
   return known ?? 'custom';
 }
 
-function envOf(env: Env, job: CiJob | undefined, warn: Warn): EnvName {
+function envOf(env: EnvVars, job: CiJob | undefined, warn: WarnUser): EnvName {
   const given = env['SUB_ENV'];
   if (!given) return job === undefined ? 'dev' : 'ci';
   const known = ENVS.find((name) => name === given);
@@ -105,7 +105,7 @@ function envOf(env: Env, job: CiJob | undefined, warn: Warn): EnvName {
   return known ?? 'unknown';
 }
 
-type Warn = (text: string) => void;
+type WarnUser = (text: string) => void;
 
 /** Where it runs: a CI job, a pod or both; else the desk of a person. */
 function workloadOf(
@@ -147,7 +147,7 @@ function principalOf(
 }
 
 /** One random id per machine, made by the process that needs it first. */
-function hostId(path: string, system: System, warn: Warn): string {
+function hostId(path: string, system: System, warn: WarnUser): string {
   const fresh = system.uuid();
   try {
     const id = createOnce(path, `${fresh}\n`).text.trim();

@@ -14,14 +14,14 @@ import {
 } from '../../os/index.ts';
 import { agentFileName, hasFilesOfElsewhere } from './agent-files.ts';
 import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
-import type { Env } from './workload.ts';
+import type { EnvVars } from './workload.ts';
 
 export interface PersonOptions {
-  readonly env: Env;
+  readonly env: EnvVars;
   /** The folder of sockets and agent files. */
   readonly runDir: string;
   /** The folder of the product for a process with this environment. */
-  readonly homeOf: (env: Env) => string;
+  readonly homeOf: (env: EnvVars) => string;
   readonly system: System;
 }
 

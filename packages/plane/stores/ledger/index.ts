@@ -32,7 +32,7 @@ export type {
 } from './store/query.ts';
 export { FLAGS } from './store/tables.ts';
 export type { Prune, PruneReport } from './verify/chain-walk.ts';
-export type { Finding, FindingKind } from './verify/finding.ts';
+export type { FindingKind, LedgerFinding } from './verify/finding.ts';
 export type { VerifyOptions, VerifyReport } from './verify/verify.ts';
 export { verifyLedger } from './verify/verify.ts';
 export type { IngestResult } from './write/ingest-batch.ts';

@@ -15,18 +15,18 @@ export interface Keychain {
 }
 
 /** The parts of the package that we use. */
-interface Entry {
+interface KeychainEntry {
   readonly getPassword: () => Promise<unknown>;
   readonly setPassword: (value: string) => Promise<unknown>;
   readonly deletePassword?: () => Promise<unknown>;
   readonly deleteCredential?: () => Promise<unknown>;
 }
 interface Package {
-  readonly AsyncEntry: new (service: string, account: string) => Entry;
+  readonly AsyncEntry: new (service: string, account: string) => KeychainEntry;
   readonly findCredentialsAsync: (service: string) => Promise<unknown>;
 }
 
-interface LoadOptions {
+interface KeychainOptions {
   /** Where the package is looked for from: our own program. */
   readonly from?: string;
   readonly platform?: string;
@@ -38,7 +38,7 @@ const PACKAGE = '@napi-rs/keyring';
 const TIMEOUT_MS = 30_000;
 
 /** Undefined when the package is not installed, or has no program for this system. */
-export function loadKeychain(options: LoadOptions = {}): Keychain | undefined {
+export function loadKeychain(options: KeychainOptions = {}): Keychain | undefined {
   const { from = process.argv[1] ?? '', platform = process.platform } = options;
   const { timeoutMs = TIMEOUT_MS } = options;
   const found = loadPackage(from);

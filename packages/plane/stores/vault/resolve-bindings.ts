@@ -40,7 +40,7 @@ export interface ResolvedSecrets {
   readonly secretValues: () => readonly SecretValue[];
 }
 
-interface Outcome {
+interface BindingOutcome {
   readonly binding: SecretBinding;
   readonly fetched: string | Failure;
 }
@@ -82,12 +82,12 @@ async function fetchAll(
   bindings: readonly SecretBinding[],
   fitting: Fitting,
   options: ResolveOptions,
-): Promise<readonly Outcome[]> {
+): Promise<readonly BindingOutcome[]> {
   const isExternal = bindings.some(
     (one) => (one.source === 'keychain' || one.source === 'vault') && fitting(one) === 'fits',
   );
   const external = isExternal ? await openExternal(options) : undefined;
-  const outcomes = bindings.map(async (binding): Promise<Outcome> => {
+  const outcomes = bindings.map(async (binding): Promise<BindingOutcome> => {
     const { source, secretRef } = binding;
     const fit = fitting(binding);
     if (fit !== 'fits') return { binding, fetched: fit };
@@ -207,7 +207,7 @@ function takenBy({ source, secretRef }: SecretBinding): readonly string[] {
 
 /** First everything goes that is bound, then what was found is set: nothing of the agent's stays in its place. */
 function environment(
-  outcomes: readonly Outcome[],
+  outcomes: readonly BindingOutcome[],
   { env, taken }: { readonly env: SecretEnv; readonly taken: readonly string[] },
 ): SecretEnv {
   const gone = new Set([...taken, ...outcomes.map(({ binding }) => binding.injectAs)]);
@@ -220,7 +220,7 @@ function environment(
 
 /** What was fetched, and what the agent may hold of any server's: it could send that here. */
 function toRedact(
-  outcomes: readonly Outcome[],
+  outcomes: readonly BindingOutcome[],
   { servers, env }: ResolveOptions,
 ): readonly SecretValue[] {
   const own = outcomes.flatMap(({ binding, fetched }) =>
@@ -247,7 +247,7 @@ function isFindable(value: string): boolean {
   return value.trim().length >= LENGTH_MIN && value.length <= LENGTH_MAX;
 }
 
-function problemOf({ binding, fetched }: Outcome): readonly SecretFailure[] {
+function problemOf({ binding, fetched }: BindingOutcome): readonly SecretFailure[] {
   if (!isFailure(fetched)) return [];
   const { injectAs, secretRef } = binding;
   const code = fetched.code === 'SUB_SECRET_MISSING' ? fetched.code : 'SUB_SECRET_UNUSABLE';

@@ -127,12 +127,12 @@ export function renderVault(
   return Buffer.concat([body, Buffer.from(`mac ${macOf(body, keys).toString('hex')}\n`)]);
 }
 
-type Facts = Omit<VaultEntry, keyof Sealed>;
+type EntryFacts = Omit<VaultEntry, keyof Sealed>;
 
 /** What an entry is bound to: its value opens in its own place alone. */
 function entryBinding(
   { storeId, keyId }: VaultHeader,
-  { name, addedAt, rotatedAt }: Facts,
+  { name, addedAt, rotatedAt }: EntryFacts,
 ): string {
   return JSON.stringify([MAGIC, VERSION, storeId, keyId, name, addedAt, rotatedAt]);
 }
@@ -142,7 +142,7 @@ interface Opening {
   readonly keys: VaultKeys;
 }
 
-export function sealEntry(facts: Facts, value: string, { header, keys }: Opening): VaultEntry {
+export function sealEntry(facts: EntryFacts, value: string, { header, keys }: Opening): VaultEntry {
   return { ...facts, ...seal(value, keys, entryBinding(header, facts)) };
 }
 

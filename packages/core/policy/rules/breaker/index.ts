@@ -7,14 +7,14 @@ import {
   type Path,
 } from '../../../source/problem.ts';
 import { type CallMoment, callKey, scopeKey } from '../../counters/scope.ts';
-import { keyIn, type Table, tableGet, tableSet, tableSize } from '../../counters/table.ts';
+import { type CounterTable, keyIn, tableGet, tableSet, tableSize } from '../../counters/table.ts';
 import type { Tally, Trip } from '../../model/trip.ts';
 import type { RuleKind, RuleResult, TripReport } from '../../rule-kind/rule-kind.ts';
 
 type BreakerRule = RuleOf<'breaker'>;
 /** Times of counted events, oldest first; never more than a rule's threshold. */
 type Times = readonly number[];
-type BreakerSlot = { readonly errors: Table<Times>; readonly repeats: Table<Times> };
+type BreakerSlot = { readonly errors: CounterTable<Times>; readonly repeats: CounterTable<Times> };
 
 export const breaker: RuleKind<BreakerRule, BreakerSlot> = {
   role: 'counts',

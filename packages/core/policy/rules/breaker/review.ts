@@ -4,8 +4,8 @@ import {
   ACTIONS,
   alters,
   CALL_SCOPES,
+  type ChangeDirection,
   COUNTER_SCOPES,
-  type Direction,
   moreLoosens,
   moreTightens,
   none,
@@ -17,7 +17,7 @@ import { fieldsOf, REFUSAL_FIELDS } from '../../changes/field.ts';
 import { countWords, type RuleReview } from '../../rule-kind/rule-review.ts';
 
 /** Errors are counted by counter, repeats by call. */
-const scopes: Direction = (change) =>
+const scopes: ChangeDirection = (change) =>
   combineEffects([
     onlyWith('effect.breaker.error_threshold', stricterAlong(COUNTER_SCOPES))(change),
     onlyWith('effect.breaker.repeat_threshold', stricterAlong(CALL_SCOPES))(change),

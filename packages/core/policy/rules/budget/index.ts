@@ -2,13 +2,13 @@
 import type { RuleOf } from '@subluminal/contracts';
 import { missingFinding } from '../../../source/problem.ts';
 import { type CallMoment, scopeKey } from '../../counters/scope.ts';
-import { keyIn, type Table, tableGet, tableSet } from '../../counters/table.ts';
+import { type CounterTable, keyIn, tableGet, tableSet } from '../../counters/table.ts';
 import type { Tally, Trip } from '../../model/trip.ts';
 import { type RuleKind, type RuleResult, withReason } from '../../rule-kind/rule-kind.ts';
 
 type BudgetRule = RuleOf<'budget'>;
 type BudgetSlot = {
-  readonly used: Table<{ readonly calls: number; readonly costUnits: number }>;
+  readonly used: CounterTable<{ readonly calls: number; readonly costUnits: number }>;
 };
 
 export const budget: RuleKind<BudgetRule, BudgetSlot> = {

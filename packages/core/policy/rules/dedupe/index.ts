@@ -1,12 +1,12 @@
 // `dedupe`: stops a call that has passed a moment ago.
 import type { RuleOf } from '@subluminal/contracts';
 import { type CallMoment, callKey } from '../../counters/scope.ts';
-import { type Table, tableGet, tableSet } from '../../counters/table.ts';
+import { type CounterTable, tableGet, tableSet } from '../../counters/table.ts';
 import type { Trip } from '../../model/trip.ts';
 import { type RuleKind, type RuleResult, withReason } from '../../rule-kind/rule-kind.ts';
 
 type DedupeRule = RuleOf<'dedupe'>;
-type DedupeSlot = { readonly seen: Table<number> };
+type DedupeSlot = { readonly seen: CounterTable<number> };
 
 export const dedupe: RuleKind<DedupeRule, DedupeSlot> = {
   role: 'counts',

@@ -7,7 +7,7 @@ import {
   type Path,
 } from '../../../source/problem.ts';
 import { type CallMoment, scopeKey } from '../../counters/scope.ts';
-import { keyIn, type Table, tableGet, tableSet } from '../../counters/table.ts';
+import { type CounterTable, keyIn, tableGet, tableSet } from '../../counters/table.ts';
 import type { Trip } from '../../model/trip.ts';
 import { type RuleKind, type RuleResult, withReason } from '../../rule-kind/rule-kind.ts';
 
@@ -17,7 +17,7 @@ interface TokenBucket {
   readonly tokens: number;
   readonly refilledAtMs: number;
 }
-export type RateLimitSlot = { readonly buckets: Table<TokenBucket> };
+export type RateLimitSlot = { readonly buckets: CounterTable<TokenBucket> };
 
 export const rateLimit: RuleKind<RateLimitRule, RateLimitSlot> = {
   role: 'counts',

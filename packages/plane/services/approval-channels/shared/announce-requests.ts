@@ -5,7 +5,7 @@ import { isFailure, isObject } from '@subluminal/contracts';
 import type { Desk } from '../../../stores/approvals/desk.ts';
 import type { ApprovalPorts, Owner } from '../../../stores/approvals/ports.ts';
 import type { Ended, Entry, Queue } from '../../../stores/approvals/queue.ts';
-import type { Stop } from '../../../stores/approvals/watch.ts';
+import type { Stoppable } from '../../../stores/approvals/watch.ts';
 import type { ApprovalSettings, Env } from '../../../stores/config/index.ts';
 import type { CallbackAnswer, CallbackRequest } from './signed-callback.ts';
 
@@ -78,7 +78,7 @@ class RequestFollower {
   readonly #endClaims: Claims;
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #underWay = new Set<Promise<void>>();
-  #following: Stop | undefined;
+  #following: Stoppable | undefined;
   #isStopped = false;
 
   constructor(desk: Desk, name: string, telling: RequestAnnouncer) {

@@ -7,11 +7,11 @@ import {
   type ClientPlace,
   type ConfigFailure,
   type ConfigFile,
+  type ConfigScope,
   clientOf,
   fileAt,
   linkOutOfProject,
   type ReadConfig,
-  type Scope,
 } from '../index.ts';
 import { readPriorState } from '../store/apply-change.ts';
 import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
@@ -67,7 +67,7 @@ interface ConfigToRead {
   readonly path: string;
   /** Undefined: by what the file itself looks like. */
   readonly file: ConfigFile | undefined;
-  readonly scope?: Scope | undefined;
+  readonly scope?: ConfigScope | undefined;
 }
 
 /** A file that is one of the client's own belongs where the client has it. */

@@ -19,7 +19,7 @@ import {
 import { draftPath, readConfigFile, replaceConfigFile } from '../store/config-file.ts';
 
 import { sameData } from '../text/plain-data.ts';
-import { quoted } from './cut-values.ts';
+import { quotedValue } from './cut-values.ts';
 
 /** What tells a binding of ours: which variable of which server gets what. */
 export interface BindingName {
@@ -58,9 +58,9 @@ const TRIES_MAX = 3;
 function blockOf({ server, variable, secret }: BindingName, lineBreak: string): string {
   const lines = [
     MARK,
-    `[[servers.${/^[A-Za-z0-9_-]+$/.test(server) ? server : quoted(server, 'toml')}.secret_bindings]]`,
-    `inject_as = ${quoted(variable, 'toml')}`,
-    `secret_ref = ${quoted(secret, 'toml')}`,
+    `[[servers.${/^[A-Za-z0-9_-]+$/.test(server) ? server : quotedValue(server, 'toml')}.secret_bindings]]`,
+    `inject_as = ${quotedValue(variable, 'toml')}`,
+    `secret_ref = ${quotedValue(secret, 'toml')}`,
     'source = "vault"',
   ];
   return lines.map((line) => `${line}${lineBreak}`).join('');
@@ -72,10 +72,10 @@ const COMMAND_LINES =
 
 function commandLines({ command, program, files }: Binding, lineBreak: string): string {
   const list = (words: readonly string[]) =>
-    `[${words.map((word) => quoted(word, 'toml')).join(', ')}]`;
+    `[${words.map((word) => quotedValue(word, 'toml')).join(', ')}]`;
   const lines = [
     `command = ${list(command)}`,
-    `program = ${quoted(program, 'toml')}`,
+    `program = ${quotedValue(program, 'toml')}`,
     ...(files.length === 0 ? [] : [`files = ${list(files)}`]),
   ];
   return lines.map((line) => `${line}${lineBreak}`).join('');

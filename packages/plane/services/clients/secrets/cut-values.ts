@@ -30,7 +30,7 @@ function isRight<T extends CutTarget>(
   { format, targets }: CutOptions<T>,
   { text: next, cuts }: CutAll<T>,
 ): boolean {
-  const [before, after] = [text, next].map((one) => documentOf(one, { format, targets }));
+  const [before, after] = [text, next].map((one) => documentWithCuts(one, { format, targets }));
   if (before === undefined || after === undefined) return false;
   const paths = cuts.map(({ target }) => target.path);
   if (!isSameBut(before.value, after.value, paths)) return false;
@@ -125,7 +125,7 @@ interface CutAll<T extends CutTarget> {
 
 /** Undefined where parts of the text are entangled. */
 function cutOnce<T extends CutTarget>(text: string, cutting: CutOptions<T>): CutAll<T> | undefined {
-  const document = documentOf(text, cutting);
+  const document = documentWithCuts(text, cutting);
   if (document === undefined) return { text, cuts: [], left: cutting.targets };
   const groups = new Map<string, T[]>();
   for (const target of inOrder(document, cutting.targets)) {
@@ -138,7 +138,7 @@ function cutOnce<T extends CutTarget>(text: string, cutting: CutOptions<T>): Cut
   return joined(text, pieces);
 }
 
-function documentOf(
+function documentWithCuts(
   text: string,
   { format, targets }: CutOptions<CutTarget>,
 ): ConfigDocument | undefined {
@@ -191,7 +191,7 @@ function insideOf<T extends CutTarget>(
   let inner = `${head}${text.slice(start, end)}`;
   for (const target of targets) {
     const path = [...above, ...target.path.slice(-1)];
-    const document = documentOf(inner, { format, targets: [{ ...target, path }] });
+    const document = documentWithCuts(inner, { format, targets: [{ ...target, path }] });
     const one = document && planOne(document, { ...target, path });
     if (one === undefined) {
       left.push(target);
@@ -272,17 +272,17 @@ export function uncutAll(text: string, cuts: readonly Uncut[], format: Format): 
 function written(value: string, form: CutText['form'], format: Format): string {
   // A value that was rotated since may have what cannot stand between single quotes.
   const isLiteral = form === 'literal' && !/['\p{Cc}]/u.test(value);
-  return isLiteral ? `'${value}'` : quoted(value, format);
+  return isLiteral ? `'${value}'` : quotedValue(value, format);
 }
 
 /** Between double quotes. TOML takes one control character less than JSON. */
-export function quoted(value: string, format: Format): string {
+export function quotedValue(value: string, format: Format): string {
   const text = JSON.stringify(value);
   return format === 'toml' ? text.replaceAll('\u007f', '\\u007F') : text;
 }
 
 /** Undefined for what is written with escapes that we would not write again. */
 function formOf(text: string, value: string, format: Format): CutText['form'] | undefined {
-  if (text === quoted(value, format)) return 'quoted';
+  if (text === quotedValue(value, format)) return 'quoted';
   return text === `'${value}'` ? 'literal' : undefined;
 }

@@ -37,7 +37,7 @@ export function plainSecrets(
   entries: readonly ServerEntry[],
   looksLike: SecretTest,
 ): PlainSecrets {
-  const document = documentOf(config);
+  const document = configDocument(config);
   if (document === undefined) return { secrets: [], more: 0 };
   const found = entries.flatMap((entry) =>
     variablesOf(document, entry).flatMap(({ variable, path, value }): readonly PlainSecret[] => {
@@ -86,7 +86,7 @@ export function variablesOf(
   });
 }
 
-export function documentOf({ text, file, entries }: ReadConfig): ConfigDocument | undefined {
+export function configDocument({ text, file, entries }: ReadConfig): ConfigDocument | undefined {
   if (text.trim() === '') return undefined;
   const read = readDocument(
     text,
@@ -166,7 +166,7 @@ export function serversByName(place: AdoptionPlace, more: readonly FoundConfig[]
   }
   const others = new Map<string, NamedServer[]>();
   for (const { file, config } of all.values()) {
-    const document = documentOf(config);
+    const document = configDocument(config);
     for (const entry of document === undefined ? [] : config.entries) {
       if (document === undefined || entry.command === undefined) continue;
       const name = serverOf(entry);

@@ -18,7 +18,7 @@ import type { ConfigDocument } from '../text/document.ts';
 
 import type { Binding } from './bindings.ts';
 import { cutAll } from './cut-values.ts';
-import { documentOf, type PlainSecret, type ServersByName, sharedBy } from './plain-secrets.ts';
+import { configDocument, type PlainSecret, type ServersByName, sharedBy } from './plain-secrets.ts';
 
 /** A secret that goes into the store, or is there already. */
 export interface SecretMove extends Omit<MovedSecret, 'cut' | 'moved_at'> {
@@ -63,7 +63,7 @@ export class MovePlanner {
 
   movesOf({ found, secrets, baseText }: MovableFile): readonly SecretMove[] {
     const { file, client } = found;
-    const document = documentOf({ ...found.config, text: baseText });
+    const document = configDocument({ ...found.config, text: baseText });
     const targets = secrets.flatMap((secret) => {
       const value = document?.valueAt(secret.path);
       return typeof value === 'string' ? [{ path: secret.path, value, secret }] : [];

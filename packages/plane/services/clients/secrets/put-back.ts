@@ -7,7 +7,7 @@ import { type ConfigDocument, readDocument } from '../text/document.ts';
 import { applyEdits, insertAfter, lineBreakOf } from '../text/edits.ts';
 import { sameData } from '../text/plain-data.ts';
 import type { TextSpan } from '../text/tree.ts';
-import { isFilled, quoted, withoutEmpty, withoutValue } from './cut-values.ts';
+import { isFilled, quotedValue, withoutEmpty, withoutValue } from './cut-values.ts';
 
 interface SecretPlacement {
   readonly format: Format;
@@ -122,7 +122,7 @@ function belowHeader(
   { path, value }: SecretPlacement,
 ): readonly Edit[] {
   if (format !== 'toml') return [];
-  const line = `${lineBreakOf(text)}${keyText(variableOf(path), format)} = ${quoted(value, format)}`;
+  const line = `${lineBreakOf(text)}${keyText(variableOf(path), format)} = ${quotedValue(value, format)}`;
   return [...text.matchAll(/^[ \t]*(\[[^\r\n]*)$/gm)].flatMap(
     ({ index, 0: all, 1: header = '' }) =>
       isHeaderOf(header, path.slice(0, -1))
@@ -156,11 +156,11 @@ function behind(
 
 function tableText(key: string, value: string, format: Format): string {
   const sign = format === 'toml' ? ' = ' : ': ';
-  return `{ ${keyText(key, format)}${sign}${quoted(value, format)} }`;
+  return `{ ${keyText(key, format)}${sign}${quotedValue(value, format)} }`;
 }
 
 function keyText(key: string, format: Format): string {
-  return format === 'toml' && /^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key, format);
+  return format === 'toml' && /^[A-Za-z0-9_-]+$/.test(key) ? key : quotedValue(key, format);
 }
 
 function variableOf(path: ValuePath): string {

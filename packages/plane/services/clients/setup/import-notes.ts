@@ -15,7 +15,7 @@ import { type OwnCall, startsThisSub } from '../inspect/own-program.ts';
 import { hasComment } from '../inspect/redacted-diff.ts';
 import { entryKey, flagIn } from '../inspect/server-view.ts';
 
-import { documentOf, serverOf, variablesOf, wordsOf } from '../secrets/plain-secrets.ts';
+import { configDocument, serverOf, variablesOf, wordsOf } from '../secrets/plain-secrets.ts';
 import { readDocument } from '../text/document.ts';
 
 interface NoteContext {
@@ -75,7 +75,7 @@ function loosenedIn({ found, chosen, loose }: NoteContext): readonly string[] {
 
 /** A binding wins over the entry, which may be another's of the same name. */
 function boundOver({ after, chosen, bound }: NoteContext): readonly string[] {
-  const document = documentOf(after);
+  const document = configDocument(after);
   if (document === undefined) return [];
   const keys = new Set(chosen.map(entryKey));
   return after.entries.flatMap((entry) => {

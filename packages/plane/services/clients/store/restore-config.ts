@@ -352,16 +352,16 @@ function changesOf({
   });
 }
 
-type Document = Extract<ReturnType<typeof readDocument>, { kind: 'document' }>['document'];
+type ConfigDocument = Extract<ReturnType<typeof readDocument>, { kind: 'document' }>['document'];
 
-function valuesAt(document: Document, { at }: EntryPlace): EntryValues | undefined {
+function valuesAt(document: ConfigDocument, { at }: EntryPlace): EntryValues | undefined {
   const command = writtenAt(document, at.command);
   return command === undefined
     ? undefined
     : { command, args: writtenAt(document, at.args) ?? null };
 }
 
-function writtenAt(document: Document, path: ValuePath) {
+function writtenAt(document: ConfigDocument, path: ValuePath) {
   const [value, span] = [document.valueAt(path), document.spanAt(path)];
   if (span === undefined || (typeof value !== 'string' && !isWords(value))) return undefined;
   return { value, text: document.text.slice(span.start, span.end) };

@@ -1,9 +1,9 @@
 // Configs as the clients have them: with what they write themselves, and with what people add.
-import type { ClientId, Format, Scope } from '../types.ts';
+import type { ClientId, ConfigScope, Format } from '../types.ts';
 
 export interface Sample {
   readonly client: ClientId;
-  readonly scope: Scope;
+  readonly scope: ConfigScope;
   readonly path: string;
   readonly format: Format;
   readonly text: string;

@@ -10,7 +10,7 @@ import { visible } from '@subluminal/core/visible';
 import { type Line, REASON_LENGTH_MAX } from './line.ts';
 import type { Evaluated } from './types.ts';
 
-interface Asked {
+interface HubQuery {
   readonly request: EvaluateRequest;
   readonly snapshotFile: () => SnapshotFile;
   /** When it is too late. */
@@ -19,7 +19,7 @@ interface Asked {
   readonly policyMs: number;
 }
 
-export async function ask(line: Line, asked: Asked): Promise<Evaluated> {
+export async function ask(line: Line, asked: HubQuery): Promise<Evaluated> {
   const body = JSON.stringify(asked.request);
   const first = await askOnce(line, body, asked.untilMs);
   if (first.kind === 'unavailable' || first.response.needs_policy !== true) return first;

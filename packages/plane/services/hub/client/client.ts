@@ -51,7 +51,7 @@ const LIMITS: HubClientLimits = {
 const FULL: Unread = { reason: 'too much waits for the hub', status: 0, gone: false };
 
 /** Each request of these has the same answer. */
-type Told =
+type HubNotice =
   | { readonly to: 'heartbeat'; readonly body: HeartbeatRequest }
   | { readonly to: 'result'; readonly body: ResultRequest }
   | { readonly to: 'terminate'; readonly body: TerminateRequest };
@@ -176,7 +176,7 @@ class ShimHubClient implements HubClient {
     return (await Promise.race([goodbye, late])) === undefined;
   }
 
-  #beat(more: Pick<HeartbeatRequest, 'summary' | 'leaving'>): Told {
+  #beat(more: Pick<HeartbeatRequest, 'summary' | 'leaving'>): HubNotice {
     const { runId: run_id, shimId: shim_id, serverId: server_id } = this.#options;
     const counts = this.#options.counts?.();
     const unlike_run = this.#unlikeRun;
@@ -204,7 +204,7 @@ class ShimHubClient implements HubClient {
     this.#watched.add(callId);
   }
 
-  #tellAndWarn(line: Line, told: Told): void {
+  #tellAndWarn(line: Line, told: HubNotice): void {
     void this.#tell(line, told).then((unread) => {
       if (unread !== undefined)
         this.#options.warn?.(`the hub was not told (${told.to}): ${unread.reason}`);
@@ -212,7 +212,7 @@ class ShimHubClient implements HubClient {
   }
 
   /** Sends it when its turn has come; gives the reason when it did not get through. */
-  async #tell(line: Line, { to, body }: Told): Promise<Unread | undefined> {
+  async #tell(line: Line, { to, body }: HubNotice): Promise<Unread | undefined> {
     const { totalMs, queueMax } = this.#limits;
     if (line.turns.waiting >= queueMax) return FULL;
     const untilMs = performance.now() + totalMs;

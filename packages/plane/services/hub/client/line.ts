@@ -8,7 +8,9 @@ export interface LineOptions extends WireOptions {
   readonly requestBytesMax: number;
 }
 
-export type Read<T> = { readonly ok: true; readonly value: T } | (Unread & { readonly ok: false });
+export type LineRead<T> =
+  | { readonly ok: true; readonly value: T }
+  | (Unread & { readonly ok: false });
 
 export interface Unread {
   readonly reason: string;
@@ -18,7 +20,7 @@ export interface Unread {
   readonly gone: boolean;
 }
 
-interface Message<T> {
+interface HubMessage<T> {
   readonly to: keyof typeof HUB_ENDPOINTS;
   /** As JSON; none with GET. */
   readonly body?: string;
@@ -40,7 +42,7 @@ export class Line {
   }
 
   /** Sends at once; who wants order does it within a turn. Never rejects. */
-  async send<T>({ to, body, untilMs, parse }: Message<T>): Promise<Read<T>> {
+  async send<T>({ to, body, untilMs, parse }: HubMessage<T>): Promise<LineRead<T>> {
     const { method, path } = HUB_ENDPOINTS[to];
     // UTF-8 takes at most three bytes for each unit of a string.
     const fits = body === undefined || 3 * body.length <= this.#requestBytesMax;
@@ -57,7 +59,7 @@ export class Line {
   }
 }
 
-function read<T>(exchanged: Exchanged, parse: Message<T>['parse']): Read<T> {
+function read<T>(exchanged: Exchanged, parse: HubMessage<T>['parse']): LineRead<T> {
   if (exchanged.kind === 'failed') return { ...unread(exchanged.reason), gone: exchanged.gone };
   const { status, text } = exchanged;
   const value = jsonOf(text);

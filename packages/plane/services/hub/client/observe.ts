@@ -15,7 +15,7 @@ interface Telling {
   readonly totalMs: number;
 }
 
-type Told = { readonly shutdown: boolean } | { readonly reason: string };
+type ObserveOutcome = { readonly shutdown: boolean } | { readonly reason: string };
 
 const ATTEMPTS_MAX = 2;
 
@@ -23,7 +23,7 @@ const ATTEMPTS_MAX = 2;
 export async function tellOf(
   line: Line,
   { request, snapshotFile, totalMs }: Telling,
-): Promise<Told> {
+): Promise<ObserveOutcome> {
   const body = JSON.stringify(bounded(request));
   const until = () => performance.now() + totalMs;
   let reason = '';

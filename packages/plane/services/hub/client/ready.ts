@@ -3,7 +3,7 @@ import { parseHealthResponse } from '@subluminal/contracts';
 import type { Line } from './line.ts';
 import type { HubClientLimits, HubReadiness } from './types.ts';
 
-interface Waiting {
+interface WaitingForHub {
   readonly readiness: HubClientLimits['readiness'];
   readonly readyMs: number;
   /** How long one attempt may take. */
@@ -17,7 +17,7 @@ const NEVER: ReadonlySet<number> = new Set([401, 403]);
 /** Asks for its health with growing pauses, a bounded number of times. */
 export async function waitForHub(
   line: Line,
-  { readiness, readyMs, totalMs, signal }: Waiting,
+  { readiness, readyMs, totalMs, signal }: WaitingForHub,
 ): Promise<HubReadiness> {
   const { attemptsMax, backoffFirstMs, backoffMaxMs } = readiness;
   const endMs = performance.now() + readyMs;

@@ -80,13 +80,13 @@ export interface Stats {
   readonly calls: CallCounts;
   readonly runs: number;
   readonly events: number;
-  readonly decisions: readonly Tally<'decision'>[];
-  readonly statuses: readonly Tally<'status'>[];
+  readonly decisions: readonly CountRow<'decision'>[];
+  readonly statuses: readonly CountRow<'status'>[];
   /** The most frequent first, at most 50. */
-  readonly tools: readonly (Tally<'server_name'> & { readonly tool_name: string })[];
-  readonly rules: readonly Tally<'rule_id'>[];
+  readonly tools: readonly (CountRow<'server_name'> & { readonly tool_name: string })[];
+  readonly rules: readonly CountRow<'rule_id'>[];
 }
-type Tally<Name extends string> = { readonly [N in Name]: string | null } & {
+type CountRow<Name extends string> = { readonly [N in Name]: string | null } & {
   readonly count: number;
 };
 

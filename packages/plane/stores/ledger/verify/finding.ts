@@ -17,7 +17,7 @@ export type FindingKind =
   | 'index' // an index does not hold what its table holds
   | 'unreadable';
 
-export interface Finding {
+export interface LedgerFinding {
   readonly kind: FindingKind;
   /** A `warning` is worth knowing, and no proof that anything is wrong; a `note` is as it should be. */
   readonly level: 'error' | 'warning' | 'note';
@@ -31,7 +31,7 @@ const FINDINGS_MAX = 100;
 
 /** Gathers findings, a bounded number of them. */
 export class Findings {
-  readonly list: Finding[] = [];
+  readonly list: LedgerFinding[] = [];
   #total = 0;
   #errors = 0;
 
@@ -57,7 +57,7 @@ export class Findings {
   }
 
   #add(
-    level: Finding['level'],
+    level: LedgerFinding['level'],
     { kind, place, message }: { kind: FindingKind; place: EventRange; message: string },
   ): void {
     this.#total += 1;

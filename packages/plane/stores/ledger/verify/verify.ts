@@ -13,7 +13,7 @@ import { GENESIS, hex } from '../chain/hash-chain.ts';
 import { NOTED_HEAD, type Witness, type WitnessedHead } from '../chain/signed-head.ts';
 import type { ChainReader, Store, StoreReader } from '../store/engine.ts';
 import { ChainWalk, type PruneReport } from './chain-walk.ts';
-import { type Finding, Findings, NOWHERE } from './finding.ts';
+import { Findings, type LedgerFinding, NOWHERE } from './finding.ts';
 import { checkLag, HeadWalk, readWitnesses } from './head-walk.ts';
 import {
   addToScratch,
@@ -51,7 +51,7 @@ export interface VerifyReport {
   readonly projections: 'counted' | 'compared';
   readonly prunes: PruneReport;
   /** In the order in which they were found, at most 100. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LedgerFinding[];
   readonly findingsTotal: number;
 }
 
