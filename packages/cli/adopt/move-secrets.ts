@@ -23,7 +23,7 @@ export interface MoveWish {
   readonly 'keep-secrets': boolean;
 }
 
-type Offered =
+type OfferedMove =
   | {
       readonly kind: 'files';
       readonly files: readonly ImportFile[];
@@ -39,8 +39,8 @@ export async function offerMoves(
   files: readonly ImportFile[],
   wish: ImportOptions,
   how: MoveWish,
-): Promise<Offered | Failure> {
-  const asIs: Offered = { kind: 'files', files, moves: undefined, hasFailed: false };
+): Promise<OfferedMove | Failure> {
+  const asIs: OfferedMove = { kind: 'files', files, moves: undefined, hasFailed: false };
   const count = files.reduce((sum, { secrets }) => sum + secrets.length, 0);
   if (count === 0 || how['keep-secrets']) return asIs;
   const isWanted = await isMoveWanted(files, count, how);
@@ -83,7 +83,7 @@ async function isMoveWanted(
 }
 
 /** The import goes on without only when somebody says so. */
-async function withoutStore(problem: Failure, asIs: Offered, how: MoveWish) {
+async function withoutStore(problem: Failure, asIs: OfferedMove, how: MoveWish) {
   const { io, yes } = how;
   if (how['dry-run'] || yes || !io.stdinIsTerminal || !io.err.isTerminal) {
     return { ...problem, fix: `${problem.fix} --keep-secrets imports without moving any.` };

@@ -93,7 +93,7 @@ interface EventSource {
   readonly file: string;
 }
 
-interface Source extends EventSource {
+interface IngestSource extends EventSource {
   readonly io: Io;
   readonly tally: Tally;
 }
@@ -123,7 +123,10 @@ function folderOf(folder: string, names: readonly string[]): EventSource | Failu
   return failure('SUB_FILE_READ', message, 'Name the files of events in it.');
 }
 
-async function takeSource(ledger: LedgerWriter, source: Source): Promise<Failure | undefined> {
+async function takeSource(
+  ledger: LedgerWriter,
+  source: IngestSource,
+): Promise<Failure | undefined> {
   const { kind, file, io } = source;
   if (kind === 'spool') return takeSpool(ledger, source);
   if (kind === 'file') return takeLines(ledger, createReadStream(file), source);
@@ -134,7 +137,7 @@ async function takeSource(ledger: LedgerWriter, source: Source): Promise<Failure
 async function takeLines(
   ledger: LedgerWriter,
   chunks: AsyncIterable<Uint8Array>,
-  source: Source,
+  source: IngestSource,
 ): Promise<Failure | undefined> {
   const batches = lineBatches(chunks);
   for (;;) {
@@ -149,7 +152,7 @@ async function takeLines(
 async function takeBatch(
   ledger: LedgerWriter,
   batch: LineBatch,
-  { file, tally }: Source,
+  { file, tally }: IngestSource,
 ): Promise<void> {
   for (const line of batch.tooLong) reject(tally, { file, line, reason: 'the line is too long' });
   const { cut } = batch;
@@ -175,7 +178,7 @@ async function store(ledger: LedgerWriter, lines: readonly NumberedLine[], tally
 }
 
 /** What a shim kept because it found no ledger. Its lines have numbers of their own. */
-async function takeSpool(ledger: LedgerWriter, { file, tally }: Source): Promise<undefined> {
+async function takeSpool(ledger: LedgerWriter, { file, tally }: IngestSource): Promise<undefined> {
   for (const spooled of await listSpool(file)) {
     const { path, producer } = spooled;
     let endOffset = 0;

@@ -54,17 +54,17 @@ const UNREPAIRED = new Set(['shim', 'ledgerd', 'completion', 'version', 'unwrap'
 /** Commands that promise to change nothing: they only report. */
 const READ_ONLY = new Set(['status', 'doctor']);
 
-type Chosen = Extract<Intent, { readonly kind: 'run' }>;
+type ChosenCommand = Extract<Intent, { readonly kind: 'run' }>;
 
 /** Before anything is read or changed. */
-async function refusalOf({ command, values }: Chosen, io: Io): Promise<Failure | undefined> {
+async function refusalOf({ command, values }: ChosenCommand, io: Io): Promise<Failure | undefined> {
   if (command.requires === undefined || values.options['dry-run'] === true) return undefined;
   const { mayAct } = await import('../input/require-person.ts');
   return mayAct(command.requires, io);
 }
 
 /** A killed `sub wrap` leaves a config rewritten: the next command restores it. */
-async function repair({ path, values }: Chosen, io: Io): Promise<void> {
+async function repair({ path, values }: ChosenCommand, io: Io): Promise<void> {
   const [name = ''] = path;
   if (UNREPAIRED.has(name)) return;
   const { repairs } = await import('../adopt/repairs.ts');

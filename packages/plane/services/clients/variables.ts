@@ -1,8 +1,8 @@
 // References to the environment in a config (F-004). They stay in the file as they are, because
 // the client expands them itself; here they are only looked at, to say what would be missing.
+import type { ProcessEnvironment } from '../../os/index.ts';
 import type { Client, ServerEntry, Variable } from './types.ts';
 
-type EnvVars = { readonly [name: string]: string | undefined };
 /** What a client expands; Codex, Zed and Claude Desktop hand over what is written. */
 type Expands = Pick<Client, 'expands'>;
 
@@ -64,7 +64,7 @@ function textsIn(value: unknown, depth: number): readonly string[] {
 export function unresolved(
   entry: ServerEntry,
   { expands }: Expands,
-  env: EnvVars,
+  env: ProcessEnvironment,
 ): readonly string[] {
   const missing = entry.variables.filter(
     ({ syntax, name, hasDefault }) =>
@@ -86,7 +86,7 @@ export interface Expanded {
 export function expanded(
   { command, args }: Expanded,
   { expands }: Expands,
-  env: EnvVars,
+  env: ProcessEnvironment,
 ): Expanded {
   const expand = (text: string): string =>
     text.replace(REFERENCE, (whole, inner: string) => {
@@ -102,7 +102,7 @@ export function expanded(
 }
 
 interface Expanding extends Expands {
-  readonly env: EnvVars;
+  readonly env: ProcessEnvironment;
 }
 
 /**

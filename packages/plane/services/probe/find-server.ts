@@ -1,6 +1,8 @@
 // How a client would start a server: its command and its environment, from the client's config.
+
 import { resolve } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import type { ProcessEnvironment } from '../../os/index.ts';
 import {
   CLIENTS,
   type Client,
@@ -15,8 +17,6 @@ import {
 import { type AdoptionPlace, clientPlace } from '../clients/inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs } from '../clients/inspect/find-configs.ts';
 import { readDocument } from '../clients/text/document.ts';
-
-type EnvVars = { readonly [name: string]: string | undefined };
 
 interface ServerQuery {
   readonly server: string;
@@ -149,7 +149,7 @@ function wordsOf({ command, args = [], governed }: ServerEntry): readonly string
 function expander(
   entry: ServerEntry,
   client: Client,
-  { env, project }: { readonly env: EnvVars; readonly project: string },
+  { env, project }: { readonly env: ProcessEnvironment; readonly project: string },
 ): (text: string) => string {
   const isOpened = client.expandsWorkspace;
   return (text) => {

@@ -16,7 +16,7 @@ export interface RunIdentity {
   readonly warnings: readonly string[];
 }
 
-type EnvVars = RunOptions['env'];
+type RunEnvironment = RunOptions['env'];
 
 const ID = /^[\x21-\x7e]{1,256}$/;
 const CLIENTS = /^(claude|codex)(?:$|[-_.])/;
@@ -56,7 +56,7 @@ interface ChosenRun {
 }
 
 /** The run that is given, unless somebody hosts it already: then it is the parent of a new one. */
-async function chooseRun(env: EnvVars, runDir: string): Promise<ChosenRun> {
+async function chooseRun(env: RunEnvironment, runDir: string): Promise<ChosenRun> {
   const given = env['SUB_RUN_ID'];
   if (!given) return { id: uuidv7(), warnings: [] };
   if (!ID.test(given)) {
@@ -114,7 +114,7 @@ export function agentEnv(options: RunOptions, wish: AgentEnvParts): NodeJS.Proce
 }
 
 /** An agent may work in another folder, and its shims must not find other files there. */
-function absolutePaths(env: EnvVars, config: Config): EnvVars {
+function absolutePaths(env: RunEnvironment, config: Config): RunEnvironment {
   const paths: { [name: string]: string } = {};
   for (const key of SETTING_KEYS) {
     const { env: name } = SETTINGS[key];

@@ -1,14 +1,21 @@
 // Who acts, where and for whom: every event of this process repeats it.
+
 import { dirname, join } from 'node:path';
 import type { Client, Env as EnvName, Producer, Profile, Workload } from '@subluminal/contracts';
-import { errorText, processEnvironment, type System, thisSystem } from '../../os/index.ts';
+import {
+  errorText,
+  type ProcessEnvironment,
+  processEnvironment,
+  type System,
+  thisSystem,
+} from '../../os/index.ts';
 import { createOnce } from './agent-files.ts';
 import { type AgentProcess, agentProcess } from './agent-process.ts';
 import { type RunId, runIdOf } from './run-id.ts';
-import { type CiJob, ciJob, type EnvVars, pod, shortText } from './workload.ts';
+import { type CiJob, ciJob, pod, shortText } from './workload.ts';
 
 export interface IdentifyOptions {
-  readonly env: EnvVars;
+  readonly env: ProcessEnvironment;
   /** Variables that were set for the server alone, and do not say who acts. */
   readonly serverOnly?: readonly string[];
   readonly cwd: string;
@@ -81,7 +88,11 @@ export function identify(given: IdentifyOptions): Identified {
  * Variables that an entry of a config sets for its server reach the shim as well, and must not say who
  * acts: they are taken as the agent itself has them, which only Linux shows.
  */
-function withoutServers(env: EnvVars, names: readonly string[], agentEnv: EnvVars = {}): EnvVars {
+function withoutServers(
+  env: ProcessEnvironment,
+  names: readonly string[],
+  agentEnv: ProcessEnvironment = {},
+): ProcessEnvironment {
   const own = new Set(names.filter((name) => !/^SUB_/i.test(name)));
   if (own.size === 0) return env;
   const rest = Object.entries(env).filter(([name]) => !own.has(name));
@@ -89,7 +100,11 @@ function withoutServers(env: EnvVars, names: readonly string[], agentEnv: EnvVar
   return Object.fromEntries([...rest, ...agents]);
 }
 
-function clientOf(env: EnvVars, agent: AgentProcess | undefined, warn: WarnUser): Client {
+function clientOf(
+  env: ProcessEnvironment,
+  agent: AgentProcess | undefined,
+  warn: WarnUser,
+): Client {
   const given = env['SUB_CLIENT'];
   if (!given) return agent?.client ?? 'unknown';
   const known = CLIENTS.find((name) => name === given);
@@ -97,7 +112,7 @@ function clientOf(env: EnvVars, agent: AgentProcess | undefined, warn: WarnUser)
   return known ?? 'custom';
 }
 
-function envOf(env: EnvVars, job: CiJob | undefined, warn: WarnUser): EnvName {
+function envOf(env: ProcessEnvironment, job: CiJob | undefined, warn: WarnUser): EnvName {
   const given = env['SUB_ENV'];
   if (!given) return job === undefined ? 'dev' : 'ci';
   const known = ENVS.find((name) => name === given);

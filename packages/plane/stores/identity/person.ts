@@ -5,6 +5,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   ANCESTORS_MAX,
+  type ProcessEnvironment,
   type ProcessInfo,
   processEnvironment,
   processInfo,
@@ -14,14 +15,13 @@ import {
 } from '../../os/index.ts';
 import { agentFileName, hasFilesOfElsewhere } from './agent-files.ts';
 import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
-import type { EnvVars } from './workload.ts';
 
 export interface PersonOptions {
-  readonly env: EnvVars;
+  readonly env: ProcessEnvironment;
   /** The folder of sockets and agent files. */
   readonly runDir: string;
   /** The folder of the product for a process with this environment. */
-  readonly homeOf: (env: EnvVars) => string;
+  readonly homeOf: (env: ProcessEnvironment) => string;
   readonly system: System;
 }
 

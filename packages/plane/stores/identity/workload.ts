@@ -1,8 +1,7 @@
 // What the CI systems call themselves, their jobs, repositories and branches. Data only.
-import type { Workload } from '@subluminal/contracts';
-import type { System } from '../../os/index.ts';
 
-export type EnvVars = { readonly [name: string]: string | undefined };
+import type { Workload } from '@subluminal/contracts';
+import type { ProcessEnvironment, System } from '../../os/index.ts';
 
 interface Provider {
   readonly name: string;
@@ -91,7 +90,7 @@ export interface CiJob {
 }
 
 /** The job this runs in; undefined outside of CI. */
-export function ciJob(env: EnvVars): CiJob | undefined {
+export function ciJob(env: ProcessEnvironment): CiJob | undefined {
   const isOn = (name: string) => !OFF.has((env[name] ?? '').toLowerCase());
   const provider = PROVIDERS.find(({ sign }) => isOn(sign));
   if (provider === undefined) return isOn('CI') ? { workload: {}, actor: undefined } : undefined;
@@ -125,7 +124,7 @@ const LABELS_MAX = 64;
 const LABEL_LENGTH_MAX = 512;
 
 /** The pod; undefined outside of a cluster. */
-export function pod(env: EnvVars, system: System): Workload | undefined {
+export function pod(env: ProcessEnvironment, system: System): Workload | undefined {
   const namespaceFile = system.readFile(`${ACCOUNT}/namespace`)?.trim();
   if (!env['KUBERNETES_SERVICE_HOST'] && !namespaceFile) return undefined;
   const token = tokenSubject(system.readFile(`${ACCOUNT}/token`));
@@ -152,7 +151,7 @@ function tokenSubject(token: string | undefined): { namespace: string; name: str
 }
 
 /** `key="value"` lines of the downward API, or `key=value,…` in the environment. */
-function readLabels(env: EnvVars, system: System): { readonly [key: string]: string } {
+function readLabels(env: ProcessEnvironment, system: System): { readonly [key: string]: string } {
   const given = env['SUB_K8S_LABELS'];
   const path = env['SUB_K8S_LABELS_FILE'] || LABELS_FILE;
   const lines = given ? given.split(',') : (system.readFile(path)?.split('\n') ?? []);
