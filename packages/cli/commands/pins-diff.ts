@@ -9,9 +9,9 @@ import {
 } from '../input/shared-options.ts';
 import {
   comparisonLines,
-  countWords,
   documentOf,
   type PinsView,
+  pinCounts,
   type ServerListing,
   viewPins,
 } from '../surface/pins-report.ts';
@@ -97,7 +97,7 @@ function textOf(
   const behind = commandLine.length === 0 ? [] : ['--', ...commandLine];
   const words = [server, '--all', ...(isOther ? ['--instructions'] : []), ...behind];
   const next = `Accept it, if it is meant: sub pins accept ${words.map(shellWord).join(' ')}`;
-  return `${[`${name}: ${countWords(view.comparison)}`, ...lines, next].join('\n')}\n`;
+  return `${[`${name}: ${pinCounts(view.comparison)}`, ...lines, next].join('\n')}\n`;
 }
 
 /** As a shell takes it for one word. */

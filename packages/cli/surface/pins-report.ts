@@ -170,7 +170,7 @@ export function comparisonLines(comparison: Comparison, shown: ChangeContext): r
 }
 
 /** Like `1 changed, 2 new`. */
-export function countWords({ tools, instructions }: Comparison): string {
+export function pinCounts({ tools, instructions }: Comparison): string {
   const count = (...kinds: readonly ToolChange['kind'][]) =>
     tools.filter(({ kind }) => kinds.includes(kind)).length;
   const parts = [

@@ -2,7 +2,7 @@
 import type { JsonObject } from '@subluminal/contracts';
 import type { Envelope, GuardedCall, Passage, Passing } from '../session/guard.ts';
 import { sha256 } from '../surface/gmail.test-support.ts';
-import type { GuardOptions } from './options.ts';
+import type { GuardOptions } from './guard-options.ts';
 
 export const fingerprint = (text: string) => sha256(`keyed ${text}`).slice(0, 16);
 

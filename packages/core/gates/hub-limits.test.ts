@@ -5,7 +5,7 @@ import type { HubAnswer } from '../session/types.ts';
 import { manifestOf } from '../surface/gmail.test-support.ts';
 import { ENFORCED, OBSERVED, optionsOf } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';
-import type { Enforcement } from './options.ts';
+import type { Enforcement } from './guard-options.ts';
 
 const YAML = `server: files
 allowed_tools:

@@ -1,10 +1,10 @@
 export { createGuard } from './guard.ts';
-export type { LeakFinder } from './leak-finder.ts';
-export { createLeakFinder } from './leak-finder.ts';
 export type {
   Enforcement,
   GuardOptions,
   PinOptions,
   SelfProtection,
   ServerGuard,
-} from './options.ts';
+} from './guard-options.ts';
+export type { LeakFinder } from './leak-finder.ts';
+export { createLeakFinder } from './leak-finder.ts';

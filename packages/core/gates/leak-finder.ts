@@ -1,7 +1,7 @@
 // Finds the secrets that were injected into a server, raw, encoded or in pieces, and nothing else.
 
 import { INJECTED, type RefusedValue, valueRules } from '../scan/injected/values.ts';
-import { merged, onEscapes, type Redaction } from '../scan/redact/findings.ts';
+import { merged, onEscapes, type RedactedRange } from '../scan/redact/findings.ts';
 import { createPrefilter, type Prefilter } from '../scan/text/keyword-search.ts';
 import type { Range, SecretValue } from '../scan/types.ts';
 import { visible } from '../text/visible.ts';
@@ -19,7 +19,7 @@ export interface LeakFinder {
   readonly refused: readonly RefusedValue[];
 }
 
-type Find = (text: string, isEnough: boolean) => readonly Redaction[];
+type Find = (text: string, isEnough: boolean) => readonly RedactedRange[];
 
 const MARKER = `[REDACTED:${INJECTED}]`;
 const FINDINGS_MAX = 100_000;
@@ -59,7 +59,7 @@ function findOf(values: readonly SecretValue[]): {
   if (search === undefined) return { find: undefined, refused };
   let prefilter: Prefilter | undefined;
   const find: Find = (text, isEnough) => {
-    const findings: Redaction[] = [];
+    const findings: RedactedRange[] = [];
     const add = ({ start, end }: Range) => {
       if (findings.length < FINDINGS_MAX) findings.push({ start, end, rule: INJECTED, rank: 0 });
     };

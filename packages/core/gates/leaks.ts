@@ -2,8 +2,8 @@
 import { stringEnd } from '../json/text-parts.ts';
 import type { Envelope, GuardedCall, Passage, Passing, Way } from '../session/guard.ts';
 import { compatible } from '../surface/names/spelling.ts';
+import type { GuardOptions } from './guard-options.ts';
 import type { LeakFinder } from './leak-finder.ts';
-import type { GuardOptions } from './options.ts';
 import { mergedNote, quotedName, refusedPassage, type Stop } from './verdicts.ts';
 import { holdsNumber, isWalkable, textsOf, withTexts } from './walk.ts';
 

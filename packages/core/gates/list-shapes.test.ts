@@ -6,8 +6,8 @@ import { manifestOf } from '../surface/gmail.test-support.ts';
 import { EMPTY_PINS, type PinStore } from '../surface/index.ts';
 import { optionsOf } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';
+import type { GuardOptions } from './guard-options.ts';
 import { createLeakFinder } from './leak-finder.ts';
-import type { GuardOptions } from './options.ts';
 
 const opened = (store: PinStore) => ({ mode: 'on', opened: { ok: true, store } }) as const;
 const tool = (name: string, digits: string) =>

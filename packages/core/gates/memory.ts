@@ -9,8 +9,8 @@ import {
   type SurfaceState,
 } from '../surface/index.ts';
 import { newTaint, type TaintState } from '../taint/index.ts';
+import type { GuardOptions } from './guard-options.ts';
 import { createNoticeBoard, type NoticeBoard } from './notices.ts';
-import type { GuardOptions } from './options.ts';
 import { newTaskTools, type TaskTools } from './task-tools.ts';
 
 export interface Memory {

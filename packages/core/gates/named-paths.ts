@@ -2,7 +2,7 @@
 import { isObject } from '@subluminal/contracts';
 import type { GatheredTexts } from '../session/peek/gather-texts.ts';
 import { readShell, withoutEscapes } from '../shell/index.ts';
-import type { SelfProtection } from './options.ts';
+import type { SelfProtection } from './guard-options.ts';
 
 export interface NamedPaths {
   readonly names: readonly string[];

@@ -11,8 +11,8 @@ import {
 } from '../surface/index.ts';
 import { pinsDiffOf, sinceWhen } from '../surface/pins/review.ts';
 import { visible } from '../text/visible.ts';
+import type { GuardOptions, PinOptions } from './guard-options.ts';
 import { knownPins, type Memory, unreadable } from './memory.ts';
-import type { GuardOptions, PinOptions } from './options.ts';
 import type { Stop } from './verdicts.ts';
 import { namesOf } from './walk.ts';
 

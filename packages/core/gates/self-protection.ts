@@ -3,9 +3,9 @@ import { isObject } from '@subluminal/contracts';
 import type { GuardedCall, Passage } from '../session/guard.ts';
 import type { GatheredTexts } from '../session/peek/gather-texts.ts';
 import { visible } from '../text/visible.ts';
+import type { GuardOptions, SelfProtection } from './guard-options.ts';
 import { mayNamePath } from './may-name-path.ts';
 import { type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';
-import type { GuardOptions, SelfProtection } from './options.ts';
 import { quotedName, refusedPassage, type Stop } from './verdicts.ts';
 
 const ADVICE =

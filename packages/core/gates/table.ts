@@ -1,9 +1,9 @@
 // Which messages must be seen, as a table: most pass by one look-up.
 import type { Passing, Way } from '../session/guard.ts';
 import { isSpoken } from '../taint/spoken.ts';
+import type { GuardOptions } from './guard-options.ts';
 import { LISTS } from './lists.ts';
 import { HEARD, INTRODUCTIONS, PLAIN, RESULTS, TASKS, UNKNOWN } from './methods.ts';
-import type { GuardOptions } from './options.ts';
 
 const INSPECT_BYTES_MAX = 1_048_576;
 

@@ -8,7 +8,7 @@ import type {
   RefusedPassage,
 } from '../session/guard.ts';
 import { visible } from '../text/visible.ts';
-import type { GuardOptions } from './options.ts';
+import type { GuardOptions } from './guard-options.ts';
 
 export type GateRule =
   | 'gate:manifest'

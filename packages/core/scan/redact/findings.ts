@@ -1,7 +1,7 @@
 // From findings to what is replaced.
 import type { Range } from '../types.ts';
 
-export interface Redaction extends Range {
+export interface RedactedRange extends Range {
   readonly rule: string;
   /** The lowest names an overlap. */
   readonly rank: number;
@@ -13,10 +13,13 @@ const ESCAPE_LENGTH = 6;
 const HEX4 = /[0-9A-Fa-f]{4}/y;
 
 /** Joins what overlaps; a finding inside an earlier marker is no finding. */
-export function merged(findings: readonly Redaction[], markers: readonly Range[]): Redaction[] {
-  const out: Redaction[] = [];
+export function merged(
+  findings: readonly RedactedRange[],
+  markers: readonly Range[],
+): RedactedRange[] {
+  const out: RedactedRange[] = [];
   let next = 0;
-  const joined: Redaction[] = [];
+  const joined: RedactedRange[] = [];
   for (const finding of findings.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     while (next < markers.length && (markers[next]?.end ?? 0) <= finding.start) next++;
     const whole = withMarkers(finding, markers, next);
@@ -31,16 +34,16 @@ export function merged(findings: readonly Redaction[], markers: readonly Range[]
   return out;
 }
 
-function follows(last: Redaction, finding: Redaction): boolean {
+function follows(last: RedactedRange, finding: RedactedRange): boolean {
   return finding.start === last.end && finding.rule === last.rule;
 }
 
 /** Takes in a marker that is touched in part, so that none is left broken. */
 function withMarkers(
-  finding: Redaction,
+  finding: RedactedRange,
   markers: readonly Range[],
   from: number,
-): Redaction | undefined {
+): RedactedRange | undefined {
   let { start, end } = finding;
   const first = markers[from];
   if (first !== undefined && first.start <= start && end <= first.end) return undefined;
@@ -53,7 +56,7 @@ function withMarkers(
   return { ...finding, start, end };
 }
 
-function union(a: Redaction, b: Redaction): Redaction {
+function union(a: RedactedRange, b: RedactedRange): RedactedRange {
   const { rule, rank } = a.rank <= b.rank ? a : b;
   const start = Math.min(a.start, b.start);
   const end = Math.max(a.end, b.end);
@@ -100,8 +103,11 @@ const BEHIND = /^\s{0,8}(?:[\],}]|$)/;
 const CONTEXT = 9;
 
 /** Puts quotes around the findings that are numbers of a JSON text, which starts outside a string. */
-export function quoteNumbers(text: string, findings: readonly Redaction[]): readonly Redaction[] {
-  const isNumbers = ({ start, end, quote }: Redaction) =>
+export function quoteNumbers(
+  text: string,
+  findings: readonly RedactedRange[],
+): readonly RedactedRange[] {
+  const isNumbers = ({ start, end, quote }: RedactedRange) =>
     quote === undefined && NUMBERS.test(text.slice(start, end));
   if (!findings.some(isNumbers) || !JSON_START.test(text)) return findings;
   let inString = false;

@@ -4,7 +4,7 @@ import type { RefusedValue, ValueSearch } from '../injected/values.ts';
 import { INJECTED, valueRules } from '../injected/values.ts';
 import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { ExtraPattern, Range, Rule, Scanned, SecretValue } from '../types.ts';
-import { merged, onEscapes, quoteNumbers, type Redaction } from './findings.ts';
+import { merged, onEscapes, quoteNumbers, type RedactedRange } from './findings.ts';
 import type { Gate } from './gate.ts';
 import { createGate } from './gate.ts';
 
@@ -97,7 +97,7 @@ function redactAll(rules: Rules, { text, truncated }: Scanned): Redacted {
   return { text: clean, found: [...found] };
 }
 
-function findingsIn(rules: Rules, task: Scanned): readonly Redaction[] {
+function findingsIn(rules: Rules, task: Scanned): readonly RedactedRange[] {
   const findings = ruleFindings(rules, task);
   for (const { name, find } of rules.extra) {
     for (const range of find(task.text)) {
@@ -110,7 +110,7 @@ function findingsIn(rules: Rules, task: Scanned): readonly Redaction[] {
   return quoteNumbers(task.text, merged(wide, markersIn(task.text, rules.names)));
 }
 
-function findingOf({ start, end }: Range, rule: string, rank: number): Redaction {
+function findingOf({ start, end }: Range, rule: string, rank: number): RedactedRange {
   return { start, end, rule, rank };
 }
 
@@ -124,10 +124,10 @@ function isRange({ start, end }: Range, text: string): boolean {
   );
 }
 
-function ruleFindings(rules: Rules, task: Scanned): Redaction[] {
+function ruleFindings(rules: Rules, task: Scanned): RedactedRange[] {
   const { all, search, prefilter } = rules;
   const { text, truncated } = task;
-  const findings: Redaction[] = [];
+  const findings: RedactedRange[] = [];
   let readTo: Int32Array | undefined;
   const onHit = (index: number, at: number) => {
     readTo ??= new Int32Array(all.length);
@@ -166,7 +166,7 @@ function markersIn(text: string, names: ReadonlySet<string>): Range[] {
   return markers;
 }
 
-function replaced(text: string, findings: readonly Redaction[]): string {
+function replaced(text: string, findings: readonly RedactedRange[]): string {
   let out = '';
   let done = 0;
   for (const { start, end, rule, quote = '' } of findings) {
