@@ -17,7 +17,7 @@ import {
   RunSummarizer,
 } from '@subluminal/plane/ledger';
 import picocolors from 'picocolors';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { open, required, string } from '../../contracts/shape/shape.ts';
 import { openApi } from '../../plane/services/api/index.ts';
 import { Shim, T0_MS } from '../../plane/stores/ledger/testing/events.ts';
@@ -126,6 +126,12 @@ test('a turn is found by query, tail and API, beside the tool calls of its run',
 
 test('a made-up event type is parsed, projected, queried and shown', async () => {
   const body = { probe: required(open({ word: required(string(), 'A word.') }), 'A probe.') };
+  // Other tests in this process must not see it.
+  onTestFinished(() => {
+    for (const registry of [EVENT_BODIES, EVENT.cases, EVENT_MEMBERS]) {
+      Reflect.deleteProperty(registry, 'probe');
+    }
+  });
   Reflect.set(EVENT_BODIES, 'probe', body);
   Reflect.set(EVENT.cases, 'probe', eventShape('probe', body));
   Reflect.set(EVENT_MEMBERS, 'probe', {

@@ -59,8 +59,11 @@ export type WriteLine = (line: string) => boolean;
 const STDERR = '/proc/self/fd/2';
 const WRITE = constants.O_WRONLY | constants.O_NONBLOCK;
 
-/** Opened with the first line: most shims never have one. */
-function lazyStderr(): WriteLine {
+/**
+ * Opened with the first line: most shims never have one.
+ * @public A test drives it in a process of its own.
+ */
+export function lazyStderr(): WriteLine {
   let write: WriteLine | undefined;
   return (line) => {
     write ??= openStderr();
