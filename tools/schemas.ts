@@ -29,7 +29,7 @@ function main(args: readonly string[]): number {
   return 0;
 }
 
-/** Files that differ from what the contracts say, or that no contract has any more. */
+/** Files that differ from what the contracts say, or that no contract describes. */
 function staleFiles(): string[] {
   const files = schemaFiles();
   const onDisk = existsSync(FOLDER) ? readdirSync(FOLDER) : [];

@@ -187,7 +187,7 @@ describe('the policy', () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     const said = await found(policy);
     expect(said).toMatch(
-      /: \/user\/work\/policy\.yaml \(of the project, not trusted\), team 1\.0\.0, hash [0-9a-f]{12}…, mode guardrails, 0 rules/,
+      /: \/user\/project\/policy\.yaml \(of the project, not trusted\), team 1\.0\.0, hash [0-9a-f]{12}…, mode guardrails, 0 rules/,
     );
   });
 
@@ -197,9 +197,9 @@ describe('the policy', () => {
     const said = await found(policy);
     expect(said).toMatch(/^warn: \/home\/policy\.yaml \(of the user\), mine 1\.0\.0, /);
     expect(said).toContain(
-      '; it is only tightened by /user/work/policy.yaml, which is not trusted',
+      '; it is only tightened by /user/project/policy.yaml, which is not trusted',
     );
-    expect(said).toContain('→ To let it hold instead: sub trust /user/work/policy.yaml');
+    expect(said).toContain('→ To let it hold instead: sub trust /user/project/policy.yaml');
   });
 
   test('a policy outside of the home of the user is reported as unused', async () => {
@@ -222,7 +222,7 @@ describe('the policy', () => {
   test('a policy in a folder that others can write to is reported with the command that helps', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     chmodSync(machine.cwd, 0o777);
-    expect(await found(policy)).toMatch(/→ To use it, run: chmod go-w \/user\/work$/);
+    expect(await found(policy)).toMatch(/→ To use it, run: chmod go-w \/user\/project$/);
   });
 
   test('an edited trust store is reported', async () => {

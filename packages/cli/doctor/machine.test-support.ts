@@ -8,7 +8,7 @@ type Env = Machine['env'];
 
 export async function machineIn(folder: string, env: Env = {}): Promise<Machine> {
   const whole = { SUB_HOME: join(folder, 'home'), HOME: join(folder, 'user'), ...env };
-  const cwd = join(folder, 'user', 'work');
+  const cwd = join(folder, 'user', 'project');
   return {
     env: whole,
     cwd,

@@ -5,7 +5,7 @@ import type { ContentNote, Passage, Passing, RefusedPassage } from '../session/g
 import { answerLimit } from '../surface/index.ts';
 import { bounded, isStructureTooLong, withinBytes } from './blocks.ts';
 import { judge } from './content.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './guard-memory.ts';
 import { TASKS } from './methods.ts';
 import { hasSmallLimit } from './table.ts';
 import { taintRead } from './tainted.ts';

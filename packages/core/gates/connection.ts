@@ -8,7 +8,7 @@ import {
   retryAdvice,
 } from '../surface/circuit-breaker.ts';
 import { inWords } from '../surface/manifest/quantities.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './guard-memory.ts';
 import type { Stop } from './verdicts.ts';
 
 /** Stops a call while calls to the server are paused. */

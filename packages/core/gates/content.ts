@@ -18,7 +18,7 @@ import {
 } from '../scan/detect/index.ts';
 import type { ContentNote, GuardedCall, Passage } from '../session/guard.ts';
 import { visible } from '../text/visible.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './guard-memory.ts';
 import { mergedNote, quotedName, refusedPassage, SAME, type Stop, WEAKER } from './verdicts.ts';
 
 interface ScannedValue {
@@ -80,7 +80,7 @@ export function judge(
   };
 }
 
-/** As deep as any message goes: what is merely nested is read. */
+/** The depth limit of a message: what is merely nested is read. */
 const LIMITS = { depthMax: 512 };
 
 /** The same actions with another one in the place of `ask`. */

@@ -9,7 +9,7 @@ import {
   scanToolDefinition,
   suppress,
 } from '../scan/detect/index.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './guard-memory.ts';
 import { nameOf } from './walk.ts';
 
 interface Definition {

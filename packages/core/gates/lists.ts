@@ -12,7 +12,7 @@ import {
 } from '../surface/index.ts';
 import { uncached } from '../surface/list.ts';
 import { badNames } from './definitions.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './guard-memory.ts';
 import { reviewTools, tellMissing } from './pinned.ts';
 import { passageWith, quotedName, refusedPassage, SAME } from './verdicts.ts';
 import { nameOf, namesOf } from './walk.ts';

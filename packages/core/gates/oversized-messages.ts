@@ -2,8 +2,8 @@
 import { unscannedAction } from '@subluminal/contracts';
 import type { ContentNote, Passage } from '../session/guard.ts';
 import { isSpoken } from '../taint/spoken.ts';
+import type { Memory } from './guard-memory.ts';
 import { isList } from './lists.ts';
-import type { Memory } from './memory.ts';
 import { INTRODUCTIONS, isKnownMethod, NAMING, RESULTS, UNKNOWN } from './methods.ts';
 import { type MessageKind, refusesUnseen, type SeenMessages } from './table.ts';
 import { taintRead } from './tainted.ts';

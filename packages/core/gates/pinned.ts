@@ -9,10 +9,10 @@ import {
   SURFACE_REASONS,
   type ToolChange,
 } from '../surface/index.ts';
-import { pinsDiffOf, sinceWhen } from '../surface/pins/review.ts';
+import { pinsDiffOf, sinceWhen } from '../surface/pins/review-pins.ts';
 import { visible } from '../text/visible.ts';
+import { knownPins, type Memory, unreadable } from './guard-memory.ts';
 import type { GuardOptions, PinOptions } from './guard-options.ts';
-import { knownPins, type Memory, unreadable } from './memory.ts';
 import type { Stop } from './verdicts.ts';
 import { namesOf } from './walk.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../surface/index.ts';
 import { paramRules, twinsOf } from '../surface/manifest/lookup.ts';
 import { breakerPassed, breakerStop } from './connection.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './guard-memory.ts';
 import { isKnownMethod } from './methods.ts';
 import { pinStop } from './pinned.ts';
 import { selfStop } from './self-protection.ts';

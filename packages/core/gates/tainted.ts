@@ -1,7 +1,7 @@
 // Taint of one server, where no hub keeps it for the whole run.
 import type { ContentNote, GuardedCall } from '../session/guard.ts';
 import { judgeTaint, observe, recordCall } from '../taint/index.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './guard-memory.ts';
 import type { Stop } from './verdicts.ts';
 
 interface TaintStops {

@@ -28,8 +28,14 @@ export type {
 export { comparePins } from './pins/compare.ts';
 export type { Pin, Pinned, PinStore, ServerPins } from './pins/pin.ts';
 export { EMPTY_PINS, pinOf } from './pins/pin.ts';
-export type { Accepting, NewPins, PinDecision, PinReview, ReviewContext } from './pins/review.ts';
-export { acceptPins, addPins, decideByPins, reviewListing } from './pins/review.ts';
+export type {
+  Accepting,
+  NewPins,
+  PinDecision,
+  PinReview,
+  ReviewContext,
+} from './pins/review-pins.ts';
+export { acceptPins, addPins, decideByPins, reviewListing } from './pins/review-pins.ts';
 export type { OpenedPins } from './pins/store.ts';
 export { parsePins, writePins } from './pins/store.ts';
 export type { Introspected } from './propose/propose.ts';

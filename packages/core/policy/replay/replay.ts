@@ -30,7 +30,7 @@ import {
   runOf,
   summaryOf,
   timeOf,
-} from './memory.ts';
+} from './replay-memory.ts';
 import type {
   ArgsKnowledge,
   ReplayedCall,

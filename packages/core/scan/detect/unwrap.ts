@@ -19,7 +19,7 @@ const BLOBS_MAX = 2_000;
 /** Shorter runs that are no text are ids and hashes; longer ones are files. */
 const BINARY_MIN = 512;
 const INTRODUCER = /[\\%&]/g;
-/** As far as any pattern reads, about. */
+/** About the length of the longest pattern. */
 const ISLAND = 300;
 const PART = /[A-Za-z0-9+_-]{20,}={0,2}/g;
 

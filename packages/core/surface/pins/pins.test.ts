@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { comparePins, type Listing } from './compare.ts';
 import { EMPTY_PINS, type PinStore, pinOf } from './pin.ts';
-import { acceptPins, decideByPins, type PinReview, reviewListing } from './review.ts';
+import { acceptPins, decideByPins, type PinReview, reviewListing } from './review-pins.ts';
 import { type OpenedPins, parsePins, writePins } from './store.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -136,7 +136,7 @@ function inFileOrder(policies: readonly ParsedPolicy[], ids: Iterable<string>) {
   return policies.filter(({ id }) => wanted.has(id));
 }
 
-/** The text of the first policy that has any. */
+/** The text of the first policy with a text. */
 function denialText(deciding: readonly CedarPolicy[]) {
   const [first] = deciding;
   if (first === undefined) return { ...NO_TEXT, message: 'No Cedar policy permits this call.' };

@@ -18,7 +18,7 @@ const NIGHT = { env: 'prod', nowMs: Date.UTC(2026, 10, 3, 3) };
 
 describe('the policies of examples/cedar', () => {
   it.each<[string, Partial<CedarRequest>, readonly string[]]>([
-    ['a read', { args: { path: '/work/a.txt' } }, ['everyone']],
+    ['a read', { args: { path: '/project/a.txt' } }, ['everyone']],
     ['a push', { ...PUSH, args: { branch: 'x' } }, ['everyone']],
     ['a push that says it is not forced', { ...PUSH, args: { force: false } }, ['everyone']],
     ['a small transfer', { ...TRANSFER, args: { amount: 99.5 } }, ['everyone']],
@@ -39,7 +39,7 @@ describe('the policies of examples/cedar', () => {
   it.each<[string, Partial<CedarRequest>, string]>([
     ['a forced push', { ...PUSH, args: { force: true } }, 'no-force-push'],
     ['a file of the system', { args: { path: '/etc/shadow' } }, 'system-files'],
-    ['a way out', { args: { path: '/work/../etc/x' } }, 'system-files'],
+    ['a way out', { args: { path: '/project/../etc/x' } }, 'system-files'],
     ['the metadata service', { args: { url: 'http://169.254.169.254/x' } }, 'no-metadata-service'],
     ['a reader that writes', { ...READER, risk: ['write'] }, 'readers-read'],
     ['a large transfer', { ...TRANSFER, args: { amount: 100.01 } }, 'small-transfers'],

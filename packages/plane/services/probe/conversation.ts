@@ -1,4 +1,4 @@
-// What a server is asked, as any client asks it: who it is, and everything that it lists.
+// Asks a server what every client asks: who it is, and everything that it lists.
 import { isObject } from '@subluminal/contracts';
 import { itemTextsAt, memberText } from '@subluminal/core/session';
 import type { Listing } from '@subluminal/core/surface';

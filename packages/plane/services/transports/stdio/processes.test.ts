@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { grouped, readProcess, SHIM_MARK, strike, survivorsOf } from './processes.ts';
-import { heard } from './testing/shim.ts';
+import { heard } from './testing/shim-process.ts';
 
 /** A process whose name is made to mislead readers of /proc. */
 function misnamed(name: string, env: { readonly [name: string]: string } = {}) {

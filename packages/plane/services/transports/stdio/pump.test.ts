@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import { readChunks } from './read-lines.ts';
-import { startShim, until } from './testing/shim.ts';
+import { startShim, until } from './testing/shim-process.ts';
 import { createWriter } from './transport.ts';
 
 /** Keeps every write apart; takes them only when let. */

@@ -11,7 +11,7 @@ import {
   type Shim,
   startShim,
   until,
-} from './testing/shim.ts';
+} from './testing/shim-process.ts';
 
 const QUICK = { graceMs: 300, termMs: 300 };
 const PATIENT = { graceMs: 600_000, termMs: 600_000 };

@@ -12,7 +12,7 @@ import { identityOf, type ShimParts } from '../services/governor/governed-sessio
 import { LazyApprovals } from '../services/governor/lazy-approvals.ts';
 import { type StartedPolicy, startPolicy } from '../services/governor/policy-start.ts';
 import { awaitRunHub, callRunHub, folderOpenToOthers } from '../services/governor/run-hub.ts';
-import { runShim } from '../services/governor/shim.ts';
+import { runShim } from '../services/governor/run-shim.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../services/sink/index.ts';
 import { type SpawnResult, spawnServer } from '../services/transports/stdio/index.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { WrapOptions, WrapPlan } from '../services/clients/wrap/plan-wrap.ts';
 import { wrapSession } from '../services/clients/wrap/wrap-session.ts';
 import type { RunOptions, RunResult } from '../services/run/options.ts';
-import { startRun } from './run.ts';
+import { startRun } from './start-run.ts';
 
 export interface WrapResult {
   readonly run: RunResult;
