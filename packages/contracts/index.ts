@@ -111,8 +111,8 @@ export type { ReasonCode } from './decision/reasons.ts';
 export { REASONS } from './decision/reasons.ts';
 export type { Era, RefusalError, RefusalInput, RefusedCall } from './decision/refusal.ts';
 export { refusal } from './decision/refusal.ts';
-export type { ErrorEntry, SubCode } from './errors/error-table.ts';
-export { ERROR_CODES, errorEntry } from './errors/error-table.ts';
+export type { SubCode } from './errors/error-table.ts';
+export { ERROR_CODES, errorFix } from './errors/error-table.ts';
 export type { Failure } from './errors/failure.ts';
 export {
   catchFailure,

@@ -1,305 +1,182 @@
-// Every error code of the product: what it means, where it comes from, what helps. Data only;
-// docs/reference/errors.md has a section for each, and a test holds the two together.
-import { API_ERRORS } from './api-errors.ts';
-import { APPROVAL_ERRORS } from './approval-errors.ts';
-import { GUARD_ERRORS } from './cedar-errors.ts';
-import { CLIENT_ERRORS } from './client-errors.ts';
-import { LINT_ERRORS } from './lint-errors.ts';
-import { RUN_ERRORS } from './run-errors.ts';
-import { SECRET_ERRORS } from './secret-errors.ts';
-import { SURFACE_ERRORS } from './surface-errors.ts';
-
-export interface ErrorEntry {
-  readonly title: string;
-  readonly cause: string;
-  readonly fix: string;
-}
+// Every error code of the product, and what it means. docs/reference/errors.md has a section for each
+// code, with its cause and its fix; a test holds the two together.
 
 const ERRORS = {
   // Bundles: a bundle that has one of these does not compile.
-  SUB_BUNDLE_SYNTAX: {
-    title: 'The file is not valid YAML or JSON.',
-    cause:
-      'The text breaks the grammar at the position given, so nothing behind it can be trusted.',
-    fix: 'Correct the text at that line and column; most often it is indentation, a missing quote or a missing colon.',
-  },
-  SUB_BUNDLE_ENCODING: {
-    title: 'The file is not valid UTF-8.',
-    cause:
-      'The bytes at the position given are not UTF-8, or the file holds characters that text may not hold.',
-    fix: 'Save the file as UTF-8 without control characters.',
-  },
-  SUB_BUNDLE_TOO_LARGE: {
-    title: 'The bundle is too large.',
-    cause: 'The file, or a list in it, is beyond the limit that keeps reading it cheap.',
-    fix: 'Split the policy, or replace long lists by globs.',
-  },
-  SUB_BUNDLE_TOO_DEEP: {
-    title: 'The bundle nests too deeply.',
-    cause:
-      'Objects and lists stand inside each other beyond the limit, or aliases multiply beyond it.',
-    fix: 'Flatten the value; no field of a bundle needs deep nesting.',
-  },
-  SUB_BUNDLE_DUPLICATE_KEY: {
-    title: 'A key stands twice in one object.',
-    cause: 'Two readers could see two different policies, so neither value is taken.',
-    fix: 'Remove one of the two keys.',
-  },
-  SUB_BUNDLE_MISSING_FIELD: {
-    title: 'A required field is missing.',
-    cause: 'The contract requires the field here, or another field makes it required.',
-    fix: 'Add the field that the message names.',
-  },
-  SUB_BUNDLE_UNKNOWN_FIELD: {
-    title: 'A field is not known.',
-    cause:
-      'A bundle is read strictly: a misspelt field would otherwise be a rule that silently does nothing.',
-    fix: 'Use the field that the message suggests, or remove it.',
-  },
-  SUB_BUNDLE_UNKNOWN_KIND: {
-    title: 'A rule has an unknown kind.',
-    cause: 'A rule that is not understood must not be skipped, so the whole bundle is refused.',
-    fix: 'Use one of the kinds that the message lists.',
-  },
-  SUB_BUNDLE_TYPE: {
-    title: 'A value has the wrong type.',
-    cause:
-      'The field wants another type than the one that stands there; unquoted YAML often reads as a number or a boolean.',
-    fix: 'Write a value of the type that the message names; quote what should be a string.',
-  },
-  SUB_BUNDLE_VALUE: {
-    title: 'A value is outside what the field takes.',
-    cause:
-      'The type is right, but the value is not one of those allowed, or is too small, too large, too short or too long.',
-    fix: 'Use a value within the limits that the message names.',
-  },
-  SUB_BUNDLE_DUPLICATE_RULE: {
-    title: 'Two rules have the same id.',
-    cause: 'Decisions, counters and differences speak of rules by their id, so it must be unique.',
-    fix: 'Rename one of the rules.',
-  },
-  SUB_BUNDLE_REGEX: {
-    title: 'A regular expression does not compile.',
-    cause:
-      'Expressions follow RE2, which runs in linear time and therefore has no backreferences and no lookaround.',
-    fix: 'Correct the expression at the position given, or use a glob.',
-  },
-  SUB_BUNDLE_GLOB: {
-    title: 'A glob does not compile.',
-    cause: 'The pattern is malformed, or larger than the limit.',
-    fix: 'Correct the pattern; `*` matches any characters and `?` matches one.',
-  },
-  SUB_BUNDLE_WHEN: {
-    title: 'A `when` condition does not compile.',
-    cause:
-      'The text is not valid CEL, names something that does not exist, does not give true or false, or could cost too much.',
-    fix: 'Correct the expression; the reference lists the variables and functions.',
-  },
-  SUB_BUNDLE_CONFLICT: {
-    title: 'Two fields contradict each other.',
-    cause:
-      'Each value is right by itself, but together they cannot be meant: a minimum above its maximum, or a threshold without its window.',
-    fix: 'Change or remove one of the two fields.',
-  },
-  ...LINT_ERRORS,
+  SUB_BUNDLE_SYNTAX: 'The file is not valid YAML or JSON.',
+  SUB_BUNDLE_ENCODING: 'The file is not valid UTF-8.',
+  SUB_BUNDLE_TOO_LARGE: 'The bundle is too large.',
+  SUB_BUNDLE_TOO_DEEP: 'The bundle nests too deeply.',
+  SUB_BUNDLE_DUPLICATE_KEY: 'A key stands twice in one object.',
+  SUB_BUNDLE_MISSING_FIELD: 'A required field is missing.',
+  SUB_BUNDLE_UNKNOWN_FIELD: 'A field is not known.',
+  SUB_BUNDLE_UNKNOWN_KIND: 'A rule has an unknown kind.',
+  SUB_BUNDLE_TYPE: 'A value has the wrong type.',
+  SUB_BUNDLE_VALUE: 'A value is outside what the field takes.',
+  SUB_BUNDLE_DUPLICATE_RULE: 'Two rules have the same id.',
+  SUB_BUNDLE_REGEX: 'A regular expression does not compile.',
+  SUB_BUNDLE_GLOB: 'A glob does not compile.',
+  SUB_BUNDLE_WHEN: 'A `when` condition does not compile.',
+  SUB_BUNDLE_CONFLICT: 'Two fields contradict each other.',
+  // Lint: a bundle that has one of these compiles, but may not do what its author means.
+  SUB_LINT_UNREACHABLE: 'A rule can never decide.',
+  SUB_LINT_EXEMPTED: 'An allow exempts every call of a later rule.',
+  SUB_LINT_UNTAGGED: 'A rule matches a risk class that nothing adds.',
+  SUB_LINT_TAG_ORDER: 'A risk class is added after it is needed.',
+  SUB_LINT_UNANCHORED: 'An allow has a regular expression that is not anchored.',
+  SUB_LINT_NO_HINT: 'A hint has no text.',
+  SUB_LINT_DISABLED: 'A rule is disabled.',
+  SUB_LINT_FAIL_OPEN: 'Errors let calls pass.',
+  SUB_LINT_SELF_PROTECTION: 'Self-protection is off.',
+  SUB_LINT_APPROVAL_MODE: 'A person is to be asked in a mode that asks nobody.',
+  SUB_LINT_OBSERVE: 'The policy only observes.',
+  SUB_LINT_NEVER_PASSES: 'A limit lets no call pass.',
+  SUB_LINT_BROAD_DEDUPE: 'A dedupe rule covers reads.',
+  SUB_LINT_READ_UNTAGGED: 'Nothing is tagged as a read.',
+  SUB_LINT_SELECTOR_PATTERN: 'A selector looks like a pattern.',
+  SUB_LINT_HIDDEN_TEXT: 'A name or a pattern is not what it looks like.',
+  SUB_LINT_EMPTY: 'The policy has no rules.',
+  SUB_LINT_SUPPRESSION: 'A suppression does nothing, or lasts too long.',
+  SUB_LINT_RULE_OF_TWO: 'The rule of two can never hold anything back.',
   // Canonical JSON and hashes.
-  SUB_CANON_SYNTAX: {
-    title: 'The arguments are not valid JSON.',
-    cause: 'The text breaks the JSON grammar, so it has no canonical form and no hash.',
-    fix: 'Send valid JSON.',
-  },
-  SUB_CANON_DUPLICATE_KEY: {
-    title: 'The arguments have a key twice.',
-    cause:
-      'Two readers could see two different values, so such a call is refused. Keys of one object that differ only in case count as one: some servers ignore case.',
-    fix: 'Send each key once, and no two that differ only in case.',
-  },
-  SUB_CANON_DEPTH: {
-    title: 'The arguments nest too deeply.',
-    cause: 'They are beyond the depth that is hashed.',
-    fix: 'Send flatter arguments.',
-  },
-  SUB_CANON_NUMBER: {
-    title: 'A number has no canonical form.',
-    cause: 'Its exponent is beyond what can be written out as digits.',
-    fix: 'Send a smaller number, or a string.',
-  },
-  SUB_CANON_NOT_OBJECT: {
-    title: 'The arguments are not an object.',
-    cause: 'The hash is defined for the arguments object of a tool call.',
-    fix: 'Send the arguments as an object.',
-  },
+  SUB_CANON_SYNTAX: 'The arguments are not valid JSON.',
+  SUB_CANON_DUPLICATE_KEY: 'The arguments have a key twice.',
+  SUB_CANON_DEPTH: 'The arguments nest too deeply.',
+  SUB_CANON_NUMBER: 'A number has no canonical form.',
+  SUB_CANON_NOT_OBJECT: 'The arguments are not an object.',
   // Snapshots.
-  SUB_SNAPSHOT_FORMAT: {
-    title: 'The snapshot is not readable.',
-    cause: 'It is not a snapshot, or of a format that this version does not know.',
-    fix: 'Compile the bundle again with this version.',
-  },
-  SUB_SNAPSHOT_HASH: {
-    title: 'The hash of the snapshot does not match.',
-    cause: 'The content is not what was hashed: the file was edited or damaged.',
-    fix: 'Compile the bundle again, and never edit a snapshot.',
-  },
-  SUB_SNAPSHOT_SIGNATURE: {
-    title: 'The signature of the snapshot does not hold.',
-    cause:
-      'A signature is required and missing, was made by another key than those given, or was not made over this content.',
-    fix: 'Verify with the public key of whoever signed it, or sign the snapshot again.',
-  },
-  SUB_SNAPSHOT_KEY: {
-    title: 'A key cannot be used.',
-    cause:
-      'The file given to `--sign` or `--key` holds no ed25519 key in PEM form, or the wrong half of a pair.',
-    fix: 'Sign with the private key, verify with the public one; `sub policy keygen` makes both.',
-  },
+  SUB_SNAPSHOT_FORMAT: 'The snapshot is not readable.',
+  SUB_SNAPSHOT_HASH: 'The hash of the snapshot does not match.',
+  SUB_SNAPSHOT_SIGNATURE: 'The signature of the snapshot does not hold.',
+  SUB_SNAPSHOT_KEY: 'A key cannot be used.',
   // Events.
-  SUB_EVENT_MALFORMED: {
-    title: 'An event breaks contract A.',
-    cause:
-      'A line is not a JSON object, lacks a required field, or has a value that the contract does not allow.',
-    fix: 'Correct the producer; the message names the field.',
-  },
-  SUB_EVENT_TOO_LONG: {
-    title: 'An event is too long.',
-    cause: 'The line is longer than a consumer reads.',
-    fix: 'Send smaller previews and metadata.',
-  },
-  SUB_EVENT_CONFLICT: {
-    title: 'Two lines have the same number.',
-    cause:
-      'A sender numbers its lines, and the ledger keeps one line for each number. Another one came under a number that was taken: somebody may have written in the name of that sender.',
-    fix: 'Look who can reach the socket of the ledger; `sub ledger verify` tells how often and when.',
-  },
+  SUB_EVENT_MALFORMED: 'An event breaks contract A.',
+  SUB_EVENT_TOO_LONG: 'An event is too long.',
+  SUB_EVENT_CONFLICT: 'Two lines have the same number.',
   // The shim and its configuration.
-  SUB_CONFIG_SYNTAX: {
-    title: 'The configuration cannot be read.',
-    cause: 'The file config.toml is not valid TOML.',
-    fix: 'Correct it at the place given, or move it away.',
-  },
-  SUB_CONFIG_KEY: {
-    title: 'The configuration has an unknown key.',
-    cause: 'No setting has this name; a setting that is ignored would be worse than none.',
-    fix: 'Use the name that is suggested, or remove it.',
-  },
-  SUB_CONFIG_VALUE: {
-    title: 'A setting has a wrong value.',
-    cause:
-      'The value in config.toml, the environment or a flag is not of the type or range it takes.',
-    fix: 'Write a value that docs/reference/config.md lists for it.',
-  },
-  SUB_HOME_UNSAFE: {
-    title: 'The folder of Subluminal is not safe.',
-    cause:
-      'Others can write to it, or it is not ours: they could put their policy in place of ours.',
-    fix: 'Run the `chmod` that is given, or set SUB_HOME to a folder of your own.',
-  },
-  SUB_SHIM_START: {
-    title: 'The shim did not start.',
-    cause:
-      'Its policy, its configuration or its folder cannot be used, so nothing would be governed.',
-    fix: 'Mend what the message names; `sub policy lint` checks a policy.',
-  },
-  ...SECRET_ERRORS,
-  ...SURFACE_ERRORS,
-  ...GUARD_ERRORS,
-  ...RUN_ERRORS,
-  ...CLIENT_ERRORS,
-  ...APPROVAL_ERRORS,
+  SUB_CONFIG_SYNTAX: 'The configuration cannot be read.',
+  SUB_CONFIG_KEY: 'The configuration has an unknown key.',
+  SUB_CONFIG_VALUE: 'A setting has a wrong value.',
+  SUB_HOME_UNSAFE: 'The folder of Subluminal is not safe.',
+  SUB_SHIM_START: 'The shim did not start.',
+  // Secrets and their store.
+  SUB_SECRET_MISSING: 'A secret is not there.',
+  SUB_SECRET_UNUSABLE: 'A secret cannot be used.',
+  SUB_SECRET_UNKNOWN: 'The store has no such secret.',
+  SUB_SECRET_EXISTS: 'The store has that secret already.',
+  SUB_VAULT_KEY: 'The store of secrets cannot be unlocked.',
+  SUB_VAULT_DAMAGED: 'The store of secrets is damaged.',
+  SUB_VAULT_NEWER: 'The store of secrets is of a newer version.',
+  SUB_VAULT_BUSY: 'Another process is changing the store of secrets.',
+  // Manifests, pins and servers.
+  SUB_MANIFEST_SYNTAX: 'The manifest cannot be read.',
+  SUB_MANIFEST_FIELD: 'The manifest has a wrong field, or lacks one.',
+  SUB_MANIFEST_VALUE: 'A field of the manifest has a wrong value.',
+  SUB_MANIFEST_CONFLICT: 'Two parts of the manifest contradict each other.',
+  SUB_MANIFEST_UNSAFE: 'Others could change the manifest.',
+  SUB_PINS_UNREADABLE: 'The pins cannot be read.',
+  SUB_PINS_BUSY: 'Another process is changing the pins.',
+  SUB_PINS_CHANGED: 'The pins have changed meanwhile.',
+  SUB_SERVER_UNKNOWN: 'No client knows how to start this server.',
+  SUB_SERVER_LOOK: 'The server could not be looked at.',
+  // Cedar policies.
+  SUB_CEDAR_FILES: 'The Cedar policies cannot be loaded.',
+  SUB_CEDAR_SYNTAX: 'A Cedar policy does not parse.',
+  SUB_CEDAR_POLICY: 'A Cedar policy does not fit the schema.',
+  SUB_CEDAR_SCHEMA: 'The Cedar schema cannot be used.',
+  SUB_CEDAR_ENTITIES: 'The Cedar entities cannot be used.',
+  // Runs: their hub and their agent.
+  SUB_HUB_LISTEN: 'The hub of a run cannot listen.',
+  SUB_HUB_ENDPOINT: 'The address of the hub cannot be used.',
+  SUB_HUB_DOWN: 'The hub of the run does not answer.',
+  SUB_SHIM_LOOSE: 'A server does not start, because its entry loosens the run.',
+  SUB_AGENT_START: 'The agent did not start.',
+  SUB_TRUST_STORE: 'What was trusted cannot be read or written.',
+  // Agent clients, and the changes in their configs.
+  SUB_CLIENT_UNKNOWN: 'The agent client is not known.',
+  SUB_CLIENT_CONFIG: 'The config of an agent client cannot be used.',
+  SUB_CLIENT_GOVERNED: 'The config is governed already.',
+  SUB_CLIENT_LOCKED: 'The config is in use by another `sub`.',
+  SUB_CLIENT_WRITE: 'The config of an agent client was not changed.',
+  SUB_CLIENT_RESTORE: 'The config of an agent client cannot be put back.',
+  SUB_OWN_PATH: 'The path of `sub` itself cannot be found.',
+  // Approvals, grants and hints.
+  SUB_APPROVAL_UNKNOWN: 'There is no such approval or grant.',
+  SUB_APPROVAL_DAMAGED: 'A file of approvals or grants is damaged.',
+  SUB_APPROVAL_STORE: 'Approvals cannot be read or kept.',
+  SUB_INSIDE_RUN: 'The command is for a person, not for an agent.',
+  SUB_TERMINAL_NEEDED: 'Only a person at a terminal can decide about a call.',
+  SUB_GRANT_REFUSED: 'The grant cannot be given.',
+  SUB_HINT_UNKNOWN: 'There is no such hint.',
+  SUB_HINT_PROMOTE: 'The hint cannot become a rule.',
   // The ledger.
-  SUB_LEDGER_MISSING: {
-    title: 'There is no ledger.',
-    cause: 'The file does not exist yet, because nothing was recorded under this home folder.',
-    fix: 'Run an agent through Subluminal first, take events in with `sub ingest`, or set SUB_HOME to the folder that holds the ledger.',
-  },
-  SUB_LEDGER_LOCKED: {
-    title: 'Another process writes to the ledger.',
-    cause: 'A ledger has one writer at a time, and another command is writing.',
-    fix: 'Try again when it has ended.',
-  },
-  SUB_LEDGER_BUSY: {
-    title: 'The ledger is busy.',
-    cause: 'Another connection held the database for longer than the time limit.',
-    fix: 'Try again; when it lasts, look for a program that keeps the file open.',
-  },
-  SUB_LEDGER_FULL: {
-    title: 'The ledger cannot grow.',
-    cause: 'The disk is full, or the file has reached the size that the configuration allows.',
-    fix: 'Free some space elsewhere on the disk, or move the ledger to another one; `sub ledger prune` needs some room itself before it gives space back. Nothing that was stored is lost.',
-  },
-  SUB_LEDGER_READ_ONLY: {
-    title: 'The ledger cannot be written.',
-    cause: 'The file or its folder may only be read.',
-    fix: 'Give your user the right to write the file and its folder.',
-  },
-  SUB_LEDGER_CORRUPT: {
-    title: 'The ledger is damaged.',
-    cause: 'The file is no readable SQLite database any more.',
-    fix: 'Move the file away and restore a backup, or let `sqlite3 ledger.db .recover` save what is left; then run `sub ledger verify`.',
-  },
-  SUB_LEDGER_FOREIGN: {
-    title: 'The file is not a ledger.',
-    cause: 'It is a database of something else.',
-    fix: 'Point the configuration to the ledger, or move the file away.',
-  },
-  SUB_LEDGER_NEWER: {
-    title: 'The ledger was written by a newer version.',
-    cause: 'Its schema is one that this version does not know, and guessing could destroy it.',
-    fix: 'Update Subluminal.',
-  },
-  SUB_LEDGER_ROLLED_BACK: {
-    title: 'The ledger is older than its last signed head.',
-    cause:
-      'The database was replaced, restored from a backup, or cut; `ledger.head` knows of more.',
-    fix: 'Restore the database that belongs to `ledger.head`; or accept the loss with `sub ledger accept`, which records it in the ledger for good.',
-  },
-  SUB_LEDGER_TAMPERED: {
-    title: 'The ledger was changed by something else.',
-    cause:
-      'What is stored does not follow from what this process wrote or from what was signed: events without a head, a ledger without its `ledger.head`, events behind the end.',
-    fix: 'Run `sub ledger verify` to see what is wrong. Then restore a backup; or go on with what is there by `sub ledger accept`, which records that in the ledger for good.',
-  },
-  SUB_LEDGER_QUERY: {
-    title: 'A question to the ledger is malformed.',
-    cause: 'A filter, a limit or a cursor is not one that the ledger gives or takes.',
-    fix: 'Correct the filter that the message names; start without a cursor.',
-  },
-  SUB_LEDGER_IO: {
-    title: 'The ledger cannot be read or written.',
-    cause: 'The operating system or SQLite reported an error.',
-    fix: 'Check the disk, the folder and its permissions.',
-  },
-  ...API_ERRORS,
+  SUB_LEDGER_MISSING: 'There is no ledger.',
+  SUB_LEDGER_LOCKED: 'Another process writes to the ledger.',
+  SUB_LEDGER_BUSY: 'The ledger is busy.',
+  SUB_LEDGER_FULL: 'The ledger cannot grow.',
+  SUB_LEDGER_READ_ONLY: 'The ledger cannot be written.',
+  SUB_LEDGER_CORRUPT: 'The ledger is damaged.',
+  SUB_LEDGER_FOREIGN: 'The file is not a ledger.',
+  SUB_LEDGER_NEWER: 'The ledger was written by a newer version.',
+  SUB_LEDGER_ROLLED_BACK: 'The ledger is older than its last signed head.',
+  SUB_LEDGER_TAMPERED: 'The ledger was changed by something else.',
+  SUB_LEDGER_QUERY: 'A question to the ledger is malformed.',
+  SUB_LEDGER_IO: 'The ledger cannot be read or written.',
+  // The HTTP API of the ledger daemon.
+  SUB_API_START: 'The HTTP API did not open.',
+  SUB_API_HOST: 'The request was meant for another site.',
+  SUB_API_TOKEN: 'The token is missing or wrong.',
+  SUB_API_REQUEST: 'The request is malformed.',
+  SUB_API_NOT_FOUND: 'There is nothing at this address.',
+  SUB_API_LIMIT: 'A limit of the API is reached.',
   // The command line.
-  SUB_USAGE: {
-    title: 'The command was called wrongly.',
-    cause:
-      'An option or argument is unknown, missing or contradictory, or a file is of another kind than the command reads.',
-    fix: 'See `sub help` and the help of the command.',
-  },
-  SUB_FILE_READ: {
-    title: 'A file cannot be read.',
-    cause: 'It does not exist, may not be read, or is not a file.',
-    fix: 'Check the path and its permissions.',
-  },
-  SUB_FILE_UNSAFE: {
-    title: 'Others can change a file that decides.',
-    cause:
-      'The file or a folder above it belongs to another user, or others can write to it, so that it may say what they want.',
-    fix: 'Run the command that the message names (`chmod go-w …`, `chown …`), or move the file to a folder of your own.',
-  },
-  SUB_FILE_WRITE: {
-    title: 'A file cannot be written.',
-    cause: 'The folder does not exist, may not be written, or the disk is full.',
-    fix: 'Check the path, its permissions and the free space.',
-  },
-  SUB_INTERNAL: {
-    title: 'Subluminal has a bug.',
-    cause: 'Something happened that the code holds to be impossible.',
-    fix: 'Report it with the message and the version.',
-  },
-} as const satisfies { readonly [code: string]: ErrorEntry };
+  SUB_USAGE: 'The command was called wrongly.',
+  SUB_FILE_READ: 'A file cannot be read.',
+  SUB_FILE_UNSAFE: 'Others can change a file that decides.',
+  SUB_FILE_WRITE: 'A file cannot be written.',
+  SUB_INTERNAL: 'Subluminal has a bug.',
+} as const;
 
 export type SubCode = keyof typeof ERRORS;
+
+/** The fixes of the codes that the daemon answers with: it sends the words of this table only. */
+const FIXES: { readonly [C in SubCode]?: string } = {
+  SUB_EVENT_MALFORMED: 'Correct the producer; the message names the field.',
+  SUB_EVENT_TOO_LONG: 'Send smaller previews and metadata.',
+  SUB_EVENT_CONFLICT:
+    'Look who can reach the socket of the ledger; `sub ledger verify` tells how often and when.',
+  SUB_APPROVAL_UNKNOWN: 'Look at `sub approvals` or `sub grants`, and give more of the id.',
+  SUB_APPROVAL_DAMAGED: 'Remove the file that the message names; whoever asked must ask again.',
+  SUB_APPROVAL_STORE: 'Check the disk, the folder and its permissions.',
+  SUB_GRANT_REFUSED: 'Do what the message says, or approve without a grant.',
+  SUB_LEDGER_MISSING:
+    'Run an agent through Subluminal first, take events in with `sub ingest`, or set SUB_HOME to the folder that holds the ledger.',
+  SUB_LEDGER_LOCKED: 'Try again when it has ended.',
+  SUB_LEDGER_BUSY: 'Try again; when it lasts, look for a program that keeps the file open.',
+  SUB_LEDGER_FULL:
+    'Free some space elsewhere on the disk, or move the ledger to another one; `sub ledger prune` needs some room itself before it gives space back. Nothing that was stored is lost.',
+  SUB_LEDGER_READ_ONLY: 'Give your user the right to write the file and its folder.',
+  SUB_LEDGER_CORRUPT:
+    'Move the file away and restore a backup, or let `sqlite3 ledger.db .recover` save what is left; then run `sub ledger verify`.',
+  SUB_LEDGER_FOREIGN: 'Point the configuration to the ledger, or move the file away.',
+  SUB_LEDGER_NEWER: 'Update Subluminal.',
+  SUB_LEDGER_ROLLED_BACK:
+    'Restore the database that belongs to `ledger.head`; or accept the loss with `sub ledger accept`, which records it in the ledger for good.',
+  SUB_LEDGER_TAMPERED:
+    'Run `sub ledger verify` to see what is wrong. Then restore a backup; or go on with what is there by `sub ledger accept`, which records that in the ledger for good.',
+  SUB_LEDGER_QUERY: 'Correct the filter that the message names; start without a cursor.',
+  SUB_LEDGER_IO: 'Check the disk, the folder and its permissions.',
+  SUB_API_START:
+    'Choose another port, or leave it to the system with port 0; the API listens on 127.0.0.1 or ::1 only.',
+  SUB_API_HOST: 'Use the address that `sub ledgerd` gives.',
+  SUB_API_TOKEN:
+    'Send `Authorization: Bearer TOKEN`; a WebSocket may offer the protocols `subluminal.v1, bearer.TOKEN`.',
+  SUB_API_REQUEST:
+    'Correct the parameter that the message names; docs/reference/http-api.md lists them.',
+  SUB_API_NOT_FOUND: 'Check the ids; what was pruned is gone.',
+  SUB_API_LIMIT: 'Send less, or close a stream first.',
+  SUB_INTERNAL: 'Report it with the message and the version.',
+};
 
 export const ERROR_CODES: readonly SubCode[] = Object.keys(ERRORS).filter(isCode);
 
@@ -307,6 +184,10 @@ function isCode(name: string): name is SubCode {
   return Object.hasOwn(ERRORS, name);
 }
 
-export function errorEntry(code: SubCode): ErrorEntry & { readonly code: SubCode } {
-  return { code, ...ERRORS[code] };
+export function errorTitle(code: SubCode): string {
+  return ERRORS[code];
+}
+
+export function errorFix(code: SubCode): string {
+  return FIXES[code] ?? `See ${code} in docs/reference/errors.md.`;
 }

@@ -1,5 +1,5 @@
 // The one shape of an expected failure, from the layer where it happens to the line that prints it.
-import { errorEntry, type SubCode } from './error-table.ts';
+import { errorFix, errorTitle, type SubCode } from './error-table.ts';
 
 export interface Failure {
   readonly kind: 'failure';
@@ -19,8 +19,8 @@ export function failure(code: SubCode, message: string, fix: string): Failure {
 
 /** The failure in the words of the error table, with a detail behind the title. */
 export function tableFailure(code: SubCode, detail = ''): Failure {
-  const { title, fix } = errorEntry(code);
-  return failure(code, detail === '' ? title : `${title} ${detail}`, fix);
+  const title = errorTitle(code);
+  return failure(code, detail === '' ? title : `${title} ${detail}`, errorFix(code));
 }
 
 export function isFailure(value: unknown): value is Failure {

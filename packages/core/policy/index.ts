@@ -25,7 +25,6 @@ export { diffBundles } from './diff/diff.ts';
 export { formatDiff } from './diff/format-diff.ts';
 export type { ExplainedRule, Explanation } from './explain/explain.ts';
 export { explain, sectionLines, sectionsOf } from './explain/explain.ts';
-export { formatExplanation } from './explain/format-explanation.ts';
 export { lintBundle } from './lint/lint.ts';
 export type { Call, CallResult, Identity, Outcome, TraceStep } from './model/call.ts';
 export { POLICY_FILE_BYTES_MAX } from './model/limits.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import {
   ERROR_CODES,
   type Event,
-  errorEntry,
+  errorFix,
   type Failure,
   failure,
   parseEventLine,
@@ -113,7 +113,7 @@ function resultOf<T>(reply: Reply, is: (value: unknown) => value is T): T | Fail
 /** The daemon may be of another version: a code that is not known counts as an error of its disk. */
 function daemonFailure(given: unknown, text: string): Failure {
   const code = ERROR_CODES.find((known) => known === given) ?? 'SUB_LEDGER_IO';
-  return failure(code, text.endsWith('.') ? text : `${text}.`, errorEntry(code).fix);
+  return failure(code, text.endsWith('.') ? text : `${text}.`, errorFix(code));
 }
 
 type Newer = 'stays' | 'conflicts';
