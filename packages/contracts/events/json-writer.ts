@@ -19,16 +19,14 @@ export type Watched = { [path: string]: unknown };
 export type JsonWriter = (value: unknown) => string;
 
 interface CompileOptions {
+  /** Which paths to watch; those that the shape has are added to `watched`. */
+  readonly paths?: ReadonlySet<string>;
   readonly watched?: Watched;
   /** Replaces the writer of some shapes. */
   readonly wrap?: (shape: Shape, write: JsonWriter) => JsonWriter;
 }
 
-export function compileWriter(
-  shape: Shape,
-  path: string,
-  options: CompileOptions = {},
-): JsonWriter {
+function compileWriter(shape: Shape, path: string, options: CompileOptions = {}): JsonWriter {
   const write = writerOf(shape, path, options);
   return options.wrap?.(shape, write) ?? write;
 }
@@ -38,8 +36,10 @@ function writerOf(shape: Shape, path: string, options: CompileOptions): JsonWrit
     throw new MalformedEvent(path, describe(shape));
   };
   switch (shape.kind) {
-    case 'object':
-      return objectWriter(shape, path, options);
+    case 'object': {
+      const members = compileMembers(shape, path, options);
+      return (value) => `{${members(value)}}`;
+    }
     case 'array':
       return arrayWriter(shape, path, options);
     case 'string':
@@ -79,19 +79,22 @@ function requireFit(shape: Shape, value: unknown, path: string): void {
   throw new MalformedEvent([path, ...first.path].join('.'), first.expected);
 }
 
-function objectWriter(shape: ObjectShape, path: string, options: CompileOptions): JsonWriter {
+/** Writes the members of an object without its braces: cutting a brace off would copy the text. */
+export function compileMembers(
+  shape: ObjectShape,
+  path: string,
+  options: CompileOptions = {},
+): JsonWriter {
   const within = (name: string) => (path === '' ? name : `${path}.${name}`);
-  const { watched = {} } = options;
+  const { paths, watched = {} } = options;
   const fields = new Map(
-    Object.entries(shape.fields).map(([name, field]) => [
-      name,
-      {
-        key: `${JSON.stringify(name)}:`,
-        isRequired: field.required,
-        watch: Object.hasOwn(watched, within(name)) ? within(name) : undefined,
-        write: compileWriter(field.shape, within(name), options),
-      },
-    ]),
+    Object.entries(shape.fields).map(([name, field]) => {
+      const watch = paths?.has(within(name)) === true ? within(name) : undefined;
+      if (watch !== undefined) watched[watch] = undefined;
+      const key = `${JSON.stringify(name)}:`;
+      const write = compileWriter(field.shape, within(name), options);
+      return [name, { key, isRequired: field.required, watch, write }];
+    }),
   );
   const required = Object.entries(shape.fields).filter(([, field]) => field.required);
   const checkConditions = shape.conditions.length === 0 ? undefined : conditionCheck(shape, within);
@@ -123,7 +126,7 @@ function objectWriter(shape: ObjectShape, path: string, options: CompileOptions)
       throw new MalformedEvent(within(missing?.[0] ?? ''), 'present');
     }
     if (texts !== undefined) checkConditions?.(texts);
-    return `{${text}}`;
+    return text;
   };
 }
 
@@ -163,10 +166,20 @@ function stringWriter(
     const { pattern } = FORMATS[format];
     return (value) => (typeof value === 'string' && pattern.test(value) ? `"${value}"` : fail());
   }
-  return (value) =>
-    typeof value === 'string' && value.length >= lengthMin && !isLonger(value, lengthMax)
-      ? quoted(value)
-      : fail();
+  // Names come again and again.
+  let last = '';
+  let lastText = '""';
+  return (value) => {
+    if (typeof value !== 'string' || value.length < lengthMin) return fail();
+    if (value === last) return lastText;
+    if (isLonger(value, lengthMax)) return fail();
+    const text = quoted(value);
+    if (value.length <= SHORT_LENGTH) {
+      last = value;
+      lastText = text;
+    }
+    return text;
+  };
 }
 
 const SHORT_LENGTH = 64;

@@ -4,7 +4,7 @@ import { FORMATS, PACK_VERSION } from '../shape/formats.ts';
 import { closed, type Shape, STRING_LENGTH_MAX } from '../shape/shape.ts';
 import { EVENT_DECISION, MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES, TRUNCATED_PREVIEW } from './call.ts';
 import { PRODUCER, type Producer } from './envelope.ts';
-import { compileWriter, type JsonWriter, MalformedEvent, type Watched } from './json-writer.ts';
+import { compileMembers, type JsonWriter, MalformedEvent, type Watched } from './json-writer.ts';
 import { EVENT_LINE_LENGTH_MAX } from './parse.ts';
 import { SECRET_INJECTION_WRITTEN } from './secret-injection.ts';
 import { EVENT_BODIES, type EventBody, type EventType } from './types.ts';
@@ -31,7 +31,7 @@ export function eventWriter(producer: Producer, limits: Partial<InspectLimits> =
     throw new MalformedEvent('previewBytesMax', `from 0 to ${STRING_LENGTH_MAX}`);
   }
   const inspect: InspectLimits = { inspectBytesMax, previewBytesMax, utf8Bytes: limits.utf8Bytes };
-  const shared = `","${compileWriter(PRODUCER, '')(producer).slice(2, -1)},`;
+  const shared = `","${compileMembers(PRODUCER, '')(producer).slice(1)},`;
   let lastTs = '';
 
   return {
@@ -43,13 +43,13 @@ export function eventWriter(producer: Producer, limits: Partial<InspectLimits> =
       }
       const { write, watched } = bodyWriter(type);
       for (const path in watched) watched[path] = undefined;
-      const text = write(body);
+      const members = write(body);
       checkPreview(watched, inspect);
       if (watched['error'] !== undefined && watched['status'] === 'OK') {
         throw new MalformedEvent('error', 'absent when the status is OK');
       }
       const head = `{"v":"${PACK_VERSION}","type":"${type}","ts":"${ts}${shared}`;
-      const line = head + text.slice(1);
+      const line = `${head}${members}}`;
       return line.length <= EVENT_LINE_LENGTH_MAX ? line : shorter(line, type);
     },
   };
@@ -72,15 +72,16 @@ function bodyWriter(type: string): BodyWriter {
   );
   const body = bodies.get(type);
   if (body === undefined) throw new MalformedEvent('type', 'a type of contract A');
-  const watched = Object.fromEntries(WATCHED.map((path) => [path, undefined]));
+  const watched: Watched = {};
   // Closed: a field with the name of one of the envelope would make a line with that key twice.
-  const made = { write: compileWriter(closed(body), '', { watched, wrap }), watched };
+  const write = compileMembers(closed(body), '', { paths: WATCHED, watched, wrap });
+  const made = { write, watched };
   WRITERS.set(type, made);
   return made;
 }
 
 /** Of the start and of the end of a call. */
-const WATCHED = [
+const WATCHED: ReadonlySet<string> = new Set([
   'call.bytes_in',
   'call.preview.truncated',
   'call.preview.args_preview',
@@ -89,7 +90,7 @@ const WATCHED = [
   'preview.result_preview',
   'status',
   'error',
-];
+]);
 
 /** The truncation contract: what was not inspected says so and is not shown; previews stay small. */
 function checkPreview(watched: Watched, limits: InspectLimits): void {

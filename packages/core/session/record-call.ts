@@ -268,10 +268,11 @@ function emitBreaker(
 ): void {
   const { decision, trace } = outcome;
   const decided = trace.find(({ outcome: how }) => how === 'decided');
+  if (!decided?.tally) return;
   const rule = policiesIn(context.snapshot)
     .flatMap(({ rules }) => rules)
-    .find((one) => one.rule.rule_id === decided?.rule_id);
-  if (rule === undefined || !decided?.tally) return;
+    .find((one) => one.rule.rule_id === decided.rule_id);
+  if (rule === undefined) return;
   const { rule_id } = decided;
   const { reason_code } = decision.would ?? decision;
   const report = rule.kind.report?.(rule.rule, reason_code, decided.tally);
