@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
-import { CLIENTS, type Client, type ClientPlace, findClient } from '@subluminal/plane/clients';
+import { CLIENTS, type Client, clientIds, clientOf, findClient } from '@subluminal/plane/clients';
 import {
   type Env,
   type HomePaths,
@@ -67,29 +67,18 @@ export async function chosenClient(
   const path = configPath === undefined ? undefined : resolve(configPath);
   if (word === '') {
     if (path === undefined) return { kind: 'chosen', client: undefined, configPath: path };
-    const place: ClientPlace = {
-      platform: process.platform,
-      userHome: userHome(env),
-      project,
-      env,
-    };
+    const place = { platform: process.platform, userHome: userHome(env), project, env };
     const owner = CLIENTS.find((one) => one.files(place).some((file) => file.path === path));
-    return { kind: 'chosen', client: owner ?? customClient(), configPath: path };
+    return { kind: 'chosen', client: owner ?? clientOf('custom'), configPath: path };
   }
-  const found = findClient(word);
-  if (found.kind === 'unknown') {
+  const client = findClient(word);
+  if (client === undefined) {
     // Guessing loads more than the rest together.
     const { guessed } = await import('../input/guess.ts');
     const words = CLIENTS.flatMap(({ id, aliases }) => [id, ...aliases]);
     const guess = guessed(word, words);
-    const fix = `${guess === undefined ? '' : `Did you mean ${guess}? `}Known are: ${found.known.join(', ')}.`;
+    const fix = `${guess === undefined ? '' : `Did you mean ${guess}? `}Known are: ${clientIds().join(', ')}.`;
     return failure('SUB_CLIENT_UNKNOWN', `there is no client ${word}.`, fix);
   }
-  return { kind: 'chosen', client: found.client, configPath: path };
-}
-
-function customClient(): Client {
-  const found = findClient('custom');
-  if (found.kind === 'unknown') throw new Error('there is no client for other configs');
-  return found.client;
+  return { kind: 'chosen', client, configPath: path };
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { clientIds } from '@subluminal/plane/clients';
 import {
   applyImport,
   type ImportFile,
@@ -37,19 +38,13 @@ import {
   textsOption,
 } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
-import {
-  CLIENT_NAMES,
-  JSON_FLAG,
-  PROFILE_DOC,
-  PROFILES,
-  YES_FLAG,
-} from '../input/shared-options.ts';
+import { JSON_FLAG, PROFILE_DOC, PROFILES, YES_FLAG } from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const ARGS = {
-  client: optional(`The client: ${CLIENT_NAMES.join(', ')} (default: every client found)`),
+  client: optional(`The client: ${clientIds().join(', ')} (default: every client found)`),
 };
 const OPTIONS = {
   'dry-run': flag('Print what would change, and change nothing'),

@@ -1,4 +1,5 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { clientIds } from '@subluminal/plane/clients';
 import {
   applyRestore,
   planRestore,
@@ -17,12 +18,12 @@ import {
   optional,
   textOption,
 } from '../input/command.ts';
-import { CLIENT_NAMES, JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
+import { JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
-const ARGS = { client: optional(`The client: ${CLIENT_NAMES.join(', ')}`) };
+const ARGS = { client: optional(`The client: ${clientIds().join(', ')}`) };
 const OPTIONS = {
   all: flag('Restore every client'),
   'dry-run': flag('Print what would change, and change nothing'),

@@ -1,6 +1,6 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { startWrap } from '@subluminal/plane/apps/wrap';
-import { clientOf } from '@subluminal/plane/clients';
+import { clientIds, clientOf } from '@subluminal/plane/clients';
 import {
   planWrap,
   type WrapOptions,
@@ -18,7 +18,6 @@ import {
   type Outcome,
   textOption,
 } from '../input/command.ts';
-import { CLIENT_NAMES } from '../input/shared-options.ts';
 import { hostRun, notStarted, prepareRun } from '../run/host.ts';
 import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
 import type { Io } from '../terminal/io.ts';
@@ -28,7 +27,7 @@ const PORT_MAX = 65_535;
 
 const OPTIONS = {
   'agent-type': choice(
-    ['claude', ...CLIENT_NAMES],
+    ['claude', ...clientIds()],
     'The client that the agent is (default: by the name of the command)',
   ),
   'config-path': textOption('file', 'Use this config instead of those of the client'),

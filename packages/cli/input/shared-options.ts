@@ -8,18 +8,6 @@ export const PROFILES = ['production', 'development'] as const;
 export const PROFILE_DOC =
   'production enforces the policy, development only reports what it would refuse';
 
-/** The clients that have configs; contract A knows fewer of them by name. */
-export const CLIENT_NAMES = [
-  'claude-code',
-  'claude-desktop',
-  'codex',
-  'cursor',
-  'vscode',
-  'windsurf',
-  'zed',
-  'custom',
-] as const;
-
 export const DECISION_FILTERS = [
   'ALLOW',
   'BLOCK',

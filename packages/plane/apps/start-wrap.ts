@@ -12,14 +12,6 @@ export interface WrapResult {
 }
 
 const TOKEN_BYTES = 32;
-/** The clients that have windows. */
-const WINDOWS: ReadonlySet<string> = new Set<WrapPlan['client']['id']>([
-  'claude-desktop',
-  'cursor',
-  'vscode',
-  'windsurf',
-  'zed',
-]);
 /** A launcher that hands over to a window ends at once. */
 const HANDED_OVER_MS = 5_000;
 
@@ -30,7 +22,7 @@ export async function startWrap(plan: WrapPlan, options: WrapOptions): Promise<W
   for (const warning of plan.warnings) run.tell(warning);
   const session = wrapSession(plan, { ...options, run: listening });
   const result = await startRun({ ...listening, identity: identityOf(plan, options), session });
-  if (WINDOWS.has(plan.client.id) && isHandedOver(result, session.agentMs())) {
+  if (plan.client.hasWindow && isHandedOver(result, session.agentMs())) {
     run.tell(
       `the agent ended at once, and none of its servers started: if it handed over to a window that is already open, use \`sub import ${plan.client.id}\` instead.`,
     );
@@ -38,20 +30,14 @@ export async function startWrap(plan: WrapPlan, options: WrapOptions): Promise<W
   return { run: result, isRestored: session.isRestored() };
 }
 
-/** What events call the client; those that have no word there are found by the command. */
-const EVENT_CLIENTS: { readonly [id in WrapPlan['client']['id']]?: 'claude' | 'codex' } = {
-  'claude-code': 'claude',
-  'claude-desktop': 'claude',
-  codex: 'codex',
-};
-
 /** A type that was given is the word of the user; one that was found weighs less than SUB_CLIENT. */
 function identityOf({ client }: WrapPlan, options: WrapOptions): RunOptions['identity'] {
   const { identity, env } = options.run;
-  const word = EVENT_CLIENTS[client.id];
   const isTold =
     identity.client !== undefined || (options.client === undefined && env['SUB_CLIENT']);
-  return isTold || word === undefined ? identity : { ...identity, client: word };
+  return isTold || client.eventName === undefined
+    ? identity
+    : { ...identity, client: client.eventName };
 }
 
 function isHandedOver(result: RunResult, agentMs: number | undefined): boolean {

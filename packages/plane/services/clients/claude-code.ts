@@ -1,20 +1,10 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { flagLists } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
 import type { JsonObject, ServerContainer } from './entries.ts';
-import { configFiles, folderFromVariable, foldersAbove, realPath } from './project-folders.ts';
-
-import type {
-  ClientPlace,
-  CommandLine,
-  ConfigFile,
-  ConfigScope,
-  SwitchedOffServer,
-} from './types.ts';
-
-const PROJECT_FILE = '.mcp.json';
+import { folderFromVariable, foldersAbove, realPath } from './project-folders.ts';
+import type { ClientPlace, CommandLine, ConfigFile, SwitchedOffServer } from './types.ts';
 
 export const claudeCode = createClient({
   id: 'claude-code',
@@ -23,15 +13,13 @@ export const claudeCode = createClient({
   expands: ['plain'],
   commands: ['claude', 'claude-code'],
   packages: ['@anthropic-ai/claude-code'],
-  files: (place) =>
-    configFiles({ client: 'claude-code', format: 'json' }, [
-      [
-        'user',
-        join(folderFromVariable(place, 'CLAUDE_CONFIG_DIR', place.userHome), '.claude.json'),
-      ],
-      ...foldersAbove(realPath(place.project)).flatMap(projectFile),
-      ['project', join(place.project, PROJECT_FILE)],
-    ]),
+  eventName: 'claude',
+  format: 'json',
+  userFiles: (place) => [
+    join(folderFromVariable(place, 'CLAUDE_CONFIG_DIR', place.userHome), '.claude.json'),
+  ],
+  projectFiles: ['.mcp.json'],
+  projectsAbove: ({ project }) => foldersAbove(realPath(project)),
   serversBeside: serversOnLine,
   folders: (place) => [folderOf(place)],
   inside: [['mcpServers'], ['projects']],
@@ -41,12 +29,6 @@ export const claudeCode = createClient({
       [...offIn(settings)].map((name) => ({ project, name })),
     ),
 });
-
-/** Those of the folders above count too, and the nearest wins. */
-function projectFile(folder: string): readonly (readonly [ConfigScope, string])[] {
-  const path = join(folder, PROJECT_FILE);
-  return existsSync(path) ? [['project', path]] : [];
-}
 
 function folderOf(place: ClientPlace): string {
   return folderFromVariable(place, 'CLAUDE_CONFIG_DIR', join(place.userHome, '.claude'));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createClient } from './create-client.ts';
-import { applicationData, configFiles } from './project-folders.ts';
+import { applicationData } from './project-folders.ts';
 import type { ClientPlace } from './types.ts';
 
 export const claudeDesktop = createClient({
@@ -10,10 +10,9 @@ export const claudeDesktop = createClient({
   hasWindow: true,
   commands: ['claude-desktop'],
   apps: ['claude'],
-  files: (place) =>
-    configFiles({ client: 'claude-desktop', format: 'json' }, [
-      ['user', join(folderOf(place), 'claude_desktop_config.json')],
-    ]),
+  eventName: 'claude',
+  format: 'json',
+  userFiles: (place) => [join(folderOf(place), 'claude_desktop_config.json')],
   folders: (place) => [folderOf(place)],
   inside: [['mcpServers']],
   containers: () => [{ path: ['mcpServers'] }],

@@ -15,14 +15,8 @@ const probe = createClient({
   title: 'Probe Client',
   aliases: ['probe'],
   commands: ['probe-agent'],
-  files: ({ userHome }) => [
-    {
-      client: 'probe-client',
-      scope: 'user',
-      path: join(userHome, '.probe', 'tools.json'),
-      format: 'jsonc',
-    },
-  ],
+  format: 'jsonc',
+  userFiles: ({ userHome }) => [join(userHome, '.probe', 'tools.json')],
   folders: () => [],
   inside: [['tools']],
   containers: () => [{ path: ['tools'] }],
@@ -41,8 +35,8 @@ afterEach(() => {
 });
 
 test('a client that is described and listed is found, imported and restored', async () => {
-  expect(findClient('probe')).toEqual({ kind: 'client', client: probe });
-  expect(clientStartedBy(['probe-agent'])).toEqual({ kind: 'client', client: probe });
+  expect(findClient('probe')).toBe(probe);
+  expect(clientStartedBy(['probe-agent'])).toBe(probe);
   const path = join(folder, '.probe', 'tools.json');
   const home = join(folder, 'home');
   const options = {

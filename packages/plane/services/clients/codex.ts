@@ -1,16 +1,9 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readRegularFile } from '../../os/index.ts';
 import { flagValues } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
-import {
-  configFiles,
-  folderFromVariable,
-  foldersAbove,
-  realPath,
-  repositoryOf,
-} from './project-folders.ts';
-
-import type { ClientPlace, CommandLine, ConfigScope } from './types.ts';
+import { folderFromVariable, foldersAbove, realPath, repositoryOf } from './project-folders.ts';
+import type { ClientPlace, CommandLine } from './types.ts';
 
 const PROFILE_BYTES_MAX = 1_048_576;
 const PROFILE = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -23,33 +16,23 @@ export const codex = createClient({
   commands: ['codex'],
   packages: ['@openai/codex'],
   // Codex reads all but the first only in projects that the user trusts.
-  files: (place) =>
-    configFiles({ client: 'codex', format: 'toml' }, [
-      ['user', join(homeOf(place), 'config.toml')],
-      ...filesAbove(place),
-      ['project', fileIn(place.project)],
-    ]),
+  eventName: 'codex',
+  format: 'toml',
+  userFiles: (place) => [join(homeOf(place), 'config.toml')],
+  projectFiles: ['.codex/config.toml'],
+  projectsAbove: foldersOfRepository,
   serversBeside: serversOnLine,
   folders: (place) => [homeOf(place)],
   inside: [['mcp_servers']],
   containers: () => [{ path: ['mcp_servers'] }],
 });
 
-/** Those between the top of the repository and the project count too, and the nearest wins. */
-function filesAbove(place: ClientPlace): readonly (readonly [ConfigScope, string])[] {
+/** Those between the top of the repository and the project. */
+function foldersOfRepository(place: ClientPlace): readonly string[] {
   const project = realPath(place.project);
-  const top = repositoryOf(project);
   const above = foldersAbove(project);
-  const from = top === undefined ? -1 : above.indexOf(top);
-  const own = join(homeOf(place), 'config.toml');
-  return (from === -1 ? [] : above.slice(from))
-    .map(fileIn)
-    .filter((path) => path !== own && existsSync(path))
-    .map((path) => ['project', path]);
-}
-
-function fileIn(folder: string): string {
-  return join(folder, '.codex', 'config.toml');
+  const top = above.indexOf(repositoryOf(project) ?? '');
+  return top === -1 ? [] : above.slice(top);
 }
 
 function homeOf(place: ClientPlace): string {
@@ -80,20 +63,9 @@ function parseSetting(word: string): { readonly key: readonly string[]; readonly
   return { key: name.split('.').map(bare), value: bare(rest.join('=')) };
 }
 
-/** What cannot be read may hold anything. */
+/** A file that cannot be read may hold anything. */
 function mayNameServers(path: string): boolean {
-  try {
-    const fd = openSync(path, 'r');
-    try {
-      const bytes = Buffer.alloc(PROFILE_BYTES_MAX);
-      const count = readSync(fd, bytes);
-      return (
-        count === PROFILE_BYTES_MAX || bytes.toString('utf8', 0, count).includes('mcp_servers')
-      );
-    } finally {
-      closeSync(fd);
-    }
-  } catch (cause) {
-    return !(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT');
-  }
+  const read = readRegularFile(path, { bytesMax: PROFILE_BYTES_MAX });
+  if (read.kind !== 'read') return read.kind !== 'missing';
+  return read.bytes.includes('mcp_servers');
 }

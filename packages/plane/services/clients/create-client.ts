@@ -1,6 +1,6 @@
 // Makes a client from what is particular to it; everything that clients share is here.
 import { existsSync } from 'node:fs';
-import { basename, extname } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { failure, isObject } from '@subluminal/contracts';
 import { type JsonObject, readEntry, type ServerContainer } from './entries.ts';
 import { planChange } from './plan-change.ts';
@@ -8,7 +8,6 @@ import { baseName } from './shim-command.ts';
 import { type ConfigDocument, readDocument } from './text/document.ts';
 import type {
   Client,
-  ClientId,
   ClientPlace,
   ConfigFailure,
   ConfigFile,
@@ -19,21 +18,30 @@ import type {
   ValuePath,
 } from './types.ts';
 
-interface ClientLayout {
-  readonly id: ClientId;
-  readonly title: string;
-  readonly aliases: readonly string[];
-  readonly hasWindow?: boolean;
-  readonly expands?: Client['expands'];
-  readonly expandsWorkspace?: boolean;
-  readonly mergesFiles?: boolean;
+/** What may be left out of a description, with what holds then. */
+const DEFAULTS = {
+  hasWindow: false,
+  expands: [] as Client['expands'],
+  expandsWorkspace: false,
+  mergesFiles: false,
+  projectFiles: [] as readonly string[],
+  serversBeside: (): readonly string[] => [],
+};
+
+interface ClientLayout
+  extends Pick<Client, 'id' | 'title' | 'aliases' | 'eventName'>,
+    Partial<Pick<Client, keyof typeof DEFAULTS>> {
   /** Commands that start it, in lower case. */
   readonly commands: readonly string[];
   /** Its packages on npm, for `npx PACKAGE`. */
   readonly packages?: readonly string[];
   /** Its bundles on macOS, in lower case and without `.app`. */
   readonly apps?: readonly string[];
-  files(place: ClientPlace): readonly ConfigFile[];
+  /** The format of all its files. */
+  readonly format: Format;
+  userFiles(place: ClientPlace): readonly string[];
+  /** Folders above the project whose `projectFiles` count too, those that win last. */
+  projectsAbove?(place: ClientPlace): readonly string[];
   /** Folders that only this client makes. */
   folders(place: ClientPlace): readonly string[];
   /** Where servers may stand; what else is in the file is not looked at closely. */
@@ -42,7 +50,6 @@ interface ClientLayout {
   /** Servers that the client reads from where no shim is put before them. */
   strays?(root: JsonObject, file: ConfigFile): readonly UngovernableEntry[];
   switchedOff?(root: JsonObject): readonly SwitchedOffServer[];
-  readonly serversBeside?: Client['serversBeside'];
 }
 
 export interface UngovernableEntry {
@@ -55,26 +62,31 @@ export interface UngovernableEntry {
 const ENTRIES_MAX = 10_000;
 
 export function createClient(layout: ClientLayout): Client {
-  const { id, title, aliases, hasWindow = false, expands = [] } = layout;
-  const { expandsWorkspace = false, mergesFiles = false } = layout;
+  const files = (place: ClientPlace) => filesOf(layout, place);
   return {
-    id,
-    title,
-    aliases,
-    hasWindow,
-    expands,
-    expandsWorkspace,
-    mergesFiles,
-    serversBeside: (words, line) => layout.serversBeside?.(words, line) ?? [],
+    ...DEFAULTS,
+    ...layout,
     isStartedBy: (command) => isStartedBy(layout, command),
-    files: (place) => layout.files(place),
+    files,
     detect: (place) =>
-      [...layout.folders(place), ...layout.files(place).map(({ path }) => path)].some((path) =>
+      [...layout.folders(place), ...files(place).map(({ path }) => path)].some((path) =>
         existsSync(path),
       ),
     read: (file, text) => readConfig(layout, file, text),
     plan: (config, chosen, call) => planChange({ config, chosen, call, inside: layout.inside }),
   };
+}
+
+/** In the home of the user, a file of the project may be that of the user: then it is the user's, once. */
+function filesOf(layout: ClientLayout, place: ClientPlace): readonly ConfigFile[] {
+  const { id, format, projectFiles = [] } = layout;
+  const inFolder = (folder: string) => projectFiles.map((name) => join(folder, name));
+  const above = (layout.projectsAbove?.(place) ?? []).flatMap(inFolder).filter(existsSync);
+  const user = layout.userFiles(place);
+  const paths = new Set([...user, ...above, ...inFolder(place.project)]);
+  return [...paths].map((path) => {
+    return { client: id, scope: user.includes(path) ? 'user' : 'project', path, format };
+  });
 }
 
 const RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { createClient } from './create-client.ts';
-import { configFiles } from './project-folders.ts';
 
 export const cursor = createClient({
   id: 'cursor',
@@ -11,11 +10,9 @@ export const cursor = createClient({
   expandsWorkspace: true,
   commands: ['cursor', 'cursor-agent'],
   apps: ['cursor'],
-  files: ({ userHome, project }) =>
-    configFiles({ client: 'cursor', format: 'jsonc' }, [
-      ['user', join(userHome, '.cursor', 'mcp.json')],
-      ['project', join(project, '.cursor', 'mcp.json')],
-    ]),
+  format: 'jsonc',
+  userFiles: ({ userHome }) => [join(userHome, '.cursor', 'mcp.json')],
+  projectFiles: ['.cursor/mcp.json'],
   folders: ({ userHome }) => [join(userHome, '.cursor')],
   inside: [['mcpServers']],
   containers: () => [{ path: ['mcpServers'] }],

@@ -1,9 +1,9 @@
 export { fileAt } from './create-client.ts';
 export type { EffectiveServer } from './effective-servers.ts';
 export { effectiveServers } from './effective-servers.ts';
-export { isForProject, linkOutOfProject } from './project-folders.ts';
-export type { FoundClient } from './registry.ts';
-export { CLIENTS, clientOf, clientStartedBy, findClient } from './registry.ts';
+export { isForProject } from './project-folders.ts';
+export { linkOutOfProject, projectOfFile } from './project-links.ts';
+export { CLIENTS, clientIds, clientOf, clientStartedBy, findClient } from './registry.ts';
 export type { FlagContext, RunFlag } from './shim-command.ts';
 export { governCommand, looseFlags, readShimCommand, SHIM_FLAGS } from './shim-command.ts';
 export type {

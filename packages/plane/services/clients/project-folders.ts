@@ -1,10 +1,9 @@
 // Which folders belong to the project that a client is started in.
 
 import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { failure } from '@subluminal/contracts';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readRegularFile } from '../../os/index.ts';
-import type { ClientPlace, ConfigFailure, ConfigFile, ConfigScope, ServerEntry } from './types.ts';
+import type { ClientPlace, ServerEntry } from './types.ts';
 
 const DEPTH_MAX = 128;
 const POINTER_BYTES_MAX = 4_096;
@@ -62,28 +61,6 @@ export function realPath(path: string): string {
   }
 }
 
-// A config that came with a project may be a link to anywhere: what somebody else has put into a
-// repository must not make us change a file that is none of the project's. Configs of the user may
-// lead where they like, to a repository of dotfiles for one.
-
-const FOLDERS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.codex', '.zed']);
-
-/** Why this config is left alone; undefined where nothing is wrong with it. */
-export function linkOutOfProject(
-  { path, scope }: ConfigFile,
-  target: string,
-): ConfigFailure | undefined {
-  if (scope !== 'project') return undefined;
-  const folder = dirname(path);
-  const project = realPath(FOLDERS.has(basename(folder)) ? dirname(folder) : folder);
-  const top = repositoryOf(project) ?? project;
-  const way = relative(top, target);
-  if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return undefined;
-  const message = `${path} belongs to a project, but is a link that leads out of it: to ${target}.`;
-  const fix = `Put a file in its place. If you want that other file changed, name it: --config-path ${JSON.stringify(target)}`;
-  return { ...failure('SUB_CLIENT_CONFIG', message, fix), path };
-}
-
 // Where platforms keep the files of a user.
 
 /** `~/.config`, unless the user has moved it; a relative path there counts as none (XDG). */
@@ -107,17 +84,4 @@ export function folderFromVariable(
 ): string {
   const moved = env[name] ?? '';
   return moved === '' ? usual : resolve(project, moved);
-}
-
-/**
- * Makes the entries of a list of files, all of one client and one format. In the home of the user, a
- * file of the project may be that of the user: then it is the user's, once.
- */
-export function configFiles(
-  { client, format }: Pick<ConfigFile, 'client' | 'format'>,
-  files: readonly (readonly [ConfigScope, string])[],
-): readonly ConfigFile[] {
-  return files
-    .filter(([, path], at) => files.findIndex((one) => one[1] === path) === at)
-    .map(([scope, path]) => ({ client, scope, path, format }));
 }

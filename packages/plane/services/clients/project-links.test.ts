@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { linkOutOfProject } from './project-folders.ts';
+import { linkOutOfProject } from './project-links.ts';
 import type { ConfigFile } from './types.ts';
 
 let folder = '';

@@ -21,27 +21,22 @@ export const CLIENTS: readonly Client[] = [
   custom,
 ];
 
-export type FoundClient =
-  | { readonly kind: 'client'; readonly client: Client }
-  | { readonly kind: 'unknown'; readonly known: readonly ClientId[] };
+export function clientIds(): readonly ClientId[] {
+  return CLIENTS.map(({ id }) => id);
+}
 
 /** A client that only another version of sub knows is read like any other client. */
 export function clientOf(id: ClientId): Client {
   return CLIENTS.find((client) => client.id === id) ?? custom;
 }
 
-/** By its id or another word for it. */
-export function findClient(word: string): FoundClient {
+/** Finds a client by its id or an alias. */
+export function findClient(word: string): Client | undefined {
   const wanted = word.toLowerCase();
-  return found(CLIENTS.find(({ id, aliases }) => id === wanted || aliases.includes(wanted)));
+  return CLIENTS.find(({ id, aliases }) => id === wanted || aliases.includes(wanted));
 }
 
-/** By the command that starts it (F-001). */
-export function clientStartedBy(command: readonly string[]): FoundClient {
-  return found(CLIENTS.find((client) => client.isStartedBy(command)));
-}
-
-function found(client: Client | undefined): FoundClient {
-  if (client !== undefined) return { kind: 'client', client };
-  return { kind: 'unknown', known: CLIENTS.map(({ id }) => id) };
+/** Finds a client by the command that starts it (F-001). */
+export function clientStartedBy(command: readonly string[]): Client | undefined {
+  return CLIENTS.find((client) => client.isStartedBy(command));
 }

@@ -1,5 +1,5 @@
 // What an agent client is to us: where it keeps its servers, and how a change of that is planned.
-import type { Failure } from '@subluminal/contracts';
+import type { Client as EventClient, Failure } from '@subluminal/contracts';
 import type { Format, ValuePath } from './text/tree.ts';
 
 export type { Edit, Format, ValuePath } from './text/tree.ts';
@@ -186,6 +186,10 @@ export interface Client {
   serversBeside(words: readonly string[], line: CommandLine): readonly string[];
   /** Whether a command line starts it (F-001). */
   isStartedBy(command: readonly string[]): boolean;
+  /** Its files in a project, relative to the folder of the project. */
+  readonly projectFiles: readonly string[];
+  /** What events call it; by its command where they have no word for it. */
+  readonly eventName?: EventClient;
   /** Every file it may have, those that win last. */
   files(place: ClientPlace): readonly ConfigFile[];
   /** Whether there is a trace of it on this machine, a config or a folder of its own. */

@@ -4,10 +4,11 @@ import { isObject } from '@subluminal/contracts';
 import { flagValues } from './command-line-flags.ts';
 import { createClient, type UngovernableEntry } from './create-client.ts';
 import type { JsonObject } from './entries.ts';
-import { applicationData, configFiles } from './project-folders.ts';
-import type { ClientPlace, ConfigScope } from './types.ts';
+import { applicationData } from './project-folders.ts';
+import type { ClientPlace } from './types.ts';
 
 const PRODUCTS: readonly string[] = ['Code', 'Code - Insiders'];
+const NAMES: readonly string[] = ['settings.json', 'mcp.json'];
 const PROFILES_MAX = 64;
 
 export const vscode = createClient({
@@ -19,11 +20,10 @@ export const vscode = createClient({
   expandsWorkspace: true,
   commands: ['code', 'code-insiders'],
   apps: ['visual studio code', 'visual studio code - insiders'],
-  files: (place) =>
-    configFiles({ client: 'vscode', format: 'jsonc' }, [
-      ...userFolders(place).flatMap((folder) => filesIn('user', folder)),
-      ...filesIn('project', join(place.project, '.vscode')),
-    ]),
+  format: 'jsonc',
+  userFiles: (place) =>
+    userFolders(place).flatMap((folder) => NAMES.map((name) => join(folder, name))),
+  projectFiles: NAMES.map((name) => `.vscode/${name}`),
   serversBeside: (words) => (flagValues(words, ['--add-mcp']).length === 0 ? [] : ['--add-mcp']),
   folders: productFolders,
   inside: [['servers'], ['mcp'], ['mcp.servers']],
@@ -61,13 +61,6 @@ function dottedIn(root: JsonObject): readonly UngovernableEntry[] {
     strays.set(name, { name, path, value: whole, obstacle: MOVE_IT });
   }
   return [...strays.values()];
-}
-
-function filesIn(scope: ConfigScope, folder: string): readonly (readonly [ConfigScope, string])[] {
-  return [
-    [scope, join(folder, 'settings.json')],
-    [scope, join(folder, 'mcp.json')],
-  ];
 }
 
 function productFolders(place: ClientPlace): readonly string[] {

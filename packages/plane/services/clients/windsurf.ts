@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { createClient } from './create-client.ts';
-import { configFiles } from './project-folders.ts';
 import type { ClientPlace } from './types.ts';
 
 /** The second is its preview. */
@@ -14,11 +13,8 @@ export const windsurf = createClient({
   expands: ['env'],
   commands: PRODUCTS,
   apps: ['windsurf', 'windsurf - next'],
-  files: (place) =>
-    configFiles(
-      { client: 'windsurf', format: 'jsonc' },
-      foldersOf(place).map((folder) => ['user', join(folder, 'mcp_config.json')]),
-    ),
+  format: 'jsonc',
+  userFiles: (place) => foldersOf(place).map((folder) => join(folder, 'mcp_config.json')),
   folders: foldersOf,
   inside: [['mcpServers']],
   containers: () => [{ path: ['mcpServers'] }],

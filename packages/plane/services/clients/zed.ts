@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { createClient, type UngovernableEntry } from './create-client.ts';
-import { configFiles, configHome } from './project-folders.ts';
+import { configHome } from './project-folders.ts';
 import type { ClientPlace, ValuePath } from './types.ts';
 
 /** Settings for one channel or one system alone: Zed lays them over the others. */
@@ -18,11 +18,9 @@ export const zed = createClient({
   hasWindow: true,
   commands: ['zed', 'zeditor', 'zed-editor'],
   apps: ['zed', 'zed preview', 'zed nightly'],
-  files: (place) =>
-    configFiles({ client: 'zed', format: 'jsonc' }, [
-      ['user', join(folderOf(place), 'settings.json')],
-      ['project', join(place.project, '.zed', 'settings.json')],
-    ]),
+  format: 'jsonc',
+  userFiles: (place) => [join(folderOf(place), 'settings.json')],
+  projectFiles: ['.zed/settings.json'],
   folders: (place) => [folderOf(place)],
   inside: [[SERVERS], ...OVERRIDES.map((key) => [key, SERVERS]), ['profiles']],
   containers: () => [{ path: [SERVERS] }],

@@ -6,6 +6,7 @@ import type { ProcessEnvironment } from '../../os/index.ts';
 import {
   CLIENTS,
   type Client,
+  clientIds,
   clientOf,
   type EffectiveServer,
   effectiveServers,
@@ -75,8 +76,8 @@ export function findServer(wanted: ServerQuery): FoundServer | NotFound {
 function clientsOf(word: string | undefined): readonly Client[] | NotFound {
   if (word === undefined) return CLIENTS;
   const client = findClient(word);
-  if (client.kind === 'client') return [client.client];
-  return notFound(`there is no client ${word}.`, `Known are: ${client.known.join(', ')}.`);
+  if (client !== undefined) return [client];
+  return notFound(`there is no client ${word}.`, `Known are: ${clientIds().join(', ')}.`);
 }
 
 /** The name that policies and pins know it by. */

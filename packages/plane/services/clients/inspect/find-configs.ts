@@ -1,6 +1,6 @@
 // The configs that a client has on this machine, read.
 
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
 import {
   type Client,
@@ -11,6 +11,7 @@ import {
   clientOf,
   fileAt,
   linkOutOfProject,
+  projectOfFile,
   type ReadConfig,
 } from '../index.ts';
 import { readPriorState } from '../store/apply-change.ts';
@@ -119,23 +120,11 @@ function recorded({ record }: FoundRecord): FoundConfig | ConfigFailure {
     const message = `${path} is gone, and there is a record of how sub has changed it.`;
     return configFailure(path, message, `See \`sub restore ${client.id}\`.`);
   }
-  const file = { client: client.id, scope: scopeOf(client, path), path, format };
+  const scope: ConfigScope = projectOfFile({ client: client.id, path }) ? 'project' : 'user';
+  const file = { client: client.id, scope, path, format };
   const config = client.read(file, read.text);
   if (config.kind === 'failure') return config;
   return { kind: 'found', client, file, target: read.target, config };
-}
-
-/** Where the files of projects stand in them. */
-const IN_PROJECT = /[\\/](?:\.mcp\.json|\.(?:vscode|cursor|codex|zed)[\\/][^\\/]+)$/;
-
-function scopeOf({ id }: Client, path: string): 'user' | 'project' {
-  return id !== 'custom' && IN_PROJECT.test(path) ? 'project' : 'user';
-}
-
-/** The folder of the project that a file belongs to. */
-export function projectOfFile(path: string): string {
-  const folder = dirname(path);
-  return path.endsWith('.mcp.json') ? folder : dirname(folder);
 }
 
 // A config as it would be without our edits.

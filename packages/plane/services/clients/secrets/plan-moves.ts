@@ -11,8 +11,8 @@ import {
   isSecretName,
   type Vault,
 } from '../../../stores/vault/index.ts';
-import { expanded, type MovedSecret, type ValuePath } from '../index.ts';
-import { type FoundConfig, projectOfFile } from '../inspect/find-configs.ts';
+import { expanded, type MovedSecret, projectOfFile, type ValuePath } from '../index.ts';
+import type { FoundConfig } from '../inspect/find-configs.ts';
 import { hasDrawn, maskedWords } from '../inspect/mask-words.ts';
 import type { ConfigDocument } from '../text/document.ts';
 
@@ -320,7 +320,7 @@ function folderOf({
   path,
   project,
 }: ServerStartContext): string | undefined {
-  const home = project ?? (file.scope === 'project' ? projectOfFile(file.path) : undefined);
+  const home = project ?? (file.scope === 'project' ? projectOfFile(file) : undefined);
   const own = document.valueAt([...path, 'cwd']);
   if (typeof own !== 'string' || own.includes('${')) return home;
   return home === undefined && !own.startsWith('/') ? undefined : resolve(home ?? '/', own);

@@ -1,14 +1,9 @@
 // `sub status`: which servers of which clients are governed.
 import type { Failure } from '@subluminal/contracts';
 import { isProcessAlive } from '../../../os/index.ts';
-import { CLIENTS } from '../index.ts';
+import { CLIENTS, projectOfFile } from '../index.ts';
 import { type AdoptionPlace, clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
-import {
-  type FoundConfig,
-  findConfigs,
-  projectOfFile,
-  recordedConfigs,
-} from '../inspect/find-configs.ts';
+import { type FoundConfig, findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
 import { type LooseOptions, looseIn } from '../inspect/loose-entries.ts';
 import type { OwnCall } from '../inspect/own-program.ts';
 import { type ServerView, viewsOf } from '../inspect/server-view.ts';
@@ -76,12 +71,13 @@ function fileOf(found: FoundConfig, store: ChangeStore, asking: StatusOptions): 
   const record = readRecord(configKey(target), store.paths);
   const { kind = null, owner } = record.kind === 'record' ? record.record : {};
   const isLive = owner !== undefined && isProcessAlive(owner, store.system);
+  const project = file.scope === 'project' ? projectOfFile(file) : undefined;
   return {
     client: client.id,
     title: client.id === 'custom' ? 'Other client' : client.title,
     path: file.path,
     scope: file.scope,
-    ...(file.scope === 'project' && { project: projectOfFile(file.path) }),
+    ...(project !== undefined && { project }),
     servers: viewsOf(config, { ...asking, loose: looseIn(found, asking) }),
     change: kind,
     wrapPid: isLive ? owner.pid : null,

@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import { isElsewhere, isProcessAlive, type ProcessIdentity } from '../../../os/index.ts';
-import { linkOutOfProject } from '../project-folders.ts';
+import { linkOutOfProject } from '../project-links.ts';
 import type { ConfigFailure, ConfigFile, EntryChange, RewrittenConfig } from '../types.ts';
 import {
   type ChangeStore,

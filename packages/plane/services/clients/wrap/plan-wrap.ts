@@ -6,6 +6,7 @@ import { locateCommand, notStarted } from '../../run/agent.ts';
 import type { RunOptions } from '../../run/options.ts';
 import {
   type Client,
+  clientIds,
   clientOf,
   clientStartedBy,
   type EffectiveServer,
@@ -165,13 +166,13 @@ export async function wrapDiff(
 function clientFor({ run, client, configPath }: WrapOptions): Client | Failure {
   if (client !== undefined) return client;
   const found = clientStartedBy(run.command);
-  if (found.kind === 'client') return found.client;
+  if (found !== undefined) return found;
   if (configPath !== undefined) return clientOf('custom');
   const name = JSON.stringify((run.command[0] ?? '').slice(0, NAME_LENGTH_MAX));
   return failure(
     'SUB_CLIENT_UNKNOWN',
     `${name} is no agent that sub knows.`,
-    `Say which it is with --agent-type (${found.known.join(', ')}), or where its config is with --config-path.`,
+    `Say which it is with --agent-type (${clientIds().join(', ')}), or where its config is with --config-path.`,
   );
 }
 
