@@ -173,6 +173,9 @@ export const RULE = variant('kind', {
   ),
 });
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- They are the keys of the cases.
+export const RULE_KINDS = Object.keys(RULE.cases) as readonly (keyof typeof RULE.cases)[];
+
 const SELECTORS = closed({
   env: optional(names, 'Environments.'),
   agent_id: optional(names, 'Agents.'),

@@ -1,4 +1,5 @@
 // What a shim counts for the metrics of its hub.
+import { RULE_KINDS } from './bundle.ts';
 import { PROFILE } from './decision/decision.ts';
 import {
   array,
@@ -151,10 +152,7 @@ export const LIMIT_WAIT = open({
 /** What one matching rule had to say; see `sub policy explain`. */
 export const TRACE_STEP = open({
   rule_id: required(string(), 'The rule.'),
-  kind: required(
-    oneOf('allow', 'deny', 'budget', 'rate_limit', 'breaker', 'dedupe', 'tag', 'approval'),
-    'Its kind.',
-  ),
+  kind: required(oneOf(...RULE_KINDS), 'Its kind.'),
   outcome: required(
     oneOf('decided', 'would_decide', 'counted', 'tagged', 'asks', 'approved', 'failed'),
     'What it did.',

@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { openHub, type RunningHub } from '@subluminal/plane/hub';
 import { onTestFinished } from 'vitest';
 
@@ -49,14 +50,13 @@ export interface RealHub {
 
 /** The hub of run `run-1`, on a socket. */
 export async function realHub(path = socketPath()): Promise<RealHub> {
-  const opened = await openHub({
+  const hub = await openHub({
     runId: RUN_ID,
     nowMs: () => Math.floor(performance.now()),
     sha256: (data) => createHash('sha256').update(data).digest('hex'),
     listen: { kind: 'unix', path },
   });
-  if (opened.kind === 'failed') throw new Error(opened.message);
-  const { hub } = opened;
+  if (isFailure(hub)) throw new Error(hub.message);
   onTestFinished(() => hub.close());
   return {
     hub,

@@ -146,16 +146,16 @@ function termsOf(options: RunOptions, runId: string): RunTerms {
   return snapshot === null ? terms : { ...terms, policy_hash: snapshot.ref.policy_hash };
 }
 
-async function openRunHub(
+function openRunHub(
   { producer }: RunIdentity,
   { options, listen, terminations, unlike, judge }: HubParts,
 ): Promise<RunningHub | Failure> {
-  const isPort = 'port' in listen;
-  const opened = await openHub({
+  return openHub({
     runId: producer.run_id,
-    listen: isPort ? { kind: 'tcp', ...listen } : { kind: 'unix', path: listen.path },
+    listen: 'port' in listen ? { kind: 'tcp', ...listen } : { kind: 'unix', path: listen.path },
     nowMs: monotonic(),
     sha256,
+    inspectBytesMax: options.config['limits.max_inspect_bytes'],
     terms: termsOf(options, producer.run_id),
     ...(judge !== undefined && { judge }),
     onTerminate: (request) => {
@@ -168,9 +168,6 @@ async function openRunHub(
       unlike.act(one);
     },
   });
-  if (opened.kind === 'open') return opened.hub;
-  const fix = isPort ? 'Choose another port, or none.' : 'Check SUB_HOME and its permissions.';
-  return failure(opened.code, opened.message, fix);
 }
 
 function openRunTrace(options: RunOptions, { producer }: RunIdentity): Trace | Failure {

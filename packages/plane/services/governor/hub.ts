@@ -1,11 +1,12 @@
 // The shim's way to the hub of its run. Loaded only where there is one.
-import type {
-  EvaluateRequest,
-  EvaluateResponse,
-  Producer,
-  Profile,
-  ShimCounts,
-  ShimSummary,
+import {
+  type EvaluateRequest,
+  type EvaluateResponse,
+  isFailure,
+  type Producer,
+  type Profile,
+  type ShimCounts,
+  type ShimSummary,
 } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import type { HubAnswer, HubQuestion, LimitVerdict, Observation } from '@subluminal/core/session';
@@ -31,6 +32,8 @@ interface HubReachOptions {
   readonly profile: Profile;
   /** How long it is waited for at first. */
   readonly readyMs: number;
+  /** The largest call that is inspected, and so asked for. */
+  readonly inspectBytesMax: number;
   readonly warn: (text: string) => void;
 }
 
@@ -99,10 +102,10 @@ interface HubPeerState {
 
 /** Calls the hub at once, so that it answers while the shim still gets ready. */
 export function reachHub(options: HubReachOptions): Reached {
-  const { endpoint, token, serverName, runId, readyMs, warn } = options;
+  const { endpoint, token, serverName, runId, readyMs, inspectBytesMax, warn } = options;
   const ownId = uuidv7();
   const known: HubPeerState = { judges: [], terms: {}, isThere: true };
-  const made = createHubClient({
+  const client = createHubClient({
     endpoint,
     ...(token !== undefined && { token }),
     get runId() {
@@ -116,11 +119,11 @@ export function reachHub(options: HubReachOptions): Reached {
     counts: () => known.peer?.counts(),
     onShutdown: () => known.peer?.onShutdown(),
     onLost: (loss) => lost(options, known, loss),
+    inspectBytesMax,
     limits: { readyMs },
     warn,
   });
-  if (made.kind === 'refused') return { ok: false, message: `${made.message} [${made.code}]` };
-  const { client } = made;
+  if (isFailure(client)) return { ok: false, message: `${client.message} [${client.code}]` };
   // Nothing else may keep the process alive yet.
   const alive = setInterval(() => {}, ALIVE_MS);
   const problem = client.ready().then((ready) => {

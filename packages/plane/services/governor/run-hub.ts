@@ -34,10 +34,13 @@ export async function callRunHub(
   const problem = path === undefined ? undefined : folderOpenToOthers(path, config);
   if (problem !== undefined) return problem;
   const token = env[TOKEN_VAR];
-  const readyMs = config['hub.ready_timeout_ms'];
+  const limits = {
+    readyMs: config['hub.ready_timeout_ms'],
+    inspectBytesMax: config['limits.max_inspect_bytes'],
+  };
   const { reachHub } = await import('./hub.ts');
   const runId = env['SUB_RUN_ID'] ?? '';
-  const reached = reachHub({ endpoint, token, serverName, runId, profile, readyMs, warn });
+  const reached = reachHub({ endpoint, token, serverName, runId, profile, warn, ...limits });
   return reached.ok ? reached.reach : reached.message;
 }
 

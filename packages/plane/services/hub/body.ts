@@ -1,57 +1,54 @@
 // The body of a request, within bounds.
 import type { IncomingMessage } from 'node:http';
+import { type HubRefusal, refused } from './hub.ts';
 
-export type Body =
+type Body =
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'malformed'; readonly message: string }
-  | { readonly kind: 'too_large' }
-  /** Too much is being read at this moment, by all requests together. */
+  | HubRefusal
+  /** All requests together send too much at this moment. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'aborted' };
 
-interface BodyLimits {
+export interface BodyLimits {
   readonly bodyBytesMax: number;
   readonly bodiesBytesMax: number;
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
-/** So much more is read and dropped: who is cut off while writing never sees the answer. */
+/** So much more is read and dropped: a client that is cut off while writing never sees the answer. */
 const DRAINED_TIMES_MAX = 4;
 
-/** Reads bodies; what is held for all of them at a time has a limit of its own. */
+/** Reads bodies; the bytes held for all of them together have a limit of their own. */
 export function bodyReader({ bodyBytesMax, bodiesBytesMax }: BodyLimits) {
-  let bytesHeld = 0;
+  const tooLarge = refused(413, `a body has at most ${bodyBytesMax} bytes`);
+  let heldByAll = 0;
   return (request: IncomingMessage): Promise<Body> =>
     new Promise((resolve) => {
       let chunks: Buffer[] = [];
       let bytes = 0;
       let held = 0;
-      let problem: 'too_large' | 'busy' | undefined;
-      const settle = (body: Body): void => {
-        bytesHeld -= held;
+      let problem: Body | undefined;
+      const drop = (): void => {
+        heldByAll -= held;
         held = 0;
         chunks = [];
+      };
+      const settle = (body: Body): void => {
+        drop();
         resolve(body);
       };
       request.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > bodyBytesMax) problem = 'too_large';
-        else if (problem === undefined && bytesHeld + chunk.length > bodiesBytesMax) {
-          problem = 'busy';
-        }
+        if (bytes > bodyBytesMax) problem = tooLarge;
+        else if (heldByAll + chunk.length > bodiesBytesMax) problem ??= { kind: 'busy' };
         if (problem === undefined) {
           chunks.push(chunk);
           held += chunk.length;
-          bytesHeld += chunk.length;
-        } else if (bytes > DRAINED_TIMES_MAX * bodyBytesMax) {
-          settle({ kind: problem });
-        } else if (held > 0) {
-          bytesHeld -= held;
-          held = 0;
-          chunks = [];
-        }
+          heldByAll += chunk.length;
+        } else if (bytes > DRAINED_TIMES_MAX * bodyBytesMax) settle(problem);
+        else drop();
       });
-      request.on('end', () => settle(problem === undefined ? parse(chunks) : { kind: problem }));
+      request.on('end', () => settle(problem ?? parse(chunks)));
       request.on('error', () => settle({ kind: 'aborted' }));
       request.on('close', () => settle({ kind: 'aborted' }));
     });
@@ -65,6 +62,6 @@ function parse(chunks: readonly Buffer[]): Body {
     return { kind: 'json', value };
   } catch {
     // The text may hold anything, so it is not repeated.
-    return { kind: 'malformed', message: 'the body is not JSON in UTF-8' };
+    return refused(400, 'the body is not JSON in UTF-8');
   }
 }

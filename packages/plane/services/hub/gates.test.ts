@@ -1,10 +1,9 @@
 import type { Decision, EvaluateRequest, EvaluateResponse, Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
-import { type Said, weigh } from './gates.ts';
-import { createHub } from './hub.ts';
+import { type Judge, type JudgedCall, type Said, weigh } from './gates.ts';
+import { Hub, type HubOptions } from './hub.ts';
 import { budget, deny, policyOf, RUN, requestOf, type SealedPolicy } from './testing/scenario.ts';
-import type { Hub, HubOptions, Judge, JudgedCall } from './types.ts';
 
 const base = { severity: 'warn', reason_code: 'X', summary: 'No.' } as const;
 const hint = { hint_text: 'h', suggested_args: null, retry_advice: null, hint_kind: 'SAFETY' };
@@ -50,7 +49,7 @@ const CEDAR_NO: Decision = { ...BLOCK('cedar:no'), reason_code: 'CEDAR_DENIED' }
 
 function hubWith(refusal: Judge['refusal'], options: Partial<HubOptions> = {}): Hub {
   const judge: Judge = { name: 'cedar', refusal };
-  return createHub({ runId: RUN, nowMs: () => 1_000, sha256, judge, ...options });
+  return new Hub({ runId: RUN, nowMs: () => 1_000, sha256, judge, ...options });
 }
 
 async function send(hub: Hub, { file }: SealedPolicy): Promise<void> {
@@ -59,8 +58,8 @@ async function send(hub: Hub, { file }: SealedPolicy): Promise<void> {
 
 function ask(hub: Hub, policy: SealedPolicy, parts: Partial<EvaluateRequest> = {}) {
   const reply = hub.evaluate(requestOf(policy, parts));
-  if (reply.kind === 'refused') throw new Error(reply.message);
-  return reply.response;
+  if ('kind' in reply) throw new Error(reply.message);
+  return reply;
 }
 
 function decisionOf({ call_decision }: EvaluateResponse): Decision {

@@ -8,7 +8,7 @@ import {
 } from '@subluminal/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKeyPair, sha256, signerFromPem, verifierFromPems } from '../../os/crypto/index.ts';
-import { createHub } from './hub.ts';
+import { Hub, type HubOptions, type HubRefusal } from './hub.ts';
 import {
   breaker,
   budget,
@@ -19,7 +19,6 @@ import {
   type SealedPolicy,
   summaryOf,
 } from './testing/scenario.ts';
-import type { Hub, HubOptions, Reply } from './types.ts';
 
 let nowMs = 0;
 let terminations: TerminateRequest[] = [];
@@ -31,11 +30,11 @@ beforeEach(() => {
 
 function hubOf(options: Partial<HubOptions> = {}): Hub {
   const onTerminate = (request: TerminateRequest) => terminations.push(request);
-  return createHub({ runId: RUN, nowMs: () => nowMs, sha256, onTerminate, ...options });
+  return new Hub({ runId: RUN, nowMs: () => nowMs, sha256, onTerminate, ...options });
 }
 
-function answerOf<T>(reply: Reply<T>): T {
-  if (reply.kind === 'answer') return reply.response;
+function answerOf<T extends object>(reply: T | HubRefusal): T {
+  if (!('kind' in reply)) return reply;
   throw new Error(`refused with ${reply.status}: ${reply.message}`);
 }
 
@@ -412,7 +411,7 @@ describe('the end of a run', () => {
     const other = { run_id: 'run-2', code: 'LOOP', message: '' };
     expect(hub.terminate(other)).toMatchObject({ kind: 'refused', status: 400 });
     expect(hub.terminated()).toBeNull();
-    expect(hub.stopping).toBe(false);
+    expect(hub.isStopping).toBe(false);
   });
 
   it('can be a plain shutdown: calls are still decided, and told to be the last', async () => {

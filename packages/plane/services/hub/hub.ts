@@ -1,7 +1,9 @@
-// What the shims of one run share: counters, an end of the run, and knowing of each other.
+// What the shims of one run share: counters, an end of the run, and knowing of each other. A hub without
+// sockets: requests in, answers out.
 import {
   type ContentOutcome,
   type Decision,
+  definedFields,
   type EvaluateRequest,
   type EvaluateResponse,
   type HeartbeatRequest,
@@ -28,32 +30,64 @@ import {
   strictestMode,
   type TraceStep,
 } from '@subluminal/core/policy';
-import type { RunTerms } from './client/types.ts';
-import { type Said, weigh } from './gates.ts';
-import { refusalBy } from './judge.ts';
+import type { Sha256, Verifier } from '@subluminal/core/ports';
+import type { RunTerms } from './client/client.ts';
+import { type Judge, refusalBy, type Said, weigh } from './gates.ts';
 import { ManifestLimits } from './manifest-limits.ts';
+import type { RefusalStatus } from './metrics.ts';
 import { type HubPolicy, Policies } from './policies.ts';
 import { type AskedCall, readCall } from './read-call.ts';
-import { type Recent, recent } from './recent.ts';
+import { Recent } from './recent.ts';
 import type { ServerTotals } from './server-totals.ts';
-import { Shims } from './shims.ts';
+import { type ShimStatus, Shims, type UnlikeShim } from './shims.ts';
 import { RunTaint } from './taint.ts';
-import type { Hub, HubLimits, HubOptions, Reply, ShimStatus } from './types.ts';
 
-const LIMITS: HubLimits = {
+const LIMITS = {
+  /** Compiled policies that are kept; the one that was not used for longest goes first. */
   policiesMax: 64,
+  /** Policies that count apart. One more is refused: forgetting a count would lift a limit. */
   policyIdsMax: 64,
+  /** Answers that are kept for a shim that asks again with the same `call_id`. */
   answersMax: 1_024,
+  /** Calls that wait for their result, because a breaker watches them. */
   watchedMax: 10_000,
   shimsMax: 1_024,
+  /** A shim that was not heard of for so long counts as gone. */
   silentMs: 4 * HUB_HEARTBEAT_INTERVAL_MS,
 };
+
+export type HubLimits = { readonly [K in keyof typeof LIMITS]: number };
+
+export interface HubOptions {
+  readonly runId: string;
+  /** For shims to compare with what they were told elsewhere. */
+  readonly terms?: RunTerms;
+  /** Milliseconds that never go back. */
+  readonly nowMs: () => number;
+  readonly sha256: Sha256;
+  /** With it, only policies that a trusted key has signed are taken. */
+  readonly verifier?: Verifier;
+  readonly judge?: Judge;
+  /** Called once, when a rule or a shim has ended the run. */
+  readonly onTerminate?: (request: TerminateRequest) => void;
+  /** Called once for each shim that is looser than the run. */
+  readonly onUnlike?: (unlike: UnlikeShim) => void;
+  readonly limits?: Partial<HubLimits>;
+}
+
+/** Why a request gets no answer, as an HTTP status and in words. */
+export interface HubRefusal {
+  readonly kind: 'refused';
+  readonly status: RefusalStatus;
+  readonly message: string;
+}
 
 /** Suggested arguments can be large; all kept answers together may hold this much of them. */
 const ANSWERS_LENGTH_MAX = 16 * 1024 * 1024;
 const ANSWER_LENGTH = 1_024;
 /** What a shim without a bundle works by. */
 const NO_POLICY_ID = 'none';
+const OTHER_RUN = refused(400, 'this is the hub of another run');
 
 /** An answer that was given, and to which question. */
 interface Given {
@@ -79,7 +113,8 @@ interface Weighed {
   readonly counts: boolean;
 }
 
-class RunHub implements Hub {
+export class Hub {
+  /** Who decides beside the rules. */
   readonly judges: readonly string[];
   readonly terms: RunTerms;
   readonly #options: HubOptions;
@@ -89,7 +124,7 @@ class RunHub implements Hub {
   readonly #shims: Shims;
   readonly #given: Recent<Given>;
   readonly #watched: Recent<Watched>;
-  #stopping = false;
+  #isStopping = false;
   #terminated: TerminateRequest | null = null;
   /** The same, as states hold it. */
   #termination: PolicyState['terminated'] = null;
@@ -100,55 +135,49 @@ class RunHub implements Hub {
     this.#options = options;
     this.terms = options.terms ?? {};
     this.judges = options.judge === undefined ? [] : [options.judge.name];
-    this.#policies = new Policies({
-      sha256,
-      ...(verifier !== undefined && { verifier }),
-      ...limits,
-    });
+    this.#policies = new Policies({ sha256, ...definedFields({ verifier }), ...limits });
     this.#shims = new Shims({ nowMs, ...limits, onUnlike: options.onUnlike });
-    this.#given = recent({ entriesMax: limits.answersMax, weightMax: ANSWERS_LENGTH_MAX });
-    this.#watched = recent({ entriesMax: limits.watchedMax });
+    this.#given = new Recent(limits.answersMax, ANSWERS_LENGTH_MAX);
+    this.#watched = new Recent(limits.watchedMax);
   }
 
-  get stopping(): boolean {
-    return this.#stopping;
+  get isStopping(): boolean {
+    return this.#isStopping;
   }
 
-  evaluate(request: EvaluateRequest): Reply<EvaluateResponse> {
-    const read = readCall(request, this.#options.runId);
-    if (!read.ok) return refused(400, read.message);
-    const { asked } = read;
+  /** Decides one call, at once: the call that arrives first counts first. */
+  evaluate(request: EvaluateRequest): EvaluateResponse | HubRefusal {
+    const asked = readCall(request, this.#options.runId);
+    if (typeof asked === 'string') return refused(400, asked);
     const question = questionOf(asked, request.profile);
     const given = this.#given.get(asked.callId);
     const by = JSON.stringify([asked.policyHash, asked.call.approved ?? []]);
     if (given !== undefined) {
       if (given.question !== question) return refused(409, 'this call_id was of another call');
       // A shim whose connection broke asks again: the call counts once.
-      if (given.by === by) {
-        return answer({ ...given.response, shutdown: this.#stopping });
-      }
+      if (given.by === by) return { ...given.response, shutdown: this.#isStopping };
       // Only a call that was held has not been counted, and may be decided again.
       if (!isHeld(given.response)) return refused(409, 'this call_id has been decided');
     }
     const policy = this.#policies.find(asked.policyHash);
     if (policy === undefined) {
-      return answer({ decision: 'deny', needs_policy: true, shutdown: this.#stopping });
+      return { decision: 'deny', needs_policy: true, shutdown: this.#isStopping };
     }
     const response = this.#decide(asked, policy, policy.snapshot[request.profile]);
     this.#given.add(asked.callId, { question, by, response }, lengthOf(response));
-    return answer(response);
+    return response;
   }
 
-  async policy(file: unknown): Promise<Reply<PolicyResponse>> {
+  /** Takes a sealed snapshot, as it came in. */
+  async policy(file: unknown): Promise<PolicyResponse | HubRefusal> {
     const hash = isObject(file) ? file['policy_hash'] : undefined;
     if (typeof hash !== 'string') return refused(400, '`policy_hash` is missing');
-    const taken = await this.#policies.take(file, hash);
-    if (taken.ok) return answer({ accepted: true });
-    return answer({ accepted: false, reason: taken.reason });
+    const reason = await this.#policies.take(file, hash);
+    return reason === undefined ? { accepted: true } : { accepted: false, reason };
   }
 
-  result({ run_id, call_id, result }: ResultRequest): Reply<HeartbeatResponse> {
-    if (run_id !== this.#options.runId) return otherRun();
+  result({ run_id, call_id, result }: ResultRequest): HeartbeatResponse | HubRefusal {
+    if (run_id !== this.#options.runId) return OTHER_RUN;
     const watched = this.#watched.take(call_id);
     if (watched !== undefined && result === 'error') {
       const { policy, snapshot, call, trace } = watched;
@@ -156,31 +185,33 @@ class RunHub implements Hub {
       const ended = { call, result, trace, nowMs: this.#options.nowMs() };
       counters.keep(recordResult(snapshot, ended, counters.for(snapshot)));
     }
-    return answer({ shutdown: this.#stopping });
+    return { shutdown: this.#isStopping };
   }
 
-  observe(request: ObserveRequest): Reply<ObserveResponse> {
-    if (request.run_id !== this.#options.runId) return otherRun();
-    const shutdown = this.#stopping;
+  /** Remembers what a server has answered. */
+  observe(request: ObserveRequest): ObserveResponse | HubRefusal {
+    if (request.run_id !== this.#options.runId) return OTHER_RUN;
+    const shutdown = this.#isStopping;
     const policy = this.#policies.find(request.policy_hash);
-    if (policy === undefined) return answer({ heard: false, needs_policy: true, shutdown });
+    if (policy === undefined) return { heard: false, needs_policy: true, shutdown };
     this.#taint.observe(request, policy.taint);
-    return answer({ heard: true, shutdown });
+    return { heard: true, shutdown };
   }
 
-  heartbeat(request: HeartbeatRequest): Reply<HeartbeatResponse> {
+  heartbeat(request: HeartbeatRequest): HeartbeatResponse | HubRefusal {
     const { run_id } = request;
-    if (run_id !== undefined && run_id !== this.#options.runId) return otherRun();
+    if (run_id !== undefined && run_id !== this.#options.runId) return OTHER_RUN;
     if (!this.#shims.heard(request)) return refused(503, 'the run has too many shims');
-    return answer({ shutdown: this.#stopping });
+    return { shutdown: this.#isStopping };
   }
 
-  terminate(request: TerminateRequest): Reply<HeartbeatResponse> {
-    if (request.run_id !== this.#options.runId) return otherRun();
+  terminate(request: TerminateRequest): HeartbeatResponse | HubRefusal {
+    if (request.run_id !== this.#options.runId) return OTHER_RUN;
     this.#end(request, '');
-    return answer({ shutdown: this.#stopping });
+    return { shutdown: this.#isStopping };
   }
 
+  /** All shims of the run together, those that have left included. */
   summary(): ShimSummary {
     return this.#shims.summary();
   }
@@ -189,18 +220,22 @@ class RunHub implements Hub {
     return this.#shims.list();
   }
 
+  /** What the shims have counted, by server. */
   totals(): ServerTotals {
     return this.#shims.totals();
   }
 
+  /** Why the run was ended; null while it was not. */
   terminated(): TerminateRequest | null {
     return this.#terminated;
   }
 
+  /** From now on every answer tells the shims to finish and stop. */
   shutdown(): void {
-    this.#stopping = true;
+    this.#isStopping = true;
   }
 
+  /** True when no shim is left (at once when there never was one), false when time is up. */
   whenLeft(timeoutMs: number): Promise<boolean> {
     return this.#shims.whenLeft(timeoutMs);
   }
@@ -228,7 +263,7 @@ class RunHub implements Hub {
       decision: passes ? 'forward' : 'deny',
       policy_id: snapshot.ref.policy_id,
       reason: decision.summary,
-      shutdown: this.#stopping,
+      shutdown: this.#isStopping,
       call_decision: decision,
       counter_scope: 'run',
       risk_class: outcome.risk_class,
@@ -279,7 +314,7 @@ class RunHub implements Hub {
   #end(request: TerminateRequest, ruleId: string): void {
     if (this.#terminated !== null) return;
     const { code, message } = request;
-    this.#stopping = true;
+    this.#isStopping = true;
     this.#terminated = request;
     this.#termination = {
       rule_id: ruleId,
@@ -329,19 +364,6 @@ function lengthOf({ call_decision }: EvaluateResponse): number {
   return ANSWER_LENGTH + (suggested === null ? 0 : JSON.stringify(suggested).length);
 }
 
-function answer<T>(response: T): Reply<T> {
-  return { kind: 'answer', response };
-}
-
-function refused(status: 400 | 409 | 503, message: string): Reply<never> {
+export function refused(status: RefusalStatus, message: string): HubRefusal {
   return { kind: 'refused', status, message };
-}
-
-function otherRun(): Reply<never> {
-  return refused(400, 'this is the hub of another run');
-}
-
-/** A hub without sockets: requests in, answers out. */
-export function createHub(options: HubOptions): Hub {
-  return new RunHub(options);
 }

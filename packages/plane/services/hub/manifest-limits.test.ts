@@ -2,9 +2,8 @@
 import type { EvaluateRequest, EvaluateResponse, Rule } from '@subluminal/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
-import { createHub } from './hub.ts';
+import { Hub } from './hub.ts';
 import { budget, policyOf, RUN, requestOf, type SealedPolicy } from './testing/scenario.ts';
-import type { Hub } from './types.ts';
 
 const TWO = [{ key: 'tool search', calls: 2, period_ms: 60_000 }];
 const DEDUPE: Rule = {
@@ -24,7 +23,7 @@ beforeEach(() => {
 });
 
 async function hubWith(rules: readonly Rule[]): Promise<[Hub, SealedPolicy]> {
-  const hub = createHub({ runId: RUN, nowMs: () => nowMs, sha256 });
+  const hub = new Hub({ runId: RUN, nowMs: () => nowMs, sha256 });
   const policy = await policyOf(rules, { mode: 'control' });
   await hub.policy(policy.file);
   return [hub, policy];
@@ -32,8 +31,8 @@ async function hubWith(rules: readonly Rule[]): Promise<[Hub, SealedPolicy]> {
 
 function ask(hub: Hub, request: EvaluateRequest): EvaluateResponse {
   const reply = hub.evaluate(request);
-  if (reply.kind === 'refused') throw new Error(reply.message);
-  return reply.response;
+  if ('kind' in reply) throw new Error(reply.message);
+  return reply;
 }
 
 describe('a limit of a manifest', () => {

@@ -17,10 +17,9 @@ import {
 } from '@subluminal/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
-import { openHub } from './open.ts';
+import { type HubListen, openHub } from './open.ts';
 import { Crew, TOKEN } from './testing/crew.ts';
 import { budget, policyOf, RUN, requestOf, summaryOf } from './testing/scenario.ts';
-import type { HubListen } from './types.ts';
 
 let crew: Crew;
 
@@ -106,7 +105,7 @@ describe('a hub on a Unix socket', () => {
     mkdirSync(folder);
     chmodSync(folder, 0o750);
     const opened = await open({ kind: 'unix', path: join(folder, 'hub.sock') });
-    expect(opened).toMatchObject({ kind: 'failed', message: containing('0700') });
+    expect(opened).toMatchObject({ kind: 'failure', message: containing('0700') });
   });
 
   it.each([
@@ -114,13 +113,13 @@ describe('a hub on a Unix socket', () => {
     ['a path that is too long', `/tmp/${'x'.repeat(100)}`],
     ['a folder that does not exist', '/nowhere/at/all/hub.sock'],
   ])('does not open with %s', async (_what, path) => {
-    expect(await open({ kind: 'unix', path })).toMatchObject({ kind: 'failed' });
+    expect(await open({ kind: 'unix', path })).toMatchObject({ kind: 'failure' });
   });
 
   it('takes the place of a hub that was killed, and of nothing else', async () => {
     const child = await crew.process();
     const taken = await open({ kind: 'unix', path: crew.socketPath });
-    expect(taken).toMatchObject({ kind: 'failed', message: containing('in use') });
+    expect(taken).toMatchObject({ kind: 'failure', message: containing('in use') });
     const exited = once(child, 'exit');
     child.kill('SIGKILL');
     await exited;
@@ -129,7 +128,7 @@ describe('a hub on a Unix socket', () => {
     expect(await fetchFrom({ path: '/healthz' })).toMatchObject({ status: 200 });
     const file = join(crew.folder, 'file');
     writeFileSync(file, 'mine');
-    expect(await open({ kind: 'unix', path: file })).toMatchObject({ kind: 'failed' });
+    expect(await open({ kind: 'unix', path: file })).toMatchObject({ kind: 'failure' });
     expect(existsSync(file)).toBe(true);
   });
 });
@@ -170,16 +169,17 @@ describe('a hub on a port', () => {
     const address = other.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     expect(await open({ kind: 'tcp', token: TOKEN, port })).toEqual({
-      kind: 'failed',
+      kind: 'failure',
       code: 'SUB_HUB_LISTEN',
       message: `Port ${port} on 127.0.0.1 is in use.`,
+      fix: 'Choose another port, or none.',
     });
   });
 
   it.each([['short'], ['with a space in it, which no header takes'], ['']])(
     'does not open with the token `%s`',
     async (token) => {
-      expect(await open({ kind: 'tcp', token })).toMatchObject({ kind: 'failed' });
+      expect(await open({ kind: 'tcp', token })).toMatchObject({ kind: 'failure' });
     },
   );
 

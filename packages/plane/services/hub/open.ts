@@ -1,36 +1,67 @@
-// A hub on its socket.
+// A hub on its socket: a private Unix socket, or a port of this machine with a token.
 import { once } from 'node:events';
-import { createServer, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
-import { ConnectionGate } from '../../os/index.ts';
-import { createHub } from './hub.ts';
-import { hubGuard, listenAt } from './listen.ts';
-import type { RefusalStatus } from './metrics.ts';
-import { errorText, type Serving, serving } from './serve.ts';
-import type { HubOpened, OpenHubOptions, RunningHub, ServerLimits } from './types.ts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { visible } from '@subluminal/core/visible';
+import {
+  ConnectionGate,
+  isFromPage,
+  isStrongToken,
+  listenOnLoopback,
+  listenOnUnixSocket,
+  loopbackGuard,
+} from '../../os/index.ts';
+import { hubBodyBytesMax } from './client/connection.ts';
+import { Hub, type HubOptions, type HubRefusal, refused } from './hub.ts';
+import { errorText, HubServing } from './serve.ts';
 
-const LIMITS: ServerLimits = {
-  // What can be inspected, written out anew (a short number may become four times as long), and
-  // what goes with it.
-  bodyBytesMax: 8 * MAX_INSPECT_BYTES + 2 * 1024 * 1024,
+export type HubListen =
+  /** The folder must be private (0700) already; the socket becomes 0600. */
+  | { readonly kind: 'unix'; readonly path: string }
+  /** On 127.0.0.1 only; a free port unless one is given. */
+  | { readonly kind: 'tcp'; readonly token: string; readonly port?: number };
+
+const LIMITS = {
   bodiesBytesMax: 64 * 1024 * 1024,
   requestsMax: 256,
   connectionsMax: 1_024,
+  /** Connections that have not asked anything yet; beyond it the oldest silent ones are dropped. */
   waitingMax: 256,
+  /** How long a client may take to send its headers, and the whole of a request. */
   headersMs: 2_000,
   requestMs: 5_000,
   idleMs: 60_000,
+  /** How long `close` waits for requests in flight. */
   closeMs: 500,
+};
+
+type ServerLimits = { readonly [K in keyof typeof LIMITS | 'bodyBytesMax']: number };
+
+export interface OpenHubOptions extends HubOptions {
+  readonly listen: HubListen;
+  /** The largest call that shims inspect, and so ask for. */
+  readonly inspectBytesMax?: number;
+  readonly serverLimits?: Partial<ServerLimits>;
+}
+
+export type RunningHub = Hub & {
+  /** What a shim is given: `unix:/path` or `http://127.0.0.1:PORT`. */
+  readonly endpoint: string;
+  /** Stops listening and ends every connection; nothing is left behind. */
+  close(): Promise<void>;
 };
 
 const HEADER_BYTES_MAX = 8_192;
 const HEADERS_MAX = 64;
+const LOOPBACK = '127.0.0.1';
+const MESSAGE_LENGTH_MAX = 300;
 
-/** Opens the hub of a run; a port or path that cannot be had is told, not thrown. */
-export async function openHub(options: OpenHubOptions): Promise<HubOpened> {
-  const limits = { ...LIMITS, ...options.serverLimits };
-  const hub = createHub(options);
+/** Opens the hub of a run, or says why its port or path cannot be used. */
+export async function openHub(options: OpenHubOptions): Promise<RunningHub | Failure> {
+  const { listen } = options;
+  const limits = limitsOf(options);
+  const hub = new Hub(options);
   const server = createServer({
     maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: limits.headersMs,
@@ -43,49 +74,100 @@ export async function openHub(options: OpenHubOptions): Promise<HubOpened> {
   const gate = new ConnectionGate(limits);
   server.maxConnections = gate.acceptedMax;
   server.on('connection', (socket) => gate.add(socket));
-  const { listen } = options;
-  const served = serving({ hub, guard: hubGuard(server, listen), limits, gate });
-  server.on('request', served.handle);
-  server.on('clientError', (error, socket) => refuseClient(served, error, socket));
-  const listening = await listenAt(server, listen);
-  if (listening.kind === 'failed') return listening;
+  const serving = new HubServing({ hub, guard: hubGuard(server, listen), limits, gate });
+  server.on('request', (request, response) => serving.handle(request, response));
+  server.on('clientError', (error, socket) => refuseClient(serving, error, socket));
+  const endpoint = await (listen.kind === 'unix'
+    ? listenUnix(server, listen.path)
+    : listenTcp(server, listen));
+  if (isFailure(endpoint)) return endpoint;
   // A connection that could not be taken is the client's problem; the hub goes on.
   server.on('error', () => {});
-  const running: RunningHub = {
-    endpoint: listening.endpoint,
-    summary: () => hub.summary(),
-    shims: () => hub.shims(),
-    terminated: () => hub.terminated(),
-    shutdown: () => hub.shutdown(),
-    whenLeft: (timeoutMs) => hub.whenLeft(timeoutMs),
-    async close() {
-      hub.shutdown();
-      served.stop();
-      await closeServer(server, limits.closeMs);
-    },
+  const close = (): Promise<void> => {
+    hub.shutdown();
+    serving.stop();
+    return closeServer(server, limits.closeMs);
   };
-  return { kind: 'open', hub: running };
+  return Object.assign(hub, { endpoint, close });
 }
 
-/** What is no HTTP, too slow or too long gets a short answer, and its connection ends. */
-function refuseClient({ metrics }: Serving, error: Error, socket: Duplex): void {
+/** One body must always have room among all. */
+function limitsOf({ inspectBytesMax, serverLimits }: OpenHubOptions): ServerLimits {
+  const bodyBytesMax = hubBodyBytesMax(inspectBytesMax);
+  const bodiesBytesMax = Math.max(LIMITS.bodiesBytesMax, bodyBytesMax);
+  return { ...LIMITS, bodyBytesMax, bodiesBytesMax, ...serverLimits };
+}
+
+async function listenTcp(
+  server: Server,
+  { token, port = 0 }: Extract<HubListen, { readonly kind: 'tcp' }>,
+): Promise<string | Failure> {
+  const fix = 'Choose another port, or none.';
+  if (!isStrongToken(token)) {
+    return failed('The token of the hub must have 32 to 512 visible ASCII characters.', fix);
+  }
+  const listening = await listenOnLoopback(server, { host: LOOPBACK, port });
+  if (listening.kind === 'listening') return listening.url;
+  const why = listening.why === 'EADDRINUSE' ? ' is in use' : `: ${listening.why}`;
+  return failed(`Port ${port} on ${LOOPBACK}${why}.`, fix);
+}
+
+async function listenUnix(server: Server, path: string): Promise<string | Failure> {
+  const fix = 'Check SUB_HOME and its permissions.';
+  const listening = await listenOnUnixSocket(server, path, { isFolderPrivate: true });
+  if (listening.kind === 'listening') return `unix:${path}`;
+  if (listening.kind === 'taken' || listening.why === 'EADDRINUSE') {
+    return failed(`The socket ${path} is in use.`, fix);
+  }
+  const { why } = listening;
+  return failed(why.includes(' ') ? why : `The socket ${path}: ${why}.`, fix);
+}
+
+function failed(message: string, fix: string): Failure {
+  return failure('SUB_HUB_LISTEN', visible(message, MESSAGE_LENGTH_MAX), fix);
+}
+
+const REFUSALS = {
+  host: refused(403, 'the Host is not this hub'),
+  origin: refused(403, 'a hub does not speak to web pages'),
+  token: refused(401, 'the token is missing or wrong'),
+};
+
+/** On a Unix socket the file system admits; only pages of a browser are kept out. */
+function hubGuard(
+  server: Server,
+  listen: HubListen,
+): (request: IncomingMessage) => HubRefusal | undefined {
+  if (listen.kind === 'unix') {
+    return (request) => (isFromPage(request) ? REFUSALS.origin : undefined);
+  }
+  const port = (): number => {
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  };
+  const guard = loopbackGuard({ token: listen.token, port });
+  return (request) => {
+    const check = guard(request);
+    return check && REFUSALS[check];
+  };
+}
+
+/** A request that is no HTTP, too slow or too long gets a short answer, and its connection ends. */
+function refuseClient({ metrics }: HubServing, error: Error, socket: Duplex): void {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const status = statusOf(code);
+  const isOverflow = code === 'HPE_HEADER_OVERFLOW';
+  const isTimeout = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const status = isOverflow ? 431 : isTimeout ? 408 : 400;
   metrics.refused(status);
-  const text = errorText(status, 'the request is malformed or incomplete');
+  const text = errorText(refused(status, 'the request is malformed or incomplete'));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`;
   const fields = `Content-Type: application/json\r\nContent-Length: ${text.length}`;
   // Without waiting for the other side: it may never end.
   socket.end(`${head}\r\nConnection: close\r\n${fields}\r\n\r\n${text}`, () => socket.destroy());
-}
-
-function statusOf(code: unknown): RefusalStatus {
-  if (code === 'HPE_HEADER_OVERFLOW') return 431;
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
 }
 
 async function closeServer(server: Server, closeMs: number): Promise<void> {

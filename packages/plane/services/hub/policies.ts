@@ -30,13 +30,11 @@ export interface HubPolicy {
   readonly taintFor: (identity: Identity) => TaintRules | undefined;
 }
 
-type Taken = { readonly ok: true } | { readonly ok: false; readonly reason: string };
-
 export class Policies {
   readonly #options: PoliciesOptions;
   readonly #byHash = new Map<string, HubPolicy>();
   readonly #countersById = new Map<string, Counters>();
-  readonly #opening = new Map<string, Promise<Taken>>();
+  readonly #opening = new Map<string, Promise<string | undefined>>();
 
   constructor(options: PoliciesOptions) {
     this.#options = options;
@@ -50,12 +48,12 @@ export class Policies {
     return found;
   }
 
-  /** Verifies, compiles and keeps a sealed snapshot. */
-  async take(file: unknown, hash: string): Promise<Taken> {
+  /** Verifies, compiles and keeps a sealed snapshot; a text says why it is not taken. */
+  async take(file: unknown, hash: string): Promise<string | undefined> {
     // Shims that start together send the same policy at the same time.
     const opening = this.#opening.get(hash);
-    if (opening !== undefined && (await opening).ok) return { ok: true };
-    if (this.#byHash.has(hash)) return { ok: true };
+    if (opening !== undefined && (await opening) === undefined) return undefined;
+    if (this.#byHash.has(hash)) return undefined;
     const mine = this.#open(file);
     this.#opening.set(hash, mine);
     try {
@@ -65,18 +63,11 @@ export class Policies {
     }
   }
 
-  async #open(file: unknown): Promise<Taken> {
-    const { sha256, verifier } = this.#options;
-    const snapshot = await openSnapshot(file, {
-      sha256,
-      ...(verifier !== undefined && { verifier }),
-    });
-    if (isFailure(snapshot)) return { ok: false, reason: `${snapshot.message} [${snapshot.code}]` };
+  async #open(file: unknown): Promise<string | undefined> {
+    const snapshot = await openSnapshot(file, this.#options);
+    if (isFailure(snapshot)) return `${snapshot.message} [${snapshot.code}]`;
     const counters = this.#countersFor(snapshot);
-    if (counters === undefined) {
-      const reason = `the run has ${this.#countersById.size} policies already`;
-      return { ok: false, reason };
-    }
+    if (counters === undefined) return `the run has ${this.#countersById.size} policies already`;
     const production = withProfile(snapshot, 'production');
     const development = withProfile(snapshot, 'development');
     this.#byHash.set(snapshot.ref.policy_hash, {
@@ -89,7 +80,7 @@ export class Policies {
       if (this.#byHash.size <= this.#options.policiesMax) break;
       this.#byHash.delete(oldest);
     }
-    return { ok: true };
+    return undefined;
   }
 
   #countersFor(snapshot: Snapshot): Counters | undefined {

@@ -11,27 +11,37 @@ export interface AskedCall {
   readonly limits: EvaluateRequest['limits'];
 }
 
-type ReadCall =
-  | { readonly ok: true; readonly asked: AskedCall }
-  | { readonly ok: false; readonly message: string };
+const NEEDED = [
+  'call_id',
+  'policy_hash',
+  'tool_name',
+  'args_hash',
+  'bytes_in',
+  'identity',
+] as const;
 
-/** Only tool calls are decided here, and only with all that a rule may look at. */
-export function readCall(request: EvaluateRequest, runId: string): ReadCall {
+type CompleteRequest = EvaluateRequest & Required<Pick<EvaluateRequest, (typeof NEEDED)[number]>>;
+
+/** Only tool calls are decided here, and only with all that a rule may look at; a text says why not. */
+export function readCall(request: EvaluateRequest, runId: string): AskedCall | string {
   const { direction, message_type, method } = request;
   if (direction !== 'agent_to_server' || message_type !== 'request' || method !== 'tools/call') {
-    return refused('only requests of tools/call by the agent are decided here');
+    return 'only requests of tools/call by the agent are decided here';
   }
-  if (request.run_id !== runId) return refused('the call is not of the run of this hub');
-  const { call_id, policy_hash, tool_name, args_hash, bytes_in, identity } = request;
-  if (call_id === undefined) return missing('call_id');
-  if (policy_hash === undefined) return missing('policy_hash');
-  if (tool_name === undefined) return missing('tool_name');
-  if (args_hash === undefined) return missing('args_hash');
-  if (bytes_in === undefined) return missing('bytes_in');
-  if (identity === undefined) return missing('identity');
-  const inspected = readArgs(request.params, tool_name);
-  if (!inspected.ok) return inspected;
-  const { args } = inspected;
+  if (request.run_id !== runId) return 'the call is not of the run of this hub';
+  if (!isComplete(request)) {
+    return `\`${NEEDED.find((field) => request[field] === undefined)}\` is missing`;
+  }
+  const { tool_name, args_hash, bytes_in, identity, params } = request;
+  // No parameters at all mean that nobody has inspected them; no arguments mean that there are none.
+  let args: JsonObject | undefined;
+  if (params !== undefined) {
+    if (!isObject(params)) return '`params` must be an object';
+    if (params['name'] !== tool_name) return '`params.name` is not `tool_name`';
+    const given = params['arguments'] ?? {};
+    if (!isJsonObject(given)) return '`params.arguments` must be an object';
+    args = given;
+  }
   const { approved = [], beside, round, limits } = request;
   const call: Call = {
     identity: { ...identity, run_id: runId },
@@ -43,32 +53,14 @@ export function readCall(request: EvaluateRequest, runId: string): ReadCall {
     ...(approved.length > 0 && { approved }),
     round,
   };
-  const asked = { callId: call_id, policyHash: policy_hash, call, beside, limits };
-  return { ok: true, asked };
+  return { callId: request.call_id, policyHash: request.policy_hash, call, beside, limits };
 }
 
-type ReadArgs =
-  | { readonly ok: true; readonly args?: JsonObject }
-  | { readonly ok: false; readonly message: string };
-
-/** No parameters at all mean that nobody has inspected them; no arguments mean that there are none. */
-function readArgs(params: unknown, toolName: string): ReadArgs {
-  if (params === undefined) return { ok: true };
-  if (!isObject(params)) return refused('`params` must be an object');
-  if (params['name'] !== toolName) return refused('`params.name` is not `tool_name`');
-  const args = params['arguments'] ?? {};
-  return isJsonObject(args) ? { ok: true, args } : refused('`params.arguments` must be an object');
+function isComplete(request: EvaluateRequest): request is CompleteRequest {
+  return NEEDED.every((field) => request[field] !== undefined);
 }
 
 /** An object that JSON.parse has made holds nothing but JSON. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
-}
-
-function missing(field: string): { readonly ok: false; readonly message: string } {
-  return refused(`\`${field}\` is missing`);
-}
-
-function refused(message: string): { readonly ok: false; readonly message: string } {
-  return { ok: false, message };
 }

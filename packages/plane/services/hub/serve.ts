@@ -1,96 +1,190 @@
 // One HTTP request at a hub: admitted, read, answered.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type EvaluateResponse,
+  type HealthResponse,
+  HUB_ENDPOINTS,
+  isObject,
+  type JsonValue,
+  type Mismatch,
+  PACK_VERSION,
+  type Parsed,
+  parseEvaluateRequest,
+  parseHeartbeatRequest,
+  parseObserveRequest,
+  parseResultRequest,
+  parseTerminateRequest,
+} from '@subluminal/contracts';
+import { visible } from '@subluminal/core/visible';
 import type { ConnectionGate } from '../../os/index.ts';
-import { bodyReader } from './body.ts';
-import type { HubGuard } from './listen.ts';
-import { Metrics, type RefusalStatus } from './metrics.ts';
-import { type HubAnswerBody, hubRoutes, type Route } from './routes.ts';
-import type { Hub, ServerLimits } from './types.ts';
+import { type BodyLimits, bodyReader } from './body.ts';
+import { type Hub, type HubRefusal, refused } from './hub.ts';
+import { type CallLabel, Metrics } from './metrics.ts';
 
 interface ServeOptions {
   readonly hub: Hub;
-  readonly guard: HubGuard;
+  /** Why a request is refused; undefined when it may be answered. */
+  readonly guard: (request: IncomingMessage) => HubRefusal | undefined;
   readonly gate: ConnectionGate;
-  readonly limits: ServerLimits;
+  readonly limits: BodyLimits & { readonly requestsMax: number };
 }
 
-export interface Serving {
-  readonly metrics: Metrics;
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Makes a value that is sent as JSON, or a text that is sent as it is. */
+  readonly answer: (body: unknown) => object | string | Promise<object>;
+}
+
+const MESSAGE_LENGTH_MAX = 300;
+const BROKEN = refused(500, 'the hub has failed');
+const BUSY = refused(503, 'the hub has too much to do');
+const [TASK_PREFIX = ''] = HUB_ENDPOINTS.task.path.split('{', 1);
+
+export class HubServing {
+  readonly metrics = new Metrics();
+  readonly #options: ServeOptions;
+  /** By their paths. */
+  readonly #routes = new Map<string, Route>();
+  readonly #readBody: ReturnType<typeof bodyReader>;
+  #requests = 0;
+  #isStopping = false;
+
+  constructor(options: ServeOptions) {
+    const { hub, limits } = options;
+    this.#options = options;
+    this.#readBody = bodyReader(limits);
+    const route = (name: keyof typeof HUB_ENDPOINTS, answer: Route['answer']): void => {
+      const { method, path } = HUB_ENDPOINTS[name];
+      this.#routes.set(path, { method, answer });
+    };
+    route('health', () => healthOf(hub));
+    route('evaluate', (body) => evaluate(hub, body));
+    route('policy', (body) => hub.policy(body));
+    route(
+      'observe',
+      reading(parseObserveRequest, (request) => hub.observe(request)),
+    );
+    route(
+      'heartbeat',
+      reading(parseHeartbeatRequest, (request) => hub.heartbeat(request)),
+    );
+    route(
+      'result',
+      reading(parseResultRequest, (request) => hub.result(request)),
+    );
+    route(
+      'terminate',
+      reading(parseTerminateRequest, (request) => hub.terminate(request)),
+    );
+    // No call waits for a person here, so no task is known.
+    route('task', () => refused(404, 'there is no such task'));
+    route('metrics', () => this.metrics.text(hub));
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    this.#requests++;
+    response.once('close', () => {
+      this.#requests--;
+    });
+    void this.#answer(request)
+      .catch(() => BROKEN)
+      .then((answer) => {
+        if (answer === undefined) return response.destroy();
+        if (isRefusal(answer)) this.metrics.refused(answer.status);
+        // A connection with an unread rest on it is of no more use.
+        return write(response, answer, this.#isStopping || !request.complete);
+      });
+  }
+
   /** From now on each connection ends with its answer. */
-  stop(): void;
-}
+  stop(): void {
+    this.#isStopping = true;
+  }
 
-const BROKEN: HubAnswerBody = { kind: 'refused', status: 500, message: 'the hub has failed' };
-const BUSY: HubAnswerBody = { kind: 'refused', status: 503, message: 'the hub has too much to do' };
-
-export function serving({ hub, guard, gate, limits }: ServeOptions): Serving {
-  const metrics = new Metrics();
-  const routeOf = hubRoutes(hub, () => metrics.text(hub));
-  const readBody = bodyReader(limits);
-  let requests = 0;
-  let isStopping = false;
-
-  const answerTo = async (request: IncomingMessage): Promise<HubAnswerBody | undefined> => {
+  async #answer(request: IncomingMessage): Promise<object | string | undefined> {
+    const { guard, gate, limits } = this.#options;
     const refusal = guard(request);
-    if (refusal !== undefined) return { kind: 'refused', ...refusal };
+    if (refusal !== undefined) return refusal;
     if (!gate.admit(request.socket)) return undefined;
-    if (requests > limits.requestsMax) return BUSY;
-    const found = findRoute(request);
-    if ('kind' in found) return found;
-    if (found.method === 'GET') return found.answer();
+    if (this.#requests > limits.requestsMax) return BUSY;
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    const isTask = path.startsWith(TASK_PREFIX) && path !== TASK_PREFIX;
+    const route = this.#routes.get(isTask ? HUB_ENDPOINTS.task.path : path);
+    if (route === undefined) return refused(404, 'no such endpoint');
+    if (request.method !== route.method) return refused(405, `use ${route.method}`);
+    if (route.method === 'GET') return route.answer(undefined);
     const startedMs = performance.now();
-    const body = await readBody(request);
+    const body = await this.#readBody(request);
     if (body.kind === 'aborted') return undefined;
     if (body.kind === 'busy') return BUSY;
-    if (body.kind === 'too_large') return tooLarge(limits.bodyBytesMax);
-    if (body.kind === 'malformed') return { ...body, kind: 'refused', status: 400 };
-    const answer = await found.answer(body.value);
-    if (answer.kind === 'json' && answer.call !== undefined) {
-      metrics.evaluated(answer.call, (performance.now() - startedMs) / 1_000);
+    if (body.kind === 'refused') return body;
+    const answer = await route.answer(body.value);
+    if (isEvaluated(answer)) {
+      this.metrics.evaluated(labelOf(answer), (performance.now() - startedMs) / 1_000);
     }
     return answer;
-  };
+  }
+}
 
-  const findRoute = (request: IncomingMessage): Route | HubAnswerBody => {
-    const [path = ''] = (request.url ?? '').split('?', 1);
-    const route = routeOf(path);
-    if (route === undefined) return { kind: 'refused', status: 404, message: 'no such endpoint' };
-    if (request.method === route.method) return route;
-    return { kind: 'refused', status: 405, message: `use ${route.method}` };
-  };
+function isRefusal(answer: object | string): answer is HubRefusal {
+  return typeof answer === 'object' && 'kind' in answer && answer.kind === 'refused';
+}
 
-  return {
-    metrics,
-    handle(request, response) {
-      requests++;
-      response.once('close', () => {
-        requests--;
-      });
-      void answerTo(request)
-        .catch(() => BROKEN)
-        .then((answer) => {
-          if (answer === undefined) return response.destroy();
-          if (answer.kind === 'refused') metrics.refused(answer.status);
-          return write(response, answer, isStopping || !request.complete);
-        });
-    },
-    stop() {
-      isStopping = true;
-    },
+function isEvaluated(answer: object | string): answer is EvaluateResponse {
+  return typeof answer === 'object' && 'decision' in answer;
+}
+
+function labelOf({ decision, needs_policy }: EvaluateResponse): CallLabel {
+  if (needs_policy === true) return 'needs_policy';
+  return decision === 'forward' ? 'forward' : 'deny';
+}
+
+function healthOf(hub: Hub): HealthResponse {
+  const judges = hub.judges.length === 0 ? {} : { judges: hub.judges };
+  const status = hub.isStopping ? 'stopping' : 'ok';
+  return { status, v: PACK_VERSION, ...judges, ...hub.terms };
+}
+
+/**
+ * The parameters are left out of the check: JSON.parse has made them, the bounds of the body hold,
+ * and a call with very many parts must be decided like any other.
+ */
+function evaluate(hub: Hub, body: unknown): EvaluateResponse | HubRefusal {
+  if (!isObject(body)) return refused(400, 'the body must be an object');
+  const { params, ...rest } = body;
+  const parsed = parseEvaluateRequest(rest);
+  if (!parsed.ok) return mismatched(parsed.mismatches);
+  return hub.evaluate(isJson(params) ? { ...parsed.value, params } : parsed.value);
+}
+
+/** A value that JSON.parse has made is JSON, if it is there at all. */
+function isJson(value: unknown): value is JsonValue {
+  return value !== undefined;
+}
+
+function reading<T>(
+  parse: (value: unknown) => Parsed<T>,
+  handle: (request: T) => object,
+): (body: unknown) => object {
+  return (body) => {
+    const parsed = parse(body);
+    return parsed.ok ? handle(parsed.value) : mismatched(parsed.mismatches);
   };
 }
 
-function tooLarge(bytesMax: number): HubAnswerBody {
-  return { kind: 'refused', status: 413, message: `a body has at most ${bytesMax} bytes` };
+function mismatched([first]: readonly Mismatch[]): HubRefusal {
+  const where = first === undefined || first.path.length === 0 ? 'the top' : first.path.join('.');
+  return refused(400, visible(`at ${where}: expected ${first?.expected}`, MESSAGE_LENGTH_MAX));
 }
 
-/** A connection with an unread rest on it is of no more use. */
-function write(response: ServerResponse, answer: HubAnswerBody, isLast: boolean): void {
-  const { status, type, text } = rendered(answer);
+function write(response: ServerResponse, answer: object | string, isLast: boolean): void {
+  const refusal = isRefusal(answer) ? answer : undefined;
+  const status = refusal?.status ?? 200;
+  const isText = typeof answer === 'string';
+  const text = isText ? answer : refusal ? errorText(refusal) : JSON.stringify(answer);
   response.sendDate = false;
   response.writeHead(status, {
-    'content-type': type,
+    'content-type': isText ? 'text/plain; version=0.0.4; charset=utf-8' : 'application/json',
     'content-length': Buffer.byteLength(text),
     ...(status === 405 && { allow: text.includes('POST') ? 'POST' : 'GET' }),
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
@@ -99,25 +193,6 @@ function write(response: ServerResponse, answer: HubAnswerBody, isLast: boolean)
   response.end(text);
 }
 
-function rendered(answer: HubAnswerBody): {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-} {
-  switch (answer.kind) {
-    case 'json':
-      return { status: 200, type: 'application/json', text: JSON.stringify(answer.value) };
-    case 'text':
-      return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: answer.text };
-    case 'refused':
-      return {
-        status: answer.status,
-        type: 'application/json',
-        text: errorText(answer.status, answer.message),
-      };
-  }
-}
-
-export function errorText(status: RefusalStatus, message: string): string {
+export function errorText({ status, message }: HubRefusal): string {
   return JSON.stringify({ error: { status, message } });
 }

@@ -3,10 +3,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { sha256 } from '../../os/crypto/index.ts';
-import { createHub } from './hub.ts';
+import { Hub, type HubLimits } from './hub.ts';
 import { Metrics } from './metrics.ts';
 import { RUN } from './testing/scenario.ts';
-import type { HubLimits } from './types.ts';
 
 const PREFIXES = ['subluminal_', 'thoughtgate_stdio_'];
 const NOTHING: ShimCounts = {
@@ -19,7 +18,7 @@ const NOTHING: ShimCounts = {
 
 function makeHub(limits: Partial<HubLimits> = {}) {
   let nowMs = 0;
-  const hub = createHub({ runId: RUN, nowMs: () => nowMs, sha256, limits });
+  const hub = new Hub({ runId: RUN, nowMs: () => nowMs, sha256, limits });
   const beat = (server_id: string, counts: Partial<ShimCounts>, more: object = {}) =>
     hub.heartbeat({ server_id, run_id: RUN, counts: { ...NOTHING, ...counts }, ...more });
   const lines = () => new Metrics().text(hub).split('\n');

@@ -1,33 +1,23 @@
-// The metrics of servers for Prometheus, each under our name and under the one that the wrapper's
-// specification gave it.
+// The metrics of the servers of a run, and the text format of Prometheus.
 import { SERVER_STATES, type ServerTotal, type ServerTotals } from './server-totals.ts';
 
-const PREFIXES = ['subluminal_', 'thoughtgate_stdio_'] as const;
+type Labels = { readonly [label: string]: string | number };
+/** Labels, a value, and what the name of the family goes on with, as in `_count`. */
+type Sample = readonly [Labels, number, string?];
 
-interface Sample {
-  /** What the name of the family goes on with, as in `_count`. */
-  readonly suffix?: string;
-  readonly labels: { readonly [label: string]: string };
-  readonly value: number;
-}
-
-interface Family {
+export interface Family {
   readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'summary';
+  readonly type: 'counter' | 'gauge' | 'summary' | 'histogram';
   readonly help: string;
   readonly samples: readonly Sample[];
 }
 
-export function serverMetrics(totals: ServerTotals): readonly string[] {
-  const servers = [...totals.servers];
+export function serverFamilies(totals: ServerTotals): readonly Family[] {
   const each = (samplesOf: (total: ServerTotal) => readonly Sample[]): readonly Sample[] =>
-    servers.flatMap(([server_id, total]) =>
-      samplesOf(total).map(({ labels, ...rest }) => ({
-        ...rest,
-        labels: { server_id, ...labels },
-      })),
+    [...totals.servers].flatMap(([server_id, total]) =>
+      samplesOf(total).map(([labels, ...rest]): Sample => [{ server_id, ...labels }, ...rest]),
     );
-  const families: readonly Family[] = [
+  return [
     {
       name: 'messages_total',
       type: 'counter',
@@ -45,7 +35,7 @@ export function serverMetrics(totals: ServerTotals): readonly string[] {
       type: 'counter',
       help: 'Messages that broke a rule of the protocol.',
       samples: each(({ framingErrors }) =>
-        [...framingErrors].map(([error_type, value]) => ({ labels: { error_type }, value })),
+        [...framingErrors].map(([error_type, value]) => [{ error_type }, value]),
       ),
     },
     {
@@ -53,7 +43,7 @@ export function serverMetrics(totals: ServerTotals): readonly string[] {
       type: 'gauge',
       help: 'Servers in this state.',
       samples: each(({ states }) =>
-        SERVER_STATES.map((state) => ({ labels: { state }, value: states.get(state) ?? 0 })),
+        SERVER_STATES.map((state) => [{ state }, states.get(state) ?? 0]),
       ),
     },
     {
@@ -61,18 +51,17 @@ export function serverMetrics(totals: ServerTotals): readonly string[] {
       type: 'summary',
       help: 'How long calls have waited for a person.',
       samples: each(({ approvals }) => [
-        { suffix: '_sum', labels: {}, value: approvals.waitedMs / 1_000 },
-        { suffix: '_count', labels: {}, value: approvals.count },
+        [{}, approvals.waitedMs / 1_000, '_sum'],
+        [{}, approvals.count, '_count'],
       ]),
     },
     {
       name: 'active_servers',
       type: 'gauge',
       help: 'Servers that run now.',
-      samples: [{ labels: {}, value: totals.active }],
+      samples: [[{}, totals.active]],
     },
   ];
-  return PREFIXES.flatMap((prefix) => families.flatMap((family) => linesOf(prefix, family)));
 }
 
 /** Counts by two labels. */
@@ -82,28 +71,26 @@ function nested(
   counts: { readonly [name: string]: ReadonlyMap<string, number> },
 ): readonly Sample[] {
   return Object.entries(counts).flatMap(([first, values]) =>
-    [...values].map(([second, value]) => ({
-      labels: { [outer]: first, [inner]: second },
-      value,
-    })),
+    [...values].map(([second, value]): Sample => [{ [outer]: first, [inner]: second }, value]),
   );
 }
 
-function linesOf(prefix: string, { name, type, help, samples }: Family): readonly string[] {
-  const full = `${prefix}${name}`;
+export function familyLines(prefix: string, family: Family): readonly string[] {
+  const name = `${prefix}${family.name}`;
   return [
-    `# HELP ${full} ${help}`,
-    `# TYPE ${full} ${type}`,
-    ...samples.map(({ suffix = '', labels, value }) => `${full}${suffix}${shown(labels)} ${value}`),
+    `# HELP ${name} ${family.help}`,
+    `# TYPE ${name} ${family.type}`,
+    ...family.samples.map(
+      ([labels, value, suffix = '']) => `${name}${suffix}${labelText(labels)} ${value}`,
+    ),
   ];
 }
 
-function shown(labels: Sample['labels']): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+/** Escapes values as the text format demands. */
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([label, value]) => {
+    const text = String(value).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+    return `${label}="${text.replaceAll('\n', '\\n')}"`;
+  });
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
-}
-
-/** As the text format wants it. */
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

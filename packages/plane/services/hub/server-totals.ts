@@ -72,22 +72,7 @@ export class ServerTotals {
 
   copy(): ServerTotals {
     const copy = new ServerTotals(this.#named);
-    for (const [name, total] of this.#servers) {
-      const { messages, decisions, framingErrors, states, approvals } = total;
-      copy.#servers.set(name, {
-        messages: {
-          agent_to_server: new Map(messages.agent_to_server),
-          server_to_agent: new Map(messages.server_to_agent),
-        },
-        decisions: {
-          production: new Map(decisions.production),
-          development: new Map(decisions.development),
-        },
-        framingErrors: new Map(framingErrors),
-        states: new Map(states),
-        approvals: { ...approvals },
-      });
-    }
+    for (const [name, total] of this.#servers) copy.#servers.set(name, structuredClone(total));
     return copy;
   }
 

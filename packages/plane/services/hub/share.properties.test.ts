@@ -2,7 +2,7 @@ import { decide, initialState } from '@subluminal/core/policy';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
-import { createHub } from './hub.ts';
+import { Hub } from './hub.ts';
 import { Crew } from './testing/crew.ts';
 import { budget, HASH, policyOf, RUN, requestOf, type SealedPolicy } from './testing/scenario.ts';
 
@@ -83,7 +83,7 @@ describe('what the shims of a run have counted', () => {
     );
     await fc.assert(
       fc.asyncProperty(steps, async (taken) => {
-        const hub = createHub({ runId: RUN, nowMs: () => 0, sha256, limits: { policiesMax: 2 } });
+        const hub = new Hub({ runId: RUN, nowMs: () => 0, sha256, limits: { policiesMax: 2 } });
         const other = await policyOf([], { policy_id: 'other' });
         const left = new Map([
           ['both', 9],
@@ -103,7 +103,7 @@ describe('what the shims of a run have counted', () => {
             return calls > 0;
           });
           const decision = passes.every(Boolean) ? 'forward' : 'deny';
-          for (const answer of answers) expect(answer).toMatchObject({ response: { decision } });
+          for (const answer of answers) expect(answer).toMatchObject({ decision });
         }
       }),
       { numRuns: 100 },

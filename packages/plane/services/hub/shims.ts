@@ -6,7 +6,24 @@ import {
   type ShimSummary,
 } from '@subluminal/contracts';
 import { type ServerState, ServerTotals } from './server-totals.ts';
-import type { ShimStatus, UnlikeShim } from './types.ts';
+
+/** A shim that is looser than its run, in words. */
+export interface UnlikeShim {
+  readonly serverId: string;
+  readonly reason: string;
+  /** False: for that reason its server was not started. */
+  readonly hasStarted: boolean;
+}
+
+export interface ShimStatus {
+  readonly shimId: string;
+  readonly serverId: string;
+  readonly lastSeenMs: number;
+  readonly summary: ShimSummary | null;
+  /** `silent`: not heard of for too long, and never said goodbye. */
+  readonly state: 'live' | 'silent' | 'left';
+  readonly unlike?: UnlikeShim;
+}
 
 interface ShimsOptions {
   readonly nowMs: () => number;
@@ -183,14 +200,7 @@ function hasMore(now: ShimSummary | undefined, before: ShimSummary | null): bool
 }
 
 function add(one: ShimSummary, other: ShimSummary | null): ShimSummary {
-  if (other === null) return one;
-  return {
-    calls_total: one.calls_total + other.calls_total,
-    calls_allowed: one.calls_allowed + other.calls_allowed,
-    calls_blocked: one.calls_blocked + other.calls_blocked,
-    calls_throttled: one.calls_throttled + other.calls_throttled,
-    errors_total: one.errors_total + other.errors_total,
-    calls_spared: (one.calls_spared ?? 0) + (other.calls_spared ?? 0),
-    answers_held_back: (one.answers_held_back ?? 0) + (other.answers_held_back ?? 0),
-  };
+  const sum = { ...one };
+  for (const name of SHIM_COUNTERS) sum[name] = (one[name] ?? 0) + (other?.[name] ?? 0);
+  return sum;
 }

@@ -8,7 +8,7 @@ import {
   type TaintSection,
 } from '@subluminal/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HubClient } from './client/types.ts';
+import type { HubClient } from './client/client.ts';
 import { Crew, TOKEN } from './testing/crew.ts';
 import { policyOf, requestOf, type SealedPolicy } from './testing/scenario.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Decision, EvaluateRequest } from '@subluminal/contracts';
+import { type Decision, type EvaluateRequest, isFailure } from '@subluminal/contracts';
 import { compileBundle, sealSnapshot } from '@subluminal/core/policy';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sha256 } from '../../os/crypto/index.ts';
@@ -85,14 +85,14 @@ async function asking(judge: Judge) {
     judge,
     listen: { kind: 'unix', path },
   });
-  if (hub.kind === 'failed') throw new Error(hub.message);
-  ends.push(() => hub.hub.close());
+  if (isFailure(hub)) throw new Error(hub.message);
+  ends.push(() => hub.close());
   const who = { runId: 'run-1', shimId: 's', serverId: 'git' };
   const counts = { calls_total: 0, calls_allowed: 0, calls_blocked: 0 };
   const summary = () => ({ ...counts, calls_throttled: 0, errors_total: 0 });
-  const made = createHubClient({ endpoint: hub.hub.endpoint, ...who, summary });
-  if (made.kind === 'refused') throw new Error(made.message);
-  ends.push(() => made.client.close());
+  const client = createHubClient({ endpoint: hub.endpoint, ...who, summary });
+  if (isFailure(client)) throw new Error(client.message);
+  ends.push(() => client.close());
   let calls = 0;
   return async (tool_name: string): Promise<Decision | undefined> => {
     const request: EvaluateRequest = {
@@ -110,7 +110,7 @@ async function asking(judge: Judge) {
       policy_hash: snapshot.ref.policy_hash,
       bytes_in: 2,
     };
-    const answer = await made.client.evaluate(request, () => sealSnapshot(snapshot));
+    const answer = await client.evaluate(request, () => sealSnapshot(snapshot));
     return answer.kind === 'answer' ? answer.response.call_decision : undefined;
   };
 }

@@ -12,8 +12,9 @@ import {
   type SealedPolicy,
   summaryOf,
 } from '../testing/scenario.ts';
-import { createHubClient } from './client.ts';
-import type { HubClient, Loss } from './types.ts';
+import { createHubClient, HubClient } from './client.ts';
+import { hubBodyBytesMax } from './connection.ts';
+import type { Loss } from './heartbeat.ts';
 
 let crew: Crew;
 
@@ -98,17 +99,17 @@ describe('an address', () => {
     [''],
   ])('like `%s` is refused, without telling a secret', (endpoint) => {
     const answer = made(endpoint, TOKEN);
-    expect(answer).toMatchObject({ kind: 'refused', code: 'SUB_HUB_ENDPOINT' });
+    expect(answer).toMatchObject({ kind: 'failure', code: 'SUB_HUB_ENDPOINT' });
     expect(JSON.stringify(answer)).not.toMatch(/password|a-token/);
   });
 
   it('with a port needs a token that fits a header', () => {
-    expect(made('http://127.0.0.1:80')).toMatchObject({ kind: 'refused' });
+    expect(made('http://127.0.0.1:80')).toMatchObject({ kind: 'failure' });
     const answer = made('http://127.0.0.1:80', 'secret\r\nX: y');
-    expect(answer).toMatchObject({ kind: 'refused' });
+    expect(answer).toMatchObject({ kind: 'failure' });
     expect(JSON.stringify(answer)).not.toContain('secret');
-    expect(made('http://127.0.0.1:80', TOKEN).kind).toBe('client');
-    expect(made('http://localhost:80/', TOKEN).kind).toBe('client');
+    expect(made('http://127.0.0.1:80', TOKEN)).toBeInstanceOf(HubClient);
+    expect(made('http://localhost:80/', TOKEN)).toBeInstanceOf(HubClient);
   });
 });
 
@@ -289,12 +290,30 @@ describe('a call', () => {
     expect(await decisions(client, policy, 1)).toEqual(['forward']);
   });
 
+  it('that the shim may inspect gets through, up to the inspection limit that the run has set', async () => {
+    const inspectBytesMax = 4 * 1_048_576;
+    await crew.hub({ inspectBytesMax });
+    const policy = await policyOf([]);
+    // `1e20,` is written out as 21 digits and a comma.
+    const numbers = Array.from({ length: inspectBytesMax / 6 }, () => 1e20);
+    const large = requestOf(policy, { params: { name: 'tool', arguments: { numbers } } });
+    expect(JSON.stringify(large).length).toBeGreaterThan(hubBodyBytesMax());
+    const limits = { totalMs: 30_000 };
+    const [strict, fitting] = [crew.client({ limits }), crew.client({ limits, inspectBytesMax })];
+    expect(await strict.evaluate(large, sealed(policy))).toMatchObject({ kind: 'unavailable' });
+    expect(await fitting.evaluate(large, sealed(policy))).toMatchObject({ kind: 'answer' });
+  });
+
+  it('has a bound, however high the inspection limit is set', () => {
+    expect(hubBodyBytesMax(64 * 1_048_576)).toBe(256 * 1_048_576);
+  });
+
   it('is unavailable at once when too many wait already', async () => {
     await impostor(() => {});
     const policy = await policyOf([]);
     const client = crew.client({ limits: { queueMax: 2, totalMs: 100 } });
     const said = await decisions(client, policy, 3);
-    expect(said[2]).toBe('too many calls wait for the hub');
+    expect(said[2]).toBe('too many requests wait for the hub');
   });
 });
 
@@ -373,7 +392,7 @@ describe('a hub that is gone', () => {
       attempts++;
       socket.destroy();
     });
-    expect(await crew.client({ limits: { readiness } }).ready()).toMatchObject({
+    expect(await crew.client({ limits: readiness }).ready()).toMatchObject({
       kind: 'unavailable',
       code: 'SUB_HUB_DOWN',
       reason: matching(/cannot be reached/),
@@ -383,7 +402,7 @@ describe('a hub that is gone', () => {
 
   it('is given up on when time is up, however few attempts that were', async () => {
     const readiness = { attemptsMax: 1_000, backoffFirstMs: 600_000, backoffMaxMs: 600_000 };
-    const client = crew.client({ limits: { readiness, readyMs: 50 } });
+    const client = crew.client({ limits: { ...readiness, readyMs: 50 } });
     expect(await client.ready()).toMatchObject({ kind: 'unavailable', code: 'SUB_HUB_DOWN' });
   });
 
@@ -399,7 +418,7 @@ describe('a hub that is gone', () => {
 
   it('is no longer waited for when the client is closed', async () => {
     const client = crew.client({
-      limits: { readiness: { attemptsMax: 2, backoffFirstMs: 600_000, backoffMaxMs: 600_000 } },
+      limits: { attemptsMax: 2, backoffFirstMs: 600_000, backoffMaxMs: 600_000 },
     });
     const ready = client.ready();
     client.close();

@@ -1,70 +1,139 @@
 // A shim's way to the hub of its run.
-
+import { setTimeout as delay } from 'node:timers/promises';
 import {
+  definedFields,
   type EvaluateRequest,
+  type EvaluateResponse,
+  type Failure,
+  type HealthResponse,
   type HeartbeatRequest,
   HUB_HEARTBEAT_INTERVAL_MS,
+  HUB_OBSERVED_CHARS_MAX,
   HUB_READINESS,
   HUB_TIMEOUTS,
   HUB_UNLIKE_LENGTH_MAX,
-  MAX_INSPECT_BYTES,
+  isFailure,
+  type ObserveRequest,
+  type Parsed,
+  parseEvaluateResponse,
+  parseHealthResponse,
   parseHeartbeatResponse,
+  parseObserveResponse,
+  parsePolicyResponse,
   type ResultRequest,
+  type ShimCounts,
   type ShimSummary,
   type SnapshotFile,
   type TerminateRequest,
 } from '@subluminal/contracts';
 import { awaitsResult } from '@subluminal/core/policy';
-import { ask, unavailable } from './ask.ts';
+import { visible } from '@subluminal/core/visible';
+import {
+  Connection,
+  hubBodyBytesMax,
+  REASON_LENGTH_MAX,
+  type Unread,
+  unread,
+} from './connection.ts';
 import { readEndpoint, type Target } from './endpoint.ts';
-import { Heartbeat } from './heartbeat.ts';
-import { Line, type Unread } from './line.ts';
-import { tellOf } from './observe.ts';
-import { waitForHub } from './ready.ts';
-import type {
-  Evaluated,
-  HubClient,
-  HubClientLimits,
-  HubClientMade,
-  HubClientOptions,
-  HubReadiness,
-  Observed,
-} from './types.ts';
+import { Heartbeat, type Loss } from './heartbeat.ts';
 
-/** As much as a hub takes. */
-const BODY_BYTES_MAX = 8 * MAX_INSPECT_BYTES + 2 * 1024 * 1024;
-
-const LIMITS: HubClientLimits = {
+const LIMITS = {
   heartbeatMs: HUB_HEARTBEAT_INTERVAL_MS,
+  /** The pause after a heartbeat that failed; shorter, so that a loss is noticed soon. */
   heartbeatRetryMs: 1_000,
+  /** The pause before checking again that nobody listens. */
   goneRetryMs: 200,
+  /** So many heartbeats in a row must fail before the hub counts as lost. */
   missesMax: 3,
   ...HUB_TIMEOUTS.evaluate,
+  /** How long the hub may take to read an answer of the server. */
   observeMs: HUB_TIMEOUTS.observe.totalMs,
-  readiness: HUB_READINESS,
+  ...HUB_READINESS,
+  /** How long `ready` waits for the hub, however few attempts that were. */
   readyMs: 60_000,
+  /** Requests that wait for their turn, and forwarded calls that wait for their result. */
   queueMax: 10_000,
-  requestBytesMax: BODY_BYTES_MAX,
-  responseBytesMax: BODY_BYTES_MAX,
 };
 
-const FULL: Unread = { reason: 'too much waits for the hub', status: 0, gone: false };
+type LimitName = keyof typeof LIMITS | 'requestBytesMax' | 'responseBytesMax';
+type HubClientLimits = { readonly [N in LimitName]: number };
 
-/** Each request of these has the same answer. */
+export interface HubClientOptions {
+  /** `unix:/path` or `http://127.0.0.1:PORT`. */
+  readonly endpoint: string;
+  /** Needed with `http:`. */
+  readonly token?: string;
+  readonly runId: string;
+  readonly shimId: string;
+  readonly serverId: string;
+  /** What the shim has counted so far; goes with each heartbeat. */
+  readonly summary: () => ShimSummary;
+  /** The same for its metrics; goes with each heartbeat, and with the goodbye. */
+  readonly counts?: () => ShimCounts | undefined;
+  /** The hub wants its shims to finish and stop. Called once. */
+  readonly onShutdown?: () => void;
+  /**
+   * The hub does not answer. Called once, again when it turns out to be gone, and again when it had
+   * come back and is lost again.
+   */
+  readonly onLost?: (loss: Loss) => void;
+  /** Warns the operator, for example of a result that could not be reported. */
+  readonly warn?: (text: string) => void;
+  /** The largest call that the shim inspects; the hub must have the same. */
+  readonly inspectBytesMax?: number;
+  readonly limits?: Partial<HubClientLimits>;
+}
+
+/** `unavailable`: nobody has decided; the profile says what that means. */
+export type Evaluated =
+  | { readonly kind: 'answer'; readonly response: EvaluateResponse }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** An answer of this shim's server. */
+type Observed = Pick<ObserveRequest, 'policy_hash' | 'call_id' | 'tool_name' | 'text'>;
+
+/** What holds in the run, as its host says. */
+export type RunTerms = Pick<
+  HealthResponse,
+  'profile' | 'policy_hash' | 'policy_reload' | 'settings'
+>;
+
+export type HubReadiness =
+  /** `judges`: who decides at the hub beside the rules, so that every call must be asked for. */
+  | { readonly kind: 'ready'; readonly judges: readonly string[]; readonly terms: RunTerms }
+  | { readonly kind: 'unavailable'; readonly code: 'SUB_HUB_DOWN'; readonly reason: string };
+
+/** Requests whose answer is that of a heartbeat. */
 type HubNotice =
   | { readonly to: 'heartbeat'; readonly body: HeartbeatRequest }
   | { readonly to: 'result'; readonly body: ResultRequest }
   | { readonly to: 'terminate'; readonly body: TerminateRequest };
 
-class ShimHubClient implements HubClient {
+/** A request that the hub can answer only when it has the policy. */
+interface PolicyRequest<T> {
+  readonly to: 'evaluate' | 'observe';
+  readonly body: string;
+  readonly parse: (value: unknown) => Parsed<T>;
+  readonly untilMs: number;
+  /** How much longer it may take when the policy must be sent first. */
+  readonly policyMs: number;
+  readonly snapshotFile: () => SnapshotFile;
+}
+
+const OBSERVE_ATTEMPTS_MAX = 2;
+/** A client without access now has none in a moment either. */
+const NO_ACCESS: ReadonlySet<number> = new Set([401, 403]);
+
+export class HubClient {
   readonly #options: HubClientOptions;
   readonly #limits: HubClientLimits;
   /** Calls and their results share a connection: a result counts before the next call does. */
-  readonly #calls: Line;
-  /** All else goes by another, so that a call never waits for a heartbeat. */
-  readonly #rest: Line;
-  /** What servers answer can be long; neither a call nor a heartbeat waits for it. */
-  readonly #answers: Line;
+  readonly #calls: Connection;
+  /** Heartbeats and the like go by another, so that a call never waits for them. */
+  readonly #rest: Connection;
+  /** Answers of servers can be long; neither a call nor a heartbeat waits for them. */
+  readonly #answers: Connection;
   readonly #heartbeat: Heartbeat;
   /** Calls that a breaker of the hub waits to hear of. */
   readonly #watched = new Set<string>();
@@ -74,127 +143,147 @@ class ShimHubClient implements HubClient {
   #leaving: Promise<boolean> | undefined;
 
   constructor(options: HubClientOptions, target: Target) {
-    const limits = { ...LIMITS, ...options.limits };
+    const bytesMax = hubBodyBytesMax(options.inspectBytesMax);
+    const bodies = { requestBytesMax: bytesMax, responseBytesMax: bytesMax };
+    const limits = { ...LIMITS, ...bodies, ...options.limits };
     this.#options = options;
     this.#limits = limits;
-    this.#calls = new Line({ target, ...limits });
-    this.#rest = new Line({ target, ...limits });
-    this.#answers = new Line({ target, ...limits });
+    this.#calls = new Connection({ target, ...limits });
+    this.#rest = new Connection({ target, ...limits });
+    this.#answers = new Connection({ target, ...limits });
     this.#heartbeat = new Heartbeat({
       ...limits,
-      send: async () => {
-        const unread = await this.#tell(this.#rest, this.#beat({ summary: options.summary() }));
-        return unread && { reason: unread.reason, isGone: unread.gone };
-      },
+      send: () => this.#tell(this.#rest, this.#beat({ summary: options.summary() })),
       onLost: (loss) => options.onLost?.(loss),
     });
   }
 
-  ready(): Promise<HubReadiness> {
-    const { readiness, readyMs, totalMs } = this.#limits;
-    return waitForHub(this.#rest, { readiness, readyMs, totalMs, signal: this.#closing.signal });
+  /** Polls until the hub is healthy, with growing pauses, or gives up. */
+  async ready(): Promise<HubReadiness> {
+    const { attemptsMax, backoffFirstMs, backoffMaxMs, readyMs, totalMs } = this.#limits;
+    const { signal } = this.#closing;
+    const endMs = performance.now() + readyMs;
+    let pauseMs = backoffFirstMs;
+    let reason = '';
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      const untilMs = performance.now() + totalMs;
+      const read = await this.#rest.send({ to: 'health', untilMs, parse: parseHealthResponse });
+      if (read.ok && read.value.status === 'ok') {
+        const { judges = [], v: _version, status: _status, ...terms } = read.value;
+        return { kind: 'ready', judges, terms };
+      }
+      reason = read.ok ? 'the hub is stopping' : read.reason;
+      if (read.ok || NO_ACCESS.has(read.status) || signal.aborted) break;
+      if (attempt === attemptsMax || performance.now() + pauseMs >= endMs) break;
+      await delay(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
+      pauseMs = Math.min(2 * pauseMs, backoffMaxMs);
+    }
+    return { kind: 'unavailable', code: 'SUB_HUB_DOWN', reason };
   }
 
+  /** Registers the shim with a first heartbeat, and goes on with one every few seconds. */
   start(): void {
     this.#heartbeat.start();
   }
 
+  /**
+   * Asks for one call. Calls are asked one after the other, in the order of this method being
+   * called. The hub is given the policy when it does not have it. Never rejects.
+   */
   async evaluate(request: EvaluateRequest, snapshotFile: () => SnapshotFile): Promise<Evaluated> {
-    const { totalMs, queueMax } = this.#limits;
-    const { turns } = this.#calls;
-    if (turns.waiting >= queueMax) return unavailable('too many calls wait for the hub');
-    const untilMs = performance.now() + totalMs;
-    const asked = { request, snapshotFile, untilMs, policyMs: totalMs };
-    try {
-      const evaluated = await turns.run(() => ask(this.#calls, asked));
-      if (evaluated.kind === 'answer') this.#note(request.call_id, evaluated.response);
-      return evaluated;
-    } catch (cause) {
-      const what = cause instanceof Error ? cause.message : String(cause);
-      return unavailable(`the hub could not be asked: ${what}`);
-    }
+    const { totalMs: policyMs } = this.#limits;
+    const untilMs = performance.now() + policyMs;
+    const read = await this.#calls.inTurn(() => {
+      const body = JSON.stringify(request);
+      const times = { untilMs, policyMs, snapshotFile };
+      return sendWithPolicy(this.#calls, { to: 'evaluate', body, parse: parseEvaluated, ...times });
+    });
+    if (!read.ok) return { kind: 'unavailable', reason: read.reason };
+    this.#note(request.call_id, read.value);
+    return { kind: 'answer', response: read.value };
   }
 
-  result(callId: string, result: ResultRequest['result']): void {
+  /**
+   * Tells how a call has ended, before any later call is asked for. Sent only for calls that the
+   * hub has decided and that a breaker watches.
+   */
+  result(callId: string, result: 'ok' | 'error'): void {
     if (!this.#watched.delete(callId)) return;
     const body = { run_id: this.#options.runId, call_id: callId, result };
-    this.#tellAndWarn(this.#calls, { to: 'result', body });
+    void this.#tellOrWarn(this.#calls, { to: 'result', body });
   }
 
+  /**
+   * Tells what a server has answered; true when the hub will hold later calls against it. Tried
+   * twice: a machine under load is late, not gone. Never rejects.
+   */
   async observe(observed: Observed, snapshotFile: () => SnapshotFile): Promise<boolean> {
-    const { runId: run_id, serverId: server_id, warn } = this.#options;
-    const { observeMs: totalMs, queueMax } = this.#limits;
-    const { turns } = this.#answers;
-    const telling = { request: { run_id, server_id, ...observed }, snapshotFile, totalMs };
-    const told =
-      turns.waiting < queueMax ? await turns.run(() => tellOf(this.#answers, telling)) : FULL;
-    if ('reason' in told) {
-      warn?.(`the hub was not told (observe): ${told.reason}`);
-      return false;
-    }
-    if (told.shutdown) this.#shutdown();
-    return true;
+    const { runId: run_id, serverId: server_id } = this.#options;
+    const { observeMs: policyMs } = this.#limits;
+    const read = await this.#answers.inTurn(async () => {
+      const body = JSON.stringify({ run_id, server_id, ...bounded(observed) });
+      const message = { to: 'observe', body, parse: parseObserveResponse } as const;
+      for (let attempt = 1; ; attempt++) {
+        const times = { untilMs: performance.now() + policyMs, policyMs, snapshotFile };
+        const tried = await sendWithPolicy(this.#answers, { ...message, ...times });
+        if (tried.ok || attempt === OBSERVE_ATTEMPTS_MAX) return tried;
+      }
+    });
+    if (!read.ok) return this.#warn('observe', read);
+    if (read.value.shutdown) this.#shutdown();
+    return read.value.heard;
   }
 
+  /** Tells the hub that a rule has ended the run. */
   terminate({ code, message }: { readonly code: string; readonly message: string }): void {
     const { runId: run_id, serverId: server_id } = this.#options;
-    this.#tellAndWarn(this.#rest, { to: 'terminate', body: { run_id, code, message, server_id } });
+    const body = { run_id, code, message, server_id };
+    void this.#tellOrWarn(this.#rest, { to: 'terminate', body });
   }
 
+  /** Tells how the shim is looser than its run, in words; each heartbeat says so from now on. */
   tellUnlike(reason: string): void {
     this.#unlikeRun = reason.slice(0, HUB_UNLIKE_LENGTH_MAX);
   }
 
+  /** Says goodbye before the server has started, and why. Never rejects. */
   async refuse(reason: string): Promise<void> {
     this.tellUnlike(reason);
-    const unread = await this.#tell(this.#rest, this.#beat({ leaving: true }));
-    if (unread === undefined) return;
-    this.#options.warn?.(`the hub was not told (heartbeat): ${unread.reason}`);
+    await this.#tellOrWarn(this.#rest, this.#beat({ leaving: true }));
   }
 
+  /** Flushes what is on its way and says goodbye; false when that did not get through in time. */
   leave(summary: ShimSummary, timeoutMs: number): Promise<boolean> {
     this.#leaving ??= this.#leave(summary, timeoutMs);
     return this.#leaving;
   }
 
+  /** Drops everything at once. Calls that still wait are `unavailable`. */
   close(): void {
     this.#heartbeat.stop();
     this.#closing.abort();
-    this.#calls.close();
-    this.#rest.close();
-    this.#answers.close();
+    for (const connection of [this.#calls, this.#rest, this.#answers]) connection.close();
   }
 
   async #leave(summary: ShimSummary, timeoutMs: number): Promise<boolean> {
     this.#heartbeat.stop();
-    const goodbye = this.#calls.turns
+    const goodbye = this.#calls
       .idle()
       .then(() => this.#tell(this.#rest, this.#beat({ summary, leaving: true })));
-    const late = new Promise<'late'>((resolve) => {
-      setTimeout(resolve, timeoutMs, 'late').unref();
-    });
+    const late = delay(timeoutMs, 'late', { ref: false });
     return (await Promise.race([goodbye, late])) === undefined;
   }
 
   #beat(more: Pick<HeartbeatRequest, 'summary' | 'leaving'>): HubNotice {
     const { runId: run_id, shimId: shim_id, serverId: server_id } = this.#options;
-    const counts = this.#options.counts?.();
-    const unlike_run = this.#unlikeRun;
-    const body = {
-      server_id,
-      run_id,
-      shim_id,
-      ...more,
-      ...(counts !== undefined && { counts }),
-      ...(unlike_run !== undefined && { unlike_run }),
-    };
+    const optional = { counts: this.#options.counts?.(), unlike_run: this.#unlikeRun };
+    const body = { server_id, run_id, shim_id, ...more, ...definedFields(optional) };
     return { to: 'heartbeat', body };
   }
 
-  /** Remembers what a later result is for, and heeds the hub. */
-  #note(callId: string | undefined, response: Answered): void {
-    if (response.shutdown) this.#shutdown();
-    const { decision, trace = [] } = response;
+  /** Remembers the calls whose result the hub wants. */
+  #note(callId: string | undefined, { shutdown, decision, trace = [] }: EvaluateResponse): void {
+    if (shutdown) this.#shutdown();
     const isWatched = decision === 'forward' && trace.some(awaitsResult);
     if (!isWatched || callId === undefined) return;
     for (const oldest of this.#watched) {
@@ -204,20 +293,21 @@ class ShimHubClient implements HubClient {
     this.#watched.add(callId);
   }
 
-  #tellAndWarn(line: Line, told: HubNotice): void {
-    void this.#tell(line, told).then((unread) => {
-      if (unread !== undefined)
-        this.#options.warn?.(`the hub was not told (${told.to}): ${unread.reason}`);
-    });
+  async #tellOrWarn(connection: Connection, notice: HubNotice): Promise<void> {
+    const problem = await this.#tell(connection, notice);
+    if (problem !== undefined) this.#warn(notice.to, problem);
   }
 
-  /** Sends it when its turn has come; gives the reason when it did not get through. */
-  async #tell(line: Line, { to, body }: HubNotice): Promise<Unread | undefined> {
-    const { totalMs, queueMax } = this.#limits;
-    if (line.turns.waiting >= queueMax) return FULL;
-    const untilMs = performance.now() + totalMs;
+  #warn(to: string, { reason }: Unread): false {
+    this.#options.warn?.(`the hub was not told (${to}): ${reason}`);
+    return false;
+  }
+
+  /** Sends it when its turn has come; returns why it did not get through. */
+  async #tell(connection: Connection, { to, body }: HubNotice): Promise<Unread | undefined> {
+    const untilMs = performance.now() + this.#limits.totalMs;
     const message = { to, body: JSON.stringify(body), untilMs, parse: parseHeartbeatResponse };
-    const read = await line.turns.run(() => line.send(message));
+    const read = await connection.inTurn(() => connection.send(message));
     if (!read.ok) return read;
     if (read.value.shutdown) this.#shutdown();
     return undefined;
@@ -230,11 +320,47 @@ class ShimHubClient implements HubClient {
   }
 }
 
-type Answered = Extract<Evaluated, { readonly kind: 'answer' }>['response'];
+/** Sends a request, and once more after giving the hub the policy when it lacks it. */
+async function sendWithPolicy<T extends { readonly needs_policy?: boolean }>(
+  connection: Connection,
+  { policyMs, snapshotFile, ...message }: PolicyRequest<T>,
+): Promise<{ readonly ok: true; readonly value: T } | Unread> {
+  const first = await connection.send(message);
+  if (!first.ok || first.value.needs_policy !== true) return first;
+  const untilMs = performance.now() + policyMs;
+  const body = JSON.stringify(snapshotFile());
+  const sent = await connection.send({ to: 'policy', body, untilMs, parse: parsePolicyResponse });
+  if (!sent.ok) return sent;
+  if (!sent.value.accepted) {
+    const why = visible(sent.value.reason ?? 'no reason given', REASON_LENGTH_MAX);
+    return unread(`the hub does not take the policy: ${why}`);
+  }
+  const second = await connection.send({ ...message, untilMs });
+  const isLacking = second.ok && second.value.needs_policy === true;
+  return isLacking ? unread('the hub does not keep the policy') : second;
+}
 
-/** A client of the hub at that address; an address that may not be used is told, not thrown. */
-export function createHubClient(options: HubClientOptions): HubClientMade {
-  const read = readEndpoint(options.endpoint, options.token);
-  if (read.ok) return { kind: 'client', client: new ShimHubClient(options, read.target) };
-  return { kind: 'refused', code: 'SUB_HUB_ENDPOINT', message: read.message };
+/** An answer that contradicts itself is none: what passes was allowed, and what was allowed passes. */
+function parseEvaluated(value: unknown): Parsed<EvaluateResponse> {
+  const parsed = parseEvaluateResponse(value);
+  if (!parsed.ok) return parsed;
+  const { decision, call_decision, needs_policy } = parsed.value;
+  const isConsistent =
+    needs_policy === true
+      ? decision === 'deny'
+      : call_decision !== undefined &&
+        (decision === 'forward') === (call_decision.action === 'ALLOW');
+  return isConsistent ? parsed : { ok: false, mismatches: [] };
+}
+
+/** A hub remembers of a longer text that it did not see all of it. */
+function bounded(observed: Observed): Omit<ObserveRequest, 'run_id' | 'server_id'> {
+  if (observed.text.length <= HUB_OBSERVED_CHARS_MAX) return observed;
+  return { ...observed, text: observed.text.slice(0, HUB_OBSERVED_CHARS_MAX), partial: true };
+}
+
+/** A client of the hub at that address, or why the address may not be used. */
+export function createHubClient(options: HubClientOptions): HubClient | Failure {
+  const target = readEndpoint(options.endpoint, options.token);
+  return isFailure(target) ? target : new HubClient(options, target);
 }

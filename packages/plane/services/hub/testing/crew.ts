@@ -6,11 +6,10 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isFailure } from '@subluminal/contracts';
 import { sha256 } from '../../../os/crypto/index.ts';
-import { createHubClient } from '../client/client.ts';
-import type { HubClient, HubClientOptions } from '../client/types.ts';
-import { openHub } from '../open.ts';
-import type { OpenHubOptions, RunningHub } from '../types.ts';
+import { createHubClient, type HubClient, type HubClientOptions } from '../client/client.ts';
+import { type OpenHubOptions, openHub, type RunningHub } from '../open.ts';
 import { RUN, summaryOf } from './scenario.ts';
 
 const RUNNER = fileURLToPath(new URL('../../../../../tools/run.mjs', import.meta.url));
@@ -28,20 +27,20 @@ export class Crew {
   }
 
   async hub(options: Partial<OpenHubOptions> = {}): Promise<RunningHub> {
-    const opened = await openHub({
+    const hub = await openHub({
       runId: RUN,
       nowMs: () => Math.floor(performance.now()),
       sha256,
       listen: { kind: 'unix', path: this.socketPath },
       ...options,
     });
-    if (opened.kind === 'failed') throw new Error(opened.message);
-    this.atEnd(() => opened.hub.close());
-    return opened.hub;
+    if (isFailure(hub)) throw new Error(hub.message);
+    this.atEnd(() => hub.close());
+    return hub;
   }
 
   client(options: Partial<HubClientOptions> = {}): HubClient {
-    const made = createHubClient({
+    const client = createHubClient({
       endpoint: `unix:${this.socketPath}`,
       runId: RUN,
       shimId: 'shim',
@@ -49,9 +48,9 @@ export class Crew {
       summary: () => summaryOf(0),
       ...options,
     });
-    if (made.kind === 'refused') throw new Error(made.message);
-    this.atEnd(() => made.client.close());
-    return made.client;
+    if (isFailure(client)) throw new Error(client.message);
+    this.atEnd(() => client.close());
+    return client;
   }
 
   /** A hub in a process of its own, on the same socket. */
