@@ -1,4 +1,3 @@
-import { isFailure } from '@subluminal/contracts';
 import { grantFor } from '@subluminal/plane/approvals';
 import {
   activeGrant,
@@ -13,31 +12,29 @@ import { grantText } from '../approvals/render-approval.ts';
 import {
   badUsage,
   defineCommand,
-  flag,
+  orThrow,
   printout,
-  required,
   textOption,
   textsOption,
 } from '../input/command.ts';
-import { ID_DOC, JSON_FLAG, NOTE_OPTION } from '../input/shared-options.ts';
+import { ID_DOC, NOTE_OPTION } from '../input/shared-options.ts';
 
 export const command = defineCommand({
   description:
     'Approves exactly this call. With --run, --for or --always it also creates a grant, so that the same arguments, or those that --like, --free or --any-args allow, need no further approval; it prints in words exactly what the grant matches, and `sub grants` lists it. It needs a terminal with a person, outside of any governed run: an agent may not approve its own calls.',
-  args: { id: required(ID_DOC) },
+  args: { id: ID_DOC },
   options: {
     note: NOTE_OPTION,
-    run: flag('Grant it for the rest of this run'),
+    run: 'Grant it for the rest of this run',
     for: textOption('time', 'Grant it for this long, in any run: 30m, 2h, 1d'),
-    always: flag('Grant it until the grant is revoked'),
-    'any-args': flag('The grant covers any arguments, not only these'),
+    always: 'Grant it until the grant is revoked',
+    'any-args': 'The grant covers any arguments, not only these',
     like: textsOption(
       'name=glob',
       'The grant accepts any text that matches the glob for this argument',
     ),
     free: textsOption('name', 'The grant accepts anything for this argument, or its absence'),
-    'dry-run': flag('Print what the grant would cover, and approve nothing'),
-    json: JSON_FLAG,
+    'dry-run': 'Print what the grant would cover, and approve nothing',
   },
   examples: [
     'sub approvals approve 3f9a1c20',
@@ -52,14 +49,11 @@ export const command = defineCommand({
   },
   requires: 'terminal',
   run: async ({ args, options }, io) => {
-    const wish = readGrantFlags(options);
-    if (isFailure(wish)) return wish;
+    const wish = orThrow(readGrantFlags(options));
     const { note } = options;
     if (!options['dry-run']) return decideRequest(args.id, { state: 'approved', note, wish }, io);
-    const desk = openOwnDesk(io);
-    if (isFailure(desk)) return desk;
-    const entry = findRequest(desk, args.id);
-    if (isFailure(entry)) return entry;
+    const desk = orThrow(openOwnDesk(io));
+    const entry = orThrow(findRequest(desk, args.id));
     if (wish === undefined) {
       return badUsage(
         '--dry-run shows a grant, and none is requested.',
@@ -67,8 +61,7 @@ export const command = defineCommand({
       );
     }
     const giver = { id: desk.ports.uuid(), by: userName(), channel: TERMINAL, note };
-    const grant = grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() });
-    if (isFailure(grant)) return grant;
+    const grant = orThrow(grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() }));
     return printout({ changed: false, grant }, grantText(activeGrant(grant), io.out.colors));
   },
 });

@@ -1,9 +1,6 @@
-import { isFailure } from '@subluminal/contracts';
-
 import { isAskerGone, openOwnDesk, warnOfDamage } from '../approvals/desk.ts';
 import { entryJson, listText } from '../approvals/render-approval.ts';
-import { choice, defineCommand, EXIT, flag, printout } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
+import { choice, defineCommand, EXIT, orThrow, printout } from '../input/command.ts';
 
 const STATES = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const;
 
@@ -11,9 +8,8 @@ export const command = defineCommand({
   description:
     'Lists the calls that wait for a person, oldest first; with --all or --state also those that have ended. `sub approvals` alone does the same.',
   options: {
-    all: flag('Also list approvals that have ended'),
+    all: 'Also list approvals that have ended',
     state: choice(STATES, 'Only approvals in this state'),
-    json: JSON_FLAG,
   },
   examples: ['sub approvals list', 'sub approvals', 'sub approvals --state rejected --json'],
   exitCodes: {
@@ -22,11 +18,9 @@ export const command = defineCommand({
     2: 'wrong flags, or approvals that cannot be read',
   },
   run: async ({ options }, io) => {
-    const desk = openOwnDesk(io);
-    if (isFailure(desk)) return desk;
+    const desk = orThrow(openOwnDesk(io));
     const state = options.state ?? (options.all ? undefined : 'pending');
-    const all = desk.queue.list(state === undefined ? {} : { state });
-    if (isFailure(all)) return all;
+    const all = orThrow(desk.queue.list(state === undefined ? {} : { state }));
     const { found, cut } = all;
     const damaged = warnOfDamage(all.damaged, io);
     if (cut) io.err.write('sub: there are more files than are read; not all are listed.\n');

@@ -1,11 +1,11 @@
 import { decideRequest } from '../approvals/desk.ts';
-import { defineCommand, required } from '../input/command.ts';
-import { ID_DOC, JSON_FLAG, NOTE_OPTION } from '../input/shared-options.ts';
+import { defineCommand } from '../input/command.ts';
+import { ID_DOC, NOTE_OPTION } from '../input/shared-options.ts';
 
 export const command = defineCommand({
   description: 'Rejects the call. A waiting agent gets the answer at once.',
-  args: { id: required(ID_DOC) },
-  options: { note: NOTE_OPTION, json: JSON_FLAG },
+  args: { id: ID_DOC },
+  options: { note: NOTE_OPTION },
   examples: [
     'sub approvals reject 3f9a1c20',
     "sub approvals reject 3f9a1c20 --note 'not on Friday'",

@@ -1,4 +1,3 @@
-import { isFailure } from '@subluminal/contracts';
 import { harmlessJson } from '@subluminal/core/visible';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
 import {
@@ -10,7 +9,7 @@ import {
 } from '../approvals/desk.ts';
 import { endLine, entryJson, requestText } from '../approvals/render-approval.ts';
 import { WatchView } from '../approvals/watch-view.ts';
-import { defineCommand, done, EXIT, flag } from '../input/command.ts';
+import { defineCommand, done, EXIT, orThrow } from '../input/command.ts';
 import { mayAct } from '../input/require-person.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
@@ -24,15 +23,14 @@ interface Watcher {
 export const command = defineCommand({
   description:
     'Shows each pending call in full, one after the other. On a terminal a key decides: a approves, r rejects, g grants for longer, q quits. Elsewhere, and with --json, it only prints. Ctrl-C ends it.',
-  options: { json: flag('Print one JSON object per line: one per request, and one per end') },
+  options: { json: 'Print one JSON object per line: one per request, and one per end' },
   examples: ['sub approvals watch', 'sub approvals watch --json'],
   exitCodes: {
     0: 'ended by q, Ctrl-C or SIGTERM',
     2: 'wrong flags, or approvals that cannot be read',
   },
   run: async ({ options }, io) => {
-    const desk = openOwnDesk(io);
-    if (isFailure(desk)) return desk;
+    const desk = orThrow(openOwnDesk(io));
     const isPerson = io.stdinIsTerminal && io.out.isTerminal && !options.json;
     await untilEnd((end) => {
       const terminal = isPerson ? withKeys(desk, io, end) : undefined;

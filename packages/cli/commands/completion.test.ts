@@ -7,15 +7,7 @@ import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';
 import { completionPoints } from '../completion/points.ts';
 import { zshScript } from '../completion/zsh.ts';
-import {
-  choice,
-  defineCommand,
-  flag,
-  type HelpSection,
-  many,
-  required,
-  textOption,
-} from '../input/command.ts';
+import { choice, defineCommand, type HelpSection, many, textOption } from '../input/command.ts';
 import { HELP_SECTIONS } from './index.ts';
 
 const POINTS = await completionPoints(HELP_SECTIONS);
@@ -123,8 +115,8 @@ describe('what a document says', () => {
   const sectionsWith = (doc: string, words = ['a', 'b']): readonly HelpSection[] => {
     const command = defineCommand({
       description: doc,
-      args: { file: many('files'), id: required('an id') },
-      options: { fast: flag(doc), how: choice(words, doc), out: textOption('dir', doc, 'o') },
+      args: { file: many('files'), id: 'an id' },
+      options: { fast: doc, how: choice(words, doc), out: textOption('dir', doc, 'o') },
       examples: [],
       exitCodes: {},
       run: () => Promise.reject(new Error('it is not run')),
@@ -155,6 +147,7 @@ describe('what a document says', () => {
         { flags: ['--fast'] },
         { flags: ['--how'], value: { kind: 'words', words: ['a', 'b'] } },
         { flags: ['--out', '-o'], value: { kind: 'files' } },
+        { flags: ['--json'] },
         { flags: ['--no-color'] },
         { flags: ['--help', '-h'] },
       ],

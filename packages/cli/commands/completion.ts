@@ -2,7 +2,7 @@ import { bashScript } from '../completion/bash.ts';
 import { fishScript } from '../completion/fish.ts';
 import { type CompletionPoint, completionPoints, SHELLS } from '../completion/points.ts';
 import { zshScript } from '../completion/zsh.ts';
-import { badUsage, defineCommand, done, EXIT, required } from '../input/command.ts';
+import { badUsage, defineCommand, done, EXIT } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
 import { HELP_SECTIONS } from './index.ts';
 
@@ -17,7 +17,8 @@ const SCRIPTS: { readonly [S in Shell]: (points: readonly CompletionPoint[]) => 
 export const command = defineCommand({
   description:
     'Prints a script that lets the shell complete commands, options and their values. For bash, put `source <(sub completion bash)` into ~/.bashrc; for zsh, write the script to a file `_sub` in a folder of $fpath; for fish, to ~/.config/fish/completions/sub.fish.',
-  args: { shell: required(`The shell: ${SHELLS.join(', ')}`) },
+  args: { shell: `The shell: ${SHELLS.join(', ')}` },
+  hasJson: false,
   examples: ['sub completion bash', 'sub completion fish'],
   exitCodes: { 0: 'the script is printed', 2: 'wrong flags, or an unknown shell' },
   run: async ({ args }, io) => {

@@ -2,7 +2,6 @@ import { homePaths, loadConfig, userHome } from '@subluminal/plane/config';
 import { type Checked, checkAll } from '../doctor/all-checks.ts';
 import type { Level, Machine } from '../doctor/check.ts';
 import { defineCommand, EXIT, printout } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Colors } from '../terminal/io.ts';
 import { harmless, plural } from '../terminal/text.ts';
@@ -12,7 +11,6 @@ const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken:
 export const command = defineCommand({
   description:
     'Checks Node, the build, the home folder, the configuration, the policy, the secrets of servers, the ledger and its daemon, the spool, and whether the servers of agent clients go through sub. It changes nothing, starts nothing, and prints no value of any configuration.',
-  options: { json: JSON_FLAG },
   examples: ['sub doctor', 'sub doctor --json'],
   exitCodes: { 0: 'no check failed; there may be warnings', 1: 'a check failed', 2: 'wrong flags' },
   run: async (_input, io) => {

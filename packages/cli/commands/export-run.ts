@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure } from '@subluminal/contracts';
 import { exportRun, type RunExport, type StoreReader } from '@subluminal/plane/ledger';
 import { makeFolders, refuseLink } from '@subluminal/plane/os';
-import { badUsage, defineCommand, flag, printout, required, textOption } from '../input/command.ts';
+import { badUsage, defineCommand, orThrow, printout, textOption } from '../input/command.ts';
 import { errorCode } from '../input/read-file.ts';
-import { JSON_FLAG, RUN_ID_DOC } from '../input/shared-options.ts';
+import { RUN_ID_DOC } from '../input/shared-options.ts';
 import { unwritable } from '../input/write-file.ts';
 import { findRun, readFreshLedger } from '../ledger/user-ledger.ts';
 import { harmlessLine, plural } from '../terminal/text.ts';
@@ -21,11 +21,10 @@ const POLICIES_MAX = 1_000;
 export const command = defineCommand({
   description:
     'Writes events.jsonl, policy.json, summary.json and summary.md of one run into a folder.',
-  args: { id: required(RUN_ID_DOC) },
+  args: { id: RUN_ID_DOC },
   options: {
     out: textOption('dir', 'The folder for the files; it is created', 'o'),
-    force: flag('Overwrite existing files'),
-    json: JSON_FLAG,
+    force: 'Overwrite existing files',
   },
   examples: [
     'sub export run last -o trace',
@@ -45,8 +44,7 @@ export const command = defineCommand({
       const message = `${join(out, taken)} exists already, and is not overwritten.`;
       return failure('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
     }
-    const written = await readFreshLedger(io, (reader) => writeRun(reader, args.id, out));
-    if (isFailure(written)) return written;
+    const written = orThrow(await readFreshLedger(io, (reader) => writeRun(reader, args.id, out)));
     const { run_id, status, events_total, totals } = written.summary;
     const facts = { run_id, status, out: resolve(out), files: FILES, events: events_total, totals };
     const text = `Wrote ${FILES.join(', ')} of ${run_id} to ${out}: ${plural(totals.calls_total, 'call')}, ${totals.calls_blocked + totals.calls_throttled} refused.`;
@@ -70,8 +68,7 @@ async function writeRun(
   name: string,
   out: string,
 ): Promise<RunExport | Failure> {
-  const runId = await findRun(reader, name);
-  if (isFailure(runId)) return runId;
+  const runId = orThrow(await findRun(reader, name));
   const policies = await reader.policies(POLICIES_MAX);
   return reader.snapshot(async (view) => {
     const exported = await exportRun(view, runId);

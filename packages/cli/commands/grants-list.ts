@@ -1,16 +1,13 @@
-import { isFailure } from '@subluminal/contracts';
 import { grantWords } from '@subluminal/plane/approvals';
 import { openOwnDesk, warnOfDamage } from '../approvals/desk.ts';
 import { grantText } from '../approvals/render-approval.ts';
-import { defineCommand, EXIT, flag, printout } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
+import { defineCommand, EXIT, orThrow, printout } from '../input/command.ts';
 
 export const command = defineCommand({
   description:
     'Lists the active grants: who created each, when and why, when it ends, and in words what it covers. `sub grants` alone does the same.',
   options: {
-    all: flag('Also list grants that are used up, expired or revoked'),
-    json: JSON_FLAG,
+    all: 'Also list grants that are used up, expired or revoked',
   },
   examples: ['sub grants list', 'sub grants', 'sub grants --all --json'],
   exitCodes: {
@@ -19,10 +16,8 @@ export const command = defineCommand({
     2: 'wrong flags, or grants that cannot be read',
   },
   run: async ({ options }, io) => {
-    const desk = openOwnDesk(io);
-    if (isFailure(desk)) return desk;
-    const all = desk.grants.list();
-    if (isFailure(all)) return all;
+    const desk = orThrow(openOwnDesk(io));
+    const all = orThrow(desk.grants.list());
     const damaged = warnOfDamage(all.damaged, io);
     const shown = all.found.filter(({ state }) => options.all || state === 'active');
     const grants = shown.map(({ grant, state, end }) => {

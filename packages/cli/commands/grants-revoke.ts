@@ -1,14 +1,12 @@
-import { isFailure } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import { findGrantEntry, openOwnDesk, undecidedFailure, userName } from '../approvals/desk.ts';
-import { defineCommand, EXIT, printout, required } from '../input/command.ts';
-import { ID_DOC, JSON_FLAG } from '../input/shared-options.ts';
+import { defineCommand, EXIT, orThrow, printout } from '../input/command.ts';
+import { ID_DOC } from '../input/shared-options.ts';
 import { harmless } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description: 'Revokes a grant, permanently and for every process at once.',
-  args: { id: required(ID_DOC) },
-  options: { json: JSON_FLAG },
+  args: { id: ID_DOC },
   examples: ['sub grants revoke 9f8e7d6c'],
   exitCodes: {
     0: 'the grant is revoked',
@@ -17,10 +15,8 @@ export const command = defineCommand({
   },
   requires: 'terminal',
   run: async ({ args }, io) => {
-    const desk = openOwnDesk(io);
-    if (isFailure(desk)) return desk;
-    const found = findGrantEntry(desk, args.id);
-    if (isFailure(found)) return found;
+    const desk = orThrow(openOwnDesk(io));
+    const found = orThrow(findGrantEntry(desk, args.id));
     const changed = desk.grants.revoke(found.grant.id, userName());
     if (changed.kind !== 'done' && changed.kind !== 'already') return undecidedFailure(changed);
     const { grant, end } = changed.entry;

@@ -1,7 +1,6 @@
-import { isFailure } from '@subluminal/contracts';
 import { type Hinted, hintId, hintsOf } from '../hints/find.ts';
-import { defineCommand, printout, readLimit, textOption } from '../input/command.ts';
-import { JSON_FLAG, RUN_OPTION } from '../input/shared-options.ts';
+import { defineCommand, orThrow, printout, readLimit, textOption } from '../input/command.ts';
+import { RUN_OPTION } from '../input/shared-options.ts';
 import { readFreshLedger } from '../ledger/user-ledger.ts';
 import { tableText } from '../terminal/table.ts';
 
@@ -22,16 +21,13 @@ export const command = defineCommand({
   options: {
     run: RUN_OPTION,
     limit: textOption('count', 'Maximum number of hints (default: 50)'),
-    json: JSON_FLAG,
   },
   examples: ['sub hints list', 'sub hints', 'sub hints --run last --json'],
   exitCodes: { 0: 'the hints are listed', 2: 'wrong flags, or no ledger' },
   run: async ({ options }, io) => {
     const { run: runName, limit: count = String(LIMIT_DEFAULT) } = options;
-    const limit = readLimit(count, LIMIT_MAX);
-    if (isFailure(limit)) return limit;
-    const hints = await readFreshLedger(io, (reader) => hintsOf(reader, runName, limit));
-    if (isFailure(hints)) return hints;
+    const limit = orThrow(readLimit(count, LIMIT_MAX));
+    const hints = orThrow(await readFreshLedger(io, (reader) => hintsOf(reader, runName, limit)));
     const table = tableText(COLUMNS, hints.map(rowOf));
     const document = { hints: hints.map(jsonOf) };
     return printout(document, hints.length === 0 ? 'There are no hints.\n' : table);

@@ -1,4 +1,4 @@
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure } from '@subluminal/contracts';
 import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
 import { activeGrant, openOwnDesk, userName } from '../approvals/desk.ts';
@@ -11,15 +11,14 @@ import {
   badUsage,
   defineCommand,
   EXIT,
-  flag,
   type OptionValues,
   type Outcome,
   optional,
+  orThrow,
   printout,
-  required,
   textsOption,
 } from '../input/command.ts';
-import { JSON_FLAG, RUN_OPTION, YES_FLAG } from '../input/shared-options.ts';
+import { RUN_OPTION, YES_FLAG } from '../input/shared-options.ts';
 import { findLedger, freshen, type LedgerHome, withReader } from '../ledger/user-ledger.ts';
 import { confirm } from '../terminal/confirm.ts';
 import type { Colors, Io } from '../terminal/io.ts';
@@ -33,18 +32,17 @@ interface FoundHint {
 }
 
 const OPTIONS = {
-  session: flag('Allow it for the rest of this run only'),
-  policy: flag('Write an allow rule into the policy'),
+  session: 'Allow it for the rest of this run only',
+  policy: 'Write an allow rule into the policy',
   run: RUN_OPTION,
-  'any-args': flag('Allow any arguments, not only those of the call'),
+  'any-args': 'Allow any arguments, not only those of the call',
   like: textsOption(
     'name=glob',
     'The grant accepts any text that matches the glob for this argument',
   ),
   free: textsOption('name', 'The grant accepts anything for this argument, or its absence'),
-  'dry-run': flag('Print what would be done, and do nothing'),
+  'dry-run': 'Print what would be done, and do nothing',
   yes: YES_FLAG,
-  json: JSON_FLAG,
 };
 type PromoteOptions = OptionValues<typeof OPTIONS>;
 
@@ -52,7 +50,7 @@ export const command = defineCommand({
   description:
     'With --session it creates a grant for the rest of the run, when the rule asks for approval. With --policy it puts an allow rule for exactly this call, agent and environment in front of the rule that rejected it; it shows the change as a diff and changes nothing else in the file. With both, that rule applies to this run only. It asks before it does anything, and cannot be used inside a governed run.',
   args: {
-    id: required('The id of the hint, or a unique start or end of it'),
+    id: 'The id of the hint, or a unique start or end of it',
     file: optional('With --policy: the bundle to change (default: the policy in force here)'),
   },
   options: OPTIONS,
@@ -69,21 +67,19 @@ export const command = defineCommand({
   },
   requires: 'terminal',
   run: async ({ args, options }, io) => {
-    const wrong = wrongFlags(args, options);
-    if (wrong !== undefined) return wrong;
-    const home = await findLedger();
-    if (isFailure(home)) return home;
+    orThrow(wrongFlags(args, options));
+    const home = orThrow(await findLedger());
     await freshen(home, io);
-    const found = await withReader(home, async (reader): Promise<FoundHint | Failure> => {
-      const call = await findHint(reader, args.id, options.run);
-      if (isFailure(call)) return call;
-      const row = await reader.run(call.run_id);
-      if (row === undefined)
-        return failure('SUB_HINT_UNKNOWN', 'its run is gone.', 'See `sub hints`.');
-      const request = options.policy ? undefined : await requestOf(reader, call);
-      return { kind: 'found', call, run: row, request };
-    });
-    if (isFailure(found)) return found;
+    const found = orThrow(
+      await withReader(home, async (reader): Promise<FoundHint | Failure> => {
+        const call = orThrow(await findHint(reader, args.id, options.run));
+        const row = await reader.run(call.run_id);
+        if (row === undefined)
+          return failure('SUB_HINT_UNKNOWN', 'its run is gone.', 'See `sub hints`.');
+        const request = options.policy ? undefined : await requestOf(reader, call);
+        return { kind: 'found', call, run: row, request };
+      }),
+    );
     if (options.session && found.run.status !== null) {
       const message = `the run ${found.run.run_id} has ended: nothing would come of it.`;
       return failure('SUB_HINT_PROMOTE', message, 'Use --policy without --session.');
@@ -119,18 +115,15 @@ interface PolicyTask {
 
 async function toPolicy({ call, run: row }: FoundHint, task: PolicyTask): Promise<Outcome> {
   const { options, home, io } = task;
-  const path = policyPath(task.file, home);
-  if (isFailure(path)) return path;
+  const path = orThrow(policyPath(task.file, home));
   const { session, json } = options;
   const wish = { path, call, run: row, anyArgs: options['any-args'], session, by: userName() };
-  const plan = await planPolicy({ ...wish, nowMs: Date.now() }, io);
-  if (isFailure(plan)) return plan;
+  const plan = orThrow(await planPolicy({ ...wish, nowMs: Date.now() }, io));
   if (!json) io.out.write(planText(plan, call, io.out.colors));
-  const agreed =
-    !options['dry-run'] && (await confirm(`Write this to ${harmless(path)}?`, io, options.yes));
-  if (isFailure(agreed)) return agreed;
-  const failed = agreed ? await writePolicyPlan(plan, io) : undefined;
-  if (failed !== undefined) return failed;
+  const agreed = orThrow(
+    !options['dry-run'] && (await confirm(`Write this to ${harmless(path)}?`, io, options.yes)),
+  );
+  orThrow(agreed ? await writePolicyPlan(plan, io) : undefined);
   const { rule, notes, diff } = plan;
   const document = { changed: agreed, file: path, rule, notes, diff: diff.join('\n') };
   const text = agreed ? harmlessLine(`${path} is changed.`) : '';
@@ -174,17 +167,12 @@ async function toGrant(
   options: PromoteOptions,
   io: Io,
 ): Promise<Outcome> {
-  const args = readArgumentFlags(options);
-  if (isFailure(args)) return args;
-  const desk = openOwnDesk(io);
-  if (isFailure(desk)) return desk;
-  const plan = planGrant(desk, { call, request, args });
-  if (isFailure(plan)) return plan;
+  const args = orThrow(readArgumentFlags(options));
+  const desk = orThrow(openOwnDesk(io));
+  const plan = orThrow(planGrant(desk, { call, request, args }));
   if (!options.json) io.out.write(grantText(activeGrant(plan.grant), io.out.colors));
-  const agreed = !options['dry-run'] && (await confirm('Grant this?', io, options.yes));
-  if (isFailure(agreed)) return agreed;
-  const grant = agreed ? giveGrant(desk, plan) : plan.grant;
-  if (isFailure(grant)) return grant;
+  const agreed = orThrow(!options['dry-run'] && (await confirm('Grant this?', io, options.yes)));
+  const grant = orThrow(agreed ? giveGrant(desk, plan) : plan.grant);
   const text = agreed ? 'It is granted.\n' : '';
   return printout({ changed: agreed, grant }, text, exitCodeFor(agreed, options));
 }

@@ -31,14 +31,14 @@ import {
   defineCommand,
   done,
   EXIT,
-  flag,
   type Input,
   optional,
+  orThrow,
   textOption,
   textsOption,
 } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
-import { JSON_FLAG, PROFILE_DOC, PROFILES, YES_FLAG } from '../input/shared-options.ts';
+import { PROFILE_DOC, PROFILES, YES_FLAG } from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
@@ -47,7 +47,7 @@ const ARGS = {
   client: optional(`The client: ${clientIds().join(', ')} (default: every client found)`),
 };
 const OPTIONS = {
-  'dry-run': flag('Print what would change, and change nothing'),
+  'dry-run': 'Print what would change, and change nothing',
   project: textOption('dir', 'The folder of the project (default: the current folder)'),
   server: textsOption('name', 'Only this server; can be repeated'),
   policy: textOption(
@@ -56,11 +56,10 @@ const OPTIONS = {
   ),
   profile: choice(PROFILES, PROFILE_DOC),
   'config-path': textOption('file', 'Use this config instead of those of the client'),
-  'user-only': flag('Skip files that belong to the project and are shared with others'),
-  'move-secrets': flag('Move plain-text secrets from env into the encrypted store without asking'),
-  'keep-secrets': flag('Leave plain-text secrets where they are, and do not offer to move them'),
+  'user-only': 'Skip files that belong to the project and are shared with others',
+  'move-secrets': 'Move plain-text secrets from env into the encrypted store without asking',
+  'keep-secrets': 'Leave plain-text secrets where they are, and do not offer to move them',
   yes: YES_FLAG,
-  json: JSON_FLAG,
 };
 type ImportInput = Input<typeof ARGS, typeof OPTIONS>;
 
@@ -82,12 +81,9 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async (input, io) => {
-    const wish = await readWish(input, io);
-    if (isFailure(wish)) return wish;
-    const plan = await planImport(wish);
-    if (isFailure(plan)) return plan;
-    const nothing = nothingThere(plan, wish);
-    if (nothing !== undefined) return nothing;
+    const wish = orThrow(await readWish(input, io));
+    const plan = orThrow(await planImport(wish));
+    orThrow(nothingThere(plan, wish));
     const { options } = input;
     const asks = asker(io, options.yes);
     const shown: Shown = { ...options, io, asks, files: [], applied: new Set(), hasFailed: false };
@@ -95,8 +91,7 @@ export const command = defineCommand({
     const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
     for (const warning of warnings) tell(io, warning);
     try {
-      const problem = await offerAll(plan, wish, shown);
-      if (problem !== undefined) return problem;
+      await offerAll(plan, wish, shown);
     } finally {
       await asks.close();
     }
@@ -119,14 +114,12 @@ interface Shown extends MoveWish {
 type Wish = ImportOptions & Pick<Whereabouts, 'paths'>;
 
 async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | Failure> {
-  const where = await whereabouts(options.project);
-  if (isFailure(where)) return where;
+  const where = orThrow(await whereabouts(options.project));
   if (options['move-secrets'] && options['keep-secrets']) {
     const message = '--move-secrets and --keep-secrets say the opposite.';
     return failure('SUB_USAGE', message, 'Leave out one of the two.');
   }
-  const chosen = await chosenClient(args.client, options['config-path'], where);
-  if (isFailure(chosen)) return chosen;
+  const chosen = orThrow(await chosenClient(args.client, options['config-path'], where));
   const { client, configPath } = chosen;
   if (options['user-only'] && configPath !== undefined) {
     const message = '--user-only chooses among the files of a client.';
@@ -136,8 +129,7 @@ async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | 
     const message = 'where the config of a custom client is, only you know.';
     return failure('SUB_USAGE', message, 'Name it with --config-path.');
   }
-  const policyPath = await policyAt(options, io);
-  if (isFailure(policyPath)) return policyPath;
+  const policyPath = orThrow(await policyAt(options, io));
   return {
     ...where,
     client,
@@ -201,11 +193,10 @@ async function offerAll(
   { clients, files }: ImportPlan,
   wish: ImportOptions,
   shown: Shown,
-): Promise<Failure | undefined> {
+): Promise<undefined> {
   for (const client of clients) {
     const own = files.filter((file) => file.client === client);
-    const problem = await offer(own, wish, shown);
-    if (problem !== undefined) return problem;
+    await offer(own, wish, shown);
   }
   return undefined;
 }
@@ -215,10 +206,9 @@ async function offer(
   planned: readonly ImportFile[],
   wish: ImportOptions,
   shown: Shown,
-): Promise<Failure | undefined> {
+): Promise<undefined> {
   const { io } = shown;
-  const moving = await offerMoves(planned, wish, shown);
-  if (isFailure(moving)) return moving;
+  const moving = orThrow(await offerMoves(planned, wish, shown));
   if (moving.kind === 'stopped') {
     shown.files.push(...planned);
     tell(io, 'nothing was changed.');
@@ -234,15 +224,13 @@ async function offer(
   if (first === undefined || shown['dry-run']) return undefined;
   const { title, id } = first.client;
   const text = `Change ${open.length === 1 ? 'this file' : 'these files'} of ${title}?`;
-  const answer = await shown.asks.ask(text);
-  if (isFailure(answer)) return answer;
+  const answer = orThrow(await shown.asks.ask(text));
   if (!answer) {
     tell(io, 'nothing was changed.');
     return undefined;
   }
   try {
-    const stored = await storeMoves(open, moves, { io, home: wish.paths.home });
-    if (stored !== undefined) return stored;
+    orThrow(await storeMoves(open, moves, { io, home: wish.paths.home }));
     await applyAll(open, moves, { wish, shown });
   } finally {
     moves?.end();

@@ -1,18 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type Failure,
-  failure,
-  isFailure,
-  type ParsedEvent,
-  parseEventLine,
-} from '@subluminal/contracts';
+import { type Failure, failure, type ParsedEvent, parseEventLine } from '@subluminal/contracts';
 import type { NumberedLine } from '@subluminal/plane/ingest';
 import { dropSpool, listSpool, readSpool } from '@subluminal/plane/sink';
-import { defineCommand, EXIT, many, printout } from '../input/command.ts';
+import { defineCommand, EXIT, many, orThrow, printout } from '../input/command.ts';
 import { emptyName, errorCode, STDIO, stdinTwice, unreadable } from '../input/read-file.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import { type LineBatch, lineBatches } from '../ledger/line-batches.ts';
 import { findLedger } from '../ledger/user-ledger.ts';
 import { changeLedger, type LedgerWriter } from '../ledger/writer.ts';
@@ -48,7 +41,6 @@ export const command = defineCommand({
       'Files of events, one JSON object per line; - reads standard input; a folder is a spool or a bundle',
     ),
   },
-  options: { json: JSON_FLAG },
   examples: [
     'sub ingest events.jsonl',
     'sub ingest ~/.subluminal/spool',
@@ -60,26 +52,23 @@ export const command = defineCommand({
     2: 'wrong flags, a file that cannot be read, or a ledger that cannot be written',
   },
   run: async ({ args }, io) => {
-    const twice = stdinTwice(args.file);
-    if (twice !== undefined) return twice;
+    orThrow(stdinTwice(args.file));
     // Before a ledger is made for nothing.
     const places: EventSource[] = [];
     for (const file of args.file) {
-      const place = await findPlace(file);
-      if (isFailure(place)) return place;
+      const place = orThrow(await findPlace(file));
       places.push(place);
     }
-    const home = await findLedger();
-    if (isFailure(home)) return home;
+    const home = orThrow(await findLedger());
     const tally: Tally = { accepted: 0, known: 0, rejected: 0, cut: 0, reasons: [] };
-    const taken = await changeLedger(home, { io, create: true }, async (ledger) => {
-      for (const place of places) {
-        const wrong = await takeSource(ledger, { ...place, io, tally });
-        if (wrong !== undefined) return wrong;
-      }
-      return undefined;
-    });
-    if (isFailure(taken)) return taken;
+    orThrow(
+      await changeLedger(home, { io, create: true }, async (ledger) => {
+        for (const place of places) {
+          orThrow(await takeSource(ledger, { ...place, io, tally }));
+        }
+        return undefined;
+      }),
+    );
     return printout(
       { ledger: home.file, ...tally },
       textOf(tally, home.file),

@@ -1,7 +1,6 @@
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { isAnswered } from '@subluminal/plane/os';
-import { defineCommand, done, EXIT, flag, type Outcome } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
+import { defineCommand, done, EXIT, type Outcome, orThrow } from '../input/command.ts';
 import { findLedger, type LedgerHome, withWriter } from '../ledger/user-ledger.ts';
 import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../terminal/text.ts';
@@ -11,7 +10,7 @@ const REFUSED: ReadonlySet<string> = new Set(['SUB_LEDGER_ROLLED_BACK', 'SUB_LED
 export const command = defineCommand({
   description:
     'A ledger that was rolled back, cut or changed takes no more events. This accepts its present content, signs it, and records permanently in the ledger that it did so, and why.',
-  options: { yes: flag('Accept it; without this flag nothing changes'), json: JSON_FLAG },
+  options: { yes: 'Accept it; without this flag nothing changes' },
   examples: ['sub ledger accept', 'sub ledger accept --yes'],
   exitCodes: {
     0: 'the ledger is accepted, or there was nothing to accept',
@@ -19,8 +18,7 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async ({ options }, io) => {
-    const home = await findLedger();
-    if (isFailure(home)) return home;
+    const home = orThrow(await findLedger());
     // A daemon would not run with a ledger that there is something to accept about.
     if (await isAnswered(home.config['ledger.socket']))
       return reportAcceptance({ json: options.json, io });
@@ -31,8 +29,7 @@ export const command = defineCommand({
       const fix = 'See `sub ledger verify`; add --yes to go on with it all the same.';
       return failure('SUB_USAGE', opened.message, fix);
     }
-    const event = await accept(home, io);
-    if (isFailure(event)) return event;
+    const event = orThrow(await accept(home, io));
     return reportAcceptance({
       json: options.json,
       io,

@@ -1,4 +1,4 @@
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure } from '@subluminal/contracts';
 import type { Config } from '@subluminal/plane/config';
 import { retentionRequests } from '@subluminal/plane/daemon';
 import type { PruneFilter } from '@subluminal/plane/ingest';
@@ -6,12 +6,11 @@ import {
   defineCommand,
   done,
   EXIT,
-  flag,
   type OptionValues,
+  orThrow,
   textOption,
 } from '../input/command.ts';
 import { momentMs } from '../input/moment.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import { findLedger, freshen } from '../ledger/user-ledger.ts';
 import { changeLedger } from '../ledger/writer.ts';
 import { jsonText, plural } from '../terminal/text.ts';
@@ -26,10 +25,9 @@ interface PruneStep {
 const OPTIONS = {
   'older-than': textOption('age', 'Runs whose last event is older than this: 30d, 12h, or a time'),
   'keep-runs': textOption('count', 'All runs except this many of the newest'),
-  'previews-only': flag('Remove only the previews of arguments and results'),
-  'dry-run': flag('Print what would be removed, and change nothing'),
-  yes: flag('Remove it; without this flag nothing changes'),
-  json: JSON_FLAG,
+  'previews-only': 'Remove only the previews of arguments and results',
+  'dry-run': 'Print what would be removed, and change nothing',
+  yes: 'Remove it; without this flag nothing changes',
 };
 type PruneOptions = OptionValues<typeof OPTIONS>;
 
@@ -50,20 +48,19 @@ export const command = defineCommand({
     if (options.yes && options['dry-run']) {
       return failure('SUB_USAGE', '--yes and --dry-run exclude each other.', 'Give one.');
     }
-    const home = await findLedger();
-    if (isFailure(home)) return home;
-    const requests = requestsOf(options, home.config);
-    if (isFailure(requests)) return requests;
+    const home = orThrow(await findLedger());
+    const requests = orThrow(requestsOf(options, home.config));
     await freshen(home, io);
-    const steps = await changeLedger(home, { io, create: false }, async (writer) => {
-      const all: PruneStep[] = [];
-      for (const request of requests) {
-        const counts = await (options.yes ? writer.prune(request) : writer.count(request));
-        all.push({ what: request.what ?? 'all', ...counts });
-      }
-      return all;
-    });
-    if (isFailure(steps)) return steps;
+    const steps = orThrow(
+      await changeLedger(home, { io, create: false }, async (writer) => {
+        const all: PruneStep[] = [];
+        for (const request of requests) {
+          const counts = await (options.yes ? writer.prune(request) : writer.count(request));
+          all.push({ what: request.what ?? 'all', ...counts });
+        }
+        return all;
+      }),
+    );
     const wanted = steps.reduce((sum, { runs }) => sum + runs, 0);
     if (!options.yes && !options['dry-run'] && wanted > 0) {
       const what = steps.map((step) => phrase(step)).join(' and ');

@@ -9,9 +9,9 @@ import {
   type WitnessedHead,
 } from '@subluminal/plane/ledger';
 import { isAnswered } from '@subluminal/plane/os';
-import { defineCommand, done, EXIT, flag, textsOption } from '../input/command.ts';
+import { defineCommand, done, EXIT, orThrow, textsOption } from '../input/command.ts';
 import { KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
-import { JSON_FLAG, NO_LEDGER } from '../input/shared-options.ts';
+import { NO_LEDGER } from '../input/shared-options.ts';
 import {
   findLedger,
   findVerifier,
@@ -29,11 +29,10 @@ export const command = defineCommand({
   description:
     'Checks the hash chain over all events, the signed heads, `ledger.head` and every row that was derived from the events, and names the first one that was changed, removed or added. Reports what is not signed yet and what was pruned.',
   options: {
-    quick: flag('Only count the rows instead of deriving each again from its events'),
-    deep: flag('Compare the rows (default)'),
+    quick: 'Only count the rows instead of deriving each again from its events',
+    deep: 'Compare the rows (default)',
     head: textsOption('file', 'A copy of ledger.head that was kept elsewhere'),
     key: textsOption('file', 'Trust only this public key, instead of ledger.key'),
-    json: JSON_FLAG,
   },
   examples: [
     'sub ledger verify',
@@ -49,16 +48,12 @@ export const command = defineCommand({
     if (options.deep && options.quick) {
       return failure('SUB_USAGE', '--deep and --quick exclude each other.', 'Give one.');
     }
-    const kept = await keptHeads(options.head, io);
-    if (isFailure(kept)) return kept;
-    const given = options.key.length === 0 ? undefined : await givenKeys(options.key, io);
-    if (isFailure(given)) return given;
-    const home = await findLedger();
-    if (isFailure(home)) return home;
+    const kept = orThrow(await keptHeads(options.head, io));
+    const given = orThrow(options.key.length === 0 ? undefined : await givenKeys(options.key, io));
+    const home = orThrow(await findLedger());
     await freshen(home, io, true);
     const isWritten = await signed(home);
-    const verifier = given ?? (await findVerifier(home.paths.ledgerKey));
-    if (isFailure(verifier)) return verifier;
+    const verifier = orThrow(given ?? (await findVerifier(home.paths.ledgerKey)));
     const { witness } = home;
     const asked = { verifier, witness, kept, isWritten, deep: !options.quick };
     const report = await withReader(home, (reader) => verifyLedger(reader, asked));
@@ -79,8 +74,7 @@ async function keptHeads(
 ): Promise<readonly WitnessedHead[] | Failure> {
   const heads: WitnessedHead[] = [];
   for (const file of files) {
-    const read = await readFileBytes(file, { io, bytesMax: HEAD_BYTES_MAX });
-    if (isFailure(read)) return read;
+    const read = orThrow(await readFileBytes(file, { io, bytesMax: HEAD_BYTES_MAX }));
     const head = parseWitness(Buffer.from(read.bytes).toString('utf8'));
     if (head === undefined) {
       return failure('SUB_USAGE', `${file} is no copy of ledger.head.`, 'Name such a copy.');
@@ -94,8 +88,7 @@ async function keptHeads(
 async function givenKeys(files: readonly string[], io: Io) {
   const pems: string[] = [];
   for (const file of files) {
-    const read = await readFileBytes(file, { io, bytesMax: KEY_BYTES_MAX });
-    if (isFailure(read)) return read;
+    const read = orThrow(await readFileBytes(file, { io, bytesMax: KEY_BYTES_MAX }));
     pems.push(Buffer.from(read.bytes).toString('utf8'));
   }
   const made = verifierFromPems(pems);

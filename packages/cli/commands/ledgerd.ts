@@ -9,12 +9,11 @@ import {
   defineCommand,
   done,
   EXIT,
-  flag,
   type OptionValues,
   type Outcome,
+  orThrow,
   printout,
 } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
 import { processEnded } from '../ledger/process-end.ts';
 import { findLedger, printProblem, warn } from '../ledger/user-ledger.ts';
@@ -34,11 +33,10 @@ const LOG_SHOWN_LENGTH_MAX = 500;
 const EXCLUSIVE = ['foreground', 'auto', 'status', 'stop'] as const;
 
 const OPTIONS = {
-  foreground: flag('Serve in this process until a signal ends it, and log to standard error'),
-  auto: flag('Serve in this process as a shim starts it, and end when nobody needs it any more'),
-  status: flag('Print whether the daemon is running, and what it has done'),
-  stop: flag('Stop the running daemon, and wait for its end'),
-  json: JSON_FLAG,
+  foreground: 'Serve in this process until a signal ends it, and log to standard error',
+  auto: 'Serve in this process as a shim starts it, and end when nobody needs it any more',
+  status: 'Print whether the daemon is running, and what it has done',
+  stop: 'Stop the running daemon, and wait for its end',
 };
 type LedgerdOptions = OptionValues<typeof OPTIONS>;
 
@@ -85,8 +83,7 @@ async function start(home: LedgerHome): Promise<Outcome> {
   if (isOld && !(await client.stop(STOP_MS))) return notEnded(before.pid);
   if (before === undefined || isOld) {
     for (const folder of [paths.home, paths.run]) {
-      const unsafe = ensurePrivateFolder(folder);
-      if (unsafe !== undefined) return unsafe;
+      orThrow(ensurePrivateFolder(folder));
     }
     await ensureLedgerd({ env: process.env, paths, config, stays: true }, START_MS);
   }

@@ -1,9 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { badUsage, defineCommand, EXIT, optionalMany, printout } from '../input/command.ts';
+import {
+  badUsage,
+  defineCommand,
+  EXIT,
+  optionalMany,
+  orThrow,
+  printout,
+} from '../input/command.ts';
 import { errorCode, stdinTwice, unreadable } from '../input/read-file.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import { type CheckedFile, checkFile } from '../surface/check-manifest.ts';
 import { countWords } from '../surface/render-manifest.ts';
@@ -21,7 +27,6 @@ export const command = defineCommand({
   description:
     'Reads manifests as a shim does and prints every problem with its position and a likely fix. In the folder of the manifests it also checks that each file is named after its server and writable only by its owner.',
   args: { file: optionalMany('Manifests (default: all in the folder of the manifests)') },
-  options: { json: JSON_FLAG },
   examples: ['sub manifest check', 'sub manifest check drafts/github.yaml'],
   exitCodes: {
     0: 'all manifests are usable',
@@ -29,12 +34,9 @@ export const command = defineCommand({
     2: 'wrong flags, or a file that cannot be read',
   },
   run: async ({ args }, io) => {
-    const home = await surfaceHome();
-    if (isFailure(home)) return home;
-    const paths = args.file.length > 0 ? args.file : await allIn(home);
-    if (isFailure(paths)) return paths;
-    const twice = stdinTwice(paths);
-    if (twice !== undefined) return twice;
+    const home = orThrow(await surfaceHome());
+    const paths = orThrow(args.file.length > 0 ? args.file : await allIn(home));
+    orThrow(stdinTwice(paths));
     const checked: Checked[] = [];
     // One after the other, so that the report keeps the order of the arguments.
     for (const path of paths) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Failure, isFailure } from '@subluminal/contracts';
+import type { Failure } from '@subluminal/contracts';
 import { compileManifest, type Manifest, proposeManifest } from '@subluminal/core/surface';
 import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
@@ -8,18 +8,16 @@ import { manifestFileName } from '@subluminal/plane/surface';
 import {
   badUsage,
   defineCommand,
-  flag,
   type OptionValues,
   optionalMany,
+  orThrow,
   printout,
-  required,
   textOption,
 } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import {
   CLIENT_OPTION,
   COMMAND_LINE_DOC,
-  JSON_FLAG,
   NO_PROBE,
   SERVER_DOC,
   TIMEOUT_OPTION,
@@ -34,15 +32,14 @@ import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 const OPTIONS = {
   client: CLIENT_OPTION,
   output: textOption('file', 'Write it to this file instead; - is standard output', 'o'),
-  force: flag('Replace an existing manifest'),
+  force: 'Replace an existing manifest',
   timeout: TIMEOUT_OPTION,
-  json: JSON_FLAG,
 };
 
 export const command = defineCommand({
   description:
     'Starts the server as its client would, lists its tools, prompts and resources, stops it, and writes a cautious manifest: a tool that reads by its name is allowed at a modest rate, a tool that may change something asks for approval, a tool that looks destructive is forbidden. Review it before you rely on it: the server chooses the names.',
-  args: { server: required(SERVER_DOC), 'command-line': optionalMany(COMMAND_LINE_DOC) },
+  args: { server: SERVER_DOC, 'command-line': optionalMany(COMMAND_LINE_DOC) },
   options: OPTIONS,
   examples: [
     'sub manifest init github',
@@ -52,10 +49,8 @@ export const command = defineCommand({
   exitCodes: { 0: 'the manifest is written', 2: NO_PROBE },
   requires: 'person',
   run: async ({ args, options }, io) => {
-    const words = commandBehind(args.server, args['command-line']);
-    if (isFailure(words)) return words;
-    const target = await targetOf(args.server, options);
-    if (isFailure(target)) return target;
+    const words = orThrow(commandBehind(args.server, args['command-line']));
+    const target = orThrow(await targetOf(args.server, options));
     const { server } = words;
     const { client, timeout } = options;
     const live = await probeLive({ server, client, timeout, command: words.command }, io);
@@ -69,10 +64,9 @@ export const command = defineCommand({
     if (!compiled.ok)
       throw new Error(`a proposal does not compile: ${compiled.problems[0]?.message}`);
     if (path !== null) {
-      const written = await (isReplaced
-        ? replaceFile(path, text)
-        : createNewFile({ path, text, mode: 0o600 }));
-      if (isFailure(written)) return written;
+      orThrow(
+        await (isReplaced ? replaceFile(path, text) : createNewFile({ path, text, mode: 0o600 })),
+      );
     }
     const { manifest } = compiled;
     const rows = toolRows(manifest).map(({ name, tier }) => ({ name, tier }));
@@ -104,12 +98,10 @@ async function targetOf(
 ): Promise<ManifestTarget | Failure> {
   if (server === '') return badUsage('the name of the server is empty.', 'Name it.');
   if (output === STDIO) return { kind: 'target', path: null, isReplaced: false };
-  const home = await surfaceHome();
-  if (isFailure(home)) return home;
+  const home = orThrow(await surfaceHome());
   if (output === undefined) {
     for (const folder of [home.paths.home, home.folder]) {
-      const unsafe = ensurePrivateFolder(folder);
-      if (unsafe !== undefined) return unsafe;
+      orThrow(ensurePrivateFolder(folder));
     }
   }
   const path = output ?? join(home.folder, manifestFileName(server));

@@ -1,7 +1,6 @@
-import { isFailure } from '@subluminal/contracts';
 import { loadManifest } from '@subluminal/plane/surface';
-import { defineCommand, done, EXIT, required } from '../input/command.ts';
-import { JSON_FLAG, SERVER_DOC } from '../input/shared-options.ts';
+import { defineCommand, done, EXIT, orThrow } from '../input/command.ts';
+import { SERVER_DOC } from '../input/shared-options.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import { countWords, otherLines, toolLines, toolRows } from '../surface/render-manifest.ts';
 import { surfaceHome } from '../surface/surface-home.ts';
@@ -12,8 +11,7 @@ const HASH_SHOWN = 12;
 export const command = defineCommand({
   description:
     'Prints which file is in force for the server, and in words what it allows: each tool with its tier and its limits, the treatment of tools that are not listed, parameters, prompts, resources, the breaker and the size of answers.',
-  args: { server: required(SERVER_DOC) },
-  options: { json: JSON_FLAG },
+  args: { server: SERVER_DOC },
   examples: ['sub manifest show github', 'sub manifest show github --json'],
   exitCodes: {
     0: 'the manifest is shown, or there is none',
@@ -21,8 +19,7 @@ export const command = defineCommand({
     2: 'wrong flags, or a configuration that cannot be read',
   },
   run: async ({ args, options }, io) => {
-    const home = await surfaceHome();
-    if (isFailure(home)) return home;
+    const home = orThrow(await surfaceHome());
     const { server } = args;
     const { folder, profile } = home;
     const loaded = await loadManifest({ folder, server, profile });

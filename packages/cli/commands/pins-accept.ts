@@ -1,4 +1,4 @@
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure } from '@subluminal/contracts';
 import { acceptPins, type PinStore, type ServerPins, writePins } from '@subluminal/core/surface';
 import { sha256 } from '@subluminal/plane/crypto';
 import { listingOf } from '@subluminal/plane/probe';
@@ -7,17 +7,15 @@ import {
   badUsage,
   defineCommand,
   EXIT,
-  flag,
   type OptionValues,
   type Outcome,
   optionalMany,
+  orThrow,
   printout,
-  required,
 } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
 import {
   CLIENT_OPTION,
-  JSON_FLAG,
   NO_PROBE,
   SERVER_DOC,
   TIMEOUT_OPTION,
@@ -38,12 +36,11 @@ import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
 const OPTIONS = {
-  all: flag('Accept every tool that is new, gone or changed'),
-  instructions: flag('Accept the instructions of the server as well'),
+  all: 'Accept every tool that is new, gone or changed',
+  instructions: 'Accept the instructions of the server as well',
   client: CLIENT_OPTION,
   timeout: TIMEOUT_OPTION,
   yes: YES_FLAG,
-  json: JSON_FLAG,
 };
 type AcceptOptions = OptionValues<typeof OPTIONS>;
 
@@ -51,7 +48,7 @@ export const command = defineCommand({
   description:
     'Starts the server, shows what has changed, asks, and pins exactly what it showed; it does not start the server again in between. It cannot be used inside a governed run: an agent may not accept for itself.',
   args: {
-    server: required(SERVER_DOC),
+    server: SERVER_DOC,
     tool: optionalMany('Names of tools; behind `--`, the command that starts the server'),
   },
   options: OPTIONS,
@@ -67,20 +64,16 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async ({ args, options }, io) => {
-    const words = splitWords(args.server, args.tool);
-    if (isFailure(words)) return words;
+    const words = orThrow(splitWords(args.server, args.tool));
     const { server, before: tools } = words;
-    const refused = unclear(tools, options) ?? cannotAsk(io, options.yes);
-    if (refused !== undefined) return refused;
-    const pins = await openPinHome();
-    if (isFailure(pins)) return pins;
+    orThrow(unclear(tools, options) ?? cannotAsk(io, options.yes));
+    const pins = orThrow(await openPinHome());
     const { client, timeout } = options;
     const live = await probeLive({ server, client, timeout, command: words.command }, io);
     if (live.kind === 'ended') return live.outcome;
     const { seen } = live;
     const view = viewPins(pins.store, server, seen);
-    const chosen = chosenIn(view, tools, options);
-    if (isFailure(chosen)) return chosen;
+    const chosen = orThrow(chosenIn(view, tools, options));
     return accept(chosen, { server, seen, view, options, io, home: pins.home });
   },
 });
@@ -153,11 +146,9 @@ async function accept(chosen: ChosenChanges, accepting: Accepting): Promise<Outc
     return printout(none, 'Nothing was accepted: nothing of it has changed.\n', exitCode);
   }
   const question = `Accept ${plural(count, 'change')} of ${harmless(server)}?`;
-  const answer = await confirm(question, io, options.yes);
-  if (isFailure(answer)) return answer;
+  const answer = orThrow(await confirm(question, io, options.yes));
   if (!answer) return printout(none, 'Nothing was accepted.\n');
-  const failed = await pin(chosen, accepting);
-  if (failed !== undefined) return failed;
+  orThrow(await pin(chosen, accepting));
   const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));
   const document = { server, accepted, instructions: options.instructions };
   const text = harmlessLine(`Accepted ${plural(count, 'change')} of ${server}.`);
@@ -185,13 +176,14 @@ async function pin(
 ): Promise<Failure | undefined> {
   const tools = changes.map(({ name }) => name);
   let isOther = false;
-  const saved = await savePins(home, (store: PinStore) => {
-    isOther = textOf(store.servers.get(server)) !== textOf(view.known);
-    if (isOther) return store;
-    const accepting = { server, tools, instructions, sha256, nowMs: Date.now() };
-    return acceptPins(store, listingOf(seen), accepting);
-  });
-  if (isFailure(saved)) return saved;
+  orThrow(
+    await savePins(home, (store: PinStore) => {
+      isOther = textOf(store.servers.get(server)) !== textOf(view.known);
+      if (isOther) return store;
+      const accepting = { server, tools, instructions, sha256, nowMs: Date.now() };
+      return acceptPins(store, listingOf(seen), accepting);
+    }),
+  );
   if (!isOther) return undefined;
   const message = `the pins of ${server} have changed since they were shown; nothing was accepted.`;
   return failure('SUB_PINS_CHANGED', message, 'Run it again, and look at what it shows now.');

@@ -1,9 +1,14 @@
-import { isFailure } from '@subluminal/contracts';
-import { defineCommand, EXIT, optional, optionalMany, printout } from '../input/command.ts';
+import {
+  defineCommand,
+  EXIT,
+  optional,
+  optionalMany,
+  orThrow,
+  printout,
+} from '../input/command.ts';
 import {
   CLIENT_OPTION,
   COMMAND_LINE_DOC,
-  JSON_FLAG,
   NO_PROBE,
   TIMEOUT_OPTION,
 } from '../input/shared-options.ts';
@@ -28,7 +33,7 @@ export const command = defineCommand({
     server: optional('The name of the server (default: every pinned server)'),
     'command-line': optionalMany(COMMAND_LINE_DOC),
   },
-  options: { client: CLIENT_OPTION, timeout: TIMEOUT_OPTION, json: JSON_FLAG },
+  options: { client: CLIENT_OPTION, timeout: TIMEOUT_OPTION },
   examples: ['sub pins diff', 'sub pins diff github', 'sub pins diff files -- node server.js'],
   exitCodes: {
     0: 'everything is as pinned, or nothing is pinned yet',
@@ -36,10 +41,8 @@ export const command = defineCommand({
     2: NO_PROBE,
   },
   run: async ({ args, options }, io) => {
-    const words = commandBehind(args.server, args['command-line']);
-    if (isFailure(words)) return words;
-    const pins = await openPinHome();
-    if (isFailure(pins)) return pins;
+    const words = orThrow(commandBehind(args.server, args['command-line']));
+    const pins = orThrow(await openPinHome());
     const { store } = pins;
     const { command: commandLine } = words;
     const servers = words.server === '' ? [...store.servers.keys()] : [words.server];

@@ -1,9 +1,9 @@
-import { type Failure, isFailure } from '@subluminal/contracts';
+import type { Failure } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import { savePins } from '@subluminal/plane/surface';
-import { badUsage, defineCommand, optionalMany, printout, required } from '../input/command.ts';
+import { badUsage, defineCommand, optionalMany, orThrow, printout } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
-import { JSON_FLAG, SERVER_DOC, YES_FLAG } from '../input/shared-options.ts';
+import { SERVER_DOC, YES_FLAG } from '../input/shared-options.ts';
 import { openPinHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import { harmless, harmlessLine, plural } from '../terminal/text.ts';
@@ -12,10 +12,10 @@ export const command = defineCommand({
   description:
     'Removes pins. A forgotten tool is pinned again, as it is then, when an agent next lists the tools of the server.',
   args: {
-    server: required(SERVER_DOC),
+    server: SERVER_DOC,
     tool: optionalMany('Names of tools (default: the whole server)'),
   },
-  options: { yes: YES_FLAG, json: JSON_FLAG },
+  options: { yes: YES_FLAG },
   examples: ['sub pins forget github', 'sub pins forget github search_code --yes'],
   exitCodes: {
     0: 'the pins are removed, or you declined',
@@ -24,21 +24,16 @@ export const command = defineCommand({
   requires: 'person',
   run: async ({ args, options }, io) => {
     const { server, tool: names } = args;
-    const refused = cannotAsk(io, options.yes);
-    if (refused !== undefined) return refused;
-    const pins = await openPinHome();
-    if (isFailure(pins)) return pins;
-    const unknown = unknownIn(pins.store, server, names);
-    if (unknown !== undefined) return unknown;
+    orThrow(cannotAsk(io, options.yes));
+    const pins = orThrow(await openPinHome());
+    orThrow(unknownIn(pins.store, server, names));
     const count = pins.store.servers.get(server)?.tools.size ?? 0;
     const which = names.length === 0 ? `all of ${server} (${plural(count, 'tool')})` : undefined;
     const what = which ?? `${names.join(', ')} of ${server}`;
     const question = `Forget ${harmless(what)}? What is listed next is then taken as known.`;
-    const answer = await confirm(question, io, options.yes);
-    if (isFailure(answer)) return answer;
+    const answer = orThrow(await confirm(question, io, options.yes));
     if (answer) {
-      const saved = await savePins(pins.home, (store) => without(store, server, names));
-      if (isFailure(saved)) return saved;
+      orThrow(await savePins(pins.home, (store) => without(store, server, names)));
     }
     const said = answer ? `Forgot ${what}.` : 'Nothing was forgotten.';
     const tools = names.length === 0 ? null : names;

@@ -1,7 +1,5 @@
-import { isFailure } from '@subluminal/contracts';
 import type { Pin } from '@subluminal/core/surface';
-import { defineCommand, printout, textOption } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
+import { defineCommand, orThrow, printout, textOption } from '../input/command.ts';
 import { type PinnedServers, pinsTable, timeOf } from '../surface/pins-report.ts';
 import { openPinHome } from '../surface/surface-home.ts';
 import { harmlessLine } from '../terminal/text.ts';
@@ -9,12 +7,11 @@ import { harmlessLine } from '../terminal/text.ts';
 export const command = defineCommand({
   description:
     'Lists every pinned tool: the hash of its definition, when it was first seen, and when a person accepted it. `sub pins` alone does the same.',
-  options: { server: textOption('name', 'Only pins of this server'), json: JSON_FLAG },
+  options: { server: textOption('name', 'Only pins of this server') },
   examples: ['sub pins list', 'sub pins --server github', 'sub pins list --json'],
   exitCodes: { 0: 'the pins are listed', 2: 'wrong flags, or pins that cannot be read' },
   run: async ({ options }) => {
-    const pins = await openPinHome();
-    if (isFailure(pins)) return pins;
+    const pins = orThrow(await openPinHome());
     const wanted = options.server;
     const servers = [...pins.store.servers].filter(
       ([server]) => wanted === undefined || server === wanted,

@@ -1,7 +1,7 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { openPins, openUntrustedPins, signPins } from '@subluminal/plane/surface';
-import { defineCommand, printout } from '../input/command.ts';
-import { JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
+import { defineCommand, orThrow, printout } from '../input/command.ts';
+import { YES_FLAG } from '../input/shared-options.ts';
 import { pinsTable } from '../surface/pins-report.ts';
 import { surfaceHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
@@ -10,7 +10,7 @@ import { plural } from '../terminal/text.ts';
 export const command = defineCommand({
   description:
     'For pins of an earlier version, which did not sign them, or pins whose key was replaced. Lists what is pinned, asks, and signs it with the key of the home, so that it is trusted from then on.',
-  options: { yes: YES_FLAG, json: JSON_FLAG },
+  options: { yes: YES_FLAG },
   examples: ['sub pins sign'],
   exitCodes: {
     0: 'the pins are signed, there are none, or you declined',
@@ -18,10 +18,8 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async ({ options }, io) => {
-    const home = await surfaceHome();
-    if (isFailure(home)) return home;
-    const opened = openUntrustedPins(home.paths.home);
-    if (isFailure(opened)) return opened;
+    const home = orThrow(await surfaceHome());
+    const opened = orThrow(openUntrustedPins(home.paths.home));
     const { store } = opened;
     const count = [...store.servers.values()].reduce((sum, { tools }) => sum + tools.size, 0);
     if (store.servers.size === 0) {
@@ -31,12 +29,10 @@ export const command = defineCommand({
       const said = `The pins are already signed: ${plural(count, 'tool')}.\n`;
       return printout({ signed: true, tools: count }, said);
     }
-    const refused = cannotAsk(io, options.yes);
-    if (refused !== undefined) return refused;
+    orThrow(cannotAsk(io, options.yes));
     (options.json ? io.err : io.out).write(pinsTable([...store.servers]));
     const question = `Trust these ${plural(count, 'tool')} as they are pinned, and sign them?`;
-    const answer = await confirm(question, io, options.yes);
-    if (isFailure(answer)) return answer;
+    const answer = orThrow(await confirm(question, io, options.yes));
     if (answer) {
       const saved = await signPins(home.paths.home, store);
       if (saved === undefined) {

@@ -6,10 +6,9 @@ import {
   defineCommand,
   done,
   EXIT,
-  flag,
   type OptionValues,
+  orThrow,
   printout,
-  required,
   textOption,
 } from '../input/command.ts';
 import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../input/read-file.ts';
@@ -26,13 +25,13 @@ const OPTIONS = {
     'o',
   ),
   sign: textOption('key', 'Sign it with this private key (see `sub policy keygen`)'),
-  json: flag('Always print JSON: a summary with --out, else the snapshot; or the problems'),
+  json: 'Always print JSON: a summary with --out, else the snapshot; or the problems',
 };
 
 export const command = defineCommand({
   description:
     'Compiles a bundle into the snapshot that decides calls: defaults expanded, globs normalised, sealed by its hash and optionally signed.',
-  args: { file: required('The bundle; - reads standard input') },
+  args: { file: 'The bundle; - reads standard input' },
   options: OPTIONS,
   examples: [
     'sub policy compile policy.yaml -o policy.snapshot.json',
@@ -44,10 +43,8 @@ export const command = defineCommand({
     2: 'wrong flags, an output that is also an input, or a file that cannot be read or written',
   },
   run: async ({ args, options }, io) => {
-    const lost = await lostInput(args.file, options);
-    if (lost !== undefined) return lost;
-    const read = await readBundle(args.file, io);
-    if (isFailure(read)) return read;
+    orThrow(await lostInput(args.file, options));
+    const read = orThrow(await readBundle(args.file, io));
     const { parsed, file, problems } = read;
     if (!parsed.ok) {
       if (options.json) io.out.write(jsonText({ ok: false, problems }));
@@ -62,14 +59,14 @@ export const command = defineCommand({
     if (problems.some(({ level }) => level === 'warning')) {
       io.err.write(harmlessLine(`sub: ${file.name} has warnings; see \`sub policy lint\`.`));
     }
-    const signer = options.sign === undefined ? undefined : await readSigner(options.sign, io);
-    if (isFailure(signer)) return signer;
+    const signer = orThrow(
+      options.sign === undefined ? undefined : await readSigner(options.sign, io),
+    );
     const sealed = sealSnapshot(await compileBundle(parsed.bundle, { sha256 }), signer);
     if (options.out === undefined || options.out === STDIO) {
       return printout(sealed, jsonText(sealed));
     }
-    const written = await replaceFile(options.out, jsonText(sealed));
-    if (isFailure(written)) return written;
+    orThrow(await replaceFile(options.out, jsonText(sealed)));
     const summary = summaryOf(sealed, options.out);
     return printout(summary, textOf(summary));
   },
@@ -86,8 +83,7 @@ function lostInput(
 }
 
 async function readSigner(path: string, io: Io): Promise<Signer | Failure> {
-  const file = await readFileBytes(path, { io, bytesMax: KEY_BYTES_MAX });
-  if (isFailure(file)) return file;
+  const file = orThrow(await readFileBytes(path, { io, bytesMax: KEY_BYTES_MAX }));
   const signer = signerFromPem(Buffer.from(file.bytes).toString('utf8'));
   if (!isFailure(signer)) return signer;
   const fix = 'Make one with `sub policy keygen`.';

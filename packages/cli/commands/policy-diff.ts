@@ -1,8 +1,7 @@
-import { isFailure } from '@subluminal/contracts';
 import { diffBundles, formatDiff, type PolicyDiff } from '@subluminal/core/policy';
-import { choice, defineCommand, EXIT, printout, required } from '../input/command.ts';
+import { choice, defineCommand, EXIT, orThrow, printout } from '../input/command.ts';
 import { stdinTwice } from '../input/read-file.ts';
-import { BAD_POLICY, JSON_FLAG } from '../input/shared-options.ts';
+import { BAD_POLICY } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import { paintedBySign } from '../terminal/text.ts';
 
@@ -10,12 +9,11 @@ export const command = defineCommand({
   description:
     'Compares what two policies do, not how they are written. Critical: a call that was stopped may now pass.',
   args: {
-    old: required('The old bundle or snapshot'),
-    new: required('The new bundle or snapshot'),
+    old: 'The old bundle or snapshot',
+    new: 'The new bundle or snapshot',
   },
   options: {
     'fail-on': choice(['critical', 'warn', 'any'], 'The least change that fails (default: warn)'),
-    json: JSON_FLAG,
   },
   examples: [
     'sub policy diff main.yaml branch.yaml',
@@ -27,12 +25,9 @@ export const command = defineCommand({
     2: BAD_POLICY,
   },
   run: async ({ args, options }, io) => {
-    const twice = stdinTwice([args.old, args.new]);
-    if (twice !== undefined) return twice;
-    const before = await loadPolicy(args.old, { io });
-    if (isFailure(before)) return before;
-    const after = await loadPolicy(args.new, { io });
-    if (isFailure(after)) return after;
+    orThrow(stdinTwice([args.old, args.new]));
+    const before = orThrow(await loadPolicy(args.old, { io }));
+    const after = orThrow(await loadPolicy(args.new, { io }));
     const diff = diffBundles(before.snapshot.document, after.snapshot.document);
     return printout(
       diff,

@@ -5,16 +5,15 @@ import {
   choice,
   defineCommand,
   EXIT,
-  flag,
   type OptionValues,
+  orThrow,
   printout,
-  required,
   textOption,
   textsOption,
 } from '../input/command.ts';
 import { CLIENTS, ENVS } from '../input/identity-values.ts';
 import { readFileBytes, stdinTwice } from '../input/read-file.ts';
-import { BAD_POLICY, JSON_FLAG, PROFILES } from '../input/shared-options.ts';
+import { BAD_POLICY, PROFILES } from '../input/shared-options.ts';
 import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../policy/call-file.ts';
 import { type Explained, explainCalls, lastOf } from '../policy/explain-calls.ts';
 import { type CedarGate, cedarReport, openGate } from '../policy/explain-cedar.ts';
@@ -47,15 +46,14 @@ const OPTIONS = {
   profile: choice(PROFILES, 'The profile (default: production)'),
   cedar: textOption('path', 'A folder or file of Cedar policies (default: as configured)'),
   at: textOption('time', 'The time of the first call, as 2026-01-31T12:00:00Z (default: now)'),
-  last: flag('Explain only the last call'),
-  json: JSON_FLAG,
+  last: 'Explain only the last call',
 };
 type ExplainFlags = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
     'Decides calls in sequence, as for an agent, so that budgets and repeats count, and shows for each call the result of every rule. Nothing is sent anywhere.',
-  args: { file: required('The bundle or snapshot; - reads standard input') },
+  args: { file: 'The bundle or snapshot; - reads standard input' },
   options: OPTIONS,
   examples: [
     'sub policy explain policy.yaml --call call.json',
@@ -69,16 +67,12 @@ export const command = defineCommand({
     2: `${BAD_POLICY}; or Cedar policies that cannot be used`,
   },
   run: async ({ args, options }, io) => {
-    const wrong = wrongUsage(args.file, options);
-    if (wrong !== undefined) return wrong;
+    orThrow(wrongUsage(args.file, options));
     const { mode, profile } = options;
     noteTrust(args.file, io);
-    const policy = await loadPolicy(args.file, { io, mode, profile });
-    if (isFailure(policy)) return policy;
-    const calls = await readCalls(options, io);
-    if (isFailure(calls)) return calls;
-    const cedar = await openGate(options.cedar, policy.snapshot, io);
-    if (isFailure(cedar)) return cedar;
+    const policy = orThrow(await loadPolicy(args.file, { io, mode, profile }));
+    const calls = orThrow(await readCalls(options, io));
+    const cedar = orThrow(await openGate(options.cedar, policy.snapshot, io));
     const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
     const all = explainCalls(policy.snapshot, calls, { startMs, cedar });
     const shown = options.last ? all.slice(-1).map(lastOf) : all;
@@ -118,14 +112,11 @@ async function readCalls(options: ExplainFlags, io: Io): Promise<readonly Planne
   const identity = identityOf(options);
   const calls: PlannedCall[] = [];
   for (const path of options.call) {
-    const file = await readFileBytes(path, { io, bytesMax: CALL_BYTES_MAX });
-    if (isFailure(file)) return file;
-    const wrong = notACall(file);
-    if (wrong !== undefined) return wrong;
+    const file = orThrow(await readFileBytes(path, { io, bytesMax: CALL_BYTES_MAX }));
+    orThrow(notACall(file));
     // The decoder drops the byte order mark that some editors write.
     const text = new TextDecoder().decode(file.bytes);
-    const parsed = parseCalls({ name: file.name, text, identity });
-    if (isFailure(parsed)) return parsed;
+    const parsed = orThrow(parseCalls({ name: file.name, text, identity }));
     calls.push(...parsed.calls);
   }
   if (options.tool === undefined) return calls;
@@ -134,8 +125,7 @@ async function readCalls(options: ExplainFlags, io: Io): Promise<readonly Planne
 }
 
 function callOfFlags(options: ExplainFlags, identity: Identity): Calls | Failure {
-  const args = canonicalText(options.args ?? '{}', '--args');
-  if (isFailure(args)) return args;
+  const args = orThrow(canonicalText(options.args ?? '{}', '--args'));
   // Spliced, not parsed and written again, so that the arguments keep their digits.
   const names = JSON.stringify({ server_name: options.server, tool_name: options.tool });
   const text = `${names.slice(0, -1)},"args":${args.text}}`;

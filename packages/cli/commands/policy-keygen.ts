@@ -1,9 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { isFailure } from '@subluminal/contracts';
 import { createKeyPair } from '@subluminal/plane/crypto';
-import { badUsage, defineCommand, printout, required } from '../input/command.ts';
+import { badUsage, defineCommand, orThrow, printout } from '../input/command.ts';
 import { emptyName, STDIO } from '../input/read-file.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import { createNewFile, occupied } from '../input/write-file.ts';
 import { harmlessLine } from '../terminal/text.ts';
 
@@ -13,8 +12,7 @@ const PUBLIC_MODE = 0o644;
 export const command = defineCommand({
   description:
     'Creates an ed25519 key pair: the private key, readable only by you, and beside it the public key. Never overwrites a file.',
-  args: { out: required('The file for the private key; the public key gets .pub') },
-  options: { json: JSON_FLAG },
+  args: { out: 'The file for the private key; the public key gets .pub' },
   examples: ['sub policy keygen policy.key'],
   exitCodes: {
     0: 'both files are written',
@@ -29,12 +27,10 @@ export const command = defineCommand({
     const publicPath = `${args.out}.pub`;
     const privateKey = { path: args.out, text: privatePem, mode: PRIVATE_MODE };
     // Usually both halves exist or none does: the one that was named is the one to speak of.
-    const taken = await occupied(args.out);
-    if (taken !== undefined) return taken;
+    orThrow(await occupied(args.out));
     // The public half first: a failure after it leaves nothing behind that has to be kept secret.
     const publicKey = { path: publicPath, text: publicPem, mode: PUBLIC_MODE, given: args.out };
-    const published = await createNewFile(publicKey);
-    if (isFailure(published)) return published;
+    orThrow(await createNewFile(publicKey));
     const written = await createNewFile(privateKey);
     if (isFailure(written)) {
       await rm(publicPath, { force: true });

@@ -1,8 +1,7 @@
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
-import { defineCommand, EXIT, flag, many, printout } from '../input/command.ts';
+import { defineCommand, EXIT, many, orThrow, printout } from '../input/command.ts';
 import { stdinTwice } from '../input/read-file.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import { linesOf, type ReadBundle, readBundle } from '../policy/load-policy.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import type { Io } from '../terminal/io.ts';
@@ -16,7 +15,7 @@ type Linted = ReadBundle | (Failure & { readonly name: string });
 export const command = defineCommand({
   description: 'Reads each bundle and prints every problem with its position and a likely fix.',
   args: { file: many('Bundles in YAML or JSON; - reads standard input') },
-  options: { strict: flag('Fail on warnings too'), json: JSON_FLAG },
+  options: { strict: 'Fail on warnings too' },
   examples: ['sub policy lint policy.yaml', 'sub policy lint --strict --json policies/*.yaml'],
   exitCodes: {
     0: 'no errors (with --strict: no warnings either); notes never fail',
@@ -24,8 +23,7 @@ export const command = defineCommand({
     2: 'wrong flags, or a file that cannot be read or is of another kind: a snapshot, a call, a key',
   },
   run: async ({ args, options }, io) => {
-    const twice = stdinTwice(args.file);
-    if (twice !== undefined) return twice;
+    orThrow(stdinTwice(args.file));
     const linted: Linted[] = [];
     // One after the other, so that the report keeps the order of the arguments.
     for (const path of args.file) {

@@ -2,15 +2,14 @@ import {
   type Event,
   type Failure,
   failure,
-  isFailure,
   type ParsedEvent,
   parseEventLine,
 } from '@subluminal/contracts';
 import { formatReplay, type ReplayResult, replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import { defineCommand, EXIT, type Outcome, printout, required } from '../input/command.ts';
+import { defineCommand, EXIT, type Outcome, orThrow, printout } from '../input/command.ts';
 import { type FileBytes, readFileBytes, stdinTwice } from '../input/read-file.ts';
-import { BAD_POLICY, COMPARE_OPTION, JSON_FLAG } from '../input/shared-options.ts';
+import { BAD_POLICY, COMPARE_OPTION } from '../input/shared-options.ts';
 import { notEvents } from '../policy/file-kind.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
@@ -28,10 +27,10 @@ export const command = defineCommand({
   description:
     'Decides the calls of recorded runs by this policy and compares the result with the recorded decisions.',
   args: {
-    file: required('The bundle or snapshot to decide by'),
-    events: required('Recorded events, one JSON object per line; - reads standard input'),
+    file: 'The bundle or snapshot to decide by',
+    events: 'Recorded events, one JSON object per line; - reads standard input',
   },
-  options: { compare: COMPARE_OPTION, json: JSON_FLAG },
+  options: { compare: COMPARE_OPTION },
   examples: ['sub policy replay new-policy.yaml events.jsonl'],
   exitCodes: {
     0: 'every call is treated as it was',
@@ -39,14 +38,10 @@ export const command = defineCommand({
     2: BAD_POLICY,
   },
   run: async ({ args, options }, io) => {
-    const twice = stdinTwice([args.file, args.events]);
-    if (twice !== undefined) return twice;
-    const policy = await loadPolicy(args.file, { io });
-    if (isFailure(policy)) return policy;
-    const file = await readFileBytes(args.events, { io, bytesMax: EVENTS_BYTES_MAX });
-    if (isFailure(file)) return file;
-    const wrong = notEvents(file);
-    if (wrong !== undefined) return wrong;
+    orThrow(stdinTwice([args.file, args.events]));
+    const policy = orThrow(await loadPolicy(args.file, { io }));
+    const file = orThrow(await readFileBytes(args.events, { io, bytesMax: EVENTS_BYTES_MAX }));
+    orThrow(notEvents(file));
     const reading: Reading = { failure: undefined };
     const compare = options.compare ?? 'action';
     const result = replay(policy.snapshot, eventsOf(file, reading, io), { sha256, compare });

@@ -2,9 +2,8 @@ import { type Failure, failure, isFailure, isObject } from '@subluminal/contract
 import { canonicalize } from '@subluminal/core/json';
 import { openSnapshot, POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { sha256, type TrustedKeys, verifierFromPems } from '@subluminal/plane/crypto';
-import { defineCommand, EXIT, printout, required, textsOption } from '../input/command.ts';
+import { defineCommand, EXIT, orThrow, printout, textsOption } from '../input/command.ts';
 import { type FileBytes, KEY_BYTES_MAX, readFileBytes } from '../input/read-file.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import { insteadOfSnapshot } from '../policy/file-kind.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, plural } from '../terminal/text.ts';
@@ -27,10 +26,9 @@ interface SnapshotReport {
 export const command = defineCommand({
   description:
     'Checks that a snapshot is unchanged and, with --key, that one of these keys signed it. Without --key it checks only the hash.',
-  args: { snapshot: required('The compiled snapshot; - reads standard input') },
+  args: { snapshot: 'The compiled snapshot; - reads standard input' },
   options: {
     key: textsOption('file', 'A public key that may have signed it; can be repeated'),
-    json: JSON_FLAG,
   },
   examples: ['sub policy verify policy.snapshot.json --key policy.key.pub'],
   exitCodes: {
@@ -39,10 +37,10 @@ export const command = defineCommand({
     2: 'wrong flags, or a file that cannot be read or is not a snapshot',
   },
   run: async ({ args, options }, io) => {
-    const file = await readFileBytes(args.snapshot, { io, bytesMax: POLICY_FILE_BYTES_MAX });
-    if (isFailure(file)) return file;
-    const trusted = options.key.length === 0 ? undefined : await readKeys(options.key, io);
-    if (isFailure(trusted)) return trusted;
+    const file = orThrow(
+      await readFileBytes(args.snapshot, { io, bytesMax: POLICY_FILE_BYTES_MAX }),
+    );
+    const trusted = orThrow(options.key.length === 0 ? undefined : await readKeys(options.key, io));
     const value = parseJson(file.bytes);
     const verifier = trusted && { verifier: trusted };
     const opened = await openSnapshot(value, { sha256, ...verifier });
@@ -91,8 +89,7 @@ function signatureFinding(
 async function readKeys(paths: readonly string[], io: Io): Promise<TrustedKeys | Failure> {
   const pems: string[] = [];
   for (const path of paths) {
-    const file = await readFileBytes(path, { io, bytesMax: KEY_BYTES_MAX });
-    if (isFailure(file)) return file;
+    const file = orThrow(await readFileBytes(path, { io, bytesMax: KEY_BYTES_MAX }));
     pems.push(Buffer.from(file.bytes).toString('utf8'));
   }
   const result = verifierFromPems(pems);

@@ -1,4 +1,4 @@
-import { definedFields, type Failure, isFailure } from '@subluminal/contracts';
+import { definedFields, type Failure } from '@subluminal/contracts';
 import type {
   CallFilter,
   CallRow,
@@ -11,15 +11,15 @@ import {
   badUsage,
   choice,
   defineCommand,
-  flag,
   type OptionValues,
   type Outcome,
+  orThrow,
   printout,
   readLimit,
   textOption,
 } from '../input/command.ts';
 import { momentMs } from '../input/moment.ts';
-import { DECISION_FILTERS, JSON_FLAG, NO_LEDGER } from '../input/shared-options.ts';
+import { DECISION_FILTERS, NO_LEDGER } from '../input/shared-options.ts';
 import { findRun, readFreshLedger } from '../ledger/user-ledger.ts';
 import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
 import type { Io } from '../terminal/io.ts';
@@ -43,7 +43,7 @@ const CALLS_ONLY = [
 const CALL_STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'FAILED', 'PENDING'] as const;
 const RUN_STATUSES = ['SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING'] as const;
 const OPTIONS = {
-  runs: flag('List runs instead of calls'),
+  runs: 'List runs instead of calls',
   run: textOption('id', 'Only this run; `last` is the newest run in the ledger'),
   agent: textOption('id', 'Only this agent'),
   server: textOption('name', 'Only this server'),
@@ -62,8 +62,7 @@ const OPTIONS = {
   text: textOption('words', 'Only rows with this text in a name, a reason, an error or a preview'),
   limit: textOption('count', 'Maximum number of rows, up to 10000 (default: 50)'),
   after: textOption('cursor', 'Continue after the previous page'),
-  json: JSON_FLAG,
-  csv: flag('Print comma-separated values'),
+  csv: 'Print comma-separated values',
 };
 type QueryOptions = OptionValues<typeof OPTIONS>;
 
@@ -80,16 +79,14 @@ export const command = defineCommand({
   run: async ({ options }, io) => {
     if (options.json && options.csv)
       return badUsage('--json and --csv exclude each other.', 'Give one.');
-    const span = spanOf(options);
-    if (isFailure(span)) return span;
-    const limit = readLimit(options.limit ?? String(LIMIT_DEFAULT), LIMIT_MAX);
-    if (isFailure(limit)) return limit;
-    const wrong = options.runs ? wrongForRuns(options) : wrongForCalls(options);
-    if (wrong !== undefined) return wrong;
+    const span = orThrow(spanOf(options));
+    const limit = orThrow(readLimit(options.limit ?? String(LIMIT_DEFAULT), LIMIT_MAX));
+    orThrow(options.runs ? wrongForRuns(options) : wrongForCalls(options));
     if (options.run === '') return badUsage('--run is empty.', 'Give an id, or last.');
     return readFreshLedger(io, async (reader) => {
-      const runId = options.run === undefined ? undefined : await findRun(reader, options.run);
-      if (isFailure(runId)) return runId;
+      const runId = orThrow(
+        options.run === undefined ? undefined : await findRun(reader, options.run),
+      );
       const query = { options, span, limit, ...(runId !== undefined && { runId }) };
       return options.runs
         ? pagePrintout(await runsOf(reader, query), RUN_VIEW, { options, io })

@@ -8,8 +8,8 @@ import {
 import { replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ChainReader } from '@subluminal/plane/ledger';
-import { badUsage, defineCommand, required, textOption } from '../input/command.ts';
-import { COMPARE_OPTION, JSON_FLAG, RUN_ID_DOC } from '../input/shared-options.ts';
+import { badUsage, defineCommand, orThrow, textOption } from '../input/command.ts';
+import { COMPARE_OPTION, RUN_ID_DOC } from '../input/shared-options.ts';
 import { findRun, readFreshLedger } from '../ledger/user-ledger.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import { plural } from '../terminal/text.ts';
@@ -28,11 +28,10 @@ const RECORDING_LENGTH_MAX = 268_435_456;
 export const command = defineCommand({
   description:
     'Reads the calls of a run from the ledger, decides them by this policy and shows the differences. Arguments are known where their preview is complete and unredacted; where a rule needs other arguments, the result is undetermined.',
-  args: { run: required(RUN_ID_DOC) },
+  args: { run: RUN_ID_DOC },
   options: {
     policy: textOption('file', 'The bundle or snapshot to decide by; required'),
     compare: COMPARE_OPTION,
-    json: JSON_FLAG,
   },
   examples: [
     'sub replay last --policy new-policy.yaml',
@@ -48,13 +47,13 @@ export const command = defineCommand({
     if (path === undefined || path === '') {
       return badUsage('no policy is given.', 'Name one with --policy.');
     }
-    const policy = await loadPolicy(path, { io });
-    if (isFailure(policy)) return policy;
-    const recording = await readFreshLedger(io, async (reader) => {
-      const runId = await findRun(reader, args.run);
-      return isFailure(runId) ? runId : reader.snapshot((view) => readRun(view, runId));
-    });
-    if (isFailure(recording)) return recording;
+    const policy = orThrow(await loadPolicy(path, { io }));
+    const recording = orThrow(
+      await readFreshLedger(io, async (reader) => {
+        const runId = await findRun(reader, args.run);
+        return isFailure(runId) ? runId : reader.snapshot((view) => readRun(view, runId));
+      }),
+    );
     if (recording.prunedCount > 0) {
       const what = plural(recording.prunedCount, 'event');
       io.err.write(`sub: ${what} of this run were pruned, so counters may stand too low.\n`);

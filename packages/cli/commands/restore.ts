@@ -13,25 +13,24 @@ import {
   defineCommand,
   done,
   EXIT,
-  flag,
   type Input,
   optional,
+  orThrow,
   textOption,
 } from '../input/command.ts';
-import { JSON_FLAG, YES_FLAG } from '../input/shared-options.ts';
+import { YES_FLAG } from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const ARGS = { client: optional(`The client: ${clientIds().join(', ')}`) };
 const OPTIONS = {
-  all: flag('Restore every client'),
-  'dry-run': flag('Print what would change, and change nothing'),
+  all: 'Restore every client',
+  'dry-run': 'Print what would change, and change nothing',
   project: textOption('dir', 'Only configs inside this folder (default: all)'),
   'config-path': textOption('file', 'Use this config instead of those of the client'),
-  forget: flag('Drop the record of a config that was deleted on purpose, and keep the backup'),
+  forget: 'Drop the record of a config that was deleted on purpose, and keep the backup',
   yes: YES_FLAG,
-  json: JSON_FLAG,
 };
 type RestoreInput = Input<typeof ARGS, typeof OPTIONS>;
 
@@ -51,14 +50,12 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async (input, io) => {
-    const wish = await readWish(input);
-    if (isFailure(wish)) return wish;
+    const wish = orThrow(await readWish(input));
     if (input.options.forget && input.options['dry-run']) {
       return failure('SUB_USAGE', '--forget cannot be tried out.', 'Leave out --dry-run.');
     }
     if (input.options.forget) return forget(wish, input.options.json, io);
-    const plan = await planRestore(wish);
-    if (isFailure(plan)) return plan;
+    const plan = orThrow(await planRestore(wish));
     const { options } = input;
     const { files, problems } = plan;
     let hasFailed = tellProblems(problems, io);
@@ -95,10 +92,8 @@ export const command = defineCommand({
 });
 
 async function readWish({ args, options }: RestoreInput): Promise<RestoreOptions | Failure> {
-  const where = await whereabouts(options.project);
-  if (isFailure(where)) return where;
-  const chosen = await chosenClient(args.client, options['config-path'], where);
-  if (isFailure(chosen)) return chosen;
+  const where = orThrow(await whereabouts(options.project));
+  const chosen = orThrow(await chosenClient(args.client, options['config-path'], where));
   const { client, configPath } = chosen;
   if (options.all === (client !== undefined)) {
     const message = options.all ? '--all is every client.' : 'which client is missing.';

@@ -1,6 +1,5 @@
-import { isFailure } from '@subluminal/contracts';
 import { startRun } from '@subluminal/plane/apps/run';
-import { defineCommand } from '../input/command.ts';
+import { defineCommand, orThrow } from '../input/command.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
 import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
 
@@ -9,6 +8,7 @@ export const command = defineCommand({
     'Starts the agent on this terminal and gives its shims one run: one id, one identity, shared budgets. Ends with the exit code of the agent. The events go to the ledger unless --events or --bundle is given.',
   args: RUN_ARGS,
   options: RUN_OPTIONS,
+  hasJson: false,
   examples: [
     'sub run -- claude',
     'sub run --agent-id repo-fixer --policy policy.yaml -- codex exec fix',
@@ -16,8 +16,7 @@ export const command = defineCommand({
   ],
   exitCodes: RUN_EXIT_CODES,
   run: async (input, io) => {
-    const prepared = await prepareRun('run', input, io);
-    if (isFailure(prepared)) return prepared;
+    const prepared = orThrow(await prepareRun('run', input, io));
     return hostRun(() => startRun(prepared.options), input.options, io);
   },
 });

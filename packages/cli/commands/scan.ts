@@ -7,11 +7,11 @@ import {
   EXIT,
   type Outcome,
   optionalMany,
+  orThrow,
   printout,
   textOption,
 } from '../input/command.ts';
 import { STDIO, stdinTwice } from '../input/read-file.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import {
   actionsOnFinding,
@@ -64,7 +64,6 @@ export const command = defineCommand({
     ),
     server: textOption('name', 'With --tool: propose suppressions for this server'),
     tool: textOption('name', 'With --server: the tool of the suppressions'),
-    json: JSON_FLAG,
   },
   examples: [
     'sub scan answer.json',
@@ -79,15 +78,12 @@ export const command = defineCommand({
   },
   run: async ({ args, options }, io) => {
     const paths = args.file.length === 0 ? [STDIO] : args.file;
-    const twice = stdinTwice([...paths, options.policy]);
-    if (twice !== undefined) return twice;
-    const place = readPlace(options);
-    if (isFailure(place)) return place;
-    const home = await surfaceHome();
-    if (isFailure(home)) return home;
-    const policy =
-      options.policy === undefined ? undefined : await loadPolicy(options.policy, { io });
-    if (isFailure(policy)) return policy;
+    orThrow(stdinTwice([...paths, options.policy]));
+    const place = orThrow(readPlace(options));
+    const home = orThrow(await surfaceHome());
+    const policy = orThrow(
+      options.policy === undefined ? undefined : await loadPolicy(options.policy, { io }),
+    );
     const judge = policy && judgeOf(policy);
     const prints = openFingerprints(home);
     const looking = { as: options.as ?? 'result', fingerprint: prints.of } as const;

@@ -1,7 +1,6 @@
-import { isFailure } from '@subluminal/contracts';
 import { addSecret, isSecretName } from '@subluminal/plane/vault';
-import { badUsage, defineCommand, printout, required } from '../input/command.ts';
-import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
+import { badUsage, defineCommand, orThrow, printout } from '../input/command.ts';
+import { NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
 import { readValue, warnShort } from '../secrets/ask-person.ts';
 import { protectionText, tryOpen, withSecrets } from '../secrets/secrets-home.ts';
 import { harmlessLine } from '../terminal/text.ts';
@@ -9,8 +8,8 @@ import { harmlessLine } from '../terminal/text.ts';
 export const command = defineCommand({
   description:
     'Asks for the value without showing it, or reads it from standard input; one newline at its end is cut. It is never taken from the command line. The first secret creates the store, `vault.db` in the home. The key of the store goes into the keychain of the system, else it is derived from a passphrase, else it is the file `vault.key`; --protect chooses.',
-  args: { name: required('The name that bindings use: letters, digits, `_`, `-` and `.`') },
-  options: { protect: PROTECT_OPTION, json: JSON_FLAG },
+  args: { name: 'The name that bindings use: letters, digits, `_`, `-` and `.`' },
+  options: { protect: PROTECT_OPTION },
   examples: [
     'sub secrets add github_token',
     'sub secrets add github_token --protect passphrase',
@@ -26,16 +25,12 @@ export const command = defineCommand({
       return badUsage('that is not a valid name for a secret.', fix);
     }
     return withSecrets(io, async (found) => {
-      const locked = await tryOpen(found.options);
-      if (locked !== undefined) return locked;
-      const value = await readValue(io, found.person, name);
-      if (isFailure(value)) return value;
+      orThrow(await tryOpen(found.options));
+      const value = orThrow(await readValue(io, found.person, name));
       const { protect } = options;
       const secret = { name, value: value.text, ...(protect !== undefined && { protect }) };
-      const unsafe = found.makeHome();
-      if (unsafe !== undefined) return unsafe;
-      const changed = await addSecret(found.options, secret);
-      if (changed.kind === 'failure') return changed;
+      orThrow(found.makeHome());
+      const changed = orThrow(await addSecret(found.options, secret));
       const { protection, isNew } = changed;
       if (protect !== undefined && protect !== protection) {
         const how = `Run \`sub secrets rotate --key --protect ${protect}\` to change that.`;

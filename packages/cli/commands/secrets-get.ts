@@ -1,16 +1,15 @@
 import { openVault } from '@subluminal/plane/vault';
-import { badUsage, defineCommand, done, EXIT, flag, printout, required } from '../input/command.ts';
-import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
+import { badUsage, defineCommand, done, EXIT, orThrow, printout } from '../input/command.ts';
+import { NO_STORE } from '../input/shared-options.ts';
 import { unknownSecret, withSecrets } from '../secrets/secrets-home.ts';
 import { harmless } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
     'Prints the value on standard output, followed by a newline. On a terminal it asks first, because others may see the screen.',
-  args: { name: required('The name of the secret') },
+  args: { name: 'The name of the secret' },
   options: {
-    reveal: flag('Print it without asking, also without a terminal'),
-    json: JSON_FLAG,
+    reveal: 'Print it without asking, also without a terminal',
   },
   examples: ['sub secrets get github_token', 'sub secrets get github_token --reveal'],
   exitCodes: { 0: 'the secret is printed, or you declined', 2: NO_STORE },
@@ -23,8 +22,7 @@ export const command = defineCommand({
         const message = 'not a terminal, cannot ask whether to show the value.';
         return badUsage(message, 'Add --reveal to print it.');
       }
-      const vault = await openVault(found.options);
-      if (vault?.kind === 'failure') return vault;
+      const vault = orThrow(await openVault(found.options));
       const value = vault?.value(name);
       vault?.close();
       if (value === undefined) return unknownSecret(name);

@@ -1,6 +1,6 @@
 import { openVault } from '@subluminal/plane/vault';
-import { defineCommand, printout } from '../input/command.ts';
-import { JSON_FLAG, NO_STORE } from '../input/shared-options.ts';
+import { defineCommand, orThrow, printout } from '../input/command.ts';
+import { NO_STORE } from '../input/shared-options.ts';
 import { protectionText, serversBoundTo, withSecrets } from '../secrets/secrets-home.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmlessLine, plural } from '../terminal/text.ts';
@@ -15,13 +15,11 @@ const COLUMNS = [
 export const command = defineCommand({
   description:
     'Lists names, when each secret was added and rotated, and which servers are bound to it. Reports how the key of the store is protected. Checks the whole store first: a store that was tampered with is not listed.',
-  options: { json: JSON_FLAG },
   examples: ['sub secrets list', 'sub secrets list --json'],
   exitCodes: { 0: 'the list is printed; it may be empty', 2: NO_STORE },
   run: async (_input, io) => {
     return withSecrets(io, async (found) => {
-      const vault = await openVault(found.options);
-      if (vault?.kind === 'failure') return vault;
+      const vault = orThrow(await openVault(found.options));
       vault?.close();
       const secrets = (vault?.secrets ?? []).map((secret) => ({
         ...secret,

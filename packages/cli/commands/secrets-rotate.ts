@@ -1,15 +1,14 @@
-import { isFailure } from '@subluminal/contracts';
 import { openVault, rotateKey, rotateSecret } from '@subluminal/plane/vault';
 import {
   badUsage,
   defineCommand,
-  flag,
   type Input,
   type Outcome,
   optional,
+  orThrow,
   printout,
 } from '../input/command.ts';
-import { JSON_FLAG, NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
+import { NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
 import { readValue, warnShort } from '../secrets/ask-person.ts';
 import {
   protectionText,
@@ -23,9 +22,8 @@ import { harmlessLine } from '../terminal/text.ts';
 
 const ARGS = { name: optional('The secret that gets a new value') };
 const OPTIONS = {
-  key: flag('Encrypt the whole store under a new key instead'),
+  key: 'Encrypt the whole store under a new key instead',
   protect: PROTECT_OPTION,
-  json: JSON_FLAG,
 };
 type RotateInput = Input<typeof ARGS, typeof OPTIONS>;
 
@@ -62,16 +60,13 @@ export const command = defineCommand({
 async function newValue({ args }: RotateInput, io: Io, found: SecretsHome): Promise<Outcome> {
   const { name } = args;
   // Before a value is asked for that nobody wants.
-  const vault = await openVault(found.options);
-  if (vault?.kind === 'failure') return vault;
+  const vault = orThrow(await openVault(found.options));
   vault?.close();
   if (!vault?.secrets.some((secret) => secret.name === name)) {
     return unknownSecret(name, ', or `sub secrets add` to store it');
   }
-  const value = await readValue(io, found.person, name);
-  if (isFailure(value)) return value;
-  const changed = await rotateSecret(found.options, { name, value: value.text });
-  if (changed.kind === 'failure') return changed;
+  const value = orThrow(await readValue(io, found.person, name));
+  orThrow(await rotateSecret(found.options, { name, value: value.text }));
   warnShort(io, name, value.text);
   const usedBy = serversBoundTo(name, found.servers);
   const who = usedBy.length === 0 ? '' : ` Start again: ${usedBy.join(', ')}.`;
@@ -82,8 +77,7 @@ async function newValue({ args }: RotateInput, io: Io, found: SecretsHome): Prom
 }
 
 async function newKey({ options }: RotateInput, io: Io, found: SecretsHome): Promise<Outcome> {
-  const changed = await rotateKey(found.options, options.protect);
-  if (changed.kind === 'failure') return changed;
+  const changed = orThrow(await rotateKey(found.options, options.protect));
   const { protection, warning } = changed;
   if (warning !== undefined) io.err.write(`sub: ${warning}.\n`);
   const where = protectionText(protection, found.home);

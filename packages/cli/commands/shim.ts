@@ -1,5 +1,5 @@
 // `sub shim` for the help only: bin/sub.mjs starts a shim by packages/cli/entry/shim.ts, which loads less.
-import { badUsage, defineCommand, flag, many, textOption } from '../input/command.ts';
+import { badUsage, defineCommand, many, textOption } from '../input/command.ts';
 import { PROFILE_DOC } from '../input/shared-options.ts';
 
 export const command = defineCommand({
@@ -24,9 +24,10 @@ export const command = defineCommand({
       'level',
       'What to log to stderr as JSON lines: error, warn, info or debug',
     ),
-    verbose: flag('The same as --log-level debug'),
+    verbose: 'The same as --log-level debug',
     wrap: textOption('id', 'The session of `sub wrap` that wrote this command; set by `sub wrap`'),
   },
+  hasJson: false,
   examples: [
     'sub shim --server-name files -- npx -y @modelcontextprotocol/server-filesystem .',
     'sub shim --server-name git --policy policy.yaml --events file:events.jsonl -- git-mcp',

@@ -1,5 +1,4 @@
-import { type Failure, isFailure } from '@subluminal/contracts';
-
+import type { Failure } from '@subluminal/contracts';
 import { adoptionStatus, type ServerView, type StatusFile } from '@subluminal/plane/clients/setup';
 import type { Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
@@ -14,8 +13,7 @@ import {
   tellProblems,
 } from '../adopt/lines.ts';
 import { whereabouts } from '../adopt/wish.ts';
-import { defineCommand, done, EXIT, textOption } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
+import { defineCommand, done, EXIT, orThrow, textOption } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
 import { ageText, harmless, jsonText, plural } from '../terminal/text.ts';
 
@@ -24,18 +22,15 @@ export const command = defineCommand({
     'Lists the configs of the agent clients of this user and project, and every other config that `sub import` has changed, with their servers: whether calls are governed and the server can start, by which policy, how many of its secrets come from the store, and when the last call was seen. Prints no value of any config except the command that starts `sub`.',
   options: {
     project: textOption('dir', 'The folder of the project (default: the current folder)'),
-    json: JSON_FLAG,
   },
   examples: ['sub status', 'sub status --json'],
   exitCodes: { 0: 'the status is printed', 2: 'wrong flags, or a ledger that cannot be read' },
   run: async ({ options }, io) => {
-    const where = await whereabouts(options.project);
-    if (isFailure(where)) return where;
+    const where = orThrow(await whereabouts(options.project));
     const own = { runtime: process.execPath, script: process.argv[1] };
     const { files, problems } = adoptionStatus({ ...where, own });
     const names = files.flatMap(({ servers }) => servers.flatMap((one) => one.serverName ?? []));
-    const calls = await lastCalls(names, io);
-    if (isFailure(calls)) return calls;
+    const calls = orThrow(await lastCalls(names, io));
     const policyOf = await policyFinder(where);
     const facts = await factsOf(files, policyOf);
     const known: Known = { calls, facts, bound: where.bound, nowMs: Date.now() };

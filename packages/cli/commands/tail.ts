@@ -1,6 +1,6 @@
 import { type Failure, failure, isFailure, parseEventLine } from '@subluminal/contracts';
 import type { StoreReader } from '@subluminal/plane/ledger';
-import { defineCommand, done, EXIT, type Outcome } from '../input/command.ts';
+import { defineCommand, done, EXIT, type Outcome, orThrow } from '../input/command.ts';
 import {
   findLedger,
   findRun,
@@ -35,20 +35,16 @@ export const command = defineCommand({
     2: 'wrong flags, no such run, or a ledger that cannot be read or started',
   },
   run: async ({ options }, io) => {
-    const request = readTailOptions(options, Date.now());
-    if (isFailure(request)) return request;
-    const home = await findLedger();
-    if (isFailure(home)) return home;
+    const request = orThrow(readTailOptions(options, Date.now()));
+    const home = orThrow(await findLedger());
     const follows = !options['no-follow'];
     if (!follows) await freshen(home, io);
     const start = await startOf(home, request, follows);
-    if (isFailure(start)) return start;
     return untilSignal(async (signal) => {
       const { filter } = start;
       const { backlog } = request;
       const screen = new Screen({ filter, backlog, json: options.json, io, signal });
-      const past = start.tipSeq === 0 ? undefined : await showPast(home, start, screen);
-      if (past !== undefined) return past;
+      orThrow(start.tipSeq === 0 ? undefined : await showPast(home, start, screen));
       if (!follows) await screen.rest();
       await screen.endPast();
       const ended = follows ? await follow(home, start, screen) : done(EXIT.fine);
@@ -77,22 +73,23 @@ async function startOf(
   home: LedgerHome,
   request: TailRequest,
   follows: boolean,
-): Promise<TailStart | Failure> {
+): Promise<TailStart> {
   const start = await withReader(home, (reader) => lookUp(reader, request, follows));
   const isNew = isFailure(start) && start.code === 'SUB_LEDGER_MISSING' && follows;
-  return isNew && request.filter.runId !== LAST ? { ...NOTHING, filter: request.filter } : start;
+  return isNew && request.filter.runId !== LAST
+    ? { ...NOTHING, filter: request.filter }
+    : orThrow(start);
 }
 
 async function lookUp(
   reader: StoreReader,
   { filter, backlog }: TailRequest,
   follows: boolean,
-): Promise<TailStart | Failure> {
+): Promise<TailStart> {
   const { runId } = filter;
   // A run that is followed may not have begun yet.
   const isKnown = runId !== undefined && (runId === LAST || !follows);
-  const found = isKnown ? await findRun(reader, runId) : runId;
-  if (isFailure(found)) return found;
+  const found = orThrow(isKnown ? await findRun(reader, runId) : runId);
   const own = found === undefined ? filter : { ...filter, runId: found };
   return { ...(await beginningOf(reader, { filter: own, backlog })), filter: own };
 }

@@ -1,4 +1,3 @@
-import { type Failure, isFailure } from '@subluminal/contracts';
 import {
   diffBundles,
   formatDiff,
@@ -8,9 +7,9 @@ import {
 } from '@subluminal/core/policy';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/policy';
-import { defineCommand, EXIT, optional, printout } from '../input/command.ts';
+import { defineCommand, EXIT, optional, orThrow, printout } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
-import { BAD_TRUST, JSON_FLAG, TRUST_FILE_DOC, YES_FLAG } from '../input/shared-options.ts';
+import { BAD_TRUST, TRUST_FILE_DOC, YES_FLAG } from '../input/shared-options.ts';
 import { loadPolicy, type Policy } from '../policy/load-policy.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
@@ -21,7 +20,7 @@ export const command = defineCommand({
   description:
     'Until it is trusted, the policy of a project only tightens your own: both apply, and the stricter decision wins. Shows what it would allow that your own policy does not, asks, and remembers its path and the hash of its content: from then on it applies instead of yours. A change of its content ends the trust. `sub trust` alone does the same.',
   args: { file: optional(TRUST_FILE_DOC) },
-  options: { yes: YES_FLAG, json: JSON_FLAG },
+  options: { yes: YES_FLAG },
   examples: ['sub trust', 'sub trust policy.yaml', 'sub trust add policy.yaml --yes'],
   exitCodes: {
     0: 'the policy is trusted',
@@ -30,26 +29,20 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async ({ args, options }, io) => {
-    const place = findProjectPolicy(args.file);
-    if (isFailure(place)) return place;
+    const place = orThrow(findProjectPolicy(args.file));
     const { home, path, user } = place;
     if (place.isOwn) {
       // The policy of the user needs no trust.
       const own = harmlessLine(`${path} is your own policy: it holds already.`);
       return printout({ path, trusted: true, loosens: [] }, own);
     }
-    const opened = openTrust(home);
-    if (isFailure(opened)) return opened;
+    orThrow(openTrust(home));
     // Read once: what was shown is what is trusted.
-    const file = await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX });
-    if (isFailure(file)) return file;
+    const file = orThrow(await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX }));
     const sha256 = sha256Bytes(Buffer.from(file.bytes));
-    const policy = await loadPolicy({ path, bytes: file.bytes }, { io });
-    if (isFailure(policy)) return policy;
-    const unused = unusedPolicy(place);
-    if (unused !== undefined) return unused;
+    const policy = orThrow(await loadPolicy({ path, bytes: file.bytes }, { io }));
+    orThrow(unusedPolicy(place));
     const loosens = await looseningOf(policy, place, io);
-    if (isFailure(loosens)) return loosens;
     const { diff } = loosens;
     const wasTrusted = isTrusted(home, path, sha256);
     const frees = user === undefined ? freedomsOf(policy) : [];
@@ -60,12 +53,11 @@ export const command = defineCommand({
     }
     if (!options.json) io.out.write(shown);
     const question = `Let ${harmless(path)} hold instead of your own policy?`;
-    const isAgreed =
-      wasTrusted || (cannotAsk(io, options.yes) ?? (await confirm(question, io, options.yes)));
-    if (isFailure(isAgreed)) return isAgreed;
+    const isAgreed = orThrow(
+      wasTrusted || (cannotAsk(io, options.yes) ?? (await confirm(question, io, options.yes))),
+    );
     if (isAgreed && !wasTrusted) {
-      const saved = await trustPolicy(home, { path, sha256 }, Date.now());
-      if (isFailure(saved)) return saved;
+      orThrow(await trustPolicy(home, { path, sha256 }, Date.now()));
     }
     return printout(
       { path, sha256, trusted: isAgreed, loosens: diff.changes },
@@ -95,9 +87,10 @@ async function looseningOf(
   policy: Policy,
   { user, path }: ProjectPolicy,
   io: Io,
-): Promise<Loosening | Failure> {
-  const own = user === undefined || user === path ? policy : await loadPolicy(user, { io });
-  if (isFailure(own)) return own;
+): Promise<Loosening> {
+  const own = orThrow(
+    user === undefined || user === path ? policy : await loadPolicy(user, { io }),
+  );
   const diff = diffBundles(own.snapshot.document, policy.snapshot.document);
   const changes = diff.changes.filter(mayLetPass);
   const summary = { critical: 0, warn: 0, info: 0, loosens: 0, mixed: 0, tightens: 0 };

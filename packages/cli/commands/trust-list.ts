@@ -3,9 +3,9 @@ import { POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { homePaths } from '@subluminal/plane/config';
 import { sha256Bytes } from '@subluminal/plane/crypto';
 import { openTrust, type TrustEntry } from '@subluminal/plane/policy';
-import { defineCommand, printout } from '../input/command.ts';
+import { defineCommand, orThrow, printout } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
-import { BAD_TRUST, JSON_FLAG } from '../input/shared-options.ts';
+import { BAD_TRUST } from '../input/shared-options.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmlessLine } from '../terminal/text.ts';
 
@@ -21,12 +21,10 @@ const WORDS: { readonly [S in State]: string } = {
 export const command = defineCommand({
   description:
     'Lists every trusted policy: its path, its hash, when it was trusted, and whether its content is still the same.',
-  options: { json: JSON_FLAG },
   examples: ['sub trust list', 'sub trust list --json'],
   exitCodes: { 0: 'the policies are listed', 2: BAD_TRUST },
   run: async (_input, io) => {
-    const opened = openTrust(homePaths(process.env).home);
-    if (isFailure(opened)) return opened;
+    const opened = orThrow(openTrust(homePaths(process.env).home));
     const entries = await Promise.all(
       opened.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
     );

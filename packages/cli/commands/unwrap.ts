@@ -1,14 +1,13 @@
 import { type Unwrapped, unwrapAll } from '@subluminal/plane/clients/setup';
 import { homePaths } from '@subluminal/plane/config';
 import { problemParts, tellProblems } from '../adopt/lines.ts';
-import { defineCommand, done, EXIT, flag } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
+import { defineCommand, done, EXIT } from '../input/command.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
     'Restores configs after a `sub wrap` that was killed or used --no-restore. The config of a `sub wrap` that is still running stays as it is: end that one first.',
-  options: { all: flag('Also restore configs of other projects'), json: JSON_FLAG },
+  options: { all: 'Also restore configs of other projects' },
   examples: ['sub unwrap', 'sub unwrap --all'],
   exitCodes: {
     0: 'no config is left rewritten',

@@ -1,11 +1,9 @@
 import { PACK_VERSION } from '@subluminal/contracts';
 import { defineCommand, printout } from '../input/command.ts';
-import { JSON_FLAG } from '../input/shared-options.ts';
 import manifest from '../package.json' with { type: 'json' };
 
 export const command = defineCommand({
   description: 'Prints the version of sub, of the contracts it implements, and of Node.',
-  options: { json: JSON_FLAG },
   examples: ['sub version', 'sub version --json'],
   exitCodes: { 0: 'the version is printed', 2: 'wrong flags' },
   run: async () => {

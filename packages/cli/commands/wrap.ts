@@ -13,9 +13,9 @@ import {
   defineCommand,
   done,
   EXIT,
-  flag,
   type Input,
   type Outcome,
+  orThrow,
   textOption,
 } from '../input/command.ts';
 import { hostRun, notStarted, prepareRun } from '../run/host.ts';
@@ -35,8 +35,8 @@ const OPTIONS = {
     'port',
     'Let the hub listen on this port of 127.0.0.1, 0 for a free one (default: a private socket)',
   ),
-  'no-restore': flag('Leave the config rewritten; `sub unwrap` restores it'),
-  'dry-run': flag('Print how the config would change, and do nothing'),
+  'no-restore': 'Leave the config rewritten; `sub unwrap` restores it',
+  'dry-run': 'Print how the config would change, and do nothing',
   ...RUN_OPTIONS,
 };
 type WrapInput = Input<typeof RUN_ARGS, typeof OPTIONS>;
@@ -46,6 +46,7 @@ export const command = defineCommand({
     'Finds the config of the agent, makes each of its stdio servers start behind a shim, starts the agent on this terminal as `sub run` does, and restores the config when the agent has ended, for whatever reason. Changes that another program makes to the config meanwhile stay. If `sub wrap` itself is killed, the next `sub` command that may change something restores the config.',
   args: RUN_ARGS,
   options: OPTIONS,
+  hasJson: false,
   examples: [
     'sub wrap -- claude',
     'sub wrap --dry-run -- codex',
@@ -57,10 +58,8 @@ export const command = defineCommand({
     2: 'wrong flags, a broken policy or configuration, a config that cannot be wrapped or restored, or a trace that cannot be written completely',
   },
   run: async (input, io) => {
-    const port = portOf(input.options['governance-port']);
-    if (isFailure(port)) return port;
-    const prepared = await prepareRun('wrap', input, io);
-    if (isFailure(prepared)) return prepared;
+    const port = orThrow(portOf(input.options['governance-port']));
+    const prepared = orThrow(await prepareRun('wrap', input, io));
     const { options } = input;
     const type = options['agent-type'];
     const wrap: WrapOptions = {

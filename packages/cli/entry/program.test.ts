@@ -1,15 +1,6 @@
 import picocolors from 'picocolors';
 import { expect, test } from 'vitest';
-import {
-  choice,
-  defineCommand,
-  done,
-  flag,
-  many,
-  required,
-  textOption,
-  textsOption,
-} from '../input/command.ts';
+import { choice, defineCommand, done, many, textOption, textsOption } from '../input/command.ts';
 import { type Program, parseArguments } from './program.ts';
 
 const style = { colors: picocolors.createColors(false), columns: 80 };
@@ -17,10 +8,10 @@ const style = { colors: picocolors.createColors(false), columns: 80 };
 let received: unknown;
 const command = defineCommand({
   description: 'Packs a box.',
-  args: { box: required('the box'), thing: many('what goes in') },
+  args: { box: 'the box', thing: many('what goes in') },
   options: {
-    fast: flag('hurry'),
-    'no-lid': flag('leave it open'),
+    fast: 'hurry',
+    'no-lid': 'leave it open',
     'tape-color': textOption('color', 'the tape', 't'),
     label: textsOption('text', 'labels'),
     size: choice(['small', 'large'], 'how big'),
@@ -71,7 +62,14 @@ test('a command gets its arguments and options by name', async () => {
   await intent.command.run(intent.values, {} as never);
   expect(received).toEqual({
     args: { box: 'red', thing: ['apple', '-'] },
-    options: { fast: true, 'no-lid': true, 'tape-color': 'blue', label: ['a', 'b'], size: 'large' },
+    options: {
+      fast: true,
+      'no-lid': true,
+      'tape-color': 'blue',
+      label: ['a', 'b'],
+      size: 'large',
+      json: false,
+    },
   });
 });
 

@@ -194,6 +194,8 @@ function pathOf(commander: Commander): string {
   return parent === null ? commander.name() : `${pathOf(parent)} ${commander.name()}`;
 }
 
+type Values = { [name: string]: unknown };
+
 /** A command that is not loaded has only its name and summary, for lists. */
 function leafOf(entry: CommandEntry, parse: Parse): Commander {
   const leaf = configured(new Commander(entry.path.at(-1)), parse).summary(entry.summary);
@@ -211,15 +213,17 @@ function leafOf(entry: CommandEntry, parse: Parse): Commander {
   for (const [name, spec] of Object.entries(command.options)) leaf.addOption(optionOf(name, spec));
   leaf.addOption(noColor());
   leaf.action(() => {
-    const given = leaf.opts<{ readonly [name: string]: unknown }>();
-    const args: readonly [string, unknown][] = Object.keys(command.args).map((name, index) => {
-      return [name, leaf.processedArgs[index]];
-    });
-    const options = Object.keys(command.options).map((name): [string, unknown] => [
-      name,
-      valueOf(name, given),
-    ]);
-    const values = { args: Object.fromEntries(args), options: Object.fromEntries(options) };
+    const given = leaf.opts<Values>();
+    const args: Values = {};
+    for (const [index, [name, { many }]] of Object.entries(command.args).entries()) {
+      const value: unknown = leaf.processedArgs[index];
+      args[name] = value ?? (many ? [] : '');
+    }
+    const options: Values = { json: false };
+    for (const [name, spec] of Object.entries(command.options)) {
+      options[name] = valueOf(name, spec, given);
+    }
+    const values = { args, options };
     parse.chosen = { kind: 'run', path: entry.path, command, values };
   });
   return leaf;
@@ -244,9 +248,12 @@ function optionOf(name: string, spec: OptionSpec): Option {
 }
 
 /** Commander reads `--no-x` as an `x` that is false. */
-function valueOf(name: string, given: { readonly [name: string]: unknown }): unknown {
+function valueOf(name: string, { kind }: OptionSpec, given: Values): unknown {
   const positive = /^no-(.+)$/.exec(name)?.[1];
-  return positive === undefined ? given[camel(name)] : given[camel(positive)] === false;
+  if (positive !== undefined) return given[camel(positive)] === false;
+  const value = given[camel(name)];
+  if (kind === 'flag') return value === true;
+  return kind === 'texts' ? (value ?? []) : value;
 }
 
 function camel(name: string): string {

@@ -1,5 +1,11 @@
 // Commands are data: what a command takes, what its exit codes mean, and the function that runs it.
-import { type Failure, failure } from '@subluminal/contracts';
+import {
+  catchFailure,
+  type Failure,
+  failure,
+  isFailure,
+  ThrownFailure,
+} from '@subluminal/contracts';
 import type { Io } from '../terminal/io.ts';
 import { jsonText } from '../terminal/text.ts';
 
@@ -10,40 +16,39 @@ export interface ArgSpec<M extends boolean = boolean> {
   /** May be left out; it is empty then. */
   readonly optional?: boolean;
 }
-export type ArgSpecs = { readonly [name: string]: ArgSpec };
+/** A text alone documents an argument that takes exactly one value. */
+type ArgSpecs = { readonly [name: string]: string | ArgSpec };
 
-export interface FlagSpec {
-  readonly kind: 'flag';
-  readonly doc: string;
-}
-export interface TextSpec {
-  readonly kind: 'text';
+/** An option of the kind `texts` may be given several times. */
+export interface TextSpec<K extends 'text' | 'texts'> {
+  readonly kind: K;
   readonly value: string;
   readonly doc: string;
-  readonly short?: string;
-}
-/** May be given several times. */
-export interface TextsSpec {
-  readonly kind: 'texts';
-  readonly value: string;
-  readonly doc: string;
+  readonly short?: string | undefined;
 }
 export interface ChoiceSpec<V extends string = string> {
   readonly kind: 'choice';
   readonly values: readonly V[];
   readonly doc: string;
 }
-export type OptionSpec = FlagSpec | TextSpec | TextsSpec | ChoiceSpec;
-/** The keys are the long flags without their dashes. */
-export type OptionSpecs = { readonly [name: string]: OptionSpec };
+export type OptionSpec =
+  | { readonly kind: 'flag'; readonly doc: string }
+  | TextSpec<'text'>
+  | TextSpec<'texts'>
+  | ChoiceSpec;
+/** The keys are the long options without their dashes. A text alone documents a flag. */
+type OptionSpecs = { readonly [name: string]: string | OptionSpec };
 
 type ArgValues<A extends ArgSpecs> = {
   readonly [K in keyof A]: A[K] extends ArgSpec<true> ? readonly string[] : string;
 };
-export type OptionValues<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K]> };
-type OptionValue<S extends OptionSpec> = S extends FlagSpec
+/** Every command has `json`, which is false where a command does not take it. */
+export type OptionValues<O extends OptionSpecs> = {
+  readonly [K in keyof O]: OptionValue<O[K]>;
+} & { readonly json: boolean };
+type OptionValue<S extends string | OptionSpec> = S extends string
   ? boolean
-  : S extends TextsSpec
+  : S extends TextSpec<'texts'>
     ? readonly string[]
     : S extends ChoiceSpec<infer V>
       ? V | undefined
@@ -54,7 +59,7 @@ export interface Input<A extends ArgSpecs = ArgSpecs, O extends OptionSpecs = Op
   readonly options: OptionValues<O>;
 }
 
-/** What the shell is told. Every command documents which of these it uses. */
+/** The exit codes of `sub`. Every command documents which of these it uses. */
 export const EXIT = {
   fine: 0,
   findings: 1,
@@ -93,13 +98,16 @@ interface CommandHelp {
 interface CommandSpec<A extends ArgSpecs, O extends OptionSpecs> extends CommandHelp {
   readonly args?: A;
   readonly options?: O;
+  /** Set on a command that has no document to print: it takes no --json. */
+  readonly hasJson?: false;
+  /** A failure that it throws, as `orThrow` does, is its outcome. */
   readonly run: (input: Input<A, O>, io: Io) => Promise<Outcome>;
 }
 
 /** A command as the program sees it: the same data, with nothing left to infer. */
 export interface Command extends CommandHelp {
-  readonly args: ArgSpecs;
-  readonly options: OptionSpecs;
+  readonly args: { readonly [name: string]: ArgSpec };
+  readonly options: { readonly [name: string]: OptionSpec };
   readonly run: (values: RawValues, io: Io) => Promise<Done | Failure>;
 }
 
@@ -134,7 +142,7 @@ export function allEntries(sections: readonly HelpSection[]): readonly CommandEn
   );
 }
 
-/** What the parser of the command line found. */
+/** The values of the command line: one for each argument and option that the command declares. */
 export interface RawValues {
   readonly args: { readonly [name: string]: unknown };
   readonly options: { readonly [name: string]: unknown };
@@ -143,18 +151,22 @@ export interface RawValues {
 /** A command that declares no arguments or options has none. */
 type NoSpecs = { readonly [name: string]: never };
 
+const JSON_OPTION = { json: 'Print one JSON document instead of text' };
+
 export function defineCommand<
   const A extends ArgSpecs = NoSpecs,
   const O extends OptionSpecs = NoSpecs,
 >(spec: CommandSpec<A, O>): Command {
-  const { args = {}, options = {} } = spec;
+  const { args = {}, options = {}, hasJson = true } = spec;
+  const allOptions = hasJson && !('json' in options) ? { ...options, ...JSON_OPTION } : options;
   return {
     ...spec,
-    args,
-    options,
+    args: fullSpecs<ArgSpec>(args, (doc) => ({ doc, many: false })),
+    options: fullSpecs<OptionSpec>(allOptions, (doc) => ({ kind: 'flag', doc })),
     exitCodes: { ...spec.exitCodes, [EXIT.internal]: 'a defect in sub itself' },
     run: async (values, io) => {
-      const outcome = await spec.run(readInput(spec, values), io);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The parser is built from these specs.
+      const outcome = await catchFailure(() => spec.run(values as unknown as Input<A, O>, io));
       if (outcome.kind !== 'printout') return outcome;
       const { document, text, exitCode } = outcome;
       io.out.write(values.options['json'] === true ? jsonText(document) : text);
@@ -163,59 +175,26 @@ export function defineCommand<
   };
 }
 
-/** Gives every declared name its value, so that a command never sees what it did not declare. */
-function readInput<A extends ArgSpecs, O extends OptionSpecs>(
-  spec: CommandSpec<A, O>,
-  values: RawValues,
-): Input<A, O> {
-  const args = mapValues(spec.args ?? {}, (arg, name) => values.args[name] ?? (arg.many ? [] : ''));
-  const options = mapValues(spec.options ?? {}, ({ kind }, name) => {
-    const value = values.options[name];
-    if (kind === 'flag') return value === true;
-    return kind === 'texts' ? (value ?? []) : value;
-  });
-  if (fitsArgs(spec.args, args) && fitsOptions(spec.options, options)) return { args, options };
-  throw new Error('the parser returned values of other types than the command declares');
+/**
+ * The value itself; a failure is thrown. For a command, whose failures `sub` prints however deep they
+ * happen. Code that others call as well returns its failures.
+ */
+export function orThrow<T>(value: T): Exclude<T, Failure> {
+  if (isFailure(value)) throw new ThrownFailure(value);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The line above leaves nothing else.
+  return value as Exclude<T, Failure>;
 }
 
-type Values = { readonly [name: string]: unknown };
-
-function fitsArgs<A extends ArgSpecs>(
-  specs: A | undefined,
-  values: Values,
-): values is ArgValues<A> {
-  return Object.entries(specs ?? {}).every(([name, arg]) =>
-    arg.many ? isTexts(values[name]) : typeof values[name] === 'string',
+function fullSpecs<S extends object>(
+  specs: { readonly [name: string]: string | S },
+  fromText: (doc: string) => S,
+): { readonly [name: string]: S } {
+  return Object.fromEntries(
+    Object.entries(specs).map(([name, spec]) => [
+      name,
+      typeof spec === 'string' ? fromText(spec) : spec,
+    ]),
   );
-}
-
-function fitsOptions<O extends OptionSpecs>(
-  specs: O | undefined,
-  values: Values,
-): values is OptionValues<O> {
-  return Object.entries(specs ?? {}).every(([name, spec]) => {
-    const value = values[name];
-    if (spec.kind === 'flag') return typeof value === 'boolean';
-    if (spec.kind === 'texts') return isTexts(value);
-    if (value === undefined) return true;
-    if (typeof value !== 'string') return false;
-    return spec.kind === 'text' || spec.values.includes(value);
-  });
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
-}
-
-function mapValues<S>(
-  specs: { readonly [name: string]: S },
-  read: (spec: S, name: string) => unknown,
-): Values {
-  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, read(spec, name)]));
-}
-
-export function required(doc: string): ArgSpec<false> {
-  return { doc, many: false };
 }
 
 export function optional(doc: string): ArgSpec<false> {
@@ -230,15 +209,11 @@ export function optionalMany(doc: string): ArgSpec<true> {
   return { doc, many: true, optional: true };
 }
 
-export function flag(doc: string): FlagSpec {
-  return { kind: 'flag', doc };
+export function textOption(value: string, doc: string, short?: string): TextSpec<'text'> {
+  return { kind: 'text', value, doc, short };
 }
 
-export function textOption(value: string, doc: string, short?: string): TextSpec {
-  return { kind: 'text', value, doc, ...(short !== undefined && { short }) };
-}
-
-export function textsOption(value: string, doc: string): TextsSpec {
+export function textsOption(value: string, doc: string): TextSpec<'texts'> {
   return { kind: 'texts', value, doc };
 }
 

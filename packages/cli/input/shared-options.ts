@@ -1,8 +1,7 @@
 // Options and texts of the help that several commands share.
-import { choice, flag, textOption } from './command.ts';
+import { choice, textOption } from './command.ts';
 
-export const JSON_FLAG = flag('Print one JSON document instead of text');
-export const YES_FLAG = flag('Do not ask for confirmation');
+export const YES_FLAG = 'Do not ask for confirmation';
 
 export const PROFILES = ['production', 'development'] as const;
 export const PROFILE_DOC =

@@ -5,7 +5,6 @@ import {
   EVENT_LINE_LENGTH_MAX,
   type Failure,
   isFailure,
-  ThrownFailure,
 } from '@subluminal/contracts';
 import { countStale } from '@subluminal/plane/daemon';
 import {
@@ -18,6 +17,7 @@ import {
 } from '@subluminal/plane/ingest';
 import type { Ledger } from '@subluminal/plane/ledger';
 import { isAnswered } from '@subluminal/plane/os';
+import { orThrow } from '../input/command.ts';
 import { type LedgerHome, type WriteOptions, withWriter } from './user-ledger.ts';
 
 /** Its methods throw failures; `changeLedger` returns them. */
@@ -88,9 +88,4 @@ function remoteWriter(client: LedgerClient): LedgerWriter {
 function quotedBytes(line: string): number {
   if (line.length > EVENT_LINE_LENGTH_MAX) return Number.POSITIVE_INFINITY;
   return line.length < SHORT_LENGTH ? 0 : Buffer.byteLength(JSON.stringify(line));
-}
-
-function orThrow<T extends object>(answer: T | Failure): T {
-  if (isFailure(answer)) throw new ThrownFailure(answer);
-  return answer;
 }

@@ -1,5 +1,5 @@
 // The command line of `sub run`, which `sub wrap` extends.
-import { choice, flag, type Input, many, textOption, textsOption } from '../input/command.ts';
+import { choice, type Input, many, textOption, textsOption } from '../input/command.ts';
 import { PROFILE_DOC, PROFILES } from '../input/shared-options.ts';
 
 export const RUN_ARGS = { command: many('The agent and its arguments, behind `--`') };
@@ -15,24 +15,22 @@ export const RUN_OPTIONS = {
     'file',
     'The policy of the run: a bundle or a compiled snapshot; a server whose entry names its own policy keeps it',
   ),
-  trust: flag(
+  trust:
     'Trust the policy of the project for this run, as SUB_TRUST=1 does; `sub trust` trusts it permanently',
-  ),
   cedar: textOption('path', 'A folder or file of Cedar policies that must permit each call'),
   profile: choice(PROFILES, PROFILE_DOC),
-  strict: flag(
+  strict:
     'Exit with 3 when a call was refused, or would have been, when a policy was loosened during the run, or when that is unknown',
-  ),
-  'allow-no-server': flag('With --strict: accept a run that starts no server behind a shim'),
+  'allow-no-server': 'With --strict: accept a run that starts no server behind a shim',
   events: textOption(
     'file',
     'Append the events to this file; - prints them while the agent runs; `ledger` and `off` as for sub shim',
   ),
   bundle: textOption('dir', 'Keep the run as a trace bundle in this folder'),
-  force: flag('Replace an existing bundle'),
+  force: 'Replace an existing bundle',
   meta: textsOption('key=value', 'A note about the run for its first event; can be repeated'),
-  verbose: flag('Let the shims log everything they do to standard error'),
-  quiet: flag('Print no summary at the end'),
+  verbose: 'Let the shims log everything they do to standard error',
+  quiet: 'Print no summary at the end',
 };
 export const RUN_EXIT_CODES = {
   0: 'the agent succeeded; any other code of the agent is passed on',

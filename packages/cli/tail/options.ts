@@ -1,5 +1,5 @@
 // The options of `sub tail`.
-import { choice, flag, type OptionValues, textOption } from '../input/command.ts';
+import { choice, type OptionValues, textOption } from '../input/command.ts';
 import { DECISION_FILTERS } from '../input/shared-options.ts';
 
 export const TAIL_OPTIONS = {
@@ -10,8 +10,8 @@ export const TAIL_OPTIONS = {
   decision: choice(DECISION_FILTERS, 'Only this decision; REFUSED is any decision except ALLOW'),
   backlog: textOption('count', 'Start with this many matching past calls (default: 10)'),
   since: textOption('time', 'Start at this time instead: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago'),
-  'no-follow': flag('Print what the ledger has, and end'),
-  json: flag('Print one JSON object per line: one per call, and one per notice'),
+  'no-follow': 'Print what the ledger has, and end',
+  json: 'Print one JSON object per line: one per call, and one per notice',
 };
 
 export type TailOptions = OptionValues<typeof TAIL_OPTIONS>;
