@@ -30,8 +30,8 @@ export async function countStale(ledger: Ledger, filter: PruneFilter) {
   const { olderThanMs, keepRuns, what = 'all' } = filter;
   const stale = await ledger.store.transaction((transaction) =>
     transaction.staleRuns({
-      ...(olderThanMs !== undefined && { beforeMs: olderThanMs }),
-      ...(keepRuns !== undefined && { keepRuns }),
+      beforeMs: olderThanMs,
+      keepRuns,
       withPreviews: what === 'previews',
       limit: COUNTED_MAX,
     }),

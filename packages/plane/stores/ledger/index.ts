@@ -7,16 +7,9 @@ export { EVENT_MEMBERS, eventMember } from './event-types/registry.ts';
 export type { EventMember, EventNames, NoticeText } from './event-types/types.ts';
 export type { FailedCall, RunExport, RunSummary, Violation } from './export/index.ts';
 export { exportRun, RunSummarizer, summarize, summaryMarkdown } from './export/index.ts';
-export type { SqliteOptions } from './sqlite/sqlite-store.ts';
+export type { ChainReader } from './sqlite/chain-reads.ts';
+export type { SqliteOptions, Store, StoreReader } from './sqlite/sqlite-store.ts';
 export { openSqliteReader, openSqliteStore } from './sqlite/sqlite-store.ts';
-export type {
-  ChainReader,
-  EventRow,
-  EventsRequest,
-  RejectRow,
-  Store,
-  StoreReader,
-} from './store/engine.ts';
 export type {
   CallCounts,
   CallDetail,
@@ -30,6 +23,7 @@ export type {
   RunRow,
   Stats,
 } from './store/query.ts';
+export type { EventRow, EventsRequest, RejectRow } from './store/stored-rows.ts';
 export { FLAGS } from './store/tables.ts';
 export type { Prune, PruneReport } from './verify/chain-walk.ts';
 export type { FindingKind, LedgerFinding } from './verify/finding.ts';

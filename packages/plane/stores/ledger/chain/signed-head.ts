@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
-import { readRegularFile, writePrivateFile } from '../../../os/index.ts';
+import { parseJson, readRegularFile, writePrivateFile } from '../../../os/index.ts';
 import { hex } from './hash-chain.ts';
 
 /**
@@ -32,7 +32,7 @@ export const NO_HEAD = '0'.repeat(64);
 const KINDS: ReadonlySet<unknown> = new Set<HeadKind>(['open', 'interval', 'close']);
 const HEX_HASH = /^[0-9a-f]{64}$/;
 
-/** Those who sign by `v2` seal what they keep outside; `v1` was before that. */
+/** A writer that signs by `v2` seals what it keeps outside; `v1` was before that. */
 export type HeadVersion = 'v1' | 'v2';
 
 /** What is signed. The ledger's id keeps a head from passing for one of another ledger. */
@@ -128,7 +128,7 @@ export function sealHolds(witnessed: WitnessedHead, verifier: Verifier): boolean
   return verifier.verify(sealText(witnessed), { keyId: head.keyId, value: seal });
 }
 
-/** Whoever signs needs no other key to see what it has signed: ed25519 says the same each time. */
+/** A signer recognises its own signatures without another key: ed25519 always makes the same one. */
 export function signerAsVerifier(signer: Signer): Verifier {
   return {
     verify: (text, { keyId, value }) => keyId === signer.keyId && signer.sign(text) === value,
@@ -142,12 +142,7 @@ export function formatWitness({ ledgerId, head, seal }: WitnessedHead): string {
 
 /** Reads what `formatWitness` wrote; undefined when it is anything else. */
 export function parseWitness(text: string): WitnessedHead | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
   if (!isObject(value) || value['format'] !== 'subluminal.head.v1') return undefined;
   const { ledger_id: ledgerId, head, seal } = value;
   if (typeof ledgerId !== 'string' || !isHead(head)) return undefined;
@@ -158,6 +153,41 @@ export function parseWitness(text: string): WitnessedHead | undefined {
 /** Whether both are the same head, to the last bit. */
 export function isSameHead(ledgerId: string, one: Head, other: Head): boolean {
   return headHash(ledgerId, one) === headHash(ledgerId, other);
+}
+
+interface KeptWitness {
+  readonly ledgerId: string;
+  /** The last of the table of heads. */
+  readonly lastHead: Head | undefined;
+  /** What the ledger itself notes as its last head. */
+  readonly note: WitnessedHead | undefined;
+  /** The text of `ledger.head`; undefined when the file is missing. */
+  readonly beside: string | undefined;
+  /** Without it, seals cannot be checked. */
+  readonly verifier: Verifier | undefined;
+}
+
+/**
+ * What is wrong with `ledger.head`. `late`: it is missing, as a crash between the first head and its
+ * first witness leaves it. `old`: it has no seal, and an older version may have written it.
+ */
+export type WitnessFault = 'missing' | 'late' | 'unreadable' | 'unsealed' | 'old' | 'forged';
+
+export function witnessFault(kept: KeptWitness): WitnessFault | undefined {
+  const { ledgerId, lastHead, note, beside, verifier } = kept;
+  if (beside === undefined) {
+    if (lastHead === undefined && note === undefined) return undefined;
+    const isNoted = note !== undefined && (verifier === undefined || sealHolds(note, verifier));
+    const isFirst = lastHead?.n === 1 && isNoted && isSameHead(ledgerId, lastHead, note.head);
+    return isFirst ? 'late' : 'missing';
+  }
+  const witness = parseWitness(beside);
+  if (witness === undefined) return 'unreadable';
+  if (verifier === undefined) return undefined;
+  if (witness.seal !== undefined) return sealHolds(witness, verifier) ? undefined : 'forged';
+  // A version that signs heads by v2 seals them, too.
+  const isNew = lastHead !== undefined && headHolds(ledgerId, lastHead, verifier) === 'v2';
+  return isNew ? 'unsealed' : 'old';
 }
 
 // The last head outside the database: what was cut off from the ledger's end is found by it.

@@ -2,8 +2,14 @@
 import { type Event, parseEventLine } from '@subluminal/contracts';
 import { withoutNul } from '../chain/event-line.ts';
 import { OWN_PRODUCER, type PolicyRecord, readPolicy } from '../chain/ledger-events.ts';
-import type { EventRow } from '../store/engine.ts';
-import { addPolicy, type EventPlace, type Projection, runDelta } from '../store/projection.ts';
+import {
+  addPolicy,
+  type EventPlace,
+  emptyProjection,
+  type Projection,
+  runDelta,
+} from '../store/projection.ts';
+import type { EventRow } from '../store/stored-rows.ts';
 import { eventMember } from './registry.ts';
 
 /** Goes up when the same events make other rows than before; ledgers are then rebuilt. */
@@ -14,16 +20,20 @@ export function projectEvent(into: Projection, event: Event, place: EventPlace):
   eventMember(event.type).project?.(into, event, { ...place, run });
 }
 
-/** Adds an event as it is stored; what is pruned or of an unknown type changes nothing. */
-export function projectRow(into: Projection, { line, seq, producer }: EventRow): void {
-  if (line === null) return;
-  if (producer === OWN_PRODUCER) {
-    const policy = readPolicy(line);
-    if (policy !== undefined) projectPolicy(into, policy);
-    return;
+/** What stored events make; an event that is pruned or of an unknown type makes nothing. */
+export function projectRows(rows: readonly EventRow[]): Projection {
+  const into = emptyProjection();
+  for (const { line, seq, producer } of rows) {
+    if (line === null) continue;
+    if (producer === OWN_PRODUCER) {
+      const policy = readPolicy(line);
+      if (policy !== undefined) projectPolicy(into, policy);
+      continue;
+    }
+    const parsed = parseEventLine(withoutNul(line));
+    if (parsed.ok) projectEvent(into, parsed.event, { seq, atMs: Date.parse(parsed.event.ts) });
   }
-  const parsed = parseEventLine(withoutNul(line));
-  if (parsed.ok) projectEvent(into, parsed.event, { seq, atMs: Date.parse(parsed.event.ts) });
+  return into;
 }
 
 /** Adds a policy that the ledger itself recorded. */

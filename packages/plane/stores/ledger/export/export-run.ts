@@ -1,6 +1,7 @@
 // A past run as a trace bundle, read from the ledger page by page.
 import type { PolicyRef } from '@subluminal/contracts';
-import type { ChainReader } from '../store/engine.ts';
+import type { ChainReader } from '../sqlite/chain-reads.ts';
+import { eventPages } from '../store/stored-rows.ts';
 import { summaryMarkdown } from './markdown.ts';
 import { RunSummarizer, type RunSummary } from './summary.ts';
 
@@ -13,8 +14,6 @@ export interface RunExport {
   /** `events.jsonl`, line by line, without newlines. */
   lines(): AsyncIterable<string>;
 }
-
-const PAGE_EVENTS = 1_000;
 
 /** Undefined when the ledger has no event of the run. */
 export async function exportRun(
@@ -38,10 +37,8 @@ export async function exportRun(
 }
 
 async function* linesOf(reader: ChainReader, runId: string): AsyncGenerator<string, undefined> {
-  for (let afterSeq = 0; ; ) {
-    const rows = await reader.events({ afterSeq, limit: PAGE_EVENTS, runId });
+  for await (const rows of eventPages(reader, { runId })) {
     for (const { line } of rows) if (line !== null) yield line;
-    if (rows.length < PAGE_EVENTS) return undefined;
-    afterSeq = rows.at(-1)?.seq ?? afterSeq;
   }
+  return undefined;
 }

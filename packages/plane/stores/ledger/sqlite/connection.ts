@@ -8,35 +8,26 @@ import {
   type Database,
   loadSqlite,
   type SqliteModule,
+  type SqlRow,
   type SqlValue,
   type Statement,
 } from './load.ts';
 
-export interface Connection {
-  readonly file: string;
-  exec(sql: string): void;
-  /** Rows of a prepared statement. */
-  all(sql: string, ...values: SqlValue[]): readonly unknown[];
-  get(sql: string, ...values: SqlValue[]): unknown;
-  /** How many rows it changed. */
-  run(sql: string, ...values: SqlValue[]): number;
-  readonly db: Database;
-  close(): void;
-}
+export type Connection = ReturnType<typeof connection>;
 
 export const BUSY_TIMEOUT_MS = 5_000;
 /** Combinations of filters make many statements; the oldest are prepared again. */
 const STATEMENTS_MAX = 256;
-/** The writer touches all indexes with every batch; who reads goes through once. */
+/** The writer touches all indexes with every batch; a reader goes through the file once. */
 const CACHE_KIB = { writer: 32 * 1024, reader: 8 * 1024 };
 const CHECKPOINT_PAGES = 4_000;
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 interface ConnectOptions {
   readonly readOnly: boolean;
-  /** Holds for the file as a whole; a write beyond it fails as a full disk does. */
-  readonly bytesMax?: number;
-  readonly synchronous?: 'off' | 'normal' | 'full';
+  /** The file does not grow beyond it; a larger write fails as it does on a full disk. */
+  readonly bytesMax?: number | undefined;
+  readonly synchronous?: 'off' | 'normal';
 }
 
 /** Opens a file that exists. */
@@ -47,8 +38,8 @@ export async function connect(file: string, options: ConnectOptions): Promise<Co
       return connection(file, openDatabase(sqlite, file, options));
     } catch (cause) {
       if (!options.readOnly || !cannotOpen(cause) || hasLog(file)) throw cause;
-      // A reader shares memory with the writer by a file beside the ledger. Where none can be made,
-      // on a backup that may only be read, nobody writes: the file is then taken as it is.
+      // A reader shares memory with the writer through a file beside the ledger. Where that file cannot
+      // be made, as on a read-only backup, nobody writes: the ledger is read as it is.
       const frozen = `${pathToFileURL(file).href}?immutable=1`;
       return connection(file, openDatabase(sqlite, frozen, options));
     }
@@ -67,7 +58,7 @@ function openDatabase(sqlite: SqliteModule, location: string, options: ConnectOp
   });
   try {
     setUp(db, options);
-    // The first look into the file, so that what is wrong with it shows here.
+    // Reads from the file, so that a damaged one fails here.
     db.prepare('PRAGMA schema_version').get();
   } catch (cause) {
     db.close();
@@ -97,14 +88,11 @@ function setUp(db: Database, { readOnly, bytesMax, synchronous = 'normal' }: Con
 }
 
 function limitPages(db: Database, bytesMax: number): void {
-  const row: unknown = db.prepare('PRAGMA page_size').get();
-  const pageBytes =
-    typeof row === 'object' && row !== null && 'page_size' in row ? row.page_size : 0;
-  const pages = Math.max(1, Math.floor(bytesMax / Number(pageBytes)));
-  db.exec(`PRAGMA max_page_count = ${pages}`);
+  const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.['page_size']);
+  db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(bytesMax / pageBytes))}`);
 }
 
-function connection(file: string, db: Database): Connection {
+function connection(file: string, db: Database) {
   const statements = new Map<string, Statement>();
   const prepare = (sql: string): Statement => {
     const known = statements.get(sql);
@@ -114,21 +102,30 @@ function connection(file: string, db: Database): Connection {
     statements.set(sql, made);
     return made;
   };
+  const get = (sql: string, ...values: SqlValue[]): SqlRow | undefined =>
+    translated(file, () => prepare(sql).get(...values));
   return {
     file,
     db,
-    exec: (sql) => translated(file, () => db.exec(sql)),
-    all: (sql, ...values) => translated(file, () => prepare(sql).all(...values)),
-    get: (sql, ...values) => translated(file, () => prepare(sql).get(...values)),
-    // Called for every event: no closure.
-    run: (sql, ...values) => {
+    exec: (sql: string): void => translated(file, () => db.exec(sql)),
+    all: (sql: string, ...values: SqlValue[]): readonly SqlRow[] =>
+      translated(file, () => prepare(sql).all(...values)),
+    get,
+    /** The row that the statement must give. */
+    one: (sql: string, ...values: SqlValue[]): SqlRow => {
+      const row = get(sql, ...values);
+      if (row !== undefined) return row;
+      throw ledgerFailure('SUB_LEDGER_CORRUPT', 'A row is missing.');
+    },
+    /** How many rows it changed. Runs for every event, so it makes no closure. */
+    run: (sql: string, ...values: SqlValue[]): number => {
       try {
         return Number(prepare(sql).run(...values).changes);
       } catch (cause) {
         throw ledgerError(file, cause);
       }
     },
-    close: () => {
+    close: (): void => {
       statements.clear();
       // A statement that is not collected yet keeps a closed connection and its view alive.
       if (db.isTransaction) db.exec('ROLLBACK');
@@ -163,20 +160,21 @@ export function requireFile(file: string): void {
   throw ledgerFailure('SUB_LEDGER_MISSING', file);
 }
 
-// SQLite's result codes in our words.
+const BUSY = 5;
+const READ_ONLY = 8;
+const CANT_OPEN = 14;
 
-const BY_CODE: ReadonlyMap<number, LedgerCode> = new Map([
+/** By SQLite's result code, or the error code of the system. */
+const CODES: ReadonlyMap<unknown, LedgerCode> = new Map<unknown, LedgerCode>([
   [3, 'SUB_LEDGER_READ_ONLY'], // PERM
-  [5, 'SUB_LEDGER_BUSY'],
+  [BUSY, 'SUB_LEDGER_BUSY'],
   [6, 'SUB_LEDGER_BUSY'], // LOCKED
-  [8, 'SUB_LEDGER_READ_ONLY'],
+  [READ_ONLY, 'SUB_LEDGER_READ_ONLY'],
   [10, 'SUB_LEDGER_IO'],
   [11, 'SUB_LEDGER_CORRUPT'],
   [13, 'SUB_LEDGER_FULL'],
-  [14, 'SUB_LEDGER_IO'], // CANTOPEN
+  [CANT_OPEN, 'SUB_LEDGER_IO'],
   [26, 'SUB_LEDGER_CORRUPT'], // NOTADB
-]);
-const BY_ERRNO: ReadonlyMap<string, LedgerCode> = new Map([
   ['ENOENT', 'SUB_LEDGER_MISSING'],
   ['EACCES', 'SUB_LEDGER_READ_ONLY'],
   ['EPERM', 'SUB_LEDGER_READ_ONLY'],
@@ -184,26 +182,22 @@ const BY_ERRNO: ReadonlyMap<string, LedgerCode> = new Map([
   ['ENOSPC', 'SUB_LEDGER_FULL'],
   ['EDQUOT', 'SUB_LEDGER_FULL'],
 ]);
-const BUSY = 5;
-const READ_ONLY = 8;
-const CANT_OPEN = 14;
 /** We never store a number beyond what JavaScript holds exactly. */
 const OUT_OF_RANGE = /too large to be represented/;
 
-/** What SQLite or the file system threw, as an error that says what to do. Bugs stay what they are. */
+/** An error of SQLite or of the file system as a failure. A bug stays what it is. */
 function ledgerError(file: string, cause: unknown): unknown {
-  const code = ledgerCode(cause);
+  const code = cause instanceof Error ? ledgerCode(cause) : undefined;
   if (code === undefined || !(cause instanceof Error)) return cause;
   return ledgerFailure(code, `${file}: ${cause.message}.`, cause);
 }
 
-function ledgerCode(cause: unknown): LedgerCode | undefined {
+function ledgerCode(cause: Error): LedgerCode | undefined {
   const primary = resultCode(cause);
-  if (primary !== undefined) return BY_CODE.get(primary);
-  if (cause instanceof Error && OUT_OF_RANGE.test(cause.message)) return 'SUB_LEDGER_CORRUPT';
-  const errno = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (typeof errno !== 'string' || !('syscall' in Object(cause))) return undefined;
-  return BY_ERRNO.get(errno) ?? 'SUB_LEDGER_IO';
+  if (primary !== undefined) return CODES.get(primary);
+  if (OUT_OF_RANGE.test(cause.message)) return 'SUB_LEDGER_CORRUPT';
+  if (!('syscall' in cause && 'code' in cause)) return undefined;
+  return CODES.get(cause.code) ?? 'SUB_LEDGER_IO';
 }
 
 /** The primary result code; the extended one has it in its low byte. */
@@ -212,17 +206,13 @@ function resultCode(cause: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-function isBusy(cause: unknown): boolean {
-  return resultCode(cause) === BUSY;
-}
-
 /** The file, or what SQLite needs beside it. */
 function cannotOpen(cause: unknown): boolean {
   const code = resultCode(cause);
   return code === CANT_OPEN || code === READ_ONLY;
 }
 
-/** Runs `work`, with what it throws made clear. */
+/** Runs `work`, and throws its errors as failures of the ledger. */
 export function translated<T>(file: string, work: () => T): T {
   try {
     return work();
@@ -231,18 +221,12 @@ export function translated<T>(file: string, work: () => T): T {
   }
 }
 
-// One writer per ledger. The operating system holds the lock for as long as the process lives, so
-// that no crash leaves a stale one behind.
-
-export interface WriterLock {
-  release(): void;
-}
-
 /**
- * The lock is an open transaction on an empty database beside the ledger: SQLite locks files on
- * every system in a way that dies with the process, and the ledger itself stays free for readers.
+ * Locks the ledger for its one writer; returns what releases the lock. The lock is an open transaction
+ * on an empty database beside the ledger: SQLite locks files on every system in a way that dies with
+ * the process, so no crash leaves a stale lock behind, and the ledger itself stays free for readers.
  */
-export async function lockWriter(file: string): Promise<WriterLock> {
+export async function lockWriter(file: string): Promise<() => void> {
   const lockFile = `${file}.lock`;
   prepareFile(lockFile);
   const { DatabaseSync } = await loadSqlite();
@@ -252,9 +236,9 @@ export async function lockWriter(file: string): Promise<WriterLock> {
     db.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     db?.close();
-    if (isBusy(cause)) throw ledgerFailure('SUB_LEDGER_LOCKED', file, cause);
+    if (resultCode(cause) === BUSY) throw ledgerFailure('SUB_LEDGER_LOCKED', file, cause);
     throw ledgerError(lockFile, cause);
   }
   const held = db;
-  return { release: () => held.close() };
+  return () => held.close();
 }

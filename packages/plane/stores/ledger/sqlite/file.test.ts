@@ -380,13 +380,3 @@ describe('a ledger that was put back', () => {
     });
   });
 });
-
-describe('the store of this file', () => {
-  it('syncs every commit when told to', async () => {
-    const file = join(tempFolder(), 'ledger.db');
-    const store = await openSqliteStore({ file, synchronous: 'full' });
-    await store.transaction((transaction) => transaction.setMeta('a', 'b'));
-    expect(await store.transaction((transaction) => transaction.meta('a'))).toBe('b');
-    await store.close();
-  });
-});

@@ -1,30 +1,23 @@
 // Runs, totals, policies and rejects.
-import type { RejectRow } from '../store/engine.ts';
+
 import {
   type CallCounts,
   type CallFilter,
-  cursorOf,
   limitOf,
   type Page,
   type PageRequest,
   type PolicyVersion,
+  pageOf,
   positionOf,
   type RunFilter,
   type RunRow,
   type Stats,
 } from '../store/query.ts';
+import type { RejectRow } from '../store/stored-rows.ts';
 import { POLICY_VERSIONS, RUNS } from '../store/tables.ts';
 import type { Connection } from './connection.ts';
-import {
-  integerCell,
-  integerOrNull,
-  type RawRow,
-  readRow,
-  rowOf,
-  textCell,
-  textOrNull,
-  where,
-} from './rows.ts';
+import type { SqlRow } from './load.ts';
+import { integerCell, integerOrNull, readRow, textCell, textOrNull, where } from './rows.ts';
 
 const TALLIES_MAX = 50;
 const RUNS_IN_RANGE = 'SELECT count(*) AS count FROM runs WHERE first_at >= ? AND first_at < ?';
@@ -57,26 +50,20 @@ export function searchRuns(
   ]);
   const sql = `SELECT * FROM runs WHERE ${matching}
     ORDER BY first_at DESC, run_id DESC LIMIT ?`;
-  const rows = connection.all(sql, ...values, limit).map((row) => runOf(connection, rowOf(row)));
-  const last = rows.length < limit ? undefined : rows.at(-1);
-  const next = last === undefined ? null : cursorOf({ atMs: last.first_at_ms, id: last.run_id });
-  return { rows, next };
+  const rows = connection.all(sql, ...values, limit).map((row) => runOf(connection, row));
+  return pageOf(rows, limit, ({ first_at_ms: atMs, run_id: id }) => ({ atMs, id }));
 }
 
 export function findRun(connection: Connection, runId: string): RunRow | undefined {
   const row = connection.get('SELECT * FROM runs WHERE run_id = ?', runId);
-  return row === undefined ? undefined : runOf(connection, rowOf(row));
+  return row && runOf(connection, row);
 }
 
-function runOf(connection: Connection, row: RawRow): RunRow {
+function runOf(connection: Connection, row: SqlRow): RunRow {
   const run_id = textCell(row, 'run_id');
-  const counts = connection.get(`SELECT ${COUNTS} FROM tool_calls WHERE run_id = ?`, run_id);
-  return { ...readRow(RUNS, row), calls: countsOf(rowOf(counts)) };
-}
-
-function countsOf(row: RawRow): CallCounts {
-  const count = (name: string) => integerOrNull(row, name) ?? 0;
-  return {
+  const counts = connection.one(`SELECT ${COUNTS} FROM tool_calls WHERE run_id = ?`, run_id);
+  const count = (name: keyof CallCounts) => integerOrNull(counts, name) ?? 0;
+  const calls = {
     total: count('total'),
     allowed: count('allowed'),
     blocked: count('blocked'),
@@ -84,6 +71,7 @@ function countsOf(row: RawRow): CallCounts {
     undecided: count('undecided'),
     errors: count('errors'),
   };
+  return { ...readRow(RUNS, row), calls };
 }
 
 /** Each answer comes from one index alone. */
@@ -94,15 +82,13 @@ export function statsOf(
   const { fromMs = Number.MIN_SAFE_INTEGER, toMs = Number.MAX_SAFE_INTEGER } = filter;
   const range = 'created_at >= ? AND created_at < ?';
   const tally = (columns: string, index: string, extra = '') =>
-    connection
-      .all(
-        `SELECT ${columns}, count(*) AS count FROM tool_calls INDEXED BY ${index}
-          WHERE ${extra} ${range} GROUP BY ${columns} ORDER BY count DESC LIMIT ?`,
-        fromMs,
-        toMs,
-        TALLIES_MAX,
-      )
-      .map(rowOf);
+    connection.all(
+      `SELECT ${columns}, count(*) AS count FROM tool_calls INDEXED BY ${index}
+        WHERE ${extra} ${range} GROUP BY ${columns} ORDER BY count DESC LIMIT ?`,
+      fromMs,
+      toMs,
+      TALLIES_MAX,
+    );
   const groups = tally('decision, status', 'calls_decision_status');
   return {
     calls: sumOf(groups, numberOf(connection, HELD_BACK_IN_RANGE, fromMs, toMs)),
@@ -125,12 +111,12 @@ export function statsOf(
 }
 
 function numberOf(connection: Connection, sql: string, ...values: number[]): number {
-  return integerCell(rowOf(connection.get(sql, ...values)), 'count');
+  return integerCell(connection.one(sql, ...values), 'count');
 }
 
 /** The most frequent first. */
 function countsBy(
-  groups: readonly RawRow[],
+  groups: readonly SqlRow[],
   column: string,
 ): readonly (readonly [value: string | null, count: number])[] {
   const counts = new Map<string | null, number>();
@@ -141,7 +127,7 @@ function countsBy(
   return [...counts].toSorted(([, left], [, right]) => right - left);
 }
 
-function sumOf(groups: readonly RawRow[], heldBack: number): CallCounts {
+function sumOf(groups: readonly SqlRow[], heldBack: number): CallCounts {
   const sum = (test: (decision: string | null, status: string | null) => boolean) =>
     groups
       .filter((row) => test(textOrNull(row, 'decision'), textOrNull(row, 'status')))
@@ -161,18 +147,16 @@ function sumOf(groups: readonly RawRow[], heldBack: number): CallCounts {
 
 export function policiesOf(connection: Connection, limit: number): readonly PolicyVersion[] {
   const sql = 'SELECT * FROM policy_versions ORDER BY created_at DESC LIMIT ?';
-  return connection.all(sql, limit).map((row) => readRow(POLICY_VERSIONS, rowOf(row)));
+  return connection.all(sql, limit).map((row) => readRow(POLICY_VERSIONS, row));
 }
 
 export function rejectsOf(connection: Connection, limit: number): readonly RejectRow[] {
-  return connection.all('SELECT * FROM rejects ORDER BY id DESC LIMIT ?', limit).map((value) => {
-    const row = rowOf(value);
-    return {
-      producer: textCell(row, 'producer'),
-      producerSeq: integerCell(row, 'producer_seq'),
-      reason: textCell(row, 'reason'),
-      line: textCell(row, 'line'),
-      createdAtMs: integerCell(row, 'created_at'),
-    };
-  });
+  const rows = connection.all('SELECT * FROM rejects ORDER BY id DESC LIMIT ?', limit);
+  return rows.map((row) => ({
+    producer: textCell(row, 'producer'),
+    producerSeq: integerCell(row, 'producer_seq'),
+    reason: textCell(row, 'reason'),
+    line: textCell(row, 'line'),
+    createdAtMs: integerCell(row, 'created_at'),
+  }));
 }

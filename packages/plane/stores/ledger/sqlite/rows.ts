@@ -1,55 +1,42 @@
-// What a row really holds. Rows are read as strangers' data: the file may have been changed.
+// Reads the cells of a row, and makes the SQL that changes rows.
 import { isObject } from '@subluminal/contracts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { Cell, Column, Merge, Table, TableAnswer } from '../store/tables.ts';
+import type { SqlRow } from './load.ts';
 
-export type RawRow = { readonly [column: string]: unknown };
-
-export function rowOf(value: unknown): RawRow {
-  if (isRow(value)) return value;
-  throw ledgerFailure('SUB_LEDGER_CORRUPT', 'A row is missing.');
-}
-
-function isRow(value: unknown): value is RawRow {
-  return typeof value === 'object' && value !== null;
-}
-
-export function textCell(row: RawRow, column: string): string {
+export function textCell(row: SqlRow, column: string): string {
   const value = row[column];
   return typeof value === 'string' ? value : wrong(column, 'a text');
 }
 
-export function integerCell(row: RawRow, column: string): number {
+export function integerCell(row: SqlRow, column: string): number {
   const value = row[column];
   return typeof value === 'number' && Number.isSafeInteger(value)
     ? value
     : wrong(column, 'an integer');
 }
 
-export function bytesCell(row: RawRow, column: string): Uint8Array {
+export function bytesCell(row: SqlRow, column: string): Uint8Array {
   const value = row[column];
   return value instanceof Uint8Array ? value : wrong(column, 'bytes');
 }
 
-export function textOrNull(row: RawRow, column: string): string | null {
-  return row[column] === null ? null : textCell(row, column);
-}
+export const textOrNull = nullable(textCell);
+export const integerOrNull = nullable(integerCell);
+export const bytesOrNull = nullable(bytesCell);
 
-export function integerOrNull(row: RawRow, column: string): number | null {
-  return row[column] === null ? null : integerCell(row, column);
-}
-
-export function bytesOrNull(row: RawRow, column: string): Uint8Array | null {
-  return row[column] === null ? null : bytesCell(row, column);
+function nullable<T>(read: (row: SqlRow, column: string) => T) {
+  return (row: SqlRow, column: string): T | null =>
+    row[column] === null ? null : read(row, column);
 }
 
 /** A cell of a table of what happened: text, integer or null. */
-export function anyCell(row: RawRow, column: string): Cell {
+export function anyCell(row: SqlRow, column: string): Cell {
   return typeof row[column] === 'number' ? integerCell(row, column) : textOrNull(row, column);
 }
 
 /** A row of a table as it is answered. */
-export function readRow<T extends Table>(table: T, row: RawRow): TableAnswer<T> {
+export function readRow<T extends Table>(table: T, row: SqlRow): TableAnswer<T> {
   const cells = Object.entries(table.columns).flatMap(([name, column]) =>
     column.as === null ? [] : [[column.as ?? name, readCell(row, name, column)] as const],
   );
@@ -57,7 +44,7 @@ export function readRow<T extends Table>(table: T, row: RawRow): TableAnswer<T> 
   return Object.fromEntries(cells.filter(([, cell]) => cell !== undefined)) as TableAnswer<T>;
 }
 
-function readCell(row: RawRow, name: string, { kind, orNull }: Column): unknown {
+function readCell(row: SqlRow, name: string, { kind, orNull }: Column): unknown {
   switch (kind) {
     case 'text':
       return orNull === true ? textOrNull(row, name) : textCell(row, name);
@@ -96,12 +83,7 @@ function wrong(column: string, expected: string): never {
 /** SQL with its values; a condition with an undefined value is left out. */
 export type Condition = readonly [sql: string, ...values: (string | number | undefined)[]];
 
-export interface Where {
-  readonly sql: string;
-  readonly values: readonly (string | number)[];
-}
-
-export function where(conditions: readonly Condition[]): Where {
+export function where(conditions: readonly Condition[]) {
   const given = conditions.filter(([, ...values]) => !values.includes(undefined));
   return {
     sql: ['1', ...given.map(([sql]) => sql)].join(' AND '),
@@ -109,8 +91,7 @@ export function where(conditions: readonly Condition[]): Where {
   };
 }
 
-// Upserts made from the tables' own words on how columns merge.
-
+/** A statement that the `merge` of the columns makes. */
 export interface Upsert {
   readonly sql: string;
   /** The values in the order of the statement. */
@@ -119,25 +100,24 @@ export interface Upsert {
 
 /** Adds a row, or leaves the one that has its key. */
 export function insert(table: Table): Upsert {
-  const columns = Object.keys(table.columns);
-  const sql = `INSERT INTO ${table.name} (${columns.join(', ')})
-    VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
-  return { sql, values: (delta) => columns.map((column) => delta[column] ?? null) };
+  return insertion(table, 'ON CONFLICT DO NOTHING');
 }
 
 export function upsert(table: Table, returning = ''): Upsert {
-  const columns = Object.keys(table.columns);
-  const keys = columns.filter((column) => table.columns[column]?.merge === 'key');
-  const changes = Object.entries(table.columns).flatMap(([column, { merge }]) => {
+  const columns = Object.entries(table.columns);
+  const keys = columns.flatMap(([column, { merge }]) => (merge === 'key' ? [column] : []));
+  const changes = columns.flatMap(([column, { merge }]) => {
     const change = changed(merge, { old: `${table.name}.${column}`, added: `excluded.${column}` });
     return change === undefined ? [] : [`${column} = ${change}`];
   });
-  const sql = [
-    `INSERT INTO ${table.name} (${columns.join(', ')})`,
-    `VALUES (${columns.map(() => '?').join(', ')})`,
-    `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`,
-    returning,
-  ].join('\n');
+  const set = changes.join(', ');
+  return insertion(table, `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${set} ${returning}`);
+}
+
+function insertion(table: Table, onConflict: string): Upsert {
+  const columns = Object.keys(table.columns);
+  const sql = `INSERT INTO ${table.name} (${columns.join(', ')})
+    VALUES (${columns.map(() => '?').join(', ')}) ${onConflict}`;
   return { sql, values: (delta) => columns.map((column) => delta[column] ?? null) };
 }
 
@@ -173,22 +153,15 @@ function changed(
  * others stay untouched.
  */
 export function update(table: Table, leaders: readonly string[]): Upsert {
-  const columns = Object.keys(table.columns).filter((column) => {
-    const merge = table.columns[column]?.merge ?? 'first';
-    return leaders.includes(column) || leaders.includes(merge.replace(/^with /, ''));
+  const sets = Object.entries(table.columns).flatMap(([column, { merge }]) => {
+    if (merge === 'sum' || merge === 'or') {
+      return [{ column, set: `${column} = ${changed(merge, { old: column, added: '?' })}` }];
+    }
+    const isLed = leaders.includes(column) || leaders.includes(merge.replace(/^with /, ''));
+    return isLed ? [{ column, set: `${column} = ?` }] : [];
   });
-  const counted = Object.entries(table.columns).flatMap(([column, { merge }]) =>
-    merge === 'sum' || merge === 'or' ? [{ column, merge }] : [],
-  );
-  const changes = [
-    ...columns.map((column) => `${column} = ?`),
-    ...counted.map(({ column, merge }) => {
-      return `${column} = ${changed(merge, { old: column, added: '?' })}`;
-    }),
-  ];
-  const bound = [...columns, ...counted.map(({ column }) => column)];
   return {
-    sql: `UPDATE ${table.name} SET ${changes.join(', ')}`,
-    values: (delta) => bound.map((column) => delta[column] ?? null),
+    sql: `UPDATE ${table.name} SET ${sets.map(({ set }) => set).join(', ')}`,
+    values: (delta) => sets.map(({ column }) => delta[column] ?? null),
   };
 }

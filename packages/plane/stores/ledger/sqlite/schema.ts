@@ -3,7 +3,7 @@
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import { TABLES } from '../store/tables.ts';
 import type { Database } from './load.ts';
-import { integerCell, rowOf } from './rows.ts';
+import { integerCell } from './rows.ts';
 
 const FIRST = `
 CREATE TABLE meta (
@@ -179,6 +179,8 @@ export const MIGRATIONS: readonly string[] = [FIRST, CONTENT, TURNS];
 
 /** "sub!" in the header of the file: a database of something else is not touched. */
 const APPLICATION_ID = 0x73_75_62_21;
+/** A statement that does not fit the tables. */
+const SQLITE_ERROR = 1;
 
 interface Plan {
   readonly file: string;
@@ -197,16 +199,12 @@ export function migrate(db: Database, { file, migrations }: Plan): void {
     db.exec('COMMIT');
   } catch (cause) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    if (!(cause instanceof Error) || !isStepFailure(cause)) throw cause;
+    if (!(cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_ERROR))
+      throw cause;
     // Our own steps fit each other: somebody has changed the tables, or the number.
     const detail = `${file}: it says to have schema ${version}, and has another (${cause.message}).`;
     throw ledgerFailure('SUB_LEDGER_CORRUPT', detail, cause);
   }
-}
-
-/** SQLITE_ERROR: a statement that does not fit the tables. */
-function isStepFailure(cause: Error): boolean {
-  return 'errcode' in cause && cause.errcode === 1;
 }
 
 /** The schema's version; 0 for an empty file. */
@@ -227,5 +225,5 @@ export function checkedVersion(db: Database, { file, migrations }: Plan): number
 }
 
 function pragma(db: Database, name: string): number {
-  return integerCell(rowOf(db.prepare(`PRAGMA ${name}`).get()), name);
+  return integerCell(db.prepare(`PRAGMA ${name}`).get() ?? {}, name);
 }

@@ -4,7 +4,6 @@ import type { CallSubject } from '@subluminal/contracts';
 import {
   type CallDetail,
   type CallFilter,
-  type CallHint,
   type CallRow,
   cursorOf,
   likePattern,
@@ -12,17 +11,17 @@ import {
   type Page,
   type PageRequest,
   type Position,
+  pageOf,
   positionOf,
 } from '../store/query.ts';
 import { FLAGS, HINTS, TOOL_CALLS } from '../store/tables.ts';
 import type { Connection } from './connection.ts';
+import type { SqlRow } from './load.ts';
 import {
   type Condition,
   integerCell,
   integerOrNull,
-  type RawRow,
   readRow,
-  rowOf,
   textCell,
   textOrNull,
   where,
@@ -64,8 +63,11 @@ export function searchCalls(
   const search = { index, conditions: conditionsOf(filter, positionOf(request)) };
   const { text } = filter;
   if (text !== undefined) return searchText(connection, search, { text, limit });
-  const rows = select(connection, search, limit).map(callOf);
-  return { rows, next: rows.length < limit ? null : nextOf(rows.at(-1)) };
+  return pageOf(select(connection, search, limit), limit, endOf);
+}
+
+function endOf(row: CallRow): Position {
+  return { atMs: row.created_at_ms, id: String(row.id) };
 }
 
 /** Looks for the text in a window of calls; the next page goes on behind it. */
@@ -82,20 +84,19 @@ function searchText(
     ['(c.created_at, c.id) >= (?, ?)', last?.atMs, last && Number(last.id)],
     [`(${like})`, ...TEXT_COLUMNS.map(() => pattern)],
   ];
-  const rows = select(connection, { index, conditions: found }, limit).map(callOf);
-  if (rows.length === limit) return { rows, next: nextOf(rows.at(-1)) };
-  return { rows, next: last === undefined ? null : cursorOf(last) };
+  const page = pageOf(select(connection, { index, conditions: found }, limit), limit, endOf);
+  return page.next === null && last !== undefined ? { ...page, next: cursorOf(last) } : page;
 }
 
 function select(
   connection: Connection,
   { index, conditions }: Search,
   limit: number,
-): readonly RawRow[] {
+): readonly CallRow[] {
   const { sql: matching, values } = where(conditions);
   const sql = `SELECT ${COLUMNS} FROM tool_calls c INDEXED BY ${index}
     LEFT JOIN previews p ON p.id = c.id WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
-  return connection.all(sql, ...values, limit).map(rowOf);
+  return connection.all(sql, ...values, limit).map(callOf);
 }
 
 /** The last call of the window, or undefined when the window reaches the end. */
@@ -103,41 +104,30 @@ function windowEnd(connection: Connection, { index, conditions }: Search): Posit
   const { sql: matching, values } = where(conditions);
   const sql = `SELECT c.created_at, c.id FROM tool_calls c INDEXED BY ${index}
     WHERE ${matching} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
-  const found = connection.get(sql, ...values, WINDOW_CALLS - 1);
-  if (found === undefined) return undefined;
-  const row = rowOf(found);
-  return { atMs: integerCell(row, 'created_at'), id: String(integerCell(row, 'id')) };
-}
-
-function nextOf(row: CallRow | undefined): string | null {
-  return row === undefined ? null : cursorOf({ atMs: row.created_at_ms, id: String(row.id) });
+  const row = connection.get(sql, ...values, WINDOW_CALLS - 1);
+  return row && { atMs: integerCell(row, 'created_at'), id: String(integerCell(row, 'id')) };
 }
 
 /** The index of the filter that narrows most; the other filters only check. */
 function leaderOf(connection: Connection, filter: CallFilter): string {
-  const { argsHash, runId, ruleId, serverName, toolName, agentId, decision, status } = filter;
-  if (argsHash !== undefined) return 'calls_args';
-  if (runId !== undefined) return 'calls_run';
-  if (ruleId !== undefined) return 'calls_rule';
+  const { serverName, toolName, agentId, decision, status } = filter;
+  const isRare = (index: string, column: string, value: string) => {
+    const sql = `SELECT 1 FROM tool_calls INDEXED BY ${index} WHERE ${column} = ? LIMIT 1 OFFSET ?`;
+    return connection.get(sql, value, RARE_CALLS_MAX) === undefined;
+  };
+  if (filter.argsHash !== undefined) return 'calls_args';
+  if (filter.runId !== undefined) return 'calls_run';
+  if (filter.ruleId !== undefined) return 'calls_rule';
   if (filter.provider !== undefined) return 'calls_model';
-  if (toolName !== undefined && isRare(connection, 'tool_name', toolName)) return 'calls_tool';
+  if (toolName !== undefined && isRare('calls_tool', 'tool_name', toolName)) return 'calls_tool';
   if (decision !== undefined && decision !== 'ALLOW') return 'calls_refused';
   if (status !== undefined && status !== 'OK') return 'calls_failed';
   if (toolName !== undefined) return serverName === undefined ? 'calls_tool' : 'calls_server_tool';
   if (agentId !== undefined) return 'calls_agent';
   // This index is not in the order of time: few calls are sorted quickly, many are soon met.
-  if (serverName !== undefined && isRare(connection, 'server_name', serverName)) {
-    return 'calls_server_tool';
-  }
-  return 'calls_time';
-}
-
-const RARE_INDEX = { tool_name: 'calls_tool', server_name: 'calls_server_tool' } as const;
-
-function isRare(connection: Connection, column: keyof typeof RARE_INDEX, value: string): boolean {
-  const sql = `SELECT 1 FROM tool_calls INDEXED BY ${RARE_INDEX[column]} WHERE ${column} = ?
-    LIMIT 1 OFFSET ?`;
-  return connection.get(sql, value, RARE_CALLS_MAX) === undefined;
+  const byServer = 'calls_server_tool';
+  const isFew = serverName !== undefined && isRare(byServer, 'server_name', serverName);
+  return isFew ? byServer : 'calls_time';
 }
 
 function conditionsOf(filter: CallFilter, after: Position | undefined): readonly Condition[] {
@@ -184,33 +174,27 @@ export function findCall(
 ): CallDetail | undefined {
   const sql = `SELECT ${COLUMNS}, p.args_preview, p.result_preview
     FROM tool_calls c LEFT JOIN previews p ON p.id = c.id WHERE c.run_id = ? AND c.call_id = ?`;
-  const found = connection.get(sql, runId, callId);
-  if (found === undefined) return undefined;
-  const row = rowOf(found);
+  const row = connection.get(sql, runId, callId);
+  if (row === undefined) return undefined;
+  const hint = connection.get(
+    'SELECT * FROM hints WHERE run_id = ? AND call_id = ?',
+    runId,
+    callId,
+  );
   return {
     ...callOf(row),
     args_preview: textOrNull(row, 'args_preview'),
     result_preview: textOrNull(row, 'result_preview'),
     redaction_flags: flagsOf(row),
-    hint: findHint(connection, runId, callId),
+    hint: hint === undefined ? null : readRow(HINTS, hint),
   };
 }
 
-function findHint(connection: Connection, runId: string, callId: string): CallHint | null {
-  const sql = 'SELECT * FROM hints WHERE run_id = ? AND call_id = ?';
-  const found = connection.get(sql, runId, callId);
-  return found === undefined ? null : readRow(HINTS, rowOf(found));
+function callOf(row: SqlRow): CallRow {
+  return { ...readRow(TOOL_CALLS, row), ...subjectOf(row), preview_truncated: isTruncated(row) };
 }
 
-function callOf(row: RawRow): CallRow {
-  return {
-    ...readRow(TOOL_CALLS, row),
-    ...subjectOf(row),
-    preview_truncated: isTruncated(row),
-  };
-}
-
-function subjectOf(row: RawRow): CallSubject {
+function subjectOf(row: SqlRow): CallSubject {
   if (textCell(row, 'kind') === 'turn') {
     return { kind: 'turn', provider: textCell(row, 'provider'), model: textCell(row, 'model') };
   }
@@ -223,16 +207,16 @@ function subjectOf(row: RawRow): CallSubject {
 }
 
 /** A refused call has no answer that could have been cut, whatever its end says. */
-function flagsOf(row: RawRow): number {
+function flagsOf(row: SqlRow): number {
   const flags = integerOrNull(row, 'redaction_flags') ?? 0;
   return isRefused(row) ? flags & ~FLAGS.resultTruncated : flags;
 }
 
-function isTruncated(row: RawRow): boolean {
+function isTruncated(row: SqlRow): boolean {
   if (isRefused(row)) return (flagsOf(row) & FLAGS.argsTruncated) !== 0;
   return integerCell(row, 'preview_truncated') !== 0;
 }
 
-function isRefused(row: RawRow): boolean {
+function isRefused(row: SqlRow): boolean {
   return (textOrNull(row, 'decision') ?? 'ALLOW') !== 'ALLOW';
 }

@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { attempt } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
-import type { Store, StoreReader, StoreTransaction } from '../store/engine.ts';
-import { chainReads } from './chain-reads.ts';
+import type { Projection } from '../store/projection.ts';
+import type { CallFilter, PageRequest, RunFilter } from '../store/query.ts';
+import { type ChainReader, chainReads } from './chain-reads.ts';
 import {
   BUSY_TIMEOUT_MS,
   type Connection,
@@ -14,50 +16,46 @@ import {
   prepareFile,
   requireFile,
   translated,
-  type WriterLock,
 } from './connection.ts';
 import { findRun, policiesOf, rejectsOf, searchRuns, statsOf } from './overview.ts';
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
 import { findCall, searchCalls } from './search.ts';
-import { sqliteTransaction } from './transaction.ts';
+import { type StoreTransaction, sqliteTransaction } from './transaction.ts';
 
 const CHECKPOINT_WAIT_MS = 200;
-
-type Synchronous = 'off' | 'normal' | 'full';
 
 export interface SqliteOptions {
   readonly file: string;
   /** The file may not grow beyond it. */
   readonly bytesMax?: number;
-  /**
-   * `full` syncs every commit, not only those with a head: for machines that lose power. `off`
-   * syncs none: for a store that may be lost.
-   */
-  readonly synchronous?: Synchronous;
+  /** `off` syncs no commit: for a store that may be lost. */
+  readonly synchronous?: 'off' | 'normal';
   /** The steps of the schema; tests add some. */
   readonly migrations?: readonly string[];
 }
 
+export type Store = ReturnType<typeof storeOf>;
+export type StoreReader = ReturnType<typeof readerOf>;
+
 /** Opens the ledger for its one writer; makes it when it is not there. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { file, bytesMax, synchronous = 'normal', migrations = MIGRATIONS } = options;
-  const lock = await lockWriter(file);
+  const unlock = await lockWriter(file);
   try {
     prepareFile(file);
-    const limit = bytesMax === undefined ? {} : { bytesMax };
-    const writer = await connect(file, { readOnly: false, synchronous, ...limit });
+    const writer = await connect(file, { readOnly: false, synchronous, bytesMax });
     try {
       translated(file, () => migrate(writer.db, { file, migrations }));
       writer.run("INSERT INTO meta VALUES ('ledger_id', ?) ON CONFLICT DO NOTHING", randomUUID());
       emptyLog(writer);
       const reader = await connect(file, { readOnly: true });
-      return storeOf({ writer, reader, lock, synchronous, migrations });
+      return storeOf({ writer, reader, unlock, synchronous, migrations });
     } catch (cause) {
       writer.close();
       throw cause;
     }
   } catch (cause) {
-    lock.release();
+    unlock();
     throw cause;
   }
 }
@@ -66,51 +64,39 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 export async function openSqliteReader(
   options: Pick<SqliteOptions, 'file' | 'migrations'>,
 ): Promise<StoreReader> {
-  const reader = (await connectReader(options)) ?? (await upgraded(options));
-  const { migrations = MIGRATIONS } = options;
-  return { ...readsOf(reader, migrations), close: async () => reader.close() };
-}
-
-/** Undefined when the ledger has an older schema than ours. */
-async function connectReader({
-  file,
-  migrations = MIGRATIONS,
-}: Pick<SqliteOptions, 'file' | 'migrations'>): Promise<Connection | undefined> {
+  const { file, migrations = MIGRATIONS } = options;
   requireFile(file);
   const reader = await connect(file, { readOnly: true });
   try {
     const version = translated(file, () => checkedVersion(reader.db, { file, migrations }));
-    // Whoever made the file did not get any further.
+    // The process that made the file did not get any further.
     if (version === 0) throw ledgerFailure('SUB_LEDGER_MISSING', file);
-    if (version === migrations.length) return reader;
+    if (version === migrations.length) return readerOf(reader, migrations);
   } catch (cause) {
     reader.close();
     throw cause;
   }
   reader.close();
-  return undefined;
-}
-
-/** Our questions are about the newest schema, and only a writer can lead a ledger there. */
-async function upgraded(options: Pick<SqliteOptions, 'file' | 'migrations'>): Promise<Connection> {
+  // Our questions are about the newest schema, and only a writer can lead a ledger there.
   await (await openSqliteStore(options)).close();
-  const reader = await connectReader(options);
-  if (reader === undefined) throw new Error('the schema is older than it was just made');
-  return reader;
+  return openSqliteReader(options);
 }
 
-function readsOf(reader: Connection, migrations: readonly string[]): Omit<StoreReader, 'close'> {
+function readerOf(reader: Connection, migrations: readonly string[]) {
   return {
     ...chainReads(reader, migrations),
-    calls: async (filter, page) => searchCalls(reader, filter, page),
-    call: async (runId, callId) => findCall(reader, runId, callId),
-    runs: async (filter, page) => searchRuns(reader, filter, page),
-    run: async (runId) => findRun(reader, runId),
-    stats: async (filter) => statsOf(reader, filter),
-    policies: async (limit) => policiesOf(reader, limit),
-    rejects: async (limit) => rejectsOf(reader, limit),
-    snapshot: (work) => snapshot(reader.file, migrations, work),
-    scratch: () => scratch(reader.file),
+    calls: async (filter: CallFilter, page: PageRequest) => searchCalls(reader, filter, page),
+    call: async (runId: string, callId: string) => findCall(reader, runId, callId),
+    runs: async (filter: RunFilter, page: PageRequest) => searchRuns(reader, filter, page),
+    run: async (runId: string) => findRun(reader, runId),
+    stats: async (range: Pick<CallFilter, 'fromMs' | 'toMs'>) => statsOf(reader, range),
+    policies: async (limit: number) => policiesOf(reader, limit),
+    rejects: async (limit: number) => rejectsOf(reader, limit),
+    /** Runs `work` on one unchanging view of everything. */
+    snapshot: <T>(work: (view: ChainReader) => Promise<T>) =>
+      snapshot(reader.file, migrations, work),
+    scratch: () => openScratch(reader.file),
+    close: async () => reader.close(),
   };
 }
 
@@ -118,7 +104,7 @@ function readsOf(reader: Connection, migrations: readonly string[]): Omit<StoreR
 async function snapshot<T>(
   file: string,
   migrations: readonly string[],
-  work: (reader: ReturnType<typeof chainReads>) => Promise<T>,
+  work: (view: ChainReader) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(file, { readOnly: true });
   try {
@@ -131,14 +117,24 @@ async function snapshot<T>(
   }
 }
 
+/** An empty store that leaves nothing behind when it is closed. */
+export interface Scratch extends Pick<ChainReader, 'rows'> {
+  merge(projection: Projection): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Beside the ledger, where there is room for something of its size; else among temporary files. */
-async function scratch(file: string): Promise<Store> {
+async function openScratch(file: string): Promise<Scratch> {
   const base = isWritable(dirname(file)) ? dirname(file) : tmpdir();
   const folder = mkdtempSync(join(base, '.ledger-scratch-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const store = await openSqliteStore({ file: join(folder, 'ledger.db'), synchronous: 'off' });
-    return { ...store, close: () => store.close().finally(remove) };
+    return {
+      rows: store.rows,
+      merge: (projection) => store.transaction((transaction) => transaction.merge(projection)),
+      close: () => store.close().finally(remove),
+    };
   } catch (cause) {
     remove();
     throw cause;
@@ -146,30 +142,19 @@ async function scratch(file: string): Promise<Store> {
 }
 
 function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return attempt(() => accessSync(folder, constants.W_OK) === undefined) ?? false;
 }
 
 interface StoreConnections {
   readonly writer: Connection;
   readonly reader: Connection;
-  readonly lock: WriterLock;
-  readonly synchronous: Synchronous;
+  readonly unlock: () => void;
+  readonly synchronous: 'off' | 'normal';
   readonly migrations: readonly string[];
 }
 
-function storeOf({ writer, reader, lock, synchronous, migrations }: StoreConnections): Store {
-  let current = synchronous;
-  /** It cannot change inside of a transaction. */
-  const setLevel = (level: Synchronous) => {
-    if (level === current) return;
-    writer.exec(`PRAGMA synchronous = ${level}`);
-    current = level;
-  };
+function storeOf({ writer, reader, unlock, synchronous, migrations }: StoreConnections) {
+  let level: string = synchronous;
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work, work);
@@ -177,36 +162,40 @@ function storeOf({ writer, reader, lock, synchronous, migrations }: StoreConnect
     return result;
   };
   return {
-    ...readsOf(reader, migrations),
-    transaction: (work, options = {}) =>
+    ...readerOf(reader, migrations),
+    /** One after the other, in the order of the calls. A `durable` one is on disk when it resolves. */
+    transaction: <T>(
+      work: (transaction: StoreTransaction) => Promise<T>,
+      { durable = false }: { readonly durable?: boolean } = {},
+    ): Promise<T> =>
       inTurn(() => {
-        const level = synchronous === 'normal' && options.durable === true ? 'full' : synchronous;
-        setLevel(level);
-        return transact(writer, migrations, work);
+        const wanted = synchronous === 'normal' && durable ? 'full' : synchronous;
+        // The level cannot change inside of a transaction.
+        if (wanted !== level) writer.exec(`PRAGMA synchronous = ${wanted}`);
+        level = wanted;
+        return transact(writer, () => work(sqliteTransaction(writer, migrations)));
       }),
-    compact: () => inTurn(async () => compact(writer)),
+    /** Gives unused space back to the system. */
+    compact: () =>
+      inTurn(async () => {
+        writer.exec('PRAGMA incremental_vacuum');
+        checkpoint(writer);
+      }),
     close: () =>
       inTurn(async () => {
         reader.close();
-        try {
-          // Everything into the one file: a copy of it is then the whole ledger.
-          emptyLog(writer);
-        } finally {
-          writer.close();
-          lock.release();
-        }
+        // Everything into the one file: a copy of it is then the whole ledger.
+        emptyLog(writer);
+        writer.close();
+        unlock();
       }),
   };
 }
 
-async function transact<T>(
-  writer: Connection,
-  migrations: readonly string[],
-  work: (transaction: StoreTransaction) => Promise<T>,
-): Promise<T> {
+async function transact<T>(writer: Connection, work: () => Promise<T>): Promise<T> {
   writer.run('BEGIN IMMEDIATE');
   try {
-    const result = await work(sqliteTransaction(writer, migrations));
+    const result = await work();
     writer.run('COMMIT');
     return result;
   } catch (cause) {
@@ -216,24 +205,15 @@ async function transact<T>(
   }
 }
 
-function compact(writer: Connection): void {
-  writer.exec('PRAGMA incremental_vacuum');
-  checkpoint(writer);
-}
-
 /**
  * At the start, too: a ledger whose log is lost then lacks its last events, which is found, and
- * does not look as if it had never been.
+ * does not look as if it had never been. When it fails, the log stays for the next writer.
  */
 function emptyLog(writer: Connection): void {
-  try {
-    checkpoint(writer);
-  } catch {
-    // The log holds what did not fit; whoever writes next reads it.
-  }
+  attempt(() => checkpoint(writer));
 }
 
-/** Empties the log into the file, as far as readers let it; the next one gets the rest. */
+/** Empties the log into the file, as far as readers let it; the next checkpoint gets the rest. */
 function checkpoint(writer: Connection): void {
   writer.exec(`PRAGMA busy_timeout = ${CHECKPOINT_WAIT_MS}`);
   writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');

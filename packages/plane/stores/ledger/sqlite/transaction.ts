@@ -1,18 +1,9 @@
 // The inside of one write, over the writer's connection.
-
-import type { StoredLine } from '../chain/event-line.ts';
-import { CONFLICT_REASON } from '../chain/event-line.ts';
+import { CONFLICT_REASON, type StoredLine } from '../chain/event-line.ts';
 import { OWN_PRODUCER } from '../chain/ledger-events.ts';
 import type { Head } from '../chain/signed-head.ts';
-import type {
-  EventRow,
-  LineKey,
-  PrunedEvent,
-  RejectRow,
-  StaleRequest,
-  StoreTransaction,
-} from '../store/engine.ts';
 import type { CallChange, CallDelta, Projection } from '../store/projection.ts';
+import type { EventRow, PrunedEvent, RejectRow, StaleRequest } from '../store/stored-rows.ts';
 import {
   FLAGS,
   HINTS,
@@ -29,7 +20,6 @@ import {
   insert,
   integerCell,
   integerOrNull,
-  rowOf,
   textCell,
   textOrNull,
   type Upsert,
@@ -63,25 +53,40 @@ function later(...leaders: readonly string[]): Upsert {
   };
 }
 
-export function sqliteTransaction(
-  connection: Connection,
-  migrations: readonly string[],
-): StoreTransaction {
+export type StoreTransaction = ReturnType<typeof sqliteTransaction>;
+
+/** The inside of one transaction: all of it happens, or none. */
+export function sqliteTransaction(connection: Connection, migrations: readonly string[]) {
   return {
     ...chainReads(connection, migrations),
-    stored: async (keys) => storedOf(connection, keys),
-    addEvents: async (rows) => addEvents(connection, rows),
-    addHead: async (head) => addHead(connection, head),
-    addRejects: async (rows, rowsMax) => addRejects(connection, rows, rowsMax),
-    merge: async (projection) => merge(connection, projection),
-    setMeta: async (key, value) => setMeta(connection, key, value),
-    clearProjections: async () => clearProjections(connection),
-    staleRuns: async (request) => staleRuns(connection, request),
-    strayEvents: async ({ beforeMs, limit }) => strayEvents(connection, beforeMs, limit),
-    replaceLines: async (rows) => replaceLines(connection, rows),
-    dropRuns: async (runIds) => dropRuns(connection, runIds),
-    dropPreviews: async (runIds) => dropPreviews(connection, runIds),
+    /** For each key, what is stored of its event; undefined where none is. */
+    stored: async (keys: readonly LineKey[]) => storedOf(connection, keys),
+    addEvents: async (rows: readonly EventRow[]) => addEvents(connection, rows),
+    addHead: async (head: Head) => addHead(connection, head),
+    /** Keeps the newest `rowsMax`; of one key the first, but rather one of a conflict. */
+    addRejects: async (rows: readonly RejectRow[], rowsMax: number) =>
+      addRejects(connection, rows, rowsMax),
+    merge: async (projection: Projection) => merge(connection, projection),
+    setMeta: async (key: string, value: string) => setMeta(connection, key, value),
+    clearProjections: async () => {
+      for (const { name } of TABLES.toReversed()) connection.run(`DELETE FROM ${name}`);
+    },
+    /** The ids of the oldest runs first. */
+    staleRuns: async (request: StaleRequest) => staleRuns(connection, request),
+    /** Events that belong to no run of the `runs` table, and are older. */
+    strayEvents: async (beforeMs: number, limit: number) =>
+      strayEvents(connection, beforeMs, limit),
+    /** What is replaced or dropped does not stay readable in the files of the store. */
+    replaceLines: async (rows: readonly PrunedEvent[]) => replaceLines(connection, rows),
+    /** Forgets the runs and everything about them but their events. */
+    dropRuns: async (runIds: readonly string[]) => dropRuns(connection, runIds),
+    dropPreviews: async (runIds: readonly string[]) => dropPreviews(connection, runIds),
   };
+}
+
+interface LineKey {
+  readonly producer: string;
+  readonly producerSeq: number;
 }
 
 /** Lines mostly arrive in order: what is beyond the last one of its producer is new. */
@@ -95,10 +100,8 @@ function storedOf(
     producers.set(producer, known);
     if (producerSeq > known.seqMax) return undefined;
     const sql = 'SELECT line, digest FROM events WHERE producer_id = ? AND producer_seq = ?';
-    const found = connection.get(sql, known.id, producerSeq);
-    if (found === undefined) return undefined;
-    const row = rowOf(found);
-    return { line: textOrNull(row, 'line'), digest: bytesOrNull(row, 'digest') };
+    const row = connection.get(sql, known.id, producerSeq);
+    return row && { line: textOrNull(row, 'line'), digest: bytesOrNull(row, 'digest') };
   });
 }
 
@@ -106,17 +109,17 @@ function lastOf(connection: Connection, producer: string) {
   const id = producerId(connection, producer);
   if (id === undefined) return { id: -1, seqMax: -1 };
   const sql = 'SELECT max(producer_seq) AS seq FROM events WHERE producer_id = ?';
-  return { id, seqMax: integerOrNull(rowOf(connection.get(sql, id)), 'seq') ?? -1 };
+  return { id, seqMax: integerOrNull(connection.one(sql, id), 'seq') ?? -1 };
 }
 
 function producerId(connection: Connection, name: string): number | undefined {
   const row = connection.get('SELECT id FROM producers WHERE name = ?', name);
-  return row === undefined ? undefined : integerCell(rowOf(row), 'id');
+  return row && integerCell(row, 'id');
 }
 
 function addProducer(connection: Connection, name: string): number {
-  const row = connection.get('INSERT INTO producers (name) VALUES (?) RETURNING id', name);
-  return integerCell(rowOf(row), 'id');
+  const sql = 'INSERT INTO producers (name) VALUES (?) RETURNING id';
+  return integerCell(connection.one(sql, name), 'id');
 }
 
 function addEvents(connection: Connection, rows: readonly EventRow[]): void {
@@ -138,7 +141,7 @@ function addHead(connection: Connection, head: Head): void {
 }
 
 function addRejects(connection: Connection, rows: readonly RejectRow[], rowsMax: number): void {
-  // Whoever took a number may also have had a line of that number set aside before.
+  // A producer whose number was taken may have had a line of that number set aside before.
   const sql = `INSERT INTO rejects (producer, producer_seq, reason, line, created_at)
     VALUES (?, ?, ?, ?, ?) ON CONFLICT (producer, producer_seq) DO UPDATE
     SET reason = excluded.reason, line = excluded.line, created_at = excluded.created_at
@@ -150,14 +153,11 @@ function addRejects(connection: Connection, rows: readonly RejectRow[], rowsMax:
 }
 
 function merge(connection: Connection, projection: Projection): void {
-  for (const run of projection.runs.values()) {
-    connection.run(RUN.sql, ...RUN.values(run));
-  }
-  for (const change of projection.calls.values()) mergeCall(connection, change);
-  for (const hint of projection.hints.values()) connection.run(HINT.sql, ...HINT.values(hint));
-  for (const policy of projection.policies.values()) {
-    connection.run(POLICY.sql, ...POLICY.values(policy));
-  }
+  const { runs, calls, hints, policies } = projection;
+  for (const run of runs.values()) connection.run(RUN.sql, ...RUN.values(run));
+  for (const change of calls.values()) mergeCall(connection, change);
+  for (const hint of hints.values()) connection.run(HINT.sql, ...HINT.values(hint));
+  for (const policy of policies.values()) connection.run(POLICY.sql, ...POLICY.values(policy));
 }
 
 function mergeCall(connection: Connection, { row, preview }: CallChange): void {
@@ -188,21 +188,17 @@ function mergeLater(connection: Connection, row: CallDelta): number | undefined 
 function changeCall(connection: Connection, by: Upsert, row: CallDelta): number | undefined {
   const { run_id, call_id, created_at } = row;
   const changed = connection.get(by.sql, ...by.values(row), run_id, call_id, created_at);
-  return changed === undefined ? undefined : integerCell(rowOf(changed), 'id');
+  return changed && integerCell(changed, 'id');
 }
 
 function mergeWhole(connection: Connection, row: CallDelta): number {
-  return integerCell(rowOf(connection.get(CALL.sql, ...CALL.values(row))), 'id');
+  return integerCell(connection.one(CALL.sql, ...CALL.values(row)), 'id');
 }
 
 function setMeta(connection: Connection, key: string, value: string): void {
   const sql = `INSERT INTO meta (key, value) VALUES (?, ?)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
   connection.run(sql, key, value);
-}
-
-function clearProjections(connection: Connection): void {
-  for (const { name } of TABLES.toReversed()) connection.run(`DELETE FROM ${name}`);
 }
 
 function staleRuns(connection: Connection, request: StaleRequest): readonly string[] {
@@ -213,10 +209,10 @@ function staleRuns(connection: Connection, request: StaleRequest): readonly stri
   const { sql: matching, values } = where([
     ['last_at < ?', beforeMs],
     ['run_id NOT IN (SELECT run_id FROM runs ORDER BY last_at DESC, run_id LIMIT ?)', keepRuns],
-    ...(withPreviews === true ? ([[hasPreview]] as const) : []),
+    ...(withPreviews ? ([[hasPreview]] as const) : []),
   ]);
   const sql = `SELECT run_id FROM runs WHERE ${matching} ORDER BY last_at LIMIT ?`;
-  return connection.all(sql, ...values, limit).map((row) => textCell(rowOf(row), 'run_id'));
+  return connection.all(sql, ...values, limit).map((row) => textCell(row, 'run_id'));
 }
 
 /** What came without a run that we know of; the ledger's own events stay. */

@@ -1,5 +1,6 @@
 // What can be asked of a ledger, in words that every engine understands.
 import type { Action, CallStatus, CallSubject } from '@subluminal/contracts';
+import { parseJson } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { HINTS, POLICY_VERSIONS, RUNS, TableAnswer, TOOL_CALLS } from './tables.ts';
 
@@ -112,24 +113,20 @@ export function cursorOf({ atMs, id }: Position): string {
   return Buffer.from(JSON.stringify([atMs, id]), 'utf8').toString('base64url');
 }
 
-export function positionOf({ cursor }: PageRequest): Position | undefined {
-  if (cursor === undefined) return undefined;
-  const position = cursor.length <= CURSOR_LENGTH_MAX ? readCursor(cursor) : undefined;
-  if (position !== undefined) return position;
-  throw ledgerFailure('SUB_LEDGER_QUERY', 'The cursor is not one that a page gave.');
+/** The rows, with a cursor to the next page unless there are fewer than asked for. */
+export function pageOf<T>(rows: readonly T[], limit: number, endOf: (row: T) => Position): Page<T> {
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return { rows, next: last === undefined ? null : cursorOf(endOf(last)) };
 }
 
-function readCursor(cursor: string): Position | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    const parts: readonly unknown[] = Array.isArray(value) ? value : [];
-    const [atMs, id] = parts;
-    return Number.isSafeInteger(atMs) && typeof id === 'string'
-      ? { atMs: Number(atMs), id }
-      : undefined;
-  } catch {
-    return undefined;
-  }
+export function positionOf({ cursor }: PageRequest): Position | undefined {
+  if (cursor === undefined) return undefined;
+  const isShort = cursor.length <= CURSOR_LENGTH_MAX;
+  const value = isShort ? parseJson(Buffer.from(cursor, 'base64url').toString('utf8')) : undefined;
+  const parts: readonly unknown[] = Array.isArray(value) ? value : [];
+  const [atMs, id] = parts;
+  if (Number.isSafeInteger(atMs) && typeof id === 'string') return { atMs: Number(atMs), id };
+  throw ledgerFailure('SUB_LEDGER_QUERY', 'The cursor is not one that a page gave.');
 }
 
 /** The pattern that finds a text anywhere, with `\` before what a pattern would read as a sign. */

@@ -1,7 +1,7 @@
 // Finding runs and calls again, as every engine must.
 import { expect, it } from 'vitest';
 import { exportRun } from '../export/index.ts';
-import type { StoreReader } from '../store/engine.ts';
+import type { StoreReader } from '../sqlite/sqlite-store.ts';
 import type { CallFilter } from '../store/query.ts';
 import type { Ledger } from '../write/ledger.ts';
 import { POLICY, POLICY_DOCUMENT, Shim, T0_MS } from './events.ts';

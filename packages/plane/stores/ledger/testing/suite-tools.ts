@@ -1,7 +1,8 @@
 // What the tests of every engine share.
 import { expect } from 'vitest';
-import type { Store, StoreReader, TableRow } from '../store/engine.ts';
+import type { Store, StoreReader } from '../sqlite/sqlite-store.ts';
 import type { CallRow } from '../store/query.ts';
+import type { TableRow } from '../store/stored-rows.ts';
 import { TABLES } from '../store/tables.ts';
 import { verifyLedger } from '../verify/verify.ts';
 import { type Ledger, type LedgerOptions, openLedger } from '../write/ledger.ts';

@@ -39,7 +39,7 @@ function rechain(db: Database): void {
       `SELECT e.seq, e.producer_seq, e.line, p.name FROM events e
        JOIN producers p ON p.id = e.producer_id ORDER BY e.seq`,
     )
-    .all() as readonly Row[];
+    .all() as unknown as readonly Row[];
   let hash = Buffer.alloc(32);
   for (const [index, row] of rows.entries()) {
     const digest = createHash('sha256').update(row.line).digest();

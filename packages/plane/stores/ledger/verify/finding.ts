@@ -7,7 +7,7 @@ export type FindingKind =
   | 'head' // a head does not hold
   | 'pruned' // what was pruned is not what the record says
   | 'projection' // a row of a table is not what the events make
-  | 'rollback' // the ledger went on from an older state, and says so
+  | 'rollback' // the ledger went on from an older state, and recorded it
   | 'recovered' // events were taken over after a crash, before anybody had signed them
   | 'unsigned' // events that no head covers
   | 'witness' // the head outside the ledger is missing, unreadable or not the last one
@@ -29,49 +29,34 @@ export interface LedgerFinding {
 
 const FINDINGS_MAX = 100;
 
+/** One event, the first and the last of several, or undefined for what is not about events. */
+type FindingPlace = number | readonly [fromSeq: number | null, toSeq: number | null] | undefined;
+
 /** Gathers findings, a bounded number of them. */
 export class Findings {
   readonly list: LedgerFinding[] = [];
-  #total = 0;
-  #errors = 0;
+  total = 0;
+  errors = 0;
 
-  error(kind: FindingKind, place: EventRange, message: string): void {
-    this.#errors += 1;
-    this.#add('error', { kind, place, message });
+  error(kind: FindingKind, message: string, place?: FindingPlace): void {
+    this.errors += 1;
+    this.#add({ level: 'error', kind, message }, place);
   }
 
-  warning(kind: FindingKind, place: EventRange, message: string): void {
-    this.#add('warning', { kind, place, message });
+  warning(kind: FindingKind, message: string, place?: FindingPlace): void {
+    this.#add({ level: 'warning', kind, message }, place);
   }
 
-  note(kind: FindingKind, place: EventRange, message: string): void {
-    this.#add('note', { kind, place, message });
+  note(kind: FindingKind, message: string, place?: FindingPlace): void {
+    this.#add({ level: 'note', kind, message }, place);
   }
 
-  get errors(): number {
-    return this.#errors;
-  }
-
-  get total(): number {
-    return this.#total;
-  }
-
-  #add(
-    level: LedgerFinding['level'],
-    { kind, place, message }: { kind: FindingKind; place: EventRange; message: string },
-  ): void {
-    this.#total += 1;
+  #add(finding: Pick<LedgerFinding, 'level' | 'kind' | 'message'>, place: FindingPlace): void {
+    this.total += 1;
     if (this.list.length >= FINDINGS_MAX) return;
-    const [fromSeq, toSeq] = place;
-    this.list.push({ kind, level, fromSeq, toSeq, message });
+    const [fromSeq, toSeq] = typeof place === 'number' ? [place, place] : (place ?? [null, null]);
+    this.list.push({ ...finding, fromSeq, toSeq });
   }
-}
-
-export type EventRange = readonly [fromSeq: number | null, toSeq: number | null];
-export const NOWHERE: EventRange = [null, null];
-
-export function at(seq: number): EventRange {
-  return [seq, seq];
 }
 
 /** `event 7 was`, `events 7 to 9 were`. */

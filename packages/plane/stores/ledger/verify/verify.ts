@@ -11,17 +11,14 @@ import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Verifier } from '@subluminal/core/ports';
 import { GENESIS, hex } from '../chain/hash-chain.ts';
 import { NOTED_HEAD, type Witness, type WitnessedHead } from '../chain/signed-head.ts';
-import type { ChainReader, Store, StoreReader } from '../store/engine.ts';
+import { projectRows } from '../event-types/project.ts';
+import type { ChainReader } from '../sqlite/chain-reads.ts';
+import type { Scratch, StoreReader } from '../sqlite/sqlite-store.ts';
+import { eventPages } from '../store/stored-rows.ts';
 import { ChainWalk, type PruneReport } from './chain-walk.ts';
-import { Findings, type LedgerFinding, NOWHERE } from './finding.ts';
+import { Findings, type LedgerFinding } from './finding.ts';
 import { checkLag, HeadWalk, readWitnesses } from './head-walk.ts';
-import {
-  addToScratch,
-  checkContent,
-  checkCounts,
-  compareTables,
-  hasForeignTables,
-} from './store-checks.ts';
+import { checkContent, checkCounts, compareTables, hasForeignTables } from './store-checks.ts';
 
 export interface VerifyOptions {
   /** Without it, signatures cannot be checked: where there are some, that is an error. */
@@ -32,7 +29,7 @@ export interface VerifyOptions {
   readonly kept?: readonly WitnessedHead[];
   /** Rebuilds all rows from the events and compares them. */
   readonly deep?: boolean;
-  /** Somebody writes meanwhile: that the last events are not signed yet is then as it should be. */
+  /** A writer is at work: the last events need not be signed yet. */
   readonly isWritten?: boolean;
 }
 
@@ -55,23 +52,17 @@ export interface VerifyReport {
   readonly findingsTotal: number;
 }
 
-const PAGE_EVENTS = 2_000;
-
 export async function verifyLedger(
   store: StoreReader,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
-  const { witness } = options;
   const first = await verifyOnce(store, options);
   // The first witness of a new ledger may have come just after we looked for it.
-  const isLate = first.text === undefined && (await witness?.read()) !== undefined;
+  const isLate = first.text === undefined && (await options.witness?.read()) !== undefined;
   return isLate ? (await verifyOnce(store, options)).report : first.report;
 }
 
-async function verifyOnce(
-  store: StoreReader,
-  options: VerifyOptions,
-): Promise<{ readonly report: VerifyReport; readonly text: string | undefined }> {
+async function verifyOnce(store: StoreReader, options: VerifyOptions) {
   const scratch = options.deep === true ? await store.scratch() : undefined;
   try {
     // Before the snapshot: what the witness has seen, the snapshot has seen as well.
@@ -87,7 +78,7 @@ async function verifyOnce(
 
 interface SnapshotOptions extends VerifyOptions {
   readonly text: string | undefined;
-  readonly scratch: Store | undefined;
+  readonly scratch: Scratch | undefined;
 }
 
 async function verifySnapshot(
@@ -97,91 +88,85 @@ async function verifySnapshot(
   const { verifier, scratch, witness, isWritten = false, kept = [] } = options;
   const findings = new Findings();
   // Rows of a table that is not ours prove nothing: all else would be read through it.
-  if (await hasForeignTables(reader, findings)) return unprovenReport(findings);
+  if (await hasForeignTables(reader, findings)) return { ...UNPROVEN, ...found(findings) };
   const ledgerId = await reader.ledgerId();
   const tip = await reader.tip();
   const lastHead = await readLastHead(reader, findings);
   const signedSeq = lastHead?.seq ?? 0;
   if (verifier === undefined && lastHead !== undefined) {
     const message = `the key is missing: nobody can tell who signed the ${lastHead.n} heads`;
-    findings.error('key', NOWHERE, message);
+    findings.error('key', message);
   }
   const noted = await reader.meta(NOTED_HEAD);
   const beside = witness === undefined ? null : options.text;
-  const told = { findings, ledgerId, lastHead, verifier, noted, beside, kept };
+  const about = { findings, ledgerId, verifier };
+  const witnesses = readWitnesses({ ...about, lastHead, noted, beside, kept });
   const chain = new ChainWalk(findings, signedSeq);
-  const witnesses = readWitnesses(told);
-  const heads = new HeadWalk({ reader, findings, ledgerId, verifier, witnesses, isWritten });
+  const heads = new HeadWalk({ ...about, reader, witnesses, isWritten });
   if (await walk(reader, { chain, heads, scratch, findings })) {
     chain.finish();
     await heads.finish(chain.lastSeq);
-    await checkLag({ findings, lastHead, witness });
+    await checkLag(findings, lastHead, witness);
     await checkCounts(reader, chain.counts, findings);
     if (scratch !== undefined) await compareTables(reader, scratch, findings);
   }
   await checkContent(reader, findings);
   return {
-    ok: findings.errors === 0,
     ledgerId,
     events: chain.counts.events,
     pruned: chain.counts.pruned,
-    prunes: chain.prunes,
+    prunes: chain.own.prunes,
     heads: lastHead?.n ?? 0,
     signedSeq,
     keyId: lastHead?.keyId ?? null,
     tip: { seq: tip.seq, hash: hex(tip.hash) },
     signatures: verifier === undefined ? 'unchecked' : 'checked',
     projections: scratch === undefined ? 'counted' : 'compared',
-    findings: findings.list,
-    findingsTotal: findings.total,
+    ...found(findings),
   };
 }
 
-/** Nothing of it was read: its tables are not ours. */
-function unprovenReport(findings: Findings): VerifyReport {
-  return {
-    ok: false,
-    ledgerId: '',
-    events: 0,
-    pruned: 0,
-    prunes: { total: 0, last: [] },
-    heads: 0,
-    signedSeq: 0,
-    keyId: null,
-    tip: { seq: 0, hash: hex(GENESIS) },
-    signatures: 'unchecked',
-    projections: 'counted',
-    findings: findings.list,
-    findingsTotal: findings.total,
-  };
+function found({ errors, list, total }: Findings) {
+  return { ok: errors === 0, findings: list, findingsTotal: total };
 }
+
+/** Of a ledger whose tables are not ours, nothing is read. */
+const UNPROVEN = {
+  ledgerId: '',
+  events: 0,
+  pruned: 0,
+  prunes: { total: 0, last: [] },
+  heads: 0,
+  signedSeq: 0,
+  keyId: null,
+  tip: { seq: 0, hash: hex(GENESIS) },
+  signatures: 'unchecked',
+  projections: 'counted',
+} as const;
 
 interface Walkers {
   readonly chain: ChainWalk;
   readonly heads: HeadWalk;
-  readonly scratch: Store | undefined;
+  readonly scratch: Scratch | undefined;
   readonly findings: Findings;
 }
 
 /** One page at a time. False when a row could not even be read. */
 async function walk(reader: ChainReader, walkers: Walkers): Promise<boolean> {
   const { chain, heads, scratch, findings } = walkers;
-  let afterSeq = Number.MIN_SAFE_INTEGER;
   try {
-    for (;;) {
-      const rows = await reader.events({ afterSeq, limit: PAGE_EVENTS });
+    for await (const rows of eventPages(reader, { afterSeq: Number.MIN_SAFE_INTEGER })) {
       for (const row of rows) {
         chain.add(row);
         await heads.add(row);
       }
-      if (scratch !== undefined) await addToScratch(scratch, rows);
-      if (rows.length < PAGE_EVENTS) return true;
-      afterSeq = rows.at(-1)?.seq ?? afterSeq;
+      await scratch?.merge(projectRows(rows));
     }
+    return true;
   } catch (cause) {
     if (!isUnreadable(cause)) throw cause;
     const message = `after event ${chain.lastSeq}, a row cannot be read: ${cause.message}`;
-    findings.error('unreadable', [chain.lastSeq + 1, null], message);
+    findings.error('unreadable', message, [chain.lastSeq + 1, null]);
     return false;
   }
 }
@@ -195,7 +180,7 @@ async function readLastHead(reader: ChainReader, findings: Findings) {
     return await reader.lastHead();
   } catch (cause) {
     if (!isUnreadable(cause)) throw cause;
-    findings.error('unreadable', NOWHERE, `the last head cannot be read: ${cause.message}`);
+    findings.error('unreadable', `the last head cannot be read: ${cause.message}`);
     return undefined;
   }
 }

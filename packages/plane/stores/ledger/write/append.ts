@@ -3,9 +3,10 @@ import type { Event } from '@subluminal/contracts';
 import { factsOf, type LineFacts } from '../chain/event-line.ts';
 import { digestOf, linkHash } from '../chain/hash-chain.ts';
 import { OWN_PRODUCER, type OwnRecord, ownLine, readPolicy } from '../chain/ledger-events.ts';
-import { projectEvent, projectPolicy, projectRow } from '../event-types/project.ts';
-import type { EventRow, StoreTransaction, Tip } from '../store/engine.ts';
+import { projectEvent, projectPolicy, projectRows } from '../event-types/project.ts';
+import type { StoreTransaction } from '../sqlite/transaction.ts';
 import { emptyProjection } from '../store/projection.ts';
+import { type EventRow, eventPages, type Tip } from '../store/stored-rows.ts';
 
 export interface NewEvent extends LineFacts {
   readonly producer: string;
@@ -40,27 +41,14 @@ export async function append(
 
 export function ownEvent(record: OwnRecord, nowMs: number): NewEvent {
   const line = ownLine(record, nowMs);
-  return {
-    producer: OWN_PRODUCER,
-    producerSeq: undefined,
-    line,
-    event: undefined,
-    ...factsOf(line),
-  };
+  const own = { producer: OWN_PRODUCER, producerSeq: undefined, event: undefined };
+  return { ...own, line, ...factsOf(line) };
 }
 
-// All rows anew from the events: they are the source, the rows only an answer kept ready.
-
-const PAGE_EVENTS = 2_000;
-
+/** Makes all rows anew from the events: they are the source, the rows only an answer kept ready. */
 export async function rebuildProjections(transaction: StoreTransaction): Promise<void> {
   await transaction.clearProjections();
-  for (let afterSeq = 0; ; ) {
-    const rows = await transaction.events({ afterSeq, limit: PAGE_EVENTS });
-    const projection = emptyProjection();
-    for (const row of rows) projectRow(projection, row);
-    await transaction.merge(projection);
-    if (rows.length < PAGE_EVENTS) return;
-    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+  for await (const rows of eventPages(transaction)) {
+    await transaction.merge(projectRows(rows));
   }
 }

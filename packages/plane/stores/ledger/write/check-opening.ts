@@ -1,19 +1,18 @@
-// Whether a ledger may go on from where it is found. A writer signs what it finds, so it must not
-// take over what nobody can have written: signed once, a forgery would look like the rest.
+// Whether a writer may go on with a ledger as it finds it. It signs what it finds, so it must not take
+// over what no writer can have left: signed once, a forgery would look like the rest.
 import type { Verifier } from '@subluminal/core/ports';
 import type { OwnRecord } from '../chain/ledger-events.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import {
   type Head,
-  headHolds,
-  isSameHead,
   parseWitness,
-  sealHolds,
   type WitnessedHead,
+  type WitnessFault,
+  witnessFault,
 } from '../chain/signed-head.ts';
-import type { StructureFault, Tip } from '../store/engine.ts';
+import type { StructureFault, Tip } from '../store/stored-rows.ts';
 
-/** `record` goes on, and says so in the ledger for good. */
+/** `record` goes on, and leaves a record of it in the ledger. */
 export type RollbackChoice = 'refuse' | 'record';
 
 interface OpeningState {
@@ -30,30 +29,37 @@ interface OpeningState {
   readonly schema: readonly StructureFault[];
 }
 
-/** The state with both heads parsed. */
-interface ReadState extends Omit<OpeningState, 'noted' | 'kept'> {
-  readonly note: WitnessedHead | undefined;
-  readonly beside: WitnessedHead | 'missing' | 'unreadable';
-}
-
 interface OpeningFault {
   readonly code: 'SUB_LEDGER_ROLLED_BACK' | 'SUB_LEDGER_TAMPERED';
   readonly detail: string;
 }
 
-/** What the ledger must say about itself before anything else; throws when it may not go on. */
-export function checkOpening(found: OpeningState, choice: RollbackChoice): readonly OwnRecord[] {
-  const read = readWitnesses(found);
-  const { tip, head, ledgerId, beside, note } = read;
-  const trouble = olderThan(read, witnessOf(beside)) ?? olderThan(read, note) ?? strangeEnd(read);
-  const wrong = trouble ?? strangeWitness(read) ?? strangeSchema(read);
+const WITNESS_FAULTS: { readonly [F in WitnessFault]?: string } = {
+  missing: '`ledger.head` is missing, though heads were signed.',
+  unreadable: '`ledger.head` cannot be read.',
+  unsealed: '`ledger.head` has no seal.',
+  forged: 'The seal of `ledger.head` is not one of `ledger.key`.',
+};
+
+/** What the ledger must record about itself before anything else; throws when it may not go on. */
+export function checkOpening(state: OpeningState, choice: RollbackChoice): readonly OwnRecord[] {
+  const { ledgerId, tip, head, noted, kept, verifier, schema } = state;
+  const note = noted === undefined ? undefined : parseWitness(noted);
+  const beside = kept === undefined ? undefined : parseWitness(kept);
+  const fault = witnessFault({ ledgerId, lastHead: head, note, beside: kept, verifier });
+  const wrong =
+    olderThan(state, beside) ??
+    olderThan(state, note) ??
+    strangeEnd(state) ??
+    tampered(fault && WITNESS_FAULTS[fault]) ??
+    tampered(schema[0] && `In the database ${schema[0].message}.`);
   if (wrong !== undefined && choice === 'refuse') throw ledgerFailure(wrong.code, wrong.detail);
   const records: OwnRecord[] = [];
   if (wrong !== undefined) {
-    const lost_head = witnessOf(beside) ?? note ?? { ledgerId, head: head ?? null };
+    const lost_head = beside ?? note ?? { ledgerId, head: head ?? null };
     const rollback = { lost_head, found_seq: tip.seq, reason: wrong.detail };
     records.push({ type: 'ledger_rollback', rollback });
-  } else if (witnessOf(beside) !== undefined && witnessOf(beside)?.seal === undefined) {
+  } else if (fault === 'old') {
     records.push({ type: 'ledger_unsealed', unsealed: { head_n: head?.n ?? 0 } });
   }
   const signed = head?.seq ?? 0;
@@ -64,19 +70,13 @@ export function checkOpening(found: OpeningState, choice: RollbackChoice): reado
   return records;
 }
 
-function readWitnesses({ noted, kept, ...rest }: OpeningState): ReadState {
-  const note = noted === undefined ? undefined : parseWitness(noted);
-  const beside = kept === undefined ? 'missing' : (parseWitness(kept) ?? 'unreadable');
-  return { ...rest, note, beside };
-}
-
-function witnessOf(beside: ReadState['beside']): WitnessedHead | undefined {
-  return typeof beside === 'string' ? undefined : beside;
+function tampered(detail: string | undefined): OpeningFault | undefined {
+  return detail === undefined ? undefined : { code: 'SUB_LEDGER_TAMPERED', detail };
 }
 
 /** The store ends before what was signed. */
 function olderThan(
-  { ledgerId, tip, head }: ReadState,
+  { ledgerId, tip, head }: OpeningState,
   witness: WitnessedHead | undefined,
 ): OpeningFault | undefined {
   const code = 'SUB_LEDGER_ROLLED_BACK';
@@ -89,45 +89,10 @@ function olderThan(
 }
 
 /** Events are written together with a head where none was, and where the last one closed. */
-function strangeEnd({ tip, head }: ReadState): OpeningFault | undefined {
-  const code = 'SUB_LEDGER_TAMPERED';
+function strangeEnd({ tip, head }: OpeningState): OpeningFault | undefined {
   if (head === undefined && tip.seq > 0) {
-    return { code, detail: `It has ${tip.seq} events, and no signed head at all.` };
+    return tampered(`It has ${tip.seq} events, and no signed head at all.`);
   }
   if (head?.kind !== 'close' || tip.seq <= head.seq) return undefined;
-  const detail = `It was closed after event ${head.seq}, and ends with event ${tip.seq}.`;
-  return { code, detail };
-}
-
-function strangeSchema({ schema: [first] }: ReadState): OpeningFault | undefined {
-  if (first === undefined) return undefined;
-  return { code: 'SUB_LEDGER_TAMPERED', detail: `In the database ${first.message}.` };
-}
-
-/** What stands in `ledger.head` was put there with the key. */
-function strangeWitness({
-  ledgerId,
-  head,
-  note,
-  beside,
-  verifier,
-}: ReadState): OpeningFault | undefined {
-  const code = 'SUB_LEDGER_TAMPERED';
-  if (beside === 'unreadable') return { code, detail: '`ledger.head` cannot be read.' };
-  if (beside === 'missing') {
-    if (head === undefined && note === undefined) return undefined;
-    // A crash between the first head and its first witness: only the note is there.
-    const isFirst = head?.n === 1 && note !== undefined && sealHolds(note, verifier);
-    if (isFirst && isSameHead(ledgerId, head, note.head)) return undefined;
-    return {
-      code,
-      detail: `\`ledger.head\` is missing, though ${head?.n ?? 0} heads were signed.`,
-    };
-  }
-  if (beside.seal === undefined) {
-    const isNew = head !== undefined && headHolds(ledgerId, head, verifier) === 'v2';
-    return isNew ? { code, detail: '`ledger.head` has no seal.' } : undefined;
-  }
-  if (sealHolds(beside, verifier)) return undefined;
-  return { code, detail: 'The seal of `ledger.head` is not one of `ledger.key`.' };
+  return tampered(`It was closed after event ${head.seq}, and ends with event ${tip.seq}.`);
 }

@@ -9,7 +9,8 @@ import {
   storable,
 } from '../chain/event-line.ts';
 import { OWN_PRODUCER } from '../chain/ledger-events.ts';
-import type { RejectRow, StoreTransaction, Tip } from '../store/engine.ts';
+import type { StoreTransaction } from '../sqlite/transaction.ts';
+import type { RejectRow, Tip } from '../store/stored-rows.ts';
 import { append, type NewEvent, ownEvent } from './append.ts';
 
 export const BATCH_LINES_MAX = 20_000;

@@ -15,7 +15,9 @@ import {
   type Witness,
 } from '../chain/signed-head.ts';
 import { PROJECTION_VERSION } from '../event-types/project.ts';
-import type { Store, StoreTransaction, Tip, TransactionOptions } from '../store/engine.ts';
+import type { Store } from '../sqlite/sqlite-store.ts';
+import type { StoreTransaction } from '../sqlite/transaction.ts';
+import type { Tip } from '../store/stored-rows.ts';
 import { append, ownEvent, rebuildProjections } from './append.ts';
 import { checkOpening, type RollbackChoice } from './check-opening.ts';
 import { type IngestResult, ingestBatch, readBatch } from './ingest-batch.ts';
@@ -185,7 +187,7 @@ class Writer implements Ledger {
 
   /** One transaction; the tip and the head in memory move on only when it is committed. */
   async #write(
-    options: TransactionOptions,
+    options: { readonly durable?: boolean },
     work: (
       transaction: StoreTransaction,
       tip: Tip,

@@ -11,7 +11,15 @@ import {
   readPrune,
 } from '../chain/ledger-events.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
-import type { EventRow, PrunedEvent, StoreTransaction, TableRow, Tip } from '../store/engine.ts';
+import type { StoreTransaction } from '../sqlite/transaction.ts';
+import {
+  type EventRow,
+  eventPages,
+  type PrunedEvent,
+  type TableRow,
+  type Tip,
+  tableRows,
+} from '../store/stored-rows.ts';
 import { append, type NewEvent, ownEvent } from './append.ts';
 
 export interface PruneRequest {
@@ -21,7 +29,7 @@ export interface PruneRequest {
   readonly keepRuns?: number;
   /** `previews` leaves the events without what arguments and results looked like; `all`. */
   readonly what?: 'all' | 'previews';
-  /** Who wants it; `request` is anybody who asks. */
+  /** What asks for it: the retention of the configuration, or a person. */
   readonly by?: 'retention' | 'request';
 }
 
@@ -44,18 +52,17 @@ interface Pruned extends PruneResult {
 
 const RUNS_PER_TURN = 500;
 const STRAYS_PER_TURN = 10_000;
-const PAGE_EVENTS = 2_000;
 const MARKS_MAX = 64;
 
 /** As much as one transaction takes. Whole runs only, so that the rows still agree with the events. */
 export async function pruneOnce(transaction: StoreTransaction, state: PruneState): Promise<Pruned> {
   const { request, nowMs, tip } = state;
   const previews = request.what === 'previews';
-  const said = await ownRecords(transaction);
-  requireRecorded(await remainsOf(transaction), said.prune);
+  const recorded = await ownRecords(transaction);
+  requireRecorded(await remainsOf(transaction), recorded.prune);
   const runIds = await transaction.staleRuns({
-    ...(request.olderThanMs !== undefined && { beforeMs: request.olderThanMs }),
-    ...(request.keepRuns !== undefined && { keepRuns: request.keepRuns }),
+    beforeMs: request.olderThanMs,
+    keepRuns: request.keepRuns,
     withPreviews: previews,
     limit: RUNS_PER_TURN,
   });
@@ -71,7 +78,7 @@ export async function pruneOnce(transaction: StoreTransaction, state: PruneState
   const by = request.by ?? 'request';
   const prune = { reason: reasonOf(request), by, runs: runIds.length, events, ...after };
   const own = [
-    ...(previews ? [] : await policyEvents(transaction, said.policies, nowMs)),
+    ...(previews ? [] : await policyEvents(transaction, recorded.policies, nowMs)),
     ownEvent({ type: 'ledger_prune', prune }, nowMs),
   ];
   return { runs: runIds.length, events, tip: await append(transaction, tip, own), more };
@@ -83,16 +90,14 @@ async function pruneRun(
   previews: boolean,
 ): Promise<number> {
   let changed = 0;
-  for (let afterSeq = 0; ; ) {
-    const rows = await transaction.events({ afterSeq, limit: PAGE_EVENTS, runId });
+  for await (const rows of eventPages(transaction, { runId })) {
     const replaced = rows
       .filter(({ producer }) => producer !== OWN_PRODUCER)
       .flatMap((row) => (previews ? withoutPreview(row) : withoutLine(row)));
     await transaction.replaceLines(replaced);
     changed += replaced.length;
-    if (rows.length < PAGE_EVENTS) return changed;
-    afterSeq = rows.at(-1)?.seq ?? afterSeq;
   }
+  return changed;
 }
 
 async function pruneStrays(
@@ -100,7 +105,7 @@ async function pruneStrays(
   { olderThanMs, keepRuns }: PruneRequest,
 ): Promise<number> {
   if (olderThanMs === undefined || keepRuns !== undefined) return 0;
-  const rows = await transaction.strayEvents({ beforeMs: olderThanMs, limit: STRAYS_PER_TURN });
+  const rows = await transaction.strayEvents(olderThanMs, STRAYS_PER_TURN);
   await transaction.replaceLines(rows.flatMap(withoutLine));
   return rows.length;
 }
@@ -135,8 +140,7 @@ async function remainsOf(transaction: StoreTransaction): Promise<RemainsRecord> 
   let count = 0;
   let marks: (readonly [number, string])[] = [];
   let step = 1;
-  for (let afterSeq = 0; ; ) {
-    const rows = await transaction.events({ afterSeq, limit: PAGE_EVENTS, pruned: true });
+  for await (const rows of eventPages(transaction, { pruned: true })) {
     for (const { seq, line } of rows) {
       hash = remainsHash(hash, { seq, line });
       count += 1;
@@ -146,33 +150,29 @@ async function remainsOf(transaction: StoreTransaction): Promise<RemainsRecord> 
         step *= 2;
       }
     }
-    if (rows.length < PAGE_EVENTS) return { count, hash: hex(hash), marks };
-    afterSeq = rows.at(-1)?.seq ?? afterSeq;
   }
+  return { count, hash: hex(hash), marks };
 }
 
-/** What the ledger itself has said so far about pruning and policies. */
+/** What the ledger itself has recorded so far about pruning and policies. */
 interface OwnRecords {
   readonly prune: PruneRecord | undefined;
-  /** The policies that it has told of, as lines without their time. */
+  /** The policies, as hashes of their records. */
   readonly policies: ReadonlySet<string>;
 }
 
 async function ownRecords(transaction: StoreTransaction): Promise<OwnRecords> {
   let prune: PruneRecord | undefined;
   const policies = new Set<string>();
-  for (let afterSeq = 0; ; ) {
-    const request = { afterSeq, limit: PAGE_EVENTS, producer: OWN_PRODUCER };
-    const rows = await transaction.events(request);
+  for await (const rows of eventPages(transaction, { producer: OWN_PRODUCER })) {
     for (const { line } of rows) {
       if (line === null) continue;
       prune = readPrune(line) ?? prune;
       const policy = readPolicy(line);
       if (policy !== undefined) policies.add(policyKey(policy));
     }
-    if (rows.length < PAGE_EVENTS) return { prune, policies };
-    afterSeq = rows.at(-1)?.seq ?? afterSeq;
   }
+  return { prune, policies };
 }
 
 function policyKey(policy: PolicyRecord): string {
@@ -185,25 +185,20 @@ function requireRecorded(found: RemainsRecord, last: PruneRecord | undefined): v
   throw ledgerFailure('SUB_LEDGER_TAMPERED', 'What was pruned is not what the record says.');
 }
 
-/** Policies that only pruned events told of would be lost: the ledger tells of them itself. */
+/** A policy that only pruned events name would be lost, so the ledger records it itself. */
 async function policyEvents(
   transaction: StoreTransaction,
-  told: ReadonlySet<string>,
+  recorded: ReadonlySet<string>,
   nowMs: number,
 ): Promise<readonly NewEvent[]> {
   const events: NewEvent[] = [];
-  for (let after: TableRow | undefined; ; ) {
-    const request = { table: 'policy_versions', limit: PAGE_EVENTS } as const;
-    const rows = await transaction.rows(after === undefined ? request : { ...request, after });
-    for (const row of rows) {
-      const policy = policyOf(row);
-      if (!told.has(policyKey(policy))) {
-        events.push(ownEvent({ type: 'ledger_policy', policy }, nowMs));
-      }
+  for await (const row of tableRows(transaction, 'policy_versions')) {
+    const policy = policyOf(row);
+    if (!recorded.has(policyKey(policy))) {
+      events.push(ownEvent({ type: 'ledger_policy', policy }, nowMs));
     }
-    after = rows.at(-1);
-    if (rows.length < PAGE_EVENTS) return events;
   }
+  return events;
 }
 
 function policyOf(row: TableRow): PolicyRecord {
