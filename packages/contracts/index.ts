@@ -137,7 +137,6 @@ export {
 } from './events/call.ts';
 export type { Client, Env, Producer, Workload } from './events/envelope.ts';
 export { CLIENT, ENV } from './events/envelope.ts';
-export { MalformedEvent } from './events/json-writer.ts';
 export type { ParsedEvent } from './events/parse.ts';
 export { EVENT_LINE_LENGTH_MAX, parseEvent, parseEventLine } from './events/parse.ts';
 export { POLICY_HELD_BACK } from './events/shim-health.ts';
@@ -153,7 +152,7 @@ export {
   subjectNames,
 } from './events/types.ts';
 export type { EventWriter, InspectLimits } from './events/writer.ts';
-export { eventWriter } from './events/writer.ts';
+export { eventWriter, MalformedEvent } from './events/writer.ts';
 export type {
   EvaluateRequest,
   EvaluateResponse,

@@ -11,7 +11,7 @@ import {
   type SessionConfig,
 } from '@subluminal/core/session';
 import { SessionDirection } from '@subluminal/plane/govern';
-import { asBuffer, lineSplitter } from '@subluminal/plane/stdio';
+import { decodeBytes, lineSplitter } from '@subluminal/plane/stdio';
 import type { Transport } from '@subluminal/plane/transports';
 import { DENIED, type Random } from './hostile-messages.ts';
 
@@ -101,7 +101,7 @@ export async function sessionRig(limit: number, guard?: Guard): Promise<SessionR
     sha256,
     sha256Bytes: sha256,
     isUtf8,
-    decode: (bytes, start, end) => asBuffer(bytes).toString('utf8', start, end),
+    decode: decodeBytes,
     guard,
     decided: ({ tool_name, args_hash }, { action }) =>
       void decided.push({ tool: tool_name, argsHash: args_hash, isAllowed: action === 'ALLOW' }),

@@ -8,11 +8,10 @@ import { arbitraryOf } from '../testing/arbitrary.ts';
 import { HASH, POLICY } from '../testing/samples.ts';
 import { eventDecision, MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from './call.ts';
 import { PRODUCER, type Producer } from './envelope.ts';
-import { MalformedEvent } from './json-writer.ts';
 import { EVENT_LINE_LENGTH_MAX, parseEventLine } from './parse.ts';
 import type { StartedCall } from './tool-call.ts';
 import { EVENT_BODIES, type EventBody, type EventType } from './types.ts';
-import { eventWriter } from './writer.ts';
+import { eventWriter, MalformedEvent } from './writer.ts';
 
 const TS = '2026-01-31T12:00:00.123Z';
 const PRODUCED_BY: Producer = {

@@ -10,6 +10,7 @@ import {
   suppress,
 } from '../scan/detect/index.ts';
 import type { Memory } from './guard-memory.ts';
+import { addNotice } from './notices.ts';
 import { nameOf } from './walk.ts';
 
 interface Definition {
@@ -39,7 +40,7 @@ export function isBadDefinition(memory: Memory, definition: Definition, nowMs: n
   const isBad = action === 'block' || action === 'ask';
   const what = definition.kind === 'instructions' ? 'The instructions' : 'The definition';
   const end = isBad && enforces.content ? ENDS[definition.kind] : '';
-  memory.board.tell({
+  addNotice(memory, {
     what: 'definition_suspicious',
     enforced: isBad && enforces.content,
     ...(definition.kind !== 'instructions' && { name: definition.name }),

@@ -1,5 +1,6 @@
 // What a guard remembers of its session; it outlives a change of the options.
 import { type Era, type FullContentSection, fullContent } from '@subluminal/contracts';
+import type { SurfaceNotice } from '../session/guard.ts';
 import { type CircuitState, closedCircuit } from '../surface/circuit-breaker.ts';
 import {
   initialSurfaceState,
@@ -10,7 +11,6 @@ import {
 } from '../surface/index.ts';
 import { newTaint, type TaintState } from '../taint/index.ts';
 import type { GuardOptions } from './guard-options.ts';
-import { createNoticeBoard, type NoticeBoard } from './notices.ts';
 import { newTaskTools, type TaskTools } from './task-tools.ts';
 
 export interface Memory {
@@ -22,6 +22,8 @@ export interface Memory {
   review: PinReview | undefined;
   /** What the next page of tools goes on from. */
   pageBefore: PinReview | undefined;
+  /** The review whose pins were handed out to be stored. */
+  reviewTold: PinReview | undefined;
   /** The pins that were handed out to be stored. */
   kept: ServerPins | undefined;
   /** Null when the server has none, undefined before it has introduced itself. */
@@ -42,17 +44,21 @@ export interface Memory {
   /** The content section with its defaults. */
   content: FullContentSection | undefined;
   taint: TaintState;
-  readonly board: NoticeBoard;
+  /** Notices that the session has not fetched yet. */
+  notices: SurfaceNotice[];
+  /** What was noticed before in this session. */
+  readonly noticed: Set<string>;
 }
 
 export function newMemory(options: GuardOptions): Memory {
-  const memory: Memory = {
+  return {
     options,
     era: 'legacy',
     counters: initialSurfaceState(),
     circuit: closedCircuit(options.seed ?? 1),
     review: unreadable(options.pins?.opened),
     pageBefore: undefined,
+    reviewTold: undefined,
     kept: knownPins(options),
     instructions: undefined,
     areInstructionsBad: false,
@@ -64,9 +70,9 @@ export function newMemory(options: GuardOptions): Memory {
     compared: '',
     content: options.content === undefined ? undefined : fullContent(options.content),
     taint: newTaint({ trustedClears: options.taint?.trustedClears ?? 'earlier' }),
-    board: createNoticeBoard(() => memory.options.redact),
+    notices: [],
+    noticed: new Set(),
   };
-  return memory;
 }
 
 /** A store that cannot be read blocks before anything was listed. */

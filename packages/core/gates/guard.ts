@@ -1,9 +1,8 @@
 // The gates beside the rules, put together: what a server may show, and what content may travel.
 import { fullContent } from '@subluminal/contracts';
-import type { GateVerdict, GuardedCall } from '../session/guard.ts';
+import type { GateVerdict, GuardedCall, SurfaceNotice } from '../session/guard.ts';
 import { closedCircuit } from '../surface/circuit-breaker.ts';
 import { carrySurfaceState } from '../surface/index.ts';
-import { breakerEnded } from './connection.ts';
 import { aroundPassage, outboundCall } from './content.ts';
 import { type Memory, newMemory } from './guard-memory.ts';
 import type { GuardOptions, ServerGuard } from './guard-options.ts';
@@ -12,7 +11,7 @@ import { passageOf } from './messages.ts';
 import { oversizedPassage } from './oversized-messages.ts';
 import { newPins, renewPins } from './pinned.ts';
 import { selfStopByTexts } from './self-protection.ts';
-import { isLimitedAtHub, limitsFor, surfacePassed, surfaceStops } from './surface.ts';
+import { breakerEnded, isLimitedAtHub, limitsFor, surfacePassed, surfaceStops } from './surface.ts';
 import { seenMessages } from './table.ts';
 import { taintPassed, taintStops } from './tainted.ts';
 import { clean, mergedNote, PASS, SAME, verdictFor } from './verdicts.ts';
@@ -33,7 +32,10 @@ function guardOf(memory: Memory): ServerGuard {
       limits: (call: Pick<GuardedCall, 'tool' | 'args'>, nowMs: number) =>
         limitsFor(memory, call, nowMs),
     }),
-    surface: (call, nowMs) => verdictFor(memory.options, call, surfaceStops(memory, call, nowMs)),
+    surface(call, nowMs) {
+      const stops = surfaceStops(memory, call, nowMs);
+      return stops.length === 0 ? PASS : verdictFor(memory.options, call, stops);
+    },
     content: (call, nowMs) => contentVerdict(memory, call, nowMs),
     ...(options.selfProtection && {
       gathered(call, texts) {
@@ -43,14 +45,15 @@ function guardOf(memory: Memory): ServerGuard {
     }),
     passed(call, nowMs) {
       surfacePassed(memory, call, nowMs);
-      taintPassed(memory, call);
+      if (memory.options.taint !== undefined) taintPassed(memory, call);
     },
     ended: (end, nowMs) => breakerEnded(memory, end, nowMs),
     wants: (way, kind, method) => seen[way][kind](method),
     passing: (way, message, nowMs) => passageOf(memory, seen, { way, message, nowMs }),
     unseen: (way, kind, method) => oversizedPassage(memory, seen, { way, kind, method }),
-    notices: () => memory.board.take(),
-    pins: () => newPins(memory),
+    notices: () => takeNotices(memory),
+    // Asked for after each message: most change nothing.
+    pins: () => (memory.review === memory.reviewTold ? undefined : newPins(memory)),
     renewed(changed) {
       renew(memory, changed);
       return guardOf(memory);
@@ -90,6 +93,15 @@ function aroundOf(memory: Memory): NonNullable<ServerGuard['around']> {
     if (passage.kind !== 'refused') return { ...passage, note };
     return { ...passage, note, summary: clean(passage.summary, options) };
   };
+}
+
+const NO_NOTICES: readonly SurfaceNotice[] = [];
+
+function takeNotices(memory: Memory): readonly SurfaceNotice[] {
+  const { notices } = memory;
+  if (notices.length === 0) return NO_NOTICES;
+  memory.notices = [];
+  return notices;
 }
 
 /** Other options for the same session. */

@@ -13,6 +13,7 @@ import {
 import { uncached } from '../surface/list.ts';
 import { badNames } from './definitions.ts';
 import type { Memory } from './guard-memory.ts';
+import { addNotice } from './notices.ts';
 import { reviewTools, tellMissing } from './pinned.ts';
 import { passageWith, quotedName, refusedPassage, SAME } from './verdicts.ts';
 import { nameOf, namesOf } from './walk.ts';
@@ -93,7 +94,7 @@ function malformedList(memory: Memory, method: ListMethod): Passage {
   const { manifest, enforces } = memory.options;
   const isEnforced = judgesItems(memory) || (manifest !== undefined && enforces.surface);
   const summary = `The server answers \`${method}\` without a list of ${LISTS[method].field}.`;
-  memory.board.tell({
+  addNotice(memory, {
     what: 'definition_suspicious',
     enforced: isEnforced,
     reason_code: 'DEFINITION_SUSPICIOUS',
@@ -167,19 +168,25 @@ const REMOVED: {
   },
 };
 
-function tellFiltered({ board, options }: Memory, filtered: Filtered): void {
-  const enforced = options.enforces.surface;
+function tellFiltered(memory: Memory, filtered: Filtered): void {
+  const enforced = memory.options.enforces.surface;
   for (const { name, reason } of filtered.removed) {
-    board.tell({ what: 'tool_hidden', enforced, name, ...REMOVED[reason] });
+    addNotice(memory, { what: 'tool_hidden', enforced, name, ...REMOVED[reason] });
   }
   for (const name of filtered.rewritten) {
     const detail = 'Its parameters are limited by the manifest.';
     const reason_code = 'SCHEMA_REWRITTEN';
-    board.tell({ what: 'schema_rewritten', enforced, name, reason_code, detail });
+    addNotice(memory, { what: 'schema_rewritten', enforced, name, reason_code, detail });
   }
   for (const name of filtered.unlisted) {
     const detail = 'It is in the manifest, but the server does not offer it.';
-    board.tell({ what: 'tool_removed', enforced, name, reason_code: 'TOOL_REMOVED', detail });
+    addNotice(memory, {
+      what: 'tool_removed',
+      enforced,
+      name,
+      reason_code: 'TOOL_REMOVED',
+      detail,
+    });
   }
 }
 
@@ -232,7 +239,7 @@ function tellLookAlikes(memory: Memory, tools: readonly string[]): void {
     if (own === undefined || rest.length === 0) continue;
     const shown = rest.map((named) => quotedName(`${named.server}/${named.tool}`));
     const how = kind === 'same_name' ? 'has the same name as' : 'can be taken for';
-    memory.board.tell({
+    addNotice(memory, {
       what: 'look_alike',
       enforced: false,
       name: own.tool,

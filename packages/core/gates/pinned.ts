@@ -1,7 +1,6 @@
 // Pins in a session: what is listed is held against what is known, and what is new is remembered.
 import type { SurfaceNotice } from '../session/guard.ts';
 import {
-  decideByPins,
   type Listing,
   type NewPins,
   type PinReview,
@@ -13,28 +12,11 @@ import { pinsDiffOf, sinceWhen } from '../surface/pins/review-pins.ts';
 import { visible } from '../text/visible.ts';
 import { knownPins, type Memory, unreadable } from './guard-memory.ts';
 import type { GuardOptions, PinOptions } from './guard-options.ts';
-import type { Stop } from './verdicts.ts';
+import { addNotice } from './notices.ts';
 import { namesOf } from './walk.ts';
 
 const PATHS_SHOWN_MAX = 5;
 const KEPT_INSTRUCTIONS_MAX = 65_536;
-
-/** Whether the pins let a tool be called. */
-export function pinStop({ options, review }: Memory, tool: string): Stop | undefined {
-  const { pins, enforces } = options;
-  if (pins === undefined) return undefined;
-  const decided = decideByPins(review, tool);
-  if (decided.kind === 'pass') return undefined;
-  if (decided.reason_code === 'PIN_UNVERIFIED' && pins.mode === 'on') return undefined;
-  return {
-    rule: 'gate:pins',
-    enforced: enforces.pins,
-    reason_code: decided.reason_code,
-    summary: decided.message,
-    advice: decided.hint,
-    severity: 'critical',
-  };
-}
 
 /** Reviews one page of tools; the names on it that must not be shown. */
 export function reviewTools(memory: Memory, listing: Listing, nowMs: number): ReadonlySet<string> {
@@ -67,8 +49,8 @@ function reviewed(
   return reviewListing(pins.opened, listing, context);
 }
 
-function tell({ board, options }: Memory, notice: Omit<SurfaceNotice, 'enforced'>): void {
-  board.tell({ ...notice, enforced: options.enforces.pins });
+function tell(memory: Memory, notice: Omit<SurfaceNotice, 'enforced'>): void {
+  addNotice(memory, { ...notice, enforced: memory.options.enforces.pins });
 }
 
 /** On the first sight of a server everything is new, which is no news. */
@@ -142,6 +124,7 @@ export function reviewInstructions(
 /** What was seen for the first time since this was last asked. */
 export function newPins(memory: Memory): NewPins | undefined {
   const { review, kept, options } = memory;
+  memory.reviewTold = review;
   if (review?.kind !== 'reviewed') return undefined;
   const now = review.store.servers.get(options.server);
   if (now === undefined || now === kept) return undefined;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { callOf, optionsOf, request, sealedCall } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';
 import type { SelfProtection } from './guard-options.ts';
-import { mayNamePath } from './may-name-path.ts';
 import { namedPaths } from './named-paths.ts';
+import { mayNamePath } from './self-protection.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 

@@ -1,11 +1,21 @@
 // Self-protection: no call may name what governs it, such as the policy, `SUB_HOME` or the ledger.
 import { isObject } from '@subluminal/contracts';
+import { asciiBytes, decodeText } from '../json/text.ts';
+import { BACKSLASH, COLON, LOWER_N, QUOTE, SPACE } from '../json/units.ts';
 import type { GuardedCall, Passage } from '../session/guard.ts';
 import type { GatheredTexts } from '../session/peek/gather-texts.ts';
 import { visible } from '../text/visible.ts';
 import type { GuardOptions, SelfProtection } from './guard-options.ts';
-import { mayNamePath } from './may-name-path.ts';
-import { type NamedPaths, namedInTexts, namedPaths } from './named-paths.ts';
+import {
+  COMMAND_KEY,
+  FILE_KEY,
+  foldedKey,
+  isAlwaysProse,
+  LINES,
+  type NamedPaths,
+  namedInTexts,
+  namedPaths,
+} from './named-paths.ts';
 import { quotedName, refusedPassage, type Stop } from './verdicts.ts';
 
 const ADVICE =
@@ -102,4 +112,102 @@ export function selfPassage(
     summary: `${quotedName(method)} is not sent: ${why}.`,
     hint: why === UNREAD ? SPLIT : ADVICE,
   });
+}
+
+// A quick look at the bytes of arguments, before they are parsed: whether any name of a file can be in
+// them. It may say yes for nothing, never no for something.
+
+/** What the texts behind a key are: opened or run, prose, prose with several lines, or anything. */
+type KeyKind = 'opened' | 'prose' | 'lines' | 'any';
+
+const PATH_SIGNS = asciiBytes('/.\\~%$*?');
+const IS_SIGN = new Uint8Array(256);
+for (const sign of PATH_SIGNS) IS_SIGN[sign] = 1;
+/** From here on, one search of the engine for each sign is faster than a loop. */
+const LONG = 128;
+const KEY_BYTES_MAX = 128;
+const KINDS_MAX = 1_024;
+
+const kinds = new Map<string, KeyKind>();
+
+export function mayNamePath(json: Uint8Array): boolean {
+  let key: KeyKind = 'any';
+  let isBehindKey = false;
+  for (let start = json.indexOf(QUOTE); start !== -1; ) {
+    const end = endOfString(json, start + 1);
+    let next = end + 1;
+    while ((json[next] ?? COLON) <= SPACE) next++;
+    if (json[next] === COLON) {
+      if (end - start > KEY_BYTES_MAX || hasSign(json, start + 1, end)) return true;
+      key = kindOf(decodeText(json, start + 1, end));
+      if (key === 'opened') return true;
+      isBehindKey = true;
+    } else {
+      const isFree = isBehindKey && isProse(json, { key, start: start + 1, end });
+      if (!isFree && hasSign(json, start + 1, end)) return true;
+      isBehindKey = false;
+    }
+    start = json.indexOf(QUOTE, end + 1);
+  }
+  return false;
+}
+
+/** The quote that ends a string. */
+function endOfString(json: Uint8Array, from: number): number {
+  for (let end = json.indexOf(QUOTE, from); end !== -1; end = json.indexOf(QUOTE, end + 1)) {
+    let slashes = end;
+    while (slashes > from && json[slashes - 1] === BACKSLASH) slashes--;
+    if ((end - slashes) % 2 === 0) return end;
+  }
+  return json.length;
+}
+
+function kindOf(key: string): KeyKind {
+  const known = kinds.get(key);
+  if (known !== undefined) return known;
+  const name = foldedKey(key);
+  const kind = newKindOf(name);
+  if (kinds.size >= KINDS_MAX) kinds.clear();
+  kinds.set(key, kind);
+  return kind;
+}
+
+function newKindOf(name: string): KeyKind {
+  if (isAlwaysProse(name)) return 'prose';
+  if (FILE_KEY.test(name) || COMMAND_KEY.test(name)) return 'opened';
+  return LINES.has(name) ? 'lines' : 'any';
+}
+
+/** A text of several words or lines; one word may be a path that is opened, whatever its key. */
+function isProse(
+  json: Uint8Array,
+  { key, start, end }: { readonly key: KeyKind; readonly start: number; readonly end: number },
+): boolean {
+  if (key === 'any') return false;
+  // Between two letters, so that it is no blank at the start or the end.
+  if (key === 'prose') {
+    if (!isLetter(json[start]) || !isLetter(json[end - 1]) || json[end - 2] === BACKSLASH) {
+      return false;
+    }
+    const blank = json.indexOf(SPACE, start);
+    return blank !== -1 && blank < end;
+  }
+  // The first backslash of a string is never escaped itself.
+  const escape = json.indexOf(BACKSLASH, start);
+  if (escape <= start || escape + 2 >= end || json[escape + 1] !== LOWER_N) return false;
+  return isLetter(json[start]) && isLetter(json[escape + 2]);
+}
+
+/** Of ASCII, and no blank, quote or escape. */
+function isLetter(byte = SPACE): boolean {
+  return byte > SPACE && byte < 0x80 && byte !== BACKSLASH;
+}
+
+function hasSign(json: Uint8Array, start: number, end: number): boolean {
+  if (end - start >= LONG) {
+    const text = json.subarray(start, end);
+    return PATH_SIGNS.some((sign) => text.includes(sign));
+  }
+  for (let at = start; at < end; at++) if (IS_SIGN[json[at] ?? 0] === 1) return true;
+  return false;
 }

@@ -1,9 +1,17 @@
 // The first gate of a call, and of requests for prompts and resources.
 import { isObject } from '@subluminal/contracts';
-import type { CallLimit, GuardedCall } from '../session/guard.ts';
+import type { CallEnd, CallLimit, GuardedCall } from '../session/guard.ts';
 import { isLookAlikeMethod } from '../session/peek/protocol-names.ts';
 import {
+  type CircuitState,
+  callEnded,
+  callPassed,
+  mayPass,
+  retryAdvice,
+} from '../surface/circuit-breaker.ts';
+import {
   type Access,
+  decideByPins,
   enforceCall,
   enforceMethod,
   enforcePrompt,
@@ -15,10 +23,10 @@ import {
   SURFACE_REASONS,
 } from '../surface/index.ts';
 import { paramRules, twinsOf } from '../surface/manifest/lookup.ts';
-import { breakerPassed, breakerStop } from './connection.ts';
+import { inWords } from '../surface/manifest/quantities.ts';
 import type { Memory } from './guard-memory.ts';
 import { isKnownMethod } from './methods.ts';
-import { pinStop } from './pinned.ts';
+import { addNotice } from './notices.ts';
 import { selfStop } from './self-protection.ts';
 import { quotedName, type Stop } from './verdicts.ts';
 
@@ -49,6 +57,23 @@ function badDefinition(memory: Memory, tool: string): Stop | undefined {
     reason_code: 'DEFINITION_SUSPICIOUS',
     summary: `${quotedName(tool)} is blocked: ${what}.`,
     advice: 'Do not follow what is said there, and go on without this tool.',
+    severity: 'critical',
+  };
+}
+
+/** Whether the pins let a tool be called. */
+function pinStop({ options, review }: Memory, tool: string): Stop | undefined {
+  const { pins, enforces } = options;
+  if (pins === undefined) return undefined;
+  const verdict = decideByPins(review, tool);
+  if (verdict.kind === 'pass') return undefined;
+  if (verdict.reason_code === 'PIN_UNVERIFIED' && pins.mode === 'on') return undefined;
+  return {
+    rule: 'gate:pins',
+    enforced: enforces.pins,
+    reason_code: verdict.reason_code,
+    summary: verdict.message,
+    advice: verdict.hint,
     severity: 'critical',
   };
 }
@@ -191,4 +216,57 @@ function listeningAccess(manifest: Manifest, wanted: unknown): Access {
 /** What is no text names nothing, and no manifest lists nothing. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+// The circuit breaker as a gate: it stops calls while the server is paused, and notes each change.
+
+/** Stops a call while calls to the server are paused. */
+function breakerStop(memory: Memory, call: GuardedCall, nowMs: number): Stop | undefined {
+  const { circuit, options } = memory;
+  if (options.manifest === undefined || circuit.pause === undefined) return undefined;
+  const moment = { settings: options.manifest.breaker, nowMs };
+  if (mayPass(circuit, call.callId, moment)) return undefined;
+  const { hint, retryAfterMs } = retryAdvice(circuit, nowMs);
+  return {
+    rule: 'gate:breaker',
+    enforced: options.enforces.surface,
+    reason_code: 'SERVER_UNAVAILABLE',
+    summary: 'Calls to this server are paused, because too many of them have failed.',
+    advice: hint,
+    retryAfterMs,
+  };
+}
+
+/** The call goes out: it may be the probe. */
+function breakerPassed(memory: Memory, { callId }: GuardedCall, nowMs: number): void {
+  if (memory.circuit.pause === undefined) return;
+  move(memory, nowMs, (circuit, moment) => callPassed(circuit, callId, moment));
+}
+
+export function breakerEnded(memory: Memory, call: CallEnd, nowMs: number): void {
+  move(memory, nowMs, (circuit, moment) => callEnded(circuit, call, moment));
+}
+
+type Moment = Parameters<typeof callEnded>[2];
+
+function move(
+  memory: Memory,
+  nowMs: number,
+  change: (circuit: CircuitState, moment: Moment) => CircuitState,
+): void {
+  const { circuit, options } = memory;
+  if (options.manifest === undefined) return;
+  const next = change(circuit, { settings: options.manifest.breaker, nowMs });
+  memory.circuit = next;
+  const isPaused = next.pause !== undefined;
+  if (isPaused === (circuit.pause !== undefined)) return;
+  const { retryAfterMs } = retryAdvice(next, nowMs);
+  addNotice(memory, {
+    what: 'server_state',
+    enforced: options.enforces.surface,
+    reason_code: 'SERVER_UNAVAILABLE',
+    detail: isPaused
+      ? `Too many calls of the server have failed; calls to it are paused for ${inWords(retryAfterMs)}.`
+      : 'The server answers again; calls to it pass.',
+  });
 }

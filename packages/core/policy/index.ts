@@ -17,15 +17,16 @@ export {
   withProfile,
 } from './compile/snapshot.ts';
 export { decide, recordResult } from './decide/decide.ts';
-export type { SectionsInForce } from './decide/select.ts';
-export { sectionsFor, selects, strictestMode } from './decide/select.ts';
-export type { PolicyState } from './decide/state.ts';
-export { carryState, initialState } from './decide/state.ts';
+export type { SectionsInForce } from './decide/sections-for.ts';
+export { sectionsFor, strictestMode } from './decide/sections-for.ts';
+export type { PolicyState } from './decide/verdict.ts';
+export { carryState, initialState } from './decide/verdict.ts';
 export { diffBundles } from './diff/diff.ts';
 export { formatDiff } from './diff/format-diff.ts';
 export type { ExplainedRule, Explanation } from './explain/explain.ts';
 export { explain, sectionLines, sectionsOf } from './explain/explain.ts';
 export { lintBundle } from './lint/lint.ts';
+export { selects } from './match/match.ts';
 export type { Call, CallResult, Identity, Outcome, TraceStep } from './model/call.ts';
 export { POLICY_FILE_BYTES_MAX } from './model/limits.ts';
 export type { PatternChecks } from './read/check-patterns.ts';

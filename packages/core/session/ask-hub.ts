@@ -29,7 +29,7 @@ export function asksHub(
   { config, snapshot, guard }: Context,
   { server_name, tool_name }: Call,
 ): boolean {
-  if (config.asksAlways === true) return true;
+  if (config.hubNeeds?.asksAlways === true) return true;
   if (config.hub !== true) return false;
   if (guard?.isLimited?.(tool_name) === true) return true;
   const { tightenedBy } = snapshot;

@@ -55,8 +55,8 @@ export function isGranted(
 }
 
 /** The hub has gates of its own. */
-function isJudged({ hub, asksAlways }: SessionConfig): boolean {
-  return hub === true && asksAlways === true;
+function isJudged({ hub, hubNeeds }: SessionConfig): boolean {
+  return hub === true && hubNeeds?.asksAlways === true;
 }
 
 /**

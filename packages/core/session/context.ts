@@ -8,9 +8,9 @@ import type {
   PolicyRef,
 } from '@subluminal/contracts';
 import { type Decode, decodeText } from '../json/text.ts';
-import { initialState } from '../policy/decide/state.ts';
+import { initialState } from '../policy/decide/verdict.ts';
 import type { Call, PolicyState, Snapshot, TraceStep } from '../policy/index.ts';
-import { failClosedGuard, type Guard, type RefusedPassage } from './guard.ts';
+import type { Guard, RefusedPassage } from './guard.ts';
 import type { HeldCall } from './held-calls.ts';
 import { InputRounds } from './input-rounds.ts';
 import type { LargeMessage } from './large-messages.ts';
@@ -124,7 +124,7 @@ export function createContext(config: SessionConfig): Context {
     redact: config.redact ?? ((text) => text),
     enforcing,
     snapshot: config.snapshot,
-    guard: failClosedGuard(config.guard, enforcing),
+    guard: undefined,
     state: config.state ?? initialState(config.snapshot),
     version: undefined,
     requests: { agent: new OpenRequests(limits), server: new OpenRequests(limits) },

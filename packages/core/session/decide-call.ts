@@ -3,7 +3,7 @@
 import type { Decision, JsonObject } from '@subluminal/contracts';
 import { rewritten } from '../json/patch-text.ts';
 import { decide } from '../policy/decide/decide.ts';
-import { carryState, withoutMarks as dropMarks } from '../policy/decide/state.ts';
+import { carryState, withoutMarks as dropMarks } from '../policy/decide/verdict.ts';
 import type { Call, Outcome, PolicyState, TraceStep } from '../policy/index.ts';
 import { outcomeAtHub } from './ask-hub.ts';
 import { isGranted, takeGrants } from './ask-people.ts';

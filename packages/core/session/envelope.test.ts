@@ -272,7 +272,7 @@ describe('a key that stands twice', () => {
   });
 
   it('arrives once where the hub has looked', async () => {
-    const { session, says } = await play([], { config: { observes: true } });
+    const { session, says } = await play([], { config: { hubNeeds: { observes: true } } });
     says('agent', call(1, 'read'));
     const line = Buffer.from(`${answer}\n`);
     expect(session.observations(readOnce(session, 'server', line))).toHaveLength(1);

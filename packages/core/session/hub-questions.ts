@@ -37,7 +37,7 @@ export function questionsIn(
 
 /** What a message of the server holds that the hub must hear of. */
 export function observationsIn(context: Context, message: Message): readonly Observation[] {
-  if (context.config.observes !== true) return [];
+  if (context.config.hubNeeds?.observes !== true) return [];
   if (message.seen.kind !== 'batch') return observationIn(context, message.bytes, message.seen);
   if (!takesBatches(context)) return [];
   const found = batchItems(context, message);

@@ -16,7 +16,7 @@ import {
 } from './playbook.test-support.ts';
 import type { HubAnswer } from './types.ts';
 
-const observing = { config: { observes: true } };
+const observing = { config: { hubNeeds: { observes: true } } };
 
 describe('what the hub must hear before the agent does', () => {
   it('is what calls, resources and prompts give, and nothing else', async () => {
@@ -155,7 +155,7 @@ describe('a hub that decides every call', () => {
   };
 
   it('is asked whatever the rules are', async () => {
-    const { session } = await play([], { config: { hub: true, asksAlways: true } });
+    const { session } = await play([], { config: { hub: true, hubNeeds: { asksAlways: true } } });
     const line = lineOf(call(1, 'pay'));
     const [question] = session.questions(readOnce(session, 'agent', line), 0);
     expect(question?.ref).toMatchObject({ call_id: 'call-1', tool_name: 'pay' });
@@ -172,7 +172,10 @@ describe('a hub that decides every call', () => {
     ['production', 'decision BLOCK HUB_UNAVAILABLE'],
     ['development', 'decision ALLOW WOULD_BLOCK'],
   ] as const)('cannot be asked where there is none: %s', async (profile, decision) => {
-    const { says, session } = await play([], { profile, config: { asksAlways: true } });
+    const { says, session } = await play([], {
+      profile,
+      config: { hubNeeds: { asksAlways: true } },
+    });
     expect(session.questions(readOnce(session, 'agent', lineOf(call(1, 'pay'))), 0)).toEqual([]);
     const said = says('agent', call(1, 'pay'));
     expect(inShort(said)).toContain(decision);
@@ -183,7 +186,7 @@ describe('a hub that decides every call', () => {
 
   it('is told of the grants for what its gates ask, which are then used up', async () => {
     const granted = ['gate:taint'];
-    const config = { hub: true, asksAlways: true, approver: people(granted) };
+    const config = { hub: true, hubNeeds: { asksAlways: true }, approver: people(granted) };
     const { session } = await play([], { mode: 'control', config });
     const line = lineOf(call(1, 'pay'));
     const [question] = session.questions(readOnce(session, 'agent', line), 0);

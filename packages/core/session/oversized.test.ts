@@ -225,7 +225,7 @@ describe('a large answer that the hub must hear of', () => {
       ['stream to agent', 'report WOULD_REJECT unheard', 'end OK', 'finish to agent'],
     ],
   ] as const)('cannot be told: %s', async (profile, commands) => {
-    const one = await play([], { profile, config: { observes: true } });
+    const one = await play([], { profile, config: { hubNeeds: { observes: true } } });
     one.says('agent', call(1, 'read'));
     expect(inShort(send(one, 'server', idLast(1, LARGE)))).toEqual(commands);
   });

@@ -57,7 +57,7 @@ export const AS_IS: Onward = { kind: 'as_is', note: undefined };
 
 /** Whether anybody looks at answers. */
 export function isWatched({ guard, config }: Context): boolean {
-  return guard !== undefined || config.observes === true;
+  return guard !== undefined || config.hubNeeds?.observes === true;
 }
 
 /** Parsed on first use: a gate may be content with the method. */
@@ -332,7 +332,7 @@ export const UNHEARD: RefusedPassage = {
 
 /** Whether the answer to such a request holds what the hub must hear of. */
 export function isObserved({ config }: Context, method: string): boolean {
-  return config.observes === true && OBSERVED.has(method);
+  return config.hubNeeds?.observes === true && OBSERVED.has(method);
 }
 
 /** Whether the hub should have heard of this answer, and has not. */
@@ -342,5 +342,5 @@ export function isUnheard(context: Context, { from, heard }: MessageStep, method
 
 /** Whether the hub must hear of such a request or notification of the server. */
 export function isSpeech({ config }: Context, { from }: MessageStep, method: string): boolean {
-  return config.observes === true && from === 'server' && isSpoken(method);
+  return config.hubNeeds?.observes === true && from === 'server' && isSpoken(method);
 }

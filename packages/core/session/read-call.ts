@@ -84,7 +84,7 @@ export function readCall(context: Context, step: MessageStep, seen: SeenCall): R
 }
 
 function mayAskHub({ config }: Context): boolean {
-  return config.hub === true || config.asksAlways === true;
+  return config.hub === true || config.hubNeeds?.asksAlways === true;
 }
 
 /** Looks at the call of a message, once. Nothing is counted by looking. */

@@ -1,6 +1,6 @@
 // An MCP session as a pure machine: a message and the time go in, commands come out. It does no
 // I/O and has no clock; the same inputs always give the same commands.
-import { carryState } from '../policy/decide/state.ts';
+import { carryState } from '../policy/decide/verdict.ts';
 import type { PolicyState, Snapshot } from '../policy/index.ts';
 import {
   type Context,
@@ -14,7 +14,7 @@ import {
 import { fromAgent } from './from-agent.ts';
 import { fromServer } from './from-server.ts';
 import { recordNotices } from './gate-notes.ts';
-import { failClosedGuard, type Guard } from './guard.ts';
+import type { GateVerdict, Guard, Passage } from './guard.ts';
 import { consulted, endHeld, resolveHeld } from './held-calls.ts';
 import { observationsIn, questionsIn } from './hub-questions.ts';
 import {
@@ -88,6 +88,7 @@ const NO_BYTES = new Uint8Array(0);
 
 export function createSession(config: SessionConfig): Session {
   const context = createContext(config);
+  context.guard = failClosedGuard(config.guard, context.enforcing);
   const after = (
     nowMs: number,
     act: (step: MessageStep) => void,
@@ -197,4 +198,57 @@ function summaryOf({ counts }: Context): SessionSummary {
     calls_spared: counts.spared,
     answers_held_back: counts.heldBack,
   };
+}
+
+const BROKEN = {
+  rule_id: null,
+  reason_code: 'POLICY_ERROR',
+  summary: 'A gate could not look at this, so it does not pass.',
+} as const;
+const STOPPED: GateVerdict = {
+  kind: 'stop',
+  decision: { action: 'BLOCK', severity: 'critical', ...BROKEN },
+};
+const SPARED: GateVerdict = { kind: 'pass', would: { action: 'BLOCK', ...BROKEN } };
+const REFUSED: Passage = { kind: 'refused', ...BROKEN };
+const SAME: Passage = { kind: 'same' };
+
+/**
+ * The same guard, which never throws: hostile content that breaks a gate must not end the session,
+ * nor pass unjudged where gates are enforced.
+ */
+function failClosedGuard(guard: Guard | undefined, enforcing: boolean): Guard | undefined {
+  if (guard === undefined) return undefined;
+  const verdict = enforcing ? STOPPED : SPARED;
+  const passage = enforcing ? REFUSED : SAME;
+  return {
+    surface: (call, nowMs) => orElse(verdict, () => guard.surface(call, nowMs)),
+    content: (call, nowMs) => orElse(verdict, () => guard.content(call, nowMs)),
+    passed: (call, nowMs) => guard.passed(call, nowMs),
+    ended: (end, nowMs) => guard.ended(end, nowMs),
+    wants: (way, kind, method) => guard.wants(way, kind, method),
+    passing: (way, message, nowMs) => orElse(passage, () => guard.passing(way, message, nowMs)),
+    unseen: (way, kind, method) => orElse(passage, () => guard.unseen(way, kind, method)),
+    notices: () => guard.notices(),
+    ...(guard.isLimited !== undefined && {
+      isLimited: (tool) => orElse(true, () => guard.isLimited?.(tool) ?? true),
+      // What breaks here breaks in `surface` too, which says what becomes of the call.
+      limits: (call, nowMs) => orElse([], () => guard.limits?.(call, nowMs) ?? []),
+    }),
+    ...(guard.gathered !== undefined && {
+      gathered: (call, texts) => orElse(verdict, () => guard.gathered?.(call, texts) ?? verdict),
+    }),
+    ...(guard.around !== undefined && {
+      around: (way, envelope, nowMs) =>
+        orElse(passage, () => guard.around?.(way, envelope, nowMs) ?? passage),
+    }),
+  };
+}
+
+function orElse<T>(otherwise: T, look: () => T): T {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
 }

@@ -211,6 +211,13 @@ export interface SessionLimits {
 /** Takes secrets out of a text; of one that was cut, what begins like a secret at its end as well. */
 export type Redact = (text: string, how?: { readonly truncated?: boolean }) => string;
 
+export interface HubNeeds {
+  /** Every call is the hub's to decide: it has gates of its own. Without a hub none can be asked. */
+  readonly asksAlways?: boolean;
+  /** The hub must hear of answers before the agent does: see `observations`. */
+  readonly observes?: boolean;
+}
+
 export interface SessionConfig {
   readonly serverName: string;
   readonly transport?: Transport;
@@ -239,10 +246,8 @@ export interface SessionConfig {
   readonly approver?: Approver | undefined;
   /** Whether a hub counts for all servers of the run: see `questions`. Else this session does. */
   readonly hub?: boolean;
-  /** Every call is the hub's to decide: it has gates of its own. Without a hub none can be asked. */
-  readonly asksAlways?: boolean;
-  /** The hub must hear of answers before the agent does: see `observations`. */
-  readonly observes?: boolean;
+  /** What the hub must know. It may change with the policy, so it is read anew for each message. */
+  readonly hubNeeds?: HubNeeds;
   /** The gates beside the rules. */
   readonly guard?: Guard | undefined;
   /** Hears of each message: its method, or what it is where it has none. It must be quick. */

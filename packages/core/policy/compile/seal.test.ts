@@ -5,7 +5,7 @@ import { verifies } from '../../../../test/requirements.ts';
 import { canonicalize } from '../../json/index.ts';
 import type { Signer, Verifier } from '../../ports.ts';
 import { decide } from '../decide/decide.ts';
-import { initialState } from '../decide/state.ts';
+import { initialState } from '../decide/verdict.ts';
 import { allow, budget, bundleOf, callOf, deny, jsonObject } from '../testing/scenario.ts';
 import { openSnapshot, sealSnapshot } from './seal.ts';
 import { compileBundle } from './snapshot.ts';

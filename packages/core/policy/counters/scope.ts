@@ -22,12 +22,6 @@ interface CallKeys {
 
 const RUN_KEY = 'run';
 
-export function callMoment(call: Call, nowMs: number, mode: Mode): CallMoment {
-  const none = undefined;
-  const keys = { tool: none, serverTool: none, toolCall: none, serverToolCall: none };
-  return { call, nowMs, mode, keys };
-}
-
 /** The key of a counter that is shared by a run, a tool name, or a tool of one server. */
 export function scopeKey(scope: Scope, { call, keys }: CallMoment): string {
   if (scope === 'run') return RUN_KEY;

@@ -15,7 +15,7 @@ import {
   snapshotOf,
 } from '../testing/scenario.ts';
 import { decide } from './decide.ts';
-import { carryState, initialState, type PolicyState } from './state.ts';
+import { carryState, initialState, type PolicyState } from './verdict.ts';
 
 const approval: Rule = {
   rule_id: 'ask',

@@ -1,28 +1,29 @@
 // The heart of it: one call, one snapshot, one state, one time; a decision comes out.
-import type { Decision, Rule } from '@subluminal/contracts';
+import type { Decision, Mode, Rule } from '@subluminal/contracts';
 import {
   type CompiledRule,
   candidatesFor,
   policiesIn,
   type Snapshot,
 } from '../compile/snapshot.ts';
-import { type CallMoment, callMoment } from '../counters/scope.ts';
-import type { MatchInput } from '../match/match.ts';
+import type { CallMoment } from '../counters/scope.ts';
+import { type MatchInput, selects } from '../match/match.ts';
 import type { WhenContext } from '../match/when.ts';
 import type { Call, CallResult, Outcome, TraceStep } from '../model/call.ts';
 import type { Tally, Trip } from '../model/trip.ts';
 import type { RuleSlot } from '../rule-kind/rule-kind.ts';
-import { selects } from './select.ts';
-import { carryState, type PolicyState, withoutMarks } from './state.ts';
 import { overruled, stricterOutcome } from './stricter.ts';
 import {
   afterTermination,
+  carryState,
   decisionOf,
   enforces,
   INVALID_NAME,
   NOT_SELECTED,
+  type PolicyState,
   spared,
   type Verdict,
+  withoutMarks,
 } from './verdict.ts';
 
 /** What one evaluation gathers. Local to a call of `decide`; nothing outside sees it change. */
@@ -130,6 +131,12 @@ function evaluationOf(
     failure: undefined,
     uninspected: undefined,
   };
+}
+
+function callMoment(call: Call, nowMs: number, mode: Mode): CallMoment {
+  const none = undefined;
+  const keys = { tool: none, serverTool: none, toolCall: none, serverToolCall: none };
+  return { call, nowMs, mode, keys };
 }
 
 function evaluate(compiled: CompiledRule, evaluation: Evaluation): void {

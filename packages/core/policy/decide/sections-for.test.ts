@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { compileTightened } from '../compile/snapshot.ts';
 import { bundleOf, IDENTITY } from '../testing/scenario.ts';
-import { sectionsFor } from './select.ts';
+import { sectionsFor } from './sections-for.ts';
 
 type Parts = Partial<Omit<Bundle, 'rules'>>;
 

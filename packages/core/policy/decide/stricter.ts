@@ -1,7 +1,7 @@
 // Of two decisions about one call, the stricter one.
 import type { Decision } from '@subluminal/contracts';
 import type { Outcome, TraceStep } from '../model/call.ts';
-import type { PolicyState } from './state.ts';
+import type { PolicyState } from './verdict.ts';
 
 const STRICTNESS: { readonly [A in Decision['action']]: number } = {
   ALLOW: 1,

@@ -22,8 +22,8 @@ import {
   runOf,
 } from '../testing/scenario.ts';
 import { decide, recordResult } from './decide.ts';
-import { initialState } from './state.ts';
 import { strictnessOf } from './stricter.ts';
+import { initialState } from './verdict.ts';
 
 const sha256 = (text: string) => text.length.toString(16).padStart(64, '0');
 

@@ -17,7 +17,7 @@ import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
 import type { Call, Identity, Outcome } from '../model/call.ts';
 import { jsonObject } from '../testing/scenario.ts';
 import { decide, recordResult } from './decide.ts';
-import { initialState, type PolicyState } from './state.ts';
+import { initialState, type PolicyState } from './verdict.ts';
 
 interface Step {
   readonly at_ms: number;

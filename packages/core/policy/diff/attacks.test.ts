@@ -6,7 +6,7 @@ import type { Effect, PolicyDiff } from '../changes/change.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { compileBundle } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
-import { initialState } from '../decide/state.ts';
+import { initialState } from '../decide/verdict.ts';
 import type { Call } from '../model/call.ts';
 import { allow, breaker, budget, bundleOf, callOf, deny } from '../testing/scenario.ts';
 import { diffBundles } from './diff.ts';

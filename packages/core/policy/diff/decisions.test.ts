@@ -7,7 +7,7 @@ import type { PolicyChange } from '../changes/change.ts';
 import { normalizeBundle } from '../compile/normalize.ts';
 import { compileBundle } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
-import { initialState } from '../decide/state.ts';
+import { initialState } from '../decide/verdict.ts';
 import type { Call } from '../model/call.ts';
 import {
   allow,

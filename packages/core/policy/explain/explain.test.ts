@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import type { Snapshot } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
-import { initialState, type PolicyState } from '../decide/state.ts';
+import { initialState, type PolicyState } from '../decide/verdict.ts';
 import type { Call } from '../model/call.ts';
 import { allow, budget, callOf, dedupe, deny, IDENTITY, snapshotOf } from '../testing/scenario.ts';
 import { explain } from './explain.ts';

@@ -1,4 +1,5 @@
 // A decision, with what every rule had to do with it.
+
 import type {
   Decision,
   Mode,
@@ -10,9 +11,8 @@ import type {
 } from '@subluminal/contracts';
 import { policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
-import { selects } from '../decide/select.ts';
-import type { PolicyState } from '../decide/state.ts';
-import { enforces } from '../decide/verdict.ts';
+import { enforces, type PolicyState } from '../decide/verdict.ts';
+import { selects } from '../match/match.ts';
 import type { Call, Outcome, TraceStep } from '../model/call.ts';
 import { ruleClasses } from '../rules/index.ts';
 import { ruleReview } from '../rules/reviews.ts';

@@ -1,7 +1,7 @@
 // What a replay remembers while it reads: counters per run, and calls that are still under way.
 // Both are bounded; what is forgotten is counted.
 import type { Snapshot } from '../compile/snapshot.ts';
-import { initialState, type PolicyState } from '../decide/state.ts';
+import { initialState, type PolicyState } from '../decide/verdict.ts';
 import type { Call, TraceStep } from '../model/call.ts';
 import type {
   ReplayedCall,

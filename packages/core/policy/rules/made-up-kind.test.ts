@@ -7,7 +7,7 @@ import { compileBundle } from '../compile/snapshot.ts';
 import { scopeKey } from '../counters/scope.ts';
 import { type CounterTable, keyIn, tableGet, tableSet } from '../counters/table.ts';
 import { decide } from '../decide/decide.ts';
-import { initialState } from '../decide/state.ts';
+import { initialState } from '../decide/verdict.ts';
 import { diffBundles } from '../diff/diff.ts';
 import { explain } from '../explain/explain.ts';
 import { lintBundle } from '../lint/lint.ts';

@@ -10,7 +10,7 @@ import {
 import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
 import { tableSize } from '../counters/table.ts';
 import { decide, recordResult } from '../decide/decide.ts';
-import { initialState, type PolicyState } from '../decide/state.ts';
+import { initialState, type PolicyState } from '../decide/verdict.ts';
 import type { Call, CallResult, Outcome } from '../model/call.ts';
 import type { RuleSlot } from '../rule-kind/rule-kind.ts';
 

@@ -218,3 +218,12 @@ function isLetterOrDigit(byte: number): boolean {
 function lower(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 }
+
+/** A gate that is built when the first bytes come: a start-up should not wait for it. */
+export function lazyGate(rules: readonly Rule[]): Gate {
+  let gate: Gate | undefined;
+  return (bytes, start, end) => {
+    gate ??= createGate(rules);
+    return gate(bytes, start, end);
+  };
+}

@@ -6,7 +6,7 @@ import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { ExtraPattern, Range, Rule, Scanned, SecretValue } from '../types.ts';
 import { merged, onEscapes, quoteNumbers, type RedactedRange } from './findings.ts';
 import type { Gate } from './gate.ts';
-import { createGate } from './gate.ts';
+import { lazyGate } from './gate.ts';
 
 export interface RedactorConfig {
   readonly values?: readonly SecretValue[];
@@ -74,15 +74,6 @@ export function createRedactor({ values = [], extra = [] }: RedactorConfig): Red
     redactAll(rules, { text, truncated });
   const isClean = search === undefined && own.length === 0 ? lazyGate(all) : () => false;
   return { redact, plain: (text, options) => redact(text, options).text, isClean, refused };
-}
-
-/** Built when the first bytes come, as the prefilter is. */
-function lazyGate(rules: readonly Rule[]): Gate {
-  let gate: Gate | undefined;
-  return (bytes, start, end) => {
-    gate ??= createGate(rules);
-    return gate(bytes, start, end);
-  };
 }
 
 function redactAll(rules: Rules, { text, truncated }: Scanned): Redacted {

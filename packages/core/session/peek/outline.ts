@@ -17,9 +17,8 @@ import {
   SPACE,
   TAB,
 } from '../../json/units.ts';
-import { emptyDraft, type MessageDraft, settle } from './draft.ts';
 import { type GatheredTexts, TextGatherer } from './gather-texts.ts';
-import type { ObjectScope } from './members.ts';
+import { emptyDraft, type MessageDraft, type ObjectScope, settle } from './members.ts';
 import { DECIDED_SCOPES } from './peek.ts';
 import { isFolded, PROTOCOL, type ProtocolObject } from './protocol-names.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';

@@ -3,8 +3,18 @@
 import { ByteScanner } from '../../json/byte-scanner.ts';
 import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
 import { END, LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../json/units.ts';
-import { emptyDraft, ID_BYTES_MAX, idOf, type MessageDraft, settle } from './draft.ts';
-import { isWord, type ObjectScope, readInside, readMembers, scopeOf } from './members.ts';
+import {
+  emptyDraft,
+  ID_BYTES_MAX,
+  idOf,
+  isWord,
+  type MessageDraft,
+  type ObjectScope,
+  readInside,
+  readMembers,
+  scopeOf,
+  settle,
+} from './members.ts';
 import {
   isLabelValue,
   isMethodName,

@@ -198,18 +198,18 @@ export function sinceWhen(pin: Pin | undefined, subject: 'it was' | 'they were')
 export function decideByPins(review: PinReview | undefined, tool: string): PinDecision {
   if (review === undefined) return block('PIN_UNVERIFIED', tool, { hint: LIST });
   if (review.kind === 'unreadable') return block('PIN_STORE_UNREADABLE', tool, { hint: REPAIR });
-  const { server, store } = review;
+  const { server, store, instructionsChanged } = review;
+  const verdict = review.verdicts.get(tool);
+  if (!instructionsChanged && (verdict === 'same' || verdict === 'added')) {
+    return { kind: 'pass', isFirstSight: verdict === 'added' };
+  }
   const pins = store.servers.get(server);
   const hint = `A person must look at it first, with ${pinsDiffOf(server)}; go on without this tool.`;
-  if (review.instructionsChanged) {
+  if (instructionsChanged) {
     const reason = `The instructions of the server have changed ${sinceWhen(pins?.instructions, 'they were')}.`;
     return block('PIN_INSTRUCTIONS_CHANGED', tool, { hint, reason });
   }
-  switch (review.verdicts.get(tool)) {
-    case 'same':
-      return { kind: 'pass', isFirstSight: false };
-    case 'added':
-      return { kind: 'pass', isFirstSight: true };
+  switch (verdict) {
     case 'changed': {
       const reason = `The definition of the tool has changed ${sinceWhen(pins?.tools.get(tool), 'it was')}.`;
       return block('PIN_CHANGED', tool, { hint, reason });
@@ -220,7 +220,7 @@ export function decideByPins(review: PinReview | undefined, tool: string): PinDe
     }
     case 'ambiguous':
       return block('PIN_AMBIGUOUS', tool, { hint });
-    case undefined:
+    default:
       return block('PIN_UNVERIFIED', tool, { hint: LIST });
   }
 }

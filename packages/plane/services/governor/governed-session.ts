@@ -1,15 +1,13 @@
 // What the parts of a running shim share, and the session that they govern.
 import { isUtf8 } from 'node:buffer';
-import { randomFillSync } from 'node:crypto';
 import type { Producer, Profile } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Redactor } from '@subluminal/core/scan';
 import { createSession, type Session, type SessionConfig } from '@subluminal/core/session';
-import { V7Generator } from 'uuidv7';
-import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
+import { callIds, sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
 import type { PromptSink } from '../sink/index.ts';
-import { asBuffer, type SpawnResult } from '../transports/stdio/index.ts';
+import { decodeBytes, type SpawnResult } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
 import { type Begun, Counter, hooksOf, timed } from './counts.ts';
 import type { Recorder } from './events.ts';
@@ -94,17 +92,10 @@ export interface Shim {
 export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {
   const counter = new Counter();
   const begun: Begun = { atMs: 0 };
-  const { guarding } = parts;
   const session = createSession({
     ...configOf(parts),
     ...hooksOf({ parts, counter, log }, begun),
-    // They change with the policy.
-    get asksAlways() {
-      return guarding.asksAlways;
-    },
-    get observes() {
-      return guarding.observes;
-    },
+    hubNeeds: parts.guarding,
   });
   return { counter, session: log.isOn('info') ? timed(session, begun) : session };
 }
@@ -135,7 +126,7 @@ function configOf(parts: ShimParts): SessionConfig {
     sha256Bytes,
     isUtf8,
     utf8Bytes: (text) => Buffer.byteLength(text),
-    decode,
+    decode: decodeBytes,
     redact: parts.redact,
     isClean: parts.isClean,
     hub: parts.hub !== undefined,
@@ -143,28 +134,4 @@ function configOf(parts: ShimParts): SessionConfig {
     guard: parts.guarding.guard,
     limits: { previewBytesMax: limits.previewBytesMax, orphanMs: limits.orphanMs },
   };
-}
-
-function decode(bytes: Uint8Array, start: number, end: number): string {
-  return asBuffer(bytes).toString('utf8', start, end);
-}
-
-const NUMBERS = 256;
-
-/**
- * Makes the ids of calls. The system is asked for randomness by the kilobyte: to ask for each id costs
- * more than to decide the call.
- */
-export function callIds(): () => string {
-  const numbers = new Uint32Array(NUMBERS);
-  let used = NUMBERS;
-  const nextUint32 = (): number => {
-    if (used === NUMBERS) {
-      randomFillSync(numbers);
-      used = 0;
-    }
-    return numbers[used++] ?? 0;
-  };
-  const generator = new V7Generator({ nextUint32 });
-  return () => generator.generate().toString();
 }

@@ -30,7 +30,8 @@ const RETRY_MS = 20;
 
 class FileSink implements PromptSink {
   readonly #target: SinkFile;
-  readonly #waiters = new Waiters();
+  /** Made when somebody waits. */
+  #waiters: Waiters | undefined;
   #queue: EventLine[] = [];
   /** What a write left over: it has to follow before anything else. */
   #rest: Uint8Array = new Uint8Array();
@@ -59,7 +60,7 @@ class FileSink implements PromptSink {
 
   push(): void {
     if (this.#isClosed) return;
-    if (this.#put()) this.#waiters.check();
+    if (this.#put()) this.#waiters?.check();
     else {
       this.#relieve();
       // The process may end meanwhile; flush() is there for those who wait.
@@ -70,7 +71,9 @@ class FileSink implements PromptSink {
 
   async flush(timeoutMs: number): Promise<void> {
     this.push();
-    if (!this.#isEmpty()) await this.#waiters.wait(() => this.#isEmpty(), timeoutMs);
+    if (this.#isEmpty()) return;
+    this.#waiters ??= new Waiters();
+    await this.#waiters.wait(() => this.#isEmpty(), timeoutMs);
   }
 
   async close(timeoutMs: number): Promise<void> {

@@ -14,4 +14,4 @@ export type {
 } from './supervise.ts';
 export { onSignal, supervise } from './supervise.ts';
 export type { ChunkWriter, WriterOptions } from './transport.ts';
-export { asBuffer, createWriter, openAgent, openAgentEnds, openServer } from './transport.ts';
+export { createWriter, decodeBytes, openAgent, openAgentEnds, openServer } from './transport.ts';

@@ -133,7 +133,12 @@ class StdioTransport implements Transport {
 }
 
 /** The same bytes as a Buffer; what comes from a stream already is one. */
-export function asBuffer(bytes: Uint8Array): Buffer {
+/** The text of valid UTF-8. */
+export function decodeBytes(bytes: Uint8Array, start: number, end: number): string {
+  return asBuffer(bytes).toString('utf8', start, end);
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes)
     ? bytes
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { IDENTITY } from '../testing/scenario.ts';
-import { selects } from './select.ts';
+import { selects } from './match.ts';
 
 const FIELDS = [
   'env',
