@@ -63,18 +63,17 @@ export function changeOf(parts: Omit<PolicyChange, 'severity'>): PolicyChange {
   return { ...parts, severity: SEVERITIES[parts.effect] };
 }
 
-/** Each says what happens as something takes hold of more calls; of fewer, it is the reverse. */
+/**
+ * How a rule takes hold of more calls: it is looked at for more of them, where it may apply and may
+ * fail; it applies to more; it applies where it failed before; or it fails for fewer.
+ */
+export type Shift = 'all' | 'applying' | 'evaluated' | 'sparing';
+
 export interface Reach {
-  /** The rule is looked at for more calls: it may apply, and it may fail. */
-  readonly all: () => Effect;
-  /** The rule applies to more calls. */
-  readonly applying: () => Effect;
-  /** The rule applies where it failed before. */
-  readonly evaluated: () => Effect;
-  /** The rule fails for more calls. */
-  readonly failing: () => Effect;
-  /** The rule adds these classes to the calls it matches. */
+  /** What it does that the rule takes hold of more calls; of fewer, it is the reverse. */
+  readonly more: (shift: Shift) => Effect;
+  /** What it does that the rule adds these classes to the calls it matches. */
   readonly tagging: (classes: readonly string[]) => Effect;
-  /** What a change comes to that does none of this: unread classes are still recorded. */
+  /** The effect of a change that does none of this: classes that no rule reads are still recorded. */
   readonly otherwise: Effect;
 }

@@ -1,22 +1,12 @@
 // Which way a change of one field goes. Each function knows one way in which a field can matter.
 import type { JsonValue } from '@subluminal/contracts';
 import { own } from '../match/match.ts';
-import { combineEffects, type Effect, type Reach, reversed } from './change.ts';
-import {
-  exactly,
-  isSame,
-  listOf,
-  objectOf,
-  type Relate,
-  type Relation,
-  textsIn,
-  type Value,
-} from './relation.ts';
+import { combineEffects, type Effect, type Reach, reversed, type Shift } from './change.ts';
+import { exactly, isSame, listOf, objectOf, type Relate, textsIn, type Value } from './relation.ts';
 
 export interface FieldChange {
   readonly before: Value;
   readonly after: Value;
-  /** What it does when the rule, or the policy's word on failures, takes hold of more calls. */
   readonly reach: Reach;
   /** The whole rule or document around the field, old and new. */
   readonly around: { readonly before: JsonValue; readonly after: JsonValue };
@@ -24,11 +14,11 @@ export interface FieldChange {
 export type ChangeDirection = (change: FieldChange) => Effect;
 
 /** From the mildest to the strictest. */
-export const ACTIONS = ['ALLOW', 'THROTTLE', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN'];
+const ACTIONS = ['ALLOW', 'THROTTLE', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN'];
 /** Counters: the finer the scope, the more counters there are to use up. */
-export const COUNTER_SCOPES = ['server_tool', 'tool', 'run'];
+const COUNTER_SCOPES = ['server_tool', 'tool', 'run'];
 /** Repeats and duplicates: `run` tells servers apart as `server_tool` does, `tool` does not. */
-export const CALL_SCOPES = [['server_tool', 'run'], ['tool']];
+const CALL_SCOPES = [['server_tool', 'run'], ['tool']];
 
 export const alters: ChangeDirection = () => 'alters';
 export const none: ChangeDirection = () => 'none';
@@ -36,11 +26,13 @@ export const none: ChangeDirection = () => 'none';
 /** A value that gets stricter along a list; values in one group are equally strict. */
 export function stricterAlong(order: readonly (string | readonly string[])[]): ChangeDirection {
   const rank = (value: Value) =>
-    order.findIndex((group) =>
-      typeof group === 'string' ? group === value : group.some((name) => name === value),
-    );
+    order.findIndex((group) => [group].flat().some((name) => name === value));
   return ({ before, after }) => upwards(rank(before), rank(after), 'tightens');
 }
+
+export const action = stricterAlong(ACTIONS);
+export const counterScope = stricterAlong(COUNTER_SCOPES);
+export const callScope = stricterAlong(CALL_SCOPES);
 
 /** A number that lets more pass as it grows. Without it there is no limit. */
 export const moreLoosens: ChangeDirection = ({ before, after }) =>
@@ -50,19 +42,23 @@ export const moreLoosens: ChangeDirection = ({ before, after }) =>
 export const moreTightens: ChangeDirection = ({ before, after }) =>
   upwards(numberOr(before, 0), numberOr(after, 0), 'tightens');
 
-/** A limit: the rule stops more calls or fewer, and with them what other rules would have done. */
-export function trips(direction: ChangeDirection): ChangeDirection {
-  return (change) => along(direction(change), change.reach, change.reach.applying);
-}
-
-/** What is said where failures stop a call, or stop doing so. */
-export function stopsFailures(direction: ChangeDirection): ChangeDirection {
-  return (change) => along(direction(change), change.reach, change.reach.all);
-}
-
 /** A switch that lets more pass when it is on. */
 export const onLoosens: ChangeDirection = ({ before, after }) =>
   upwards(Number(before === true), Number(after === true), 'loosens');
+
+/** A limit: the rule stops more calls or fewer, and with them what other rules would have done. */
+export function trips(direction: ChangeDirection): ChangeDirection {
+  return (change) => along(direction(change), change, ['applying']);
+}
+
+/** A setting by which failures stop a call, or stop doing so. */
+export function stopsFailures(direction: ChangeDirection): ChangeDirection {
+  return (change) => along(direction(change), change, ['all']);
+}
+
+/** Whether a rule is there and in force. */
+export const presence: ChangeDirection = (change) =>
+  along(reversed(onLoosens(change)), change, ['all']);
 
 /** A field that matters only while another one is set, before or after. */
 export function onlyWith(path: string, direction: ChangeDirection): ChangeDirection {
@@ -73,35 +69,28 @@ export function onlyWith(path: string, direction: ChangeDirection): ChangeDirect
   };
 }
 
-/** Whether a rule is there and in force. */
-export const presence: ChangeDirection = ({ before, after, reach }) =>
-  along(upwards(Number(before === true), Number(after === true), 'tightens'), reach, reach.all);
-
 /** Whom the policy is for: those it leaves out are not governed at all. */
 export function selecting(relate: Relate): ChangeDirection {
-  return ({ before, after }) => ifNarrowed(relate(before, after), 'loosens');
+  return ({ before, after }) => RELATION_EFFECTS[relate(before, after)];
 }
 
 /** Which calls a rule is looked at for. */
 export function matching(relate: Relate): ChangeDirection {
-  return ({ before, after, reach }) => along(widening(relate(before, after)), reach, reach.all);
+  return (change) => alongRelation(relate, change, ['all']);
 }
 
 /** Which arguments it asks for: where the arguments can't be seen, a rule that asks fails. */
 export function matchingArgs(relate: Relate): ChangeDirection {
-  return ({ before, after, reach, around }) => {
-    const both = [around.before, around.after];
+  return (change) => {
+    const both = [change.around.before, change.around.after];
     const hasWhen = both.some((rule) => valueAt(rule, 'when') !== undefined);
     const [old, current] = both.map((rule) => asksForArgs(valueAt(rule, 'match.args')));
-    return along(widening(relate(before, after)), reach, () =>
-      combineEffects([
-        // A condition is looked at only where the arguments fit.
-        hasWhen ? reach.all() : reach.applying(),
-        old === current ? 'none' : reach.evaluated(),
-        // Without arguments to see it failed, where it might not even apply.
-        old === current || !hasWhen ? 'none' : reversed(reach.failing()),
-      ]),
-    );
+    // A condition is looked at only where the arguments fit.
+    const shifts: Shift[] = [hasWhen ? 'all' : 'applying'];
+    if (old !== current) shifts.push('evaluated');
+    // Without arguments to see the rule failed, even where its condition might not hold.
+    if (old !== current && hasWhen) shifts.push('sparing');
+    return alongRelation(relate, change, shifts);
   };
 }
 
@@ -112,10 +101,8 @@ function asksForArgs(match: Value): boolean {
 }
 
 /** A condition can be seen to come and to go; how two of them relate can't be told. */
-export const condition: ChangeDirection = ({ before, after, reach }) =>
-  along(widening(exactly(before, after)), reach, () =>
-    combineEffects([reach.applying(), reach.evaluated()]),
-  );
+export const condition: ChangeDirection = (change) =>
+  alongRelation(exactly, change, ['applying', 'evaluated']);
 
 /** The classes that a tag adds. */
 export const classes: ChangeDirection = ({ before, after, reach }) => {
@@ -133,22 +120,23 @@ export const hint: ChangeDirection = ({ before, after }) => {
   return same && isSame(old['hint_kind'], current['hint_kind']) ? 'none' : 'alters';
 };
 
-function ifNarrowed(relation: Relation, narrowed: Effect): Effect {
-  if (relation === 'same') return 'none';
-  if (relation === 'different') return 'alters';
-  return relation === 'narrower' ? narrowed : reversed(narrowed);
+/** As if a wider condition always meant stricter. */
+const RELATION_EFFECTS = {
+  same: 'none',
+  narrower: 'loosens',
+  wider: 'tightens',
+  different: 'alters',
+} as const;
+
+function alongRelation(relate: Relate, change: FieldChange, shifts: readonly Shift[]): Effect {
+  return along(RELATION_EFFECTS[relate(change.before, change.after)], change, shifts);
 }
 
-/** As if more always meant stricter; `along` puts in what more really means. */
-function widening(relation: Relation): Effect {
-  return ifNarrowed(relation, 'loosens');
-}
-
-/** What more of something does when it tightens, the reverse when it loosens. */
-function along(effect: Effect, { otherwise }: Reach, more: () => Effect): Effect {
+/** What the shifts do when more calls are meant, the reverse when fewer are. */
+function along(effect: Effect, { reach }: FieldChange, shifts: readonly Shift[]): Effect {
   if (effect === 'none') return 'none';
-  const found = more();
-  if (found === 'none') return otherwise;
+  const found = combineEffects(shifts.map(reach.more));
+  if (found === 'none') return reach.otherwise;
   if (effect === 'loosens') return reversed(found);
   return effect === 'tightens' ? found : effect;
 }

@@ -1,5 +1,5 @@
 // A field of a policy that can change, and which way its changes go.
-import { ACTIONS, alters, type ChangeDirection, hint, none, stricterAlong } from './directions.ts';
+import { action, alters, type ChangeDirection, hint, none } from './directions.ts';
 import type { Relate } from './relation.ts';
 
 export interface Field {
@@ -11,20 +11,7 @@ export interface Field {
   readonly relate?: Relate;
 }
 
-export const ACTION_FIELD: Field = {
-  path: 'effect.action',
-  words: 'the action',
-  direction: stricterAlong(ACTIONS),
-};
-export const REASON_FIELDS: readonly Field[] = [
-  { path: 'effect.reason_code', words: 'the reason code', direction: alters },
-  { path: 'effect.message', words: 'the message', direction: none },
-];
-export const REFUSAL_FIELDS: readonly Field[] = [
-  ...REASON_FIELDS,
-  { path: 'effect.hint', words: 'the hint', direction: hint },
-];
-
+/** The fields below a path, each with its words and its direction. */
 export function fieldsOf(
   path: string,
   fields: { readonly [name: string]: readonly [string, ChangeDirection] },
@@ -33,3 +20,13 @@ export function fieldsOf(
     return { path: `${path}.${name}`, words, direction };
   });
 }
+
+export const ACTION_FIELDS = fieldsOf('effect', { action: ['the action', action] });
+export const REASON_FIELDS = fieldsOf('effect', {
+  reason_code: ['the reason code', alters],
+  message: ['the message', none],
+});
+export const REFUSAL_FIELDS: readonly Field[] = [
+  ...REASON_FIELDS,
+  ...fieldsOf('effect', { hint: ['the hint', hint] }),
+];

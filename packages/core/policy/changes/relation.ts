@@ -1,54 +1,47 @@
 // How two conditions relate: which of them lets more calls match.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
 import { isJsonObject, own } from '../match/match.ts';
-import { coversNames, type NameSet, namesIn } from '../match/names.ts';
+import { coversNames, isSubset, type NameSet, namesIn } from '../match/names.ts';
 
 /** The second condition, seen from the first. */
-export type Relation = 'same' | 'narrower' | 'wider' | 'different';
+type Relation = 'same' | 'narrower' | 'wider' | 'different';
 export type Value = JsonValue | undefined;
 export type Relate = (before: Value, after: Value) => Relation;
 
 /** From whether each condition covers the other. */
-export function relation(covers: {
-  readonly beforeCoversAfter: boolean;
-  readonly afterCoversBefore: boolean;
-}): Relation {
-  const { beforeCoversAfter, afterCoversBefore } = covers;
-  if (beforeCoversAfter) return afterCoversBefore ? 'same' : 'narrower';
-  return afterCoversBefore ? 'wider' : 'different';
+function related<T>(covers: (wide: T, narrow: T) => boolean, before: T, after: T): Relation {
+  const isCovered = covers(before, after);
+  if (covers(after, before)) return isCovered ? 'same' : 'wider';
+  return isCovered ? 'narrower' : 'different';
 }
 
-/** Conditions that must all hold: each may narrow or widen the whole. */
-function allOf(relations: readonly Relation[]): Relation {
-  const moving = new Set(relations.filter((one) => one !== 'same'));
-  const [only] = moving;
-  if (only === undefined) return 'same';
-  return moving.size === 1 ? only : 'different';
+/** Two sets of alternatives. */
+export function relatedSets<T>(before: ReadonlySet<T>, after: ReadonlySet<T>): Relation {
+  return related((wide, narrow) => isSubset(narrow, wide), before, after);
 }
 
 /** A list of alternatives; a missing list stands for all there are. */
 export function alternatives(before: Value, after: Value): Relation {
-  return absent(before, after) ?? subsets(listOf(before), listOf(after));
+  return absent(before, after) ?? relatedSets(new Set(listOf(before)), new Set(listOf(after)));
 }
 
-/** A list of things that must all be there; a missing list asks for nothing. */
+/** A list of things that must all be there: the longer it is, the narrower. */
 export function requirements(before: Value, after: Value): Relation {
-  return flipped(subsets(listOf(before), listOf(after)));
+  return relatedSets(new Set(listOf(after)), new Set(listOf(before)));
 }
 
 /** An object of conditions by key, all of which must hold; a missing key asks for nothing. */
 export function byKey(relate: Relate): Relate {
   return (before, after) => {
-    const old = objectOf(before);
-    const current = objectOf(after);
+    const [old, current] = [objectOf(before), objectOf(after)];
     const keys = new Set([...Object.keys(old), ...Object.keys(current)]);
-    return allOf(
-      [...keys].map((key) => {
-        // Own keys only: a policy may well have a key called `constructor`.
-        const [left, right] = [own(old, key), own(current, key)];
-        return absent(left, right) ?? relate(left, right);
-      }),
-    );
+    const relations = [...keys].map((key) => {
+      // Own keys only: a policy may well have a key called `constructor`.
+      const [left, right] = [own(old, key), own(current, key)];
+      return absent(left, right) ?? relate(left, right);
+    });
+    const [only = 'same', ...others] = new Set(relations.filter((one) => one !== 'same'));
+    return others.length === 0 ? only : 'different';
   };
 }
 
@@ -59,11 +52,14 @@ export function exactly(before: Value, after: Value): Relation {
 
 /** A numeric range, its ends included; a missing end is open. */
 export function range(before: Value, after: Value): Relation {
-  const [old, current] = [endsOf(before), endsOf(after)];
-  return relation({
-    beforeCoversAfter: old.min <= current.min && old.max >= current.max,
-    afterCoversBefore: current.min <= old.min && current.max >= old.max,
-  });
+  const end = (value: Value, name: string, open: number) => {
+    const given = own(objectOf(value), name);
+    return typeof given === 'number' ? given : open;
+  };
+  const covers = (wide: Value, narrow: Value) =>
+    end(wide, 'min', -Infinity) <= end(narrow, 'min', -Infinity) &&
+    end(wide, 'max', Infinity) >= end(narrow, 'max', Infinity);
+  return related(covers, before, after);
 }
 
 /** Two long lists of names that share nothing are called different without comparing all with all. */
@@ -71,11 +67,8 @@ const NAME_STEPS_MAX = 20_000;
 
 /** Two name matches as values; a missing one matches every name. */
 export function nameRelation(before: Value, after: Value): Relation {
-  const [old, current] = [nameSet(before), nameSet(after)];
-  return relation({
-    beforeCoversAfter: coversNames(old, current, NAME_STEPS_MAX),
-    afterCoversBefore: coversNames(current, old, NAME_STEPS_MAX),
-  });
+  const covers = (wide: NameSet, narrow: NameSet) => coversNames(wide, narrow, NAME_STEPS_MAX);
+  return related(covers, nameSet(before), nameSet(after));
 }
 
 function nameSet(value: Value): NameSet {
@@ -87,32 +80,10 @@ export function textsIn(value: Value): readonly string[] {
   return listOf(value).filter((text) => typeof text === 'string');
 }
 
-/** What a missing condition means: it asks for nothing, so it is wider than any other. */
+/** A missing condition asks for nothing, so it is wider than any other. */
 function absent(before: Value, after: Value): Relation | undefined {
   if (before === undefined) return after === undefined ? 'same' : 'narrower';
   return after === undefined ? 'wider' : undefined;
-}
-
-function subsets(before: readonly JsonValue[], after: readonly JsonValue[]): Relation {
-  const [old, current] = [new Set(before), new Set(after)];
-  return relation({
-    beforeCoversAfter: after.every((value) => old.has(value)),
-    afterCoversBefore: before.every((value) => current.has(value)),
-  });
-}
-
-function flipped(one: Relation): Relation {
-  if (one === 'narrower') return 'wider';
-  return one === 'wider' ? 'narrower' : one;
-}
-
-function endsOf(value: Value): { readonly min: number; readonly max: number } {
-  const ends = objectOf(value);
-  const [min, max] = [own(ends, 'min'), own(ends, 'max')];
-  return {
-    min: typeof min === 'number' ? min : Number.NEGATIVE_INFINITY,
-    max: typeof max === 'number' ? max : Number.POSITIVE_INFINITY,
-  };
 }
 
 export function listOf(value: Value): readonly JsonValue[] {

@@ -4,13 +4,19 @@ import { changeOf, type PolicyChange, type PolicyDiff, type Reach } from '../cha
 import { presence, valueAt } from '../changes/directions.ts';
 import type { Field } from '../changes/field.ts';
 import { isSame, type Value } from '../changes/relation.ts';
-import type { Steps } from '../match/names.ts';
 import { ruleReview } from '../rules/reviews.ts';
 import { DOCUMENT_FIELDS, RULE_FIELDS } from './fields.ts';
 import { movesOf, tooMany } from './moves.ts';
-import { failuresReach, reachOf, type Surroundings, surroundingsOf } from './reach.ts';
-import { isSteady, pairsOf, type RulePair } from './rule-pairs.ts';
-import { CONTENT_FIELDS, SECTION_FIELDS, TAINT_FIELDS } from './sections.ts';
+import {
+  failuresReach,
+  isSteady,
+  pairsOf,
+  type RulePair,
+  reachOf,
+  type Surroundings,
+  surroundingsOf,
+} from './reach.ts';
+import { SECTIONS } from './sections.ts';
 
 interface Subject {
   /** Where the fields stand: empty for the document, `rules[id].` for a rule. */
@@ -21,9 +27,6 @@ interface Subject {
   readonly inForce: boolean;
   readonly around: { readonly before: JsonValue; readonly after: JsonValue };
 }
-
-/** Comparisons of names by which rules are held against each other; some 100 ns each. */
-const STEPS_MAX = 5_000_000;
 
 /** Compares two normalised policies. Swapping them swaps what is known to loosen and to tighten. */
 export function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyDiff {
@@ -58,24 +61,22 @@ function changesBetween(
   after: SnapshotDocument,
 ): readonly PolicyChange[] {
   const pairs = pairsOf(before.rules, after.rules);
-  const steps: Steps = { left: STEPS_MAX };
-  const around = surroundingsOf(pairs, [before, after], steps);
-  const moved = movesOf(pairs, around, { left: STEPS_MAX });
-  const moves = new Map(moved.map((move) => [move.rule_id, move]));
+  const around = surroundingsOf(pairs, [before, after]);
+  const moved = movesOf(pairs, around);
+  const moves = new Map(moved.map((move) => [move.rule_id, [move]]));
   const changes = [
     ...documentChanges(before, after, around),
     ...moved.filter(({ rule_id }) => rule_id === null),
     ...after.rules.flatMap((rule) => {
       const pair = pairs.byId.get(rule.rule_id);
       if (pair === undefined) return [wholeRule('added', rule, around)];
-      const move = moves.get(rule.rule_id);
-      return [...pairChanges(pair, around), ...(move === undefined ? [] : [move])];
+      return [...pairChanges(pair, around), ...(moves.get(rule.rule_id) ?? [])];
     }),
     ...before.rules
       .filter((rule) => !pairs.byId.has(rule.rule_id))
       .map((rule) => wholeRule('removed', rule, around)),
   ];
-  const doubts = steps.left < 0 ? [tooMany('changed', pairs)] : [];
+  const doubts = around.steps.left < 0 ? [tooMany('changed', pairs)] : [];
   return [...changes, ...doubts, ...staleVersion(before, after, changes)];
 }
 
@@ -84,28 +85,14 @@ function documentChanges(
   after: SnapshotDocument,
   surroundings: Surroundings,
 ): readonly PolicyChange[] {
-  const subject = documentSubject(before, after, surroundings);
-  const both = (section: 'content' | 'taint') =>
-    before[section] !== undefined && after[section] !== undefined;
-  return [
-    ...fieldChanges(DOCUMENT_FIELDS, subject),
-    // A section that comes or goes is one change; of one that stays, each field is.
-    ...fieldChanges(
-      SECTION_FIELDS.filter(({ section }) => !both(section)),
-      subject,
-    ),
-    ...(both('content') ? fieldChanges(CONTENT_FIELDS, subject) : []),
-    ...(both('taint') ? fieldChanges(TAINT_FIELDS, subject) : []),
-  ];
-}
-
-function documentSubject(
-  before: SnapshotDocument,
-  after: SnapshotDocument,
-  surroundings: Surroundings,
-): Subject {
   const around = { before: { ...before }, after: { ...after } };
-  return { prefix: '', ruleId: null, reach: failuresReach(surroundings), inForce: true, around };
+  const sections = SECTIONS.flatMap(({ whole, fields }) => {
+    const isIn = (policy: JsonValue) => valueAt(policy, whole.path) !== undefined;
+    return isIn(around.before) && isIn(around.after) ? fields : [whole];
+  });
+  const reach = failuresReach(surroundings);
+  const subject = { prefix: '', ruleId: null, reach, inForce: true, around };
+  return fieldChanges([...DOCUMENT_FIELDS, ...sections], subject);
 }
 
 function pairChanges(pair: RulePair, around: Surroundings): readonly PolicyChange[] {
@@ -120,29 +107,22 @@ function pairChanges(pair: RulePair, around: Surroundings): readonly PolicyChang
 }
 
 function fieldChanges(fields: readonly Field[], subject: Subject): readonly PolicyChange[] {
+  const { around, reach, prefix, ruleId } = subject;
   return fields.flatMap((field) => {
-    const before = valueAt(subject.around.before, field.path);
-    const after = valueAt(subject.around.after, field.path);
-    return isSame(before, after) ? [] : [fieldChange(field, { before, after }, subject)];
-  });
-}
-
-function fieldChange(
-  field: Field,
-  { before, after }: { readonly before: Value; readonly after: Value },
-  subject: Subject,
-): PolicyChange {
-  const { around } = subject;
-  // Switching a rule on or off says it all; what else changed in it did not count on one side.
-  const counts = subject.inForce || field.path === 'enabled';
-  return changeOf({
-    path: subject.prefix + field.path,
-    rule_id: subject.ruleId,
-    change: before === undefined ? 'added' : after === undefined ? 'removed' : 'changed',
-    effect: counts ? field.direction({ before, after, reach: subject.reach, around }) : 'none',
-    summary: `${field.words} ${verbOf(field, before, after)}`,
-    before: before ?? null,
-    after: after ?? null,
+    const before = valueAt(around.before, field.path);
+    const after = valueAt(around.after, field.path);
+    if (isSame(before, after)) return [];
+    // Switching a rule on or off says it all; what else changed in it did not count on one side.
+    const counts = subject.inForce || field.path === 'enabled';
+    return changeOf({
+      path: prefix + field.path,
+      rule_id: ruleId,
+      change: before === undefined ? 'added' : after === undefined ? 'removed' : 'changed',
+      effect: counts ? field.direction({ before, after, reach, around }) : 'none',
+      summary: `${field.words} ${verbOf(field, before, after)}`,
+      before: before ?? null,
+      after: after ?? null,
+    });
   });
 }
 
@@ -164,15 +144,15 @@ function wholeRule(
   surroundings: Surroundings,
 ): PolicyChange {
   const added = change === 'added';
-  const around = { before: null, after: null };
   const reach = reachOf(added ? { after: rule } : { before: rule }, surroundings);
-  const there = { before: !added, after: added, reach, around };
+  const around = { before: null, after: null };
+  const effect = presence({ before: !added, after: added, reach, around });
   const value: JsonValue = { ...rule };
   return changeOf({
     path: `rules[${rule.rule_id}]`,
     rule_id: rule.rule_id,
     change,
-    effect: rule.enabled ? presence(there) : 'none',
+    effect: rule.enabled ? effect : 'none',
     summary: `the ${rule.enabled ? '' : 'disabled '}${rule.kind} rule is ${change}`,
     before: added ? null : value,
     after: added ? value : null,
@@ -200,17 +180,10 @@ function staleVersion(
 }
 
 function summarised(changes: readonly PolicyChange[]): PolicyDiff {
-  const count = (fits: (change: PolicyChange) => boolean) => changes.filter(fits).length;
-  return {
-    changes,
-    summary: {
-      critical: count(({ severity }) => severity === 'critical'),
-      warn: count(({ severity }) => severity === 'warn'),
-      info: count(({ severity }) => severity === 'info'),
-      loosens: count(({ effect }) => effect === 'loosens'),
-      mixed: count(({ effect }) => effect === 'mixed'),
-      tightens: count(({ effect }) => effect === 'tightens'),
-    },
-    same: changes.length === 0,
-  };
+  const summary = { critical: 0, warn: 0, info: 0, loosens: 0, mixed: 0, tightens: 0 };
+  for (const { severity, effect } of changes) {
+    summary[severity] += 1;
+    if (effect !== 'alters' && effect !== 'none') summary[effect] += 1;
+  }
+  return { changes, summary, same: changes.length === 0 };
 }

@@ -2,7 +2,7 @@ import { BUNDLE, RULE, type Shape } from '@subluminal/contracts';
 import { expect, it } from 'vitest';
 import { RULE_REVIEWS } from '../rules/reviews.ts';
 import { DOCUMENT_FIELDS, RULE_FIELDS } from './fields.ts';
-import { CONTENT_FIELDS, TAINT_FIELDS } from './sections.ts';
+import { SECTIONS } from './sections.ts';
 
 /** What is for people, or tells rules apart, is not compared. */
 const NOT_COMPARED = new Set(['rule_id', 'kind', 'description', 'owner', 'created_at', 'rules']);
@@ -22,7 +22,7 @@ const knows = (fields: readonly { readonly path: string }[], leaf: string) =>
   fields.some(({ path }) => leaf === path || leaf.startsWith(`${path}.`));
 
 it('knows every field of a policy', () => {
-  const fields = [...DOCUMENT_FIELDS, ...CONTENT_FIELDS, ...TAINT_FIELDS];
+  const fields = [...DOCUMENT_FIELDS, ...SECTIONS.flatMap((section) => section.fields)];
   const unknown = leavesOf(BUNDLE).filter((leaf) => !knows(fields, leaf));
   expect(unknown).toEqual([]);
 });

@@ -2,7 +2,7 @@
 // a new field is to add a line.
 import type { JsonValue } from '@subluminal/contracts';
 import {
-  ACTIONS,
+  action,
   alters,
   type ChangeDirection,
   condition,
@@ -16,7 +16,7 @@ import {
   stricterAlong,
   valueAt,
 } from '../changes/directions.ts';
-import type { Field } from '../changes/field.ts';
+import { type Field, fieldsOf } from '../changes/field.ts';
 import {
   alternatives,
   byKey,
@@ -69,60 +69,54 @@ export const DOCUMENT_FIELDS: readonly Field[] = [
   { path: 'policy_id', words: 'the name of the policy', direction: alters },
   { path: 'version', words: 'the version', direction: none },
   { path: 'mode', words: 'the mode', direction: modes },
-  {
-    path: 'defaults.decision_on_error',
-    words: 'the decision on errors',
-    direction: stopsFailures(stricterAlong(ACTIONS)),
-  },
-  {
-    path: 'defaults.fail_open_read_tools',
-    words: 'failing open for read-like calls',
-    direction: stopsFailures(onLoosens),
-  },
+  ...fieldsOf('defaults', {
+    decision_on_error: ['the decision on errors', stopsFailures(action)],
+    fail_open_read_tools: ['failing open for read-like calls', stopsFailures(onLoosens)],
+  }),
   { path: 'hint_delivery', words: 'the delivery of hints', direction: alters },
   {
     path: 'self_protection',
     words: 'the end of self-protection',
     direction: ({ after }) => (after === 'off' ? 'loosens' : 'tightens'),
   },
-  selector('env', 'environments', alternatives),
-  selector('agent_id', 'agents', alternatives),
-  selector('client', 'clients', alternatives),
-  selector('workload.namespace', 'namespaces', alternatives),
-  selector('workload.service_account', 'service accounts', alternatives),
-  selector('workload.labels', 'labels', byKey(exactly)),
-  selector('workload.repo', 'repositories', alternatives),
-  selector('workload.branch', 'branches', alternatives),
+  ...related('selectors', selecting, {
+    env: ['the choice of environments', alternatives],
+    agent_id: ['the choice of agents', alternatives],
+    client: ['the choice of clients', alternatives],
+    'workload.namespace': ['the choice of namespaces', alternatives],
+    'workload.service_account': ['the choice of service accounts', alternatives],
+    'workload.labels': ['the choice of labels', byKey(exactly)],
+    'workload.repo': ['the choice of repositories', alternatives],
+    'workload.branch': ['the choice of branches', alternatives],
+  }),
 ];
 
 /** The fields that rules of all kinds have. */
 export const RULE_FIELDS: readonly Field[] = [
   { path: 'enabled', words: 'the rule', direction: presence },
-  choice('match.server_name', 'the choice of servers', nameRelation),
-  choice('match.tool_name', 'the choice of tools', nameRelation),
-  choice('match.risk_class', 'the choice of risk classes', alternatives),
-  argsChoice('match.args.has_keys', 'the choice by present arguments', requirements),
-  argsChoice('match.args.key_equals', 'the choice by exact arguments', byKey(exactly)),
-  argsChoice('match.args.key_in', 'the choice by listed arguments', byKey(alternatives)),
-  argsChoice('match.args.numeric_range', 'the choice by numeric ranges', byKey(range)),
-  choice('match.time.utc_hours', 'the choice of hours', alternatives),
+  ...related('match', matching, {
+    server_name: ['the choice of servers', nameRelation],
+    tool_name: ['the choice of tools', nameRelation],
+    risk_class: ['the choice of risk classes', alternatives],
+    'time.utc_hours': ['the choice of hours', alternatives],
+  }),
+  ...related('match.args', matchingArgs, {
+    has_keys: ['the choice by present arguments', requirements],
+    key_equals: ['the choice by exact arguments', byKey(exactly)],
+    key_in: ['the choice by listed arguments', byKey(alternatives)],
+    numeric_range: ['the choice by numeric ranges', byKey(range)],
+  }),
   { path: 'when', words: 'the condition', direction: condition, relate: exactly },
   { path: 'severity', words: 'the severity', direction: alters },
 ];
 
-function selector(name: string, words: string, relate: Relate): Field {
-  return {
-    path: `selectors.${name}`,
-    words: `the choice of ${words}`,
-    direction: selecting(relate),
-    relate,
-  };
-}
-
-function choice(path: string, words: string, relate: Relate): Field {
-  return { path, words, direction: matching(relate), relate };
-}
-
-function argsChoice(path: string, words: string, relate: Relate): Field {
-  return { path, words, direction: matchingArgs(relate), relate };
+/** Conditions, whose direction follows from how the old and the new one relate. */
+function related(
+  path: string,
+  direction: (relate: Relate) => ChangeDirection,
+  fields: { readonly [name: string]: readonly [string, Relate] },
+): readonly Field[] {
+  return Object.entries(fields).map(([name, [words, relate]]) => {
+    return { path: `${path}.${name}`, words, direction: direction(relate), relate };
+  });
 }

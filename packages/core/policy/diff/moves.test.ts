@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import type { PolicyChange } from '../changes/change.ts';
 import { movesOf } from './moves.ts';
-import { surroundingsOf } from './reach.ts';
-import { pairsOf } from './rule-pairs.ts';
+import { pairsOf, surroundingsOf } from './reach.ts';
 
 const BASE = { enabled: true, severity: 'warn' } as const;
 const on = (...glob: string[]) => ({ ...BASE, match: { tool_name: { glob } } });
@@ -43,8 +42,7 @@ const asks: Rule = {
 
 const movesBetween = (before: readonly Rule[], after: readonly Rule[]) => {
   const pairs = pairsOf(before, after);
-  const steps = { left: 1_000 };
-  return movesOf(pairs, surroundingsOf(pairs, [], steps), steps);
+  return movesOf(pairs, surroundingsOf(pairs, []));
 };
 const moved = (before: readonly Rule[], after: readonly Rule[]) =>
   movesBetween(before, after).map(

@@ -9,13 +9,13 @@ import {
   stricterAlong,
   valueAt,
 } from '../changes/directions.ts';
-import type { Field } from '../changes/field.ts';
+import { type Field, fieldsOf } from '../changes/field.ts';
 import {
   isSame,
   listOf,
   objectOf,
   type Relate,
-  relation,
+  relatedSets,
   type Value,
 } from '../changes/relation.ts';
 
@@ -23,13 +23,6 @@ import {
 const ACTIONS = ['allow', 'tag', 'redact', 'ask', 'block'];
 /** Nobody is asked about what has come back already. */
 const INBOUND_ACTIONS = ['allow', 'tag', 'redact', ['ask', 'block']];
-
-const CLASSES = {
-  secret: 'secrets',
-  personal: 'personal data',
-  injection: 'injection',
-  hidden_text: 'hidden text',
-} as const;
 
 /** `follow` is between `tag` and `block`; whether it asks depends on the other actions. */
 const unscanned: ChangeDirection = (change) => {
@@ -41,166 +34,115 @@ const unscanned: ChangeDirection = (change) => {
 /** A section: without it nothing is looked at. */
 const present: ChangeDirection = ({ after }) => (after === undefined ? 'loosens' : 'tightens');
 
-export const SECTION_FIELDS: readonly (Field & { readonly section: 'content' | 'taint' })[] = [
-  { section: 'content', path: 'content', words: 'the content section', direction: present },
-  { section: 'taint', path: 'taint', words: 'the taint section', direction: present },
+const APPROVAL = {
+  'approval.wait': ['the way of waiting', alters],
+  'approval.timeout_ms': ['the time that a person has', alters],
+} as const;
+
+/** A section that comes or goes is one change; of one that stays, each field is. */
+export const SECTIONS: readonly { readonly whole: Field; readonly fields: readonly Field[] }[] = [
+  {
+    whole: { path: 'content', words: 'the content section', direction: present },
+    fields: [
+      ...actions('content.outbound', 'in calls', stricterAlong(ACTIONS)),
+      ...actions('content.inbound', 'in answers', stricterAlong(INBOUND_ACTIONS)),
+      ...actions('content.definitions', 'in definitions', stricterAlong(ACTIONS)),
+      ...fieldsOf('content', {
+        confidence_min: [
+          'the confidence that is needed',
+          stricterAlong(['certain', 'likely', 'hint']),
+        ],
+        unscanned: ['the action on what cannot be looked at', unscanned],
+        external_content: ['the marking of text from servers', stricterAlong(['off', 'mark'])],
+        max_result_chars: ['the longest answer', moreLoosens],
+        ...APPROVAL,
+        suppressions: ['the list of suppressions', suppressions],
+      }),
+    ],
+  },
+  {
+    whole: { path: 'taint', words: 'the taint section', direction: present },
+    fields: [
+      ...fieldsOf('taint', {
+        on_taint: ['the action on taint', stricterAlong(['tag', 'ask', 'block'])],
+        sources: ['the list of sources', sources],
+        default_trust: ['the trust in all other answers', stricterAlong(['trusted', 'untrusted'])],
+        trusted_clears: ['what trusted answers clear', stricterAlong(['any', 'earlier'])],
+        default_sinks: ['counting the built-in sinks', (change) => reversed(onLoosens(change))],
+        'rule_of_two.mode': ['the rule of two', stricterAlong(['off', 'ask', 'block'])],
+        ...APPROVAL,
+      }),
+      // Each name of an argument by itself: a sink that gets one more is not another sink.
+      setField('taint.sinks', 'the list of sinks', (value) =>
+        spread(value, 'args', ['kind', 'server', 'tool']),
+      ),
+      setField('taint.by_shape', 'the list of shapes', texts),
+      ...['emails', 'hosts', 'urls', 'paths', 'commands'].map((name) => {
+        const allowed = setField(`taint.allow.${name}`, `the list of allowed ${name}`, texts);
+        const direction: ChangeDirection = (change) => reversed(allowed.direction(change));
+        return { ...allowed, direction };
+      }),
+      ruleOfTwoTools(),
+    ],
+  },
 ];
 
-export const CONTENT_FIELDS: readonly Field[] = [
-  ...actions('content.outbound', 'in calls', ACTIONS),
-  ...actions('content.inbound', 'in answers', INBOUND_ACTIONS),
-  ...actions('content.definitions', 'in definitions', ACTIONS),
-  {
-    path: 'content.confidence_min',
-    words: 'the confidence that is needed',
-    direction: stricterAlong(['certain', 'likely', 'hint']),
-  },
-  {
-    path: 'content.unscanned',
-    words: 'the action on what cannot be looked at',
-    direction: unscanned,
-  },
-  {
-    path: 'content.external_content',
-    words: 'the marking of text from servers',
-    direction: stricterAlong(['off', 'mark']),
-  },
-  { path: 'content.max_result_chars', words: 'the longest answer', direction: moreLoosens },
-  ...approval('content.approval'),
-  {
-    path: 'content.suppressions',
-    words: 'the list of suppressions',
-    direction: ({ before, after }) => suppressions(listOf(before), listOf(after)),
-  },
-];
+function actions(path: string, where: string, direction: ChangeDirection): readonly Field[] {
+  return fieldsOf(path, {
+    secret: [`the action on secrets ${where}`, direction],
+    personal: [`the action on personal data ${where}`, direction],
+    injection: [`the action on injection ${where}`, direction],
+    hidden_text: [`the action on hidden text ${where}`, direction],
+  });
+}
 
-export const TAINT_FIELDS: readonly Field[] = [
-  {
-    path: 'taint.on_taint',
-    words: 'the action on taint',
-    direction: stricterAlong(['tag', 'ask', 'block']),
-  },
-  {
-    path: 'taint.sources',
-    words: 'the list of sources',
-    direction: ({ before, after }) => sources(listOf(before), listOf(after)),
-  },
-  {
-    path: 'taint.default_trust',
-    words: 'the trust in all other answers',
-    direction: stricterAlong(['trusted', 'untrusted']),
-  },
-  {
-    path: 'taint.trusted_clears',
-    words: 'what trusted answers clear',
-    direction: stricterAlong(['any', 'earlier']),
-  },
-  set('taint.sinks', 'the list of sinks', { entries: sinkEntries, more: 'tightens' }),
-  {
-    path: 'taint.default_sinks',
-    words: 'counting the built-in sinks',
-    direction: (change) => reversed(onLoosens(change)),
-  },
-  set('taint.by_shape', 'the list of shapes', { entries: texts, more: 'tightens' }),
-  ...(['emails', 'hosts', 'urls', 'paths', 'commands'] as const).map((name) =>
-    set(`taint.allow.${name}`, `the list of allowed ${name}`, { entries: texts, more: 'loosens' }),
-  ),
-  {
-    path: 'taint.rule_of_two.mode',
-    words: 'the rule of two',
-    direction: stricterAlong(['off', 'ask', 'block']),
-  },
-  ruleOfTwoTools(),
-  ...approval('taint.approval'),
-];
-
-function actions(
+/** A list of which each entry counts by itself, and one more tightens. */
+function setField(
   path: string,
-  where: string,
-  order: readonly (string | readonly string[])[],
-): readonly Field[] {
-  return Object.entries(CLASSES).map(([name, words]) => ({
-    path: `${path}.${name}`,
-    words: `the action on ${words} ${where}`,
-    direction: stricterAlong(order),
-  }));
-}
-
-function approval(path: string): readonly Field[] {
-  return [
-    { path: `${path}.wait`, words: 'the way of waiting', direction: alters },
-    { path: `${path}.timeout_ms`, words: 'the time that a person has', direction: alters },
-  ];
-}
-
-/** A list of which each entry counts by itself. */
-interface SetField {
-  readonly entries: (value: Value) => ReadonlySet<string>;
-  /** What an entry more does. */
-  readonly more: Effect;
-}
-
-function set(path: string, words: string, { entries, more }: SetField): Field {
-  const relate: Relate = (before, after) => {
-    const [old, current] = [entries(before), entries(after)];
-    return relation({
-      beforeCoversAfter: [...current].every((entry) => old.has(entry)),
-      afterCoversBefore: [...old].every((entry) => current.has(entry)),
-    });
-  };
-  const direction: ChangeDirection = ({ before, after }) => {
-    switch (relate(before, after)) {
-      case 'same':
-        return 'none';
-      case 'wider':
-        return more;
-      case 'narrower':
-        return reversed(more);
-      case 'different':
-        return 'mixed';
-    }
-  };
-  return { path, words, direction, relate };
+  words: string,
+  entries: (value: Value) => ReadonlySet<string>,
+): Field {
+  const relate: Relate = (before, after) => relatedSets(entries(before), entries(after));
+  const effects = {
+    same: 'none',
+    wider: 'tightens',
+    narrower: 'loosens',
+    different: 'mixed',
+  } as const;
+  return { path, words, relate, direction: ({ before, after }) => effects[relate(before, after)] };
 }
 
 function texts(value: Value): ReadonlySet<string> {
   return new Set(listOf(value).map((item) => JSON.stringify(item)));
 }
 
-/** Each name of an argument by itself: a sink that gets one more is not another sink. */
-function sinkEntries(value: Value): ReadonlySet<string> {
-  return spread(value, 'args', ['kind', 'server', 'tool']);
-}
-
+/** One entry for each item of an inner list, with the other fields beside it. */
 function spread(value: Value, list: string, rest: readonly string[]): ReadonlySet<string> {
-  const entries = new Set<string>();
-  for (const item of listOf(value)) {
+  const entries = listOf(value).flatMap((item) => {
     const shared = rest.map((name) => valueAt(item, name) ?? null);
-    for (const one of listOf(valueAt(item, list))) entries.add(JSON.stringify([...shared, one]));
-  }
-  return entries;
+    return listOf(valueAt(item, list)).map((one) => JSON.stringify([...shared, one]));
+  });
+  return new Set(entries);
 }
 
 /** What tools bring into a run matters only where the rule is on, before or after. */
 function ruleOfTwoTools(): Field {
-  const tools = set('taint.rule_of_two.tools', 'the list of what tools bring', {
-    entries: (value) => spread(value, 'adds', ['server', 'tool']),
-    more: 'tightens',
-  });
+  const tools = setField('taint.rule_of_two.tools', 'the list of what tools bring', (value) =>
+    spread(value, 'adds', ['server', 'tool']),
+  );
   const isOff = (policy: JsonValue) => valueAt(policy, 'taint.rule_of_two.mode') === 'off';
-  return {
-    ...tools,
-    direction: (change) => {
-      const { before, after } = change.around;
-      return isOff(before) && isOff(after) ? 'none' : tools.direction(change);
-    },
+  const direction: ChangeDirection = (change) => {
+    const { before, after } = change.around;
+    return isOff(before) && isOff(after) ? 'none' : tools.direction(change);
   };
+  return { ...tools, direction };
 }
 
 /** The first source that fits holds: less trust is taking a trusted one out, or an untrusted one in. */
-function sources(before: readonly JsonValue[], after: readonly JsonValue[]): Effect {
-  if (onlyLoses(before, after)) return onlyLoses(after, before) ? 'none' : 'tightens';
-  return onlyLoses(after, before) ? 'loosens' : 'mixed';
+function sources({ before, after }: { readonly before: Value; readonly after: Value }): Effect {
+  const [old, current] = [listOf(before), listOf(after)];
+  if (onlyLoses(old, current)) return onlyLoses(current, old) ? 'none' : 'tightens';
+  return onlyLoses(current, old) ? 'loosens' : 'mixed';
 }
 
 /** Whether the second list is the first, without some that are trusted, with more that are not. */
@@ -219,8 +161,14 @@ function onlyLoses(before: readonly JsonValue[], after: readonly JsonValue[]): b
 }
 
 /** One more loosens, and so does a later end. */
-function suppressions(before: readonly JsonValue[], after: readonly JsonValue[]): Effect {
-  const [old, current] = [endings(before), endings(after)];
+function suppressions({
+  before,
+  after,
+}: {
+  readonly before: Value;
+  readonly after: Value;
+}): Effect {
+  const [old, current] = [endings(listOf(before)), endings(listOf(after))];
   const names = new Set([...old.keys(), ...current.keys()]);
   return combineEffects(
     [...names].map((name): Effect => {

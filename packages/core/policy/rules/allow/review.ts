@@ -1,12 +1,12 @@
 import type { RuleOf } from '@subluminal/contracts';
 import type { Path } from '../../../source/problem.ts';
 import { quote } from '../../../text/visible.ts';
-import { ACTION_FIELD, REASON_FIELDS } from '../../changes/field.ts';
+import { ACTION_FIELDS, REASON_FIELDS } from '../../changes/field.ts';
 import { type Advice, warning } from '../../model/advice.ts';
 import type { RuleReview } from '../../rule-kind/rule-review.ts';
 
 export const allowReview: RuleReview<RuleOf<'allow'>> = {
-  fields: [ACTION_FIELD, ...REASON_FIELDS],
+  fields: [...ACTION_FIELDS, ...REASON_FIELDS],
   lint: unanchoredPatterns,
 };
 

@@ -1,16 +1,15 @@
 import type { RuleOf } from '@subluminal/contracts';
 import { combineEffects } from '../../changes/change.ts';
 import {
-  ACTIONS,
+  action,
   alters,
-  CALL_SCOPES,
   type ChangeDirection,
-  COUNTER_SCOPES,
+  callScope,
+  counterScope,
   moreLoosens,
   moreTightens,
   none,
   onlyWith,
-  stricterAlong,
   trips,
 } from '../../changes/directions.ts';
 import { fieldsOf, REFUSAL_FIELDS } from '../../changes/field.ts';
@@ -19,8 +18,8 @@ import { countWords, type RuleReview } from '../../rule-kind/rule-review.ts';
 /** Errors are counted by counter, repeats by call. */
 const scopes: ChangeDirection = (change) =>
   combineEffects([
-    onlyWith('effect.breaker.error_threshold', stricterAlong(COUNTER_SCOPES))(change),
-    onlyWith('effect.breaker.repeat_threshold', stricterAlong(CALL_SCOPES))(change),
+    onlyWith('effect.breaker.error_threshold', counterScope)(change),
+    onlyWith('effect.breaker.repeat_threshold', callScope)(change),
   ]);
 
 export const breakerReview: RuleReview<RuleOf<'breaker'>> = {
@@ -31,7 +30,7 @@ export const breakerReview: RuleReview<RuleOf<'breaker'>> = {
       window_ms: ['the window for errors', trips(moreTightens)],
       repeat_threshold: ['the number of repeats that trips it', trips(moreLoosens)],
       repeat_window_ms: ['the window for repeats', trips(moreTightens)],
-      on_trip: ['the action', stricterAlong(ACTIONS)],
+      on_trip: ['the action', action],
       terminate_code: ['the code that ends the run', alters],
       hint_text: ['the hint text', none],
     }),

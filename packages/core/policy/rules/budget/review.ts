@@ -1,13 +1,12 @@
 import type { RuleOf } from '@subluminal/contracts';
 import type { Path } from '../../../source/problem.ts';
 import {
-  ACTIONS,
-  COUNTER_SCOPES,
+  action,
+  counterScope,
   moreLoosens,
   moreTightens,
   none,
   onlyWith,
-  stricterAlong,
   trips,
 } from '../../changes/directions.ts';
 import { fieldsOf, REFUSAL_FIELDS } from '../../changes/field.ts';
@@ -17,14 +16,14 @@ import { countWords, type RuleReview } from '../../rule-kind/rule-review.ts';
 export const budgetReview: RuleReview<RuleOf<'budget'>> = {
   fields: [
     ...fieldsOf('effect.budget', {
-      scope: ['the scope', trips(stricterAlong(COUNTER_SCOPES))],
+      scope: ['the scope', trips(counterScope)],
       limit_calls: ['the limit of calls', trips(moreLoosens)],
       limit_cost_units: ['the limit of cost', trips(moreLoosens)],
       cost_units_per_call: [
         'the cost of a call',
         onlyWith('effect.budget.limit_cost_units', trips(moreTightens)),
       ],
-      on_exceed: ['the action', stricterAlong(ACTIONS)],
+      on_exceed: ['the action', action],
       hint_text: ['the hint text', none],
     }),
     ...REFUSAL_FIELDS,

@@ -1,14 +1,6 @@
 import type { RuleOf } from '@subluminal/contracts';
 import { quote } from '../../../text/visible.ts';
-import {
-  ACTIONS,
-  alters,
-  CALL_SCOPES,
-  moreTightens,
-  none,
-  stricterAlong,
-  trips,
-} from '../../changes/directions.ts';
+import { action, alters, callScope, moreTightens, none, trips } from '../../changes/directions.ts';
 import { fieldsOf, REFUSAL_FIELDS } from '../../changes/field.ts';
 import { matchesAll } from '../../match/cover.ts';
 import { warning } from '../../model/advice.ts';
@@ -17,10 +9,10 @@ import type { RuleReview } from '../../rule-kind/rule-review.ts';
 export const dedupeReview: RuleReview<RuleOf<'dedupe'>> = {
   fields: [
     ...fieldsOf('effect.dedupe', {
-      scope: ['the scope', trips(stricterAlong(CALL_SCOPES))],
+      scope: ['the scope', trips(callScope)],
       window_ms: ['the window', trips(moreTightens)],
       key: ['the key', alters],
-      on_duplicate: ['the action', stricterAlong(ACTIONS)],
+      on_duplicate: ['the action', action],
       hint_text: ['the hint text', none],
     }),
     ...REFUSAL_FIELDS,

@@ -1,6 +1,6 @@
 import type { RuleOf } from '@subluminal/contracts';
 import { type ChangeDirection, hint } from '../../changes/directions.ts';
-import { ACTION_FIELD, REASON_FIELDS } from '../../changes/field.ts';
+import { ACTION_FIELDS, fieldsOf, REASON_FIELDS } from '../../changes/field.ts';
 import type { RuleReview } from '../../rule-kind/rule-review.ts';
 
 /** In control mode a denial with a hint answers with the hint instead of a block. */
@@ -9,8 +9,8 @@ const denialHint: ChangeDirection = (change) =>
 
 export const denyReview: RuleReview<RuleOf<'deny'>> = {
   fields: [
-    ACTION_FIELD,
+    ...ACTION_FIELDS,
     ...REASON_FIELDS,
-    { path: 'effect.hint', words: 'the hint', direction: denialHint },
+    ...fieldsOf('effect', { hint: ['the hint', denialHint] }),
   ],
 };
