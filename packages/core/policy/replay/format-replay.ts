@@ -4,8 +4,6 @@ import { visible } from '../../text/visible.ts';
 import { sectionLines } from '../explain/explain.ts';
 import type { ReplayedCall, ReplayNotes, ReplayResult, ReplayVerdict } from './types.ts';
 
-type WordsByName<V> = { readonly [name: string]: V };
-
 const NAME_LENGTH_MAX = 60;
 const LINES_MAX = 200;
 
@@ -17,60 +15,26 @@ const MARKS: { readonly [V in ReplayVerdict]: string } = {
   unrecorded: '·',
   same: ' ',
 };
-const VERDICT_WORDS: { readonly [V in ReplayVerdict]: string } = {
-  same: 'same',
-  stricter: 'stricter',
-  looser: 'looser',
-  different_rule: 'by another rule',
-  undetermined: 'undetermined',
-  unrecorded: 'unrecorded',
-};
-/** For one, and for several. */
-const NOTE_WORDS: { readonly [N in keyof ReplayNotes]: readonly [string, string] } = {
-  decisions_without_start: [
-    'decision came without the start of its call',
-    'decisions came without the start of their call',
-  ],
-  ends_without_start: [
-    'end came without the start of its call',
-    'ends came without the start of their call',
-  ],
-  late_starts: [
-    'start came after the decision of its call',
-    'starts came after the decision of their call',
-  ],
-  repeated_starts: ['start was repeated and left out', 'starts were repeated and left out'],
-  repeated_decisions: [
-    'later decision on the same call was left out',
-    'later decisions on the same call were left out',
-  ],
-  out_of_order: ['call came out of order', 'calls came out of order'],
-  calls_missing: [
-    'call is missing, so counters may stand too low',
-    'calls are missing, so counters may stand too low',
-  ],
-  bad_times: ['time could not be read', 'times could not be read'],
-  calls_forgotten: ['call was given up while still open', 'calls were given up while still open'],
-  runs_forgotten: [
-    'run was given up to make room; if it went on, its counters began anew',
-    'runs were given up to make room; if they went on, their counters began anew',
-  ],
-  calls_left_out: ['call is counted but not listed', 'calls are counted but not listed'],
-  rules_left_out: [
-    'decision names a rule beyond those that are counted',
-    'decisions name more rules than are counted',
-  ],
-  beside_rules: [
-    'decision was made beside the rules, which is not replayed',
-    'decisions were made beside the rules, which is not replayed',
-  ],
+const NOTE_WORDS: { readonly [N in keyof ReplayNotes]: string } = {
+  decisions_without_start: 'decisions without the start of their call',
+  ends_without_start: 'ends without the start of their call',
+  late_starts: 'starts after the decision of their call',
+  repeated_starts: 'repeated starts, which were left out',
+  repeated_decisions: 'later decisions on the same call, which were left out',
+  out_of_order: 'calls out of order',
+  calls_missing: 'calls missing, so counters may stand too low',
+  bad_times: 'times that could not be read',
+  calls_forgotten: 'calls given up while still open',
+  runs_forgotten: 'runs given up to make room; if they went on, their counters began anew',
+  calls_left_out: 'calls counted but not listed',
+  rules_left_out: 'decisions that name more rules than are counted',
+  beside_rules: 'decisions made beside the rules, which are not replayed',
 };
 
 export function formatReplay(result: ReplayResult): string {
   const { policy, summary } = result;
-  const words: WordsByName<string> = VERDICT_WORDS;
   const counts = Object.entries(summary.verdicts)
-    .map(([verdict, count]) => `${count} ${words[verdict] ?? verdict}`)
+    .map(([verdict, count]) => `${count} ${verdictWords(verdict)}`)
     .join(', ');
   const head = `${plural(summary.calls, 'call')} of ${plural(summary.runs, 'run')}`;
   const ref = `${name(policy.policy_id)} ${name(policy.policy_version)}`;
@@ -98,7 +62,7 @@ function callLine(call: ReplayedCall): string {
   const place = `${name(run_id)} #${seq ?? '?'}`;
   const was = decided(call.recorded, 'no decision');
   const is = decided(call.replayed, 'needs arguments that were not recorded');
-  const words = VERDICT_WORDS[verdict].padEnd(VERDICT_WORDS.different_rule.length);
+  const words = verdictWords(verdict).padEnd(verdictWords('different_rule').length);
   return `${MARKS[verdict]} ${words}  ${place}  ${name(server_name)} / ${name(tool_name)}  ${was} → ${is}`;
 }
 
@@ -124,9 +88,13 @@ function firstLines(lines: readonly string[]): readonly string[] {
 }
 
 function noteLines(notes: ReplayNotes): readonly string[] {
-  const words: WordsByName<readonly [string, string]> = NOTE_WORDS;
+  const words: { readonly [note: string]: string } = NOTE_WORDS;
   const found = Object.entries(notes).filter(([, count]) => count > 0);
-  return found.map(([note, count]) => `  ${count} ${words[note]?.[count === 1 ? 0 : 1] ?? note}`);
+  return found.map(([note, count]) => `  ${words[note]}: ${count}`);
+}
+
+function verdictWords(verdict: string): string {
+  return verdict === 'different_rule' ? 'by another rule' : verdict;
 }
 
 function plural(count: number, word: string): string {

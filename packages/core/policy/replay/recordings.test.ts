@@ -151,15 +151,17 @@ describe('formatReplay', () => {
       '  b  recorded 1, replayed 2',
       '',
       'notes:',
-      '  1 call is missing, so counters may stand too low',
+      '  calls missing, so counters may stand too low: 1',
     ]);
   });
 
-  it('counts in grammatical words', async () => {
+  it('counts calls and runs in grammatical words', async () => {
     const text = formatReplay(await read([start('a', 1, { run: 'x' })]));
     expect(text).toMatch(/^1 call of 1 run replayed/);
     const gap = [start('a', 1, { run: 'x' }), start('b', 9, { run: 'x' })];
-    expect(formatReplay(await read(gap))).toContain('  7 calls are missing');
+    expect(formatReplay(await read(gap))).toContain(
+      '  calls missing, so counters may stand too low: 7',
+    );
   });
 
   it('says what is missing where nothing can be compared', async () => {

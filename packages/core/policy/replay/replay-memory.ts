@@ -1,14 +1,14 @@
-// What a replay remembers while it reads: counters per run, and calls that are still under way.
-// Both are bounded; what is forgotten is counted.
+// What a replay remembers while it reads: counters per run, calls that are still under way, and its
+// counts. All are bounded; the notes count what is forgotten.
 import type { Snapshot } from '../compile/snapshot.ts';
 import { initialState, type PolicyState } from '../decide/verdict.ts';
 import type { Call, TraceStep } from '../model/call.ts';
-import type {
-  ReplayedCall,
-  ReplayLimits,
-  ReplayNotes,
-  ReplaySummary,
-  ReplayVerdict,
+import {
+  NO_NOTES,
+  NO_VERDICTS,
+  type ReplayedCall,
+  type ReplayLimits,
+  type ReplayResult,
 } from './types.ts';
 
 export interface RunMemory {
@@ -32,64 +32,97 @@ export interface OpenCall {
   ended: boolean;
 }
 
-type Notes = { -readonly [K in keyof ReplayNotes]: ReplayNotes[K] };
-
-export interface Memory {
-  readonly limits: ReplayLimits;
-  readonly runs: Map<string, RunMemory>;
-  readonly open: Map<string, OpenCall>;
-  readonly notes: Notes;
-  runsSeen: number;
-}
-
 const LIMITS: ReplayLimits = { callsMax: 100_000, runsMax: 1_000, openMax: 10_000 };
+/** A policy has at most 1,000 rules; a recording may name those of many policies. */
+const RULES_MAX = 4_000;
 
-export function emptyMemory(limits: Partial<ReplayLimits>): Memory {
-  return {
-    limits: { ...LIMITS, ...limits },
-    runs: new Map(),
-    open: new Map(),
-    notes: {
-      decisions_without_start: 0,
-      ends_without_start: 0,
-      late_starts: 0,
-      repeated_starts: 0,
-      repeated_decisions: 0,
-      out_of_order: 0,
-      calls_missing: 0,
-      bad_times: 0,
-      calls_forgotten: 0,
-      runs_forgotten: 0,
-      calls_left_out: 0,
-      rules_left_out: 0,
-      beside_rules: 0,
-    },
-    runsSeen: 0,
-  };
-}
+export class ReplayMemory {
+  readonly notes = { ...NO_NOTES };
+  readonly verdicts = { ...NO_VERDICTS };
+  readonly calls: ReplayedCall[] = [];
+  readonly #limits: ReplayLimits;
+  readonly #snapshot: Snapshot;
+  readonly #runs = new Map<string, RunMemory>();
+  readonly #open = new Map<string, OpenCall>();
+  readonly #rules = new Map<string, { recorded: number; replayed: number }>();
+  #runsSeen = 0;
 
-/** The memory of a run; it becomes the one used last. */
-export function runOf(memory: Memory, runId: string, snapshot: Snapshot): RunMemory {
-  const known = memory.runs.get(runId);
-  if (known !== undefined) {
-    memory.runs.delete(runId);
-    memory.runs.set(runId, known);
-    return known;
+  constructor(snapshot: Snapshot, limits: Partial<ReplayLimits> = {}) {
+    this.#snapshot = snapshot;
+    this.#limits = { ...LIMITS, ...limits };
   }
-  if (memory.runs.size >= memory.limits.runsMax) forgetRun(memory);
-  memory.runsSeen += 1;
-  const run = { state: initialState(snapshot), lastMs: 0, seqMax: 0, starts: 0 };
-  memory.runs.set(runId, run);
-  return run;
-}
 
-function forgetRun(memory: Memory): void {
-  const [oldest] = memory.runs;
-  if (oldest === undefined) return;
-  const [runId, run] = oldest;
-  memory.runs.delete(runId);
-  memory.notes.runs_forgotten += 1;
-  memory.notes.calls_missing += missingIn(run);
+  /** The memory of a run; it becomes the one used last. */
+  run(runId: string): RunMemory {
+    let run = this.#runs.get(runId);
+    if (run === undefined) {
+      if (this.#runs.size >= this.#limits.runsMax) this.#forgetRun();
+      this.#runsSeen += 1;
+      run = { state: initialState(this.#snapshot), lastMs: 0, seqMax: 0, starts: 0 };
+    }
+    this.#runs.delete(runId);
+    this.#runs.set(runId, run);
+    return run;
+  }
+
+  #forgetRun(): void {
+    const [oldest] = this.#runs;
+    if (oldest === undefined) return;
+    this.#runs.delete(oldest[0]);
+    this.notes.runs_forgotten += 1;
+    this.notes.calls_missing += missingIn(oldest[1]);
+  }
+
+  openCall(runId: string, callId: string): OpenCall | undefined {
+    return this.#open.get(callKey(runId, callId));
+  }
+
+  /** Lists a call, and keeps it until its decision and its end have come. */
+  addCall(open: OpenCall): void {
+    const { draft } = open;
+    this.verdicts[draft.verdict] += 1;
+    this.countRule(draft.replayed?.rule_id ?? null, 'replayed');
+    if (this.calls.length < this.#limits.callsMax) this.calls.push(draft);
+    else this.notes.calls_left_out += 1;
+    const [oldest] = this.#open;
+    if (this.#open.size >= this.#limits.openMax && oldest !== undefined) {
+      this.#open.delete(oldest[0]);
+      if (!oldest[1].decided || !oldest[1].ended) this.notes.calls_forgotten += 1;
+    }
+    this.#open.set(callKey(draft.run_id, draft.call_id), open);
+  }
+
+  countRule(ruleId: string | null, side: 'recorded' | 'replayed'): void {
+    if (ruleId === null) return;
+    const known = this.#rules.get(ruleId);
+    if (known !== undefined) known[side] += 1;
+    else if (this.#rules.size >= RULES_MAX) this.notes.rules_left_out += 1;
+    else this.#rules.set(ruleId, { recorded: 0, replayed: 0, [side]: 1 });
+  }
+
+  /** The time of an event; one that can't be read happened with the one before it. */
+  timeOf(ts: string, run: RunMemory): number {
+    const readMs = Date.parse(ts);
+    if (Number.isNaN(readMs)) this.notes.bad_times += 1;
+    else run.lastMs = readMs;
+    return run.lastMs;
+  }
+
+  result(): Pick<ReplayResult, 'calls' | 'summary' | 'notes'> {
+    const { calls, notes, verdicts } = this;
+    const rules = [...this.#rules].map(([rule_id, counts]) => ({ rule_id, ...counts }));
+    const missing = [...this.#runs.values()].reduce((sum, run) => sum + missingIn(run), 0);
+    return {
+      calls,
+      summary: {
+        calls: Object.values(verdicts).reduce((sum, count) => sum + count, 0),
+        runs: this.#runsSeen,
+        verdicts,
+        rules: rules.toSorted((left, right) => (left.rule_id < right.rule_id ? -1 : 1)),
+      },
+      notes: { ...notes, calls_missing: notes.calls_missing + missing },
+    };
+  }
 }
 
 /** Calls are numbered from 1, so a number above the count of starts means that some are missing. */
@@ -98,90 +131,6 @@ function missingIn({ seqMax, starts }: RunMemory): number {
 }
 
 /** Ids may hold any character: the length says where the first ends. */
-export function callKey(runId: string, callId: string): string {
+function callKey(runId: string, callId: string): string {
   return `${runId.length} ${runId}\u0000${callId}`;
-}
-
-export function keepOpen(memory: Memory, key: string, call: OpenCall): void {
-  if (memory.open.size >= memory.limits.openMax) {
-    const [oldest] = memory.open;
-    if (oldest !== undefined) {
-      memory.open.delete(oldest[0]);
-      const { decided, ended } = oldest[1];
-      if (!decided || !ended) memory.notes.calls_forgotten += 1;
-    }
-  }
-  memory.open.set(key, call);
-}
-
-/** The time of an event; one that can't be read happened with the one before it. */
-export function timeOf(memory: Memory, ts: string, run: RunMemory): number {
-  const readMs = Date.parse(ts);
-  if (Number.isNaN(readMs)) {
-    memory.notes.bad_times += 1;
-    return run.lastMs;
-  }
-  run.lastMs = readMs;
-  return readMs;
-}
-
-export function notesOf(memory: Memory): ReplayNotes {
-  const missing = [...memory.runs.values()].map(missingIn).reduce((sum, one) => sum + one, 0);
-  return { ...memory.notes, calls_missing: memory.notes.calls_missing + missing };
-}
-
-// The counts of a replay.
-
-export interface ReplayTally {
-  readonly verdicts: { [V in ReplayVerdict]: number };
-  readonly rules: Map<string, { recorded: number; replayed: number }>;
-}
-
-/** A policy has at most 1,000 rules; a recording may name those of many policies. */
-const RULES_MAX = 4_000;
-
-export function emptyTally(): ReplayTally {
-  return {
-    verdicts: {
-      same: 0,
-      stricter: 0,
-      looser: 0,
-      different_rule: 0,
-      undetermined: 0,
-      unrecorded: 0,
-    },
-    rules: new Map(),
-  };
-}
-
-export function countVerdict(tally: ReplayTally, verdict: ReplayVerdict, by: 1 | -1): void {
-  tally.verdicts[verdict] += by;
-}
-
-/** False when there is no room for another rule. */
-export function countRule(
-  tally: ReplayTally,
-  ruleId: string | null,
-  side: 'recorded' | 'replayed',
-): boolean {
-  if (ruleId === null) return true;
-  const known = tally.rules.get(ruleId);
-  if (known !== undefined) {
-    known[side] += 1;
-    return true;
-  }
-  if (tally.rules.size >= RULES_MAX) return false;
-  tally.rules.set(ruleId, { recorded: 0, replayed: 0, [side]: 1 });
-  return true;
-}
-
-export function summaryOf({ verdicts, rules }: ReplayTally, runs: number): ReplaySummary {
-  const calls = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
-  const named = [...rules].map(([rule_id, counts]) => ({ rule_id, ...counts }));
-  return {
-    calls,
-    runs,
-    verdicts: { ...verdicts },
-    rules: named.toSorted((left, right) => (left.rule_id < right.rule_id ? -1 : 1)),
-  };
 }

@@ -1,7 +1,7 @@
 // What a policy would have decided over recorded calls: "would this have been blocked?"
 import {
   type Action,
-  type Decision,
+  definedFields,
   type Event,
   type EventOf,
   isObject,
@@ -14,23 +14,7 @@ import { decide, recordResult } from '../decide/decide.ts';
 import { sectionsOf } from '../explain/explain.ts';
 import type { Call, Identity, Outcome, TraceStep } from '../model/call.ts';
 import { awaitsResult } from '../rules/index.ts';
-import {
-  callKey,
-  countRule,
-  countVerdict,
-  emptyMemory,
-  emptyTally,
-  keepOpen,
-  type Memory,
-  notesOf,
-  type OpenCall,
-  type ReplayDraft,
-  type ReplayTally,
-  type RunMemory,
-  runOf,
-  summaryOf,
-  timeOf,
-} from './replay-memory.ts';
+import { type OpenCall, ReplayMemory, type RunMemory } from './replay-memory.ts';
 import type {
   ArgsKnowledge,
   ReplayedCall,
@@ -44,9 +28,7 @@ interface Replay {
   readonly options: ReplayOptions;
   /** The rules that look at arguments. */
   readonly needsArgs: ReadonlySet<string>;
-  readonly memory: Memory;
-  readonly tally: ReplayTally;
-  readonly calls: ReplayedCall[];
+  readonly memory: ReplayMemory;
 }
 
 /**
@@ -58,22 +40,14 @@ export function replay(
   events: Iterable<Event>,
   options: ReplayOptions,
 ): ReplayResult {
-  const memory = emptyMemory(options.limits ?? {});
-  const tally = emptyTally();
-  const needsArgs = rulesWithArgs(snapshot);
-  const running: Replay = { snapshot, options, needsArgs, memory, tally, calls: [] };
+  const memory = new ReplayMemory(snapshot, options.limits);
+  const running: Replay = { snapshot, options, needsArgs: rulesWithArgs(snapshot), memory };
   for (const event of events) {
     if (event.type === 'tool_call_start') onStart(event, running);
     else if (event.type === 'tool_call_decision') onDecision(event, running);
     else if (event.type === 'tool_call_end') onEnd(event, running);
   }
-  return {
-    policy: snapshot.ref,
-    calls: running.calls,
-    summary: summaryOf(tally, memory.runsSeen),
-    notes: notesOf(memory),
-    not_evaluated: sectionsOf(snapshot),
-  };
+  return { policy: snapshot.ref, ...memory.result(), not_evaluated: sectionsOf(snapshot) };
 }
 
 function rulesWithArgs({ rules, engines }: Snapshot): ReadonlySet<string> {
@@ -88,12 +62,12 @@ function rulesWithArgs({ rules, engines }: Snapshot): ReadonlySet<string> {
 function onStart(event: EventOf<'tool_call_start'>, running: Replay): void {
   const { memory, options } = running;
   const { call_id, seq } = event.call;
-  const known = memory.open.get(callKey(event.run_id, call_id));
+  const known = memory.openCall(event.run_id, call_id);
   if (known?.started === true) {
     memory.notes.repeated_starts += 1;
     return;
   }
-  const run = runOf(memory, event.run_id, running.snapshot);
+  const run = memory.run(event.run_id);
   if (seq < run.seqMax) memory.notes.out_of_order += 1;
   run.seqMax = Math.max(run.seqMax, seq);
   run.starts += 1;
@@ -109,11 +83,11 @@ function onStart(event: EventOf<'tool_call_start'>, running: Replay): void {
 }
 
 function onDecision(event: EventOf<'tool_call_decision'>, running: Replay): void {
-  const { memory, options, snapshot, tally } = running;
-  let open = memory.open.get(callKey(event.run_id, event.call.call_id));
+  const { memory, options } = running;
+  let open = memory.openCall(event.run_id, event.call.call_id);
   if (open === undefined) {
     memory.notes.decisions_without_start += 1;
-    const run = runOf(memory, event.run_id, snapshot);
+    const run = memory.run(event.run_id);
     open = again(running, { event, seq: null, run, ...callOfDecision(event) });
   }
   if (open.decided) {
@@ -123,18 +97,18 @@ function onDecision(event: EventOf<'tool_call_decision'>, running: Replay): void
   }
   open.decided = true;
   const { draft } = open;
-  countVerdict(tally, draft.verdict, -1);
-  draft.recorded = recordedOf(event.decision, options.compare ?? 'action');
+  const { action, rule_id } = compared(event.decision, options);
+  memory.verdicts[draft.verdict] -= 1;
+  draft.recorded = { action, rule_id };
   draft.verdict = verdictOf(draft);
-  countVerdict(tally, draft.verdict, 1);
-  if (isBeside(draft.recorded)) memory.notes.beside_rules += 1;
-  if (!countRule(tally, draft.recorded.rule_id, 'recorded')) memory.notes.rules_left_out += 1;
+  memory.verdicts[draft.verdict] += 1;
+  if (isBeside(rule_id)) memory.notes.beside_rules += 1;
+  memory.countRule(rule_id, 'recorded');
 }
 
 /** Errors open breakers, but only those of calls that this policy would have let pass too. */
-function onEnd(event: EventOf<'tool_call_end'>, running: Replay): void {
-  const { memory, snapshot } = running;
-  const open = memory.open.get(callKey(event.run_id, event.call.call_id));
+function onEnd(event: EventOf<'tool_call_end'>, { memory, snapshot }: Replay): void {
+  const open = memory.openCall(event.run_id, event.call.call_id);
   if (open === undefined) {
     memory.notes.ends_without_start += 1;
     return;
@@ -144,36 +118,34 @@ function onEnd(event: EventOf<'tool_call_end'>, running: Replay): void {
   const failed = event.status === 'ERROR' || event.status === 'TIMEOUT';
   const forwarded = event.error?.class !== 'policy_block';
   if (!failed || !forwarded || !open.passes) return;
-  const run = runOf(memory, event.run_id, snapshot);
-  const nowMs = timeOf(memory, event.ts, run);
+  const run = memory.run(event.run_id);
+  const nowMs = memory.timeOf(event.ts, run);
   const ended = { call: open.call, result: 'error', trace: open.trace, nowMs } as const;
   run.state = recordResult(snapshot, ended, run.state);
 }
 
-/** Decides one recorded call again, and keeps it until its decision and its end have come. */
+/** Decides one recorded call again. */
 function again(
-  running: Replay,
+  { snapshot, memory, options, needsArgs }: Replay,
   recorded: RecordedCall & {
     readonly event: EventOf<'tool_call_start'> | EventOf<'tool_call_decision'>;
     readonly seq: number | null;
     readonly run: RunMemory;
   },
 ): OpenCall {
-  const { snapshot, memory, options } = running;
   const { event, seq, run, call, args } = recorded;
   const { call_id, server_name, tool_name } = event.call;
-  const outcome = decide(snapshot, call, run.state, timeOf(memory, event.ts, run));
+  const outcome = decide(snapshot, call, run.state, memory.timeOf(event.ts, run));
   run.state = outcome.state;
-  const hangs = isUndetermined(outcome, args, running.needsArgs);
-  const replayed = hangs ? null : replayedOf(outcome.decision, options.compare ?? 'action');
+  const hangs = isUndetermined(outcome, args, needsArgs);
+  const { action, rule_id, reason_code } = compared(outcome.decision, options);
+  const replayed = hangs ? null : { action, rule_id, reason_code };
   const parts = { run_id: event.run_id, call_id, seq, server_name, tool_name, args, replayed };
   const verdict = verdictOf({ recorded: null, replayed });
-  const draft: ReplayDraft = { ...parts, recorded: null, verdict };
-  list(draft, running);
   // Kept small: of an open call, only breakers will ask again, and not for its arguments.
   const { args: _large, ...small } = call;
   const open: OpenCall = {
-    draft,
+    draft: { ...parts, recorded: null, verdict },
     call: small,
     trace: outcome.trace.filter(awaitsResult),
     passes: hangs || outcome.decision.action === 'ALLOW',
@@ -181,17 +153,8 @@ function again(
     decided: false,
     ended: false,
   };
-  keepOpen(memory, callKey(event.run_id, call_id), open);
+  memory.addCall(open);
   return open;
-}
-
-function list(draft: ReplayDraft, { memory, tally, calls }: Replay): void {
-  countVerdict(tally, draft.verdict, 1);
-  const { replayed } = draft;
-  const counted = replayed === null || countRule(tally, replayed.rule_id, 'replayed');
-  if (!counted) memory.notes.rules_left_out += 1;
-  if (calls.length < memory.limits.callsMax) calls.push(draft);
-  else memory.notes.calls_left_out += 1;
 }
 
 // How a replayed decision compares with the recorded one.
@@ -205,24 +168,16 @@ const ACTIONS: readonly Action[] = [
   'TERMINATE_RUN',
 ];
 
-type Compare = NonNullable<ReplayOptions['compare']>;
-
-function recordedOf(
-  decision: EventOf<'tool_call_decision'>['decision'],
-  compare: Compare,
-): NonNullable<ReplayedCall['recorded']> {
-  const { action, rule_id } = compare === 'would' ? (decision.would ?? decision) : decision;
-  return { action, rule_id };
-}
-
-function replayedOf(decision: Decision, compare: Compare): NonNullable<ReplayedCall['replayed']> {
-  const chosen = compare === 'would' ? (decision.would ?? decision) : decision;
-  const { action, rule_id, reason_code } = chosen;
-  return { action, rule_id, reason_code };
+/** What happened, or what an enforcing policy would have done. */
+function compared<D extends { readonly would?: object }>(
+  decision: D,
+  options: ReplayOptions,
+): D | NonNullable<D['would']> {
+  return options.compare === 'would' ? (decision.would ?? decision) : decision;
 }
 
 /**
- * Whether the outcome hangs on arguments that the recording does not hold: some rule needed them
+ * Whether the outcome depends on arguments that the recording does not hold: some rule needed them
  * before any rule had decided.
  */
 function isUndetermined(
@@ -239,10 +194,8 @@ function isUndetermined(
 }
 
 /** Gates and Cedar decide beside the rules, by what a recording does not hold. */
-const BESIDE = /^(?:gate|cedar):/;
-
-function isBeside({ rule_id }: NonNullable<ReplayedCall['recorded']>): boolean {
-  return rule_id !== null && BESIDE.test(rule_id);
+function isBeside(ruleId: string | null): boolean {
+  return ruleId !== null && /^(?:gate|cedar):/.test(ruleId);
 }
 
 function verdictOf({
@@ -252,14 +205,14 @@ function verdictOf({
   if (replayed === null) return 'undetermined';
   if (recorded === null) return 'unrecorded';
   const [was, is] = [ACTIONS.indexOf(recorded.action), ACTIONS.indexOf(replayed.action)];
-  if (is < was) return isBeside(recorded) ? 'undetermined' : 'looser';
+  if (is < was) return isBeside(recorded.rule_id) ? 'undetermined' : 'looser';
   if (is > was) return 'stricter';
   return recorded.rule_id === replayed.rule_id ? 'same' : 'different_rule';
 }
 
 // From a recorded event to a call that can be decided again.
 
-export interface RecordedCall {
+interface RecordedCall {
   readonly call: Call;
   readonly args: ArgsKnowledge;
 }
@@ -276,7 +229,7 @@ function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): Recorde
       args_hash,
       bytes_in,
       risk_class: risk_class ?? tags ?? [],
-      ...(value !== undefined && { args: value }),
+      ...definedFields({ args: value }),
     },
   };
 }
@@ -289,16 +242,9 @@ function callOfDecision(event: EventOf<'tool_call_decision'>): RecordedCall {
   return { args: 'unknown', call };
 }
 
-function identityOf(event: Event): Identity {
-  const { run_id, agent_id, client, env, principal, workload } = event;
-  return {
-    run_id,
-    agent_id,
-    client,
-    env,
-    ...(principal !== undefined && { principal }),
-    ...(workload !== undefined && { workload: { ...workload } }),
-  };
+function identityOf({ run_id, agent_id, client, env, principal, workload }: Event): Identity {
+  const optional = { principal, workload: workload && { ...workload } };
+  return { run_id, agent_id, client, env, ...definedFields(optional) };
 }
 
 /** A preview is made for eyes: redacted or cut, it must not pass for the arguments. */

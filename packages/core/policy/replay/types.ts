@@ -3,13 +3,37 @@ import type { Action, PolicyRef } from '@subluminal/contracts';
 import type { Sha256 } from '../../ports.ts';
 import type { Section } from '../explain/explain.ts';
 
-export type ReplayVerdict =
-  | 'same'
-  | 'stricter' // this policy goes further than what was recorded
-  | 'looser'
-  | 'different_rule' // the same action, by another rule
-  | 'undetermined' // it hangs on what the recording does not hold, or on what is no rule
-  | 'unrecorded'; // the recording holds no decision to compare with
+export const NO_VERDICTS = {
+  same: 0,
+  /** This policy goes further than what was recorded. */
+  stricter: 0,
+  looser: 0,
+  /** The same action, by another rule. */
+  different_rule: 0,
+  /** The outcome depends on what the recording does not hold, or on a gate beside the rules. */
+  undetermined: 0,
+  /** The recording holds no decision to compare with. */
+  unrecorded: 0,
+};
+export type ReplayVerdict = keyof typeof NO_VERDICTS;
+
+/** What was missing, out of order, or more than there is room for. */
+export const NO_NOTES = {
+  decisions_without_start: 0,
+  ends_without_start: 0,
+  late_starts: 0,
+  repeated_starts: 0,
+  repeated_decisions: 0,
+  out_of_order: 0,
+  calls_missing: 0,
+  bad_times: 0,
+  calls_forgotten: 0,
+  runs_forgotten: 0,
+  calls_left_out: 0,
+  rules_left_out: 0,
+  beside_rules: 0,
+};
+export type ReplayNotes = Readonly<typeof NO_NOTES>;
 
 /**
  * `known`: the preview is complete and has the recorded hash. `uninspected`: the message was too
@@ -34,40 +58,21 @@ export interface ReplayedCall {
   readonly verdict: ReplayVerdict;
 }
 
-/** What was missing, out of order, or more than there is room for. */
-export interface ReplayNotes {
-  readonly decisions_without_start: number;
-  readonly ends_without_start: number;
-  readonly late_starts: number;
-  readonly repeated_starts: number;
-  readonly repeated_decisions: number;
-  readonly out_of_order: number;
-  readonly calls_missing: number;
-  readonly bad_times: number;
-  readonly calls_forgotten: number;
-  readonly runs_forgotten: number;
-  readonly calls_left_out: number;
-  readonly rules_left_out: number;
-  readonly beside_rules: number;
-}
-
-export interface ReplaySummary {
-  readonly calls: number;
-  readonly runs: number;
-  readonly verdicts: { readonly [V in ReplayVerdict]: number };
-  /** How often each rule decided, by name. */
-  readonly rules: readonly {
-    readonly rule_id: string;
-    readonly recorded: number;
-    readonly replayed: number;
-  }[];
-}
-
 export interface ReplayResult {
   readonly policy: PolicyRef;
   /** In the order in which they were made. */
   readonly calls: readonly ReplayedCall[];
-  readonly summary: ReplaySummary;
+  readonly summary: {
+    readonly calls: number;
+    readonly runs: number;
+    readonly verdicts: Readonly<typeof NO_VERDICTS>;
+    /** How often each rule decided, by name. */
+    readonly rules: readonly {
+      readonly rule_id: string;
+      readonly recorded: number;
+      readonly replayed: number;
+    }[];
+  };
   readonly notes: ReplayNotes;
   /** Sections that a replay does not evaluate: what they look at is not recorded. */
   readonly not_evaluated: readonly Section[];
