@@ -119,5 +119,16 @@ export const MODEL =
 export const TELL =
   'tell|inform|mention|notify|alert|reveal|disclose|show|report|let|warn|explain|say|ask';
 
-/** A phrase of the class that most of them are. */
-export const phrase = (data: Omit<Phrase, 'class'>): Phrase => ({ class: 'injection', ...data });
+/** A phrase with what most of them have in common. */
+export const phrase = (data: PhraseData): Phrase => ({
+  class: 'injection',
+  over: 'words',
+  score: 2,
+  mentionable: true,
+  ...data,
+});
+
+type PhraseData = Partial<Phrase> & Pick<Phrase, 'id' | 'label' | 'keywords' | 'pattern'>;
+
+/** The keywords of a list such as `send|post |forward`, which may go on in the next line after a bar. */
+export const keywordsIn = (list: string): readonly string[] => list.split(/\|(?:\n *)?/);

@@ -1,5 +1,5 @@
 // Markup that hides text from a person and shows it to a model.
-import type { Phrase } from './phrase.ts';
+import { keywordsIn, type Phrase } from './phrase.ts';
 
 /** Words that only a text for a model has. */
 const TO_MODEL =
@@ -45,18 +45,9 @@ export const MARKUP: readonly Phrase[] = [
     id: 'invisible-style',
     label: 'has text whose style makes it invisible',
     keywords: [
-      'display:',
-      'visibility:',
-      'font-size:',
-      'opacity:',
-      'color:',
-      'text-indent:',
-      'aria-hidden',
       ' hidden>',
-      'left:-',
-      'left: -',
-      'font size="0',
-      'clip:',
+      ...keywordsIn(`display:|visibility:|font-size:|opacity:|color:|
+      text-indent:|aria-hidden|left:-|left: -|font size="0|clip:`),
     ],
     pattern: `(?:display ?: ?none|visibility ?: ?hidden|font-size ?: ?(?:0|1px|0?\\.\\d)|opacity ?: ?0(?:\\.0\\d*)?(?![.\\d])|color ?: ?(?:white|#fff(?:fff)?|transparent|rgba?\\(255, ?255, ?255|rgba\\(\\d+, ?\\d+, ?\\d+, ?0\\))|text-indent ?: ?-\\d{3,}|left: ?-\\d{3,}|aria-hidden| hidden|font size="0|clip: ?rect\\(0)[^<>]{0,120}>[^<]{0,160}?${ORDERS}`,
     score: 2,

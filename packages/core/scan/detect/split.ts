@@ -47,14 +47,11 @@ const SLICE = 4_096;
 const OVERLAP = 512;
 const FINDINGS_MAX = 1_000;
 /** Found by a word before the value: two fields side by side make such a pair by accident. */
-const ACCIDENTAL: ReadonlySet<string> = new Set([
-  'assignment',
-  'authorization-header',
-  'connection-string',
-  'high-entropy',
-  'basic-auth-url',
-  'twilio-key',
-]);
+const ACCIDENTAL: ReadonlySet<string> = new Set(
+  `assignment authorization-header connection-string high-entropy basic-auth-url twilio-key`.split(
+    /\s+/,
+  ),
+);
 
 export function splitHits<T>(pieces: readonly Piece<T>[], task: SplitTask): SplitHits<T> {
   const found: SplitHit<T>[] = [];

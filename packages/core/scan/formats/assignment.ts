@@ -3,22 +3,8 @@
 import type { KeywordPlace, Match, Range, Rule } from '../types.ts';
 
 const LENGTH_MIN = 6;
-const KEYWORDS = [
-  'password',
-  'passwd',
-  'passphrase',
-  'secret',
-  'token',
-  'api_key',
-  'api-key',
-  'apikey',
-  'access_key',
-  'access-key',
-  'accesskey',
-  'private_key',
-  'private-key',
-  'privatekey',
-];
+const KEYWORDS = `password passwd passphrase secret token api_key api-key apikey
+   access_key access-key accesskey private_key private-key privatekey`.split(/\s+/);
 
 const HEAD =
   /(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private)[_-]?key)(?:[_-]?(?:key|value|\d{1,3}))?(\\{0,7}["'`])?\]?([ \t]{0,8})(=>|:=|={1,3}|:|%3D)([ \t]{0,8})/iy;

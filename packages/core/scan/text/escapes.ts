@@ -13,64 +13,22 @@ const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
 const AMPERSAND = 0x26;
 const POINT_MAX = 0x10_ffff;
-const SIMPLE: Readonly<Record<string, number>> = {
-  n: 0x0a,
-  r: 0x0d,
-  t: 0x09,
-  b: 0x08,
-  f: 0x0c,
-  v: 0x0b,
-  '\n': 0x0a,
-  '\r': 0x0d,
-  '"': 0x22,
-  "'": 0x27,
-  '`': 0x60,
-  '/': 0x2f,
-  '\\': 0x5c,
-};
-const NAMES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  sol: '/',
-  bsol: '\\',
-  plus: '+',
-  equals: '=',
-  num: '#',
-  dollar: '$',
-  percnt: '%',
-  ast: '*',
-  midast: '*',
-  commat: '@',
-  excl: '!',
-  lpar: '(',
-  rpar: ')',
-  lowbar: '_',
-  hyphen: '-',
-  dash: '-',
-  colon: ':',
-  semi: ';',
-  comma: ',',
-  period: '.',
-  quest: '?',
-  lsqb: '[',
-  lbrack: '[',
-  rsqb: ']',
-  rbrack: ']',
-  lcub: '{',
-  lbrace: '{',
-  rcub: '}',
-  rbrace: '}',
-  verbar: '|',
-  vert: '|',
-  grave: '`',
-  hat: '^',
-  tab: '\t',
-  newline: '\n',
-};
+const SIMPLE: ReadonlyMap<string, number> = new Map(
+  Array.from('nrtbfv\n\r"\'`/\\', (letter, index) => {
+    return [letter, '\n\r\t\b\f\v\n\r"\'`/\\'.charCodeAt(index)];
+  }),
+);
+/** The references that HTML has a name for, and at the end of each the character. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['nbsp', ' '],
+  ['tab', '\t'],
+  ['newline', '\n'],
+  ...`amp& lt< gt> quot" apos' sol/ bsol\\ plus+ equals= num# dollar$ percnt% ast* midast*
+     commat@ excl! lpar( rpar) lowbar_ hyphen- dash- colon: semi; comma, period. quest? lsqb[
+     lbrack[ rsqb] rbrack] lcub{ lbrace{ rcub} rbrace} verbar| vert| grave\` hat^`
+    .split(/\s+/)
+    .map((entry) => [entry.slice(0, -1), entry.slice(-1)] as const),
+]);
 const LONG =
   /\\(?:u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([0-3][0-7]{2}|[0-7]{1,2}))/y;
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8})(?=;));?/y;
@@ -103,7 +61,7 @@ function readPercent(text: string, at: number): Escape | undefined {
 }
 
 function readBackslash(text: string, at: number): Escape | undefined {
-  const simple = SIMPLE[text[at + 1] ?? ''];
+  const simple = SIMPLE.get(text[at + 1] ?? '');
   if (simple !== undefined) return { point: simple, end: at + 2, isByte: false };
   LONG.lastIndex = at;
   const found = LONG.exec(text);
@@ -123,8 +81,7 @@ function readReference(text: string, at: number): Escape | undefined {
   const end = at + whole.length;
   if (decimal !== undefined) return pointAt(Number.parseInt(decimal, 10), end);
   if (hex !== undefined) return pointAt(Number.parseInt(hex, 16), end);
-  const known = name?.toLowerCase() ?? '';
-  const char = Object.hasOwn(NAMES, known) ? NAMES[known] : undefined;
+  const char = NAMES.get(name?.toLowerCase() ?? '');
   return char === undefined ? undefined : { point: char.charCodeAt(0), end, isByte: false };
 }
 

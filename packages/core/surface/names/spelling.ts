@@ -3,35 +3,13 @@
 import { lookAlike } from '../../scan/text/look-alikes.ts';
 
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
-  [
-    'aаαɑạ',
-    'bЬƄв',
-    'cсϲⅽᴄ',
-    'dԁⅾɗ',
-    'eеєɛε℮',
-    'gɡցԍ',
-    'hһհн',
-    'iіιɩıӏǀ|!1lⅼ',
-    'jјϳ',
-    'kкκ',
-    'mмⅿ',
-    'nոռηп',
-    'oоοօ0ỏσ',
-    'pрρϱ',
-    'qԛգ',
-    'rгᴦ',
-    'sѕꜱ5$',
-    'tтτ',
-    'uυսᴜ',
-    'vνѵⅴ',
-    'wԝωшɯ',
-    'xхχⅹ',
-    'yуүγ',
-    'zᴢʐ',
-  ].flatMap((group) => {
-    const [latin = '', ...others] = Array.from(group);
-    return others.map((other) => [other, latin] as const);
-  }),
+  `aаαɑạ bЬƄв cсϲⅽᴄ dԁⅾɗ eеєɛε℮ gɡցԍ hһհн iіιɩıӏǀ|!1lⅼ jјϳ kкκ mмⅿ nոռηп oоοօ0ỏσ pрρϱ qԛգ rгᴦ
+   sѕꜱ5$ tтτ uυսᴜ vνѵⅴ wԝωшɯ xхχⅹ yуүγ zᴢʐ`
+    .split(/\s+/)
+    .flatMap((group) => {
+      const [latin = '', ...others] = Array.from(group);
+      return others.map((other) => [other, latin] as const);
+    }),
 );
 
 const LENGTH_MAX = 1_024;
