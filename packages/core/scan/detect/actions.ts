@@ -2,14 +2,7 @@
 
 import { createPrefilter } from '../text/keyword-search.ts';
 import type { Range } from '../types.ts';
-import {
-  itemStep,
-  memberStep,
-  OF_KEY,
-  type PathStep,
-  plainNumber,
-  shownPath,
-} from './scan-json.ts';
+import { itemPath, memberPath, OF_KEY, plainNumber, ROOT_PATH } from './scan-json.ts';
 import type { Confidence, ContentFinding, FindingClass, ScanVerdict } from './types.ts';
 
 export type Action = 'allow' | 'tag' | 'redact' | 'ask' | 'block';
@@ -111,48 +104,34 @@ function tagsOf(found: ReadonlyMap<string, Action>, action: Action): readonly st
 
 /** Findings in plain text have no path; a value that is only a string has the root's. */
 function addMark(marks: Map<string, Mark[]>, { path, start, end, rule }: ContentFinding): void {
-  const place = path ?? shownPath(undefined);
-  const own = marks.get(place);
-  if (own === undefined) marks.set(place, [{ start, end, rule }]);
-  else own.push({ start, end, rule });
-}
-
-interface Redaction {
-  readonly marks: ReadonlyMap<string, readonly Mark[]>;
-  /** The same secrets, where nothing around them gave them away. */
-  readonly elsewhere: (text: string) => readonly Mark[];
+  const own = marks.get(path ?? ROOT_PATH) ?? [];
+  marks.set(path ?? ROOT_PATH, [...own, { start, end, rule }]);
 }
 
 function redacted(
   value: unknown,
   marks: ReadonlyMap<string, readonly Mark[]>,
   verdict: ScanVerdict,
-): unknown {
-  const secrets = verdict.findings.filter(
-    (finding) => finding.class === 'secret' && isMarked(marks, finding),
-  );
-  const elsewhere = carriedElsewhere(value, secrets);
-  return rebuilt(value, { marks, elsewhere }, { step: undefined, depth: 0 });
+) {
+  const secrets = verdict.findings.filter(({ class: name, path, start, end }) => {
+    const own = name === 'secret' ? (marks.get(path ?? ROOT_PATH) ?? []) : [];
+    return own.some((mark) => mark.start === start && mark.end === end);
+  });
+  const copiesIn = copyFinder(value, secrets);
+  return mapTexts(value, (text, path) => {
+    return replacedIn(text, [...(marks.get(path) ?? []), ...copiesIn(text)]);
+  });
 }
 
-function isMarked(
-  marks: ReadonlyMap<string, readonly Mark[]>,
-  { path, start, end }: ContentFinding,
-): boolean {
-  const own = marks.get(path ?? shownPath(undefined)) ?? [];
-  return own.some((mark) => mark.start === start && mark.end === end);
-}
+type ChangeText = (text: string, path: string, kind: 'text' | 'number') => string;
 
-function rebuilt(
-  value: unknown,
-  redaction: Redaction,
-  at: { step: PathStep | undefined; depth: number },
-): unknown {
-  const { step, depth } = at;
-  if (typeof value === 'string') return replacedIn(value, redaction, shownPath(step));
+/** A copy of a JSON value with every key, string and number changed. */
+function mapTexts(value: unknown, change: ChangeText, at = { path: ROOT_PATH, depth: 0 }): unknown {
+  const { path, depth } = at;
+  if (typeof value === 'string') return change(value, path, 'text');
   if (typeof value === 'number') {
     const digits = plainNumber(value);
-    const shown = replacedIn(digits, redaction, shownPath(step));
+    const shown = change(digits, path, 'number');
     // A number has no room for a marker: it becomes a string.
     return shown === digits ? value : shown;
   }
@@ -160,23 +139,14 @@ function rebuilt(
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return value;
   if (Array.isArray(value)) {
     return value.map((item: unknown, index) => {
-      return rebuilt(item, redaction, { step: itemStep(step, index), depth: depth + 1 });
+      return mapTexts(item, change, { path: itemPath(path, index), depth: depth + 1 });
     });
   }
-  return rebuiltObject(value, redaction, at);
-}
-
-function rebuiltObject(
-  value: object,
-  redaction: Redaction,
-  { step: parent, depth }: { step: PathStep | undefined; depth: number },
-): unknown {
   const members = new Map<string, unknown>();
   for (const [index, [key, member]] of Object.entries(value).entries()) {
-    const step = memberStep(parent, key, index);
-    const shown = replacedIn(key, redaction, shownPath(step) + OF_KEY);
-    const child = rebuilt(member, redaction, { step, depth: depth + 1 });
-    members.set(unused(members, shown), child);
+    const inner = { path: memberPath(path, key, index), depth: depth + 1 };
+    const shown = change(key, inner.path + OF_KEY, 'text');
+    members.set(unused(members, shown), mapTexts(member, change, inner));
   }
   return Object.fromEntries(members);
 }
@@ -189,10 +159,8 @@ function unused(members: ReadonlyMap<string, unknown>, key: string): string {
   return `${key}#${count}`;
 }
 
-function replacedIn(text: string, { marks, elsewhere }: Redaction, path: string): string {
-  const own = [...(marks.get(path) ?? []), ...elsewhere(text)];
-  if (own.length === 0) return text;
-  const sorted = own
+function replacedIn(text: string, marks: readonly Mark[]): string {
+  const sorted = marks
     .filter(({ start, end }) => start < end && start >= 0 && end <= text.length)
     .toSorted((left, right) => left.start - right.start || right.end - left.end);
   let out = '';
@@ -206,74 +174,38 @@ function replacedIn(text: string, { marks, elsewhere }: Redaction, path: string)
   return out + text.slice(done);
 }
 
-// A secret that was found once is looked for everywhere: a second copy may stand where nothing
-// around it gives it away.
-
-interface Copy {
-  readonly start: number;
-  readonly end: number;
-  readonly rule: string;
-}
-
 /** Shorter ones would take words apart that have nothing to do with them. */
 const LENGTH_MIN = 8;
 const SECRETS_MAX = 256;
 const LENGTH_MAX = 4_096;
 
-/** Finds copies of the secrets in any text of the value that they were found in. */
-function carriedElsewhere(
-  value: unknown,
-  secrets: readonly ContentFinding[],
-): (text: string) => readonly Copy[] {
-  const texts = textsAt(value, new Set(secrets.map(({ path }) => path ?? shownPath(undefined))));
+/**
+ * Finds copies of the secrets in any text of the value that they were found in: a second copy may
+ * stand where nothing around it gives it away.
+ */
+function copyFinder(value: unknown, secrets: readonly ContentFinding[]) {
+  const texts = new Map<string, string>();
+  mapTexts(value, (text, path, kind) => {
+    if (kind === 'text') texts.set(path, text);
+    return text;
+  });
   const rules = new Map<string, string>();
   for (const { path, start, end, rule } of secrets) {
-    const secret = texts.get(path ?? shownPath(undefined))?.slice(start, end) ?? '';
+    const secret = texts.get(path ?? ROOT_PATH)?.slice(start, end) ?? '';
     const fits = secret.length >= LENGTH_MIN && secret.length <= LENGTH_MAX;
     if (fits && rules.size < SECRETS_MAX) rules.set(secret, rule);
   }
-  if (rules.size === 0) return () => [];
   const known = [...rules];
   const prefilter = createPrefilter(
-    known.map(([secret, name]) => ({
-      name,
-      keywords: [secret],
-      anyCase: false,
-      match: () => undefined,
-    })),
+    known.map(([secret, name]) => ({ name, keywords: [secret], anyCase: false })),
   );
-  return (text) => {
-    const copies: Copy[] = [];
-    if (text.length < LENGTH_MIN) return copies;
+  return (text: string): readonly Mark[] => {
+    const copies: Mark[] = [];
+    if (known.length === 0 || text.length < LENGTH_MIN) return copies;
     prefilter.scan(text, (index, start) => {
       const [secret = '', rule = ''] = known[index] ?? [];
       copies.push({ start, end: start + secret.length, rule });
     });
     return copies;
   };
-}
-
-/** The texts at some paths. */
-function textsAt(value: unknown, paths: ReadonlySet<string>): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>();
-  const keep = (path: string, text: string) => {
-    if (paths.has(path)) texts.set(path, text);
-  };
-  const visit = (at: unknown, step: PathStep | undefined, depth: number): void => {
-    if (typeof at === 'string') keep(shownPath(step), at);
-    if (typeof at !== 'object' || at === null || depth > DEPTH_MAX) return;
-    if (Array.isArray(at)) {
-      for (const [index, item] of at.entries()) {
-        visit(item, itemStep(step, index), depth + 1);
-      }
-      return;
-    }
-    for (const [index, [key, member]] of Object.entries(at).entries()) {
-      const child = memberStep(step, key, index);
-      keep(shownPath(child) + OF_KEY, key);
-      visit(member, child, depth + 1);
-    }
-  };
-  visit(value, undefined, 0);
-  return texts;
 }

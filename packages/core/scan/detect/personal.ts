@@ -12,19 +12,24 @@ import {
   NOBODY,
   RESERVED_DOMAIN,
 } from './id-numbers.ts';
-import type { Numerals, TextSurvey } from './survey.ts';
+import type { TextSurvey } from './survey.ts';
 import type { Detection, DetectorHit } from './types.ts';
 
 interface DigitGroup extends Range {
   readonly digits: string;
 }
 
-/** Groups that follow each other, `from` the first to `to` behind the last. */
-interface NumberCandidate {
+/** Groups of digits that follow each other and may be one number. */
+interface NumberCandidate extends Range {
   readonly text: string;
+  readonly digits: string;
+  /** How many digits each group has: `4-4-4-4`. */
+  readonly shape: string;
   readonly groups: readonly DigitGroup[];
-  readonly from: number;
-  readonly to: number;
+  readonly before: DigitGroup | undefined;
+  readonly behind: DigitGroup | undefined;
+  /** The sign between all the groups; undefined where they differ. */
+  readonly separator: string | undefined;
 }
 
 const LABEL_REACH = 40;
@@ -64,180 +69,136 @@ export function detectPersonal(detection: Detection, seen: TextSurvey): void {
 
 function personal(
   rule: string,
-  range: Range,
+  { start, end }: Range,
   data: { label: string; score: number; value: string },
 ): DetectorHit {
-  return { class: 'personal', rule, start: range.start, end: range.end, ...data };
+  return { class: 'personal', rule, start, end, ...data };
 }
 
-function groupsOf(text: string, { start, end }: Range): DigitGroup[] {
-  const groups: DigitGroup[] = [];
-  for (let at = start; at < end; at++) {
-    if (!isDigit(text, at)) continue;
-    let to = at + 1;
-    while (to < end && isDigit(text, to)) to++;
-    groups.push({ start: at, end: to, digits: text.slice(at, to) });
-    at = to;
-  }
-  return groups;
-}
-
-function isDigit(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 0x30 && unit <= 0x39;
-}
-
-function numbersIn(text: string, numerals: Numerals): DetectorHit[] {
-  const groups = groupsOf(text, numerals);
+function numbersIn(text: string, { start, end }: Range): DetectorHit[] {
+  const groups = [...text.slice(start, end).matchAll(/\d+/g)].map(({ 0: digits, index }) => {
+    return { start: start + index, end: start + index + digits.length, digits };
+  });
   const hits: DetectorHit[] = [];
   for (let from = 0; from < groups.length; ) {
-    const hit = numberAt(text, groups, from);
-    if (hit === undefined) from++;
-    else {
-      hits.push(hit.hit);
-      from = hit.to;
-    }
+    const found = numberAt(text, groups, from);
+    if (found !== undefined) hits.push(found.hit);
+    from = found?.to ?? from + 1;
   }
   return hits;
 }
 
-/** The longest that these groups can be. */
+/** The longest number that these groups can be. */
 function numberAt(text: string, groups: readonly DigitGroup[], from: number) {
   const last = Math.min(groups.length, from + GROUPS_MAX);
-  let digits = 0;
-  for (let at = from; at < last; at++) digits += groups[at]?.digits.length ?? 0;
+  let count = 0;
+  for (let at = from; at < last; at++) count += groups[at]?.digits.length ?? 0;
   for (let to = last; to > from; to--) {
-    const isLong = digits >= DIGITS_MIN && digits <= DIGITS_MAX;
-    digits -= groups[to - 1]?.digits.length ?? 0;
+    const isLong = count >= DIGITS_MIN && count <= DIGITS_MAX;
+    count -= groups[to - 1]?.digits.length ?? 0;
     if (!isLong) continue;
-    const candidate = { text, groups, from, to };
+    const own = groups.slice(from, to);
+    const candidate = {
+      text,
+      start: own[0]?.start ?? 0,
+      end: own.at(-1)?.end ?? 0,
+      digits: own.map(({ digits }) => digits).join(''),
+      shape: own.map(({ digits }) => digits.length).join('-'),
+      groups: own,
+      before: groups[from - 1],
+      behind: groups[to],
+      separator: separatorOf(text, own),
+    };
     const hit = cardOf(candidate) ?? ssnOf(candidate) ?? phoneOf(candidate);
     if (hit !== undefined) return { hit, to };
   }
   return undefined;
 }
 
-function spanOf({ groups, from, to }: NumberCandidate): Range & { readonly digits: string } {
-  const digits = groups
-    .slice(from, to)
-    .map((group) => group.digits)
-    .join('');
-  return { start: groups[from]?.start ?? 0, end: groups[to - 1]?.end ?? 0, digits };
+function separatorOf(text: string, [first, ...rest]: readonly DigitGroup[]): string | undefined {
+  let end = first?.end;
+  const signs = rest.map((group) => {
+    const sign = text.slice(end, group.start);
+    end = group.end;
+    return sign;
+  });
+  const [sign = ''] = signs;
+  return signs.every((other) => other === sign) ? sign : undefined;
 }
 
-function shapeOf({ groups, from, to }: NumberCandidate): string {
-  return groups
-    .slice(from, to)
-    .map(({ digits }) => digits.length)
-    .join('-');
-}
-
-/** The sign between all the groups; nothing where they differ. */
-function separatorOf({ text, groups, from, to }: NumberCandidate): string | undefined {
-  let sign: string | undefined;
-  for (let at = from + 1; at < to; at++) {
-    const between = text.slice(groups[at - 1]?.end, groups[at]?.start);
-    if (sign !== undefined && sign !== between) return undefined;
-    sign = between;
-  }
-  return sign ?? '';
+function isInWord({ text, end }: NumberCandidate, start: number): boolean {
+  return WORD.test(text[start - 1] ?? ' ') || WORD.test(text[end] ?? ' ');
 }
 
 /** Neither inside a word nor a part of a longer row that is written the same way. */
-function standsAlone(candidate: NumberCandidate, separator: string): boolean {
-  const { text, groups, from, to } = candidate;
-  const { start, end } = spanOf(candidate);
-  if (WORD.test(text[start - 1] ?? ' ') || WORD.test(text[end] ?? ' ')) return false;
+function standsAlone(candidate: NumberCandidate): boolean {
+  const { text, start, end, separator = '', before, behind } = candidate;
+  if (isInWord(candidate, start)) return false;
   // Not a part of a version, a date, a decimal or an id.
-  const before = text.slice(Math.max(0, start - 2), start);
-  if (/^(?:-\w|[.,/]\d)/.test(text.slice(end, end + 2)) || /\w-$|\d[.,/]$/.test(before))
-    return false;
+  if (/^(?:-\w|[.,/]\d)/.test(text.slice(end, end + 2))) return false;
+  if (/\w-$|\d[.,/]$/.test(text.slice(Math.max(0, start - 2), start))) return false;
   if (separator === '') return true;
-  const left = text.slice(groups[from - 1]?.end ?? start, start);
-  const right = text.slice(end, groups[to]?.start ?? end);
-  return (from === 0 || left !== separator) && (to >= groups.length || right !== separator);
+  const isLeft = before !== undefined && text.slice(before.end, start) === separator;
+  const isRight = behind !== undefined && text.slice(end, behind.start) === separator;
+  return !isLeft && !isRight;
 }
 
-function hasLabel({ text }: NumberCandidate, start: number, words: RegExp): boolean {
+function hasLabel({ text, start }: NumberCandidate, words: RegExp): boolean {
   return words.test(text.slice(Math.max(0, start - LABEL_REACH), start));
 }
 
 function cardOf(candidate: NumberCandidate): DetectorHit | undefined {
-  const { digits, ...span } = spanOf(candidate);
-  if (digits.length < 13 || digits.length > 19) return undefined;
-  const single = candidate.to - candidate.from === 1;
-  const separator = separatorOf(candidate);
-  if (separator === undefined || (separator !== '' && separator !== ' ' && separator !== '-'))
-    return undefined;
-  if (!single && !CARD_GROUPS.includes(shapeOf(candidate))) return undefined;
-  if (!standsAlone(candidate, separator) || !isCard(digits)) return undefined;
-  const sure = !single || hasLabel(candidate, span.start, CARD_WORDS);
-  return personal('card-number', span, {
-    label: 'looks like the number of a payment card',
-    score: sure ? 3 : 2,
-    value: digits,
-  });
+  const { digits: value, shape, groups, separator } = candidate;
+  if (value.length < 13 || value.length > 19) return undefined;
+  if (separator !== '' && separator !== ' ' && separator !== '-') return undefined;
+  const isSingle = groups.length === 1;
+  if (!isSingle && !CARD_GROUPS.includes(shape)) return undefined;
+  if (!standsAlone(candidate) || !isCard(value)) return undefined;
+  const label = 'looks like the number of a payment card';
+  const score = !isSingle || hasLabel(candidate, CARD_WORDS) ? 3 : 2;
+  return personal('card-number', candidate, { label, score, value });
 }
 
 function ssnOf(candidate: NumberCandidate): DetectorHit | undefined {
-  const { digits, ...span } = spanOf(candidate);
-  if (!isSsn(digits)) return undefined;
-  const separator = separatorOf(candidate) ?? '?';
-  const shape = shapeOf(candidate);
-  const labelled = hasLabel(candidate, span.start, SSN_WORDS);
+  const { digits: value, shape, separator } = candidate;
+  if (!isSsn(value)) return undefined;
+  const labelled = hasLabel(candidate, SSN_WORDS);
   const written = shape === '3-2-4' && (separator === '-' || (labelled && separator === ' '));
   if (!written && !(labelled && shape === '9')) return undefined;
-  if (!standsAlone(candidate, separator)) return undefined;
-  return personal('us-ssn', span, {
-    label: 'looks like a US social security number',
-    score: labelled ? 3 : 2,
-    value: digits,
-  });
+  if (!standsAlone(candidate)) return undefined;
+  const label = 'looks like a US social security number';
+  return personal('us-ssn', candidate, { label, score: labelled ? 3 : 2, value });
 }
 
 function phoneOf(candidate: NumberCandidate): DetectorHit | undefined {
-  const { text, to } = candidate;
-  const { digits, ...span } = spanOf(candidate);
-  const plus = text[span.start - 1] === '+' || text.slice(span.start - 2, span.start) === '+(';
-  const labelled = hasLabel(candidate, span.start, PHONE_WORDS);
-  const start = plus ? text.lastIndexOf('+', span.start) : span.start;
-  const whole = to >= candidate.groups.length || (candidate.groups[to]?.start ?? 0) - span.end > 1;
-  const international =
-    plus && digits.length >= 8 && digits.length <= 15 && whole && CALLING_CODE.test(digits);
-  const written = isPhoneWritten(candidate, labelled);
-  if (!international && !written) return undefined;
-  if (WORD.test(text[start - 1] ?? ' ') || WORD.test(text[span.end] ?? ' ')) return undefined;
-  if (!international && !standsAlone(candidate, separatorOf(candidate) ?? '')) return undefined;
+  const { text, digits: value, end, behind } = candidate;
+  const before = text.slice(Math.max(0, candidate.start - 2), candidate.start);
+  const plus = before.endsWith('+') || before === '+(';
+  const start = plus ? text.lastIndexOf('+', candidate.start) : candidate.start;
+  const whole = behind === undefined || behind.start - end > 1;
+  const international = plus && value.length <= 15 && whole && CALLING_CODE.test(value);
+  if (!international && !isPhoneWritten(candidate)) return undefined;
+  if (isInWord(candidate, start)) return undefined;
+  if (!international && !standsAlone(candidate)) return undefined;
   if (plus && /[\d*/=)-] ?$/.test(text.slice(Math.max(0, start - 2), start))) return undefined;
   // 555-01xx is set aside for stories.
-  const fictional = /55501\d\d$/.test(digits);
-  return personal(
-    'phone-number',
-    { start, end: span.end },
-    { label: 'looks like a telephone number', score: fictional ? 1 : 2, value: digits },
-  );
+  const score = /55501\d\d$/.test(value) ? 1 : 2;
+  const label = 'looks like a telephone number';
+  return personal('phone-number', { start, end }, { label, score, value });
 }
 
 /** As people in North America write it; with dots or without signs only behind a word. */
-function isPhoneWritten(candidate: NumberCandidate, labelled: boolean): boolean {
-  const { text, groups, from } = candidate;
-  const { digits } = spanOf(candidate);
-  const shape = shapeOf(candidate);
-  const national = shape === '3-3-4' ? digits : digits.slice(1);
+function isPhoneWritten(candidate: NumberCandidate): boolean {
+  const { text, digits, shape, groups, separator } = candidate;
+  const labelled = hasLabel(candidate, PHONE_WORDS);
   const isNational = shape === '3-3-4' || (shape === '1-3-3-4' && digits.startsWith('1'));
-  if (isNational && /^[2-9]\d{2}[2-9]\d{6}$/.test(national)) {
-    const area = groups[from + (shape === '3-3-4' ? 0 : 1)];
+  if (isNational && /^[2-9]\d{2}[2-9]\d{6}$/.test(digits.slice(-10))) {
+    const area = groups.at(-3);
     const bracketed = area !== undefined && text[area.start - 1] === '(' && text[area.end] === ')';
-    return labelled || bracketed || separatorOf(candidate) === '-';
+    return labelled || bracketed || separator === '-';
   }
-  return (
-    labelled &&
-    digits.length >= 9 &&
-    digits.length <= 12 &&
-    candidate.to - from <= 4 &&
-    shape.length > 1 &&
-    !/^(?:19|20)\d{2}-/.test(shape)
-  );
+  const fits = digits.length >= 9 && digits.length <= 12 && groups.length <= 4;
+  return labelled && fits && shape.length > 1;
 }
 
 function accountAt(text: string, at: number): DetectorHit | undefined {

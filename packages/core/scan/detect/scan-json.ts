@@ -1,225 +1,101 @@
 // A JSON value: keys, strings and numbers, alone and put together with their neighbours.
-
-import { classesOf, findingOf, hitsIn } from './scan-text.ts';
+import { findingOf, hitsIn, type TextTask, textTask } from './scan-text.ts';
 import { secretByKey } from './secrets.ts';
 import { splitHits } from './split.ts';
 import {
   type ContentFinding,
   DEFAULT_LIMITS,
-  type FindingClass,
+  type DetectorHit,
   type ScanLimits,
   type ScanOptions,
   type ScanVerdict,
-  type Strictness,
   type Unscanned,
   type UnscannedReason,
 } from './types.ts';
 
-interface Progress {
+interface JsonScan {
   readonly options: ScanOptions;
   readonly limits: ScanLimits;
-  readonly classes: ReadonlySet<FindingClass>;
-  readonly strictness: Strictness;
+  readonly task: Omit<TextTask, 'text'>;
   readonly findings: ContentFinding[];
   readonly unscanned: Unscanned[];
   units: number;
   steps: number;
   dropped: number;
+  nodes: number;
+}
+
+interface JsonPlace {
+  readonly path: string;
+  readonly depth: number;
+  /** The name of the field that holds the value. */
+  readonly field: string | undefined;
+}
+
+/** A string, or a number as text. */
+interface Leaf {
+  readonly text: string;
+  readonly path: string;
+  readonly field: string | undefined;
 }
 
 const GAPS_MAX = 100;
-/** What is that short holds nothing, and most of what JSON holds is that short. */
+/** Shorter texts hold nothing, and most texts in JSON are that short. */
 const SHORT = 4;
+const COLUMNS_MAX = 64;
 
 export function scanJson(value: unknown, options: ScanOptions): ScanVerdict {
-  const progress: Progress = {
+  const scan: JsonScan = {
     options,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
-    classes: classesOf(options),
-    strictness: options.strictness ?? 'result',
+    task: textTask(options),
     findings: [],
     unscanned: [],
     units: 0,
     steps: 0,
     dropped: 0,
+    nodes: 0,
   };
-  walk(value, {
-    limits: progress.limits,
-    onLeaf: (leaf) => scanLeaf(progress, leaf),
-    onRow: (row) => scanRow(progress, row),
-    onGap: ({ reason, step, count }) => addGap(progress, { reason, path: shownPath(step), count }),
-  });
-  if (progress.dropped > 0) {
-    progress.unscanned.push({ reason: 'too_many_findings', path: null, count: progress.dropped });
-  }
-  const { findings, unscanned, units, steps } = progress;
+  visit(scan, value, { path: ROOT_PATH, depth: 0, field: undefined });
+  const { findings, unscanned, units, steps, dropped } = scan;
+  if (dropped > 0) unscanned.push({ reason: 'too_many_findings', path: null, count: dropped });
   return { findings, unscanned, scannedUnits: units, steps };
 }
 
-/** Gaps of one reason add up once there are many. */
-function addGap({ unscanned }: Progress, gap: Unscanned): void {
-  if (unscanned.length < GAPS_MAX) {
-    unscanned.push(gap);
-    return;
+/** Looks at one value; gives back the leaf that it is, or those that it holds, for their rows. */
+function visit(scan: JsonScan, value: unknown, at: JsonPlace): Leaf | readonly Leaf[] | undefined {
+  const { limits } = scan;
+  if (isFull(scan)) return undefined;
+  const gap = (reason: UnscannedReason, count: number) => {
+    addGap(scan, { reason, path: at.path, count });
+    return undefined;
+  };
+  scan.nodes++;
+  if (isFull(scan)) return gap('too_many_nodes', 1);
+  if (typeof value === 'string' || typeof value === 'number') {
+    const text = typeof value === 'string' ? value : plainNumber(value);
+    const leaf = { text, path: at.path, field: at.field };
+    scanLeaf(scan, leaf);
+    return leaf;
   }
+  if (value === null || value === undefined || typeof value === 'boolean') return undefined;
+  if (typeof value !== 'object') return gap('not_json', 1);
+  if (at.depth >= limits.depthMax) return gap('too_deep', Object.keys(value).length);
+  if (!Array.isArray(value)) return visitObject(scan, value, at);
+  visitArray(scan, value, at);
+  return undefined;
+}
+
+function isFull({ nodes, limits }: JsonScan): boolean {
+  return nodes > limits.nodesMax;
+}
+
+/** Gaps of one reason add up once there are many. */
+function addGap({ unscanned }: JsonScan, gap: Unscanned): void {
   const same = unscanned.findLastIndex(({ reason }) => reason === gap.reason);
   const known = unscanned[same];
-  if (known === undefined) unscanned.push(gap);
+  if (unscanned.length < GAPS_MAX || known === undefined) unscanned.push(gap);
   else unscanned[same] = { ...known, path: null, count: known.count + gap.count };
-}
-
-function leafPath({ step, kind }: Leaf): string {
-  return shownPath(step) + (kind === 'key' ? OF_KEY : '');
-}
-
-function scanLeaf(progress: Progress, leaf: Leaf): void {
-  const { options, limits, classes, strictness, findings } = progress;
-  const room = limits.unitsMax - progress.units;
-  const { length } = leaf.text;
-  progress.units += Math.min(length, room);
-  if (length > room)
-    addGap(progress, { reason: 'too_long', path: leafPath(leaf), count: length - room });
-  if (length < SHORT || room <= 0) return;
-  const text = leaf.text.slice(0, room);
-  const { hits, gaps, steps } = hitsIn({
-    text,
-    classes,
-    strictness,
-    findingsMax: limits.findingsMax,
-  });
-  progress.steps += steps;
-  for (const { reason, count } of gaps) addGap(progress, { reason, path: leafPath(leaf), count });
-  const byKey =
-    classes.has('secret') && leaf.field !== undefined ? secretByKey(leaf.field, text) : undefined;
-  const all =
-    byKey === undefined || hits.some((hit) => hit.class === 'secret' && hit.score > 1)
-      ? hits
-      : [...hits, byKey];
-  for (const hit of all) {
-    if (findings.length >= limits.findingsMax) progress.dropped++;
-    else findings.push(findingOf(hit, { text, path: leafPath(leaf), options }));
-  }
-}
-
-function scanRow(progress: Progress, row: readonly Leaf[]): void {
-  const { options, limits, classes, strictness, findings } = progress;
-  const pieces = row.map((leaf) => ({ text: leaf.text, of: leaf.step }));
-  const { found, skipped, steps } = splitHits<PathStep | undefined>(pieces, {
-    classes,
-    strictness,
-  });
-  progress.steps += steps;
-  if (skipped > 0) {
-    addGap(progress, { reason: 'too_much_work', path: shownPath(row[0]?.step), count: skipped });
-  }
-  for (const { hit, parts } of found) {
-    // A token that is whole in its own field has swallowed what merely stands beside it.
-    if (parts.some((part) => isWhole(findings, hit, { path: shownPath(part.of), ...part })))
-      continue;
-    const value = hit.value ?? '';
-    for (const [index, part] of parts.entries()) {
-      if (findings.length >= limits.findingsMax) progress.dropped++;
-      else if (!isKnown(findings, shownPath(part.of), part)) {
-        const whole = findingOf({ ...hit, value }, { text: '', path: shownPath(part.of), options });
-        const { start, end } = part;
-        findings.push({ ...whole, start, end, part: { index, count: parts.length } });
-      }
-    }
-  }
-}
-
-/** Found in its own field already, by the same rule. */
-function isWhole(
-  findings: readonly ContentFinding[],
-  { rule }: { readonly rule: string },
-  { path, start, end }: { readonly path: string; readonly start: number; readonly end: number },
-): boolean {
-  return findings.some(
-    (known) =>
-      known.path === path &&
-      known.rule === rule &&
-      known.part === undefined &&
-      known.confidence !== 'hint' &&
-      known.start <= start &&
-      known.end >= end,
-  );
-}
-
-/** Found already, in its own field or in another row. */
-function isKnown(
-  findings: readonly ContentFinding[],
-  path: string,
-  { start, end }: { start: number; end: number },
-): boolean {
-  return findings.some(
-    (known) =>
-      known.path === path && known.start <= start && known.end >= end && known.part !== undefined,
-  );
-}
-
-// Every key, string and number of a JSON value, in order and within limits; and the rows of siblings
-// that one value may be split over.
-
-export interface Leaf {
-  readonly text: string;
-  readonly step: PathStep | undefined;
-  readonly kind: 'key' | 'string' | 'number';
-  /** The name of the field that holds it. */
-  readonly field: string | undefined;
-}
-
-interface JsonWalk {
-  readonly onLeaf: (leaf: Leaf) => void;
-  /** Values that stand side by side: of one object, of one array, of one field over an array. */
-  readonly onRow: (row: readonly Leaf[]) => void;
-  readonly onGap: (gap: {
-    readonly reason: UnscannedReason;
-    readonly step: PathStep | undefined;
-    readonly count: number;
-  }) => void;
-  readonly limits: ScanLimits;
-}
-
-interface State extends JsonWalk {
-  nodes: number;
-  full: boolean;
-}
-
-const COLUMNS_MAX = 64;
-
-function walk(value: unknown, how: JsonWalk): void {
-  visit({ ...how, nodes: 0, full: false }, value, { step: undefined, depth: 0, field: undefined });
-}
-
-interface At {
-  readonly step: PathStep | undefined;
-  readonly depth: number;
-  readonly field: string | undefined;
-}
-
-/** Looks at one value; gives back the leaf that it is, or those that it holds, for their rows. */
-function visit(state: State, value: unknown, at: At): Leaf | readonly Leaf[] | undefined {
-  if (state.full) return undefined;
-  state.nodes++;
-  if (state.nodes > state.limits.nodesMax) {
-    state.full = true;
-    state.onGap({ reason: 'too_many_nodes', step: at.step, count: 1 });
-    return undefined;
-  }
-  if (typeof value === 'string') return leafOf(state, { text: value, kind: 'string', ...at });
-  if (typeof value === 'number')
-    return leafOf(state, { text: plainNumber(value), kind: 'number', ...at });
-  if (value === null || typeof value === 'boolean') return undefined;
-  if (typeof value !== 'object') {
-    if (value !== undefined) state.onGap({ reason: 'not_json', step: at.step, count: 1 });
-    return undefined;
-  }
-  if (at.depth >= state.limits.depthMax) {
-    const count = Array.isArray(value) ? value.length : Object.keys(value).length;
-    state.onGap({ reason: 'too_deep', step: at.step, count });
-  } else if (Array.isArray(value)) visitArray(state, value, at);
-  else return visitObject(state, value, at);
-  return undefined;
 }
 
 /** A number as digits: none of them may hide behind an exponent. */
@@ -229,87 +105,114 @@ export function plainNumber(value: number): string {
     : String(value);
 }
 
-function leafOf(state: State, { text, kind, step, field }: At & Pick<Leaf, 'text' | 'kind'>): Leaf {
-  const leaf: Leaf = { text, kind, step, field };
-  state.onLeaf(leaf);
-  return leaf;
-}
-
-function visitArray(
-  state: State,
-  items: readonly unknown[],
-  { step: parent, depth, field }: At,
-): void {
+function visitArray(scan: JsonScan, items: readonly unknown[], place: JsonPlace): void {
   const row: Leaf[] = [];
+  // The fields of the objects, each in order: the parts of one text in many blocks.
   const columns = new Map<string, Leaf[]>();
   for (const [index, item] of items.entries()) {
-    const step = itemStep(parent, index);
-    const held = visit(state, item, { step, depth: depth + 1, field });
-    if (state.full) break;
+    const path = itemPath(place.path, index);
+    const held = visit(scan, item, { path, depth: place.depth + 1, field: place.field });
+    if (isFull(scan)) break;
     if (isLeaf(held)) row.push(held);
-    else if (held !== undefined) addColumns(columns, held);
+    for (const member of isLeaf(held) ? [] : (held ?? [])) {
+      const name = member.field ?? '';
+      const column = columns.get(name);
+      if (column !== undefined) column.push(member);
+      else if (columns.size < COLUMNS_MAX) columns.set(name, [member]);
+    }
   }
-  if (row.length > 1) state.onRow(row);
-  for (const column of columns.values()) if (column.length > 1) state.onRow(column);
+  for (const each of [row, ...columns.values()]) scanRow(scan, each);
 }
 
 function isLeaf(held: Leaf | readonly Leaf[] | undefined): held is Leaf {
   return held !== undefined && 'text' in held;
 }
 
-/** The fields of an array's objects, each field in order: the parts of one text in many blocks. */
-function addColumns(columns: Map<string, Leaf[]>, members: readonly Leaf[]): void {
-  for (const member of members) {
-    const name = member.field ?? '';
-    const column = columns.get(name);
-    if (column !== undefined) column.push(member);
-    else if (columns.size < COLUMNS_MAX) columns.set(name, [member]);
+function visitObject(scan: JsonScan, value: object, place: JsonPlace): readonly Leaf[] {
+  const row: Leaf[] = [];
+  for (const [index, [key, member]] of Object.entries(value).entries()) {
+    const path = memberPath(place.path, key, index);
+    scanLeaf(scan, { text: key, path: path + OF_KEY, field: undefined });
+    const held = visit(scan, member, { path, depth: place.depth + 1, field: key });
+    if (isFull(scan)) break;
+    if (isLeaf(held)) row.push(held);
+  }
+  scanRow(scan, row);
+  return row;
+}
+
+function scanLeaf(scan: JsonScan, { text: whole, path, field }: Leaf): void {
+  const { task, limits } = scan;
+  const room = limits.unitsMax - scan.units;
+  const { length } = whole;
+  scan.units += Math.min(length, room);
+  if (length > room) addGap(scan, { reason: 'too_long', path, count: length - room });
+  if (length < SHORT || room <= 0) return;
+  const text = whole.slice(0, room);
+  const { hits, gaps, steps } = hitsIn({ ...task, text });
+  scan.steps += steps;
+  for (const { reason, count } of gaps) addGap(scan, { reason, path, count });
+  for (const hit of hits) addFinding(scan, findingOf(hit, { text, path, options: scan.options }));
+  const isKnown = hits.some((hit) => hit.class === 'secret' && hit.score > 1);
+  if (isKnown || field === undefined || !task.classes.has('secret')) return;
+  const byKey = secretByKey(field, text);
+  if (byKey !== undefined)
+    addFinding(scan, findingOf(byKey, { text, path, options: scan.options }));
+}
+
+function addFinding(scan: JsonScan, finding: ContentFinding): void {
+  if (scan.findings.length >= scan.limits.findingsMax) scan.dropped++;
+  else scan.findings.push(finding);
+}
+
+/** Values side by side: of one object, of one array, of one field over an array. */
+function scanRow(scan: JsonScan, row: readonly Leaf[]): void {
+  const [first] = row;
+  if (first === undefined || row.length < 2) return;
+  const { options, findings } = scan;
+  const { found, skipped, steps } = splitHits(row, scan.task);
+  scan.steps += steps;
+  if (skipped > 0) addGap(scan, { reason: 'too_much_work', path: first.path, count: skipped });
+  for (const { hit, parts } of found) {
+    // A token that is whole in its own field has swallowed what merely stands beside it.
+    const isWhole = parts.some((part) =>
+      findings.some((known) => covers(known, part) && isSureOf(known, hit)),
+    );
+    if (isWhole) continue;
+    for (const [index, part] of parts.entries()) {
+      const hasRoom = findings.length < scan.limits.findingsMax;
+      if (hasRoom && findings.some((known) => covers(known, part) && known.part !== undefined))
+        continue;
+      const { path, start, end } = part;
+      const finding = findingOf({ ...hit, value: hit.value ?? '' }, { text: '', path, options });
+      addFinding(scan, { ...finding, start, end, part: { index, count: parts.length } });
+    }
   }
 }
 
-function visitObject(state: State, value: object, { step: parent, depth }: At): readonly Leaf[] {
-  const row: Leaf[] = [];
-  for (const [index, [key, member]] of Object.entries(value).entries()) {
-    const step = memberStep(parent, key, index);
-    state.onLeaf({ text: key, kind: 'key', step, field: undefined });
-    const held = visit(state, member, { step, depth: depth + 1, field: key });
-    if (state.full) break;
-    if (isLeaf(held)) row.push(held);
-  }
-  if (row.length > 1) state.onRow(row);
-  return row;
+type FindingPlace = Pick<ContentFinding, 'path' | 'start' | 'end'>;
+
+function covers(known: ContentFinding, { path, start, end }: FindingPlace): boolean {
+  return known.path === path && known.start <= start && known.end >= end;
+}
+
+/** Found in its own field already, by the same rule. */
+function isSureOf(known: ContentFinding, { rule }: DetectorHit): boolean {
+  return known.rule === rule && known.part === undefined && known.confidence !== 'hint';
 }
 
 // Where in a JSON value something stands, in words that can't carry anything themselves: a key is
 // named only when it is a plain word, else by its number, since a key may be a secret too.
 
-export interface PathStep {
-  readonly parent: PathStep | undefined;
-  /** A key that may be shown; else the place among its siblings. */
-  readonly key: string | undefined;
-  readonly index: number;
-  readonly of: 'object' | 'array';
-}
-
 const PLAIN_KEY = /^(?=.{1,32}$)[A-Za-z_$][A-Za-z_$-]*(?:\d{1,3}[A-Za-z_$-]*){0,2}$/;
-const ROOT = '$';
-/** What is said about the key itself, not about its value. */
+export const ROOT_PATH = '$';
+/** Behind the path of a member: the place is its key, not its value. */
 export const OF_KEY = '~';
 
-/** The step to a member of an object. */
-export function memberStep(parent: PathStep | undefined, key: string, index: number): PathStep {
-  return { parent, key: PLAIN_KEY.test(key) ? key : undefined, index, of: 'object' };
+export function memberPath(parent: string, key: string, index: number): string {
+  return parent + (PLAIN_KEY.test(key) ? `.${key}` : `{${index}}`);
 }
 
-export function itemStep(parent: PathStep | undefined, index: number): PathStep {
-  return { parent, key: undefined, index, of: 'array' };
-}
-
-export function shownPath(step: PathStep | undefined): string {
-  const parts: string[] = [];
-  for (let at = step; at !== undefined; at = at.parent) {
-    if (at.of === 'array') parts.push(`[${at.index}]`);
-    else parts.push(at.key === undefined ? `{${at.index}}` : `.${at.key}`);
-  }
-  return ROOT + parts.toReversed().join('');
+export function itemPath(parent: string, index: number): string {
+  return `${parent}[${index}]`;
 }

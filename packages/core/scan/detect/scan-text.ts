@@ -24,13 +24,13 @@ import {
 import { unwrap } from './unwrap.ts';
 
 /** What was found in one text, and what was not looked at. */
-export interface TextHits {
+interface TextHits {
   readonly hits: readonly DetectorHit[];
   readonly gaps: readonly { readonly reason: UnscannedReason; readonly count: number }[];
   readonly steps: number;
 }
 
-interface TextTask {
+export interface TextTask {
   readonly text: string;
   readonly classes: ReadonlySet<FindingClass>;
   readonly strictness: Strictness;
@@ -43,14 +43,9 @@ const STEPS_FREE = 1 << 20;
 const CONFIDENCES: readonly Confidence[] = ['hint', 'likely', 'certain'];
 
 export function scanText(text: string, options: ScanOptions): ScanVerdict {
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const units = Math.min(text.length, limits.unitsMax);
-  const { hits, gaps, steps } = hitsIn({
-    text: text.slice(0, units),
-    classes: classesOf(options),
-    strictness: options.strictness ?? 'result',
-    findingsMax: limits.findingsMax,
-  });
+  const { unitsMax } = { ...DEFAULT_LIMITS, ...options.limits };
+  const units = Math.min(text.length, unitsMax);
+  const { hits, gaps, steps } = hitsIn({ ...textTask(options), text: text.slice(0, units) });
   const findings = hits.map((hit) => findingOf(hit, { text, path: null, options }));
   const unscanned: Unscanned[] = gaps.map((gap) => ({ ...gap, path: null }));
   if (units < text.length)
@@ -58,52 +53,69 @@ export function scanText(text: string, options: ScanOptions): ScanVerdict {
   return { findings, unscanned, scannedUnits: units, steps };
 }
 
-export function classesOf({ classes = CLASSES }: ScanOptions): ReadonlySet<FindingClass> {
-  return new Set(classes);
+/** What is looked for in each text. */
+export function textTask(options: ScanOptions): Omit<TextTask, 'text'> {
+  const { classes = CLASSES, strictness = 'result', limits } = options;
+  const findingsMax = limits?.findingsMax ?? DEFAULT_LIMITS.findingsMax;
+  return { classes: new Set(classes), strictness, findingsMax };
 }
 
-interface FindingPlace {
+interface FoundIn {
   readonly text: string;
   readonly path: string | null;
   readonly options: ScanOptions;
 }
 
-export function findingOf(hit: DetectorHit, { text, path, options }: FindingPlace): ContentFinding {
+export function findingOf(hit: DetectorHit, { text, path, options }: FoundIn): ContentFinding {
   const { start, end, rule, label } = hit;
   const fingerprint = options.fingerprint(hit.value ?? text.slice(start, end));
-  return {
-    class: hit.class,
-    rule,
-    path,
-    start,
-    end,
-    confidence: confidenceOf(hit),
-    fingerprint,
-    label,
-  };
-}
-
-function confidenceOf({ score }: DetectorHit): Confidence {
-  return CONFIDENCES[Math.min(3, Math.max(1, score)) - 1] ?? 'hint';
+  const confidence = CONFIDENCES[Math.min(3, Math.max(1, hit.score)) - 1] ?? 'hint';
+  return { class: hit.class, rule, path, start, end, confidence, fingerprint, label };
 }
 
 /** Everything that all detectors find in all views of one text. */
 export function hitsIn(task: TextTask): TextHits {
-  const { text, classes, findingsMax } = task;
+  const { text, classes, strictness, findingsMax } = task;
   const meter: Meter = { steps: 0, stepsMax: STEPS_FREE + text.length * STEPS_PER_UNIT };
   const hits = new Map<string, DetectorHit>();
   let dropped = 0;
-  const collect = (view: View) => (hit: DetectorHit) => {
-    if (hit.score < 1 || !classes.has(hit.class)) return;
-    const range = inside(view.toSource(hit), text.length);
-    const key = `${hit.class} ${hit.rule} ${range.start} ${range.end}`;
-    if (hits.size >= findingsMax && !hits.has(key)) dropped++;
-    else if ((hits.get(key)?.score ?? 0) < hit.score) {
-      const value = hit.value ?? view.text.slice(hit.start, hit.end);
-      hits.set(key, { ...hit, ...range, value });
-    }
+  const detection = (view: View) => ({
+    view,
+    strictness,
+    meter,
+    found(hit: DetectorHit) {
+      if (hit.score < 1 || !classes.has(hit.class)) return;
+      const range = inside(view.toSource(hit), text.length);
+      const key = `${hit.class} ${hit.rule} ${range.start} ${range.end}`;
+      if (hits.size >= findingsMax && !hits.has(key)) dropped++;
+      else if ((hits.get(key)?.score ?? 0) < hit.score) {
+        const value = hit.value ?? view.text.slice(hit.start, hit.end);
+        hits.set(key, { ...hit, ...range, value });
+      }
+    },
+  });
+  const lookAt = (view: View, seen: TextSurvey) => {
+    const at = detection(view);
+    if (classes.has('secret')) detectSecrets(at, seen);
+    if (classes.has('personal')) detectPersonal(at, seen);
+    detectPhrases(at);
   };
-  const { binaryUnits, skippedUnits } = lookThrough(task, meter, collect);
+  /** A view as it stands and, where it isn't ASCII, folded. */
+  const lookAtBoth = (view: View, seen: TextSurvey) => {
+    if (meter.steps > meter.stepsMax) return;
+    lookAt(view, seen);
+    const folded = seen.isAscii ? undefined : fold(view.text);
+    if (folded === undefined) return;
+    const toSource = (range: Range) => view.toSource(folded.toSource(range));
+    const isWrapped = (range: Range) => view.isWrapped(folded.toSource(range));
+    lookAt({ text: folded.text, toSource, isWrapped }, surveyed(folded.text, meter));
+  };
+  const original: View = { text, toSource: (range) => range, isWrapped: () => false };
+  const seen = surveyed(text, meter);
+  detectHidden(detection(original), seen);
+  lookAtBoth(original, seen);
+  const { views, binaryUnits, skippedUnits } = unwrap(text, seen);
+  for (const view of views) lookAtBoth(view, surveyed(view.text, meter));
   const gaps = [
     { reason: 'binary' as const, count: binaryUnits },
     { reason: 'too_long' as const, count: skippedUnits },
@@ -118,37 +130,6 @@ function inside({ start, end }: Range, length: number): Range {
   return { start: from, end: Math.max(from, Math.min(end, length)) };
 }
 
-type Collect = (view: View) => (hit: DetectorHit) => void;
-
-function lookThrough(task: TextTask, meter: Meter, collect: Collect) {
-  const { text, strictness } = task;
-  const original: View = { text, toSource: (range) => range, isWrapped: () => false };
-  const seen = surveyed(text, meter);
-  detectHidden({ view: original, strictness, meter, found: collect(original) }, seen);
-  lookAtView(original, seen);
-  const { views, binaryUnits, skippedUnits } = unwrap(text, seen);
-  for (const view of views) lookAtView(view, surveyed(view.text, meter));
-  return { binaryUnits, skippedUnits };
-
-  /** A view as it stands and, where it isn't ASCII, folded. */
-  function lookAtView(view: View, of: TextSurvey): void {
-    if (meter.steps > meter.stepsMax) return;
-    lookAt(view, of);
-    const folded = of.isAscii ? undefined : fold(view.text);
-    if (folded === undefined) return;
-    const toSource = (range: Range) => view.toSource(folded.toSource(range));
-    const isWrapped = (range: Range) => view.isWrapped(folded.toSource(range));
-    lookAt({ text: folded.text, toSource, isWrapped }, surveyed(folded.text, meter));
-  }
-
-  function lookAt(view: View, of: TextSurvey): void {
-    const detection = { view, strictness, meter, found: collect(view) };
-    if (task.classes.has('secret')) detectSecrets(detection, of);
-    if (task.classes.has('personal')) detectPersonal(detection, of);
-    detectPhrases(detection);
-  }
-}
-
 function surveyed(text: string, meter: Meter): TextSurvey {
   meter.steps += text.length;
   return survey(text);
@@ -159,14 +140,11 @@ function withoutDoubles(hits: readonly DetectorHit[]): DetectorHit[] {
   const sorted = hits.toSorted(
     (left, right) => left.start - right.start || right.end - left.end || right.score - left.score,
   );
-  const kept: DetectorHit[] = [];
   const last = new Map<FindingClass, DetectorHit>();
-  for (const hit of sorted) {
+  return sorted.filter((hit) => {
     const outer = last.get(hit.class);
-    const covered = outer !== undefined && hit.end <= outer.end && hit.score <= outer.score;
-    if (covered) continue;
-    kept.push(hit);
+    if (outer !== undefined && hit.end <= outer.end && hit.score <= outer.score) return false;
     last.set(hit.class, hit);
-  }
-  return kept;
+    return true;
+  });
 }
