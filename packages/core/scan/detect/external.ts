@@ -1,6 +1,6 @@
 // Content from outside is marked as such before a model sees it. The marks are ours: nothing inside
 // can close them, forge them or speak in the control tokens of a chat.
-import { createTracer, fold } from './folded-text.ts';
+import { fold } from './folded-text.ts';
 
 export interface ExternalSource {
   /** For example `mcp:gmail`, `email` or `web`. */
@@ -51,41 +51,37 @@ export function neutral(text: string): string {
     .map(({ 0: sign, index }) => ({ start: index, end: index + sign.length }))
     .map((range) => folded?.toSource(range) ?? range)
     .toSorted((left, right) => left.start - right.start);
-  if (places.length === 0) return text;
-  const tracer = createTracer();
+  let out = '';
   let done = 0;
   for (const { start, end } of places) {
     if (start < done) continue;
-    tracer.keep(text.slice(done, start), done);
-    tracer.replace('(', { start, end });
+    out += `${text.slice(done, start)}(`;
     done = end;
   }
-  tracer.keep(text.slice(done), done);
-  return tracer.finish().text;
+  return out + text.slice(done);
 }
 
-/** Cut where no character is taken apart. */
-function cut(text: string, unitsMax: number): { readonly kept: string; readonly cutUnits: number } {
-  if (text.length <= unitsMax) return { kept: text, cutUnits: 0 };
+/** Cuts a text where no character is taken apart; `mark` says so. */
+function cut(text: string, unitsMax: number): { readonly kept: string; readonly mark: string } {
+  if (text.length <= unitsMax) return { kept: text, mark: '' };
   const last = text.charCodeAt(unitsMax - 1);
-  const end = last >= 0xd800 && last <= 0xdbff ? unitsMax - 1 : unitsMax;
-  return { kept: text.slice(0, Math.max(0, end)), cutUnits: text.length - Math.max(0, end) };
+  const end = Math.max(0, last >= 0xd800 && last <= 0xdbff ? unitsMax - 1 : unitsMax);
+  const count = `${text.length - end} of ${text.length} characters`;
+  return {
+    kept: text.slice(0, end),
+    mark: `\n[TRUNCATED ${count} left out to protect the context]`,
+  };
 }
 
-function cutMark(cutUnits: number, units: number): string {
-  return `\n[TRUNCATED ${cutUnits} of ${units} characters left out to protect the context]`;
-}
-
-/** The text in so many units at most; a cut is told in the text. */
+/** The text in at most so many units, and a mark where it is cut. */
 export function cutContent(text: string, unitsMax: number): string {
-  const { kept, cutUnits } = cut(text, unitsMax);
-  return cutUnits === 0 ? text : kept + cutMark(cutUnits, text.length);
+  const { kept, mark } = cut(text, unitsMax);
+  return kept + mark;
 }
 
 /** The text between the marks of outside content. */
 export function externalContent(text: string, options: ExternalOptions): string {
-  const { kept, cutUnits } = cut(text, options.unitsMax ?? UNITS_MAX);
-  const mark = cutUnits === 0 ? '' : cutMark(cutUnits, text.length);
+  const { kept, mark } = cut(text, options.unitsMax ?? UNITS_MAX);
   const { source, tool, sender } = options;
   const head = attribute('source', source) + attribute('tool', tool) + attribute('sender', sender);
   return `[EXTERNAL_CONTENT${head}]\n${neutral(kept)}${mark}\n[/EXTERNAL_CONTENT]`;

@@ -105,22 +105,10 @@ function look({ view, found, meter, strictness }: Detection, unseen: Unseen): vo
   meter.steps += text.length;
   pattern.lastIndex = 0;
   for (let looks = 0, at = pattern.exec(text); at !== null && looks < LOOKS_MAX; looks++) {
-    // No tool's description has a reason to hide or to color anything.
     const base = unseen.score(text, at);
-    const score =
-      strictness === 'definition' && rule !== 'unicode-tags'
-        ? base === 0
-          ? definitionScore(rule)
-          : base + 1
-        : base;
-    const hit: DetectorHit = {
-      class: 'hidden_text',
-      rule,
-      label,
-      start: at.index,
-      end: at.index + at[0].length,
-      score,
-    };
+    const score = strictness === 'definition' ? definitionScore(rule, base) : base;
+    const end = at.index + at[0].length;
+    const hit = { class: 'hidden_text', rule, label, start: at.index, end, score } as const;
     if (score === 1 && rule === 'zero-width') weak.push(hit);
     else if (score > 0) found(hit);
     at = pattern.exec(text);
@@ -128,8 +116,11 @@ function look({ view, found, meter, strictness }: Detection, unseen: Unseen): vo
   for (const hit of weak) found(weak.length >= SPLITS_MIN ? { ...hit, score: 2 } : hit);
 }
 
-function definitionScore(rule: string): number {
-  return rule === 'terminal-escape' ? 2 : 0;
+/** No tool's description has a reason to hide or to color anything. */
+function definitionScore(rule: string, score: number): number {
+  if (rule === 'unicode-tags') return score;
+  if (score === 0) return rule === 'terminal-escape' ? 2 : 0;
+  return score + 1;
 }
 
 export const HIDDEN_RULES: readonly string[] = [

@@ -19,21 +19,12 @@ const SCORE_MAX = 3;
 
 let prefilter: Prefilter | undefined;
 
-function createPhraseFilter(): Prefilter {
-  return createPrefilter(
-    PHRASES.map(({ id, keywords }) => ({
-      name: id,
-      keywords,
-      anyCase: true,
-      match: () => undefined,
-    })),
-  );
-}
-
 export function detectPhrases(detection: Detection): void {
   const { view, meter, strictness } = detection;
   const { text } = view;
-  prefilter ??= createPhraseFilter();
+  prefilter ??= createPrefilter(
+    PHRASES.map(({ id, keywords }) => ({ name: id, keywords, anyCase: true })),
+  );
   const readTo = new Int32Array(COMPILED.length);
   meter.steps += text.length;
   prefilter.scan(text, (index, at) => {
@@ -57,18 +48,11 @@ function report({ view, strictness, found }: Detection, phrase: Phrase, range: R
   const wrapped = view.isWrapped(range);
   const base = scoreIn(phrase, strictness);
   const mentioned = phrase.mentionable === true && !wrapped && isMention(text, range);
-  // Whoever wrapped an order meant it.
+  // An order that is wrapped is meant.
   const score = mentioned ? Math.max(1, base - MENTION) : base + (wrapped ? 1 : 0);
   const value = text.slice(range.start, range.end).toLowerCase().replaceAll(/\s+/g, ' ');
-  const { id, label } = phrase;
-  found({
-    class: phrase.class,
-    rule: id,
-    label,
-    ...range,
-    value,
-    score: Math.min(SCORE_MAX, score),
-  });
+  const { class: name, id: rule, label } = phrase;
+  found({ class: name, rule, label, ...range, value, score: Math.min(SCORE_MAX, score) });
 }
 
 export const PHRASE_RULES: readonly string[] = [...new Set(PHRASES.map(({ id }) => id))];

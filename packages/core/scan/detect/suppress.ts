@@ -45,38 +45,33 @@ const LENGTH_MAX = 256;
 const WIDE = /[*?]/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Reads one; anything that could mean more than one value is refused. */
+/** Reads a suppression; one that could mean more than one value is refused. */
 export function readSuppression(value: unknown): SuppressionRead {
   const refused = (reason: string): SuppressionRead => ({ kind: 'refused', reason });
   if (typeof value !== 'object' || value === null) return refused('a suppression is an object');
   const entries = new Map<string, unknown>(Object.entries(value));
-  const texts = FIELDS.map((name) => entries.get(name));
-  const [rule, server, tool, fingerprint, expires] = texts;
-  const missing = FIELDS.find((_, index) => !isName(texts[index]));
+  /** Empty for what is no name in full. */
+  const nameAt = (field: (typeof FIELDS)[number]): string => {
+    const name = entries.get(field);
+    const isName = typeof name === 'string' && name.length <= LENGTH_MAX && !WIDE.test(name);
+    return isName ? name : '';
+  };
+  const missing = FIELDS.find((field) => nameAt(field) === '');
   if (missing !== undefined)
     return refused(`a suppression needs \`${missing}\`, in full and without wildcards`);
   if (entries.size > FIELDS.length)
     return refused(`a suppression has ${FIELDS.join(', ')} and nothing else`);
-  if (
-    !isName(rule) ||
-    !isName(server) ||
-    !isName(tool) ||
-    !isName(fingerprint) ||
-    !isName(expires)
-  ) {
-    return refused('a suppression is made of texts');
-  }
+  const [rule, expires] = [nameAt('rule'), nameAt('expires')];
   if (!RULES.has(rule)) return refused('there is no such rule');
   if (!MOMENT.test(expires) || Number.isNaN(Date.parse(expires))) {
     return refused('`expires` is a moment such as 2030-01-31T00:00:00Z');
   }
-  return { kind: 'suppression', suppression: { rule, server, tool, fingerprint, expires } };
-}
-
-function isName(value: unknown): value is string {
-  return (
-    typeof value === 'string' && value !== '' && value.length <= LENGTH_MAX && !WIDE.test(value)
-  );
+  const names = {
+    server: nameAt('server'),
+    tool: nameAt('tool'),
+    fingerprint: nameAt('fingerprint'),
+  };
+  return { kind: 'suppression', suppression: { rule, ...names, expires } };
 }
 
 /** Takes the silenced findings out of a verdict. What was not scanned can't be silenced. */
@@ -95,13 +90,7 @@ export function suppress(
   return { verdict: { ...verdict, findings }, suppressed, expired };
 }
 
-function keyOf({
-  rule,
-  fingerprint,
-}: {
-  readonly rule: string;
-  readonly fingerprint: string;
-}): string {
+function keyOf({ rule, fingerprint }: Pick<Suppression, 'rule' | 'fingerprint'>): string {
   return JSON.stringify([rule, fingerprint]);
 }
 

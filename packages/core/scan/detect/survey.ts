@@ -2,10 +2,6 @@
 // addresses and the long runs without a space are. What isn't there needs no second look.
 import type { Range } from '../types.ts';
 
-export interface Numerals extends Range {
-  readonly digits: number;
-}
-
 export interface TextSurvey {
   readonly isAscii: boolean;
   /** Backslashes, percent signs or ampersands that may begin an escape. */
@@ -13,7 +9,7 @@ export interface TextSurvey {
   /** Controls that move a cursor or hide text. */
   readonly hasControls: boolean;
   /** Runs of digits with single separators, of at least seven digits. */
-  readonly numbers: readonly Numerals[];
+  readonly numbers: readonly Range[];
   /** Where two capitals and two digits stand at a word's beginning. */
   readonly accounts: readonly number[];
   /** Where an @ stands. */
@@ -32,13 +28,15 @@ const GAP = 16;
 const CONTROL = 32;
 const LETTER = 64;
 const FOREIGN = 128;
+/** A sign that may stand between letters that are set apart. */
+const SPACER = 256;
 const GAP_MAX = 2;
 const DIGITS_MIN = 7;
 const BLOB_MIN = 20;
 const SPACED_MIN = 6;
 
-function kindsOf(): Uint8Array {
-  const kinds = new Uint8Array(128);
+function kindsOf(): Uint16Array {
+  const kinds = new Uint16Array(128);
   const set = (chars: string, kind: number) => {
     for (let at = 0; at < chars.length; at++) {
       const unit = chars.charCodeAt(at);
@@ -50,6 +48,7 @@ function kindsOf(): Uint8Array {
   set('0123456789', DIGIT | TOKEN);
   set('+/_=-', TOKEN);
   set(' -.()', GAP);
+  set(' .-_*|', SPACER);
   set('@', AT);
   set('\\%&', ESCAPE);
   for (let unit = 0; unit < 0x20; unit++) {
@@ -74,9 +73,8 @@ function opensAccount(text: string, at: number): boolean {
 
 /** Flat lists of places, filled by the loop below. */
 interface Places {
-  /** Where each run begins and ends. */
+  /** Where each run, or each number, begins and ends. */
   readonly blobs: number[];
-  /** Where each number begins and ends, and how many digits it has. */
   readonly numbers: number[];
   /** Where any row of digits begins. */
   readonly starts: number[];
@@ -105,7 +103,7 @@ function pass(text: string, { blobs, numbers, starts, ats, kinds }: Places): voi
     if ((kind & DIGIT) !== 0) {
       if (gapOk && at - lastDigit <= GAP_MAX + 1) digits++;
       else {
-        if (digits >= DIGITS_MIN) numbers.push(numberAt, lastDigit + 1, digits);
+        if (digits >= DIGITS_MIN) numbers.push(numberAt, lastDigit + 1);
         numberAt = at;
         digits = 1;
         starts.push(at);
@@ -116,7 +114,7 @@ function pass(text: string, { blobs, numbers, starts, ats, kinds }: Places): voi
     if ((kind & AT) !== 0) ats.push(at);
   }
   if (tokenAt >= 0 && length - tokenAt >= BLOB_MIN) blobs.push(tokenAt, length);
-  if (digits >= DIGITS_MIN) numbers.push(numberAt, lastDigit + 1, digits);
+  if (digits >= DIGITS_MIN) numbers.push(numberAt, lastDigit + 1);
   kinds.push(seen);
 }
 
@@ -124,23 +122,22 @@ export function survey(text: string): TextSurvey {
   const places: Places = { blobs: [], numbers: [], starts: [], ats: [], kinds: [] };
   pass(text, places);
   const seen = places.kinds[0] ?? 0;
-  const numbers = Array.from({ length: places.numbers.length / 3 }, (_, index): Numerals => {
-    const [start = 0, end = 0, digits = 0] = places.numbers.slice(index * 3, index * 3 + 3);
-    return { start, end, digits };
-  });
-  const blobs = Array.from({ length: places.blobs.length / 2 }, (_, index): Range => {
-    return { start: places.blobs[2 * index] ?? 0, end: places.blobs[2 * index + 1] ?? 0 };
-  });
   return {
     isAscii: (seen & FOREIGN) === 0,
     hasEscapes: (seen & ESCAPE) !== 0,
     hasControls: (seen & CONTROL) !== 0,
-    numbers,
+    numbers: rangesIn(places.numbers),
     accounts: places.starts.filter((at) => opensAccount(text, at)).map((at) => at - 2),
     ats: places.ats,
-    blobs,
+    blobs: rangesIn(places.blobs),
     spaced: spacedLetters(text),
   };
+}
+
+function rangesIn(ends: readonly number[]): Range[] {
+  return Array.from({ length: ends.length / 2 }, (_, index) => {
+    return { start: ends[2 * index] ?? 0, end: ends[2 * index + 1] ?? 0 };
+  });
 }
 
 /** Runs in which every second unit is a letter and those between are the same few signs. */
@@ -160,13 +157,7 @@ function spacedLetters(text: string): Range[] {
 }
 
 const isLetterUnit = (unit: number) => unit < 128 && ((KINDS[unit] ?? 0) & LETTER) !== 0;
-const isSpacer = (unit: number) =>
-  unit === 0x20 ||
-  unit === 0x2e ||
-  unit === 0x2d ||
-  unit === 0x5f ||
-  unit === 0x2a ||
-  unit === 0x7c;
+const isSpacer = (unit: number) => unit < 128 && ((KINDS[unit] ?? 0) & SPACER) !== 0;
 
 /** A letter and a sign next to each other, in either order, or two spaces, which end a word. */
 function isSpacedPair(text: string, at: number): boolean {

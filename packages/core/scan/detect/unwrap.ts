@@ -1,8 +1,8 @@
 // What was wrapped so that a reader won't see it and a model will: escapes, base64, hex, letters set
 // apart. Each is undone once.
-import { readEscape, sourceRange, unescapeOnce } from '../text/escapes.ts';
+import { readEscape, unescapeOnce } from '../text/escapes.ts';
+import { Tracer } from '../text/traced-text.ts';
 import type { Range } from '../types.ts';
-import { createTracer } from './folded-text.ts';
 import type { TextSurvey } from './survey.ts';
 import type { View } from './types.ts';
 
@@ -77,7 +77,7 @@ function unescapedIn(text: string, { start, end }: Range): View | undefined {
   const plain = unescapeOnce({ text: text.slice(start, end), truncated: false });
   if (plain === undefined) return undefined;
   const toSource = (range: Range) => {
-    const source = sourceRange(plain, range, false);
+    const source = plain.toSource(range);
     return { start: start + source.start, end: start + source.end };
   };
   return { text: plain.text, toSource, isWrapped: (range) => isEncoded(range, toSource(range)) };
@@ -107,7 +107,7 @@ function decodedIn(text: string, range: Range): View[] {
 
 /** Letters that stood apart, closed up; two spaces are one between words. */
 function closedUp(text: string, { start, end }: Range): View {
-  const tracer = createTracer();
+  const tracer = new Tracer();
   for (let at = start; at < end; at++) {
     const char = text[at] ?? '';
     if (/[A-Za-z]/.test(char)) tracer.keep(char, at);
@@ -117,7 +117,7 @@ function closedUp(text: string, { start, end }: Range): View {
       while (text[at + 1] === ' ') at++;
     }
   }
-  return { ...tracer.finish(), isWrapped: always };
+  return { text: tracer.text, toSource: tracer.toSource, isWrapped: always };
 }
 
 /** Lines of one block, as mail and PEM break them, count as one run. */

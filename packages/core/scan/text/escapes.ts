@@ -1,5 +1,6 @@
 // The escapes that hide a character: how each is read.
 import type { Range, Scanned } from '../types.ts';
+import { type Traced, Tracer } from './traced-text.ts';
 
 export interface Escape {
   /** The character's number; of a byte, its value. */
@@ -113,11 +114,7 @@ function restIsPartOfEscape(text: string, at: number): boolean {
 // JavaScript's escapes, octal, percent-encoding and HTML's references are undone alike, since one
 // text may mix them; what is escaped twice takes two rounds.
 
-export interface UnescapedView {
-  readonly text: string;
-  /** The places of the units that were escapes, and what each was in the source. */
-  readonly places: readonly number[];
-  readonly sources: readonly Range[];
+export interface UnescapedView extends Traced {
   readonly sourceLength: number;
 }
 
@@ -148,57 +145,34 @@ function joined(text: string, first: Escape): Escape {
 
 /** The text with one level of escapes undone, or nothing when it has none. */
 export function unescapeOnce({ text, truncated }: Scanned): UnescapedView | undefined {
-  const places: number[] = [];
-  const sources: Range[] = [];
-  let out = '';
+  const tracer = new Tracer();
   let done = 0;
+  let until = text.length;
   for (let at = 0; at < text.length; at++) {
     if (!isIntroducer(text.charCodeAt(at))) continue;
     const read = readEscape(text, at);
     if (read === undefined) {
       if (!truncated || !restIsPartOfEscape(text, at)) continue;
       // What was cut in an escape must not stand between a value and the end.
-      const cut = { text: out + text.slice(done, at), places, sources };
-      return { ...cut, sourceLength: text.length };
+      until = at;
+      break;
     }
     const { point, end } = joined(text, read);
-    out += text.slice(done, at);
-    const units = String.fromCodePoint(point);
-    for (let unit = 0; unit < units.length; unit++) {
-      places.push(out.length + unit);
-      sources.push({ start: at, end });
-    }
-    out += units;
+    tracer.keep(text.slice(done, at), done);
+    tracer.replace(String.fromCodePoint(point), { start: at, end });
     done = end;
     at = end - 1;
   }
-  if (done === 0) return undefined;
-  return { text: out + text.slice(done), places, sources, sourceLength: text.length };
+  if (done === 0 && until === text.length) return undefined;
+  tracer.keep(text.slice(done, until), done);
+  return { text: tracer.text, toSource: tracer.toSource, sourceLength: text.length };
 }
 
 /** Where the range of a view stands in its source; what reaches the end of a cut text still does. */
-export function sourceRange(view: UnescapedView, { start, end }: Range, truncated: boolean): Range {
-  const isCut = truncated && end === view.text.length;
-  return {
-    start: sourceOf(view, start).start,
-    end: isCut ? view.sourceLength : sourceOf(view, end - 1).end,
-  };
-}
-
-function sourceOf({ places, sources }: UnescapedView, place: number): Range {
-  let low = 0;
-  let high = places.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((places[middle] ?? 0) <= place) low = middle + 1;
-    else high = middle;
-  }
-  const before = places[low - 1];
-  const source = sources[low - 1];
-  if (before === undefined || source === undefined) return { start: place, end: place + 1 };
-  if (before === place) return source;
-  const start = source.end + place - before - 1;
-  return { start, end: start + 1 };
+export function sourceRange(view: UnescapedView, range: Range, truncated: boolean): Range {
+  const { start, end } = view.toSource(range);
+  const isCut = truncated && range.end === view.text.length;
+  return { start, end: isCut ? view.sourceLength : end };
 }
 
 /** The text with all its escapes undone. */
