@@ -26,41 +26,30 @@ export interface Needle {
   readonly codesMin: number;
 }
 
-export interface Seeds {
-  /** The codes of all needles, with a break around each. */
-  readonly codes: Uint8Array;
-  /** For each code 1 where it is in a zone. */
-  readonly tells: Uint8Array;
-  /** For each seed: its codes in one number, where it ends, how many codes a piece must have. */
-  readonly keys: readonly number[];
-  readonly ends: readonly number[];
-  readonly leasts: readonly number[];
-  /** Whether all codes of a piece count, or only those in a zone. */
-  readonly wholes: readonly boolean[];
-  readonly shared: readonly boolean[];
+/** Six codes of a needle in one number. */
+interface Seed {
+  readonly key: number;
+  /** Where it ends in the codes of all needles. */
+  readonly end: number;
+  /** How many codes a piece must have. */
+  readonly least: number;
+  /** All codes of a piece count, not only those in a zone. */
+  readonly isWhole: boolean;
+  readonly shared: boolean;
+  /** Another seed of the same bucket. */
+  next: Seed | undefined;
 }
 
-interface SeedDraft {
+interface Sowing {
+  /** The codes of all needles, with a break around each; and for each code 1 where it is in a zone. */
   readonly codes: Uint8Array[];
   readonly tells: Uint8Array[];
-  readonly keys: number[];
-  readonly ends: number[];
-  readonly leasts: number[];
-  readonly wholes: boolean[];
-  readonly shared: boolean[];
+  readonly seeds: Seed[];
   readonly perKey: Map<number, number>;
   length: number;
 }
 
-interface Seed {
-  readonly key: number;
-  readonly end: number;
-  readonly least: number;
-  readonly isWhole: boolean;
-  readonly shared: boolean;
-}
-
-/** A needle on its way into the draft. */
+/** A needle as codes. */
 interface Sown extends Squeezed {
   readonly form: Form;
   /** The zone of each code, from 1 on. */
@@ -85,75 +74,33 @@ export function zoneMap(length: number, zones: readonly Range[]): Uint16Array {
   return map;
 }
 
-function sow(needles: readonly Needle[], alphabet: Alphabet): Seeds {
-  const draft: SeedDraft = {
-    codes: [BREAKS],
-    tells: [BREAKS],
-    keys: [],
-    ends: [],
-    leasts: [],
-    wholes: [],
-    shared: [],
-    perKey: new Map(),
-    length: 1,
-  };
-  for (const needle of needles) sowNeedle(draft, needle, alphabet);
-  const { keys, ends, leasts, wholes, shared, length } = draft;
-  const codes = joined(draft.codes, length);
-  return { codes, tells: joined(draft.tells, length), keys, ends, leasts, wholes, shared };
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
 /** Seeds the whole form at the beginning of its first run, and its zones all along. */
-function sowNeedle(draft: SeedDraft, { form, zones, codesMin }: Needle, alphabet: Alphabet): void {
+function sow(sowing: Sowing, { form, zones, codesMin }: Needle, alphabet: Alphabet): void {
   const squeezed = squeeze(alphabet, form.units);
   const { codes, placeOf } = squeezed;
   // Most values are one zone, and where each code comes from need not be asked.
   const isOne = zones.every((zone) => zone === 1);
-  const zoneOf = (at: number) => zones[form.originOf(placeOf(at))] ?? 0;
+  const zoneOf = isOne ? () => 1 : (at: number) => zones[form.originOf(placeOf(at))] ?? 0;
   const sown = { ...squeezed, form, zoneOf };
-  addWhole(draft, sown, codesMin);
-  const tells = new Uint8Array(codes.length);
-  if (isOne) tells.fill(1);
-  else if (zones.some(Boolean))
-    for (let at = 0; at < tells.length; at++) tells[at] = Number(zoneOf(at) > 0);
-  const least = leastIn(sown);
-  if (isOne && !squeezed.isBroken) addEverywhere(draft, sown, least);
-  else if (tells.includes(1)) addInZones(draft, sown, least);
-  draft.codes.push(codes, BREAKS);
-  draft.tells.push(tells, BREAKS);
-  draft.length += codes.length + 1;
+  sowWhole(sowing, sown, codesMin);
+  sowZones(sowing, sown);
+  sowing.codes.push(codes, BREAKS);
+  sowing.tells.push(
+    codes.map((_, at) => Number(zoneOf(at) > 0)),
+    BREAKS,
+  );
+  sowing.length += codes.length + 1;
 }
 
-function add(draft: SeedDraft, { key, end, least, isWhole, shared }: Seed): void {
-  draft.keys.push(key);
-  draft.ends.push(draft.length + end);
-  draft.leasts.push(least);
-  draft.wholes.push(isWhole);
-  draft.shared.push(shared);
-  draft.perKey.set(key, (draft.perKey.get(key) ?? 0) + 1);
+function add(sowing: Sowing, { codes, form }: Sown, seed: Omit<Seed, 'key' | 'shared' | 'next'>) {
+  const key = keyAt(codes, seed.end);
+  const end = sowing.length + seed.end;
+  sowing.seeds.push({ ...seed, key, end, shared: form.shared, next: undefined });
+  sowing.perKey.set(key, (sowing.perKey.get(key) ?? 0) + 1);
 }
 
-function isFull({ perKey }: SeedDraft, key: number): boolean {
-  return (perKey.get(key) ?? 0) >= SAME_KEY_MAX;
-}
-
-/** A seed where every one may stand, so close that `least` codes in a row hold one. */
-function addEverywhere(draft: SeedDraft, { codes, form }: Sown, least: number): void {
-  const { shared } = form;
-  for (let end = SEED_LENGTH - 1; end < codes.length; end += least - SEED_LENGTH + 1) {
-    const key = keyAt(codes, end);
-    if (!isFull(draft, key)) add(draft, { key, end, least, isWhole: false, shared });
-  }
+function isFull({ perKey }: Sowing, codes: Uint8Array, end: number): boolean {
+  return (perKey.get(keyAt(codes, end)) ?? 0) >= SAME_KEY_MAX;
 }
 
 function keyAt(codes: Uint8Array, end: number): number {
@@ -162,8 +109,10 @@ function keyAt(codes: Uint8Array, end: number): number {
   return key;
 }
 
-/** The same, in the zones only and never over a break. */
-function addInZones(draft: SeedDraft, { codes, form, zoneOf }: Sown, least: number): void {
+/** In each zone, but never over a break, seeds so close that `least` codes in a row hold one. */
+function sowZones(sowing: Sowing, sown: Sown): void {
+  const { codes, zoneOf } = sown;
+  const least = leastIn(sown);
   let [run, zone, next] = [0, 0, 0];
   for (let end = 0; end < codes.length; end++) {
     const here = codes[end] === BREAK ? 0 : zoneOf(end);
@@ -172,23 +121,22 @@ function addInZones(draft: SeedDraft, { codes, form, zoneOf }: Sown, least: numb
     if (run === SEED_LENGTH) next = end;
     if (run < SEED_LENGTH || end < next) continue;
     next = end + least - SEED_LENGTH + 1;
-    const key = keyAt(codes, end);
-    if (!isFull(draft, key)) add(draft, { key, end, least, isWhole: false, shared: form.shared });
+    if (!isFull(sowing, codes, end)) add(sowing, sown, { end, least, isWhole: false });
   }
 }
 
 /** At its beginning, since a cut text shows that; further on when too many begin alike. */
-function addWhole(draft: SeedDraft, { codes, form }: Sown, codesMin: number): void {
+function sowWhole(sowing: Sowing, sown: Sown, codesMin: number): void {
+  const { codes } = sown;
   const start = startOfRun(codes, codesMin);
   if (start === undefined) return;
   const broken = codes.indexOf(BREAK, start);
   const least = Math.min(WHOLE_MAX, (broken < 0 ? codes.length : broken) - start);
-  const { shared } = form;
   const first = start + SEED_LENGTH - 1;
   let end = first;
-  while (end < start + least - 1 && isFull(draft, keyAt(codes, end))) end++;
-  if (isFull(draft, keyAt(codes, end))) end = first;
-  add(draft, { key: keyAt(codes, end), end, least, isWhole: true, shared });
+  while (end < start + least - 1 && isFull(sowing, codes, end)) end++;
+  if (isFull(sowing, codes, end)) end = first;
+  add(sowing, sown, { end, least, isWhole: true });
 }
 
 /** Where the first run of so many codes begins. */
@@ -219,26 +167,20 @@ function leastIn({ codes, placeOf, form }: Sown): number {
 
 // Finds pieces of needles: where a seed stands in the text, as much of its needle as stands around it.
 
-export interface Finder {
-  /** What a pass over the text needs; `onPiece` gets each piece. */
-  readonly probe: (task: Scanned, onPiece: (piece: Range) => void) => Probe;
-}
+/** What a pass over a text needs; `onPiece` gets each piece. */
+export type Finder = (task: Scanned, onPiece: (piece: Range) => void) => Probe;
 
-interface Index extends Seeds {
+interface Index {
   readonly alphabet: Alphabet;
-  /** Set for each hash that a seed has. */
-  readonly marks: Uint8Array;
-  readonly mask: number;
-  /** The first seed of each bucket, and the next of the same bucket; -1 ends. */
-  readonly heads: Int32Array;
-  readonly nexts: Int32Array;
+  readonly codes: Uint8Array;
+  readonly tells: Uint8Array;
 }
 
 /** A seed that stands in the text with its last code at `at`. */
 interface Hit {
   readonly task: Scanned;
   readonly at: number;
-  readonly seed: number;
+  readonly seed: Seed;
   /** Before this place all is found already. */
   readonly doneTo: number;
 }
@@ -249,36 +191,57 @@ const HASH_BITS_MAX = 22;
 const MARKS_PER_SEED = 32;
 const BITS_PER_BUCKET = 3;
 
-function indexOf(seeds: Seeds, alphabet: Alphabet): Index {
-  const { keys } = seeds;
-  const wanted = Math.ceil(Math.log2(keys.length * MARKS_PER_SEED + 1));
+export function createFinder(needles: readonly Needle[], alphabet: Alphabet): Finder {
+  const sowing: Sowing = {
+    codes: [BREAKS],
+    tells: [BREAKS],
+    seeds: [],
+    perKey: new Map(),
+    length: 1,
+  };
+  for (const needle of needles) sow(sowing, needle, alphabet);
+  const { seeds, length } = sowing;
+  const wanted = Math.ceil(Math.log2(seeds.length * MARKS_PER_SEED + 1));
   const hashBits = Math.min(HASH_BITS_MAX, Math.max(HASH_BITS_MIN, wanted));
   const mask = (1 << hashBits) - 1;
   const marks = new Uint8Array(1 << hashBits);
-  const heads = new Int32Array(1 << (hashBits - BITS_PER_BUCKET)).fill(-1);
-  const nexts = new Int32Array(keys.length).fill(-1);
-  for (const [seed, key] of keys.entries()) {
-    const hash = hashOf(key, mask);
+  const buckets = new Map<number, Seed>();
+  for (const seed of seeds) {
+    const hash = hashOf(seed.key, mask);
     marks[hash] = 1;
-    const bucket = hash >>> BITS_PER_BUCKET;
-    nexts[seed] = heads[bucket] ?? -1;
-    heads[bucket] = seed;
+    seed.next = buckets.get(hash >>> BITS_PER_BUCKET);
+    buckets.set(hash >>> BITS_PER_BUCKET, seed);
   }
-  return { ...seeds, alphabet, marks, mask, heads, nexts };
+  const tables = { codes: alphabet.codes, marks, mask };
+  const index = {
+    alphabet,
+    codes: joined(sowing.codes, length),
+    tells: joined(sowing.tells, length),
+  };
+  return (task, onPiece) => {
+    let doneTo = 0;
+    const onSeed = (key: number, at: number) => {
+      if (at < doneTo) return;
+      let seed = buckets.get(hashOf(key, mask) >>> BITS_PER_BUCKET);
+      for (; seed !== undefined; seed = seed.next) {
+        const piece = seed.key === key ? pieceAt(index, { task, at, seed, doneTo }) : undefined;
+        if (piece === undefined) continue;
+        onPiece(piece);
+        doneTo = Math.max(doneTo, piece.end);
+      }
+    };
+    return { tables, onSeed };
+  };
 }
 
-export function createFinder(needles: readonly Needle[], alphabet: Alphabet): Finder {
-  const index = indexOf(sow(needles, alphabet), alphabet);
-  const tables = { codes: alphabet.codes, marks: index.marks, mask: index.mask };
-  return {
-    probe(task, onPiece) {
-      let doneTo = 0;
-      const onSeed = (key: number, at: number) => {
-        if (at >= doneTo) doneTo = hitsAt({ index, task, key, at, doneTo }, onPiece);
-      };
-      return { tables, onSeed };
-    },
-  };
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** A pass of its own, where every unit counts. */
@@ -291,69 +254,36 @@ export function scanUnits(text: string, { tables, onSeed }: Probe): void {
   }
 }
 
-interface SeedCandidate {
-  readonly index: Index;
-  readonly task: Scanned;
-  readonly key: number;
-  readonly at: number;
-  readonly doneTo: number;
-}
-
-/** Tries every seed with this key; returns the end of what is found so far. */
-function hitsAt(candidate: SeedCandidate, onPiece: (piece: Range) => void): number {
-  const { index, task, key, at } = candidate;
-  let { doneTo } = candidate;
-  const bucket = hashOf(key, index.mask) >>> BITS_PER_BUCKET;
-  for (let seed = index.heads[bucket] ?? -1; seed >= 0; seed = index.nexts[seed] ?? -1) {
-    if (index.keys[seed] !== key) continue;
-    const piece = pieceAt(index, { task, at, seed, doneTo });
-    if (piece === undefined) continue;
-    onPiece(piece);
-    doneTo = Math.max(doneTo, piece.end);
-  }
-  return doneTo;
-}
-
 /** The longest piece around a seed, where enough of it tells or the text was cut in it. */
 function pieceAt(index: Index, hit: Hit): Range | undefined {
   const { task, at, seed } = hit;
-  const least = index.leasts[seed] ?? 0;
-  const back = walkBack(index, hit, least);
+  const { least } = seed;
+  const back = walkBack(index, hit);
   if (back.count < SEED_LENGTH) return undefined;
   const { text, truncated } = task;
   const { alphabet, codes } = index;
   let { telling } = back;
   let end = at + 1;
-  let needle = (index.ends[seed] ?? 0) + 1;
+  let needle = seed.end + 1;
   let place = placeFrom(alphabet, text, end);
   for (; place < text.length; needle++) {
     const code = codes[needle] ?? BREAK;
     if (code === BREAK || codeAt(alphabet, text, place) !== code) break;
-    if (isTelling(index, seed, needle)) telling++;
+    if (seed.isWhole || index.tells[needle] === 1) telling++;
     end = place + 1;
     place = placeFrom(alphabet, text, end);
   }
   const isCut = truncated && place >= text.length && codes[needle] !== BREAK;
   if (telling < least && !isCut) return undefined;
   const piece = { start: back.start, end: isCut ? text.length : end };
-  return index.shared[seed] === true ? withNeighbours(alphabet, text, piece) : piece;
-}
-
-function isTelling(index: Index, seed: number, needle: number): boolean {
-  return index.wholes[seed] === true || index.tells[needle] === 1;
-}
-
-interface Walked {
-  readonly start: number;
-  readonly count: number;
-  readonly telling: number;
+  return seed.shared ? withNeighbours(alphabet, text, piece) : piece;
 }
 
 /** How far the needle reaches to the left of the seed's end; at once back over what is found. */
-function walkBack(index: Index, hit: Hit, least: number): Walked {
-  const { alphabet, codes, ends } = index;
+function walkBack({ alphabet, codes, tells }: Index, hit: Hit) {
   const { text } = hit.task;
-  let needle = ends[hit.seed] ?? 0;
+  const { isWhole, least } = hit.seed;
+  let needle = hit.seed.end;
   let count = 0;
   let telling = 0;
   let start = hit.at;
@@ -361,7 +291,7 @@ function walkBack(index: Index, hit: Hit, least: number): Walked {
     const code = codes[needle] ?? BREAK;
     if (code === BREAK || codeAt(alphabet, text, place) !== code) break;
     count++;
-    if (isTelling(index, hit.seed, needle)) telling++;
+    if (isWhole || tells[needle] === 1) telling++;
     start = place;
     if (telling >= least && place < hit.doneTo) break;
     place = placeTo(alphabet, text, place - 1);

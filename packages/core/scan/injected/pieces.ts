@@ -85,7 +85,7 @@ export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearc
   // Built when the first text comes: a start-up should not wait for it.
   const finders = () => (made ??= findersOf(values));
   return {
-    probe: (task, onPiece) => finders().letters.probe(task, onPiece),
+    probe: (task, onPiece) => finders().letters(task, onPiece),
     findHidden(task, hiding, onPiece) {
       const { apart, letters, units } = finders();
       const { truncated } = task;
@@ -99,7 +99,7 @@ export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearc
         views.push(view);
         ({ text } = view);
         const inner = { text, truncated };
-        const { hasEscapes, isAscii } = scanView(inner, letters.probe(inner, mapped), mapped);
+        const { hasEscapes, isAscii } = scanView(inner, letters(inner, mapped), mapped);
         apart.find(inner, isAscii, mapped);
         mayHide = scanSigns(units, inner, mapped) || hasEscapes;
       }
@@ -110,7 +110,7 @@ export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearc
 /** In values with many signs every backslash counts. */
 function scanSigns(units: Finder | undefined, task: Scanned, onPiece: OnRange): boolean {
   if (units === undefined) return false;
-  scanUnits(task.text, units.probe(task, onPiece));
+  scanUnits(task.text, units(task, onPiece));
   return task.text.includes('\\');
 }
 

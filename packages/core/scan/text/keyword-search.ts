@@ -256,8 +256,6 @@ export interface Squeezed {
   readonly codes: Uint8Array;
   /** Where each code's unit stands. */
   readonly placeOf: (at: number) => number;
-  /** Whether some codes end pieces. */
-  readonly isBroken: boolean;
 }
 
 /** Ends a piece. */
@@ -332,7 +330,6 @@ export function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed
   let places: Int32Array | undefined;
   let count = 0;
   let before = 0;
-  let isBroken = false;
   for (let at = 0; at < units.length; at++) {
     const unit = units[at] ?? 0;
     const code = codes[unit & 0xff] ?? SKIP;
@@ -342,10 +339,9 @@ export function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed
       places ??= Int32Array.from({ length: units.length }, (_, place) => place);
       continue;
     }
-    if (code === BREAK) isBroken = true;
     if (places !== undefined) places[count] = at;
     kept[count++] = code;
   }
   const placeOf = (at: number) => (places === undefined ? at : (places[at] ?? 0));
-  return { codes: kept.subarray(0, count), placeOf, isBroken };
+  return { codes: kept.subarray(0, count), placeOf };
 }
