@@ -14,11 +14,9 @@ export interface SetApartSearch {
 /** The letters and digits of a text, in lower case, and where each comes from. */
 interface FoldedLetters {
   readonly letters: string;
-  readonly places: Int32Array;
-  /** How many units each takes. */
-  readonly widths: Uint8Array;
-  /** How many other characters stand before each, up to 255. */
-  readonly gaps: Uint8Array;
+  readonly places: readonly number[];
+  /** How many other characters stand before each. */
+  readonly gaps: readonly number[];
 }
 
 interface ApartValue {
@@ -35,7 +33,6 @@ const LETTERS_MIN = 6;
 /** A value is taken for found after so many letters, which bounds the work on hostile text. */
 const LETTERS_MAX = 64;
 const ANCHOR = 6;
-const GAP_MAX = 255;
 const BACKSLASH = 0x5c;
 /** Between the digits of one number, and of one that is so short that others hold it by chance. */
 const NUMBER_GAP_MAX = 3;
@@ -96,7 +93,7 @@ function rangeOf(
   { letters, kind, at }: ApartValue & { readonly at: number },
 ): Range | undefined {
   if (!reading.letters.startsWith(letters, at)) return undefined;
-  const { places, gaps, widths } = reading;
+  const { places, gaps } = reading;
   const last = at + letters.length - 1;
   const gapMax = letters.length < SHORT_NUMBER ? SHORT_NUMBER_GAP_MAX : NUMBER_GAP_MAX;
   let disguised = 0;
@@ -106,7 +103,9 @@ function rangeOf(
     if (gap > 0 || text.charCodeAt(places[index] ?? 0) >= 0x80) disguised++;
   }
   if (kind === 'words' && disguised * 3 < (letters.length - 1) * 2) return undefined;
-  return { start: places[at] ?? 0, end: (places[last] ?? 0) + (widths[last] ?? 1) };
+  const end = places[last] ?? 0;
+  const isPair = (text.codePointAt(end) ?? 0) > 0xffff;
+  return { start: places[at] ?? 0, end: end + (isPair ? 2 : 1) };
 }
 
 /** Whether six letters or digits in a row each stand alone. */
@@ -134,31 +133,42 @@ function asciiCode(unit: number): number {
 
 /** One pass over the text; how a character folds is looked up once. */
 function readingOf(text: string, hasEscapes: boolean): FoldedLetters {
-  const draft = new LettersDraft(text.length);
-  for (let at = 0; at < text.length; ) {
+  const codes: number[] = [];
+  const places: number[] = [];
+  const gaps: number[] = [];
+  let gap = 0;
+  const add = (code: number, at: number) => {
+    if (code === PASSED) {
+      gap++;
+      return;
+    }
+    codes.push(code);
+    places.push(at);
+    gaps.push(gap);
+    gap = 0;
+  };
+  for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (hasEscapes && unit === BACKSLASH && isEscapeLetter(text.charCodeAt(at + 1))) {
-      draft.pass();
-      at += 2;
+      add(PASSED, at);
+      at++;
       continue;
     }
     const code = unit < 0x80 ? asciiCode(unit) : codeOf(unit);
     if (code !== SEVERAL) {
-      if (code === PASSED) draft.pass();
-      else draft.add(code, at, 1);
-      at++;
+      add(code, at);
       continue;
     }
     const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
-    for (const letter of foldChar(char)) {
-      const one = asciiCode(letter.charCodeAt(0));
-      if (one === PASSED) draft.pass();
-      else draft.add(one, at, char.length);
-    }
-    if (foldChar(char) === '') draft.pass();
-    at += char.length;
+    // Where nothing is left of it, something stood there all the same.
+    for (const letter of foldChar(char) || ' ') add(asciiCode(letter.charCodeAt(0)), at);
+    at += char.length - 1;
   }
-  return draft.reading();
+  let letters = '';
+  for (let at = 0; at < codes.length; at += CHUNK) {
+    letters += String.fromCharCode(...codes.slice(at, at + CHUNK));
+  }
+  return { letters, places, gaps };
 }
 
 /** How a unit beyond ASCII folds; a half of a pair is looked at with its other half. */
@@ -173,57 +183,4 @@ function codeOf(unit: number): number {
   const found = letters.length > 1 ? SEVERAL : (letters[0] ?? PASSED);
   known[unit] = found;
   return found;
-}
-
-/** A reading that grows: some characters fold to more than one letter. */
-class LettersDraft {
-  private codes: Uint8Array;
-  private places: Int32Array;
-  private widths: Uint8Array;
-  private gaps: Uint8Array;
-  private count = 0;
-  private passed = 0;
-
-  constructor(length: number) {
-    this.codes = new Uint8Array(length);
-    this.places = new Int32Array(length);
-    this.widths = new Uint8Array(length);
-    this.gaps = new Uint8Array(length);
-  }
-
-  /** Something that is no letter. */
-  pass(): void {
-    if (this.passed < GAP_MAX) this.passed++;
-  }
-
-  add(code: number, at: number, width: number): void {
-    if (this.count >= this.codes.length) this.grow();
-    this.codes[this.count] = code;
-    this.places[this.count] = at;
-    this.widths[this.count] = width;
-    this.gaps[this.count] = this.passed;
-    this.passed = 0;
-    this.count++;
-  }
-
-  private grow(): void {
-    const length = 2 * this.count + 1;
-    const [codes, widths, gaps] = [this.codes, this.widths, this.gaps].map((old) => {
-      const wider = new Uint8Array(length);
-      wider.set(old);
-      return wider;
-    });
-    const places = new Int32Array(length);
-    places.set(this.places);
-    Object.assign(this, { codes, widths, gaps, places });
-  }
-
-  reading(): FoldedLetters {
-    const { codes, places, widths, gaps, count } = this;
-    let letters = '';
-    for (let at = 0; at < count; at += CHUNK) {
-      letters += String.fromCharCode(...codes.subarray(at, Math.min(count, at + CHUNK)));
-    }
-    return { letters, places, widths, gaps };
-  }
 }
