@@ -10,14 +10,11 @@ import {
   loadConfig,
   userHome,
 } from '@subluminal/plane/config';
-import { sha256 } from '@subluminal/plane/crypto';
-import { fileProblem } from '@subluminal/plane/os';
 import {
   type PolicySource,
   type PolicySources,
   policySources,
   sourceWarnings,
-  untrustedAlone,
 } from '@subluminal/plane/policy';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
@@ -102,43 +99,21 @@ export async function findSnapshot(
   FoundSnapshot | { readonly kind: 'none'; readonly warnings: readonly string[] } | Failure
 > {
   const found = sourcesHere(settings, wish);
-  const [first, second] = found.sources.map((source) => {
-    return { ...source, isUntrusted: source.role === 'untrusted' };
-  });
+  const [first, second] = found.sources;
   const warnings = sourceWarnings(found);
   if (first === undefined) return { kind: 'none', warnings };
-  // Only who has a policy pays for what reads it.
-  const { loadPolicy, loadTightened } = await import('../policy/load-policy.ts');
-  const { profile } = settings.config;
-  const options = { io, profile, isRegular: true };
-  const loaded = await (second === undefined
-    ? loadPolicy(first, options)
-    : loadTightened(first, second, options));
+  // A command without a policy does not load what reads one.
+  const { loadInForce } = await import('../policy/load-policy.ts');
+  const loaded = await loadInForce([first, second], settings.config.profile, io);
   if (isFailure(loaded)) return loaded;
-  for (const { path } of found.sources) {
-    const unsafe = unsafePolicy(path);
-    if (unsafe !== undefined && profile === 'production') return unsafe;
-    if (unsafe !== undefined) reportFailure(unsafe, io, false);
-  }
-  const isAlone = second === undefined && first.isUntrusted;
-  const snapshot = isAlone
-    ? await untrustedAlone(loaded.snapshot, { sha256, profile })
-    : loaded.snapshot;
+  if (loaded.warning !== undefined) reportFailure(loaded.warning, io, false);
   const project = found.sources.find(({ role }) => role === 'trusted' || role === 'untrusted');
   return {
     kind: 'found',
     path: resolve(first.path),
-    snapshot,
+    snapshot: loaded.snapshot,
     sources: found.sources.map((source) => ({ ...source, path: resolve(source.path) })),
     projectPath: project && resolve(project.path),
     warnings,
   };
-}
-
-export function unsafePolicy(file: string): Failure | undefined {
-  const problem = fileProblem(file);
-  if (problem === undefined) return undefined;
-  const { path, why, fix } = problem;
-  const message = `${path} ${why}, so others may decide what the policy ${file} says.`;
-  return failure('SUB_FILE_UNSAFE', message, `${fix}.`);
 }

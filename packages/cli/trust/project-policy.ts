@@ -12,10 +12,9 @@ import {
   projectOfPolicy,
   userHome,
 } from '@subluminal/plane/config';
-import { policySources } from '@subluminal/plane/policy';
+import { policySources, unsafePolicy } from '@subluminal/plane/policy';
 import { badUsage } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
-import { unsafePolicy } from '../run/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
 

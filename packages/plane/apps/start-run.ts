@@ -128,7 +128,7 @@ export async function startRun(options: RunOptions): Promise<RunResult> {
 async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
   if (snapshot !== null) return snapshot;
   const loaded = await loadPolicy([], config.profile);
-  if (!loaded.ok) throw new Error(loaded.message);
+  if (isFailure(loaded)) throw new Error(loaded.message);
   return loaded.snapshot;
 }
 

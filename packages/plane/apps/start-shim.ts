@@ -27,6 +27,7 @@ import {
 } from '../stores/config/index.ts';
 import { type Identified, identify } from '../stores/identity/index.ts';
 import { hasPolicy } from '../stores/policy/untrusted-alone.ts';
+import { policyFailureText } from '../stores/policy/watch-policy.ts';
 import { withAgentFile } from '../stores/runs/agent-file.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from '../stores/runs/env-vars.ts';
 import {
@@ -137,7 +138,7 @@ async function gatherWith(
   const { profile } = config;
   const heard = warningsLater();
   const policy = await startPolicy(options, loaded, heard.warn);
-  if (!policy.ok) return [...heard.texts, policy.message].join('\n');
+  if (isFailure(policy)) return [...heard.texts, policyFailureText(policy)].join('\n');
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
   const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());

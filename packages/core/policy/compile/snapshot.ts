@@ -193,6 +193,9 @@ export function compileTightened(
  * The bundle of an untrusted policy, without what only a trusted one may say: fields by which a policy
  * switches off built-in protection.
  */
-export function withoutTrustedFields({ self_protection: _onlyTrusted, ...rest }: Bundle): Bundle {
+export function withoutTrustedFields<B extends Bundle>({
+  self_protection: _onlyTrusted,
+  ...rest
+}: B): Omit<B, 'self_protection'> {
   return rest;
 }

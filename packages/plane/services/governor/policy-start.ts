@@ -1,14 +1,15 @@
 // The policy that a shim begins with, and the files that it was made from.
+import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { type LoadResult, userHome } from '../../stores/config/index.ts';
-import type { LoadedPolicy } from '../../stores/policy/policy-file.ts';
+import type { LoadedPolicy, PolicyFailure } from '../../stores/policy/policy-file.ts';
 import {
   type PolicySource,
   policySources,
   sourcesOfRun,
   sourceWarnings,
 } from '../../stores/policy/sources.ts';
-import { loadPolicy, markOf } from '../../stores/policy/watch-policy.ts';
+import { loadPolicy, markOf, policyFailureText } from '../../stores/policy/watch-policy.ts';
 import {
   POLICY_COPY_HASH_VAR,
   POLICY_COPY_VAR,
@@ -28,26 +29,24 @@ type StartConfig = Extract<LoadResult, { readonly ok: true }>;
 type WarnUser = (text: string) => void;
 
 export interface StartedPolicy {
-  readonly ok: true;
+  readonly kind: 'started';
   readonly snapshot: Snapshot;
   readonly files: PolicyFiles;
 }
-
-type StartPolicy = StartedPolicy | { readonly ok: false; readonly message: string };
 
 export async function startPolicy(
   start: PolicyStart,
   loaded: StartConfig,
   warn: WarnUser,
-): Promise<StartPolicy> {
+): Promise<StartedPolicy | PolicyFailure> {
   const sources = sourcesOf(start, loaded, warn);
   const mark = markOf(sources);
   const policy = await policyOf(start, loaded, { sources, warn });
-  if (!policy.ok) return policy;
+  if (isFailure(policy)) return policy;
   const { snapshot, hashes } = policy;
   const loosening = 'loosening' in policy ? policy.loosening : undefined;
   const files = { sources, home: loaded.paths.home, mark, hashes, loosening };
-  return { ok: true, snapshot, files };
+  return { kind: 'started', snapshot, files };
 }
 
 /** A run keeps the policy that it began with; an entry that names another one has that. */
@@ -55,7 +54,7 @@ async function policyOf(
   { env, flags }: PolicyStart,
   { config, paths }: StartConfig,
   { sources, warn }: { readonly sources: readonly PolicySource[]; readonly warn: WarnUser },
-): Promise<LoadedPolicy | LoadedRunPolicy> {
+): Promise<LoadedPolicy | LoadedRunPolicy | Failure> {
   const { profile, 'policy.reload': reload } = config;
   const copyPath = env[POLICY_COPY_VAR];
   if (!copyPath) return warned(loadPolicy(sources, profile), warn);
@@ -74,9 +73,13 @@ async function policyOf(
 }
 
 /** Tells what production would have refused. */
-async function warned(loading: Promise<LoadedPolicy>, warn: WarnUser): Promise<LoadedPolicy> {
+async function warned(
+  loading: Promise<LoadedPolicy | PolicyFailure>,
+  warn: WarnUser,
+): Promise<LoadedPolicy | PolicyFailure> {
   const loaded = await loading;
-  if (loaded.ok && loaded.warning !== undefined) warn(loaded.warning);
+  const warning = isFailure(loaded) ? undefined : loaded.warning;
+  if (warning !== undefined) warn(policyFailureText(warning));
   return loaded;
 }
 

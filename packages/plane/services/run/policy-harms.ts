@@ -2,12 +2,12 @@
 // written and waits for the next start. Either way somebody may have freed the agent, or tried to; who
 // breaks or removes it may have, too.
 import { existsSync } from 'node:fs';
-import { parseAs, SNAPSHOT_FILE, type SnapshotDocument } from '@subluminal/contracts';
+import { isFailure, parseAs, SNAPSHOT_FILE, type SnapshotDocument } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { firstLoosening } from '../../stores/policy/first-loosening.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
-import { loadPolicy, sourcesNow } from '../../stores/policy/watch-policy.ts';
+import { loadPolicy, policyFailureText, sourcesNow } from '../../stores/policy/watch-policy.ts';
 import type { RunPolicyLoad, RunRecord } from './account.ts';
 import type { PolicyHarm, RunOptions } from './options.ts';
 
@@ -78,10 +78,10 @@ async function writtenNow({ options, snapshot }: HarmOptions): Promise<readonly 
   if (policySources.length === 0) return [];
   const sources = sourcesNow(policySources, paths.home);
   const loaded = await loadPolicy(sources, config.profile);
-  if (!loaded.ok) {
+  if (isFailure(loaded)) {
     const unusable = await Promise.all(sources.map((one) => unusableNow(one, config.profile)));
     const found = unusable.filter((one) => one !== undefined);
-    return found.length > 0 ? found : [brokenBy(wordsFor(sources), loaded.message)];
+    return found.length > 0 ? found : [brokenBy(wordsFor(sources), policyFailureText(loaded))];
   }
   const found = firstLoosening(snapshot, loaded.snapshot);
   if (found === undefined) return [];
@@ -102,7 +102,7 @@ async function unusableNow(
   const { path } = source;
   if (!existsSync(path)) return { kind: 'removed', text: `${path} was removed during the run.` };
   const loaded = await loadPolicy([source], profile);
-  return loaded.ok ? undefined : brokenBy(path, loaded.message);
+  return isFailure(loaded) ? brokenBy(path, policyFailureText(loaded)) : undefined;
 }
 
 function brokenBy(where: string, why: string): PolicyHarm {

@@ -1,5 +1,4 @@
 export type { PolicyRole, PolicySource, PolicySources, SourceOptions } from './sources.ts';
-export { policySources, projectSource, sourceWarnings } from './sources.ts';
+export { policySources, projectSource, sourceWarnings, unsafePolicy } from './sources.ts';
 export type { TrustEntry } from './trust-store.ts';
 export { isTrusted, openTrust, revokeTrust, trustPolicy } from './trust-store.ts';
-export { untrustedAlone } from './untrusted-alone.ts';

@@ -1,135 +1,138 @@
 // A policy from disk, as written or as compiled. Loaded only when there is one: a shim that only
 // observes pays for neither YAML nor CEL.
-import { isFailure, type Profile } from '@subluminal/contracts';
+import {
+  type Failure,
+  failure,
+  isFailure,
+  isObject,
+  type Profile,
+  tableFailure,
+} from '@subluminal/contracts';
+import { canonicalize } from '@subluminal/core/json';
 import {
   type CompileOptions,
   compileBundle,
   compileDocument,
   compileTightened,
-  formatProblem,
-  normalizeBundle,
   openSnapshot,
   POLICY_FILE_BYTES_MAX,
+  type Problem,
   parseWithEngines,
   type Snapshot,
   withoutTrustedFields,
 } from '@subluminal/core/policy';
-import { harmless } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
-import { type FileProblem, fileProblem, readRegularFile } from '../../os/index.ts';
-import type { PolicySource } from './sources.ts';
+import { errorText, readRegularFile } from '../../os/index.ts';
+import { type PolicySource, unsafePolicy } from './sources.ts';
 import { untrustedAlone } from './untrusted-alone.ts';
 
-export type LoadedPolicy =
-  | {
-      readonly ok: true;
-      readonly snapshot: Snapshot;
-      /** Of the content of each file that it was made of. */
-      readonly hashes: readonly string[];
-      /** In development: why production would not take the file. */
-      readonly warning?: string;
+export interface LoadedPolicy {
+  readonly kind: 'loaded';
+  readonly snapshot: Snapshot;
+  /** Of the content of each file that it was made of. */
+  readonly hashes: readonly string[];
+  /** In development: why production would not take a file. */
+  readonly warning?: Failure | undefined;
+}
+
+export interface PolicyFailure extends Failure {
+  /** What is wrong with a bundle, each with its place. */
+  readonly problems?: readonly Problem[];
+}
+
+interface PolicyText {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** One byte more than a bundle may have, so that the parser says what is wrong, with a position. */
+export const BUNDLE_BYTES_MAX = 1_048_577;
+
+/** Loads the policy of one source, or of a first one that a second one tightens. */
+export async function loadSources(
+  sources: readonly [PolicySource, (PolicySource | undefined)?],
+  profile: Profile,
+): Promise<LoadedPolicy | PolicyFailure> {
+  const [user, project] = sources;
+  const options = { sha256, profile };
+  try {
+    const first = await loadSource(user, options);
+    if (isFailure(first)) return first;
+    if (project === undefined) {
+      const isUntrusted = user.role === 'untrusted';
+      const snapshot = isUntrusted ? await untrustedAlone(first.snapshot, options) : first.snapshot;
+      return { ...first, snapshot };
     }
-  | { readonly ok: false; readonly message: string };
+    const second = await loadSource({ ...project, role: 'untrusted' }, options);
+    if (isFailure(second)) return second;
+    const documents = [first.snapshot.document, second.snapshot.document] as const;
+    const held = documents.findIndex(({ tightened_by }) => tightened_by !== undefined);
+    if (held >= 0) {
+      const message = `${sources[held]?.path} holds two policies already.`;
+      return failure('SUB_SNAPSHOT_FORMAT', message, 'Name it with --policy.');
+    }
+    const snapshot = await compileTightened(...documents, options);
+    const hashes = [...first.hashes, ...second.hashes];
+    return { kind: 'loaded', snapshot, hashes, warning: first.warning ?? second.warning };
+  } catch (cause) {
+    return tableFailure('SUB_INTERNAL', `${user.path}: ${errorText(cause)}.`);
+  }
+}
 
-const PROBLEMS_SHOWN_MAX = 5;
-const CODE = '[SUB_FILE_READ]';
-
-/** Reads a bundle or a snapshot file; the message of a failure says where and how to mend it. */
-async function readPolicy(source: PolicySource, profile: Profile): Promise<LoadedPolicy> {
+async function loadSource(
+  source: PolicySource,
+  options: CompileOptions,
+): Promise<LoadedPolicy | PolicyFailure> {
   const { path, role } = source;
   const bytes = source.bytes ?? bytesOf(path);
-  if (typeof bytes === 'string') return refused(bytes);
-  const unsafe = fileProblem(path);
-  const warning = unsafe === undefined ? undefined : unsafeWords(path, unsafe);
-  if (warning !== undefined && profile === 'production') return refused(warning);
-  const told = { hashes: [sha256Bytes(bytes)], ...(warning !== undefined && { warning }) };
-  try {
-    const options = { sha256, profile };
-    const sealed = snapshotIn(bytes);
-    if (sealed !== undefined) {
-      const snapshot = await openSnapshot(sealed, options);
-      if (isFailure(snapshot)) return refused(`${path}: ${snapshot.message} [${snapshot.code}]`);
-      if (role !== 'untrusted') return { ok: true, snapshot, ...told };
-      return { ok: true, snapshot: await untrustedSnapshot(snapshot, options), ...told };
-    }
-    const parsed = await parseWithEngines({ file: path, bytes });
-    if (parsed.ok) {
-      const bundle = role === 'untrusted' ? withoutTrustedFields(parsed.bundle) : parsed.bundle;
-      return { ok: true, snapshot: await compileBundle(bundle, options), ...told };
-    }
-    const shown = parsed.problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
-    const rest = parsed.problems.length - shown.length;
-    return refused([...shown, ...(rest > 0 ? [`… and ${rest} more.`] : [])].join('\n'));
-  } catch (cause) {
-    return refused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
+  if (isFailure(bytes)) return bytes;
+  const warning = unsafePolicy(path);
+  if (warning !== undefined && options.profile === 'production') return warning;
+  const snapshot = await compilePolicy({ name: path, bytes }, options);
+  if (isFailure(snapshot)) return snapshot;
+  const isFree = role === 'untrusted' && snapshot.document.self_protection !== undefined;
+  const held = isFree
+    ? await compileDocument(withoutTrustedFields(snapshot.document), options)
+    : snapshot;
+  return { kind: 'loaded', snapshot: held, hashes: [sha256Bytes(bytes)], warning };
 }
 
-/** A policy that holds alone. */
-export async function readAlone(source: PolicySource, profile: Profile): Promise<LoadedPolicy> {
-  const loaded = await readPolicy(source, profile);
-  if (!loaded.ok || source.role !== 'untrusted') return loaded;
-  return { ...loaded, snapshot: await untrustedAlone(loaded.snapshot, { sha256, profile }) };
-}
-
-/** A policy of the user, tightened by one of a project that is not trusted. */
-export async function readTightened(
-  user: PolicySource,
-  project: PolicySource,
-  profile: Profile,
-): Promise<LoadedPolicy> {
-  const [first, second] = await Promise.all([
-    readPolicy(user, profile),
-    readPolicy({ ...project, role: 'untrusted' }, profile),
-  ]);
-  if (!first.ok) return first;
-  if (!second.ok) return second;
-  const documents = [first.snapshot.document, second.snapshot.document] as const;
-  const held = documents.findIndex(({ tightened_by }) => tightened_by !== undefined);
-  if (held >= 0) {
-    const path = held === 0 ? user.path : project.path;
-    return refused(
-      `${path} holds two policies already. Name it with --policy. [SUB_SNAPSHOT_FORMAT]`,
-    );
-  }
-  const snapshot = await compileTightened(...documents, { sha256, profile });
-  const warning = first.warning ?? second.warning;
-  const hashes = [...first.hashes, ...second.hashes];
-  return { ok: true, snapshot, hashes, ...(warning !== undefined && { warning }) };
-}
-
-/** A text says why it cannot be read. */
-function bytesOf(path: string): Buffer | string {
+function bytesOf(path: string): Buffer | Failure {
   const read = readRegularFile(path, { bytesMax: POLICY_FILE_BYTES_MAX });
-  if (read.kind === 'missing') return `${path} does not exist. Check the path. ${CODE}`;
-  return read.kind === 'read' ? read.bytes : `${path} ${read.why}. ${read.fix} ${CODE}`;
+  if (read.kind === 'read') return read.bytes;
+  return read.kind === 'missing'
+    ? failure('SUB_FILE_READ', `${path} does not exist.`, 'Check the path.')
+    : failure('SUB_FILE_READ', `${path} ${read.why}.`, read.fix);
 }
 
-function unsafeWords(file: string, { path, why, fix }: FileProblem): string {
-  return `${path} ${why}, so others may decide what the policy ${file} says. ${fix} [SUB_FILE_UNSAFE]`;
-}
-
-/** As its bundle would be compiled without what only a trusted policy may say. */
-function untrustedSnapshot({ document }: Snapshot, options: CompileOptions): Promise<Snapshot> {
-  const { format: _known, tightened_by, ...bundle } = document;
-  const first = normalizeBundle(withoutTrustedFields(bundle));
-  return tightened_by === undefined
-    ? compileDocument(first, options)
-    : compileTightened(first, tightened_by, options);
-}
-
-/** A snapshot file is JSON with a snapshot in it; everything else is a bundle. */
-function snapshotIn(bytes: Buffer): unknown {
-  if (bytes[0] !== 0x7b) return undefined;
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    const isSnapshot = typeof value === 'object' && value !== null && 'snapshot' in value;
-    return isSnapshot ? value : undefined;
-  } catch {
-    return undefined;
+/** Compiles a bundle, or opens a snapshot. */
+export async function compilePolicy(
+  { name, bytes }: PolicyText,
+  options: CompileOptions,
+): Promise<Snapshot | PolicyFailure> {
+  const sealed = snapshotIn(bytes);
+  if (sealed !== undefined) {
+    const opened = await openSnapshot(sealed, options);
+    if (!isFailure(opened)) return opened;
+    return { ...opened, message: `${name} is no valid snapshot: ${opened.message}.` };
   }
+  const source = { file: name, bytes: bytes.subarray(0, BUNDLE_BYTES_MAX) };
+  const parsed = await parseWithEngines(source);
+  if (parsed.ok) return compileBundle(parsed.bundle, options);
+  const { problems } = parsed;
+  const [count, fix] =
+    problems.length === 1
+      ? ['1 error', 'Correct it first.']
+      : [`${problems.length} errors`, 'Correct them first.'];
+  const code = problems[0]?.code ?? 'SUB_BUNDLE_SYNTAX';
+  return { ...failure(code, `${name} has ${count}.`, fix), problems };
 }
 
-function refused(message: string): LoadedPolicy {
-  return { ok: false, message: message.split('\n').map(harmless).join('\n') };
+/** A snapshot is JSON, without a key twice, that holds a snapshot; everything else is a bundle. */
+function snapshotIn(bytes: Uint8Array): unknown {
+  const text = new TextDecoder().decode(bytes);
+  const canonical = text.trimStart().startsWith('{') ? canonicalize(text) : undefined;
+  if (canonical?.ok !== true) return undefined;
+  const value: unknown = JSON.parse(canonical.canonical);
+  return isObject(value) && ('snapshot' in value || 'policy_hash' in value) ? value : undefined;
 }

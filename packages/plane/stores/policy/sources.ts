@@ -1,8 +1,8 @@
 // The files that the policy in force is made of, and what each of them may do.
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { POLICY_FILE_BYTES_MAX } from '@subluminal/core/policy';
 import { sha256Bytes } from '../../os/crypto/index.ts';
-import { readRegularFile } from '../../os/index.ts';
+import { fileProblem, readRegularFile } from '../../os/index.ts';
 import { findPolicies, type IgnoredPolicy } from '../config/index.ts';
 import { isTrusted, openTrust } from './trust-store.ts';
 
@@ -103,4 +103,13 @@ export function sourceWarnings({
     warnings.push(`${ignored.path} is not used: ${ignored.why}. To use it, ${ignored.fix}`);
   }
   return warnings;
+}
+
+/** Why others may decide what the policy says. */
+export function unsafePolicy(file: string): Failure | undefined {
+  const problem = fileProblem(file);
+  if (problem === undefined) return undefined;
+  const { path, why, fix } = problem;
+  const message = `${path} ${why}, so others may decide what the policy ${file} says.`;
+  return failure('SUB_FILE_UNSAFE', message, `${fix}.`);
 }

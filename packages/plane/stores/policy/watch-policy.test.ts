@@ -1,6 +1,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { expect, onTestFinished, test } from 'vitest';
 import { hasPolicy } from './untrusted-alone.ts';
 import { loadPolicy, markOf, mayLoosen, watchPolicy } from './watch-policy.ts';
@@ -63,7 +64,7 @@ test('two policies are loaded as one that the second tightens', async () => {
     ],
     'production',
   );
-  if (!loaded.ok) throw new Error(loaded.message);
+  if (isFailure(loaded)) throw new Error(loaded.message);
   expect(loaded.snapshot.document).toMatchObject({ version: '1', tightened_by: { version: '7' } });
   expect(loaded.hashes).toHaveLength(2);
 });
@@ -78,13 +79,13 @@ test('a broken second policy is an error, not a policy less', async () => {
     ],
     'production',
   );
-  expect(loaded).toMatchObject({ ok: false });
+  expect(loaded).toMatchObject({ kind: 'failure', code: 'SUB_BUNDLE_SYNTAX' });
 });
 
 test('only what nobody has trusted is kept from loosening where everything may be reloaded', async () => {
   const { path } = policyFile();
   const loaded = await loadPolicy([{ path, role: 'untrusted' }], 'production');
-  if (!loaded.ok) throw new Error(loaded.message);
+  if (isFailure(loaded)) throw new Error(loaded.message);
   const changed = (role: 'named' | 'trusted' | 'untrusted') => {
     return { ...loaded, sources: [{ path, role }] };
   };
@@ -121,7 +122,7 @@ test('an untrusted policy that only observes is put beside having none', async (
   writeFileSync(path, textOf('1').replace('control', 'observe'));
   const load = async (role: 'named' | 'untrusted') => {
     const loaded = await loadPolicy([{ path, role }], 'production');
-    if (!loaded.ok) throw new Error(loaded.message);
+    if (isFailure(loaded)) throw new Error(loaded.message);
     return loaded.snapshot;
   };
   const untrusted = await load('untrusted');
@@ -134,7 +135,7 @@ test('an untrusted policy does not switch off self-protection', async () => {
   writeFileSync(path, textOf('1').replace('"rules":[]', '"rules":[],"self_protection":"off"'));
   const offIn = async (role: 'named' | 'untrusted') => {
     const loaded = await loadPolicy([{ path, role }], 'production');
-    if (!loaded.ok) throw new Error(loaded.message);
+    if (isFailure(loaded)) throw new Error(loaded.message);
     return loaded.snapshot.document.self_protection;
   };
   expect(await offIn('named')).toBe('off');

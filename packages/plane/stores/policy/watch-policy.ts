@@ -1,10 +1,11 @@
 // Which policy a shim works by, now and after the file has changed.
 import { statSync } from 'node:fs';
-import type { Profile } from '@subluminal/contracts';
-import { compileBundle, type Snapshot } from '@subluminal/core/policy';
+import { isFailure, type Profile } from '@subluminal/contracts';
+import { compileBundle, formatProblem, type Snapshot } from '@subluminal/core/policy';
+import { harmless } from '@subluminal/core/visible';
 import { sha256 } from '../../os/crypto/index.ts';
 import { attempt, watchFiles } from '../../os/index.ts';
-import type { LoadedPolicy } from './policy-file.ts';
+import type { LoadedPolicy, PolicyFailure } from './policy-file.ts';
 import { type PolicySource, projectSource } from './sources.ts';
 import { NO_POLICY } from './untrusted-alone.ts';
 
@@ -14,14 +15,24 @@ const LOOK_EVERY_MS = 500;
 export async function loadPolicy(
   sources: readonly PolicySource[],
   profile: Profile,
-): Promise<LoadedPolicy> {
+): Promise<LoadedPolicy | PolicyFailure> {
   const [first, second] = sources;
   if (first === undefined) {
     const snapshot = await compileBundle(NO_POLICY, { sha256, profile });
-    return { ok: true, snapshot, hashes: [] };
+    return { kind: 'loaded', snapshot, hashes: [] };
   }
-  const { readAlone, readTightened } = await import('./policy-file.ts');
-  return second === undefined ? readAlone(first, profile) : readTightened(first, second, profile);
+  const { loadSources } = await import('./policy-file.ts');
+  return loadSources([first, second], profile);
+}
+
+const PROBLEMS_SHOWN_MAX = 5;
+
+/** One line for each problem of a bundle, or one for the failure; harmless. */
+export function policyFailureText({ code, message, fix, problems = [] }: PolicyFailure): string {
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map(formatProblem);
+  const rest = problems.length - shown.length;
+  const lines = shown.length === 0 ? [`${message} ${fix} [${code}]`] : shown;
+  return [...lines, ...(rest > 0 ? [`… and ${rest} more.`] : [])].map(harmless).join('\n');
 }
 
 /** Tells one state of the files from another; the same for all files that cannot be seen. */
@@ -64,8 +75,8 @@ export function watchPolicy(watch: PolicyWatch): { stop(): void } {
     mark = now;
     const fresh = sourcesNow(sources, home);
     const loaded = await loadPolicy(fresh, profile);
-    if (loaded.ok) await changed({ ...loaded, sources: fresh });
-    else broken(loaded.message);
+    if (isFailure(loaded)) broken(policyFailureText(loaded));
+    else await changed({ ...loaded, sources: fresh });
   };
   return watchFiles({ paths: sources.map(({ path }) => path), everyMs: LOOK_EVERY_MS, read });
 }

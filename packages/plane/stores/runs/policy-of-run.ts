@@ -1,12 +1,13 @@
 // The policy of a shim that belongs to a hosted run: the one that the run began with, and a changed
 // file only as far as `policy.reload` lets it.
-import { isFailure, isObject, type Profile } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, isObject, type Profile } from '@subluminal/contracts';
 import { openSnapshot, POLICY_FILE_BYTES_MAX, type Snapshot } from '@subluminal/core/policy';
-import { harmless, visible } from '@subluminal/core/visible';
+import { visible } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import { attempt, parseJson, readRegularFile, realPath } from '../../os/index.ts';
+import type { LoadedPolicy } from '../policy/policy-file.ts';
 import type { PolicySource } from '../policy/sources.ts';
-import { loadPolicy, mayLoosen, sourcesNow } from '../policy/watch-policy.ts';
+import { loadPolicy, mayLoosen, policyFailureText, sourcesNow } from '../policy/watch-policy.ts';
 
 interface RunPolicy {
   /** Where the copy is, and the hash that it must have. */
@@ -25,29 +26,23 @@ const COPY_BYTES_MAX = 67_108_864;
 const SHOWN_MAX = 400;
 const STAYS = 'the policy that the run began with holds';
 
-export type LoadedRunPolicy =
-  | {
-      readonly ok: true;
-      readonly snapshot: Snapshot;
-      readonly hashes: readonly string[];
-      /** What the changed files would let pass, so that they were not taken. */
-      readonly loosening?: string;
-    }
-  | { readonly ok: false; readonly message: string };
+export interface LoadedRunPolicy extends LoadedPolicy {
+  /** What the changed files would let pass, so that they were not taken. */
+  readonly loosening?: string;
+}
 
-export async function loadRunPolicy(wish: RunPolicy): Promise<LoadedRunPolicy> {
+export async function loadRunPolicy(wish: RunPolicy): Promise<LoadedRunPolicy | Failure> {
   const { copy, reload, profile, sources, home, warn } = wish;
-  const read = await readCopy(copy, profile);
-  if (typeof read === 'string') return { ok: false, message: harmless(read) };
-  const { snapshot, hashes } = read;
-  const begun = { ok: true, snapshot, hashes } as const;
+  const begun = await readCopy(copy, profile);
+  if (isFailure(begun)) return begun;
+  const { snapshot, hashes } = begun;
   if (reload === 'off' || sources.length === 0) return begun;
   const isSame = sources.every(({ path }, index) => fileHash(path) === hashes[index]);
   if (isSame && sources.length === hashes.length) return begun;
   const fresh = sourcesNow(sources, home);
   const changed = await loadPolicy(fresh, profile);
-  if (!changed.ok) {
-    const why = visible(changed.message, SHOWN_MAX);
+  if (isFailure(changed)) {
+    const why = visible(policyFailureText(changed), SHOWN_MAX);
     warn(`the file of the policy is broken, and ${STAYS}: ${why}`);
     return begun;
   }
@@ -87,34 +82,33 @@ async function loosening(before: Snapshot, after: Snapshot): Promise<string | un
   return firstLoosening(before, after);
 }
 
-interface Copy {
-  readonly snapshot: Snapshot;
-  /** Of the files that it was made from, in their order. */
-  readonly hashes: readonly string[];
-}
-
-/** A text says why it is not to be had: then nothing may start, for nobody knows what is allowed. */
+/** Without the policy of the run nothing may start, for nobody knows what is allowed. */
 async function readCopy(
   { path, hash }: RunPolicy['copy'],
   profile: Profile,
-): Promise<Copy | string> {
+): Promise<LoadedPolicy | Failure> {
   const fix = 'End the agent and start it again.';
-  const other = (why: string): string => `${path}${why} ${fix} [SUB_SNAPSHOT_HASH]`;
+  const other = (why: string) => failure('SUB_SNAPSHOT_HASH', `${path}${why}`, fix);
   try {
     const value: unknown = JSON.parse(readCopyText(path));
     if (!isObject(value)) return other(', the policy of this run, is damaged.');
-    const { sealed, source_sha256s: hashes } = value;
+    const { sealed, source_sha256s } = value;
     const snapshot = await openSnapshot(sealed, { sha256, profile });
     if (isFailure(snapshot)) return other(`, the policy of this run: ${snapshot.message}.`);
     // A policy may be whole and still be another one.
     if (hash === undefined || snapshot.ref.policy_hash !== hash) {
       return other(' is not the policy that this run began with.');
     }
-    const known: readonly unknown[] = Array.isArray(hashes) ? hashes : [];
-    return { snapshot, hashes: known.map((one) => (typeof one === 'string' ? one : '')) };
+    const hashes: readonly unknown[] = Array.isArray(source_sha256s) ? source_sha256s : [];
+    return {
+      kind: 'loaded',
+      snapshot,
+      hashes: hashes.map((one) => (typeof one === 'string' ? one : '')),
+    };
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'it is damaged';
-    return `${path}, the policy of this run, cannot be read (${code}). ${fix} [SUB_FILE_READ]`;
+    const message = `${path}, the policy of this run, cannot be read (${code}).`;
+    return failure('SUB_FILE_READ', message, fix);
   }
 }
 
