@@ -9,13 +9,7 @@ import {
   isFailure,
   parseEventLine,
 } from '@subluminal/contracts';
-import {
-  EVENT_MEMBERS,
-  exportRun,
-  openLedger,
-  openSqliteStore,
-  RunSummarizer,
-} from '@subluminal/plane/ledger';
+import { EVENT_MEMBERS, exportRun, openLedger, openSqliteStore } from '@subluminal/plane/ledger';
 import picocolors from 'picocolors';
 import { expect, onTestFinished, test } from 'vitest';
 import { open, required, string } from '../../contracts/shape/shape.ts';
@@ -110,7 +104,6 @@ test('a turn is found by query, tail and API, beside the tool calls of its run',
     reader: store,
     take: async () => ({ accepted: 0, duplicates: 0, rejected: 0 }),
     feed: { subscribe: () => () => undefined, tip: () => ledger.lastSeq },
-    summarizer: () => new RunSummarizer(),
     token: TOKEN,
     version: '0',
     nowMs: () => T0_MS,

@@ -15,6 +15,7 @@ import {
 import { visible } from '@subluminal/core/visible';
 import { type Context, Hono } from 'hono';
 import type { CallFilter, RunFilter } from '../../stores/ledger/index.ts';
+import { ApprovalDesk, type DeskOptions } from './approval-desk.ts';
 import {
   errorBody,
   type HttpFailure,
@@ -26,7 +27,7 @@ import {
 } from './http-failure.ts';
 import { readInput, readLines, readParameters } from './read-request.ts';
 import { runLines, runSummary } from './run-events.ts';
-import type { ApiDesk, ApiLimits, ApiOptions } from './types.ts';
+import type { ApiLimits, ApiOptions } from './types.ts';
 
 interface AppOptions extends Omit<ApiOptions, 'limits'> {
   readonly limits: ApiLimits;
@@ -44,6 +45,11 @@ const WARNING_LENGTH_MAX = 500;
 
 export function createApp(options: AppOptions): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>();
+  addHealth(app, options);
+  app.use(async (_context, next) => {
+    options.onRequest?.();
+    await next();
+  });
   addOverview(app, options);
   addRuns(app, options);
   addIngest(app, options);
@@ -62,15 +68,18 @@ export function createApp(options: AppOptions): Hono<HonoEnv> {
   return app;
 }
 
-function addOverview(app: Hono<HonoEnv>, options: AppOptions): void {
+function addHealth(app: Hono<HonoEnv>, options: AppOptions): void {
   const { reader, version, nowMs, streams } = options;
   const started_at_ms = nowMs();
-  const { health, stats, policies, calls, call } = API_ENDPOINTS;
-  get(app, health, async (): Promise<ApiHealth> => {
+  get(app, API_ENDPOINTS.health, async (): Promise<ApiHealth> => {
     const [ledger_id, { seq: tip_seq }] = await Promise.all([reader.ledgerId(), reader.tip()]);
     const ledger = { version, v: PACK_VERSION, ledger_id, tip_seq };
     return { status: 'ok', ...ledger, streams: streams(), started_at_ms, now_ms: nowMs() };
   });
+}
+
+function addOverview(app: Hono<HonoEnv>, { reader }: AppOptions): void {
+  const { stats, policies, calls, call } = API_ENDPOINTS;
   get(app, stats, (query) => reader.stats(rangeFilter(query)));
   get(app, policies, async ({ limit = API_POLICIES_LIMIT.fallback }) => ({
     rows: await reader.policies(limit),
@@ -80,14 +89,14 @@ function addOverview(app: Hono<HonoEnv>, options: AppOptions): void {
 }
 
 function addRuns(app: Hono<HonoEnv>, options: AppOptions): void {
-  const { reader, summarizer, limits } = options;
+  const { reader, limits } = options;
   const { runs, run, summary, events } = API_ENDPOINTS;
   get(app, runs, (query) => reader.runs(runFilter(query), pageRequest(query)));
   get(app, run, (_, { run_id = '' }) => reader.run(run_id));
   get(app, summary, (_, { run_id: runId = '' }, context) => {
     const { signal } = context.req.raw;
     const { summaryEventsMax: eventsMax } = limits;
-    return runSummary({ reader, runId, signal, eventsMax, summarizer: summarizer() });
+    return runSummary({ reader, runId, signal, eventsMax });
   });
   get(app, events, async ({ after: afterSeq = 0 }, { run_id: runId = '' }, context) => {
     const onFailure = (cause: unknown) => {
@@ -111,7 +120,8 @@ function addIngest(app: Hono<HonoEnv>, { take }: AppOptions): void {
 }
 
 /** Calls that wait for a person, and grants. */
-function addApprovals(app: Hono<HonoEnv>, desk: ApiDesk): void {
+function addApprovals(app: Hono<HonoEnv>, options: DeskOptions): void {
+  const desk = new ApprovalDesk(options);
   const { approvals, approval, approve, reject, grants, revoke } = API_ENDPOINTS;
   get(app, approvals, async (query) => desk.approvals(query));
   get(app, approval, async (_, { id = '' }) => desk.approval(id));

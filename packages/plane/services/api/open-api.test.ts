@@ -3,7 +3,6 @@ import { connect, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { API_ERROR, check, isFailure } from '@subluminal/contracts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RunSummarizer } from '../../stores/ledger/index.ts';
 import { Shim, T0_MS } from '../../stores/ledger/testing/events.ts';
 import { openApi } from './open-api.ts';
 import { type ApiClient, AUTH, heavyCalls, liveLedger, TOKEN } from './testing/live-ledger.ts';
@@ -330,8 +329,7 @@ describe('the limits', () => {
 describe('opening', () => {
   const options = async (): Promise<ApiOptions> => {
     const live = await liveLedger();
-    const summarizer = () => new RunSummarizer();
-    const fixed = { token: TOKEN, version: '1', nowMs: () => T0_MS, summarizer };
+    const fixed = { token: TOKEN, version: '1', nowMs: () => T0_MS };
     return {
       reader: live.ledger.store,
       feed: live,

@@ -2,7 +2,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ApiRunSummary, isObject } from '@subluminal/contracts';
-import type { ApiReader, StoredEvent, Summarizer } from './types.ts';
+import { RunSummarizer } from '../../stores/ledger/index.ts';
+import type { ApiReader, StoredEvent } from './types.ts';
 
 interface LinesOptions {
   readonly reader: Pick<ApiReader, 'events'>;
@@ -63,7 +64,6 @@ function parsed(line: string): object | undefined {
 interface SummaryOptions {
   readonly reader: Pick<ApiReader, 'events'>;
   readonly runId: string;
-  readonly summarizer: Summarizer;
   readonly eventsMax: number;
   /** Nobody waits for it any more. */
   readonly signal: AbortSignal;
@@ -71,7 +71,8 @@ interface SummaryOptions {
 
 /** Undefined when there is no event of the run. */
 export async function runSummary(options: SummaryOptions): Promise<ApiRunSummary | undefined> {
-  const { reader, runId, summarizer, eventsMax, signal } = options;
+  const { reader, runId, eventsMax, signal } = options;
+  const summarizer = new RunSummarizer();
   const pages = new EventPages({ reader, runId, afterSeq: 0 });
   let events = 0;
   for (;;) {

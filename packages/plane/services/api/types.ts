@@ -1,20 +1,10 @@
-// What the API needs of the rest of the daemon. The reader of a ledger's store and its
-// `RunSummarizer` fit as they are; whoever wires them together shows that to the compiler.
+// What the API needs of the rest of the daemon. The reader of a ledger's store fits as it is: where the
+// daemon passes it, the compiler holds its rows against the contract.
 import type {
-  ApiApproval,
-  ApiApprovals,
-  ApiApprovalsQuery,
-  ApiApprove,
   ApiCall,
   ApiCallDetail,
-  ApiDecided,
-  ApiGrants,
-  ApiGrantsQuery,
   ApiPolicies,
-  ApiReject,
-  ApiRevoked,
   ApiRun,
-  ApiRunSummary,
   ApiStats,
   Event,
 } from '@subluminal/contracts';
@@ -27,7 +17,7 @@ import type {
   PageRequest,
   RunFilter,
 } from '../../stores/ledger/index.ts';
-import type { HttpFailure } from './http-failure.ts';
+import type { DeskOptions } from './approval-desk.ts';
 
 export interface StoredEvent {
   readonly seq: number;
@@ -61,28 +51,12 @@ export interface Feed {
   tip(): number;
 }
 
-/** Takes the lines of one run and says what it did. */
-export interface Summarizer {
-  addLine(line: string): void;
-  finish(): ApiRunSummary;
-}
-
-/** Where people decide. Ids are whole ones. */
-export interface ApiDesk {
-  approvals(query: ApiApprovalsQuery): ApiApprovals | HttpFailure;
-  approval(id: string): ApiApproval | HttpFailure;
-  approve(id: string, wish: ApiApprove): ApiDecided | HttpFailure;
-  reject(id: string, wish: ApiReject): ApiDecided | HttpFailure;
-  grants(query: ApiGrantsQuery): ApiGrants | HttpFailure;
-  revoke(id: string): ApiRevoked | HttpFailure;
-}
-
 interface CallbackRequest {
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
   readonly rawBody: Uint8Array;
 }
 
-/** Takes what a service sends by itself. It must find out by a signature who that is. */
+/** Takes messages of a service; their signature must show who sent them. */
 export interface Callback {
   readonly bytesMax: number;
   readonly answer: (
@@ -100,11 +74,12 @@ export interface ApiOptions {
   /** Takes lines in, each once; committed when it resolves. */
   readonly take: (lines: readonly IncomingLine[]) => Promise<IngestResult>;
   readonly feed: Feed;
-  readonly summarizer: () => Summarizer;
-  /** Without it, there are no approvals to be had. */
-  readonly desk?: ApiDesk;
+  /** Without it, the API serves no approvals. */
+  readonly desk?: DeskOptions | undefined;
   /** Paths that need no token. */
-  readonly callbacks?: Callbacks;
+  readonly callbacks?: Callbacks | undefined;
+  /** Called for each request but those for `health`. */
+  readonly onRequest?: () => void;
   /** 32 to 512 letters, digits, `-`, `.`, `_`, `~`. */
   readonly token: string;
   /** `127.0.0.1`, `::1` or `localhost`, which is the first. */
@@ -122,29 +97,6 @@ export interface ApiOptions {
   readonly limits?: Partial<ApiLimits>;
 }
 
-export interface ApiLimits {
-  /** Connections that have shown the token. */
-  readonly connectionsMax: number;
-  /** Connections that have not; beyond it the oldest that say nothing are dropped. */
-  readonly waitingMax: number;
-  readonly streamsMax: number;
-  /** Request line and headers; room for the longest cursor. */
-  readonly headerBytesMax: number;
-  /** From the first byte of a request to its last. */
-  readonly requestMs: number;
-  readonly keepAliveMs: number;
-  /** A client that takes nothing for so long is cut off. */
-  readonly stallMs: number;
-  /** How often a stream is asked whether somebody is still there. */
-  readonly pingMs: number;
-  /** What may wait in memory for one stream before it is fed from the store. */
-  readonly streamBytesMax: number;
-  /** How long `close` waits for answers under way. */
-  readonly closeMs: number;
-  /** A summary is made of so many events at most. */
-  readonly summaryEventsMax: number;
-}
-
 export interface Api {
   /** Like `http://127.0.0.1:43210`. */
   readonly url: string;
@@ -152,18 +104,27 @@ export interface Api {
   close(): Promise<void>;
 }
 
-// How much of everything.
-
-export const LIMITS: ApiLimits = {
+export const LIMITS = {
+  /** Connections that have shown the token. */
   connectionsMax: 128,
+  /** Connections that have not; beyond it the oldest that say nothing are dropped. */
   waitingMax: 64,
   streamsMax: 32,
+  /** Request line and headers; room for the longest cursor. */
   headerBytesMax: 131_072,
+  /** From the first byte of a request to its last. */
   requestMs: 10_000,
   keepAliveMs: 5_000,
+  /** A client that takes nothing for so long is cut off. */
   stallMs: 60_000,
+  /** How often a stream is asked whether its client is still there. */
   pingMs: 30_000,
+  /** What may wait in memory for one stream before it is fed from the store. */
   streamBytesMax: 1_048_576,
+  /** How long `close` waits for answers under way. */
   closeMs: 1_000,
+  /** A summary is made of so many events at most. */
   summaryEventsMax: 500_000,
 };
+
+export type ApiLimits = { readonly [K in keyof typeof LIMITS]: number };

@@ -1,10 +1,10 @@
-// Ends of requests that nobody else puts on record: a shim records what it waits for, but it may be
-// gone when a person answers, or when the time is up.
+// Records the ends of approval requests that no shim records: the one that asked may be gone when a
+// person answers, or when the time is up.
 import { type ApprovalEnd, eventWriter, isFailure, parseEventLine } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
 import type { Desk, Entry, Owner, Stoppable } from '../../stores/approvals/index.ts';
 import type { StoreReader } from '../../stores/ledger/index.ts';
-import type { IngestServer } from '../ingest/index.ts';
+import type { IngestServer } from '../ingest/server.ts';
 
 interface EndsOptions {
   readonly desk: Desk;
@@ -30,7 +30,7 @@ const LOOK_MS = 600_000;
 const PAGE_EVENTS = 1_000;
 const PAGES_MAX = 1_000;
 
-/** Keeps the daemon while requests wait, and puts on record what nobody else does. */
+/** Keeps the daemon running while requests wait, and records the ends that no shim records. */
 export function recordEnds(options: EndsOptions): Ends {
   const { desk, server, isGone, log } = options;
   const waiting = new Map<string, () => void>();
@@ -96,7 +96,7 @@ async function recordEnd(entry: Entry, options: EndsOptions): Promise<void> {
   desk.queue.mark(request.id, MARK, {});
 }
 
-/** Whether the ledger has it already. What is too long to be looked through is taken for recorded. */
+/** Whether the ledger has the end already. A run that is too long to search counts as recorded. */
 async function isRecorded({ request }: Entry, { reader }: EndsOptions): Promise<boolean> {
   const { id, call } = request;
   let afterSeq = 0;

@@ -7,12 +7,11 @@ import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { processInfo, thisSystem } from '../../os/index.ts';
 import type { Desk, Owner } from '../../stores/approvals/index.ts';
-import type { Env } from '../../stores/config/index.ts';
+import type { ApprovalSettings, Env } from '../../stores/config/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
-import type { Api, ApiDesk, Callback, Callbacks } from '../api/index.ts';
-import type { IngestServer } from '../ingest/index.ts';
+import type { Api, Callback, Callbacks, DeskOptions } from '../api/index.ts';
+import type { IngestServer } from '../ingest/server.ts';
 import type { Ends } from './approval-ends.ts';
-import type { Channels } from './channels.ts';
 import type { LedgerHome } from './home.ts';
 
 interface ApprovalsOptions {
@@ -24,14 +23,14 @@ interface ApprovalsOptions {
 }
 
 export interface Approvals {
-  readonly desk?: ApiDesk;
+  readonly desk?: DeskOptions;
   readonly callbacks?: Callbacks;
   close(): Promise<void>;
 }
 
 /** Nothing, when the queue cannot be opened: the ledger works without. */
 export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
-  const { home, server, log } = options;
+  const { home, log } = options;
   const { openDesk } = await import('../../stores/approvals/index.ts');
   const desk = openDesk({
     home: home.paths.home,
@@ -41,42 +40,43 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     log(`approvals are off: ${desk.message} ${desk.fix}`);
     return { close: () => Promise.resolve() };
   }
-  const { apiDesk } = await import('./approval-desk.ts');
   const ends = await followWhenNeeded(desk, options);
   const callbacks = new Map<string, Callback>();
-  // Secrets may come from far away: nobody waits for them.
-  const starting = startReaching(desk, callbacks, options);
+  // Secrets may come from far away: the daemon does not wait for them.
+  const reaching = reachPeople(desk, callbacks, options);
   const by = thisSystem().userName() ?? 'unknown';
   return {
-    desk: apiDesk({ desk, by, isGone, touch: () => server.touch() }),
+    desk: { desk, by, isGone },
     callbacks,
     close: async () => {
-      const reaching = await starting;
-      await reaching?.address?.close();
-      await reaching?.channels.stop();
+      const stop = await reaching;
+      await stop?.();
       await ends.stop();
     },
   };
 }
 
-interface Reaching {
-  readonly channels: Channels;
-  readonly address: Api | undefined;
-}
-
-/** Starts what the configuration names; what goes wrong is told, and ends nothing else. */
-async function startReaching(
+/** Starts the channels that the configuration names; a problem is logged, and ends nothing else. */
+async function reachPeople(
   desk: Desk,
   callbacks: Map<string, Callback>,
-  options: ApprovalsOptions,
-): Promise<Reaching | undefined> {
+  { home, env, server, log }: ApprovalsOptions,
+): Promise<(() => Promise<void>) | undefined> {
+  const { approvals: settings, config, paths } = home;
+  if (settings === undefined) return undefined;
   try {
-    const channels = await channelsOf(desk, options);
-    if (channels === undefined) return undefined;
+    const { startChannels } = await import('./channels.ts');
+    const channels = await startChannels({ desk, settings, config, paths, env, log });
+    if (channels.names.length > 0) log(`asking people by ${channels.names.join(', ')}`);
+    server.setChannels(channels.names);
     for (const [path, callback] of channels.callbacks) callbacks.set(path, callback);
-    return { channels, address: await openAddress(options, callbacks) };
+    const address = await openAddress(settings, callbacks, log);
+    return async () => {
+      await address?.close();
+      await channels.stop();
+    };
   } catch (cause) {
-    options.log(`people cannot be reached: ${String(cause)}`);
+    log(`people cannot be reached: ${String(cause)}`);
     return undefined;
   }
 }
@@ -91,24 +91,12 @@ function isGone({ pid, start }: Owner): boolean {
   return processInfo(pid, thisSystem())?.start !== start;
 }
 
-async function channelsOf(desk: Desk, options: ApprovalsOptions): Promise<Channels | undefined> {
-  const { home, env, server, log } = options;
-  const settings = home.approvals;
-  if (settings === undefined) return undefined;
-  const { config, paths } = home;
-  const { startChannels } = await import('./channels.ts');
-  const channels = await startChannels({ desk, settings, config, paths, env, log });
-  if (channels.names.length > 0) log(`asking people by ${channels.names.join(', ')}`);
-  server.setChannels(channels.names);
-  return channels;
-}
-
-/** An address of its own for answers, where one is wanted. */
+/** Opens an address of its own for answers, where one is wanted. */
 async function openAddress(
-  { home, log }: ApprovalsOptions,
+  { listen }: ApprovalSettings,
   callbacks: Callbacks,
+  log: (message: string) => void,
 ): Promise<Api | undefined> {
-  const listen = home.approvals?.listen ?? null;
   if (listen === null || callbacks.size === 0) return undefined;
   const { openCallbacks } = await import('../api/index.ts');
   const opened = await openCallbacks({ callbacks, ...listen });
@@ -124,15 +112,8 @@ async function openAddress(
 async function followWhenNeeded(desk: Desk, options: ApprovalsOptions): Promise<Ends> {
   const { home, ledger, server, log } = options;
   const { recordEnds } = await import('./approval-ends.ts');
-  const begin = () =>
-    recordEnds({
-      desk,
-      reader: ledger.store,
-      server,
-      isGone,
-      hostIdFile: home.paths.hostId,
-      log,
-    });
+  const { hostId: hostIdFile } = home.paths;
+  const begin = () => recordEnds({ desk, reader: ledger.store, server, isGone, hostIdFile, log });
   const isThere = () => existsSync(join(home.paths.home, 'approvals'));
   if (home.approvals !== undefined || isThere()) return begin();
   let ends: Ends | undefined;

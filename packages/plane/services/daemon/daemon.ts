@@ -6,11 +6,10 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { isAnswered } from '../../os/index.ts';
 import { ensurePrivateFolder } from '../../stores/config/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
-import { type IngestServer, openIngest } from '../ingest/index.ts';
+import { type IngestServer, openIngest } from '../ingest/server.ts';
 import { openApprovals } from './approvals.ts';
 import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';
 import { openHttp } from './http.ts';
-import { ledgerPort, spoolPort } from './ports.ts';
 import { DAY_MS, keepRetention, sweepApprovals } from './retention.ts';
 import { releaseStart } from './start.ts';
 
@@ -82,17 +81,17 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
   const toldToEnd = new Promise<LedgerdEnd>((resolve) => {
     end = resolve;
   });
-  const ended = () => end({ kind: 'ended' });
   let settle: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
     settle = resolve;
   });
+  const ended = () => end({ kind: 'ended' });
   const socketPath = config['ledger.socket'];
-  const opened = await openIngest({
+  const server = await openIngest({
     socketPath,
     ready,
-    ledger: ledgerPort(ledger),
-    spool: spoolPort(paths.spool),
+    ledger,
+    spool: paths.spool,
     version,
     warn: log,
     onStop: ended,
@@ -100,11 +99,10 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
     ...(auto && { idle: { afterMs: config['ledger.idle_exit_ms'], onIdle: ended } }),
   });
   releaseStart(paths);
-  if (opened.kind !== 'open') {
+  if (isFailure(server)) {
     await ledger.close();
-    return unheard(socketPath, opened.kind === 'failed' ? opened.code : undefined);
+    return server;
   }
-  const { server } = opened;
   const approvals = await openApprovals({ home, env: options.env, ledger, server, log });
   const http = await openHttp({ home, ledger, server, approvals, version, log });
   settle();
@@ -124,17 +122,6 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
 }
 
 const FINAL_FIX = 'Run `sub ledger verify`; the events that come meanwhile wait in the spool.';
-
-function unheard(socketPath: string, code: string | undefined): Failure {
-  const [message, fix] =
-    code === undefined
-      ? [`another daemon answers on ${socketPath}.`, 'Stop it, or set ledger.socket.']
-      : [
-          `${socketPath} cannot be listened on (${code}).`,
-          'Check its folder, or set ledger.socket.',
-        ];
-  return failure('SUB_LEDGER_IO', message, fix);
-}
 
 interface Retaining {
   readonly home: LedgerHome;

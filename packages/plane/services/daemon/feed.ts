@@ -1,12 +1,8 @@
-// Events as they are committed, for those who listen in this process.
-import { type Event, parseEventLine } from '@subluminal/contracts';
+// Events as they are committed, for listeners in this process.
+import { parseEventLine } from '@subluminal/contracts';
 import type { Ledger } from '../../stores/ledger/index.ts';
-import type { IngestServer } from '../ingest/index.ts';
-
-export interface FeedItem {
-  readonly seq: number;
-  readonly event: Event;
-}
+import type { FeedItem } from '../api/index.ts';
+import type { IngestServer } from '../ingest/server.ts';
 
 type Listener = (events: readonly FeedItem[]) => void;
 
@@ -34,7 +30,7 @@ export class LedgerFeed {
     return this.#tip;
   }
 
-  /** Whoever listens keeps the daemon running. */
+  /** A listener keeps the daemon running. */
   subscribe(listener: Listener): () => void {
     const release = this.#server.hold();
     this.#listeners.set(listener, release);

@@ -4,8 +4,8 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { readRegularFile } from '../../os/index.ts';
-import { type Ledger, RunSummarizer, type StoreReader } from '../../stores/ledger/index.ts';
-import type { IngestServer } from '../ingest/index.ts';
+import type { Ledger } from '../../stores/ledger/index.ts';
+import type { IngestServer } from '../ingest/server.ts';
 import type { Approvals } from './approvals.ts';
 import { LedgerFeed } from './feed.ts';
 import type { LedgerHome } from './home.ts';
@@ -28,7 +28,7 @@ const ADDRESS_BYTES_MAX = 65_536;
 const PRIVATE_MODE = 0o600;
 const NONE: Http = { close: () => Promise.resolve() };
 
-/** Nothing, when it is off or cannot be served: the ledger works without. */
+/** Opens nothing when it is off or cannot be served: the ledger works without. */
 export async function openHttp(options: HttpOptions): Promise<Http> {
   const { home, ledger, server, approvals, version, log } = options;
   const { desk, callbacks } = approvals;
@@ -39,12 +39,13 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   // Loaded only by a daemon that serves it.
   const { openApi } = await import('../api/index.ts');
   const api = await openApi({
-    reader: watched(ledger.store, () => server.touch()),
+    reader: ledger.store,
+    // A daemon that is asked by HTTP is not idle.
+    onRequest: () => server.touch(),
     take: (lines) => server.take(lines),
     feed,
-    summarizer: () => new RunSummarizer(),
-    ...(desk !== undefined && { desk }),
-    ...(callbacks !== undefined && { callbacks }),
+    desk,
+    callbacks,
     token,
     ...address,
     version,
@@ -77,26 +78,6 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
 function addressOf(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, host, port] = /^\[?([^[\]]+?)\]?:(\d+)$/.exec(text) ?? [];
   return host === undefined ? undefined : { host, port: Number(port) };
-}
-
-/** A daemon that is asked by HTTP is not idle. */
-function watched(reader: StoreReader, touch: () => void): StoreReader {
-  const after = <A extends readonly unknown[], R>(read: (...args: A) => R) => {
-    return (...args: A): R => {
-      touch();
-      return read(...args);
-    };
-  };
-  return {
-    ...reader,
-    events: after((request) => reader.events(request)),
-    runs: after((filter, page) => reader.runs(filter, page)),
-    run: after((runId) => reader.run(runId)),
-    calls: after((filter, page) => reader.calls(filter, page)),
-    call: after((runId, callId) => reader.call(runId, callId)),
-    stats: after((filter) => reader.stats(filter)),
-    policies: after((limit) => reader.policies(limit)),
-  };
 }
 
 async function writePrivately(file: string, text: string): Promise<void> {

@@ -7,12 +7,13 @@ import type { Failure } from '@subluminal/contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { ledgerFailure } from '../../stores/ledger/index.ts';
+import { type Ledger, ledgerFailure } from '../../stores/ledger/index.ts';
 import { Shim } from '../../stores/ledger/testing/events.ts';
 import { LedgerHome } from '../../stores/ledger/testing/temp-ledger.ts';
-import type { IngestLedger } from '../ingest/index.ts';
 import { ledgerSink } from '../sink/index.ts';
 import { startDaemon, type TestDaemon, Wire } from './testing/daemon.ts';
+
+type Ingest = Ledger['ingest'];
 
 /** The numbers of a producer's lines that the ledger holds, in its order. */
 async function stored({ ledger }: TestDaemon, producer: string): Promise<readonly number[]> {
@@ -220,10 +221,10 @@ describe('pressure', () => {
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const held = (port: IngestLedger): IngestLedger => ({
-      ...port,
-      ingest: async (lines) => gate.then(() => port.ingest(lines)),
-    });
+    const held =
+      (ingest: Ingest): Ingest =>
+      async (lines) =>
+        gate.then(() => ingest(lines));
     const daemon = await startDaemon({ wrap: held, limits: { queueLines: 100, batchLines: 50 } });
     const wire = Wire.ingest(daemon.socketPath, 'a');
     const lines = calls(new Shim('a'), 2_000);
@@ -337,13 +338,12 @@ describe('the spool', () => {
 
   it('keeps a file until the ledger has taken it', async () => {
     let isFull = true;
-    const full = (port: IngestLedger): IngestLedger => ({
-      ...port,
-      ingest: async (lines) => {
+    const full =
+      (ingest: Ingest): Ingest =>
+      async (lines) => {
         if (isFull) throw ledgerFailure('SUB_LEDGER_FULL', 'No room.');
-        return port.ingest(lines);
-      },
-    });
+        return ingest(lines);
+      };
     const daemon = await startDaemon({ wrap: full });
     spoolFile(daemon, 'a-1.jsonl', new Shim('a'));
     expect(await daemon.client.sync(300)).toBe(false);
@@ -358,13 +358,12 @@ describe('the spool', () => {
 describe('a ledger that fails', () => {
   it('is tried again, and nobody is told that lines are safe before they are', async () => {
     let failures = 3;
-    const failing = (port: IngestLedger): IngestLedger => ({
-      ...port,
-      ingest: async (lines) => {
+    const failing =
+      (ingest: Ingest): Ingest =>
+      async (lines) => {
         if (failures-- > 0) throw ledgerFailure('SUB_LEDGER_BUSY', '');
-        return port.ingest(lines);
-      },
-    });
+        return ingest(lines);
+      };
     const daemon = await startDaemon({ wrap: failing });
     const wire = Wire.ingest(daemon.socketPath, 'a');
     wire.send(calls(new Shim('a'), 2));
@@ -374,10 +373,7 @@ describe('a ledger that fails', () => {
   });
 
   it('for good ends the taking in, and nothing is answered', async () => {
-    const tampered = (port: IngestLedger): IngestLedger => ({
-      ...port,
-      ingest: () => Promise.reject(ledgerFailure('SUB_LEDGER_TAMPERED', '')),
-    });
+    const tampered = (): Ingest => () => Promise.reject(ledgerFailure('SUB_LEDGER_TAMPERED', ''));
     const told = new Promise<Failure>((resolve) => {
       void startDaemon({ wrap: tampered, onFinal: resolve }).then((daemon) => {
         Wire.ingest(daemon.socketPath, 'a').send(calls(new Shim('a'), 1));
@@ -387,13 +383,12 @@ describe('a ledger that fails', () => {
   });
 
   it('because of one line sets that line aside and takes the others', async () => {
-    const picky = (port: IngestLedger): IngestLedger => ({
-      ...port,
-      ingest: async (lines) => {
+    const picky =
+      (ingest: Ingest): Ingest =>
+      async (lines) => {
         if (lines.some(({ seq }) => seq === 7)) throw new TypeError('seven');
-        return port.ingest(lines);
-      },
-    });
+        return ingest(lines);
+      };
     const daemon = await startDaemon({ wrap: picky });
     const wire = Wire.ingest(daemon.socketPath, 'a');
     wire.send(calls(new Shim('a'), 5));

@@ -6,13 +6,13 @@ import {
   errorFix,
   type Failure,
   failure,
+  isObject,
   parseEventLine,
 } from '@subluminal/contracts';
-import { LineReader } from './peer.ts';
+import { LineReader } from '../sink/line-reader.ts';
 import {
   CONTROL_HELLO,
   FOLLOW_HELLO,
-  isObject,
   type LedgerStatus,
   LINE_BYTES_MAX,
   type NumberedLine,
@@ -23,7 +23,7 @@ import {
   type TakenCounts,
 } from './protocol.ts';
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Everything behind this event. */
   readonly after?: number;
   /** Without `after`: so many of the last events first; 0. */
@@ -31,69 +31,51 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-export interface FollowedEvent {
+interface FollowedEvent {
   /** Its place in the ledger. They go up, not always by one: the ledger has events of its own. */
   readonly seq: number;
   readonly event: Event;
 }
 
-export interface LedgerClient {
-  /**
-   * True when everything that had reached the socket or the spool is committed; false when nobody
-   * listens or the time is up.
-   */
-  sync(timeoutMs: number): Promise<boolean>;
-  /** Undefined when nobody listens. */
-  status(timeoutMs?: number): Promise<LedgerStatus | undefined>;
-  prune(
-    request: PruneFilter,
-    options?: { readonly dryRun?: boolean },
-  ): Promise<PruneCounts | Failure>;
-  /** Lines with the names of their producers, each taken once. */
-  ingest(
-    lines: readonly NumberedLine[],
-    options?: { readonly durable?: boolean },
-  ): Promise<TakenCounts | Failure>;
-  /** From now on it ends only when told to; false when nobody listens, or it is too old for that. */
-  stay(timeoutMs?: number): Promise<boolean>;
-  /** True when the daemon has ended, or when none was there. */
-  stop(timeoutMs: number): Promise<boolean>;
-  /** Events in order, as they are committed. Ends with the daemon, or with the signal. */
-  follow(options: FollowOptions): AsyncIterable<FollowedEvent>;
-}
+export type LedgerClient = ReturnType<typeof createLedgerClient>;
 
 const STATUS_TIMEOUT_MS = 2_000;
 const WORK_TIMEOUT_MS = 600_000;
 /** The event and a few words around it. */
 const FOLLOWED_BYTES_MAX = LINE_BYTES_MAX + 1_024;
 
-export function createLedgerClient({ socketPath }: { readonly socketPath: string }): LedgerClient {
-  const work = { socketPath, timeoutMs: WORK_TIMEOUT_MS };
+export function createLedgerClient({ socketPath }: { readonly socketPath: string }) {
+  const ask = (request: Request, timeoutMs = WORK_TIMEOUT_MS): Promise<Reply> =>
+    askDaemon({ socketPath, request, timeoutMs });
   return {
-    sync: async (timeoutMs) => isOk(await ask({ socketPath, timeoutMs, request: { do: 'sync' } })),
-    status: async (timeoutMs = STATUS_TIMEOUT_MS) => {
-      const reply = await ask({ socketPath, timeoutMs, request: { do: 'status' } });
+    /**
+     * True when everything that had reached the socket or the spool is committed; false when nobody
+     * listens or the time is up.
+     */
+    sync: async (timeoutMs: number) => isOk(await ask({ do: 'sync' }, timeoutMs)),
+    /** Undefined when nobody listens. */
+    status: async (timeoutMs = STATUS_TIMEOUT_MS): Promise<LedgerStatus | undefined> => {
+      const reply = await ask({ do: 'status' }, timeoutMs);
       const status = reply.kind === 'answer' ? reply.value['status'] : undefined;
-      // One of an older version does not say; nobody should end what may be meant to stay.
+      // An older version does not tell; a daemon that may be meant to stay must not be ended.
       if (!isStatus(status)) return undefined;
       return { ...status, stays: status.stays ?? true, conflicts: status.conflicts ?? 0 };
     },
-    prune: async (request, { dryRun = false } = {}) => {
-      const asked = { do: 'prune', request, dry_run: dryRun } as const;
-      return resultOf(await ask({ ...work, request: asked }), isPruneCounts);
-    },
-    ingest: async (lines, { durable = false } = {}) => {
-      const asked = { do: 'ingest', lines, durable } as const;
-      return resultOf(await ask({ ...work, request: asked }), isTakenCounts);
-    },
-    stay: async (timeoutMs = STATUS_TIMEOUT_MS) =>
-      isOk(await ask({ socketPath, timeoutMs, request: { do: 'stay' } })),
-    stop: async (timeoutMs) => {
+    prune: async (request: PruneFilter, { dryRun = false } = {}) =>
+      resultOf(await ask({ do: 'prune', request, dry_run: dryRun }), isPruneCounts),
+    /** Lines with the names of their producers, each taken once. */
+    ingest: async (lines: readonly NumberedLine[], { durable = false } = {}) =>
+      resultOf(await ask({ do: 'ingest', lines, durable }), isTakenCounts),
+    /** From now on it ends only when told to; false when nobody listens, or it is too old for that. */
+    stay: async (timeoutMs = STATUS_TIMEOUT_MS) => isOk(await ask({ do: 'stay' }, timeoutMs)),
+    /** True when the daemon has ended, or when none was there. */
+    stop: async (timeoutMs: number) => {
       const request = { do: 'stop' } as const;
-      const reply = await ask({ socketPath, timeoutMs, request, untilEnd: true });
+      const reply = await askDaemon({ socketPath, timeoutMs, request, untilEnd: true });
       return reply.kind === 'nobody' || isOk(reply);
     },
-    follow: (options) => follow(socketPath, options),
+    /** Events in order, as they are committed. Ends with the daemon, or with the signal. */
+    follow: (options: FollowOptions) => follow(socketPath, options),
   };
 }
 
@@ -165,7 +147,7 @@ async function* follow(
     for await (const chunk of chunks) {
       const found: FollowedEvent[] = [];
       lines.read(chunk, (line) => {
-        const followed = typeof line === 'string' ? readFollowed(line) : undefined;
+        const followed = line === undefined ? undefined : readFollowed(line);
         if (followed !== undefined) found.push(followed);
       });
       yield* found;
@@ -188,7 +170,7 @@ function readFollowed(line: string): FollowedEvent | undefined {
 
 // One request to the daemon, on a connection of its own.
 
-export interface DaemonRequest {
+interface DaemonRequest {
   readonly socketPath: string;
   readonly request: Request;
   readonly timeoutMs: number;
@@ -196,7 +178,7 @@ export interface DaemonRequest {
   readonly untilEnd?: boolean;
 }
 
-export type Reply =
+type Reply =
   | { readonly kind: 'answer'; readonly value: { readonly [name: string]: unknown } }
   /** Nobody listens, or what listens is no ledger. */
   | { readonly kind: 'nobody' }
@@ -204,7 +186,8 @@ export type Reply =
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-function ask({ socketPath, request, timeoutMs, untilEnd = false }: DaemonRequest): Promise<Reply> {
+function askDaemon(options: DaemonRequest): Promise<Reply> {
+  const { socketPath, request, timeoutMs, untilEnd = false } = options;
   return new Promise((resolve) => {
     const socket = connect(socketPath);
     const lines = new LineReader(ANSWER_BYTES_MAX);
@@ -220,7 +203,7 @@ function ask({ socketPath, request, timeoutMs, untilEnd = false }: DaemonRequest
     });
     socket.on('data', (chunk: Buffer) => {
       lines.read(chunk, (line) => {
-        const value = typeof line === 'string' ? readObject(line) : undefined;
+        const value = line === undefined ? undefined : readObject(line);
         answer = value === undefined ? { kind: 'nobody' } : { kind: 'answer', value };
         if (!untilEnd) finish(answer);
       });

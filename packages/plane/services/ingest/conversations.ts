@@ -1,7 +1,8 @@
-// A shim's connection: numbered lines come in, counts of what is committed go back.
-
+// The three conversations on the daemon's socket.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFailure } from '@subluminal/contracts';
+import { OWN_PRODUCER } from '../../stores/ledger/chain/ledger-events.ts';
+import type { EventRow } from '../../stores/ledger/index.ts';
 import { type Intake, NO_NUMBER, type Sender } from './intake.ts';
 import type { Peer, Talk } from './peer.ts';
 import {
@@ -9,14 +10,16 @@ import {
   type LedgerStatus,
   LINE_BYTES_MAX,
   type NumberedLine,
+  type PruneCounts,
+  type PruneFilter,
   type Request,
   readRequest,
   type TakenCounts,
 } from './protocol.ts';
 
-const DIGITS_MAX = 15;
-const ZERO = 48;
-const NINE = 57;
+const NUMBER = /^\d{1,15}$/;
+
+// A shim's connection: numbered lines come in, counts of what is committed go back.
 
 interface TakerOptions {
   readonly peer: Peer;
@@ -28,55 +31,48 @@ interface TakerOptions {
 }
 
 export class LineTaker implements Talk, Sender {
-  readonly #peer: Peer;
-  readonly #intake: Intake;
-  readonly #producer: string;
-  readonly #before: () => Promise<void>;
-  readonly #onClosed: () => void;
+  readonly #options: TakerOptions;
   /** The first lines, until it is their turn: no more than one read from the socket holds. */
   #held: NumberedLine[] | undefined = [];
   #received = 0;
   #committed = 0;
   #hasEnded = false;
 
-  constructor({ peer, intake, producer, before, onClosed }: TakerOptions) {
-    this.#peer = peer;
-    this.#intake = intake;
-    this.#producer = producer;
-    this.#before = before;
-    this.#onClosed = onClosed;
+  constructor(options: TakerOptions) {
+    this.#options = options;
   }
 
   line(text: string | undefined): void {
     this.#received += 1;
-    const line = numbered(this.#producer, text);
+    const line = numbered(this.#options.producer, text);
     if (this.#held === undefined) this.#add(line);
     else if (this.#held.push(line) === 1) void this.#begin();
   }
 
   #add(line: NumberedLine): void {
-    this.#intake.add(line, this);
-    if (!this.#intake.isFull || this.#peer.isPaused) return;
-    this.#peer.pause();
-    this.#intake.whenRoom(() => this.#peer.resume());
+    const { intake, peer } = this.#options;
+    intake.add(line, this);
+    if (!intake.isFull || peer.isPaused) return;
+    peer.pause();
+    intake.whenRoom(() => peer.resume());
   }
 
   committed(count: number): void {
     this.#committed += count;
-    this.#peer.writeLatest(`{"ack":${this.#committed}}\n`);
+    this.#options.peer.writeLatest(`{"ack":${this.#committed}}\n`);
     this.#letGo();
   }
 
   ended(): void {
     this.#hasEnded = true;
     // It waits for the last count before it goes.
-    this.#intake.hasten();
+    this.#options.intake.hasten();
     this.#letGo();
   }
 
   closed(): void {
     this.#hasEnded = true;
-    this.#onClosed();
+    this.#options.onClosed();
   }
 
   /**
@@ -84,36 +80,30 @@ export class LineTaker implements Talk, Sender {
    * file is there to be found.
    */
   async #begin(): Promise<void> {
-    this.#peer.pause();
-    await this.#before();
+    const { intake, peer, before } = this.#options;
+    peer.pause();
+    await before();
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const line of held) this.#intake.add(line, this);
-    if (this.#hasEnded) this.#intake.hasten();
-    this.#intake.whenRoom(() => this.#peer.resume());
+    for (const line of held) intake.add(line, this);
+    if (this.#hasEnded) intake.hasten();
+    intake.whenRoom(() => peer.resume());
   }
 
   #letGo(): void {
-    if (this.#hasEnded && this.#committed === this.#received) this.#peer.end();
+    if (this.#hasEnded && this.#committed === this.#received) this.#options.peer.end();
   }
 }
 
-/** `SEQ<space>JSON`. What is none of that goes on, too: the ledger keeps it with the rejects. */
+/** `SEQ<space>JSON`. Any other text goes on, too: the ledger keeps it with the rejects. */
 function numbered(producer: string, text: string | undefined): NumberedLine {
   if (text === undefined) {
     return { producer, seq: NO_NUMBER, line: `a line of more than ${LINE_BYTES_MAX} bytes` };
   }
   const space = text.indexOf(' ');
-  let seq = 0;
-  for (let at = 0; at < space; at++) {
-    const code = text.charCodeAt(at);
-    if (code < ZERO || code > NINE || at >= DIGITS_MAX) {
-      return { producer, seq: NO_NUMBER, line: text };
-    }
-    seq = seq * 10 + code - ZERO;
-  }
-  if (space <= 0) return { producer, seq: NO_NUMBER, line: text };
-  return { producer, seq, line: text.slice(space + 1) };
+  const digits = text.slice(0, Math.max(0, space));
+  if (!NUMBER.test(digits)) return { producer, seq: NO_NUMBER, line: text };
+  return { producer, seq: Number(digits), line: text.slice(space + 1) };
 }
 
 // Requests to the daemon itself, one answer per line.
@@ -125,7 +115,7 @@ export interface Controls {
   status(): Promise<LedgerStatus>;
   /** It no longer ends by itself. */
   stay(): void;
-  /** Ends the daemon; the connection of the one who asked is kept until then. */
+  /** Ends the daemon; the connection of the asker is kept until then. */
   stop(asker: Peer): void;
   take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
 }
@@ -149,7 +139,7 @@ export class Controller implements Talk {
     this.#waiting += 1;
     this.#length += text?.length ?? 0;
     this.#peer.holds(this.#length);
-    // One after the other; what is not read yet waits with the one who asks.
+    // One after the other; the rest waits unread in the socket.
     this.#peer.pause();
     this.#last = this.#last.then(() => this.#answer(text));
   }
@@ -195,7 +185,7 @@ export class Controller implements Talk {
         return { ok: true };
       case 'prune': {
         const { request: filter, dry_run: isDry } = request;
-        const result = await (isDry === true ? ledger.countStale(filter) : ledger.prune(filter));
+        const result = await (isDry === true ? countStale(ledger, filter) : ledger.prune(filter));
         return { ok: true, result };
       }
       case 'ingest': {
@@ -216,7 +206,7 @@ function refusal(cause: unknown): object {
   return { ok: false, code: 'SUB_INTERNAL', error: String(cause) };
 }
 
-// Events to one who follows, from the store and at that one's own pace: nothing is kept for it.
+// Events for a follower, from the store and at its own pace: nothing is kept for it.
 
 interface FollowStart {
   readonly after?: number;
@@ -224,6 +214,7 @@ interface FollowStart {
 }
 
 const PAGE_EVENTS = 100;
+const COUNTED_MAX = 1_000_000;
 
 export class FollowerTalk implements Talk {
   readonly #peer: Peer;
@@ -240,10 +231,10 @@ export class FollowerTalk implements Talk {
 
   /** Until it is gone. */
   async feed({ after, backlog = 0 }: FollowStart): Promise<void> {
-    let seq = after ?? Math.max(0, (await this.#ledger.lastSeq()) - backlog);
+    let seq = after ?? Math.max(0, (await this.#ledger.store.tip()).seq - backlog);
     while (!this.#isGone) {
       this.#isBehind = false;
-      const rows = await this.#ledger.events(seq, PAGE_EVENTS);
+      const rows = await this.#ledger.store.events({ afterSeq: seq, limit: PAGE_EVENTS });
       const last = rows.at(-1);
       if (last === undefined) {
         await this.#movedOn();
@@ -252,7 +243,7 @@ export class FollowerTalk implements Talk {
       seq = last.seq;
       this.#peer.write(rows.map(textOf).join(''));
       await this.#peer.drained();
-      // One who is far behind must not keep the others waiting.
+      // A follower that is far behind must not keep the others waiting.
       await nextTurn();
     }
   }
@@ -264,7 +255,7 @@ export class FollowerTalk implements Talk {
   }
 
   line(): void {
-    // There is nothing more to say for one who follows.
+    // A follower has nothing more to say.
   }
 
   ended(): void {
@@ -285,9 +276,22 @@ export class FollowerTalk implements Talk {
   }
 }
 
-/** A line break inside of JSON is only white space; here it would end the line. */
-function textOf({ seq, line }: { readonly seq: number; readonly line: string | null }): string {
-  if (line === null) return '';
+/** Empty for an event that was pruned, or that the ledger has written itself. */
+function textOf({ seq, line, producer }: EventRow): string {
+  if (line === null || producer === OWN_PRODUCER) return '';
+  // A line break inside of JSON is only white space; here it would end the line.
   const event = line.includes('\n') || line.includes('\r') ? line.replaceAll(/[\r\n]/g, ' ') : line;
   return `{"seq":${seq},"event":${event}}\n`;
+}
+
+/** How many runs a prune would take. */
+export async function countStale(
+  { store }: Pick<IngestLedger, 'store'>,
+  { olderThanMs: beforeMs, keepRuns, what }: PruneFilter,
+): Promise<PruneCounts> {
+  const withPreviews = what === 'previews';
+  const stale = await store.transaction((transaction) =>
+    transaction.staleRuns({ beforeMs, keepRuns, withPreviews, limit: COUNTED_MAX }),
+  );
+  return { runs: stale.length, events: null };
 }

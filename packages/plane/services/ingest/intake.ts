@@ -1,10 +1,10 @@
 // Lines of all connections on their way into the ledger, in batches. The queue is bounded: when it
-// is full, nothing more is read from the sockets. What is in it is never dropped.
+// is full, nothing more is read from the sockets. Lines in the queue are never dropped.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import type { IngestLedger, NumberedLine, TakenCounts } from './protocol.ts';
 
-/** Whoever sent lines, and wants to know when they are safe. */
+/** The sender of lines, which waits until they are safe. */
 export interface Sender {
   /** So many more of its lines, in order, are committed. */
   committed(count: number): void;
@@ -20,24 +20,18 @@ interface IntakeOptions {
   readonly limits?: Partial<IntakeLimits>;
 }
 
-export interface IntakeLimits {
-  readonly queueLines: number;
-  readonly queueLength: number;
-  readonly batchLines: number;
-  readonly batchLength: number;
-  /** How long a batch waits for more lines, at least and at most. */
-  readonly gatherMinMs: number;
-  readonly gatherMaxMs: number;
-}
-
-const LIMITS: IntakeLimits = {
+const LIMITS = {
   queueLines: 5_000,
   queueLength: 4 * 1024 * 1024,
   batchLines: 2_000,
   batchLength: 2 * 1024 * 1024,
+  /** How long a batch waits for more lines, at least and at most. */
   gatherMinMs: 5,
   gatherMaxMs: 25,
 };
+
+export type IntakeLimits = { readonly [K in keyof typeof LIMITS]: number };
+
 /**
  * A commit costs as much as the lines of several calls, and no call waits for it: so the next one
  * waits this many times as long as the last one took, which on a busy machine is longer.
@@ -228,11 +222,10 @@ export class Intake {
 
   /** The oldest lines, as many as one batch takes. */
   #take(): { readonly lines: readonly NumberedLine[]; readonly senders: readonly Sender[] } {
-    const { batchLength } = this.#limits;
-    const linesMax = Math.min(this.#limits.batchLines, this.#options.ledger.batchLinesMax);
+    const { batchLength, batchLines } = this.#limits;
     let count = 0;
     let length = 0;
-    while (count < this.#lines.length && count < linesMax && length < batchLength) {
+    while (count < this.#lines.length && count < batchLines && length < batchLength) {
       length += this.#lines[count]?.line.length ?? 0;
       count += 1;
     }

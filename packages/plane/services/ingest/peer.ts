@@ -1,6 +1,7 @@
 // One connection, whatever it turns out to speak: its bytes, its lines, its end.
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { LineReader } from '../sink/line-reader.ts';
 
 /** What a protocol makes of a connection. */
 export interface Talk {
@@ -16,14 +17,14 @@ interface PeerOptions {
   readonly socket: Socket;
   readonly talk: Talk;
   readonly lineBytesMax: number;
-  /** Of what all peers hold. */
+  /** What all peers may hold together. */
   readonly budget: Budget;
-  /** Too much is held, by this one more than by any other. */
+  /** All peers hold too much, and this one the most. */
   readonly onDropped: () => void;
   readonly onClose: () => void;
 }
 
-export class Peer implements Holder {
+export class Peer {
   /** Whether it may send lines for the ledger: until its first line says otherwise. */
   maySendLines = true;
   /** Bytes that were read. */
@@ -134,7 +135,7 @@ export class Peer implements Holder {
     this.bytesRead += chunk.length;
     if (this.#isGone) return;
     const before = this.#lines.heldBytes;
-    this.#lines.read(chunk, (line) => this.#talk.line(line === TOO_LONG ? undefined : line));
+    this.#lines.read(chunk, (line) => this.#talk.line(line));
     if (this.#lines.heldBytes !== before) this.#budget.changed(this);
   }
 
@@ -164,155 +165,43 @@ function forgiveWrites(socket: Socket, onFailed: () => void): void {
   // oxlint-enable no-underscore-dangle
 }
 
-// Bytes to lines, each within a limit.
-
-const NEWLINE = 0x0a;
-
-/** A line that was too long to be kept. */
-export const TOO_LONG = Symbol('too long');
-
-/** Parts from this size on are kept as they came; smaller ones are gathered in a block. */
-const PART_BYTES_MIN = 16 * 1024;
-const BLOCK_BYTES_MIN = 256;
-const BLOCK_BYTES_MAX = 64 * 1024;
-
-export class LineReader {
-  bytesMax: number;
-  #parts: Buffer[] = [];
-  /** Where small parts go: each by itself would take many times its size. */
-  #block: Buffer = Buffer.alloc(0);
-  #used = 0;
-  #length = 0;
-
-  constructor(bytesMax: number) {
-    this.bytesMax = bytesMax;
-  }
-
-  /** Bytes of a line that has no end yet. */
-  get restLength(): number {
-    return this.#length;
-  }
-
-  /** Bytes of memory that it takes. */
-  get heldBytes(): number {
-    if (this.#length > this.bytesMax) return 0;
-    return this.#length - this.#used + this.#block.length;
-  }
-
-  /** Calls `take` for each line that is whole by now. */
-  read(chunk: Buffer, take: (line: string | typeof TOO_LONG) => void): void {
-    let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-      // Most lines lie within one chunk: no copy.
-      if (this.#length === 0 && at - from <= this.bytesMax) {
-        take(chunk.toString('utf8', from, at));
-      } else {
-        this.#add(chunk.subarray(from, at));
-        take(this.#length > this.bytesMax ? TOO_LONG : this.#whole());
-        this.#forget();
-        this.#length = 0;
-      }
-      from = at + 1;
-    }
-    if (from < chunk.length) this.#add(chunk.subarray(from));
-  }
-
-  #whole(): string {
-    return Buffer.concat([...this.#parts, this.#block.subarray(0, this.#used)]).toString();
-  }
-
-  #forget(): void {
-    this.#parts = [];
-    this.#block = Buffer.alloc(0);
-    this.#used = 0;
-  }
-
-  #add(part: Buffer): void {
-    this.#length += part.length;
-    if (this.#length > this.bytesMax) this.#forget();
-    else if (part.length >= PART_BYTES_MIN) {
-      this.#endBlock();
-      this.#parts.push(part);
-    } else this.#gather(part);
-  }
-
-  #gather(part: Buffer): void {
-    if (this.#used + part.length > BLOCK_BYTES_MAX) this.#endBlock();
-    const needed = this.#used + part.length;
-    if (needed > this.#block.length) {
-      const size = Math.max(BLOCK_BYTES_MIN, 2 ** Math.ceil(Math.log2(needed)));
-      const grown = Buffer.allocUnsafeSlow(size);
-      this.#block.copy(grown, 0, 0, this.#used);
-      this.#block = grown;
-    }
-    part.copy(this.#block, this.#used);
-    this.#used = needed;
-  }
-
-  /** What was gathered becomes a part. */
-  #endBlock(): void {
-    if (this.#used > 0) this.#parts.push(this.#block.subarray(0, this.#used));
-    this.#block = Buffer.alloc(0);
-    this.#used = 0;
-  }
-}
-
 // What all connections together may hold in memory of lines that have no end yet. One connection may
 // hold a long line; many that never end theirs must not take the daemon's memory.
-
-export interface Holder {
-  readonly heldBytes: number;
-  /** Lets go of what it holds, and of the connection. */
-  drop(): void;
-}
 
 /** Four of the longest lines that there may be. */
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
 
 export class Budget {
   readonly #bytesMax: number;
-  readonly #held = new Map<Holder, number>();
+  readonly #held = new Map<Peer, number>();
   #total = 0;
 
   constructor(bytesMax: number = HELD_BYTES_MAX) {
     this.#bytesMax = bytesMax;
   }
 
-  /** It holds more, or less, than before. The one that holds most goes when it is too much. */
-  changed(holder: Holder): void {
-    const bytes = holder.heldBytes;
-    this.#total += bytes - (this.#held.get(holder) ?? 0);
-    if (bytes === 0) this.#held.delete(holder);
-    else this.#held.set(holder, bytes);
+  /** A peer holds more, or less, than before. When all hold too much, the one that holds most goes. */
+  changed(peer: Peer): void {
+    const bytes = peer.heldBytes;
+    this.#total += bytes - (this.#held.get(peer) ?? 0);
+    if (bytes === 0) this.#held.delete(peer);
+    else this.#held.set(peer, bytes);
     while (this.#total > this.#bytesMax) {
-      const largest = this.#largest();
+      const [largest] = [...this.#held].toSorted(([, one], [, other]) => other - one);
       if (largest === undefined) return;
-      this.gone(largest);
-      largest.drop();
+      this.gone(largest[0]);
+      largest[0].drop();
     }
   }
 
-  gone(holder: Holder): void {
-    this.#total -= this.#held.get(holder) ?? 0;
-    this.#held.delete(holder);
-  }
-
-  #largest(): Holder | undefined {
-    let largest: Holder | undefined;
-    for (const [holder, bytes] of this.#held) {
-      if (largest === undefined || bytes > (this.#held.get(largest) ?? 0)) largest = holder;
-    }
-    return largest;
+  gone(peer: Peer): void {
+    this.#total -= this.#held.get(peer) ?? 0;
+    this.#held.delete(peer);
   }
 }
 
 // Whether everything that had reached the sockets was read. The kernel cannot be asked how much it
 // holds; but what it holds is handed out with each turn of the event loop.
-
-export interface Readable {
-  readonly bytesRead: number;
-  readonly isPaused: boolean;
-}
 
 /** Two turns: connections that wait are accepted in one, and read from in the next. */
 const TURNS = 2;
@@ -322,9 +211,9 @@ const KERNEL_BYTES_MAX = 8 * 1024 * 1024;
 const PAUSED_MS = 5;
 
 /** Resolves when what was readable from all of them at the call has been read. */
-export async function allRead(peers: () => Iterable<Readable>): Promise<void> {
+export async function allRead(peers: () => Iterable<Peer>): Promise<void> {
   for (let turn = 0; turn < TURNS; turn++) await nextTurn();
-  const open = new Map<Readable, { from: number; last: number; quiet: number }>();
+  const open = new Map<Peer, { from: number; last: number; quiet: number }>();
   for (const peer of peers()) {
     open.set(peer, { from: peer.bytesRead, last: peer.bytesRead, quiet: 0 });
   }

@@ -1,4 +1,11 @@
-// What is spoken on the ledger's socket: lines of text, the first of which says the protocol.
+// The protocols of the ledger's socket: lines of text, the first of which names the protocol.
+import { definedFields, isObject } from '@subluminal/contracts';
+import type {
+  IncomingLine,
+  IngestResult,
+  Ledger,
+  PruneRequest,
+} from '../../stores/ledger/index.ts';
 
 const INGEST_HELLO = 'subluminal.ingest.v1';
 export const CONTROL_HELLO = 'subluminal.control.v1';
@@ -32,13 +39,7 @@ export interface LedgerStatus {
   readonly channels?: readonly string[];
 }
 
-export interface PruneFilter {
-  /** Runs whose last event is older. */
-  readonly olderThanMs?: number;
-  /** All but so many of the newest runs; with `olderThanMs`, those that are both. */
-  readonly keepRuns?: number;
-  readonly what?: 'all' | 'previews';
-}
+export type PruneFilter = Pick<PruneRequest, 'olderThanMs' | 'keepRuns' | 'what'>;
 
 export interface PruneCounts {
   readonly runs: number;
@@ -46,20 +47,10 @@ export interface PruneCounts {
   readonly events: number | null;
 }
 
-export interface NumberedLine {
-  readonly producer: string;
-  /** The number of the line with its producer. */
-  readonly seq: number;
-  readonly line: string;
-}
+/** A line with its producer, and its number with that producer. */
+export type NumberedLine = IncomingLine;
 
-export interface TakenCounts {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
-  /** Those of the rejected whose number another line has; left out when there is none. */
-  readonly conflicts?: number;
-}
+export type TakenCounts = IngestResult;
 
 export type Request =
   | { readonly do: 'sync' }
@@ -91,11 +82,7 @@ export function readHello(line: string): Hello | undefined {
       : undefined;
   }
   if (hello !== FOLLOW_HELLO || !isCountOrNone(after) || !isCountOrNone(backlog)) return undefined;
-  return {
-    kind: 'follow',
-    ...(after !== undefined && { after }),
-    ...(backlog !== undefined && { backlog }),
-  };
+  return { kind: 'follow', ...definedFields({ after, backlog }) };
 }
 
 export function readRequest(line: string): Request | undefined {
@@ -126,11 +113,7 @@ function readPruneFilter(value: unknown): PruneFilter | undefined {
   const { olderThanMs, keepRuns, what } = value;
   if (!isMomentOrNone(olderThanMs) || !isCountOrNone(keepRuns)) return undefined;
   if (what !== undefined && what !== 'all' && what !== 'previews') return undefined;
-  return {
-    ...(olderThanMs !== undefined && { olderThanMs }),
-    ...(keepRuns !== undefined && { keepRuns }),
-    ...(what !== undefined && { what }),
-  };
+  return definedFields({ olderThanMs, keepRuns, what });
 }
 
 function isNumberedLine(value: unknown): value is NumberedLine {
@@ -156,50 +139,5 @@ export function readObject(line: string): { readonly [name: string]: unknown } |
   }
 }
 
-export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-// What the daemon's socket needs of the ledger and of the spool.
-
-export interface StoredEvent {
-  readonly seq: number;
-  /** Null for what was pruned, and for what the ledger said itself. */
-  readonly line: string | null;
-}
-
-export interface IngestLedger {
-  /** At most this many lines at once. */
-  readonly batchLinesMax: number;
-  /** All or nothing; resolves when committed. */
-  ingest(lines: readonly NumberedLine[]): Promise<TakenCounts>;
-  /** Resolves when everything is on disk. */
-  seal(): Promise<unknown>;
-  prune(filter: PruneFilter): Promise<PruneCounts>;
-  /** What `prune` would do. */
-  countStale(filter: PruneFilter): Promise<PruneCounts>;
-  /** In the order of seq. */
-  events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]>;
-  lastSeq(): Promise<number>;
-}
-
-interface SpoolBatch {
-  readonly lines: readonly NumberedLine[];
-  /** How far into the file this batch reaches. */
-  readonly endOffset: number;
-}
-
-/** One file of the spool. */
-export interface SpoolFile {
-  readonly path: string;
-  /** Whose lines are in it. */
-  readonly producer: string;
-  read(): AsyncIterable<SpoolBatch>;
-  /** Removes it, unless there is more behind the offset. */
-  drop(endOffset: number): Promise<void>;
-}
-
-export interface IngestSpool {
-  /** The files that may be taken. */
-  list(): Promise<readonly SpoolFile[]>;
-}
+/** The part of the ledger that the socket needs. */
+export type IngestLedger = Pick<Ledger, 'ingest' | 'seal' | 'prune' | 'store'>;

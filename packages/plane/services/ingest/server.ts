@@ -1,14 +1,13 @@
-// The daemon's socket: who connects, what they speak, and the orderly end of it all.
+// The daemon's socket: its connections, the protocols they speak, and its orderly end.
 import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Failure } from '@subluminal/contracts';
+import { type Failure, failure } from '@subluminal/contracts';
 import { ConnectionGate, listenOnUnixSocket } from '../../os/index.ts';
 import { Controller, FollowerTalk, LineTaker } from './conversations.ts';
 import { Intake, type IntakeLimits } from './intake.ts';
 import { allRead, Budget, Peer, type Talk } from './peer.ts';
 import {
   type IngestLedger,
-  type IngestSpool,
   type LedgerStatus,
   LINE_BYTES_MAX,
   type NumberedLine,
@@ -21,51 +20,24 @@ import { Sweeper } from './sweeper.ts';
 export interface IngestOptions {
   readonly socketPath: string;
   readonly ledger: IngestLedger;
-  readonly spool: IngestSpool;
+  /** The folder of the spool. */
+  readonly spool: string;
   readonly version: string;
   readonly warn: (message: string) => void;
-  /** Somebody asked for the end: `close` is for the caller to call. */
+  /** A client asked for the end; the owner calls `close`. */
   readonly onStop: () => void;
   /** The ledger takes nothing any more. */
   readonly onFinal: (failure: Failure) => void;
   /** No connection and nothing in the spool for so long. */
   readonly idle?: { readonly afterMs: number; readonly onIdle: () => void };
   readonly limits?: Partial<IntakeLimits>;
-  /** What all connections may hold of lines without an end; 128 MiB. */
+  /** Bytes that all connections may hold of lines without an end; 128 MiB. */
   readonly heldBytesMax?: number;
-  /** Until then nothing is said of the daemon's state. */
+  /** The status of the daemon is not told before. */
   readonly ready?: Promise<unknown>;
 }
 
-export interface IngestServer {
-  /** What had reached the sockets and the spool is committed when it resolves. */
-  sync(): Promise<void>;
-  /** Lines that came another way than by the socket; all or nothing, committed when it resolves. */
-  take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
-  status(): LedgerStatus;
-  /** Where the HTTP API is served, or why it is not. */
-  setHttp(http: HttpState): void;
-  /** By which channels people are asked for approvals. */
-  setChannels(names: readonly string[]): void;
-  /** Something used the daemon in another way: it is not idle. */
-  touch(): void;
-  /** Somebody uses it until the result is called. */
-  hold(): () => void;
-  /** Calls back after each commit that added events; the result takes that back. */
-  onAdded(listener: () => void): () => void;
-  /**
-   * Reads, commits and answers what has arrived, for at most `timeoutMs`; then runs `last` and lets
-   * everybody go.
-   */
-  close(timeoutMs: number, last: () => Promise<void>): Promise<void>;
-}
-
 type HttpState = { readonly url: string } | { readonly error: string };
-
-export type Opened =
-  | { readonly kind: 'open'; readonly server: IngestServer }
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'failed'; readonly code: string };
 
 const BACKLOG = 1_024;
 const SWEEP_MS = 30_000;
@@ -83,19 +55,27 @@ const SILENCE: Talk = {
   closed: () => undefined,
 };
 
-export async function openIngest(options: IngestOptions): Promise<Opened> {
-  const daemon = new Daemon(options);
+/** Listens on the socket, or says why it cannot. */
+export async function openIngest(options: IngestOptions): Promise<IngestServer | Failure> {
+  const { socketPath } = options;
+  const daemon = new IngestServer(options);
   // A peer that stops writing may still listen. And nothing is read ahead while a socket is paused:
   // an error would throw away what was read and not yet taken.
   const server = createServer({ allowHalfOpen: true, highWaterMark: 1 }, (socket) =>
     daemon.accept(socket),
   );
-  const listening = await listenOnUnixSocket(server, options.socketPath, { backlog: BACKLOG });
-  if (listening.kind === 'taken') return listening;
-  if (listening.kind === 'failed') return { kind: 'failed', code: listening.why };
+  const listening = await listenOnUnixSocket(server, socketPath, { backlog: BACKLOG });
+  if (listening.kind === 'taken') {
+    const message = `another daemon answers on ${socketPath}.`;
+    return failure('SUB_LEDGER_IO', message, 'Stop it, or set ledger.socket.');
+  }
+  if (listening.kind === 'failed') {
+    const message = `${socketPath} cannot be listened on (${listening.why}).`;
+    return failure('SUB_LEDGER_IO', message, 'Check its folder, or set ledger.socket.');
+  }
   server.on('error', () => undefined);
   daemon.begin({ server, unlink: listening.unlink });
-  return { kind: 'open', server: daemon };
+  return daemon;
 }
 
 interface BoundServer {
@@ -103,7 +83,7 @@ interface BoundServer {
   readonly unlink: () => void;
 }
 
-class Daemon implements IngestServer {
+export class IngestServer {
   readonly #options: IngestOptions;
   readonly #intake: Intake;
   readonly #sweeper: Sweeper;
@@ -172,17 +152,17 @@ class Daemon implements IngestServer {
     this.touch();
   }
 
+  /** Commits all lines that had reached the sockets and the spool. */
   async sync(): Promise<void> {
     await this.#readAndCommit();
     await this.#sweeper.sweep();
   }
 
+  /** Takes lines that came another way than by the socket; all or nothing. */
   async take(lines: readonly NumberedLine[]): Promise<TakenCounts> {
-    const { ledger } = this.#options;
-    if (lines.length > ledger.batchLinesMax) throw new RangeError('too many lines');
     const release = this.hold();
     try {
-      const counts = await ledger.ingest(lines);
+      const counts = await this.#options.ledger.ingest(lines);
       this.#taken(counts);
       return counts;
     } finally {
@@ -204,14 +184,17 @@ class Daemon implements IngestServer {
     };
   }
 
+  /** Where the HTTP API is served, or why it is not. */
   setHttp(http: HttpState): void {
     this.#http = http;
   }
 
+  /** By which channels people are asked for approvals. */
   setChannels(names: readonly string[]): void {
     this.#channels = names;
   }
 
+  /** Something used the daemon in another way: it is not idle. */
   touch(): void {
     const { idle } = this.#options;
     clearTimeout(this.#idleTimer);
@@ -220,6 +203,7 @@ class Daemon implements IngestServer {
     this.#idleTimer = setTimeout(idle.onIdle, idle.afterMs);
   }
 
+  /** Keeps the daemon from being idle until the result is called. */
   hold(): () => void {
     const holder = Symbol('holder');
     this.#holders.add(holder);
@@ -230,16 +214,21 @@ class Daemon implements IngestServer {
     };
   }
 
+  /** Calls back after each commit that added events; the result takes that back. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
+  /**
+   * Reads, commits and answers what has arrived, for at most `timeoutMs`; then runs `last` and ends
+   * all connections.
+   */
   async close(timeoutMs: number, last: () => Promise<void>): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#sweepTimer);
     clearTimeout(this.#idleTimer);
-    // Nobody finds us any more; those who already have are accepted and heard.
+    // Nobody finds the socket any more; connections that wait are accepted and read.
     this.#bound?.unlink();
     const timer = setTimeout(() => this.#intake.end(), timeoutMs);
     await this.#readAndCommit();
@@ -291,7 +280,7 @@ class Daemon implements IngestServer {
     }
   }
 
-  /** Whoever does this does it often. */
+  /** A client that does this does it often: one warning a minute. */
   #dropped(): void {
     const nowMs = performance.now();
     if (nowMs < this.#quietUntilMs) return;

@@ -1,9 +1,11 @@
 // What shims left on disk while nobody listened, into the ledger. A file goes when it is safe there.
+import { dropSpool, listSpool, readSpool, type SpoolFile } from '../sink/spool.ts';
 import { type Intake, IntakeEnded } from './intake.ts';
-import type { IngestLedger, IngestSpool, SpoolFile } from './protocol.ts';
+import type { IngestLedger } from './protocol.ts';
 
 interface SweeperOptions {
-  readonly spool: IngestSpool;
+  /** The folder of the spool. */
+  readonly spool: string;
   readonly ledger: IngestLedger;
   readonly intake: Intake;
   readonly warn: (message: string) => void;
@@ -16,7 +18,7 @@ const FILES_PER_SEAL = 64;
 
 export class Sweeper {
   readonly #options: SweeperOptions;
-  readonly #list = shared(() => this.#options.spool.list());
+  readonly #list = shared(() => listSpool(this.#options.spool));
   readonly #takes = new Set<Promise<void>>();
   #isStopped = false;
   /** Takes everything that is there now. */
@@ -75,7 +77,7 @@ export class Sweeper {
     if (taken.length === 0) return;
     // On disk before the only other copy goes.
     await this.#options.ledger.seal();
-    for (const { file, endOffset } of taken) await file.drop(endOffset).catch(ignoreMissing);
+    for (const { file, endOffset } of taken) await dropSpool(file, endOffset).catch(ignoreMissing);
   }
 
   /** How far the file was taken; undefined when it is gone or cannot be read. */
@@ -83,10 +85,11 @@ export class Sweeper {
     const { intake, warn } = this.#options;
     let endOffset = 0;
     try {
-      for await (const batch of file.read()) {
+      for await (const batch of readSpool(file)) {
         // The next daemon takes it from the start; what is known already is not taken twice.
         if (this.#isStopped) return undefined;
-        if (batch.lines.length > 0) await intake.commit(batch.lines);
+        const lines = batch.lines.map((line) => ({ producer: file.producer, ...line }));
+        if (lines.length > 0) await intake.commit(lines);
         ({ endOffset } = batch);
       }
       return endOffset;
@@ -109,9 +112,7 @@ function ignoreMissing(cause: unknown): void {
   if (codeOf(cause) !== 'ENOENT') throw cause;
 }
 
-// Work that many ask for at once is done for all of them together.
-
-/** Runs `work` for whoever asks. Those who ask while it runs share the next time. */
+/** Runs `work` when it is called. Calls while it runs share the next time. */
 function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
   let next: Promise<T> | undefined;

@@ -2,6 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LineReader } from './line-reader.ts';
 import { readName } from './spool-writer.ts';
 
 export interface SpoolFile {
@@ -105,15 +106,21 @@ export async function* readSpool(
   const { linesMax = BATCH_LINES_MAX, lineBytesMax = LINE_BYTES_MAX } = options;
   const handle = await open(file.path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    const lines = new LineSplitter(lineBytesMax);
+    const lines = new LineReader(lineBytesMax);
     const chunk = Buffer.allocUnsafe(BATCH_BYTES);
+    let offset = 0;
     for (;;) {
       const { bytesRead } = await handle.read(chunk, 0, chunk.length);
       if (bytesRead === 0) break;
-      yield* batchesOf(lines.split(chunk.subarray(0, bytesRead)), linesMax, lines.endOffset);
+      offset += bytesRead;
+      const texts: string[] = [];
+      // A line beyond the limit becomes an empty, and thereby damaged one.
+      lines.read(chunk.subarray(0, bytesRead), (line = '') => texts.push(line));
+      yield* batchesOf(texts, linesMax, offset - lines.restLength);
     }
     // The end of a torn line is somewhere else, or nowhere.
-    if (lines.hasRest) yield { lines: [], damaged: 1, endOffset: lines.endOffset };
+    const { restLength } = lines;
+    if (restLength > 0) yield { lines: [], damaged: 1, endOffset: offset - restLength };
   } finally {
     await handle.close();
   }
@@ -136,45 +143,6 @@ function readSpoolLine(text: string): SpoolLine | undefined {
   const [, seq, line] = LINE.exec(text) ?? [];
   if (seq === undefined || line === undefined) return undefined;
   return { seq: Number.parseInt(seq, 10), line };
-}
-
-/** Cuts bytes at newlines; a line beyond the limit becomes an empty, and thereby damaged one. */
-class LineSplitter {
-  /** Bytes of whole lines that were given out. */
-  endOffset = 0;
-  readonly #lineBytesMax: number;
-  #parts: Buffer[] = [];
-  #length = 0;
-
-  constructor(lineBytesMax: number) {
-    this.#lineBytesMax = lineBytesMax;
-  }
-
-  get hasRest(): boolean {
-    return this.#length > 0;
-  }
-
-  split(chunk: Buffer): readonly string[] {
-    const texts: string[] = [];
-    let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-      this.#add(chunk.subarray(from, at));
-      texts.push(this.#length > this.#lineBytesMax ? '' : Buffer.concat(this.#parts).toString());
-      this.endOffset += this.#length + 1;
-      this.#parts = [];
-      this.#length = 0;
-      from = at + 1;
-    }
-    // The chunk is used again for what comes next.
-    this.#add(Buffer.from(chunk.subarray(from)));
-    return texts;
-  }
-
-  #add(part: Buffer): void {
-    this.#length += part.length;
-    if (this.#length <= this.#lineBytesMax) this.#parts.push(part);
-    else this.#parts = [];
-  }
 }
 
 /**

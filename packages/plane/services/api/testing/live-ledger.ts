@@ -5,7 +5,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Event, isFailure, parseEventLine } from '@subluminal/contracts';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
-import { type IncomingLine, type Ledger, RunSummarizer } from '../../../stores/ledger/index.ts';
+import type { IncomingLine, Ledger } from '../../../stores/ledger/index.ts';
 import { type Shim, T0_MS } from '../../../stores/ledger/testing/events.ts';
 import { LedgerHome } from '../../../stores/ledger/testing/temp-ledger.ts';
 import { openApi } from '../open-api.ts';
@@ -91,7 +91,6 @@ class LiveLedger implements Feed {
         return taken;
       },
       feed: this,
-      summarizer: () => new RunSummarizer(),
       token: TOKEN,
       version: '1.2.3',
       nowMs: () => T0_MS,

@@ -3,23 +3,17 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import { onTestFinished } from 'vitest';
 import type { Ledger } from '../../../stores/ledger/index.ts';
 import { LedgerHome } from '../../../stores/ledger/testing/temp-ledger.ts';
-import {
-  createLedgerClient,
-  type IngestLedger,
-  type IngestOptions,
-  type IngestServer,
-  type NumberedLine,
-  openIngest,
-} from '../../ingest/index.ts';
-import { ledgerPort, spoolPort } from '../ports.ts';
+import { createLedgerClient, type NumberedLine } from '../../ingest/index.ts';
+import { type IngestOptions, type IngestServer, openIngest } from '../../ingest/server.ts';
 
 interface DaemonWish extends Partial<IngestOptions> {
   readonly home?: LedgerHome;
-  /** Changes what the socket sees of the ledger. */
-  readonly wrap?: (ledger: IngestLedger) => IngestLedger;
+  /** Changes how the socket puts lines into the ledger. */
+  readonly wrap?: (ingest: Ledger['ingest']) => Ledger['ingest'];
 }
 
 export interface TestDaemon {
@@ -34,24 +28,28 @@ export interface TestDaemon {
 }
 
 export async function startDaemon(wish: DaemonWish = {}): Promise<TestDaemon> {
-  const { home = new LedgerHome(), wrap = (port) => port, ...rest } = wish;
+  const { home = new LedgerHome(), wrap = (ingest) => ingest, ...rest } = wish;
   const socketPath = join(home.folder, 'l.sock');
   const spool = join(home.folder, 'spool');
   mkdirSync(spool, { recursive: true });
   const ledger = await home.open();
   const warnings: string[] = [];
-  const opened = await openIngest({
+  const server = await openIngest({
     socketPath,
-    ledger: wrap(ledgerPort(ledger)),
-    spool: spoolPort(spool),
+    ledger: {
+      store: ledger.store,
+      ingest: wrap((lines) => ledger.ingest(lines)),
+      seal: () => ledger.seal(),
+      prune: (request) => ledger.prune(request),
+    },
+    spool,
     version: '1.2.3',
     warn: (message) => warnings.push(message),
     onStop: () => undefined,
     onFinal: () => undefined,
     ...rest,
   });
-  if (opened.kind !== 'open') throw new Error(opened.kind);
-  const { server } = opened;
+  if (isFailure(server)) throw new Error(server.message);
   let closed: Promise<void> | undefined;
   const close = () => {
     closed ??= server.close(5_000, () => ledger.close());

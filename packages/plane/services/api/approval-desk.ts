@@ -2,21 +2,24 @@
 import {
   API_APPROVALS_LIMIT,
   type ApiApproval,
+  type ApiApprovals,
+  type ApiApprovalsQuery,
   type ApiApprove,
   type ApiDecided,
   type ApiGrant,
+  type ApiGrants,
+  type ApiGrantsQuery,
   type ApiGrantWish,
   type ApiReject,
+  type ApiRevoked,
   type Failure,
   type Grant,
   isFailure,
   type SubCode,
-  tableFailure,
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import {
   type Damaged,
-  type Decided,
   type Desk,
   type Entry,
   type GrantEntry,
@@ -25,70 +28,70 @@ import {
   grantWords,
   type Owner,
 } from '../../stores/approvals/index.ts';
-import type { ApiDesk, HttpFailure } from '../api/index.ts';
+import { type HttpFailure, httpFailure } from './http-failure.ts';
 
-interface DeskOptions {
+export interface DeskOptions {
   readonly desk: Desk;
-  /** Whoever holds the token acts for this user. */
+  /** The user for whom a holder of the token acts. */
   readonly by: string;
   readonly isGone: (owner: Owner) => boolean;
-  /** Each time somebody asks. */
-  readonly touch: () => void;
 }
 
 const CHANNEL = 'web';
 const MINUTE_MS = 60_000;
 const WHY_LENGTH_MAX = 500;
 
-export function apiDesk(options: DeskOptions): ApiDesk {
-  const { desk, touch } = options;
-  const { queue, grants } = desk;
-  const entryOf = (entry: Entry) => approvalOf(entry, options);
-  /** Many requests come from few processes, and to look for one may take a while. */
-  const entriesOf = () => {
+/** The endpoints of approvals and grants. Ids are whole ones. */
+export class ApprovalDesk {
+  readonly #options: DeskOptions;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  approvals({ state, limit }: ApiApprovalsQuery): ApiApprovals | HttpFailure {
+    const all = this.#options.desk.queue.list(state === undefined ? {} : { state });
+    if (isFailure(all)) return storeFault(all);
+    // Many requests come from few processes, and looking one up may take a while.
     const known = new Map<string, boolean>();
     const isGone = (owner: Owner) => {
       const key = `${owner.pid} ${owner.start}`;
-      const answer = known.get(key) ?? options.isGone(owner);
+      const answer = known.get(key) ?? this.#options.isGone(owner);
       known.set(key, answer);
       return answer;
     };
-    return (entry: Entry) => approvalOf(entry, { isGone });
-  };
-  return {
-    approvals: ({ state, limit = API_APPROVALS_LIMIT.fallback }) => {
-      touch();
-      const all = queue.list(state === undefined ? {} : { state });
-      return isFailure(all) ? storeFault(all) : page(all, limit, entriesOf());
-    },
-    approval: (id) => {
-      touch();
-      const entry = queue.get(id);
-      return entry.kind === 'request' ? entryOf(entry) : absent(entry);
-    },
-    approve: (id, wish) => {
-      touch();
-      return wish.dry_run === true ? shown(id, wish, options) : decided(id, wish, options);
-    },
-    reject: (id, wish) => {
-      touch();
-      return decided(id, wish, { ...options, isRejected: true });
-    },
-    grants: ({ state, limit = API_APPROVALS_LIMIT.fallback }) => {
-      touch();
-      const all = grants.list();
-      if (isFailure(all)) return storeFault(all);
-      const found = all.found.filter((one) => state === undefined || one.state === state);
-      return page({ ...all, found }, limit, grantOf);
-    },
-    revoke: (id) => {
-      touch();
-      const change = grants.revoke(id, options.by);
-      if (change.kind === 'failure') return storeFault(change);
-      if (change.kind !== 'done' && change.kind !== 'already') return absent(change);
-      return { changed: change.kind === 'done', grant: grantOf(change.entry) };
-    },
-  };
+    return page(all, limit, (entry) => approvalOf(entry, { isGone }));
+  }
+
+  approval(id: string): ApiApproval | HttpFailure {
+    const entry = this.#options.desk.queue.get(id);
+    return entry.kind === 'request' ? approvalOf(entry, this.#options) : absent(entry);
+  }
+
+  approve(id: string, wish: ApiApprove): ApiDecided | HttpFailure {
+    return wish.dry_run === true
+      ? shown(id, wish, this.#options)
+      : decided(id, wish, this.#options);
+  }
+
+  reject(id: string, wish: ApiReject): ApiDecided | HttpFailure {
+    return decided(id, wish, { ...this.#options, isRejected: true });
+  }
+
+  grants({ state, limit }: ApiGrantsQuery): ApiGrants | HttpFailure {
+    const all = this.#options.desk.grants.list();
+    if (isFailure(all)) return storeFault(all);
+    const found = all.found.filter((one) => state === undefined || one.state === state);
+    return page({ ...all, found }, limit, grantOf);
+  }
+
+  revoke(id: string): ApiRevoked | HttpFailure {
+    const { desk, by } = this.#options;
+    const change = desk.grants.revoke(id, by);
+    if (change.kind === 'failure') return storeFault(change);
+    if (change.kind !== 'done' && change.kind !== 'already') return absent(change);
+    return { changed: change.kind === 'done', grant: grantOf(change.entry) };
+  }
 }
 
 interface FoundRecords<T> {
@@ -98,7 +101,12 @@ interface FoundRecords<T> {
 }
 
 /** The newest first; ids sort by time. */
-function page<T, R>({ found, damaged, cut }: FoundRecords<T>, limit: number, rowOf: (one: T) => R) {
+function page<T, R>(
+  { found, damaged, cut }: FoundRecords<T>,
+  given: number | undefined,
+  rowOf: (one: T) => R,
+) {
+  const limit = given ?? API_APPROVALS_LIMIT.fallback;
   const rows = found.slice(-limit).toReversed().map(rowOf);
   return {
     rows,
@@ -118,7 +126,7 @@ function grantOf({ grant, state, end }: GrantEntry): ApiGrant {
   return { id: grant.id, state, covers: grantWords(grant), grant, end };
 }
 
-function given(grant: Grant): ApiGrant {
+function activeGrant(grant: Grant): ApiGrant {
   return grantOf({ kind: 'grant', grant, state: 'active', end: null });
 }
 
@@ -130,13 +138,11 @@ function shown(id: string, wish: ApiApprove, options: DeskOptions): ApiDecided |
   if (entry.sha256 !== wish.request_sha256) return changed();
   const approval = approvalOf(entry, options);
   if (wish.grant === undefined) return { changed: false, approval, grant: null, lost: null };
-  const giver = { id: desk.ports.uuid(), by, channel: CHANNEL, note: wish.note };
-  const grant = grantFor(entry.request, wishOf(wish.grant), {
-    ...giver,
-    nowMs: desk.ports.nowMs(),
-  });
+  const { ports } = desk;
+  const giver = { id: ports.uuid(), by, channel: CHANNEL, note: wish.note, nowMs: ports.nowMs() };
+  const grant = grantFor(entry.request, wishOf(wish.grant), giver);
   if (grant.kind === 'failure') return storeFault(grant);
-  return { changed: false, approval, grant: given(grant), lost: null };
+  return { changed: false, approval, grant: activeGrant(grant), lost: null };
 }
 
 function decided(
@@ -146,7 +152,7 @@ function decided(
 ): ApiDecided | HttpFailure {
   const { desk, by } = options;
   const lasting = 'grant' in wish && wish.grant !== undefined ? wishOf(wish.grant) : undefined;
-  const result: Decided = desk.decide(id, {
+  const result = desk.decide(id, {
     state: isRejected ? 'rejected' : 'approved',
     by,
     channel: CHANNEL,
@@ -155,18 +161,13 @@ function decided(
     wish: lasting,
   });
   switch (result.kind) {
-    case 'ended': {
-      const { entry, grant, lost } = result;
-      const approval = approvalOf(entry, options);
-      return { changed: true, approval, grant: grant === null ? null : given(grant), lost };
+    case 'ended':
+    case 'already': {
+      const approval = approvalOf(result.entry, options);
+      if (result.kind === 'already') return { changed: false, approval, grant: null, lost: null };
+      const grant = result.grant === null ? null : activeGrant(result.grant);
+      return { changed: true, approval, grant, lost: result.lost };
     }
-    case 'already':
-      return {
-        changed: false,
-        approval: approvalOf(result.entry, options),
-        grant: null,
-        lost: null,
-      };
     case 'changed':
       return changed();
     case 'too_large':
@@ -194,7 +195,7 @@ function wishOf(wish: ApiGrantWish): GrantWish {
 
 /** The table's words: those of the store may name files. */
 function refuse(status: HttpFailure['status'], code: SubCode, detail = ''): HttpFailure {
-  return { ...tableFailure(code, visible(detail, WHY_LENGTH_MAX)), status };
+  return httpFailure(status, code, visible(detail, WHY_LENGTH_MAX));
 }
 
 function absent(one: Damaged | { readonly kind: 'missing' }): HttpFailure {
