@@ -85,6 +85,6 @@ export function problemParts({ code, message, fix }: Failure): object {
 
 /** Each on its line; whether there were any. */
 export function tellProblems(problems: readonly Failure[], io: Io): boolean {
-  for (const problem of problems) reportFailure(problem, io, false);
+  for (const problem of problems) reportFailure(problem, io);
   return problems.length > 0;
 }

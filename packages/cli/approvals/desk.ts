@@ -1,5 +1,5 @@
 // How the commands reach the queue and the grants, find an entry by its id, and decide it.
-import { type Failure, failure, type Grant, isFailure } from '@subluminal/contracts';
+import { type Failure, failure } from '@subluminal/contracts';
 import {
   type Damaged,
   type Decided,
@@ -13,46 +13,49 @@ import {
 } from '@subluminal/plane/approvals';
 import { homePaths } from '@subluminal/plane/config';
 import { processInfo, thisSystem } from '@subluminal/plane/os';
-import { badUsage, EXIT, type Outcome, printout } from '../input/command.ts';
+import { badUsage, EXIT, type Outcome, orThrow, printout } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmless } from '../terminal/text.ts';
-import { endLine, grantText } from './render-approval.ts';
+import { endLine, newGrantText } from './render-approval.ts';
 
-/** The channel that these commands are. */
-export const TERMINAL = 'terminal';
-
-export function openOwnDesk(io: Io): Desk | Failure {
+/** The approvals and grants of this user. Throws its failure. */
+export function openOwnDesk(io: Io): Desk {
   const { home } = homePaths(process.env);
-  const warn = (message: string) => io.err.write(`sub: ${harmless(message)}\n`);
-  const ports = { nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime(), warn };
-  return openDesk({ home, ports });
+  const ports = {
+    nowMs: () => Date.now(),
+    uuid: () => thisSystem().uuidByTime(),
+    warn: (message: string) => warn(io, message),
+  };
+  return orThrow(openDesk({ home, ports }));
 }
 
-/** Whoever is logged in. */
+/** The name of the user who is logged in. */
 export function userName(): string {
   return thisSystem().userName() ?? 'unknown';
 }
 
-export function findRequest(desk: Desk, text: string): Entry | Failure {
-  const all = desk.queue.list();
-  if (isFailure(all)) return all;
-  const ids = all.found.map(({ request }) => request.id);
-  const id = findOne(ids, all.damaged, text);
-  if (isFailure(id)) return id;
-  const entry = desk.queue.get(id);
-  if (entry.kind === 'request') return entry;
-  return entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'approval');
+/** Who decides by these commands, and by which channel. */
+export function ownVerdict(note?: string) {
+  return { by: userName(), channel: 'terminal', note };
 }
 
-export function findGrantEntry(desk: Desk, text: string): GrantEntry | Failure {
-  const all = desk.grants.list();
-  if (isFailure(all)) return all;
-  const ids = all.found.map(({ grant }) => grant.id);
-  const id = findOne(ids, all.damaged, text);
-  if (isFailure(id)) return id;
-  const entry = desk.grants.get(id);
+/** The request with this id, or with a unique start or end of it. Throws its failure. */
+export function findRequest(desk: Desk, text: string): Entry {
+  const { found, damaged } = orThrow(desk.queue.list());
+  const ids = found.map(({ request }) => request.id);
+  const entry = desk.queue.get(orThrow(findOne(ids, damaged, text)));
+  if (entry.kind === 'request') return entry;
+  return orThrow(entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'approval'));
+}
+
+/** The grant with this id, or with a unique start or end of it. Throws its failure. */
+export function findGrantEntry(desk: Desk, text: string): GrantEntry {
+  const { found, damaged } = orThrow(desk.grants.list());
+  const ids = found.map(({ grant }) => grant.id);
+  const entry = desk.grants.get(orThrow(findOne(ids, damaged, text)));
   if (entry.kind === 'grant') return entry;
-  return entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'grant');
+  return orThrow(entry.kind === 'damaged' ? damagedFailure(entry) : unknown(text, 'grant'));
 }
 
 function findOne(
@@ -79,7 +82,7 @@ function damagedFailure({ file, why }: Damaged): Failure {
   return failure('SUB_APPROVAL_DAMAGED', `${file} is damaged: ${why}.`, 'Remove it.');
 }
 
-/** What did not come to an end, as a failure. */
+/** Why a request or a grant was not ended. */
 export function undecidedFailure(
   decided: Exclude<Decided, { readonly kind: 'ended' | 'already' }>,
 ): Failure {
@@ -114,33 +117,24 @@ export function isAskerGone({ request }: Entry): boolean {
 /** Decides the request that `id` names, as the person at this terminal. */
 export function decideRequest(
   id: string,
-  verdict: Pick<PersonVerdict, 'state' | 'note' | 'wish'>,
+  { note, ...verdict }: Pick<PersonVerdict, 'state' | 'note' | 'wish'>,
   io: Io,
 ): Outcome {
   const desk = openOwnDesk(io);
-  if (isFailure(desk)) return desk;
   const entry = findRequest(desk, id);
-  if (isFailure(entry)) return entry;
   const { request, sha256 } = entry;
-  const own = { by: userName(), channel: TERMINAL, sha256 };
-  const decided = desk.decide(request.id, { ...verdict, ...own });
+  const decided = desk.decide(request.id, { ...verdict, ...ownVerdict(note), sha256 });
   if (decided.kind !== 'ended' && decided.kind !== 'already') return undecidedFailure(decided);
   const isOurs = decided.kind === 'ended';
   const grant = isOurs ? decided.grant : null;
   if (isOurs && decided.lost !== null) {
-    io.err.write(`sub: it is approved, but nothing lasts: ${harmless(decided.lost)}\n`);
+    warn(io, `it is approved, but nothing lasts: ${decided.lost}`);
   }
   if (isOurs && verdict.state === 'approved' && request.wait === 'hold' && isAskerGone(entry)) {
-    const short = shortId(request.id);
-    io.err.write(`sub: the process that asked for ${short} has ended; nobody waits for this.\n`);
+    warn(io, `the process that asked for ${shortId(request.id)} has ended; nobody waits for this.`);
   }
   const line = `${isOurs ? '' : 'Nothing was changed. '}${endLine(decided.entry, decided.outcome)}`;
-  const granted = grant === null ? '' : grantText(activeGrant(grant), io.out.colors);
+  const granted = grant === null ? '' : newGrantText(grant, io.out.colors);
   const document = { changed: isOurs, outcome: decided.outcome, grant };
   return printout(document, `${line}\n${granted}`, isOurs ? EXIT.fine : EXIT.findings);
-}
-
-/** The entry that a grant gets when it is created. */
-export function activeGrant(grant: Grant): GrantEntry {
-  return { kind: 'grant', grant, state: 'active', end: null };
 }

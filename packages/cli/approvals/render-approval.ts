@@ -1,5 +1,5 @@
 // Renders requests and grants as text. An agent, a server or a policy wrote everything in them.
-import type { ApprovalEnd } from '@subluminal/contracts';
+import type { ApprovalEnd, Grant } from '@subluminal/contracts';
 import { type Entry, type GrantEntry, grantWords, shortId } from '@subluminal/plane/approvals';
 import type { Colors } from '../terminal/io.ts';
 import { type Cell, tableText } from '../terminal/table.ts';
@@ -95,6 +95,11 @@ function endWords({ state, by, channel, at, note, grant }: ApprovalEnd): string 
 export function endLine({ request }: Entry, outcome: ApprovalEnd): string {
   const call = `${request.call.server}/${request.call.tool}`;
   return harmless(`${shortId(request.id)} ${call}: ${endWords(outcome)}`);
+}
+
+/** A grant that was just created, or would be. */
+export function newGrantText(grant: Grant, colors: Colors): string {
+  return grantText({ kind: 'grant', grant, state: 'active', end: null }, colors);
 }
 
 /** A grant with all that it covers. */

@@ -1,14 +1,7 @@
 import { grantFor } from '@subluminal/plane/approvals';
-import {
-  activeGrant,
-  decideRequest,
-  findRequest,
-  openOwnDesk,
-  TERMINAL,
-  userName,
-} from '../approvals/desk.ts';
+import { decideRequest, findRequest, openOwnDesk, ownVerdict } from '../approvals/desk.ts';
 import { readGrantFlags } from '../approvals/grant-flags.ts';
-import { grantText } from '../approvals/render-approval.ts';
+import { newGrantText } from '../approvals/render-approval.ts';
 import {
   badUsage,
   defineCommand,
@@ -52,16 +45,14 @@ export const command = defineCommand({
     const wish = orThrow(readGrantFlags(options));
     const { note } = options;
     if (!options['dry-run']) return decideRequest(args.id, { state: 'approved', note, wish }, io);
-    const desk = orThrow(openOwnDesk(io));
-    const entry = orThrow(findRequest(desk, args.id));
+    const desk = openOwnDesk(io);
+    const { request } = findRequest(desk, args.id);
     if (wish === undefined) {
-      return badUsage(
-        '--dry-run shows a grant, and none is requested.',
-        'Add --run, --for or --always.',
-      );
+      const message = '--dry-run shows a grant, and none is requested.';
+      return badUsage(message, 'Add --run, --for or --always.');
     }
-    const giver = { id: desk.ports.uuid(), by: userName(), channel: TERMINAL, note };
-    const grant = orThrow(grantFor(entry.request, wish, { ...giver, nowMs: desk.ports.nowMs() }));
-    return printout({ changed: false, grant }, grantText(activeGrant(grant), io.out.colors));
+    const giver = { ...ownVerdict(note), id: desk.ports.uuid(), nowMs: desk.ports.nowMs() };
+    const grant = orThrow(grantFor(request, wish, giver));
+    return printout({ changed: false, grant }, newGrantText(grant, io.out.colors));
   },
 });

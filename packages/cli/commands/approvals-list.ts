@@ -18,7 +18,7 @@ export const command = defineCommand({
     2: 'wrong flags, or approvals that cannot be read',
   },
   run: async ({ options }, io) => {
-    const desk = orThrow(openOwnDesk(io));
+    const desk = openOwnDesk(io);
     const state = options.state ?? (options.all ? undefined : 'pending');
     const all = orThrow(desk.queue.list(state === undefined ? {} : { state }));
     const { found, cut } = all;

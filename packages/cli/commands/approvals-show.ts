@@ -1,6 +1,6 @@
 import { findRequest, isAskerGone, openOwnDesk } from '../approvals/desk.ts';
 import { entryJson, requestText } from '../approvals/render-approval.ts';
-import { defineCommand, orThrow, printout } from '../input/command.ts';
+import { defineCommand, printout } from '../input/command.ts';
 import { ID_DOC } from '../input/shared-options.ts';
 
 export const command = defineCommand({
@@ -10,8 +10,8 @@ export const command = defineCommand({
   examples: ['sub approvals show 3f9a1c20', 'sub approvals show 3f9a1c20 --json'],
   exitCodes: { 0: 'the approval is shown', 2: 'wrong flags, or no such approval' },
   run: async ({ args }, io) => {
-    const desk = orThrow(openOwnDesk(io));
-    const entry = orThrow(findRequest(desk, args.id));
+    const desk = openOwnDesk(io);
+    const entry = findRequest(desk, args.id);
     const isGone = isAskerGone(entry);
     const shown = { nowMs: desk.ports.nowMs(), isAskerGone: isGone, colors: io.out.colors };
     return printout(entryJson(entry, isGone), requestText(entry, shown));

@@ -1,15 +1,9 @@
 import { harmlessJson } from '@subluminal/core/visible';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
-import {
-  isAskerGone,
-  openOwnDesk,
-  TERMINAL,
-  undecidedFailure,
-  userName,
-} from '../approvals/desk.ts';
+import { isAskerGone, openOwnDesk, ownVerdict, undecidedFailure } from '../approvals/desk.ts';
 import { endLine, entryJson, requestText } from '../approvals/render-approval.ts';
 import { WatchView } from '../approvals/watch-view.ts';
-import { defineCommand, done, EXIT, orThrow } from '../input/command.ts';
+import { defineCommand, done, EXIT } from '../input/command.ts';
 import { mayAct } from '../input/require-person.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
@@ -30,7 +24,7 @@ export const command = defineCommand({
     2: 'wrong flags, or approvals that cannot be read',
   },
   run: async ({ options }, io) => {
-    const desk = orThrow(openOwnDesk(io));
+    const desk = openOwnDesk(io);
     const isPerson = io.stdinIsTerminal && io.out.isTerminal && !options.json;
     await untilEnd((end) => {
       const terminal = isPerson ? withKeys(desk, io, end) : undefined;
@@ -78,9 +72,8 @@ function withKeys(desk: Desk, io: Io, end: () => void) {
     nowMs: () => desk.ports.nowMs(),
     render: rendered(desk, io),
     forbidden: mayAct('terminal', io)?.message,
-    decide: (entry, { state, wish }) => {
-      const verdict = { state, wish, by: userName(), channel: TERMINAL, sha256: entry.sha256 };
-      const decided = desk.decide(entry.request.id, verdict);
+    decide: ({ request, sha256 }, verdict) => {
+      const decided = desk.decide(request.id, { ...ownVerdict(), ...verdict, sha256 });
       if (decided.kind === 'already') return undefined;
       if (decided.kind !== 'ended') return undecidedFailure(decided).message;
       return decided.lost === null

@@ -1,6 +1,6 @@
 import { shortId } from '@subluminal/plane/approvals';
 import { findGrantEntry, openOwnDesk, undecidedFailure, userName } from '../approvals/desk.ts';
-import { defineCommand, EXIT, orThrow, printout } from '../input/command.ts';
+import { defineCommand, EXIT, printout } from '../input/command.ts';
 import { ID_DOC } from '../input/shared-options.ts';
 import { harmless } from '../terminal/text.ts';
 
@@ -15,8 +15,8 @@ export const command = defineCommand({
   },
   requires: 'terminal',
   run: async ({ args }, io) => {
-    const desk = orThrow(openOwnDesk(io));
-    const found = orThrow(findGrantEntry(desk, args.id));
+    const desk = openOwnDesk(io);
+    const found = findGrantEntry(desk, args.id);
     const changed = desk.grants.revoke(found.grant.id, userName());
     if (changed.kind !== 'done' && changed.kind !== 'already') return undecidedFailure(changed);
     const { grant, end } = changed.entry;

@@ -1,11 +1,10 @@
-import { type Hinted, hintId, hintsOf } from '../hints/find.ts';
-import { defineCommand, orThrow, printout, readLimit, textOption } from '../input/command.ts';
+import { type Hinted, hintId, listHints } from '../hints/find.ts';
+import { defineCommand, orThrow, printout, textOption } from '../input/command.ts';
+import { numberOption } from '../input/read-option.ts';
 import { RUN_OPTION } from '../input/shared-options.ts';
 import { readFreshLedger } from '../ledger/user-ledger.ts';
 import { tableText } from '../terminal/table.ts';
 
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 1_000;
 const COLUMNS = [
   { title: 'ID', lengthMax: 36 },
   { title: 'WHEN' },
@@ -25,9 +24,10 @@ export const command = defineCommand({
   examples: ['sub hints list', 'sub hints', 'sub hints --run last --json'],
   exitCodes: { 0: 'the hints are listed', 2: 'wrong flags, or no ledger' },
   run: async ({ options }, io) => {
-    const { run: runName, limit: count = String(LIMIT_DEFAULT) } = options;
-    const limit = orThrow(readLimit(count, LIMIT_MAX));
-    const hints = orThrow(await readFreshLedger(io, (reader) => hintsOf(reader, runName, limit)));
+    const limit = numberOption('limit', options.limit, { min: 1, max: 1_000 }) ?? 50;
+    const hints = orThrow(
+      await readFreshLedger(io, (reader) => listHints(reader, options.run, limit)),
+    );
     const table = tableText(COLUMNS, hints.map(rowOf));
     const document = { hints: hints.map(jsonOf) };
     return printout(document, hints.length === 0 ? 'There are no hints.\n' : table);

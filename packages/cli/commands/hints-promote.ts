@@ -1,9 +1,9 @@
 import { type Failure, failure } from '@subluminal/contracts';
-import { findPolicies, homePaths, userHome } from '@subluminal/plane/config';
+import { findPolicies, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
-import { activeGrant, openOwnDesk, userName } from '../approvals/desk.ts';
+import { openOwnDesk, userName } from '../approvals/desk.ts';
 import { readArgumentFlags } from '../approvals/grant-flags.ts';
-import { grantText } from '../approvals/render-approval.ts';
+import { newGrantText } from '../approvals/render-approval.ts';
 import { findHint, type Hinted } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { type PolicyPlan, planPolicy, writePolicyPlan } from '../hints/to-policy.ts';
@@ -25,7 +25,6 @@ import type { Colors, Io } from '../terminal/io.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
 interface FoundHint {
-  readonly kind: 'found';
   readonly call: Hinted;
   readonly run: RunRow;
   readonly request: string | undefined;
@@ -73,11 +72,11 @@ export const command = defineCommand({
     const found = orThrow(
       await withReader(home, async (reader): Promise<FoundHint | Failure> => {
         const call = orThrow(await findHint(reader, args.id, options.run));
-        const row = await reader.run(call.run_id);
-        if (row === undefined)
+        const run = await reader.run(call.run_id);
+        if (run === undefined) {
           return failure('SUB_HINT_UNKNOWN', 'its run is gone.', 'See `sub hints`.');
-        const request = options.policy ? undefined : await requestOf(reader, call);
-        return { kind: 'found', call, run: row, request };
+        }
+        return { call, run, request: options.policy ? undefined : await requestOf(reader, call) };
       }),
     );
     if (options.session && found.run.status !== null) {
@@ -97,7 +96,7 @@ function wrongFlags(
   if (!session && !policy) {
     return badUsage('neither --session nor --policy is given.', 'Add --session or --policy.');
   }
-  if (!policy && file !== undefined && file !== '') {
+  if (!policy && file !== '') {
     return badUsage('a policy file needs --policy.', 'Add --policy, or leave it out.');
   }
   if (policy && like.length + free.length > 0) {
@@ -107,42 +106,36 @@ function wrongFlags(
 }
 
 interface PolicyTask {
-  readonly file: string | undefined;
+  readonly file: string;
   readonly options: PromoteOptions;
   readonly home: LedgerHome;
   readonly io: Io;
 }
 
-async function toPolicy({ call, run: row }: FoundHint, task: PolicyTask): Promise<Outcome> {
-  const { options, home, io } = task;
-  const path = orThrow(policyPath(task.file, home));
-  const { session, json } = options;
-  const wish = { path, call, run: row, anyArgs: options['any-args'], session, by: userName() };
-  const plan = orThrow(await planPolicy({ ...wish, nowMs: Date.now() }, io));
-  if (!json) io.out.write(planText(plan, call, io.out.colors));
-  const agreed = orThrow(
-    !options['dry-run'] && (await confirm(`Write this to ${harmless(path)}?`, io, options.yes)),
-  );
-  orThrow(agreed ? await writePolicyPlan(plan, io) : undefined);
+async function toPolicy({ call, run }: FoundHint, task: PolicyTask): Promise<Outcome> {
+  const { options, io } = task;
+  const path = orThrow(policyPath(task));
+  const { session, 'any-args': anyArgs } = options;
+  const wish = { path, call, run, anyArgs, session, by: userName(), nowMs: Date.now() };
+  const plan = await planPolicy(wish, io);
+  if (!options.json) io.out.write(planText(plan, call, io.out.colors));
+  const question = `Write this to ${harmless(path)}?`;
+  const agreed = orThrow(!options['dry-run'] && (await confirm(question, io, options.yes)));
+  if (agreed) await writePolicyPlan(plan, io);
   const { rule, notes, diff } = plan;
-  const document = { changed: agreed, file: path, rule, notes, diff: diff.join('\n') };
   const text = agreed ? harmlessLine(`${path} is changed.`) : '';
+  const document = { changed: agreed, file: path, rule, notes, diff };
   return printout(document, text, exitCodeFor(agreed, options));
 }
 
-/** The file that was named, else the one that holds here. */
-function policyPath(file: string | undefined, { config }: LedgerHome): string | Failure {
-  const named = file === undefined || file === '' ? config['policy.path'] : file;
+/** The file that was named, else the one that applies here. */
+function policyPath({ file, home: { config, paths } }: PolicyTask): string | Failure {
+  const named = file === '' ? config['policy.path'] : file;
   if (named !== null) return named;
-  const { home } = homePaths(process.env);
-  const { project, user } = findPolicies({
-    cwd: process.cwd(),
-    home,
-    userHome: userHome(process.env),
-  });
-  const found = project ?? user;
-  if (found !== undefined) return found;
-  return failure('SUB_HINT_PROMOTE', 'no policy is found here.', 'Name one behind --policy.');
+  const where = { cwd: process.cwd(), home: paths.home, userHome: userHome(process.env) };
+  const { project, user } = findPolicies(where);
+  const none = failure('SUB_HINT_PROMOTE', 'no policy is found here.', 'Name one behind --policy.');
+  return project ?? user ?? none;
 }
 
 function planText({ diff, notes }: PolicyPlan, call: Hinted, colors: Colors): string {
@@ -151,26 +144,21 @@ function planText({ diff, notes }: PolicyPlan, call: Hinted, colors: Colors): st
     if (line.startsWith('+')) return colors.green(shown);
     return line.startsWith('-') ? colors.red(shown) : shown;
   };
-  const args = call.args_preview === null ? 'not on record' : call.args_preview;
-  const about = `${call.server_name}/${call.tool_name} by ${call.agent_id}, refused by ${call.rule_id ?? 'no rule'}`;
-  return [
-    harmless(about),
-    harmless(`arguments: ${args}`),
-    ...diff.map(paint),
+  const { server_name, tool_name, agent_id, rule_id, args_preview } = call;
+  const lines = [
+    harmless(`${server_name}/${tool_name} by ${agent_id}, refused by ${rule_id ?? 'no rule'}`),
+    harmless(`arguments: ${args_preview ?? 'not on record'}`),
+    ...diff.trimEnd().split('\n').map(paint),
     ...notes.map(harmless),
-    '',
-  ].join('\n');
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
-async function toGrant(
-  { call, request }: FoundHint,
-  options: PromoteOptions,
-  io: Io,
-): Promise<Outcome> {
+async function toGrant(found: FoundHint, options: PromoteOptions, io: Io): Promise<Outcome> {
   const args = orThrow(readArgumentFlags(options));
-  const desk = orThrow(openOwnDesk(io));
-  const plan = orThrow(planGrant(desk, { call, request, args }));
-  if (!options.json) io.out.write(grantText(activeGrant(plan.grant), io.out.colors));
+  const desk = openOwnDesk(io);
+  const plan = planGrant(desk, found, args);
+  if (!options.json) io.out.write(newGrantText(plan.grant, io.out.colors));
   const agreed = orThrow(!options['dry-run'] && (await confirm('Grant this?', io, options.yes)));
   const grant = orThrow(agreed ? giveGrant(desk, plan) : plan.grant);
   const text = agreed ? 'It is granted.\n' : '';

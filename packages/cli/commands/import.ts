@@ -41,6 +41,7 @@ import { STDIO } from '../input/read-file.ts';
 import { PROFILE_DOC, PROFILES, YES_FLAG } from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const ARGS = {
@@ -89,7 +90,7 @@ export const command = defineCommand({
     const shown: Shown = { ...options, io, asks, files: [], applied: new Set(), hasFailed: false };
     shown.hasFailed = tellProblems(plan.problems, io);
     const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
-    for (const warning of warnings) tell(io, warning);
+    for (const warning of warnings) warn(io, warning);
     try {
       await offerAll(plan, wish, shown);
     } finally {
@@ -211,14 +212,14 @@ async function offer(
   const moving = orThrow(await offerMoves(planned, wish, shown));
   if (moving.kind === 'stopped') {
     shown.files.push(...planned);
-    tell(io, 'nothing was changed.');
+    warn(io, 'nothing was changed.');
     return undefined;
   }
   const { files, moves } = moving;
   shown.files.push(...files);
   shown.hasFailed ||= moving.hasFailed;
   if (!shown.json) for (const file of files) printFile(file, io);
-  for (const warning of new Set(files.flatMap((file) => file.warnings))) tell(io, warning);
+  for (const warning of new Set(files.flatMap((file) => file.warnings))) warn(io, warning);
   const open = files.filter(({ isChanged }) => isChanged);
   const [first] = open;
   if (first === undefined || shown['dry-run']) return undefined;
@@ -226,7 +227,7 @@ async function offer(
   const text = `Change ${open.length === 1 ? 'this file' : 'these files'} of ${title}?`;
   const answer = orThrow(await shown.asks.ask(text));
   if (!answer) {
-    tell(io, 'nothing was changed.');
+    warn(io, 'nothing was changed.');
     return undefined;
   }
   try {
@@ -253,7 +254,7 @@ async function applyAll(
       shown.hasFailed = tellProblems([result], io);
       continue;
     }
-    for (const warning of result.warnings) tell(io, warning);
+    for (const warning of result.warnings) warn(io, warning);
     shown.applied.add(file);
   }
 }
@@ -326,8 +327,4 @@ function documentOf(plan: ImportPlan, { files, applied }: Shown): object {
     problems: plan.problems.map(problemParts),
     warnings: plan.warnings,
   };
-}
-
-function tell(io: Io, text: string): void {
-  io.err.write(`sub: ${harmless(text)}\n`);
 }

@@ -1,4 +1,4 @@
-import { type Failure, failure } from '@subluminal/contracts';
+import { definedFields, failure } from '@subluminal/contracts';
 import type { Config } from '@subluminal/plane/config';
 import { retentionRequests } from '@subluminal/plane/daemon';
 import type { PruneFilter } from '@subluminal/plane/ingest';
@@ -10,7 +10,7 @@ import {
   orThrow,
   textOption,
 } from '../input/command.ts';
-import { momentMs } from '../input/moment.ts';
+import { numberOption, timeOption } from '../input/read-option.ts';
 import { findLedger, freshen } from '../ledger/user-ledger.ts';
 import { changeLedger } from '../ledger/writer.ts';
 import { jsonText, plural } from '../terminal/text.ts';
@@ -21,6 +21,8 @@ interface PruneStep {
   /** Null where nothing was removed. */
   readonly events: number | null;
 }
+
+const KEPT_RUNS_MAX = 999_999_999;
 
 const OPTIONS = {
   'older-than': textOption('age', 'Runs whose last event is older than this: 30d, 12h, or a time'),
@@ -49,7 +51,7 @@ export const command = defineCommand({
       return failure('SUB_USAGE', '--yes and --dry-run exclude each other.', 'Give one.');
     }
     const home = orThrow(await findLedger());
-    const requests = orThrow(requestsOf(options, home.config));
+    const requests = requestsOf(options, home.config);
     await freshen(home, io);
     const steps = orThrow(
       await changeLedger(home, { io, create: false }, async (writer) => {
@@ -73,28 +75,17 @@ export const command = defineCommand({
   },
 });
 
-function requestsOf(options: PruneOptions, config: Config): readonly PruneFilter[] | Failure {
-  const { 'older-than': age, 'keep-runs': keep } = options;
+function requestsOf(options: PruneOptions, config: Config): readonly PruneFilter[] {
+  const { 'older-than': age, 'keep-runs': keep, 'previews-only': isPreviewsOnly } = options;
   const nowMs = Date.now();
-  const previews = { what: 'previews' } as const;
+  const what = isPreviewsOnly ? ('previews' as const) : undefined;
   if (age === undefined && keep === undefined) {
     const all = retentionRequests(config, nowMs);
-    return options['previews-only'] ? all.filter(({ what }) => what === 'previews') : all;
+    return isPreviewsOnly ? all.filter((request) => request.what === what) : all;
   }
-  const olderThanMs = age === undefined ? undefined : momentMs(age, nowMs);
-  if (age !== undefined && olderThanMs === undefined) {
-    return failure('SUB_USAGE', `--older-than \`${age}\` is no age.`, 'Write 30d, 12h, or a time.');
-  }
-  if (keep !== undefined && !/^\d{1,9}$/.test(keep)) {
-    return failure('SUB_USAGE', `--keep-runs \`${keep}\` is no count.`, 'Write a number.');
-  }
-  return [
-    {
-      ...(olderThanMs !== undefined && { olderThanMs }),
-      ...(keep !== undefined && { keepRuns: Number(keep) }),
-      ...(options['previews-only'] && previews),
-    },
-  ];
+  const olderThanMs = timeOption('older-than', age, nowMs);
+  const keepRuns = numberOption('keep-runs', keep, { min: 0, max: KEPT_RUNS_MAX });
+  return [definedFields({ olderThanMs, keepRuns, what })];
 }
 
 function phrase({ what, runs }: PruneStep): string {

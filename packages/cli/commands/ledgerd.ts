@@ -16,9 +16,10 @@ import {
 } from '../input/command.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
 import { processEnded } from '../ledger/process-end.ts';
-import { findLedger, printProblem, warn } from '../ledger/user-ledger.ts';
+import { findLedger, printProblem } from '../ledger/user-ledger.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
 const START_MS = 20_000;

@@ -43,7 +43,7 @@ export const command = defineCommand({
       const one = await checkFile(path, home, io);
       checked.push(isFailure(one) ? { ...one, name: path } : one);
     }
-    for (const one of checked) if (isFailure(one)) reportFailure(one, io, false);
+    for (const one of checked) if (isFailure(one)) reportFailure(one, io);
     const read = checked.filter((one) => !isFailure(one));
     const text = read.map((one) => textOf(one, io)).join('');
     const isWrong = read.some(({ problems }) => problems.length > 0);

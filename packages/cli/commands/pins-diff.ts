@@ -59,7 +59,7 @@ export const command = defineCommand({
       // Of one server it is the answer; of several, the others are still looked at.
       const { outcome } = live;
       if (servers.length === 1 || outcome.kind !== 'failure') return outcome;
-      reportFailure(outcome, io, false);
+      reportFailure(outcome, io);
       unseen.push(server);
     }
     const hasChanged = views.some(({ view }) => view.hasChanged);

@@ -15,8 +15,8 @@ import { KEY_BYTES_MAX, readFileBytes, STDIO } from '../input/read-file.ts';
 import { overwritesInput, replaceFile } from '../input/write-file.ts';
 import { printProblems, readBundle } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
-import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
+import { reportFailure, warn } from '../terminal/report-failure.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const OPTIONS = {
   out: textOption(
@@ -53,11 +53,11 @@ export const command = defineCommand({
       const message = `${file.name} has ${plural(errors.length, 'error')}; nothing was written.`;
       const fix = errors.length === 1 ? 'Correct it first.' : 'Correct them first.';
       const failed = failure('SUB_BUNDLE_SYNTAX', message, fix);
-      reportFailure({ ...failed, code: errors[0]?.code ?? failed.code }, io, false);
+      reportFailure({ ...failed, code: errors[0]?.code ?? failed.code }, io);
       return done(EXIT.findings);
     }
     if (problems.some(({ level }) => level === 'warning')) {
-      io.err.write(harmlessLine(`sub: ${file.name} has warnings; see \`sub policy lint\`.`));
+      warn(io, `${file.name} has warnings; see \`sub policy lint\`.`);
     }
     const signer = orThrow(
       options.sign === undefined ? undefined : await readSigner(options.sign, io),

@@ -31,7 +31,7 @@ export const command = defineCommand({
       const read = await readBundle(path, io);
       linted.push(isFailure(read) ? { ...read, name: path } : read);
     }
-    for (const one of linted) if (isFailure(one)) reportFailure(one, io, false);
+    for (const one of linted) if (isFailure(one)) reportFailure(one, io);
     const read = linted.filter((one) => !isFailure(one));
     const unread = linted.length - read.length;
     const total = linted.length > 1 ? totalOf(linted, unread) : '';

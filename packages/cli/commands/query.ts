@@ -15,14 +15,14 @@ import {
   type Outcome,
   orThrow,
   printout,
-  readLimit,
   textOption,
 } from '../input/command.ts';
-import { momentMs } from '../input/moment.ts';
+import { numberOption, timeOption } from '../input/read-option.ts';
 import { DECISION_FILTERS, NO_LEDGER } from '../input/shared-options.ts';
-import { findRun, readFreshLedger } from '../ledger/user-ledger.ts';
+import { findRun, gatherPages, readFreshLedger } from '../ledger/user-ledger.ts';
 import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
 import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { csvText, tableText } from '../terminal/table.ts';
 
 interface Span {
@@ -30,11 +30,6 @@ interface Span {
   readonly toMs?: number;
 }
 
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 10_000;
-const PAGE_MAX = 1_000;
-/** A search for text gives short pages, so their number is bounded as well. */
-const PAGES_MAX = 10_000;
 const CALLS_ONLY = [
   ...(['server', 'tool', 'provider', 'model'] as const),
   ...(['decision', 'rule', 'args-hash', 'text'] as const),
@@ -79,10 +74,9 @@ export const command = defineCommand({
   run: async ({ options }, io) => {
     if (options.json && options.csv)
       return badUsage('--json and --csv exclude each other.', 'Give one.');
-    const span = orThrow(spanOf(options));
-    const limit = orThrow(readLimit(options.limit ?? String(LIMIT_DEFAULT), LIMIT_MAX));
-    orThrow(options.runs ? wrongForRuns(options) : wrongForCalls(options));
-    if (options.run === '') return badUsage('--run is empty.', 'Give an id, or last.');
+    const span = spanOf(options);
+    const limit = numberOption('limit', options.limit, { min: 1, max: 10_000 }) ?? 50;
+    orThrow(wrongOptions(options));
     return readFreshLedger(io, async (reader) => {
       const runId = orThrow(
         options.run === undefined ? undefined : await findRun(reader, options.run),
@@ -95,55 +89,43 @@ export const command = defineCommand({
   },
 });
 
-function spanOf({ since, until }: QueryOptions): Span | Failure {
+function spanOf({ since, until }: QueryOptions): Span {
   const nowMs = Date.now();
-  const times = new Map<string, number>();
-  for (const [name, given] of Object.entries({ since, until })) {
-    const ms = given === undefined ? undefined : momentMs(given, nowMs);
-    if (ms !== undefined) times.set(name, ms);
-    else if (given !== undefined) {
-      const fix = 'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.';
-      return badUsage(`--${name} \`${given}\` is not a time.`, fix);
-    }
-  }
-  const [fromMs, toMs] = [times.get('since'), times.get('until')];
+  const fromMs = timeOption('since', since, nowMs);
+  const toMs = timeOption('until', until, nowMs);
   if (fromMs !== undefined && toMs !== undefined && toMs <= fromMs) {
     const message = `--until \`${until ?? ''}\` is not after --since \`${since ?? ''}\`.`;
-    return badUsage(message, 'Give the earlier time to --since.');
+    orThrow(badUsage(message, 'Give the earlier time to --since.'));
   }
-  return { ...(fromMs !== undefined && { fromMs }), ...(toMs !== undefined && { toMs }) };
+  return definedFields({ fromMs, toMs });
 }
 
-function wrongForRuns(options: QueryOptions): Failure | undefined {
-  const stray = CALLS_ONLY.find((name) => options[name] !== undefined);
+/** What is wrong with options that are right only for calls, or only for runs. */
+function wrongOptions(options: QueryOptions): Failure | undefined {
+  const { runs, run, status, 'args-hash': hash } = options;
+  const stray = CALLS_ONLY.find((name) => runs && options[name] !== undefined);
   if (stray !== undefined) return badUsage(`--${stray} is about calls.`, 'Leave out --runs.');
-  const { status } = options;
-  if (status === undefined || isOneOf(RUN_STATUSES, status)) return undefined;
-  return badUsage(`no run ends with ${status}.`, `Write one of ${RUN_STATUSES.join(', ')}.`);
-}
-
-const SHA256 = /^[0-9a-f]{64}$/;
-
-function wrongForCalls({ status, 'args-hash': hash }: QueryOptions): Failure | undefined {
   if (hash !== undefined && !SHA256.test(hash)) {
     const fix = 'Write 64 digits of 0-9 and a-f, as `sub query --json` has them.';
     return badUsage(`--args-hash \`${hash}\` is not a SHA-256 hash.`, fix);
   }
-  if (status === undefined || isOneOf(CALL_STATUSES, status)) return undefined;
-  return badUsage(`no call ends with ${status}.`, `Write one of ${CALL_STATUSES.join(', ')}.`);
+  const statuses: readonly string[] = runs ? RUN_STATUSES : CALL_STATUSES;
+  if (status !== undefined && !statuses.includes(status)) {
+    const message = `no ${runs ? 'run' : 'call'} ends with ${status}.`;
+    return badUsage(message, `Write one of ${statuses.join(', ')}.`);
+  }
+  return run === '' ? badUsage('--run is empty.', 'Give an id, or last.') : undefined;
 }
 
-function isOneOf<V extends string>(values: readonly V[], value: string): value is V {
-  return values.some((one) => one === value);
-}
+const SHA256 = /^[0-9a-f]{64}$/;
 
 function callFilter({ options, span, runId }: LedgerQuery): CallFilter {
-  const { agent, server, tool, provider, model, decision, status, rule, text } = options;
-  const isCallStatus = status !== undefined && isOneOf(CALL_STATUSES, status);
+  const { agent, server, tool, provider, model, decision, rule, text } = options;
+  const status = CALL_STATUSES.find((one) => one === options.status);
   return {
     ...span,
     ...definedFields({ runId, agentId: agent, serverName: server, toolName: tool }),
-    ...definedFields({ provider, model, decision, status: isCallStatus ? status : undefined }),
+    ...definedFields({ provider, model, decision, status }),
     ...definedFields({ ruleId: rule, argsHash: options['args-hash'], text }),
   };
 }
@@ -157,38 +139,18 @@ interface LedgerQuery {
 
 function callsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<CallRow>> {
   const filter = callFilter(query);
-  return gather((request) => reader.calls(filter, request), query);
+  return gatherPages((request) => reader.calls(filter, request), query.limit, query.options.after);
 }
 
 async function runsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<RunRow>> {
-  const { span, runId } = query;
-  const { agent, status } = query.options;
+  const { span, runId, limit, options } = query;
   if (runId !== undefined) {
     const found = await reader.run(runId);
     return { rows: found === undefined ? [] : [found], next: null };
   }
-  const filter: RunFilter = {
-    ...span,
-    ...(agent !== undefined && { agentId: agent }),
-    ...(status !== undefined && isOneOf(RUN_STATUSES, status) && { status }),
-  };
-  return gather((request) => reader.runs(filter, request), query);
-}
-
-type Ask<R> = (request: { readonly limit: number; readonly cursor?: string }) => Promise<Page<R>>;
-
-/** Pages until there are enough rows. */
-async function gather<R>(ask: Ask<R>, { limit, options }: LedgerQuery): Promise<Page<R>> {
-  const rows: R[] = [];
-  let next = options.after ?? null;
-  for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const pageLimit = Math.min(PAGE_MAX, limit - rows.length);
-    const page = await ask({ limit: pageLimit, ...(next !== null && { cursor: next }) });
-    rows.push(...page.rows);
-    next = page.next;
-    if (next === null || rows.length >= limit) break;
-  }
-  return { rows, next };
+  const status = RUN_STATUSES.find((one) => one === options.status);
+  const filter: RunFilter = { ...span, ...definedFields({ agentId: options.agent, status }) };
+  return gatherPages((request) => reader.runs(filter, request), limit, options.after);
 }
 
 function pagePrintout<R extends CallRow | RunRow>(
@@ -197,7 +159,7 @@ function pagePrintout<R extends CallRow | RunRow>(
   { options, io }: { readonly options: QueryOptions; readonly io: Io },
 ): Outcome {
   if (next !== null && !options.json) {
-    io.err.write(`sub: there is more; go on with --after ${next}\n`);
+    warn(io, `there is more; go on with --after ${next}`);
   }
   const document = { [view.name]: rows, next };
   if (options.csv) {

@@ -1,17 +1,12 @@
-import {
-  type Event,
-  type Failure,
-  failure,
-  isFailure,
-  parseEventLine,
-} from '@subluminal/contracts';
+import { type Event, type Failure, failure, parseEventLine } from '@subluminal/contracts';
 import { replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ChainReader } from '@subluminal/plane/ledger';
 import { badUsage, defineCommand, orThrow, textOption } from '../input/command.ts';
 import { COMPARE_OPTION, RUN_ID_DOC } from '../input/shared-options.ts';
-import { findRun, readFreshLedger } from '../ledger/user-ledger.ts';
+import { eventRows, findRun, readFreshLedger } from '../ledger/user-ledger.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { plural } from '../terminal/text.ts';
 import { replayPrintout } from './policy-replay.ts';
 
@@ -21,7 +16,6 @@ interface Recording {
   readonly prunedCount: number;
 }
 
-const PAGE_EVENTS = 1_000;
 /** As much as `sub policy replay` takes from a file. */
 const RECORDING_LENGTH_MAX = 268_435_456;
 
@@ -48,17 +42,17 @@ export const command = defineCommand({
       return badUsage('no policy is given.', 'Name one with --policy.');
     }
     const policy = orThrow(await loadPolicy(path, { io }));
-    const recording = orThrow(
+    const { events, prunedCount } = orThrow(
       await readFreshLedger(io, async (reader) => {
-        const runId = await findRun(reader, args.run);
-        return isFailure(runId) ? runId : reader.snapshot((view) => readRun(view, runId));
+        const runId = orThrow(await findRun(reader, args.run));
+        return reader.snapshot((view) => readRun(view, runId));
       }),
     );
-    if (recording.prunedCount > 0) {
-      const what = plural(recording.prunedCount, 'event');
-      io.err.write(`sub: ${what} of this run were pruned, so counters may stand too low.\n`);
+    if (prunedCount > 0) {
+      const what = plural(prunedCount, 'event');
+      warn(io, `${what} of this run were pruned, so counters may stand too low.`);
     }
-    return replayPrintout(replay(policy.snapshot, recording.events, { sha256, compare }), io);
+    return replayPrintout(replay(policy.snapshot, events, { sha256, compare }), io);
   },
 });
 
@@ -66,23 +60,16 @@ async function readRun(reader: ChainReader, runId: string): Promise<Recording | 
   const events: Event[] = [];
   let prunedCount = 0;
   let length = 0;
-  for (let afterSeq = 0; ; ) {
-    const rows = await reader.events({ afterSeq, limit: PAGE_EVENTS, runId });
-    for (const { line } of rows) {
-      if (line === null) prunedCount++;
-      else {
-        length += line.length;
-        const parsed = parseEventLine(line);
-        // The ledger takes in what is an event only; an unknown type is one of a later version.
-        if (parsed.ok) events.push(parsed.event);
-      }
-    }
+  for await (const { line } of eventRows(reader, { runId })) {
+    length += line?.length ?? 0;
     if (length > RECORDING_LENGTH_MAX) {
       const message = `the run holds more than ${RECORDING_LENGTH_MAX} characters of events.`;
       return failure('SUB_LEDGER_QUERY', message, 'Export it, and replay a part of events.jsonl.');
     }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_EVENTS) return { events, prunedCount };
-    afterSeq = last.seq;
+    const parsed = line === null ? undefined : parseEventLine(line);
+    if (parsed === undefined) prunedCount++;
+    // The ledger holds only events; one of an unknown type was written by a later version.
+    else if (parsed.ok) events.push(parsed.event);
   }
+  return { events, prunedCount };
 }

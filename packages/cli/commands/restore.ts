@@ -21,6 +21,7 @@ import {
 import { YES_FLAG } from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
 
 const ARGS = { client: optional(`The client: ${clientIds().join(', ')}`) };
@@ -75,7 +76,7 @@ export const command = defineCommand({
           if (result.isBack) restored.add(file);
           if (result.replaced !== undefined) tellReplaced(file, result.replaced, io);
           for (const words of [result.lost, result.stays]) {
-            if (words !== undefined) io.err.write(`sub: ${harmless(words)}\n`);
+            if (words !== undefined) warn(io, words);
           }
         }
       }
@@ -144,7 +145,7 @@ function printFile(file: RestoreFile, io: Io): void {
 }
 
 function tellReplaced({ path }: RestoreFile, replaced: string, io: Io): void {
-  io.err.write(`sub: ${harmless(`${path} as it was until now is kept in ${replaced}.`)}\n`);
+  warn(io, `${path} as it was until now is kept in ${replaced}.`);
 }
 
 function partsOf(file: RestoreFile, restored: ReadonlySet<RestoreFile>): object {

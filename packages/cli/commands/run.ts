@@ -1,5 +1,5 @@
 import { startRun } from '@subluminal/plane/apps/run';
-import { defineCommand, orThrow } from '../input/command.ts';
+import { defineCommand } from '../input/command.ts';
 import { hostRun, prepareRun } from '../run/host.ts';
 import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
 
@@ -16,7 +16,7 @@ export const command = defineCommand({
   ],
   exitCodes: RUN_EXIT_CODES,
   run: async (input, io) => {
-    const prepared = orThrow(await prepareRun('run', input, io));
+    const prepared = await prepareRun('run', input, io);
     return hostRun(() => startRun(prepared.options), input.options, io);
   },
 });

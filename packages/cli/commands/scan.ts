@@ -89,9 +89,9 @@ export const command = defineCommand({
     const looking = { as: options.as ?? 'result', fingerprint: prints.of } as const;
     const plan = { paths, looking, judge, place, nowMs: Date.now() };
     const scanned = await scanAll(plan, io);
-    for (const one of scanned) if (isFailure(one)) reportFailure(one, io, false);
+    for (const one of scanned) if (isFailure(one)) reportFailure(one, io);
     const trouble = scanned.some(hasFindings) ? prints.trouble() : undefined;
-    if (trouble !== undefined) reportFailure(trouble, io, false);
+    if (trouble !== undefined) reportFailure(trouble, io);
     return scanPrintout(scanned, plan, io);
   },
 });

@@ -3,6 +3,7 @@ import { badUsage, defineCommand, orThrow, printout } from '../input/command.ts'
 import { NO_STORE, PROTECT_OPTION } from '../input/shared-options.ts';
 import { readValue, warnShort } from '../secrets/ask-person.ts';
 import { protectionText, tryOpen, withSecrets } from '../secrets/secrets-home.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -34,7 +35,7 @@ export const command = defineCommand({
       const { protection, isNew } = changed;
       if (protect !== undefined && protect !== protection) {
         const how = `Run \`sub secrets rotate --key --protect ${protect}\` to change that.`;
-        io.err.write(`sub: the store has its key already. ${how}\n`);
+        warn(io, `the store has its key already. ${how}`);
       }
       warnShort(io, name, value.text);
       const made = isNew ? ` in a new store; ${protectionText(protection, found.home)}` : '';

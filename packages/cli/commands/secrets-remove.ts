@@ -2,6 +2,7 @@ import { openVault, removeSecret } from '@subluminal/plane/vault';
 import { badUsage, defineCommand, orThrow, printout } from '../input/command.ts';
 import { NO_STORE, YES_FLAG } from '../input/shared-options.ts';
 import { serversBoundTo, unknownSecret, withSecrets } from '../secrets/secrets-home.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -23,7 +24,7 @@ export const command = defineCommand({
       vault?.close();
       if (!vault?.secrets.some((secret) => secret.name === name)) return unknownSecret(name);
       const usedBy = serversBoundTo(name, found.servers);
-      if (usedBy.length > 0) io.err.write(`sub: bound to ${harmless(usedBy.join(', '))}.\n`);
+      if (usedBy.length > 0) warn(io, `bound to ${usedBy.join(', ')}.`);
       const question = `Remove \`${harmless(name)}\` for good?`;
       const isWanted = options.yes || (await person?.agrees(question)) === true;
       if (isWanted) {

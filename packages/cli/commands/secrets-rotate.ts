@@ -18,6 +18,7 @@ import {
   withSecrets,
 } from '../secrets/secrets-home.ts';
 import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmlessLine } from '../terminal/text.ts';
 
 const ARGS = { name: optional('The secret that gets a new value') };
@@ -79,7 +80,7 @@ async function newValue({ args }: RotateInput, io: Io, found: SecretsHome): Prom
 async function newKey({ options }: RotateInput, io: Io, found: SecretsHome): Promise<Outcome> {
   const changed = orThrow(await rotateKey(found.options, options.protect));
   const { protection, warning } = changed;
-  if (warning !== undefined) io.err.write(`sub: ${warning}.\n`);
+  if (warning !== undefined) warn(io, `${warning}.`);
   const where = protectionText(protection, found.home);
   return printout(
     { key: true, rotated: true, protection },

@@ -35,7 +35,7 @@ export const command = defineCommand({
     2: 'wrong flags, no such run, or a ledger that cannot be read or started',
   },
   run: async ({ options }, io) => {
-    const request = orThrow(readTailOptions(options, Date.now()));
+    const request = readTailOptions(options, Date.now());
     const home = orThrow(await findLedger());
     const follows = !options['no-follow'];
     if (!follows) await freshen(home, io);

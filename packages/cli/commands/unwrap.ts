@@ -2,6 +2,7 @@ import { type Unwrapped, unwrapAll } from '@subluminal/plane/clients/setup';
 import { homePaths } from '@subluminal/plane/config';
 import { problemParts, tellProblems } from '../adopt/lines.ts';
 import { defineCommand, done, EXIT } from '../input/command.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmless, jsonText } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -25,8 +26,7 @@ export const command = defineCommand({
     });
     const { restored, elsewhere, unknown, warnings, problems } = unwrapped;
     const hasFailed = tellProblems(problems, io);
-    for (const line of [...warnings, ...leftLines(unwrapped)])
-      io.err.write(`sub: ${harmless(line)}\n`);
+    for (const line of [...warnings, ...leftLines(unwrapped)]) warn(io, line);
     const isClean = elsewhere.length + unknown.length === 0;
     if (options.json) {
       const told = { restored, elsewhere, unknown, warnings };

@@ -1,4 +1,4 @@
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { isFailure } from '@subluminal/contracts';
 import { startWrap } from '@subluminal/plane/apps/wrap';
 import { clientIds, clientOf } from '@subluminal/plane/clients';
 import {
@@ -15,15 +15,16 @@ import {
   EXIT,
   type Input,
   type Outcome,
-  orThrow,
   textOption,
 } from '../input/command.ts';
+import { numberOption } from '../input/read-option.ts';
 import { hostRun, notStarted, prepareRun } from '../run/host.ts';
 import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless } from '../terminal/text.ts';
+import { warn } from '../terminal/report-failure.ts';
 
-const PORT_MAX = 65_535;
+/** 0 stands for any free port. */
+const PORTS = { min: 0, max: 65_535 };
 
 const OPTIONS = {
   'agent-type': choice(
@@ -58,8 +59,8 @@ export const command = defineCommand({
     2: 'wrong flags, a broken policy or configuration, a config that cannot be wrapped or restored, or a trace that cannot be written completely',
   },
   run: async (input, io) => {
-    const port = orThrow(portOf(input.options['governance-port']));
-    const prepared = orThrow(await prepareRun('wrap', input, io));
+    const port = numberOption('governance-port', input.options['governance-port'], PORTS);
+    const prepared = await prepareRun('wrap', input, io);
     const { options } = input;
     const type = options['agent-type'];
     const wrap: WrapOptions = {
@@ -93,18 +94,10 @@ async function start(
   return isRestored ? outcome : done(EXIT.usage);
 }
 
-function portOf(text: string | undefined): number | undefined | Failure {
-  if (text === undefined) return undefined;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= PORT_MAX) return port;
-  const message = `--governance-port \`${text}\` is no port.`;
-  return failure('SUB_USAGE', message, `Give a number from 0 to ${PORT_MAX}; 0 is a free one.`);
-}
-
 async function printPlan(plan: WrapPlan, wrap: WrapOptions, io: Io): Promise<Outcome> {
   const diff = await wrapDiff(plan, wrap);
   if (typeof diff !== 'string') return { ...diff, kind: 'failure' };
-  for (const warning of plan.warnings) io.err.write(`sub: ${harmless(warning)}\n`);
+  for (const warning of plan.warnings) warn(io, warning);
   printLines(diffLines(diff, io.out), io.out);
   return done(EXIT.fine);
 }

@@ -20,18 +20,18 @@ import { end, runStart } from '../tail/recorded.test-support.ts';
 import { CHECKS, checkAll } from './all-checks.ts';
 import { type Check, type Machine, ok } from './check.ts';
 import {
-  build,
-  disk,
-  environment,
-  files,
-  home,
-  node,
-  runFiles,
-  spool,
+  checkBuild,
+  checkDisk,
+  checkEnvironment,
+  checkFiles,
+  checkHome,
+  checkNode,
+  checkRunFiles,
+  checkSpool,
 } from './check-installation.ts';
-import { daemon, head, ledger, socket } from './check-ledger.ts';
-import { config, policy } from './check-policies.ts';
-import { secrets } from './check-secrets.ts';
+import { checkDaemon, checkHead, checkLedger, checkSocket } from './check-ledger.ts';
+import { checkConfig, checkPolicy } from './check-policies.ts';
+import { checkSecrets } from './check-secrets.ts';
 import { machineIn, put } from './machine.test-support.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 /** As the command tells it: the level, then the text and what to do. */
-async function found({ run }: Check, on: Machine = machine): Promise<string> {
+async function found(run: Check, on: Machine = machine): Promise<string> {
   const { level, text, fix, more = [] } = await run(on);
   const parts = [text, ...more, ...(fix === undefined ? [] : [`→ ${fix}`])];
   return `${level}: ${parts.join(' ')}`.replaceAll(folder, '');
@@ -74,22 +74,24 @@ describe('node and the build', () => {
     ['20.18.3', 'broken: Node 20.18.3 is too old → Install Node 20.19 or newer.'],
     ['18.20.0', 'broken: Node 18.20.0 is too old → Install Node 20.19 or newer.'],
   ])('Node %s', async (version, said) => {
-    expect(await found(node, { ...machine, versions: { node: version, sub: '1' } })).toBe(said);
+    expect(await found(checkNode, { ...machine, versions: { node: version, sub: '1' } })).toBe(
+      said,
+    );
   });
 
   test('the build is whole when both parts stand beside the launcher', async () => {
     const launcher = put(join(folder, 'bin', 'sub.mjs'), '');
     const on = { ...machine, launcher };
-    expect(await found(build, on)).toMatch(/^broken: .* sub\.js and shim\.js missing/);
+    expect(await found(checkBuild, on)).toMatch(/^broken: .* sub\.js and shim\.js missing/);
     put(join(folder, 'dist', 'sub.js'), '');
     put(join(folder, 'dist', 'shim.js'), '');
-    expect(await found(build, on)).toBe('ok: sub 0.1.0');
+    expect(await found(checkBuild, on)).toBe('ok: sub 0.1.0');
   });
 
   test('variables that change every Node are named, without their values', async () => {
-    expect(await found(environment)).toMatch(/^ok/);
+    expect(await found(checkEnvironment)).toMatch(/^ok/);
     const env = { NODE_EXTRA_CA_CERTS: '/secret/ca.pem', NODE_OPTIONS: '--inspect' };
-    const said = await found(environment, await machineIn(folder, env));
+    const said = await found(checkEnvironment, await machineIn(folder, env));
     expect(said).toMatch(/^warn: NODE_EXTRA_CA_CERTS is set.*NODE_OPTIONS is set.*→ Unset/);
     expect(said).not.toMatch(/secret|inspect/);
   });
@@ -97,8 +99,8 @@ describe('node and the build', () => {
 
 describe('the home', () => {
   test('the home need not exist yet', async () => {
-    expect(await found(home)).toMatch(/^ok: .* is not there yet/);
-    expect(await found(files)).toMatch(/^ok: 0 private/);
+    expect(await found(checkHome)).toMatch(/^ok: .* is not there yet/);
+    expect(await found(checkFiles)).toMatch(/^ok: 0 private/);
   });
 
   test.each([
@@ -108,58 +110,60 @@ describe('the home', () => {
   ])('with mode %o', async (mode, said) => {
     mkdirSync(machine.paths.home, { mode });
     chmodSync(machine.paths.home, mode);
-    expect(await found(home)).toMatch(said);
+    expect(await found(checkHome)).toMatch(said);
   });
 
   test.skipIf(asRoot())('that cannot be made is broken', async () => {
     chmodSync(folder, 0o500);
-    expect(await found(home)).toMatch(/^broken: .* cannot be written to \(EACCES\) → .*SUB_HOME/);
+    expect(await found(checkHome)).toMatch(
+      /^broken: .* cannot be written to \(EACCES\) → .*SUB_HOME/,
+    );
     chmodSync(folder, 0o700);
   });
 
   test('a home whose parent is a file is broken', async () => {
     put(join(folder, 'file'), '');
     const on = await machineIn(folder, { SUB_HOME: join(folder, 'file', 'deep', 'home') });
-    expect(await found(home, on)).toMatch(/^broken: \/file is not a folder → /);
+    expect(await found(checkHome, on)).toMatch(/^broken: \/file is not a folder → /);
   });
 
   test.skipIf(asRoot())('that cannot be written to is broken', async () => {
     mkdirSync(machine.paths.home, { mode: 0o500 });
-    expect(await found(home)).toMatch(/^broken: .* cannot be written to \(EACCES\)/);
+    expect(await found(checkHome)).toMatch(/^broken: .* cannot be written to \(EACCES\)/);
     chmodSync(machine.paths.home, 0o700);
   });
 
   test('a home that is a file is broken', async () => {
     put(machine.paths.home, '');
-    expect(await found(home)).toMatch(/^broken: \/home is not a folder/);
+    expect(await found(checkHome)).toMatch(/^broken: \/home is not a folder/);
   });
 
   test('files that others can read are named; a readable key is broken', async () => {
     put(machine.paths.ledger, '', 0o600);
-    expect(await found(files)).toMatch(/^ok: 1 private/);
+    expect(await found(checkFiles)).toMatch(/^ok: 1 private/);
     chmodSync(machine.paths.ledger, 0o644);
-    expect(await found(files)).toMatch(/^warn: \/home\/ledger\.db: .*→ Run: chmod go= /);
+    expect(await found(checkFiles)).toMatch(/^warn: \/home\/ledger\.db: .*→ Run: chmod go= /);
     put(machine.paths.ledgerKey, '', 0o600);
     chmodSync(machine.paths.ledgerKey, 0o640);
-    expect(await found(files)).toMatch(/^broken: .*ledger\.key/);
+    expect(await found(checkFiles)).toMatch(/^broken: .*ledger\.key/);
     chmodSync(machine.paths.ledgerKey, 0o600);
     chmodSync(put(join(machine.paths.home, 'vault.key'), ''), 0o644);
-    expect(await found(files)).toMatch(/^broken: .*vault\.key/);
+    expect(await found(checkFiles)).toMatch(/^broken: .*vault\.key/);
   });
 
   test('the disk check reports the free space', async () => {
-    expect(await found(disk)).toMatch(/^(?:ok|warn): .* free for the ledger/);
+    expect(await found(checkDisk)).toMatch(/^(?:ok|warn): .* free for the ledger/);
   });
 });
 
 describe('the configuration', () => {
   test('the configuration may be missing', async () => {
-    expect(await found(config)).toBe('ok: no config.toml, 0 settings other than the default');
+    expect(await found(checkConfig)).toBe('ok: no config.toml, 0 settings other than the default');
   });
 
   test('a broken configuration is reported with all of its problems', async () => {
     put(machine.paths.config, 'profile = "x"\nnonsense = 1\n');
-    const said = await found(config, await machineIn(folder));
+    const said = await found(checkConfig, await machineIn(folder));
     expect(said).toMatch(/^broken: the configuration has 2 problems/);
     expect(said).toContain('config.toml:1:1');
     expect(said).toContain('unknown key `nonsense`');
@@ -180,12 +184,12 @@ describe('the policy', () => {
     `  - { rule_id: ${rule_id}, kind: deny, enabled: true, match: { tool_name: { glob: [x] } }, effect: { action: BLOCK, reason_code: NO }, severity: warn }\n`;
 
   test('a missing policy is a warning, because every call passes', async () => {
-    expect(await found(policy)).toMatch(/^warn: there is none: every call passes/);
+    expect(await found(checkPolicy)).toMatch(/^warn: there is none: every call passes/);
   });
 
   test('the policy is reported with its hash and its mode', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
-    const said = await found(policy);
+    const said = await found(checkPolicy);
     expect(said).toMatch(
       /: \/user\/project\/policy\.yaml \(of the project, not trusted\), team 1\.0\.0, hash [0-9a-f]{12}…, mode guardrails, 0 rules/,
     );
@@ -194,7 +198,7 @@ describe('the policy', () => {
   test('the policy of an untrusted project is reported as tightening that of the user', async () => {
     put(join(machine.paths.home, 'policy.yaml'), POLICY.replace('team', 'mine'));
     put(join(machine.cwd, 'policy.yaml'), POLICY);
-    const said = await found(policy);
+    const said = await found(checkPolicy);
     expect(said).toMatch(/^warn: \/home\/policy\.yaml \(of the user\), mine 1\.0\.0, /);
     expect(said).toContain(
       '; it is only tightened by /user/project/policy.yaml, which is not trusted',
@@ -204,7 +208,7 @@ describe('the policy', () => {
 
   test('a policy outside of the home of the user is reported as unused', async () => {
     put(join(folder, 'tmp', 'policy.yaml'), POLICY);
-    const said = await found(policy, { ...machine, cwd: join(folder, 'tmp') });
+    const said = await found(checkPolicy, { ...machine, cwd: join(folder, 'tmp') });
     expect(said).toMatch(
       /^warn: there is none: \/tmp\/policy\.yaml is not used, since \/tmp is outside of \/user → To use it, add: --policy \/tmp\/policy\.yaml, or `path` under \[policy\] in config\.toml/,
     );
@@ -213,7 +217,7 @@ describe('the policy', () => {
   test('an unused policy is reported beside that of the user', async () => {
     put(join(machine.paths.home, 'policy.yaml'), POLICY.replace('team', 'mine'));
     put(join(folder, 'tmp', 'policy.yaml'), POLICY);
-    const said = await found(policy, { ...machine, cwd: join(folder, 'tmp') });
+    const said = await found(checkPolicy, { ...machine, cwd: join(folder, 'tmp') });
     expect(said).toMatch(
       /^warn: \/home\/policy\.yaml \(of the user\), mine 1\.0\.0, .*; \/tmp\/policy\.yaml is not used, since \/tmp is outside of \/user → To use it, add: --policy \/tmp\/policy\.yaml/,
     );
@@ -222,31 +226,35 @@ describe('the policy', () => {
   test('a policy in a folder that others can write to is reported with the command that helps', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     chmodSync(machine.cwd, 0o777);
-    expect(await found(policy)).toMatch(/→ To use it, run: chmod go-w \/user\/project$/);
+    expect(await found(checkPolicy)).toMatch(/→ To use it, run: chmod go-w \/user\/project$/);
   });
 
   test('an edited trust store is reported', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     put(join(machine.paths.home, 'trust.json'), '{"version":1,"trusted":[]}');
-    expect(await found(policy)).toMatch(/^warn: .*trust\.json is not signed.*→ Remove /);
+    expect(await found(checkPolicy)).toMatch(/^warn: .*trust\.json is not signed.*→ Remove /);
   });
 
   test('the policy of the configuration wins over a policy that is found', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     const other = put(join(folder, 'other.yaml'), POLICY.replace('team', 'other'));
-    const said = await found(policy, await machineIn(folder, { SUB_POLICY: other }));
+    const said = await found(checkPolicy, await machineIn(folder, { SUB_POLICY: other }));
     expect(said).toContain('/other.yaml (as configured), other 1.0.0');
   });
 
   test('a policy with errors is broken', async () => {
     put(join(machine.cwd, 'policy.yaml'), 'policy_id: team\n');
-    expect(await found(policy)).toMatch(/^broken: .*policy\.yaml has \d errors?\..*policy lint/);
+    expect(await found(checkPolicy)).toMatch(
+      /^broken: .*policy\.yaml has \d errors?\..*policy lint/,
+    );
   });
 
   test('a policy with warnings is reported with the command that shows them', async () => {
     const text = `${POLICY.replace(' []', '')}${rule('a')}${rule('b')}`;
     put(join(machine.cwd, 'policy.yaml'), text);
-    expect(await found(policy)).toMatch(/^warn: .* 2 rules, \d warnings? → See: sub policy lint/);
+    expect(await found(checkPolicy)).toMatch(
+      /^warn: .* 2 rules, \d warnings? → See: sub policy lint/,
+    );
   });
 });
 
@@ -257,23 +265,23 @@ describe('secrets that are bound to servers', () => {
   const ENV = bindings('inject_as = "KEY"', 'secret_ref = "hub_key"', 'source = "env"');
 
   test('no secret need be bound', async () => {
-    expect(await found(secrets)).toBe('ok: none is bound to a server');
+    expect(await found(checkSecrets)).toBe('ok: none is bound to a server');
   });
 
   test('secrets in a file that is missing or open to others are broken', async () => {
     put(machine.paths.config, FILE);
     const on = await machineIn(folder);
     const path = join(machine.paths.home, 'secrets', 'hub_token');
-    expect(await found(secrets, on)).toMatch(
+    expect(await found(checkSecrets, on)).toMatch(
       /^broken: 1 of 1 secret cannot be given hub: secret `hub_token` for TOKEN: .* does not exist\..*\[SUB_SECRET_MISSING\] → /,
     );
     put(path, 'hunter2-hunter2');
     chmodSync(path, 0o644);
-    const said = await found(secrets, on);
+    const said = await found(checkSecrets, on);
     expect(said).toMatch(/^broken: .* has mode 0644, .*chmod 600 .*\[SUB_SECRET_UNUSABLE\]/);
     expect(said).not.toContain('hunter2');
     chmodSync(path, 0o600);
-    expect(await found(secrets, on)).toBe('ok: 1 secret can be given');
+    expect(await found(checkSecrets, on)).toBe('ok: 1 secret can be given');
   });
 
   test('secrets for one command are tried with that command', async () => {
@@ -281,17 +289,17 @@ describe('secrets that are bound to servers', () => {
     const other = FILE.replace('"TOKEN"', '"OTHER"');
     put(machine.paths.config, `${FILE}${command}\n${other}command = ["node", "hub.js"]\n`);
     put(join(machine.paths.home, 'secrets', 'hub_token'), 'hunter2-hunter2');
-    expect(await found(secrets, await machineIn(folder))).toBe('ok: 2 secrets can be given');
+    expect(await found(checkSecrets, await machineIn(folder))).toBe('ok: 2 secrets can be given');
   });
 
   test('secrets that the store lacks are broken; those of a service may exist elsewhere', async () => {
     const stored = bindings('inject_as = "A"', 'secret_ref = "sub://gone"');
     put(machine.paths.config, stored);
-    expect(await found(secrets, await machineIn(folder))).toMatch(
+    expect(await found(checkSecrets, await machineIn(folder))).toMatch(
       /^broken: 1 of 1 secret cannot be given hub: secret `gone` for A: the store has no such secret/,
     );
     put(machine.paths.config, bindings('inject_as = "A"', 'secret_ref = "vault://kv/x#y"'));
-    expect(await found(secrets, await machineIn(folder))).toMatch(
+    expect(await found(checkSecrets, await machineIn(folder))).toMatch(
       /^warn: 1 of 1 secret .*from here/,
     );
   });
@@ -299,11 +307,11 @@ describe('secrets that are bound to servers', () => {
   test('secrets in a variable that is not set here are a warning', async () => {
     put(machine.paths.config, FILE + ENV);
     put(join(machine.paths.home, 'secrets', 'hub_token'), 'hunter2-hunter2');
-    expect(await found(secrets, await machineIn(folder))).toMatch(
+    expect(await found(checkSecrets, await machineIn(folder))).toMatch(
       /^warn: 1 of 2 secrets cannot be given from here hub: secret `hub_key` for KEY: /,
     );
     const set = await machineIn(folder, { HUB_KEY: 'hunter3-hunter3' });
-    expect(await found(secrets, set)).toBe('ok: 2 secrets can be given');
+    expect(await found(checkSecrets, set)).toBe('ok: 2 secrets can be given');
   });
 });
 
@@ -320,14 +328,14 @@ describe('the ledger', () => {
   }
 
   test('the ledger need not exist yet', async () => {
-    expect(await found(ledger)).toMatch(/^ok: there is none yet/);
-    expect(await found(head)).toMatch(/^ok: there is none yet/);
+    expect(await found(checkLedger)).toMatch(/^ok: there is none yet/);
+    expect(await found(checkHead)).toMatch(/^ok: there is none yet/);
   });
 
   test('the ledger is reported with its size, its schema and its last head', async () => {
     await made();
-    expect(await found(ledger)).toMatch(/^ok: \/home\/ledger\.db, 2 events, [\d.]+ KB$/);
-    expect(await found(head)).toMatch(/^ok: head \d covers event 2, 0 events came after it$/);
+    expect(await found(checkLedger)).toMatch(/^ok: \/home\/ledger\.db, 2 events, [\d.]+ KB$/);
+    expect(await found(checkHead)).toMatch(/^ok: head \d covers event 2, 0 events came after it$/);
   });
 
   test('a ledger that is no database is broken', async () => {
@@ -335,36 +343,40 @@ describe('the ledger', () => {
       machine.paths.ledger,
       'this is not a database, but long enough to be taken for one'.repeat(9),
     );
-    expect(await found(ledger)).toMatch(/^broken: .*\[SUB_LEDGER_/);
+    expect(await found(checkLedger)).toMatch(/^broken: .*\[SUB_LEDGER_/);
   });
 
   test('a ledger whose last event was changed is broken', async () => {
     await made();
     tamper('UPDATE events SET hash = zeroblob(32) WHERE seq = 2');
-    expect(await found(head)).toMatch(/^broken: event 2 is not the one that was signed → .*verify/);
+    expect(await found(checkHead)).toMatch(
+      /^broken: event 2 is not the one that was signed → .*verify/,
+    );
   });
 
   test('a ledger whose key is gone is broken, because nobody can write to it', async () => {
     await made();
     rmSync(machine.paths.ledgerKey);
-    expect(await found(head)).toMatch(
+    expect(await found(checkHead)).toMatch(
       /^broken: \/home\/ledger\.key is missing.*→ Put the key back/,
     );
     put(machine.paths.ledgerKey, 'no key');
-    expect(await found(head)).toMatch(/^broken: \/home\/ledger\.key holds no .*SUB_SNAPSHOT_KEY/);
+    expect(await found(checkHead)).toMatch(
+      /^broken: \/home\/ledger\.key holds no .*SUB_SNAPSHOT_KEY/,
+    );
   });
 
   test('a head that is missing, unreadable or of another ledger is reported', async () => {
     await made();
     const path = join(machine.paths.home, 'ledger.head');
     writeFileSync(path, 'x');
-    expect(await found(head)).toMatch(/^broken: .*ledger\.head cannot be read/);
+    expect(await found(checkHead)).toMatch(/^broken: .*ledger\.head cannot be read/);
     rmSync(path);
-    expect(await found(head)).toMatch(/^warn: .*ledger\.head is missing/);
+    expect(await found(checkHead)).toMatch(/^warn: .*ledger\.head is missing/);
     const other = join(folder, 'other.db');
     await makeLedger(other, [end()]);
     writeFileSync(path, readFileSync(join(folder, 'other.head')));
-    expect(await found(head)).toMatch(/^broken: .* belongs to another ledger/);
+    expect(await found(checkHead)).toMatch(/^broken: .* belongs to another ledger/);
   });
 });
 
@@ -380,8 +392,8 @@ describe('the daemon', () => {
   }
 
   test('the daemon need not run', async () => {
-    expect(await found(daemon)).toMatch(/^ok: not running/);
-    expect(await found(socket)).toMatch(/^ok: .*ledger\.sock is free$/);
+    expect(await found(checkDaemon)).toMatch(/^ok: not running/);
+    expect(await found(checkSocket)).toMatch(/^ok: .*ledger\.sock is free$/);
   });
 
   test('a daemon of another version is a warning', async () => {
@@ -393,15 +405,17 @@ describe('the daemon', () => {
       events_committed: 0,
     };
     await listen(`${JSON.stringify({ ok: true, status })}\n`);
-    expect(await found(daemon)).toBe(
+    expect(await found(checkDaemon)).toBe(
       'warn: runs as 7 for 2 h, 0 connections, version 9.9.9, but this is 0.1.0 → Stop it with `sub ledgerd --stop`; the next shim starts the new one.',
     );
-    expect(await found(socket)).toMatch(/^ok: .* is in use$/);
+    expect(await found(checkSocket)).toMatch(/^ok: .* is in use$/);
   });
 
   test('a process that does not answer as a daemon is broken', async () => {
     await listen('hello\n');
-    expect(await found(daemon)).toMatch(/^broken: something listens on .* not answer as a ledger/);
+    expect(await found(checkDaemon)).toMatch(
+      /^broken: something listens on .* not answer as a ledger/,
+    );
   });
 
   test('the socket of a daemon that is gone is a warning', async () => {
@@ -412,16 +426,16 @@ describe('the daemon', () => {
     const gone = new Promise((resolve) => child.once('close', resolve));
     child.kill('SIGKILL');
     await gone;
-    expect(await found(socket)).toMatch(/^warn: .* was left by a daemon that is gone/);
-    expect(await found(daemon)).toMatch(/^ok: not running/);
+    expect(await found(checkSocket)).toMatch(/^warn: .* was left by a daemon that is gone/);
+    expect(await found(checkDaemon)).toMatch(/^ok: not running/);
   });
 
   test('a daemon cannot listen on a file or on a path that is too long', async () => {
     put(machine.paths.socket, '');
-    expect(await found(socket)).toMatch(/^broken: .* is no socket/);
+    expect(await found(checkSocket)).toMatch(/^broken: .* is no socket/);
     const deep = await machineIn(folder, { SUB_HOME: join(folder, 'x'.repeat(100)) });
     expect(deep.loaded.ok).toBe(false);
-    expect(await found(socket, deep)).toMatch(/^broken: .* bytes, a socket may have 103/);
+    expect(await found(checkSocket, deep)).toMatch(/^broken: .* bytes, a socket may have 103/);
   });
 });
 
@@ -434,12 +448,14 @@ describe('what is left over', () => {
   }
 
   test('a file that has waited in the spool for long is a warning', async () => {
-    expect(await found(spool)).toBe('ok: nothing waits for the ledger');
+    expect(await found(checkSpool)).toBe('ok: nothing waits for the ledger');
     aged(join(machine.paths.spool, 'a-1.jsonl'), 60_000);
     aged(join(machine.paths.spool, 'notes.txt'), 60_000);
-    expect(await found(spool)).toMatch(/^ok: 1 file \(2\.0 KB\) for the ledger, the oldest 1 min/);
+    expect(await found(checkSpool)).toMatch(
+      /^ok: 1 file \(2\.0 KB\) for the ledger, the oldest 1 min/,
+    );
     aged(join(machine.paths.spool, 'a-2.jsonl.77.part'), 5 * HOUR_MS);
-    expect(await found(spool)).toMatch(
+    expect(await found(checkSpool)).toMatch(
       /^warn: 2 files \(4\.0 KB\) .* oldest 5 h old → Run: sub ingest \/home\/spool$/,
     );
   });
@@ -447,15 +463,14 @@ describe('what is left over', () => {
   test('a stale file of a run is a warning', async () => {
     aged(join(machine.paths.run, 'agent-999999999-1.json'), HOUR_MS);
     aged(join(machine.paths.run, `agent-${process.pid}-1.json`), 50 * HOUR_MS);
-    expect(await found(runFiles)).toBe('ok: 2 files of runs, none is stale');
+    expect(await found(checkRunFiles)).toBe('ok: 2 files of runs, none is stale');
     aged(join(machine.paths.run, 'hub-0123456789abcdef.sock'), 50 * HOUR_MS);
-    expect(await found(runFiles)).toMatch(/^warn: 1 file of runs that are long over/);
+    expect(await found(checkRunFiles)).toMatch(/^warn: 1 file of runs that are long over/);
   });
 });
 
 describe('all checks', () => {
-  test('all checks have unique names, and give a fix with each problem', async () => {
-    expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
+  test('all checks give a fix with each problem', async () => {
     put(machine.paths.home, '');
     const all = await checkAll(await machineIn(folder));
     const wrong = all.filter(({ finding }) => finding.level !== 'ok');
@@ -464,8 +479,8 @@ describe('all checks', () => {
   });
 
   test('the checks go on when one of them fails', async () => {
-    const fails: Check = { id: 'fails', run: () => Promise.reject(new Error('oh no')) };
-    expect(await checkAll(machine, [fails, node])).toMatchObject([
+    const fails: Check = () => Promise.reject(new Error('oh no'));
+    expect(await checkAll(machine, { fails, node: checkNode })).toMatchObject([
       { id: 'fails', finding: { level: 'broken', text: 'this could not be checked: oh no' } },
       { id: 'node', finding: { level: 'ok' } },
     ]);
@@ -473,8 +488,8 @@ describe('all checks', () => {
 
   test('a check names the file that the system did not let it read', async () => {
     const path = join(folder, 'nowhere');
-    const fails: Check = { id: 'fails', run: async () => ok(String(statSync(path).size)) };
-    const [checked] = await checkAll(machine, [fails]);
+    const fails: Check = async () => ok(String(statSync(path).size));
+    const [checked] = await checkAll(machine, { fails });
     expect(checked?.finding).toMatchObject({
       level: 'broken',
       text: `this could not be checked: ${path} gives ENOENT`,
@@ -497,6 +512,6 @@ describe('all checks', () => {
   test('all checks are documented', async () => {
     const docs = readFileSync(join(ROOT, 'docs/reference/cli.md'), 'utf8');
     const [, section = ''] = docs.split('\n## sub doctor\n');
-    for (const { id } of CHECKS) expect(section).toContain(`\`${id}\``);
+    for (const id of Object.keys(CHECKS)) expect(section).toContain(`\`${id}\``);
   });
 });

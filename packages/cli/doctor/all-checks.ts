@@ -1,62 +1,49 @@
 // Every check, in the order of the report: what other checks depend on comes first.
 
 import { broken, type Check, codeOf, type Finding, type Machine, pathOf } from './check.ts';
-import { clients } from './check-clients.ts';
-import {
-  build,
-  disk,
-  environment,
-  files,
-  home,
-  node,
-  runFiles,
-  spool,
-} from './check-installation.ts';
-import { daemon, head, ledger, socket } from './check-ledger.ts';
-import { cedar, config, manifests, pins, policy } from './check-policies.ts';
-import { secrets } from './check-secrets.ts';
+import { checkClients } from './check-clients.ts';
+import * as installation from './check-installation.ts';
+import { checkDaemon, checkHead, checkLedger, checkSocket } from './check-ledger.ts';
+import * as policies from './check-policies.ts';
+import { checkSecrets } from './check-secrets.ts';
 
-export const CHECKS: readonly Check[] = [
-  node,
-  build,
-  environment,
-  home,
-  files,
-  disk,
-  config,
-  policy,
-  cedar,
-  manifests,
-  pins,
-  secrets,
-  ledger,
-  head,
-  daemon,
-  socket,
-  spool,
-  runFiles,
-  clients,
-];
+export const CHECKS: { readonly [id: string]: Check } = {
+  node: installation.checkNode,
+  build: installation.checkBuild,
+  environment: installation.checkEnvironment,
+  home: installation.checkHome,
+  files: installation.checkFiles,
+  disk: installation.checkDisk,
+  config: policies.checkConfig,
+  policy: policies.checkPolicy,
+  cedar: policies.checkCedar,
+  manifests: policies.checkManifests,
+  pins: policies.checkPins,
+  secrets: checkSecrets,
+  ledger: checkLedger,
+  head: checkHead,
+  daemon: checkDaemon,
+  socket: checkSocket,
+  spool: installation.checkSpool,
+  'run-files': installation.checkRunFiles,
+  clients: checkClients,
+};
 
 export interface Checked {
   readonly id: string;
   readonly finding: Finding;
 }
 
-/** All of them: one that cannot be made is a finding, too. */
-export async function checkAll(
-  machine: Machine,
-  checks: readonly Check[] = CHECKS,
-): Promise<readonly Checked[]> {
+/** The findings of all checks; a check that throws is a finding, too. */
+export async function checkAll(machine: Machine, checks = CHECKS): Promise<readonly Checked[]> {
   const found: Checked[] = [];
-  for (const { id, run } of checks) {
-    const finding = await run(machine).catch(unchecked);
-    found.push({ id, finding });
+  for (const [id, check] of Object.entries(checks)) {
+    found.push({ id, finding: await check(machine).catch(unchecked) });
   }
   return found;
 }
 
-/** What the system refuses says where; anything else is ours to mend. */
+/** An error of the system names a file that the user can look at; any other is a defect of sub. */
 function unchecked(cause: unknown): Finding {
   const path = pathOf(cause);
   if (path === undefined) {

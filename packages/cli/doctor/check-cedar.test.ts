@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { cedar } from './check-policies.ts';
+import { checkCedar } from './check-policies.ts';
 import { machineIn, put } from './machine.test-support.ts';
 
 let folder: string;
@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const policies = () => join(folder, 'cedar');
-const look = async (env = {}) => cedar.run(await machineIn(folder, env));
+const look = async (env = {}) => checkCedar(await machineIn(folder, env));
 const configured = () => look({ SUB_CEDAR_POLICIES: policies() });
 
 describe('Cedar policies', () => {

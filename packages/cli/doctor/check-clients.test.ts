@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Finding, Machine } from './check.ts';
-import { clients } from './check-clients.ts';
+import { checkClients } from './check-clients.ts';
 import { machineIn, put } from './machine.test-support.ts';
 
 let folder = '';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const look = (): Promise<Finding> => clients.run(machine);
+const look = (): Promise<Finding> => checkClients(machine);
 const plain = { command: 'npx', args: ['-y', 'server-github'], env: { TOKEN: 'hunter2' } };
 
 test('the check finds nothing on a machine without clients', async () => {

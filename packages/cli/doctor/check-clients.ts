@@ -6,7 +6,7 @@ import { startCheck } from '../adopt/can-start.ts';
 import { policyFinder } from '../adopt/held-policy.ts';
 import { profileInFile } from '../adopt/wish.ts';
 import { plural, shortened } from '../terminal/text.ts';
-import { broken, type Check, type Machine, ok, warn } from './check.ts';
+import { broken, type Finding, type Machine, ok, warn } from './check.ts';
 
 const BY_SHIM = 'Run `sub import` to put a shim in front of each of them.';
 const BY_NOBODY =
@@ -19,33 +19,27 @@ const BY_IMPORT =
   'Shims with options that weaken them, which `sub import` did not write, count as none: run `sub import` to put shims of your own in their place.';
 const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
 
-export const clients: Check = {
-  id: 'clients',
-  run: async (machine) => {
-    const { adoptionStatus } = await import('@subluminal/plane/clients/setup');
-    const { env, cwd: project, paths } = machine;
-    const own = { runtime: process.execPath, script: machine.launcher };
-    const userProfile = profileInFile(machine.loaded);
-    const { files, unreadable } = adoptionStatus({ env, project, paths, own, userProfile });
-    if (files.length + unreadable.length === 0)
-      return ok('no configuration of a known client here');
-    const text = [
-      ...files.map((file) => words(file, project)),
-      ...unreadable.map(unreadWords),
-    ].join('; ');
-    const faults = await faultsOf(files, machine);
-    const loose = files.flatMap(looseWords).slice(0, FAULTS_MAX);
-    if (faults.length > 0) {
-      const told = `${plural(faults.length, 'governed server')} cannot start; ${text}`;
-      const fix =
-        'Run `sub import` where sub has moved; correct the policy where that is at fault.';
-      return { ...broken(told, fix), more: [...faults, ...loose] };
-    }
-    const fixes = fixesOf(files, unreadable);
-    if (fixes.length === 0) return ok(text);
-    return { ...warn(text, fixes.join(' ')), ...(loose.length > 0 && { more: loose }) };
-  },
-};
+export async function checkClients(machine: Machine): Promise<Finding> {
+  const { adoptionStatus } = await import('@subluminal/plane/clients/setup');
+  const { env, cwd: project, paths } = machine;
+  const own = { runtime: process.execPath, script: machine.launcher };
+  const userProfile = profileInFile(machine.loaded);
+  const { files, unreadable } = adoptionStatus({ env, project, paths, own, userProfile });
+  if (files.length + unreadable.length === 0) return ok('no configuration of a known client here');
+  const text = [...files.map((file) => words(file, project)), ...unreadable.map(unreadWords)].join(
+    '; ',
+  );
+  const faults = await faultsOf(files, machine);
+  const loose = files.flatMap(looseWords).slice(0, FAULTS_MAX);
+  if (faults.length > 0) {
+    const told = `${plural(faults.length, 'governed server')} cannot start; ${text}`;
+    const fix = 'Run `sub import` where sub has moved; correct the policy where that is at fault.';
+    return { ...broken(told, fix), more: [...faults, ...loose] };
+  }
+  const fixes = fixesOf(files, unreadable);
+  if (fixes.length === 0) return ok(text);
+  return { ...warn(text, fixes.join(' ')), ...(loose.length > 0 && { more: loose }) };
+}
 
 function fixesOf(
   files: readonly StatusFile[],

@@ -4,44 +4,29 @@ import { access, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ownerProblem } from '@subluminal/plane/os';
 import { ageText, plural, sizeText } from '../terminal/text.ts';
-import {
-  broken,
-  type Check,
-  codeOf,
-  type Finding,
-  ledgerPlaces,
-  type Machine,
-  ok,
-  warn,
-} from './check.ts';
+import { broken, codeOf, type Finding, ledgerPlaces, type Machine, ok, warn } from './check.ts';
 
 const NODE_MIN = { major: 20, minor: 19 };
 
-export const node: Check = {
-  id: 'node',
-  run: async ({ versions }) => {
-    const [major = 0, minor = 0] = versions.node.split('.').map(Number);
-    const isNew = major > NODE_MIN.major || (major === NODE_MIN.major && minor >= NODE_MIN.minor);
-    if (isNew) return ok(`Node ${versions.node}`);
-    const wanted = `${NODE_MIN.major}.${NODE_MIN.minor}`;
-    return broken(`Node ${versions.node} is too old`, `Install Node ${wanted} or newer.`);
-  },
-};
+export async function checkNode({ versions }: Machine): Promise<Finding> {
+  const [major = 0, minor = 0] = versions.node.split('.').map(Number);
+  const isNew = major > NODE_MIN.major || (major === NODE_MIN.major && minor >= NODE_MIN.minor);
+  if (isNew) return ok(`Node ${versions.node}`);
+  const wanted = `${NODE_MIN.major}.${NODE_MIN.minor}`;
+  return broken(`Node ${versions.node} is too old`, `Install Node ${wanted} or newer.`);
+}
 
-export const build: Check = {
-  id: 'build',
-  run: async ({ versions, launcher }) => {
-    const folder = launcher === undefined ? undefined : distOf(launcher);
-    const missing = ['sub.js', 'shim.js'].filter(
-      (name) => folder === undefined || !existsSync(join(folder, name)),
-    );
-    if (missing.length === 0) return ok(`sub ${versions.sub}`);
-    return broken(
-      `sub ${versions.sub} is not built whole: ${missing.join(' and ')} missing`,
-      'Run `npm run build` in the checkout.',
-    );
-  },
-};
+export async function checkBuild({ versions, launcher }: Machine): Promise<Finding> {
+  const folder = launcher === undefined ? undefined : distOf(launcher);
+  const missing = ['sub.js', 'shim.js'].filter(
+    (name) => folder === undefined || !existsSync(join(folder, name)),
+  );
+  if (missing.length === 0) return ok(`sub ${versions.sub}`);
+  return broken(
+    `sub ${versions.sub} is not built whole: ${missing.join(' and ')} missing`,
+    'Run `npm run build` in the checkout.',
+  );
+}
 
 /** The launcher is linked into other folders, and stands beside what was built. */
 function distOf(launcher: string): string | undefined {
@@ -58,31 +43,25 @@ const TRAPS = [
   { name: 'NODE_OPTIONS', effect: 'changes every Node process, the servers included' },
 ] as const;
 
-export const environment: Check = {
-  id: 'environment',
-  run: async ({ env }) => {
-    const set = TRAPS.filter(({ name }) => (env[name] ?? '') !== '');
-    if (set.length === 0) return ok('no variable that slows or changes Node');
-    const text = set.map(({ name, effect }) => `${name} is set: it ${effect}`).join('; ');
-    return warn(text, `Unset ${set.map(({ name }) => name).join(' and ')} where agents start.`);
-  },
-};
+export async function checkEnvironment({ env }: Machine): Promise<Finding> {
+  const set = TRAPS.filter(({ name }) => (env[name] ?? '') !== '');
+  if (set.length === 0) return ok('no variable that slows or changes Node');
+  const text = set.map(({ name, effect }) => `${name} is set: it ${effect}`).join('; ');
+  return warn(text, `Unset ${set.map(({ name }) => name).join(' and ')} where agents start.`);
+}
 
-export const home: Check = {
-  id: 'home',
-  run: async ({ paths }) => {
-    const stats = statsOf(paths.home);
-    if (stats === undefined) {
-      const text = `${paths.home} is not there yet; it is made when needed`;
-      return (await unwritable(existing(dirname(paths.home)))) ?? ok(text);
-    }
-    const unsafe = unsafeFolder(paths.home, stats) ?? (await unwritable(paths.home));
-    if (unsafe !== undefined) return unsafe;
-    return isOpen(stats)
-      ? warn(`${paths.home} can be looked into by others`, `Run: chmod 700 ${paths.home}`)
-      : ok(paths.home);
-  },
-};
+export async function checkHome({ paths }: Machine): Promise<Finding> {
+  const stats = statsOf(paths.home);
+  if (stats === undefined) {
+    const text = `${paths.home} is not there yet; it is made when needed`;
+    return (await unwritable(existing(dirname(paths.home)))) ?? ok(text);
+  }
+  const unsafe = unsafeFolder(paths.home, stats) ?? (await unwritable(paths.home));
+  if (unsafe !== undefined) return unsafe;
+  return isOpen(stats)
+    ? warn(`${paths.home} can be looked into by others`, `Run: chmod 700 ${paths.home}`)
+    : ok(paths.home);
+}
 
 /** Whether something can be made in a folder that is there. */
 async function unwritable(folder: string): Promise<Finding | undefined> {
@@ -115,24 +94,21 @@ function isOpen({ mode }: Stats): boolean {
 
 const VAULT_KEY = 'vault.key';
 
-export const files: Check = {
-  id: 'files',
-  run: async (machine) => {
-    const there = privatePaths(machine).flatMap((path) => {
-      const stats = statsOf(path);
-      return stats === undefined ? [] : [{ path, stats }];
-    });
-    const open = there.filter(({ stats }) => isOpen(stats));
-    if (open.length === 0) return ok(`${there.length} private files and folders are yours alone`);
-    const text = `${open.map(({ path }) => path).join(', ')}: others have rights there`;
-    const fix = `Run: chmod go= ${open.map(({ path }) => path).join(' ')}`;
-    // Who can read these can sign a forged ledger, or read all secrets: nothing works with them.
-    const { ledgerKey, home: folder } = machine.paths;
-    const grave = new Set([ledgerKey, join(folder, VAULT_KEY)]);
-    const isGrave = open.some(({ path }) => grave.has(path));
-    return isGrave ? broken(text, fix) : warn(text, fix);
-  },
-};
+export async function checkFiles(machine: Machine): Promise<Finding> {
+  const there = privatePaths(machine).flatMap((path) => {
+    const stats = statsOf(path);
+    return stats === undefined ? [] : [{ path, stats }];
+  });
+  const open = there.filter(({ stats }) => isOpen(stats));
+  if (open.length === 0) return ok(`${there.length} private files and folders are yours alone`);
+  const text = `${open.map(({ path }) => path).join(', ')}: others have rights there`;
+  const fix = `Run: chmod go= ${open.map(({ path }) => path).join(' ')}`;
+  // Who can read these can sign a forged ledger, or read all secrets: nothing works with them.
+  const { ledgerKey, home: folder } = machine.paths;
+  const grave = new Set([ledgerKey, join(folder, VAULT_KEY)]);
+  const isGrave = open.some(({ path }) => grave.has(path));
+  return isGrave ? broken(text, fix) : warn(text, fix);
+}
 
 function privatePaths(machine: Machine): readonly string[] {
   const { paths } = machine;
@@ -145,18 +121,15 @@ function privatePaths(machine: Machine): readonly string[] {
 const FREE_LOW_BYTES = 1_073_741_824;
 const FREE_MIN_BYTES = 67_108_864;
 
-export const disk: Check = {
-  id: 'disk',
-  run: async (machine) => {
-    const folder = existing(dirname(ledgerPlaces(machine).file));
-    const { bavail, bsize } = await statfs(folder);
-    const freeBytes = bavail * bsize;
-    const text = `${sizeText(freeBytes)} free for the ledger`;
-    const fix = 'Free some space, or remove old runs with `sub ledger prune`.';
-    if (freeBytes < FREE_MIN_BYTES) return broken(`only ${text}`, fix);
-    return freeBytes < FREE_LOW_BYTES ? warn(`only ${text}`, fix) : ok(text);
-  },
-};
+export async function checkDisk(machine: Machine): Promise<Finding> {
+  const folder = existing(dirname(ledgerPlaces(machine).file));
+  const { bavail, bsize } = await statfs(folder);
+  const freeBytes = bavail * bsize;
+  const text = `${sizeText(freeBytes)} free for the ledger`;
+  const fix = 'Free some space, or remove old runs with `sub ledger prune`.';
+  if (freeBytes < FREE_MIN_BYTES) return broken(`only ${text}`, fix);
+  return freeBytes < FREE_LOW_BYTES ? warn(`only ${text}`, fix) : ok(text);
+}
 
 const LEVELS_MAX = 64;
 
@@ -189,38 +162,34 @@ interface LeftFile {
 const SPOOLED = /\.jsonl(?:\.\d{1,9}\.part)?$/;
 const WAITS_MAX_MS = 3_600_000;
 
-export const spool: Check = {
-  id: 'spool',
-  run: async ({ paths, nowMs }) =>
-    looked(paths.spool, nowMs, (found) => {
-      const waiting = found.filter(({ name }) => SPOOLED.test(name));
-      if (waiting.length === 0) return ok('nothing waits for the ledger');
-      const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0);
-      const oldestMs = Math.max(...waiting.map(({ ageMs }) => ageMs));
-      const text = `${plural(waiting.length, 'file')} (${sizeText(bytes)}) for the ledger, the oldest ${ageText(oldestMs)} old`;
-      if (oldestMs < WAITS_MAX_MS) return ok(text);
-      return warn(text, `Run: sub ingest ${paths.spool}`);
-    }),
-};
+export async function checkSpool({ paths, nowMs }: Machine): Promise<Finding> {
+  return looked(paths.spool, nowMs, (found) => {
+    const waiting = found.filter(({ name }) => SPOOLED.test(name));
+    if (waiting.length === 0) return ok('nothing waits for the ledger');
+    const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0);
+    const oldestMs = Math.max(...waiting.map(({ ageMs }) => ageMs));
+    const text = `${plural(waiting.length, 'file')} (${sizeText(bytes)}) for the ledger, the oldest ${ageText(oldestMs)} old`;
+    if (oldestMs < WAITS_MAX_MS) return ok(text);
+    return warn(text, `Run: sub ingest ${paths.spool}`);
+  });
+}
 
 /** Of an agent that is gone, or of a run that has ended. */
 const RUN_FILE = /^(?:agent-(\d{1,10})-.+\.json|hub-.+\.sock|ledgerd\.starting)$/;
 const STALE_MS = 86_400_000;
 
-export const runFiles: Check = {
-  id: 'run-files',
-  run: async ({ paths, nowMs }) =>
-    looked(paths.run, nowMs, (found) => {
-      const ours = found.filter(({ name }) => RUN_FILE.test(name));
-      // A young one may be in use, and the next run removes what is not.
-      const stale = ours.filter(({ name, ageMs }) => ageMs > STALE_MS && !isRunning(name));
-      if (stale.length === 0) return ok(`${plural(ours.length, 'file')} of runs, none is stale`);
-      return warn(
-        `${plural(stale.length, 'file')} of runs that are long over in ${paths.run}`,
-        'The next agent removes them; or remove them yourself.',
-      );
-    }),
-};
+export async function checkRunFiles({ paths, nowMs }: Machine): Promise<Finding> {
+  return looked(paths.run, nowMs, (found) => {
+    const ours = found.filter(({ name }) => RUN_FILE.test(name));
+    // A young one may be in use, and the next run removes what is not.
+    const stale = ours.filter(({ name, ageMs }) => ageMs > STALE_MS && !isRunning(name));
+    if (stale.length === 0) return ok(`${plural(ours.length, 'file')} of runs, none is stale`);
+    return warn(
+      `${plural(stale.length, 'file')} of runs that are long over in ${paths.run}`,
+      'The next agent removes them; or remove them yourself.',
+    );
+  });
+}
 
 function isRunning(name: string): boolean {
   const pid = Number(RUN_FILE.exec(name)?.[1] ?? Number.NaN);

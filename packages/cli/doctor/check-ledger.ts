@@ -13,38 +13,32 @@ import {
 } from '@subluminal/plane/ledger';
 import { isAnswered } from '@subluminal/plane/os';
 import { ageText, plural, sizeText } from '../terminal/text.ts';
-import { broken, type Check, type Finding, ledgerPlaces, ok, warn } from './check.ts';
+import { broken, brokenBy, type Finding, ledgerPlaces, type Machine, ok, warn } from './check.ts';
 
 const NONE = 'there is none yet; it is made when something is recorded';
 
-export const ledger: Check = {
-  id: 'ledger',
-  run: async (machine) => {
-    const { file } = ledgerPlaces(machine);
-    return withLedger(file, async (reader) => {
-      const { seq } = await reader.tip();
-      const size = [file, `${file}-wal`].reduce((sum, path) => sum + sizeOf(path), 0);
-      return ok(`${file}, ${plural(seq, 'event')}, ${sizeText(size)}`);
-    });
-  },
-};
+export async function checkLedger(machine: Machine): Promise<Finding> {
+  const { file } = ledgerPlaces(machine);
+  return withLedger(file, async (reader) => {
+    const { seq } = await reader.tip();
+    const size = [file, `${file}-wal`].reduce((sum, path) => sum + sizeOf(path), 0);
+    return ok(`${file}, ${plural(seq, 'event')}, ${sizeText(size)}`);
+  });
+}
 
-export const head: Check = {
-  id: 'head',
-  run: async (machine) => {
-    const { file } = ledgerPlaces(machine);
-    const path = `${file.replace(/\.db$/, '')}.head`;
-    return withLedger(file, async (reader) => {
-      const last = await reader.lastHead();
-      if (last === undefined) {
-        const { seq } = await reader.tip();
-        return seq === 0 ? ok('nothing was signed yet') : broken('no event is signed', VERIFY);
-      }
-      const noKey = await keyFault(machine.paths.ledgerKey);
-      return noKey ?? judged(reader, { path, last, kept: await fileWitness(path).read() });
-    });
-  },
-};
+export async function checkHead(machine: Machine): Promise<Finding> {
+  const { file } = ledgerPlaces(machine);
+  const path = `${file.replace(/\.db$/, '')}.head`;
+  return withLedger(file, async (reader) => {
+    const last = await reader.lastHead();
+    if (last === undefined) {
+      const { seq } = await reader.tip();
+      return seq === 0 ? ok('nothing was signed yet') : broken('no event is signed', VERIFY);
+    }
+    const noKey = await keyFault(machine.paths.ledgerKey);
+    return noKey ?? judged(reader, { path, last, kept: await fileWitness(path).read() });
+  });
+}
 
 const VERIFY = 'Run `sub ledger verify` to see what was changed.';
 
@@ -55,7 +49,7 @@ async function keyFault(path: string): Promise<Finding | undefined> {
     const text = `${path} is missing, and the ledger was signed with it: nothing more is recorded`;
     return broken(text, 'Put the key back, or move the ledger away.');
   }
-  return isFailure(found) ? broken(`${found.message} [${found.code}]`, found.fix) : undefined;
+  return isFailure(found) ? brokenBy(found) : undefined;
 }
 
 interface Signed {
@@ -102,7 +96,7 @@ async function withLedger(
     }
   } catch (cause) {
     if (!isFailure(cause)) throw cause;
-    return broken(`${cause.message} [${cause.code}]`, cause.fix);
+    return brokenBy(cause);
   }
 }
 
@@ -114,52 +108,46 @@ function sizeOf(path: string): number {
 const SOCKET_BYTES_MAX = 103;
 const ANSWER_TIMEOUT_MS = 2_000;
 
-export const daemon: Check = {
-  id: 'daemon',
-  run: async (machine) => {
-    const { socket } = ledgerPlaces(machine);
-    const there = await isAnswered(socket);
-    if (!there) return ok('not running; it is started when a shim has something to record');
-    const status = await createLedgerClient({ socketPath: socket }).status(ANSWER_TIMEOUT_MS);
-    if (status === undefined) {
-      return broken(
-        `something listens on ${socket} and does not answer as a ledger`,
-        'Stop that process, or set ledger.socket to another path.',
-      );
-    }
-    const { pid, version, started_at, connections, conflicts } = status;
-    const age = ageText(machine.nowMs - Date.parse(started_at));
-    const text = `runs as ${pid} for ${age}, ${plural(connections - 1, 'connection')}`;
-    if (conflicts > 0) {
-      const lines = plural(conflicts, 'line');
-      return warn(
-        `${text}, ${lines} set aside because another had the same number`,
-        'Run `sub ledger verify` to see when; somebody may write in the name of a shim.',
-      );
-    }
-    if (version === machine.versions.sub) return ok(`${text}, version ${version}`);
-    return warn(
-      `${text}, version ${version}, but this is ${machine.versions.sub}`,
-      'Stop it with `sub ledgerd --stop`; the next shim starts the new one.',
+export async function checkDaemon(machine: Machine): Promise<Finding> {
+  const { socket } = ledgerPlaces(machine);
+  const there = await isAnswered(socket);
+  if (!there) return ok('not running; it is started when a shim has something to record');
+  const status = await createLedgerClient({ socketPath: socket }).status(ANSWER_TIMEOUT_MS);
+  if (status === undefined) {
+    return broken(
+      `something listens on ${socket} and does not answer as a ledger`,
+      'Stop that process, or set ledger.socket to another path.',
     );
-  },
-};
+  }
+  const { pid, version, started_at, connections, conflicts } = status;
+  const age = ageText(machine.nowMs - Date.parse(started_at));
+  const text = `runs as ${pid} for ${age}, ${plural(connections - 1, 'connection')}`;
+  if (conflicts > 0) {
+    const lines = plural(conflicts, 'line');
+    return warn(
+      `${text}, ${lines} set aside because another had the same number`,
+      'Run `sub ledger verify` to see when; somebody may write in the name of a shim.',
+    );
+  }
+  if (version === machine.versions.sub) return ok(`${text}, version ${version}`);
+  return warn(
+    `${text}, version ${version}, but this is ${machine.versions.sub}`,
+    'Stop it with `sub ledgerd --stop`; the next shim starts the new one.',
+  );
+}
 
-export const socket: Check = {
-  id: 'socket',
-  run: async (machine) => {
-    const { socket: path } = ledgerPlaces(machine);
-    const bytes = Buffer.byteLength(path);
-    if (bytes > SOCKET_BYTES_MAX) {
-      return broken(
-        `${path} has ${bytes} bytes, a socket may have ${SOCKET_BYTES_MAX}`,
-        'Set ledger.socket, or SUB_HOME, to a shorter path.',
-      );
-    }
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) return ok(`${path} is free`);
-    if (!stats.isSocket()) return broken(`${path} is no socket`, `Move it away: ${path}`);
-    if (await isAnswered(path)) return ok(`${path} is in use`);
-    return warn(`${path} was left by a daemon that is gone`, 'The next daemon takes its place.');
-  },
-};
+export async function checkSocket(machine: Machine): Promise<Finding> {
+  const { socket: path } = ledgerPlaces(machine);
+  const bytes = Buffer.byteLength(path);
+  if (bytes > SOCKET_BYTES_MAX) {
+    return broken(
+      `${path} has ${bytes} bytes, a socket may have ${SOCKET_BYTES_MAX}`,
+      'Set ledger.socket, or SUB_HOME, to a shorter path.',
+    );
+  }
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return ok(`${path} is free`);
+  if (!stats.isSocket()) return broken(`${path} is no socket`, `Move it away: ${path}`);
+  if (await isAnswered(path)) return ok(`${path} is in use`);
+  return warn(`${path} was left by a daemon that is gone`, 'The next daemon takes its place.');
+}

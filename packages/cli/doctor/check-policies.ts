@@ -19,7 +19,7 @@ import { SILENT } from '../terminal/io.ts';
 import { plural } from '../terminal/text.ts';
 import {
   broken,
-  type Check,
+  brokenBy,
   codeOf,
   configuredCheck,
   type Finding,
@@ -28,21 +28,18 @@ import {
   warn,
 } from './check.ts';
 
-export const config: Check = {
-  id: 'config',
-  run: async ({ loaded, paths }) => {
-    if (!loaded.ok) {
-      const { length } = loaded.problems;
-      return {
-        ...broken(`the configuration has ${plural(length, 'problem')}`, 'Correct what is listed.'),
-        more: loaded.problems.map(formatConfigFailure),
-      };
-    }
-    const chosen = Object.values(loaded.origins).filter((origin) => origin !== 'default').length;
-    const where = existsSync(paths.config) ? paths.config : 'no config.toml';
-    return ok(`${where}, ${plural(chosen, 'setting')} other than the default`);
-  },
-};
+export async function checkConfig({ loaded, paths }: Machine): Promise<Finding> {
+  if (!loaded.ok) {
+    const { length } = loaded.problems;
+    return {
+      ...broken(`the configuration has ${plural(length, 'problem')}`, 'Correct what is listed.'),
+      more: loaded.problems.map(formatConfigFailure),
+    };
+  }
+  const chosen = Object.values(loaded.origins).filter((origin) => origin !== 'default').length;
+  const where = existsSync(paths.config) ? paths.config : 'no config.toml';
+  return ok(`${where}, ${plural(chosen, 'setting')} other than the default`);
+}
 
 const HASH_SHOWN = 12;
 
@@ -53,15 +50,12 @@ const ROLES: { readonly [R in PolicyRole]: string } = {
   untrusted: 'of the project, not trusted',
 };
 
-export const policy: Check = {
-  id: 'policy',
-  run: async (machine) => {
-    const found = policiesOf(machine);
-    const [first] = found.sources;
-    if (first === undefined) return noPolicy(found);
-    return withUnused(await heldPolicy(first, found, machine), found);
-  },
-};
+export async function checkPolicy(machine: Machine): Promise<Finding> {
+  const found = policiesOf(machine);
+  const [first] = found.sources;
+  if (first === undefined) return noPolicy(found);
+  return withUnused(await heldPolicy(first, found, machine), found);
+}
 
 function noPolicy({ ignored }: PolicySources): Finding {
   if (ignored !== undefined) {
@@ -90,26 +84,25 @@ async function heldPolicy(
   return warn(`${text}, ${plural(warnings, 'warning')}`, `See: sub policy lint ${first.path}`);
 }
 
-/** With what lies there and does not hold, whatever holds. */
+/** Adds the policies that are there and do not apply. */
 function withUnused(finding: Finding, { ignored, untrustedAll }: PolicySources): Finding {
-  const { level, text, fix } = finding;
-  const unused = [
-    ...(untrustedAll === undefined
-      ? []
-      : [
-          {
-            text: `nothing is trusted: ${untrustedAll.message.replace(/\.$/, '')}`,
-            fix: untrustedAll.fix,
-          },
-        ]),
-    ...(ignored === undefined ? [] : [{ text: unusedText(ignored), fix: unusedFix(ignored) }]),
-  ];
-  if (unused.length === 0) return finding;
+  const { level, fix } = finding;
+  const texts = [finding.text];
+  const fixes: string[] = [];
+  if (untrustedAll !== undefined) {
+    texts.push(`nothing is trusted: ${untrustedAll.message.replace(/\.$/, '')}`);
+    fixes.push(untrustedAll.fix);
+  }
+  if (ignored !== undefined) {
+    texts.push(unusedText(ignored));
+    fixes.push(unusedFix(ignored));
+  }
+  if (fixes.length === 0) return finding;
   return {
     ...finding,
     level: level === 'ok' ? 'warn' : level,
-    text: [text, ...unused.map((one) => one.text)].join('; '),
-    fix: [...unused.map((one) => one.fix), ...(fix === undefined ? [] : [fix])].join(' '),
+    text: texts.join('; '),
+    fix: [...fixes, ...(fix === undefined ? [] : [fix])].join(' '),
   };
 }
 
@@ -157,8 +150,8 @@ async function tightened(text: string, second: PolicySource): Promise<Finding> {
   };
 }
 
-function unusable({ message, code, fix }: Failure): Finding {
-  return broken(`${message} [${code}]`, `${fix} See \`sub policy lint\`.`);
+function unusable(failed: Failure): Finding {
+  return brokenBy({ ...failed, fix: `${failed.fix} See \`sub policy lint\`.` });
 }
 
 /** As a shim would find them. */
@@ -176,7 +169,7 @@ async function warningsOf(path: string): Promise<number> {
 
 const PROBLEMS_SHOWN_MAX = 20;
 
-export const cedar = configuredCheck('cedar', 'where they are', async ({ config: settings }) => {
+export const checkCedar = configuredCheck('where they are', async ({ config: settings }) => {
   const policies = settings['cedar.policies'];
   if (policies === null) return ok('none are configured');
   const { loadCedar } = await import('@subluminal/plane/cedar');
@@ -197,8 +190,7 @@ export const cedar = configuredCheck('cedar', 'where they are', async ({ config:
 
 const FILES_MAX = 1_000;
 
-export const manifests = configuredCheck(
-  'manifests',
+export const checkManifests = configuredCheck(
   'where they are',
   async ({ config: settings, paths }) => {
     const { 'surface.manifests': folder, profile } = settings;
@@ -227,15 +219,12 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-export const pins: Check = {
-  id: 'pins',
-  run: async ({ loaded, paths }) => {
-    const opened = openPins(paths.home);
-    if (isFailure(opened)) return broken(`${opened.message} [${opened.code}]`, opened.fix);
-    const servers = [...opened.store.servers.values()];
-    const count = servers.reduce((sum, { tools }) => sum + tools.size, 0);
-    const text = `${plural(count, 'tool')} of ${plural(servers.length, 'server')}`;
-    if (!loaded.ok || loaded.config['pins.mode'] !== 'off') return ok(text);
-    return warn(`${text}, but nothing is held against them`, 'Set `pins.mode` to `on`.');
-  },
-};
+export async function checkPins({ loaded, paths }: Machine): Promise<Finding> {
+  const opened = openPins(paths.home);
+  if (isFailure(opened)) return brokenBy(opened);
+  const servers = [...opened.store.servers.values()];
+  const count = servers.reduce((sum, { tools }) => sum + tools.size, 0);
+  const text = `${plural(count, 'tool')} of ${plural(servers.length, 'server')}`;
+  if (!loaded.ok || loaded.config['pins.mode'] !== 'off') return ok(text);
+  return warn(`${text}, but nothing is held against them`, 'Set `pins.mode` to `on`.');
+}

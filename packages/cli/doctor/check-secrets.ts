@@ -14,7 +14,7 @@ interface Bound {
   readonly problem: SecretFailure | undefined;
 }
 
-export const secrets = configuredCheck('secrets', 'what is bound', async (loaded, machine) => {
+export const checkSecrets = configuredCheck('what is bound', async (loaded, machine) => {
   const bound = await boundIn(loaded, machine);
   if (bound.length === 0) return ok('none is bound to a server');
   const wrong = bound.filter(({ problem }) => problem !== undefined);

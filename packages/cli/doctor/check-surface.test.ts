@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { manifests, pins } from './check-policies.ts';
+import { checkManifests, checkPins } from './check-policies.ts';
 import { machineIn, put } from './machine.test-support.ts';
 
 let folder: string;
@@ -15,7 +15,7 @@ const manifest = (name: string, text: string) =>
   put(join(folder, 'home', 'manifests', `${name}.yaml`), text);
 
 describe('manifests', () => {
-  const look = async () => manifests.run(await machineIn(folder));
+  const look = async () => checkManifests(await machineIn(folder));
 
   test('valid manifests are counted, and there may be none', async () => {
     expect(await look()).toMatchObject({ level: 'ok' });
@@ -38,7 +38,7 @@ describe('manifests', () => {
 });
 
 describe('pins', () => {
-  const look = async (env = {}) => pins.run(await machineIn(folder, env));
+  const look = async (env = {}) => checkPins(await machineIn(folder, env));
 
   test('pins are ok when there are none, a warning when unused, and broken when damaged', async () => {
     expect(await look()).toMatchObject({ level: 'ok', text: '0 tools of 0 servers' });

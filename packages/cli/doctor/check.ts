@@ -1,4 +1,5 @@
-// A check is data: a name, and what it finds. It looks, and changes nothing.
+// What the checks of `sub doctor` look at, and what they find.
+import type { Failure } from '@subluminal/contracts';
 import type { Env, HomePaths, LoadResult } from '@subluminal/plane/config';
 
 export type Level = 'ok' | 'warn' | 'broken';
@@ -25,25 +26,19 @@ export interface Machine {
   readonly launcher: string | undefined;
 }
 
-export interface Check {
-  readonly id: string;
-  readonly run: (machine: Machine) => Promise<Finding>;
-}
+/** It looks, and changes nothing. */
+export type Check = (machine: Machine) => Promise<Finding>;
 
 export type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
 
 /** A check of what the configuration names; another check reports a configuration that is broken. */
 export function configuredCheck(
-  id: string,
   unknown: string,
-  run: (loaded: LoadedConfig, machine: Machine) => Promise<Finding>,
+  check: (loaded: LoadedConfig, machine: Machine) => Promise<Finding>,
 ): Check {
   const unreadable = `the configuration cannot be read, so nobody knows ${unknown}`;
   const unchecked = warn(unreadable, 'Correct the configuration first.');
-  return {
-    id,
-    run: async (machine) => (machine.loaded.ok ? run(machine.loaded, machine) : unchecked),
-  };
+  return async (machine) => (machine.loaded.ok ? check(machine.loaded, machine) : unchecked);
 }
 
 export function ok(text: string): Finding {
@@ -58,11 +53,12 @@ export function broken(text: string, fix: string): Finding {
   return { level: 'broken', text, fix };
 }
 
-/** A setting; its default when the configuration cannot be read, which another check tells. */
-export function ledgerPlaces({ loaded, paths }: Machine): {
-  readonly file: string;
-  readonly socket: string;
-} {
+export function brokenBy({ message, code, fix }: Failure): Finding {
+  return broken(`${message} [${code}]`, fix);
+}
+
+/** The defaults when the configuration cannot be read, which another check reports. */
+export function ledgerPlaces({ loaded, paths }: Machine) {
   if (!loaded.ok) return { file: paths.ledger, socket: paths.socket };
   return { file: loaded.config['ledger.path'], socket: loaded.config['ledger.socket'] };
 }

@@ -5,8 +5,8 @@ import { HELP_SECTIONS } from '../commands/index.ts';
 import { EXIT } from '../input/command.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { type Io, processIo } from '../terminal/io.ts';
-import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, harmlessLine } from '../terminal/text.ts';
+import { reportFailure, warn } from '../terminal/report-failure.ts';
+import { harmlessLine } from '../terminal/text.ts';
 import { isWorkingFolderGone, MISSING_FOLDER } from '../terminal/working-folder.ts';
 import { type Intent, type Program, parseArguments } from './program.ts';
 
@@ -69,8 +69,7 @@ async function repair({ path, values }: ChosenCommand, io: Io): Promise<void> {
   if (UNREPAIRED.has(name)) return;
   const { repairs } = await import('../adopt/repairs.ts');
   const isReadOnly = READ_ONLY.has(name) || values.options['dry-run'] === true;
-  for (const line of await repairs(process.env, isReadOnly))
-    io.err.write(`sub: ${harmless(line)}\n`);
+  for (const line of await repairs(process.env, isReadOnly)) warn(io, line);
 }
 
 /** Loads the code that guesses only for this: printing help should load little. */
@@ -99,7 +98,7 @@ function reportDefect(cause: unknown, io: Io): void {
   const message = cause instanceof Error ? cause.message : String(cause);
   const [line = ''] = message.split('\n');
   const fix = 'This is a defect in sub; run it again with SUB_DEBUG=1 to see where.';
-  reportFailure(failure('SUB_INTERNAL', `internal error: ${line}.`, fix), io, false);
+  reportFailure(failure('SUB_INTERNAL', `internal error: ${line}.`, fix), io);
   if (process.env['SUB_DEBUG'] === '1' && cause instanceof Error) {
     for (const frame of (cause.stack ?? '').split('\n')) io.err.write(harmlessLine(frame));
   }
@@ -112,7 +111,7 @@ function watchOutput(io: Io): void {
     if (cause.code === 'EPIPE') process.exit(EXIT.brokenPipe);
     const fix = 'Check the disk or the device that the output goes to.';
     const message = `the output cannot be written: ${cause.code ?? cause.message}.`;
-    reportFailure(failure('SUB_FILE_WRITE', message, fix), io, false);
+    reportFailure(failure('SUB_FILE_WRITE', message, fix), io);
     process.exit(EXIT.usage);
   });
   process.stderr.on('error', () => process.exit(EXIT.brokenPipe));

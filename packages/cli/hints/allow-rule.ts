@@ -1,9 +1,9 @@
-// Builds an allow rule for one call, inserts it into the text of a bundle, and shows the change.
+// Builds an allow rule for one call, and inserts it into the text of a bundle.
 import type { Bundle } from '@subluminal/contracts';
 import type { Position } from '@subluminal/core/policy';
 import { type Hinted, hintId } from './find.ts';
 
-/** What shall be allowed, who wants it, and when. */
+/** The call to allow, the person who allows it, and the time. */
 export interface RuleRequest {
   readonly call: Hinted;
   readonly env: string;
@@ -48,7 +48,7 @@ function freeId(wanted: string, { rules }: Bundle): string {
   return id;
 }
 
-/** A glob that fits this name alone. */
+/** A glob that matches this name alone. */
 function exactGlob(name: string): string {
   return name.replaceAll(/[*?[\]{}\\]/g, String.raw`\$&`);
 }
@@ -57,7 +57,7 @@ function equals(name: string, value: string): string {
   return `${name} == ${quoted(value)}`;
 }
 
-/** What cannot be seen, or not be told apart, is spelled out. */
+/** Characters that cannot be seen, or told from others: they are written as escapes. */
 const UNSEEN =
   /[\p{C}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}]/gu;
 
@@ -91,7 +91,7 @@ function ruleLines(rule: NewRule, indent: string): readonly string[] {
   return lines.map((line) => indent + line);
 }
 
-/** The same inside of braces, where JSON is at home. */
+/** The rule as an item of a flow list or of JSON. */
 function ruleJson(rule: NewRule): string {
   return JSON.stringify(rule).replaceAll(UNSEEN, (char) =>
     [...Array(char.length).keys()]
@@ -137,7 +137,7 @@ function dashOf(
   return undefined;
 }
 
-/** What is said right above a rule is about that rule. */
+/** Comments right above a rule belong to that rule. */
 function aboveComments(lines: readonly string[], line: number, indent: string): number {
   let first = line;
   while (first > 0 && (lines[first - 1] ?? '').startsWith(`${indent}#`)) first--;
@@ -152,35 +152,4 @@ function insertInside(body: string, rule: NewRule, at: Position): string {
   const before = body.slice(start, offset);
   const gap = before.trim() === '' ? `${end}${before}` : ' ';
   return `${body.slice(0, offset)}${ruleJson(rule)},${gap}${body.slice(offset)}`;
-}
-
-const CONTEXT_LINES = 3;
-
-export function unifiedDiff(name: string, before: string, after: string): readonly string[] {
-  const [old, next] = [before.split('\n'), after.split('\n')];
-  const same = sameStart(old, next);
-  const room = Math.min(old.length, next.length) - same;
-  const tail = Math.min(room, sameStart(old.toReversed(), next.toReversed()));
-  const from = Math.max(0, same - CONTEXT_LINES);
-  const oldEnd = old.length - tail;
-  const nextEnd = next.length - tail;
-  const closing = old.slice(oldEnd, oldEnd + CONTEXT_LINES);
-  // The last line end is no line.
-  if (oldEnd + closing.length === old.length && closing.at(-1) === '') closing.pop();
-  const context = same - from + closing.length;
-  const [oldCount, nextCount] = [oldEnd - same + context, nextEnd - same + context];
-  return [
-    `--- ${name}`,
-    `+++ ${name}`,
-    `@@ -${from + 1},${oldCount} +${from + 1},${nextCount} @@`,
-    ...old.slice(from, same).map((line) => ` ${line}`),
-    ...old.slice(same, oldEnd).map((line) => `-${line}`),
-    ...next.slice(same, nextEnd).map((line) => `+${line}`),
-    ...closing.map((line) => ` ${line}`),
-  ];
-}
-
-function sameStart(one: readonly string[], other: readonly string[]): number {
-  const differing = one.findIndex((line, at) => line !== other[at]);
-  return differing < 0 ? Math.min(one.length, other.length) : differing;
 }

@@ -1,27 +1,25 @@
-// Hints as the ledger has them: calls that were refused, each with what the agent was told.
-
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+// Hints as the ledger has them: calls that were refused, each with the hint that the agent got.
+import { definedFields, type Failure, failure } from '@subluminal/contracts';
 import { findId, shortId } from '@subluminal/plane/approvals';
-import type { CallDetail, StoreReader } from '@subluminal/plane/ledger';
-import { findRun } from '../ledger/user-ledger.ts';
+import type { CallDetail, CallRow, StoreReader } from '@subluminal/plane/ledger';
+import { orThrow } from '../input/command.ts';
+import { findRun, gatherPages } from '../ledger/user-ledger.ts';
 
 /** Hints are about the arguments of a tool; a turn gets none. */
 export type Hinted = Extract<CallDetail, { readonly kind: 'tool_call' }> & {
   readonly hint: NonNullable<CallDetail['hint']>;
 };
 
-/** So many are looked through for an id. */
+/** How many of the newest hints are searched for an id. */
 const SEARCHED_MAX = 10_000;
-const PAGE_MAX = 1_000;
 
 /** The newest hints, of one run or of all. */
-export async function hintsOf(
+export async function listHints(
   reader: StoreReader,
   run: string | undefined,
   limit: number,
-): Promise<readonly Hinted[] | Failure> {
+): Promise<readonly Hinted[]> {
   const rows = await refusedCalls(reader, run, limit);
-  if (isFailure(rows)) return rows;
   const hints: Hinted[] = [];
   for (const { run_id, call_id } of rows) {
     const call = await reader.call(run_id, call_id);
@@ -30,42 +28,34 @@ export async function hintsOf(
   return hints;
 }
 
-async function refusedCalls(reader: StoreReader, run: string | undefined, limit: number) {
-  const runId = run === undefined ? undefined : await findRun(reader, run);
-  if (isFailure(runId)) return runId;
-  const filter = { decision: 'REJECT_WITH_HINT' as const, ...(runId !== undefined && { runId }) };
-  const rows: { readonly run_id: string; readonly call_id: string }[] = [];
-  let cursor: string | undefined;
-  while (rows.length < limit) {
-    const count = Math.min(PAGE_MAX, limit - rows.length);
-    const request = { limit: count, ...(cursor !== undefined && { cursor }) };
-    const page = await reader.calls(filter, request);
-    rows.push(...page.rows);
-    if (page.next === null) break;
-    cursor = page.next;
-  }
-  return rows;
+async function refusedCalls(
+  reader: StoreReader,
+  run: string | undefined,
+  limit: number,
+): Promise<readonly CallRow[]> {
+  const runId = run === undefined ? undefined : orThrow(await findRun(reader, run));
+  const filter = definedFields({ decision: 'REJECT_WITH_HINT' as const, runId });
+  return (await gatherPages((request) => reader.calls(filter, request), limit)).rows;
 }
 
 function isHinted(call: CallDetail): call is Hinted {
   return call.kind === 'tool_call' && call.hint !== null;
 }
 
-/** The one hint that is meant. */
+/** The hint with this id, or with a unique start or end of it. */
 export async function findHint(
   reader: StoreReader,
   id: string,
   run: string | undefined,
 ): Promise<Hinted | Failure> {
   const rows = await refusedCalls(reader, run, SEARCHED_MAX);
-  if (isFailure(rows)) return rows;
   const ids = [...new Set(rows.map(({ call_id }) => call_id))];
   const found = ids.includes(id) ? ({ kind: 'id', id } as const) : findId(ids, id);
   if (found.kind === 'several') return severalHints(id, found.ids);
-  const fitting = found.kind === 'id' ? rows.filter(({ call_id }) => call_id === found.id) : [];
-  const runs = fitting.map(({ run_id }) => `--run ${run_id}`);
+  const matching = found.kind === 'id' ? rows.filter(({ call_id }) => call_id === found.id) : [];
+  const runs = matching.map(({ run_id }) => `--run ${run_id}`);
   if (runs.length > 1) return severalHints(id, runs);
-  const [first] = fitting;
+  const [first] = matching;
   const call = first && (await reader.call(first.run_id, first.call_id));
   if (call !== undefined && isHinted(call)) return call;
   return failure('SUB_HINT_UNKNOWN', `there is no hint \`${id}\`.`, 'See `sub hints`.');
@@ -82,7 +72,7 @@ export function promoteFailure(message: string, fix: string): Failure {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The end of an id is random; ids of others may be anything. */
+/** The end of a UUID, which is random; ids that other programs chose stay whole. */
 export function hintId(callId: string): string {
   return UUID.test(callId) ? shortId(callId) : callId;
 }

@@ -6,10 +6,11 @@ import {
   type ParseResult,
   parseWithEngines,
 } from '@subluminal/core/policy';
+import { unifiedDiff } from '@subluminal/plane/clients';
 import { sha256 } from '@subluminal/plane/crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { insertRule, type NewRule, ruleFor, unifiedDiff } from './allow-rule.ts';
+import { insertRule, type NewRule, ruleFor } from './allow-rule.ts';
 import type { Hinted } from './find.ts';
 
 const BLOCK = `# The policy of the tests.
@@ -116,9 +117,10 @@ async function verdict(text: string, call: Partial<Hinted> & { readonly env?: st
 describe('a promoted rule', () => {
   test('a promoted rule stands above the rule that refused and its comments, and nothing else changes', async () => {
     const { text, rule } = await promoted(BLOCK);
-    expect(unifiedDiff('policy.yaml', BLOCK, text)).toEqual([
-      '--- policy.yaml',
-      '+++ policy.yaml',
+    const diff = unifiedDiff({ before: BLOCK, after: text, name: 'policy.yaml' });
+    expect(diff.split('\n')).toEqual([
+      '--- a/policy.yaml',
+      '+++ b/policy.yaml',
       '@@ -12,6 +12,17 @@',
       '     effect: { tag: { add_risk_class: [x] } }',
       '     severity: info',
@@ -137,6 +139,7 @@ describe('a promoted rule', () => {
       '   # Why nobody deletes.',
       '   # It cannot be undone.',
       '   - rule_id: no-delete',
+      '',
     ]);
   });
 

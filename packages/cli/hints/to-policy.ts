@@ -1,5 +1,5 @@
 // A hint becomes a rule of the policy: planned, checked, shown, and written when somebody agrees.
-import { type Bundle, type Failure, isFailure, type JsonObject } from '@subluminal/contracts';
+import type { Bundle, Failure, JsonObject } from '@subluminal/contracts';
 import {
   compileBundle,
   diffBundles,
@@ -9,33 +9,30 @@ import {
   parseBundle,
   type Snapshot,
 } from '@subluminal/core/policy';
+import { unifiedDiff } from '@subluminal/plane/clients';
 import { sha256 } from '@subluminal/plane/crypto';
 import { FLAGS, type RunRow } from '@subluminal/plane/ledger';
-import { STDIO } from '../input/read-file.ts';
+import { orThrow } from '../input/command.ts';
+import { type FileBytes, STDIO } from '../input/read-file.ts';
 import { replaceFile } from '../input/write-file.ts';
 import { readBundle } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
-import { insertRule, type NewRule, ruleFor, unifiedDiff } from './allow-rule.ts';
+import { insertRule, type NewRule, type RuleRequest, ruleFor } from './allow-rule.ts';
 import { type Hinted, promoteFailure } from './find.ts';
 
-interface PolicyWish {
+interface PolicyWish extends Omit<RuleRequest, 'env' | 'at'> {
   readonly path: string;
-  readonly call: Hinted;
   readonly run: RunRow;
-  readonly anyArgs: boolean;
-  readonly session: boolean;
-  readonly by: string;
   readonly nowMs: number;
 }
 
 export interface PolicyPlan {
-  readonly kind: 'plan';
   readonly path: string;
   readonly before: string;
   readonly after: string;
   readonly rule: NewRule;
-  readonly diff: readonly string[];
-  /** What else must be known; whole sentences. */
+  readonly diff: string;
+  /** What the person must know before agreeing; whole sentences. */
   readonly notes: readonly string[];
 }
 
@@ -43,39 +40,36 @@ const TAKEN_UP =
   'It loosens the policy, so what runs already takes it up only with policy.reload = "any"; else it holds from the next start on.';
 const SHA256 = /^[0-9a-f]{64}$/;
 
-export async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan | Failure> {
+/** Throws its failure. */
+export async function planPolicy(wish: PolicyWish, io: Io): Promise<PolicyPlan> {
   const { path, call, anyArgs } = wish;
-  if (path === STDIO)
-    return promoteFailure('a policy from standard input cannot be changed.', 'Name it.');
-  if (!anyArgs && !SHA256.test(call.args_hash)) {
-    return promoteFailure(
-      'the arguments of this call were not read.',
-      'Add --any-args, or leave it.',
-    );
+  if (path === STDIO) {
+    return orThrow(promoteFailure('a policy from standard input cannot be changed.', 'Name it.'));
   }
-  const read = await readBundle(path, io);
-  if (isFailure(read)) return read;
-  const { parsed } = read;
+  if (!anyArgs && !SHA256.test(call.args_hash)) {
+    const fix = 'Add --any-args, or leave it.';
+    return orThrow(promoteFailure('the arguments of this call were not read.', fix));
+  }
+  const { parsed, file } = orThrow(await readBundle(path, io));
   if (!parsed.ok) {
-    return promoteFailure(
-      `${path} has errors.`,
-      `Run \`sub policy lint ${path}\`, and correct them.`,
-    );
+    const fix = `Run \`sub policy lint ${path}\`, and correct them.`;
+    return orThrow(promoteFailure(`${path} has errors.`, fix));
   }
   const index = parsed.bundle.rules.findIndex(({ rule_id }) => rule_id === call.rule_id);
   if (index < 0) {
     const message = `${path} has no rule \`${call.rule_id ?? ''}\`, which gave the hint.`;
-    return promoteFailure(message, 'Name the policy that was in force.');
+    return orThrow(promoteFailure(message, 'Name the policy that was in force.'));
   }
-  const at = new Date(wish.nowMs).toISOString();
-  const { env } = wish.run;
-  const rule = ruleFor({ ...wish, env: env ?? 'unknown', at }, parsed.bundle);
-  const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(read.file.bytes);
+  const named = { env: wish.run.env ?? 'unknown', at: new Date(wish.nowMs).toISOString() };
+  const rule = ruleFor({ ...wish, ...named }, parsed.bundle);
+  const before = textOf(file);
   const after = insertRule(before, rule, parsed.positionOf(['rules', index]));
-  const notes = await checkInsertion(wish, { before: parsed.bundle, text: after, rule });
-  if (isFailure(notes)) return notes;
-  const diff = unifiedDiff(path, before, after);
-  return { kind: 'plan', path, before, after, rule, diff, notes };
+  const notes = orThrow(await checkInsertion(wish, { before: parsed.bundle, text: after, rule }));
+  return { path, before, after, rule, diff: unifiedDiff({ before, after, name: path }), notes };
+}
+
+function textOf({ bytes }: FileBytes): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
 interface RuleInsertion {
@@ -84,7 +78,7 @@ interface RuleInsertion {
   readonly rule: NewRule;
 }
 
-/** The new text must be a policy that differs by this one rule; what it does to the call is told. */
+/** The new text must be a policy that differs by this one rule. Returns notes for the person. */
 async function checkInsertion(
   wish: PolicyWish,
   { before, text, rule }: RuleInsertion,
@@ -130,11 +124,8 @@ function effectNotes(next: Snapshot, wish: PolicyWish, rule: NewRule): readonly 
   };
   const { server_name, tool_name, args_hash } = call;
   const named = { identity, server_name, tool_name, args_hash, bytes_in: call.bytes_in ?? 0 };
-  const question = {
-    call: { ...named, args },
-    state: initialState(next),
-    nowMs: wish.nowMs,
-  };
+  const { nowMs } = wish;
+  const question = { call: { ...named, args }, state: initialState(next), nowMs };
   const { decision, rules } = explain(next, question);
   if (decision.rule_id !== rule.rule_id) {
     return [`This call still would not pass by it: ${decision.summary} (${decision.rule_id})`];
@@ -165,15 +156,11 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Writes exactly what was shown, over exactly what it was made from. */
-export async function writePolicyPlan(
-  { path, before, after }: PolicyPlan,
-  io: Io,
-): Promise<Failure | undefined> {
-  const now = await readBundle(path, io);
-  if (isFailure(now)) return now;
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(now.file.bytes);
-  if (text !== before) return promoteFailure(`${path} was changed meanwhile.`, 'Try again.');
-  const written = await replaceFile(path, after);
-  return isFailure(written) ? written : undefined;
+/** Writes exactly what was shown, over exactly what it was made from. Throws its failure. */
+export async function writePolicyPlan({ path, before, after }: PolicyPlan, io: Io): Promise<void> {
+  const { file } = orThrow(await readBundle(path, io));
+  if (textOf(file) !== before) {
+    orThrow(promoteFailure(`${path} was changed meanwhile.`, 'Try again.'));
+  }
+  orThrow(await replaceFile(path, after));
 }

@@ -229,13 +229,6 @@ export function printout(document: unknown, text: string, exitCode: number = EXI
   return { kind: 'printout', document, text, exitCode };
 }
 
-/** The number that `--limit` gives, from 1 to `max`. */
-export function readLimit(text: string, max: number): number | Failure {
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= max) return limit;
-  return badUsage(`--limit \`${text}\` is not a number from 1 to ${max}.`, 'Write such a number.');
-}
-
 export function badUsage(message: string, fix: string): Failure {
   return failure('SUB_USAGE', message, fix);
 }

@@ -10,9 +10,10 @@ import {
   withReader,
 } from '@subluminal/plane/daemon';
 import { createLedgerClient } from '@subluminal/plane/ingest';
-import type { Ledger, StoreReader } from '@subluminal/plane/ledger';
+import type { ChainReader, Ledger, Page, StoreReader } from '@subluminal/plane/ledger';
 import { isAnswered } from '@subluminal/plane/os';
 import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmless } from '../terminal/text.ts';
 
 export { findVerifier } from '@subluminal/plane/daemon';
@@ -56,10 +57,6 @@ export function withWriter<T>(
   return openForWriting(home, { ...options, warn: (text) => warn(io, text) }, work);
 }
 
-export function warn(io: Io, message: string): void {
-  io.err.write(`sub: ${harmless(message)}\n`);
-}
-
 /** Stands for the run that began last. */
 export const LAST = 'last';
 
@@ -74,6 +71,53 @@ export async function findRun(reader: StoreReader, name: string): Promise<string
   const [newest] = (await reader.runs({}, { limit: 1 })).rows;
   if (newest !== undefined) return newest.run_id;
   return failure('SUB_LEDGER_QUERY', 'the ledger has no runs yet.', 'Run an agent first.');
+}
+
+const PAGE_ROWS = 1_000;
+/** A search for text gives short pages, so their number is bounded as well. */
+const PAGES_MAX = 10_000;
+
+type AskForPage<R> = (request: {
+  readonly limit: number;
+  readonly cursor?: string;
+}) => Promise<Page<R>>;
+
+/** Asks for pages until there are `limit` rows; `next` is where the rest begins. */
+export async function gatherPages<R>(
+  ask: AskForPage<R>,
+  limit: number,
+  after: string | null = null,
+): Promise<Page<R>> {
+  const rows: R[] = [];
+  let next = after;
+  for (let pages = 0; pages < PAGES_MAX && rows.length < limit; pages++) {
+    const pageLimit = Math.min(PAGE_ROWS, limit - rows.length);
+    const page = await ask({ limit: pageLimit, ...(next !== null && { cursor: next }) });
+    rows.push(...page.rows);
+    next = page.next;
+    if (next === null) break;
+  }
+  return { rows, next };
+}
+
+interface EventRange {
+  readonly afterSeq?: number;
+  /** Only the events of this run. */
+  readonly runId?: string;
+}
+
+/** The events of the ledger in their order, page by page. */
+export async function* eventRows(
+  reader: Pick<ChainReader, 'events'>,
+  { afterSeq: start = 0, ...filter }: EventRange,
+) {
+  for (let afterSeq = start; ; ) {
+    const rows = await reader.events({ ...filter, afterSeq, limit: PAGE_ROWS });
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_ROWS) return;
+    afterSeq = last.seq;
+  }
 }
 
 const SYNC_MS = 10_000;

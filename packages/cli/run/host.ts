@@ -3,11 +3,10 @@
 import { resolve } from 'node:path';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { AgentStartFailure, RunOptions, RunResult } from '@subluminal/plane/run';
-import { done, EXIT, type Outcome } from '../input/command.ts';
+import { done, EXIT, type Outcome, orThrow } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import type { Io } from '../terminal/io.ts';
-import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless } from '../terminal/text.ts';
+import { reportFailure, warn } from '../terminal/report-failure.ts';
 import { readMeta, sinkOf, wrongCall } from './arguments.ts';
 import type { RunInput } from './options.ts';
 import { outliveReaders, print } from './output.ts';
@@ -22,21 +21,15 @@ interface PreparedRun {
 }
 
 /** `name` is the command of `sub` that was called. */
-export async function prepareRun(
-  name: string,
-  input: RunInput,
-  io: Io,
-): Promise<PreparedRun | Failure> {
-  const wrong = wrongCall(name, input);
-  if (wrong !== undefined) return wrong;
+export async function prepareRun(name: string, input: RunInput, io: Io): Promise<PreparedRun> {
+  orThrow(wrongCall(name, input));
   const { args, options } = input;
-  const read = readMeta(options.meta);
-  if (read.kind === 'failure') return read;
+  const read = orThrow(readMeta(options.meta));
   const { policy, profile, events, cedar } = options;
-  const settings = await loadSettings({ policy, profile, cedar, events: sinkOf(events) }, io);
-  if (isFailure(settings)) return settings;
-  const found = await findSnapshot(settings, options, io);
-  if (found.kind === 'failure') return found;
+  const settings = orThrow(
+    await loadSettings({ policy, profile, cedar, events: sinkOf(events) }, io),
+  );
+  const found = orThrow(await findSnapshot(settings, options, io));
   const tell = teller(io);
   for (const warning of found.warnings) tell(warning);
   const policies = found.kind === 'found' ? found : undefined;
@@ -59,7 +52,7 @@ export async function prepareRun(
 }
 
 function teller(io: Io): (text: string) => void {
-  return (text) => io.err.write(`sub: ${harmless(text)}\n`);
+  return (text) => warn(io, text);
 }
 
 type Chosen = Pick<RunOptions, 'told' | 'identity' | 'events' | 'bundle'>;
@@ -97,7 +90,7 @@ function eventsOf(events: string | undefined): RunOptions['events'] {
 /** Runs it, says how it ended, and ends as the agent did. */
 /** An agent that a shell could not start either has the exit code of a shell. */
 export function notStarted(failed: Failure & Partial<AgentStartFailure>, io: Io): Outcome {
-  reportFailure(failed, io, false);
+  reportFailure(failed, io);
   return done(failed.exitCode ?? EXIT.usage);
 }
 

@@ -1,6 +1,7 @@
 // The configuration and the policy that a command works with.
+
 import { resolve } from 'node:path';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import {
   type Config,
@@ -16,9 +17,9 @@ import {
   policySources,
   sourceWarnings,
 } from '@subluminal/plane/policy';
+import { orThrow } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
-import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless } from '../terminal/text.ts';
+import { reportFailure, warn } from '../terminal/report-failure.ts';
 
 export interface Settings {
   readonly config: Config;
@@ -41,14 +42,14 @@ export async function loadSettings(flags: Flags, io: Io): Promise<Settings | Fai
     cwd: process.cwd(),
   });
   if (loaded.ok) {
-    for (const text of loaded.warnings) io.err.write(`sub: ${harmless(text)}\n`);
+    for (const text of loaded.warnings) warn(io, text);
     return { config: loaded.config, paths: loaded.paths, origins: loaded.origins };
   }
   const problems = loaded.problems.map(problemOf);
   const last = problems.at(-1);
   if (last === undefined) throw new Error('a configuration failed without a problem');
   // One line each; the last is told as every failure is.
-  for (const problem of problems.slice(0, -1)) reportFailure(problem, io, false);
+  for (const problem of problems.slice(0, -1)) reportFailure(problem, io);
   return last;
 }
 
@@ -104,9 +105,8 @@ export async function findSnapshot(
   if (first === undefined) return { kind: 'none', warnings };
   // A command without a policy does not load what reads one.
   const { loadInForce } = await import('../policy/load-policy.ts');
-  const loaded = await loadInForce([first, second], settings.config.profile, io);
-  if (isFailure(loaded)) return loaded;
-  if (loaded.warning !== undefined) reportFailure(loaded.warning, io, false);
+  const loaded = orThrow(await loadInForce([first, second], settings.config.profile, io));
+  if (loaded.warning !== undefined) reportFailure(loaded.warning, io);
   const project = found.sources.find(({ role }) => role === 'trusted' || role === 'untrusted');
   return {
     kind: 'found',

@@ -1,3 +1,4 @@
+import { warn } from '../terminal/report-failure.ts';
 // Starts a server and lists what it offers, for the commands that need that.
 
 import { type Failure, failure } from '@subluminal/contracts';
@@ -44,7 +45,7 @@ export async function probeLive(wish: ProbeRequest, io: Io): Promise<LiveProbe> 
     tellSaid(looked.said, io);
     return ended(failure(looked.code, looked.message, looked.fix));
   }
-  for (const note of looked.seen.notes) io.err.write(`sub: ${harmless(note)}\n`);
+  for (const note of looked.seen.notes) warn(io, note);
   return { kind: 'live', seen: looked.seen, foundIn: looked.foundIn?.client ?? null };
 }
 

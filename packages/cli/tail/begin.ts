@@ -1,9 +1,10 @@
 // Where a tail begins: so many calls before the end of the ledger, or at a time.
-import type { CallFilter, ChainReader, StoreReader } from '@subluminal/plane/ledger';
+import type { ChainReader, StoreReader } from '@subluminal/plane/ledger';
+import { gatherPages } from '../ledger/user-ledger.ts';
 import type { TailFilter } from './filter.ts';
 
 export interface Beginning {
-  /** Everything behind this event is looked at. */
+  /** The tail begins behind this event. */
   readonly afterSeq: number;
   /** The last event that was there at the start. */
   readonly tipSeq: number;
@@ -11,13 +12,12 @@ export interface Beginning {
 
 interface BacklogRequest {
   readonly filter: TailFilter;
-  /** So many calls that fit. */
+  /** How many of the last calls that match. */
   readonly backlog: number;
 }
 
 /** Nothing was recorded yet, so all that comes is new. */
 export const NOTHING: Beginning = { afterSeq: 0, tipSeq: 0 };
-const PAGE_MAX = 1_000;
 const PEEK_EVENTS = 32;
 
 export async function beginningOf(
@@ -30,30 +30,14 @@ export async function beginningOf(
   return { tipSeq, afterSeq: await seqOfBacklog(reader, request, tipSeq) };
 }
 
-/** The event before the first one of the last calls that fit. */
+/** The event before the first one of the last calls that match. */
 async function seqOfBacklog(
   reader: StoreReader,
-  { filter, backlog }: BacklogRequest,
+  { filter: { fromMs: _handled, ...filter }, backlog }: BacklogRequest,
   tipSeq: number,
 ): Promise<number> {
-  let firstSeq = tipSeq + 1;
-  let cursor: string | null = null;
-  for (let left = backlog; left > 0; ) {
-    const page = await reader.calls(callFilterOf(filter), {
-      limit: Math.min(PAGE_MAX, left),
-      ...(cursor !== null && { cursor }),
-    });
-    for (const { id } of page.rows) firstSeq = Math.min(firstSeq, id);
-    left -= page.rows.length;
-    cursor = page.next;
-    if (cursor === null) break;
-  }
-  return firstSeq - 1;
-}
-
-function callFilterOf(filter: TailFilter): CallFilter {
-  const { fromMs: _handled, ...rest } = filter;
-  return rest;
+  const { rows } = await gatherPages((request) => reader.calls(filter, request), backlog);
+  return Math.min(tipSeq, ...rows.map(({ id }) => id - 1));
 }
 
 /**

@@ -1,6 +1,7 @@
 // Which calls and notices `sub tail` shows, as its options say.
-import { type Action, definedFields, type Failure, failure } from '@subluminal/contracts';
-import { momentMs } from '../input/moment.ts';
+import { type Action, definedFields } from '@subluminal/contracts';
+import { badUsage, orThrow } from '../input/command.ts';
+import { numberOption, timeOption } from '../input/read-option.ts';
 import type { Folded, FoldedCall } from './fold.ts';
 import type { TailOptions } from './options.ts';
 
@@ -67,27 +68,15 @@ export interface TailRequest {
 const BACKLOG_DEFAULT = 10;
 const BACKLOG_MAX = 10_000;
 
-export function readTailOptions(options: TailOptions, nowMs: number): TailRequest | Failure {
+/** Throws its failure. */
+export function readTailOptions(options: TailOptions, nowMs: number): TailRequest {
   const { run, agent, server, tool, decision, since, backlog } = options;
   if (since !== undefined && backlog !== undefined) {
-    return failure('SUB_USAGE', '--since and --backlog exclude each other.', 'Give one.');
-  }
-  const count = backlog === undefined ? BACKLOG_DEFAULT : countOf(backlog);
-  if (count === undefined) {
-    const message = `--backlog \`${backlog ?? ''}\` is no count from 0 to ${BACKLOG_MAX}.`;
-    return failure('SUB_USAGE', message, 'Write such a number.');
-  }
-  const fromMs = since === undefined ? undefined : momentMs(since, nowMs);
-  if (since !== undefined && fromMs === undefined) {
-    const fix = 'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.';
-    return failure('SUB_USAGE', `--since \`${since}\` is no time.`, fix);
+    orThrow(badUsage('--since and --backlog exclude each other.', 'Give one.'));
   }
   const names = { runId: run, agentId: agent, serverName: server, toolName: tool };
+  const fromMs = timeOption('since', since, nowMs);
+  const count = numberOption('backlog', backlog, { min: 0, max: BACKLOG_MAX });
   const filter = definedFields({ ...names, decision, fromMs });
-  return { filter, backlog: count };
-}
-
-function countOf(text: string): number | undefined {
-  const count = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  return count <= BACKLOG_MAX ? count : undefined;
+  return { filter, backlog: count ?? BACKLOG_DEFAULT };
 }

@@ -1,3 +1,4 @@
+import { warn } from '../terminal/report-failure.ts';
 // The policy that a `sub trust` command is about, and how a policy file applies here: it may apply,
 // only tighten, or not be used.
 
@@ -13,10 +14,9 @@ import {
   userHome,
 } from '@subluminal/plane/config';
 import { policySources, unsafePolicy } from '@subluminal/plane/policy';
-import { badUsage } from '../input/command.ts';
+import { badUsage, orThrow } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless } from '../terminal/text.ts';
 
 export interface ProjectPolicy {
   readonly kind: 'place';
@@ -35,8 +35,7 @@ export interface ProjectPolicy {
 /** The policy that was named, else the one of the project. */
 export function findProjectPolicy(named: string): ProjectPolicy | Failure {
   const { home } = homePaths(process.env);
-  const unsafe = ensurePrivateFolder(home);
-  if (unsafe !== undefined) return unsafe;
+  orThrow(ensurePrivateFolder(home));
   const found = findPolicies({ cwd: process.cwd(), home, userHome: userHome(process.env) });
   const path = named === '' ? found.project : named;
   if (path === undefined) return noneHere(found);
@@ -62,8 +61,7 @@ export function unusedPolicy({ home, path, namedAs }: ProjectPolicy): Failure | 
     const message = `${namedAs} is found by no search: the policy of a project is called policy.yaml or .subluminal/policy.yaml.`;
     return badUsage(message, `Rename it, or ${named}`);
   }
-  const unsafe = unsafePolicy(namedAs);
-  if (unsafe !== undefined) return unsafe;
+  orThrow(unsafePolicy(namedAs));
   const found = findPolicies({ cwd: project, home, userHome: userHome(process.env) });
   if (found.project !== undefined && realPath(found.project) === path) return undefined;
   if (found.project === undefined) return noneHere(found);
@@ -83,7 +81,7 @@ function realPath(path: string): string {
 /** Says on standard error when this file does not hold here as it stands. */
 export function noteTrust(path: string, io: Io): void {
   const words = path === STDIO ? undefined : trustWords(path);
-  if (words !== undefined) io.err.write(`sub: ${harmless(words)}\n`);
+  if (words !== undefined) warn(io, words);
 }
 
 function trustWords(path: string): string | undefined {

@@ -1,0 +1,28 @@
+// Reads options whose values are numbers or times; undefined for an option that is not given. Each
+// throws its failure.
+import { badUsage, orThrow } from './command.ts';
+import { momentMs } from './moment.ts';
+
+export function numberOption(
+  name: string,
+  text: string | undefined,
+  { min, max }: { readonly min: number; readonly max: number },
+): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const message = `--${name} \`${text}\` is not a number from ${min} to ${max}.`;
+  return orThrow(badUsage(message, 'Write such a number.'));
+}
+
+/** A date and time, or how long before `nowMs`. */
+export function timeOption(
+  name: string,
+  text: string | undefined,
+  nowMs: number,
+): number | undefined {
+  const timeMs = text === undefined ? undefined : momentMs(text, nowMs);
+  if (text === undefined || timeMs !== undefined) return timeMs;
+  const fix = 'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.';
+  return orThrow(badUsage(`--${name} \`${text}\` is not a time.`, fix));
+}
