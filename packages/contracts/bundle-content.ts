@@ -89,7 +89,6 @@ export const FULL_CONTENT = closed({
 export type ContentSection = Infer<typeof CONTENT_SECTION>;
 export type FullContentSection = Infer<typeof FULL_CONTENT>;
 export type ContentAction = Infer<typeof CONTENT_ACTION>;
-export type ContentSuppression = Infer<typeof SUPPRESSION>;
 
 export const CONTENT_DEFAULTS: FullContentSection = {
   outbound: { secret: 'block', personal: 'tag', injection: 'allow', hidden_text: 'tag' },

@@ -38,9 +38,6 @@ export const HUB_TIMEOUTS = {
 /** An idle shim shows that it lives this often (F-016). */
 export const HUB_HEARTBEAT_INTERVAL_MS = 5_000;
 
-/** How long a person has by default, by profile (F-016). */
-export const HUB_APPROVAL_TIMEOUT_MS = { production: 300_000, development: 10_000 } as const;
-
 const IDENTITY = open({
   agent_id: required(string(), 'The agent.'),
   client: required(CLIENT, 'The agent client.'),

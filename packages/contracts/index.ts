@@ -21,7 +21,6 @@ export type {
   Grant,
   GrantArgs,
   GrantEnd,
-  GrantMatch,
 } from './api/approval-records.ts';
 export {
   parseApproval,
@@ -32,24 +31,17 @@ export {
 export type {
   ApiCall,
   ApiCallDetail,
-  ApiCallsPage,
   ApiCallsQuery,
   ApiEndpoint,
   ApiError,
-  ApiEventLine,
-  ApiEventsQuery,
   ApiHealth,
   ApiInput,
   ApiPolicies,
-  ApiPoliciesQuery,
   ApiQuery,
   ApiRun,
   ApiRunSummary,
-  ApiRunsPage,
   ApiRunsQuery,
   ApiStats,
-  ApiStatsQuery,
-  ApiStreamMessage,
   ApiStreamQuery,
 } from './api/endpoints.ts';
 export {
@@ -76,7 +68,6 @@ export { BUNDLE, RULE } from './bundle.ts';
 export type {
   ContentAction,
   ContentSection,
-  ContentSuppression,
   FullContentSection,
 } from './bundle-content.ts';
 export {
@@ -90,26 +81,22 @@ export { fullTaint, TAINT_DEFAULTS, TAINT_SECTION } from './bundle-taint.ts';
 export type {
   Action,
   Decision,
-  ErrorData,
   Hint,
   HintKind,
   Mode,
   PolicyRef,
   Profile,
   Refusal,
-  RefusedAction,
   Severity,
 } from './decision/decision.ts';
 export {
   DECISION,
   ERROR_DATA,
-  parseDecision,
   parseErrorData,
-  REFUSAL_CODES,
 } from './decision/decision.ts';
 export type { ReasonCode } from './decision/reasons.ts';
 export { REASONS } from './decision/reasons.ts';
-export type { Era, RefusalError, RefusalInput, RefusedCall } from './decision/refusal.ts';
+export type { Era, RefusedCall } from './decision/refusal.ts';
 export { refusal } from './decision/refusal.ts';
 export type { SubCode } from './errors/error-table.ts';
 export { ERROR_CODES, errorFix } from './errors/error-table.ts';
@@ -133,7 +120,6 @@ export {
   eventDecision,
   MAX_INSPECT_BYTES,
   MAX_PREVIEW_BYTES,
-  TRUNCATED_PREVIEW,
 } from './events/call.ts';
 export type { Client, Env, Producer, Workload } from './events/envelope.ts';
 export { CLIENT, ENV } from './events/envelope.ts';
@@ -151,7 +137,7 @@ export {
   isCallType,
   subjectNames,
 } from './events/types.ts';
-export type { EventWriter, InspectLimits } from './events/writer.ts';
+export type { EventWriter } from './events/writer.ts';
 export { eventWriter, MalformedEvent } from './events/writer.ts';
 export type {
   EvaluateRequest,
@@ -159,17 +145,14 @@ export type {
   HealthResponse,
   HeartbeatRequest,
   HeartbeatResponse,
-  HubEndpoint,
   ObserveRequest,
   ObserveResponse,
   PolicyResponse,
   ResultRequest,
   ShimSummary,
-  TaskResponse,
   TerminateRequest,
 } from './hub.ts';
 export {
-  HUB_APPROVAL_TIMEOUT_MS,
   HUB_ENDPOINTS,
   HUB_HEARTBEAT_INTERVAL_MS,
   HUB_OBSERVED_CHARS_MAX,
@@ -185,7 +168,6 @@ export {
   parseObserveResponse,
   parsePolicyResponse,
   parseResultRequest,
-  parseTaskResponse,
   parseTerminateRequest,
 } from './hub.ts';
 export type { ShimCounts } from './hub-counts.ts';
@@ -194,6 +176,5 @@ export type { Mismatch, Parsed } from './shape/check.ts';
 export { check, definedFields, describe, isObject, parseAs } from './shape/check.ts';
 export { PACK_VERSION } from './shape/formats.ts';
 export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/shape.ts';
-export { STRING_LENGTH_MAX } from './shape/shape.ts';
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
 export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';

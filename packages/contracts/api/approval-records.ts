@@ -150,7 +150,6 @@ export type ApprovalEnd = Infer<typeof APPROVAL_END>;
 export type ArgLimit = Infer<typeof ARG_LIMIT>;
 export type Grant = Infer<typeof GRANT>;
 export type GrantArgs = Infer<typeof GRANT_ARGS>;
-export type GrantMatch = Infer<typeof GRANT_MATCH>;
 export type GrantEnd = Infer<typeof GRANT_END>;
 
 export const parseApproval = parserFor<Approval>(APPROVAL);

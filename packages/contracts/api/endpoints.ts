@@ -4,7 +4,6 @@
 
 import { ACTION } from '../decision/decision.ts';
 import { CALL_STATUS } from '../events/call.ts';
-import type { Event } from '../events/types.ts';
 import { type Parsed, parserFor } from '../shape/check.ts';
 import {
   closed,
@@ -300,19 +299,11 @@ export const API_ENDPOINTS = {
 
 export type ApiHealth = Infer<typeof API_HEALTH>;
 export type ApiRun = Infer<typeof API_RUN>;
-export type ApiRunsPage = Infer<typeof API_RUNS_PAGE>;
 export type ApiRunSummary = Infer<typeof API_RUN_SUMMARY>;
-export type ApiEventLine = Infer<typeof API_EVENT_LINE>;
 export type ApiCall = Infer<typeof API_CALL>;
-export type ApiCallsPage = Infer<typeof API_CALLS_PAGE>;
 export type ApiCallDetail = Infer<typeof API_CALL_DETAIL>;
 export type ApiStats = Infer<typeof API_STATS>;
 export type ApiPolicies = Infer<typeof API_POLICIES>;
-/** As `API_STREAM_MESSAGE`, whose event is too deep to be inferred. */
-export interface ApiStreamMessage {
-  readonly seq: number;
-  readonly event: Event;
-}
 export type ApiError = Infer<typeof API_ERROR>;
 
 export { API_ERROR, API_PAGE_LIMIT, API_POLICIES_LIMIT };

@@ -114,7 +114,6 @@ export const REFUSAL_CODES = {
 } as const;
 
 export type Action = Infer<typeof ACTION>;
-export type RefusedAction = Infer<typeof REFUSED_ACTION>;
 export type Severity = Infer<typeof SEVERITY>;
 export type Mode = Infer<typeof MODE>;
 export type Profile = Infer<typeof PROFILE>;

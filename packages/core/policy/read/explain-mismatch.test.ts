@@ -81,7 +81,7 @@ test('names the limit on rules', () => {
 test.each([
   ['a text', 'hello', 'but this file holds `"hello"`', 'Start with `policy_id: my-policy`.'],
   ['a list', '- a', 'but this file holds a list', 'put the rules in a list below `rules:`.'],
-  ['a list of rules', '- rule_id: r', 'but this file holds a list', 'Put the list below `rules:`'],
+  ['a list of rules', '- rule_id: r', 'holds a list', 'put the rules in a list below `rules:`.'],
 ])('has a sentence of its own for %s', (_, text, message, fix) => {
   const [problem, ...others] = parse(text).problems;
   expect(problem?.message).toMatch(/^a bundle is an object with `policy_id`/);

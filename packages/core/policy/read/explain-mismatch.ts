@@ -61,8 +61,7 @@ function remarkOn(mismatch: Mismatch, root: Tree): Remark {
   const { tree } = follow(root, path);
   if (path.length === 0) return noBundle(tree);
   if (choices.length > 0 && tree.kind === 'scalar' && typeof tree.value === 'string') {
-    const chosen = { name, noun: nounOf(mismatch), isRule: path[0] === 'rules' };
-    return unknownChoice(chosen, tree.value, choices);
+    return unknownChoice(mismatch, tree.value);
   }
   const message = `expected ${expected}, got ${written(tree)}`;
   if (problem === 'value') {
@@ -97,19 +96,10 @@ const HEAD = '`policy_id`, `version`, `mode`, `defaults`, `selectors` and `rules
 
 /** The whole file is no object. */
 function noBundle(tree: Tree): Remark {
-  const code = 'SUB_BUNDLE_TYPE';
-  const bundle = `a bundle is an object with ${HEAD}`;
-  if (tree.kind !== 'list') {
-    const message = `${bundle}, but this file holds ${written(tree)}`;
-    return { code, message, fix: 'Start with `policy_id: my-policy`.' };
-  }
-  const hasRules = tree.items.some(
-    (item) => item.kind === 'map' && (item.entries.has('rule_id') || item.entries.has('kind')),
-  );
-  const fix = hasRules
-    ? 'Put the list below `rules:`, and the other fields above it.'
-    : 'Start with `policy_id: my-policy`, and put the rules in a list below `rules:`.';
-  return { code, message: `${bundle}, but this file holds a list`, fix };
+  const message = `a bundle is an object with ${HEAD}, but this file holds ${written(tree)}`;
+  const rules = tree.kind === 'list' ? ', and put the rules in a list below `rules:`' : '';
+  const fix = `Start with \`policy_id: my-policy\`${rules}.`;
+  return { code: 'SUB_BUNDLE_TYPE', message, fix };
 }
 
 function tooManyItems(mismatch: Mismatch, root: Tree): Remark | undefined {
@@ -124,82 +114,59 @@ function tooManyItems(mismatch: Mismatch, root: Tree): Remark | undefined {
   return { code: 'SUB_BUNDLE_TOO_LARGE', message, fix };
 }
 
-/** What a value is: a class of content has an action, all else is called by its name. */
-function nounOf(mismatch: Mismatch): string {
-  const [section, way] = mismatch.path;
-  const isAction = section === 'content' && ACTION_FIELDS.has(String(way));
-  return isAction ? 'action' : fieldName(mismatch);
-}
+const ACTION_FIELDS = new Set(['outbound', 'inbound', 'definitions', 'unscanned']);
 
-const ACTION_FIELDS: ReadonlySet<string> = new Set([
-  'outbound',
-  'inbound',
-  'definitions',
-  'unscanned',
-]);
-
-interface Chosen {
-  readonly name: string;
-  readonly noun: string;
-  /** A sink has a kind, too. */
-  readonly isRule: boolean;
-}
-
-function unknownChoice(
-  { name, noun, isRule }: Chosen,
-  value: string,
-  choices: readonly string[],
-): Remark {
-  const code = isRule && name === 'kind' ? 'SUB_BUNDLE_UNKNOWN_KIND' : 'SUB_BUNDLE_VALUE';
+function unknownChoice(mismatch: Mismatch, value: string): Remark {
+  const { path, choices } = mismatch;
+  const [section, field] = path;
+  const name = fieldName(mismatch);
+  // A sink has a kind, too; and each class of content has an action.
+  const isKind = section === 'rules' && name === 'kind';
+  const isAction = section === 'content' && ACTION_FIELDS.has(String(field));
+  const code = isKind ? 'SUB_BUNDLE_UNKNOWN_KIND' : 'SUB_BUNDLE_VALUE';
   const [only] = choices;
-  if (choices.length === 1 && only !== undefined) {
+  if (choices.length === 1) {
     const message = `expected \`${only}\`, got ${quote(value)}`;
     return { code, message, fix: `Write \`${name}: ${only}\`.` };
   }
+  const unknown = `unknown ${isAction ? 'action' : name} ${quote(value)}`;
   const meant = nearest(value, choices);
-  const known = choices.join(', ');
   if (meant === undefined) {
-    const message = `unknown ${noun} ${quote(value)}; expected one of ${known}`;
+    const message = `${unknown}; expected one of ${choices.join(', ')}`;
     return { code, message, fix: 'Use one of them.' };
   }
-  const message = `unknown ${noun} ${quote(value)}; did you mean \`${meant}\`?`;
+  const message = `${unknown}; did you mean \`${meant}\`?`;
   return { code, message, fix: `Write \`${name}: ${meant}\`.` };
 }
 
 // A field that the contract does not have here: what was meant, or where it belongs.
 
-/** What other tools call our fields. A name may stand for several, of which one is there. */
-const SYNONYMS: { readonly [name: string]: readonly string[] } = {
-  if: ['when'],
-  condition: ['when'],
-  expression: ['when'],
-  cel: ['when'],
-  type: ['kind'],
-  name: ['policy_id', 'rule_id'],
-  reason: ['message'],
-  text: ['hint_text'],
-  environment: ['env'],
-  arguments: ['args'],
-  params: ['args'],
-  pattern: ['glob'],
-  patterns: ['glob'],
-  max_calls: ['limit_calls'],
-  priority: ['severity'],
-  level: ['severity'],
-  allowlist: ['allow'],
-  action: ['on_taint'],
-  trust: ['default_trust'],
-  names: ['args'],
-  flags: ['adds'],
-  domains: ['hosts'],
-  recipients: ['emails'],
-  outgoing: ['outbound'],
-  incoming: ['inbound'],
-  tools: ['definitions'],
-  pii: ['personal'],
-  secrets: ['secret'],
-  until: ['expires'],
-  hash: ['fingerprint'],
+/** What other tools call our fields. */
+const SYNONYMS: { readonly [field: string]: readonly string[] } = {
+  when: ['if', 'condition', 'expression', 'cel'],
+  kind: ['type'],
+  policy_id: ['name'],
+  rule_id: ['name'],
+  message: ['reason'],
+  hint_text: ['text'],
+  env: ['environment'],
+  args: ['arguments', 'params', 'names'],
+  glob: ['pattern', 'patterns'],
+  limit_calls: ['max_calls'],
+  severity: ['priority', 'level'],
+  allow: ['allowlist'],
+  on_taint: ['action'],
+  default_trust: ['trust'],
+  adds: ['flags'],
+  hosts: ['domains'],
+  emails: ['recipients'],
+  outbound: ['outgoing'],
+  inbound: ['incoming'],
+  definitions: ['tools'],
+  personal: ['pii'],
+  secret: ['secrets'],
+  expires: ['until'],
+  fingerprint: ['hash'],
 };
 
 /** What to say about an unknown field; the missing fields are those that its object lacks. */
@@ -216,7 +183,8 @@ function unknownField({ path, choices }: Mismatch, root: Tree, missing: readonly
       parent?.flow === true ? `Move it into \`${home}\`.` : `Indent it below \`${home}\`.`;
     return { code, message, fix };
   }
-  const meant = likely(name, missing) ?? likely(name, free) ?? synonymOf(name, free);
+  const isSynonym = (field: string) => SYNONYMS[field]?.includes(name.toLowerCase()) === true;
+  const meant = likely(name, missing) ?? likely(name, free) ?? free.find(isSynonym);
   if (meant !== undefined) {
     const message = `unknown field ${quote(name)}; did you mean \`${meant}\`?`;
     return { code, message, fix: `Rename it to \`${meant}\`.` };
@@ -237,12 +205,6 @@ function renameFix(
   }
   const hasKnown = choices.some((choice) => parent?.entries.has(choice) === true);
   return hasKnown || choices.length === 0 ? 'Remove it.' : 'Use one of these fields.';
-}
-
-function synonymOf(name: string, free: readonly string[]): string | undefined {
-  const folded = name.toLowerCase();
-  const meant = Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : undefined;
-  return meant?.find((field) => free.includes(field));
 }
 
 /** The object beside an unknown field which has a field of that name. */
