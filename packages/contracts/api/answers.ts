@@ -1,6 +1,7 @@
 // What the HTTP API of the ledger daemon answers, as shapes.
 import { ACTION, POLICY_REF } from '../decision/decision.ts';
 import { EVENT_LINE_LENGTH_MAX } from '../events/parse.ts';
+import { RUN_SUMMARY } from '../events/run.ts';
 import { EVENT } from '../events/types.ts';
 import {
   array,
@@ -62,18 +63,22 @@ const CALL_COUNTS = open({
   errors: required(count, 'Allowed calls that did not end well.'),
 });
 
-export const API_RUN = open({
-  run_id: required(words, 'The run.'),
+const RUN_FIELDS = {
   agent_id: required(wordsOrNull, 'The agent.'),
   client: required(wordsOrNull, 'The agent client.'),
   env: required(wordsOrNull, 'The environment.'),
   principal: required(wordsOrNull, 'Who started it.'),
+  status: required(wordsOrNull, 'How it ended; null while there is no end on record.'),
+  mode: required(wordsOrNull, 'How far its policy went.'),
+} as const;
+
+export const API_RUN = open({
+  run_id: required(words, 'The run.'),
+  ...RUN_FIELDS,
   started_at_ms: required(nullable(integer()), 'When it said that it began.'),
   ended_at_ms: required(nullable(integer()), 'When it said that it ended.'),
   first_at_ms: required(integer(), 'Its first event.'),
   last_at_ms: required(integer(), 'Its last event.'),
-  status: required(wordsOrNull, 'How it ended; null while there is no end on record.'),
-  mode: required(wordsOrNull, 'How far its policy went.'),
   policy_id: required(wordsOrNull, 'Its policy.'),
   policy_version: required(wordsOrNull, 'The version of it.'),
   policy_hash: required(wordsOrNull, 'The hash of it.'),
@@ -250,12 +255,7 @@ const listed = { itemsMax: LISTED_MAX } as const;
 export const API_RUN_SUMMARY = open({
   format: required(oneOf('subluminal.summary.v1'), 'The format.'),
   run_id: required(wordsOrNull, 'The run.'),
-  agent_id: required(wordsOrNull, 'The agent.'),
-  client: required(wordsOrNull, 'The agent client.'),
-  env: required(wordsOrNull, 'The environment.'),
-  principal: required(wordsOrNull, 'Who started it.'),
-  status: required(wordsOrNull, 'How it ended; null while there is no end on record.'),
-  mode: required(wordsOrNull, 'How far its policy went.'),
+  ...RUN_FIELDS,
   policy: required(nullable(POLICY_REF), 'The policy it began with.'),
   policies: required(
     array(
@@ -272,17 +272,7 @@ export const API_RUN_SUMMARY = open({
   ),
   started_at: required(wordsOrNull, 'When it began.'),
   ended_at: required(wordsOrNull, 'When it ended.'),
-  totals: required(
-    open({
-      calls_total: required(count, 'All calls.'),
-      calls_allowed: required(count, 'Calls that were forwarded.'),
-      calls_blocked: required(count, 'Calls that were refused, but for THROTTLE.'),
-      calls_throttled: required(count, 'Calls that were told to wait.'),
-      errors_total: required(count, 'Forwarded calls that failed.'),
-      duration_ms: required(count, 'From start to end.'),
-    }),
-    'As `run_end` has them.',
-  ),
+  totals: required(RUN_SUMMARY, 'As `run_end` has them.'),
   calls_undecided: required(count, 'Calls without a decision on record.'),
   answers_held_back: required(count, 'Answers of forwarded calls that the agent did not get.'),
   decisions: required(record(count), 'Calls by action.'),

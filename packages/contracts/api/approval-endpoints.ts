@@ -1,6 +1,5 @@
 // Approvals and grants over the HTTP API of the ledger daemon: what is asked, sent and answered.
 
-import { parserFor } from '../shape/check.ts';
 import {
   array,
   boolean,
@@ -133,7 +132,6 @@ export const APPROVE_BODY = closed({
 });
 
 export const REJECT_BODY = closed({ request_sha256: seen, note });
-export const REVOKE_BODY = closed({});
 
 export type ApiApprovalsQuery = Infer<typeof APPROVALS_QUERY>;
 export type ApiGrantsQuery = Infer<typeof GRANTS_QUERY>;
@@ -146,9 +144,3 @@ export type ApiRevoked = Infer<typeof API_REVOKED>;
 export type ApiGrantWish = Infer<typeof GRANT_WISH>;
 export type ApiApprove = Infer<typeof APPROVE_BODY>;
 export type ApiReject = Infer<typeof REJECT_BODY>;
-
-export const parseApprove = parserFor<ApiApprove>(APPROVE_BODY);
-
-export const parseReject = parserFor<ApiReject>(REJECT_BODY);
-
-export const parseRevoke = parserFor<unknown>(REVOKE_BODY);

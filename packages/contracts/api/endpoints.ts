@@ -47,13 +47,11 @@ import {
   APPROVALS_QUERY,
   APPROVE_BODY,
   type ApiApprovalsQuery,
+  type ApiApprove,
   type ApiGrantsQuery,
+  type ApiReject,
   GRANTS_QUERY,
-  parseApprove,
-  parseReject,
-  parseRevoke,
   REJECT_BODY,
-  REVOKE_BODY,
 } from './approval-endpoints.ts';
 
 /** What a browser offers as the subprotocol of the stream, beside `bearer.TOKEN`. */
@@ -147,153 +145,109 @@ export interface ApiQuery<T> {
   readonly parse: (value: unknown) => Parsed<T>;
 }
 
-function query<T>(shape: ObjectShape): ApiQuery<T> {
-  return { shape, parse: parserFor<T>(shape) };
-}
-
 /** What is sent along: a closed object. */
-export interface ApiInput<T> {
+export interface ApiInput<T> extends ApiQuery<T> {
   readonly bytesMax: number;
-  readonly shape: ObjectShape;
-  readonly parse: (value: unknown) => Parsed<T>;
-}
-
-function input<T>(shape: ObjectShape, parse: (value: unknown) => Parsed<T>): ApiInput<T> {
-  return { bytesMax: API_VERDICT_BYTES_MAX, shape, parse };
 }
 
 export interface ApiEndpoint {
-  readonly path: string;
   /** Names in braces are part of the path, percent-encoded. */
+  readonly path: string;
   readonly query: ApiQuery<unknown>;
   /** `lines` is one `answer` per line; `stream` is one per WebSocket message. */
   readonly kind: 'json' | 'lines' | 'stream';
   readonly answer: ObjectShape | VariantShape;
   /** JSON lines that are sent along, by POST. */
   readonly body?: { readonly bytesMax: number; readonly linesMax: number };
-  /** One JSON object that is sent along, by POST; what has neither is asked by GET. */
+  /** One JSON object that is sent along, by POST; an endpoint with neither is asked by GET. */
   readonly input?: ApiInput<unknown>;
   readonly doc: string;
 }
 
 /** Without parameters, and answered with one JSON object. */
-const plain = { query: query<unknown>(closed({})), kind: 'json' } as const;
+function endpoint(path: string, answer: ApiEndpoint['answer'], doc: string) {
+  return {
+    path: `/api/v1/${path}`,
+    ...query<unknown>(closed({})),
+    kind: 'json',
+    answer,
+    doc,
+  } as const;
+}
+
+function query<T>(shape: ObjectShape): { readonly query: ApiQuery<T> } {
+  return { query: { shape, parse: parserFor<T>(shape) } };
+}
+
+function input<T>(shape: ObjectShape): { readonly input: ApiInput<T> } {
+  return { input: { bytesMax: API_VERDICT_BYTES_MAX, shape, parse: parserFor<T>(shape) } };
+}
 
 export const API_ENDPOINTS = {
-  health: {
-    path: '/api/v1/health',
-    ...plain,
-    answer: API_HEALTH,
-    doc: 'That it answers, and how far the ledger is.',
-  },
+  health: endpoint('health', API_HEALTH, 'That it answers, and how far the ledger is.'),
   runs: {
-    path: '/api/v1/runs',
-    query: query<ApiRunsQuery>(RUNS_QUERY),
-    kind: 'json',
-    answer: API_RUNS_PAGE,
-    doc: 'Runs, newest first.',
+    ...endpoint('runs', API_RUNS_PAGE, 'Runs, newest first.'),
+    ...query<ApiRunsQuery>(RUNS_QUERY),
   },
-  run: {
-    path: '/api/v1/runs/{run_id}',
-    ...plain,
-    answer: API_RUN,
-    doc: 'One run.',
-  },
-  summary: {
-    path: '/api/v1/runs/{run_id}/summary',
-    ...plain,
-    answer: API_RUN_SUMMARY,
-    doc: 'What a run did.',
-  },
+  run: endpoint('runs/{run_id}', API_RUN, 'One run.'),
+  summary: endpoint('runs/{run_id}/summary', API_RUN_SUMMARY, 'What a run did.'),
   events: {
-    path: '/api/v1/runs/{run_id}/events',
-    query: query<ApiEventsQuery>(EVENTS_QUERY),
+    ...endpoint(
+      'runs/{run_id}/events',
+      API_EVENT_LINE,
+      'The events of a run, in the order of the ledger.',
+    ),
+    ...query<ApiEventsQuery>(EVENTS_QUERY),
     kind: 'lines',
-    answer: API_EVENT_LINE,
-    doc: 'The events of a run, in the order of the ledger.',
   },
   calls: {
-    path: '/api/v1/calls',
-    query: query<ApiCallsQuery>(CALLS_QUERY),
-    kind: 'json',
-    answer: API_CALLS_PAGE,
-    doc: 'Calls, newest first.',
+    ...endpoint('calls', API_CALLS_PAGE, 'Calls, newest first.'),
+    ...query<ApiCallsQuery>(CALLS_QUERY),
   },
-  call: {
-    path: '/api/v1/calls/{run_id}/{call_id}',
-    ...plain,
-    answer: API_CALL_DETAIL,
-    doc: 'One call, with previews and hint.',
-  },
-  stats: {
-    path: '/api/v1/stats',
-    query: query<ApiStatsQuery>(STATS_QUERY),
-    kind: 'json',
-    answer: API_STATS,
-    doc: 'Totals.',
-  },
+  call: endpoint('calls/{run_id}/{call_id}', API_CALL_DETAIL, 'One call, with previews and hint.'),
+  stats: { ...endpoint('stats', API_STATS, 'Totals.'), ...query<ApiStatsQuery>(STATS_QUERY) },
   policies: {
-    path: '/api/v1/policies',
-    query: query<ApiPoliciesQuery>(POLICIES_QUERY),
-    kind: 'json',
-    answer: API_POLICIES,
-    doc: 'Policies that were in force, newest first.',
+    ...endpoint('policies', API_POLICIES, 'Policies that were in force, newest first.'),
+    ...query<ApiPoliciesQuery>(POLICIES_QUERY),
   },
   approvals: {
-    path: '/api/v1/approvals',
-    query: query<ApiApprovalsQuery>(APPROVALS_QUERY),
-    kind: 'json',
-    answer: API_APPROVALS,
-    doc: 'Calls that wait for a person, or have waited, newest first.',
+    ...endpoint(
+      'approvals',
+      API_APPROVALS,
+      'Calls that wait for a person, or have waited, newest first.',
+    ),
+    ...query<ApiApprovalsQuery>(APPROVALS_QUERY),
   },
-  approval: {
-    path: '/api/v1/approvals/{id}',
-    ...plain,
-    answer: API_APPROVAL,
-    doc: 'One of them, whole.',
-  },
+  approval: endpoint('approvals/{id}', API_APPROVAL, 'One of them, whole.'),
   approve: {
-    path: '/api/v1/approvals/{id}/approve',
-    ...plain,
-    input: input(APPROVE_BODY, parseApprove),
-    answer: API_DECIDED,
-    doc: 'Lets the call pass, and grants what shall last.',
+    ...endpoint(
+      'approvals/{id}/approve',
+      API_DECIDED,
+      'Lets the call pass, and grants what shall last.',
+    ),
+    ...input<ApiApprove>(APPROVE_BODY),
   },
   reject: {
-    path: '/api/v1/approvals/{id}/reject',
-    ...plain,
-    input: input(REJECT_BODY, parseReject),
-    answer: API_DECIDED,
-    doc: 'Refuses the call.',
+    ...endpoint('approvals/{id}/reject', API_DECIDED, 'Refuses the call.'),
+    ...input<ApiReject>(REJECT_BODY),
   },
   grants: {
-    path: '/api/v1/grants',
-    query: query<ApiGrantsQuery>(GRANTS_QUERY),
-    kind: 'json',
-    answer: API_GRANTS,
-    doc: 'What was granted for longer, newest first.',
+    ...endpoint('grants', API_GRANTS, 'What was granted for longer, newest first.'),
+    ...query<ApiGrantsQuery>(GRANTS_QUERY),
   },
   revoke: {
-    path: '/api/v1/grants/{id}/revoke',
-    ...plain,
-    input: input(REVOKE_BODY, parseRevoke),
-    answer: API_REVOKED,
-    doc: 'Takes a grant back.',
+    ...endpoint('grants/{id}/revoke', API_REVOKED, 'Takes a grant back.'),
+    ...input<unknown>(closed({})),
   },
   ingest: {
-    path: '/api/v1/ingest',
-    query: query<Infer<typeof INGEST_QUERY>>(INGEST_QUERY),
+    ...endpoint('ingest', API_TAKEN, 'Takes events in.'),
+    ...query<Infer<typeof INGEST_QUERY>>(INGEST_QUERY),
     body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },
-    kind: 'json',
-    answer: API_TAKEN,
-    doc: 'Takes events in.',
   },
   stream: {
-    path: '/api/v1/stream',
-    query: query<ApiStreamQuery>(STREAM_QUERY),
+    ...endpoint('stream', API_STREAM_MESSAGE, 'Events as they are committed.'),
+    ...query<ApiStreamQuery>(STREAM_QUERY),
     kind: 'stream',
-    answer: API_STREAM_MESSAGE,
-    doc: 'Events as they are committed.',
   },
 } as const satisfies { readonly [name: string]: ApiEndpoint };
 

@@ -40,7 +40,7 @@ export const TERMINATE = open({
   terminate_message: required(string(), 'The reason for a person.'),
 });
 
-export const APPROVAL_REQUEST = open({
+const APPROVAL_REQUEST = open({
   wait: required(
     oneOf('hold', 'hint'),
     'Keep the request open, or answer at once and let the retry pass.',
@@ -48,12 +48,24 @@ export const APPROVAL_REQUEST = open({
   timeout_ms: required(integer({ min: 1 }), 'How long a person has.'),
 });
 
-export const WOULD = open({
+const WOULD = open({
   action: required(ACTION, 'What an enforcing policy would have done.'),
   rule_id: required(nullable(string()), 'The rule that would have decided.'),
   reason_code: required(string(), 'Its stable reason.'),
   summary: required(string(), 'Its reason for a person.'),
 });
+
+/** What an action brings along. */
+export const ACTION_EXTRAS = {
+  backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
+  hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
+  terminate: optional(TERMINATE, 'With TERMINATE_RUN: why the run ends.'),
+  approval: optional(APPROVAL_REQUEST, 'Since 0.2.0: a person must agree first.'),
+  would: optional(
+    WOULD,
+    'Since 0.2.0: what was spared by observe mode or the development profile.',
+  ),
+} as const;
 
 export const DECISION = open(
   {
@@ -62,14 +74,7 @@ export const DECISION = open(
     severity: required(SEVERITY, 'How much it matters.'),
     reason_code: required(string(), 'A stable, enum-like reason.'),
     summary: required(string(), 'The reason for a person.'),
-    backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
-    hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
-    terminate: optional(TERMINATE, 'With TERMINATE_RUN: why the run ends.'),
-    approval: optional(APPROVAL_REQUEST, 'Since 0.2.0: a person must agree first.'),
-    would: optional(
-      WOULD,
-      'Since 0.2.0: what was spared by observe mode or the development profile.',
-    ),
+    ...ACTION_EXTRAS,
   },
   ACTION_NEEDS,
 );
@@ -93,9 +98,9 @@ const REFUSAL = open(
     tool_name: required(string(), 'The tool, as the server calls it.'),
     args_hash: required(formatted('sha256'), 'The hash of the canonical arguments.'),
     policy: required(POLICY_REF, 'The policy that decided.'),
-    backoff_ms: optional(integer({ min: 0 }), 'With THROTTLE: how long to wait.'),
+    backoff_ms: ACTION_EXTRAS.backoff_ms,
     retry_advice: optional(string(), 'With THROTTLE: when and how to try again.'),
-    hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
+    hint: ACTION_EXTRAS.hint,
   },
   ACTION_NEEDS.slice(0, 2),
 );

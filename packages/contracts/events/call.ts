@@ -1,15 +1,12 @@
 // What the events of a call share, whatever its subject: a tool call or a turn.
 import {
   ACTION,
+  ACTION_EXTRAS,
   ACTION_NEEDS,
-  APPROVAL_REQUEST,
   type Decision,
-  HINT,
   POLICY_REF,
   type PolicyRef,
   SEVERITY,
-  TERMINATE,
-  WOULD,
 } from '../decision/decision.ts';
 import {
   array,
@@ -96,14 +93,7 @@ export const EVENT_DECISION = open(
       'Why.',
     ),
     policy: required(POLICY_REF, 'The policy that decided.'),
-    backoff_ms: optional(count, 'With THROTTLE: how long to wait.'),
-    hint: optional(HINT, 'With REJECT_WITH_HINT: how to do better.'),
-    terminate: optional(TERMINATE, 'With TERMINATE_RUN: why the run ends.'),
-    approval: optional(APPROVAL_REQUEST, 'Since 0.2.0: a person must agree first.'),
-    would: optional(
-      WOULD,
-      'Since 0.2.0: what was spared by observe mode or the development profile.',
-    ),
+    ...ACTION_EXTRAS,
   },
   ACTION_NEEDS,
 );

@@ -12,7 +12,7 @@ const RUN_STARTED = open({
   meta: optional(record(json()), 'Anything else worth knowing: issue, repository, task type.'),
 });
 
-const RUN_SUMMARY = open({
+export const RUN_SUMMARY = open({
   calls_total: required(count, 'All calls.'),
   calls_allowed: required(count, 'Calls that were forwarded.'),
   calls_blocked: required(count, 'Calls that were refused, by whatever action but THROTTLE.'),
