@@ -6,6 +6,7 @@ import { type JsonObject, readEntry, type ServerContainer } from './entries.ts';
 import { planChange } from './plan-change.ts';
 import { baseName } from './shim-command.ts';
 import { type ConfigDocument, readDocument } from './text/document.ts';
+import { valueAt } from './text/plain-data.ts';
 import type {
   Client,
   ClientPlace,
@@ -135,7 +136,7 @@ function readConfig(
   if (!isObject(root)) return configFault(layout, file, 'the file is not an object');
   const entries: ServerEntry[] = [];
   for (const container of layout.containers(root, file)) {
-    const servers = valueIn(root, container.path);
+    const servers = valueAt(root, container.path);
     if (servers === undefined || servers === null) continue;
     if (!isObject(servers)) {
       const name = container.path.join('.');
@@ -204,14 +205,6 @@ function configFault({ title }: ClientLayout, { path }: ConfigFile, fault: strin
     ...failure('SUB_CLIENT_CONFIG', message.endsWith('.') ? message : `${message}.`, fix),
     path,
   };
-}
-
-function valueIn(root: JsonObject, path: ValuePath): unknown {
-  return path.reduce<unknown>(
-    (holder, key) =>
-      isObject(holder) && Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined,
-    root,
-  );
 }
 
 /** A file that the user has named, read as one of this client's (F-002). */

@@ -18,7 +18,7 @@ import { readPriorState } from '../store/apply-change.ts';
 import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
 import { readConfigFile } from '../store/config-file.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
-import { lockedFailure, withCode } from './adoption-place.ts';
+import { withCode } from './adoption-place.ts';
 
 export interface FoundConfig {
   readonly kind: 'found';
@@ -144,7 +144,6 @@ export function readBaseText(
   }
   if (config.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', config);
   const before = readPriorState(config, configKey(target), store);
-  if (before.kind === 'held') return lockedFailure(file.path, before.by);
   if (before.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', before);
   return { kind: 'base', text: before.text };
 }

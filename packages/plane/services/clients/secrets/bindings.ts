@@ -1,14 +1,14 @@
 // The bindings of moved secrets in config.toml: blocks of our own at its end, which go as they came.
 // Everything else in the file stays as it is, byte for byte.
 
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { lstatSync, rmSync } from 'node:fs';
 import { type Failure, failure, isObject } from '@subluminal/contracts';
 import { parse } from 'smol-toml';
 import { writePrivateFile } from '../../../os/index.ts';
 import { type HomePaths, loadConfig, type Servers } from '../../../stores/config/index.ts';
 import { readServers } from '../../../stores/config/servers.ts';
-import { lockedFailure, type SecretPlace, withCode } from '../inspect/adoption-place.ts';
+import type { MovedSecret } from '../index.ts';
+import { type SecretPlace, withCode } from '../inspect/adoption-place.ts';
 import {
   type ChangeStore,
   configKey,
@@ -16,16 +16,25 @@ import {
   lockConfig,
   systemFailure,
 } from '../store/change-store.ts';
-import { draftPath, readConfigFile, replaceConfigFile } from '../store/config-file.ts';
-
-import { sameData } from '../text/plain-data.ts';
-import { quotedValue } from './cut-values.ts';
+import {
+  draftPath,
+  readConfigFile,
+  removeConfigDrafts,
+  replaceConfigFile,
+} from '../store/config-file.ts';
+import { sameData, valueAt } from '../text/plain-data.ts';
+import { quotedValue, withoutEmpty, withoutValue } from './cut-values.ts';
 
 /** What tells a binding of ours: which variable of which server gets what. */
 export interface BindingName {
   readonly server: string;
   readonly variable: string;
   readonly secret: string;
+}
+
+/** The binding that a moved secret needs; its path ends with the variable. */
+export function bindingName({ server, path, secret }: MovedSecret): BindingName {
+  return { server, variable: String(path.at(-1)), secret };
 }
 
 export interface Binding extends BindingName {
@@ -138,34 +147,27 @@ function withoutBlock(
 }
 
 /** Nothing but one binding of that name may be gone. */
-function isWithout(text: string, shorter: string, binding: BindingName): boolean {
+function isWithout(
+  text: string,
+  shorter: string,
+  { server, variable, secret }: BindingName,
+): boolean {
   const [before, after] = [dataOf(text), dataOf(shorter)];
   if (before === undefined || after === undefined) return false;
-  const [all, left] = [bindingsOf(before, binding.server), bindingsOf(after, binding.server)];
-  const isGone = all.some(
-    (one, index) => isNamed(one, binding) && sameData(all.toSpliced(index, 1), left),
+  const path = ['servers', server, 'secret_bindings'];
+  const [all, left] = [before, after].map((data): readonly unknown[] => {
+    const list = valueAt(data, path);
+    return Array.isArray(list) ? list : [];
+  });
+  const [settings, rest] = [before, after].map((data) =>
+    [path, path.slice(0, -1)].reduce(withoutEmpty, withoutValue(data, path)),
   );
-  return isGone && sameData(othersOf(before, binding), othersOf(after, binding));
-}
-
-function isNamed(one: unknown, { variable, secret }: BindingName): boolean {
-  return isObject(one) && one['inject_as'] === variable && one['secret_ref'] === secret;
-}
-
-function bindingsOf(data: object, server: string): readonly unknown[] {
-  const list = tableOf(tableOf(data, 'servers'), server)['secret_bindings'];
-  return Array.isArray(list) ? list : [];
-}
-
-function othersOf(data: object, { server }: BindingName): unknown {
-  const { servers: _servers, ...settings } = { ...data, servers: undefined };
-  const others = Object.entries(tableOf(data, 'servers')).filter(([name]) => name !== server);
-  return { settings, others: Object.fromEntries(others) };
-}
-
-function tableOf(holder: object, name: string): { readonly [key: string]: unknown } {
-  const value: unknown = Object.getOwnPropertyDescriptor(holder, name)?.value;
-  return isObject(value) ? value : {};
+  const isNamed = (one: unknown) =>
+    isObject(one) && one['inject_as'] === variable && one['secret_ref'] === secret;
+  return (
+    sameData(settings, rest) &&
+    all?.some((one, index) => isNamed(one) && sameData(all.toSpliced(index, 1), left)) === true
+  );
 }
 
 function dataOf(text: string): { readonly [key: string]: unknown } | undefined {
@@ -178,22 +180,23 @@ function dataOf(text: string): { readonly [key: string]: unknown } | undefined {
 
 type TextChange = (text: string) => Promise<string | Failure>;
 
-export function addBindings(bindings: readonly Binding[], file: BindingFile) {
+export async function addBindings(bindings: readonly Binding[], file: BindingFile) {
+  if (bindings.length === 0) return undefined;
   return changeFile(file, (text) => withBindings(text, bindings, file.paths.config));
 }
 
-export function removeBindings(bindings: readonly BindingName[], file: BindingFile) {
-  return changeFile(file, (text) => Promise.resolve(withoutBindings(text, bindings)));
+export async function removeBindings(bindings: readonly BindingName[], file: BindingFile) {
+  if (bindings.length === 0) return undefined;
+  return changeFile(file, async (text) => withoutBindings(text, bindings));
 }
 
 /** One process at a time; what others write meanwhile is not overwritten. */
 async function changeFile(file: BindingFile, change: TextChange): Promise<Failure | undefined> {
   const { paths, store } = file;
-  const lock = lockConfig(configKey(paths.config), store);
-  if (lock.kind === 'held') return lockedFailure(paths.config, lock.by);
+  const lock = lockConfig(configKey(paths.config), paths.config, store);
   if (lock.kind === 'failure') return withCode('SUB_FILE_WRITE', lock);
   try {
-    dropDrafts(paths.config);
+    removeConfigDrafts(paths.config);
     for (let tried = 0; tried < TRIES_MAX; tried++) {
       const result = await attempt(file, change);
       if (result !== 'changed') return result;
@@ -240,18 +243,5 @@ function createConfigFile(
     return undefined;
   } catch (cause) {
     return withCode('SUB_FILE_WRITE', systemFailure(config, 'written', cause));
-  }
-}
-
-/** What a killed process has left. Only for the holder of the lock. */
-function dropDrafts(path: string): void {
-  const prefix = `.${basename(path)}.subluminal-`;
-  const folder = dirname(path);
-  try {
-    for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix))) {
-      rmSync(join(folder, name), { force: true });
-    }
-  } catch {
-    // There is no such folder yet, or it cannot be listed: the write will tell.
   }
 }

@@ -3,7 +3,7 @@
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { definedFields, type Failure, failure, isFailure } from '@subluminal/contracts';
 import { writePrivateFile } from '../../../os/index.ts';
 import { ensurePrivateFolder, loadConfig, type Servers } from '../../../stores/config/index.ts';
 import {
@@ -17,13 +17,12 @@ import { type SecretPlace, storeAt } from '../inspect/adoption-place.ts';
 import { type ChangeStore, configFailure, readOwn } from '../store/change-store.ts';
 import { CONFIG_BYTES_MAX, readConfigFile } from '../store/config-file.ts';
 
-import type { ConfigRecord } from '../store/record-text.ts';
 import { matchesDigest, readRecord } from '../store/records.ts';
-import { readDocument } from '../text/document.ts';
+import { documentIn } from '../text/document.ts';
 import {
   addBindings,
   type Binding,
-  type BindingName,
+  bindingName,
   removeBindings,
   withBindings,
 } from './bindings.ts';
@@ -57,51 +56,33 @@ export interface PreparedMoves {
   readonly end: () => void;
 }
 
-export async function vaultOptions(options: SecretPlace): Promise<VaultOptions | Failure> {
-  const ready = await readHome(options);
-  return 'kind' in ready ? ready : ready.vault;
-}
-
 interface VaultHome {
+  readonly kind: 'home';
   readonly vault: VaultOptions;
   readonly servers: Servers;
   readonly warnings: readonly string[];
 }
 
-async function readHome(options: SecretPlace): Promise<VaultHome | Failure> {
+export async function readVaultHome(options: SecretPlace): Promise<VaultHome | Failure> {
   const { env, project, paths, keychain } = options;
   const loaded = await loadConfig({ env, flags: {}, cwd: project });
   if (!loaded.ok) {
-    const [first] = loaded.problems;
-    const { code, where, message, fix } = first ?? unreadable(paths.config);
+    const [{ code, where, message, fix } = unreadable(paths.config)] = loaded.problems;
     return failure(code, `${where}: ${message}.`, fix);
   }
   const { config, origins, servers } = loaded;
   const passphraseFile = config['secrets.passphrase_file'];
   const isOfTerminal = passphraseFile !== null && origins['secrets.passphrase_file'] !== 'file';
-  return {
-    vault: {
-      home: paths.home,
-      nowMs: () => Date.now(),
-      passphraseFile,
-      ...(keychain !== undefined && { keychain }),
-    },
-    servers,
-    warnings: isOfTerminal
-      ? [
-          'the file with the passphrase is named by a variable of this terminal: name it as secrets.passphrase_file in config.toml too, or servers whose client does not hand the variable on will not start.',
-        ]
-      : [],
-  };
+  const nowMs = () => Date.now();
+  const vault = { home: paths.home, nowMs, passphraseFile, ...definedFields({ keychain }) };
+  const warning =
+    'the file with the passphrase is named by a variable of this terminal: name it as secrets.passphrase_file in config.toml too, or servers whose client does not hand the variable on will not start.';
+  return { kind: 'home', vault, servers, warnings: isOfTerminal ? [warning] : [] };
 }
 
 function unreadable(where: string) {
-  return {
-    code: 'SUB_CONFIG_VALUE',
-    where,
-    message: 'it cannot be read',
-    fix: 'Correct it.',
-  } as const;
+  const message = 'it cannot be read';
+  return { code: 'SUB_CONFIG_VALUE', where, message, fix: 'Correct it.' } as const;
 }
 
 /** Looks, and changes nothing. A store that cannot be opened refuses everything. */
@@ -109,20 +90,19 @@ export async function prepareMoves(
   files: readonly MovableFile[],
   options: SecretPlace,
 ): Promise<PreparedMoves | Failure> {
-  const home = await readHome(options);
-  if ('kind' in home) return home;
+  const home = await readVaultHome(options);
+  if (home.kind === 'failure') return home;
+  const { servers } = home;
   const vault = await openVault(home.vault);
   if (isFailure(vault)) return unopened(vault);
   try {
-    const others = serversByName(
-      options,
-      files.map(({ found }) => found),
-    );
-    const planning = new MovePlanner({ servers: home.servers, others, vault, env: options.env });
-    const moves = new Map(files.map((file) => [file, planning.movesOf(file)]));
-    const unfit = await unfitFor(planning.bindings, options);
-    if (unfit === undefined) return movesOf(planning, moves, { options, home });
-    return (await withoutUnfit({ planning, moves, unfit }, { options, home })) ?? unfit;
+    const found = files.map((file) => file.found);
+    const others = serversByName(options, found);
+    const planner = new MovePlanner({ servers, others, vault, env: options.env });
+    const moves = new Map(files.map((file) => [file, planner.movesOf(file)]));
+    const odd = await oddServers(planner.bindings, options);
+    if (isFailure(odd)) return odd;
+    return preparedMoves({ planner, moves, odd }, options, home);
   } finally {
     vault?.close();
   }
@@ -136,6 +116,7 @@ function unopened({ code, message, fix }: Failure): Failure {
   return failure(code, `no secret can be moved: ${message}`, how);
 }
 
+/** Why config.toml cannot take these bindings. */
 async function unfitFor(bindings: readonly Binding[], { paths }: SecretPlace) {
   const config = readConfigFile(paths.config);
   const text = config.kind === 'read' ? config.text : '';
@@ -143,64 +124,63 @@ async function unfitFor(bindings: readonly Binding[], { paths }: SecretPlace) {
   return typeof next === 'string' ? undefined : next;
 }
 
-interface UnfitBindings {
-  readonly planning: MovePlanner;
-  readonly moves: ReadonlyMap<MovableFile, readonly SecretMove[]>;
-  readonly unfit: Failure;
-}
-
-interface MoveContext {
-  readonly options: SecretPlace;
-  readonly home: VaultHome;
-}
-
-/** A server with an odd name keeps no other one's secrets in plain text. Undefined where none is left. */
-async function withoutUnfit({ planning, moves, unfit }: UnfitBindings, place: MoveContext) {
+/**
+ * The servers whose bindings config.toml cannot take, and why: a server with an odd name keeps no
+ * other one's secrets in plain text. A failure where none can be taken.
+ */
+async function oddServers(
+  bindings: readonly Binding[],
+  options: SecretPlace,
+): Promise<ReadonlyMap<string, string> | Failure> {
   const odd = new Map<string, string>();
-  for (const one of planning.bindings) {
-    const why = await unfitFor([one], place.options);
+  const unfit = await unfitFor(bindings, options);
+  if (unfit === undefined) return odd;
+  for (const one of bindings) {
+    const why = await unfitFor([one], options);
     if (why !== undefined) odd.set(one.server, why.message);
   }
-  const fit = planning.bindings.filter(({ server }) => !odd.has(server));
-  if (fit.length === 0 || (await unfitFor(fit, place.options)) !== undefined) return undefined;
-  const kept = [...moves].map(
-    ([file, list]) => [file, list.filter(({ server }) => !odd.has(server))] as const,
-  );
-  const names = new Set(kept.flatMap(([, list]) => list.map(({ secret }) => secret)));
-  const warnings = [...odd].map(
-    ([server, why]) => `the secrets of ${server} stay in plain text: ${why || unfit.message}`,
-  );
-  const rest = {
-    bindings: fit,
-    secrets: new Map([...planning.secrets].filter(([name]) => names.has(name))),
-    warnings: [...planning.warnings, ...warnings],
-  };
-  return movesOf(rest, new Map(kept), place);
+  const fit = bindings.filter(({ server }) => !odd.has(server));
+  const isNone = fit.length === 0 || (await unfitFor(fit, options)) !== undefined;
+  return isNone ? unfit : odd;
 }
 
-function movesOf(
-  { bindings, secrets, warnings }: Pick<MovePlanner, 'bindings' | 'secrets' | 'warnings'>,
-  moves: ReadonlyMap<MovableFile, readonly SecretMove[]>,
-  { options, home }: MoveContext,
+interface MoveParts {
+  readonly planner: MovePlanner;
+  readonly moves: ReadonlyMap<MovableFile, readonly SecretMove[]>;
+  readonly odd: ReadonlyMap<string, string>;
+}
+
+function preparedMoves(
+  { planner, moves, odd }: MoveParts,
+  options: SecretPlace,
+  home: VaultHome,
 ): PreparedMoves {
   const file = { paths: options.paths, store: storeAt(options.paths) };
+  const isFit = ({ server }: { readonly server: string }) => !odd.has(server);
+  const bindings = planner.bindings.filter(isFit);
+  const all = [...moves.values()].flat().filter(isFit);
+  const stays = [...odd].map(
+    ([server, why]) => `the secrets of ${server} stay in plain text: ${why}`,
+  );
   let end = (): void => undefined;
   return {
     kind: 'moves',
-    of: (one) => moves.get(one) ?? [],
+    of: (one) => (moves.get(one) ?? []).filter(isFit),
     bound: home.servers,
-    warnings: [...home.warnings, ...warnings],
+    warnings: [...home.warnings, ...planner.warnings, ...stays],
     store: async (onStep) => {
       const unsafe = ensurePrivateFolder(options.paths.home);
       if (unsafe !== undefined) return unsafe;
-      const named = [...secrets].map(([name, value]) => ({ name, value: value() }));
+      const names = new Set(all.map(({ secret }) => secret));
+      const secrets = [...planner.secrets].filter(([name]) => names.has(name));
+      const named = secrets.map(([name, value]) => ({ name, value: value() }));
       const added = named.length === 0 ? undefined : await addSecrets(home.vault, named);
-      if (isFailure(added)) return failure(added.code, added.message, added.fix);
+      if (isFailure(added)) return added;
       onStep?.('secrets stored');
-      const begun = beginMove([...moves.values()].flat().map(nameOf), file.store);
+      const begun = beginMove(all.map(bindingName), file.store);
       if (typeof begun === 'object') return begun;
       end = begun;
-      const unbound = bindings.length === 0 ? undefined : await addBindings(bindings, file);
+      const unbound = await addBindings(bindings, file);
       if (unbound !== undefined) return unbound;
       onStep?.('servers bound');
       return { kind: 'stored', ...(added?.isNew === true && { newStore: added.protection }) };
@@ -209,14 +189,10 @@ function movesOf(
       const gone = bindings.filter(({ server, secret }) =>
         list.some((one) => one.server === server && one.secret === secret),
       );
-      if (gone.length > 0) await removeBindings(gone, file);
+      await removeBindings(gone, file);
     },
     end: () => end(),
   };
-}
-
-function nameOf({ server, path, secret }: SecretMove): BindingName {
-  return { server, variable: String(path.at(-1)), secret };
 }
 
 // Which secrets a config lacks after a change, and how each came out of it.
@@ -246,51 +222,38 @@ export function movingRewrite(
     }
     const { text } = out;
     const moved_at = new Date().toISOString();
-    const read = readDocument(
-      text,
-      format,
-      moves.map((move) => move.path),
-    );
-    const document = read.kind === 'document' ? read.document : undefined;
+    const paths = moves.map((move) => move.path);
+    const document = documentIn(text, format, paths);
     const cuts = out.cuts.map(({ target: { move }, cut }): MovedSecret => {
       const started = startDigest(document, move.path);
-      return { ...move, moved_at, ...(started !== undefined && { started }), cut };
+      return { ...move, moved_at, ...definedFields({ started }), cut };
     });
     const rewritten = rewrite(text);
     if ('kind' in rewritten) return rewritten;
-    const moved = chain(moving, { before: baseText, after: text, cuts });
+    const moved = movedUpTo(moving, { before: baseText, after: text, cuts });
     return moved.length === 0 ? rewritten : { ...rewritten, base: text, moved };
   };
 }
 
-interface CutStep {
-  readonly before: string;
-  readonly after: string;
-  readonly cuts: readonly MovedSecret[];
-}
-
 /** Those that were moved earlier stay known; to the byte, while nobody else has changed the config. */
-function chain({ key, store, format }: Moving, step: CutStep): readonly MovedSecret[] {
+function movedUpTo(
+  { key, store, format }: Moving,
+  step: { readonly before: string; readonly after: string; readonly cuts: readonly MovedSecret[] },
+): readonly MovedSecret[] {
   const found = readRecord(key, store.paths);
   const record = found.kind === 'record' ? found.record : undefined;
   const earlier = record?.moved ?? [];
   if (record === undefined || earlier.length === 0) return step.cuts;
-  if (isBase(step.before, record)) return [...earlier, ...step.cuts];
+  const isBase = (text: string) => matchesDigest(record.base, Buffer.from(text));
+  if (isBase(step.before)) return [...earlier, ...step.cuts];
   // A change that was killed has written its record, and not the config: this is the same one.
-  if (isBase(step.after, record) && endsWith(earlier, step.cuts)) return earlier;
-  const read = readDocument(
-    step.before,
-    format,
-    earlier.map(({ path }) => path),
-  );
+  if (isBase(step.after) && endsWith(earlier, step.cuts)) return earlier;
+  const paths = earlier.map(({ path }) => path);
+  const document = documentIn(step.before, format, paths);
   const still = earlier
-    .filter(({ path }) => read.kind === 'broken' || read.document.valueAt(path) === undefined)
+    .filter(({ path }) => document?.valueAt(path) === undefined)
     .map(({ cut: _cut, ...one }) => one);
   return [...still, ...step.cuts];
-}
-
-function isBase(text: string, { base }: ConfigRecord): boolean {
-  return matchesDigest(base, Buffer.from(text));
 }
 
 function endsWith(all: readonly MovedSecret[], last: readonly MovedSecret[]): boolean {
@@ -302,19 +265,13 @@ function endsWith(all: readonly MovedSecret[], last: readonly MovedSecret[]): bo
 // Copies of a config that earlier commands have kept beside its record, for people: what has moved
 // into the store must not stay in them.
 
-interface Scrubbed {
-  /** Those that could not be changed, and still hold it. */
-  readonly holding: readonly string[];
-  /** Those that held it behind escapes, and are gone. */
-  readonly removed: readonly string[];
-}
-
+/** Gives whole sentences about copies that still hold a secret, or had to go. */
 export function scrubCopies(
   key: string,
   moves: readonly SecretMove[],
   { paths }: ChangeStore,
-): Scrubbed {
-  const [holding, removed]: [string[], string[]] = [[], []];
+): readonly string[] {
+  const warnings: string[] = [];
   for (const name of moves.length === 0 ? [] : copiesOf(key, paths.backups)) {
     const path = join(paths.backups, name);
     try {
@@ -323,13 +280,15 @@ export function scrubCopies(
       const plain = unescaped(clean);
       if (moves.some(({ value }) => plain.includes(value()))) {
         rmSync(path);
-        removed.push(path);
+        warnings.push(
+          `${path}, a copy of the config, held a secret that has moved, and was removed.`,
+        );
       } else if (clean !== text) writePrivateFile(path, Buffer.from(clean));
     } catch {
-      holding.push(path);
+      warnings.push(`${path} still holds a secret that has moved: remove it.`);
     }
   }
-  return { holding, removed };
+  return warnings;
 }
 
 function copiesOf(key: string, folder: string): readonly string[] {
@@ -345,14 +304,7 @@ function without(text: string, value: string, secret: string): string {
   return text.replaceAll(escaped, `sub://${secret}`).replaceAll(value, `sub://${secret}`);
 }
 
-const SHORT: { readonly [letter: string]: string } = {
-  b: '\b',
-  t: '\t',
-  n: '\n',
-  f: '\f',
-  r: '\r',
-  e: '\u001b',
-};
+const SHORT = new Map(Object.entries({ b: '\b', t: '\t', n: '\n', f: '\f', r: '\r', e: '\u001b' }));
 const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|[ \t]*\r?\n\s*|([^]))/g;
 
 /** What its strings say, whichever program has written them. */
@@ -360,7 +312,7 @@ function unescaped(text: string): string {
   return text.replaceAll(ESCAPE, (_all, ...groups: readonly (string | undefined)[]) => {
     const [four, eight, two, sign] = groups;
     const hex = four ?? eight ?? two;
-    if (hex === undefined) return sign === undefined ? '' : (SHORT[sign] ?? sign);
+    if (hex === undefined) return sign === undefined ? '' : (SHORT.get(sign) ?? sign);
     const code = Number.parseInt(hex, 16);
     return code <= 0x10ffff ? String.fromCodePoint(code) : '';
   });

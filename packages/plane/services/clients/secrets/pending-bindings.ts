@@ -6,9 +6,8 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, isObject } from '@subluminal/contracts';
 import { isProcessAlive, type ProcessIdentity, writePrivateFile } from '../../../os/index.ts';
-import type { Servers } from '../../../stores/config/index.ts';
 import { fitsCommand } from '../../../stores/vault/index.ts';
-import { CLIENTS, type MovedSecret } from '../index.ts';
+import { CLIENTS } from '../index.ts';
 import { clientPlace, type SecretPlace, withCode } from '../inspect/adoption-place.ts';
 import { findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
 import {
@@ -19,8 +18,15 @@ import {
   thisProcess,
 } from '../store/change-store.ts';
 
+import { isOwner } from '../store/record-text.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
-import { type BindingFile, type BindingName, boundServers, removeBindings } from './bindings.ts';
+import {
+  type BindingFile,
+  type BindingName,
+  bindingName,
+  boundServers,
+  removeBindings,
+} from './bindings.ts';
 
 import { serverOf, wordsOf } from './plain-secrets.ts';
 
@@ -46,9 +52,8 @@ export function beginMove(
   const unsafe = ensureFolder(paths.backups);
   if (unsafe !== undefined) return withCode('SUB_HOME_UNSAFE', unsafe);
   const path = join(paths.backups, `moving-${randomUUID()}.json`);
-  const names = bindings.map(({ server, variable, secret }) => ({ server, variable, secret }));
   try {
-    writePrivateFile(path, Buffer.from(JSON.stringify({ owner, bindings: names })));
+    writePrivateFile(path, Buffer.from(JSON.stringify({ owner, bindings })));
   } catch (cause) {
     return withCode('SUB_FILE_WRITE', systemFailure(path, 'written', cause));
   }
@@ -64,34 +69,29 @@ function pendingIn({ paths }: ChangeStore): readonly PendingMove[] {
   }
   return names.slice(0, FILES_MAX).flatMap((name) => {
     const path = join(paths.backups, name);
-    const read = readPending(path);
-    return read === undefined ? [] : [{ path, ...read }];
+    const data = readJson(path);
+    // A file that cannot be read names nothing that could be taken out.
+    if (!isObject(data) || !isOwner(data['owner'])) return [];
+    return [{ path, owner: data['owner'], bindings: bindingNames(data['bindings']) }];
   });
 }
 
-/** One that cannot be read names nothing that could be taken out. */
-function readPending(path: string): Omit<PendingMove, 'path'> | undefined {
+function readJson(path: string): unknown {
   try {
-    const data: unknown = JSON.parse(readOwn(path, BYTES_MAX)?.toString('utf8') ?? 'null');
-    if (!isObject(data) || !isOwner(data['owner']) || !Array.isArray(data['bindings'])) {
-      return undefined;
-    }
-    return { owner: data['owner'], bindings: data['bindings'].filter(isName) };
+    return JSON.parse(readOwn(path, BYTES_MAX)?.toString('utf8') ?? 'null');
   } catch {
     return undefined;
   }
 }
 
-function isOwner(value: unknown): value is ProcessIdentity {
-  if (!isObject(value) || !Number.isSafeInteger(value['pid'])) return false;
-  const { start, space } = value;
-  return typeof start === 'string' && (space === undefined || typeof space === 'string');
+function bindingNames(value: unknown): readonly BindingName[] {
+  return Array.isArray(value) ? value.filter(isBindingName) : [];
 }
 
-function isName(value: unknown): value is BindingName {
-  if (!isObject(value)) return false;
-  return [value['server'], value['variable'], value['secret']].every(
-    (one) => typeof one === 'string',
+function isBindingName(value: unknown): value is BindingName {
+  return (
+    isObject(value) &&
+    ['server', 'variable', 'secret'].every((name) => typeof value[name] === 'string')
   );
 }
 
@@ -102,20 +102,20 @@ export async function repairBindings(file: BindingFile): Promise<readonly string
   const dead = all.filter(({ owner }) => !isProcessAlive(owner, store.system));
   if (dead.length === 0) return [];
   const needed = new Set([
-    ...movedIn(store).map(boundKey),
-    ...all.filter((one) => !dead.includes(one)).flatMap(({ bindings }) => bindings.map(nameKey)),
+    ...movedIn(store).map(nameKey),
+    ...all.flatMap((one) => (dead.includes(one) ? [] : one.bindings.map(nameKey))),
   ]);
   const lines: string[] = [];
   for (const { path, bindings } of dead) {
     const gone = bindings.filter((one) => !needed.has(nameKey(one)));
-    const failed = gone.length === 0 ? undefined : await removeBindings(gone, file);
+    const failed = await removeBindings(gone, file);
     if (failed === undefined) rmSync(path, { force: true });
-    lines.push(...toldOf(gone, failed));
+    lines.push(...repairLines(gone, failed));
   }
   return lines;
 }
 
-function toldOf(gone: readonly BindingName[], failed: Failure | undefined) {
+function repairLines(gone: readonly BindingName[], failed: Failure | undefined) {
   if (failed !== undefined) return [`${failed.message} ${failed.fix} [${failed.code}]`];
   if (gone.length === 0) return [];
   const names = [...new Set(gone.map(({ server }) => server))].join(', ');
@@ -131,14 +131,11 @@ export function unrepairedBindings(store: ChangeStore): readonly string[] {
   return ['a `sub import` that moved secrets was killed; `sub restore` puts config.toml right.'];
 }
 
-function movedIn({ paths }: ChangeStore): readonly MovedSecret[] {
+/** What the records of all configs need, but for one of them. */
+function movedIn({ paths }: ChangeStore, exceptKey?: string): readonly BindingName[] {
   return listRecords(paths).flatMap((one) =>
-    one.kind === 'record' ? (one.record.moved ?? []) : [],
+    one.kind === 'record' && one.key !== exceptKey ? (one.record.moved ?? []).map(bindingName) : [],
   );
-}
-
-function boundKey({ server, path, secret }: MovedSecret): string {
-  return nameKey({ server, variable: String(path.at(-1)), secret });
 }
 
 function nameKey({ server, variable, secret }: BindingName): string {
@@ -148,37 +145,21 @@ function nameKey({ server, variable, secret }: BindingName): string {
 // Bindings that a restore had to leave, because another config still needed them: they are written
 // down, so that they go with that one.
 
-const KEPT_BYTES_MAX = 4_194_304;
-
-function keptBindings({ paths }: ChangeStore): readonly BindingName[] {
-  try {
-    const text = readOwn(pathOf(paths), KEPT_BYTES_MAX)?.toString('utf8') ?? '[]';
-    const data: unknown = JSON.parse(text);
-    return Array.isArray(data) ? data.filter(isName) : [];
-  } catch {
-    // Nothing that could be taken out is named there.
-    return [];
-  }
+function keptPath({ backups }: ChangeStore['paths']): string {
+  return join(backups, 'kept-bindings.json');
 }
 
 /** In place of what was written down before. */
 function keepBindings(bindings: readonly BindingName[], { paths }: ChangeStore): void {
-  const path = pathOf(paths);
+  const path = keptPath(paths);
   try {
-    if (bindings.length === 0) {
-      rmSync(path, { force: true });
-      return;
+    if (bindings.length === 0) rmSync(path, { force: true });
+    else if (ensureFolder(paths.backups) === undefined) {
+      writePrivateFile(path, Buffer.from(JSON.stringify(bindings)));
     }
-    const names = bindings.map(({ server, variable, secret }) => ({ server, variable, secret }));
-    if (ensureFolder(paths.backups) === undefined)
-      writePrivateFile(path, Buffer.from(JSON.stringify(names)));
   } catch {
-    // Then they stay until a person takes them out, as they were told.
+    // Then they stay until a person takes them out, as the warning says.
   }
-}
-
-function pathOf({ backups }: ChangeStore['paths']): string {
-  return join(backups, 'kept-bindings.json');
 }
 
 // Bindings that nobody needs any more: the secrets they were for are back in their config.
@@ -191,73 +172,50 @@ export async function unbindMoved(
   found: FoundRecord | undefined,
   { store, options }: { readonly store: ChangeStore; readonly options: SecretPlace },
 ): Promise<string | undefined> {
-  const needed = new Set(
-    listRecords(store.paths).flatMap((one) =>
-      one.kind === 'record' && one.key !== found?.key ? (one.record.moved ?? []).map(boundKey) : [],
-    ),
-  );
-  const moved = (found?.record.moved ?? []).map(nameOf);
-  const old = keptBindings(store);
-  const all = new Map([...old, ...moved].map((one) => [nameKey(one), one]));
-  const unneeded = [...all].flatMap(([key, one]) => (needed.has(key) ? [] : [one]));
+  const needed = new Set(movedIn(store, found?.key).map(nameKey));
+  const moved = (found?.record.moved ?? []).map(bindingName);
+  const kept = bindingNames(readJson(keptPath(store.paths)));
+  const all = new Map([...kept, ...moved].map((one) => [nameKey(one), one]));
   if (all.size === 0) return undefined;
-  const running = unneeded.length === 0 ? [] : runningIn(options, store);
-  const bound = unneeded.length === 0 ? new Map<string, never>() : await boundServers(options);
-  const usedBy = (one: BindingName) => running.find((entry) => isFor(one, entry, bound));
-  const bindings = unneeded.filter((one) => usedBy(one) === undefined);
-  const failed =
-    bindings.length === 0
-      ? undefined
-      : await removeBindings(bindings, { paths: options.paths, store });
-  keepBindings(
-    failed === undefined ? unneeded.filter((one) => !bindings.includes(one)) : unneeded,
-    store,
-  );
+  const unneeded = [...all].flatMap(([key, one]) => (needed.has(key) ? [] : [one]));
+  const used = unneeded.length === 0 ? new Map() : await usersOf(unneeded, options, store);
+  const gone = unneeded.filter((one) => !used.has(one));
+  const failed = await removeBindings(gone, { paths: options.paths, store });
+  keepBindings(failed === undefined ? [...used.keys()] : unneeded, store);
   if (failed !== undefined) {
     return `the bindings stay in config.toml: ${failed.message} ${failed.fix}`;
   }
   const mine = new Set(moved.map(nameKey));
-  const kept = unneeded.filter((one) => mine.has(nameKey(one))).flatMap((one) => usedBy(one) ?? []);
-  if (kept.length === 0) return undefined;
-  const words = kept.map(({ server, path }) => `${server} (${path})`);
-  return `the bindings of ${[...new Set(words)].join(', ')} stay in config.toml: a server still starts behind a shim of that name.`;
+  const users = [...used].flatMap(([one, user]) => (mine.has(nameKey(one)) ? [user] : []));
+  if (users.length === 0) return undefined;
+  return `the bindings of ${[...new Set(users)].join(', ')} stay in config.toml: a server still starts behind a shim of that name.`;
 }
 
-function nameOf({ server, path, secret }: MovedSecret): BindingName {
-  return { server, variable: String(path.at(-1)), secret };
-}
-
-interface ShimmedServer {
-  readonly server: string;
-  readonly path: string;
-  readonly words: readonly string[];
-}
-
-/** What starts behind a shim, by whichever config. */
-function runningIn(place: SecretPlace, store: ChangeStore): readonly ShimmedServer[] {
+/** The bindings by which a server behind a shim still gets its secret, and that server in words. */
+async function usersOf(
+  bindings: readonly BindingName[],
+  place: SecretPlace,
+  store: ChangeStore,
+): Promise<ReadonlyMap<BindingName, string>> {
+  const bound = await boundServers(place);
   const { found } = findConfigs({ place: clientPlace(place), clients: CLIENTS });
   const recorded = recordedConfigs(store, new Set()).filter((one) => one.kind === 'found');
-  return [...found, ...recorded].flatMap(({ file, config }) =>
+  const running = [...found, ...recorded].flatMap(({ file, config }) =>
     config.entries
       .filter(({ governed }) => governed !== undefined)
       .map((entry) => ({ server: serverOf(entry), path: file.path, words: wordsOf(entry) })),
   );
-}
-
-/** Whether it gets the secret by the binding that is to go. */
-function isFor(
-  { server, variable, secret }: BindingName,
-  entry: ShimmedServer,
-  bound: Servers,
-): boolean {
-  const bindings = bound.get(server)?.secretBindings ?? [];
-  return (
-    entry.server === server &&
-    bindings.some(
-      ({ injectAs, secretRef, command }) =>
-        injectAs === variable &&
-        secretRef === secret &&
-        (command === undefined || fitsCommand(command, entry.words)),
-    )
-  );
+  const used = bindings.flatMap((one) => {
+    const { server, variable, secret } = one;
+    const ways = (bound.get(server)?.secretBindings ?? []).filter(
+      ({ injectAs, secretRef }) => injectAs === variable && secretRef === secret,
+    );
+    const user = running.find(
+      (entry) =>
+        entry.server === server &&
+        ways.some(({ command }) => command === undefined || fitsCommand(command, entry.words)),
+    );
+    return user === undefined ? [] : [[one, `${server} (${user.path})`] as const];
+  });
+  return new Map(used);
 }

@@ -2,7 +2,12 @@
 
 import { resolve } from 'node:path';
 import { createRedactor, type Redactor } from '@subluminal/core/scan';
-import { findProgram, realFile, writerProblem } from '../../../os/index.ts';
+import {
+  findProgram,
+  type ProcessEnvironment,
+  realFile,
+  writerProblem,
+} from '../../../os/index.ts';
 import type { SecretBinding, Servers } from '../../../stores/config/index.ts';
 import {
   filesNamed,
@@ -11,12 +16,12 @@ import {
   isSecretName,
   type Vault,
 } from '../../../stores/vault/index.ts';
-import { expanded, type MovedSecret, projectOfFile, type ValuePath } from '../index.ts';
+import { expanded, type MovedSecret, projectOfFile } from '../index.ts';
 import type { FoundConfig } from '../inspect/find-configs.ts';
 import { hasDrawn, maskedWords } from '../inspect/mask-words.ts';
 import type { ConfigDocument } from '../text/document.ts';
 
-import type { Binding } from './bindings.ts';
+import type { Binding, BindingName } from './bindings.ts';
 import { cutAll } from './cut-values.ts';
 import { configDocument, type PlainSecret, type ServersByName, sharedBy } from './plain-secrets.ts';
 
@@ -40,21 +45,37 @@ interface MovePlannerOptions {
   readonly others: ServersByName;
   readonly vault: Vault | undefined;
   /** Of this terminal: where programs are found. */
-  readonly env: { readonly [name: string]: string | undefined };
+  readonly env: ProcessEnvironment;
 }
+
+/** A secret that may move. */
+interface SecretRequest extends PlainSecret {
+  readonly client: string;
+  readonly value: string;
+  /** How a binding names the command. */
+  readonly bound: readonly string[];
+  /** What the command starts, or why nothing can be bound. */
+  readonly starts: BoundProgram | string;
+}
+
+/** The name of a secret in the store, or why it stays in plain text. */
+type NameOrReason = { readonly name: string } | { readonly stays: string };
+
+/** A binding of config.toml, or one that is planned. */
+type KnownBinding = BindingName & Partial<Binding> & Partial<Pick<SecretBinding, 'source'>>;
 
 /** Gathers what is new: names that are taken by one file are taken for the next. */
 export class MovePlanner {
   readonly bindings: Binding[] = [];
   readonly secrets = new Map<string, () => string>();
   readonly warnings: string[] = [];
-  readonly #parts: MovePlannerOptions;
+  readonly #options: MovePlannerOptions;
   readonly #names = new Map<string, string>();
   readonly #bindWords: BindWords = wordBinder();
 
-  constructor(parts: MovePlannerOptions) {
-    this.#parts = parts;
-    const { vault } = parts;
+  constructor(options: MovePlannerOptions) {
+    this.#options = options;
+    const { vault } = options;
     for (const { name } of vault?.secrets ?? []) {
       const value = vault?.value(name);
       if (typeof value === 'string' && !this.#names.has(value)) this.#names.set(value, name);
@@ -64,50 +85,37 @@ export class MovePlanner {
   movesOf({ found, secrets, baseText }: MovableFile): readonly SecretMove[] {
     const { file, client } = found;
     const document = configDocument({ ...found.config, text: baseText });
+    if (document === undefined) return [];
     const targets = secrets.flatMap((secret) => {
-      const value = document?.valueAt(secret.path);
+      const value = document.valueAt(secret.path);
       return typeof value === 'string' ? [{ path: secret.path, value, secret }] : [];
     });
     const { left } = cutAll(baseText, { format: file.format, targets });
     return targets.flatMap((target): readonly SecretMove[] => {
-      const { server, variable, path, command } = target.secret;
+      const { value, path, secret } = target;
+      const { server, variable } = secret;
+      const bound = this.#bindWords(secret.command);
+      const starts = boundProgram({ found, document, secret, bound, env: this.#options.env });
+      const named = left.includes(target)
+        ? { stays: 'is written in a way that could not come back as it is' }
+        : this.#nameFor({ ...secret, client: client.id, value, bound, starts });
+      if ('name' in named) return [{ server, path, secret: named.name, value: () => value }];
       const words = `${variable} of ${server} in ${file.path}`;
-      if (left.includes(target)) {
-        return this.#stays(`${words} is written in a way that could not come back as it is`);
-      }
-      const { value } = target;
-      const bound = this.#bindWords(command);
-      const starts = this.#startOf(found, document, { ...target.secret, bound });
-      const asked = { client: client.id, server, variable, value, words, started: command };
-      const name = this.#nameFor({ ...asked, command: bound, starts });
-      return name === undefined ? [] : [{ server, path, secret: name, value: () => value }];
+      this.warnings.push(`${words} ${named.stays}: it stays in plain text.`);
+      return [];
     });
   }
 
-  #startOf(
-    found: FoundConfig,
-    document: ConfigDocument | undefined,
-    { path, project, command, bound }: PlainSecret & { readonly bound: readonly string[] },
-  ): BoundProgram | string {
-    if (document === undefined) return 'its config cannot be read';
-    const { env } = this.#parts;
-    return boundProgram({ found, document, path: path.slice(0, -2), project, command, bound, env });
-  }
-
-  #nameFor(asked: SecretRequest): string | undefined {
-    const { server, variable, value, words, command, starts } = asked;
-    const bound = this.#boundTo(asked);
-    if (bound !== undefined) return this.#reused(bound, asked);
-    if (typeof starts === 'string') {
-      this.#stays(`${words} cannot be bound to its server: ${starts}`);
-      return undefined;
-    }
-    const { clash, also, apart } = sharedBy(this.#parts.others, asked);
+  #nameFor(asked: SecretRequest): NameOrReason {
+    const { server, variable, value, bound: command, starts } = asked;
+    const known = this.#knownFor(asked);
+    if (known !== undefined) return this.#reused(known, asked);
+    if (typeof starts === 'string') return { stays: `cannot be bound to its server: ${starts}` };
+    const { clash, also, apart } = sharedBy(this.#options.others, { ...asked, command });
     if (clash !== undefined) {
-      this.#stays(
-        `${words} is not what ${clash} has for a server of that name, and both would get the same`,
-      );
-      return undefined;
+      return {
+        stays: `is not what ${clash} has for a server of that name, and both would get the same`,
+      };
     }
     if (also.length > 0) {
       this.warnings.push(
@@ -121,65 +129,48 @@ export class MovePlanner {
     }
     const name = this.#names.get(value) ?? this.#newName(asked);
     this.bindings.push({ server, variable, secret: name, command, ...starts });
-    return name;
+    return { name };
   }
 
-  /** What it gets by its name and command. */
-  #boundTo({
-    server,
-    variable,
-    started,
-    starts,
-  }: SecretRequest): SecretBinding | Binding | undefined {
-    const isSame = (other: string) => other.toUpperCase() === variable.toUpperCase();
-    const isFor = ({
-      command,
-      program,
-      files,
-    }: Pick<SecretBinding, 'command' | 'program' | 'files'>) =>
-      command === undefined ||
-      (fitsCommand(command, started) &&
-        (program === undefined || isSameStart({ program, files: files ?? [] }, starts)));
-    const bindings = this.#parts.servers.get(server)?.secretBindings ?? [];
-    return (
-      bindings.find((one) => isSame(one.injectAs) && isFor(one)) ??
-      this.bindings.find((one) => one.server === server && isSame(one.variable) && isFor(one))
+  /** What the server gets by its name and command. */
+  #knownFor({ server, variable, command: words, starts }: SecretRequest): KnownBinding | undefined {
+    const configured = this.#options.servers.get(server)?.secretBindings ?? [];
+    const known: readonly KnownBinding[] = [
+      ...configured.map((one) => ({
+        ...one,
+        server,
+        variable: one.injectAs,
+        secret: one.secretRef,
+      })),
+      ...this.bindings.filter((one) => one.server === server),
+    ];
+    return known.find(
+      ({ variable: other, command, program, files = [] }) =>
+        other.toUpperCase() === variable.toUpperCase() &&
+        (command === undefined ||
+          (fitsCommand(command, words) &&
+            (program === undefined || isSameStart({ program, files }, starts)))),
     );
   }
 
   /** What the server gets already stands in the store: only the copy in the config goes. */
-  #reused(
-    bound: SecretBinding | Binding,
-    { value, words, variable }: SecretRequest,
-  ): string | undefined {
-    const [name, isOurs] =
-      'secretRef' in bound
-        ? [bound.secretRef, bound.source === 'vault' && bound.injectAs === variable]
-        : [bound.secret, bound.variable === variable];
-    const held = this.secrets.get(name)?.() ?? this.#parts.vault?.value(name);
-    if (isOurs && held === value) return name;
-    this.#stays(
-      `${words} is not used: its server is bound to \`${name}\`, which has another value (\`sub secrets rotate\` changes that)`,
-    );
-    return undefined;
+  #reused(known: KnownBinding, { value, variable }: SecretRequest): NameOrReason {
+    const { secret: name, source = 'vault' } = known;
+    const held = this.secrets.get(name)?.() ?? this.#options.vault?.value(name);
+    if (source === 'vault' && known.variable === variable && held === value) return { name };
+    return {
+      stays: `is not used: its server is bound to \`${name}\`, which has another value (\`sub secrets rotate\` changes that)`,
+    };
   }
 
   #newName(asked: SecretRequest): string {
-    const { vault } = this.#parts;
-    const taken = new Set([
-      ...(vault?.secrets ?? []).map(({ name }) => name),
-      ...this.secrets.keys(),
-    ]);
+    const stored = this.#options.vault?.secrets ?? [];
+    const taken = new Set([...stored.map(({ name }) => name), ...this.secrets.keys()]);
     const name = secretNames(asked).find((one) => !taken.has(one));
     if (name === undefined) throw new Error('every name for a secret is taken');
     this.secrets.set(name, () => asked.value);
     this.#names.set(asked.value, name);
     return name;
-  }
-
-  #stays(words: string): readonly never[] {
-    this.warnings.push(`${words}: it stays in plain text.`);
-    return [];
   }
 }
 
@@ -192,33 +183,13 @@ function isSameStart({ program, files }: BoundProgram, starts: BoundProgram | st
   );
 }
 
-interface SecretRequest {
-  readonly client: string;
-  readonly server: string;
-  readonly variable: string;
-  readonly value: string;
-  /** What starts the server, and how its binding names that. */
-  readonly started: readonly string[];
-  readonly command: readonly string[];
-  /** What the command starts, or why nothing can be bound. */
-  readonly starts: BoundProgram | string;
-  /** Where it stands, for people. */
-  readonly words: string;
-}
-
 // What a moved secret is called in the store: by its client, its server and its variable.
 
 const PART_LENGTH_MAX = 40;
 const TRIES_MAX = 99;
 
-interface SecretOrigin {
-  readonly client: string;
-  readonly server: string;
-  readonly variable: string;
-}
-
 /** The names to try, in order: the first that is free, or that holds the same value, is taken. */
-function secretNames({ client, server, variable }: SecretOrigin): readonly string[] {
+function secretNames({ client, server, variable }: SecretRequest): readonly string[] {
   const plain = [client, server, variable].map(partOf).join('.');
   const base = isSecretName(plain) ? plain : `moved.${partOf(variable)}`;
   return [base, ...Array.from({ length: TRIES_MAX - 1 }, (_, at) => `${base}-${at + 2}`)];
@@ -261,32 +232,28 @@ function wordBinder(): BindWords {
 // What a server's command starts, as its binding names it: the program, and the files that its words
 // name. Looked up as the client would, from what its entry and this terminal say.
 
-interface BoundProgram {
-  readonly program: string;
-  readonly files: readonly string[];
-}
+type BoundProgram = Pick<Binding, 'program' | 'files'>;
 
 interface ServerStartContext {
   readonly found: FoundConfig;
   readonly document: ConfigDocument;
-  /** Where the entry, or the part of it that holds its environment, stands. */
-  readonly path: ValuePath;
-  /** The folder of the project that the entry is for, if it is for one alone. */
-  readonly project: string | undefined;
-  readonly command: readonly string[];
+  readonly secret: PlainSecret;
   /** How the binding names the command. */
   readonly bound: readonly string[];
-  readonly env: { readonly [name: string]: string | undefined };
+  readonly env: ProcessEnvironment;
 }
 
 /** A text says why nothing can be bound, in words that end no sentence. */
 function boundProgram(starting: ServerStartContext): BoundProgram | string {
-  const { document, path, command, bound, env } = starting;
+  const { found, document, secret, bound, env } = starting;
   const folder = folderOf(starting);
-  const expand = expander(starting, folder);
-  const words = command.map(expand);
+  const expand = (text: string): string => {
+    const placed = folder === undefined ? text : text.replaceAll('${workspaceFolder}', folder);
+    return expanded({ command: placed, args: [] }, found.client, env).command ?? placed;
+  };
+  const words = secret.command.map(expand);
   const [word = ''] = words;
-  const ownPath = document.valueAt([...path, 'env', 'PATH']);
+  const ownPath = document.valueAt([...secret.path.slice(0, -1), 'PATH']);
   const searched = typeof ownPath === 'string' ? expand(ownPath) : env['PATH'];
   if (word.includes('${') || searched?.includes('${')) {
     return 'its program depends on a variable that is not known here';
@@ -314,21 +281,10 @@ function isRelativePath(word: string): boolean {
   return /^\.{1,2}(?:\/|$)/.test(word) || /^[^/-].*\.(?:[cm]?[jt]sx?|py|rb|pl|php|sh)$/.test(word);
 }
 
-function folderOf({
-  found: { file },
-  document,
-  path,
-  project,
-}: ServerStartContext): string | undefined {
-  const home = project ?? (file.scope === 'project' ? projectOfFile(file) : undefined);
-  const own = document.valueAt([...path, 'cwd']);
+/** The path of a secret ends with `env` and its variable. */
+function folderOf({ found: { file }, document, secret }: ServerStartContext): string | undefined {
+  const home = secret.project ?? (file.scope === 'project' ? projectOfFile(file) : undefined);
+  const own = document.valueAt([...secret.path.slice(0, -2), 'cwd']);
   if (typeof own !== 'string' || own.includes('${')) return home;
   return home === undefined && !own.startsWith('/') ? undefined : resolve(home ?? '/', own);
-}
-
-function expander({ found: { client }, env }: ServerStartContext, folder: string | undefined) {
-  return (text: string): string => {
-    const placed = folder === undefined ? text : text.replaceAll('${workspaceFolder}', folder);
-    return expanded({ command: placed, args: [] }, client, env).command ?? placed;
-  };
 }

@@ -15,7 +15,7 @@ import { configFailure, sha256 } from '../store/change-store.ts';
 import type { ConfigRecord } from '../store/record-text.ts';
 import { matchesDigest } from '../store/records.ts';
 import { removeShims } from '../store/undo-changes.ts';
-import { type ConfigDocument, readDocument } from '../text/document.ts';
+import { type ConfigDocument, documentIn } from '../text/document.ts';
 import { isFilled, uncutAll } from './cut-values.ts';
 import { putAll, putInto } from './put-back.ts';
 
@@ -43,16 +43,11 @@ export interface Returning {
   readonly rotated: readonly string[];
 }
 
-interface ReturnFrom {
-  readonly vault: VaultOptions;
-  /** The config as the record has it: without our edits, and without the secrets. */
-  readonly baseText: string;
-}
-
 /** Opens the store for the secrets of one record; refuses when one of them is gone. */
 export async function returning(
   { path, moved = [], created_at: changedAt }: ConfigRecord,
-  { vault: options, baseText }: ReturnFrom,
+  options: VaultOptions,
+  baseText: string,
 ): Promise<Returning | Failure> {
   const vault = await openVault(options);
   if (isFailure(vault)) return unopened(path, vault);
@@ -71,7 +66,14 @@ export async function returning(
   const rotated = (vault?.secrets ?? []).flatMap(({ name, addedAt, rotatedAt }) =>
     Date.parse(rotatedAt ?? addedAt) > Date.parse(since.get(name) ?? '') ? [name] : [],
   );
-  const fill: Returning['fill'] = (text, record) => filled(text, { record, values, baseText });
+  const fill: Returning['fill'] = (text, record) => {
+    const coming = (record.moved ?? []).map((one) => ({ one, value: values.get(one.secret) }));
+    const known = coming.filter(isKnown);
+    if (known.length < coming.length || !matchesDigest(record.base, Buffer.from(baseText))) {
+      return configFailure(path, `The record of ${path} has just changed.`, 'Try again.');
+    }
+    return filled(text, known, { record, baseText });
+  };
   return { kind: 'returning', fill, rotated };
 }
 
@@ -85,41 +87,40 @@ function gone(path: string, secret: string): Failure {
   return failure('SUB_SECRET_UNKNOWN', message, fix);
 }
 
-interface FillOptions {
-  readonly record: ConfigRecord;
-  readonly values: ReadonlyMap<string, string>;
-  readonly baseText: string;
-}
-
 /** A secret on its way back. */
 interface ReturningSecret {
   readonly one: MovedSecret;
   readonly value: string;
 }
 
+function isKnown(coming: {
+  readonly one: MovedSecret;
+  readonly value: string | undefined;
+}): coming is ReturningSecret {
+  return coming.value !== undefined;
+}
+
+interface RecordedConfig {
+  readonly record: ConfigRecord;
+  /** The config as the backup has it: without our edits, and without the secrets that moved. */
+  readonly baseText: string;
+}
+
 /** Into the very text they were cut out of, to the byte; into any other, where they belong. */
 function filled(
   text: string,
-  { record, values, baseText }: FillOptions,
+  all: readonly ReturningSecret[],
+  recorded: RecordedConfig,
 ): FilledConfig | ConfigFailure {
-  const { path, moved = [], base, format } = record;
-  const changed = configFailure(path, `The record of ${path} has just changed.`, 'Try again.');
-  if (!matchesDigest(base, Buffer.from(baseText))) return changed;
-  const all: ReturningSecret[] = [];
-  for (const one of moved) {
-    const value = values.get(one.secret);
-    if (value === undefined) return changed;
-    all.push({ one, value });
-  }
-  const starts = recordedStarts({ baseText, format, moved });
-  const isBase =
-    matchesDigest(base, Buffer.from(text)) &&
-    moved.every((one) => starts.compare(text, one) !== 'other');
-  const exact = isBase ? exactly(text, all, record.format) : undefined;
-  if (exact === undefined) return belonging(text, all, { record, put: [], starts });
-  const { count } = exact;
-  const put = all.slice(all.length - count).map(({ one }) => one);
-  return belonging(exact.text, all.slice(0, all.length - count), { record, put, starts });
+  const { base, format } = recorded.record;
+  const withheld = all.map(({ one }) => one).filter((one) => startsOther(text, one, recorded));
+  const isBase = withheld.length === 0 && matchesDigest(base, Buffer.from(text));
+  const exact = (isBase && exactly(text, all, format)) || { text, count: 0 };
+  const rest = all.slice(0, all.length - exact.count);
+  const put = all.slice(rest.length).map(({ one }) => one);
+  const coming = rest.filter(({ one }) => !withheld.includes(one)).toReversed();
+  const done = new SecretPlacing(exact.text, recorded).place(coming);
+  return done.kind === 'failure' ? done : { ...done, put: [...put, ...done.put], withheld };
 }
 
 /**
@@ -129,168 +130,135 @@ function filled(
 function exactly(
   text: string,
   all: readonly ReturningSecret[],
-  format: ConfigRecord['format'],
+  format: Format,
 ): { readonly text: string; readonly count: number } | undefined {
   const first = all.findLastIndex(({ one }) => one.cut === undefined) + 1;
   const coming = all.slice(first);
-  const cuts = coming.flatMap(({ one: { cut }, value }) =>
-    cut === undefined ? [] : [{ cut, value }],
-  );
+  const cuts = coming.flatMap(({ one: { cut }, value }) => (cut ? [{ cut, value }] : []));
   const next = uncutAll(text, cuts, format);
   const targets = coming.map(({ one, value }) => ({ path: one.path, value }));
-  if (!isFilled([text, next], format, targets)) return undefined;
-  return { text: next, count: coming.length };
+  return isFilled([text, next], format, targets) ? { text: next, count: coming.length } : undefined;
 }
 
-interface ReturnContext {
-  readonly record: ConfigRecord;
-  /** Those that are in it by now. */
-  readonly put: MovedSecret[];
-  readonly starts: RecordedStarts;
-}
+/** Puts secrets where they belong, in a config that others have changed. */
+class SecretPlacing {
+  readonly #recorded: RecordedConfig;
+  readonly #put: MovedSecret[] = [];
+  readonly #lost: MovedSecret[] = [];
+  /** By the server: the entries that start its shim under another name, without their shims. */
+  readonly #renamed = new Map<string, readonly RenamedEntry[]>();
+  #text: string;
 
-function belonging(
-  text: string,
-  all: readonly ReturningSecret[],
-  { record, put, starts }: ReturnContext,
-): FilledConfig | ConfigFailure {
-  const { path, format } = record;
-  const lost: MovedSecret[] = [];
-  const renamed = new Map<string, readonly RenamedEntry[]>();
-  const withheld = all.map(({ one }) => one).filter((one) => starts.compare(text, one) === 'other');
-  const coming = all
-    .filter(({ one }) => !withheld.includes(one))
-    .toReversed()
-    .map((each) => ({ ...each, path: each.one.path }));
-  const most = putAll(text, coming, format);
-  put.push(...most.put.map(({ one }) => one));
-  let next = most.text;
-  for (const { one, value } of most.rest) {
-    const done = putInto(next, { format, path: one.path, value });
-    if (done.kind === 'refused') return noPlace(path, one);
-    if (done.kind === 'put') {
-      next = done.text;
-      put.push(one);
+  constructor(text: string, recorded: RecordedConfig) {
+    this.#text = text;
+    this.#recorded = recorded;
+  }
+
+  place(coming: readonly ReturningSecret[]): Omit<FilledConfig, 'withheld'> | ConfigFailure {
+    const { path, format } = this.#recorded.record;
+    const placed = coming.map((each) => ({ ...each, path: each.one.path }));
+    const most = putAll(this.#text, placed, format);
+    this.#text = most.text;
+    this.#put.push(...most.put.map(({ one }) => one));
+    for (const { one, value } of most.rest) {
+      const done = putInto(this.#text, { format, path: one.path, value });
+      const isPlaced =
+        done.kind === 'gone' ? this.#placeRenamed(one, value) : this.#take(done, one);
+      if (!isPlaced) return noPlace(path, one);
     }
-    if (done.kind !== 'gone') continue;
-    const free = renamed.has(one.server) ? { text: next } : setFree(next, record, { one, starts });
-    if (free === undefined) return noPlace(path, one);
-    next = free.text;
-    if ('entries' in free) renamed.set(one.server, free.entries);
-    const again = intoRenamed(next, { record, one, value, entries: renamed.get(one.server) ?? [] });
-    if (typeof again === 'object') return again;
-    (again === next ? lost : put).push(one);
-    next = again;
+    const names = [...this.#renamed].flatMap(([server, entries]) =>
+      entries.length === 0 ? [] : [[server, entries.map(({ name }) => name)] as const],
+    );
+    const [put, lost] = [this.#put, this.#lost];
+    return { kind: 'filled', text: this.#text, put, lost, renamed: new Map(names) };
   }
-  const names = [...renamed].flatMap(([server, entries]) =>
-    entries.length === 0 ? [] : [[server, entries.map(({ name }) => name)] as const],
-  );
-  return { kind: 'filled', text: next, put, lost, withheld, renamed: new Map(names) };
-}
 
-interface Renaming {
-  readonly record: ConfigRecord;
-  readonly one: MovedSecret;
-  readonly value: string;
-  readonly entries: readonly RenamedEntry[];
-}
-
-function intoRenamed(
-  text: string,
-  { record: { path, format }, one, value, entries }: Renaming,
-): string | ConfigFailure {
-  let next = text;
-  for (const { path: entry } of entries) {
-    // Older settings of Zed have the environment beside the path of the command.
-    const inside = one.path.at(-3) === 'command' ? ['command'] : [];
-    const place = [...entry, ...inside, ...one.path.slice(-2)];
-    const put = putInto(next, { format, path: place, value });
-    if (put.kind === 'refused') return noPlace(path, one);
-    if (put.kind === 'put') next = put.text;
+  #take(done: ReturnType<typeof putInto>, one: MovedSecret): boolean {
+    if (done.kind === 'put') {
+      this.#text = done.text;
+      this.#put.push(one);
+    }
+    return done.kind !== 'refused';
   }
-  return next;
-}
 
-/**
- * The entries that start the shim of that server under another name, without their shims. One that
- * starts something else behind it stays as it is.
- */
-function setFree(
-  text: string,
-  { client: id, path, format }: ConfigRecord,
-  { one, starts }: { readonly one: MovedSecret; readonly starts: RecordedStarts },
-): { readonly text: string; readonly entries: readonly RenamedEntry[] } | undefined {
-  const client = clientOf(id);
-  const read = client.read({ client: client.id, scope: 'user', path, format }, text);
-  if (read.kind === 'failure') return undefined;
-  const entries = read.entries.filter(
-    (entry) => entry.governed?.serverName === one.server && starts.isBehind(text, entry, one),
-  );
-  const ways = entries.map(({ name, project, at }) => {
-    return { name, ...(project !== undefined && { project }), at, pairs: [] };
-  });
-  const out = removeShims({ text, format, ways });
-  return out.kind === 'taken' ? { text: out.text, entries } : undefined;
+  /** False where there is no safe place for it. */
+  #placeRenamed(one: MovedSecret, value: string): boolean {
+    const { format } = this.#recorded.record;
+    const entries = this.#renamed.get(one.server) ?? this.#setFree(one);
+    if (entries === undefined) return false;
+    this.#renamed.set(one.server, entries);
+    let next = this.#text;
+    for (const { path: entry } of entries) {
+      // Older settings of Zed have the environment beside the path of the command.
+      const inside = one.path.at(-3) === 'command' ? ['command'] : [];
+      const place = [...entry, ...inside, ...one.path.slice(-2)];
+      const put = putInto(next, { format, path: place, value });
+      if (put.kind === 'refused') return false;
+      if (put.kind === 'put') next = put.text;
+    }
+    (next === this.#text ? this.#lost : this.#put).push(one);
+    this.#text = next;
+    return true;
+  }
+
+  /**
+   * Takes the shims out of the entries that start the shim of that server under another name. One
+   * that starts something else behind it stays as it is.
+   */
+  #setFree(one: MovedSecret): readonly RenamedEntry[] | undefined {
+    const { client: id, path, format } = this.#recorded.record;
+    const text = this.#text;
+    const read = clientOf(id).read({ client: id, scope: 'user', path, format }, text);
+    if (read.kind === 'failure') return undefined;
+    const entries = read.entries.filter((entry) => this.#startsBehindShim(entry, one));
+    const out = removeShims({
+      text,
+      format,
+      ways: entries.map((entry) => ({ ...entry, pairs: [] })),
+    });
+    if (out.kind === 'refused') return undefined;
+    this.#text = out.text;
+    return entries;
+  }
+
+  #startsBehindShim({ governed, path }: ServerEntry, secret: MovedSecret): boolean {
+    if (governed?.serverName !== secret.server) return false;
+    const document = documentOf(this.#text, this.#recorded, [path]);
+    const start = startIn(document, [...path, 'env', '']);
+    if (start === undefined) return false;
+    const behind = digestOf({ ...start, words: governed.command });
+    return behind === recordedStart(secret, this.#recorded);
+  }
 }
 
 type RenamedEntry = Pick<ServerEntry, 'name' | 'path'>;
 
 function noPlace(path: string, { server, path: place, secret }: MovedSecret): ConfigFailure {
   const message = `There is no safe place in ${path} for ${String(place.at(-1))} of ${server}.`;
-  return configFailure(
-    path,
-    message,
-    `Write it there by hand: \`sub secrets get ${secret}\` prints it. Then restore.`,
-  );
+  const fix = `Write it there by hand: \`sub secrets get ${secret}\` prints it. Then restore.`;
+  return configFailure(path, message, fix);
 }
 
-// Whether an entry still starts what it started when its secrets were moved. Whoever can write to the
-// config may have put another command there, to be given them in plain text by the next restore.
+// Whether an entry still starts what it started when its secrets were moved. Another command may have
+// been put there, to be given them in plain text by the next restore.
 
-interface RecordedConfig {
-  /** The config without our edits and without the secrets that moved, as the backup has it. */
-  readonly baseText: string;
-  readonly format: Format;
-  readonly moved: readonly MovedSecret[];
+/** Whether the entry of a secret starts something else by now; an entry that is gone starts nothing. */
+function startsOther(text: string, secret: MovedSecret, recorded: RecordedConfig): boolean {
+  const now = startDigest(documentOf(text, recorded), secret.path);
+  return now !== undefined && now !== recordedStart(secret, recorded);
 }
 
-interface RecordedStarts {
-  /** What the entry of a secret starts in a text, beside what it started when that was moved. */
-  readonly compare: (text: string, secret: MovedSecret) => 'same' | 'other' | 'gone';
-  /** Whether an entry starts the same behind the shim of that server, under another name. */
-  readonly isBehind: (text: string, entry: ShimEntry, secret: MovedSecret) => boolean;
+/** Records of earlier versions have no digest: then the backup tells. */
+function recordedStart({ path, started }: MovedSecret, recorded: RecordedConfig) {
+  return started ?? startDigest(documentOf(recorded.baseText, recorded), path);
 }
 
-type ShimEntry = Pick<ServerEntry, 'governed' | 'path'>;
-
-function recordedStarts({ baseText, format, moved }: RecordedConfig): RecordedStarts {
-  const paths = moved.map(({ path }) => path);
-  const documentOf = (
-    text: string,
-    more: readonly ValuePath[] = [],
-  ): ConfigDocument | undefined => {
-    const read = readDocument(text, format, [...paths, ...more]);
-    return read.kind === 'document' ? read.document : undefined;
-  };
-  const base = documentOf(baseText);
-  // Records of earlier versions have no digest: then the backup tells.
-  const recorded = ({ path, started }: MovedSecret) => started ?? startDigest(base, path);
-  // A text may be large, and is asked about once for each secret.
-  let last: { readonly text: string; readonly document: ConfigDocument | undefined } | undefined;
-  return {
-    compare: (text, secret) => {
-      if (last?.text !== text) last = { text, document: documentOf(text) };
-      const now = startDigest(last.document, secret.path);
-      if (now === undefined) return 'gone';
-      return now === recorded(secret) ? 'same' : 'other';
-    },
-    isBehind: (text, { governed, path }, secret) => {
-      const start = startIn(documentOf(text, [path]), [...path, 'env', '']);
-      if (start === undefined || governed === undefined) return false;
-      const behind = digestOf({ ...start, words: governed.command });
-      return behind === recorded(secret);
-    },
-  };
+function documentOf(
+  text: string,
+  { record: { format, moved = [] } }: RecordedConfig,
+  more: readonly ValuePath[] = [],
+): ConfigDocument | undefined {
+  return documentIn(text, format, [...moved.map(({ path }) => path), ...more]);
 }
 
 interface EntryStart {

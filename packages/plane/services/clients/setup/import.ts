@@ -11,13 +11,7 @@ import {
   type ServerEntry,
   type ShimCall,
 } from '../index.ts';
-import {
-  clientPlace,
-  lockedFailure,
-  type SecretPlace,
-  storeAt,
-  withCode,
-} from '../inspect/adoption-place.ts';
+import { clientPlace, type SecretPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs, readBaseText } from '../inspect/find-configs.ts';
 import {
   type LooseEntries,
@@ -381,17 +375,9 @@ export function applyImport(planned: ImportFile, options: ImportOptions): Import
   switch (result.kind) {
     case 'applied':
     case 'unchanged': {
-      const { holding, removed } = scrubCopies(configKey(found.target), moves, store);
-      const warnings = [
-        ...holding.map((path) => `${path} still holds a secret that has moved: remove it.`),
-        ...removed.map(
-          (path) => `${path}, a copy of the config, held a secret that has moved, and was removed.`,
-        ),
-      ];
+      const warnings = scrubCopies(configKey(found.target), moves, store);
       return { kind: result.kind, warnings: [...result.warnings, ...warnings] };
     }
-    case 'held':
-      return lockedFailure(file.path, result.by);
     case 'failure':
       return withCode('SUB_CLIENT_WRITE', result);
   }

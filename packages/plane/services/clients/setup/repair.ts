@@ -8,14 +8,13 @@ import { CLIENTS, type Client, type EntryChange } from '../index.ts';
 import {
   type AdoptionPlace,
   clientPlace,
-  lockedFailure,
   type SecretPlace,
   storeAt,
   withCode,
 } from '../inspect/adoption-place.ts';
 import { findConfigs } from '../inspect/find-configs.ts';
 import { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.ts';
-import { livingOwner } from '../store/apply-change.ts';
+import { heldByOwner } from '../store/apply-change.ts';
 import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
 import { leftBehind, type RepairResult, repairAll } from '../store/repair-configs.ts';
@@ -158,15 +157,11 @@ interface UnwrappedOne {
 }
 
 function unwrapOne(found: FoundRecord, store: ChangeStore): UnwrappedOne | Failure {
-  const { path, wrap_id: wrapId } = found.record;
-  const holder = livingOwner(found.record, store);
-  if (holder !== undefined) return lockedFailure(path, holder.by);
-  const result = restoreRecord(found, store);
-  if (result.kind === 'held') return lockedFailure(path, result.by);
+  const result = heldByOwner(found.record, store) ?? restoreRecord(found, store);
   if (result.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', result);
   if (result.kind === 'none') return { isRestored: false, warnings: [] };
   const isRestored = result.kind === 'restored';
-  const living = isRestored ? livingAgentText(wrapId, store.paths).trimStart() : '';
+  const living = isRestored ? livingAgentText(found.record.wrap_id, store.paths).trimStart() : '';
   const warnings = [missingEntriesText(result) ?? '', living].filter((text) => text !== '');
   return { isRestored, warnings };
 }
@@ -210,8 +205,7 @@ export function forgetConfigs({ paths, client, configPath }: ForgetOptions): For
     if (result.kind === 'forgotten') {
       const secrets = [...new Set(record.moved?.map(({ secret }) => secret))];
       forgotten.push({ path: result.path, original: result.original, secrets });
-    } else if (result.kind === 'held') problems.push(lockedFailure(record.path, result.by));
-    else if (result.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', result));
+    } else if (result.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', result));
   }
   return { forgotten, problems };
 }

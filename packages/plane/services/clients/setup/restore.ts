@@ -11,25 +11,19 @@ import {
   type MovedSecret,
   type ReadConfig,
 } from '../index.ts';
-import {
-  clientPlace,
-  lockedFailure,
-  type SecretPlace,
-  storeAt,
-  withCode,
-} from '../inspect/adoption-place.ts';
+import { clientPlace, type SecretPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs } from '../inspect/find-configs.ts';
 import { livingWrap } from '../inspect/loose-entries.ts';
 import { redactedDiff } from '../inspect/redacted-diff.ts';
-import { vaultOptions } from '../secrets/move-secrets.ts';
+import { readVaultHome } from '../secrets/move-secrets.ts';
 import { unbindMoved } from '../secrets/pending-bindings.ts';
 import { type PutBack, type Returning, returning } from '../secrets/return-secrets.ts';
-import { livingOwner, undoRecordedChanges } from '../store/apply-change.ts';
+import { heldByOwner } from '../store/apply-change.ts';
 import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
 import { type OnChangeStep, readConfigFile } from '../store/config-file.ts';
 import { type FoundRecord, listRecords, readBackup } from '../store/records.ts';
 import { type RestoreResult, releaseConfig, restoreRecord } from '../store/restore-config.ts';
-import { removeShims } from '../store/undo-changes.ts';
+import { removeShims, undoChanges } from '../store/undo-changes.ts';
 import { missingEntriesText } from './repair.ts';
 
 export interface RestoreOptions extends SecretPlace {
@@ -154,8 +148,8 @@ async function fromRecord(
   { store, redact, options }: RestoreContext,
 ): Promise<RestoreFile | Failure> {
   const { path, target, format, client: id } = found.record;
-  const holder = livingOwner(found.record, store);
-  if (holder !== undefined) return lockedFailure(path, holder.by);
+  const held = heldByOwner(found.record, store);
+  if (held !== undefined) return withCode('SUB_CLIENT_RESTORE', held);
   const client = clientOf(id);
   const backup = readBackup(found, store);
   const base = backup.kind === 'failure' ? '' : backup.bytes.toString('utf8');
@@ -172,7 +166,7 @@ async function fromRecord(
   // What keeps it from being put back is told by whoever tries, with what to do by hand.
   if (config.kind !== 'read') return tried(path, apply);
   if (backup.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', backup);
-  const undone = undoRecordedChanges(config, found, backup);
+  const undone = undoChanges({ text: config.text, record: found.record, backup });
   if (undone.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', undone);
   const filled = back.fill(undone.text, found.record);
   if (filled.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', filled);
@@ -210,9 +204,8 @@ async function secretsFor(
     const none = { put: [], lost: [], withheld: [], renamed: new Map() };
     return { kind: 'returning', fill: (text) => ({ kind: 'filled', text, ...none }), rotated: [] };
   }
-  const vault = await vaultOptions(options);
-  if ('kind' in vault) return vault;
-  return returning(record, { vault, baseText });
+  const home = await readVaultHome(options);
+  return home.kind === 'failure' ? home : returning(record, home.vault, baseText);
 }
 
 function namesOf(secrets: readonly MovedSecret[]): readonly string[] {
@@ -300,7 +293,7 @@ export type RestoreOutcome =
   | Failure;
 
 export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
-  const { path, apply, unbind, renamed } = file;
+  const { apply, unbind, renamed } = file;
   const result = apply();
   switch (result.kind) {
     case 'restored':
@@ -320,8 +313,6 @@ export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
     }
     case 'none':
       return { kind: 'restored', isBack: true };
-    case 'held':
-      return lockedFailure(path, result.by);
     case 'failure':
       return withCode('SUB_CLIENT_RESTORE', result);
   }

@@ -74,8 +74,11 @@ test('backs the config up before it changes it, and restores the very bytes', ()
 test('refuses while another process holds the lock', () => {
   verifies('EC-STDIO-005');
   const one = bench();
-  const lock = lockConfig(configKey(one.file.path), one.store);
-  expect(one.apply()).toEqual({ kind: 'held', by: { pid: process.pid }, path: one.file.path });
+  const lock = lockConfig(configKey(one.file.path), one.file.path, one.store);
+  expect(one.apply()).toMatchObject({
+    code: 'SUB_CLIENT_LOCKED',
+    message: `${one.file.path} is in use by another sub (process ${process.pid}).`,
+  });
   expect(one.text).toBe(CONFIG);
   if (lock.kind === 'locked') lock.release();
   expect(one.apply().kind).toBe('applied');
@@ -88,7 +91,7 @@ test('keeps the lock of a session, also after an editor has replaced the config'
   const other = join(one.place, 'new');
   writeFileSync(other, one.text.replace('abc', 'xyz'));
   renameSync(other, one.file.path);
-  expect(one.apply()).toMatchObject({ kind: 'held' });
+  expect(one.apply()).toMatchObject({ code: 'SUB_CLIENT_LOCKED' });
   lock?.release();
   expect(one.restore()).toMatchObject({ kind: 'restored', how: 'merged' });
   expect(one.text).toBe(CONFIG.replace('abc', 'xyz'));
@@ -118,12 +121,12 @@ test('plans a second import on the config without the first', () => {
   expect(governedIn(one.text)).toEqual(['files']);
   const told: string[] = [];
   applied(one, {
-    rewrite: (text, governed) => {
-      told.push(text, ...governed.map(({ name }) => name));
+    rewrite: (text) => {
+      told.push(text);
       return governing(one.file, ['--profile', 'b'], ['bare'])(text);
     },
   });
-  expect(told).toEqual([CONFIG, 'files']);
+  expect(told).toEqual([CONFIG]);
   expect(governedIn(one.text)).toEqual(['bare']);
   one.restore();
   expect(one.text).toBe(CONFIG);

@@ -36,19 +36,18 @@ export interface ConfigLock {
   release(): void;
 }
 
-export interface HeldLock {
-  readonly kind: 'held';
-  readonly by: LockHolder;
-}
-
-export interface LockHolder {
+interface LockHolder {
   readonly pid: number;
   /** The holder runs in another container: what a person does when that container is gone. */
   readonly elsewhere?: string;
 }
 
 /** Blocks for a moment: a config must be put back even where nothing asynchronous runs any more. */
-export function lockConfig(key: string, store: ChangeStore): ConfigLock | HeldLock | ConfigFailure {
+export function lockConfig(
+  key: string,
+  path: string,
+  store: ChangeStore,
+): ConfigLock | ConfigFailure {
   const { run } = store.paths;
   if (thisProcess(store) === undefined) return unknownProcess(run);
   const unsafe = ensureFolder(run);
@@ -56,11 +55,43 @@ export function lockConfig(key: string, store: ChangeStore): ConfigLock | HeldLo
   try {
     const lock = takeLockBlocking({ folder: run, name: `config-${key}`, system: store.system });
     if (lock.kind === 'locked') return { ...lock, key };
-    const { pid, path, isElsewhere } = lock;
-    return { kind: 'held', by: { pid, ...(isElsewhere && { elsewhere: `remove ${path}` }) } };
+    const { pid, path: file, isElsewhere } = lock;
+    return lockedFailure(path, { pid, ...(isElsewhere && { elsewhere: `remove ${file}` }) });
   } catch (cause) {
     return homeFailure(run, 'locked', cause);
   }
+}
+
+interface LockRequest extends ChangeStore {
+  /** A lock that was taken before, and stays with its holder. */
+  readonly lock?: ConfigLock;
+}
+
+/** Does its work under the lock of a config. */
+export function underLock<T>(
+  { key, path }: { readonly key: string; readonly path: string },
+  request: LockRequest,
+  work: (lock: ConfigLock) => T,
+): T | ConfigFailure {
+  const lock = request.lock ?? lockConfig(key, path, request);
+  if (lock.kind === 'failure') return lock;
+  if (lock.key !== key) throw new Error('the lock is that of another config');
+  try {
+    return work(lock);
+  } finally {
+    if (request.lock === undefined) lock.release();
+  }
+}
+
+export function lockedFailure(path: string, { pid, elsewhere }: LockHolder): ConfigFailure {
+  const isHere = elsewhere === undefined;
+  const message = isHere
+    ? `${path} is in use by another sub (process ${pid}).`
+    : `${path} is in use by a sub in another container (process ${pid} there), which cannot be seen from here.`;
+  const fix = isHere
+    ? 'Try again when that one has ended.'
+    : `End it there, or run \`sub unwrap\` there. If that container is gone: ${elsewhere}.`;
+  return { ...failure('SUB_CLIENT_LOCKED', message, fix), path };
 }
 
 /** This process; undefined where nobody could tell later whether it has ended. */

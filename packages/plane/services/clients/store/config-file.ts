@@ -11,6 +11,7 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -62,8 +63,9 @@ export function readConfigFile(path: string): ConfigBytes | MissingFile | Config
 
 function readTarget(path: string, target: string): ConfigBytes | ConfigFailure {
   const read = readRegularFile(target, { bytesMax: CONFIG_BYTES_MAX, noFollow: true });
-  if (read.kind === 'missing')
+  if (read.kind === 'missing') {
     return configFailure(path, `${path} does not exist any more.`, 'Try again.');
+  }
   if (read.kind === 'unreadable') return configFailure(path, `${path} ${read.why}.`, read.fix);
   const { bytes, stats } = read;
   const text = decoded(bytes);
@@ -89,6 +91,19 @@ export function draftPath(target: string): string {
   return join(dirname(target), `.${basename(target)}.subluminal-${randomUUID()}`);
 }
 
+/** Removes the drafts that killed processes have left; only for the holder of the lock. */
+export function removeConfigDrafts(target: string): void {
+  const folder = dirname(target);
+  const prefix = `.${basename(target)}.subluminal-`;
+  try {
+    for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix))) {
+      rmSync(join(folder, name), { force: true });
+    }
+  } catch {
+    // There is no such folder yet, or it cannot be listed: the write will tell.
+  }
+}
+
 interface Replacement {
   readonly config: ConfigBytes;
   readonly bytes: Uint8Array;
@@ -103,12 +118,8 @@ type ReplaceResult =
   | ConfigFailure;
 
 /** Why a config must not be replaced: a rename would go around what its owner has decided. */
-export function replaceProblem({
-  path,
-  target,
-  uid,
-  links,
-}: ConfigBytes): ConfigFailure | undefined {
+export function replaceProblem(config: ConfigBytes): ConfigFailure | undefined {
+  const { path, target, uid, links } = config;
   try {
     accessSync(target, constants.W_OK);
   } catch (cause) {
@@ -119,11 +130,8 @@ export function replaceProblem({
   if (links === 1) return undefined;
   const copy = shellQuoted(`${target}.copy`);
   const fix = `Make it a file of its own: cp -p ${shellQuoted(target)} ${copy} && mv ${copy} ${shellQuoted(target)}`;
-  return configFailure(
-    path,
-    `${path} has ${links} names (hard links); only one would change.`,
-    fix,
-  );
+  const message = `${path} has ${links} names (hard links); only one would change.`;
+  return configFailure(path, message, fix);
 }
 
 function notOurs(path: string): ConfigFailure {
@@ -176,18 +184,15 @@ function isDraftWritten({ config, bytes, draft, onStep }: Replacement): boolean 
 function isGiven(fd: number, { uid, gid }: ConfigBytes): boolean {
   const own = fstatSync(fd);
   if (own.uid === uid && own.gid === gid) return true;
-  try {
-    fchownSync(fd, uid, gid);
-    return true;
-  } catch {
-    // The group may be one of ours still.
-  }
-  try {
-    fchownSync(fd, -1, gid);
-    return true;
-  } catch {
-    return false;
-  }
+  // Where the owner cannot be kept, the group may be one of ours still.
+  return [uid, -1].some((owner) => {
+    try {
+      fchownSync(fd, owner, gid);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 function isStill({ path, target, bytes }: ConfigBytes): boolean {

@@ -16,6 +16,12 @@ beforeAll(async () => {
 afterAll(() => children.end());
 
 const KEY = '0123456789abcdef0123456789abcdef';
+const PATH = '/x/mcp.json';
+const FILE = { client: 'cursor', scope: 'user', path: PATH, format: 'json' } as const;
+const LOCKED = {
+  code: 'SUB_CLIENT_LOCKED',
+  message: `${PATH} is in use by another sub (process ${process.pid}).`,
+};
 
 function newHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'sub-lock-'));
@@ -24,7 +30,7 @@ function newHome(): string {
 }
 
 function taken(home: string) {
-  const lock = lockConfig(KEY, storeIn(home));
+  const lock = lockConfig(KEY, PATH, storeIn(home));
   if (lock.kind !== 'locked') throw new Error(JSON.stringify(lock));
   return lock;
 }
@@ -32,7 +38,7 @@ function taken(home: string) {
 test('is held by one, and free after its release', () => {
   const home = newHome();
   const lock = taken(home);
-  expect(lockConfig(KEY, storeIn(home))).toEqual({ kind: 'held', by: { pid: process.pid } });
+  expect(lockConfig(KEY, PATH, storeIn(home))).toMatchObject(LOCKED);
   lock.release();
   lock.release();
   taken(home).release();
@@ -41,23 +47,23 @@ test('is held by one, and free after its release', () => {
 
 test('of another config is another lock', () => {
   const store = storeIn(newHome());
-  expect(lockConfig(configKey('/a'), store).kind).toBe('locked');
-  expect(lockConfig(configKey('/b'), store).kind).toBe('locked');
+  expect(lockConfig(configKey('/a'), '/a', store).kind).toBe('locked');
+  expect(lockConfig(configKey('/b'), '/b', store).kind).toBe('locked');
 });
 
 test('of a living process is respected by others, who are told its id', async () => {
   verifies('EC-STDIO-005');
   const home = newHome();
   const lock = taken(home);
-  const { said } = await children.run({ does: 'lock', home, key: KEY });
-  expect(said).toEqual({ kind: 'held', by: { pid: process.pid } });
+  const { said } = await children.run({ does: 'lock', home, key: KEY, file: FILE });
+  expect(said).toMatchObject(LOCKED);
   lock.release();
 });
 
 test('of a dead process stops nobody', async () => {
   verifies('EC-STDIO-044');
   const home = newHome();
-  const { said } = await children.run({ does: 'lock', home, key: KEY });
+  const { said } = await children.run({ does: 'lock', home, key: KEY, file: FILE });
   expect(said).toMatchObject({ kind: 'locked' });
   expect(readdirSync(join(home, 'run'))).toHaveLength(1);
   taken(home).release();
@@ -81,7 +87,7 @@ test('of a process that the system tells nothing about is respected', () => {
   const readFile = (path: string) =>
     path.endsWith('/stat') && asked++ > 1 ? undefined : system.readFile(path);
   const store = { paths, system: { ...system, readFile } };
-  expect(lockConfig(KEY, store)).toMatchObject({ kind: 'held' });
+  expect(lockConfig(KEY, PATH, store)).toMatchObject({ code: 'SUB_CLIENT_LOCKED' });
   lock.release();
 });
 
@@ -89,14 +95,14 @@ test('is refused where nobody could tell later whether it is a dead one', () => 
   const { system, paths } = storeIn(newHome());
   const silent = { ...system, readFile: () => undefined, ps: () => undefined };
   const store = { paths, system: silent };
-  expect(lockConfig(KEY, store)).toMatchObject({ kind: 'failure' });
+  expect(lockConfig(KEY, PATH, store)).toMatchObject({ kind: 'failure' });
 });
 
 test('is refused in a folder that others may write to', () => {
   const home = newHome();
   mkdirSync(join(home, 'run'));
   chmodSync(join(home, 'run'), 0o777);
-  expect(lockConfig(KEY, storeIn(home))).toMatchObject({ kind: 'failure' });
+  expect(lockConfig(KEY, PATH, storeIn(home))).toMatchObject({ kind: 'failure' });
 });
 
 test('does not mind files of other names', () => {

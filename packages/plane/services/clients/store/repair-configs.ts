@@ -8,11 +8,10 @@ import {
   type ChangeStore,
   type ConfigLock,
   isThere,
-  lockConfig,
   systemFailure,
+  underLock,
 } from './change-store.ts';
 import { readConfigFile } from './config-file.ts';
-
 import type { ConfigRecord } from './record-text.ts';
 import {
   dropRecord,
@@ -75,15 +74,10 @@ function repairOne(key: string, store: ChangeStore): readonly RepairResult[] {
     return [{ what: 'elsewhere', path, pid: owner.pid }];
   }
   if (!isSuspect(found, store)) return [];
-  const lock = lockConfig(key, store);
-  if (lock.kind === 'failure') return [wrong(lock)];
-  // Somebody is at work there, and will clean up.
-  if (lock.kind === 'held') return [];
-  try {
-    return repairLocked(key, lock, store);
-  } finally {
-    lock.release();
-  }
+  const result = underLock({ key, path }, store, (lock) => repairLocked(key, lock, store));
+  if (!('kind' in result)) return result;
+  // Another process is at work there, and will clean up.
+  return result.code === 'SUB_CLIENT_LOCKED' ? [] : [wrong(result)];
 }
 
 function wrong(problem: ConfigFailure): RepairResult {
@@ -125,8 +119,7 @@ function repairLocked(key: string, lock: ConfigLock, store: ChangeStore): readon
     case 'untouched':
       return [...swept, { what: 'dropped', ...result }];
     case 'failure':
-      return [...swept, wrong(result)];
-    case 'held':
+      return result.code === 'SUB_CLIENT_LOCKED' ? swept : [...swept, wrong(result)];
     case 'none':
       return swept;
   }

@@ -2,36 +2,27 @@
 // config since, the config as it is now without our edits.
 
 import { rmSync } from 'node:fs';
-import { readDocument } from '../text/document.ts';
-import type { ConfigFailure, ConfigFile, EntryChange, EntryValues, ValuePath } from '../types.ts';
-import {
-  busy,
-  type HeldConfig,
-  livingOwner,
-  TRIES_MAX,
-  undoRecordedChanges,
-} from './apply-change.ts';
+import type { ConfigFailure, ConfigFile } from '../types.ts';
+import { busy, heldByOwner, TRIES_MAX } from './apply-change.ts';
 import {
   byHand,
   type ChangeStore,
   type ConfigLock,
   configFailure,
   configKey,
-  lockConfig,
+  underLock,
 } from './change-store.ts';
-
 import {
   type ConfigBytes,
   draftPath,
   type OnChangeStep,
   readConfigFile,
+  removeConfigDrafts,
   replaceConfigFile,
 } from './config-file.ts';
-
 import type { ConfigRecord } from './record-text.ts';
 import {
   type ConfigBackup,
-  digestOf,
   dropRecord,
   type FoundRecord,
   keepCopy,
@@ -39,14 +30,11 @@ import {
   readBackup,
   readRecord,
   rewriteRecord,
-  writeRecord,
 } from './records.ts';
-import { type EntryPlace, removeShims, type UndoneChanges } from './undo-changes.ts';
+import { type EntryPlace, removeShims, type UndoneChanges, undoChanges } from './undo-changes.ts';
 
 export interface RestoreRequest extends ChangeStore {
-  /** As the client finds it. */
-  readonly path: string;
-  /** One that was taken before, and stays with whoever took it. */
+  /** A lock that was taken before, and stays with its holder. */
   readonly lock?: ConfigLock;
   /** Puts the secrets back that moved; without it, a config that lacks some is not touched. */
   readonly putBack?: (text: string, record: ConfigRecord) => string | ConfigFailure;
@@ -80,7 +68,6 @@ export interface Untouched extends LostEntries {
 export type RestoreResult =
   | Restored
   | Untouched
-  | HeldConfig
   | { readonly kind: 'none'; readonly path: string }
   | ConfigFailure;
 
@@ -92,31 +79,23 @@ export function restoreLocked(lock: ConfigLock, path: string, store: ChangeStore
 }
 
 /** Also for a record whose config is known by nothing else. */
-export function restoreRecord(
-  { key, record: { path } }: FoundRecord,
-  request: Omit<RestoreRequest, 'path'>,
-): RestoreResult {
-  if (request.lock !== undefined && request.lock.key !== key) {
-    throw new Error('the lock is that of another config');
-  }
-  const lock = request.lock ?? lockConfig(key, request);
-  if (lock.kind === 'held') return { ...lock, path };
-  if (lock.kind === 'failure') return lock;
-  try {
+export function restoreRecord(found: FoundRecord, request: RestoreRequest): RestoreResult {
+  const { key } = found;
+  const { path } = found.record;
+  return underLock({ key, path }, request, () => {
     request.onStep?.('locked');
     for (let tried = 0; tried < TRIES_MAX; tried++) {
       const result = attempt(key, path, request);
       if (result.kind !== 'changed') return withHint(result, key, request);
     }
     return withHint(busy(path), key, request);
-  } finally {
-    if (request.lock === undefined) lock.release();
-  }
+  });
 }
 
 /** Whatever keeps us from it, a person can still do it (F-020). */
 function withHint(result: RestoreResult, key: string, store: ChangeStore): RestoreResult {
-  if (result.kind !== 'failure' || result.fix.includes(store.paths.backups)) return result;
+  if (result.kind !== 'failure' || result.code === 'SUB_CLIENT_LOCKED') return result;
+  if (result.fix.includes(store.paths.backups)) return result;
   const found = readRecord(key, store.paths);
   const backup = found.kind === 'record' ? readBackup(found, store) : undefined;
   if (found.kind !== 'record' || backup?.kind !== 'backup') return result;
@@ -135,7 +114,7 @@ interface PlannedRestore {
 }
 
 /** Reads everything anew and works out what the config becomes; nothing is written. */
-function undoingOf(
+function planUndo(
   key: string,
   path: string,
   store: ChangeStore,
@@ -143,48 +122,49 @@ function undoingOf(
   const found = readRecord(key, store.paths);
   if (found.kind === 'none') return { kind: 'none', path };
   if (found.kind === 'failure') return found;
-  const holder = livingOwner(found.record, store);
-  if (holder !== undefined) return { ...holder, path };
-  const { target } = found.record;
-  const config = readConfigFile(target);
+  const { record } = found;
+  const held = heldByOwner(record, store);
+  if (held !== undefined) return held;
+  const config = readConfigFile(record.target);
   if (config.kind === 'missing') {
-    const client = found.record.client;
-    const fix = `If it was deleted on purpose, \`sub restore ${client} --forget\` drops its record.`;
+    const fix = `If it was deleted on purpose, \`sub restore ${record.client} --forget\` drops its record.`;
     return configFailure(path, `${path} is gone, but we had changed it.`, fix);
   }
   if (config.kind === 'failure') return config;
   // Moved, with a link left in its place, it is what we have written. Anything else that a link
   // leads to was never ours.
-  if (config.target !== target && !matchesDigest(found.record.after, config.bytes)) {
+  if (config.target !== record.target && !matchesDigest(record.after, config.bytes)) {
     const fix = 'Remove the link, and try again.';
     return configFailure(path, `${path} leads to ${config.target} now, another file.`, fix);
   }
   const backup = readBackup(found, store);
   if (backup.kind === 'failure') return backup;
-  const undone = undoRecordedChanges(config, found, backup);
+  const undone = undoChanges({ text: config.text, record, backup });
   return undone.kind === 'failure' ? undone : { kind: 'undoing', found, config, backup, undone };
 }
 
 function attempt(
   key: string,
   path: string,
-  request: Omit<RestoreRequest, 'path'>,
+  request: RestoreRequest,
 ): RestoreResult | { readonly kind: 'changed' } {
   const { paths, onStep } = request;
-  const undoing = undoingOf(key, path, request);
-  if (undoing.kind !== 'undoing') return undoing;
+  const planned = planUndo(key, path, request);
+  if (planned.kind !== 'undoing') return planned;
   onStep?.('planned');
-  const { config, undone } = undoing;
+  const { config, undone, found, backup } = planned;
   const { left, taken, missing, kind: how } = undone;
-  const text = filled(undoing, request);
+  const text = withSecrets(found.record, undone.text, request);
   if (typeof text === 'object') return text;
-  const original = originalOf(undoing, request);
+  // The backup goes with its record, but of what is missing it is all that is left.
+  const kept = { key, label: 'original', bytes: backup.bytes } as const;
+  const original = missing.length === 0 ? undefined : keepCopy(kept, request);
   if (typeof original === 'object') return original;
   if (text === config.text) {
-    rmSync(undoing.found.record.draft, { force: true });
+    rmSync(found.record.draft, { force: true });
     return dropRecord(key, paths, onStep) ?? { kind: 'untouched', path, left, missing, original };
   }
-  const draft = draftOf(undoing, request);
+  const draft = draftOf(planned, request);
   if (typeof draft !== 'string') return draft;
   const aside = { key, label: 'replaced', bytes: config.bytes } as const;
   const replaced = how === 'merged' ? keepCopy(aside, request) : undefined;
@@ -197,44 +177,33 @@ function attempt(
   return failed ?? { kind: 'restored', path, how, taken, left, replaced, missing, original };
 }
 
-function filled(
-  { found: { record }, undone }: PlannedRestore,
-  { putBack }: Pick<RestoreRequest, 'putBack'>,
+function withSecrets(
+  record: ConfigRecord,
+  text: string,
+  { putBack }: RestoreRequest,
 ): string | ConfigFailure {
-  if (record.moved === undefined) return undone.text;
-  if (putBack !== undefined) return putBack(undone.text, record);
+  if (record.moved === undefined) return text;
+  if (putBack !== undefined) return putBack(text, record);
   const message = `Secrets of ${record.path} were moved into the store, and must come back first.`;
   return configFailure(record.path, message, `Run: sub restore ${record.client}`);
 }
 
 /** The draft that the record names, unless the config was moved to another folder since. */
 function draftOf(
-  { found, config }: PlannedRestore,
+  { found, config: { target } }: PlannedRestore,
   { paths }: ChangeStore,
 ): string | ConfigFailure {
-  const { draft } = found.record;
-  rmSync(draft, { force: true });
-  const { target } = config;
-  if (target === found.record.target) return draft;
-  const next = { ...found.record, target, draft: draftPath(target) };
-  return rewriteRecord({ ...found, record: next }, paths) ?? next.draft;
+  const { record } = found;
+  rmSync(record.draft, { force: true });
+  if (target === record.target) return record.draft;
+  const draft = draftPath(target);
+  return rewriteRecord({ ...found, record: { ...record, target, draft } }, paths) ?? draft;
 }
 
-/** The backup goes with its record, but of what is missing it is all that is left. */
-function originalOf(
-  { found, backup, undone }: PlannedRestore,
-  store: ChangeStore,
-): string | undefined | ConfigFailure {
-  if (undone.missing.length === 0) return undefined;
-  return keepCopy({ key: found.key, label: 'original', bytes: backup.bytes }, store);
-}
-
-export type Forgotten =
+type Forgotten =
   | { readonly kind: 'forgotten'; readonly path: string; readonly original: string }
   /** There is a config: that can be restored. */
-  | { readonly kind: 'there'; readonly path: string }
-  | { readonly kind: 'none'; readonly path: string }
-  | HeldConfig
+  | { readonly kind: 'there' | 'none'; readonly path: string }
   | ConfigFailure;
 
 /** For a config that was deleted on purpose: its record goes, what it was is kept aside. */
@@ -242,138 +211,75 @@ export function forgetRecord(
   { key, record: { path } }: FoundRecord,
   store: ChangeStore,
 ): Forgotten {
-  const lock = lockConfig(key, store);
-  if (lock.kind === 'held') return { ...lock, path };
-  if (lock.kind === 'failure') return lock;
-  try {
+  return underLock({ key, path }, store, (): Forgotten => {
     const found = readRecord(key, store.paths);
     if (found.kind === 'none') return { kind: 'none', path };
     if (found.kind === 'failure') return found;
-    const holder = livingOwner(found.record, store);
-    if (holder !== undefined) return { ...holder, path };
+    const held = heldByOwner(found.record, store);
+    if (held !== undefined) return held;
     if (readConfigFile(found.record.target).kind !== 'missing') return { kind: 'there', path };
     const backup = readBackup(found, store);
     if (backup.kind === 'failure') return backup;
     const original = keepCopy({ key, label: 'original', bytes: backup.bytes }, store);
     if (typeof original === 'object') return original;
     return dropRecord(key, store.paths) ?? { kind: 'forgotten', path, original };
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 // Takes shims out of a config of which there is no record, as when the home was lost: an entry that
 // starts a shim tells itself what it was before.
 
-interface ReleaseRequest extends Omit<RestoreRequest, 'path'> {
+interface ReleaseRequest extends ChangeStore {
   readonly file: ConfigFile;
   /** The entries to be set free. */
   readonly entries: (text: string) => readonly EntryPlace[] | ConfigFailure;
 }
 
-/** Writes the record that is missing, then restores by it: so a kill leaves nothing half done. */
 export function releaseConfig(request: ReleaseRequest): RestoreResult {
   const { path } = request.file;
   const config = readConfigFile(path);
   if (config.kind === 'missing') return { kind: 'none', path };
   if (config.kind === 'failure') return config;
-  const lock = request.lock ?? lockConfig(configKey(config.target), request);
-  if (lock.kind === 'held') return { ...lock, path };
-  if (lock.kind === 'failure') return lock;
-  try {
-    const known = readRecord(lock.key, request.paths);
-    const found = known.kind === 'none' ? recorded(request, lock.key) : known;
-    if (found.kind === 'failure') return found;
-    if (found.kind === 'none') return { kind: 'none', path };
-    return restoreRecord(found, { ...request, lock });
-  } finally {
-    if (request.lock === undefined) lock.release();
-  }
-}
-
-function recorded({ file, entries, ...store }: ReleaseRequest, key: string) {
-  const { path } = file;
-  const config = readConfigFile(path);
-  if (config.kind === 'missing') return { kind: 'none' as const };
-  if (config.kind === 'failure') return config;
-  const places = entries(config.text);
-  if ('kind' in places) return places;
-  const ways = places.map((place) => ({ ...place, pairs: [] }));
-  const out = removeShims({ text: config.text, format: file.format, ways });
-  if (out.kind === 'refused') {
-    return configFailure(path, `The shims cannot be taken out of ${path}: ${out.why}`, out.fix);
-  }
-  if (out.text === config.text) return { kind: 'none' as const };
-  const change = { file, before: out.text, after: config.text, places: out.taken };
-  const record = recordOf(change, config.target);
-  const failed = writeRecord({ key, record, base: Buffer.from(out.text) }, store);
-  return failed ?? { kind: 'record' as const, key, record };
-}
-
-interface UnrecordedChange {
-  readonly file: ConfigFile;
-  readonly before: string;
-  readonly after: string;
-  readonly places: readonly EntryPlace[];
-}
-
-/** As if the change had been ours from the start. */
-function recordOf(found: UnrecordedChange, target: string): ConfigRecord {
-  const { client, path, format } = found.file;
-  return {
-    v: 1,
-    kind: 'import',
-    client,
-    path,
-    target,
-    format,
-    created_at: new Date().toISOString(),
-    base: digestOf(Buffer.from(found.before)),
-    after: digestOf(Buffer.from(found.after)),
-    changes: changesOf(found),
-    draft: draftPath(target),
-  };
-}
-
-function changesOf({
-  file: { format },
-  before,
-  after,
-  places,
-}: UnrecordedChange): readonly EntryChange[] {
-  const inside = places.flatMap(({ at }) => [at.command, at.args]);
-  const was = readDocument(before, format, inside);
-  const is = readDocument(after, format, inside);
-  if (was.kind === 'broken' || is.kind === 'broken') return [];
-  return places.flatMap((place) => {
-    const values = [was, is].map(({ document }) => valuesAt(document, place));
-    const [old, now] = values;
-    return old === undefined || now === undefined ? [] : [{ ...place, before: old, after: now }];
+  const key = configKey(config.target);
+  return underLock({ key, path }, request, (lock): RestoreResult => {
+    const known = readRecord(key, request.paths);
+    if (known.kind === 'failure') return known;
+    if (known.kind === 'record') return restoreRecord(known, { ...request, lock });
+    removeConfigDrafts(config.target);
+    for (let tried = 0; tried < TRIES_MAX; tried++) {
+      const result = release(request);
+      if (result.kind !== 'changed') return result;
+    }
+    return busy(path);
   });
 }
 
-type ConfigDocument = Extract<ReturnType<typeof readDocument>, { kind: 'document' }>['document'];
-
-function valuesAt(document: ConfigDocument, { at }: EntryPlace): EntryValues | undefined {
-  const command = writtenAt(document, at.command);
-  return command === undefined
-    ? undefined
-    : { command, args: writtenAt(document, at.args) ?? null };
-}
-
-function writtenAt(document: ConfigDocument, path: ValuePath) {
-  const [value, span] = [document.valueAt(path), document.spanAt(path)];
-  if (span === undefined || (typeof value !== 'string' && !isWords(value))) return undefined;
-  return { value, text: document.text.slice(span.start, span.end) };
-}
-
-function isWords(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((word) => typeof word === 'string');
+function release({
+  file: { path, format },
+  entries,
+}: ReleaseRequest): RestoreResult | { readonly kind: 'changed' } {
+  const config = readConfigFile(path);
+  if (config.kind === 'missing') return { kind: 'none', path };
+  if (config.kind === 'failure') return config;
+  const { text, target } = config;
+  const places = entries(text);
+  if ('kind' in places) return places;
+  const out = removeShims({ text, format, ways: places.map((one) => ({ ...one, pairs: [] })) });
+  if (out.kind === 'refused') {
+    return configFailure(path, `The shims cannot be taken out of ${path}: ${out.why}`, out.fix);
+  }
+  if (out.text === text) return { kind: 'none', path };
+  const bytes = Buffer.from(out.text);
+  const result = replaceConfigFile({ config, bytes, draft: draftPath(target) });
+  if (result.kind !== 'replaced') return result;
+  const { taken, left } = out;
+  const kept = { replaced: undefined, missing: [], original: undefined };
+  return { kind: 'restored', path, how: 'same', taken, left, ...kept };
 }
 
 // A session that leaves its config as it is makes an import of it (`--no-restore`).
 
-/** For the holder of the lock: without an owner, nobody takes the change back on his own. */
+/** For the holder of the lock: without an owner, no other process takes the change back. */
 export function keepChange(
   { key }: Pick<ConfigLock, 'key'>,
   store: ChangeStore,

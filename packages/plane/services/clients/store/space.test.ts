@@ -1,7 +1,7 @@
 // Sessions in other containers that share the home: their processes cannot be seen from here.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ChangeStore, type LockHolder, lockConfig } from './change-store.ts';
+import { type ChangeStore, lockConfig } from './change-store.ts';
 
 import { leftBehind, repairAll } from './repair-configs.ts';
 import { Bench, CONFIG } from './testing/bench.ts';
@@ -9,8 +9,13 @@ import { Bench, CONFIG } from './testing/bench.ts';
 const HERE = '0a1b2c3d-4026531836';
 const CONTAINER = '0a1b2c3d-4026532179';
 const KEY = '0'.repeat(32);
+const PATH = '/x/mcp.json';
 /** A number that no process has. */
 const NOBODY = 2 ** 31 - 1;
+const LOCKED = {
+  code: 'SUB_CLIENT_LOCKED',
+  message: expect.stringContaining(`(process ${NOBODY} there)`) as unknown,
+};
 
 let one: Bench;
 beforeEach(() => {
@@ -39,9 +44,9 @@ function wrapIn(space: string | undefined): string {
 }
 
 /** What a person does once the other container is gone. */
-function adviceOf(result: { readonly kind: string; readonly by?: LockHolder }): string | undefined {
-  expect(result).toMatchObject({ kind: 'held', by: { pid: NOBODY } });
-  return result.by?.elsewhere;
+function adviceOf(result: { readonly kind: string; readonly fix?: string }): string | undefined {
+  expect(result).toMatchObject(LOCKED);
+  return result.fix;
 }
 
 test('a session in another container is left alone, and told of', () => {
@@ -75,11 +80,11 @@ test.each([
 });
 
 test('the lock of another container holds', () => {
-  expect(lockConfig(KEY, storeIn(CONTAINER, NOBODY)).kind).toBe('locked');
-  expect(lockConfig(KEY, storeIn(HERE))).toMatchObject({ kind: 'held', by: { pid: NOBODY } });
+  expect(lockConfig(KEY, PATH, storeIn(CONTAINER, NOBODY)).kind).toBe('locked');
+  expect(lockConfig(KEY, PATH, storeIn(HERE))).toMatchObject(LOCKED);
 });
 
 test('the lock of a dead process of an earlier boot does not', () => {
-  expect(lockConfig(KEY, storeIn('99999999-4026532179', NOBODY)).kind).toBe('locked');
-  expect(lockConfig(KEY, storeIn(HERE)).kind).toBe('locked');
+  expect(lockConfig(KEY, PATH, storeIn('99999999-4026532179', NOBODY)).kind).toBe('locked');
+  expect(lockConfig(KEY, PATH, storeIn(HERE)).kind).toBe('locked');
 });

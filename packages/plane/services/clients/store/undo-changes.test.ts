@@ -69,7 +69,7 @@ function changedByUs(file: ConfigFile, text: string) {
     changes: rewrite.changes,
     draft: draftPath(file.path),
   };
-  const backup = { path: '/nowhere/original', text };
+  const backup = { path: '/nowhere/original', bytes: Buffer.from(text) };
   return {
     text: rewrite.text,
     undo: (theirs: string) => undoChanges({ text: theirs, record, backup }),

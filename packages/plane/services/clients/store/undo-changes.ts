@@ -1,14 +1,13 @@
 // Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
 
 import { readShimCommand } from '../shim-command.ts';
-import { type ConfigDocument, readDocument } from '../text/document.ts';
+import { type ConfigDocument, documentIn, readDocument } from '../text/document.ts';
 import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
 import { copyFor, dropValue, sameData, setValue } from '../text/plain-data.ts';
 import type { ConfigFailure, Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
 import { byHand, configFailure } from './change-store.ts';
-
 import type { ConfigRecord } from './record-text.ts';
-import { matchesDigest } from './records.ts';
+import { type ConfigBackup, matchesDigest } from './records.ts';
 
 /** One entry of a config. */
 export interface EntryPlace {
@@ -42,7 +41,6 @@ type ShimRemoval =
 
 /** What an entry is to hold. */
 interface EntryGoal {
-  readonly way: EntryHistory;
   readonly command: ValueGoal;
   /** Null where it is to have none. */
   readonly args: ValueGoal | null;
@@ -66,20 +64,23 @@ export function removeShims({ text, format, ways }: RemoveShimsOptions): ShimRem
   }
   const { document } = read;
   const verdicts = ways.map((way) => ({ way, verdict: judge(document, way) }));
-  const goals = verdicts.flatMap(({ verdict }) => (typeof verdict === 'string' ? [] : [verdict]));
+  const goals = verdicts.flatMap(({ way: { at }, verdict }) =>
+    typeof verdict === 'string' ? [] : [{ at, ...verdict }],
+  );
   const next = edited(document, goals, inside);
   if (next === undefined) {
     const why = 'the result would not be what it should.';
     return { kind: 'refused', why, fix: 'Correct the entries by hand.' };
   }
-  const places = (sought: EntryVerdict) =>
-    verdicts.flatMap(({ way, verdict }) => (verdict === sought ? [placeOf(way)] : []));
-  const taken = goals.map(({ way }) => placeOf(way));
-  return { kind: 'taken', text: next, taken, left: places('foreign'), missing: places('gone') };
-}
-
-function placeOf({ name, project, at }: EntryHistory): EntryPlace {
-  return { name, ...(project === undefined ? {} : { project }), at };
+  const chosen = (isChosen: (verdict: EntryVerdict) => boolean) =>
+    verdicts.flatMap(({ way, verdict }) => (isChosen(verdict) ? [way] : []));
+  return {
+    kind: 'taken',
+    text: next,
+    taken: chosen((verdict) => typeof verdict === 'object'),
+    left: chosen((verdict) => verdict === 'foreign'),
+    missing: chosen((verdict) => verdict === 'gone'),
+  };
 }
 
 function judge(document: ConfigDocument, way: EntryHistory): EntryVerdict {
@@ -89,8 +90,7 @@ function judge(document: ConfigDocument, way: EntryHistory): EntryVerdict {
   if (command === undefined) return 'gone';
   if (pairs.some(({ before }) => holds({ command, args }, before))) return 'same';
   const pair = pairs.find(({ after }) => holds({ command, args }, after));
-  if (pair !== undefined) return goalOf(way, pair.before, pair.after);
-  return behindShim(way, command, args) ?? 'foreign';
+  return pair === undefined ? (behindShim(way, command, args) ?? 'foreign') : goalOf(pair);
 }
 
 function holds(
@@ -100,9 +100,9 @@ function holds(
   return sameData(command, values.command.value) && sameData(args, values.args?.value ?? undefined);
 }
 
-function goalOf(way: EntryHistory, before: EntryValues, after: EntryValues): EntryGoal {
+function goalOf({ before, after }: EntryHistory['pairs'][number]): EntryGoal {
   const args = before.args === null ? null : wanted(before.args, after.args);
-  return { way, command: wanted(before.command, after.command), args };
+  return { command: wanted(before.command, after.command), args };
 }
 
 function wanted(before: ValueText, after: ValueText | null): ValueGoal {
@@ -117,7 +117,7 @@ function behindShim(way: EntryHistory, command: unknown, args: unknown): EntryGo
   if (program === undefined) return undefined;
   const hadNone = way.pairs.some(({ before }) => before.args === null);
   const isBare = rest.length === 0 && (hadNone || way.pairs.length === 0);
-  return { way, command: { value: program }, args: isBare ? null : { value: rest } };
+  return { command: { value: program }, args: isBare ? null : { value: rest } };
 }
 
 function isWords(value: unknown): value is readonly string[] {
@@ -127,25 +127,25 @@ function isWords(value: unknown): value is readonly string[] {
 /** Values first, then what is to go: two edits of one entry could otherwise touch each other. */
 function edited(
   document: ConfigDocument,
-  goals: readonly EntryGoal[],
+  goals: readonly (EntryGoal & Pick<EntryPlace, 'at'>)[],
   inside: readonly ValuePath[],
 ): string | undefined {
-  const wants = goals.flatMap(({ way, command, args }) => [
-    { path: way.at.command, wanted: command },
-    ...(args === null ? [] : [{ path: way.at.args, wanted: args }]),
+  const wants = goals.flatMap(({ at, command, args }) => [
+    { path: at.command, goal: command },
+    ...(args === null ? [] : [{ path: at.args, goal: args }]),
   ]);
-  const gone = goals.flatMap(({ way, args }) => (args === null ? [way.at.args] : []));
+  const gone = goals.flatMap(({ at, args }) => (args === null ? [at.args] : []));
   if (wants.some(({ path }) => document.spanAt(path) === undefined)) return undefined;
   const expected = copyFor(document.value, [...wants.map(({ path }) => path), ...gone]);
-  for (const { path, wanted: want } of wants) setValue(expected, path, want.value);
+  for (const { path, goal } of wants) setValue(expected, path, goal.value);
   for (const path of gone) dropValue(expected, path);
-  const edits = wants.map(({ path, wanted: want }) => editOf(document, path, want));
-  const between = reread(applyEdits(document.text, edits), document, inside);
+  const edits = wants.map(({ path, goal }) => editOf(document, path, goal));
+  const between = documentIn(applyEdits(document.text, edits), document.format, inside);
   if (between === undefined || gone.some((path) => between.spanAt(path) === undefined)) {
     return undefined;
   }
   const removals = gone.map((path) => removeValue(between, path));
-  const last = reread(applyEdits(between.text, removals), document, inside);
+  const last = documentIn(applyEdits(between.text, removals), document.format, inside);
   return last !== undefined && sameData(last.value, expected) ? last.text : undefined;
 }
 
@@ -157,21 +157,12 @@ function editOf(document: ConfigDocument, path: ValuePath, { value, written }: V
   return replaceValue(document, path, typeof value === 'string' ? value : [...value]);
 }
 
-function reread(
-  text: string,
-  { format }: ConfigDocument,
-  inside: readonly ValuePath[],
-): ConfigDocument | undefined {
-  const read = readDocument(text, format, inside);
-  return read.kind === 'document' ? read.document : undefined;
-}
-
 // Takes our edits out of a config, also out of one that others have changed since.
 
 interface UndoOptions {
   readonly text: string;
   readonly record: ConfigRecord;
-  readonly backup: { readonly path: string; readonly text: string };
+  readonly backup: Pick<ConfigBackup, 'path' | 'bytes'>;
 }
 
 export interface UndoneChanges {
@@ -188,11 +179,11 @@ export interface UndoneChanges {
 
 export function undoChanges({ text, record, backup }: UndoOptions): UndoneChanges | ConfigFailure {
   const bytes = Buffer.from(text);
-  const known = [record.base, record.after, ...(record.from === undefined ? [] : [record.from])];
-  if (known.some((digest) => matchesDigest(digest, bytes))) {
-    const isBase = text === backup.text;
-    const taken = isBase ? [] : record.changes;
-    return { kind: 'same', text: backup.text, taken, left: [], missing: [] };
+  const { base, after, from = after } = record;
+  if ([base, after, from].some((digest) => matchesDigest(digest, bytes))) {
+    const before = backup.bytes.toString('utf8');
+    const taken = text === before ? [] : record.changes;
+    return { kind: 'same', text: before, taken, left: [], missing: [] };
   }
   const taken = removeShims({ text, format: record.format, ways: waysOf(record) });
   if (taken.kind === 'taken') return { ...taken, kind: 'merged' };
@@ -208,9 +199,8 @@ function waysOf({ changes, earlier = [] }: ConfigRecord): readonly EntryHistory[
   const ways = new Map<string, EntryHistory>();
   for (const change of [...changes, ...earlier]) {
     const key = JSON.stringify(change.at);
-    const { name, project, at, before, after } = change;
-    const pairs = [...(ways.get(key)?.pairs ?? []), { before, after }];
-    ways.set(key, { name, ...(project === undefined ? {} : { project }), at, pairs });
+    const { before, after, ...place } = change;
+    ways.set(key, { ...place, pairs: [...(ways.get(key)?.pairs ?? []), { before, after }] });
   }
   return [...ways.values()];
 }

@@ -1,6 +1,7 @@
 // A config file as data and as text at once: which value stands where.
 
 import { DUPLICATE_KEY, type DuplicateKey, readJson } from './json.ts';
+import { valueAt } from './plain-data.ts';
 import { readToml, standsAlone } from './toml.ts';
 import {
   type Format,
@@ -70,6 +71,14 @@ export function readDocument(
   return { kind: 'broken', ...lineColumn(text, first.offset), message: DUPLICATE_KEY };
 }
 
+/** The same, where it does not matter why a text cannot be read. */
+export function documentIn(
+  ...[text, format, inside]: Parameters<typeof readDocument>
+): ConfigDocument | undefined {
+  const read = readDocument(text, format, inside);
+  return read.kind === 'document' ? read.document : undefined;
+}
+
 /** The last one first; what is too much is forgotten. */
 function keep(found: (typeof kept)[number]): void {
   if (found.text.length < KEPT_LENGTH_MIN) return;
@@ -126,14 +135,4 @@ function makeDocument(
       return isRight ? span : undefined;
     },
   };
-}
-
-function valueAt(top: unknown, path: ValuePath): unknown {
-  let value = top;
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    if (Array.isArray(value) !== (typeof step === 'number')) return undefined;
-    value = Object.getOwnPropertyDescriptor(value, step)?.value;
-  }
-  return value;
 }

@@ -71,3 +71,14 @@ function holderOf(top: unknown, path: ValuePath): { holder: object; last: string
 function isHolder(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
+
+/** The value at a path, own properties only. */
+export function valueAt(top: unknown, path: ValuePath): unknown {
+  let value = top;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (Array.isArray(value) !== (typeof step === 'number')) return undefined;
+    value = Object.getOwnPropertyDescriptor(value, step)?.value;
+  }
+  return value;
+}

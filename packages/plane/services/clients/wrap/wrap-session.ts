@@ -8,10 +8,10 @@ import { ensurePrivateFolder, type ProcessIdentity } from '../../../os/index.ts'
 import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
 import { readWrapFile, removeWrapFile, writeWrapFile } from '../../../stores/runs/wrap-file.ts';
 import type { RunSession, SessionTold } from '../../run/options.ts';
-import { lockedFailure, storeAt, withCode } from '../inspect/adoption-place.ts';
+import { storeAt, withCode } from '../inspect/adoption-place.ts';
 import { createRewrite } from '../setup/plan-rewrite.ts';
 import { missingEntriesText } from '../setup/repair.ts';
-import { type Applied, applyChange, type Unchanged } from '../store/apply-change.ts';
+import { type AppliedChange, applyChange } from '../store/apply-change.ts';
 import { type ChangeStore, type ConfigLock, thisProcess } from '../store/change-store.ts';
 
 import { keepChange, restoreLocked } from '../store/restore-config.ts';
@@ -28,7 +28,7 @@ interface WrapSession extends RunSession {
 export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
   const { run } = options;
   const store = storeAt(run.paths);
-  const rewritten: (Applied | Unchanged)[] = [];
+  const rewritten: AppliedChange[] = [];
   const runDirs: string[] = [];
   let begunMs: number | undefined;
   let agentMs: number | undefined;
@@ -51,7 +51,7 @@ export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
       const problem = tellShims({ plan, options, told, owner, runDirs });
       if (problem !== undefined) return problem;
       for (const file of plan.files) {
-        const one = rewriteOne(file, { plan, store, owner });
+        const one = rewriteOne(file, plan.id, store);
         if (isFailure(one)) return one;
         for (const warning of one.warnings) run.tell(warning);
         rewritten.push(one);
@@ -119,43 +119,26 @@ function forgetSession(dir: string, id: string): void {
   }
 }
 
-interface RewriteContext {
-  readonly plan: WrapPlan;
-  readonly store: ChangeStore;
-  readonly owner: ProcessIdentity;
-}
-
 function rewriteOne(
   { found, chosen, loose, call }: WrapFilePlan,
-  { plan, store, owner }: RewriteContext,
-): Applied | Unchanged | Failure {
+  wrapId: string,
+  store: ChangeStore,
+): AppliedChange | Failure {
   const { client, file, config } = found;
+  const current = { ...config, entries: [] };
   const result = applyChange({
     ...store,
     file,
     kind: 'wrap',
     // What a dead session has left is taken out, not taken over.
-    rewrite: createRewrite({
-      client,
-      file,
-      current: { ...config, entries: [] },
-      chosen,
-      loose,
-      call,
-    }),
-    owner,
-    wrapId: plan.id,
+    rewrite: createRewrite({ client, file, current, chosen, loose, call }),
+    wrapId,
   });
-  if (result.kind === 'applied' || result.kind === 'unchanged') return result;
-  const { code, message, fix } =
-    result.kind === 'held'
-      ? lockedFailure(file.path, result.by)
-      : withCode('SUB_CLIENT_WRITE', result);
-  return failure(code, message, fix);
+  return result.kind === 'failure' ? withCode('SUB_CLIENT_WRITE', result) : result;
 }
 
 /** False when the config is not what it should be; then a person is told what to do. */
-function endOne(one: Applied | Unchanged, options: WrapOptions, store: ChangeStore): boolean {
+function endOne(one: AppliedChange, options: WrapOptions, store: ChangeStore): boolean {
   const { lock } = one;
   if (one.kind === 'unchanged' || lock === undefined) return true;
   const { run, restores } = options;
@@ -182,7 +165,6 @@ function restoreOne(
   const result = restoreLocked(lock, path, store);
   if (result.kind === 'failure') return result;
   if (result.kind === 'none') run.tell(`${path} was put back by somebody else meanwhile.`);
-  if (result.kind === 'held') return lockedFailure(path, result.by);
   if (result.kind === 'restored' && result.how === 'merged') {
     run.tell(`${path} was changed by another program meanwhile: only our changes were undone.`);
   }

@@ -40,7 +40,7 @@ function run(task: Task): void {
       say(restoreConfig({ ...store, path: task.file.path, onStep }));
       break;
     case 'lock':
-      say(lockConfig(task.key, store));
+      say(lockConfig(task.key, task.file.path, store));
       break;
     case 'fight':
       fight(task);
@@ -60,9 +60,9 @@ function fight({ home, key }: Task): void {
       say('released');
       return;
     }
-    const lock = lockConfig(key, store);
+    const lock = lockConfig(key, inside, store);
     if (lock.kind !== 'locked') {
-      say(lock.kind);
+      say(lock.code === 'SUB_CLIENT_LOCKED' ? 'held' : lock.kind);
       return;
     }
     const isAlone = isFirst(inside);

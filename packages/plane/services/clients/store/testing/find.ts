@@ -34,7 +34,7 @@ function realPath(path: string): string | undefined {
 }
 
 /** Takes a change back by the path of the config alone. */
-export function restoreConfig(request: RestoreRequest): RestoreResult {
+export function restoreConfig(request: RestoreRequest & { readonly path: string }): RestoreResult {
   const found = findRecord(request.path, request);
   if (found.kind === 'none') return { kind: 'none', path: request.path };
   if (found.kind === 'failure') return found;
