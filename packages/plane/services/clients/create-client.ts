@@ -5,7 +5,7 @@ import { failure, isObject } from '@subluminal/contracts';
 import { type JsonObject, readEntry, type ServerContainer } from './entries.ts';
 import { planChange } from './plan-change.ts';
 import { baseName } from './shim-command.ts';
-import { type ConfigDocument, readDocument } from './text/document.ts';
+import { type BrokenText, type ConfigDocument, readDocument } from './text/document.ts';
 import { valueAt } from './text/plain-data.ts';
 import type {
   Client,
@@ -167,35 +167,27 @@ function withPlace(entry: ServerEntry, document: ConfigDocument): ServerEntry {
   return transport === 'stdio' && !isPlaced ? { ...entry, transport: 'unknown' } : entry;
 }
 
-/** Clients read some of these all the same: we are stricter, because we change the file. */
-const AMBIGUOUS = /twice|two ways/;
-const UNEDITABLE = /edited safely|too many values|too deeply|larger than/;
+const BROKEN_FIXES: { readonly [reason in BrokenText['reason']]?: string } = {
+  ambiguous: 'Keep one of the two; which counts is unsure.',
+  uneditable: 'Write it more simply.',
+  limit: 'Write it more simply.',
+};
 
 function brokenConfig(
   layout: ClientLayout,
   file: ConfigFile,
-  { line, column, message }: { readonly line: number; readonly column: number; message: string },
+  { line, column, message, reason }: BrokenText,
 ): ConfigFailure {
   const where = `line ${line}, column ${column}: ${message}`;
-  if (AMBIGUOUS.test(message)) {
-    return {
-      ...configFault(layout, file, where),
-      fix: 'Keep one of the two; which counts is unsure.',
-    };
-  }
-  if (UNEDITABLE.test(message)) {
-    return { ...configFault(layout, file, where), fix: 'Write it more simply.' };
-  }
+  const fix = BROKEN_FIXES[reason];
+  if (fix !== undefined) return { ...configFault(layout, file, where), fix };
   // Whatever has no ending that we know and no brace was taken for TOML.
   if (file.format === 'toml' && !/\.(?:toml|json[c5]?)$/i.test(file.path)) {
     const fault = 'neither JSON nor TOML, and nothing else can be changed here';
     return { ...configFault(layout, file, fault), fix: 'Name a config in one of these formats.' };
   }
-  return configFault(
-    layout,
-    file,
-    `no valid ${file.format === 'toml' ? 'TOML' : 'JSON'}, ${where}`,
-  );
+  const format = file.format === 'toml' ? 'TOML' : 'JSON';
+  return configFault(layout, file, `no valid ${format}, ${where}`);
 }
 
 function configFault({ title }: ClientLayout, { path }: ConfigFile, fault: string): ConfigFailure {

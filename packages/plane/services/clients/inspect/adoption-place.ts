@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { type Failure, failure, type SubCode } from '@subluminal/contracts';
 import { thisSystem } from '../../../os/index.ts';
 import { type HomePaths, userHome } from '../../../stores/config/index.ts';
+import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
 import type { ClientPlace, ConfigFailure } from '../index.ts';
 import type { ChangeStore } from '../store/change-store.ts';
 
@@ -27,6 +28,15 @@ export function clientPlace({ env, project }: AdoptionPlace): ClientPlace {
 
 export function storeAt({ backups, run }: AdoptionPlace['paths']): ChangeStore {
   return { paths: { backups, run }, system: thisSystem() };
+}
+
+/** What hides secrets of a known form in a diff. */
+export async function loadDiffRedactor(
+  patterns: readonly string[],
+): Promise<((text: string) => string) | Failure> {
+  const loaded = await loadRedactor(patterns, []);
+  if (loaded.ok) return loaded.redact;
+  return failure('SUB_CONFIG_VALUE', `${loaded.message}.`, 'Correct it.');
 }
 
 // What keeps adoption from doing its work, with the code that users see.

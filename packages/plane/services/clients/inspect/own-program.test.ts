@@ -27,7 +27,7 @@ test('names runtime and script without links', () => {
     runtime: join(folder, 'node', 'node'),
     script: join(folder, 'sub'),
   });
-  expect(found).toEqual({ kind: 'program', words: [node, script] });
+  expect(found).toEqual({ kind: 'program', words: [node, script], warnings: [] });
 });
 
 test.each([
@@ -36,14 +36,14 @@ test.each([
 ])('fails when the script is %s', (_, name) => {
   verifies('F-007');
   const found = ownProgram({ runtime: file('node'), script: join(folder, name) });
-  expect(found).toMatchObject({ kind: 'not_found' });
+  expect(found).toMatchObject({ code: 'SUB_OWN_PATH' });
 });
 
 test('fails without a script, and with a path that depends on the folder', () => {
   verifies('F-007');
   const runtime = file('node');
-  expect(ownProgram({ runtime, script: undefined }).kind).toBe('not_found');
-  expect(ownProgram({ runtime, script: 'sub.mjs' }).kind).toBe('not_found');
+  expect(ownProgram({ runtime, script: undefined }).kind).toBe('failure');
+  expect(ownProgram({ runtime, script: 'sub.mjs' }).kind).toBe('failure');
 });
 
 test('warns of a place that is emptied some day', () => {
@@ -55,6 +55,6 @@ test('warns of a place that is emptied some day', () => {
 test('fails where it would not know itself again: a second shim would stand before the first', () => {
   verifies('F-007');
   const [node, script] = [file('node'), file('sub.mjs')];
-  expect(ownProgram({ runtime: node, script: file('other.mjs') }).kind).toBe('not_found');
-  expect(ownProgram({ runtime: file('electron'), script }).kind).toBe('not_found');
+  expect(ownProgram({ runtime: node, script: file('other.mjs') }).kind).toBe('failure');
+  expect(ownProgram({ runtime: file('electron'), script }).kind).toBe('failure');
 });

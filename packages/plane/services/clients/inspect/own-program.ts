@@ -2,6 +2,7 @@
 // client starts its servers from any folder, and a link may lead elsewhere tomorrow.
 
 import { delimiter, isAbsolute, join } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
 import { isExecutable, realFile } from '../../../os/index.ts';
 import { readShimCommand, type ServerEntry } from '../index.ts';
 
@@ -12,42 +13,40 @@ export interface OwnCall {
   readonly script: string | undefined;
 }
 
-type OwnProgram =
-  | {
-      readonly kind: 'program';
-      readonly words: readonly string[];
-      /** What may take it away again, for people. */
-      readonly warning?: string;
-    }
-  | { readonly kind: 'not_found'; readonly message: string };
+interface OwnProgram {
+  readonly kind: 'program';
+  readonly words: readonly string[];
+  /** What may take it away again, for people. */
+  readonly warnings: readonly string[];
+}
 
 /** Where package managers keep what they may throw away at any time. */
 const CACHES = /[\\/](?:_npx|dlx-[^\\/]+|\.bun[\\/]install[\\/]cache)[\\/]/;
 
-export function ownProgram({ runtime, script }: OwnCall): OwnProgram {
+export function ownProgram({ runtime, script }: OwnCall): OwnProgram | Failure {
   const words: string[] = [];
   for (const path of [runtime, script]) {
     const real = path === undefined ? undefined : realFile(path);
     if (real === undefined) {
       const name = path === undefined ? 'the script of sub' : path;
-      return { kind: 'not_found', message: `${name} is no file that could be started again.` };
+      return notStartable(`${name} is no file that could be started again.`);
     }
     words.push(real);
   }
   // What we would not know again tomorrow, we would put a second shim in front of.
   const [command, ...args] = words;
   if (readShimCommand(command, [...args, 'shim', '--', 'server']) === undefined) {
-    const message = `${words.join(' ')} is no way to start sub that could be told from others.`;
-    return { kind: 'not_found', message };
+    return notStartable(
+      `${words.join(' ')} is no way to start sub that could be told from others.`,
+    );
   }
   const cached = words.find((word) => CACHES.test(word));
-  return {
-    kind: 'program',
-    words,
-    ...(cached !== undefined && {
-      warning: `sub runs from a cache, ${cached}: when that is emptied, the servers do not start any more. Install it for good first.`,
-    }),
-  };
+  const warning = `sub runs from a cache, ${cached}: when that is emptied, the servers do not start any more. Install it for good first.`;
+  return { kind: 'program', words, warnings: cached === undefined ? [] : [warning] };
+}
+
+function notStartable(message: string): Failure {
+  return failure('SUB_OWN_PATH', message, 'Start sub from where it is installed.');
 }
 
 // Whether an entry starts the very `sub` that asks. Anything may call itself `sub` and take `shim`
@@ -67,7 +66,7 @@ const PATH_PARTS_MAX = 256;
 export function startsThisSub(entry: ServerEntry, { own, env }: AskingSub): boolean {
   const { governed } = entry;
   const ours = ownProgram(own);
-  if (governed === undefined || ours.kind === 'not_found') return false;
+  if (governed === undefined || ours.kind === 'failure') return false;
   const [first = '', ...rest] = governed.program;
   const script = rest.pop();
   const [runtime, ownScript] = ours.words;

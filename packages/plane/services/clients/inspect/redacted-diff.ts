@@ -1,7 +1,9 @@
 // A change of a config for people to look at: a diff that shows no value but those that change.
-import type { Format, ReadConfig, ServerEntry } from '../index.ts';
+import type { Format, ReadConfig } from '../index.ts';
 import { unifiedDiff } from '../text/diff.ts';
-import { readDocument } from '../text/document.ts';
+import { documentIn } from '../text/document.ts';
+import { stringEnd } from '../text/toml.ts';
+import type { TextSpan } from '../text/tree.ts';
 import { MASK, maskedWords } from './mask-words.ts';
 import { entryKey, startedCommand } from './server-view.ts';
 
@@ -15,19 +17,11 @@ export function redactedDiff({ before, after, redact }: ConfigChange): string {
   const { path } = before.file;
   const touched = touchedIn(before, after);
   const names = new Set([...before.entries, ...after.entries].map(({ name }) => name));
-  const known = new Map<string, string>();
-  const mask = ({ text, file, entries }: ReadConfig): string =>
-    maskConfig(text, {
-      format: file.format,
-      names,
-      redact,
-      known,
-      shown: rangesOf(
-        { text, format: file.format },
-        entries.filter((entry) => touched.has(entryKey(entry))),
-      ),
-    });
-  return unifiedDiff({ before: mask(before), after: mask(after), name: path.replace(/^\//, '') });
+  const mask = (config: ReadConfig): string => {
+    const shown = shownIn(config, touched);
+    return maskConfig(config.text, { format: config.file.format, names, redact, shown });
+  };
+  return unifiedDiff({ before: mask(before), after: mask(after), name: path });
 }
 
 /** The entries that start something else than before. */
@@ -39,16 +33,16 @@ function touchedIn(before: ReadConfig, after: ReadConfig): ReadonlySet<string> {
   return new Set(changed.map(entryKey));
 }
 
-function rangesOf(
-  { text, format }: { readonly text: string; readonly format: Format },
-  entries: readonly ServerEntry[],
-): readonly ShownRange[] {
-  const paths = entries.flatMap(({ at }) => [at.command, at.args]);
-  const read = readDocument(text, format, paths);
-  // Then nothing is shown at all.
-  if (read.kind === 'broken') return [];
-  const { document } = read;
-  const spans = paths.map((path) => document.spanAt(path));
+/** Where the commands of these entries stand; nothing is shown of a text that cannot be read. */
+function shownIn(
+  { text, file, entries }: ReadConfig,
+  touched: ReadonlySet<string>,
+): readonly TextSpan[] {
+  const paths = entries
+    .filter((entry) => touched.has(entryKey(entry)))
+    .flatMap(({ at }) => [at.command, at.args]);
+  const document = documentIn(text, file.format, paths);
+  const spans = paths.map((path) => document?.spanAt(path));
   return spans
     .filter((span) => span !== undefined)
     .toSorted((left, right) => left.start - right.start);
@@ -57,27 +51,18 @@ function rangesOf(
 // A config as it may be shown: its form and the values that are about to change, nothing else. What
 // stands beside them is where clients keep their secrets.
 
-interface ShownRange {
-  readonly start: number;
-  readonly end: number;
-}
-
 interface MaskOptions {
   readonly format: Format;
   /** Shown, but for what looks like a secret in them; sorted, apart from each other. */
-  readonly shown: readonly ShownRange[];
+  readonly shown: readonly TextSpan[];
   /** Strings that are no secret: the names of servers. */
   readonly names: ReadonlySet<string>;
   readonly redact: (text: string) => string;
-  /** What was masked already: most of a config is the same before and after. */
-  readonly known?: Map<string, string>;
 }
 
 const JSON_KEY = /\s{0,64}:/y;
 /** A key, or a part of one. */
 const TOML_KEY = /[ \t]{0,64}[=.]/y;
-/** As far as the two look behind a word. */
-const KEY_LOOK = 65;
 /** Nobody reads more of a word, and looking for secrets in it takes its time. */
 const WORD_LENGTH_MAX = 8_192;
 
@@ -95,25 +80,14 @@ export function maskConfig(text: string, options: MaskOptions): string {
   return parts.join('');
 }
 
-function maskedPart(text: string, range: ShownRange, options: MaskOptions): string {
-  const { known } = options;
-  // What follows decides whether a last word is a key.
-  const key = text.slice(range.start, range.end + KEY_LOOK);
-  const part = known?.get(key) ?? newlyMasked(text, range, options);
-  known?.set(key, part);
-  return part;
-}
-
-function newlyMasked(
+function maskedPart(
   text: string,
-  { start, end }: ShownRange,
+  { start, end }: TextSpan,
   { format, names }: MaskOptions,
 ): string {
-  const isToml = format === 'toml';
-  const part = text.slice(start, end);
-  return replaceTokens(part, format, (token, tokenEnd) => {
+  const isKey = format === 'toml' ? TOML_KEY : JSON_KEY;
+  return replaceTokens(text.slice(start, end), format, (token, tokenEnd) => {
     if (isComment(token)) return maskedComment(token);
-    const isKey = isToml ? TOML_KEY : JSON_KEY;
     isKey.lastIndex = start + tokenEnd;
     if (isKey.test(text)) return token;
     return names.has(token.slice(1, -1)) ? token : maskedString(token);
@@ -174,77 +148,25 @@ function maskedComment(token: string): string {
 // The strings and comments of a config, one after the other. By hand: a string of some megabytes is
 // more than a regular expression takes. Comments are found so that a quote in one begins no string.
 
-interface TextToken {
-  readonly start: number;
-  readonly end: number;
-}
-
 const JSON_START = /"|\/\/|\/\*/g;
 const TOML_START = /"""|'''|"|'|#/g;
 
 /** In the order of the text. What has no end ends with its line, or with the text. */
-function* tokensIn(text: string, format: Format): Generator<TextToken> {
+function* tokensIn(text: string, format: Format): Generator<TextSpan> {
   const starts = new RegExp(format === 'toml' ? TOML_START : JSON_START);
   for (let found = starts.exec(text); found !== null; found = starts.exec(text)) {
     const { index: start, 0: mark } = found;
-    const end = endOf(text, start, mark);
+    const end = /["']/.test(mark) ? stringEnd(text, start, mark) : commentEnd(text, start, mark);
     yield { start, end };
     starts.lastIndex = end;
   }
 }
 
-function endOf(text: string, start: number, mark: string): number {
-  const from = start + mark.length;
-  switch (mark) {
-    case '#':
-    case '//':
-      return orEnd(text, text.indexOf('\n', from), 0);
-    case '/*':
-      return orEnd(text, text.indexOf('*/', from), 2);
-    case '"""':
-      return longEnd(text, from, { mark, escapes: true });
-    case "'''":
-      return longEnd(text, from, { mark, escapes: false });
-    default:
-      return lineEnd(text, from, mark);
-  }
-}
-
-function orEnd(text: string, found: number, length: number): number {
-  return found === -1 ? text.length : found + length;
-}
-
-const SPECIAL = /[\\\n]/;
-
-/** Of a string on one line. Only between double quotes is a backslash more than itself. */
-function lineEnd(text: string, from: number, quote: string): number {
-  let [at, stop] = [from, from - 1];
-  while (at < text.length) {
-    // Looked for again only behind the last one, or a text full of escapes would take for ever.
-    if (stop < at) stop = orEnd(text, text.indexOf(quote, at), 0);
-    const part = text.slice(at, stop);
-    const found = quote === '"' ? part.search(SPECIAL) : part.indexOf('\n');
-    if (found === -1) return Math.min(stop + 1, text.length);
-    at += found;
-    if (text[at] === '\n') return at;
-    at += text[at + 1] === '\n' ? 1 : 2;
-  }
-  return text.length;
-}
-
-/** Of a string over several lines: quotes of its own may stand right before those that end it. */
-function longEnd(
-  text: string,
-  from: number,
-  { mark, escapes }: { readonly mark: string; readonly escapes: boolean },
-): number {
-  for (let at = from; at < text.length; at += 1) {
-    if (escapes && text[at] === '\\') at += 1;
-    else if (text.startsWith(mark, at) && text[at + mark.length] !== mark[0]) {
-      return at + mark.length;
-    }
-  }
-  return text.length;
+function commentEnd(text: string, start: number, mark: string): number {
+  const closer = mark === '/*' ? '*/' : '\n';
+  const end = text.indexOf(closer, start + mark.length);
+  if (end === -1) return text.length;
+  return mark === '/*' ? end + closer.length : end;
 }
 
 /** The text with each token as it is to be shown. */

@@ -1,17 +1,23 @@
 // `sub import`: what would change, and the change.
 
-import { type Failure, failure } from '@subluminal/contracts';
+import { definedFields, type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Servers } from '../../../stores/config/index.ts';
-import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
 import {
   CLIENTS,
   type Client,
+  type ConfigFailure,
   type ReadConfig,
   type RewrittenConfig,
   type ServerEntry,
   type ShimCall,
 } from '../index.ts';
-import { clientPlace, type SecretPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
+import {
+  clientPlace,
+  loadDiffRedactor,
+  type SecretPlace,
+  storeAt,
+  withCode,
+} from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs, readBaseText } from '../inspect/find-configs.ts';
 import {
   type LooseEntries,
@@ -45,8 +51,8 @@ import type { SecretMove } from '../secrets/plan-moves.ts';
 import { applyChange } from '../store/apply-change.ts';
 import { configKey } from '../store/change-store.ts';
 import type { OnChangeStep } from '../store/config-file.ts';
-import { notesOn, splitIn } from './import-notes.ts';
-import { createRewrite } from './plan-rewrite.ts';
+import { notesOn, splitNotes } from './import-notes.ts';
+import { createRewrite, policyFlags } from './plan-rewrite.ts';
 
 export interface ImportOptions extends SecretPlace, LooseOptions {
   readonly paths: SecretPlace['paths'];
@@ -83,11 +89,10 @@ export interface ImportFile {
   /** Those of them that go into the store; none unless that was asked for. */
   readonly moves: readonly SecretMove[];
   readonly found: FoundConfig;
-  readonly call: ShimCall;
   /** The config without our edits. */
   readonly baseText: string;
   /** What becomes of that. */
-  readonly rewritten: RewrittenConfig;
+  readonly rewrite: (baseText: string) => RewrittenConfig | ConfigFailure;
 }
 
 export interface ImportPlan {
@@ -102,13 +107,8 @@ export interface ImportPlan {
 }
 
 export async function planImport(options: ImportOptions): Promise<ImportPlan | Failure> {
-  const program = ownProgram(options.own);
-  if (program.kind === 'not_found') {
-    const fix = 'Start sub from where it is installed.';
-    return failure('SUB_OWN_PATH', program.message, fix);
-  }
-  const redaction = await loadRedactor(options.redactPatterns, []);
-  if (!redaction.ok) return failure('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
+  const context = await importContext(options, await boundServers(options));
+  if (isFailure(context)) return context;
   const place = clientPlace(options);
   const clients =
     options.client === undefined ? CLIENTS.filter((one) => one.detect(place)) : [options.client];
@@ -119,36 +119,45 @@ export async function planImport(options: ImportOptions): Promise<ImportPlan | F
   );
   const strange = strangeServer(options.servers, found);
   if (strange !== undefined) return strange;
-  const call = { program: program.words, flags: flagsOf(options) };
-  const looks = secretLooks();
-  const bound = await boundServers(options);
-  const planning = { call, options, looks, bound, moves: [], ...redaction };
-  const planned = found.map((one) => planFile({ ...planning, found: one }));
+  const planned = found.map((one) => planFile(one, [], context));
   return {
     kind: 'plan',
     files: planned.filter(isFile),
     problems: [
       ...problems.map((one) => withCode('SUB_CLIENT_CONFIG', one)),
-      ...planned.flatMap((one) => (isFile(one) ? [] : [one])),
+      ...planned.filter(isFailure),
     ],
-    warnings: [
-      ...(program.warning === undefined ? [] : [program.warning]),
-      ...splitIn(found, options.project),
-    ],
+    warnings: [...context.warnings, ...splitNotes(found, options.project)],
     clients,
     looked,
   };
 }
 
-function isFile(one: ImportFile | Failure): one is ImportFile {
-  return !('code' in one);
+/** What the plans of all files share. */
+interface ImportContext {
+  readonly options: ImportOptions;
+  readonly call: ShimCall;
+  readonly redact: (text: string) => string;
+  readonly looks: SecretTest;
+  /** What config.toml binds. */
+  readonly bound: Servers;
+  readonly warnings: readonly string[];
 }
 
-function flagsOf({ policyPath, profile }: ImportOptions): readonly string[] {
-  return [
-    ...(policyPath === undefined ? [] : ['--policy', policyPath]),
-    ...(profile === undefined ? [] : ['--profile', profile]),
-  ];
+async function importContext(
+  options: ImportOptions,
+  bound: Servers,
+): Promise<ImportContext | Failure> {
+  const program = ownProgram(options.own);
+  if (program.kind === 'failure') return program;
+  const redact = await loadDiffRedactor(options.redactPatterns);
+  if (isFailure(redact)) return redact;
+  const call = { program: program.words, flags: policyFlags(options) };
+  return { options, call, redact, looks: secretLooks(), bound, warnings: program.warnings };
+}
+
+function isFile(one: ImportFile | Failure): one is ImportFile {
+  return !isFailure(one);
 }
 
 /** A name that fits nothing is a mistake, and so is one that cannot be governed. */
@@ -176,31 +185,31 @@ function strangeServer(
 
 const NAMES_MAX = 20;
 
-interface PlanFileOptions {
-  readonly found: FoundConfig;
-  readonly call: ShimCall;
-  readonly options: ImportOptions;
-  readonly redact: (text: string) => string;
-  readonly looks: SecretTest;
-  readonly bound: Servers;
-  readonly moves: readonly SecretMove[];
-}
-
-function planFile(planning: PlanFileOptions): ImportFile | Failure {
-  const { found, call, options, redact, moves } = planning;
+function planFile(
+  found: FoundConfig,
+  moves: readonly SecretMove[],
+  context: ImportContext,
+): ImportFile | Failure {
+  const { options, call, redact, bound } = context;
   const { client, file, config } = found;
   const base = readBaseText(found, storeAt(options.paths));
   if (base.kind === 'failure') return base;
   const loose = looseIn(found, options);
   const chosen = chosenIn(found, { baseText: base.text, loose, options });
   const renewed = renewedIn(config, options);
-  const rewritten = rewriteFor({ found, call, chosen, loose, renewed, moves, options })(base.text);
+  const rewrite = rewriteFor({ found, chosen, loose, renewed, moves }, context);
+  const rewritten = rewrite(base.text);
   if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
   const after = client.read(file, rewritten.text);
   if (after.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', after);
   const stillLoose = looseBeside(after, rewritten.changes, options);
-  const governed = governedBy(after, stillLoose, options);
-  const plain = plainSecrets(after, governed, planning.looks);
+  const governed = after.entries.filter(
+    (entry) =>
+      isAsked(entry, options) && startsThisSub(entry, options) && !stillLoose.has(entryKey(entry)),
+  );
+  const { secrets, more } = plainSecrets(after, governed, context.looks);
+  const { text: baseText } = base;
+  const { own, env } = options;
   return {
     client,
     path: file.path,
@@ -209,36 +218,20 @@ function planFile(planning: PlanFileOptions): ImportFile | Failure {
     updated: updatedBetween(config, after, new Set(chosen.map(entryKey))),
     isChanged: rewritten.text !== config.text,
     diff: redactedDiff({ before: config, after, redact }),
-    warnings: notesOn({
-      ...{ found, after, chosen, loose, renewed, call },
-      baseText: base.text,
-      own: options.own,
-      env: options.env,
-      bound: planning.bound,
-      more: plain.more,
-    }),
-    secrets: plain.secrets,
+    warnings: [
+      ...notesOn({ found, after, chosen, loose, renewed, call, baseText, own, env, bound, more }),
+    ],
+    secrets,
     moves,
     found,
-    call,
-    baseText: base.text,
-    rewritten,
+    baseText,
+    // Secrets are taken out anew: when that is done is written down.
+    rewrite: (text) => (moves.length === 0 && text === baseText ? rewritten : rewrite(text)),
   };
 }
 
-/** The entries that are governed by this very `sub`, of those that were asked for. */
-function governedBy(
-  { entries }: ReadConfig,
-  loose: LooseEntries,
-  options: ImportOptions,
-): readonly ServerEntry[] {
-  const { servers } = options;
-  return entries.filter(
-    (entry) =>
-      (servers.length === 0 || servers.includes(entry.name)) &&
-      startsThisSub(entry, options) &&
-      !loose.has(entryKey(entry)),
-  );
+function isAsked({ name }: ServerEntry, { servers }: ImportOptions): boolean {
+  return servers.length === 0 || servers.includes(name);
 }
 
 export interface MovingPlan {
@@ -255,20 +248,15 @@ export async function planMoves(
   files: readonly ImportFile[],
   options: ImportOptions,
 ): Promise<MovingPlan | Failure> {
-  const redaction = await loadRedactor(options.redactPatterns, []);
-  if (!redaction.ok) return failure('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
   const moves = await prepareMoves(files, options);
   if (moves.kind === 'failure') return moves;
-  const looks = secretLooks();
-  const planned = files.map((file) => {
-    const { found, call } = file;
-    const planning = { found, call, options, looks, bound: moves.bound, ...redaction };
-    return planFile({ ...planning, moves: moves.of(file) });
-  });
+  const context = await importContext(options, moves.bound);
+  if (isFailure(context)) return context;
+  const planned = files.map((file) => planFile(file.found, moves.of(file), context));
   return {
     kind: 'moving',
     files: planned.filter(isFile),
-    problems: planned.flatMap((one) => (isFile(one) ? [] : [one])),
+    problems: planned.filter(isFailure),
     warnings: moves.warnings,
     moves,
   };
@@ -288,7 +276,6 @@ function chosenIn(
   { client, file, config }: FoundConfig,
   { baseText, loose, options }: ChoiceOptions,
 ): readonly ServerEntry[] {
-  const { servers } = options;
   const base = baseText === config.text ? config : client.read(file, baseText);
   const before = base.kind === 'failure' ? [] : base.entries.filter(isUngoverned);
   const keys = new Set(before.map(entryKey));
@@ -298,7 +285,7 @@ function chosenIn(
     loose.has(entryKey(entry)) && startsThisSub(entry, options);
   return config.entries
     .filter((entry) => isUngoverned(entry) || isBarred(entry) || isLoose(entry))
-    .filter(({ name }) => servers.length === 0 || servers.includes(name))
+    .filter((entry) => isAsked(entry, options))
     .map(withoutShim);
 }
 
@@ -309,12 +296,8 @@ function withoutShim(entry: ServerEntry): ServerEntry {
 
 /** Only with options to hand on is there anything to change about what is governed already. */
 function renewedIn({ entries }: ReadConfig, options: ImportOptions): ReadonlySet<string> {
-  const { servers } = options;
-  if (flagsOf(options).length === 0) return new Set();
-  const wanted = entries.filter(
-    ({ name, governed }) =>
-      governed !== undefined && (servers.length === 0 || servers.includes(name)),
-  );
+  if (policyFlags(options).length === 0) return new Set();
+  const wanted = entries.filter((entry) => entry.governed !== undefined && isAsked(entry, options));
   return new Set(wanted.map(entryKey));
 }
 
@@ -334,17 +317,18 @@ function updatedBetween(
     .map(({ name }) => name);
 }
 
-interface RewriteContext {
+interface FileRewrite {
   readonly found: FoundConfig;
-  readonly call: ShimCall;
-  readonly chosen: readonly Pick<ServerEntry, 'name' | 'project'>[];
+  readonly chosen: readonly ServerEntry[];
   readonly loose: LooseEntries;
   readonly renewed: ReadonlySet<string>;
   readonly moves: readonly SecretMove[];
-  readonly options: ImportOptions;
 }
 
-function rewriteFor({ found, call, chosen, loose, renewed, moves, options }: RewriteContext) {
+function rewriteFor(
+  { found, chosen, loose, renewed, moves }: FileRewrite,
+  { call, options }: ImportContext,
+) {
   const { client, file, config, target } = found;
   const keys = { chosen: new Set(chosen.map(entryKey)), loose: new Set(loose.keys()), renewed };
   const rewrite = createRewrite({ client, file, current: config, call, ...keys });
@@ -358,27 +342,13 @@ export type Imported =
   | Failure;
 
 /** Changes one file as it was planned. What moves out of it has to be in the store by then. */
-export function applyImport(planned: ImportFile, options: ImportOptions): Imported {
-  const { found, call, moves } = planned;
-  const loose = looseIn(found, options);
-  const chosen = chosenIn(found, { baseText: planned.baseText, loose, options });
-  const { file } = found;
-  const renewed = renewedIn(found.config, options);
-  const rewrite = rewriteFor({ found, call, chosen, loose, renewed, moves, options });
-  const store = storeAt(options.paths);
-  const { onStep } = options;
-  const steps = onStep === undefined ? {} : { onStep };
-  // Secrets are taken out anew: when that is done is written down.
-  const isKnown = (text: string) => moves.length === 0 && text === planned.baseText;
-  const known = (text: string) => (isKnown(text) ? planned.rewritten : rewrite(text));
-  const result = applyChange({ ...store, ...steps, file, rewrite: known, kind: 'import' });
-  switch (result.kind) {
-    case 'applied':
-    case 'unchanged': {
-      const warnings = scrubCopies(configKey(found.target), moves, store);
-      return { kind: result.kind, warnings: [...result.warnings, ...warnings] };
-    }
-    case 'failure':
-      return withCode('SUB_CLIENT_WRITE', result);
-  }
+export function applyImport(planned: ImportFile, { paths, onStep }: ImportOptions): Imported {
+  const { found, moves, rewrite } = planned;
+  const { file, target } = found;
+  const store = storeAt(paths);
+  const steps = definedFields({ onStep });
+  const result = applyChange({ ...store, ...steps, file, rewrite, kind: 'import' });
+  if (result.kind === 'failure') return withCode('SUB_CLIENT_WRITE', result);
+  const { kind, warnings } = result;
+  return { kind, warnings: [...warnings, ...scrubCopies(configKey(target), moves, store)] };
 }

@@ -31,6 +31,20 @@ interface ShimGroup {
   readonly keys: ReadonlySet<string>;
 }
 
+/** The options of `sub shim` for a policy and a profile. */
+export function policyFlags({
+  policyPath,
+  profile,
+}: {
+  readonly policyPath?: string | undefined;
+  readonly profile?: string | undefined;
+}): readonly string[] {
+  return [
+    ...(policyPath === undefined ? [] : ['--policy', policyPath]),
+    ...(profile === undefined ? [] : ['--profile', profile]),
+  ];
+}
+
 /** Takes the config without our edits; what was governed so far stays so. */
 export function createRewrite(
   wish: RewriteOptions,

@@ -42,8 +42,9 @@ function lineOf(repaired: RepairResult, paths: AdoptionPlace['paths']): string {
       const how =
         repaired.how === 'merged' ? ' What others have changed in it since was kept.' : '';
       const lost = missingEntriesText(repaired);
+      const living = livingAgentText(repaired.wrapId, paths);
       const words = `a \`sub wrap\` that was killed had left ${repaired.path} rewritten; it was put back.${how}`;
-      return `${words}${lost === undefined ? '' : ` ${lost}`}${livingAgentText(repaired.wrapId, paths)}`;
+      return `${words}${lost === undefined ? '' : ` ${lost}`}${living === '' ? '' : ` ${living}`}`;
     }
     case 'dropped':
       return (
@@ -66,7 +67,7 @@ function livingAgentText(wrapId: string | undefined, { run }: AdoptionPlace['pat
   const runId = wrapId === undefined ? undefined : runOfWrap(run, wrapId);
   const pids = livingProcesses(run).flatMap((one) => (one.runId === runId ? [one.pid] : []));
   if (pids.length === 0) return '';
-  return ` Its agent (process ${pids.join(', ')}) still runs: the servers that it starts from now on are NOT governed. End it, and start it again.`;
+  return `Its agent (process ${pids.join(', ')}) still runs: the servers that it starts from now on are NOT governed. End it, and start it again.`;
 }
 
 /** Takes out what killed imports have bound for nothing; the same lines. */
@@ -107,18 +108,21 @@ export function unwrapAll(options: UnwrapOptions): Unwrapped {
   const warnings: string[] = [];
   for (const found of listRecords(paths)) {
     if (found.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', found));
-    if (found.kind !== 'record' || !isOfWrap(found)) continue;
-    const { path, client } = found.record;
+    if (found.kind === 'failure' || !isOfWrap(found)) continue;
+    const { path, client, wrap_id: wrapId } = found.record;
     if (!options.isEverywhere && client !== 'custom' && !here.has(path)) {
       elsewhere.push(path);
       continue;
     }
-    const one = unwrapOne(found, store);
-    if ('kind' in one) problems.push(one);
-    else {
-      if (one.isRestored) restored.push(path);
-      warnings.push(...one.warnings);
-    }
+    const result = heldByOwner(found.record, store) ?? restoreRecord(found, store);
+    if (result.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', result));
+    if (result.kind === 'failure' || result.kind === 'none') continue;
+    const lost = missingEntriesText(result);
+    if (lost !== undefined) warnings.push(lost);
+    if (result.kind === 'untouched') continue;
+    restored.push(path);
+    const living = livingAgentText(wrapId, paths);
+    if (living !== '') warnings.push(living);
   }
   return { restored, elsewhere, unknown: unrecorded(options, store), warnings, problems };
 }
@@ -150,22 +154,6 @@ function namesSession({ after }: EntryChange): boolean {
   return own.includes('--wrap');
 }
 
-interface UnwrappedOne {
-  /** False when the config held nothing of ours. */
-  readonly isRestored: boolean;
-  readonly warnings: readonly string[];
-}
-
-function unwrapOne(found: FoundRecord, store: ChangeStore): UnwrappedOne | Failure {
-  const result = heldByOwner(found.record, store) ?? restoreRecord(found, store);
-  if (result.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', result);
-  if (result.kind === 'none') return { isRestored: false, warnings: [] };
-  const isRestored = result.kind === 'restored';
-  const living = isRestored ? livingAgentText(found.record.wrap_id, store.paths).trimStart() : '';
-  const warnings = [missingEntriesText(result) ?? '', living].filter((text) => text !== '');
-  return { isRestored, warnings };
-}
-
 // `sub restore --forget`: configs that were governed and then deleted on purpose.
 
 export interface ForgetOptions extends Pick<AdoptionPlace, 'paths'> {
@@ -193,8 +181,10 @@ export function forgetConfigs({ paths, client, configPath }: ForgetOptions): For
   const forgotten: ForgottenConfig[] = [];
   const problems: Failure[] = [];
   for (const found of listRecords(paths)) {
-    if (found.kind === 'failure') problems.push(withCode('SUB_CLIENT_RESTORE', found));
-    if (found.kind !== 'record') continue;
+    if (found.kind === 'failure') {
+      problems.push(withCode('SUB_CLIENT_RESTORE', found));
+      continue;
+    }
     const { record } = found;
     const isChosen =
       configPath === undefined

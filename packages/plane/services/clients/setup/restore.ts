@@ -1,25 +1,31 @@
 // `sub restore`: which configs have shims in them because of us, and how they come out again.
 
 import { isAbsolute, relative } from 'node:path';
-import { type Failure, failure } from '@subluminal/contracts';
-import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
+import { definedFields, type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   CLIENTS,
   type Client,
-  type ConfigFailure,
   clientOf,
   type MovedSecret,
   type ReadConfig,
+  type ServerEntry,
 } from '../index.ts';
-import { clientPlace, type SecretPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
+import {
+  clientPlace,
+  loadDiffRedactor,
+  type SecretPlace,
+  storeAt,
+  withCode,
+} from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs } from '../inspect/find-configs.ts';
 import { livingWrap } from '../inspect/loose-entries.ts';
 import { redactedDiff } from '../inspect/redacted-diff.ts';
+import { type BindingName, bindingName } from '../secrets/bindings.ts';
 import { readVaultHome } from '../secrets/move-secrets.ts';
 import { unbindMoved } from '../secrets/pending-bindings.ts';
 import { type PutBack, type Returning, returning } from '../secrets/return-secrets.ts';
 import { heldByOwner } from '../store/apply-change.ts';
-import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
+import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { type OnChangeStep, readConfigFile } from '../store/config-file.ts';
 import { type FoundRecord, listRecords, readBackup } from '../store/records.ts';
 import { type RestoreResult, releaseConfig, restoreRecord } from '../store/restore-config.ts';
@@ -58,18 +64,12 @@ export interface RestoreFile {
   /** Those whose server is gone: they are in the store alone. */
   readonly stored: readonly string[];
   /** Those that stay in the store, because their entry starts something else than it did. */
-  readonly withheld: readonly WithheldSecret[];
+  readonly withheld: readonly BindingName[];
   /** Those of `secrets` that have another value than when they were moved. */
   readonly rotated: readonly string[];
   readonly apply: () => RestoreResult;
   /** Once it is back, its servers need no bindings any more; a whole sentence where one has to stay. */
   readonly unbind: () => Promise<string | undefined>;
-}
-
-interface WithheldSecret {
-  readonly server: string;
-  readonly variable: string;
-  readonly secret: string;
 }
 
 export interface RestorePlan {
@@ -79,44 +79,36 @@ export interface RestorePlan {
 }
 
 export async function planRestore(options: RestoreOptions): Promise<RestorePlan | Failure> {
-  const redaction = await loadRedactor(options.redactPatterns, []);
-  if (!redaction.ok) return failure('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
-  const { redact } = redaction;
+  const redact = await loadDiffRedactor(options.redactPatterns);
+  if (isFailure(redact)) return redact;
   const store = storeAt(options.paths);
   const place = clientPlace(options);
   const clients = options.client === undefined ? CLIENTS : [options.client];
   const { found, problems } = findConfigs({ place, clients, configPath: options.configPath });
   const records = recordsFor(options, found, store);
   const known = new Set(records.flatMap((one) => (one.kind === 'record' ? [one.key] : [])));
-  const looking = { store, redact, options };
-  const fromRecords: (RestoreFile | Failure)[] = [];
+  const context = { store, redact, options };
+  const planned: (RestoreFile | Failure)[] = [];
   for (const one of records) {
-    if (one.kind === 'failure') fromRecords.push(withCode('SUB_CLIENT_RESTORE', one));
-    else if (one.kind === 'record') fromRecords.push(await fromRecord(one, looking));
+    const isDamaged = one.kind === 'failure';
+    planned.push(isDamaged ? withCode('SUB_CLIENT_RESTORE', one) : await fromRecord(one, context));
   }
-  const planned = [
-    ...fromRecords,
-    ...found
-      .filter((one) => !known.has(configKey(one.target)) && isWanted(one.file.path, options))
-      .flatMap((one) => fromEntries(one, looking)),
-  ];
+  for (const one of found) {
+    if (known.has(configKey(one.target)) || !isWanted(one.file.path, options)) continue;
+    planned.push(...fromEntries(one, context));
+  }
+  // Of a file that cannot be read nothing is known, unless there is a record of it.
+  const unread = problems.filter(
+    ({ path }) => !records.some((one) => one.kind === 'record' && one.record.path === path),
+  );
   return {
     kind: 'plan',
-    files: planned.filter(isFile),
+    files: planned.flatMap((one) => (isFailure(one) ? [] : [one])),
     problems: [
-      // Of a file that cannot be read nothing is known, unless there is a record of it.
-      ...problems
-        .filter(
-          ({ path }) => !records.some((one) => one.kind === 'record' && one.record.path === path),
-        )
-        .map((one) => withCode('SUB_CLIENT_CONFIG', one)),
-      ...planned.flatMap((one) => (isFile(one) ? [] : [one])),
+      ...unread.map((one) => withCode('SUB_CLIENT_CONFIG', one)),
+      ...planned.filter(isFailure),
     ],
   };
-}
-
-function isFile(one: RestoreFile | Failure): one is RestoreFile {
-  return !('code' in one);
 }
 
 /** Damaged ones always: nobody knows whose they are. */
@@ -124,7 +116,7 @@ function recordsFor(options: RestoreOptions, found: readonly FoundConfig[], stor
   const { client, configPath } = options;
   const targets = new Set(found.map(({ target }) => configKey(target)));
   return listRecords(store.paths).filter((one) => {
-    if (one.kind !== 'record') return one.kind === 'failure';
+    if (one.kind === 'failure') return true;
     const { record, key } = one;
     if (configPath !== undefined) return targets.has(key) || record.path === configPath;
     return (client === undefined || record.client === client.id) && isWanted(record.path, options);
@@ -159,8 +151,7 @@ async function fromRecord(
     const one = back.fill(text, record);
     return one.kind === 'filled' ? one.text : one;
   };
-  const { onStep } = options;
-  const steps = onStep === undefined ? {} : { onStep };
+  const steps = definedFields({ onStep: options.onStep });
   const apply = (): RestoreResult => restoreRecord(found, { ...store, ...steps, putBack });
   const config = readConfigFile(target);
   // What keeps it from being put back is told by whoever tries, with what to do by hand.
@@ -183,11 +174,7 @@ async function fromRecord(
     diff: diffOf([client.read(file, config.text), client.read(file, text)], redact),
     secrets: namesOf(filled.put),
     stored: namesOf(filled.lost),
-    withheld: filled.withheld.map(({ server, path: place, secret }) => ({
-      server,
-      variable: String(place.at(-1)),
-      secret,
-    })),
+    withheld: filled.withheld.map(bindingName),
     rotated: back.rotated.filter((name) => filled.put.some(({ secret }) => secret === name)),
     apply,
     unbind: () => unbindMoved(found, { store, options }),
@@ -235,7 +222,7 @@ function fromEntries(
 ): readonly (RestoreFile | Failure)[] {
   const living = livingWrap(config, options);
   if (living !== undefined) return [living];
-  const ways = governedIn(config).map((entry) => ({ ...entry, pairs: [] }));
+  const ways = governedEntries(config).map((entry) => ({ ...entry, pairs: [] }));
   if (ways.length === 0) return [];
   const out = removeShims({ text: config.text, format: file.format, ways });
   if (out.kind === 'refused') {
@@ -247,7 +234,7 @@ function fromEntries(
     if (read.kind === 'failure') return read;
     // Somebody was asked meanwhile, and that takes as long as it takes.
     const begun = livingWrap(read, options);
-    return begun === undefined ? governedIn(read) : problemAt(file.path, begun);
+    return begun === undefined ? governedEntries(read) : { ...begun, path: file.path };
   };
   return [
     {
@@ -269,14 +256,8 @@ function fromEntries(
   ];
 }
 
-function problemAt(path: string, { message, fix }: Failure): ConfigFailure {
-  return configFailure(path, message, fix);
-}
-
-function governedIn({ entries }: ReadConfig) {
-  return entries
-    .filter(({ governed }) => governed !== undefined)
-    .map(({ name, project, at }) => ({ name, ...(project !== undefined && { project }), at }));
+function governedEntries({ entries }: ReadConfig): readonly ServerEntry[] {
+  return entries.filter(({ governed }) => governed !== undefined);
 }
 
 export type RestoreOutcome =
@@ -295,25 +276,13 @@ export type RestoreOutcome =
 export async function applyRestore(file: RestoreFile): Promise<RestoreOutcome> {
   const { apply, unbind, renamed } = file;
   const result = apply();
-  switch (result.kind) {
-    case 'restored':
-    case 'untouched': {
-      // Last: until the config has them, the bindings are where the servers get their secrets from.
-      const stays = await unbind();
-      const missing = result.missing.filter(({ name }) => !renamed.has(name));
-      const lost = missingEntriesText({ ...result, missing });
-      const replaced = result.kind === 'restored' ? result.replaced : undefined;
-      return {
-        kind: 'restored',
-        isBack: result.kind === 'restored' || lost === undefined,
-        ...(replaced !== undefined && { replaced }),
-        ...(lost !== undefined && { lost }),
-        ...(stays !== undefined && { stays }),
-      };
-    }
-    case 'none':
-      return { kind: 'restored', isBack: true };
-    case 'failure':
-      return withCode('SUB_CLIENT_RESTORE', result);
-  }
+  if (result.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', result);
+  if (result.kind === 'none') return { kind: 'restored', isBack: true };
+  // Last: until the config has them, the bindings are where the servers get their secrets from.
+  const stays = await unbind();
+  const missing = result.missing.filter(({ name }) => !renamed.has(name));
+  const lost = missingEntriesText({ ...result, missing });
+  const isBack = result.kind === 'restored' || lost === undefined;
+  const replaced = result.kind === 'restored' ? result.replaced : undefined;
+  return { kind: 'restored', isBack, ...definedFields({ replaced, lost, stays }) };
 }

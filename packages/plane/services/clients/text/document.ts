@@ -4,6 +4,7 @@ import { DUPLICATE_KEY, type DuplicateKey, readJson } from './json.ts';
 import { valueAt } from './plain-data.ts';
 import { readToml, standsAlone } from './toml.ts';
 import {
+  type BrokenReason,
   type Format,
   LIMITS,
   lineColumn,
@@ -32,6 +33,7 @@ export interface BrokenText {
   /** Counted from 1. */
   readonly line: number;
   readonly column: number;
+  readonly reason: BrokenReason;
   /** A sentence; holds nothing of the file, where secrets may stand. */
   readonly message: string;
 }
@@ -68,7 +70,7 @@ export function readDocument(
     ({ path }) => inside === undefined || inside.some((other) => areInLine(path, other)),
   );
   if (first === undefined) return found.read;
-  return { kind: 'broken', ...lineColumn(text, first.offset), message: DUPLICATE_KEY };
+  return broken(text, new TextSyntaxError(DUPLICATE_KEY, first.offset, 'ambiguous'));
 }
 
 /** The same, where it does not matter why a text cannot be read. */
@@ -93,15 +95,19 @@ function keep(found: (typeof kept)[number]): void {
 
 function readAnew(text: string, format: Format): ReadText {
   if (text.length > LIMITS.bytesMax || Buffer.byteLength(text) > LIMITS.bytesMax) {
-    return { kind: 'broken', line: 1, column: 1, message: 'The file is larger than 32 MiB.' };
+    return broken('', new TextSyntaxError('The file is larger than 32 MiB.', 0, 'limit'));
   }
   try {
     const { root, value, duplicates } = readAs(text, format);
     return { kind: 'document', document: makeDocument({ text, format, root, value }), duplicates };
   } catch (cause) {
     if (!(cause instanceof TextSyntaxError)) throw cause;
-    return { kind: 'broken', ...lineColumn(text, cause.offset), message: cause.message };
+    return broken(text, cause);
   }
+}
+
+function broken(text: string, { offset, message, reason }: TextSyntaxError): BrokenText {
+  return { kind: 'broken', ...lineColumn(text, offset), message, reason };
 }
 
 function readAs(

@@ -8,6 +8,8 @@ import {
   makeTable,
   type TextNode,
   TextSyntaxError,
+  tooDeep,
+  tooManyValues,
   type ValuePath,
 } from './tree.ts';
 
@@ -43,7 +45,7 @@ const COMPLAINTS: { readonly [error: string]: string } = {
   InvalidCharacter: 'A control character must be escaped here.',
 };
 
-/** Throws `Unreadable`. */
+/** Throws `TextSyntaxError`. */
 export function readJson(
   text: string,
   { allowsComments }: { readonly allowsComments: boolean },
@@ -122,9 +124,7 @@ class TreeBuilder implements JSONVisitor {
 
   #begin(offset: number, node: OpenNode['node'], value: OpenNode['value']): void {
     const start = offset + this.#shift;
-    if (this.#open.length >= LIMITS.depthMax) {
-      throw new TextSyntaxError('The file is nested too deeply.', start);
-    }
+    if (this.#open.length >= LIMITS.depthMax) throw tooDeep(start);
     this.#add(node, value);
     node.span = { start, end: start };
     this.#open.push({ node, value, before: start });
@@ -138,9 +138,7 @@ class TreeBuilder implements JSONVisitor {
   #add(node: TextNode, value: unknown): void {
     this.#count += 1;
     const open = this.#open.at(-1);
-    if (this.#count > LIMITS.valuesMax) {
-      throw new TextSyntaxError('The file has too many values.', open?.before ?? 0);
-    }
+    if (this.#count > LIMITS.valuesMax) throw tooManyValues(open?.before ?? 0);
     if (open === undefined) {
       this.root = node;
       this.value = value;
@@ -165,6 +163,8 @@ class TreeBuilder implements JSONVisitor {
       return node.kind === 'list' ? node.items.length - 1 : (key?.name ?? '');
     });
     this.duplicates.push({ path: [...above, name], offset });
-    if (this.duplicates.length > DUPLICATES_MAX) throw new TextSyntaxError(DUPLICATE_KEY, offset);
+    if (this.duplicates.length > DUPLICATES_MAX) {
+      throw new TextSyntaxError(DUPLICATE_KEY, offset, 'ambiguous');
+    }
   }
 }

@@ -11,21 +11,21 @@ import {
   type TableNode,
   type TextNode,
   TextSyntaxError,
+  tooDeep,
+  tooManyValues,
 } from './tree.ts';
 
 const OPTIONS = { integersAsBigInt: 'asNeeded', maxDepth: LIMITS.depthMax } as const;
 
-/** Throws `Unreadable`. */
+/** Throws `TextSyntaxError`. */
 export function readToml(text: string): { root: TextNode; value: unknown } {
-  // First, because it bounds the depth.
+  // First, because it bounds the depth. Of all else that is wrong the parser tells more.
   const scanned = scanToml(text);
-  if (scanned.kind === 'broken' && scanned.isLimit) throw scanned.cause;
+  if (scanned instanceof TextSyntaxError && scanned.reason === 'limit') throw scanned;
   const value = parseToml(text);
-  if (scanned.kind === 'broken') throw scanned.cause;
-  if (!hasShape(scanned.root, value)) {
-    throw new TextSyntaxError('This TOML is written in a way that can not be edited safely.', 0);
-  }
-  return { root: scanned.root, value };
+  if (scanned instanceof TextSyntaxError) throw scanned;
+  if (!hasShape(scanned, value)) throw unclear(0);
+  return { root: scanned, value };
 }
 
 function parseToml(text: string): unknown {
@@ -34,25 +34,14 @@ function parseToml(text: string): unknown {
     return parse(text.slice(shift), OPTIONS);
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
-    throw new TextSyntaxError(complaintOf(cause), shift + offsetOf(text.slice(shift), cause));
+    // Without the lines of the file that the parser shows.
+    const [first = ''] = cause.message.split('\n', 1);
+    const words = first.replace(/^Invalid TOML document: /, '').replace(/\.$/, '');
+    const above = text.slice(shift).split('\n', cause.line - 1);
+    const lineStart = above.reduce((sum, line) => sum + line.length + 1, shift);
+    const complaint = `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+    throw new TextSyntaxError(complaint, lineStart + cause.column - 1);
   }
-}
-
-/** Without the lines of the file that the parser shows. */
-function complaintOf(cause: TomlError): string {
-  const first = cause.message.split('\n', 1)[0] ?? '';
-  const words = first.replace(/^Invalid TOML document: /, '').replace(/\.$/, '');
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
-}
-
-function offsetOf(text: string, cause: TomlError): number {
-  let start = 0;
-  for (let line = 1; line < cause.line; line += 1) {
-    const end = text.indexOf('\n', start);
-    if (end === -1) break;
-    start = end + 1;
-  }
-  return start + cause.column - 1;
 }
 
 /** Whether the tree has the keys and lengths of the value; both are of bounded depth. */
@@ -87,13 +76,6 @@ export function standsAlone(piece: string, value: unknown): boolean {
 // Finds where the keys and values of a TOML text stand. It checks no more than it needs to find its
 // way: whether the text is right, and what it means, is the parser's to say.
 
-type TomlScanResult =
-  | { readonly kind: 'tree'; readonly root: TableNode }
-  | { readonly kind: 'broken'; readonly isLimit: boolean; readonly cause: TextSyntaxError };
-
-/** Too deep or too large, whatever the parser may say. */
-class OverLimit extends TextSyntaxError {}
-
 interface TomlScan {
   readonly text: string;
   at: number;
@@ -113,21 +95,22 @@ interface TablePosition {
   readonly depth: number;
 }
 
-function scanToml(text: string): TomlScanResult {
+function scanToml(text: string): TableNode | TextSyntaxError {
   const scan: TomlScan = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, values: 0 };
   const root = makeTable();
+  let here: TablePosition = { table: root, depth: 0 };
   try {
-    let here: TablePosition = { table: root, depth: 0 };
     for (;;) {
       scan.at = skipBlank(text, scan.at);
-      if (scan.at >= text.length) return { kind: 'tree', root };
+      if (scan.at >= text.length) return root;
       if (text[scan.at] === '[') here = scanHeader(scan, root);
       else scanPair(scan, here, undefined);
-      expectLineEnd(scan);
+      scan.at = skipSpace(text, scan.at);
+      if (!/^[\r\n#]?$/.test(text.charAt(scan.at))) throw unclear(scan.at);
     }
   } catch (cause) {
     if (!(cause instanceof TextSyntaxError)) throw cause;
-    return { kind: 'broken', isLimit: cause instanceof OverLimit, cause };
+    return cause;
   }
 }
 
@@ -199,12 +182,17 @@ function scanKey(scan: TomlScan): DottedKey {
 }
 
 function keyPartEnd(text: string, at: number): number {
-  if (text[at] === '"' || text[at] === "'") return scanString(text, at);
-  BARE_KEY.lastIndex = at;
-  return BARE_KEY.test(text) ? BARE_KEY.lastIndex : at;
+  const isQuoted = text[at] === '"' || text[at] === "'";
+  return isQuoted ? closedStringEnd(text, at) : endOf(BARE_KEY, text, at);
 }
 
-const BARE_KEY = /[A-Za-z0-9_-]+/y;
+const BARE_KEY = /[A-Za-z0-9_-]*/y;
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return pattern.lastIndex;
+}
 
 function nameOf(written: string, offset: number): string {
   if (!/^["']/.test(written)) return written;
@@ -224,74 +212,64 @@ function scanValue(scan: TomlScan, depth: number, isNested: boolean): TextNode {
   if (first === '[') return scanList(scan, depth);
   if (first === '{') return scanBraces(scan, depth);
   const isString = first === '"' || first === "'";
-  scan.at = isString ? scanString(text, at) : scanBare(text, at, isNested);
+  scan.at = isString ? closedStringEnd(text, at) : bareEnd(text, at, isNested);
   if (scan.at === at) throw unclear(at);
   return { kind: 'scalar', span: { start: at, end: scan.at } };
 }
 
 function scanList(scan: TomlScan, depth: number): TextNode {
-  const start = scan.at;
   const list = makeList();
-  scan.at = skipBlank(scan.text, start + 1);
-  while (scan.text[scan.at] !== ']') {
+  const start = scan.at;
+  list.hasTrailingComma = scanItems(scan, ']', () => {
     list.items.push(scanValue(scan, depth + 1, true));
-    list.hasTrailingComma = false;
-    scan.at = skipBlank(scan.text, scan.at);
-    if (scan.text[scan.at] === ']') break;
-    if (scan.text[scan.at] !== ',') throw unclear(scan.at);
-    list.hasTrailingComma = true;
-    scan.at = skipBlank(scan.text, scan.at + 1);
-  }
-  scan.at += 1;
+  });
   list.span = { start, end: scan.at };
   return list;
 }
 
 /** `{ a = 1, b.c = 2 }` */
 function scanBraces(scan: TomlScan, depth: number): TextNode {
-  const start = scan.at;
   const table = makeTable();
-  let before = start;
-  scan.at = skipBlank(scan.text, start + 1);
-  while (scan.text[scan.at] !== '}') {
-    const between: KeySeparators = { before, comma: undefined };
-    scanPair(scan, { table, depth }, between);
-    scan.at = skipBlank(scan.text, scan.at);
-    if (scan.text[scan.at] === '}') break;
-    if (scan.text[scan.at] !== ',') throw unclear(scan.at);
-    between.comma = scan.at;
-    before = scan.at;
-    scan.at = skipBlank(scan.text, scan.at + 1);
-  }
-  scan.at += 1;
+  const start = scan.at;
+  scanItems(scan, '}', (between) => scanPair(scan, { table, depth }, between));
   table.span = { start, end: scan.at };
   return table;
 }
 
-function expectLineEnd(scan: TomlScan): void {
-  const at = skipSpace(scan.text, scan.at);
-  const isEnd = at >= scan.text.length || /[\r\n#]/.test(scan.text.charAt(at));
-  if (!isEnd) throw unclear(at);
-  scan.at = at;
+/** Everything up to the closing bracket or brace; whether a comma stands before that. */
+function scanItems(
+  scan: TomlScan,
+  closer: ']' | '}',
+  scanItem: (between: KeySeparators) => void,
+): boolean {
+  const { text } = scan;
+  let before = scan.at;
+  let hasTrailingComma = false;
+  scan.at = skipBlank(text, scan.at + 1);
+  while (text[scan.at] !== closer) {
+    const between: KeySeparators = { before, comma: undefined };
+    scanItem(between);
+    scan.at = skipBlank(text, scan.at);
+    hasTrailingComma = text[scan.at] === ',';
+    if (!hasTrailingComma && text[scan.at] !== closer) throw unclear(scan.at);
+    if (!hasTrailingComma) break;
+    before = scan.at;
+    between.comma = before;
+    scan.at = skipBlank(text, scan.at + 1);
+  }
+  scan.at += 1;
+  return hasTrailingComma;
 }
 
 function count(scan: TomlScan, depth: number): void {
   scan.values += 1;
   if (depth > LIMITS.depthMax) throw tooDeep(scan.at);
-  if (scan.values > LIMITS.valuesMax) {
-    throw new OverLimit('The file has too many values.', scan.at);
-  }
-}
-
-function tooDeep(offset: number): TextSyntaxError {
-  return new OverLimit('The file is nested too deeply.', offset);
+  if (scan.values > LIMITS.valuesMax) throw tooManyValues(scan.at);
 }
 
 function unclear(offset: number): TextSyntaxError {
-  return new TextSyntaxError(
-    'This TOML is written in a way that can not be edited safely.',
-    offset,
-  );
+  const message = 'This TOML is written in a way that can not be edited safely.';
+  return new TextSyntaxError(message, offset, 'uneditable');
 }
 
 // The smallest pieces of TOML: where a string, a bare value, a comment or a blank ends.
@@ -303,58 +281,51 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
+const COMMENT = /[^\n]*/y;
+
 /** Spaces, line ends and comments. */
 function skipBlank(text: string, from: number): number {
   let at = from;
   for (;;) {
     at = skipSpace(text, at);
     const next = text[at];
-    if (next === '#') at = lineEnd(text, at);
+    if (next === '#') at = endOf(COMMENT, text, at);
     else if (next === '\n' || next === '\r') at += 1;
     else return at;
   }
 }
 
-function lineEnd(text: string, from: number): number {
-  const end = text.indexOf('\n', from);
-  if (end === -1) return text.length;
-  return text[end - 1] === '\r' ? end - 1 : end;
-}
-
-/** Where the string that starts here ends; the same offset when it doesn't. */
-function scanString(text: string, start: number): number {
-  const quote = text.charAt(start);
-  const isMultiline = text.startsWith(quote.repeat(3), start);
-  const isBasic = quote === '"';
-  let at = start + (isMultiline ? 3 : 1);
-  for (; at < text.length; at += 1) {
+/**
+ * Where the string ends that starts with this mark: behind its quotes, or, where it has no end, with
+ * its line or the text. One or two quotes before the closing three belong to the string.
+ */
+export function stringEnd(text: string, start: number, mark: string): number {
+  const isShort = mark.length === 1;
+  for (let at = start + mark.length; at < text.length; at += 1) {
     const next = text[at];
-    if (isBasic && next === '\\') at += 1;
-    else if (!isMultiline && (next === '\n' || next === '\r')) return start;
-    else if (next === quote && !isMultiline) return at + 1;
-    else if (next === quote && text.startsWith(quote.repeat(3), at)) {
-      return closeMultiline(text, at + 3, quote);
+    if (isShort && next === '\n') return at;
+    if (next === '\\' && mark.startsWith('"')) at += isShort && text[at + 1] === '\n' ? 0 : 1;
+    else if (next === mark[0] && isShort) return at + 1;
+    else if (text.startsWith(mark, at) && text[at + mark.length] !== mark[0]) {
+      return at + mark.length;
     }
   }
-  return start;
+  return text.length;
 }
 
-/** One or two quotes before the closing three belong to the string. */
-function closeMultiline(text: string, end: number, quote: string): number {
-  let at = end;
-  while (at < end + 2 && text[at] === quote) at += 1;
-  return at;
+/** The same offset when the string is not closed. */
+function closedStringEnd(text: string, start: number): number {
+  const quote = text.charAt(start);
+  const mark = text.startsWith(quote.repeat(3), start) ? quote.repeat(3) : quote;
+  const end = stringEnd(text, start, mark);
+  return end >= start + 2 * mark.length && text.endsWith(mark, end) ? end : start;
 }
 
 /** A number, a date (which may hold one space), a boolean: up to what can't be part of it. */
-function scanBare(text: string, start: number, isNested: boolean): number {
-  let at = start;
-  while (at < text.length && !isBareEnd(text.charAt(at), isNested)) at += 1;
-  while (at > start && (text[at - 1] === ' ' || text[at - 1] === '\t')) at -= 1;
-  return at;
+function bareEnd(text: string, start: number, isNested: boolean): number {
+  const end = endOf(isNested ? BARE_NESTED : BARE, text, start);
+  return start + text.slice(start, end).trimEnd().length;
 }
 
-function isBareEnd(character: string, isNested: boolean): boolean {
-  if (character === '\n' || character === '\r' || character === '#') return true;
-  return isNested && (character === ',' || character === ']' || character === '}');
-}
+const BARE = /[^\r\n#]*/y;
+const BARE_NESTED = /[^\r\n#,\]}]*/y;

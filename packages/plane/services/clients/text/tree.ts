@@ -69,19 +69,32 @@ export const LIMITS = {
 /** What can't be read: stops a reader, which turns it into an answer. */
 export class TextSyntaxError extends Error {
   readonly offset: number;
+  readonly reason: BrokenReason;
 
-  constructor(message: string, offset: number) {
+  constructor(message: string, offset: number, reason: BrokenReason = 'syntax') {
     super(message);
     this.offset = offset;
+    this.reason = reason;
   }
 }
 
-export function makeTable(span?: TextSpan): TableNode {
-  return { kind: 'table', span, members: new Map() };
+/** Clients read all but the first all the same: we are stricter, because we change the file. */
+export type BrokenReason = 'syntax' | 'ambiguous' | 'uneditable' | 'limit';
+
+export function tooDeep(offset: number): TextSyntaxError {
+  return new TextSyntaxError('The file is nested too deeply.', offset, 'limit');
 }
 
-export function makeList(span?: TextSpan): ListNode {
-  return { kind: 'list', span, items: [], hasTrailingComma: false };
+export function tooManyValues(offset: number): TextSyntaxError {
+  return new TextSyntaxError('The file has too many values.', offset, 'limit');
+}
+
+export function makeTable(): TableNode {
+  return { kind: 'table', span: undefined, members: new Map() };
+}
+
+export function makeList(): ListNode {
+  return { kind: 'list', span: undefined, items: [], hasTrailingComma: false };
 }
 
 function childOf(node: TextNode, step: string | number): TextNode | undefined {

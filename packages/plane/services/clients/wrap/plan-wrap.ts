@@ -1,7 +1,6 @@
 // What `sub wrap` is about to rewrite, found out before anything is begun.
-import { type Failure, failure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
-import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
 import { locateCommand, notStarted } from '../../run/agent.ts';
 import type { RunOptions } from '../../run/options.ts';
 import {
@@ -17,13 +16,14 @@ import {
   type ShimCall,
   unresolved,
 } from '../index.ts';
-import { clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
+import { clientPlace, loadDiffRedactor, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs, readBaseText } from '../inspect/find-configs.ts';
 import { type LooseEntries, looseIn } from '../inspect/loose-entries.ts';
 import { type OwnCall, ownProgram, startsThisSub } from '../inspect/own-program.ts';
 
 import { redactedDiff } from '../inspect/redacted-diff.ts';
 import { entryKey } from '../inspect/server-view.ts';
+import { policyFlags } from '../setup/plan-rewrite.ts';
 import { serversBeside } from './command-line.ts';
 
 export interface WrapOptions {
@@ -65,9 +65,7 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan | Failure
   const client = clientFor(options);
   if ('kind' in client) return client;
   const program = ownProgram(own);
-  if (program.kind === 'not_found') {
-    return failure('SUB_OWN_PATH', program.message, 'Start sub from where it is installed.');
-  }
+  if (program.kind === 'failure') return program;
   const configs = configsOf(client, options);
   if ('kind' in configs) return configs;
   const isOurs = isForProject(run.cwd);
@@ -91,7 +89,8 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan | Failure
       return entries.length === 0 ? [] : [{ found, chosen, loose, call }];
     }),
     warnings: [
-      ...warningsOf(configs, program.warning),
+      ...program.warnings,
+      ...remoteWarnings(configs),
       ...configs.flatMap((found) => looseWarnings(found, looseOf(found), isOurs)),
       ...besideWarnings(beside),
     ],
@@ -157,10 +156,8 @@ export async function wrapDiff(
   { files }: WrapPlan,
   { run }: WrapOptions,
 ): Promise<string | Failure> {
-  const redaction = await loadRedactor(run.config['redact.extra_patterns'], []);
-  if (!redaction.ok) return failure('SUB_CONFIG_VALUE', `${redaction.message}.`, 'Correct it.');
-  const { redact } = redaction;
-  return files.map((plan) => fileDiff(plan, redact)).join('');
+  const redact = await loadDiffRedactor(run.config['redact.extra_patterns']);
+  return isFailure(redact) ? redact : files.map((plan) => fileDiff(plan, redact)).join('');
 }
 
 function clientFor({ run, client, configPath }: WrapOptions): Client | Failure {
@@ -341,12 +338,7 @@ function unsetVariable(
 function flagsOf(id: string, { told, policySources }: RunOptions): readonly string[] {
   const { policyPath, profile } = told;
   const isOne = policySources.length < 2;
-  return [
-    '--wrap',
-    id,
-    ...(policyPath === undefined || !isOne ? [] : ['--policy', policyPath]),
-    ...(profile === undefined ? [] : ['--profile', profile]),
-  ];
+  return ['--wrap', id, ...policyFlags({ policyPath: isOne ? policyPath : undefined, profile })];
 }
 
 function fileDiff({ found, chosen, call }: WrapFilePlan, redact: (text: string) => string): string {
@@ -359,17 +351,10 @@ function fileDiff({ found, chosen, call }: WrapFilePlan, redact: (text: string) 
   return redactedDiff({ before: config, after, redact });
 }
 
-function warningsOf(
-  configs: readonly FoundConfig[],
-  warning: string | undefined,
-): readonly string[] {
+function remoteWarnings(configs: readonly FoundConfig[]): readonly string[] {
   const remote = configs.flatMap(({ config }) =>
     config.entries.filter(({ transport }) => transport === 'remote').map(({ name }) => name),
   );
-  return [
-    ...(warning === undefined ? [] : [warning]),
-    ...(remote.length === 0
-      ? []
-      : [`not governed yet, because they have an address: ${[...new Set(remote)].join(', ')}.`]),
-  ];
+  if (remote.length === 0) return [];
+  return [`not governed yet, because they have an address: ${[...new Set(remote)].join(', ')}.`];
 }
