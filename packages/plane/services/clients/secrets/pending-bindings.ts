@@ -178,7 +178,7 @@ export async function unbindMoved(
   const all = new Map([...kept, ...moved].map((one) => [nameKey(one), one]));
   if (all.size === 0) return undefined;
   const unneeded = [...all].flatMap(([key, one]) => (needed.has(key) ? [] : [one]));
-  const used = unneeded.length === 0 ? new Map() : await usersOf(unneeded, options, store);
+  const used = await usersOf(unneeded, options, store);
   const gone = unneeded.filter((one) => !used.has(one));
   const failed = await removeBindings(gone, { paths: options.paths, store });
   keepBindings(failed === undefined ? [...used.keys()] : unneeded, store);
@@ -197,6 +197,7 @@ async function usersOf(
   place: SecretPlace,
   store: ChangeStore,
 ): Promise<ReadonlyMap<BindingName, string>> {
+  if (bindings.length === 0) return new Map();
   const bound = await boundServers(place);
   const { found } = findConfigs({ place: clientPlace(place), clients: CLIENTS });
   const recorded = recordedConfigs(store, new Set()).filter((one) => one.kind === 'found');
