@@ -1,4 +1,5 @@
 // Runs the approval channels that the configuration names, with their secrets.
+import { isFailure } from '@subluminal/contracts';
 import type { Desk } from '../../stores/approvals/index.ts';
 import {
   type ApprovalSettings,
@@ -74,7 +75,7 @@ async function fetchSecrets(
 ): Promise<FetchedSecrets> {
   const bindings = Object.entries(refs).flatMap(([key, ref]) => {
     const read = readSecretRef(ref, undefined);
-    if (!read.ok) return [];
+    if (isFailure(read)) return [];
     return [{ injectAs: key, source: read.source, secretRef: read.secretRef, redact: true }];
   });
   const resolved = await resolveBindings({

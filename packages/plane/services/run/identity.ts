@@ -120,7 +120,7 @@ function absolutePaths(env: RunEnvironment, config: Config): RunEnvironment {
     const { env: name } = SETTINGS[key];
     if (!env[name]) continue;
     const value = config[key];
-    if (SETTINGS[key].type.kind === 'path' && typeof value === 'string') paths[name] = value;
+    if (SETTINGS[key].type.isPath === true && typeof value === 'string') paths[name] = value;
   }
   const sink = config['events.sink'];
   if (env['SUB_EVENTS'] && sink.kind === 'file') paths['SUB_EVENTS'] = `file:${sink.path}`;

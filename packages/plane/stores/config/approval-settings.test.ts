@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readApprovalSettings } from './approval-settings.ts';
+import { readApprovals } from './approval-settings.ts';
+import { configFailures } from './table-reader.ts';
 
 const WEBHOOK = { url: 'https://hooks.example.com/x', secret: 'env://HOOK_SECRET' };
 const SLACK = {
@@ -12,17 +13,14 @@ const SLACK = {
 describe('the settings of approvals', () => {
   test('are optional', () => {
     const none = { keepDays: 30, listen: null, desktop: null, webhook: null, slack: null };
-    expect(readApprovalSettings(undefined)).toEqual({ ok: true, settings: none });
-    expect(readApprovalSettings({ desktop: { enabled: false } })).toEqual({
-      ok: true,
-      settings: none,
-    });
+    expect(readApprovals({})).toEqual({ settings: none, faults: [] });
+    expect(readApprovals({ desktop: { enabled: false } })).toEqual({ settings: none, faults: [] });
   });
 
   test('name each channel with what it needs', () => {
     const value = { keep_days: 7, desktop: {}, webhook: WEBHOOK, slack: SLACK };
-    expect(readApprovalSettings(value)).toEqual({
-      ok: true,
+    expect(readApprovals(value)).toEqual({
+      faults: [],
       settings: {
         keepDays: 7,
         listen: null,
@@ -66,9 +64,8 @@ describe('the settings of approvals', () => {
     ['nobody who may decide', { slack: { ...SLACK, users: [] } }, [['slack', 'users']]],
     ['a user by name', { slack: { ...SLACK, users: ['@ann'] } }, [['slack', 'users']]],
   ])('refuse %s', (_what, value, paths) => {
-    const read = readApprovalSettings(value);
-    expect(read.ok).toBe(false);
-    expect(read.ok ? [] : read.problems.map(({ path }) => path)).toEqual(paths);
+    const found = readApprovals(value).faults.map(({ path }) => path);
+    expect(found).toEqual(paths.map((path) => ['approvals', ...path]));
   });
 
   test.each([
@@ -77,29 +74,30 @@ describe('the settings of approvals', () => {
     ['0.0.0.0:80', { host: '0.0.0.0', port: 80 }],
     ['[::1]:8790', { host: '::1', port: 8_790 }],
   ])('take answers at %s', (listen, expected) => {
-    expect(readApprovalSettings({ listen })).toMatchObject({ settings: { listen: expected } });
+    expect(readApprovals({ listen })).toMatchObject({ faults: [], settings: { listen: expected } });
   });
 
   test.each(['8790', '127.0.0.1', 'example.com:1', '127.0.0.1:65536', '1.2.3:4', '[::g]:1', ''])(
     'do not take answers at %j',
     (listen) => {
-      expect(readApprovalSettings({ listen }).ok).toBe(false);
+      expect(readApprovals({ listen }).faults).toHaveLength(1);
     },
   );
 
-  test('suggest what was probably meant', () => {
-    const read = readApprovalSettings({ webhook: { ...WEBHOOK, atempts: 3 } });
-    expect(read).toMatchObject({ problems: [{ fix: 'Did you mean `attempts`?' }] });
+  test('suggest what was probably meant', async () => {
+    const { faults } = readApprovals({ webhook: { ...WEBHOOK, atempts: 3 } });
+    const failures = await configFailures(faults, () => 'here');
+    expect(failures).toMatchObject([{ fix: 'Did you mean `attempts`?' }]);
   });
 
   test('take http on this machine', () => {
     const url = 'http://127.0.0.1:8080/hook';
-    expect(readApprovalSettings({ webhook: { ...WEBHOOK, url } }).ok).toBe(true);
+    expect(readApprovals({ webhook: { ...WEBHOOK, url } }).faults).toEqual([]);
   });
 
   test('never show a secret that was written in place of its name', () => {
-    const read = readApprovalSettings({ slack: { ...SLACK, token: 'xoxb-very-secret' } });
-    expect(read).toMatchObject({ ok: false, problems: [{ path: ['slack', 'token'] }] });
+    const read = readApprovals({ slack: { ...SLACK, token: 'xoxb-very-secret' } });
+    expect(read).toMatchObject({ faults: [{ path: ['approvals', 'slack', 'token'] }] });
     expect(JSON.stringify(read)).not.toContain('very-secret');
   });
 });

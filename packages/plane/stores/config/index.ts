@@ -16,6 +16,6 @@ export { loadConfig } from './load.ts';
 export type { SecretSource } from './secret-ref.ts';
 export { readSecretRef, secretSettings } from './secret-ref.ts';
 export type { SecretBinding, ServerConfig, Servers } from './servers.ts';
-export type { Config, Setting, SettingKey, SinkTarget } from './settings.ts';
+export type { Config, Setting, SettingKey } from './settings.ts';
 export { SETTING_KEYS, SETTINGS } from './settings.ts';
-export { describeType } from './values.ts';
+export type { SinkTarget } from './values.ts';

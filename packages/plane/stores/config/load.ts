@@ -7,15 +7,8 @@ import { type Env, type HomePaths, homePaths, userHome } from './home-paths.ts';
 import { locate } from './locate.ts';
 import { readServers, type Servers } from './servers.ts';
 import { type Config, isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
-import {
-  isTable,
-  type Places,
-  readText,
-  readValue,
-  type SettingRead,
-  suggestion,
-  type Value,
-} from './values.ts';
+import { configFailures, type KeyPath } from './table-reader.ts';
+import { isTable, type Places, suggestion } from './values.ts';
 
 export interface LoadOptions {
   readonly env: Env;
@@ -43,16 +36,22 @@ export type LoadResult =
     }
   | { readonly ok: false; readonly problems: readonly ConfigFailure[] };
 
-/** A value that the file, the environment, a flag or the default gives for a setting. */
+/** What the file, the environment, a flag or the default gives for a setting. */
 interface GivenSetting {
   readonly key: SettingKey;
   readonly origin: Origin;
   readonly where: string;
-  readonly read: SettingRead;
+  /** As it was given. */
+  readonly value: unknown;
+}
+
+/** The same, read; undefined when the value does not fit. */
+interface SettingRead extends GivenSetting {
+  readonly read: unknown;
 }
 
 interface FileSettings {
-  readonly written: readonly GivenSetting[];
+  readonly given: readonly GivenSetting[];
   readonly servers: Servers;
   readonly approvals: ApprovalSettings | undefined;
   readonly problems: readonly ConfigFailure[];
@@ -70,23 +69,34 @@ const PROBLEMS_MAX = 100;
 
 export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   const paths = homePaths(options.env);
-  const shared = { home: paths.home, userHome: userHome(options.env) };
-  const fromFile = await readFileSettings(paths.config, { ...shared, base: paths.home });
-  const fromHere = readEnvironment(options, { ...shared, base: options.cwd });
-  const chosen = [...fromFile.written, ...fromHere];
-  const written = [...defaults(shared, new Set(chosen.map(({ key }) => key))), ...chosen];
-  const faults = written.flatMap(({ where, key, read }) =>
-    read.ok ? [] : [{ where, key, ...read }],
-  );
-  const found = [...fromFile.problems, ...(await Promise.all(faults.map(valueProblem)))];
-  found.push(...(await patternProblems(written)));
-  const unsafe = fromFile.isThere ? unsafeFile(paths.config) : undefined;
-  // A file that others can write does not say itself that nobody has to mind.
-  if (unsafe !== undefined && !saysDevelopment(fromHere)) found.push(unsafe);
+  const places = { home: paths.home, userHome: userHome(options.env), base: paths.home };
+  const file = await readFileSettings(paths.config);
+  const fromFile = file.given.map(readSetting(places));
+  const fromHere = environmentSettings(options).map(readSetting({ ...places, base: options.cwd }));
+  const chosen = new Set([...fromFile, ...fromHere].map(({ key }) => key));
+  const fallbacks = SETTING_KEYS.filter((key) => !chosen.has(key)).map(defaultOf);
+  const settings = [...fallbacks.map(readSetting(places)), ...fromFile, ...fromHere];
+  const faults = settings.filter(({ read }) => read === undefined);
+  const found = [
+    ...file.problems,
+    ...(await Promise.all(faults.map(valueFailure))),
+    ...(await patternProblems(settings)),
+  ];
+  const unsafe = file.isThere ? unsafeFile(paths.config) : undefined;
+  // A file that others can write cannot choose the profile that lets it be used.
+  const profile = fromHere.findLast(({ key }) => key === 'profile')?.read;
+  if (unsafe !== undefined && profile !== 'development') found.push(unsafe);
   if (found.length > 0) return { ok: false, problems: found.slice(0, PROBLEMS_MAX) };
-  const { servers, approvals } = fromFile;
+  const { servers, approvals } = file;
   const warnings = unsafe === undefined ? [] : [formatConfigFailure(unsafe)];
-  return { ok: true, ...settle(written), paths, servers, approvals, warnings };
+  return { ok: true, ...settle(settings), paths, servers, approvals, warnings };
+}
+
+function readSetting(places: Places): (given: GivenSetting) => SettingRead {
+  return (given) => {
+    const { key, value } = given;
+    return { ...given, read: value === null ? null : SETTINGS[key].type.read(value, places) };
+  };
 }
 
 function unsafeFile(path: string): ConfigFailure | undefined {
@@ -96,58 +106,39 @@ function unsafeFile(path: string): ConfigFailure | undefined {
   return configFailure('SUB_FILE_UNSAFE', where, { message, fix });
 }
 
-function saysDevelopment(written: readonly GivenSetting[]): boolean {
-  const said = written.findLast(({ key }) => key === 'profile')?.read;
-  return said?.ok === true && said.value === 'development';
-}
-
-/** What holds for the settings that nobody has chosen. */
-function defaults(
-  shared: Omit<Places, 'base'>,
-  chosen: ReadonlySet<SettingKey>,
-): readonly GivenSetting[] {
-  const places = { ...shared, base: shared.home };
-  return SETTING_KEYS.filter((key) => !chosen.has(key)).map((key) => {
-    const { type, fallback } = SETTINGS[key];
-    const read: SettingRead =
-      fallback === undefined ? { ok: true, value: null } : readValue(type, fallback, places);
-    return { key, origin: 'default', where: `the default of ${key}`, read };
-  });
+function defaultOf(key: SettingKey): GivenSetting {
+  const value = SETTINGS[key].fallback ?? null;
+  return { key, origin: 'default', where: `the default of ${key}`, value };
 }
 
 /** Empty variables count as unset, as everywhere. */
-function readEnvironment(
-  { env, flags = {} }: LoadOptions,
-  places: Places,
-): readonly GivenSetting[] {
-  const texts = SETTING_KEYS.flatMap((key) => {
-    const setting = SETTINGS[key];
-    const flag = setting.flag === undefined ? undefined : flags[setting.flag];
-    return [
-      { key, origin: 'env' as const, where: setting.env, text: env[setting.env] || undefined },
-      { key, origin: 'flag' as const, where: `--${setting.flag}`, text: flag },
-    ];
+function environmentSettings({ env, flags = {} }: LoadOptions): readonly GivenSetting[] {
+  return SETTING_KEYS.flatMap((key) => {
+    const { env: variable, flag = '', type } = SETTINGS[key];
+    const texts = [
+      { origin: 'env', where: variable, text: env[variable] || undefined },
+      { origin: 'flag', where: `--${flag}`, text: flags[flag] },
+    ] as const;
+    return texts.flatMap(({ text, ...rest }) =>
+      text === undefined ? [] : [{ key, ...rest, value: type.fromText?.(text) ?? text }],
+    );
   });
-  return texts.flatMap(({ text, ...rest }) =>
-    text === undefined ? [] : [{ ...rest, read: readText(SETTINGS[rest.key].type, text, places) }],
-  );
 }
 
 /** The last value of each setting. */
-function settle(written: readonly GivenSetting[]) {
-  const values: Partial<Record<SettingKey, Value>> = {};
+function settle(settings: readonly SettingRead[]) {
+  const values: Partial<Record<SettingKey, unknown>> = {};
   const origins: Partial<Record<SettingKey, Origin>> = {};
-  for (const { key, origin, read } of written) {
-    if (!read.ok) continue;
-    values[key] = read.value;
+  for (const { key, origin, read } of settings) {
+    values[key] = read;
     origins[key] = origin;
   }
   if (!isConfig(values) || !isComplete(origins)) throw new Error('a setting has no value');
   return { config: values, origins };
 }
 
-/** The readers give each kind of setting its type, so what is left to see is that all are there. */
-function isConfig(values: Partial<Record<SettingKey, Value>>): values is Config {
+/** The types of the settings read values of their types, so all that is checked is that none is missing. */
+function isConfig(values: Partial<Record<SettingKey, unknown>>): values is Config {
   return isComplete(values);
 }
 
@@ -155,22 +146,23 @@ function isComplete<V>(map: Partial<Record<SettingKey, V>>): map is Record<Setti
   return SETTING_KEYS.every((key) => Object.hasOwn(map, key));
 }
 
-async function readFileSettings(path: string, places: Places): Promise<FileSettings> {
+async function readFileSettings(path: string): Promise<FileSettings> {
   const content = readConfigFile(path);
   if (content === undefined) return nothing([]);
   if (isFailure(content)) return nothing([content]);
-  // Only who has a file pays for its parser.
+  // A command without a file does not load the parser.
   const { parse, TomlError } = await import('smol-toml');
   try {
-    const { servers, approvals, ...settings } = parse(content.text, { maxDepth: DEPTH_MAX });
-    const read = readSettings(content, leavesOf(settings), places);
-    const named = await readServers(servers, (keyPath) => whereOf(content, keyPath));
-    const unknown = await Promise.all(read.unknown.slice(0, PROBLEMS_MAX).map(unknownKey));
-    const asked = await approvalsIn(approvals, content);
-    const problems = [...unknown, ...named.problems, ...asked.problems];
-    const { written } = read;
-    const isThere = true;
-    return { written, servers: named.servers, approvals: asked.approvals, problems, isThere };
+    const { servers, approvals, ...tables } = parse(content.text, { maxDepth: DEPTH_MAX });
+    const where = (keyPath: KeyPath) => whereOf(content, keyPath);
+    const { given, unknown } = readLeaves(leavesOf(tables), where);
+    const named = await readServers(servers);
+    const asked = await approvalsIn(approvals);
+    const problems = [
+      ...(await Promise.all(unknown.slice(0, PROBLEMS_MAX).map(unknownKey))),
+      ...(await configFailures([...named.faults, ...asked.faults], where)),
+    ];
+    return { given, servers: named.servers, approvals: asked.settings, problems, isThere: true };
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const where = `${path}:${cause.line}:${cause.column}`;
@@ -180,32 +172,29 @@ async function readFileSettings(path: string, places: Places): Promise<FileSetti
   }
 }
 
-/** Only who asks people pays for reading how. */
-async function approvalsIn(value: unknown, content: ConfigText) {
-  if (value === undefined) return { approvals: undefined, problems: [] };
+/** Loads the reader only for a file that has this table. */
+async function approvalsIn(value: unknown) {
+  if (value === undefined) return { settings: undefined, faults: [] };
   const { readApprovals } = await import('./approval-settings.ts');
-  return readApprovals(value, (keyPath) => whereOf(content, keyPath));
+  return readApprovals(value);
 }
 
 function nothing(problems: readonly ConfigFailure[]): FileSettings {
-  return { written: [], servers: new Map(), approvals: undefined, problems, isThere: false };
+  return { given: [], servers: new Map(), approvals: undefined, problems, isThere: false };
 }
 
-function readSettings(content: ConfigText, leaves: readonly ConfigLeaf[], places: Places) {
-  const written: GivenSetting[] = [];
+function readLeaves(leaves: readonly ConfigLeaf[], whereIs: (path: KeyPath) => string) {
+  const given: GivenSetting[] = [];
   const unknown: UnknownKey[] = [];
   for (const { path, value } of leaves) {
     const key = path.join('.');
-    const where = whereOf(content, path);
+    const where = whereIs(path);
     if (!isSettingKey(key)) unknown.push({ key, where });
     // `"limits.queue_bytes"` in quotes is one word: another key than `queue_bytes` of [limits].
     else if (path.length !== key.split('.').length) unknown.push({ key, where, isQuoted: true });
-    else {
-      const read = readValue(SETTINGS[key].type, value, places);
-      written.push({ key, origin: 'file', where, read });
-    }
+    else given.push({ key, origin: 'file', where, value });
   }
-  return { written, unknown };
+  return { given, unknown };
 }
 
 /** Undefined when there is no file. */
@@ -225,32 +214,27 @@ function readConfigFile(path: string): ConfigText | ConfigFailure | undefined {
 }
 
 interface ConfigLeaf {
-  readonly path: readonly string[];
+  readonly path: KeyPath;
   readonly value: unknown;
 }
 
 /** Every value that stands under a key; tables are walked through, lists are values. */
-function leavesOf(table: object, path: readonly string[] = []): readonly ConfigLeaf[] {
+function leavesOf(table: object, path: KeyPath = []): readonly ConfigLeaf[] {
   return Object.entries(table).flatMap(([name, value]: [string, unknown]) => {
     const here = [...path, name];
     if (!isTable(value)) return [{ path: here, value }];
     // An empty table of a wrong name is a mistake, too.
-    if (Object.keys(value).length === 0 && !isSection(here.join('.'))) {
-      return [{ path: here, value }];
-    }
-    // No setting stands so deep: the table is told as an unknown key, whatever is in it.
-    return here.length >= DEPTH_MAX ? [{ path: here, value }] : leavesOf(value, here);
+    const isEmpty = Object.keys(value).length === 0 && namesIn(here.join('.')).length === 0;
+    // No setting stands so deep: the table is an unknown key, whatever is in it.
+    return isEmpty || here.length >= DEPTH_MAX ? [{ path: here, value }] : leavesOf(value, here);
   });
 }
 
-function isSection(name: string): boolean {
-  return SETTING_KEYS.some((key) => key.startsWith(`${name}.`));
-}
-
-function knownIn(table: string): string {
-  const keys = SETTING_KEYS.filter((key) => key.startsWith(`${table}.`));
-  const names = keys.map((key) => `\`${key.slice(table.length + 1)}\``);
-  return `Known in [${table}]: ${names.join(', ')}.`;
+/** The settings of a table, without its name. */
+function namesIn(table: string): readonly string[] {
+  const prefix = `${table}.`;
+  const keys = SETTING_KEYS.filter((key) => key.startsWith(prefix));
+  return keys.map((key) => key.slice(prefix.length));
 }
 
 /** Every table that the file may have. */
@@ -260,7 +244,7 @@ const TABLES: readonly string[] = [
   'approvals',
 ];
 
-function whereOf({ path, text }: ConfigText, keyPath: readonly string[]): string {
+function whereOf({ path, text }: ConfigText, keyPath: KeyPath): string {
   const { line, column } = locate(text, keyPath);
   return `${path}:${line}:${column}`;
 }
@@ -278,38 +262,36 @@ async function unknownKey({ key, where, isQuoted }: UnknownKey): Promise<ConfigF
   if (isQuoted) {
     return failed(`unknown key \`"${key}"\``, `Write \`${key}\` without the quotes.`);
   }
-  if (isSection(key)) {
-    const first = SETTING_KEYS.find((one) => one.startsWith(`${key}.`)) ?? key;
-    const name = first.slice(key.length + 1);
+  const [name] = namesIn(key);
+  if (name !== undefined) {
     const fix = `Write [${key}], and \`${name} = …\` below it.`;
     return failed(`\`${key}\` is a table of settings, not a setting`, fix);
   }
   const [table = ''] = key.split('.');
-  const other = 'See docs/reference/config.md for all keys.';
-  const near = isSection(table) ? knownIn(table) : await suggestion(table, TABLES, other);
+  const names = namesIn(table).map((one) => `\`${one}\``);
+  const near =
+    names.length > 0
+      ? `Known in [${table}]: ${names.join(', ')}.`
+      : await suggestion(table, TABLES, 'See docs/reference/config.md for all keys.');
   return failed(`unknown key \`${shown(key)}\``, await suggestion(key, SETTING_KEYS, near));
 }
 
-async function valueProblem(fault: {
-  readonly key: SettingKey;
-  readonly where: string;
-  readonly message: string;
-  readonly choices: readonly string[];
-}): Promise<ConfigFailure> {
-  const { key, where, message, choices } = fault;
-  const word = /, got (.*)$/s.exec(message)?.[1] ?? '';
-  const other = `Write such a value, or set ${SETTINGS[key].env}.`;
-  const fix = await suggestion(word, choices, other);
-  return configFailure('SUB_CONFIG_VALUE', where, { message: `\`${key}\`: ${message}`, fix });
+async function valueFailure({ key, where, value }: SettingRead): Promise<ConfigFailure> {
+  const { type, env } = SETTINGS[key];
+  const got = type.isPrivate ? '' : `, got ${shown(value)}`;
+  const word = typeof value === 'string' ? value : '';
+  const fix = await suggestion(word, type.choices ?? [], `Write such a value, or set ${env}.`);
+  const message = `\`${key}\`: expected ${type.words}${got}`;
+  return configFailure('SUB_CONFIG_VALUE', where, { message, fix });
 }
 
 /** What RE2 refuses; the engine is loaded only when there is something to check. */
 async function patternProblems(
-  written: readonly GivenSetting[],
+  settings: readonly SettingRead[],
 ): Promise<readonly ConfigFailure[]> {
-  const lists = written.flatMap(({ key, where, read }) =>
-    read.ok && Array.isArray(read.value)
-      ? read.value.map((pattern: unknown) => ({ key, where, pattern: String(pattern) }))
+  const lists = settings.flatMap(({ key, where, read }) =>
+    Array.isArray(read)
+      ? read.map((pattern: unknown) => ({ key, where, pattern: String(pattern) }))
       : [],
   );
   if (lists.length === 0) return [];

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
-import { describeType } from './values.ts';
 
 const PAGE = readFileSync(new URL('../../../../docs/reference/config.md', import.meta.url), 'utf8');
 
@@ -14,7 +13,7 @@ function section(key: SettingKey): string {
     '',
     doc,
     '',
-    `- Takes: ${describeType(type)}.`,
+    `- Takes: ${type.words}.`,
     `- Default: ${shown}.`,
     `- Variable: \`${env}\`.`,
     ...(flag === undefined ? [] : [`- Flag: \`--${flag}\`.`]),

@@ -1,24 +1,27 @@
 // How a secret is referred to: a source and a name, or one URL that says both.
 
+import { type Failure, failure } from '@subluminal/contracts';
 import type { Config } from './settings.ts';
 import { isReservedName } from './values.ts';
 
 export type SecretSource = (typeof SOURCES)[number];
 
-type SecretRefRead =
-  | { readonly ok: true; readonly source: SecretSource; readonly secretRef: string }
-  | {
-      readonly ok: false;
-      readonly key: 'secret_ref' | 'source';
-      readonly message: string;
-      readonly fix: string;
-    };
+export interface SecretRef {
+  readonly kind: 'ref';
+  readonly source: SecretSource;
+  readonly secretRef: string;
+}
+
+/** What is wrong with a reference, as a clause about the key. */
+interface SecretRefFailure extends Failure {
+  readonly key: 'secret_ref' | 'source';
+}
 
 interface RefForm {
   readonly source: SecretSource;
   /** What stands behind the scheme, or alone where the source is written beside it. */
   readonly isOne: (ref: string) => boolean;
-  readonly wanted: string;
+  readonly message: string;
   readonly fix: string;
 }
 
@@ -36,7 +39,7 @@ const DOTS = /(?:^|\/)\.{1,2}(?:\/|#|$)/;
 const STORE: RefForm = {
   source: 'vault',
   isOne: (ref) => SECRET_NAME.test(ref) && ref.length <= NAME_LENGTH_MAX,
-  wanted: 'is no name of a secret',
+  message: '`secret_ref` is no name of a secret',
   fix: 'Write the name that `sub secrets add` was given.',
 };
 
@@ -44,7 +47,7 @@ const FORMS: { readonly [scheme: string]: RefForm } = {
   env: {
     source: 'env',
     isOne: (ref) => VARIABLE.test(ref) && ref.length <= NAME_LENGTH_MAX,
-    wanted: 'is no name of a variable',
+    message: '`secret_ref` is no name of a variable',
     fix: 'Write the name of the variable that holds the secret.',
   },
   file: {
@@ -53,26 +56,26 @@ const FORMS: { readonly [scheme: string]: RefForm } = {
       SECRET_PATH.test(ref)
         ? ref.length <= PATH_LENGTH_MAX
         : SECRET_NAME.test(ref) && ref.length <= NAME_LENGTH_MAX,
-    wanted: 'is no name of a secret, and no path',
+    message: '`secret_ref` is no name of a secret, and no path',
     fix: 'Write the name of a file in $SUB_HOME/secrets, or a path that begins with `/` or `~/`.',
   },
   keychain: {
     source: 'keychain',
     isOne: (ref) => KEYCHAIN.test(ref),
-    wanted: 'is no service and account',
+    message: '`secret_ref` is no service and account',
     fix: 'Write `SERVICE/ACCOUNT`.',
   },
   sub: STORE,
   vault: {
     source: 'vault',
     isOne: (ref) => HASHICORP.test(ref) && !DOTS.test(ref) && ref.length <= PATH_LENGTH_MAX,
-    wanted: 'is no place in HashiCorp Vault',
+    message: '`secret_ref` is no place in HashiCorp Vault',
     fix: 'Write `vault://MOUNT/PATH#FIELD`.',
   },
   op: {
     source: 'vault',
     isOne: (ref) => ONE_PASSWORD.test(ref) && !DOTS.test(ref) && ref.length <= PATH_LENGTH_MAX,
-    wanted: 'is no place in 1Password',
+    message: '`secret_ref` is no place in 1Password',
     fix: 'Write `op://VAULT/ITEM/FIELD`.',
   },
 };
@@ -81,32 +84,33 @@ const FORMS: { readonly [scheme: string]: RefForm } = {
 const KEPT_WHOLE = new Set(['vault', 'op']);
 
 /** Undefined as the source: none was written, and the reference must say it. */
-export function readSecretRef(ref: unknown, source: SecretSource | undefined): SecretRefRead {
+export function readSecretRef(
+  ref: unknown,
+  source: SecretSource | undefined,
+): SecretRef | SecretRefFailure {
+  const wrong = (message: string, fix: string, key: SecretRefFailure['key'] = 'secret_ref') => {
+    return { ...failure('SUB_CONFIG_VALUE', message, fix), key };
+  };
   const text = typeof ref === 'string' ? ref : '';
   const [, scheme = '', rest = ''] = /^([a-z]+):\/\/(.*)$/s.exec(text) ?? [];
   const form = scheme === '' && source !== undefined ? plainForm(source) : formOf(scheme);
   if (form === undefined) {
-    const fix = `Write one of ${Object.keys(FORMS).join('://, ')}://, or add \`source\`.`;
-    return { ok: false, key: 'secret_ref', message: '`secret_ref` has no known scheme', fix };
+    const schemes = `${Object.keys(FORMS).join('://, ')}://`;
+    const fix = `Write one of ${schemes}, or add \`source\`.`;
+    return wrong('`secret_ref` has no known scheme', fix);
   }
   if (source !== undefined && form.source !== source) {
     const message = `\`source\`: \`${source}\` is not what \`secret_ref\` says`;
-    return { ok: false, key: 'source', message, fix: 'Leave `source` out.' };
+    return wrong(message, 'Leave `source` out.', 'source');
   }
   const name = scheme === '' ? text : rest;
-  if (!form.isOne(name)) {
-    return {
-      ok: false,
-      key: 'secret_ref',
-      message: `\`secret_ref\` ${form.wanted}`,
-      fix: form.fix,
-    };
-  }
+  if (!form.isOne(name)) return wrong(form.message, form.fix);
   if (form.source === 'env' && isReservedName(name)) {
     const message = '`secret_ref` is a variable that says how the server runs';
-    return { ok: false, key: 'secret_ref', message, fix: 'Name a variable that holds a secret.' };
+    return wrong(message, 'Name a variable that holds a secret.');
   }
-  return { ok: true, source: form.source, secretRef: KEPT_WHOLE.has(scheme) ? text : name };
+  const secretRef = KEPT_WHOLE.has(scheme) ? text : name;
+  return { kind: 'ref', source: form.source, secretRef };
 }
 
 function formOf(scheme: string): RefForm | undefined {
@@ -118,20 +122,8 @@ function plainForm(source: SecretSource): RefForm | undefined {
   return source === 'vault' ? STORE : FORMS[source];
 }
 
-// Where secrets come from, as the configuration has it.
-
-export interface SecretSettings {
-  readonly passphraseFile: Config['secrets.passphrase_file'];
-  readonly vault: SecretService;
-  readonly connect: SecretService;
-}
-
-interface SecretService {
-  readonly address: Config['secrets.vault_addr'];
-  readonly tokenFile: Config['secrets.vault_token_file'];
-}
-
-export function secretSettings(config: Config): SecretSettings {
+/** Where secrets come from, as the configuration has it. */
+export function secretSettings(config: Config) {
   return {
     passphraseFile: config['secrets.passphrase_file'],
     vault: {

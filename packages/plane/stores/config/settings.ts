@@ -1,19 +1,20 @@
 // Every setting there is: where it is written, what it takes, what holds without it. Reading,
 // checking and docs/reference/config.md all follow this table.
 import { MAX_INSPECT_BYTES, MAX_PREVIEW_BYTES } from '@subluminal/contracts';
+import {
+  ADDRESS,
+  BOOLEAN,
+  integer,
+  LISTEN,
+  oneWord,
+  PATTERNS,
+  path,
+  type SettingType,
+  SINK,
+} from './values.ts';
 
-export type SettingType =
-  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
-  | { readonly kind: 'boolean' }
-  | { readonly kind: 'choice'; readonly values: readonly string[] }
-  | { readonly kind: 'path'; readonly bytesMax: number }
-  | { readonly kind: 'sink' }
-  | { readonly kind: 'listen' }
-  | { readonly kind: 'address' }
-  | { readonly kind: 'patterns' };
-
-export interface Setting {
-  readonly type: SettingType;
+export interface Setting<V = unknown> {
+  readonly type: SettingType<V>;
   /** As a person would write it; a setting without one is null unless it is set. */
   readonly fallback?: string | number | boolean | readonly string[];
   /** The environment variable. */
@@ -22,21 +23,10 @@ export interface Setting {
   readonly doc: string;
 }
 
-export type SinkTarget =
-  | { readonly kind: 'ledger' }
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'off' };
-
 const MIB = 1_048_576;
 const DAYS_MAX = 36_500;
-const PATH_BYTES_MAX = 4_096;
 /** The shortest that a system allows for a Unix socket, its closing zero left out. */
 const SOCKET_BYTES_MAX = 103;
-export const PATTERNS_MAX = 100;
-export const PATTERN_LENGTH_MAX = 1_000;
-
-const integer = (min: number, max: number) => ({ kind: 'integer', min, max }) as const;
-const path = (bytesMax = PATH_BYTES_MAX) => ({ kind: 'path', bytesMax }) as const;
 
 const TABLE = {
   'limits.max_inspect_bytes': {
@@ -88,14 +78,14 @@ const TABLE = {
     doc: 'How long a shim waits for the hub of its run before it reads the first message. It asks at most 20 times.',
   },
   'log.level': {
-    type: { kind: 'choice', values: ['error', 'warn', 'info', 'debug'] },
+    type: oneWord('error', 'warn', 'info', 'debug'),
     fallback: 'warn',
     env: 'SUB_LOG_LEVEL',
     flag: 'log-level',
     doc: 'What a shim writes to stderr, as JSON lines: `info` adds a line for each decided call, `debug` one for each message.',
   },
   'events.sink': {
-    type: { kind: 'sink' },
+    type: SINK,
     fallback: 'ledger',
     env: 'SUB_EVENTS',
     flag: 'events',
@@ -114,7 +104,7 @@ const TABLE = {
     doc: 'The Unix socket of the ledger.',
   },
   'ledger.http': {
-    type: { kind: 'listen' },
+    type: LISTEN,
     fallback: '127.0.0.1:0',
     env: 'SUB_LEDGER_HTTP',
     doc: 'Where `sub ledgerd` serves its HTTP API; port 0 takes a free one. `$SUB_HOME/run/ledger.json` says which, and holds the token.',
@@ -144,7 +134,7 @@ const TABLE = {
     doc: 'The bundle, which then holds alone. Without it, that of the home and that of the project hold; see `sub trust`.',
   },
   'policy.reload': {
-    type: { kind: 'choice', values: ['any', 'tighten', 'off'] },
+    type: oneWord('any', 'tighten', 'off'),
     fallback: 'tighten',
     env: 'SUB_POLICY_RELOAD',
     doc: 'Which changes of the file take effect while a shim runs: `any`, only those that let nothing more pass (`tighten`), or none (`off`).',
@@ -166,20 +156,20 @@ const TABLE = {
     doc: 'The entities of the Cedar policies, where they are not in their folder.',
   },
   profile: {
-    type: { kind: 'choice', values: ['production', 'development'] },
+    type: oneWord('production', 'development'),
     fallback: 'production',
     env: 'SUB_PROFILE',
     flag: 'profile',
     doc: '`production` enforces decisions, `development` only records them; self-protection holds in both.',
   },
   'previews.enabled': {
-    type: { kind: 'boolean' },
+    type: BOOLEAN,
     fallback: true,
     env: 'SUB_PREVIEWS',
     doc: 'Whether events show arguments and results, redacted and shortened.',
   },
   'redact.extra_patterns': {
-    type: { kind: 'patterns' },
+    type: PATTERNS,
     fallback: [],
     env: 'SUB_REDACT_EXTRA_PATTERNS',
     doc: 'Regular expressions (RE2) whose matches are redacted, on top of the known secret formats. In the environment, a JSON list.',
@@ -191,7 +181,7 @@ const TABLE = {
     doc: 'The folder of the manifests: one file for each server, named after it.',
   },
   'pins.mode': {
-    type: { kind: 'choice', values: ['off', 'on', 'strict'] },
+    type: oneWord('off', 'on', 'strict'),
     fallback: 'on',
     env: 'SUB_PINS_MODE',
     doc: 'Whether the tools of a server are held against what is known of them. `strict` also blocks a tool that was not listed in this session.',
@@ -202,7 +192,7 @@ const TABLE = {
     doc: 'A file of mode 0600 with the passphrase of the store of secrets, for where nobody can type it.',
   },
   'secrets.vault_addr': {
-    type: { kind: 'address' },
+    type: ADDRESS,
     env: 'SUB_VAULT_ADDR',
     doc: 'The address of HashiCorp Vault, for `vault://`. Without it, VAULT_ADDR, with the token of VAULT_TOKEN alone.',
   },
@@ -212,7 +202,7 @@ const TABLE = {
     doc: 'A file of mode 0600 with the token for HashiCorp Vault. Without it, VAULT_TOKEN, then `~/.vault-token`.',
   },
   'secrets.connect_addr': {
-    type: { kind: 'address' },
+    type: ADDRESS,
     env: 'SUB_CONNECT_ADDR',
     doc: 'The address of a 1Password Connect server, for `op://`. Without it, OP_CONNECT_HOST, with the token of OP_CONNECT_TOKEN alone.',
   },
@@ -225,20 +215,10 @@ const TABLE = {
 
 export type SettingKey = keyof typeof TABLE;
 
-/** The value that a setting comes to. */
-type SettingValue<S extends Setting> = S['type'] extends { readonly kind: 'integer' }
-  ? number
-  : S['type'] extends { readonly kind: 'boolean' }
-    ? boolean
-    : S['type'] extends { readonly kind: 'choice'; readonly values: readonly (infer V)[] }
-      ? V
-      : S['type'] extends { readonly kind: 'sink' }
-        ? SinkTarget
-        : S['type'] extends { readonly kind: 'patterns' }
-          ? readonly string[]
-          : S extends { readonly fallback: string }
-            ? string
-            : string | null;
+/** What a setting reads its value as; one without a fallback may be null. */
+type SettingValue<S extends Setting> =
+  | (S['type'] extends SettingType<infer V> ? V : never)
+  | (S extends { readonly fallback: unknown } ? never : null);
 
 export type Config = { readonly [K in SettingKey]: SettingValue<(typeof TABLE)[K]> };
 

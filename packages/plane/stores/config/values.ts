@@ -1,9 +1,7 @@
-// From what a person wrote to what a setting means.
+// What settings take, and how a value that a person wrote becomes theirs.
 import { isAbsolute, join, resolve } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { parseJson } from '../../os/index.ts';
-import { shown } from './config-failure.ts';
-import { PATTERN_LENGTH_MAX, PATTERNS_MAX, type SettingType, type SinkTarget } from './settings.ts';
 
 export interface Places {
   /** What `$SUB_HOME` stands for. */
@@ -14,8 +12,6 @@ export interface Places {
   readonly base: string;
 }
 
-export type Value = number | boolean | string | null | SinkTarget | readonly string[];
-
 export type TomlTable = { readonly [key: string]: unknown };
 
 /** A date of TOML is an object, but no table. */
@@ -23,101 +19,112 @@ export function isTable(value: unknown): value is TomlTable {
   return isObject(value) && !(value instanceof Date);
 }
 
-export type SettingRead =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly message: string; readonly choices: readonly string[] };
-
-const PORT_MAX = 65_535;
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['1', true],
-  ['on', true],
-  ['yes', true],
-  ['false', false],
-  ['0', false],
-  ['off', false],
-  ['no', false],
-]);
-
-/** A value of the file, where types are written as such. */
-export function readValue(type: SettingType, value: unknown, places: Places): SettingRead {
-  switch (type.kind) {
-    case 'integer':
-      if (typeof value !== 'number' || !Number.isSafeInteger(value)) return wrong(type, value);
-      return value >= type.min && value <= type.max ? ok(value) : wrong(type, value);
-    case 'boolean':
-      return typeof value === 'boolean' ? ok(value) : wrong(type, value);
-    case 'choice':
-      if (typeof value !== 'string') return wrong(type, value);
-      return type.values.includes(value) ? ok(value) : wrong(type, value, type.values);
-    case 'path': {
-      if (typeof value !== 'string' || !isPath(value)) return wrong(type, value);
-      const path = expand(value, places);
-      return Buffer.byteLength(path) <= type.bytesMax ? ok(path) : wrong(type, path);
-    }
-    case 'sink':
-      return readSink(type, value, places);
-    case 'listen':
-      return typeof value === 'string' && isListen(value) ? ok(value) : wrong(type, value, ['off']);
-    case 'address':
-      return typeof value === 'string' && isAddress(value) ? ok(value) : notAddress(type);
-    case 'patterns':
-      return isPatterns(value) ? ok(value) : wrong(type, value);
-  }
+export interface SettingType<V> {
+  /** For messages and for the reference. */
+  readonly words: string;
+  /** Undefined for a value that does not fit. */
+  readonly read: (value: unknown, places: Places) => V | undefined;
+  /** What a text of the environment or of a flag stands for; without it, the text itself. */
+  readonly fromText?: (text: string) => unknown;
+  /** The words among which a misspelt one is looked for. */
+  readonly choices?: readonly string[];
+  /** The value is not shown: somebody may have put a password into it. */
+  readonly isPrivate?: true;
+  readonly isPath?: true;
 }
 
-/** A value of the environment or a flag, where everything is text. */
-export function readText(type: SettingType, text: string, places: Places): SettingRead {
-  switch (type.kind) {
-    case 'integer':
-      return /^\d[\d_]{0,20}$/.test(text)
-        ? readValue(type, Number(text.replaceAll('_', '')), places)
-        : wrong(type, text);
-    case 'boolean': {
-      const value = BOOLEANS.get(text.toLowerCase());
-      return value === undefined ? wrong(type, text) : ok(value);
-    }
-    case 'patterns':
-      return readValue(type, parseJson(text) ?? text, places);
-    case 'choice':
-    case 'path':
-    case 'sink':
-    case 'listen':
-    case 'address':
-      return readValue(type, text, places);
-  }
-}
+export type SinkTarget =
+  | { readonly kind: 'ledger' }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'off' };
 
-function readSink(type: SettingType, value: unknown, places: Places): SettingRead {
-  if (value === 'ledger' || value === 'off') return ok({ kind: value });
-  if (typeof value !== 'string') return wrong(type, value);
-  const path = value.startsWith('file:') ? value.slice('file:'.length) : '';
-  if (isPath(path)) return ok({ kind: 'file', path: expand(path, places) });
-  return wrong(type, value, ['ledger', 'off']);
-}
-
-/** Only addresses of this machine: nobody else shall ask the ledger. */
-function isListen(value: string): boolean {
-  if (value === 'off') return true;
-  const port = /^(?:127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(value)?.[1];
-  return port !== undefined && Number(port) <= PORT_MAX;
-}
-
+const PATH_BYTES_MAX = 4_096;
+const PATTERNS_MAX = 100;
+const PATTERN_LENGTH_MAX = 1_000;
 const ADDRESS_LENGTH_MAX = 2_048;
+const PORT_MAX = 65_535;
 const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const TRUE = new Set(['true', '1', 'on', 'yes']);
+const FALSE = new Set(['false', '0', 'off', 'no']);
+
+export function integer(min: number, max: number) {
+  return {
+    words: `a whole number from ${min} to ${max}`,
+    read: (value: unknown) =>
+      typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
+        ? value
+        : undefined,
+    fromText: (text: string) =>
+      /^\d[\d_]{0,20}$/.test(text) ? Number(text.replaceAll('_', '')) : text,
+  } satisfies SettingType<number>;
+}
+
+export const BOOLEAN = {
+  words: 'true or false',
+  read: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
+  fromText: (text: string) => {
+    const word = text.toLowerCase();
+    return TRUE.has(word) || (FALSE.has(word) ? false : text);
+  },
+} satisfies SettingType<boolean>;
+
+export function oneWord<const V extends string>(...choices: readonly V[]): SettingType<V> {
+  return {
+    words: choices.map((value) => `\`${value}\``).join(' or '),
+    read: (value) => choices.find((one) => one === value),
+    choices,
+  };
+}
+
+export function path(bytesMax = PATH_BYTES_MAX): SettingType<string> {
+  return {
+    words: `a path of at most ${bytesMax} bytes`,
+    read: (value, places) => {
+      const whole = wholePath(value, places);
+      return whole !== undefined && Buffer.byteLength(whole) <= bytesMax ? whole : undefined;
+    },
+    isPath: true,
+  };
+}
+
+export const SINK: SettingType<SinkTarget> = {
+  words: '`ledger`, `file:PATH` or `off`',
+  read: (value, places) => {
+    if (value === 'ledger' || value === 'off') return { kind: value };
+    const [, name] = /^file:(.*)$/s.exec(String(value)) ?? [];
+    const whole = wholePath(name, places);
+    return whole === undefined ? undefined : { kind: 'file', path: whole };
+  },
+  choices: ['ledger', 'off'],
+};
+
+/** Only addresses of this machine: nobody else may ask the ledger. */
+export const LISTEN: SettingType<string> = {
+  words: '`127.0.0.1:PORT`, `[::1]:PORT`, `localhost:PORT` or `off`',
+  read: (value) => {
+    if (typeof value !== 'string') return undefined;
+    const port = /^(?:127\.0\.0\.1|localhost|\[::1\]):(\d{1,5})$/.exec(value)?.[1];
+    const isPort = port !== undefined && Number(port) <= PORT_MAX;
+    return value === 'off' || isPort ? value : undefined;
+  },
+  choices: ['off'],
+};
 
 /** Secrets travel from there: encrypted, or not beyond this machine. */
-function isAddress(value: string): boolean {
-  if (value.length > ADDRESS_LENGTH_MAX || !URL.canParse(value)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(value);
-  if (username + password + search + hash !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && LOCAL_HOST.test(hostname));
-}
+export const ADDRESS: SettingType<string> = {
+  words: '`https://HOST`, or `http://` for this machine, with a port and a path if need be',
+  read: (value) => {
+    const url = typeof value === 'string' ? safeUrl(value) : undefined;
+    return url === undefined || url.search + url.hash !== '' ? undefined : String(value);
+  },
+  isPrivate: true,
+};
 
-/** Not shown: somebody may have put a password into it. */
-function notAddress(type: SettingType): SettingRead {
-  return { ok: false, message: `expected ${describeType(type)}`, choices: [] };
-}
+export const PATTERNS: SettingType<readonly string[]> = {
+  words: `a list of at most ${PATTERNS_MAX} regular expressions`,
+  read: (value) => (isPatterns(value) ? value : undefined),
+  fromText: (text) => parseJson(text) ?? text,
+};
 
 function isPatterns(value: unknown): value is readonly string[] {
   return (
@@ -129,44 +136,20 @@ function isPatterns(value: unknown): value is readonly string[] {
   );
 }
 
-function isPath(value: string): boolean {
-  return value !== '' && !value.includes('\0');
+/** A URL without a password that is encrypted, or stays on this machine. */
+export function safeUrl(text: string): URL | undefined {
+  if (text.length > ADDRESS_LENGTH_MAX || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const { protocol, hostname, username, password } = url;
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOCAL_HOST.test(hostname));
+  return isSafe && username + password === '' ? url : undefined;
 }
 
-function expand(path: string, { home, userHome, base }: Places): string {
-  if (path.startsWith('$SUB_HOME/')) return join(home, path.slice('$SUB_HOME/'.length));
-  if (path.startsWith('~/')) return join(userHome, path.slice(2));
-  return isAbsolute(path) ? path : resolve(base, path);
-}
-
-function ok(value: Value): SettingRead {
-  return { ok: true, value };
-}
-
-function wrong(type: SettingType, value: unknown, choices: readonly string[] = []): SettingRead {
-  return { ok: false, message: `expected ${describeType(type)}, got ${shown(value)}`, choices };
-}
-
-/** A type in words, for messages and for the reference. */
-export function describeType(type: SettingType): string {
-  switch (type.kind) {
-    case 'integer':
-      return `a whole number from ${type.min} to ${type.max}`;
-    case 'boolean':
-      return 'true or false';
-    case 'choice':
-      return type.values.map((value) => `\`${value}\``).join(' or ');
-    case 'path':
-      return `a path of at most ${type.bytesMax} bytes`;
-    case 'sink':
-      return '`ledger`, `file:PATH` or `off`';
-    case 'listen':
-      return '`127.0.0.1:PORT`, `[::1]:PORT`, `localhost:PORT` or `off`';
-    case 'address':
-      return '`https://HOST`, or `http://` for this machine, with a port and a path if need be';
-    case 'patterns':
-      return `a list of at most ${PATTERNS_MAX} regular expressions`;
-  }
+function wholePath(value: unknown, { home, userHome, base }: Places): string | undefined {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) return undefined;
+  if (value.startsWith('$SUB_HOME/')) return join(home, value.slice('$SUB_HOME/'.length));
+  if (value.startsWith('~/')) return join(userHome, value.slice(2));
+  return isAbsolute(value) ? value : resolve(base, value);
 }
 
 /** What was probably meant. Loads the comparison only when there is a mistake. */

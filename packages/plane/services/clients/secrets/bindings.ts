@@ -108,8 +108,8 @@ export async function withBindings(
   if (data === undefined || Buffer.byteLength(next) > FILE_BYTES_MAX) {
     return failure('SUB_CONFIG_VALUE', `${message}.`, byHand);
   }
-  const { problems } = await readServers(data['servers'], () => path);
-  const [first] = problems;
+  const { faults } = await readServers(data['servers']);
+  const [first] = faults;
   if (first === undefined) return next;
   return failure('SUB_CONFIG_VALUE', `${message}: ${first.message}.`, first.fix);
 }
