@@ -2,6 +2,7 @@
 import {
   type Bundle,
   type ContentSection,
+  definedFields,
   type FullContentSection,
   type FullTaintSection,
   fullContent,
@@ -42,20 +43,20 @@ function normalizeRule(rule: Rule): Rule {
 }
 
 function normalizeMatch(match: Match): Match {
+  const { server_name, tool_name, risk_class } = match;
   return {
     ...match,
-    ...(match.server_name && { server_name: normalizeNames(match.server_name) }),
-    ...(match.tool_name && { tool_name: normalizeNames(match.tool_name) }),
-    ...(match.risk_class && { risk_class: sortedUnique(match.risk_class) }),
+    ...definedFields({
+      server_name: server_name && normalizeNames(server_name),
+      tool_name: tool_name && normalizeNames(tool_name),
+      risk_class: risk_class && sortedUnique(risk_class),
+    }),
   };
 }
 
 /** The order of alternatives means nothing, so it must not change the hash. */
-function normalizeNames(names: NameMatch): NameMatch {
-  return {
-    ...(names.glob && { glob: sortedUnique(names.glob.map(normalizeGlob)) }),
-    ...(names.regex && { regex: sortedUnique(names.regex) }),
-  };
+function normalizeNames({ glob, regex }: NameMatch): NameMatch {
+  return definedFields({ glob: glob && globsIn(glob), regex: regex && sortedUnique(regex) });
 }
 
 // The sections beside the rules in one spelling, with every default written out.
@@ -89,20 +90,9 @@ function normalizeTaint(section: TaintSection): FullTaintSection {
   };
 }
 
-function normalizeAllow({
-  emails,
-  hosts,
-  urls,
-  paths,
-  commands,
-}: FullTaintSection['allow']): FullTaintSection['allow'] {
-  return {
-    ...(emails && { emails: globsIn(emails) }),
-    ...(hosts && { hosts: globsIn(hosts) }),
-    ...(urls && { urls: globsIn(urls) }),
-    ...(paths && { paths: globsIn(paths) }),
-    ...(commands && { commands: globsIn(commands) }),
-  };
+function normalizeAllow(allow: FullTaintSection['allow']): FullTaintSection['allow'] {
+  const lists = Object.entries(allow).map(([kind, globs]) => [kind, globsIn(globs)] as const);
+  return Object.fromEntries(lists);
 }
 
 interface Tools {
@@ -111,10 +101,10 @@ interface Tools {
 }
 
 function toolsOf({ server, tool }: Tools): Tools {
-  return {
-    ...(server !== undefined && { server: normalizeGlob(server) }),
-    ...(tool !== undefined && { tool: normalizeGlob(tool) }),
-  };
+  return definedFields({
+    server: server && normalizeGlob(server),
+    tool: tool && normalizeGlob(tool),
+  });
 }
 
 function globsIn(globs: readonly string[]): readonly string[] {
@@ -124,10 +114,7 @@ function globsIn(globs: readonly string[]): readonly string[] {
 /** For lists whose order means nothing, so that it does not change the hash. */
 function inOneOrder<T>(items: readonly T[]): readonly T[] {
   const byText = new Map(items.map((item) => [JSON.stringify(item), item]));
-  return [...byText.keys()].toSorted().flatMap((text) => {
-    const item = byText.get(text);
-    return item === undefined ? [] : [item];
-  });
+  return [...byText].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, item]) => item);
 }
 
 function sortedUnique<T extends string>(values: readonly T[]): readonly T[] {

@@ -109,15 +109,12 @@ function lessTrustedSources(
 }
 
 function allowedByBoth(user: FullTaintSection, project: FullTaintSection) {
-  const both = (name: keyof FullTaintSection['allow']): readonly string[] =>
-    (user.allow[name] ?? []).filter((glob) => project.allow[name]?.includes(glob));
-  return {
-    emails: both('emails'),
-    hosts: both('hosts'),
-    urls: both('urls'),
-    paths: both('paths'),
-    commands: both('commands'),
-  };
+  const kinds = ['emails', 'hosts', 'urls', 'paths', 'commands'] as const;
+  const lists = kinds.map((kind) => {
+    const globs = user.allow[kind] ?? [];
+    return [kind, globs.filter((glob) => project.allow[kind]?.includes(glob))] as const;
+  });
+  return Object.fromEntries(lists);
 }
 
 /** Both are normalised: what is the same is written the same. */

@@ -1,11 +1,10 @@
 // Advice on text that says something else than a reader sees: invisible characters, and letters of
 // one alphabet that look like those of another.
-import type { JsonValue, Rule } from '@subluminal/contracts';
+import type { JsonValue } from '@subluminal/contracts';
 import type { Path } from '../../source/problem.ts';
 import { codePointName, quote } from '../../text/visible.ts';
 import { isJsonObject } from '../match/match.ts';
 import { type Advice, warning } from '../model/advice.ts';
-import { ruleClasses } from '../rules/index.ts';
 import type { Subject } from './lint-subject.ts';
 
 interface PlacedText {
@@ -38,7 +37,11 @@ const LOOKALIKE = new RegExp(
 export function hiddenTexts({ bundle }: Subject): readonly Advice[] {
   const texts = [
     { text: bundle.policy_id, path: ['policy_id'] },
-    ...bundle.rules.flatMap((rule, index) => textsOf(rule, ['rules', index])),
+    ...bundle.rules.flatMap((rule, index) => {
+      const { rule_id, match, effect } = rule;
+      const named = { rule_id, match: { ...match }, ...('tag' in effect && { effect }) };
+      return textsIn(named, ['rules', index]);
+    }),
     ...textsIn([...(bundle.content?.suppressions ?? [])], ['content', 'suppressions']),
     ...textsIn({ ...bundle.taint }, ['taint']),
   ];
@@ -72,35 +75,15 @@ function lookalikeIn(text: string): string | undefined {
   return undefined;
 }
 
-function textsOf(rule: Rule, path: Path): readonly PlacedText[] {
-  const { match } = rule;
-  const at = (...steps: Path): Path => [...path, 'match', ...steps];
-  const args = match.args ?? {};
-  const classes = ruleClasses(rule);
-  return [
-    { text: rule.rule_id, path: [...path, 'rule_id'] },
-    ...(['server_name', 'tool_name'] as const).flatMap((field) =>
-      (['glob', 'regex'] as const).flatMap((form) => listed(match[field]?.[form], at(field, form))),
-    ),
-    ...listed(match.risk_class, at('risk_class')),
-    ...listed(args.has_keys, at('args', 'has_keys')),
-    ...(['key_equals', 'key_in', 'numeric_range'] as const).flatMap((field) =>
-      Object.keys(args[field] ?? {}).map((text) => ({ text, path: at('args', field, text) })),
-    ),
-    ...listed(classes, [...path, 'effect', 'tag', 'add_risk_class']),
-  ];
-}
-
-/** Every text of a section; the words of the contract itself have nothing to hide. */
+/** Every text of a value and every key of it; the words of the contract have nothing to hide. */
 function textsIn(value: JsonValue, path: Path): readonly PlacedText[] {
   if (typeof value === 'string') return [{ text: value, path }];
   if (Array.isArray(value)) {
     return value.flatMap((item: JsonValue, index) => textsIn(item, [...path, index]));
   }
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...path, name]));
-}
-
-function listed(texts: readonly string[] | undefined, path: Path): readonly PlacedText[] {
-  return (texts ?? []).map((text, index) => ({ text, path: [...path, index] }));
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const at = [...path, key];
+    return [{ text: key, path: at }, ...textsIn(inner, at)];
+  });
 }

@@ -45,17 +45,16 @@ function wideSuppressions(content: unknown): readonly Finding[] {
 
 function taintFindings(value: unknown, globFault: GlobFault): readonly Finding[] {
   if (!isTaint(value)) return [];
-  const faults: Finding[] = [];
-  const known = new Map<string, PatternFault | undefined>();
-  for (const { glob, path } of globsOf(value)) {
-    if (!known.has(glob)) known.set(glob, globFault(glob));
-    const fault = known.get(glob);
-    if (fault !== undefined)
-      faults.push(patternFinding({ form: 'glob', source: glob, path }, fault));
-    if (faults.length >= PROBLEMS_MAX) return faults;
+  const found: Finding[] = [];
+  for (const { glob, path, section } of globsOf(value)) {
+    // As it will be used: without case and `_`, a glob that was right may be none.
+    const fault = globFault(glob) ?? (section && compileFault(section));
+    if (fault !== undefined) {
+      found.push(patternFinding({ form: 'glob', source: glob, path }, fault));
+    }
+    if (found.length >= PROBLEMS_MAX) break;
   }
-  // As it will be used: without case and `_`, a glob that was right may be none.
-  return faults.length > 0 ? faults : uncompiled(value);
+  return found;
 }
 
 function isTaint(value: unknown): value is TaintSection {
@@ -65,17 +64,29 @@ function isTaint(value: unknown): value is TaintSection {
 interface PlacedGlob {
   readonly glob: string;
   readonly path: Path;
+  /** A section that has this glob alone, where more is done with it than matching names. */
+  readonly section?: TaintSection;
 }
 
 function globsOf(section: TaintSection): readonly PlacedGlob[] {
   const { sources = [], sinks = [], allow = {}, rule_of_two } = section;
   return [
     ...sources.flatMap((source, index) => namesIn(source, ['taint', 'sources', index])),
-    ...sinks.flatMap((sink, index) => [
-      ...namesIn(sink, ['taint', 'sinks', index]),
-      ...listed(sink.args, ['taint', 'sinks', index, 'args']),
+    ...sinks.flatMap(({ kind, args, ...names }, index) => [
+      ...namesIn(names, ['taint', 'sinks', index]),
+      ...args.map((glob, at) => ({
+        glob,
+        path: ['taint', 'sinks', index, 'args', at],
+        section: { sinks: [{ kind, args: [glob] }] },
+      })),
     ]),
-    ...Object.entries(allow).flatMap(([field, globs]) => listed(globs, ['taint', 'allow', field])),
+    ...Object.entries(allow).flatMap(([field, globs]) =>
+      (globs ?? []).map((glob, at) => ({
+        glob,
+        path: ['taint', 'allow', field, at],
+        section: { allow: { [field]: [glob] } },
+      })),
+    ),
     ...(rule_of_two?.tools ?? []).flatMap((tool, index) =>
       namesIn(tool, ['taint', 'rule_of_two', 'tools', index]),
     ),
@@ -83,46 +94,13 @@ function globsOf(section: TaintSection): readonly PlacedGlob[] {
 }
 
 function namesIn(
-  { server, tool }: { readonly server?: string; readonly tool?: string },
+  names: { readonly server?: string; readonly tool?: string },
   path: Path,
 ): readonly PlacedGlob[] {
-  return [
-    ...(server === undefined ? [] : [{ glob: server, path: [...path, 'server'] }]),
-    ...(tool === undefined ? [] : [{ glob: tool, path: [...path, 'tool'] }]),
-  ];
-}
-
-function listed(globs: readonly string[] | undefined, path: Path): readonly PlacedGlob[] {
-  return (globs ?? []).map((glob, index) => ({ glob, path: [...path, index] }));
-}
-
-/** Each part by itself, so that the finding stands where the glob is. */
-function uncompiled({ sinks = [], allow = {} }: TaintSection): readonly Finding[] {
-  const parts: readonly { path: Path; source: string; section: TaintSection }[] = [
-    ...sinks.flatMap((sink, index) =>
-      sink.args.map((arg, at) => ({
-        path: ['taint', 'sinks', index, 'args', at],
-        source: arg,
-        section: { sinks: [{ kind: sink.kind, args: [arg] }] },
-      })),
-    ),
-    ...Object.entries(allow).flatMap(([field, globs]) =>
-      (globs ?? []).map((glob, at) => ({
-        path: ['taint', 'allow', field, at],
-        source: glob,
-        section: { allow: { [field]: [glob] } },
-      })),
-    ),
-  ];
-  const found: Finding[] = [];
-  for (const { path, source, section } of parts) {
-    const fault = compileFault(section);
-    if (fault !== undefined) {
-      found.push(patternFinding({ form: 'glob', source, path }, fault));
-    }
-    if (found.length >= PROBLEMS_MAX) break;
-  }
-  return found;
+  return (['server', 'tool'] as const).flatMap((field) => {
+    const glob = names[field];
+    return glob === undefined ? [] : [{ glob, path: [...path, field] }];
+  });
 }
 
 function compileFault(section: TaintSection): PatternFault | undefined {
