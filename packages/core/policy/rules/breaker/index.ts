@@ -92,23 +92,22 @@ function countBreaker(
   const next = repeats?.slot ?? errors?.slot ?? slot;
   if (errors !== undefined && errors.count >= errors.limit) {
     const summary = `The breaker is open: ${errors.count} errors in the last ${errors.windowMs} ms.`;
-    return {
-      kind: 'count',
-      slot: next,
-      tally: tallyOf(errors),
-      trip: tripped(rule, 'BREAKER_ERRORS', summary),
-    };
+    return counted(next, errors, tripped(rule, 'BREAKER_ERRORS', summary));
   }
   if (repeats !== undefined && repeats.count >= repeats.limit) {
     const summary = `The same call came ${repeats.limit} times within ${repeats.windowMs} ms.`;
-    return {
-      kind: 'count',
-      slot: next,
-      tally: tallyOf(repeats),
-      trip: tripped(rule, 'BREAKER_REPEATS', summary),
-    };
+    return counted(next, repeats, tripped(rule, 'BREAKER_REPEATS', summary));
   }
-  return { kind: 'count', slot: next, tally: tallyOf(errors ?? repeats), trip: undefined };
+  return counted(next, errors ?? repeats);
+}
+
+function counted(
+  slot: BreakerSlot,
+  tally: Tally | undefined,
+  trip?: Trip,
+): RuleResult<BreakerSlot> {
+  const { count = 0, limit = 0 } = tally ?? {};
+  return { kind: 'count', slot, tally: { count, limit }, trip };
 }
 
 /** Records that a call this breaker watches has failed. */
@@ -135,11 +134,6 @@ function errorTally(rule: BreakerRule, at: CallMoment, slot: BreakerSlot) {
   const errors = tableSet(slot.errors, key, { value, nowMs: at.nowMs });
   const next: BreakerSlot = { errors, repeats: slot.repeats };
   return { slot: next, ...tally };
-}
-
-/** Without what the counting needed besides. */
-function tallyOf(counted: Tally | undefined): Tally {
-  return { count: counted?.count ?? 0, limit: counted?.limit ?? 0 };
 }
 
 function countRepeat(rule: BreakerRule, at: CallMoment, slot: BreakerSlot) {
