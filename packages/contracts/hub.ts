@@ -232,71 +232,33 @@ const HEALTH_RESPONSE = open({
   ),
 });
 
-export interface HubEndpoint {
+interface HubEndpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly request?: ObjectShape;
   /** `text` is Prometheus' text format. */
   readonly response: ObjectShape | 'text';
-  readonly doc: string;
 }
 
+function get<R extends HubEndpoint['response']>(path: string, response: R) {
+  return { method: 'GET', path, response } as const;
+}
+
+function post<Q extends ObjectShape, R extends ObjectShape>(path: string, request: Q, response: R) {
+  return { method: 'POST', path, request, response } as const;
+}
+
+/** What each is for is in docs/reference/contracts.md. */
 export const HUB_ENDPOINTS = {
-  health: {
-    method: 'GET',
-    path: '/healthz',
-    response: HEALTH_RESPONSE,
-    doc: 'Whether the hub is up; a shim polls it before its first message.',
-  },
-  evaluate: {
-    method: 'POST',
-    path: '/governance/evaluate',
-    request: EVALUATE_REQUEST,
-    response: EVALUATE_RESPONSE,
-    doc: 'What to do with one message.',
-  },
-  task: {
-    method: 'GET',
-    path: '/governance/task/{task_id}',
-    response: TASK_RESPONSE,
-    doc: 'How far an approval is; polled until it is no longer pending.',
-  },
-  heartbeat: {
-    method: 'POST',
-    path: '/governance/heartbeat',
-    request: HEARTBEAT_REQUEST,
-    response: HEARTBEAT_RESPONSE,
-    doc: 'That an idle shim lives, and whether it should stop.',
-  },
-  policy: {
-    method: 'POST',
-    path: '/governance/policy',
-    request: SNAPSHOT_FILE,
-    response: POLICY_RESPONSE,
-    doc: 'Since 0.2.0: a compiled policy that calls will be evaluated by.',
-  },
-  result: {
-    method: 'POST',
-    path: '/governance/result',
-    request: RESULT_REQUEST,
-    response: HEARTBEAT_RESPONSE,
-    doc: 'Since 0.2.0: how an evaluated call ended, for circuit breakers.',
-  },
-  observe: {
-    method: 'POST',
-    path: '/governance/observe',
-    request: OBSERVE_REQUEST,
-    response: OBSERVE_RESPONSE,
-    doc: 'Since 0.2.0: what a server has answered, before the agent gets it; see taint.',
-  },
-  terminate: {
-    method: 'POST',
-    path: '/governance/terminate',
-    request: TERMINATE_REQUEST,
-    response: HEARTBEAT_RESPONSE,
-    doc: 'Since 0.2.0: a rule has ended the run: every shim of it stops.',
-  },
-  metrics: { method: 'GET', path: '/metrics', response: 'text', doc: 'Counters for Prometheus.' },
+  health: get('/healthz', HEALTH_RESPONSE),
+  evaluate: post('/governance/evaluate', EVALUATE_REQUEST, EVALUATE_RESPONSE),
+  task: get('/governance/task/{task_id}', TASK_RESPONSE),
+  heartbeat: post('/governance/heartbeat', HEARTBEAT_REQUEST, HEARTBEAT_RESPONSE),
+  policy: post('/governance/policy', SNAPSHOT_FILE, POLICY_RESPONSE),
+  result: post('/governance/result', RESULT_REQUEST, HEARTBEAT_RESPONSE),
+  observe: post('/governance/observe', OBSERVE_REQUEST, OBSERVE_RESPONSE),
+  terminate: post('/governance/terminate', TERMINATE_REQUEST, HEARTBEAT_RESPONSE),
+  metrics: get('/metrics', 'text'),
 } as const satisfies { readonly [name: string]: HubEndpoint };
 
 export type EvaluateRequest = Infer<typeof EVALUATE_REQUEST>;

@@ -161,92 +161,57 @@ export interface ApiEndpoint {
   readonly body?: { readonly bytesMax: number; readonly linesMax: number };
   /** One JSON object that is sent along, by POST; an endpoint with neither is asked by GET. */
   readonly input?: ApiInput<unknown>;
-  readonly doc: string;
 }
 
-/** Without parameters, and answered with one JSON object. */
-function endpoint(path: string, answer: ApiEndpoint['answer'], doc: string) {
-  return {
-    path: `/api/v1/${path}`,
-    ...query<unknown>(closed({})),
-    kind: 'json',
-    answer,
-    doc,
-  } as const;
+function query<T>(shape: ObjectShape): ApiQuery<T> {
+  return { shape, parse: parserFor<T>(shape) };
 }
 
-function query<T>(shape: ObjectShape): { readonly query: ApiQuery<T> } {
-  return { query: { shape, parse: parserFor<T>(shape) } };
+function input<T>(shape: ObjectShape): ApiInput<T> {
+  return { bytesMax: API_VERDICT_BYTES_MAX, ...query<T>(shape) };
 }
 
-function input<T>(shape: ObjectShape): { readonly input: ApiInput<T> } {
-  return { input: { bytesMax: API_VERDICT_BYTES_MAX, shape, parse: parserFor<T>(shape) } };
+/** Answered with one JSON object, and without parameters unless a query is given. */
+function endpoint<T = unknown>(
+  path: string,
+  answer: ApiEndpoint['answer'],
+  parameters: ObjectShape = closed({}),
+) {
+  return { path: `/api/v1/${path}`, query: query<T>(parameters), kind: 'json', answer } as const;
 }
 
+/** What each is for is in docs/reference/http-api.md; a test holds the two together. */
 export const API_ENDPOINTS = {
-  health: endpoint('health', API_HEALTH, 'That it answers, and how far the ledger is.'),
-  runs: {
-    ...endpoint('runs', API_RUNS_PAGE, 'Runs, newest first.'),
-    ...query<ApiRunsQuery>(RUNS_QUERY),
-  },
-  run: endpoint('runs/{run_id}', API_RUN, 'One run.'),
-  summary: endpoint('runs/{run_id}/summary', API_RUN_SUMMARY, 'What a run did.'),
+  health: endpoint('health', API_HEALTH),
+  runs: endpoint<ApiRunsQuery>('runs', API_RUNS_PAGE, RUNS_QUERY),
+  run: endpoint('runs/{run_id}', API_RUN),
+  summary: endpoint('runs/{run_id}/summary', API_RUN_SUMMARY),
   events: {
-    ...endpoint(
-      'runs/{run_id}/events',
-      API_EVENT_LINE,
-      'The events of a run, in the order of the ledger.',
-    ),
-    ...query<ApiEventsQuery>(EVENTS_QUERY),
+    ...endpoint<ApiEventsQuery>('runs/{run_id}/events', API_EVENT_LINE, EVENTS_QUERY),
     kind: 'lines',
   },
-  calls: {
-    ...endpoint('calls', API_CALLS_PAGE, 'Calls, newest first.'),
-    ...query<ApiCallsQuery>(CALLS_QUERY),
-  },
-  call: endpoint('calls/{run_id}/{call_id}', API_CALL_DETAIL, 'One call, with previews and hint.'),
-  stats: { ...endpoint('stats', API_STATS, 'Totals.'), ...query<ApiStatsQuery>(STATS_QUERY) },
-  policies: {
-    ...endpoint('policies', API_POLICIES, 'Policies that were in force, newest first.'),
-    ...query<ApiPoliciesQuery>(POLICIES_QUERY),
-  },
-  approvals: {
-    ...endpoint(
-      'approvals',
-      API_APPROVALS,
-      'Calls that wait for a person, or have waited, newest first.',
-    ),
-    ...query<ApiApprovalsQuery>(APPROVALS_QUERY),
-  },
-  approval: endpoint('approvals/{id}', API_APPROVAL, 'One of them, whole.'),
+  calls: endpoint<ApiCallsQuery>('calls', API_CALLS_PAGE, CALLS_QUERY),
+  call: endpoint('calls/{run_id}/{call_id}', API_CALL_DETAIL),
+  stats: endpoint<ApiStatsQuery>('stats', API_STATS, STATS_QUERY),
+  policies: endpoint<ApiPoliciesQuery>('policies', API_POLICIES, POLICIES_QUERY),
+  approvals: endpoint<ApiApprovalsQuery>('approvals', API_APPROVALS, APPROVALS_QUERY),
+  approval: endpoint('approvals/{id}', API_APPROVAL),
   approve: {
-    ...endpoint(
-      'approvals/{id}/approve',
-      API_DECIDED,
-      'Lets the call pass, and grants what shall last.',
-    ),
-    ...input<ApiApprove>(APPROVE_BODY),
+    ...endpoint('approvals/{id}/approve', API_DECIDED),
+    input: input<ApiApprove>(APPROVE_BODY),
   },
   reject: {
-    ...endpoint('approvals/{id}/reject', API_DECIDED, 'Refuses the call.'),
-    ...input<ApiReject>(REJECT_BODY),
+    ...endpoint('approvals/{id}/reject', API_DECIDED),
+    input: input<ApiReject>(REJECT_BODY),
   },
-  grants: {
-    ...endpoint('grants', API_GRANTS, 'What was granted for longer, newest first.'),
-    ...query<ApiGrantsQuery>(GRANTS_QUERY),
-  },
-  revoke: {
-    ...endpoint('grants/{id}/revoke', API_REVOKED, 'Takes a grant back.'),
-    ...input<unknown>(closed({})),
-  },
+  grants: endpoint<ApiGrantsQuery>('grants', API_GRANTS, GRANTS_QUERY),
+  revoke: { ...endpoint('grants/{id}/revoke', API_REVOKED), input: input<unknown>(closed({})) },
   ingest: {
-    ...endpoint('ingest', API_TAKEN, 'Takes events in.'),
-    ...query<Infer<typeof INGEST_QUERY>>(INGEST_QUERY),
+    ...endpoint<Infer<typeof INGEST_QUERY>>('ingest', API_TAKEN, INGEST_QUERY),
     body: { bytesMax: 8 * 1024 * 1024, linesMax: 5_000 },
   },
   stream: {
-    ...endpoint('stream', API_STREAM_MESSAGE, 'Events as they are committed.'),
-    ...query<ApiStreamQuery>(STREAM_QUERY),
+    ...endpoint<ApiStreamQuery>('stream', API_STREAM_MESSAGE, STREAM_QUERY),
     kind: 'stream',
   },
 } as const satisfies { readonly [name: string]: ApiEndpoint };
