@@ -1,9 +1,13 @@
 // Every command of `sub`, in the order of `sub --help`. A command's file holds the rest of its help,
 // its arguments and its code, and is loaded only when the command is named.
-import type { CommandEntry, CommandGroup, HelpSection } from '../input/command.ts';
+import type { Command, CommandEntry, CommandGroup, HelpSection } from '../input/command.ts';
 
+/** A command that has a file of its own, or one that its file exports by its name. */
+type CommandFile<N extends string> = { readonly command: Command } | { readonly [K in N]: Command };
 /** The commands by their names, each with its summary and its file. */
-type CommandTable = { readonly [name: string]: readonly [string, CommandEntry['load']] };
+type CommandTable<N extends string> = {
+  readonly [K in N]: readonly [summary: string, load: () => Promise<CommandFile<NoInfer<K>>>];
+};
 
 const EXPORT = group('export', 'Export runs from the ledger', {
   run: ['Export a run as files', () => import('./export-run.ts')],
@@ -11,68 +15,68 @@ const EXPORT = group('export', 'Export runs from the ledger', {
 
 const POLICY = group('policy', 'Check, compile, compare and test policies', {
   lint: ['Check policy bundles for problems', () => import('./policy-lint.ts')],
-  compile: ['Compile a bundle into a snapshot', () => import('./policy-compile.ts')],
-  verify: ['Verify the hash and signature of a snapshot', () => import('./policy-verify.ts')],
-  keygen: ['Create a key pair for signing snapshots', () => import('./policy-keygen.ts')],
+  compile: ['Compile a bundle into a snapshot', () => import('./policy-snapshot.ts')],
+  verify: ['Verify the hash and signature of a snapshot', () => import('./policy-snapshot.ts')],
+  keygen: ['Create a key pair for signing snapshots', () => import('./policy-snapshot.ts')],
   diff: [
     'Show what changed between two policies, and what loosens',
-    () => import('./policy-diff.ts'),
+    () => import('./policy-compare.ts'),
   ],
   explain: ['Decide calls and show the result of every rule', () => import('./policy-explain.ts')],
-  replay: ['Replay recorded calls against a policy', () => import('./policy-replay.ts')],
+  replay: ['Replay recorded calls against a policy', () => import('./policy-compare.ts')],
 });
 
 const TRUST = group('trust', 'Manage trust in project policies', {
-  add: ['Trust the policy of a project', () => import('./trust-add.ts')],
-  list: ['List trusted policies', () => import('./trust-list.ts')],
-  revoke: ['Revoke the trust in a policy', () => import('./trust-revoke.ts')],
+  add: ['Trust the policy of a project', () => import('./trust.ts')],
+  list: ['List trusted policies', () => import('./trust.ts')],
+  revoke: ['Revoke the trust in a policy', () => import('./trust.ts')],
 });
 
 const MANIFEST = group('manifest', 'Manage what each server may show and do', {
-  init: ['Inspect a server and write a first manifest', () => import('./manifest-init.ts')],
-  check: ['Check manifests for problems', () => import('./manifest-check.ts')],
-  show: ['Show what the manifest of a server allows', () => import('./manifest-show.ts')],
+  init: ['Inspect a server and write a first manifest', () => import('./manifest.ts')],
+  check: ['Check manifests for problems', () => import('./manifest.ts')],
+  show: ['Show what the manifest of a server allows', () => import('./manifest.ts')],
 });
 
 const PINS = group('pins', 'Detect changed tool definitions', {
-  list: ['List pinned tools', () => import('./pins-list.ts')],
-  diff: ['Compare a server with its pins', () => import('./pins-diff.ts')],
-  accept: ['Accept the present tools of a server', () => import('./pins-accept.ts')],
-  forget: ['Remove the pins of a server or of its tools', () => import('./pins-forget.ts')],
-  sign: ['Review and sign unsigned pins', () => import('./pins-sign.ts')],
-  reset: ['Start with no pins, and back up the old ones', () => import('./pins-reset.ts')],
+  list: ['List pinned tools', () => import('./pins.ts')],
+  diff: ['Compare a server with its pins', () => import('./pins-compare.ts')],
+  accept: ['Accept the present tools of a server', () => import('./pins-compare.ts')],
+  forget: ['Remove the pins of a server or of its tools', () => import('./pins.ts')],
+  sign: ['Review and sign unsigned pins', () => import('./pins.ts')],
+  reset: ['Start with no pins, and back up the old ones', () => import('./pins.ts')],
 });
 
 const HINTS = group('hints', 'List hints given to agents, and turn one into a rule', {
-  list: ['List hints given to agents', () => import('./hints-list.ts')],
-  promote: ['Allow a call that was rejected with a hint', () => import('./hints-promote.ts')],
+  list: ['List hints given to agents', () => import('./hints.ts')],
+  promote: ['Allow a call that was rejected with a hint', () => import('./hints.ts')],
 });
 
 const APPROVALS = group('approvals', 'List and decide pending approvals', {
-  list: ['List pending approvals', () => import('./approvals-list.ts')],
+  list: ['List pending approvals', () => import('./approvals.ts')],
   watch: ['Show approvals as they arrive, and decide them', () => import('./approvals-watch.ts')],
-  show: ['Show one approval in full', () => import('./approvals-show.ts')],
-  approve: ['Approve a pending call', () => import('./approvals-approve.ts')],
-  reject: ['Reject a pending call', () => import('./approvals-reject.ts')],
+  show: ['Show one approval in full', () => import('./approvals.ts')],
+  approve: ['Approve a pending call', () => import('./approvals.ts')],
+  reject: ['Reject a pending call', () => import('./approvals.ts')],
 });
 
 const GRANTS = group('grants', 'List and revoke grants', {
-  list: ['List active grants', () => import('./grants-list.ts')],
-  revoke: ['Revoke a grant', () => import('./grants-revoke.ts')],
+  list: ['List active grants', () => import('./grants.ts')],
+  revoke: ['Revoke a grant', () => import('./grants.ts')],
 });
 
 const SECRETS = group('secrets', 'Manage the encrypted secrets of servers', {
-  add: ['Store a secret', () => import('./secrets-add.ts')],
-  get: ['Print a secret', () => import('./secrets-get.ts')],
-  list: ['List secrets without their values', () => import('./secrets-list.ts')],
-  remove: ['Remove a secret', () => import('./secrets-remove.ts')],
-  rotate: ['Rotate a secret or the key of the store', () => import('./secrets-rotate.ts')],
+  add: ['Store a secret', () => import('./secrets.ts')],
+  get: ['Print a secret', () => import('./secrets.ts')],
+  list: ['List secrets without their values', () => import('./secrets.ts')],
+  remove: ['Remove a secret', () => import('./secrets.ts')],
+  rotate: ['Rotate a secret or the key of the store', () => import('./secrets.ts')],
 });
 
 const LEDGER = group('ledger', 'Verify and prune the ledger', {
-  verify: ['Verify that nobody changed the ledger', () => import('./ledger-verify.ts')],
-  prune: ['Remove old runs from the ledger', () => import('./ledger-prune.ts')],
-  accept: ['Accept a ledger that was changed or rolled back', () => import('./ledger-accept.ts')],
+  verify: ['Verify that nobody changed the ledger', () => import('./ledger.ts')],
+  prune: ['Remove old runs from the ledger', () => import('./ledger.ts')],
+  accept: ['Accept a ledger that was changed or rolled back', () => import('./ledger.ts')],
 });
 
 export const HELP_SECTIONS: readonly HelpSection[] = [
@@ -144,12 +148,26 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
   },
 ];
 
-function table(commands: CommandTable, ...parents: readonly string[]): readonly CommandEntry[] {
-  return Object.entries(commands).map(([name, [summary, load]]) => {
-    return { path: [...parents, name], summary, load };
-  });
+function table<N extends string>(
+  commands: CommandTable<N>,
+  ...parents: readonly string[]
+): readonly CommandEntry[] {
+  const entries: CommandEntry[] = [];
+  for (const name in commands) {
+    const [summary, open] = commands[name];
+    const load = async () => {
+      const file = await open();
+      return 'command' in file ? file : { command: file[name] };
+    };
+    entries.push({ path: [...parents, name], summary, load });
+  }
+  return entries;
 }
 
-function group(name: string, summary: string, commands: CommandTable): CommandGroup {
+function group<N extends string>(
+  name: string,
+  summary: string,
+  commands: CommandTable<N>,
+): CommandGroup {
   return { name, summary, commands: table(commands, name) };
 }

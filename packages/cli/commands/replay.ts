@@ -8,7 +8,7 @@ import { eventRows, findRun, readFreshLedger } from '../ledger/user-ledger.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { plural } from '../terminal/text.ts';
-import { replayPrintout } from './policy-replay.ts';
+import { replayPrintout } from './policy-compare.ts';
 
 /** What of a run can be replayed, and what of it was pruned. */
 interface Recording {

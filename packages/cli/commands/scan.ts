@@ -80,7 +80,7 @@ export const command = defineCommand({
     const paths = args.file.length === 0 ? [STDIO] : args.file;
     orThrow(stdinTwice([...paths, options.policy]));
     const place = orThrow(readPlace(options));
-    const home = orThrow(await surfaceHome());
+    const home = await surfaceHome();
     const policy = orThrow(
       options.policy === undefined ? undefined : await loadPolicy(options.policy, { io }),
     );
@@ -100,11 +100,11 @@ export const command = defineCommand({
  * The fingerprints, and why they may differ from those of the shims. The home is made when there is
  * something to name, and not before.
  */
-function openFingerprints({ paths }: SurfaceHome) {
-  const prints = fingerprintsIn(paths.home);
+function openFingerprints({ home: folder }: SurfaceHome) {
+  const prints = fingerprintsIn(folder);
   let home: { readonly problem: Failure | undefined } | undefined;
   const problemOf = () => {
-    home ??= { problem: ensurePrivateFolder(paths.home) };
+    home ??= { problem: ensurePrivateFolder(folder) };
     return home.problem;
   };
   return {
@@ -119,7 +119,7 @@ function openFingerprints({ paths }: SurfaceHome) {
         return failure(code, `${message.replace(/\.$/, '')}: ${OWN_ONLY}`, fix);
       }
       if (prints.areKept()) return undefined;
-      const fix = `Check \`fingerprint.key\` in ${paths.home}.`;
+      const fix = `Check \`fingerprint.key\` in ${folder}.`;
       return failure('SUB_FILE_WRITE', `their key cannot be read or written: ${OWN_ONLY}`, fix);
     },
   };

@@ -1,7 +1,8 @@
-import { type Failure, failure, isFailure, parseEventLine } from '@subluminal/contracts';
+import { failure, isFailure, parseEventLine } from '@subluminal/contracts';
 import type { StoreReader } from '@subluminal/plane/ledger';
 import { defineCommand, done, EXIT, type Outcome, orThrow } from '../input/command.ts';
 import {
+  eventRows,
   findLedger,
   findRun,
   freshen,
@@ -10,16 +11,18 @@ import {
   withReader,
 } from '../ledger/user-ledger.ts';
 import { type Beginning, beginningOf, NOTHING } from '../tail/begin.ts';
-import { readTailOptions, type TailFilter, type TailRequest } from '../tail/filter.ts';
+import {
+  readTailOptions,
+  TAIL_OPTIONS,
+  type TailFilter,
+  type TailRequest,
+} from '../tail/filter.ts';
 import { daemonOf, followOn } from '../tail/follow.ts';
-import { TAIL_OPTIONS } from '../tail/options.ts';
 import { Screen } from '../tail/screen.ts';
 
 interface TailStart extends Beginning {
   readonly filter: TailFilter;
 }
-
-const PAGE_EVENTS = 1_000;
 
 export const command = defineCommand({
   description:
@@ -44,7 +47,7 @@ export const command = defineCommand({
       const { filter } = start;
       const { backlog } = request;
       const screen = new Screen({ filter, backlog, json: options.json, io, signal });
-      orThrow(start.tipSeq === 0 ? undefined : await showPast(home, start, screen));
+      if (start.tipSeq > 0) await showPast(home, start, screen);
       if (!follows) await screen.rest();
       await screen.endPast();
       const ended = follows ? await follow(home, start, screen) : done(EXIT.fine);
@@ -94,23 +97,18 @@ async function lookUp(
   return { ...(await beginningOf(reader, { filter: own, backlog })), filter: own };
 }
 
-/** What the ledger holds already. */
-async function showPast(
-  home: LedgerHome,
-  start: TailStart,
-  screen: Screen,
-): Promise<Failure | undefined> {
-  return withReader(home, async (reader) => {
-    for (let { afterSeq } = start; afterSeq < start.tipSeq && !screen.isEnded; ) {
-      const rows = await reader.events({ afterSeq, limit: PAGE_EVENTS });
-      for (const { seq, line } of rows) {
-        const parsed = line === null || seq > start.tipSeq ? undefined : parseEventLine(line);
+/** Shows what the ledger holds already. */
+async function showPast(home: LedgerHome, start: TailStart, screen: Screen): Promise<void> {
+  const { afterSeq, tipSeq } = start;
+  orThrow(
+    await withReader(home, async (reader) => {
+      for await (const { seq, line } of eventRows(reader, { afterSeq })) {
+        if (seq > tipSeq || screen.isEnded) break;
+        const parsed = line === null ? undefined : parseEventLine(line);
         if (parsed?.ok === true) await screen.show(parsed.event);
       }
-      afterSeq = rows.at(-1)?.seq ?? start.tipSeq;
-    }
-    return undefined;
-  });
+    }),
+  );
 }
 
 /** What comes, until somebody ends it. */

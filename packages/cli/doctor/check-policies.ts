@@ -190,24 +190,20 @@ export const checkCedar = configuredCheck('where they are', async ({ config: set
 
 const FILES_MAX = 1_000;
 
-export const checkManifests = configuredCheck(
-  'where they are',
-  async ({ config: settings, paths }) => {
-    const { 'surface.manifests': folder, profile } = settings;
-    const names = namesIn(folder);
-    if (names.length === 0) return ok(`none in ${folder}`);
-    const home = { kind: 'home', paths, folder, profile } as const;
-    const wrong: string[] = [];
-    for (const name of names) {
-      const checked = await checkFile(join(folder, name), home, SILENT);
-      if (isFailure(checked)) wrong.push(`${checked.message} [${checked.code}]`);
-      else wrong.push(...checked.problems.map(formatProblem));
-    }
-    if (wrong.length === 0) return ok(`${plural(names.length, 'manifest')} in ${folder}`);
-    const fix = 'See `sub manifest check`; in production, these servers do not start.';
-    return { ...broken(`${plural(wrong.length, 'problem')} in ${folder}`, fix), more: wrong };
-  },
-);
+export const checkManifests = configuredCheck('where they are', async ({ config: settings }) => {
+  const { 'surface.manifests': folder, profile } = settings;
+  const names = namesIn(folder);
+  if (names.length === 0) return ok(`none in ${folder}`);
+  const wrong: string[] = [];
+  for (const name of names) {
+    const checked = await checkFile(join(folder, name), { folder, profile }, SILENT);
+    if (isFailure(checked)) wrong.push(`${checked.message} [${checked.code}]`);
+    else wrong.push(...checked.problems.map(formatProblem));
+  }
+  if (wrong.length === 0) return ok(`${plural(names.length, 'manifest')} in ${folder}`);
+  const fix = 'See `sub manifest check`; in production, these servers do not start.';
+  return { ...broken(`${plural(wrong.length, 'problem')} in ${folder}`, fix), more: wrong };
+});
 
 function namesIn(folder: string): readonly string[] {
   try {

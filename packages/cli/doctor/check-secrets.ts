@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SecretBinding, secretSettings } from '@subluminal/plane/config';
 import { resolveBindings, type SecretFailure } from '@subluminal/plane/vault';
+import type { LoadedConfig } from '../input/own-config.ts';
 import { plural } from '../terminal/text.ts';
-import { broken, configuredCheck, type LoadedConfig, type Machine, ok, warn } from './check.ts';
+import { broken, configuredCheck, type Machine, ok, warn } from './check.ts';
 
 interface Bound {
   readonly server: string;

@@ -1,6 +1,7 @@
 // What the checks of `sub doctor` look at, and what they find.
 import type { Failure } from '@subluminal/contracts';
 import type { Env, HomePaths, LoadResult } from '@subluminal/plane/config';
+import type { LoadedConfig } from '../input/own-config.ts';
 
 export type Level = 'ok' | 'warn' | 'broken';
 
@@ -28,8 +29,6 @@ export interface Machine {
 
 /** It looks, and changes nothing. */
 export type Check = (machine: Machine) => Promise<Finding>;
-
-export type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
 
 /** A check of what the configuration names; another check reports a configuration that is broken. */
 export function configuredCheck(

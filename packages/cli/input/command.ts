@@ -69,7 +69,7 @@ export const EXIT = {
   brokenPipe: 141,
 } as const;
 
-interface Done {
+export interface Done {
   readonly kind: 'done';
   readonly exitCode: number;
 }

@@ -1,32 +1,24 @@
 // Opens the secret store of this user: its folder, its passphrase, and the servers that are bound to it.
 import { existsSync } from 'node:fs';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import {
-  type ConfigFailure,
-  ensurePrivateFolder,
-  loadConfig,
-  type Servers,
-} from '@subluminal/plane/config';
+import { type Failure, failure } from '@subluminal/contracts';
+import { ensurePrivateFolder, type Servers } from '@subluminal/plane/config';
 import {
   openVault,
   type Protection,
   type Purpose,
   type VaultOptions,
 } from '@subluminal/plane/vault';
-import type { Outcome } from '../input/command.ts';
+import { type Outcome, orThrow } from '../input/command.ts';
+import { loadOwnConfig } from '../input/own-config.ts';
 import type { Io } from '../terminal/io.ts';
-import { plural } from '../terminal/text.ts';
 import { type Person, personAt } from './ask-person.ts';
 
 export interface SecretsHome {
-  readonly kind: 'home';
   readonly options: VaultOptions;
   readonly servers: Servers;
   readonly home: string;
   /** Undefined without a terminal. */
   readonly person: Person | undefined;
-  /** Makes the home where it is not there yet. */
-  readonly makeHome: () => Failure | undefined;
 }
 
 /** Runs `work` with the store of this user, and leaves the terminal as it was. */
@@ -36,43 +28,25 @@ export async function withSecrets(
 ): Promise<Outcome> {
   const person = personAt(io);
   try {
-    const found = await findSecrets(io, person);
-    return isFailure(found) ? found : await work(found);
+    return await work(await findSecrets(io, person));
   } finally {
     await person?.close();
   }
 }
 
-/** Loads the configuration. A home that others can write to is refused; one that is not there is not made. */
-async function findSecrets(io: Io, person: Person | undefined): Promise<SecretsHome | Failure> {
-  const loaded = await loadConfig({ env: process.env, cwd: process.cwd() });
-  if (!loaded.ok) return configFailure(loaded.problems);
-  const { config, paths, servers } = loaded;
-  const unsafe = existsSync(paths.home) ? ensurePrivateFolder(paths.home) : undefined;
-  if (unsafe !== undefined) return unsafe;
+/** Refuses a home that others can write to, and creates none. Throws its failure. */
+async function findSecrets(io: Io, person: Person | undefined): Promise<SecretsHome> {
+  const { config, paths, servers } = await loadOwnConfig();
+  const { home } = paths;
+  orThrow(existsSync(home) ? ensurePrivateFolder(home) : undefined);
   const options: VaultOptions = {
-    home: paths.home,
+    home,
     nowMs: () => Date.now(),
     passphraseFile: config['secrets.passphrase_file'],
     ...(person && { askPassphrase: asker(io, person) }),
   };
-  const makeHome = () => ensurePrivateFolder(paths.home);
-  return { kind: 'home', options, servers, home: paths.home, person, makeHome };
+  return { options, servers, home, person };
 }
-
-function configFailure([first, ...others]: readonly ConfigFailure[]): Failure {
-  const { code, where, message, fix } = first ?? UNREADABLE;
-  const more = others.length === 0 ? '' : ` (and ${plural(others.length, 'other problem')})`;
-  return failure(code, `${where}: ${message}${more}.`, fix);
-}
-
-const UNREADABLE: ConfigFailure = {
-  kind: 'failure',
-  code: 'SUB_CONFIG_VALUE',
-  where: 'config.toml',
-  message: 'it cannot be read',
-  fix: 'Correct it first.',
-};
 
 /** Asks at most once for each: a store is opened more than once by some commands. */
 function asker(io: Io, person: Person): (purpose: Purpose) => Promise<string | undefined> {
@@ -107,15 +81,11 @@ async function chosen(io: Io, person: Person, purpose: Purpose): Promise<string 
 }
 
 /**
- * Opens the store before anything else is asked for: a wrong passphrase is told at once, and nobody
- * holds the lock while a person types.
+ * Opens the store before anything else is asked for: a wrong passphrase is reported at once, and the
+ * lock is not held while a person types. Throws its failure.
  */
-export async function tryOpen(options: VaultOptions): Promise<Failure | undefined> {
-  if (options.askPassphrase === undefined) return undefined;
-  const opened = await openVault(options);
-  if (opened?.kind === 'failure') return opened;
-  opened?.close();
-  return undefined;
+export async function tryOpen(options: VaultOptions): Promise<void> {
+  if (options.askPassphrase !== undefined) orThrow(await openVault(options))?.close();
 }
 
 export function unknownSecret(name: string, more = ''): Failure {

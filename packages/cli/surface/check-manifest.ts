@@ -18,34 +18,33 @@ export interface CheckedFile {
   readonly lines: readonly string[];
 }
 
-/** More than a manifest may have, so that its reader says that it is too large. */
+/** More than a manifest may have, so that its reader reports that it is too large. */
 const BYTES_MAX = 2_097_152;
 
 export async function checkFile(
   path: string,
-  home: SurfaceHome,
+  home: Omit<SurfaceHome, 'home'>,
   io: Io,
 ): Promise<CheckedFile | Failure> {
-  // In the folder of the manifests, nothing but a file may keep anybody waiting.
+  // In the folder of the manifests, a pipe would keep the check waiting.
   const isRegular = dirname(resolve(path)) === resolve(home.folder);
   const file = await readFileBytes(path, { io, bytesMax: BYTES_MAX, isRegular });
   if (isFailure(file)) return file;
   const { name, bytes } = file;
   const compiled = await compileManifest({ file: name, bytes }, { sha256 });
   const lines = linesOf(file);
-  if (!compiled.ok) {
-    return { kind: 'checked', name, manifest: undefined, problems: compiled.problems, lines };
-  }
+  const base = { kind: 'checked', name, lines } as const;
+  if (!compiled.ok) return { ...base, manifest: undefined, problems: compiled.problems };
   const { manifest } = compiled;
   const problems = await problemsOfPlace(path, manifest, home);
-  return { kind: 'checked', name, manifest, problems, lines };
+  return { ...base, manifest, problems };
 }
 
 /** In the folder of the manifests, a file must be named after its server and safe from others. */
 async function problemsOfPlace(
   path: string,
   { server }: Manifest,
-  { folder, profile }: SurfaceHome,
+  { folder, profile }: Omit<SurfaceHome, 'home'>,
 ): Promise<readonly Problem[]> {
   if (dirname(resolve(path)) !== resolve(folder)) return [];
   const wanted = manifestFileName(server);

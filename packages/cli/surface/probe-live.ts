@@ -3,57 +3,50 @@ import { warn } from '../terminal/report-failure.ts';
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { probeServer, type ServerListing } from '@subluminal/plane/probe';
-import { badUsage, done, type Outcome } from '../input/command.ts';
+import { badUsage, type Done, done } from '../input/command.ts';
 import { durationMs } from '../input/moment.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
 
-export interface ProbeRequest {
+interface ProbeRequest {
   readonly server: string;
   readonly client: string | undefined;
   readonly timeout: string | undefined;
   readonly command: readonly string[];
 }
 
-export type LiveProbe =
-  | { readonly kind: 'live'; readonly seen: ServerListing; readonly foundIn: string | null }
-  /** What the command ends with. */
-  | { readonly kind: 'ended'; readonly outcome: Outcome };
-
 const TIMEOUT_MS = 30_000;
 const TIMEOUT_MS_MAX = 3_600_000;
 const SAID_LINES_MAX = 20;
 
-export async function probeLive(wish: ProbeRequest, io: Io): Promise<LiveProbe> {
-  const timeoutMs = wish.timeout === undefined ? TIMEOUT_MS : durationMs(wish.timeout);
+/** Lists what the server offers. `Done` when the person has interrupted it. */
+export async function probeLive(
+  { timeout, command, ...names }: ProbeRequest,
+  io: Io,
+): Promise<{ readonly kind: 'seen'; readonly seen: ServerListing } | Done | Failure> {
+  const timeoutMs = timeout === undefined ? TIMEOUT_MS : durationMs(timeout);
   if (timeoutMs === undefined || timeoutMs === 0 || timeoutMs > TIMEOUT_MS_MAX) {
-    return ended(badUsage('--timeout is not a valid time.', 'Write 30s, 2m or at most 1h.'));
+    return badUsage('--timeout is not a valid time.', 'Write 30s, 2m or at most 1h.');
   }
-  const { server, client, command } = wish;
   const looked = await probeServer({
-    server,
-    client,
+    ...names,
     command: command.length === 0 ? undefined : command,
     env: process.env,
     cwd: process.cwd(),
     timeoutMs,
     version: manifest.version,
   });
-  if (looked.kind === 'interrupted') return ended(done(looked.exitCode));
+  if (looked.kind === 'interrupted') return done(looked.exitCode);
   if (looked.kind === 'failure') {
     tellSaid(looked.said, io);
-    return ended(failure(looked.code, looked.message, looked.fix));
+    return failure(looked.code, looked.message, looked.fix);
   }
   for (const note of looked.seen.notes) warn(io, note);
-  return { kind: 'live', seen: looked.seen, foundIn: looked.foundIn?.client ?? null };
+  return { kind: 'seen', seen: looked.seen };
 }
 
-function ended(outcome: Outcome): LiveProbe {
-  return { kind: 'ended', outcome };
-}
-
-/** What a server that failed has said last. */
+/** The last lines that a failed server wrote to standard error. */
 function tellSaid(said: string, io: Io): void {
   const lines = said.split(/\r?\n/).filter((line) => line.trim() !== '');
   for (const line of lines.slice(-SAID_LINES_MAX)) {
@@ -69,7 +62,7 @@ interface Words {
   readonly command: readonly string[];
 }
 
-/** The parser hands on one row of words; how many of them stood behind `--`, only the line tells. */
+/** The parser does not tell how many of its words stood behind `--`, so the command line is counted. */
 export function splitWords(
   server: string,
   words: readonly string[],

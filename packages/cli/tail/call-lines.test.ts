@@ -3,9 +3,10 @@ import * as fc from 'fast-check';
 import picocolors from 'picocolors';
 import { describe, expect, test } from 'vitest';
 import { displayWidth } from '../terminal/text.ts';
-import { createTailRenderer, type LineOptions } from './call-lines.ts';
+import type { LineOptions } from './call-lines.ts';
 import {
   blocked,
+  createTailRenderer,
   decision,
   end,
   event,

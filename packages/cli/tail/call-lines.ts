@@ -1,25 +1,17 @@
-// One line per call, in columns, and one for what happens beside the calls. Used by `sub tail` and
-// by whoever shows a run as it goes.
-import { type Action, type ContentOutcome, type Event, subjectNames } from '@subluminal/contracts';
+// The lines of `sub tail`: one per call, in columns, and one per notice.
+import { type Action, type ContentOutcome, subjectNames } from '@subluminal/contracts';
 import { eventMember, type NoticeText } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
 import { type Cells, fitted, layoutFor, padded, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
-import { CallFold, type Folded, type FoldedCall, type FoldedNotice } from './fold.ts';
+import type { Folded, FoldedCall, FoldedNotice } from './fold.ts';
 
 export interface LineOptions {
   readonly colors: Colors;
-  /** How wide the terminal is; asked before each line where it may change. */
+  /** How wide the terminal is; a function where that may change. */
   readonly width: number | (() => number);
-  /** A line tells the day when it is another one than this, or than that of the line before. */
+  /** A line of its own names the day when it differs from that of this time or of the line before. */
   readonly nowMs: number;
-}
-
-export interface TailRenderer {
-  /** The lines that this event completes, without their ends; most often none or one. */
-  push(event: Event): readonly string[];
-  /** What still waits, when nothing more will come. */
-  rest(): readonly string[];
 }
 
 type Paint = (text: string) => string;
@@ -42,14 +34,6 @@ const UNKNOWN: Look = { mark: '·', word: 'ended', paint: ({ dim }) => dim };
 const PENDING: Look = { mark: '…', word: 'waiting', paint: ({ dim }) => dim };
 const SPARED = '!';
 const GAP = '  ';
-
-/** From events to lines, for whoever shows a run as it goes. */
-export function createTailRenderer(options: LineOptions): TailRenderer {
-  const fold = new CallFold();
-  const formatter = new LineFormatter(options);
-  const lines = (folded: readonly Folded[]) => folded.flatMap((one) => formatter.format(one));
-  return { push: (event) => lines(fold.push(event)), rest: () => lines(fold.rest()) };
-}
 
 export class LineFormatter {
   readonly #options: LineOptions;
@@ -213,12 +197,15 @@ function shortRun(runId: string): string {
 
 /** The local time, with or without its milliseconds. */
 function timeText(at: Date, cells: number): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  const seconds = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-  return `${seconds}.${String(at.getMilliseconds()).padStart(3, '0')}`.slice(0, cells);
+  return localIso(at).slice(11, 11 + cells);
 }
 
 function dayOf(at: Date): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return localIso(at).slice(0, 10);
+}
+
+/** The local time in the form of ISO 8601; empty for a time that no calendar has. */
+function localIso(at: Date): string {
+  const localMs = at.getTime() - at.getTimezoneOffset() * MINUTE_MS;
+  return Number.isNaN(localMs) ? '' : new Date(localMs).toISOString();
 }

@@ -1,3 +1,4 @@
+import { createTailRenderer } from './recorded.test-support.ts';
 // One event type more, and one kind of call more, on their way from a line to a query and a line of
 // `sub tail`: each needs its shape, its member and a line in the registries, nothing else.
 
@@ -17,7 +18,6 @@ import { openApi } from '../../plane/services/api/index.ts';
 import { Shim, T0_MS } from '../../plane/stores/ledger/testing/events.ts';
 import { memoryWitness } from '../../plane/stores/ledger/testing/memory-witness.ts';
 import { LedgerHome, signer } from '../../plane/stores/ledger/testing/temp-ledger.ts';
-import { createTailRenderer } from './call-lines.ts';
 import { CallFold } from './fold.ts';
 import { createPrinter } from './screen.ts';
 

@@ -1,9 +1,21 @@
-// Which calls and notices `sub tail` shows, as its options say.
+// The options of `sub tail`, and which calls and notices they select.
 import { type Action, definedFields } from '@subluminal/contracts';
-import { badUsage, orThrow } from '../input/command.ts';
+import { badUsage, choice, type OptionValues, orThrow, textOption } from '../input/command.ts';
 import { numberOption, timeOption } from '../input/read-option.ts';
+import { DECISION_FILTERS } from '../input/shared-options.ts';
 import type { Folded, FoldedCall } from './fold.ts';
-import type { TailOptions } from './options.ts';
+
+export const TAIL_OPTIONS = {
+  run: textOption('id', 'Only this run; `last` is the newest run in the ledger'),
+  agent: textOption('id', 'Only this agent'),
+  server: textOption('name', 'Only calls to this server'),
+  tool: textOption('name', 'Only calls of this tool'),
+  decision: choice(DECISION_FILTERS, 'Only this decision; REFUSED is any decision except ALLOW'),
+  backlog: textOption('count', 'Start with this many matching past calls (default: 10)'),
+  since: textOption('time', 'Start at this time instead: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago'),
+  'no-follow': 'Print what the ledger has, and end',
+  json: 'Print one JSON object per line: one per call, and one per notice',
+};
 
 export interface TailFilter {
   readonly runId?: string;
@@ -69,7 +81,10 @@ const BACKLOG_DEFAULT = 10;
 const BACKLOG_MAX = 10_000;
 
 /** Throws its failure. */
-export function readTailOptions(options: TailOptions, nowMs: number): TailRequest {
+export function readTailOptions(
+  options: OptionValues<typeof TAIL_OPTIONS>,
+  nowMs: number,
+): TailRequest {
   const { run, agent, server, tool, decision, since, backlog } = options;
   if (since !== undefined && backlog !== undefined) {
     orThrow(badUsage('--since and --backlog exclude each other.', 'Give one.'));

@@ -1,5 +1,5 @@
-// From events to calls: three or four events become one call, told when it is decided and ended. What
-// is remembered is bounded in number and in length, however many calls never end.
+// From events to calls: three or four events become one call, returned when it is refused or has ended.
+// What is remembered is bounded in number and in length, however many calls never end.
 import {
   type Action,
   type CallEvent,
@@ -70,10 +70,10 @@ interface Pending {
 
 export class CallFold {
   readonly #limits: FoldLimits;
-  /** Calls that were not told yet, the oldest first. */
+  /** Calls that were not returned yet, the oldest first. */
   readonly #pending = new Map<string, Pending>();
-  /** Calls that were told when they were refused: their end adds nothing. */
-  readonly #told = new Set<string>();
+  /** Calls that were returned when they were refused: their end adds nothing. */
+  readonly #shown = new Map<string, true>();
   /** The server that each shim stands in front of. */
   readonly #servers = new Map<string, string>();
 
@@ -81,7 +81,7 @@ export class CallFold {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** What can be told now. */
+  /** The calls and notices that this event completes. */
   push(event: Event): readonly Folded[] {
     this.#learn(event);
     if (isCallEvent(event)) return this.#onCall(event);
@@ -96,15 +96,12 @@ export class CallFold {
     return calls;
   }
 
-  /** Only some events name a server; all else is known by the shim that tells it. */
+  /** Only some events name a server; for the others, the shim that sent them tells it. */
   #learn(event: Event): void {
     const name = eventMember(event.type).names?.(event).server_name;
     const shimId = event.source.shim_id;
     if (name === undefined || this.#servers.has(shimId)) return;
-    const [oldest] = this.#servers;
-    if (oldest !== undefined && this.#servers.size >= this.#limits.shimsMax) {
-      this.#servers.delete(oldest[0]);
-    }
+    dropOldest(this.#servers, this.#limits.shimsMax);
     this.#servers.set(shimId, bounded(name, NAME_LENGTH_MAX));
   }
 
@@ -116,36 +113,27 @@ export class CallFold {
 
   #onCall(event: CallEvent): readonly Folded[] {
     const key = keyOf(event);
-    if (this.#told.has(key)) {
-      if ('status' in event) this.#told.delete(key);
+    if (this.#shown.has(key)) {
+      if ('status' in event) this.#shown.delete(key);
       return [];
     }
     const known = this.#pending.get(key);
     const call = known?.call ?? draftOf(event);
-    addTo(call, event);
+    if ('decision' in event) addDecision(call, event);
+    else if ('status' in event) addEnd(call, event);
+    else call.started_at = event.ts;
     if (call.ended_at !== null || isRefused(call)) {
       this.#pending.delete(key);
-      if (call.ended_at === null) this.#remember(key);
+      if (call.ended_at !== null) return [call];
+      dropOldest(this.#shown, this.#limits.toldMax);
+      this.#shown.set(key, true);
       return [call];
     }
     if (known !== undefined) return [];
-    const given = this.#makeRoom();
+    // A call that never ends must not be kept for ever: it is returned as it is.
+    const oldest = dropOldest(this.#pending, this.#limits.pendingMax);
     this.#pending.set(key, { call, shimId: event.source.shim_id });
-    return given;
-  }
-
-  /** A call that never ends must not stay for ever: it is told as it stands. */
-  #makeRoom(): readonly Folded[] {
-    const [oldest] = this.#pending;
-    if (oldest === undefined || this.#pending.size < this.#limits.pendingMax) return [];
-    this.#pending.delete(oldest[0]);
-    return [oldest[1].call];
-  }
-
-  #remember(key: string): void {
-    const [oldest] = this.#told;
-    if (oldest !== undefined && this.#told.size >= this.#limits.toldMax) this.#told.delete(oldest);
-    this.#told.add(key);
+    return oldest === undefined ? [] : [oldest.call];
   }
 
   /** A run has a shim per server; those of the others may still go on. */
@@ -156,6 +144,14 @@ export class CallFold {
     for (const [key] of left) this.#pending.delete(key);
     return left.map(([, { call }]) => call);
   }
+}
+
+/** Makes room for one entry in a map that may hold `max`; returns the value that had to go. */
+function dropOldest<V>(map: Map<string, V>, max: number): V | undefined {
+  const [oldest] = map;
+  if (oldest === undefined || map.size < max) return undefined;
+  map.delete(oldest[0]);
+  return oldest[1];
 }
 
 /** Ids may hold any character: the length says where the first ends. */
@@ -194,18 +190,10 @@ function draftOf(event: CallEvent): Draft {
 }
 
 function boundedSubject(subject: CallSubject): CallSubject {
-  const entries = Object.entries(subject).map(([key, text]) => [
-    key,
-    bounded(text, NAME_LENGTH_MAX),
-  ]);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The same fields, cut.
-  return Object.fromEntries(entries) as CallSubject;
-}
-
-function addTo(call: Draft, event: CallEvent): void {
-  if ('decision' in event) addDecision(call, event);
-  else if ('status' in event) addEnd(call, event);
-  else call.started_at = event.ts;
+  const cut = (text: string) => bounded(text, NAME_LENGTH_MAX);
+  return subject.kind === 'turn'
+    ? { ...subject, provider: cut(subject.provider), model: cut(subject.model) }
+    : { ...subject, server_name: cut(subject.server_name), tool_name: cut(subject.tool_name) };
 }
 
 function addEnd(call: Draft, event: EventOf<'tool_call_end' | 'turn_end'>): void {
@@ -233,10 +221,9 @@ function addDecision(call: Draft, event: EventOf<'tool_call_decision' | 'turn_de
       : { action: would.action, rule_id: would.rule_id && bounded(would.rule_id, NAME_LENGTH_MAX) };
 }
 
-/** Bounded by the contract. */
+/** Only the fields that the contract bounds. */
 function contentOf({ content }: { readonly content?: ContentOutcome }): ContentOutcome | null {
-  if (content === undefined) return null;
-  return { action: content.action, findings: content.findings };
+  return content ? { action: content.action, findings: content.findings } : null;
 }
 
 function bounded(text: string, lengthMax: number): string {

@@ -2,6 +2,7 @@
 // came in between is not left out, because every connection goes on behind the last event.
 
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Event, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder } from '@subluminal/plane/config';
 import { ensureLedgerd } from '@subluminal/plane/daemon';
@@ -60,23 +61,11 @@ export async function* followOn(
       isTold = true;
       request.onTrouble(trouble);
     }
-    await pause(retryMs, signal);
+    // Rejects when the signal ends the wait, which the loop then sees.
+    await pause(retryMs, undefined, { signal }).catch(() => undefined);
     retryMs = Math.min(RETRY_MAX_MS, retryMs * 2);
   }
   return undefined;
-}
-
-function pause(waitMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const finish = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, waitMs);
-    signal.addEventListener('abort', finish, { once: true });
-  });
 }
 
 // The ledger's daemon as `sub tail` needs it: started when it does not run, and followed.

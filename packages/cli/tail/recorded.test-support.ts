@@ -1,5 +1,7 @@
 // Events in few words, for tests only; parsed, so that only what could be recorded is shown.
 import { type Event, parseEvent } from '@subluminal/contracts';
+import { LineFormatter, type LineOptions } from './call-lines.ts';
+import { CallFold, type Folded } from './fold.ts';
 
 const HASH = 'a'.repeat(64);
 export const POLICY = { policy_id: 'team', policy_version: '1.0.0', policy_hash: HASH };
@@ -65,4 +67,12 @@ export function runEnd(envelope: Parts = {}): Event {
   };
   const run = { ended_at: localTs(9), status: 'SUCCEEDED', summary };
   return event('run_end', { run }, envelope);
+}
+
+/** The lines that events complete, as `sub tail` prints them. */
+export function createTailRenderer(options: LineOptions) {
+  const fold = new CallFold();
+  const formatter = new LineFormatter(options);
+  const lines = (folded: readonly Folded[]) => folded.flatMap((one) => formatter.format(one));
+  return { push: (one: Event) => lines(fold.push(one)), rest: () => lines(fold.rest()) };
 }

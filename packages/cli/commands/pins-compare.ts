@@ -1,3 +1,4 @@
+// `sub pins diff` and `sub pins accept`: a running server against its pins.
 import { type Failure, failure } from '@subluminal/contracts';
 import { acceptPins, type PinStore, type ServerPins, writePins } from '@subluminal/core/surface';
 import { sha256 } from '@subluminal/plane/crypto';
@@ -9,6 +10,7 @@ import {
   EXIT,
   type OptionValues,
   type Outcome,
+  optional,
   optionalMany,
   orThrow,
   printout,
@@ -16,6 +18,7 @@ import {
 import { didYouMean } from '../input/guess.ts';
 import {
   CLIENT_OPTION,
+  COMMAND_LINE_DOC,
   NO_PROBE,
   SERVER_DOC,
   TIMEOUT_OPTION,
@@ -23,35 +26,120 @@ import {
 } from '../input/shared-options.ts';
 import {
   comparisonLines,
+  documentOf,
   hashOf,
   type PinsView,
+  pinCounts,
   type ServerListing,
   type ToolChange,
   viewPins,
 } from '../surface/pins-report.ts';
-import { probeLive, splitWords } from '../surface/probe-live.ts';
+import { commandBehind, probeLive, splitWords } from '../surface/probe-live.ts';
 import { openPinHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
-import type { Io } from '../terminal/io.ts';
+import type { Colors, Io } from '../terminal/io.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
-const OPTIONS = {
+export const diff = defineCommand({
+  description:
+    'Starts the server as its client would, and compares its tools and instructions with the pins: what is new, gone, renamed or changed, field by field. It accepts nothing.',
+  args: {
+    server: optional('The name of the server (default: every pinned server)'),
+    'command-line': optionalMany(COMMAND_LINE_DOC),
+  },
+  options: { client: CLIENT_OPTION, timeout: TIMEOUT_OPTION },
+  examples: ['sub pins diff', 'sub pins diff github', 'sub pins diff files -- node server.js'],
+  exitCodes: {
+    0: 'everything is as pinned, or nothing is pinned yet',
+    1: 'something has changed',
+    2: NO_PROBE,
+  },
+  run: async ({ args, options }, io) => {
+    const words = orThrow(commandBehind(args.server, args['command-line']));
+    const pins = await openPinHome();
+    const { store } = pins;
+    const { command: commandLine } = words;
+    const servers = words.server === '' ? [...store.servers.keys()] : [words.server];
+    const views: ProbedServer[] = [];
+    const unseen: string[] = [];
+    for (const server of servers) {
+      const { client, timeout } = options;
+      const live = await probeLive({ server, client, timeout, command: commandLine }, io);
+      if (live.kind === 'seen') {
+        const { seen } = live;
+        views.push({ server, seen, view: viewPins(store, server, seen) });
+        continue;
+      }
+      // Of one server it is the outcome; of several, the others are still compared.
+      if (servers.length === 1 || live.kind !== 'failure') return live;
+      reportFailure(live, io);
+      unseen.push(server);
+    }
+    const hasChanged = views.some(({ view }) => view.hasChanged);
+    const document = {
+      servers: views.map(({ server, view, seen }) => documentOf(server, view, seen)),
+      unseen,
+    };
+    const text = views.map((one) => diffText(one, commandLine, io.out.colors)).join('');
+    const exitCode = hasChanged ? EXIT.findings : EXIT.fine;
+    return printout(
+      document,
+      servers.length === 0 ? 'Nothing is pinned yet.\n' : text,
+      unseen.length > 0 ? EXIT.usage : exitCode,
+    );
+  },
+});
+
+interface ProbedServer {
+  readonly server: string;
+  readonly seen: ServerListing;
+  readonly view: PinsView;
+}
+
+/** `commandLine` stood behind `--`: the next command needs it as well. */
+function diffText(
+  { server, seen, view }: ProbedServer,
+  commandLine: readonly string[],
+  colors: Colors,
+): string {
+  const name = harmless(server);
+  const tools = plural(seen.tools.length, 'tool');
+  if (view.isFirstSight) {
+    return `${name}: nothing is pinned yet; its ${tools} would be remembered on first sight.\n`;
+  }
+  if (!view.hasChanged) return `${name}: ${tools}, all as pinned.\n`;
+  const lines = comparisonLines(view.comparison, { seen, colors, isFull: false });
+  const isOther = typeof view.comparison.instructions !== 'string';
+  const behind = commandLine.length === 0 ? [] : ['--', ...commandLine];
+  const words = [server, '--all', ...(isOther ? ['--instructions'] : []), ...behind];
+  const next = `Accept it, if it is meant: sub pins accept ${words.map(shellWord).join(' ')}`;
+  return `${[`${name}: ${pinCounts(view.comparison)}`, ...lines, next].join('\n')}\n`;
+}
+
+/** As a shell takes it for one word. */
+function shellWord(word: string): string {
+  const shown = harmless(word);
+  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+}
+
+const ACCEPT_OPTIONS = {
   all: 'Accept every tool that is new, gone or changed',
   instructions: 'Accept the instructions of the server as well',
   client: CLIENT_OPTION,
   timeout: TIMEOUT_OPTION,
   yes: YES_FLAG,
 };
-type AcceptOptions = OptionValues<typeof OPTIONS>;
+type AcceptOptions = OptionValues<typeof ACCEPT_OPTIONS>;
 
-export const command = defineCommand({
+export const accept = defineCommand({
   description:
     'Starts the server, shows what has changed, asks, and pins exactly what it showed; it does not start the server again in between. It cannot be used inside a governed run: an agent may not accept for itself.',
   args: {
     server: SERVER_DOC,
     tool: optionalMany('Names of tools; behind `--`, the command that starts the server'),
   },
-  options: OPTIONS,
+  options: ACCEPT_OPTIONS,
   examples: [
     'sub pins accept github search_code',
     'sub pins accept github --all --instructions',
@@ -67,14 +155,14 @@ export const command = defineCommand({
     const words = orThrow(splitWords(args.server, args.tool));
     const { server, before: tools } = words;
     orThrow(unclear(tools, options) ?? cannotAsk(io, options.yes));
-    const pins = orThrow(await openPinHome());
+    const pins = await openPinHome();
     const { client, timeout } = options;
     const live = await probeLive({ server, client, timeout, command: words.command }, io);
-    if (live.kind === 'ended') return live.outcome;
+    if (live.kind !== 'seen') return live;
     const { seen } = live;
     const view = viewPins(pins.store, server, seen);
     const chosen = orThrow(chosenIn(view, tools, options));
-    return accept(chosen, { server, seen, view, options, io, home: pins.home });
+    return acceptChosen(chosen, { server, seen, view, options, io, home: pins.home });
   },
 });
 
@@ -134,7 +222,7 @@ interface Accepting {
   readonly home: string;
 }
 
-async function accept(chosen: ChosenChanges, accepting: Accepting): Promise<Outcome> {
+async function acceptChosen(chosen: ChosenChanges, accepting: Accepting): Promise<Outcome> {
   const { server, seen, io, options } = accepting;
   const { changes, unusable } = chosen;
   const exitCode = unusable.length > 0 ? EXIT.findings : EXIT.fine;
@@ -178,7 +266,7 @@ async function pin(
   let isOther = false;
   orThrow(
     await savePins(home, (store: PinStore) => {
-      isOther = textOf(store.servers.get(server)) !== textOf(view.known);
+      isOther = pinsText(store.servers.get(server)) !== pinsText(view.known);
       if (isOther) return store;
       const accepting = { server, tools, instructions, sha256, nowMs: Date.now() };
       return acceptPins(store, listingOf(seen), accepting);
@@ -189,6 +277,6 @@ async function pin(
   return failure('SUB_PINS_CHANGED', message, 'Run it again, and look at what it shows now.');
 }
 
-function textOf(pins: ServerPins | undefined): string {
+function pinsText(pins: ServerPins | undefined): string {
   return pins === undefined ? '' : writePins({ servers: new Map([['', pins]]) });
 }

@@ -1,3 +1,5 @@
+// `sub trust`: which policies of projects the user trusts.
+import { isFailure } from '@subluminal/contracts';
 import {
   diffBundles,
   formatDiff,
@@ -5,8 +7,15 @@ import {
   type PolicyChange,
   type PolicyDiff,
 } from '@subluminal/core/policy';
+import { homePaths } from '@subluminal/plane/config';
 import { sha256Bytes } from '@subluminal/plane/crypto';
-import { isTrusted, openTrust, trustPolicy } from '@subluminal/plane/policy';
+import {
+  isTrusted,
+  openTrust,
+  revokeTrust,
+  type TrustEntry,
+  trustPolicy,
+} from '@subluminal/plane/policy';
 import { defineCommand, EXIT, optional, orThrow, printout } from '../input/command.ts';
 import { readFileBytes } from '../input/read-file.ts';
 import { BAD_TRUST, TRUST_FILE_DOC, YES_FLAG } from '../input/shared-options.ts';
@@ -16,7 +25,7 @@ import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 import { findProjectPolicy, type ProjectPolicy, unusedPolicy } from '../trust/project-policy.ts';
 
-export const command = defineCommand({
+export const add = defineCommand({
   description:
     'Until it is trusted, the policy of a project only tightens your own: both apply, and the stricter decision wins. Shows what it would allow that your own policy does not, asks, and remembers its path and the hash of its content: from then on it applies instead of yours. A change of its content ends the trust. `sub trust` alone does the same.',
   args: { file: optional(TRUST_FILE_DOC) },
@@ -114,3 +123,52 @@ function effectText(diff: PolicyDiff, user: string | undefined, frees: readonly 
   if (diff.same) return `It lets nothing pass that ${harmless(user)} does not.`;
   return `What it may let pass that ${harmless(user)} does not:\n${formatDiff(diff)}`;
 }
+
+type State = 'trusted' | 'changed' | 'unreadable';
+
+const HASH_SHOWN = 12;
+const WORDS: { readonly [S in State]: string } = {
+  trusted: 'trusted',
+  changed: 'changed since, so it is not trusted',
+  unreadable: 'cannot be read',
+};
+
+export const list = defineCommand({
+  description:
+    'Lists every trusted policy: its path, its hash, when it was trusted, and whether its content is still the same.',
+  examples: ['sub trust list', 'sub trust list --json'],
+  exitCodes: { 0: 'the policies are listed', 2: BAD_TRUST },
+  run: async (_input, io) => {
+    const opened = orThrow(openTrust(homePaths(process.env).home));
+    const entries = await Promise.all(
+      opened.map(async (entry) => ({ ...entry, state: await stateOf(entry, io) })),
+    );
+    const lines = entries.map(({ path, sha256, trusted_at, state }) => {
+      const hash = sha256.slice(0, HASH_SHOWN);
+      return harmlessLine(`${path}  ${hash}…  since ${trusted_at}: ${WORDS[state]}`);
+    });
+    const text = lines.join('') || 'No policy of a project is trusted.\n';
+    return printout({ trusted: entries }, text);
+  },
+});
+
+async function stateOf({ path, sha256 }: TrustEntry, io: Io): Promise<State> {
+  const file = await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX });
+  if (isFailure(file)) return 'unreadable';
+  return sha256Bytes(Buffer.from(file.bytes)) === sha256 ? 'trusted' : 'changed';
+}
+
+export const revoke = defineCommand({
+  description:
+    'From its next start on, a run uses this policy only to tighten your own. It does not ask: revoking trust allows nothing new.',
+  args: { file: optional(TRUST_FILE_DOC) },
+  examples: ['sub trust revoke', 'sub trust revoke policy.yaml'],
+  exitCodes: { 0: 'the policy is not trusted', 2: BAD_TRUST },
+  run: async ({ args }) => {
+    const place = orThrow(findProjectPolicy(args.file));
+    const { home, path } = place;
+    const saved = orThrow(await revokeTrust(home, path));
+    const words = saved ? 'is not trusted any more' : 'was not trusted';
+    return printout({ path, revoked: saved }, harmlessLine(`${path} ${words}.`));
+  },
+});

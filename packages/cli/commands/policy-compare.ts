@@ -1,3 +1,4 @@
+// `sub policy diff` and `sub policy replay`: what another policy does differently.
 import {
   type Event,
   type Failure,
@@ -5,25 +6,64 @@ import {
   type ParsedEvent,
   parseEventLine,
 } from '@subluminal/contracts';
-import { formatReplay, type ReplayResult, replay } from '@subluminal/core/policy';
+import {
+  diffBundles,
+  formatDiff,
+  formatReplay,
+  type PolicyDiff,
+  type ReplayResult,
+  replay as replayEvents,
+} from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import { defineCommand, EXIT, type Outcome, orThrow, printout } from '../input/command.ts';
+import { choice, defineCommand, EXIT, type Outcome, orThrow, printout } from '../input/command.ts';
 import { type FileBytes, readFileBytes, stdinTwice } from '../input/read-file.ts';
 import { BAD_POLICY, COMPARE_OPTION } from '../input/shared-options.ts';
 import { notEvents } from '../policy/file-kind.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmlessLine, paintedBySign } from '../terminal/text.ts';
+import { warn } from '../terminal/report-failure.ts';
+import { paintedBySign } from '../terminal/text.ts';
 
-/** What stopped the reading, if anything did. */
-interface Reading {
-  failure: Failure | undefined;
+export const diff = defineCommand({
+  description:
+    'Compares what two policies do, not how they are written. Critical: a call that was stopped may now pass.',
+  args: {
+    old: 'The old bundle or snapshot',
+    new: 'The new bundle or snapshot',
+  },
+  options: {
+    'fail-on': choice(['critical', 'warn', 'any'], 'The least change that fails (default: warn)'),
+  },
+  examples: [
+    'sub policy diff main.yaml branch.yaml',
+    'git show main:policy.yaml | sub policy diff - policy.yaml --fail-on any',
+  ],
+  exitCodes: {
+    0: 'no change reaches the threshold',
+    1: 'a change reaches the threshold of --fail-on',
+    2: BAD_POLICY,
+  },
+  run: async ({ args, options }, io) => {
+    orThrow(stdinTwice([args.old, args.new]));
+    const before = orThrow(await loadPolicy(args.old, { io }));
+    const after = orThrow(await loadPolicy(args.new, { io }));
+    const result = diffBundles(before.snapshot.document, after.snapshot.document);
+    const text = `${paintedBySign(formatDiff(result), io.out.colors)}\n`;
+    const isReached = reaches(result, options['fail-on'] ?? 'warn');
+    return printout(result, text, isReached ? EXIT.findings : EXIT.fine);
+  },
+});
+
+/** A change that may loosen fails too: an attacker would write one that cannot be judged. */
+function reaches({ summary, same }: PolicyDiff, threshold: 'critical' | 'warn' | 'any'): boolean {
+  if (threshold === 'any') return !same;
+  return summary.critical > 0 || (threshold === 'warn' && summary.warn > 0);
 }
 
 const EVENTS_BYTES_MAX = 268_435_456;
 const NEWLINE = 0x0a;
 
-export const command = defineCommand({
+export const replay = defineCommand({
   description:
     'Decides the calls of recorded runs by this policy and compares the result with the recorded decisions.',
   args: {
@@ -42,10 +82,9 @@ export const command = defineCommand({
     const policy = orThrow(await loadPolicy(args.file, { io }));
     const file = orThrow(await readFileBytes(args.events, { io, bytesMax: EVENTS_BYTES_MAX }));
     orThrow(notEvents(file));
-    const reading: Reading = { failure: undefined };
     const compare = options.compare ?? 'action';
-    const result = replay(policy.snapshot, eventsOf(file, reading, io), { sha256, compare });
-    return reading.failure ?? replayPrintout(result, io);
+    const result = replayEvents(policy.snapshot, eventsOf(file, io), { sha256, compare });
+    return replayPrintout(result, io);
   },
 });
 
@@ -56,22 +95,19 @@ export function replayPrintout(result: ReplayResult, io: Io): Outcome {
   return printout(result, text, stricter + looser > 0 ? EXIT.findings : EXIT.fine);
 }
 
-/** The events of a file, line by line. A line that is none ends it: counters would be wrong. */
-function* eventsOf(file: FileBytes, reading: Reading, io: Io): Generator<Event> {
+/** The events of a file. Throws at a line that is none, because counters would be wrong. */
+function* eventsOf(file: FileBytes, io: Io): Generator<Event> {
   let number = 0;
   for (const { line, complete } of linesOf(file.bytes)) {
     number++;
     if (line.trim() === '') continue;
     const parsed = parseEventLine(line);
+    const place = `${file.name}:${number}`;
     if (parsed.ok) yield parsed.event;
     else if (parsed.kind === 'malformed') {
-      if (complete) {
-        reading.failure = malformed(`${file.name}:${number}`, parsed);
-        return;
-      }
+      if (complete) orThrow(malformed(place, parsed));
       // The writer was stopped in the middle of a line; all before it counts.
-      const note = `sub: ${file.name}:${number}: the last line is cut off and was left out.`;
-      io.err.write(harmlessLine(note));
+      warn(io, `${place}: the last line is cut off and was left out.`);
     }
   }
 }

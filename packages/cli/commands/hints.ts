@@ -1,10 +1,11 @@
+// `sub hints`: list hints, and allow a call that was rejected with one.
 import { type Failure, failure } from '@subluminal/contracts';
 import { findPolicies, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
 import { openOwnDesk, userName } from '../approvals/desk.ts';
 import { readArgumentFlags } from '../approvals/grant-flags.ts';
 import { newGrantText } from '../approvals/render-approval.ts';
-import { findHint, type Hinted } from '../hints/find.ts';
+import { findHint, type Hinted, hintId, listHints } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { type PolicyPlan, planPolicy, writePolicyPlan } from '../hints/to-policy.ts';
 import {
@@ -16,13 +17,69 @@ import {
   optional,
   orThrow,
   printout,
+  textOption,
   textsOption,
 } from '../input/command.ts';
+import { numberOption } from '../input/read-option.ts';
 import { RUN_OPTION, YES_FLAG } from '../input/shared-options.ts';
-import { findLedger, freshen, type LedgerHome, withReader } from '../ledger/user-ledger.ts';
+import {
+  findLedger,
+  freshen,
+  type LedgerHome,
+  readFreshLedger,
+  withReader,
+} from '../ledger/user-ledger.ts';
 import { confirm } from '../terminal/confirm.ts';
 import type { Colors, Io } from '../terminal/io.ts';
+import { tableText } from '../terminal/table.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
+
+const COLUMNS = [
+  { title: 'ID', lengthMax: 36 },
+  { title: 'WHEN' },
+  { title: 'CALL', lengthMax: 48 },
+  { title: 'AGENT', lengthMax: 24 },
+  { title: 'RULE', lengthMax: 32 },
+  { title: 'HINT', lengthMax: 80 },
+];
+
+export const list = defineCommand({
+  description:
+    'Lists calls that were rejected with a hint, newest first: the rule that rejected each, and the hint that the agent got. `sub hints` alone does the same.',
+  options: {
+    run: RUN_OPTION,
+    limit: textOption('count', 'Maximum number of hints (default: 50)'),
+  },
+  examples: ['sub hints list', 'sub hints', 'sub hints --run last --json'],
+  exitCodes: { 0: 'the hints are listed', 2: 'wrong flags, or no ledger' },
+  run: async ({ options }, io) => {
+    const limit = numberOption('limit', options.limit, { min: 1, max: 1_000 }) ?? 50;
+    const hints = orThrow(
+      await readFreshLedger(io, (reader) => listHints(reader, options.run, limit)),
+    );
+    const table = tableText(COLUMNS, hints.map(rowOf));
+    const document = { hints: hints.map(jsonOf) };
+    return printout(document, hints.length === 0 ? 'There are no hints.\n' : table);
+  },
+});
+
+function rowOf(call: Hinted): readonly string[] {
+  return [
+    hintId(call.call_id),
+    new Date(call.hint.created_at_ms).toISOString().slice(0, 19).concat('Z'),
+    `${call.server_name}/${call.tool_name}`,
+    call.agent_id,
+    call.rule_id ?? '',
+    call.hint.hint_text,
+  ];
+}
+
+function jsonOf(call: Hinted) {
+  const { call_id: id, run_id, agent_id, server_name, tool_name, args_hash, args_preview } = call;
+  const { rule_id, reason_code, summary, hint } = call;
+  const named = { id, run_id, agent_id, server_name, tool_name, args_hash, args_preview };
+  return { ...named, rule_id, reason_code, summary, hint };
+}
 
 interface FoundHint {
   readonly call: Hinted;
@@ -30,7 +87,7 @@ interface FoundHint {
   readonly request: string | undefined;
 }
 
-const OPTIONS = {
+const PROMOTE_OPTIONS = {
   session: 'Allow it for the rest of this run only',
   policy: 'Write an allow rule into the policy',
   run: RUN_OPTION,
@@ -43,16 +100,16 @@ const OPTIONS = {
   'dry-run': 'Print what would be done, and do nothing',
   yes: YES_FLAG,
 };
-type PromoteOptions = OptionValues<typeof OPTIONS>;
+type PromoteOptions = OptionValues<typeof PROMOTE_OPTIONS>;
 
-export const command = defineCommand({
+export const promote = defineCommand({
   description:
     'With --session it creates a grant for the rest of the run, when the rule asks for approval. With --policy it puts an allow rule for exactly this call, agent and environment in front of the rule that rejected it; it shows the change as a diff and changes nothing else in the file. With both, that rule applies to this run only. It asks before it does anything, and cannot be used inside a governed run.',
   args: {
     id: 'The id of the hint, or a unique start or end of it',
     file: optional('With --policy: the bundle to change (default: the policy in force here)'),
   },
-  options: OPTIONS,
+  options: PROMOTE_OPTIONS,
   examples: [
     'sub hints promote 3f9a1c20 --session',
     'sub hints promote 3f9a1c20 --policy',
