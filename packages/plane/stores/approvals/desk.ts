@@ -1,7 +1,13 @@
-// Where a person's word takes effect: the request ends, and the grant that was wished for is given.
+// Where a person's decision takes effect: the request ends, and the grant that they wish for is given.
 // Every channel, the commands and the HTTP API decide through here.
 import { join } from 'node:path';
-import { type ApprovalEnd, type Failure, type Grant, isFailure } from '@subluminal/contracts';
+import {
+  type ApprovalEnd,
+  definedFields,
+  type Failure,
+  type Grant,
+  isFailure,
+} from '@subluminal/contracts';
 import { homeSeal } from '../../os/crypto/index.ts';
 import { type Grants, openGrants } from './grants.ts';
 import { type GrantedCall, sameCall } from './match.ts';
@@ -50,22 +56,14 @@ const NOTE_LENGTH_MAX = 2_000;
 const WHO_LENGTH_MAX = 256;
 
 export function openDesk({ home, ports, pollMs }: DeskOptions): Desk | Failure {
-  const limits = pollMs === undefined ? {} : { pollMs };
   const key = homeSeal(home);
-  const queue = openQueue({
-    folder: join(home, 'approvals'),
-    ports,
-    seal: recordSeal(key, 'approvals'),
-    limits,
-  });
+  const place = (name: string) => {
+    return { folder: join(home, name), ports, seal: recordSeal(key, name) };
+  };
+  const queue = openQueue({ ...place('approvals'), limits: definedFields({ pollMs }) });
   if (isFailure(queue)) return queue;
   const isGiven = (grant: Grant) => grant.kind !== 'once' || isNamedIn(queue, grant);
-  const grants = openGrants({
-    folder: join(home, 'grants'),
-    ports,
-    seal: recordSeal(key, 'grants'),
-    isGiven,
-  });
+  const grants = openGrants({ ...place('grants'), isGiven });
   if (isFailure(grants)) return grants;
   const parts = { queue, grants, ports };
   return { ...parts, decide: (id, verdict) => decide(parts, id, verdict) };
@@ -94,9 +92,10 @@ function decide(
   const nowMs = ports.nowMs();
   const grant = wish && grantFor(entry.request, wish, { id: ports.uuid(), ...said, nowMs });
   if (grant?.kind === 'failure') return grant;
-  // What is for once comes first, and counts from the end on: who tries again the moment that the
-  // end is there must find it. For what lasts it is the end first: whoever loses the race must not
-  // leave it behind. A crash in between loses the grant, and somebody is asked again.
+  // A grant for once is written before the end, and counts from the end on: an agent that tries again
+  // the moment the end is there must find it. A lasting grant is written after the end: a decision
+  // that loses the race must not leave it behind. A crash in between loses the grant, and the next
+  // call asks again.
   const isFirst = grant?.kind === 'once';
   const early = isFirst ? grants.add(grant) : undefined;
   const ended = queue.end(id, {
@@ -110,14 +109,9 @@ function decide(
     return ended;
   }
   const kept = grant === undefined || isFirst ? early : grants.add(grant);
-  const lost = kept === undefined ? null : isFailure(kept) ? kept.message : LOST[kept];
+  const lost = kept?.message ?? null;
   return { ...ended, grant: lost === null ? (grant ?? null) : null, lost };
 }
-
-const LOST = {
-  full: 'there are too many grants; revoke some.',
-  too_large: 'the grant is too large to be kept.',
-} as const;
 
 function wishOf({ state, wish }: PersonVerdict, { request }: Entry): GrantWish | undefined {
   if (state === 'rejected') return undefined;

@@ -145,7 +145,10 @@ describe('a grant', () => {
     });
     if (isFailure(grants)) throw new Error(grants.message);
     const one = given({ kind: 'always', args: exact });
-    expect(grants.add({ ...one, id: ports.uuid() })).toBe('full');
+    expect(grants.add({ ...one, id: ports.uuid() })).toMatchObject({
+      kind: 'failure',
+      message: 'there are too many grants; revoke some.',
+    });
     grants.revoke(one.id, 'ann');
     expect(grants.add({ ...one, id: ports.uuid() })).toBeUndefined();
   });

@@ -2,6 +2,7 @@
 // used up by exactly one call.
 import {
   type Failure,
+  failure,
   type Grant,
   type GrantEnd,
   isFailure,
@@ -31,21 +32,7 @@ export type GrantChange =
   | Damaged
   | Failure;
 
-export interface Grants {
-  list(): Listing<GrantEntry> | Failure;
-  get(id: string): GrantEntry | Damaged | Missing;
-  /** Undefined when it is kept; why not, otherwise. */
-  add(grant: Grant): Failure | 'full' | 'too_large' | undefined;
-  /** The grant that covers this call; it is not used up yet. */
-  findGrant(call: GrantedCall, nowMs: number): Grant | undefined;
-  /** Finds a grant and takes it: of several that want the same one, exactly one gets it. */
-  takeGrant(call: GrantedCall, nowMs: number): Grant | undefined;
-  revoke(id: string, by: string): GrantChange;
-  /** Takes back a grant that was never given. */
-  remove(id: string): void;
-  /** Removes what ended before that time; how many. */
-  sweep(olderThanMs: number): number;
-}
+export type Grants = Pick<FileGrants, keyof FileGrants>;
 
 interface GrantsOptions {
   readonly folder: string;
@@ -57,14 +44,14 @@ interface GrantsOptions {
 }
 
 const GRANTS_MAX = 1_000;
-const LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 10_000 };
+const FILES_MAX = 10_000;
 
 /** The grants in that folder. Nothing is made until one is given. */
 export function openGrants(options: GrantsOptions): Grants | Failure {
   return unsafeFolder(options.folder) ?? new FileGrants(options);
 }
 
-class FileGrants implements Grants {
+class FileGrants {
   readonly #records: Records<Grant, GrantEnd>;
   readonly #ports: ApprovalPorts;
   readonly #grantsMax: number;
@@ -76,7 +63,7 @@ class FileGrants implements Grants {
     this.#grantsMax = grantsMax;
     this.#isGiven = isGiven;
     const parsers = { parseRecord: parseGrant, parseEnd: parseGrantEnd };
-    this.#records = new Records({ folder, ports, seal, limits: LIMITS, ...parsers });
+    this.#records = new Records({ folder, ports, seal, filesMax: FILES_MAX, ...parsers });
   }
 
   list(): Listing<GrantEntry> | Failure {
@@ -93,20 +80,25 @@ class FileGrants implements Grants {
     return entryOf(found.record, found.end, this.#ports.nowMs());
   }
 
-  add(grant: Grant): Failure | 'full' | 'too_large' | undefined {
+  /** Undefined when it is kept; why not, otherwise. */
+  add(grant: Grant): Failure | undefined {
     const all = this.#records.ids();
     if (isFailure(all)) return all;
-    if (all.cut || this.#openCount(all.ids) >= this.#grantsMax) return 'full';
-    if (!parseGrant(grant).ok) return 'too_large';
-    const written = this.#records.create(grant);
+    if (all.cut || this.#openCount(all.ids) >= this.#grantsMax) {
+      return notKept('there are too many grants; revoke some.');
+    }
+    const written = parseGrant(grant).ok ? this.#records.create(grant) : 'too_large';
     if (written === 'taken') throw new Error('a new id was taken');
-    return written === 'written' ? undefined : written;
+    if (isFailure(written)) return written;
+    return written === 'written' ? undefined : notKept('the grant is too large to be kept.');
   }
 
+  /** The grant that covers this call; it is not used up yet. */
   findGrant(call: GrantedCall, nowMs: number): Grant | undefined {
     return this.#fitting(call, nowMs)[0];
   }
 
+  /** Finds a grant and takes it: of several calls that want the same one, exactly one gets it. */
   takeGrant(call: GrantedCall, nowMs: number): Grant | undefined {
     // Those that last come first: what is for once is kept for when nothing else helps.
     for (const grant of this.#fitting(call, nowMs)) {
@@ -128,10 +120,12 @@ class FileGrants implements Grants {
     return { kind: written === 'written' ? 'done' : 'already', entry: now };
   }
 
+  /** Takes back a grant that was never given. */
   remove(id: string): void {
     this.#records.remove(id);
   }
 
+  /** Removes what ended before that time; how many. */
   sweep(olderThanMs: number): number {
     const all = this.list();
     if (isFailure(all)) return 0;
@@ -178,6 +172,10 @@ class FileGrants implements Grants {
       return entry.kind !== 'grant' || entry.state === 'active';
     }).length;
   }
+}
+
+function notKept(message: string): Failure {
+  return failure('SUB_APPROVAL_STORE', message, 'Approve the call without a lasting grant.');
 }
 
 const RANK = { always: 0, minutes: 1, run: 2, once: 3 } as const;

@@ -24,7 +24,7 @@ export type EntryState = 'pending' | EndState;
 export interface Entry {
   readonly kind: 'request';
   readonly request: Approval;
-  /** Of the request, byte for byte: whoever decides says which request was seen. */
+  /** Of the request, byte for byte: a decision names the request that was seen. */
   readonly sha256: string;
   readonly state: EntryState;
   /** Null while it waits, and when its time is up but nobody has said so yet. */
@@ -69,23 +69,7 @@ export type EndResult =
   | Damaged
   | Failure;
 
-export interface Queue {
-  ask(question: Question): Asked;
-  get(id: string): Entry | Damaged | Missing;
-  list(filter?: { readonly state?: EntryState }): Listing<Entry> | Failure;
-  end(id: string, ending: Ending): EndResult;
-  /** Calls back once for each id, when it has ended; at once for those that have. */
-  watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stoppable;
-  /** Tells of every request that waits, then of each that comes, and of their ends. */
-  follow(follower: Follower): Stoppable;
-  /** Ends what nobody waits for any more; how many. */
-  expireDue(nowMs: number): number;
-  /** Removes what ended before that time, and remains of crashes; how many requests. */
-  sweep(olderThanMs: number): number;
-  /** Leaves a mark of a channel beside a request; true for who was first. */
-  mark(id: string, name: string, value: unknown): boolean;
-  marked(id: string, name: string): { readonly value: unknown } | undefined;
-}
+export type Queue = Pick<FileQueue, keyof FileQueue>;
 
 interface QueueLimits {
   readonly pendingMax: number;
@@ -102,7 +86,7 @@ interface QueueOptions {
 }
 
 const LIMITS: QueueLimits = { pendingMax: 256, timeoutMsMax: 7 * 86_400_000, pollMs: 2_000 };
-const RECORD_LIMITS = { recordBytesMax: 262_144, endBytesMax: 16_384, filesMax: 50_000 };
+const FILES_MAX = 50_000;
 const CLOCK = { by: 'time', channel: 'clock' } as const;
 
 /** The queue in that folder. Nothing is made until something is asked. */
@@ -110,7 +94,7 @@ export function openQueue(options: QueueOptions): Queue | Failure {
   return unsafeFolder(options.folder) ?? new FileQueue(options);
 }
 
-class FileQueue implements Queue {
+class FileQueue {
   readonly #records: Records<Approval, ApprovalEnd>;
   readonly #ports: ApprovalPorts;
   readonly #limits: QueueLimits;
@@ -122,7 +106,7 @@ class FileQueue implements Queue {
     this.#ports = ports;
     this.#limits = limits;
     const parsers = { parseRecord: parseApproval, parseEnd: parseApprovalEnd };
-    this.#records = new Records({ folder, ports, seal, limits: RECORD_LIMITS, ...parsers });
+    this.#records = new Records({ folder, ports, seal, filesMax: FILES_MAX, ...parsers });
     this.#watch = new QueueWatch({
       folder,
       pollMs: limits.pollMs,
@@ -203,14 +187,17 @@ class FileQueue implements Queue {
     return { kind: isLate ? 'already' : 'ended', entry: ended, outcome };
   }
 
+  /** Calls back once for each id, when it has ended; at once for those that have. */
   watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stoppable {
     return this.#watch.watch(ids, onEnd);
   }
 
+  /** Tells of every request that waits, then of each that comes, and of their ends. */
   follow(follower: Follower): Stoppable {
     return this.#watch.follow(follower);
   }
 
+  /** Ends what nobody waits for any more; how many. */
   expireDue(nowMs: number): number {
     const all = this.#records.ids();
     if (isFailure(all)) return 0;
@@ -224,6 +211,7 @@ class FileQueue implements Queue {
     return count;
   }
 
+  /** Removes what ended before that time, and remains of crashes; how many requests. */
   sweep(olderThanMs: number): number {
     const all = this.list();
     if (isFailure(all)) return 0;
@@ -241,6 +229,7 @@ class FileQueue implements Queue {
     return ids.length;
   }
 
+  /** Leaves a mark of a channel beside a request; true for the process that was first. */
   mark(id: string, name: string, value: unknown): boolean {
     const written = this.#records.mark(id, name, value);
     if (isFailure(written)) this.#ports.warn?.(written.message);
@@ -263,7 +252,7 @@ class FileQueue implements Queue {
     return { kind: 'damaged', id: record.id, file, why: 'it is the end of another request' };
   }
 
-  /** Whoever was first. */
+  /** The end that was written first. */
   #winner(id: string): EndResult {
     const entry = this.get(id);
     if (entry.kind !== 'request') return entry;
@@ -271,7 +260,7 @@ class FileQueue implements Queue {
     return { kind: 'already', entry, outcome: entry.outcome };
   }
 
-  /** For who waits: undefined while there is no end. Time is an end, and is written down as one. */
+  /** Undefined while there is no end. A request whose time is up ends here, in writing. */
   #settled(id: string): Ended | undefined {
     const entry = this.get(id);
     if (entry.kind === 'missing') return { kind: 'missing', id };

@@ -4,15 +4,8 @@ import { createHash } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, isFailure, type Mismatch, type Parsed } from '@subluminal/contracts';
-import {
-  diskFailure,
-  ensureFolder,
-  parseJson,
-  readOwnFile,
-  recordNames,
-  unsafeFolder,
-  writeOnce,
-} from './files.ts';
+import { createPrivateFile, decodeUtf8, parseJson, readPrivateFile } from '../../os/index.ts';
+import { diskFailure, ensureFolder, recordNames, unsafeFolder } from './files.ts';
 import type { ApprovalPorts } from './ports.ts';
 import type { RecordSeal } from './sealed-record.ts';
 
@@ -20,18 +13,12 @@ interface Identified {
   readonly id: string;
 }
 
-export interface RecordLimits {
-  readonly recordBytesMax: number;
-  readonly endBytesMax: number;
-  /** Files that are looked at; what is beyond is reported, never decided on. */
-  readonly filesMax: number;
-}
-
 interface RecordKind<R extends Identified, E extends Identified> {
   readonly folder: string;
   readonly ports: ApprovalPorts;
   readonly seal: RecordSeal;
-  readonly limits: RecordLimits;
+  /** Files that are looked at; what is beyond is reported, never decided on. */
+  readonly filesMax: number;
   readonly parseRecord: (value: unknown) => Parsed<R>;
   readonly parseEnd: (value: unknown) => Parsed<E>;
 }
@@ -65,11 +52,9 @@ const FILE = /^([0-9a-f-]{36})(?:\.([a-z0-9-]{1,32}))?\.json$/;
 /** Of killed writers; earlier versions put the dot first. */
 const DRAFT = /^\.?.{1,120}\.draft$/;
 const END = 'end';
+const RECORD_BYTES_MAX = 262_144;
+const END_BYTES_MAX = 16_384;
 const DRAFT_AGE_MAX_MS = 3_600_000;
-
-function sha256Of(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
 
 export class Records<R extends Identified, E extends Identified> {
   readonly #kind: RecordKind<R, E>;
@@ -86,7 +71,7 @@ export class Records<R extends Identified, E extends Identified> {
   ids(): { readonly ids: ReadonlyMap<string, boolean>; readonly cut: boolean } | Failure {
     const unsafe = unsafeFolder(this.folder);
     if (unsafe !== undefined) return unsafe;
-    const read = recordNames(this.folder, this.#kind.limits.filesMax);
+    const read = recordNames(this.folder, this.#kind.filesMax);
     if (isFailure(read)) return read;
     const ids = new Map<string, boolean>();
     // `<id>.end.json` sorts before `<id>.json`.
@@ -103,16 +88,13 @@ export class Records<R extends Identified, E extends Identified> {
 
   get(id: string): FoundRecord<R, E> | Damaged | Missing {
     if (!ID.test(id)) return { kind: 'missing' };
-    const { limits, parseRecord, parseEnd } = this.#kind;
-    const record = this.#read(`${id}.json`, limits.recordBytesMax, parseRecord);
+    const { parseRecord, parseEnd } = this.#kind;
+    const record = this.#parsed(this.#read(`${id}.json`, RECORD_BYTES_MAX), parseRecord);
     if (record.kind !== 'value') return record;
-    if (record.value.id !== id) return this.#damaged(id, 'json', 'it names another id');
-    const end = this.#read(`${id}.${END}.json`, limits.endBytesMax, parseEnd);
-    const found = { kind: 'found', record: record.value, sha256: record.sha256 } as const;
-    if (end.kind === 'missing') return { ...found, end: null };
+    const end = this.#parsed(this.#read(`${id}.${END}.json`, END_BYTES_MAX), parseEnd);
     if (end.kind === 'damaged') return end;
-    if (end.value.id !== id) return this.#damaged(id, `${END}.json`, 'it names another id');
-    return { ...found, end: end.value };
+    const { value, sha256 } = record;
+    return { kind: 'found', record: value, sha256, end: end.kind === 'missing' ? null : end.value };
   }
 
   /** All records, in order, or only those without an end; damaged ones are told apart. */
@@ -131,31 +113,28 @@ export class Records<R extends Identified, E extends Identified> {
   }
 
   create(record: R): 'written' | 'taken' | 'too_large' | Failure {
-    return this.#write(`${record.id}.json`, record, this.#kind.limits.recordBytesMax);
+    return this.#write(`${record.id}.json`, record, RECORD_BYTES_MAX);
   }
 
   /** The first end wins, whoever writes it. */
   end(end: E): 'written' | 'taken' | 'too_large' | Failure {
-    return this.#write(`${end.id}.${END}.json`, end, this.#kind.limits.endBytesMax);
+    return this.#write(`${end.id}.${END}.json`, end, END_BYTES_MAX);
   }
 
   /** Leaves a mark beside a record; `taken` when another has left it. */
   mark(id: string, name: string, value: unknown): 'written' | 'taken' | 'too_large' | Failure {
-    return this.#write(`${id}.${name}.json`, value, this.#kind.limits.endBytesMax);
+    return this.#write(`${id}.${name}.json`, value, END_BYTES_MAX);
   }
 
   /** What a mark says; undefined when there is none that can be read. */
   marked(id: string, name: string): { readonly value: unknown } | undefined {
-    const file = `${id}.${name}.json`;
-    const read = readOwnFile(join(this.folder, file), this.#kind.limits.endBytesMax);
-    if (read.kind !== 'text') return undefined;
-    const opened = this.#kind.seal.open(file, read.text);
-    return opened.kind === 'line' ? parseJson(opened.line) : undefined;
+    const read = this.#read(`${id}.${name}.json`, END_BYTES_MAX);
+    return read.kind === 'json' ? { value: read.json } : undefined;
   }
 
   /** Removes a record and everything beside it; the record goes first, so that no end is lost. */
   remove(id: string): Failure | undefined {
-    const read = recordNames(this.folder, this.#kind.limits.filesMax);
+    const read = recordNames(this.folder, this.#kind.filesMax);
     if (isFailure(read)) return read;
     const own = read.names.filter((name) => FILE.exec(name)?.[1] === id);
     const recordFirst = [`${id}.json`, ...own.filter((name) => name !== `${id}.json`)];
@@ -165,7 +144,7 @@ export class Records<R extends Identified, E extends Identified> {
   /** Removes what crashes have left: old drafts, and what stands beside a record that is gone. */
   sweepRemains(): Failure | undefined {
     const known = this.ids();
-    const read = recordNames(this.folder, this.#kind.limits.filesMax);
+    const read = recordNames(this.folder, this.#kind.filesMax);
     if (isFailure(known)) return known;
     if (isFailure(read)) return read;
     const oldMs = this.#kind.ports.nowMs() - DRAFT_AGE_MAX_MS;
@@ -202,31 +181,53 @@ export class Records<R extends Identified, E extends Identified> {
     const text = this.#kind.seal.seal(name, JSON.stringify(value));
     if (typeof text !== 'string') return text;
     if (Buffer.byteLength(text) > bytesMax) return 'too_large';
-    return writeOnce(this.folder, name, text);
+    const path = join(this.folder, name);
+    try {
+      return createPrivateFile(path, text) === 'created' ? 'written' : 'taken';
+    } catch (cause) {
+      return diskFailure(path, 'written', cause);
+    }
   }
 
-  #read<T>(
-    file: string,
-    bytesMax: number,
+  /** Reads a regular file that only its owner can have written, and checks its signature. */
+  #read(file: string, bytesMax: number): SealedJson | Damaged | Missing {
+    const path = join(this.folder, file);
+    const [id = ''] = file.split('.');
+    const damaged = (why: string): Damaged => ({ kind: 'damaged', id, file: path, why });
+    const read = readPrivateFile(path, { bytesMax });
+    if (read.kind === 'missing' && read.code === 'ENOENT') return { kind: 'missing' };
+    if (read.kind === 'missing') return damaged(`it is closed (${read.code})`);
+    if (read.kind === 'unreadable') return damaged(`it ${read.why}`);
+    const text = decodeUtf8(read.bytes);
+    if (text === undefined) return damaged('it is not UTF-8');
+    const opened = this.#kind.seal.open(file, text);
+    if (opened.kind === 'refused') return damaged(opened.why);
+    const json = parseJson(opened.line);
+    return json === undefined
+      ? damaged('it is not JSON')
+      : { kind: 'json', json, text, damaged, id };
+  }
+
+  #parsed<T extends Identified>(
+    read: SealedJson | Damaged | Missing,
     parse: (value: unknown) => Parsed<T>,
   ): { readonly kind: 'value'; readonly value: T; readonly sha256: string } | Damaged | Missing {
-    const read = readOwnFile(join(this.folder, file), bytesMax);
-    if (read.kind === 'missing') return read;
-    const [id = '', ...parts] = file.split('.');
-    const rest = parts.join('.');
-    if (read.kind === 'damaged') return this.#damaged(id, rest, read.why);
-    const opened = this.#kind.seal.open(file, read.text);
-    if (opened.kind === 'refused') return this.#damaged(id, rest, opened.why);
-    const json = parseJson(opened.line);
-    if (json === undefined) return this.#damaged(id, rest, 'it is not JSON');
-    const parsed = parse(json.value);
-    if (!parsed.ok) return this.#damaged(id, rest, mismatchText(parsed.mismatches));
-    return { kind: 'value', value: parsed.value, sha256: sha256Of(read.text) };
+    if (read.kind !== 'json') return read;
+    const parsed = parse(read.json);
+    if (!parsed.ok) return read.damaged(mismatchText(parsed.mismatches));
+    if (parsed.value.id !== read.id) return read.damaged('it names another id');
+    const sha256 = createHash('sha256').update(read.text).digest('hex');
+    return { kind: 'value', value: parsed.value, sha256 };
   }
+}
 
-  #damaged(id: string, rest: string, why: string): Damaged {
-    return { kind: 'damaged', id, file: join(this.folder, `${id}.${rest}`), why };
-  }
+/** What a file holds, before its form is checked. */
+interface SealedJson {
+  readonly kind: 'json';
+  readonly id: string;
+  readonly json: unknown;
+  readonly text: string;
+  readonly damaged: (why: string) => Damaged;
 }
 
 /** The first thing that is wrong. What stands there is left out: it may be anything. */

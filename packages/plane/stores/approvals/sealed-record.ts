@@ -1,17 +1,12 @@
-// A record of a person's word as it stands in its file: a line of JSON, and a line with a signature
-// over it. Whoever can write into the folder but has no key can approve nothing.
+// A record of a person's decision as it stands in its file: a line of JSON, and a line with a
+// signature over it. A process that can write into the folder but has no key can approve nothing.
 
 import { createHash } from 'node:crypto';
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, isObject } from '@subluminal/contracts';
 import type { HomeSeal, Signature } from '../../os/crypto/index.ts';
-import { parseJson } from './files.ts';
+import { parseJson } from '../../os/index.ts';
 
-export interface RecordSeal {
-  /** The text of the file. */
-  seal(name: string, line: string): string | Failure;
-  /** The line, or why it is not believed. */
-  open(name: string, text: string): OpenedRecord;
-}
+export type RecordSeal = ReturnType<typeof recordSeal>;
 
 type OpenedRecord =
   | { readonly kind: 'line'; readonly line: string }
@@ -21,18 +16,20 @@ type OpenedRecord =
 const SIGNED_AS = 'subluminal.record.v1';
 const KNOWN_MAX = 4_096;
 
-export function recordSeal(key: HomeSeal, folder: string): RecordSeal {
+export function recordSeal(key: HomeSeal, folder: string) {
   // A queue is looked at often, and its records never change.
   const known = new Set<string>();
   const signedText = (name: string, line: string) => `${SIGNED_AS}\n${folder}/${name}\n${line}`;
   return {
-    seal(name, line) {
+    /** The text of the file. */
+    seal(name: string, line: string): string | Failure {
       const signed = key.sign(signedText(name, line));
       if (!isFailure(signed)) return `${line}\n${signatureLine(signed)}\n`;
       const { message, fix } = signed;
       return failure('SUB_APPROVAL_STORE', message, fix);
     },
-    open(name, text) {
+    /** The line, or why it is not believed. */
+    open(name: string, text: string): OpenedRecord {
       const [line = '', last = '', end, ...rest] = text.split('\n');
       const signature = readSignature(last);
       if (signature === undefined || end !== '' || rest.length > 0) return refused(UNSIGNED);
@@ -59,9 +56,9 @@ function signatureLine({ keyId, value }: Signature): string {
 }
 
 function readSignature(text: string): Signature | undefined {
-  const value = parseJson(text)?.value;
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { key_id: keyId, signature } = { key_id: undefined, signature: undefined, ...value };
+  const value = parseJson(text);
+  if (!isObject(value)) return undefined;
+  const { key_id: keyId, signature } = value;
   if (typeof keyId !== 'string' || typeof signature !== 'string') return undefined;
   return { keyId, value: signature };
 }
