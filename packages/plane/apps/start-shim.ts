@@ -142,7 +142,7 @@ async function gatherWith(
   const secrets = await secretsFor(options, loaded);
   if (typeof secrets === 'string') return secrets;
   const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
-  if (!redaction.ok) return redaction.message;
+  if (isFailure(redaction)) return `${redaction.message} ${redaction.fix} [${redaction.code}]`;
   const sink = sinkOf(options, loaded);
   if (typeof sink === 'string') return sink;
   const reach = await awaitRunHub(reaching, { ...options, ...loaded, warn });
@@ -168,7 +168,7 @@ async function gatherWith(
     hasHub: hub !== undefined,
     hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
     secrets: secrets.secretValues(),
-    redact: redaction.redact,
+    redact: redaction.plain,
     ...byPolicy(options, loaded, policy),
   });
   if (typeof guarding === 'string') {
@@ -192,7 +192,7 @@ async function gatherWith(
     people,
     guarding,
     injected: secrets.injected,
-    redact: redaction.redact,
+    redact: redaction.plain,
     logLevel: config['log.level'],
     isClean: redaction.isClean,
     limits: limitsOf(config, profile),

@@ -82,7 +82,7 @@ export interface LockedFiles {
   readonly what: string;
   /** The code of the failure while another process has the lock. */
   readonly busyCode: SubCode;
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 /** Does the work while no other process changes the files; tells why they cannot be written. */

@@ -25,7 +25,6 @@ export async function fromHashicorp(
     },
   });
   if (isFailure(answer)) return answer;
-  if (answer.status !== 200) return statusFailure(title, answer.status);
   const data = jsonField(jsonField(answer.json, 'data'), 'data');
   const value = jsonField(data, place.field);
   if (typeof value === 'string') return value;
@@ -50,24 +49,4 @@ function readReference(ref: string) {
     const isUnsafe = [...place.mount, ...place.path].some((part) => /^\.{0,2}$/.test(part));
     return isUnsafe ? undefined : place;
   });
-}
-
-function statusFailure(title: string, status: number): Failure {
-  switch (status) {
-    case 404:
-      return missingSecret(
-        `${title} has no secret there.`,
-        'Check mount and path; it may be deleted.',
-      );
-    case 401:
-    case 403:
-      return unusableSecret(
-        `${title} does not give it to this token.`,
-        'Check the token and its policy.',
-      );
-    case 503:
-      return unusableSecret(`${title} is sealed or under maintenance.`, 'Unseal it.');
-    default:
-      return unusableSecret(`${title} answers with status ${status}.`, 'Check its address.');
-  }
 }

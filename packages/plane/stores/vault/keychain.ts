@@ -63,7 +63,10 @@ export function loadKeychain(options: KeychainOptions = {}): Keychain | undefine
       // Without a desktop the package falls back to the memory of the kernel, and says nothing. A
       // key that is gone after a restart loses the whole store; this call has no such fallback.
       const all = await within(findCredentialsAsync(service));
-      return Array.isArray(all) && all.some((one: unknown) => accountOf(one) === account);
+      return (
+        Array.isArray(all) &&
+        all.some((one: unknown) => isObject(one) && one['account'] === account)
+      );
     },
   };
 }
@@ -79,18 +82,9 @@ function loadPackage(from: string): Package | undefined {
 }
 
 function isPackage(value: unknown): value is Package {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'AsyncEntry' in value &&
-    typeof value.AsyncEntry === 'function' &&
-    'findCredentialsAsync' in value &&
-    typeof value.findCredentialsAsync === 'function'
-  );
-}
-
-function accountOf(credential: unknown): unknown {
-  return isObject(credential) ? credential['account'] : undefined;
+  if (!isObject(value)) return false;
+  const { AsyncEntry, findCredentialsAsync } = value;
+  return typeof AsyncEntry === 'function' && typeof findCredentialsAsync === 'function';
 }
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {

@@ -1,4 +1,5 @@
 // What is taken out of previews: known formats of secrets, and what the user names.
+import { type Failure, failure } from '@subluminal/contracts';
 import {
   createRedactor,
   type ExtraPattern,
@@ -6,35 +7,26 @@ import {
   type SecretValue,
 } from '@subluminal/core/scan';
 
-type Redaction =
-  | {
-      readonly ok: true;
-      readonly redact: Redactor['plain'];
-      readonly isClean: Redactor['isClean'];
-    }
-  | { readonly ok: false; readonly message: string };
-
 /** Builds the redactor; RE2 is loaded only when there are patterns of the user's. */
 export async function loadRedactor(
   patterns: readonly string[],
   values: readonly SecretValue[],
-): Promise<Redaction> {
+): Promise<Redactor | Failure> {
   const extra: ExtraPattern[] = [];
   if (patterns.length > 0) {
     const { compileRegex } = await import('@subluminal/core/regex');
     for (const [index, source] of patterns.entries()) {
       const compiled = compileRegex(source, 'text');
       if (!compiled.ok) {
-        const message = `redact.extra_patterns[${index}] is no expression: ${compiled.message}`;
-        return { ok: false, message };
+        const message = `redact.extra_patterns[${index}] is no expression: ${compiled.message}.`;
+        return failure('SUB_CONFIG_VALUE', message, 'Correct it.');
       }
       extra.push({ name: `pattern-${index + 1}`, find: compiled.find });
     }
   }
-  const { plain, isClean, refused } = createRedactor({ extra, values });
-  if (refused.length > 0) {
-    const names = refused.map(({ name }) => name).join(', ');
-    return { ok: false, message: `these secrets cannot be redacted: ${names}` };
-  }
-  return { ok: true, redact: plain, isClean };
+  const redactor = createRedactor({ extra, values });
+  if (redactor.refused.length === 0) return redactor;
+  const names = redactor.refused.map(({ name }) => name).join(', ');
+  const message = `these secrets cannot be redacted: ${names}.`;
+  return failure('SUB_SECRET_UNUSABLE', message, 'Use other secrets.');
 }

@@ -51,23 +51,13 @@ async function findId(
   return missingSecret(`${service.title} shows no such ${what}.`, fix);
 }
 
-async function ask(
+function ask(
   service: SecretService,
   path: readonly string[],
   query: { readonly [name: string]: string } = {},
-): Promise<{ readonly json: unknown } | Failure> {
-  const { title, token } = service;
-  const headers = { authorization: `Bearer ${token}` };
-  const answer = await getJson(service, { path: ['v1', ...path], query, headers });
-  if (isFailure(answer)) return answer;
-  const { status, json } = answer;
-  if (status === 200 && json !== undefined) return { json };
-  if (status === 401 || status === 403) {
-    const message = `${title} does not give it to this token.`;
-    return unusableSecret(message, 'Check the token and its vaults.');
-  }
-  if (status === 404) return missingSecret(`${title} has no such item.`, 'Check the reference.');
-  return unusableSecret(`${title} answers with status ${status}.`, 'Check its address.');
+) {
+  const headers = { authorization: `Bearer ${service.token}` };
+  return getJson(service, { path: ['v1', ...path], query, headers });
 }
 
 /** The last part is the field, the one before it its section. Both by label or by id. */

@@ -54,13 +54,12 @@ const VALUES_MAX = 128;
 const VAULT_TOKEN = 'VAULT_TOKEN';
 const CONNECT_TOKEN = 'OP_CONNECT_TOKEN';
 
-/** Fetches the secrets of one server. What is missing is told, never guessed. */
+/** Fetches the secrets of one server. A missing one is reported, never guessed. */
 export async function resolveBindings(options: ResolveOptions): Promise<ResolvedSecrets> {
   const { serverName, servers, env } = options;
-  const all = servers.get(serverName)?.secretBindings ?? [];
-  const fits = new Map(all.map((one) => [one, fitOf(one, options)]));
-  const fitting: Fitting = (one) => fits.get(one) ?? OF_ANOTHER;
-  const outcomes = await fetchAll(chosenOf(all, fitting, options), fitting, options);
+  const bindings = servers.get(serverName)?.secretBindings ?? [];
+  const candidates = bindings.map((one) => ({ binding: one, unfit: unfitFor(one, options) }));
+  const outcomes = await fetchAll(chosenOf(candidates, options), options);
   const serverEnv = environment(outcomes, { env, taken: takenNames(servers) });
   const values = toRedact(outcomes, options);
   return {
@@ -77,20 +76,24 @@ export async function resolveBindings(options: ResolveOptions): Promise<Resolved
   };
 }
 
+interface Candidate {
+  readonly binding: SecretBinding;
+  /** Why the secret is not for this command; undefined when it is. */
+  readonly unfit: Failure | undefined;
+}
+
 /** Most servers have only variables and files: nothing more is loaded for them. */
 async function fetchAll(
-  bindings: readonly SecretBinding[],
-  fitting: Fitting,
+  candidates: readonly Candidate[],
   options: ResolveOptions,
 ): Promise<readonly BindingOutcome[]> {
-  const isExternal = bindings.some(
-    (one) => (one.source === 'keychain' || one.source === 'vault') && fitting(one) === 'fits',
-  );
+  const isExternal = candidates.some(({ binding: { source }, unfit }) => {
+    return unfit === undefined && (source === 'keychain' || source === 'vault');
+  });
   const external = isExternal ? await openExternal(options) : undefined;
-  const outcomes = bindings.map(async (binding): Promise<BindingOutcome> => {
+  const outcomes = candidates.map(async ({ binding, unfit }): Promise<BindingOutcome> => {
+    if (unfit !== undefined) return { binding, fetched: unfit };
     const { source, secretRef } = binding;
-    const fit = fitting(binding);
-    if (fit !== 'fits') return { binding, fetched: fit };
     const fetched =
       source === 'env' || source === 'file'
         ? fetchLocal(source, secretRef, options)
@@ -114,32 +117,29 @@ async function openExternal({ settings = {}, ...options }: ResolveOptions) {
  * Of several bindings for one variable, the one for this command. Without one, the first is reported,
  * unless the server has a value of its own for the variable.
  */
-function chosenOf(
-  bindings: readonly SecretBinding[],
-  fitting: Fitting,
-  { env }: ResolveOptions,
-): readonly SecretBinding[] {
-  const chosen = new Map<string, SecretBinding>();
-  for (const one of bindings) {
-    const variable = one.injectAs.toUpperCase();
-    const told = chosen.get(variable);
+function chosenOf(candidates: readonly Candidate[], { env }: ResolveOptions): readonly Candidate[] {
+  const chosen = new Map<string, Candidate>();
+  for (const one of candidates) {
+    const variable = one.binding.injectAs.toUpperCase();
+    const other = chosen.get(variable);
     // Of those that are not given, one with the words of this command says most.
-    const isNearer = told && fitting(told) === OF_ANOTHER && fitting(one) !== OF_ANOTHER;
-    if (told === undefined || fitting(one) === 'fits' || isNearer) chosen.set(variable, one);
+    const isNearer = other?.unfit === OF_ANOTHER && one.unfit !== OF_ANOTHER;
+    if (other === undefined || one.unfit === undefined || isNearer) chosen.set(variable, one);
   }
-  return [...chosen.values()].filter((one) => fitting(one) === 'fits' || !env[one.injectAs]);
+  return [...chosen.values()].filter(
+    ({ binding, unfit }) => unfit === undefined || !env[binding.injectAs],
+  );
 }
 
-type Fitting = (binding: SecretBinding) => 'fits' | Failure;
-
 /** The name of a server alone gives no right to its secrets: any config may use the name. */
-function fitOf(
+function unfitFor(
   { command, program, files }: SecretBinding,
   { command: words, cwd = '/', env }: ResolveOptions,
-): 'fits' | Failure {
-  if (command === undefined) return 'fits';
+): Failure | undefined {
+  if (command === undefined) return undefined;
   if (words === undefined) return OF_ANOTHER;
   const fit = fitsStart({ command, program, files }, { words, cwd, path: env['PATH'] });
+  if (fit === 'fits') return undefined;
   return fit === 'other' ? OF_ANOTHER : fit;
 }
 
@@ -244,7 +244,7 @@ function toRedact(
 }
 
 function isFindable(value: string): boolean {
-  return value.trim().length >= LENGTH_MIN && value.length <= LENGTH_MAX;
+  return !isTooShortToRedact(value) && value.length <= LENGTH_MAX;
 }
 
 function problemOf({ binding, fetched }: BindingOutcome): readonly SecretFailure[] {

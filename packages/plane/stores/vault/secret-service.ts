@@ -5,7 +5,7 @@ import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import { parseJson } from '../../os/index.ts';
-import { readSecretFile, unusableSecret } from './secret-file.ts';
+import { missingSecret, readSecretFile, unusableSecret } from './secret-file.ts';
 
 export type SecretEnv = { readonly [name: string]: string | undefined };
 
@@ -97,7 +97,7 @@ function serviceUrl(address: string): URL | string {
   return isSafe ? url : 'the address is not https, and not on this machine';
 }
 
-export interface ServiceRequest {
+interface ServiceRequest {
   /** Each is one part of the path, whatever characters it has. */
   readonly path: readonly string[];
   readonly query?: { readonly [name: string]: string };
@@ -105,16 +105,11 @@ export interface ServiceRequest {
   readonly timeoutMs?: number;
 }
 
-export interface ServiceAnswer {
-  readonly status: number;
-  /** Undefined for what is no JSON, as a wrong address may answer. */
-  readonly json: unknown;
-}
-
+/** The JSON that the service answers with; undefined for an answer that is none. */
 export async function getJson(
   { title, base }: Pick<SecretService, 'title' | 'base'>,
   { path, query = {}, headers, timeoutMs = TIMEOUT_MS }: ServiceRequest,
-): Promise<ServiceAnswer | Failure> {
+): Promise<{ readonly json: unknown } | Failure> {
   const failed = (why: string) => unusableSecret(`${title}: ${why}.`, 'Check its address.');
   const url = new URL(base);
   const parts = path.map((part) => encodeURIComponent(part)).join('/');
@@ -125,12 +120,31 @@ export async function getJson(
     const response = await send(url, headers, signal);
     const text = await readText(response);
     if (text === undefined) return failed(`the answer is larger than ${BYTES_MAX} bytes`);
-    return { status: response.statusCode ?? 0, json: parseJson(text) };
+    return statusFailure(title, response.statusCode ?? 0) ?? { json: parseJson(text) };
   } catch (cause) {
     if (signal.aborted) return failed(`no answer within ${timeoutMs} ms`);
     // The code alone: the words of a library may hold what was sent.
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     return failed(`it cannot be reached (${/^[A-Z0-9_]{1,64}$/.test(code) ? code : 'unknown'})`);
+  }
+}
+
+function statusFailure(title: string, status: number): Failure | undefined {
+  switch (status) {
+    case 200:
+      return undefined;
+    case 404:
+      return missingSecret(`${title} has no secret there.`, 'Check the reference.');
+    case 401:
+    case 403:
+      return unusableSecret(
+        `${title} does not give it to this token.`,
+        'Check the token and what it may read.',
+      );
+    case 503:
+      return unusableSecret(`${title} is sealed or under maintenance.`, 'Unseal it, or wait.');
+    default:
+      return unusableSecret(`${title} answers with status ${status}.`, 'Check its address.');
   }
 }
 

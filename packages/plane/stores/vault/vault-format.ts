@@ -12,7 +12,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { type Failure, failure, isObject } from '@subluminal/contracts';
-import { parseJson } from '../../os/index.ts';
+import { attempt, parseJson } from '../../os/index.ts';
 
 export type Protection = (typeof PROTECTIONS)[number];
 
@@ -26,10 +26,13 @@ export interface VaultHeader {
   readonly generation: number;
 }
 
-export interface VaultEntry extends Sealed {
+export interface VaultEntry {
   readonly name: string;
   readonly addedAt: string;
   readonly rotatedAt: string | null;
+  readonly nonce: Buffer;
+  /** The ciphertext and its tag. */
+  readonly data: Buffer;
 }
 
 export interface ParsedVault {
@@ -69,11 +72,8 @@ export function parseVault(bytes: Buffer): ParsedVault | Failure {
   if (version === undefined) return damaged('its first line is not ours');
   if (Number(version) > VERSION) {
     const message = `the store of secrets has version ${version}; this \`sub\` reads ${VERSION}.`;
-    return failure(
-      'SUB_VAULT_NEWER',
-      message,
-      'Use the `sub` that wrote it. The file is unchanged.',
-    );
+    const fix = 'Use the `sub` that wrote it. The file is unchanged.';
+    return failure('SUB_VAULT_NEWER', message, fix);
   }
   if (first !== `${MAGIC}${VERSION}\n`) return damaged('its first line is not ours');
   const bodyBytes = bytes.length - MAC_LINE_BYTES;
@@ -127,27 +127,42 @@ export function renderVault(
   return Buffer.concat([body, Buffer.from(`mac ${macOf(body, keys).toString('hex')}\n`)]);
 }
 
-type EntryFacts = Omit<VaultEntry, keyof Sealed>;
-
-/** What an entry is bound to: its value opens in its own place alone. */
-function entryBinding(
-  { storeId, keyId }: VaultHeader,
-  { name, addedAt, rotatedAt }: EntryFacts,
-): string {
-  return JSON.stringify([MAGIC, VERSION, storeId, keyId, name, addedAt, rotatedAt]);
-}
+type EntryFacts = Pick<VaultEntry, 'name' | 'addedAt' | 'rotatedAt'>;
 
 interface Opening {
   readonly header: VaultHeader;
   readonly keys: VaultKeys;
 }
 
-export function sealEntry(facts: EntryFacts, value: string, { header, keys }: Opening): VaultEntry {
-  return { ...facts, ...seal(value, keys, entryBinding(header, facts)) };
+/** What an entry is bound to: its value opens in its own place alone. */
+function entryBinding({ header }: Opening, { name, addedAt, rotatedAt }: EntryFacts): Buffer {
+  const { storeId, keyId } = header;
+  return Buffer.from(JSON.stringify([MAGIC, VERSION, storeId, keyId, name, addedAt, rotatedAt]));
 }
 
-export function openEntry(entry: VaultEntry, { header, keys }: Opening): string | undefined {
-  return unseal(entry, keys, entryBinding(header, entry));
+export function sealEntry(facts: EntryFacts, value: string, opening: Opening): VaultEntry {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, opening.keys.entries, nonce);
+  cipher.setAAD(entryBinding(opening, facts));
+  const plain = Buffer.from(value);
+  const data = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  plain.fill(0);
+  return { ...facts, nonce, data };
+}
+
+/** Undefined when the value was changed, or belongs to something else. */
+export function openEntry(entry: VaultEntry, opening: Opening): string | undefined {
+  const { nonce, data } = entry;
+  const { entries } = opening.keys;
+  const decipher = createDecipheriv(CIPHER, entries, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(entryBinding(opening, entry));
+  decipher.setAuthTag(data.subarray(-TAG_BYTES));
+  return attempt(() => {
+    const plain = Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
+    const value = plain.toString('utf8');
+    plain.fill(0);
+    return value;
+  });
 }
 
 function parsed(line: string): { readonly [key: string]: unknown } {
@@ -161,8 +176,7 @@ function readHeader(line: { readonly [key: string]: unknown }): VaultHeader | un
   const kdf = readKdf(line['kdf']);
   if (protection === undefined || kdf === undefined) return undefined;
   if ((protection === 'passphrase') !== (kdf !== null)) return undefined;
-  if (typeof keyId !== 'string' || !ID.test(keyId)) return undefined;
-  if (typeof storeId !== 'string' || !ID.test(storeId)) return undefined;
+  if (!matches(ID, keyId) || !matches(ID, storeId)) return undefined;
   if (typeof generation !== 'number' || !Number.isSafeInteger(generation)) return undefined;
   return { protection, keyId, storeId, kdf, generation };
 }
@@ -187,13 +201,15 @@ function readEntry(line: { readonly [key: string]: unknown }): VaultEntry | unde
   const { name, added_at: addedAt, rotated_at: rotatedAt } = line;
   const [nonce, data] = [bytesOf(line['nonce']), bytesOf(line['data'])];
   if (typeof name !== 'string' || !isSecretName(name)) return undefined;
-  if (typeof addedAt !== 'string' || !TIME.test(addedAt)) return undefined;
-  if (rotatedAt !== null && (typeof rotatedAt !== 'string' || !TIME.test(rotatedAt))) {
+  if (!matches(TIME, addedAt) || !(rotatedAt === null || matches(TIME, rotatedAt)))
     return undefined;
-  }
   if (nonce?.length !== NONCE_BYTES || data === undefined) return undefined;
   if (data.length <= TAG_BYTES || data.length > VALUE_BYTES_MAX + TAG_BYTES) return undefined;
   return { name, addedAt, rotatedAt, nonce, data };
+}
+
+function matches(form: RegExp, value: unknown): value is string {
+  return typeof value === 'string' && form.test(value);
 }
 
 function bytesOf(text: unknown): Buffer | undefined {
@@ -216,12 +232,6 @@ export interface Kdf {
   readonly r: number;
   readonly p: number;
   readonly salt: Buffer;
-}
-
-export interface Sealed {
-  readonly nonce: Buffer;
-  /** The ciphertext and its tag. */
-  readonly data: Buffer;
 }
 
 export const KEY_BYTES = 32;
@@ -267,39 +277,6 @@ export function stretch(passphrase: string, { n, r, p, salt }: Kdf): Promise<Buf
       else reject(cause);
     });
   });
-}
-
-/** Encrypts one value; `bound` is what it belongs to, and opens with that alone. */
-function seal(value: string, { entries }: VaultKeys, bound: string): Sealed {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, entries, nonce);
-  cipher.setAAD(Buffer.from(bound));
-  const plain = Buffer.from(value);
-  const data = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-  plain.fill(0);
-  return { nonce, data };
-}
-
-/** Undefined when the value was changed, or belongs to something else. */
-function unseal(
-  { nonce, data }: Sealed,
-  { entries }: VaultKeys,
-  bound: string,
-): string | undefined {
-  const decipher = createDecipheriv(CIPHER, entries, nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(bound));
-  decipher.setAuthTag(data.subarray(data.length - TAG_BYTES));
-  try {
-    const plain = Buffer.concat([
-      decipher.update(data.subarray(0, data.length - TAG_BYTES)),
-      decipher.final(),
-    ]);
-    const value = plain.toString('utf8');
-    plain.fill(0);
-    return value;
-  } catch {
-    return undefined;
-  }
 }
 
 function macOf(body: Uint8Array, { file }: VaultKeys): Buffer {

@@ -60,11 +60,9 @@ export async function unlock(
   options: KeyOptions,
 ): Promise<VaultKeys | Failure> {
   if (protection === 'file') return keyFromFile(options.home, keyId);
-  const keys =
-    protection === 'keychain' || kdf === null
-      ? await fromKeychain(keyId, options)
-      : await fromPassphrase(kdf, options);
-  if ('kind' in keys || keys.id === keyId) return keys;
+  const isKept = protection === 'keychain' || kdf === null;
+  const keys = await (isKept ? fromKeychain(keyId, options) : fromPassphrase(kdf, options));
+  if (isFailure(keys) || keys.id === keyId) return keys;
   return protection === 'keychain'
     ? failure('SUB_VAULT_KEY', 'the keychain has another key.', 'Put the right one back into it.')
     : failure('SUB_VAULT_KEY', 'the passphrase is wrong.', 'Try again; nothing was changed.');
@@ -82,17 +80,15 @@ async function fromKeychain(keyId: string, options: KeyOptions): Promise<VaultKe
 
 async function fromPassphrase(kdf: Kdf, options: KeyOptions): Promise<VaultKeys | Failure> {
   const passphrase = await passphraseOf('open', options);
-  return typeof passphrase === 'string'
-    ? deriveKeys(await stretch(passphrase, kdf))
-    : (passphrase ?? noPassphrase());
+  return isFailure(passphrase) ? passphrase : deriveKeys(await stretch(passphrase, kdf));
 }
 
-/** From the file, else from the person. Undefined when neither is there, or they gave up. */
+/** From the file, else from the person. */
 async function passphraseOf(
   purpose: Purpose,
   { passphraseFile, askPassphrase }: KeyOptions,
-): Promise<string | Failure | undefined> {
-  if (!passphraseFile) return askPassphrase?.(purpose);
+): Promise<string | Failure> {
+  if (!passphraseFile) return (await askPassphrase?.(purpose)) ?? noPassphrase();
   const read = readSecretFile(passphraseFile);
   if (!isFailure(read)) return read;
   return failure('SUB_VAULT_KEY', `the passphrase: ${read.message}`, read.fix);
@@ -112,9 +108,7 @@ export async function newKey(
   const { passphraseFile, askPassphrase, home } = options;
   if (wish === 'passphrase' || (wish === undefined && passphraseFile)) {
     const passphrase = await passphraseOf('new', options);
-    return typeof passphrase === 'string'
-      ? stretched(passphrase, options)
-      : (passphrase ?? noPassphrase());
+    return isFailure(passphrase) ? passphrase : stretched(passphrase, options);
   }
   if (wish !== 'file') {
     const kept = await intoKeychain(options);
@@ -127,10 +121,8 @@ export async function newKey(
     if (passphrase === undefined && askPassphrase !== undefined) return noPassphrase();
     if (passphrase) return stretched(passphrase, options);
   }
-  const { keys, master } = random();
-  const full = addToFile(home, keys.id, master);
-  master.fill(0);
-  return full ?? { kind: 'key', part: { protection: 'file', keyId: keys.id, kdf: null }, keys };
+  const { keys, key } = random();
+  return addToFile(home, keys.id, key) ?? newKeyOf('file', keys);
 }
 
 async function stretched(passphrase: string, { scryptN }: KeyOptions): Promise<NewKey | Failure> {
@@ -141,32 +133,32 @@ async function stretched(passphrase: string, { scryptN }: KeyOptions): Promise<N
   }
   const kdf = newKdf(scryptN);
   const keys = deriveKeys(await stretch(passphrase, kdf));
-  return { kind: 'key', part: { protection: 'passphrase', keyId: keys.id, kdf }, keys };
+  return newKeyOf('passphrase', keys, kdf);
 }
 
-function random(): { readonly keys: VaultKeys; readonly master: Buffer } {
+function newKeyOf(protection: Protection, keys: VaultKeys, kdf: Kdf | null = null): NewKey {
+  return { kind: 'key', part: { protection, keyId: keys.id, kdf }, keys };
+}
+
+/** New keys, and the master that they come from as it is kept. */
+function random(): { readonly keys: VaultKeys; readonly key: string } {
   const master = newMaster();
-  return { keys: deriveKeys(Buffer.from(master)), master };
+  const key = master.toString('base64');
+  return { keys: deriveKeys(master), key };
 }
 
 /** Undefined when it cannot be relied on. */
 async function intoKeychain(options: KeyOptions): Promise<NewKey | undefined> {
   const keychain = keychainOf(options);
   if (keychain === undefined) return undefined;
-  const { keys, master } = random();
+  const { keys, key } = random();
   const account = accountOf(keys.id);
   try {
-    await keychain.set(SERVICE, account, master.toString('base64'));
-    const isKept =
-      (await keychain.get(SERVICE, account)) === master.toString('base64') &&
-      (await keychain.lasts(SERVICE, account));
-    if (isKept) {
-      return { kind: 'key', part: { protection: 'keychain', keyId: keys.id, kdf: null }, keys };
-    }
+    await keychain.set(SERVICE, account, key);
+    const isKept = (await keychain.get(SERVICE, account)) === key;
+    if (isKept && (await keychain.lasts(SERVICE, account))) return newKeyOf('keychain', keys);
   } catch {
     // As good as none.
-  } finally {
-    master.fill(0);
   }
   await keychain.remove(SERVICE, account).catch(() => undefined);
   return undefined;
@@ -205,42 +197,32 @@ function keyFilePath(home: string): string {
 
 function keyFromFile(home: string, keyId: string): VaultKeys | Failure {
   const lines = readLines(home);
-  if ('kind' in lines) return lines;
+  if (isFailure(lines)) return lines;
   const found = lines.find(({ id }) => id === keyId);
   if (found === undefined) {
-    const message = `${keyFilePath(home)} has no key for this store of secrets.`;
-    return failure('SUB_VAULT_KEY', message, 'Put the key file back that belongs to vault.db.');
+    return wrongKeyFile(`${keyFilePath(home)} has no key for this store of secrets.`);
   }
   const keys = deriveKeys(Buffer.from(found.key, 'base64'));
-  if (keys.id === keyId) return keys;
-  const message = `a key in ${keyFilePath(home)} is damaged.`;
-  return failure('SUB_VAULT_KEY', message, 'Put the key file back that belongs to vault.db.');
+  return keys.id === keyId ? keys : wrongKeyFile(`a key in ${keyFilePath(home)} is damaged.`);
 }
 
 /** Throws what the system says when it cannot be written. */
-function addToFile(home: string, id: string, master: Buffer): Failure | undefined {
+function addToFile(home: string, id: string, key: string): Failure | undefined {
   const lines = readLines(home);
-  if ('kind' in lines) return lines;
+  if (isFailure(lines)) return lines;
   if (lines.length >= KEYS_MAX) {
     const message = `${keyFilePath(home)} holds ${lines.length} keys.`;
-    return failure(
-      'SUB_VAULT_KEY',
-      message,
-      'Move it away together with vault.db, and start anew.',
-    );
+    const fix = 'Move it away together with vault.db, and start anew.';
+    return failure('SUB_VAULT_KEY', message, fix);
   }
-  writeLines(home, [...lines, { id, key: master.toString('base64') }]);
-  return undefined;
+  return writeLines(home, [...lines, { id, key }]);
 }
 
 function removeFromFile(home: string, keyId: string): Failure | undefined {
   const lines = readLines(home);
-  if ('kind' in lines) return lines;
-  writeLines(
-    home,
-    lines.filter(({ id }) => id !== keyId),
-  );
-  return undefined;
+  if (isFailure(lines)) return lines;
+  const others = lines.filter(({ id }) => id !== keyId);
+  return writeLines(home, others);
 }
 
 /** None when there is no file. */
@@ -256,11 +238,14 @@ function readLines(home: string): readonly KeyLine[] | Failure {
     return id === undefined || key === undefined ? [] : [{ id, key }];
   });
   if (keys.length === lines.length && keys.length <= KEYS_MAX) return keys;
-  const message = `${path} is not a key file of ours.`;
+  return wrongKeyFile(`${path} is not a key file of ours.`);
+}
+
+function wrongKeyFile(message: string): Failure {
   return failure('SUB_VAULT_KEY', message, 'Put the key file back that belongs to vault.db.');
 }
 
-function writeLines(home: string, lines: readonly KeyLine[]): void {
+function writeLines(home: string, lines: readonly KeyLine[]): undefined {
   const text = lines.map(({ id, key }) => `subluminal-vault-key-1 ${id} ${key}\n`).join('');
   writePrivateFile(keyFilePath(home), text);
 }

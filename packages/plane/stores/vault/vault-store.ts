@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { changeFiles, writePrivateFile } from '../../os/index.ts';
-import { readSecretBytes } from './secret-file.ts';
+import { readSecretBytes, unusableSecret } from './secret-file.ts';
 import {
   damaged,
   ENTRIES_MAX,
@@ -110,19 +110,15 @@ interface NewSecret {
   readonly protect?: Protection;
 }
 
+type Changing = Promise<VaultChange | Failure>;
+
 /** Stores a secret under a new name, and makes the store when there is none. */
-export function addSecret(
-  options: VaultOptions,
-  secret: NewSecret,
-): Promise<VaultChange | Failure> {
+export function addSecret(options: VaultOptions, secret: NewSecret): Changing {
   return addSecrets(options, [secret]);
 }
 
 /** All of them, in one step, or none. */
-export async function addSecrets(
-  options: VaultOptions,
-  secrets: readonly NewSecret[],
-): Promise<VaultChange | Failure> {
+export async function addSecrets(options: VaultOptions, secrets: readonly NewSecret[]): Changing {
   const wrong = secrets.map(unfit).find((one) => one !== undefined);
   if (wrong !== undefined) return wrong;
   return locked(options, async () => {
@@ -135,7 +131,7 @@ export async function addSecrets(
     }
     if (names.size > ENTRIES_MAX) {
       const message = `the store holds ${old?.entries.length ?? 0} secrets; it has room for ${ENTRIES_MAX}.`;
-      return failure('SUB_SECRET_UNUSABLE', message, 'Remove some that nobody uses.');
+      return unusableSecret(message, 'Remove some that nobody uses.');
     }
     const protect = secrets.find((one) => one.protect !== undefined)?.protect;
     const open = old ?? (await newStore(options, protect));
@@ -161,7 +157,7 @@ async function newStore(
 export async function rotateSecret(
   options: VaultOptions,
   { name, value }: Omit<NewSecret, 'protect'>,
-): Promise<VaultChange | Failure> {
+): Changing {
   const wrong = unfit({ name, value });
   if (wrong !== undefined) return wrong;
   return changed(options, name, (open) =>
@@ -173,67 +169,55 @@ export async function rotateSecret(
   );
 }
 
-export async function removeSecret(
-  options: VaultOptions,
-  name: string,
-): Promise<VaultChange | Failure> {
+export function removeSecret(options: VaultOptions, name: string): Changing {
   return changed(options, name, ({ entries }) => entries.filter((entry) => entry.name !== name));
-}
-
-/** Encrypts everything anew, under a key that was never used. */
-export async function rotateKey(
-  options: VaultOptions,
-  protect: Protection | undefined,
-): Promise<VaultChange | Failure> {
-  return lockedIfThere(options, async () => {
-    const old = await readOpen(options);
-    if (isFailure(old)) return old;
-    if (old === undefined) return noStore();
-    const made = await newKey(protect ?? old.header.protection, options);
-    if (isFailure(made)) return made;
-    const header = { ...old.header, ...made.part };
-    const entries: VaultEntry[] = [];
-    for (const entry of old.entries) {
-      const value = openEntry(entry, old);
-      if (value === undefined) return damaged('one of its entries does not open');
-      entries.push(sealEntry(entry, value, { header, keys: made.keys }));
-    }
-    const done = written(options, { header, entries, keys: made.keys }, false);
-    if (isFailure(done) || (await forget(old.header, options))) return done;
-    return { ...done, warning: 'the old key could not be removed; nothing needs it any more' };
-  });
 }
 
 function changed(
   options: VaultOptions,
   name: string,
   change: (open: OpenStore) => readonly VaultEntry[],
-): Promise<VaultChange | Failure> {
-  return lockedIfThere(options, async () => {
-    const open = await readOpen(options);
-    if (isFailure(open)) return open;
-    if (open === undefined) return noStore();
+): Changing {
+  return changeExisting(options, async (open) => {
     if (!open.entries.some((entry) => entry.name === name)) return unknown(name);
     return written(options, { ...open, entries: change(open) }, false);
   });
 }
 
-/** Where there is nothing to change, nothing is made, not even a lock. */
-async function lockedIfThere(
-  options: VaultOptions,
-  work: () => Promise<VaultChange | Failure>,
-): Promise<VaultChange | Failure> {
-  return existsSync(vaultPath(options.home)) ? locked(options, work) : noStore();
+/** Encrypts everything anew, under a key that was never used. */
+export function rotateKey(options: VaultOptions, protect: Protection | undefined): Changing {
+  return changeExisting(options, async (old) => {
+    const made = await newKey(protect ?? old.header.protection, options);
+    if (isFailure(made)) return made;
+    const next = { header: { ...old.header, ...made.part }, keys: made.keys };
+    const entries: VaultEntry[] = [];
+    for (const entry of old.entries) {
+      const value = openEntry(entry, old);
+      if (value === undefined) return damaged('one of its entries does not open');
+      entries.push(sealEntry(entry, value, next));
+    }
+    const done = written(options, { ...next, entries }, false);
+    if (isFailure(done) || (await forget(old.header, options))) return done;
+    return { ...done, warning: 'the old key could not be removed; nothing needs it any more' };
+  });
 }
 
-function locked(
-  { home, waitMs }: VaultOptions,
-  work: () => Promise<VaultChange | Failure>,
-): Promise<VaultChange | Failure> {
+/** Where there is nothing to change, nothing is made, not even a lock. */
+async function changeExisting(
+  options: VaultOptions,
+  work: (open: OpenStore) => Changing,
+): Changing {
+  if (!existsSync(vaultPath(options.home))) return noStore();
+  return locked(options, async () => {
+    const open = (await readOpen(options)) ?? noStore();
+    return isFailure(open) ? open : work(open);
+  });
+}
+
+async function locked({ home, waitMs }: VaultOptions, work: () => Changing): Changing {
   const files = ['vault.db', 'vault.key'] as const;
   const lock = { home, name: 'vault', files, what: 'the store of secrets' };
-  const wait = waitMs !== undefined && { waitMs };
-  return changeFiles({ ...lock, busyCode: 'SUB_VAULT_BUSY', ...wait }, work);
+  return changeFiles({ ...lock, busyCode: 'SUB_VAULT_BUSY', waitMs }, work);
 }
 
 function written({ home }: VaultOptions, open: OpenStore, isNew: boolean): VaultChange | Failure {
@@ -241,11 +225,12 @@ function written({ home }: VaultOptions, open: OpenStore, isNew: boolean): Vault
   const bytes = renderVault(header, open.entries, open.keys);
   if (bytes.length > FILE_BYTES_MAX) {
     const message = `the store of secrets would have more than ${FILE_BYTES_MAX} bytes.`;
-    return failure('SUB_SECRET_UNUSABLE', message, 'Remove some secrets, or store smaller ones.');
+    return unusableSecret(message, 'Remove some secrets, or store smaller ones.');
   }
   // What we could not read again must not replace what we can.
   const again = parseVault(bytes);
-  if (isFailure(again) || !isGenuine(again, open.keys)) throw new Error('the store is not sound');
+  if (isFailure(again) || !isGenuine(again, open.keys))
+    throw new Error('the store cannot be read back');
   writePrivateFile(vaultPath(home), bytes);
   wipe(open.keys);
   return { kind: 'changed', protection: header.protection, isNew };
@@ -256,23 +241,15 @@ function timeOf({ nowMs }: VaultOptions): string {
 }
 
 function unfit({ name, value }: NewSecret): Failure | undefined {
+  const about = `the value of \`${name}\``;
   if (!isSecretName(name)) {
     const fix = 'Write letters, digits, `_`, `-` and `.`, at most 128, no dot or dash first.';
-    return failure('SUB_SECRET_UNUSABLE', 'that is no name of a secret.', fix);
+    return unusableSecret('that is no name of a secret.', fix);
   }
-  const message = `the value of \`${name}\``;
-  if (value.trim() === '') {
-    return failure('SUB_SECRET_UNUSABLE', `${message} is empty.`, 'Give a value.');
-  }
-  if (value.includes('\0')) {
-    return failure('SUB_SECRET_UNUSABLE', `${message} holds a NUL byte.`, 'Give text.');
-  }
+  if (value.trim() === '') return unusableSecret(`${about} is empty.`, 'Give a value.');
+  if (value.includes('\0')) return unusableSecret(`${about} holds a NUL byte.`, 'Give text.');
   if (Buffer.byteLength(value) <= VALUE_BYTES_MAX) return undefined;
-  return failure(
-    'SUB_SECRET_UNUSABLE',
-    `${message} is too long.`,
-    `Give at most ${VALUE_BYTES_MAX} bytes.`,
-  );
+  return unusableSecret(`${about} is too long.`, `Give at most ${VALUE_BYTES_MAX} bytes.`);
 }
 
 function known(name: string): Failure {

@@ -1,7 +1,7 @@
 // What adoption works with: one user, one project, and the store of what was changed.
 
 import { basename } from 'node:path';
-import { type Failure, failure, type SubCode } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, type SubCode } from '@subluminal/contracts';
 import { thisSystem } from '../../../os/index.ts';
 import { type HomePaths, userHome } from '../../../stores/config/index.ts';
 import { loadRedactor } from '../../../stores/vault/load-redactor.ts';
@@ -35,8 +35,7 @@ export async function loadDiffRedactor(
   patterns: readonly string[],
 ): Promise<((text: string) => string) | Failure> {
   const loaded = await loadRedactor(patterns, []);
-  if (loaded.ok) return loaded.redact;
-  return failure('SUB_CONFIG_VALUE', `${loaded.message}.`, 'Correct it.');
+  return isFailure(loaded) ? loaded : loaded.plain;
 }
 
 // What keeps adoption from doing its work, with the code that users see.
