@@ -15,7 +15,14 @@ import { SURFACE_REASONS, type SurfaceReason } from './manifest/reasons.ts';
 import type { Tier } from './manifest/shape.ts';
 import type { Confirmation, Manifest } from './manifest/types.ts';
 import { climbs } from './names/climbs.ts';
-import { counted, type Keyed, type SurfaceState, type Waiting, waitOf } from './state.ts';
+import {
+  counted,
+  isCounted,
+  type Keyed,
+  type SurfaceState,
+  type Waiting,
+  waitOf,
+} from './state.ts';
 import { corrected, type Violation, violationsOf } from './violations.ts';
 
 export interface SurfaceCall {
@@ -55,14 +62,14 @@ export interface Moment {
   readonly nowMs: number;
   /** False when the server has never listed a tool of this very name. */
   readonly isOffered?: boolean;
-  /** What whoever keeps the counters has said, or `none`; undefined when the state says it. */
+  /** What the keeper of the counters answers, or `none`; undefined when `state` holds them. */
   readonly waiting?: Waiting | 'none' | undefined;
 }
 
 /** Decides a call by the manifest. What is refused costs nothing; what asks a person counts. */
 export function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Moment): Enforced {
-  const { state, nowMs, isOffered = true } = moment;
-  const names = isOffered ? [call.tool] : [call.tool, ...twinsOf(manifest, call.tool)];
+  const { state, nowMs } = moment;
+  const names = namesOf(manifest, call, moment);
   const rule = strictestRule(manifest, names);
   const refused =
     forbidden(rule, call) ?? refusedParams(manifest, call, names) ?? refusedNow(rule, moment);
@@ -79,19 +86,18 @@ export function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Momen
 export function limitsOf(manifest: Manifest, call: SurfaceCall, moment: Moment): readonly Keyed[] {
   const { decision } = enforceCall(manifest, call, { ...moment, waiting: 'none' });
   if (decision.kind === 'refuse') return [];
-  const { isOffered = true } = moment;
-  const names = isOffered ? [call.tool] : [call.tool, ...twinsOf(manifest, call.tool)];
-  return strictestRule(manifest, names).limits.filter(isCounted);
+  return strictestRule(manifest, namesOf(manifest, call, moment)).limits.filter(isCounted);
+}
+
+/** A name that the server does not list may mean others in the manifest. */
+function namesOf(manifest: Manifest, { tool }: SurfaceCall, { isOffered = true }: Moment) {
+  return isOffered ? [tool] : [tool, ...twinsOf(manifest, tool)];
 }
 
 /** Whether some limit counts the calls of a tool, under whatever name. */
 export function isLimited(manifest: Manifest, tool: string): boolean {
   const names = [tool, ...twinsOf(manifest, tool)];
   return names.some((known) => toolRule(manifest, known).limits.some(isCounted));
-}
-
-function isCounted({ limits: { rate, cooldownMs } }: Keyed): boolean {
-  return rate !== undefined || cooldownMs !== undefined;
 }
 
 function refuse(
@@ -171,28 +177,34 @@ function refusedNow(rule: ToolRule, moment: Moment): Refusal | undefined {
   return refuse(code, message, { hint, retryAfterMs: waiting.waitMs });
 }
 
-/** Whether a method that no revision of the protocol has may be asked for. */
-export function enforceMethod(manifest: Manifest, method: string): Access {
-  const { defaultTier } = manifest;
-  if (defaultTier === 'auto_execute' || defaultTier === 'log_and_execute') return { kind: 'pass' };
-  const hint = 'Use the tools, prompts and resources that the server lists.';
-  return refuse('METHOD_NOT_LISTED', `The method ${name(method)} is not available.`, { hint });
-}
-
 export type Access = { readonly kind: 'pass' } | Refusal;
 
+const HINTS = {
+  METHOD_NOT_LISTED: 'Use the tools, prompts and resources that the server lists.',
+  PROMPT_NOT_LISTED: 'Use one of the prompts that the server lists.',
+  RESOURCE_NOT_LISTED: 'Use one of the resources that the server lists.',
+} as const;
+
+function access(isPassed: boolean, reason: keyof typeof HINTS, what: string): Access {
+  if (isPassed) return { kind: 'pass' };
+  return refuse(reason, `The ${what} is not available.`, { hint: HINTS[reason] });
+}
+
+/** Whether a method that no revision of the protocol has may be asked for. */
+export function enforceMethod({ defaultTier }: Manifest, method: string): Access {
+  const isPassed = defaultTier === 'auto_execute' || defaultTier === 'log_and_execute';
+  return access(isPassed, 'METHOD_NOT_LISTED', `method ${name(method)}`);
+}
+
 /** Whether a prompt may be fetched. */
-export function enforcePrompt(manifest: Manifest, prompt: string): Access {
-  if (isShown(manifest.prompts, prompt)) return { kind: 'pass' };
-  const hint = 'Use one of the prompts that the server lists.';
-  return refuse('PROMPT_NOT_LISTED', `The prompt ${name(prompt)} is not available.`, { hint });
+export function enforcePrompt({ prompts }: Manifest, prompt: string): Access {
+  return access(isShown(prompts, prompt), 'PROMPT_NOT_LISTED', `prompt ${name(prompt)}`);
 }
 
 /** Whether a resource may be read or subscribed to. */
-export function enforceResource(manifest: Manifest, uri: string): Access {
-  if (!climbs(uri) && isShown(manifest.resources, uri)) return { kind: 'pass' };
-  const hint = 'Use one of the resources that the server lists.';
-  return refuse('RESOURCE_NOT_LISTED', `The resource ${name(uri)} is not available.`, { hint });
+export function enforceResource({ resources }: Manifest, uri: string): Access {
+  const isPassed = !climbs(uri) && isShown(resources, uri);
+  return access(isPassed, 'RESOURCE_NOT_LISTED', `resource ${name(uri)}`);
 }
 
 /** A name that came from the agent. */

@@ -58,11 +58,7 @@ const NOTE_WORDS: { readonly [K in SchemaNote['kind']]: string } = {
 };
 
 /** Filters an answer to `tools/list`, and rewrites the input schemas of what is left. */
-export function filterTools(
-  listResult: unknown,
-  manifest: Manifest,
-  options: ListOptions,
-): Filtered {
+export const filterTools: FilterList = (listResult, manifest, options) => {
   const warnings: string[] = [];
   const rewritten: string[] = [];
   const notes: ToolNote[] = [];
@@ -78,86 +74,61 @@ export function filterTools(
       if (note.kind === 'open' || note.kind === 'unsaid') continue;
       warnings.push(`${shown(name)}: \`${visible(note.path, 80)}\` ${NOTE_WORDS[note.kind]}`);
     }
-    if (isSame(changed.schema, tool['inputSchema'])) return tool;
+    if (JSON.stringify(changed.schema) === JSON.stringify(tool['inputSchema'])) return tool;
     rewritten.push(name);
     return { ...tool, inputSchema: changed.schema };
   });
-  const unlisted = missingOf([...manifest.exact.values()].flatMap(wantedName), filtered, options);
+  const wanted = [...manifest.exact.values()].filter(({ tier }) => tier !== 'forbidden');
+  const names = wanted.map(({ name }) => unescaped(name));
+  const unlisted = missingOf(names, filtered, options);
   for (const { name, reason } of filtered.removed) {
     if (reason === 'not_listed') warnings.push(`${shown(name)} is offered but not in the manifest`);
     else if (reason !== 'forbidden') warnings.push(`${shown(name)} is not shown: ${reason}`);
   }
   for (const name of unlisted) warnings.push(`${shown(name)} is in the manifest but not offered`);
-  return {
-    result: uncached(filtered.result, options.era),
-    removed: filtered.removed,
-    rewritten,
-    notes,
-    unlisted,
-    warnings: warnings.slice(0, WARNINGS_MAX),
+  return { ...answerOf(filtered, warnings, options), rewritten, notes, unlisted };
+};
+
+function answerOf({ result, removed }: List, warnings: readonly string[], { era }: ListOptions) {
+  return { result: uncached(result, era), removed, warnings: warnings.slice(0, WARNINGS_MAX) };
+}
+
+/** A name as the server writes it. */
+function unescaped(written: string): string {
+  return written.replace(/\\([\s\S])/g, '$1');
+}
+
+type FilterList = (listResult: unknown, manifest: Manifest, options: ListOptions) => Filtered;
+
+/** Filters an answer to `prompts/list`. */
+export const filterPrompts: FilterList = (listResult, { prompts }, options) => {
+  const filtered = filterList(listResult, 'prompts', judgeBy(prompts));
+  const wanted = prompts.filter(({ exact, allowed }) => exact && allowed);
+  const names = wanted.map(({ source }) => unescaped(source));
+  return { ...named(filtered, options), unlisted: missingOf(names, filtered, options) };
+};
+
+/** Filters an answer to `resources/list`. */
+export const filterResources: FilterList = (listResult, { resources }, options) =>
+  named(filterList(listResult, 'resources', judgeBy(resources)), options);
+
+/** Filters an answer to `resources/templates/list`; a template counts by its text. */
+export const filterResourceTemplates: FilterList = (listResult, { resources }, options) =>
+  named(filterList(listResult, 'resourceTemplates', judgeBy(resources)), options);
+
+function judgeBy(entries: readonly AllowEntry[]) {
+  return (item: Json, name: string): Json | RemovedReason => {
+    if (isShown(entries, name)) return item;
+    return entries.some(({ test }) => test(name)) ? 'forbidden' : 'not_listed';
   };
 }
 
-function wantedName({ tier, name }: { readonly tier: string | undefined; readonly name: string }) {
-  return tier === 'forbidden' ? [] : [name.replace(/\\([\s\S])/g, '$1')];
-}
-
-/** Filters an answer to `prompts/list`. */
-export function filterPrompts(
-  listResult: unknown,
-  manifest: Manifest,
-  options: ListOptions,
-): Filtered {
-  return filterNamed({ listResult, field: 'prompts', entries: manifest.prompts, options });
-}
-
-/** Filters an answer to `resources/list`. */
-export function filterResources(
-  listResult: unknown,
-  manifest: Manifest,
-  options: ListOptions,
-): Filtered {
-  return filterNamed({ listResult, field: 'resources', entries: manifest.resources, options });
-}
-
-/** Filters an answer to `resources/templates/list`; a template counts by its text. */
-export function filterResourceTemplates(
-  listResult: unknown,
-  manifest: Manifest,
-  options: ListOptions,
-): Filtered {
-  const entries = manifest.resources;
-  const filtered = filterNamed({ listResult, field: 'resourceTemplates', entries, options });
-  // Resources are often offered by templates only, so neither list alone tells what is missing.
-  return { ...filtered, unlisted: [] };
-}
-
-interface NamedList {
-  readonly listResult: unknown;
-  readonly field: 'prompts' | 'resources' | 'resourceTemplates';
-  readonly entries: readonly AllowEntry[];
-  readonly options: ListOptions;
-}
-
-function filterNamed({ listResult, field, entries, options }: NamedList): Filtered {
-  const filtered = filterList(listResult, field, (item, name) => {
-    if (isShown(entries, name)) return item;
-    return entries.some(({ test }) => test(name)) ? 'forbidden' : 'not_listed';
-  });
-  const wanted = entries.filter(({ exact, allowed }) => exact && allowed);
-  const names = wanted.map(({ source }) => source.replace(/\\([\s\S])/g, '$1'));
-  const unlisted = field === 'resources' ? [] : missingOf(names, filtered, options);
+/** Resources are often offered by templates only, so neither list alone tells what is missing. */
+function named(filtered: List, options: ListOptions): Filtered {
   const warnings = filtered.removed
     .filter(({ reason }) => reason !== 'forbidden')
     .map(({ name, reason }) => `${shown(name)} is not shown: ${reason}`);
-  return {
-    result: uncached(filtered.result, options.era),
-    removed: filtered.removed,
-    rewritten: [],
-    notes: [],
-    unlisted,
-    warnings: warnings.slice(0, WARNINGS_MAX),
-  };
+  return { ...answerOf(filtered, warnings, options), rewritten: [], notes: [], unlisted: [] };
 }
 
 const KEYS = {
@@ -186,25 +157,19 @@ function filterList(
   const kept: Json[] = [];
   for (const item of Array.isArray(items) ? items.slice(0, ITEMS_MAX) : []) {
     const name: unknown = isObject(item) ? item[KEYS[field]] : undefined;
-    if (!isObject(item) || typeof name !== 'string' || !isName(name)) {
-      removed.push({
-        name: typeof name === 'string' ? name.slice(0, 200) : '',
-        reason: 'malformed',
-      });
+    const text = typeof name === 'string' ? name : '';
+    if (!isObject(item) || text === '' || text.length > NAME_LENGTH_MAX) {
+      removed.push({ name: text.slice(0, 200), reason: 'malformed' });
       continue;
     }
-    const verdict = offered.has(name) ? 'duplicate_name' : judge(item, name);
-    offered.add(name);
-    if (typeof verdict === 'string') removed.push({ name, reason: verdict });
+    const verdict = offered.has(text) ? 'duplicate_name' : judge(item, text);
+    offered.add(text);
+    if (typeof verdict === 'string') removed.push({ name: text, reason: verdict });
     else kept.push(verdict);
   }
   const isWhole = Array.isArray(items) && kept.length === items.length;
   const isSameList = isWhole && kept.every((item, index) => item === items[index]);
   return { result: isSameList ? known : { ...known, [field]: kept }, removed, offered };
-}
-
-function isName(name: string): boolean {
-  return name !== '' && name.length <= NAME_LENGTH_MAX;
 }
 
 function missingOf(wanted: readonly string[], { result, offered }: List, options: ListOptions) {
@@ -216,10 +181,6 @@ function missingOf(wanted: readonly string[], { result, offered }: List, options
 /** Since 2026-07-28 lists say how long they may be kept; what was filtered is for nobody else. */
 export function uncached(result: Json, era: Era): Json {
   return era === 'modern' ? { ...result, ttlMs: 0, cacheScope: 'private' } : result;
-}
-
-function isSame(left: unknown, right: unknown): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
 }
 
 function shown(name: string): string {

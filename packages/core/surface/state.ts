@@ -78,11 +78,14 @@ function creditOf(counter: Counter | undefined, rate: Rate, nowMs: number): numb
   return Math.min(full, counter.credit + passedMs * rate.calls);
 }
 
+/** Whether a limit counts calls. */
+export function isCounted({ limits: { rate, cooldownMs } }: Keyed): boolean {
+  return rate !== undefined || cooldownMs !== undefined;
+}
+
 /** Counts a call that passes, or that a person is asked about. */
 export function counted(state: SurfaceState, keyed: readonly Keyed[], nowMs: number): SurfaceState {
-  const limited = keyed.filter(({ limits: { rate, cooldownMs } }) => {
-    return rate !== undefined || cooldownMs !== undefined;
-  });
+  const limited = keyed.filter(isCounted);
   if (limited.length === 0) return state;
   const counters = new Map(state.counters);
   for (const { key, limits } of limited) {

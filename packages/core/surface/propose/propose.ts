@@ -61,13 +61,8 @@ function uniqueBy(items: readonly unknown[], key: 'name' | 'uri'): readonly [str
   return [...found];
 }
 
-interface Proposal {
-  readonly reason: string;
-  readonly fields: readonly string[];
-}
-
 function toolLines(name: string, tool: Item): readonly string[] {
-  const { reason, fields } = proposalFor(name, tool);
+  const [reason, ...fields] = proposalFor(name, tool);
   const { description } = tool;
   const says = typeof description === 'string' && description !== '';
   return [
@@ -77,34 +72,23 @@ function toolLines(name: string, tool: Item): readonly string[] {
   ];
 }
 
-/** Hints of the server may make a proposal stricter, never more lenient. */
-function proposalFor(name: string, tool: Item): Proposal {
+const FORBIDDEN =
+  'allowed: false # to allow it by approval: allowed: true, requires_approval: true';
+
+/** The reason, then the fields. Hints of the server may make a proposal stricter, never more lenient. */
+function proposalFor(name: string, tool: Item): readonly string[] {
   const hints: Item = isObject(tool['annotations']) ? tool['annotations'] : {};
   const guess = guessOf(name);
-  if (guess === 'destroy' || hints['destructiveHint'] === true) return DESTRUCTIVE[guess];
-  if (guess === 'read' && hints['readOnlyHint'] !== false) {
-    return {
-      reason: 'reads, by its name',
-      fields: ['allowed: true', `rate_limit: ${READ_RATE}`],
-    };
+  if (guess === 'destroy') return ['looks destructive, by its name: forbidden', FORBIDDEN];
+  if (hints['destructiveHint'] === true) {
+    return ['destructive, by its own word: forbidden', FORBIDDEN];
   }
-  return {
-    reason: askReason(guess, hints['readOnlyHint']),
-    fields: ['allowed: true', 'requires_approval: true', `rate_limit: ${ASK_RATE}`],
-  };
+  if (guess === 'read' && hints['readOnlyHint'] !== false) {
+    return ['reads, by its name', 'allowed: true', `rate_limit: ${READ_RATE}`];
+  }
+  const reason = askReason(guess, hints['readOnlyHint']);
+  return [reason, 'allowed: true', 'requires_approval: true', `rate_limit: ${ASK_RATE}`];
 }
-
-const FORBIDDEN = [
-  'allowed: false # to allow it by approval: allowed: true, requires_approval: true',
-];
-const BY_NAME = { reason: 'looks destructive, by its name: forbidden', fields: FORBIDDEN };
-const BY_HINT = { reason: 'destructive, by its own word: forbidden', fields: FORBIDDEN };
-const DESTRUCTIVE: { readonly [G in Guess]: Proposal } = {
-  destroy: BY_NAME,
-  write: BY_HINT,
-  read: BY_HINT,
-  unknown: BY_HINT,
-};
 
 function askReason(guess: Guess, readOnly: unknown): string {
   if (guess === 'write') return 'may change something, by its name: a person is asked';
