@@ -1,8 +1,9 @@
 // Which parameters a manifest blocks, strips and limits, compiled.
+import { definedFields } from '@subluminal/contracts';
 import type { Path } from '../../source/problem.ts';
 import { quote } from '../../text/visible.ts';
 import { blockedPattern, type ParamPattern, pathPattern } from '../names/param-paths.ts';
-import { type Building, conflict, nameAt, wrong } from './build.ts';
+import { type Building, nameAt } from './build.ts';
 import type { Constraint } from './shape.ts';
 import type { CompiledRewrite, Constrained, FullDocument, ParamLimit } from './types.ts';
 
@@ -38,22 +39,22 @@ function patternAt(
 ): ParamPattern[] {
   if ('test' in result) return [result];
   const message = `${quote(written)} is no pattern of parameters: ${result.message}`;
-  wrong(building, path, [message, 'Write a name, or a path like `message.to` or `*.bcc`.']);
+  building.wrong(path, message, 'Write a name, or a path like `message.to` or `*.bcc`.');
   return [];
 }
 
 function limitOf(building: Building, fields: Constraint, path: Path): ParamLimit {
   const { maximum, minimum, max_length, min_length, pattern } = fields;
   if (Object.keys(fields).length === 0) {
-    wrong(building, path, ['the parameter has no limit', 'Add one, like `maximum: 50`.']);
+    building.wrong(path, 'the parameter has no limit', 'Add one, like `maximum: 50`.');
   }
   if ((minimum ?? Number.NEGATIVE_INFINITY) > (maximum ?? Number.POSITIVE_INFINITY)) {
     const message = '`minimum` is larger than `maximum`, so nothing passes';
-    conflict(building, [...path, 'minimum'], [message, 'Correct one of the two.']);
+    building.conflict([...path, 'minimum'], message, 'Correct one of the two.');
   }
   if ((min_length ?? 0) > (max_length ?? Number.POSITIVE_INFINITY)) {
     const message = '`min_length` is larger than `max_length`, so nothing passes';
-    conflict(building, [...path, 'min_length'], [message, 'Correct one of the two.']);
+    building.conflict([...path, 'min_length'], message, 'Correct one of the two.');
   }
   const isNumeric = maximum !== undefined || minimum !== undefined;
   const isTextual = [max_length, min_length, pattern, fields.max_recipients].some(
@@ -61,31 +62,26 @@ function limitOf(building: Building, fields: Constraint, path: Path): ParamLimit
   );
   if (isNumeric && isTextual) {
     const message = 'these limits are for a number and for a text at once';
-    conflict(building, path, [message, 'Keep those that fit the parameter.']);
+    building.conflict(path, message, 'Keep those that fit the parameter.');
   }
-  return {
-    ...(maximum !== undefined && { maximum }),
-    ...(minimum !== undefined && { minimum }),
-    ...(max_length !== undefined && { lengthMax: max_length }),
-    ...(min_length !== undefined && { lengthMin: min_length }),
-    ...(fields.max_items !== undefined && { itemsMax: fields.max_items }),
-    ...(fields.max_recipients !== undefined && { recipientsMax: fields.max_recipients }),
-    ...(fields.max_size_bytes !== undefined && { bytesMax: fields.max_size_bytes }),
-    ...(fields.enum !== undefined && { values: fields.enum }),
-    ...expressionOf(building, pattern, path),
-  };
+  return definedFields({
+    maximum,
+    minimum,
+    lengthMax: max_length,
+    lengthMin: min_length,
+    itemsMax: fields.max_items,
+    recipientsMax: fields.max_recipients,
+    bytesMax: fields.max_size_bytes,
+    values: fields.enum,
+    pattern: pattern === undefined ? undefined : expressionOf(building, pattern, path),
+  });
 }
 
-function expressionOf(
-  building: Building,
-  source: string | undefined,
-  path: Path,
-): Pick<ParamLimit, 'pattern'> {
-  if (source === undefined) return {};
+function expressionOf(building: Building, source: string, path: Path): ParamLimit['pattern'] {
   if (building.regex === undefined) throw new Error('an expression came without its engine');
   const compiled = building.regex(source);
-  if (compiled.ok) return { pattern: { source, test: compiled.test } };
+  if (compiled.ok) return { source, test: compiled.test };
   const message = `${quote(source)} is no expression: ${compiled.message}`;
-  wrong(building, [...path, 'pattern'], [message, 'Write it in RE2 syntax.']);
-  return {};
+  building.wrong([...path, 'pattern'], message, 'Write it in RE2 syntax.');
+  return undefined;
 }

@@ -6,7 +6,7 @@ import { quote } from '../../text/visible.ts';
 import { readName } from '../names/name-patterns.ts';
 import type { ManifestFinding } from './explain.ts';
 import { type Rate, readDuration, readHours, readRate } from './quantities.ts';
-import { type LimitFields, TIERS, type Tier, type ToolEntry } from './shape.ts';
+import type { LimitFields, Tier, ToolEntry } from './shape.ts';
 import type {
   AllowEntry,
   BreakerSettings,
@@ -16,74 +16,71 @@ import type {
   Limits,
 } from './types.ts';
 
-export interface Building {
-  readonly findings: ManifestFinding[];
+type CompileRegex = (source: string) => RegexResult;
+
+/** Collects what is wrong with a manifest while its parts are compiled. */
+export class Building {
+  readonly findings: ManifestFinding[] = [];
   /** Undefined when no field of the manifest has an expression. */
-  readonly regex: ((source: string) => RegexResult) | undefined;
+  readonly regex: CompileRegex | undefined;
+
+  constructor(regex: CompileRegex | undefined) {
+    this.regex = regex;
+  }
+
+  wrong(path: Path, message: string, fix: string): void {
+    this.findings.push({ code: 'SUB_MANIFEST_VALUE', path, message, fix });
+  }
+
+  conflict(path: Path, message: string, fix: string): void {
+    this.findings.push({ code: 'SUB_MANIFEST_CONFLICT', path, message, fix });
+  }
 }
 
 /** A number without its unit. */
 const COUNT = /^[1-9]\d{0,5}$/;
-const LIKE_DURATION = 'Write it like `30s`, `15m` or `2h`.';
 const NEVER: NameTest = () => false;
-
-export function wrong(
-  building: Building,
-  path: Path,
-  [message, fix]: readonly [string, string],
-): void {
-  building.findings.push({ code: 'SUB_MANIFEST_VALUE', path, message, fix });
-}
-
-export function conflict(
-  building: Building,
-  path: Path,
-  [message, fix]: readonly [string, string],
-): void {
-  building.findings.push({ code: 'SUB_MANIFEST_CONFLICT', path, message, fix });
-}
 
 export function nameAt(building: Building, written: string, path: Path) {
   const pattern = readName(written);
   if (pattern.kind !== 'wrong') return pattern;
   const fix = 'Correct the glob, or put a `\\` before each sign that is meant as it stands.';
-  wrong(building, path, [`${quote(written)} is no glob: ${pattern.message}`, fix]);
+  building.wrong(path, `${quote(written)} is no glob: ${pattern.message}`, fix);
   return { kind: 'glob', test: NEVER } as const;
 }
 
 function rateAt(building: Building, written: string | undefined, path: Path): Rate | undefined {
-  if (written === undefined) return undefined;
-  const rate = readRate(written);
-  if (rate.ok) return rate.value;
-  const message = `${quote(written)} is no rate`;
+  const rate = written === undefined ? undefined : readRate(written);
+  if (written === undefined || rate !== undefined) return rate;
   const like = COUNT.test(written) ? `${written}/minute` : '30/minute';
-  wrong(building, path, [message, `Write it like \`${like}\`, per second, minute, hour or day.`]);
+  const fix = `Write it like \`${like}\`, per second, minute, hour or day.`;
+  building.wrong(path, `${quote(written)} is no rate`, fix);
   return undefined;
 }
 
 function durationAt(building: Building, written: string, path: Path): number {
   const duration = readDuration(written);
-  if (duration.ok) return duration.value;
-  const message = `${quote(written)} is no duration`;
-  const isCount = COUNT.test(written);
-  const fix = isCount ? `Write \`${written}s\`, or with another unit.` : LIKE_DURATION;
-  wrong(building, path, [message, fix]);
+  if (duration !== undefined) return duration;
+  const fix = COUNT.test(written)
+    ? `Write \`${written}s\`, or with another unit.`
+    : 'Write it like `30s`, `15m` or `2h`.';
+  building.wrong(path, `${quote(written)} is no duration`, fix);
   return 1;
 }
 
 function limitsAt(building: Building, fields: LimitFields, path: Path): Limits {
   const { rate_limit, cooldown } = fields;
   const hours = fields.hours === undefined ? undefined : readHours(fields.hours);
-  if (hours !== undefined && !hours.ok) {
-    const { at } = hours;
-    const offset = 'Write it like `"+02:00"`, at most 14 hours.';
-    const clock = 'Write it like `"09:00"`; the end must differ from the start.';
-    const fix = at === 'utc_offset' ? offset : clock;
-    wrong(building, [...path, 'hours', at], [`\`${at}\` is no time of this form`, fix]);
+  if (typeof hours === 'string') {
+    const fix =
+      hours === 'utc_offset'
+        ? 'Write it like `"+02:00"`, at most 14 hours.'
+        : 'Write it like `"09:00"`; the end must differ from the start.';
+    building.wrong([...path, 'hours', hours], `\`${hours}\` is no time of this form`, fix);
   }
   return {
     rate: rateAt(building, rate_limit, [...path, 'rate_limit']),
-    hours: hours?.ok === true ? hours.value : undefined,
+    hours: typeof hours === 'string' ? undefined : hours,
     cooldownMs:
       cooldown === undefined ? undefined : durationAt(building, cooldown, [...path, 'cooldown']),
   };
@@ -111,7 +108,7 @@ export function toolsOf(building: Building, { allowed_tools: entries }: FullDocu
     else if (!exact.has(pattern.name)) exact.set(pattern.name, tool);
     else {
       const message = `the tool ${quote(entry.name)} is listed twice`;
-      conflict(building, [...path, 'name'], [message, 'Remove one of the two.']);
+      building.conflict([...path, 'name'], message, 'Remove one of the two.');
     }
   }
   return { exact, globs };
@@ -124,30 +121,27 @@ function tierOf(building: Building, entry: ToolEntry, path: Path): Tier | undefi
   if (allowed === false) {
     if (tier !== undefined && tier !== 'forbidden') {
       const message = `the tool is not allowed, but its tier is \`${tier}\``;
-      conflict(building, at, [message, 'Remove one of the two fields.']);
+      building.conflict(at, message, 'Remove one of the two fields.');
     }
     return 'forbidden';
   }
   if (requires_approval === true && tier !== undefined && tier !== 'human_approval') {
     const message = `the tool requires approval, but its tier is \`${tier}\``;
-    conflict(building, at, [message, 'Write `human_approval`, or remove one of the two fields.']);
+    building.conflict(at, message, 'Write `human_approval`, or remove one of the two fields.');
   }
   if (tier === 'forbidden' && allowed === true) {
     const message = 'the tool is allowed, but its tier is `forbidden`';
-    conflict(building, at, [message, 'Remove one of the two fields.']);
+    building.conflict(at, message, 'Remove one of the two fields.');
   }
   return tier ?? (requires_approval === true ? 'human_approval' : undefined);
 }
 
 export function tiersOf(building: Building, document: FullDocument): { [T in Tier]: CompiledTier } {
-  const compiled = TIERS.map((tier) => [tier, tierRules(building, document, tier)] as const);
-  const known = new Map(compiled);
-  const of = (tier: Tier) => known.get(tier) ?? tierRules(building, document, tier);
   return {
-    auto_execute: of('auto_execute'),
-    log_and_execute: of('log_and_execute'),
-    human_approval: of('human_approval'),
-    forbidden: of('forbidden'),
+    auto_execute: tierRules(building, document, 'auto_execute'),
+    log_and_execute: tierRules(building, document, 'log_and_execute'),
+    human_approval: tierRules(building, document, 'human_approval'),
+    forbidden: tierRules(building, document, 'forbidden'),
   };
 }
 
@@ -180,26 +174,22 @@ export function entriesOf(
   });
 }
 
-export function breakerOf(
-  building: Building,
-  { circuit_breaker: fields }: FullDocument,
-): BreakerSettings {
-  const at = (field: keyof typeof fields) => ['circuit_breaker', field];
-  const duration = (field: 'error_window' | 'latency_threshold') =>
-    durationAt(building, fields[field], at(field));
-  const recoveryTimeoutMs = durationAt(building, fields.recovery_timeout, at('recovery_timeout'));
-  const maxBackoff = fields.max_recovery_backoff;
-  const maxRecoveryBackoffMs = durationAt(building, maxBackoff, at('max_recovery_backoff'));
-  if (maxRecoveryBackoffMs < recoveryTimeoutMs) {
-    const message = '`max_recovery_backoff` is shorter than `recovery_timeout`';
-    conflict(building, at('max_recovery_backoff'), [message, 'Make it at least as long.']);
-  }
-  return {
-    errorThreshold: fields.error_threshold,
+export function breakerOf(building: Building, { circuit_breaker }: FullDocument): BreakerSettings {
+  const { error_threshold, recovery_probes, ...durations } = circuit_breaker;
+  const duration = (field: keyof typeof durations) =>
+    durationAt(building, durations[field], ['circuit_breaker', field]);
+  const settings = {
+    errorThreshold: error_threshold,
+    recoveryProbes: recovery_probes,
+    recoveryTimeoutMs: duration('recovery_timeout'),
+    maxRecoveryBackoffMs: duration('max_recovery_backoff'),
     errorWindowMs: duration('error_window'),
     latencyThresholdMs: duration('latency_threshold'),
-    recoveryTimeoutMs,
-    recoveryProbes: fields.recovery_probes,
-    maxRecoveryBackoffMs,
   };
+  if (settings.maxRecoveryBackoffMs < settings.recoveryTimeoutMs) {
+    const message = '`max_recovery_backoff` is shorter than `recovery_timeout`';
+    const path = ['circuit_breaker', 'max_recovery_backoff'];
+    building.conflict(path, message, 'Make it at least as long.');
+  }
+  return settings;
 }

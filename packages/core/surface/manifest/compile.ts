@@ -7,7 +7,7 @@ import { readSource, type Source } from '../../source/read-source.ts';
 import { valueOf } from '../../source/tree.ts';
 import { readName } from '../names/name-patterns.ts';
 import { variantOf } from '../names/spelling.ts';
-import { type Building, breakerOf, entriesOf, tiersOf, toolsOf } from './build.ts';
+import { Building, breakerOf, entriesOf, tiersOf, toolsOf } from './build.ts';
 import { blockedOf, rewritesOf } from './build-params.ts';
 import { asManifestProblem, explainShape, placed } from './explain.ts';
 import { MANIFEST, type ManifestDocument, TIERS } from './shape.ts';
@@ -31,11 +31,10 @@ export async function compileManifest(
   const value = valueOf(read.tree);
   const mismatches = check(MANIFEST, value).slice(0, PROBLEMS_MAX);
   if (!isDocument(value, mismatches)) {
-    const findings = explainShape(mismatches, read.tree);
-    return { ok: false, problems: placed(findings, source.file, read) };
+    return { ok: false, problems: placed(explainShape(mismatches, read.tree), source.file, read) };
   }
   const document = withDefaults(value);
-  const building: Building = { findings: [], regex: await engineFor(document) };
+  const building = new Building(await engineFor(document));
   const manifest = built(building, document, options);
   if (building.findings.length === 0) return { ok: true, manifest };
   const findings = building.findings.slice(0, PROBLEMS_MAX);

@@ -1,8 +1,6 @@
 // Rates, durations and times of day as people write them: `30/minute`, `15m`, `09:00`.
 import type { HoursFields } from './shape.ts';
 
-type ParsedQuantity<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
-
 /** A token bucket: as many calls at once, and as many again over each period. */
 export interface Rate {
   readonly calls: number;
@@ -17,10 +15,6 @@ export interface Hours {
   readonly days: readonly number[];
   readonly offsetMinutes: number;
 }
-
-type HoursRead =
-  | { readonly ok: true; readonly value: Hours }
-  | { readonly ok: false; readonly at: keyof HoursFields };
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -39,57 +33,48 @@ const UNITS_MS: ReadonlyMap<string, number> = new Map([
   ...['d', 'day', 'days'].map((unit) => [unit, DAY_MS] as const),
 ]);
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
-const NOT_READ = { ok: false } as const;
 
 /** `30/minute`. */
-export function readRate(written: string): ParsedQuantity<Rate> {
+export function readRate(written: string): Rate | undefined {
   const [, count = '', unit = ''] = /^(\d{1,9}) ?(?:\/|per) ?([a-z]+)$/.exec(written) ?? [];
   const calls = Number(count);
   const periodMs = UNITS_MS.get(unit);
-  const fits = count !== '' && calls >= 1 && calls <= CALLS_MAX;
-  return fits && periodMs !== undefined ? { ok: true, value: { calls, periodMs } } : NOT_READ;
+  if (periodMs === undefined || calls < 1 || calls > CALLS_MAX) return undefined;
+  return { calls, periodMs };
 }
 
 /** `500ms`, `30s`, `15m`, `2h`, `1d`. */
-export function readDuration(written: string): ParsedQuantity<number> {
+export function readDuration(written: string): number | undefined {
   const [, count = '', unit = ''] = /^(\d{1,12}) ?([a-z]+)$/.exec(written) ?? [];
   const ms = Number(count) * (UNITS_MS.get(unit) ?? Number.NaN);
-  return count !== '' && ms >= 1 && ms <= DURATION_MS_MAX ? { ok: true, value: ms } : NOT_READ;
+  return ms >= 1 && ms <= DURATION_MS_MAX ? ms : undefined;
 }
 
-/** `09:00`; `24:00` is the end of a day. */
-function readMinute(written: string): ParsedQuantity<number> {
+/** `09:00` in minutes; `24:00` is the end of a day. */
+function readMinute(written: string): number | undefined {
   const [, hours = '', minutes = ''] = /^(\d{2}):(\d{2})$/.exec(written) ?? [];
-  if (hours === '' || Number(minutes) > 59) return NOT_READ;
   const value = Number(hours) * 60 + Number(minutes);
-  return value <= DAY_MINUTES ? { ok: true, value } : NOT_READ;
+  return hours === '' || Number(minutes) > 59 || value > DAY_MINUTES ? undefined : value;
 }
 
 /** `+02:00`, `-05:30`, `Z`. */
-function readOffset(written: string): ParsedQuantity<number> {
-  if (written === 'Z' || written === 'UTC') return { ok: true, value: 0 };
-  const [, sign = '', hours = '', minutes = ''] = /^([+-])(\d{2}):(\d{2})$/.exec(written) ?? [];
-  const size = Number(hours) * 60 + Number(minutes);
-  if (sign === '' || Number(minutes) > 59 || size > OFFSET_MINUTES_MAX) return NOT_READ;
-  return { ok: true, value: sign === '-' ? 0 - size : size };
+function readOffset(written: string): number | undefined {
+  if (written === 'Z' || written === 'UTC') return 0;
+  const size = /^[+-]/.test(written) ? readMinute(written.slice(1)) : undefined;
+  if (size === undefined || size > OFFSET_MINUTES_MAX) return undefined;
+  return written.startsWith('-') ? 0 - size : size;
 }
 
 /** The window, or the name of the field that is wrong. */
-export function readHours(fields: HoursFields): HoursRead {
-  const from = readMinute(fields.from);
-  const to = readMinute(fields.to);
-  const offset = readOffset(fields.utc_offset ?? 'Z');
-  if (!from.ok || from.value === DAY_MINUTES) return { ok: false, at: 'from' };
-  if (!to.ok || to.value === from.value) return { ok: false, at: 'to' };
-  if (!offset.ok) return { ok: false, at: 'utc_offset' };
-  const days = (fields.days ?? DAYS).map((day) => DAYS.indexOf(day));
-  const value = {
-    fromMinute: from.value,
-    toMinute: to.value,
-    days: [...new Set(days)].toSorted((a, b) => a - b),
-    offsetMinutes: offset.value,
-  };
-  return { ok: true, value };
+export function readHours(fields: HoursFields): Hours | keyof HoursFields {
+  const fromMinute = readMinute(fields.from);
+  const toMinute = readMinute(fields.to);
+  const offsetMinutes = readOffset(fields.utc_offset ?? 'Z');
+  if (fromMinute === undefined || fromMinute === DAY_MINUTES) return 'from';
+  if (toMinute === undefined || toMinute === fromMinute) return 'to';
+  if (offsetMinutes === undefined) return 'utc_offset';
+  const days = new Set((fields.days ?? DAYS).map((day) => DAYS.indexOf(day)));
+  return { fromMinute, toMinute, days: [...days].toSorted((a, b) => a - b), offsetMinutes };
 }
 
 /** How long until the window is open: 0 when it is. */
