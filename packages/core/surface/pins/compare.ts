@@ -63,9 +63,11 @@ export function comparePins(
   const gone = listing.isComplete ? pinned.filter((name) => !seen.has(name)) : [];
   for (const name of gone) changes.push({ kind: 'removed', name });
   const added = changes.filter(({ kind }) => kind === 'added').map(({ name }) => name);
+  const before = gone.map((name) => ({ name, tool: known?.tools.get(name)?.definition }));
+  const after = added.map((name) => ({ name, tool: seen.get(name)?.[0]?.tool }));
   return {
     tools: changes,
-    renamed: renamesOf({ known, seen, gone, added, sha256 }),
+    renamed: renamesOf(before, after, sha256),
     instructions: instructionsChange(known, listing, sha256),
   };
 }
@@ -116,25 +118,19 @@ function diffFrom(before: unknown, after: unknown): readonly FieldChange[] {
   return [{ kind: 'changed', path: '', before: was, after: undefined }];
 }
 
-interface Renaming {
-  readonly known: ServerPins | undefined;
-  readonly seen: ReadonlyMap<string, readonly SeenTool[]>;
-  readonly gone: readonly string[];
-  readonly added: readonly string[];
-  readonly sha256: Sha256;
-}
+type NamedTool = { readonly name: string; readonly tool: unknown };
 
 /** Pairs that differ in nothing but the name. */
-function renamesOf({ known, seen, gone, added, sha256 }: Renaming): readonly RenameCandidate[] {
-  const goneBy = new Map<string, string>();
-  for (const name of gone) {
-    const hash = namelessHash(known?.tools.get(name)?.definition, sha256);
-    if (hash !== undefined) goneBy.set(hash, name);
-  }
-  if (goneBy.size === 0) return [];
-  const renames = added.flatMap((to) => {
-    const hash = namelessHash(seen.get(to)?.[0]?.tool, sha256);
-    const from = hash === undefined ? undefined : goneBy.get(hash);
+function renamesOf(
+  gone: readonly NamedTool[],
+  added: readonly NamedTool[],
+  sha256: Sha256,
+): readonly RenameCandidate[] {
+  if (gone.length === 0) return [];
+  const goneBy = new Map(gone.map(({ name, tool }) => [namelessHash(tool, sha256), name]));
+  goneBy.delete(undefined);
+  const renames = added.flatMap(({ name: to, tool }) => {
+    const from = goneBy.get(namelessHash(tool, sha256));
     return from === undefined ? [] : [{ from, to }];
   });
   return renames.slice(0, RENAMES_MAX);

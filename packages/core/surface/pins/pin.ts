@@ -49,14 +49,10 @@ export function newPin(
 ): Pin {
   if (canonical.length > KEPT_LENGTH_MAX) return { hash, ...times };
   const definition: unknown = JSON.parse(canonical);
+  const again = canonicalize(JSON.stringify(definition));
   // What would lose digits in the file is known by its hash alone.
-  const isExact = isJson(definition) && isSameText(JSON.stringify(definition), canonical);
+  const isExact = isJson(definition) && again.ok && again.canonical === canonical;
   return isExact ? { hash, definition, ...times } : { hash, ...times };
-}
-
-function isSameText(text: string, canonical: string): boolean {
-  const again = canonicalize(text);
-  return again.ok && again.canonical === canonical;
 }
 
 /** What JSON.parse makes is JSON; undefined is all that it never makes. */

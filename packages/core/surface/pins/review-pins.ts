@@ -3,8 +3,7 @@
 
 import type { Sha256 } from '../../ports.ts';
 import { visible } from '../../text/visible.ts';
-import type { SurfaceReason } from '../manifest/reasons.ts';
-import { SURFACE_REASONS } from '../manifest/reasons.ts';
+import { SURFACE_REASONS, type SurfaceReason } from '../manifest/reasons.ts';
 import {
   type Comparison,
   comparePins,
@@ -59,7 +58,7 @@ export function reviewListing(
   }
   const { instructions } = comparison;
   const isChanged = typeof instructions !== 'string' || instructions === 'unpinnable';
-  const remembered = remember(store, listing, { context, comparison });
+  const remembered = remember(store, listing, { ...context, comparison });
   return {
     kind: 'reviewed',
     server,
@@ -71,20 +70,13 @@ export function reviewListing(
   };
 }
 
-interface Remembering {
-  readonly context: ReviewContext;
-  readonly comparison: Comparison;
-}
-
 function remember(
   store: PinStore,
   listing: Listing,
-  { context, comparison }: Remembering,
+  { server, sha256, nowMs, comparison }: ReviewContext & { readonly comparison: Comparison },
 ): PinStore {
-  const { server, sha256, nowMs } = context;
-  const added = new Set(
-    comparison.tools.filter(({ kind }) => kind === 'added').map(({ name }) => name),
-  );
+  const isAdded = ({ kind }: ToolChange) => kind === 'added';
+  const added = new Set(comparison.tools.filter(isAdded).map(({ name }) => name));
   const isFirst = comparison.instructions === 'added';
   if (added.size === 0 && !isFirst) return store;
   const known = store.servers.get(server);
@@ -132,7 +124,7 @@ export interface NewPins extends ServerPins {
   readonly server: string;
 }
 
-/** The store with new pins in it. What is known already stays as it is, whoever wrote it. */
+/** The store with new pins in it. A pin that is known already stays as it is. */
 export function addPins(store: PinStore, { server, instructions, tools }: NewPins): PinStore {
   const known = store.servers.get(server);
   return withServer(store, server, {
@@ -209,20 +201,13 @@ export function decideByPins(review: PinReview | undefined, tool: string): PinDe
     const reason = `The instructions of the server have changed ${sinceWhen(pins?.instructions, 'they were')}.`;
     return block('PIN_INSTRUCTIONS_CHANGED', tool, { hint, reason });
   }
-  switch (verdict) {
-    case 'changed': {
-      const reason = `The definition of the tool has changed ${sinceWhen(pins?.tools.get(tool), 'it was')}.`;
-      return block('PIN_CHANGED', tool, { hint, reason });
-    }
-    case 'unpinnable': {
-      const reason = 'The definition of the tool is too large or too deep to be remembered.';
-      return block('PIN_CHANGED', tool, { hint, reason });
-    }
-    case 'ambiguous':
-      return block('PIN_AMBIGUOUS', tool, { hint });
-    default:
-      return block('PIN_UNVERIFIED', tool, { hint: LIST });
-  }
+  if (verdict === 'ambiguous') return block('PIN_AMBIGUOUS', tool, { hint });
+  if (verdict === undefined) return block('PIN_UNVERIFIED', tool, { hint: LIST });
+  const reason =
+    verdict === 'changed'
+      ? `The definition of the tool has changed ${sinceWhen(pins?.tools.get(tool), 'it was')}.`
+      : 'The definition of the tool is too large or too deep to be remembered.';
+  return block('PIN_CHANGED', tool, { hint, reason });
 }
 
 const LIST = 'List the tools of the server, then call one of them.';

@@ -1,8 +1,9 @@
 // The file pins.json: written by us alone, so whatever is odd in it makes it unreadable.
-import { check, isObject, type Shape } from '@subluminal/contracts';
+import { type Parsed, parseAs } from '@subluminal/contracts';
 import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
-import { isJson, type Pin, type PinStore, pinOf, type ServerPins } from './pin.ts';
+import { choice, closed, may, must } from '../../section-shape.ts';
+import { type Pin, type PinStore, pinOf, type ServerPins } from './pin.ts';
 
 export type OpenedPins =
   | { readonly ok: true; readonly store: PinStore }
@@ -11,44 +12,21 @@ export type OpenedPins =
 const FORMAT = 'subluminal-pins/1';
 const LENGTH_MAX = 67_108_864;
 
-const TIME: Shape = { kind: 'integer', min: 0 };
-const PIN = {
-  kind: 'object',
-  closed: true,
-  conditions: [],
-  fields: {
-    hash: field({ kind: 'string', lengthMin: 64, lengthMax: 64, format: 'sha256' }, true),
-    definition: field({ kind: 'json' }, false),
-    seen_at_ms: field(TIME, true),
-    accepted_at_ms: field({ kind: 'nullable', inner: { kind: 'integer', min: 0 } }, true),
-  },
-} as const satisfies Shape;
-/** Looked into by a shape of its own. */
-const ANY_OBJECT: Shape = { kind: 'object', fields: {}, closed: false, conditions: [] };
-const FILE: Shape = {
-  kind: 'object',
-  closed: true,
-  conditions: [],
-  fields: {
-    format: field({ kind: 'enum', values: [FORMAT] }, true),
-    servers: field({ kind: 'record', values: ANY_OBJECT }, true),
-  },
-};
-const SERVER: Shape = {
-  kind: 'object',
-  closed: true,
-  conditions: [],
-  fields: {
-    instructions: field(PIN, false),
-    tools: field({ kind: 'record', values: ANY_OBJECT }, true),
-  },
-};
+const TIME = { kind: 'integer', min: 0 } as const;
+const PIN = closed({
+  hash: must({ kind: 'string', lengthMin: 64, lengthMax: 64, format: 'sha256' } as const),
+  definition: may({ kind: 'json' } as const),
+  seen_at_ms: must(TIME),
+  accepted_at_ms: must({ kind: 'nullable', inner: TIME } as const),
+});
+/** Servers and pins are read one by one: what one check may look at is bounded. */
+const RECORD = { kind: 'record', values: { ...closed({}), closed: false } } as const;
+const SERVER = closed({ instructions: may({ ...closed({}), closed: false }), tools: must(RECORD) });
+const FILE = closed({ format: must(choice(FORMAT)), servers: must(RECORD) });
 
-function field<const R extends boolean>(shape: Shape, required: R) {
-  return { shape, required, doc: '' };
-}
+type UnreadablePins = Extract<OpenedPins, { ok: false }>;
 
-function unreadable(message: string): Extract<OpenedPins, { ok: false }> {
+function unreadable(message: string): UnreadablePins {
   return { ok: false, code: 'SUB_PINS_UNREADABLE', message };
 }
 
@@ -58,11 +36,10 @@ export function parsePins(text: string, sha256: Sha256): OpenedPins {
   // Also refuses repeated keys, of which two readers would take two different ones.
   const canonical = canonicalize(text);
   if (!canonical.ok) return unreadable(`${canonical.message}, at offset ${canonical.offset}`);
-  const file: unknown = JSON.parse(text);
-  const wrong = mismatchIn(FILE, file, 'the file');
-  if (wrong !== undefined) return wrong;
+  const file = partOf(parseAs(FILE, JSON.parse(text)), 'the file');
+  if ('code' in file) return file;
   const servers = new Map<string, ServerPins>();
-  for (const [name, server] of Object.entries(partOf(file, 'servers'))) {
+  for (const [name, server] of Object.entries(file.servers)) {
     const pins = serverOf(server, sha256);
     if ('code' in pins) return pins;
     servers.set(name, pins);
@@ -70,50 +47,35 @@ export function parsePins(text: string, sha256: Sha256): OpenedPins {
   return { ok: true, store: { servers } };
 }
 
-function partOf(value: unknown, key: string): { readonly [name: string]: unknown } {
-  const part: unknown = isObject(value) ? value[key] : undefined;
-  return isObject(part) ? part : {};
+function partOf<T>(parsed: Parsed<T>, where: string): T | UnreadablePins {
+  if (parsed.ok) return parsed.value;
+  const expected = parsed.mismatches[0]?.expected ?? '';
+  return unreadable(`${where} is not what Subluminal writes: expected ${expected}`);
 }
-
-function mismatchIn(shape: Shape, value: unknown, where: string) {
-  const [first] = check(shape, value);
-  if (first === undefined) return undefined;
-  return unreadable(`${where} is not what Subluminal writes: expected ${first.expected}`);
-}
-
-type UnreadablePins = Extract<OpenedPins, { ok: false }>;
 
 function serverOf(value: unknown, sha256: Sha256): ServerPins | UnreadablePins {
-  const wrong = mismatchIn(SERVER, value, 'a server');
-  if (wrong !== undefined) return wrong;
+  const server = partOf(parseAs(SERVER, value), 'a server');
+  if ('code' in server) return server;
   const tools = new Map<string, Pin>();
-  for (const [name, tool] of Object.entries(partOf(value, 'tools'))) {
+  for (const [name, tool] of Object.entries(server.tools)) {
     const pin = pinAt(tool, sha256);
     if ('code' in pin) return pin;
     tools.set(name, pin);
   }
-  const written = isObject(value) ? value['instructions'] : undefined;
-  const instructions = written === undefined ? undefined : pinAt(written, sha256);
-  if (instructions !== undefined && 'code' in instructions) return instructions;
-  return { instructions, tools };
+  const { instructions } = server;
+  const pin = instructions === undefined ? undefined : pinAt(instructions, sha256);
+  if (pin !== undefined && 'code' in pin) return pin;
+  return { instructions: pin, tools };
 }
 
 function pinAt(value: unknown, sha256: Sha256): Pin | UnreadablePins {
-  const wrong = mismatchIn(PIN, value, 'a pin');
-  if (wrong !== undefined) return wrong;
-  if (!isObject(value)) return unreadable('a pin is no object');
-  const { hash, definition, seen_at_ms: seenAtMs, accepted_at_ms: acceptedAtMs } = value;
-  if (typeof hash !== 'string' || typeof seenAtMs !== 'number')
-    return unreadable('a pin is damaged');
-  const pin = {
-    hash,
-    seenAtMs,
-    acceptedAtMs: typeof acceptedAtMs === 'number' ? acceptedAtMs : null,
-  };
-  if (!isJson(definition)) return pin;
+  const written = partOf(parseAs(PIN, value), 'a pin');
+  if ('code' in written) return written;
+  const { hash, definition, seen_at_ms: seenAtMs, accepted_at_ms: acceptedAtMs } = written;
+  if (definition === undefined) return { hash, seenAtMs, acceptedAtMs };
   const again = pinOf(definition, sha256);
   if (!again.ok || again.hash !== hash) return unreadable('a definition does not match its hash');
-  return { ...pin, definition };
+  return { hash, seenAtMs, acceptedAtMs, definition };
 }
 
 /** The file as text: a line for each pin, names in one order, so that a diff of it can be read. */

@@ -8,24 +8,16 @@ const DEPTH_MAX = 64;
 const VALUES_MAX = 20_000;
 
 /** Keywords that hold one schema, a list of schemas, or schemas by name. */
-const ONE = ['items', 'additionalProperties', 'additionalItems', 'contains', 'not', 'if', 'then'];
-const ONE_MORE = ['else', 'propertyNames', 'unevaluatedProperties', 'unevaluatedItems'];
-const SINGLE: readonly string[] = [...ONE, ...ONE_MORE];
-const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'] as const;
-const NAMED = [
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-] as const;
+const SINGLE = `items additionalProperties additionalItems contains not if then else propertyNames
+  unevaluatedProperties unevaluatedItems`.split(/\s+/);
+const LISTS = 'anyOf oneOf allOf prefixItems items'.split(' ');
+const NAMED = 'properties patternProperties $defs definitions dependentSchemas'.split(' ');
 
 /** A copy of the schema, or undefined when it is too large or too deep to be looked through. */
 export function copySchema(schema: unknown): Node | undefined {
   const left = { values: VALUES_MAX };
   const copied = copyValue(schema, left, 0);
-  if (left.values < 0) return undefined;
-  if (!isObject(copied)) return undefined;
+  if (left.values < 0 || !isObject(copied)) return undefined;
   openTrue(copied, 0);
   return copied;
 }
@@ -46,7 +38,9 @@ function openTrue(node: Node, depth: number): void {
   if (depth > DEPTH_MAX) return;
   for (const keyword of ['properties', 'patternProperties'] as const) {
     const named = node[keyword];
-    if (isObject(named)) node[keyword] = mapValues(named, opened);
+    if (!isObject(named)) continue;
+    const entries = Object.entries(named).map(([key, value]) => [key, opened(value)]);
+    node[keyword] = Object.fromEntries(entries);
   }
   for (const keyword of LISTS) {
     const list: unknown = node[keyword];
@@ -58,10 +52,6 @@ function openTrue(node: Node, depth: number): void {
 
 function opened(schema: unknown): unknown {
   return schema === true ? {} : schema;
-}
-
-function mapValues(object: Node, change: (value: unknown) => unknown): Node {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }
 
 /** Every schema directly inside of this one. */

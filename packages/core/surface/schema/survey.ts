@@ -47,11 +47,9 @@ interface Surveying {
 
 /** The survey of a schema, or undefined when it has no end within the bounds. */
 export function surveySchema(root: Node, rules: ParamRules): Survey | undefined {
-  const surveying: Surveying = { root, rules, plans: new Map(), unseen: [], queue: [] };
-  surveying.queue.push({
-    node: root,
-    visit: { path: ROOT, alone: true, inList: false, covered: false },
-  });
+  const start = { path: ROOT, alone: true, inList: false, covered: false };
+  const queue = [{ node: root, visit: start }];
+  const surveying: Surveying = { root, rules, plans: new Map(), unseen: [], queue };
   if (!work(surveying)) return undefined;
   // Definitions that nothing refers to are still shown.
   const spare = [
@@ -60,10 +58,7 @@ export function surveySchema(root: Node, rules: ParamRules): Survey | undefined 
   ];
   for (const node of spare) {
     if (!isObject(node) || surveying.plans.has(node)) continue;
-    surveying.queue.push({
-      node,
-      visit: { path: ROOT, alone: true, inList: false, covered: true },
-    });
+    queue.push({ node, visit: { ...start, covered: true } });
   }
   if (!work(surveying)) return undefined;
   return { plans: [...surveying.plans.values()], unseen: surveying.unseen };
@@ -88,7 +83,7 @@ function visitNode(surveying: Surveying, node: Node, visit: Visit): void {
     surveying.unseen.push(path);
     return;
   }
-  const plan = known ?? newPlan(node, visit);
+  const plan = known ?? newPlan(node, path);
   plan.met.add(key);
   plan.alone &&= alone;
   plan.covered &&= covered;
@@ -103,9 +98,9 @@ function visitNode(surveying: Surveying, node: Node, visit: Visit): void {
   visitInPlace(surveying, node, visit);
 }
 
-function newPlan(node: Node, { path }: Visit): Plan {
-  const fresh = { strips: new Set<string>(), limits: new Map(), met: new Set<string>() };
-  return { node, path, alone: true, covered: true, ...fresh };
+function newPlan(node: Node, path: ParamPath): Plan {
+  const seen = { strips: new Set<string>(), limits: new Map(), met: new Set<string>() };
+  return { node, path, alone: true, covered: true, ...seen };
 }
 
 function noteStrips({ rules }: Surveying, plan: Plan, { path }: Visit): void {
@@ -141,13 +136,8 @@ function visitMembers({ queue }: Surveying, node: Node, { path, alone }: Visit):
   for (const child of [...others, node['additionalProperties'], node['unevaluatedProperties']]) {
     add(child, below(path, '*'), false);
   }
-  const items = [...listAt(node, 'prefixItems'), ...listAt(node, 'items'), node['items']];
-  for (const child of [
-    ...items,
-    node['additionalItems'],
-    node['unevaluatedItems'],
-    node['contains'],
-  ]) {
+  const single = ['items', 'additionalItems', 'unevaluatedItems', 'contains'].map((of) => node[of]);
+  for (const child of [...listAt(node, 'prefixItems'), ...listAt(node, 'items'), ...single]) {
     add(child, path, true);
   }
 }
@@ -173,13 +163,9 @@ export function branchesOf(node: Node): readonly Node[] {
   return [...lists, node['then'], node['else'], ...dependent].filter(isObject);
 }
 
-const OBJECT_WORDS = [
-  'properties',
-  'patternProperties',
-  'additionalProperties',
-  'if',
-  'dependentSchemas',
-];
+const OBJECT_WORDS = 'properties patternProperties additionalProperties if dependentSchemas'.split(
+  ' ',
+);
 
 /** A schema that says nothing of members itself, and leaves that to one branch at a time. */
 export function isTransparent(node: Node): boolean {

@@ -2,6 +2,7 @@
 import { isObject, type JsonValue } from '@subluminal/contracts';
 import { brokenLimit, isTextual, RECIPIENT_SEPARATORS } from '../manifest/limits.ts';
 import type { ParamLimit } from '../manifest/types.ts';
+import { isJson } from '../pins/pin.ts';
 import { can, listAt, type Node, typesOf } from './node.ts';
 
 export interface Tightened {
@@ -23,11 +24,11 @@ interface SchemaPlace {
 export function tighten(node: Node, limit: ParamLimit, place: SchemaPlace): Tightened {
   const unsaid: string[] = [];
   let impossible = !fitTypes(node, limit, place);
-  if (limit.maximum !== undefined) lower(node, 'maximum', limit.maximum);
-  if (limit.minimum !== undefined) raise(node, 'minimum', limit.minimum);
-  if (limit.lengthMax !== undefined) lower(node, 'maxLength', limit.lengthMax);
-  if (limit.lengthMin !== undefined) raise(node, 'minLength', limit.lengthMin);
-  if (limit.itemsMax !== undefined && can(node, 'array')) lower(node, 'maxItems', limit.itemsMax);
+  lower(node, 'maximum', limit.maximum);
+  raise(node, 'minimum', limit.minimum);
+  lower(node, 'maxLength', limit.lengthMax);
+  raise(node, 'minLength', limit.lengthMin);
+  if (can(node, 'array')) lower(node, 'maxItems', limit.itemsMax);
   if (limit.bytesMax !== undefined) {
     unsaid.push('max_size_bytes');
     if (canBeText(node)) lower(node, 'maxLength', limit.bytesMax);
@@ -67,19 +68,16 @@ function fitTypes(node: Node, limit: ParamLimit, { hasBranches }: SchemaPlace): 
     );
   }
   if (types.includes('array') && !Object.hasOwn(node, 'items')) {
+    // How many items there may be holds for the list.
+    const { itemsMax: _list, ...itemLimit } = limit;
     const item: Node = {};
-    tighten(item, itemLimit(limit), { inList: true, hasBranches: false });
+    tighten(item, itemLimit, { inList: true, hasBranches: false });
     node['items'] = item;
   }
   return setTypes(
     node,
     types.filter((type) => type === 'array' || wanted.includes(type)),
   );
-}
-
-/** What holds for an item; how many there are is said of the list. */
-function itemLimit({ itemsMax: _list, ...limit }: ParamLimit): ParamLimit {
-  return limit;
 }
 
 function setTypes(node: Node, types: readonly string[]): boolean {
@@ -93,12 +91,14 @@ function canBeText(node: Node): boolean {
   return typesOf(node)?.includes('string') ?? true;
 }
 
-function lower(node: Node, keyword: string, limit: number): void {
+function lower(node: Node, keyword: string, limit: number | undefined): void {
+  if (limit === undefined) return;
   const known = node[keyword];
   node[keyword] = typeof known === 'number' ? Math.min(known, limit) : limit;
 }
 
-function raise(node: Node, keyword: string, limit: number): void {
+function raise(node: Node, keyword: string, limit: number | undefined): void {
+  if (limit === undefined) return;
   const known = node[keyword];
   node[keyword] = typeof known === 'number' ? Math.max(known, limit) : limit;
 }
@@ -153,7 +153,7 @@ function limitRecipients(
 /** Removes listed values that break the limit, and adds the list that the limit itself has. */
 function narrowChoices(node: Node, limit: ParamLimit, { hasBranches }: SchemaPlace): boolean {
   const fits = (value: JsonValue) => brokenLimit(limit, value) === undefined;
-  if (isJson(node['const']) && node['const'] !== undefined && !fits(node['const'])) return false;
+  if (isJson(node['const']) && !fits(node['const'])) return false;
   const known = node['enum'];
   if (Array.isArray(known)) {
     const left = known.filter((value) => isJson(value) && fits(value));
@@ -176,14 +176,10 @@ function hasType(value: string | number | boolean, types: readonly string[]): bo
   return types.includes('number') || (Number.isInteger(value) && types.includes('integer'));
 }
 
-function isJson(value: unknown): value is JsonValue {
-  return value !== undefined;
-}
-
 function dropDefault(node: Node, limit: ParamLimit): boolean {
   const value = node['default'];
   // No value of its own is what most servers mean by null.
-  if (value === undefined || value === null || !isJson(value)) return false;
+  if (value === null || !isJson(value)) return false;
   if (brokenLimit(limit, value) === undefined) return false;
   delete node['default'];
   return true;
