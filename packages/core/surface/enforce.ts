@@ -128,12 +128,11 @@ function refusedParams(
   // Arguments are often parsed on first use, and most tools have no rules for them.
   if (!rules.any) return undefined;
   const { args } = call;
-  const checked = violationsOf(rules, args);
-  if (!checked.ok) {
+  const violations = violationsOf(rules, args);
+  if (violations === undefined) {
     const hint = 'Send fewer or flatter arguments.';
     return refuse('ARGS_TOO_COMPLEX', SURFACE_REASONS.ARGS_TOO_COMPLEX, { hint });
   }
-  const { violations } = checked;
   const [first] = violations;
   if (first === undefined) return undefined;
   const { code, verb } = WORDS[first.kind];

@@ -2,18 +2,12 @@
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
 import { brokenLimit } from './manifest/limits.ts';
 import type { ParamRules } from './manifest/lookup.ts';
-import type { ParamLimit } from './manifest/types.ts';
 import { isBounded } from './names/bounded.ts';
 import { below, means, type ParamPath, ROOT } from './names/param-paths.ts';
 
 export type Violation =
   | { readonly kind: 'blocked' | 'stripped'; readonly path: string }
   | { readonly kind: 'limit'; readonly path: string; readonly expected: string };
-
-type CheckedArguments =
-  | { readonly ok: true; readonly violations: readonly Violation[] }
-  /** Too deep or too large to be checked wholly. */
-  | { readonly ok: false };
 
 const BOUNDS = { depthMax: 64, valuesMax: 100_000 };
 const VIOLATIONS_MAX = 20;
@@ -24,13 +18,16 @@ interface ArgumentWalk {
   isWhole: boolean;
 }
 
-/** Looks at every value of the arguments, at any depth. */
-export function violationsOf(rules: ParamRules, args: JsonObject): CheckedArguments {
-  if (!rules.any) return { ok: true, violations: [] };
-  if (!isBounded(args, BOUNDS)) return { ok: false };
+/** Looks at every value of the arguments; undefined when they are too deep or too large for that. */
+export function violationsOf(
+  rules: ParamRules,
+  args: JsonObject,
+): readonly Violation[] | undefined {
+  if (!rules.any) return [];
+  if (!isBounded(args, BOUNDS)) return undefined;
   const walk: ArgumentWalk = { rules, found: [], isWhole: true };
   visit(walk, args, ROOT);
-  return walk.isWhole ? { ok: true, violations: walk.found } : { ok: false };
+  return walk.isWhole ? walk.found : undefined;
 }
 
 function visit(walk: ArgumentWalk, value: JsonValue, path: ParamPath): void {
@@ -72,8 +69,7 @@ function checkLimits({ rules, found }: ArgumentWalk, value: JsonValue, path: Par
 export function corrected(rules: ParamRules, args: JsonObject): JsonObject | null {
   const fixed = mend(rules, args, ROOT);
   if (!isRecord(fixed) || !isFaithful(fixed)) return null;
-  const again = violationsOf(rules, fixed);
-  return again.ok && again.violations.length === 0 ? fixed : null;
+  return violationsOf(rules, fixed)?.length === 0 ? fixed : null;
 }
 
 function mend(rules: ParamRules, value: JsonValue, path: ParamPath): JsonValue {
@@ -89,10 +85,9 @@ function mend(rules: ParamRules, value: JsonValue, path: ParamPath): JsonValue {
 }
 
 function clamped(rules: ParamRules, value: number, path: ParamPath): number {
-  const limits: readonly ParamLimit[] = rules.constrained
-    .filter(({ pattern }) => means(pattern, path))
-    .map(({ limit }) => limit);
-  return limits.reduce((number, { minimum = number, maximum = Math.max(number, minimum) }) => {
+  return rules.constrained.reduce((number, { pattern, limit }) => {
+    if (!means(pattern, path)) return number;
+    const { minimum = number, maximum = Math.max(number, minimum) } = limit;
     return Math.min(Math.max(number, minimum), maximum);
   }, value);
 }

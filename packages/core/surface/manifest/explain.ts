@@ -20,25 +20,14 @@ export interface ManifestFinding {
 }
 
 /** What other tools and other parts of the product call these fields. */
-const SYNONYMS: { readonly [name: string]: readonly string[] } = {
-  allow: ['allowed'],
-  tools: ['allowed_tools'],
-  prompts: ['allowed_prompts'],
-  resources: ['allowed_resources'],
-  approval: ['requires_approval'],
-  tier: ['permission_tier'],
-  rate: ['rate_limit'],
-  timezone: ['utc_offset'],
-  tz: ['utc_offset'],
-  start: ['from'],
-  end: ['to'],
-  max: ['maximum'],
-  min: ['minimum'],
-  regex: ['pattern'],
-  breaker: ['circuit_breaker'],
-  permission_tiers: ['tiers'],
-  tools_list: ['actions'],
-};
+const SYNONYMS: ReadonlyMap<string, string> = new Map(
+  `allow=allowed tools=allowed_tools prompts=allowed_prompts resources=allowed_resources
+   approval=requires_approval tier=permission_tier rate=rate_limit timezone=utc_offset
+   tz=utc_offset start=from end=to max=maximum min=minimum regex=pattern
+   breaker=circuit_breaker permission_tiers=tiers tools_list=actions`
+    .split(/\s+/)
+    .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+);
 
 /** Mismatches of the shape as findings. */
 export function explainShape(
@@ -65,10 +54,8 @@ function unknownField({ path, choices }: Mismatch, root: Tree): ManifestAdvice {
   const name = String(path.at(-1));
   const { tree } = follow(root, path.slice(0, -1));
   const free = choices.filter((field) => tree.kind !== 'map' || !tree.entries.has(field));
-  const known = Object.hasOwn(SYNONYMS, name.toLowerCase())
-    ? SYNONYMS[name.toLowerCase()]
-    : undefined;
-  const meant = known?.find((field) => free.includes(field)) ?? likely(name, free);
+  const known = SYNONYMS.get(name.toLowerCase());
+  const meant = free.find((field) => field === known) ?? likely(name, free);
   if (meant !== undefined) {
     const message = `unknown field ${quote(name)}; did you mean \`${meant}\`?`;
     return { code, message, fix: `Rename it to \`${meant}\`.` };
@@ -98,13 +85,9 @@ function wrongValue(mismatch: Mismatch, root: Tree): ManifestAdvice {
   return { code, message, fix };
 }
 
-const DURATIONS: ReadonlySet<string> = new Set([
-  'cooldown',
-  'timeout',
-  'error_window',
-  'latency_threshold',
-  'recovery_timeout',
-]);
+const DURATIONS: ReadonlySet<string> = new Set(
+  'cooldown timeout error_window latency_threshold recovery_timeout'.split(' '),
+);
 
 /** A number without its unit, the likely mistake where a rate or a duration is meant. */
 function quantityOf(name: string, tree: Tree): Omit<ManifestAdvice, 'code'> | undefined {
