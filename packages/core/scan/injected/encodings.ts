@@ -65,21 +65,16 @@ function percentShapes({ units }: Units): Shape[] {
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** Every unit that the test names, as `\uXXXX`. */
-function escaped(text: string, isEscaped: (unit: number) => boolean): string {
-  let out = '';
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    out += isEscaped(unit) ? `\\u${hexOf(unit, 4)}` : text[at];
-  }
-  return out;
+/** Every unit that the pattern matches, as `\uXXXX`. */
+function escaped(text: string, pattern: RegExp): string {
+  return text.replace(pattern, (unit) => `\\u${hexOf(unit.charCodeAt(0), 4)}`);
 }
 
 /** As JSON writers escape it: the minimum, slashes too, ASCII only, safe for HTML, and twice. */
 function jsonShapes(value: string): Shape[] {
   const least = inJson(value);
-  const ascii = escaped(least, (unit) => unit > 0x7e);
-  const html = escaped(least, (unit) => unit > 0x7e || "<>&+'".includes(String.fromCharCode(unit)));
+  const ascii = escaped(least, /[^\0-\x7e]/g);
+  const html = escaped(least, /[^\0-\x7e]|[<>&+']/g);
   const upper = (text: string) =>
     text.replace(/\\u[0-9a-f]{4}/g, (one) => `\\u${one.slice(2).toUpperCase()}`);
   return [
@@ -140,17 +135,9 @@ interface Base {
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const unitsIn = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
 const BASE64_DIGITS = `${LETTERS}${LETTERS.toLowerCase()}0123456789`;
-const BASE64: Base = {
-  alphabet: unitsIn(`${BASE64_DIGITS}+/`),
-  bits: 6,
-  offsets: [0, 1, 2],
-};
+const BASE64: Base = { alphabet: unitsIn(`${BASE64_DIGITS}+/`), bits: 6, offsets: [0, 1, 2] };
 const BASE64_URL: Base = { ...BASE64, alphabet: unitsIn(`${BASE64_DIGITS}-_`) };
-const BASE32: Base = {
-  alphabet: unitsIn(`${LETTERS}234567`),
-  bits: 5,
-  offsets: [0, 1, 2, 3, 4],
-};
+const BASE32: Base = { alphabet: unitsIn(`${LETTERS}234567`), bits: 5, offsets: [0, 1, 2, 3, 4] };
 
 function pushPoint(bytes: number[], point: number): void {
   if (point < 0x80) {
@@ -249,30 +236,26 @@ export const ENCODED_MIN = 12;
 const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => hexOf(byte, 2));
 const hexByte = (byte: number) => HEX_BYTES[byte] ?? '';
 
+const formOf = (units: Units, pieceLength: number, shared = false): Form => ({
+  ...units,
+  pieceLength,
+  shared,
+});
+
 export function plainForm(value: string): Form {
   const units = Array.from({ length: value.length }, (_, at) => value.charCodeAt(at));
-  return { units, originOf: (at) => at, pieceLength: PLAIN, shared: false };
+  return formOf({ units, originOf: (at) => at }, PLAIN);
 }
 
 /** Reversed by units: of a character of two, neither half is a letter that is looked at. */
 export function reversedForm(value: string): Form {
   const last = value.length - 1;
   const units = Array.from({ length: value.length }, (_, at) => value.charCodeAt(last - at));
-  return { units, originOf: (at) => last - at, pieceLength: PLAIN, shared: false };
+  return formOf({ units, originOf: (at) => last - at }, PLAIN);
 }
 
-const bare = (units: Units, pieceLength: number): Form => ({
-  ...units,
-  pieceLength,
-  shared: false,
-});
-
-function base64Forms(bytes: Units, pieceLength: number): Form[] {
-  return BASE64.offsets.map((offset) => ({
-    ...digitsOf(bytes, BASE64, offset),
-    pieceLength,
-    shared: true,
-  }));
+function basedForms(bytes: Units, base: Base, pieceLength: number): Form[] {
+  return base.offsets.map((offset) => formOf(digitsOf(bytes, base, offset), pieceLength, true));
 }
 
 function base64Twice(bytes: Units): Form[] {
@@ -280,7 +263,7 @@ function base64Twice(bytes: Units): Form[] {
     const digits = digitsOf(bytes, BASE64, offset);
     const isPlain = !/[+/]/.test(textOf(digits));
     const once = isPlain ? [digits] : [digits, digitsOf(bytes, BASE64_URL, offset)];
-    return once.flatMap((inner) => base64Forms(inner, TWICE));
+    return once.flatMap((inner) => basedForms(inner, BASE64, TWICE));
   });
 }
 
@@ -291,33 +274,23 @@ function wideForms(value: string): Form[] {
     ? [{ ...little, units: Array.from(little.units).slice(0, -1) }]
     : [little, utf16(value, 'big')];
   return orders.flatMap((bytes) => [
-    bare(written(bytes, hexByte), WIDE_HEX),
-    ...base64Forms(bytes, WIDE_BASE64),
+    formOf(written(bytes, hexByte), WIDE_HEX),
+    ...basedForms(bytes, BASE64, WIDE_BASE64),
   ]);
-}
-
-function base32Forms(bytes: Units): Form[] {
-  return BASE32.offsets.map((offset) => ({
-    ...digitsOf(bytes, BASE32, offset),
-    pieceLength: PLAIN,
-    shared: true,
-  }));
 }
 
 /** Every encoding of a value in which it is looked for by pieces. */
 export function encodedForms(value: string): Form[] {
   const bytes = utf8(value);
-  const usual = [bare(written(bytes, hexByte), HEX), ...base64Forms(bytes, PLAIN)];
+  const usual = [formOf(written(bytes, hexByte), HEX), ...basedForms(bytes, BASE64, PLAIN)];
   if (value.length > ALL_FORMS_LENGTH_MAX || value.length < ALL_FORMS_LENGTH_MIN) return usual;
+  const prefixed = written(bytes, (byte) => `0x${hexByte(byte)}`);
   return [
     ...usual,
     ...base64Twice(bytes),
     ...wideForms(value),
-    ...base32Forms(bytes),
-    bare(written(bytes, String), DECIMAL),
-    bare(
-      written(bytes, (byte) => `0x${hexByte(byte)}`),
-      WIDE_HEX,
-    ),
+    ...basedForms(bytes, BASE32, PLAIN),
+    formOf(written(bytes, String), DECIMAL),
+    formOf(prefixed, WIDE_HEX),
   ];
 }

@@ -55,16 +55,12 @@ export function valueRules(values: readonly SecretValue[]): ValueRules {
     if (refusal === undefined) kept.push(secret.value);
     else refused.push(refusal);
   }
-  const forms = [...new Set(kept.flatMap(formsOf))];
+  // A file's value often ends with a newline that the server strips.
+  const forms = [...new Set(kept.flatMap((value) => [value, value.trim()]))];
   const rules = rulesOf([...forms.flatMap(shapesOf), ...forms.flatMap(halves)]);
   if (forms.length === 0) return { rules, refused, search: undefined };
   const pieces = createPieceSearch({ values: forms, scanView: viewScan(forms) });
   return { rules, refused, search: { ...pieces, findCut: cutFinder(rules) } };
-}
-
-/** A file's value often ends with a newline that the server strips. */
-function formsOf(value: string): string[] {
-  return [value, value.trim()];
 }
 
 function halves(form: string): Shape[] {
@@ -95,24 +91,15 @@ function viewScan(forms: readonly string[]): ViewScan {
 function rulesOf(shapes: readonly Shape[]): Rule[] {
   const byKey = new Map<string, Shape>();
   for (const shape of shapes) {
-    if (shape.text.length >= LENGTH_MIN) byKey.set(keyOf(shape), shape);
+    const { text, anyCase = false, before = 0, after = 0 } = shape;
+    if (text.length >= LENGTH_MIN) byKey.set(`${anyCase} ${before} ${after} ${text}`, shape);
   }
-  return [...byKey.values()].map(shapeRule);
-}
-
-function keyOf({ text, anyCase, before, after }: Shape): string {
-  return `${anyCase === true} ${before ?? 0} ${after ?? 0} ${text}`;
-}
-
-function shapeRule(shape: Shape): Rule {
-  const { text: wanted, anyCase = false } = shape;
-  const anchor = wanted.slice(0, ANCHOR_LENGTH);
-  return {
+  return [...byKey.values()].map((shape) => ({
     name: INJECTED,
-    keywords: [anchor],
-    anyCase,
+    keywords: [shape.text.slice(0, ANCHOR_LENGTH)],
+    anyCase: shape.anyCase ?? false,
     match: (place) => matchShape(place, shape),
-  };
+  }));
 }
 
 function matchShape({ text, at, truncated }: KeywordPlace, shape: Shape): Match | undefined {

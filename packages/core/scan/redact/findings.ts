@@ -1,4 +1,5 @@
 // From findings to what is replaced.
+import { definedFields } from '@subluminal/contracts';
 import type { Range } from '../types.ts';
 
 export interface RedactedRange extends Range {
@@ -19,23 +20,22 @@ export function merged(
 ): RedactedRange[] {
   const out: RedactedRange[] = [];
   let next = 0;
-  const joined: RedactedRange[] = [];
-  for (const finding of findings.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+  const whole = findings.toSorted(inOrder).flatMap((finding) => {
     while (next < markers.length && (markers[next]?.end ?? 0) <= finding.start) next++;
-    const whole = withMarkers(finding, markers, next);
-    if (whole !== undefined) joined.push(whole);
-  }
-  for (const finding of joined.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    return withMarkers(finding, markers, next) ?? [];
+  });
+  for (const finding of whole.toSorted(inOrder)) {
     const last = out.at(-1);
-    const touches = last !== undefined && (finding.start < last.end || follows(last, finding));
-    if (touches) out[out.length - 1] = union(last, finding);
-    else out.push(finding);
+    const isSame = finding.start === last?.end && finding.rule === last.rule;
+    if (last !== undefined && (finding.start < last.end || isSame)) {
+      out[out.length - 1] = union(last, finding);
+    } else out.push(finding);
   }
   return out;
 }
 
-function follows(last: RedactedRange, finding: RedactedRange): boolean {
-  return finding.start === last.end && finding.rule === last.rule;
+function inOrder(a: Range, b: Range): number {
+  return a.start - b.start || b.end - a.end;
 }
 
 /** Takes in a marker that is touched in part, so that none is left broken. */
@@ -60,10 +60,8 @@ function union(a: RedactedRange, b: RedactedRange): RedactedRange {
   const { rule, rank } = a.rank <= b.rank ? a : b;
   const start = Math.min(a.start, b.start);
   const end = Math.max(a.end, b.end);
-  const quote = [a, b].find(
-    (one) => one.quote !== undefined && one.start === start && one.end === end,
-  )?.quote;
-  return { start, end, rule, rank, ...(quote === undefined ? {} : { quote }) };
+  const quote = [a, b].find((one) => one.start === start && one.end === end && one.quote)?.quote;
+  return { start, end, rule, rank, ...definedFields({ quote }) };
 }
 
 /** Widens a range that cuts through a JSON escape, so that JSON stays JSON. */

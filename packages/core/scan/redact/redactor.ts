@@ -1,7 +1,6 @@
 // Takes secrets out of what is shown or stored: injected values, known formats, the user's patterns.
 import { FORMATS } from '../formats/index.ts';
-import type { RefusedValue, ValueSearch } from '../injected/values.ts';
-import { INJECTED, valueRules } from '../injected/values.ts';
+import { INJECTED, type RefusedValue, type ValueSearch, valueRules } from '../injected/values.ts';
 import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { ExtraPattern, Range, Rule, Scanned, SecretValue } from '../types.ts';
 import { merged, onEscapes, quoteNumbers, type RedactedRange } from './findings.ts';
@@ -93,7 +92,10 @@ function findingsIn(rules: Rules, task: Scanned): readonly RedactedRange[] {
   for (const { name, find } of rules.extra) {
     for (const range of find(task.text)) {
       if (findings.length >= FINDINGS_MAX) break;
-      if (isRange(range, task.text)) findings.push(findingOf(range, name, rules.all.length - 1.5));
+      if (isRange(range, task.text)) {
+        const { start, end } = range;
+        findings.push({ start, end, rule: name, rank: rules.all.length - 1.5 });
+      }
     }
   }
   if (findings.length === 0) return findings;
@@ -101,18 +103,9 @@ function findingsIn(rules: Rules, task: Scanned): readonly RedactedRange[] {
   return quoteNumbers(task.text, merged(wide, markersIn(task.text, rules.names)));
 }
 
-function findingOf({ start, end }: Range, rule: string, rank: number): RedactedRange {
-  return { start, end, rule, rank };
-}
-
 function isRange({ start, end }: Range, text: string): boolean {
-  return (
-    Number.isInteger(start) &&
-    Number.isInteger(end) &&
-    0 <= start &&
-    start < end &&
-    end <= text.length
-  );
+  const isWhole = Number.isInteger(start) && Number.isInteger(end);
+  return isWhole && 0 <= start && start < end && end <= text.length;
 }
 
 function ruleFindings(rules: Rules, task: Scanned): RedactedRange[] {
@@ -128,16 +121,16 @@ function ruleFindings(rules: Rules, task: Scanned): RedactedRange[] {
     const match = rule.match(place);
     readTo[index] = match?.readTo ?? rule.missedTo?.(place) ?? 0;
     if (match === undefined) return;
-    const { start, end, quote } = match;
-    const finding = findingOf({ start, end }, rule.name, index);
-    findings.push(quote === undefined ? finding : { ...finding, quote });
+    const { readTo: _read, ...found } = match;
+    findings.push({ ...found, rule: rule.name, rank: index });
   };
   if (search === undefined) {
     prefilter().scan(text, onHit);
     return findings;
   }
   const onValue = (range: Range) => {
-    if (findings.length < FINDINGS_MAX) findings.push(findingOf(range, INJECTED, 0));
+    const { start, end } = range;
+    if (findings.length < FINDINGS_MAX) findings.push({ start, end, rule: INJECTED, rank: 0 });
   };
   const hiding = prefilter().scanBoth(text, onHit, search.probe(task, onValue));
   search.findHidden(task, hiding, onValue);
