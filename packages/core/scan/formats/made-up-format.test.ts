@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type * as Detect from '../detect/index.ts';
 import type { Redactor } from '../redact/index.ts';
 import type { Rule } from '../types.ts';
-import { FORMATS } from './index.ts';
 import { type Token, tokenRule } from './pattern.ts';
 
 /** A format that only this test knows. */
@@ -17,13 +16,17 @@ let rules: readonly string[];
 let redactor: Redactor;
 
 beforeAll(async () => {
-  // The one line of the registry. Everything that reads the table is loaded after it.
+  // Everything that reads the table is loaded anew, after the one line of the registry.
+  vi.resetModules();
+  const { FORMATS } = await import('./index.ts');
   (FORMATS as Rule[]).push(tokenRule(ACME));
   detect = await import('../detect/index.ts');
   ({ SECRET_RULES: rules } = await import('../detect/secrets.ts'));
   const { createRedactor } = await import('../redact/index.ts');
   redactor = createRedactor({});
 });
+
+afterAll(() => vi.resetModules());
 
 describe('a format in the table', () => {
   it('is found by the scanner, in text, in JSON and in the definition of a tool', () => {
