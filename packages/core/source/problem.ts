@@ -46,6 +46,8 @@ export interface Remark {
 /** Something wrong at a place in the text. */
 export interface Fault extends Remark {
   readonly offset: number;
+  /** Which error of the yaml package it was. */
+  readonly yamlCode?: string;
 }
 
 /** Something wrong at a place in the bundle. */

@@ -50,8 +50,8 @@ export function readSource(source: Source): SourceResult {
 
 function failed(file: string, text: string, faults: readonly Fault[]): SourceResult {
   const positionAt = indexLines(text);
-  const problems = faults.map(({ offset, ...remark }): Problem => {
-    return { level: 'error', file, position: positionAt(offset), path: '', ...remark };
+  const problems = faults.map(({ offset, code, message, fix }): Problem => {
+    return { level: 'error', file, position: positionAt(offset), path: '', code, message, fix };
   });
   return { ok: false, problems: sorted(problems) };
 }

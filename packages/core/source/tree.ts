@@ -33,17 +33,8 @@ export type Tree = ScalarTree | ListTree | MapTree;
 export function valueOf(tree: Tree): unknown {
   if (tree.kind === 'scalar') return tree.value;
   if (tree.kind === 'list') return tree.items.map(valueOf);
-  const object: Record<string, unknown> = {};
-  for (const [key, entry] of tree.entries) {
-    const value = valueOf(entry.value);
-    // Assigning to `__proto__` would change what the object inherits; it is a key like any other.
-    if (key !== '__proto__') object[key] = value;
-    else {
-      const rest = { enumerable: true, writable: true, configurable: true };
-      Object.defineProperty(object, key, { value, ...rest });
-    }
-  }
-  return object;
+  // Entries become own properties: `__proto__` is a key like any other.
+  return Object.fromEntries([...tree.entries].map(([key, { value }]) => [key, valueOf(value)]));
 }
 
 interface FoundNode {

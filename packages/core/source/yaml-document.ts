@@ -21,10 +21,10 @@ const FAULTS_MAX = 20;
 class StopReading extends Error {}
 
 class YamlReading {
-  readonly faults: (Fault | SyntaxFault)[] = [];
-  #document: CST.Document | undefined;
+  readonly faults: Fault[] = [];
+  document: CST.Document | undefined;
 
-  add(fault: Fault | SyntaxFault): void {
+  add(fault: Fault): void {
     if (this.faults.length >= FAULTS_MAX) throw new StopReading();
     this.faults.push(fault);
   }
@@ -32,10 +32,6 @@ class YamlReading {
   stop(fault: Fault): never {
     this.faults.push(fault);
     throw new StopReading();
-  }
-
-  get document(): CST.Document | undefined {
-    return this.#document;
   }
 
   /** Takes one finished part of the stream; a bundle is one document without directives. */
@@ -46,7 +42,7 @@ class YamlReading {
       this.add({ code: 'SUB_BUNDLE_SYNTAX', offset: token.offset, message, fix: 'Remove it.' });
     }
     if (token.type !== 'document') return;
-    if (this.#document === undefined) this.#document = token;
+    if (this.document === undefined) this.document = token;
     else {
       const message = 'a second document starts here; a file holds one bundle';
       const fix = 'Remove the `---` line, or move what follows to a file of its own.';
@@ -63,7 +59,7 @@ export function readDocument(text: string): DocumentResult {
   try {
     parse(text, parser, reading);
     if (reading.faults.length === 0 && reading.document !== undefined) {
-      document = compose(reading.document, { reading, text });
+      document = compose(reading.document, reading, text);
     }
   } catch (cause) {
     // Whatever the yaml package throws is an answer to hostile text, and this is where it stood.
@@ -95,12 +91,11 @@ function parse(text: string, parser: Parser, reading: YamlReading): void {
   for (const token of parser.end()) reading.take(token);
 }
 
-interface Composing {
-  readonly reading: YamlReading;
-  readonly text: string;
-}
-
-function compose(token: CST.Document, { reading, text }: Composing): Document.Parsed | undefined {
+function compose(
+  token: CST.Document,
+  reading: YamlReading,
+  text: string,
+): Document.Parsed | undefined {
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
@@ -115,8 +110,7 @@ function compose(token: CST.Document, { reading, text }: Composing): Document.Pa
   composer['onError'] = (source: ErrorSource, code: string, message: string) => {
     reading.add(syntaxFault(offsetOf(source), message, { code, text }));
   };
-  const documents = [...composer.next(token), ...composer.end()];
-  const [document] = documents;
+  const [document] = [...composer.next(token), ...composer.end()];
   for (const error of document?.errors ?? []) {
     reading.add(syntaxFault(error.pos[0], error.message, { code: error.code, text }));
   }
@@ -147,11 +141,6 @@ export function nodesFault(offset: number): Fault {
 
 // What the yaml package refuses, in words that name the likely fix.
 
-/** A fault that remembers which error of the yaml package it was. */
-export interface SyntaxFault extends Fault {
-  readonly yamlCode: string;
-}
-
 const FIXES: ReadonlyMap<string, string> = new Map([
   ['BAD_INDENT', 'Align this line with its siblings, by spaces.'],
   ['TAB_AS_INDENT', 'Replace tabs by spaces.'],
@@ -181,15 +170,11 @@ const SIGNS: { readonly [name: string]: string } = {
   'block-scalar': 'block of text',
 };
 
-interface Context {
-  readonly code?: string;
-  readonly text?: string;
-}
-
-function syntaxFault(offset: number, reason: string, context: Context = {}): SyntaxFault {
-  const { code: yamlCode = '', text = '' } = context;
+/** `yaml` is the code of the package's error, and the text that it is about. */
+function syntaxFault(offset: number, reason: string, yaml = { code: '', text: '' }): Fault {
+  const { code: yamlCode, text } = yaml;
   const fault = { code: 'SUB_BUNDLE_SYNTAX', offset, yamlCode } as const;
-  const better = betterWords(reason, { yamlCode, source: text.slice(offset, offset + 200) });
+  const better = betterWords(reason, yamlCode, text.slice(offset, offset + 200));
   if (better !== undefined) return { ...fault, ...better };
   const plain = reason
     .replace(/^Unexpected ([a-z-]+)( token)?/, (whole, name: string) => {
@@ -203,13 +188,9 @@ function syntaxFault(offset: number, reason: string, context: Context = {}): Syn
 }
 
 type YamlAdvice = Pick<Fault, 'message' | 'fix'>;
-interface ErrorPlace {
-  readonly yamlCode: string;
-  readonly source: string;
-}
 
-/** Errors that the yaml package tells in the words of its grammar. */
-function betterWords(reason: string, { yamlCode, source }: ErrorPlace): YamlAdvice | undefined {
+/** Other words for errors that the yaml package describes in the words of its grammar. */
+function betterWords(reason: string, yamlCode: string, source: string): YamlAdvice | undefined {
   const line = /^[^\r\n]*/.exec(source)?.[0] ?? '';
   if (yamlCode === 'BAD_ALIAS' && line.startsWith('*')) {
     return unquotedStar(/^[^\s,\]}]+/.exec(line)?.[0] ?? '*');
@@ -241,34 +222,24 @@ export function unquotedStar(written: string): YamlAdvice {
 }
 
 /** After one of these, the rest of the file is read as something that nobody wrote. */
-const CASCADING: ReadonlySet<string> = new Set([
-  'BAD_INDENT',
-  'TAB_AS_INDENT',
-  'MISSING_CHAR',
-  'BLOCK_AS_IMPLICIT_KEY',
-  'MULTILINE_IMPLICIT_KEY',
-  'BLOCK_IN_FLOW',
-  'BAD_COLLECTION_TYPE',
-  'UNEXPECTED_TOKEN',
-]);
+const CASCADING: ReadonlySet<string> = new Set(
+  `BAD_INDENT TAB_AS_INDENT MISSING_CHAR BLOCK_AS_IMPLICIT_KEY MULTILINE_IMPLICIT_KEY BLOCK_IN_FLOW
+   BAD_COLLECTION_TYPE UNEXPECTED_TOKEN`.split(/\s+/),
+);
 
 /** The faults up to the first from which others follow. */
-function firstOfCascade(faults: readonly (Fault | SyntaxFault)[], text: string): readonly Fault[] {
+function firstOfCascade(faults: readonly Fault[], text: string): readonly Fault[] {
   const inOrder = faults.toSorted((one, other) => one.offset - other.offset);
-  const first = inOrder.findIndex((fault) => CASCADING.has(yamlCodeOf(fault)));
-  const kept = first === -1 ? inOrder : inOrder.slice(0, first + 1);
-  const last = kept.at(-1);
-  if (first === -1 || last === undefined) return kept.map(plainFault);
-  const deeper = deeperLine(inOrder, { offset: last.offset, text });
-  return [...kept.slice(0, -1), deeper ?? last].map(plainFault);
+  const at = inOrder.findIndex(({ yamlCode = '' }) => CASCADING.has(yamlCode));
+  const first = inOrder[at];
+  if (first === undefined) return inOrder;
+  return [...inOrder.slice(0, at), deeperLine(inOrder, first.offset, text) ?? first];
 }
 
 /** A value that would have to be a key of several lines: the line below it is indented too far. */
-function deeperLine(
-  faults: readonly (Fault | SyntaxFault)[],
-  { offset, text }: { readonly offset: number; readonly text: string },
-): Fault | undefined {
-  const here = new Set(faults.filter((fault) => fault.offset === offset).map(yamlCodeOf));
+function deeperLine(faults: readonly Fault[], offset: number, text: string): Fault | undefined {
+  const at = faults.filter((fault) => fault.offset === offset);
+  const here = new Set(at.map(({ yamlCode }) => yamlCode));
   if (!here.has('BLOCK_AS_IMPLICIT_KEY') || !here.has('MULTILINE_IMPLICIT_KEY')) {
     return undefined;
   }
@@ -279,12 +250,4 @@ function deeperLine(
   const message = 'this line is indented deeper than the one above, which already has its value';
   const fix = 'Align it with the line above.';
   return { code: 'SUB_BUNDLE_SYNTAX', offset: below.lastIndex, message, fix };
-}
-
-function yamlCodeOf(fault: Fault | SyntaxFault): string {
-  return 'yamlCode' in fault ? fault.yamlCode : '';
-}
-
-function plainFault({ code, offset, message, fix }: Fault): Fault {
-  return { code, offset, message, fix };
 }
