@@ -6,8 +6,8 @@ import { compileBundle } from '@subluminal/core/policy';
 import {
   BROKEN_LINE_END,
   type Command,
-  createSession,
   type Guard,
+  Session,
   type SessionConfig,
 } from '@subluminal/core/session';
 import { SessionDirection } from '@subluminal/plane/govern';
@@ -106,7 +106,7 @@ export async function sessionRig(limit: number, guard?: Guard): Promise<SessionR
     decided: ({ tool_name, args_hash }, { action }) =>
       void decided.push({ tool: tool_name, argsHash: args_hash, isAllowed: action === 'ALLOW' }),
   };
-  const session = createSession(config);
+  const session = new Session(config);
   const transports = { agent: transportTo(chunks.agent), server: transportTo(chunks.server) };
   const act = (command: Command): void => {
     if (command.do === 'answer') transports[command.to].write(Buffer.from(command.text));

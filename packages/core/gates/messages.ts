@@ -2,6 +2,7 @@
 import { isObject } from '@subluminal/contracts';
 import { itemTextsAt } from '../json/text-parts.ts';
 import type { Passage, Passing, Way } from '../session/guard.ts';
+import { OBSERVED_METHODS, RESULT_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { inboundPassage, resultPassage } from './answers.ts';
 import { judge } from './content.ts';
@@ -9,7 +10,7 @@ import { isBadDefinition } from './definitions.ts';
 import type { Memory } from './guard-memory.ts';
 import { passageWithoutLeaks } from './leaks.ts';
 import { isList, LISTS, type ListMethod, listedPage, type Page } from './lists.ts';
-import { HEARD, INTRODUCTIONS, RESULTS, TASKS, UNKNOWN } from './methods.ts';
+import { INTRODUCTIONS, TASKS, UNKNOWN } from './methods.ts';
 import { oversizedPassage } from './oversized-messages.ts';
 import { reviewInstructions } from './pinned.ts';
 import { selfPassage } from './self-protection.ts';
@@ -67,8 +68,8 @@ function incoming(memory: Memory, message: Passing, nowMs: number): Passage {
     return inboundPassage(memory, message, nowMs);
   }
   if (method === UNKNOWN) return strayAnswer(memory);
-  if (RESULTS.includes(method)) return resultPassage(memory, message, nowMs);
-  if (HEARD.includes(method)) {
+  if (RESULT_METHODS.includes(method)) return resultPassage(memory, message, nowMs);
+  if (OBSERVED_METHODS.has(method)) {
     taintRead(memory, { tool: method, callId: '', content: message.value });
   }
   if (isError) return inboundPassage(memory, message, nowMs);

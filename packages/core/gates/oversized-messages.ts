@@ -1,10 +1,11 @@
 // Messages that are too large or too deep to be looked at: what must be seen does not pass unseen.
 import { unscannedAction } from '@subluminal/contracts';
 import type { ContentNote, Passage } from '../session/guard.ts';
+import { RESULT_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import type { Memory } from './guard-memory.ts';
 import { isList } from './lists.ts';
-import { INTRODUCTIONS, isKnownMethod, NAMING, RESULTS, UNKNOWN } from './methods.ts';
+import { INTRODUCTIONS, isKnownMethod, NAMING, UNKNOWN } from './methods.ts';
 import { type MessageKind, refusesUnseen, type SeenMessages } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { refusedPassage, SAME } from './verdicts.ts';
@@ -29,7 +30,7 @@ export function oversizedPassage(
   if (mustBeSeen(memory, what)) {
     return refused('ANSWER_REFUSED', `${SUBJECTS[kind]} ${UNREAD}, and must be.`);
   }
-  const isResult = isOneOf(what, RESULTS) && way === 'in' && kind === 'answer';
+  const isResult = isOneOf(what, RESULT_METHODS) && way === 'in' && kind === 'answer';
   if (
     isResult &&
     isOneOf(what, ['tools/call', 'tasks/result']) &&

@@ -1,11 +1,11 @@
 // Which messages must be seen, as a table: most pass by one look-up.
+import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
 import type { Passing, Way } from '../session/guard.ts';
+import { OBSERVED_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import type { GuardOptions } from './guard-options.ts';
 import { LISTS } from './lists.ts';
-import { HEARD, INTRODUCTIONS, PLAIN, RESULTS, TASKS, UNKNOWN } from './methods.ts';
-
-const INSPECT_BYTES_MAX = 1_048_576;
+import { INTRODUCTIONS, PLAIN, TASKS, UNKNOWN } from './methods.ts';
 
 type MethodTest = (method: string) => boolean;
 export type SeenMessages = {
@@ -63,7 +63,7 @@ function seenAnswers(options: GuardOptions): readonly string[] {
   const lists = manifest === undefined ? ['tools/list'] : Object.keys(LISTS);
   return [
     ...(isShown ? [...INTRODUCTIONS, ...lists] : []),
-    ...(taint === undefined ? [] : [...RESULTS, ...HEARD]),
+    ...(taint === undefined ? [] : [...OBSERVED_METHODS]),
     ...(hasSmallLimit(options) ? ['tools/call', 'tasks/result'] : []),
   ];
 }
@@ -71,13 +71,13 @@ function seenAnswers(options: GuardOptions): readonly string[] {
 /** Whether the manifest refuses answers that are small enough to be seen. */
 export function hasSmallLimit(options: GuardOptions): boolean {
   const limits = answerLimits(options, Number.POSITIVE_INFINITY);
-  return Math.min(...limits) < (options.inspectBytesMax ?? INSPECT_BYTES_MAX);
+  return Math.min(...limits) < (options.inspectBytesMax ?? MAX_INSPECT_BYTES);
 }
 
 /** Whether every answer of a tool that is too large to be seen is beyond its limit too. */
 export function refusesUnseen(options: GuardOptions): boolean {
   if (options.manifest === undefined) return false;
-  return Math.max(...answerLimits(options, 0)) <= (options.inspectBytesMax ?? INSPECT_BYTES_MAX);
+  return Math.max(...answerLimits(options, 0)) <= (options.inspectBytesMax ?? MAX_INSPECT_BYTES);
 }
 
 function answerLimits({ manifest }: GuardOptions, otherwise: number): readonly number[] {

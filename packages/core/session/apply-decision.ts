@@ -1,5 +1,6 @@
-// Step 4 of a call: what may pass is forwarded, what may not is answered.
+// Step 4 of a call: an allowed call is forwarded, a refused one is answered.
 
+import { refusal } from '@subluminal/contracts';
 import { spliced } from '../json/patch-text.ts';
 import type { Call } from '../policy/index.ts';
 import {
@@ -7,76 +8,57 @@ import {
   exitWords,
   INTERNAL_ERROR,
   INVALID_PARAMS,
-  refusalLine,
+  resultLine,
 } from './answer-lines.ts';
-import { type Context, eraOf, type MessageStep, report } from './context.ts';
+import { eraOf, type MessageStep, report } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
+import type { MessageId } from './peek/types.ts';
 import { emitEnd, NOT_INSPECTED, withoutSecrets } from './record-call.ts';
 
-/** Forwards what may pass, answers what may not. */
-export function applyDecision(context: Context, step: MessageStep, decided: DecidedCall): void {
-  if (decided.outcome.decision.action !== 'ALLOW') return refuse(context, step, decided);
-  if (context.exit !== undefined) return answerGone(context, step, decided);
+/** Forwards an allowed call, and answers a refused one. */
+export function applyDecision(step: MessageStep, decided: DecidedCall): void {
+  const { context, nowMs } = step;
   const { id, read, outcome } = decided;
+  if (outcome.decision.action !== 'ALLOW') return refuse(step, decided);
+  if (context.exit !== undefined) return refuseWithoutServer(step, decided);
   const { ref, call } = read;
-  // Whether or not anybody waits for its answer: now it counts.
-  if (outcome.gated !== undefined) context.guard?.passed(outcome.gated.call, step.nowMs);
+  // It counts whether or not anybody waits for its answer.
+  if (outcome.gated !== undefined) context.guard?.passed(outcome.gated.call, nowMs);
   if (id === undefined) {
-    // Nobody will answer, so this is all there is to know. It is no success of the server.
-    emitEnd(step, ref, { status: 'OK', sinceMs: step.nowMs, bytesOut: 0 });
+    // The server does not answer a notification, so its end is recorded now, as no success of the server.
+    emitEnd(step, ref, { status: 'OK', sinceMs: nowMs, bytesOut: 0 });
   } else {
     context.requests.agent.add(id.json, {
       method: 'tools/call',
-      sinceMs: step.nowMs,
-      call: { ref, call: slim(call), trace: outcome.trace, shared: read.shared },
+      sinceMs: nowMs,
+      call: { ref, call: withoutArgs(call), trace: outcome.trace, shared: read.shared },
       heldAs: undefined,
     });
   }
-  pass(step, decided);
-}
-
-/** Lets a call pass as it was written, or with what a gate has put in place of its arguments. */
-function pass(step: MessageStep, { read, outcome }: DecidedCall): void {
-  const { bytes, forward, out } = step;
-  const text = outcome.gated?.argsText;
-  if (text === undefined) {
-    out.push(forward);
+  const argsText = outcome.gated?.argsText;
+  if (argsText === undefined) {
+    step.out.push(step.forward);
     return;
   }
   if (read.argsRange === undefined) throw new Error('arguments that were not read are replaced');
-  const line = spliced(bytes, read.argsRange, text);
-  if (forward.do === 'release')
-    out.push({ do: 'hold', callId: forward.callId, bytes: line }, forward);
-  else out.push({ do: 'forward', to: 'server', bytes: line });
+  const bytes = spliced(step.bytes, read.argsRange, argsText);
+  step.out.push({ do: 'forward', to: 'server', bytes });
 }
 
-/** Without the arguments: an open call should not hold them. */
-function slim({ identity, server_name, tool_name, args_hash, bytes_in }: Call): Call {
+/** An open call does not keep its arguments. */
+function withoutArgs({ identity, server_name, tool_name, args_hash, bytes_in }: Call): Call {
   return { identity, server_name, tool_name, args_hash, bytes_in };
 }
 
-function refuse(context: Context, step: MessageStep, decided: DecidedCall): void {
+function refuse(step: MessageStep, decided: DecidedCall): void {
   const { id, read, outcome } = decided;
-  const { ref, fault, version } = read;
   const { decision } = outcome;
-  const { snapshot, config } = context;
-  const text =
-    id === undefined
-      ? ''
-      : refusalLine({
-          id,
-          decision: withoutSecrets(context, decision),
-          call: { ...ref, run_id: config.identity.run_id },
-          policy: snapshot.ref,
-          era: eraOf(version),
-          delivery: snapshot.document.hint_delivery,
-          ...(fault !== undefined && { code: INVALID_PARAMS }),
-        });
-  const error = { class: 'policy_block', message: context.redact(decision.summary) } as const;
+  const text = id === undefined ? '' : refusalLine(step, id, decided);
+  const error = { class: 'policy_block', message: step.context.redact(decision.summary) } as const;
   const bytesOut = Math.max(0, text.length - 1);
-  // What it looked like is in the decision; a preview of our own words tells nothing.
+  // The decision is on record, so a preview of our own answer adds nothing.
   const preview = NOT_INSPECTED;
-  emitEnd(step, ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut, preview, error });
+  emitEnd(step, read.ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut, preview, error });
   if (id === undefined) {
     const detail = 'A refused call has no id, so there is nobody to answer.';
     report(step, { what: 'DROPPED', reason: 'call_without_id', detail });
@@ -90,14 +72,34 @@ function refuse(context: Context, step: MessageStep, decided: DecidedCall): void
   }
 }
 
-/** An allowed call for a server that is no longer there. */
-function answerGone(context: Context, step: MessageStep, { id, read }: DecidedCall): void {
-  const message = exitWords(context);
-  const error = { class: 'transport', message } as const;
-  context.counts.errors++;
+/** The answer to a refused call: an error, or a result that the model gets to see. */
+function refusalLine(
+  { context }: MessageStep,
+  id: MessageId,
+  { read, outcome }: DecidedCall,
+): string {
+  const { config, snapshot } = context;
+  const era = eraOf(read.version);
+  const decision = withoutSecrets(context, outcome.decision);
+  const call = { ...read.ref, run_id: config.identity.run_id };
+  const error = refusal({ decision, call, policy: snapshot.ref, era });
+  if (read.fault !== undefined) return errorLine(id, { ...error, code: INVALID_PARAMS });
+  if (snapshot.document.hint_delivery !== 'tool_result') return errorLine(id, error);
+  return resultLine(id, { text: error.message, era, meta: error.data });
+}
+
+/** Records the end of an allowed call whose server is gone, and answers it. */
+function refuseWithoutServer(step: MessageStep, { id, read }: DecidedCall): void {
+  const error = { class: 'transport', message: exitWords(step.context) } as const;
+  step.context.counts.errors++;
   emitEnd(step, read.ref, { status: 'ERROR', sinceMs: step.nowMs, bytesOut: 0, error });
+  answerWithoutServer(step, id);
+}
+
+/** Answers a request for a server that is gone. */
+export function answerWithoutServer(step: MessageStep, id: MessageId | undefined): void {
   if (id !== undefined) {
-    const text = errorLine(id, { code: INTERNAL_ERROR, message });
+    const text = errorLine(id, { code: INTERNAL_ERROR, message: exitWords(step.context) });
     step.out.push({ do: 'answer', to: 'agent', text });
   }
   step.out.push({ do: 'drop', reason: 'no_server' });

@@ -1,135 +1,109 @@
 // People, as a session sees them: what they have granted already, and how they are asked. Nothing
-// here waits; calls that wait are in `held-calls.ts`.
+// here waits; waiting calls are in `held-calls.ts`.
 
-import type { Decision } from '@subluminal/contracts';
+import type { CallRef, Decision } from '@subluminal/contracts';
 import { candidatesFor, policiesIn } from '../policy/compile/snapshot.ts';
-import type { TraceStep } from '../policy/index.ts';
 import { ruleRole } from '../policy/rules/index.ts';
 import type { Context, MessageStep } from './context.ts';
-import type { DecidedCall, Judgement } from './decide-call.ts';
+import type { DecidedCall } from './decide-call.ts';
 import type { LazyEnvelope, ReadCall } from './read-call.ts';
 import { emitApproval, previewText } from './record-call.ts';
 import type { ApprovalWanted, GrantQuery, SessionConfig, TakenGrant } from './types.ts';
 
 const NONE: readonly string[] = [];
-/** What asks for a person in the hub, beside the rules. */
+/** The gates of the hub that may ask a person. */
 const HUB_GATES: readonly string[] = ['gate:taint', 'gate:rule-of-two'];
 
-type GrantSubject = Pick<GrantQuery, 'ref' | 'args'> & {
+interface GrantSubject extends Pick<GrantQuery, 'ref' | 'args'> {
   readonly tool: string;
   readonly envelope: LazyEnvelope | undefined;
-};
-type BoundCall = Pick<ReadCall, 'ref' | 'envelope'>;
+}
 
 /** The approval rules that grants satisfy for this call. */
-export function grantedRules(
+export function grantedRules(context: Context, subject: GrantSubject): readonly string[] {
+  const { config, snapshot } = context;
+  if (config.approver === undefined) return NONE;
+  const asking = policiesIn(snapshot).filter(({ document }) => document.mode === 'control');
+  if (asking.length === 0) return NONE;
+  const { server_name } = subject.ref;
+  const candidates = asking.flatMap((one) => candidatesFor(one, server_name, subject.tool));
+  const rules = candidates.flatMap(({ rule }) => (ruleRole(rule) === 'asks' ? rule.rule_id : []));
+  return grantedAmong(context, subject, hasHubGates(config) ? [...rules, ...HUB_GATES] : rules);
+}
+
+/** Whether a grant satisfies a gate that asks. The mode `guardrails` asks nobody. */
+export function isGranted(context: Context, subject: GrantSubject, ruleId: string): boolean {
+  if (context.snapshot.document.mode === 'guardrails') return false;
+  return grantedAmong(context, subject, [ruleId]).includes(ruleId);
+}
+
+function grantedAmong(
   context: Context,
-  { ref, tool, args, envelope }: GrantSubject,
+  subject: GrantSubject,
+  ruleIds: readonly string[],
 ): readonly string[] {
   const { approver } = context.config;
-  const { ref: policy } = context.snapshot;
-  if (approver === undefined) return NONE;
-  const asking = policiesIn(context.snapshot).filter(({ document }) => document.mode === 'control');
-  if (asking.length === 0) return NONE;
-  const candidates = asking.flatMap((one) => candidatesFor(one, ref.server_name, tool));
-  const rules = candidates.flatMap(({ rule }) => (ruleRole(rule) === 'asks' ? rule.rule_id : []));
-  const ruleIds = isJudged(context.config) ? [...rules, ...HUB_GATES] : rules;
-  // A name that is not shown as it is could be another tool than the one that people saw.
-  if (ruleIds.length === 0 || tool !== ref.tool_name) return NONE;
-  const query = { ref, args, policyHash: policy.policy_hash };
-  return approver.granted(queryOf(context, query, envelope), ruleIds);
+  // A tool name with a redacted part could be another tool than the one that people saw.
+  const isShown = subject.tool === subject.ref.tool_name;
+  if (approver === undefined || ruleIds.length === 0 || !isShown) return NONE;
+  return approver.granted(queryOf(context, subject), ruleIds);
 }
 
-/** Whether a grant satisfies what a gate asks for. Where nobody is asked, nothing is granted. */
-export function isGranted(
-  context: Context,
-  { ref, tool, args, envelope }: GrantSubject,
-  ruleId: string,
-): boolean {
-  const { approver } = context.config;
-  const { document, ref: policy } = context.snapshot;
-  if (approver === undefined || document.mode === 'guardrails') return false;
-  if (tool !== ref.tool_name) return false;
-  const query = queryOf(context, { ref, args, policyHash: policy.policy_hash }, envelope);
-  return approver.granted(query, [ruleId]).includes(ruleId);
-}
-
-/** The hub has gates of its own. */
-function isJudged({ hub, hubNeeds }: SessionConfig): boolean {
+function hasHubGates({ hub, hubNeeds }: SessionConfig): boolean {
   return hub === true && hubNeeds?.asksAlways === true;
 }
 
-/**
- * Arguments that were not read have no hash yet: no grant for certain ones may fit them. Nor does one
- * that names some of the arguments fit a call with more than arguments.
- */
-function queryOf(
-  context: Context,
-  query: GrantQuery,
-  envelope: LazyEnvelope | undefined,
-): GrantQuery {
-  const { ref, args } = query;
-  if (args() === undefined) return { ...query, ref: { ...ref, args_hash: '' } };
-  const approved = approvalRef(context, { ref, envelope });
-  return approved === ref ? query : { ...query, ref: approved, args: () => undefined };
+function queryOf(context: Context, subject: Omit<GrantSubject, 'tool'>): GrantQuery {
+  const { ref, args } = subject;
+  const policyHash = context.snapshot.ref.policy_hash;
+  // Arguments that were not read have no hash yet: no grant for certain arguments may fit them.
+  if (args() === undefined) return { ref: { ...ref, args_hash: '' }, args, policyHash };
+  const approved = approvalRef(context, subject);
+  // A grant that names some of the arguments does not cover a call with more than arguments.
+  return { ref: approved, args: approved === ref ? args : () => undefined, policyHash };
 }
 
 /**
- * The call as people agree to it. Two calls with the same arguments and different `inputResponses`,
- * `task` or `_meta` are two calls, so their hash covers both here.
+ * The call as people approve it. Two calls with the same arguments and different `inputResponses`,
+ * `task` or `_meta` are two calls, so the hash covers both here.
  */
-function approvalRef({ config }: Context, { ref, envelope }: BoundCall): ReadCall['ref'] {
+function approvalRef(
+  { config }: Context,
+  { ref, envelope }: Pick<ReadCall, 'ref' | 'envelope'>,
+): CallRef {
   const bound = envelope?.bound;
   if (bound === undefined) return ref;
   return { ...ref, args_hash: config.sha256(`${ref.args_hash}\n${bound}`) };
 }
 
-interface Used {
-  readonly read: ReadCall;
-  readonly outcome: Pick<Judgement, 'decision' | 'trace' | 'gated'>;
-  /** What a person has said; no grant is needed for that. */
-  readonly said: readonly string[];
-}
-
 /** Uses up the grants that let a call pass; undefined when one of them is gone. */
-export function takeGrants(context: Context, used: Used): readonly TakenGrant[] | undefined {
-  const { read, outcome, said } = used;
+export function takeGrants(
+  context: Context,
+  { read, outcome }: DecidedCall,
+  approvedRules: readonly string[],
+): readonly TakenGrant[] | undefined {
   if (outcome.decision.action !== 'ALLOW') return [];
-  const rules = outcome.trace.filter(isApproved).map(({ rule_id }) => rule_id);
-  const gates = gateGrants(context, used);
-  const needed = gates.length === 0 ? rules : [...new Set([...rules, ...gates])];
-  const granted = needed.filter((rule) => !said.includes(rule));
+  const { ref, call, envelope, shared } = read;
+  const rules = outcome.trace.flatMap((one) => (one.outcome === 'approved' ? one.rule_id : []));
+  const gates = outcome.gated?.granted ?? NONE;
+  // The hub does not say which grants it needed, so all of them count as used.
+  const atHub = shared && hasHubGates(context.config) ? HUB_GATES : NONE;
+  const used = atHub.filter((gate) => call.approved?.includes(gate));
+  const needed = new Set([...rules, ...gates, ...used]);
+  const granted = [...needed].filter((rule) => !approvedRules.includes(rule));
   if (granted.length === 0) return [];
-  const { ref, call, envelope } = read;
-  const { policy_hash: policyHash } = context.snapshot.ref;
-  const query = queryOf(context, { ref, args: () => call.args, policyHash }, envelope);
+  const query = queryOf(context, { ref, args: () => call.args, envelope });
   return context.config.approver?.take(query, granted);
 }
 
-/** What gates have asked for. The hub does not tell which grants it needed: all have served. */
-function gateGrants({ config }: Context, { read, outcome }: Used): readonly string[] {
-  const here = outcome.gated?.granted ?? NONE;
-  if (!read.shared || !isJudged(config)) return here;
-  return [...here, ...HUB_GATES.filter((gate) => read.call.approved?.includes(gate))];
-}
-
-function isApproved({ outcome }: TraceStep): boolean {
-  return outcome === 'approved';
-}
-
-type AskedApproval = NonNullable<Decision['approval']>;
-
 /** Puts a request before people and on record; undefined when nobody can be asked. */
-export function askPeople(
-  context: Context,
-  step: MessageStep,
-  decided: DecidedCall,
-): string | undefined {
+export function askPeople(step: MessageStep, decided: DecidedCall): string | undefined {
   const { approval, rule_id } = decided.outcome.decision;
+  const { exit, config } = step.context;
   if (approval === undefined) throw new Error('this call needs no approval');
-  // For a server that is gone, nobody needs to be asked.
-  if (context.exit !== undefined) return undefined;
-  const asked = context.config.approver?.ask(wantedFor(context, decided, approval));
+  // Nobody needs to decide about a server that is gone.
+  if (exit !== undefined) return undefined;
+  const asked = config.approver?.ask(wantedFor(step.context, decided, approval));
   if (asked === undefined) return undefined;
   if (asked.isApproved !== true) {
     emitApproval(step, decided.read.ref, { id: asked.id, rule_id: rule_id ?? '', state: 'asked' });
@@ -142,33 +116,33 @@ export const UNAVAILABLE = {
   summary: 'Nobody could be asked.',
 };
 
-/** The refusal of a call that may be tried again tells how it gets approved. */
-export function askForRetry(
-  context: Context,
-  step: MessageStep,
+/** The call, blocked for this reason in place of its decision. */
+export function refusedAs(
   decided: DecidedCall,
+  reason: { readonly reason_code: string; readonly summary: string },
 ): DecidedCall {
-  const { decision } = decided.outcome;
-  const { hint, rule_id, severity } = decision;
-  const { call } = decided.read;
-  // Arguments that were not read can't be shown, and nobody could find that call again.
-  const isShown = call.args !== undefined && decided.id !== undefined;
-  const advice = isShown ? askPeople(context, step, decided) : undefined;
-  if (advice === undefined || hint === undefined) {
-    const refused: Decision = { action: 'BLOCK', rule_id, severity, ...UNAVAILABLE };
-    return { ...decided, outcome: { ...decided.outcome, decision: refused } };
-  }
-  const retry_advice = [advice, ...(hint.retry_advice === null ? [] : [hint.retry_advice])].join(
-    ' ',
-  );
-  const told: Decision = { ...decision, hint: { ...hint, retry_advice } };
-  return { ...decided, outcome: { ...decided.outcome, decision: told } };
+  const { rule_id, severity } = decided.outcome.decision;
+  const decision: Decision = { action: 'BLOCK', rule_id, severity, ...reason };
+  return { ...decided, outcome: { ...decided.outcome, decision } };
+}
+
+/** Asks people about a call that may be tried again; its refusal says how it gets approved. */
+export function askForRetry(step: MessageStep, decided: DecidedCall): DecidedCall {
+  const { outcome, read, id } = decided;
+  const { hint } = outcome.decision;
+  // Arguments that were not read cannot be shown, and nobody could find that call again.
+  const isShown = read.call.args !== undefined && id !== undefined;
+  const advice = isShown ? askPeople(step, decided) : undefined;
+  if (advice === undefined || hint === undefined) return refusedAs(decided, UNAVAILABLE);
+  const retry_advice = hint.retry_advice === null ? advice : `${advice} ${hint.retry_advice}`;
+  const decision: Decision = { ...outcome.decision, hint: { ...hint, retry_advice } };
+  return { ...decided, outcome: { ...outcome, decision } };
 }
 
 function wantedFor(
   context: Context,
   { read, outcome }: DecidedCall,
-  { wait, timeout_ms }: AskedApproval,
+  { wait, timeout_ms }: NonNullable<Decision['approval']>,
 ): ApprovalWanted {
   const { decision, risk_class } = outcome;
   return {
@@ -183,14 +157,14 @@ function wantedFor(
   };
 }
 
-/** All that a person must see, whatever events show: redacted, and cut only where it is long. */
+/** What a person must see, whatever events show: redacted, and cut only where it is long. */
 function shownArgs(context: Context, { call, envelope }: ReadCall): ApprovalWanted['args'] {
   if (call.args === undefined) return undefined;
   const isMore = envelope?.bound !== undefined;
   const shown = isMore ? { arguments: call.args, ...envelope.rest } : call.args;
   const limits = { ...context.limits, previewBytesMax: context.limits.askedBytesMax };
   let isExact = true;
-  // A number that is too large to be repeated exactly is not what the server gets.
+  // A number beyond the safe integers may be shown with other digits than the server gets.
   const json = JSON.stringify(shown, (_key, value: unknown) => {
     if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) isExact = false;
     return value;

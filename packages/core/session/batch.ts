@@ -1,4 +1,4 @@
-// Several messages in one JSON array: only where 2025-03-26 was negotiated, and then one by one.
+// Batches: several messages in one JSON array. Only MCP 2025-03-26 has them; they are governed one by one.
 import { ByteScanner } from '../json/byte-scanner.ts';
 import { asciiBytes, concatBytes } from '../json/text.ts';
 import { CLOSE_BRACKET, COMMA, END, OPEN_BRACE } from '../json/units.ts';
@@ -13,17 +13,11 @@ import {
   takesBatches,
 } from './context.ts';
 import { peek } from './peek/peek.ts';
-import {
-  type ByteRange,
-  INVALID_WORDS,
-  type InvalidReason,
-  type MessageId,
-  type Seen,
-} from './peek/types.ts';
-import { recordRefused, reject } from './reject-message.ts';
+import { INVALID_WORDS, type InvalidReason, type MessageId, type Seen } from './peek/types.ts';
+import { recordRefused, reject, UNASKED } from './reject-message.ts';
 import type { Command } from './types.ts';
 
-type Govern = (context: Context, step: MessageStep, seen: Seen) => void;
+type Govern = (step: MessageStep, seen: Seen) => void;
 
 const OPEN = asciiBytes('[');
 const SEPARATOR = asciiBytes(',');
@@ -35,33 +29,54 @@ export function batchItems(context: Context, message: Message): BatchItems {
   return message.batch;
 }
 
+/** Splits a batch into its messages. The whole array is validated. */
 function readItems({ from, bytes: whole }: Message, itemsMax: number): BatchItems {
-  const found = itemRanges(whole, itemsMax);
-  if (!found.ok) return found;
-  const items = found.items.map(({ start, end }): Message => {
-    const bytes = whole.subarray(start, end);
-    return { kind: 'whole', from, bytes, seen: peek(bytes), call: undefined, batch: undefined };
-  });
-  return { ok: true, items };
+  const scan = new ByteScanner<InvalidReason>(whole, false);
+  const items: Message[] = [];
+  scan.next();
+  scan.at++;
+  const isEmpty = scan.next() === CLOSE_BRACKET;
+  for (;;) {
+    const byte = scan.next();
+    const start = scan.at;
+    if (isEmpty || byte !== OPEN_BRACE) scan.complain('not_object');
+    if (items.length >= itemsMax) scan.complain('too_many_keys');
+    if (scan.reason !== undefined || !scan.skipValue(1)) break;
+    const bytes = whole.subarray(start, scan.at);
+    items.push({
+      kind: 'whole',
+      from,
+      bytes,
+      seen: peek(bytes),
+      call: undefined,
+      batch: undefined,
+    });
+    const next = scan.next();
+    scan.at++;
+    if (next === CLOSE_BRACKET) break;
+    if (next !== COMMA) scan.complain('json');
+  }
+  if (scan.reason === undefined && scan.next() !== END) scan.complain('json');
+  const { reason, offset } = scan;
+  if (reason === undefined) return { items, fault: undefined };
+  return { items: [], fault: { reason, offset } };
 }
 
-export function governBatch(context: Context, step: MessageStep, govern: Govern): void {
+export function governBatch(step: MessageStep, govern: Govern): void {
   if (step.message === undefined) throw new Error('a batch is read before it is governed');
-  const found = batchItems(context, step.message);
-  if (!takesBatches(context)) return refuseBatch(context, step, found);
-  if (!found.ok) {
-    const { reason, offset } = found;
-    const detail = `A batch was refused: ${INVALID_WORDS[reason]}.`;
-    const fault = { reason, detail, offset, asks: false, code: INVALID_REQUEST };
-    return reject(context, step, { ...fault, id: undefined });
+  const { items, fault } = batchItems(step.context, step.message);
+  if (!takesBatches(step.context)) return refuseBatch(step, items);
+  if (fault !== undefined) {
+    const detail = `A batch was refused: ${INVALID_WORDS[fault.reason]}.`;
+    return reject(step, { ...UNASKED, ...fault, detail });
   }
   const passed: Uint8Array[] = [];
   let isAsWritten = true;
-  for (const message of found.items) {
+  for (const message of items) {
     const { bytes, seen } = message;
     const out: Command[] = [];
     const forward = { do: 'forward', to: other(step.from), bytes } as const;
-    govern(context, { ...step, bytes, out, forward, message }, seen);
+    govern({ ...step, bytes, out, forward, message }, seen);
     for (const command of out) {
       if (command.do === 'forward') {
         passed.push(command.bytes ?? bytes);
@@ -69,25 +84,22 @@ export function governBatch(context: Context, step: MessageStep, govern: Govern)
       } else if (command.do !== 'drop') step.out.push(command);
     }
   }
-  if (isAsWritten && passed.length === found.items.length) step.out.push(step.forward);
+  if (isAsWritten && passed.length === items.length) step.out.push(step.forward);
   else if (passed.length === 0) step.out.push({ do: 'drop', reason: 'refused' });
   else step.out.push({ do: 'forward', to: other(step.from), bytes: assembled(passed) });
 }
 
-/** Every request in it gets its answer, so that nobody waits for one that never comes. */
-function refuseBatch(context: Context, step: MessageStep, found: BatchItems): void {
+/** Answers every request of a batch, so that none waits for an answer that never comes. */
+function refuseBatch(step: MessageStep, items: readonly Message[]): void {
   const detail = 'JSON-RPC batches are only taken where MCP 2025-03-26 was negotiated.';
-  const told = { reason: 'batch', detail, asks: true, code: INVALID_REQUEST } as const;
-  const ids = step.from === 'agent' && found.ok ? requestIds(found.items) : [];
-  const [first, ...others] = ids;
-  if (first === undefined || !context.enforcing) {
-    return reject(context, step, { ...told, id: first });
-  }
-  recordRefused(context, step, detail);
+  const fault = { reason: 'batch', detail, asks: true, code: INVALID_REQUEST } as const;
+  const ids = step.from === 'agent' ? requestIds(items) : [];
+  if (ids.length === 0 || !step.context.enforcing) return reject(step, { ...fault, id: ids[0] });
+  recordRefused(step, detail);
   report(step, { what: 'REJECTED', reason: 'batch', detail });
-  for (const id of [first, ...others]) {
+  for (const id of ids) {
     const out: Command[] = [];
-    reject(context, { ...step, out }, { ...told, id, recorded: true });
+    reject({ ...step, out }, { ...fault, id, recorded: true });
     step.out.push(...out.filter((command) => command.do === 'answer'));
   }
   step.out.push({ do: 'drop', reason: 'batch' });
@@ -103,32 +115,4 @@ function requestIds(items: readonly Message[]): readonly MessageId[] {
 function assembled(messages: readonly Uint8Array[]): Uint8Array {
   const parts = messages.flatMap((message) => [SEPARATOR, message]).slice(1);
   return concatBytes(OPEN, ...parts, CLOSE);
-}
-
-type ItemRanges =
-  | { readonly ok: true; readonly items: readonly ByteRange[] }
-  | { readonly ok: false; readonly reason: InvalidReason; readonly offset: number };
-
-/** Where the messages of a batch stand. The whole array is validated. */
-function itemRanges(bytes: Uint8Array, itemsMax: number): ItemRanges {
-  const scan = new ByteScanner<InvalidReason>(bytes, false);
-  const items: ByteRange[] = [];
-  scan.next();
-  scan.at++;
-  const empty = scan.next() === CLOSE_BRACKET;
-  for (;;) {
-    const byte = scan.next();
-    const start = scan.at;
-    if (empty || byte !== OPEN_BRACE) scan.complain('not_object');
-    if (items.length >= itemsMax) scan.complain('too_many_keys');
-    if (scan.reason !== undefined || !scan.skipValue(1)) break;
-    items.push({ start, end: scan.at });
-    const next = scan.next();
-    scan.at++;
-    if (next === CLOSE_BRACKET) break;
-    if (next !== COMMA) scan.complain('json');
-  }
-  if (scan.reason === undefined && scan.next() !== END) scan.complain('json');
-  const { reason, offset } = scan;
-  return reason === undefined ? { ok: true, items } : { ok: false, reason, offset };
 }

@@ -1,4 +1,4 @@
-// What a session remembers, and one message on its way through it. Only this folder changes it.
+// What a session remembers, and one message on its way through it. Only this folder changes them.
 import type {
   CallRef,
   Decision,
@@ -14,6 +14,7 @@ import type { Guard, RefusedPassage } from './guard.ts';
 import type { HeldCall } from './held-calls.ts';
 import { InputRounds } from './input-rounds.ts';
 import type { LargeMessage } from './large-messages.ts';
+import type { MessageFault } from './peek/members.ts';
 import type { Seen } from './peek/types.ts';
 import type { ViewedCall } from './read-call.ts';
 import {
@@ -43,13 +44,13 @@ export interface Context {
   /** The open requests of each side. */
   readonly requests: { readonly [S in Side]: OpenRequests };
   readonly held: Map<string, HeldCall>;
-  /** What the server has asked for in answers to calls. */
+  /** The input that the server asked for in its answers to calls. */
   readonly inputRounds: InputRounds;
   /** The last decision as events show it: most calls get the very same one. */
   lastDecision:
     | { readonly decision: Decision; readonly policy: PolicyRef; readonly event: EventDecision }
     | undefined;
-  /** Names of tools, and how events show them. */
+  /** Tool names, and how events show them. */
   readonly shownNames: Map<string, string>;
   /** When each breaker was last reported. */
   readonly breakersReported: Map<string, number>;
@@ -69,28 +70,27 @@ interface CallCounts {
   heldBack: number;
 }
 
-/** A message that has been read. It is read once: the hub is asked and the session decides from here. */
+/** A message that has been read. It is read once, for the questions to the hub and for the decision. */
 export interface Message {
   readonly kind: 'whole';
   readonly from: Side;
   readonly bytes: Uint8Array;
   readonly seen: Seen;
-  /** The call that it holds, once somebody has looked. */
+  /** The call in it, once it has been read. */
   call: ViewedCall | undefined;
-  /** The messages in it, if it is a batch and once somebody has looked. */
+  /** The messages in it, if it is a batch and once they have been read. */
   batch: BatchItems | undefined;
 }
 
-export type BatchItems =
-  | { readonly ok: true; readonly items: readonly Message[] }
-  | {
-      readonly ok: false;
-      readonly reason: Extract<Seen, { kind: 'invalid' }>['reason'];
-      readonly offset: number;
-    };
+/** The messages of a batch; none if the batch has a fault. */
+export interface BatchItems {
+  readonly items: readonly Message[];
+  readonly fault: MessageFault | undefined;
+}
 
-/** One message on its way: its bytes, the time, and what has been decided to do. */
+/** One message, or one event of time, on its way through a session; `out` gathers the commands. */
 export interface MessageStep {
+  readonly context: Context;
   readonly from: Side;
   readonly bytes: Uint8Array;
   readonly nowMs: number;
@@ -98,14 +98,14 @@ export interface MessageStep {
   /** The command that lets this message pass. */
   readonly forward: Command;
   readonly message?: Message | undefined;
-  /** The size of a message whose bytes have gone by. */
+  /** The size of a message that was streamed. */
   readonly bytesTotal?: number;
-  /** What the hub said about the calls in this message. */
+  /** The answers of the hub about the calls in this message. */
   readonly answers?: readonly HubAnswer[] | undefined;
-  /** The hub has heard what this message of the server holds. */
+  /** The hub has received the content of this message of the server. */
   readonly heard?: boolean | undefined;
-  /** The message was too large for the gates; `refused` says why its head was refused, if it was. */
-  readonly unseen?: { readonly refused: RefusedPassage | undefined };
+  /** Set for a message that was too large for the gates: its hash, and why its head was refused, if it was. */
+  readonly unseen?: { readonly streamHash: string; readonly refused: RefusedPassage | undefined };
 }
 
 const MODERN_SINCE = '2026-07-28';
@@ -140,8 +140,12 @@ export function createContext(config: SessionConfig): Context {
   };
 }
 
-export function stepFor(from: Side, bytes: Uint8Array, nowMs: number): MessageStep {
-  return { from, bytes, nowMs, out: [], forward: { do: 'forward', to: other(from) } };
+export function stepFor(
+  context: Context,
+  { from, bytes }: Pick<Message, 'from' | 'bytes'>,
+  nowMs: number,
+): MessageStep {
+  return { context, from, bytes, nowMs, out: [], forward: { do: 'forward', to: other(from) } };
 }
 
 export function other(side: Side): Side {
@@ -173,16 +177,16 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Tells an operator what became of a message. */
+/** Reports to the operator what became of a message. */
 export function report(
   step: MessageStep,
-  told: Omit<Report, 'from' | 'bytes' | 'sample'>,
+  facts: Omit<Report, 'from' | 'bytes' | 'sample'>,
   offset = -1,
 ): void {
   const { from, bytes, bytesTotal } = step;
   const sample = offset < 0 || bytes.length === 0 ? {} : { sample: hexAround(bytes, offset) };
   const size = bytesTotal ?? sizeOf(bytes);
-  step.out.push({ do: 'report', report: { from, bytes: size, ...told, ...sample } });
+  step.out.push({ do: 'report', report: { from, bytes: size, ...facts, ...sample } });
 }
 
 function hexAround(bytes: Uint8Array, offset: number): string {
@@ -207,25 +211,22 @@ interface NewRequest {
   readonly heldAs: string | undefined;
 }
 
-/** A request without an answer. Its id stays taken until the answer comes, even when the caller has given up. */
+/** A request without an answer. Its id stays taken until the answer comes, even if the caller gave up. */
 export interface OpenRequest extends NewRequest {
   /** The JSON of its id, as it was written. */
   readonly idJson: string;
-  /**
-   * Why nobody waits for it any more. Its end is on record then: a late answer still passes, and no
-   * second end is recorded.
-   */
+  /** Why nobody waits for it any more: its end is recorded, and a late answer still passes. */
   readonly endedBy: 'cancelled' | 'lost' | undefined;
   readonly endedAtMs: number;
 }
 
-/** Digits from which on a number may be rounded by a reader that uses doubles. */
+/** A reader that uses doubles may round a number of more digits. */
 const EXACT_DIGITS_MAX = 15;
 
-/** Requests that wait for their answer, by id. Bounded: when there is no room, new ones are refused. */
+/** Requests that wait for their answer, by id. Bounded: without room, new ones are refused. */
 export class OpenRequests {
   private readonly waiting = new Map<string, OpenRequest>();
-  /** Ended without an answer, the first to end first. */
+  /** Requests that ended without an answer, in the order in which they ended. */
   private readonly ended = new Map<string, OpenRequest>();
   private readonly limits: Pick<SessionLimits, 'openMax' | 'idTakenMs'>;
 
@@ -233,22 +234,22 @@ export class OpenRequests {
     this.limits = limits;
   }
 
-  /** How many wait for their answer. */
+  /** How many requests wait for their answer. */
   get size(): number {
     return this.waiting.size;
   }
 
-  /** The request whose id this is, whether or not anybody still waits for its answer. */
+  /** The request with this id, whether or not its caller still waits. */
   get(idJson: string): OpenRequest | undefined {
     const key = requestKey(idJson);
     return this.waiting.get(key) ?? this.ended.get(key);
   }
 
-  /** True when another request finds room; forgets an id that was taken for long enough to make some. */
+  /** Whether another request finds room; to make some, it forgets an id that was taken for long enough. */
   makeRoom(nowMs: number): boolean {
     const { openMax, idTakenMs } = this.limits;
     if (this.waiting.size >= openMax) return false;
-    // Every request that waits may end without an answer, and must find room then.
+    // Every waiting request may end without an answer, and must find room then.
     if (this.waiting.size + this.ended.size < 2 * openMax) return true;
     for (const [key, { endedAtMs }] of this.ended) {
       if (nowMs - endedAtMs < idTakenMs) return false;
@@ -263,7 +264,7 @@ export class OpenRequests {
     this.waiting.set(requestKey(idJson), request);
   }
 
-  /** Nobody waits for this request any more; its id stays taken. */
+  /** Marks a request that nobody waits for any more; its id stays taken. */
   end({ idJson }: OpenRequest, endedBy: 'cancelled' | 'lost', nowMs: number): void {
     const key = requestKey(idJson);
     const request = this.waiting.get(key);
@@ -272,7 +273,7 @@ export class OpenRequests {
     this.ended.set(key, { ...request, endedBy, endedAtMs: nowMs });
   }
 
-  /** Takes a request out: it has its answer. */
+  /** Removes a request that has its answer. */
   take(idJson: string): OpenRequest | undefined {
     const key = requestKey(idJson);
     const request = this.waiting.get(key) ?? this.ended.get(key);
@@ -280,7 +281,7 @@ export class OpenRequests {
     return request;
   }
 
-  /** The requests that wait, from the oldest on. */
+  /** The waiting requests, the oldest first. */
   entries(): Iterable<OpenRequest> {
     return this.waiting.values();
   }
@@ -298,8 +299,8 @@ export class OpenRequests {
 }
 
 /**
- * Many peers read a number as a double and send back a rounded one: two ids that round to the same
- * are one id, or the answer to the one would be taken for the answer to the other.
+ * Many peers read a number as a double and send back a rounded one. So two ids that round to the same
+ * number count as one id; otherwise the answer to one could be taken for the answer to the other.
  */
 function requestKey(idJson: string): string {
   if (idJson.length <= EXACT_DIGITS_MAX || idJson.startsWith('"')) return idJson;

@@ -1,5 +1,5 @@
-// What the gates have to tell, bounded so that every event can hold it.
-import type { Context, MessageStep } from './context.ts';
+// Notes and notices of the gates, bounded so that every event can hold them.
+import type { MessageStep } from './context.ts';
 import type { ContentNote, SurfaceNotice } from './guard.ts';
 
 const FINDINGS_MAX = 100;
@@ -28,36 +28,29 @@ const NAME_LENGTH_MAX = 1_024;
 const REASON_LENGTH_MAX = 128;
 const DETAIL_LENGTH_MAX = 4_096;
 
-/** Puts on record what the gates have noticed since. */
-export function recordNotices(
-  { config }: Context,
-  step: MessageStep,
-  notices: readonly SurfaceNotice[],
-): void {
-  for (const notice of notices.slice(0, NOTICES_MAX)) {
-    const { what, enforced, reason_code, name } = notice;
-    const detail = detailOf(notice);
+/** Records the notices of the gates, and reports those that an operator should see. */
+export function recordNotices(step: MessageStep, notices: readonly SurfaceNotice[]): void {
+  const { serverName: server_name } = step.context.config;
+  for (const { what, enforced, reason_code, name, detail: words } of notices.slice(
+    0,
+    NOTICES_MAX,
+  )) {
+    const detail = words === '' ? what : words.slice(0, DETAIL_LENGTH_MAX);
     const surface = {
       what,
       enforced,
-      server_name: config.serverName,
+      server_name,
       ...(name !== undefined && name !== '' && { name: name.slice(0, NAME_LENGTH_MAX) }),
       reason_code: reason_code.slice(0, REASON_LENGTH_MAX),
       detail,
     };
-    const body = { surface };
-    step.out.push({ do: 'emit', type: 'surface', durability: 'durable', body });
+    step.out.push({ do: 'emit', type: 'surface', durability: 'durable', body: { surface } });
     if (EXPECTED.has(what)) continue;
-    const words = surface.name === undefined ? detail : `${surface.name}: ${detail}`;
-    const told = { what: 'NOTICED', from: 'server', reason: 'surface' } as const;
-    const report = { ...told, detail: words, bytes: 0 };
-    step.out.push({ do: 'report', report });
+    const report = { what: 'NOTICED', from: 'server', reason: 'surface', bytes: 0 } as const;
+    const named = surface.name === undefined ? detail : `${surface.name}: ${detail}`;
+    step.out.push({ do: 'report', report: { ...report, detail: named } });
   }
 }
 
-function detailOf({ detail, what }: SurfaceNotice): string {
-  return detail === '' ? what : detail.slice(0, DETAIL_LENGTH_MAX);
-}
-
-/** What a manifest hides and rewrites is as its author wants it: it goes on record, and that is all. */
+/** The author of a manifest wants these, so they are recorded and not reported. */
 const EXPECTED: ReadonlySet<SurfaceNotice['what']> = new Set(['tool_hidden', 'schema_rewritten']);

@@ -34,7 +34,7 @@ const decisionsOf = (commands: readonly Command[]) =>
 
 const linesOf = (commands: readonly Command[]) =>
   commands.flatMap((command) =>
-    (command.do === 'forward' || command.do === 'hold') && command.bytes !== undefined
+    command.do === 'forward' && command.bytes !== undefined
       ? [Buffer.from(command.bytes).toString()]
       : [],
   );
@@ -219,14 +219,13 @@ describe('a gate that asks for a person', () => {
     expect(inShort(says('agent', call(1, 'pay', { sum: 5 }), 0))).toEqual([
       'start pay',
       'approval',
-      'hold call-1',
     ]);
     expect(inShort(session.approval('call-1', 'approved', 900))).toEqual(['approval']);
     expect(session.tick(1_500)).toEqual([]);
     expect(inShort(session.approval('call-1', 'approved', 1_600))).toEqual(['approval']);
     expect(inShort(session.approval('call-1', 'approved', 2_000))).toEqual([
       'decision ALLOW DEFAULT_ALLOW',
-      'release call-1',
+      'forward to server in part',
     ]);
     expect(asked.map(({ rule_id, args }) => [rule_id, args?.text])).toEqual([
       ['ask', '{"sum":5}'],
@@ -321,7 +320,7 @@ describe('a gate that asks for a person', () => {
     const approver = { ...people(['gate:content']), take: () => undefined };
     const config = { guard: guardOf({ content: asksFor('gate:content') }), approver };
     const { told } = await play([], { mode: 'control', config });
-    expect(told('agent', call(1, 'pay'))).toEqual(['start pay', 'approval', 'hold call-1']);
+    expect(told('agent', call(1, 'pay'))).toEqual(['start pay', 'approval']);
   });
 
   it('finds no grant in a mode where nobody is asked', async () => {
@@ -330,7 +329,7 @@ describe('a gate that asks for a person', () => {
       approver: people(['gate:content']),
     };
     const { told } = await play([], { mode: 'guardrails', config });
-    expect(told('agent', call(1, 'pay'))).toContain('hold call-1');
+    expect(told('agent', call(1, 'pay'))).toContain('approval');
   });
 
   it('finds no grant for a name that is not shown as it is', async () => {
@@ -340,7 +339,7 @@ describe('a gate that asks for a person', () => {
       redact: (text: string) => text.replaceAll('s3cret', '***'),
     };
     const { told } = await play([], { mode: 'control', config });
-    expect(told('agent', call(1, 'pay_s3cret'))).toContain('hold call-1');
+    expect(told('agent', call(1, 'pay_s3cret'))).toContain('approval');
     expect(told('agent', call(2, 'pay'))).toContain('forward to server');
   });
 
@@ -351,7 +350,9 @@ describe('a gate that asks for a person', () => {
     says('agent', call(1, 'pay'));
     session.useGuard(guardOf({ content: asksFor('gate:content') }));
     expect(inShort(session.approval('call-1', 'approved', 5))).toEqual(['approval']);
-    expect(inShort(session.approval('call-1', 'approved', 6))).toContain('release call-1');
+    expect(inShort(session.approval('call-1', 'approved', 6))).toContain(
+      'forward to server in part',
+    );
   });
 
   it('lets nothing pass that a new policy refuses', async () => {
@@ -386,12 +387,11 @@ describe('arguments that a gate replaces', () => {
       },
     });
     const { says, session } = await guarded(guard);
-    expect(linesOf(says('agent', bytesOf(written)))).toEqual([written]);
+    expect(linesOf(says('agent', bytesOf(written)))).toEqual([]);
     const released = session.approval('call-1', 'approved', 5);
     expect(inShort(released)).toEqual([
       'decision ALLOW DEFAULT_ALLOW',
-      'hold call-1',
-      'release call-1',
+      'forward to server in part',
     ]);
     expect(linesOf(released)).toEqual([written.replace('s3cret', '*')]);
   });

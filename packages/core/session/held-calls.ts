@@ -1,51 +1,46 @@
-// Calls that wait for a person. They end by approval, rejection, time, cancellation or shutdown.
+// Calls that wait for a person. They end by approval, rejection, timeout, cancellation or shutdown.
 
-import type { Decision } from '@subluminal/contracts';
 import { asciiBytes, concatBytes } from '../json/text.ts';
 import { decide } from '../policy/decide/decide.ts';
 import { progressLine } from './answer-lines.ts';
 import { applyDecision } from './apply-decision.ts';
 import { hubOutcome, limitsFor } from './ask-hub.ts';
-import { askForRetry, askPeople, UNAVAILABLE } from './ask-people.ts';
-import type { Context, MessageStep } from './context.ts';
+import { askForRetry, askPeople, refusedAs, UNAVAILABLE } from './ask-people.ts';
+import type { MessageStep } from './context.ts';
 import {
   type DecidedCall,
-  decideWith,
-  grantsTaken,
-  type Judgement,
-  throughGates,
+  decideByGates,
+  decideHere,
   withApproved,
   withoutMarks,
 } from './decide-call.ts';
 import type { Guard } from './guard.ts';
 import type { MessageId } from './peek/types.ts';
 import { emitEnd, recordDecision } from './record-call.ts';
-import type { ApprovalAnswer, HubAnswer } from './types.ts';
+import type { ApprovalAnswer, DiscardReason, HubAnswer } from './types.ts';
 
 export interface HeldCall {
   readonly decided: DecidedCall;
   readonly id: MessageId;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** The rules that a person has approved it for, by that policy and those gates. */
-  readonly said: readonly string[];
+  /** The rules that a person has approved it for, under this policy and these gates. */
+  readonly approvedRules: readonly string[];
   readonly policyHash: string;
   readonly guard: Guard | undefined;
   /** Its message. */
   readonly line: Uint8Array;
-  /** It is approved, and the hub decides whether it passes. */
+  /** A person has approved it, and the hub is asked whether it passes. */
   readonly consulting: boolean;
   progressAtMs: number;
   progress: number;
 }
 
-const REFUSED: {
-  readonly [E in Exclude<ApprovalAnswer, 'approved'>]: { reason_code: string; summary: string };
-} = {
+const REFUSED = {
   rejected: { reason_code: 'APPROVAL_REJECTED', summary: 'A person has rejected this call.' },
   timeout: { reason_code: 'APPROVAL_TIMEOUT', summary: 'Nobody approved this call in time.' },
   unavailable: UNAVAILABLE,
-};
+} as const;
 
 const ABANDONED = {
   reason_code: 'APPROVAL_CANCELLED',
@@ -55,221 +50,164 @@ const ABANDONED = {
 const NEWLINE = asciiBytes('\n');
 
 /** Keeps a call until a person has answered. Nothing is counted yet: it is decided again then. */
-export function holdCall(context: Context, step: MessageStep, decided: DecidedCall): void {
+export function holdCall(step: MessageStep, decided: DecidedCall): void {
+  const { context, nowMs, forward } = step;
   const { id, read, outcome } = decided;
   const { approval } = outcome.decision;
   if (approval === undefined || id === undefined) throw new Error('this call needs no approval');
-  if (askPeople(context, step, decided) === undefined) {
-    const refused = refusedAs(decided, REFUSED.unavailable);
-    recordDecision(context, step, refused);
-    return applyDecision(context, step, refused);
+  if (askPeople(step, decided) === undefined) {
+    const refused = refusedAs(decided, UNAVAILABLE);
+    recordDecision(step, refused);
+    return applyDecision(step, refused);
   }
   const callId = read.ref.call_id;
-  const { nowMs, forward } = step;
+  const request = { method: 'tools/call', sinceMs: nowMs, call: undefined, heldAs: callId };
+  context.requests.agent.add(id.json, request);
+  // A message of a batch has no newline of its own.
   const part = forward.do === 'forward' ? forward.bytes : undefined;
-  const line = part === undefined ? step.bytes : concatBytes(part, NEWLINE);
-  context.requests.agent.add(id.json, {
-    method: 'tools/call',
-    sinceMs: nowMs,
-    call: undefined,
-    heldAs: callId,
-  });
   context.held.set(callId, {
     decided,
     id,
     sinceMs: nowMs,
     untilMs: nowMs + approval.timeout_ms,
-    said: [],
+    approvedRules: [],
     policyHash: context.snapshot.ref.policy_hash,
     guard: context.guard,
-    line,
+    line: part === undefined ? step.bytes : concatBytes(part, NEWLINE),
     consulting: false,
     progressAtMs: nowMs + context.limits.progressMs,
     progress: 0,
   });
-  step.out.push({ do: 'hold', callId, bytes: line });
 }
 
-/** A person, or time, has decided about a held call. */
-export function resolveHeld(
-  context: Context,
-  step: MessageStep,
-  { callId, end }: { readonly callId: string; readonly end: ApprovalAnswer },
-): void {
+/** A person has answered about a held call, or its time is up. */
+export function resolveHeld(step: MessageStep, callId: string, answer: ApprovalAnswer): void {
+  const { context } = step;
   const held = context.held.get(callId);
   if (held === undefined || held.consulting) return;
-  if (end !== 'approved') {
-    const again = refusal(context, step, { held, end });
-    return settle(context, step, { held, end, again });
+  if (answer !== 'approved') {
+    const why = answer === 'timeout' ? 'timeout' : 'refused';
+    return settle(step, held, { again: decideRefused(step, held, answer), why });
   }
   const { read, outcome, id } = held.decided;
   const { guard } = context;
   const policyHash = context.snapshot.ref.policy_hash;
-  // What was approved under another policy, or for other gates, is asked again under these.
+  // An approval under another policy or other gates does not count: people are asked again.
   const isSamePolicy = held.policyHash === policyHash;
   const isSame = isSamePolicy && held.guard === guard;
-  const said = isSame ? [...held.said, outcome.decision.rule_id ?? ''] : [];
-  const now = { ...held, said, policyHash, guard };
-  if (!read.shared) {
-    const again = { read, id, ...decideWith(context, step, { read, said }) };
-    return goOn(context, step, { held: now, again });
-  }
+  const approvedRules = isSame ? [...held.approvedRules, outcome.decision.rule_id ?? ''] : [];
+  const now = { ...held, approvedRules, policyHash, guard };
+  if (!read.shared) return goOn(step, now, decideHere(step, { read, id }, approvedRules));
   const passed = outcome.gated?.rules;
   if (isSamePolicy && passed?.decision.action === 'ALLOW') {
     // The hub has let it pass and counted it: only the gates here have asked.
     const rules = { ...passed, state: context.state };
-    return goOn(context, step, {
-      held: now,
-      again: gatedAgain(context, step, { held: now, rules }),
-    });
+    return goOn(step, now, decideByGates(step, { read, id, outcome: rules }, approvedRules));
   }
   // The hub decided it, and must decide it again before it may pass.
   context.held.set(callId, { ...now, consulting: true });
-  const call = withApproved(read.call, [...(read.call.approved ?? []), ...said]);
-  const limits = limitsFor(context, step, read.call);
+  const call = withApproved(read.call, [...(read.call.approved ?? []), ...approvedRules]);
+  const limits = limitsFor(step, read.call);
   const question = { ref: read.ref, call, beside: read.envelope?.rest, limits };
   step.out.push({ do: 'consult', question });
 }
 
-/** What the hub said about a held call that a person has approved. */
-export function consulted(
-  context: Context,
-  step: MessageStep,
-  answer: Omit<HubAnswer, 'at'>,
-): void {
-  const held = context.held.get(answer.callId);
+/** The hub has answered about a held call that a person has approved. */
+export function consulted(step: MessageStep, { callId, outcome }: HubAnswer): void {
+  const held = step.context.held.get(callId);
   if (held === undefined || !held.consulting) return;
-  const rules = hubOutcome(context, answer.outcome);
-  const again = gatedAgain(context, step, { held, rules });
-  goOn(context, step, { held: { ...held, consulting: false }, again });
+  const { read, id } = held.decided;
+  const rules = hubOutcome(step.context, outcome);
+  const again = decideByGates(step, { read, id, outcome: rules }, held.approvedRules);
+  goOn(step, { ...held, consulting: false }, again);
 }
 
-/** What the gates say of a held call that the hub has decided. */
-function gatedAgain(
-  context: Context,
-  step: MessageStep,
-  { held, rules }: { readonly held: HeldCall; readonly rules: Judgement },
-): DecidedCall {
-  const { decided, said } = held;
-  const { read, id } = decided;
-  const outcome = throughGates(context, step, { read, rules, said, bare: false });
-  return grantsTaken(context, { read, id, outcome }, said);
-}
-
-/** Approved: the call passes, unless another rule refuses it or wants a person of its own. */
-function goOn(
-  context: Context,
-  step: MessageStep,
-  { held, again }: { readonly held: HeldCall; readonly again: DecidedCall },
-): void {
+/** Goes on with an approved call: it passes, unless another rule refuses it or asks a person itself. */
+function goOn(step: MessageStep, held: HeldCall, again: DecidedCall): void {
   const { approval } = again.outcome.decision;
-  if (approval === undefined) return settle(context, step, { held, end: 'approved', again });
+  if (approval === undefined) return settle(step, held, { again, why: 'refused' });
   if (approval.wait === 'hint') {
-    return settle(context, step, {
-      held,
-      end: 'approved',
-      again: askForRetry(context, step, again),
-    });
+    return settle(step, held, { again: askForRetry(step, again), why: 'refused' });
   }
-  if (askPeople(context, step, again) === undefined) {
-    const refused = refusedAs(again, REFUSED.unavailable);
-    return settle(context, step, { held, end: 'unavailable', again: refused });
+  if (askPeople(step, again) === undefined) {
+    return settle(step, held, { again: refusedAs(again, UNAVAILABLE), why: 'refused' });
   }
-  // It goes on waiting, with a patience of its own.
+  // It waits again, with a timeout of its own.
   const untilMs = step.nowMs + approval.timeout_ms;
-  context.held.set(again.read.ref.call_id, { ...held, decided: again, untilMs });
+  step.context.held.set(again.read.ref.call_id, { ...held, decided: again, untilMs });
 }
 
-/** Ends the waiting: the decision is on record, then carried out. */
+/** Ends the waiting: the decision is recorded, then applied. `why` counts if the call is refused. */
 function settle(
-  context: Context,
   step: MessageStep,
-  settled: {
-    readonly held: HeldCall;
-    readonly end: ApprovalAnswer | 'cancelled';
-    readonly again: DecidedCall;
-  },
+  held: HeldCall,
+  { again, why }: { readonly again: DecidedCall; readonly why: DiscardReason },
 ): void {
-  const { held, end, again } = settled;
   const callId = again.read.ref.call_id;
-  context.held.delete(callId);
-  context.requests.agent.take(held.id.json);
-  recordDecision(context, step, again);
-  if (again.outcome.decision.action !== 'ALLOW') {
-    const why = end === 'timeout' || end === 'cancelled' ? end : 'refused';
-    step.out.push({ do: 'discard', callId, why });
-  }
-  applyDecision(context, { ...step, bytes: held.line, forward: { do: 'release', callId } }, again);
+  release(step, held);
+  recordDecision(step, again);
+  if (again.outcome.decision.action !== 'ALLOW') step.out.push({ do: 'discard', callId, why });
+  const forward = { do: 'forward', to: 'server', bytes: held.line } as const;
+  applyDecision({ ...step, bytes: held.line, forward }, again);
 }
 
-/** The agent sends nothing more, and may still listen: what it waits for is refused. */
-export function endHeld(context: Context, step: MessageStep): void {
-  for (const held of [...context.held.values()]) {
-    const refused = refusedAs(held.decided, ABANDONED);
-    const again = { ...refused, outcome: { ...refused.outcome, state: context.state } };
-    settle(context, step, { held, end: 'cancelled', again });
+function release({ context }: MessageStep, { decided, id }: HeldCall): void {
+  context.held.delete(decided.read.ref.call_id);
+  context.requests.agent.take(id.json);
+}
+
+/** The agent sends nothing more, but may still read: its waiting calls are refused. */
+export function endHeld(step: MessageStep): void {
+  for (const held of [...step.context.held.values()]) {
+    settle(step, held, { again: abandoned(step, held), why: 'cancelled' });
   }
 }
 
 /** Ends a held call that nobody waits for any more. */
-export function abandonHeld(
-  context: Context,
-  step: MessageStep,
-  callId: string,
-): HeldCall | undefined {
-  const held = context.held.get(callId);
-  if (held === undefined) return undefined;
-  const { decided, id, sinceMs } = held;
-  context.held.delete(callId);
-  context.requests.agent.take(id.json);
-  // Nothing of it was counted, and what was counted since must not be forgotten.
-  const { outcome, ...gone } = refusedAs(decided, ABANDONED);
-  recordDecision(context, step, { ...gone, outcome: { ...outcome, state: context.state } });
+export function abandonHeld(step: MessageStep, callId: string): void {
+  const held = step.context.held.get(callId);
+  if (held === undefined) return;
+  const { decided, sinceMs } = held;
+  release(step, held);
+  recordDecision(step, abandoned(step, held));
   emitEnd(step, decided.read.ref, { status: 'CANCELLED', sinceMs, bytesOut: 0 });
   step.out.push({ do: 'discard', callId, why: 'cancelled' });
-  return held;
 }
 
-/** Decides again, so that counters count the call once; what a person refused never passes. */
-function refusal(
-  context: Context,
-  step: MessageStep,
-  { held, end }: { readonly held: HeldCall; readonly end: Exclude<ApprovalAnswer, 'approved'> },
+/** Nothing of the call was counted, so the state stays as it is now. */
+function abandoned({ context }: MessageStep, { decided }: HeldCall): DecidedCall {
+  const { outcome, ...call } = refusedAs(decided, ABANDONED);
+  return { ...call, outcome: { ...outcome, state: context.state } };
+}
+
+/** Decides a refused call again, so that counters count it once; it never passes. */
+function decideRefused(
+  { context, nowMs }: MessageStep,
+  { decided, approvedRules }: HeldCall,
+  answer: keyof typeof REFUSED,
 ): DecidedCall {
-  const { decided, said } = held;
+  const refused = refusedAs(decided, REFUSED[answer]);
   const { read, id } = decided;
-  if (read.shared) return refusedAs(decided, REFUSED[end]);
-  const call = withApproved(read.call, said);
-  const outcome = decide(context.snapshot, call, context.state, step.nowMs);
+  if (read.shared) return refused;
+  const call = withApproved(read.call, approvedRules);
+  const outcome = decide(context.snapshot, call, context.state, nowMs);
   const { action, approval } = outcome.decision;
-  // Another rule may refuse it meanwhile, and says so better.
+  // Another rule may refuse the call by now, and its reason helps the agent more.
   if (action !== 'ALLOW' && approval === undefined) return { read, id, outcome };
-  const { rule_id, severity } = decided.outcome.decision;
-  const decision: Decision = { action: 'BLOCK', rule_id, severity, ...REFUSED[end] };
-  const state = withoutMarks(context, outcome);
-  return { read, id, outcome: { ...outcome, decision, state } };
-}
-
-function refusedAs(
-  decided: DecidedCall,
-  why: { readonly reason_code: string; readonly summary: string },
-): DecidedCall {
-  const { rule_id, severity } = decided.outcome.decision;
-  const decision: Decision = { action: 'BLOCK', rule_id, severity, ...why };
-  return { ...decided, outcome: { ...decided.outcome, decision } };
+  const { decision } = refused.outcome;
+  return { read, id, outcome: { ...outcome, decision, state: withoutMarks(context, outcome) } };
 }
 
 /** Ends held calls whose time is up, and sends progress to the callers of the others. */
-export function tickHeld(context: Context, step: MessageStep): void {
+export function tickHeld(step: MessageStep): void {
+  const { context, nowMs, out } = step;
   for (const [callId, held] of [...context.held]) {
     const { progressToken } = held.decided.read;
-    if (step.nowMs >= held.untilMs && !held.consulting) {
-      resolveHeld(context, step, { callId, end: 'timeout' });
-    } else if (progressToken !== undefined && step.nowMs >= held.progressAtMs) {
-      held.progressAtMs = step.nowMs + context.limits.progressMs;
-      held.progress++;
-      const text = progressLine(progressToken, held.progress);
-      step.out.push({ do: 'answer', to: 'agent', text });
+    if (nowMs >= held.untilMs && !held.consulting) resolveHeld(step, callId, 'timeout');
+    else if (progressToken !== undefined && nowMs >= held.progressAtMs) {
+      held.progressAtMs = nowMs + context.limits.progressMs;
+      const text = progressLine(progressToken, ++held.progress);
+      out.push({ do: 'answer', to: 'agent', text });
     }
   }
 }

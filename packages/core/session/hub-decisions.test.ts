@@ -239,7 +239,7 @@ describe('a held call that the hub decided', () => {
     expect(session.tick(5_000)).toEqual([]);
     expect(session.approval('call-1', 'rejected', 5_001)).toEqual([]);
     const passed = session.consulted({ callId: 'call-1', outcome: ALLOWED }, 5_002);
-    expect(inShort(passed)).toEqual(['decision ALLOW DEFAULT_ALLOW', 'release call-1']);
+    expect(inShort(passed)).toEqual(['decision ALLOW DEFAULT_ALLOW', 'forward to server in part']);
     expect(session.consulted({ callId: 'call-1', outcome: ALLOWED }, 5_003)).toEqual([]);
   });
 

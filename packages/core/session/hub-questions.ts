@@ -1,4 +1,4 @@
-// What the hub must be asked, or must hear of, before a message goes in. Looking changes nothing.
+// What the hub must be asked or told before a message is handled. Nothing here changes the session.
 import { memberRange } from '../json/member-ranges.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { asksHub, limitsFor } from './ask-hub.ts';
@@ -6,66 +6,64 @@ import { batchItems } from './batch.ts';
 import { type Context, type Message, stepFor, takesBatches } from './context.ts';
 import { isObserved } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
-import type { Seen, SeenResponse } from './peek/types.ts';
+import type { ByteRange, Seen } from './peek/types.ts';
 import { ambiguityAround, viewCall } from './read-call.ts';
 import type { HubQuestion, Observation } from './types.ts';
 
-/** What the hub must be asked before a message goes in. */
+/** The messages of a message: those of a batch that is taken, none of another batch, else itself. */
+function messagesIn(context: Context, message: Message): readonly Message[] {
+  if (message.seen.kind !== 'batch') return [message];
+  // A batch inside of a batch is refused later.
+  return takesBatches(context) ? batchItems(context, message).items : [];
+}
+
+/** The questions that the hub must answer before a message is handled. */
 export function questionsIn(
   context: Context,
-  message: Message,
+  whole: Message,
   nowMs: number,
 ): readonly HubQuestion[] {
   if (context.config.hub !== true) return [];
-  if (message.seen.kind === 'batch') {
-    if (!takesBatches(context)) return [];
-    const found = batchItems(context, message);
-    if (!found.ok) return [];
-    // A batch in a batch is refused when it goes in.
-    const items = found.items.filter(({ seen }) => seen.kind !== 'batch');
-    return items.flatMap((item) => questionsIn(context, item, nowMs));
-  }
-  const { seen, from, bytes } = message;
-  if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
-  if (seen.method !== TOOLS_CALL) return [];
-  const step = { ...stepFor(from, bytes, nowMs), message };
-  const { call, ref, fault, envelope } = viewCall(context, step, seen);
-  if ((fault ?? ambiguityAround(context, envelope)) !== undefined) return [];
-  if (!asksHub(context, call)) return [];
-  return [{ ref, call, beside: envelope.rest, limits: limitsFor(context, step, call) }];
+  return messagesIn(context, whole).flatMap((message) => {
+    const { seen } = message;
+    if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
+    if (seen.method !== TOOLS_CALL) return [];
+    const step = { ...stepFor(context, message, nowMs), message };
+    const { call, ref, fault, envelope } = viewCall(step, seen);
+    if ((fault ?? ambiguityAround(context, envelope)) !== undefined) return [];
+    if (!asksHub(context, call)) return [];
+    return [{ ref, call, beside: envelope.rest, limits: limitsFor(step, call) }];
+  });
 }
 
-/** What a message of the server holds that the hub must hear of. */
-export function observationsIn(context: Context, message: Message): readonly Observation[] {
+/** The contents of a message of the server that the hub must know. */
+export function observationsIn(context: Context, whole: Message): readonly Observation[] {
   if (context.config.hubNeeds?.observes !== true) return [];
-  if (message.seen.kind !== 'batch') return observationIn(context, message.bytes, message.seen);
-  if (!takesBatches(context)) return [];
-  const found = batchItems(context, message);
-  if (!found.ok) return [];
-  return found.items.flatMap(({ bytes, seen }) => observationIn(context, bytes, seen));
+  return messagesIn(context, whole).flatMap(({ bytes, seen }) => {
+    const { range, ...source } = observedPart(context, bytes, seen);
+    if (range === undefined) return [];
+    return [{ ...source, text: context.decode(bytes, range.start, range.end) }];
+  });
 }
 
-function observationIn(context: Context, bytes: Uint8Array, seen: Seen): readonly Observation[] {
-  if (seen.kind === 'response') return observationOf(context, bytes, seen);
-  if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
-  const range = isSpoken(seen.method) ? memberRange(bytes, 'params') : undefined;
-  if (range === undefined) return [];
-  return [{ callId: '', tool: seen.method, text: context.decode(bytes, range.start, range.end) }];
+interface ObservedPart extends Omit<Observation, 'text'> {
+  readonly range: ByteRange | undefined;
 }
 
-function observationOf(
-  context: Context,
-  bytes: Uint8Array,
-  { id, failed, result }: SeenResponse,
-): readonly Observation[] {
-  const open = context.requests.agent.get(id?.json ?? '');
-  if (open === undefined || open.heldAs !== undefined) return [];
-  if (!isObserved(context, open.method)) return [];
-  // An error's words come from the server as well.
-  const range = failed === 'rpc' ? memberRange(bytes, 'error') : result;
-  if (range === undefined) return [];
+const NOTHING_OBSERVED: ObservedPart = { callId: '', tool: '', range: undefined };
+
+function observedPart(context: Context, bytes: Uint8Array, seen: Seen): ObservedPart {
+  if (seen.kind === 'batch' || seen.kind === 'invalid') return NOTHING_OBSERVED;
+  if (seen.kind !== 'response') {
+    const { method: tool } = seen;
+    const range = isSpoken(tool) ? memberRange(bytes, 'params') : undefined;
+    return { callId: '', tool, range };
+  }
+  const open = context.requests.agent.get(seen.id?.json ?? '');
+  if (open === undefined || open.heldAs !== undefined) return NOTHING_OBSERVED;
+  if (!isObserved(context, open.method)) return NOTHING_OBSERVED;
   const { call, method } = open;
-  const text = context.decode(bytes, range.start, range.end);
-  const tool = call?.call.tool_name ?? method;
-  return [{ callId: call?.ref.call_id ?? '', tool, text }];
+  // The server writes the text of an error, too.
+  const range = seen.failed === 'rpc' ? memberRange(bytes, 'error') : seen.result;
+  return { callId: call?.ref.call_id ?? '', tool: call?.call.tool_name ?? method, range };
 }

@@ -20,13 +20,13 @@ export { peek } from './peek/peek.ts';
 export type { ByteRange, InvalidReason, MessageId, Seen } from './peek/types.ts';
 export { leanLine } from './record-call.ts';
 export { UNREADABLE } from './reject-message.ts';
-export type { Session } from './session.ts';
-export { createSession } from './session.ts';
+export { Session } from './session.ts';
 export type {
   ApprovalAnswer,
   ApprovalWanted,
   Approver,
   Command,
+  DiscardReason,
   Emit,
   GrantQuery,
   HubAnswer,

@@ -99,7 +99,7 @@ it('the round of a call is known when the call passes by an approval', async () 
   told('server', inputRequired(1, { requestState: 's' }));
   told('agent', callWith(2, { ...ANSWERS, requestState: 's' }), 2);
   const released = session.approval('call-2', 'approved', 3);
-  expect(released.map((command) => command.do)).toContain('release');
+  expect(released.map((command) => command.do)).toContain('forward');
 });
 
 it('the hub is told the round that a call belongs to', async () => {

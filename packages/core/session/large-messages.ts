@@ -1,57 +1,61 @@
-// Messages that are too large to inspect. What they are is read as they go by; a call is decided
-// on its head, and everything about it is told at its end, when its hash is known.
+// Messages that are too large to inspect. They are read as they are streamed. A call is decided on its
+// head, and recorded at its end, when its hash is known.
 
 import { concatBytes } from '../json/text.ts';
-import type { Call } from '../policy/index.ts';
 import { INVALID_REQUEST } from './answer-lines.ts';
-import { applyDecision } from './apply-decision.ts';
+import { answerWithoutServer } from './apply-decision.ts';
 import { asksHub, limitsFor } from './ask-hub.ts';
-import { askForRetry, grantedRules } from './ask-people.ts';
+import { grantedRules } from './ask-people.ts';
 import { type Context, type MessageStep, other, stepFor } from './context.ts';
 import { concludeCall, type DecidedCall } from './decide-call.ts';
-import { admits, answerGone, fromAgent, passRequest } from './from-agent.ts';
-import { fromServer, settleAnswer } from './from-server.ts';
+import { admits, finishCall, fromAgent, passRequest } from './from-agent.ts';
+import { fromServer } from './from-server.ts';
 import type { RefusedPassage } from './guard.ts';
 import { judgedByTexts, refusedAtHead } from './judge-large.ts';
 import { handOn, requestOnward } from './pass-message.ts';
 import { Outline, type OutlineSoFar } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
-import type { MessageId, Seen } from './peek/types.ts';
-import { nextSeq, type ReadCall, readToolName, shownName } from './read-call.ts';
-import { NOT_INSPECTED, recordDecision, recordStart } from './record-call.ts';
-import { malformed, recordEnded, recordRefused, reject, rejectedHash } from './reject-message.ts';
+import type { Seen } from './peek/types.ts';
+import { nextSeq, type ReadCall, readToolName, unreadCall } from './read-call.ts';
+import { recordStart } from './record-call.ts';
+import {
+  malformed,
+  type Rejection,
+  recordEnded,
+  recordRefused,
+  reject,
+  rejectedHash,
+} from './reject-message.ts';
 import type { Command, HubQuestion, LargeEnd, Side } from './types.ts';
 
 export interface LargeMessage {
   readonly outline: Outline;
   /** Its parts are passed on; false once it was broken off. */
   streamed: boolean;
-  /** Its closing brace and what came behind it: they pass when all of it is judged. */
+  /** Its closing brace and the bytes behind it: they pass once the whole message is judged. */
   held: Uint8Array;
-  /** It was broken off because it did not go on. */
+  /** It was broken off because no further part came. */
   stalled: boolean;
-  /** The call that its head has shown it to be. */
-  readonly call: DecidedHead | undefined;
-  /** Its head did not show what it is, so it could not pass. */
+  /** The call that its head shows, if it does. */
+  readonly call: DecidedCall | undefined;
+  /** Its head does not show what it is, so production does not let it pass. */
   readonly opaque: boolean;
-  /** Why no gate lets it pass unseen, if its head has told. */
+  /** Why it may not pass without inspection, if its head shows that. */
   readonly refused: RefusedPassage | undefined;
 }
 
-type DecidedHead = Omit<DecidedCall, 'id'>;
-
-/** The head of a large message that has been read; the hub is asked and the session decides from here. */
+/** The head of a large message. It is read once, for the questions to the hub and for the decision. */
 export interface LargeHead {
   readonly kind: 'head';
   readonly from: Side;
   readonly bytes: Uint8Array;
   readonly outline: Outline;
   readonly soFar: OutlineSoFar;
-  /** The call that the head shows the message to be, if it does. */
+  /** The call that the head shows, if it does. */
   readonly call: HeadCall | undefined;
 }
 
-type HeadCall = Pick<ReadCall, 'call' | 'ref' | 'fault'>;
+type HeadCall = Omit<ReadCall, 'seq' | 'shared'>;
 
 export function readHead(context: Context, from: Side, bytes: Uint8Array): LargeHead {
   const outline = new Outline(from === 'agent' && context.guard?.gathered !== undefined);
@@ -59,48 +63,47 @@ export function readHead(context: Context, from: Side, bytes: Uint8Array): Large
   const soFar = outline.soFar();
   const { method, name } = soFar;
   const isCall = from === 'agent' && method === TOOLS_CALL && name !== undefined;
-  const call = isCall ? viewHeadCall(context, bytes, soFar) : undefined;
+  const call = isCall ? readHeadCall(context, bytes, soFar) : undefined;
   return { kind: 'head', from, bytes, outline, soFar, call };
 }
 
-/** What the hub must be asked about the head of a large message, if anything. */
+/** The questions that the hub must answer before the head of a large message is decided. */
 export function headQuestions(
   context: Context,
-  { call: viewed, from, bytes }: LargeHead,
+  head: LargeHead,
   nowMs: number,
 ): readonly HubQuestion[] {
-  if (viewed === undefined || context.config.hub !== true) return [];
-  const { call, ref, fault } = viewed;
+  if (head.call === undefined || context.config.hub !== true) return [];
+  const { call, ref, fault } = head.call;
   if (fault !== undefined || !asksHub(context, call)) return [];
-  return [{ ref, call, limits: limitsFor(context, stepFor(from, bytes, nowMs), call) }];
+  return [{ ref, call, limits: limitsFor(stepFor(context, head, nowMs), call) }];
 }
 
 /** Decides on the head of a large message whether its parts are passed on. */
-export function openLarge(context: Context, step: MessageStep, head: LargeHead): void {
+export function openLarge(step: MessageStep, head: LargeHead): void {
+  const { context, from } = step;
   const { outline, soFar } = head;
-  const call =
-    head.call && decideHead(context, step, { ...head.call, metaVersion: soFar.metaVersion });
-  const refused = call === undefined ? refusedAtHead(context, step, soFar) : undefined;
-  const opaque = isOpaque(step.from, soFar);
+  const call = head.call && decideHead(step, head.call);
+  const refused = call === undefined ? refusedAtHead(step, soFar) : undefined;
+  const opaque = isOpaque(from, soFar);
   const allowed =
     call === undefined ? refused === undefined : call.outcome.decision.action === 'ALLOW';
-  const gone = step.from === 'agent' && context.exit !== undefined;
+  const gone = from === 'agent' && context.exit !== undefined;
   const streamed = !gone && allowed && !(opaque && context.enforcing);
   const large = { outline, streamed, call, opaque, refused, held: NO_BYTES, stalled: false };
-  context.large[step.from] = large;
-  const to = other(step.from);
-  step.out.push(
-    streamed ? { do: 'stream', to, bytes: passable(large, step.bytes, 0) } : { do: 'swallow' },
-  );
+  context.large[from] = large;
+  if (streamed) {
+    step.out.push({ do: 'stream', to: other(from), bytes: passable(large, step.bytes, 0) });
+  } else step.out.push({ do: 'swallow' });
 }
 
-/** What may pass of the bytes from this place on: all that stands before the closing brace. */
+/** The part of these bytes that may pass now: everything before the closing brace of the message. */
 function passable(large: LargeMessage, bytes: Uint8Array, start: number): Uint8Array {
   const { closedAt, isFaulty } = large.outline;
-  // What is faulty and passes all the same, in development, is not kept: it may have no end.
+  // Development passes on a faulty message. It is not held, because it may never end.
   const until = closedAt === -1 || isFaulty ? bytes.length : Math.max(0, closedAt - start);
   if (until >= bytes.length && large.held.length === 0) return bytes;
-  // A copy: what is held back outlives the memory that it came in.
+  // A copy: the held bytes outlive the chunk that they came in.
   if (isFaulty) {
     const all = concatBytes(large.held, bytes);
     large.held = NO_BYTES;
@@ -112,7 +115,7 @@ function passable(large: LargeMessage, bytes: Uint8Array, start: number): Uint8A
 
 const NO_BYTES = new Uint8Array(0);
 
-/** What must not pass before it is known what it is. */
+/** Whether a head does not show what its message is. */
 function isOpaque(from: Side, soFar: OutlineSoFar): boolean {
   const { batch, method, name, answers, faulty } = soFar;
   if (batch || faulty) return true;
@@ -120,227 +123,154 @@ function isOpaque(from: Side, soFar: OutlineSoFar): boolean {
   return method === undefined || (method === TOOLS_CALL && name === undefined);
 }
 
-/** The call that a head shows. Nothing is counted by looking. */
-function viewHeadCall(context: Context, bytes: Uint8Array, soFar: OutlineSoFar): HeadCall {
-  const { config } = context;
-  const { tool_name, fault } = readToolName(soFar.name);
-  const { serverName: server_name, identity } = config;
-  const args_hash = headHash(context, bytes, soFar.argsStart);
-  const call_id = config.callId();
-  const ref = { call_id, server_name, tool_name: shownName(context, tool_name), args_hash };
-  const bytes_in = bytes.length;
-  const args = () => undefined;
-  const approved = grantedRules(context, { ref, envelope: undefined, tool: tool_name, args });
-  const call: Call = { identity, server_name, tool_name, args_hash, bytes_in, approved };
-  return { call, ref, fault };
+/** The call that a head shows. Nothing is counted here. */
+function readHeadCall(context: Context, bytes: Uint8Array, soFar: OutlineSoFar): HeadCall {
+  const { tool_name: tool, fault } = readToolName(soFar.name);
+  const start = soFar.argsStart === -1 ? bytes.length : soFar.argsStart;
+  // Stands for the hash of the arguments until the last byte has come.
+  const args_hash = rejectedHash(context, bytes.subarray(start));
+  const read = unreadCall(context, { tool, args_hash, bytes_in: bytes.length });
+  const subject = { ref: read.ref, envelope: undefined, tool, args: () => undefined };
+  const call = { ...read.call, approved: grantedRules(context, subject) };
+  return { ...read, call, fault, version: soFar.metaVersion ?? read.version };
 }
 
-function decideHead(
-  context: Context,
-  step: MessageStep,
-  head: HeadCall & Pick<OutlineSoFar, 'metaVersion'>,
-): DecidedHead {
-  const { call, ref, fault, metaVersion } = head;
-  const read: ReadCall = {
-    call,
-    ref,
-    seq: nextSeq(context),
-    preview: NOT_INSPECTED,
-    fault,
-    progressToken: undefined,
-    version: metaVersion ?? context.version,
-    shared: fault === undefined && asksHub(context, call),
-  };
-  const decided = concludeCall(context, step, read);
+function decideHead(step: MessageStep, head: HeadCall): DecidedCall {
+  const { context } = step;
+  const shared = head.fault === undefined && asksHub(context, head.call);
+  const read = { ...head, seq: nextSeq(context), shared };
+  const decided = concludeCall(step, { read, id: undefined });
   // Counted now: further calls may come before this one has ended.
   context.state = decided.outcome.state;
   return decided;
 }
 
-/**
- * What stands for the hash of the arguments while a call is decided. The true hash comes with the
- * last byte, and that of the message never repeats, since it covers the id.
- */
-function headHash(context: Context, head: Uint8Array, argsStart: number): string {
-  const start = argsStart === -1 ? head.length : argsStart;
-  return rejectedHash(context, head.subarray(start));
-}
-
-/** A large message is over: now it is told of, and its last byte may pass or not. */
-export function closeLarge(context: Context, step: MessageStep, end: LargeEnd): void {
-  const large = context.large[step.from];
-  context.large[step.from] = undefined;
+/** The end of a large message: it is recorded, and its last byte passes or not. */
+export function closeLarge(step: MessageStep, end: LargeEnd): void {
+  const { context, from } = step;
+  const large = context.large[from];
+  context.large[from] = undefined;
   if (large === undefined) return;
-  const to = other(step.from);
-  const passed: Command = large.streamed
-    ? { do: 'finish', to, bytes: large.held }
-    : { do: 'swallow' };
+  const { streamed, held, refused } = large;
+  const to = other(from);
+  const forward: Command = streamed ? { do: 'finish', to, bytes: held } : { do: 'swallow' };
   const out: Command[] = [];
-  const unseen = { refused: large.refused };
-  const inner = { ...step, out, forward: passed, bytesTotal: end.bytesTotal, unseen };
-  settleLarge(context, inner, { large, end });
-  // To drop what has been streamed already is to break it off, before a word of ours may follow.
-  if (large.streamed && !out.includes(passed)) step.out.push({ do: 'break', to });
-  for (const command of out) {
-    if (command !== passed || large.streamed) step.out.push(command);
-  }
+  const { bytesTotal, streamHash } = end;
+  const unseen = { streamHash, refused };
+  settleLarge({ ...step, out, forward, bytesTotal, unseen }, large, end);
+  // A streamed message that may not pass is broken off before any answer of ours follows.
+  if (streamed && !out.includes(forward)) step.out.push({ do: 'break', to });
+  step.out.push(...out.filter((command) => command !== forward || streamed));
 }
 
-interface EndedLarge {
-  readonly large: LargeMessage;
-  readonly end: LargeEnd;
-}
-
-function settleLarge(context: Context, step: MessageStep, { large, end }: EndedLarge): void {
+function settleLarge(step: MessageStep, large: LargeMessage, end: LargeEnd): void {
   const seen = large.outline.finish();
-  const recorded = large.call !== undefined;
+  const head = large.call && withHash(step.context, large.call, end);
+  const recorded = head !== undefined;
   if (end.outcome !== 'complete' || large.stalled) {
-    if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
-    return refuseLarge(context, step, { seen, end, recorded });
-  }
-  if (large.call !== undefined && seen.kind !== 'invalid') {
-    const head = judgedByTexts(context, large.call, large.outline.gathered());
-    return settleCall(context, step, { head, seen, end });
+    const fault = 'Invalid call: the message is too large, or its end is missing.';
+    if (head !== undefined) recordEnded(step, { ...head.read, fault, shared: false });
+    return refuseUnfinished(step, { seen, end, recorded });
   }
   if (seen.kind === 'invalid') {
-    if (large.call !== undefined) recordLost(context, step, { head: large.call, end });
-    return malformed(context, step, { ...seen, recorded });
+    const fault = 'Invalid call: the message is not valid.';
+    if (head !== undefined) recordEnded(step, { ...head.read, fault, shared: false });
+    return malformed(step, { ...seen, recorded });
   }
-  if (seen.kind === 'batch' || (large.opaque && context.enforcing)) {
-    return refuseOpaque(context, step, seen);
+  if (head !== undefined) {
+    const judged = judgedByTexts(step.context, head, large.outline.gathered());
+    return settleCall(step, judged, seen);
   }
-  if (step.from === 'server') return settleFromServer(context, step, { seen, end });
-  settleFromAgent(context, step, seen);
+  if (seen.kind === 'batch' || (large.opaque && step.context.enforcing)) {
+    const reason = seen.kind === 'batch' ? 'batch' : 'not_inspectable';
+    return reject(step, { ...senderOf(seen), reason, detail: OPAQUE, code: INVALID_REQUEST });
+  }
+  if (step.from === 'server') fromServer(step, seen);
+  else settleFromAgent(step, seen);
 }
 
 /** The decision on the head becomes the decision on the call. */
-function settleCall(
-  context: Context,
-  step: MessageStep,
-  { head, seen, end }: { head: DecidedHead; seen: Seen; end: LargeEnd },
-): void {
+function settleCall(step: MessageStep, head: DecidedCall, seen: Seen): void {
   const id = seen.kind === 'request' ? seen.id : undefined;
-  const decided = { ...withHash(context, head, end), id };
-  if (seen.kind === 'request' && !admits(context, step, seen)) return;
-  recordStart(context, step, decided);
-  const { approval } = decided.outcome.decision;
-  const told = approval === undefined ? decided : askForRetry(context, step, decided);
-  recordDecision(context, step, told);
-  applyDecision(context, step, told);
+  if (seen.kind === 'request' && !admits(step, seen)) return;
+  const decided = { ...head, id };
+  recordStart(step, decided);
+  finishCall(step, decided);
 }
 
-function withHash(context: Context, head: DecidedHead, end: LargeEnd): DecidedHead {
+function withHash(context: Context, head: DecidedCall, end: LargeEnd): DecidedCall {
   const { streamHash, bytesTotal } = end;
   const call = { ...head.read.call, bytes_in: bytesTotal };
   const ref = { ...head.read.ref, args_hash: streamHash };
-  // What has been counted since must not be forgotten.
+  // The state has moved on since the head was decided.
   const outcome = { ...head.outcome, state: context.state };
   return { ...head, read: { ...head.read, call, ref, streamHash }, outcome };
 }
 
-/** A call that was decided, and whose message then turned out to be none. */
-function recordLost(
-  context: Context,
+function refuseUnfinished(
   step: MessageStep,
-  { head, end }: { readonly head: DecidedHead; readonly end: LargeEnd },
+  unfinished: { readonly seen: Seen; readonly end: LargeEnd; readonly recorded: boolean },
 ): void {
-  const message =
-    end.outcome === 'complete'
-      ? 'Invalid call: the message is not valid.'
-      : 'Invalid call: the message is too large, or its end is missing.';
-  recordEnded(context, step, {
-    ...withHash(context, head, end).read,
-    fault: message,
-    shared: false,
-  });
+  const { seen, end, recorded } = unfinished;
+  const fault =
+    end.outcome === 'too_large'
+      ? {
+          reason: 'too_large' as const,
+          detail: `A message is larger than the limit; ${end.bytesTotal} bytes of it were read.`,
+        }
+      : {
+          reason: 'partial' as const,
+          detail: 'A message ended in the middle, or did not go on.',
+        };
+  // No profile forwards a message that was not read to its end.
+  reject(step, { ...senderOf(seen), ...fault, code: INVALID_REQUEST, recorded, always: true });
 }
 
-function refuseLarge(
-  context: Context,
-  step: MessageStep,
-  refused: { readonly seen: Seen; readonly end: LargeEnd; readonly recorded: boolean },
-): void {
-  const { seen, end, recorded } = refused;
-  const cut = end.outcome !== 'too_large';
-  const detail = cut
-    ? 'A message ended in the middle, or did not go on.'
-    : `A message is larger than the limit; ${end.bytesTotal} bytes of it were read.`;
-  const reason = cut ? 'partial' : 'too_large';
-  const told = { reason, detail, code: INVALID_REQUEST, recorded, ...knownOf(seen) } as const;
-  // No profile forwards what was not read to its end.
-  reject(context, step, { ...told, always: true });
-}
-
-interface KnownSender {
-  readonly id: MessageId | undefined;
-  readonly asks: boolean;
-  readonly method: string | undefined;
-}
-
-function knownOf(seen: Seen): KnownSender {
+/** The facts about a message that its rejection needs. */
+function senderOf(seen: Seen): Pick<Rejection, 'id' | 'asks' | 'method'> {
   switch (seen.kind) {
     case 'invalid':
     case 'request':
       return { id: seen.id, asks: seen.kind === 'request' || seen.asks, method: seen.method };
     case 'response':
-      return { id: seen.id, asks: false, method: undefined };
+      return { id: seen.id, asks: false };
     case 'notification':
       return { id: undefined, asks: true, method: seen.method };
     case 'batch':
-      return { id: undefined, asks: true, method: undefined };
+      return { id: undefined, asks: true };
   }
 }
 
 const OPAQUE = 'A message is too large to inspect, and its beginning does not show what it is.';
 
-function refuseOpaque(context: Context, step: MessageStep, seen: Seen): void {
-  const detail = OPAQUE;
-  const reason = seen.kind === 'batch' ? 'batch' : 'not_inspectable';
-  reject(context, step, { reason, detail, code: INVALID_REQUEST, ...knownOf(seen) });
+function settleFromAgent(step: MessageStep, seen: Seen): void {
+  const hasMethod = seen.kind === 'request' || seen.kind === 'notification';
+  if (!hasMethod || seen.method !== TOOLS_CALL) return fromAgent(step, seen);
+  if (seen.kind === 'notification') return handOn(step, requestOnward(step, seen));
+  if (!admits(step, seen)) return;
+  // Development lets a call pass whose head did not show it; the call is recorded all the same.
+  recordRefused(step, OPAQUE);
+  if (step.context.exit === undefined) passRequest(step, seen);
+  else answerWithoutServer(step, seen.id);
 }
 
-function settleFromServer(
-  context: Context,
-  step: MessageStep,
-  { seen, end }: { readonly seen: Seen; readonly end: LargeEnd },
-): void {
-  if (seen.kind !== 'response') return fromServer(context, step, seen);
-  const { bytesTotal, streamHash } = end;
-  const uninspected = { bytesTotal, streamHash };
-  // Its bytes are gone, so nothing can be read from them again.
-  const answer = { ...seen, result: undefined, message: undefined };
-  if (!settleAnswer(context, step, { seen: answer, uninspected })) fromServer(context, step, seen);
-}
-
-function settleFromAgent(context: Context, step: MessageStep, seen: Seen): void {
-  const isMade = seen.kind === 'request' || seen.kind === 'notification';
-  if (!isMade || seen.method !== TOOLS_CALL) return fromAgent(context, step, seen);
-  if (seen.kind === 'notification') {
-    return handOn(context, step, requestOnward(context, step, seen));
-  }
-  if (!admits(context, step, seen)) return;
-  // Development lets a call pass whose head did not show it; it is on record all the same.
-  recordRefused(context, step, OPAQUE);
-  if (context.exit === undefined) passRequest(context, step, seen);
-  else answerGone(context, step, seen);
-}
-
-/** The next part of a large message; at the first fault it is broken off, and nothing of the part passes. */
-export function feedLarge(context: Context, step: MessageStep): void {
-  const large = context.large[step.from];
+/** The next part of a large message. At the first fault it is broken off, and nothing of the part passes. */
+export function feedLarge(step: MessageStep): void {
+  const { context, from, bytes } = step;
+  const large = context.large[from];
   if (large === undefined) return;
   const { outline } = large;
   const start = outline.bytesFed;
-  outline.feed(step.bytes);
+  outline.feed(bytes);
   if (outline.isFaulty && context.enforcing) breakOff(step, large);
   if (!large.streamed) return;
-  const bytes = passable(large, step.bytes, start);
-  if (bytes.length > 0) step.out.push({ do: 'part', to: other(step.from), bytes });
+  const passed = passable(large, bytes, start);
+  if (passed.length > 0) step.out.push({ do: 'part', to: other(from), bytes: passed });
 }
 
-/** Nobody knows whether the rest of it will ever come, and others wait. */
-export function stallLarge(context: Context, step: MessageStep): void {
-  const large = context.large[step.from];
+/** Gives up a large message that has not gone on for too long, because other messages wait. */
+export function stallLarge(step: MessageStep): void {
+  const large = step.context.large[step.from];
   if (large === undefined || !large.streamed) return;
   large.stalled = true;
   breakOff(step, large);

@@ -227,12 +227,11 @@ describe('a hub that decides every call', () => {
     const { ref } = question ?? {};
     const answers = [{ callId: ref?.call_id ?? '', outcome: ALLOWED }];
     expect(inShort(session.handle(readOnce(session, 'agent', line), 0, { answers }))).toContain(
-      'hold call-1',
+      'approval',
     );
     expect(inShort(session.approval('call-1', 'approved', 5))).toEqual([
       'decision ALLOW DEFAULT_ALLOW',
-      'hold call-1',
-      'release call-1',
+      'forward to server in part',
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { snapshotOf } from '../policy/testing/scenario.ts';
 import type { Message } from './context.ts';
 import { parsed, under } from './json.test-support.ts';
 import type { LargeHead } from './large-messages.ts';
-import { createSession, type Session } from './session.ts';
+import { Session } from './session.ts';
 import type { Command, Emit, SessionConfig, Side } from './types.ts';
 
 type Options = Parameters<typeof snapshotOf>[1];
@@ -26,7 +26,7 @@ export async function play(
   const { config, ...policy } = options;
   const snapshot = await snapshotOf(rules, policy);
   let calls = 0;
-  const session = createSession({
+  const session = new Session({
     serverName: 'files',
     profile: policy.profile ?? 'production',
     snapshot,
@@ -127,8 +127,6 @@ export function inShort(commands: readonly Command[]): readonly string[] {
         return `result ${command.callId} ${command.result}`;
       case 'consult':
         return `consult ${command.question.ref.call_id}`;
-      case 'hold':
-      case 'release':
       case 'discard':
         return `${command.do} ${command.callId}`;
       case 'stream':

@@ -19,7 +19,7 @@ import type {
   SeenParams,
   SeenRequest,
 } from './peek/types.ts';
-import { type Preview, previewBytes, previewText } from './record-call.ts';
+import { NOT_INSPECTED, type Preview, previewBytes, previewText } from './record-call.ts';
 
 export type SeenCall = SeenRequest | SeenNotification;
 
@@ -60,24 +60,26 @@ const SHOWN_NAMES_MAX = 256;
 const NO_ARGS = '{}';
 const FAULT_LENGTH_MAX = 200;
 
-export function readCall(context: Context, step: MessageStep, seen: SeenCall): ReadCall {
+export function readCall(step: MessageStep, seen: SeenCall): ReadCall {
   const { bytes } = step;
   const { params } = seen;
-  const { call, ref, range, envelope, fault: malformed } = viewCall(context, step, seen);
-  const fault = malformed ?? ambiguityAround(context, envelope);
+  const { call, ref, range, envelope, fault: malformed } = viewCall(step, seen);
+  const fault = malformed ?? ambiguityAround(step.context, envelope);
   const token = params.progressToken;
   return {
     call,
     ref,
-    seq: nextSeq(context),
+    seq: nextSeq(step.context),
     preview:
-      range === undefined ? previewText(context, NO_ARGS) : previewBytes(context, bytes, range),
+      range === undefined
+        ? previewText(step.context, NO_ARGS)
+        : previewBytes(step.context, bytes, range),
     fault,
-    shared: fault === undefined && mayAskHub(context) && asksHub(context, call),
-    progressToken: token && context.decode(bytes, token.start, token.end),
-    version: params.metaVersion ?? context.version,
+    shared: fault === undefined && mayAskHub(step.context) && asksHub(step.context, call),
+    progressToken: token && step.context.decode(bytes, token.start, token.end),
+    version: params.metaVersion ?? step.context.version,
     argsRange: range,
-    argsText: range && (() => context.decode(bytes, range.start, range.end)),
+    argsText: range && (() => step.context.decode(bytes, range.start, range.end)),
     argsBytes: range && (() => bytes.subarray(range.start, range.end)),
     envelope,
   };
@@ -88,24 +90,24 @@ function mayAskHub({ config }: Context): boolean {
 }
 
 /** Looks at the call of a message, once. Nothing is counted by looking. */
-export function viewCall(context: Context, step: MessageStep, seen: SeenCall): ViewedCall {
+export function viewCall(step: MessageStep, seen: SeenCall): ViewedCall {
   const { message, bytes } = step;
   if (message?.call !== undefined) return message.call;
-  const { config } = context;
+  const { config } = step.context;
   const { params, method, extra } = seen;
-  const args = readArgs(context, bytes, params);
+  const args = readArgs(step.context, bytes, params);
   const { tool_name: tool, fault } = readToolName(params.name);
   const { range } = args;
   const ref: CallRef = {
     call_id: config.callId(),
     server_name: config.serverName,
-    tool_name: shownName(context, tool),
+    tool_name: shownName(step.context, tool),
     args_hash: args.hash,
   };
   const id = seen.kind === 'request' ? seen.id : undefined;
-  const envelope = new LazyEnvelope(context, { bytes, method, id, params, extra });
-  const text = () => argsText(context, bytes, range);
-  const call = new LazyCall(context, { ref, tool, text, bytesIn: sizeOf(bytes), envelope });
+  const envelope = new LazyEnvelope(step.context, { bytes, method, id, params, extra });
+  const text = () => argsText(step.context, bytes, range);
+  const call = new LazyCall(step.context, { ref, tool, text, bytesIn: sizeOf(bytes), envelope });
   const viewed = { call, ref, range, envelope, fault: fault ?? args.fault };
   if (message !== undefined) message.call = viewed;
   return viewed;
@@ -159,8 +161,25 @@ export function readToolName(name: string | undefined): {
   return { tool_name: name.slice(0, NAME_LENGTH_MAX), fault };
 }
 
+/** A call whose arguments were not read. */
+export function unreadCall(
+  context: Context,
+  facts: Pick<Call, 'args_hash' | 'bytes_in'> & { readonly tool: string },
+): Omit<ReadCall, 'seq' | 'fault' | 'shared'> {
+  const { serverName: server_name, identity, callId } = context.config;
+  const { tool: tool_name, args_hash, bytes_in } = facts;
+  const shown = shownName(context, tool_name);
+  return {
+    call: { identity, server_name, tool_name, args_hash, bytes_in },
+    ref: { call_id: callId(), server_name, tool_name: shown, args_hash },
+    preview: NOT_INSPECTED,
+    progressToken: undefined,
+    version: context.version,
+  };
+}
+
 /** Rules see a name as it is; events show it without the secrets that an agent may put there. */
-export function shownName({ shownNames, redact }: Context, name: string): string {
+function shownName({ shownNames, redact }: Context, name: string): string {
   const known = shownNames.get(name);
   if (known !== undefined) return known;
   const shown = redact(name) || '(none)';

@@ -1,5 +1,4 @@
-// Step 3 of a call, and its end: what happened, as bodies of events of contract A. A decision is on
-// record before it is applied.
+// Step 3 of a call, and its end: the events of contract A. A decision is recorded before it is applied.
 
 import {
   type CallError,
@@ -14,69 +13,23 @@ import {
 } from '@subluminal/contracts';
 import { policiesIn } from '../policy/compile/snapshot.ts';
 import { recordResult } from '../policy/decide/decide.ts';
-import type { Outcome, PolicyState } from '../policy/index.ts';
 import { awaitsResult } from '../policy/rules/index.ts';
 import type { Context, MessageStep, OpenCall, OpenRequest } from './context.ts';
-import type { DecidedCall, Judgement } from './decide-call.ts';
+import type { DecidedCall } from './decide-call.ts';
 import type { ContentNote } from './guard.ts';
 import type { ByteRange } from './peek/types.ts';
-import type { ReadCall } from './read-call.ts';
 
-/** Puts a call on record, before anything happens to it. */
-export function recordStart(
-  context: Context,
-  step: MessageStep,
-  { read, outcome }: DecidedCall,
-): void {
-  context.counts.total++;
-  const { content, risk_class: riskClass } = outcome;
-  // What must not travel must not be kept either.
-  const isKept = content === undefined || content.action === 'tag';
-  const shown = isKept ? read : { ...read, preview: NOT_INSPECTED };
-  emitStart(context, step, { read: shown, riskClass });
-}
-
-/** Adopts a decision and puts it on record, before it is carried out. */
-export function recordDecision(context: Context, step: MessageStep, decided: DecidedCall): void {
-  const { counts } = context;
-  const { decision, state } = decided.outcome;
-  context.state = state;
-  emitGrants(context, step, decided);
-  emitDecision(context, step, { ref: decided.read.ref, outcome: decided.outcome });
-  context.config.decided?.(decided.read.ref, decision, decided.id?.json);
-  if (decision.action === 'ALLOW') counts.allowed++;
-  else if (decision.action === 'THROTTLE') counts.throttled++;
-  else counts.blocked++;
-  const { would } = decision;
-  if (decision.action === 'ALLOW' && would !== undefined && would.action !== 'ALLOW') {
-    counts.spared++;
-  }
-}
-
-/** Why a call passes that a rule wanted a person for: a grant, or the development profile. */
-function emitGrants(context: Context, step: MessageStep, decided: DecidedCall): void {
-  const { taken = [], read, outcome } = decided;
-  for (const grant of taken) emitApproval(step, read.ref, { ...grant, state: 'approved' });
-  const { would } = outcome.decision;
-  if (would === undefined || context.enforcing) return;
-  if (!policiesIn(context.snapshot).some(({ document }) => document.mode === 'control')) return;
-  const asks = outcome.trace.some(
-    ({ outcome: said, rule_id }) => said === 'asks' && rule_id === would.rule_id,
-  );
-  if (!asks || would.rule_id === null) return;
-  emitApproval(step, read.ref, { rule_id: would.rule_id, state: 'auto_approved' });
-}
-
-/** Bodies are built field by field: this happens three times per call, and copying costs. */
+/** Event bodies are built field by field: this happens three times per call, and copying costs. */
 type MutableBody<T> = { -readonly [K in keyof T]: T[K] };
 
-function emitStart(
-  context: Context,
-  step: MessageStep,
-  { read, riskClass }: { readonly read: ReadCall; readonly riskClass: readonly string[] },
-): void {
+/** Records the start of a call, before it is forwarded or refused. */
+export function recordStart({ context, out }: MessageStep, { read, outcome }: DecidedCall): void {
   const { ref, seq, streamHash } = read;
-  const { truncated, text } = read.preview;
+  const { content, risk_class } = outcome;
+  context.counts.total++;
+  // Content that may not travel is not kept in a preview either.
+  const isKept = content === undefined || content.action === 'tag';
+  const { truncated, text } = isKept ? read.preview : NOT_INSPECTED;
   const call: MutableBody<StartedCall> = {
     call_id: ref.call_id,
     server_name: ref.server_name,
@@ -87,40 +40,65 @@ function emitStart(
     preview: text === undefined ? { truncated } : { truncated, args_preview: text },
     seq,
   };
-  if (riskClass.length > 0) call.risk_class = riskClass;
+  if (risk_class.length > 0) call.risk_class = risk_class;
   if (streamHash !== undefined) call.args_stream_hash = streamHash;
   const durability = text === undefined ? 'durable' : 'preview';
-  step.out.push({ do: 'emit', type: 'tool_call_start', durability, body: { call } });
+  out.push({ do: 'emit', type: 'tool_call_start', durability, body: { call } });
 }
 
-/** The decision and what goes with it. */
-function emitDecision(
-  context: Context,
-  step: MessageStep,
-  decided: { readonly ref: CallRef; readonly outcome: Judgement },
-): void {
-  const { ref, outcome } = decided;
-  const { decision, risk_class, content } = outcome;
+/** Adopts the state of a decision and records the decision, before it is applied. */
+export function recordDecision(step: MessageStep, decided: DecidedCall): void {
+  const { context } = step;
+  const { counts } = context;
+  const { read, outcome, id } = decided;
+  const { decision } = outcome;
+  const { action, would } = decision;
+  context.state = outcome.state;
+  emitGrants(step, decided);
+  emitDecision(step, decided);
+  context.config.decided?.(read.ref, decision, id?.json);
+  if (action === 'ALLOW') counts.allowed++;
+  else if (action === 'THROTTLE') counts.throttled++;
+  else counts.blocked++;
+  if (action === 'ALLOW' && would !== undefined && would.action !== 'ALLOW') counts.spared++;
+}
+
+/** Records why a call passes although a rule asks a person: a grant, or the development profile. */
+function emitGrants(step: MessageStep, { taken = [], read, outcome }: DecidedCall): void {
+  for (const grant of taken) emitApproval(step, read.ref, { ...grant, state: 'approved' });
+  const { snapshot, enforcing } = step.context;
+  const { rule_id } = outcome.decision.would ?? {};
+  if (typeof rule_id !== 'string' || enforcing) return;
+  if (!policiesIn(snapshot).some(({ document }) => document.mode === 'control')) return;
+  const asks = outcome.trace.some((one) => one.outcome === 'asks' && one.rule_id === rule_id);
+  if (asks) emitApproval(step, read.ref, { rule_id, state: 'auto_approved' });
+}
+
+/** Emits the decision, a tripped breaker and the hint. */
+function emitDecision(step: MessageStep, decided: DecidedCall): void {
+  const { context, out } = step;
+  const { ref } = decided.read;
+  const { decision, risk_class, content } = decided.outcome;
   const call = risk_class.length > 0 ? withRisk(ref, risk_class) : ref;
-  step.out.push({
+  out.push({
     do: 'emit',
     type: 'tool_call_decision',
     durability: 'durable',
     body: {
       call: content === undefined ? call : { ...call, content },
-      decision: toldDecision(context, decision),
+      decision: recordedDecision(context, decision),
       counter_scope: context.config.hub === true ? 'run' : 'shim',
     },
   });
-  emitBreaker(context, step, decided);
-  if (decision.action !== 'REJECT_WITH_HINT' || decision.hint === undefined) return;
+  emitBreaker(step, decided);
+  if (decision.action !== 'REJECT_WITH_HINT') return;
   const { hint } = withoutSecrets(context, decision);
   if (hint === undefined) return;
   const body = { call: { call_id: ref.call_id }, hint };
-  step.out.push({ do: 'emit', type: 'hint_issued', durability: 'durable', body });
+  out.push({ do: 'emit', type: 'hint_issued', durability: 'durable', body });
 }
 
-/** That a person is asked, or why nobody needs to be. */
+/** Emits that a person is asked, or why nobody needs to be. */
 export function emitApproval(
   step: MessageStep,
   { call_id }: CallRef,
@@ -139,7 +117,7 @@ function withRisk(
   return { call_id, server_name, tool_name, args_hash, risk_class };
 }
 
-function toldDecision(context: Context, decision: Decision): EventDecision {
+function recordedDecision(context: Context, decision: Decision): EventDecision {
   const { lastDecision: last, snapshot } = context;
   const policy = snapshot.ref;
   if (last?.decision === decision && last.policy === policy) return last.event;
@@ -148,21 +126,20 @@ function toldDecision(context: Context, decision: Decision): EventDecision {
   return event;
 }
 
-/** A decision as it may be told: suggested arguments are made from those of the agent. */
+/** A decision without secrets: its suggested arguments, for example, are made from those of the agent. */
 export function withoutSecrets({ redact }: Context, decision: Decision): Decision {
   const { hint, summary, action, would } = decision;
-  // The words of a rule that lets a call pass are its own.
+  // The summary of a rule that lets a call pass holds nothing of the call.
   if (action === 'ALLOW' && would === undefined) return decision;
-  const shown = redact(summary);
-  const told = { ...decision, summary: shown, ...(would && { would: wouldOf(redact, would) }) };
-  if (hint === undefined || hint.suggested_args === null) return told;
+  const clean = {
+    ...decision,
+    summary: redact(summary),
+    ...(would && { would: { ...would, summary: redact(would.summary) } }),
+  };
+  if (hint === undefined || hint.suggested_args === null) return clean;
   const text = JSON.stringify(hint.suggested_args);
-  if (redact(text) === text) return told;
-  return { ...told, hint: { ...hint, suggested_args: null } };
-}
-
-function wouldOf(redact: Context['redact'], would: NonNullable<Decision['would']>) {
-  return { ...would, summary: redact(would.summary) };
+  if (redact(text) === text) return clean;
+  return { ...clean, hint: { ...hint, suggested_args: null } };
 }
 
 const NO_PREVIEW: Preview = { truncated: false };
@@ -174,7 +151,7 @@ export interface CallEnding {
   readonly preview?: Preview;
   readonly error?: CallError | undefined;
   readonly streamHash?: string | undefined;
-  /** What the gates found in the answer. */
+  /** The findings of the gates in the answer. */
   readonly content?: ContentNote | undefined;
 }
 
@@ -194,101 +171,83 @@ export function emitEnd(step: MessageStep, ref: CallRef, ended: CallEnding): voi
   step.out.push({ do: 'emit', type: 'tool_call_end', durability, body });
 }
 
-/** Gates hear of the end of a call that has passed. */
-function tellEnd(
-  { guard }: Context,
-  { nowMs }: MessageStep,
-  end: Pick<OpenCall, 'ref' | 'call'> & { readonly isError: boolean; readonly sinceMs: number },
-): void {
-  if (guard === undefined) return;
-  const { ref, call, isError, sinceMs } = end;
+interface AnsweredCall {
+  readonly call: OpenCall;
+  readonly isError: boolean;
+  readonly sinceMs: number;
+}
+
+/** Tells the gates that a forwarded call has ended, and the breakers if it failed. */
+export function notifyEnd(step: MessageStep, { call: open, isError, sinceMs }: AnsweredCall): void {
+  const { context, nowMs } = step;
+  if (isError) recordFailure(step, open);
+  if (context.guard === undefined) return;
   const tookMs = Math.max(0, nowMs - sinceMs);
-  guard.ended({ callId: ref.call_id, tool: call.tool_name, isError, tookMs }, nowMs);
+  const { ref, call } = open;
+  context.guard.ended({ callId: ref.call_id, tool: call.tool_name, isError, tookMs }, nowMs);
 }
 
 interface EndedCall extends CallEnding {
   readonly open: OpenCall;
-  /** What the server said, where that is not what the agent hears. */
+  /** Whether the server reported an error, if the agent gets something else. */
   readonly isError?: boolean | undefined;
 }
 
-/** The end of a forwarded call: counted, told to the breakers, and on record. */
-export function endCall(context: Context, step: MessageStep, ended: EndedCall): void {
-  const { open } = ended;
-  const failed = ended.status === 'ERROR' || ended.status === 'TIMEOUT';
-  const { isError = failed, sinceMs } = ended;
-  // An answer that we have held back is no failure of the server, and its end says so on record.
-  const isHeldBack = ended.error?.class === 'policy_block';
-  if (isHeldBack) context.counts.heldBack++;
-  else if (failed) context.counts.errors++;
-  if (isError) recordFailure(context, step, open);
+/** Counts and records the end of a forwarded call. */
+export function endCall(step: MessageStep, ended: EndedCall): void {
+  const { counts } = step.context;
+  const { open, status, sinceMs } = ended;
+  const failed = status === 'ERROR' || status === 'TIMEOUT';
+  const { isError = failed } = ended;
+  // An answer that a gate has held back is no failure of the server.
+  if (ended.error?.class === 'policy_block') counts.heldBack++;
+  else if (failed) counts.errors++;
+  notifyEnd(step, { call: open, isError, sinceMs });
   emitEnd(step, open.ref, ended);
-  tellEnd(context, step, { ref: open.ref, call: open.call, isError, sinceMs });
 }
 
-/** The end of a call that has no answer; requests that are no calls are not on record. */
+/** Records the end of a call that has no answer; other requests are not recorded. */
 export function endUnanswered(
-  context: Context,
   step: MessageStep,
-  { open, ...why }: Pick<CallEnding, 'status' | 'error'> & { readonly open: OpenRequest },
+  { call, sinceMs }: OpenRequest,
+  reason: Pick<CallEnding, 'status' | 'error'>,
 ): void {
-  const { call, sinceMs } = open;
-  if (call !== undefined) endCall(context, step, { open: call, sinceMs, bytesOut: 0, ...why });
+  if (call !== undefined) endCall(step, { open: call, sinceMs, bytesOut: 0, ...reason });
 }
 
-/** The answer to a call that was cancelled: its end is on record, and breakers count its error. */
-export function recordLateAnswer(
-  context: Context,
-  step: MessageStep,
-  late: { readonly call: OpenCall; readonly sinceMs: number; readonly isError: boolean },
-): void {
-  const { call, sinceMs, isError } = late;
-  if (isError) recordFailure(context, step, call);
-  tellEnd(context, step, { ref: call.ref, call: call.call, isError, sinceMs });
-}
-
-/** Breakers hear of the error, wherever they count. */
-function recordFailure(context: Context, step: MessageStep, open: OpenCall): void {
+/** Reports a failed call to the breakers, here or at the hub. */
+function recordFailure(step: MessageStep, open: OpenCall): void {
+  const { context, nowMs, out } = step;
   const { call, trace, ref } = open;
-  if (open.shared) {
-    if (!trace.some(awaitsResult)) return;
-    step.out.push({ do: 'result', callId: ref.call_id, result: 'error' });
-    return;
+  if (!open.shared) {
+    const result = { call, trace, result: 'error', nowMs } as const;
+    context.state = recordResult(context.snapshot, result, context.state);
+  } else if (trace.some(awaitsResult)) {
+    out.push({ do: 'result', callId: ref.call_id, result: 'error' });
   }
-  const result = { call, trace, result: 'error', nowMs: step.nowMs } as const;
-  // The policy may have changed meanwhile: a breaker that is still there hears of the error.
-  context.state = recordResult(context.snapshot, result, context.state);
 }
 
-/** A breaker that stays open is told of once per window, not once per call. */
-function emitBreaker(
-  context: Context,
-  step: MessageStep,
-  { ref, outcome }: { readonly ref: CallRef; readonly outcome: Outcome<PolicyState> },
-): void {
+/** Emits a breaker that stays open once per window, not once per call. */
+function emitBreaker({ context, nowMs, out }: MessageStep, { read, outcome }: DecidedCall): void {
   const { decision, trace } = outcome;
-  const decided = trace.find(({ outcome: how }) => how === 'decided');
-  if (!decided?.tally) return;
-  const rule = policiesIn(context.snapshot)
-    .flatMap(({ rules }) => rules)
-    .find((one) => one.rule.rule_id === decided.rule_id);
-  if (rule === undefined) return;
-  const { rule_id } = decided;
+  const { rule_id = '', tally } = trace.find((one) => one.outcome === 'decided') ?? {};
+  if (!tally) return;
+  const rules = policiesIn(context.snapshot).flatMap((policy) => policy.rules);
+  const decided = rules.find(({ rule }) => rule.rule_id === rule_id);
   const { reason_code } = decision.would ?? decision;
-  const report = rule.kind.report?.(rule.rule, reason_code, decided.tally);
+  const report = decided?.kind.report?.(decided.rule, reason_code, tally);
   if (report === undefined) return;
-  const { scope, cause, windowMs } = report;
+  const { scope, cause, windowMs: window_ms } = report;
   const lastMs = context.breakersReported.get(rule_id);
-  if (lastMs !== undefined && step.nowMs - lastMs < windowMs && step.nowMs >= lastMs) return;
-  context.breakersReported.set(rule_id, step.nowMs);
-  const { call_id, server_name, tool_name } = ref;
-  const breaker = { rule_id, scope, cause, count: decided.tally.count };
-  const how = { window_ms: windowMs, action: decision.action, call_id, server_name, tool_name };
-  const body = { breaker: { ...breaker, ...how } };
-  step.out.push({ do: 'emit', type: 'breaker_trip', durability: 'durable', body });
+  if (lastMs !== undefined && nowMs - lastMs < window_ms && nowMs >= lastMs) return;
+  context.breakersReported.set(rule_id, nowMs);
+  const { call_id, server_name, tool_name } = read.ref;
+  const trip = { rule_id, scope, cause, count: tally.count, window_ms, action: decision.action };
+  const body = { breaker: { ...trip, call_id, server_name, tool_name } };
+  out.push({ do: 'emit', type: 'breaker_trip', durability: 'durable', body });
 }
 
-/** A secret at the edge of what is cut would be cut too, and no longer recognised. */
+/** Read beyond the limit of a preview: a secret that is cut would not be recognised. */
 const MARGIN = 4_096;
 
 export interface Preview {
@@ -298,10 +257,10 @@ export interface Preview {
 
 export const NOT_INSPECTED: Preview = { truncated: true };
 
-/** A unit of text takes at most so many bytes. */
+/** A UTF-16 unit takes at most this many bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 
-/** A preview of a text that is already there. */
+/** A preview of a text. */
 export function previewText(context: Context, text: string): Preview {
   const bytesMax = context.limits.previewBytesMax;
   if (bytesMax === 0) return NOT_INSPECTED;
@@ -309,7 +268,7 @@ export function previewText(context: Context, text: string): Preview {
   return redactedPreview(context, { text: cut ? text.slice(0, bytesMax + MARGIN) : text, cut });
 }
 
-/** A preview of a part of a message; only what may be shown is decoded. */
+/** A preview of a part of a message; no more is decoded than may be shown. */
 export function previewBytes(
   context: Context,
   bytes: Uint8Array,
@@ -320,25 +279,25 @@ export function previewBytes(
   const until = Math.min(end, start + bytesMax + MARGIN);
   const cut = until < end;
   const text = context.decode(bytes, start, until);
-  // Where characters take several bytes, there is more to show than that.
+  // If characters take several bytes, more of them fit into the preview.
   if (cut && text.length < until - start)
     return previewText(context, longText(context, bytes, { start, end }));
   const isClean = context.config.isClean?.(bytes, start, until) === true;
   return redactedPreview(context, { text, cut, isClean });
 }
 
-/** At least one unit more than is shown, if there is one: so `previewText` sees that it is cut. */
+/** At least one unit more than is shown, if there is one: `previewText` then knows that it is cut. */
 function longText(context: Context, bytes: Uint8Array, { start, end }: ByteRange): string {
   const unitsMax = context.limits.previewBytesMax + MARGIN;
   let until = Math.min(end, start + (unitsMax + 1) * UNIT_BYTES_MAX);
-  // Never through the middle of a character.
+  // Not in the middle of a character.
   while (until < end && until > start && ((bytes[until] ?? 0) & 0xc0) === 0x80) until--;
   return context.decode(bytes, start, until);
 }
 
 interface PreviewSource {
   readonly text: string;
-  /** There is more of it. */
+  /** The text goes on. */
   readonly cut: boolean;
   /** There is nothing to redact. */
   readonly isClean?: boolean;
@@ -351,7 +310,7 @@ function redactedPreview(context: Context, { text, cut, isClean = false }: Previ
   return { truncated: cut || whole.length < safe.length, text: whole };
 }
 
-/** As much of a text as takes that many bytes in UTF-8. */
+/** The beginning of a text that takes at most this many bytes in UTF-8. */
 export function fitted(
   text: string,
   bytesMax: number,
@@ -372,7 +331,7 @@ export function fitted(
 
 const LEFT_OUT = { truncated: true, previews_dropped: true } as const;
 
-/** The line of an event without its preview, for when there is no room. */
+/** The line of an event without its preview, for a sink that is short of room. */
 export function leanLine(line: string): string {
   const event: unknown = JSON.parse(line);
   if (!isObject(event)) return line;

@@ -155,7 +155,9 @@ export type Emit = {
   };
 }[EmittedType];
 
-/** What the outside must do, in this order. */
+export type DiscardReason = 'refused' | 'timeout' | 'cancelled';
+
+/** What the caller of a session must do, in this order. */
 export type Command =
   /** Write the bytes of this message; `bytes` only when they are not all of it. */
   | { readonly do: 'forward'; readonly to: Side; readonly bytes?: Uint8Array }
@@ -168,19 +170,10 @@ export type Command =
   | { readonly do: 'terminate'; readonly code: string; readonly message: string }
   /** Tell the hub how a call that it decided has ended. */
   | { readonly do: 'result'; readonly callId: string; readonly result: 'error' }
-  /**
-   * Keep these bytes under the call's id until `release` or `discard`: a person has been asked. For
-   * a call that is held already, they take the place of what was kept.
-   */
-  | { readonly do: 'hold'; readonly callId: string; readonly bytes: Uint8Array }
   /** Ask the hub about a held call that a person has approved; see `Session.consulted`. */
   | { readonly do: 'consult'; readonly question: HubQuestion }
-  | { readonly do: 'release'; readonly callId: string }
-  | {
-      readonly do: 'discard';
-      readonly callId: string;
-      readonly why: 'refused' | 'timeout' | 'cancelled';
-    }
+  /** A held call does not pass: its request for approval has ended. */
+  | { readonly do: 'discard'; readonly callId: string; readonly why: DiscardReason }
   /** A large message begins: write these bytes of its head. Nothing else may be written there … */
   | { readonly do: 'stream'; readonly to: Side; readonly bytes: Uint8Array }
   /** … but further parts of it. */

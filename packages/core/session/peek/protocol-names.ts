@@ -31,76 +31,19 @@ export interface ProtocolKeys {
   readonly inside: ReadonlyMap<string, ProtocolObject>;
 }
 
-/** What a list shows, and what a result holds: tools, resources, prompts, messages, content. */
+/** Keys of the items of lists and results: tools, resources, prompts, messages, content. */
 const ITEM_KEYS = `
   name title description inputSchema outputSchema annotations _meta type text data mimeType uri
   uriTemplate blob resource icons size role content arguments execution id input toolUseId
   structuredContent isError required
 `;
 
-const KEYS: { readonly [P in ProtocolObject]: string } = {
-  top: `jsonrpc id method params result error`,
-  params: `
-    name arguments _meta protocolVersion requestId uri cursor task ref argument context
-    inputResponses requestState capabilities clientInfo level logger data progressToken progress
-    total message reason messages modelPreferences systemPrompt includeContext temperature
-    maxTokens metadata stopSequences tools toolChoice requestedSchema mode url elicitationId
-    taskId status statusMessage subscriptions notifications ttl
-  `,
-  meta: `
-    progressToken io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/clientInfo
-    io.modelcontextprotocol/clientCapabilities io.modelcontextprotocol/related-task
-    io.modelcontextprotocol/serverInfo subluminal
-  `,
-  result: `
-    isError content structuredContent _meta resultType protocolVersion tools resources
-    resourceTemplates prompts contents messages nextCursor roots instructions capabilities
-    serverInfo description completion action role model stopReason task tasks inputRequests
-    requestState ttlMs cacheScope supportedVersions
-  `,
-  error: `code message data`,
-  data: `subluminal`,
-  item: ITEM_KEYS,
-  part: ITEM_KEYS,
-  task: `taskId status statusMessage createdAt lastUpdatedAt ttl _meta`,
-  annotations: `
-    title readOnlyHint destructiveHint idempotentHint openWorldHint audience priority
-    lastModified
-  `,
-  schema: `
-    type properties required description title additionalProperties items enum const default
-    oneOf anyOf allOf $ref $defs definitions $schema
-  `,
-  reference: `type name uri title`,
-  argument: `name value`,
-};
-
 type Inside = { readonly [key: string]: ProtocolObject };
 
-/** What stands inside of an item. */
 const IN_ITEM: Inside = {
   annotations: 'annotations',
   inputSchema: 'schema',
   outputSchema: 'schema',
-};
-
-const INSIDE: { readonly [P in ProtocolObject]?: Inside } = {
-  top: { params: 'params', result: 'result', error: 'error' },
-  params: {
-    _meta: 'meta',
-    ref: 'reference',
-    argument: 'argument',
-    messages: 'item',
-    tools: 'item',
-    task: 'task',
-  },
-  result: {
-    ...{ content: 'item', tools: 'item', resources: 'item', resourceTemplates: 'item' },
-    ...{ prompts: 'item', contents: 'item', messages: 'item', roots: 'item', tasks: 'task' },
-    task: 'task',
-  },
-  item: { ...IN_ITEM, content: 'part', resource: 'part', arguments: 'part' },
-  part: { ...IN_ITEM, resource: 'part' },
 };
 
 const DELIMITERS = /(?<=.)[_-]/g;
@@ -113,30 +56,65 @@ function foldProtocolKey(key: string): string {
   return foldKey(key).replaceAll(DELIMITERS, '');
 }
 
-function placeKeys(place: ProtocolObject): ProtocolKeys {
-  const keys = KEYS[place].trim().split(/\s+/);
+function protocolKeys(text: string, inside: Inside = {}): ProtocolKeys {
+  const keys = text.trim().split(/\s+/);
   return {
     keys,
     words: keys.map(asciiBytes),
     byFold: new Map(keys.map((key) => [foldProtocolKey(key), key])),
-    inside: new Map(Object.entries(INSIDE[place] ?? {})),
+    inside: new Map(Object.entries(inside)),
   };
 }
 
 export const PROTOCOL: { readonly [P in ProtocolObject]: ProtocolKeys } = {
-  top: placeKeys('top'),
-  params: placeKeys('params'),
-  meta: placeKeys('meta'),
-  result: placeKeys('result'),
-  error: placeKeys('error'),
-  data: placeKeys('data'),
-  item: placeKeys('item'),
-  part: placeKeys('part'),
-  task: placeKeys('task'),
-  annotations: placeKeys('annotations'),
-  schema: placeKeys('schema'),
-  reference: placeKeys('reference'),
-  argument: placeKeys('argument'),
+  top: protocolKeys('jsonrpc id method params result error', {
+    ...{ params: 'params', result: 'result', error: 'error' },
+  }),
+  params: protocolKeys(
+    `name arguments _meta protocolVersion requestId uri cursor task ref argument context
+    inputResponses requestState capabilities clientInfo level logger data progressToken progress
+    total message reason messages modelPreferences systemPrompt includeContext temperature
+    maxTokens metadata stopSequences tools toolChoice requestedSchema mode url elicitationId
+    taskId status statusMessage subscriptions notifications ttl`,
+    {
+      ...{ _meta: 'meta', ref: 'reference', argument: 'argument', messages: 'item' },
+      ...{ tools: 'item', task: 'task' },
+    },
+  ),
+  meta: protocolKeys(
+    `progressToken io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/clientInfo
+    io.modelcontextprotocol/clientCapabilities io.modelcontextprotocol/related-task
+    io.modelcontextprotocol/serverInfo subluminal`,
+  ),
+  result: protocolKeys(
+    `isError content structuredContent _meta resultType protocolVersion tools resources
+    resourceTemplates prompts contents messages nextCursor roots instructions capabilities
+    serverInfo description completion action role model stopReason task tasks inputRequests
+    requestState ttlMs cacheScope supportedVersions`,
+    {
+      ...{ content: 'item', tools: 'item', resources: 'item', resourceTemplates: 'item' },
+      ...{ prompts: 'item', contents: 'item', messages: 'item', roots: 'item', tasks: 'task' },
+      task: 'task',
+    },
+  ),
+  error: protocolKeys('code message data'),
+  data: protocolKeys('subluminal'),
+  item: protocolKeys(ITEM_KEYS, {
+    ...IN_ITEM,
+    ...{ content: 'part', resource: 'part', arguments: 'part' },
+  }),
+  part: protocolKeys(ITEM_KEYS, { ...IN_ITEM, resource: 'part' }),
+  task: protocolKeys('taskId status statusMessage createdAt lastUpdatedAt ttl _meta'),
+  annotations: protocolKeys(
+    `title readOnlyHint destructiveHint idempotentHint openWorldHint audience priority
+    lastModified`,
+  ),
+  schema: protocolKeys(
+    `type properties required description title additionalProperties items enum const default
+    oneOf anyOf allOf $ref $defs definitions $schema`,
+  ),
+  reference: protocolKeys('type name uri title'),
+  argument: protocolKeys('name value'),
 };
 
 /** Whether a key folds to a key of the protocol at this place without being it. */
@@ -145,8 +123,8 @@ export function isFolded({ byFold }: ProtocolKeys, key: string): boolean {
   return meant !== undefined && meant !== key;
 }
 
-// Members of `_meta` that tell requests apart and say nothing about what is asked for. Clients write
-// them anew into every request, so a retry of a call that a person has approved has other ones.
+// Members of `_meta` that only identify a request. Clients write new ones into every request, so a retry
+// of a call that a person has approved has other ones.
 
 /** A number, or a string of letters and digits that names something. */
 const ID_LABELS: readonly string[] = [
@@ -157,7 +135,7 @@ const ID_LABELS: readonly string[] = [
   'callId',
   'threadId',
 ];
-/** What a client says of itself; servers do not act on it. */
+/** Facts about the client; servers do not act on them. */
 const CLIENT_LABELS: readonly string[] = [
   'io.modelcontextprotocol/protocolVersion',
   'io.modelcontextprotocol/clientInfo',
@@ -170,7 +148,7 @@ export const REQUEST_LABELS: readonly string[] = [...ID_LABELS, ...CLIENT_LABELS
 const ID_BYTES_MAX = 256;
 const CLIENT_BYTES_MAX = 4_096;
 
-/** Whether this member is no more than a label; `label` is the place of its key in the list. */
+/** Whether this value is a mere label; `label` is the place of its key in the list. */
 export function isLabelValue(label: number, bytes: Uint8Array, { start, end }: ByteRange): boolean {
   if (label >= ID_LABELS.length) return end - start <= CLIENT_BYTES_MAX;
   if (end - start > ID_BYTES_MAX) return false;
@@ -179,7 +157,7 @@ export function isLabelValue(label: number, bytes: Uint8Array, { start, end }: B
   return first === MINUS || (first >= ZERO && first <= NINE);
 }
 
-/** No space and no quote: a name, not words. */
+/** Whether a text has neither a space nor a quote: then it is a name, no prose. */
 function isIdText(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (ID_BYTES[bytes[at] ?? 0] !== 1) return false;
   return true;
@@ -190,53 +168,39 @@ for (const char of '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX
   ID_BYTES[char.charCodeAt(0)] = 1;
 }
 
-// The methods of the protocol, and which texts are names of methods. A text that only looks like a method of
-// the protocol is none: a lenient server may take it for that method, and no rule for the method would see it.
+// The methods of the protocol. A text that only looks like one of them is no method: a lenient server may
+// take it for that method, and no rule for the method would see it.
 
-/** What an agent may send to a server, over all revisions of the protocol. */
-export const AGENT_METHODS: readonly string[] = [
-  'initialize',
-  'server/discover',
-  'ping',
-  'tools/list',
-  'tools/call',
-  'prompts/list',
-  'prompts/get',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'completion/complete',
-  'subscriptions/listen',
-  'logging/setLevel',
-  'tasks/get',
-  'tasks/result',
-  'tasks/list',
-  'tasks/cancel',
-  'tasks/update',
-  'notifications/initialized',
-  'notifications/cancelled',
-  'notifications/progress',
-  'notifications/roots/list_changed',
-  'notifications/tasks/status',
-];
-/** What a server may send. */
-const SERVER_METHODS: readonly string[] = [
-  'sampling/createMessage',
-  'elicitation/create',
-  'roots/list',
-  'notifications/message',
-  'notifications/resources/updated',
-  'notifications/resources/list_changed',
-  'notifications/tools/list_changed',
-  'notifications/prompts/list_changed',
-  'notifications/elicitation/complete',
-  'notifications/subscriptions/acknowledged',
-];
+function words(...lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) => line.split(' '));
+}
+
+/** Methods that an agent may send to a server, over all revisions of the protocol. */
+export const AGENT_METHODS = words(
+  'initialize server/discover ping tools/list tools/call prompts/list prompts/get resources/list',
+  'resources/templates/list resources/read resources/subscribe resources/unsubscribe',
+  'completion/complete subscriptions/listen logging/setLevel tasks/get tasks/result tasks/list',
+  'tasks/cancel tasks/update notifications/initialized notifications/cancelled',
+  'notifications/progress notifications/roots/list_changed notifications/tasks/status',
+);
+/** Methods that a server may send. */
+const SERVER_METHODS = words(
+  'sampling/createMessage elicitation/create roots/list notifications/message',
+  'notifications/resources/updated notifications/resources/list_changed',
+  'notifications/tools/list_changed notifications/prompts/list_changed',
+  'notifications/elicitation/complete notifications/subscriptions/acknowledged',
+);
+/** Requests whose answers a model reads. */
+export const RESULT_METHODS = words('tools/call tasks/result resources/read prompts/get');
+/** Requests whose answers an agent may take values from; a server may describe itself in them. */
+export const OBSERVED_METHODS: ReadonlySet<string> = new Set([
+  ...RESULT_METHODS,
+  ...words('completion/complete initialize prompts/list resources/list resources/templates/list'),
+  ...words('server/discover tasks/get tools/list'),
+]);
 
 const CONTROL = /[\u0000-\u001f\u007f]/;
-/** No server decodes a text more often than this. */
+/** No server is expected to decode a text more often. */
 const DECODINGS_MAX = 4;
 const ESCAPE = /%([0-9a-f]{2})/gi;
 /** Letters of other scripts that look like a slash. */
@@ -246,19 +210,19 @@ const NO_LETTER = /[^\p{L}\p{N}]+/gu;
 const METHODS: ReadonlySet<string> = new Set([...AGENT_METHODS, ...SERVER_METHODS]);
 const FOLDED: ReadonlySet<string> = new Set([...METHODS].map(foldedOf));
 
-/** Whether this may be the name of a method, of the protocol or of anybody's own. */
+/** Whether this may be the name of a method, whether or not the protocol has it. */
 export function isMethodName(text: string): boolean {
   if (METHODS.has(text)) return true;
-  // A lenient server could read it without what we cannot see.
+  // A lenient server could ignore control characters.
   return text !== '' && !CONTROL.test(text) && !isLookAlikeMethod(text);
 }
 
-/** Whether this is no method of the protocol, and can be taken for one. */
+/** Whether this is no method of the protocol but can be taken for one. */
 export function isLookAlikeMethod(text: string): boolean {
   return !METHODS.has(text) && FOLDED.has(foldedOf(text));
 }
 
-/** Without case, separators, escapes and what belongs to an address; letters as they look. */
+/** A method name without case, separators, escapes and the end of a URL; letters by their looks. */
 function foldedOf(text: string): string {
   const [path = ''] = decoded(text).split(/[?#;]/, 1);
   return latinOf(path.replace(SLASH_LETTERS, '')).replace(NO_LETTER, '');

@@ -12,6 +12,7 @@ import type {
   ApprovalAnswer,
   ApprovalWanted,
   Approver,
+  DiscardReason,
   GrantQuery,
   TakenGrant,
 } from '@subluminal/core/session';
@@ -130,7 +131,7 @@ export class Approvals {
   }
 
   /** A held call goes no further: nobody needs to answer any more. */
-  discard(callId: string, why: 'refused' | 'timeout' | 'cancelled'): void {
+  discard(callId: string, why: DiscardReason): void {
     const waiting = this.#held.get(callId);
     if (waiting === undefined) return;
     this.#held.delete(callId);

@@ -8,8 +8,10 @@ import {
   type ShimCounts,
 } from '@subluminal/contracts';
 import {
+  type LargeHead,
+  type Message,
   type Report,
-  type Session,
+  Session,
   type SessionConfig,
   type Side,
   UNREADABLE,
@@ -173,17 +175,22 @@ function shown({ redact }: Watching['parts'], text: string, lengthMax: number): 
   return visible(redact(text), lengthMax);
 }
 
-/** The session, noting when each message of the agent came in. */
-export function timed(session: Session, begun: Begun): Session {
-  return {
-    ...session,
-    read(from, bytes) {
-      if (from === 'agent') begun.atMs = performance.now();
-      return session.read(from, bytes);
-    },
-    readHead(from, bytes) {
-      if (from === 'agent') begun.atMs = performance.now();
-      return session.readHead(from, bytes);
-    },
-  };
+/** A session that notes when each message of the agent came in. */
+export class TimedSession extends Session {
+  readonly #begun: Begun;
+
+  constructor(config: SessionConfig, begun: Begun) {
+    super(config);
+    this.#begun = begun;
+  }
+
+  override read(from: Side, bytes: Uint8Array): Message {
+    if (from === 'agent') this.#begun.atMs = performance.now();
+    return super.read(from, bytes);
+  }
+
+  override readHead(from: Side, bytes: Uint8Array): LargeHead {
+    if (from === 'agent') this.#begun.atMs = performance.now();
+    return super.readHead(from, bytes);
+  }
 }

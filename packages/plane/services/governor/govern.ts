@@ -267,13 +267,10 @@ export function perform(shim: Shim, command: Command): void {
       shim.stop(TERMINATED_EXIT);
       return;
     }
-    case 'hold':
-      return parts.people.hold(command.callId, command.bytes);
-    case 'release': {
-      const bytes = parts.people.release(command.callId);
-      if (bytes === undefined) throw new Error('a call that is not held was released');
-      return shim.server?.write(bytes);
-    }
+    case 'forward':
+      // A held call that may pass now.
+      if (command.bytes !== undefined) shim.server?.write(command.bytes);
+      return;
     case 'discard':
       return parts.people.discard(command.callId, command.why);
     case 'consult':

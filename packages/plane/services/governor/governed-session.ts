@@ -3,13 +3,13 @@ import { isUtf8 } from 'node:buffer';
 import type { Producer, Profile } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Redactor } from '@subluminal/core/scan';
-import { createSession, type Session, type SessionConfig } from '@subluminal/core/session';
+import { Session, type SessionConfig } from '@subluminal/core/session';
 import { callIds, sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
 import type { PromptSink } from '../sink/index.ts';
 import { decodeBytes, type SpawnResult } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
-import { type Begun, Counter, hooksOf, timed } from './counts.ts';
+import { type Begun, Counter, hooksOf, TimedSession } from './counts.ts';
 import type { Recorder } from './events.ts';
 import type { GatesLifecycle } from './gates-lifecycle.ts';
 import type { HubLink } from './hub.ts';
@@ -92,12 +92,10 @@ export interface Shim {
 export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {
   const counter = new Counter();
   const begun: Begun = { atMs: 0 };
-  const session = createSession({
-    ...configOf(parts),
-    ...hooksOf({ parts, counter, log }, begun),
-    hubNeeds: parts.guarding,
-  });
-  return { counter, session: log.isOn('info') ? timed(session, begun) : session };
+  const hooks = hooksOf({ parts, counter, log }, begun);
+  const config = { ...configOf(parts), ...hooks, hubNeeds: parts.guarding };
+  const session = log.isOn('info') ? new TimedSession(config, begun) : new Session(config);
+  return { counter, session };
 }
 
 /** Who acts, as policies know it. */

@@ -2,7 +2,7 @@
 // most policies never do.
 import type { EventBody, Producer } from '@subluminal/contracts';
 import { policiesIn, ruleRole, type Snapshot } from '@subluminal/core/policy';
-import type { ApprovalAnswer, Approver } from '@subluminal/core/session';
+import type { ApprovalAnswer, Approver, DiscardReason } from '@subluminal/core/session';
 import type { Approvals } from './approvals.ts';
 
 export interface LazyApprovalsOptions {
@@ -25,7 +25,6 @@ const NONE: readonly string[] = [];
 
 export class LazyApprovals {
   readonly #options: LazyApprovalsOptions;
-  readonly #held = new Map<string, Uint8Array>();
   #approvals: Approvals | undefined;
   #peer: LazyApprovalsPeer | undefined;
 
@@ -52,19 +51,7 @@ export class LazyApprovals {
     this.#peer = peer;
   }
 
-  hold(callId: string, bytes: Uint8Array): void {
-    this.#held.set(callId, bytes);
-  }
-
-  /** The bytes of a held call; they are not kept any longer. */
-  release(callId: string): Uint8Array | undefined {
-    const bytes = this.#held.get(callId);
-    this.#held.delete(callId);
-    return bytes;
-  }
-
-  discard(callId: string, why: 'refused' | 'timeout' | 'cancelled'): void {
-    this.#held.delete(callId);
+  discard(callId: string, why: DiscardReason): void {
     this.#approvals?.discard(callId, why);
   }
 
