@@ -285,9 +285,9 @@ async function runAgent(
   const { config, cwd, isTerminal, paths } = options;
   const [command = '', ...args] = options.command;
   const { endpoint } = hub;
-  const started = await startAgent({ command, args, env, cwd });
-  if (started.kind === 'failed') return notStarted(command, started.code);
-  const { child, pid } = started;
+  const child = await startAgent({ command, args, env, cwd });
+  if (isFailure(child)) return child;
+  const { pid = 0 } = child;
   const family = { endpoint, agentPid: pid };
   files.addAgent(pid);
   const graceMs = config['shutdown.grace_ms'];

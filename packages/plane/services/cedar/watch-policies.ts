@@ -30,11 +30,8 @@ export async function watchCedar(paths: CedarPaths, options: CedarWatchOptions) 
   const opened = await loadCedar(paths);
   if (!opened.ok) return opened;
   const { cedar, problems } = opened;
-  return {
-    ok: true,
-    watched: new PolicyWatcher(paths, options, { cedar, before }),
-    problems,
-  } as const;
+  const watched = new PolicyWatcher(paths, options, { cedar, before });
+  return { ok: true, watched, problems } as const;
 }
 
 class PolicyWatcher {

@@ -4,6 +4,7 @@ import { type ApprovalEnd, eventWriter, isFailure, parseEventLine } from '@sublu
 import { readRegularFile } from '../../os/index.ts';
 import type { Desk, Entry, Owner, Stoppable } from '../../stores/approvals/index.ts';
 import type { StoreReader } from '../../stores/ledger/index.ts';
+import { eventPages } from '../../stores/ledger/store/stored-rows.ts';
 import type { IngestServer } from '../ingest/server.ts';
 
 interface EndsOptions {
@@ -27,8 +28,7 @@ const MARK = 'ledger';
 const CATCH_UP_MAX = 1_000;
 /** One that was asked and answered between two looks of ours is found in this time. */
 const LOOK_MS = 600_000;
-const PAGE_EVENTS = 1_000;
-const PAGES_MAX = 1_000;
+const EVENTS_MAX = 1_000_000;
 
 /** Keeps the daemon running while requests wait, and records the ends that no shim records. */
 export function recordEnds(options: EndsOptions): Ends {
@@ -99,15 +99,13 @@ async function recordEnd(entry: Entry, options: EndsOptions): Promise<void> {
 /** Whether the ledger has the end already. A run that is too long to search counts as recorded. */
 async function isRecorded({ request }: Entry, { reader }: EndsOptions): Promise<boolean> {
   const { id, call } = request;
-  let afterSeq = 0;
-  for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const rows = await reader.events({ afterSeq, limit: PAGE_EVENTS, runId: call.run_id });
+  let events = 0;
+  for await (const rows of eventPages(reader, { runId: call.run_id })) {
     if (rows.some(({ line }) => line !== null && isEndOf(line, id))) return true;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_EVENTS) return false;
-    afterSeq = last.seq;
+    events += rows.length;
+    if (events > EVENTS_MAX) return true;
   }
-  return true;
+  return false;
 }
 
 function isEndOf(line: string, id: string): boolean {

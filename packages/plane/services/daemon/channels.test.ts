@@ -1,7 +1,7 @@
 import { isFailure } from '@subluminal/contracts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Bench, ME } from '../../stores/approvals/testing/bench.ts';
-import { type ApprovalChannel, announceRequests } from '../approval-channels/index.ts';
+import { type ApprovalChannel, RequestFollower } from '../approval-channels/index.ts';
 import { startChannels } from './channels.ts';
 
 import { findLedger } from './home.ts';
@@ -19,7 +19,7 @@ function bellChannel(rung: string[]): ApprovalChannel {
     configure: () => ({
       secretRefs: { code: 'env://BELL_CODE' },
       start: ({ desk, secrets }) => ({
-        running: announceRequests(desk, 'bell', {
+        running: new RequestFollower(desk, 'bell', {
           tell: async ({ request }) => {
             rung.push(`${request.call.tool} ${secrets['code']}`);
             return { kind: 'told', value: {} };

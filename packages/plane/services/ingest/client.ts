@@ -9,7 +9,7 @@ import {
   isObject,
   parseEventLine,
 } from '@subluminal/contracts';
-import { LineReader } from '../sink/line-reader.ts';
+import { LineReader } from '../../os/line-reader.ts';
 import {
   CONTROL_HELLO,
   FOLLOW_HELLO,

@@ -1,7 +1,7 @@
 // One connection, whatever it turns out to speak: its bytes, its lines, its end.
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { LineReader } from '../sink/line-reader.ts';
+import { LineReader } from '../../os/line-reader.ts';
 
 /** What a protocol makes of a connection. */
 export interface Talk {

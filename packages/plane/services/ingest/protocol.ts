@@ -1,5 +1,6 @@
 // The protocols of the ledger's socket: lines of text, the first of which names the protocol.
 import { definedFields, isObject } from '@subluminal/contracts';
+import { parseJson } from '../../os/system-error.ts';
 import type {
   IncomingLine,
   IngestResult,
@@ -131,12 +132,8 @@ function isCountOrNone(value: unknown): value is number | undefined {
 }
 
 export function readObject(line: string): { readonly [name: string]: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
+  return isObject(value) ? value : undefined;
 }
 
 /** The part of the ledger that the socket needs. */

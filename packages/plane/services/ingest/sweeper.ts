@@ -1,4 +1,5 @@
 // What shims left on disk while nobody listened, into the ledger. A file goes when it is safe there.
+import { codeOrText, hasSystemCode } from '../../os/index.ts';
 import { dropSpool, listSpool, readSpool, type SpoolFile } from '../sink/spool.ts';
 import { type Intake, IntakeEnded } from './intake.ts';
 import type { IngestLedger } from './protocol.ts';
@@ -95,21 +96,18 @@ export class Sweeper {
       return endOffset;
     } catch (cause) {
       if (cause instanceof IntakeEnded) throw cause;
-      // Somebody else has taken it in.
-      const code = codeOf(cause);
-      if (code !== 'ENOENT') warn(`${file.path} cannot be read (${code})`);
+      // Another process has taken it in.
+      if (!hasSystemCode(cause, 'ENOENT')) {
+        warn(`${file.path} cannot be read (${codeOrText(cause)})`);
+      }
       return undefined;
     }
   }
 }
 
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-}
-
-/** Somebody else was faster. */
+/** Another process was faster. */
 function ignoreMissing(cause: unknown): void {
-  if (codeOf(cause) !== 'ENOENT') throw cause;
+  if (!hasSystemCode(cause, 'ENOENT')) throw cause;
 }
 
 /** Runs `work` when it is called. Calls while it runs share the next time. */

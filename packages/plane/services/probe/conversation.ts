@@ -1,8 +1,10 @@
 // Asks a server what every client asks: who it is, and everything that it lists.
-import { isObject } from '@subluminal/contracts';
+import { definedFields, isObject } from '@subluminal/contracts';
 import { itemTextsAt, memberText } from '@subluminal/core/session';
 import type { Listing } from '@subluminal/core/surface';
 import { visible } from '@subluminal/core/visible';
+import { parseJson } from '../../os/index.ts';
+import { LineReader } from '../../os/line-reader.ts';
 
 type Conversed =
   | { readonly kind: 'seen'; readonly seen: ServerListing }
@@ -34,7 +36,7 @@ export async function converse(dialogue: Dialogue, clientVersion: string): Promi
   for (const list of LISTS) {
     const listed = await listAll(dialogue, list, greeted);
     // Tools are what all of this is about; without the rest there is less to write down.
-    if (listed.kind === 'failed' && list.isNeeded) return listed;
+    if (listed.kind === 'failed' && list.key === 'tools') return listed;
     if (listed.kind === 'failed') notes.push(`The server ${listed.why}.`);
     lists[list.key] = listed.kind === 'failed' ? [] : listed.items;
     if (listed.kind === 'listed' && list.key === 'tools') toolTexts = listed.texts;
@@ -56,9 +58,9 @@ async function greet(dialogue: Dialogue, version: string): Promise<Greeted | Fai
   return {
     kind: 'greeted',
     about: {
-      protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : '',
+      protocolVersion: textIn(protocolVersion) ?? '',
       serverInfo: infoIn(serverInfo),
-      instructions: typeof instructions === 'string' ? instructions : null,
+      instructions: textIn(instructions) ?? null,
     },
     capabilities: isObject(capabilities) ? capabilities : {},
     params: {},
@@ -78,10 +80,11 @@ function modern(version: string): Greeted {
 
 function infoIn(value: unknown): ServerListing['serverInfo'] {
   const { name, version } = isObject(value) ? value : {};
-  return {
-    ...(typeof name === 'string' && { name }),
-    ...(typeof version === 'string' && { version }),
-  };
+  return definedFields({ name: textIn(name), version: textIn(version) });
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 interface ListRequest {
@@ -89,19 +92,13 @@ interface ListRequest {
   /** Where the items stand in an answer. */
   readonly key: string;
   readonly capability: string;
-  readonly isNeeded: boolean;
 }
 
 const LISTS: readonly ListRequest[] = [
-  { method: 'tools/list', key: 'tools', capability: 'tools', isNeeded: true },
-  { method: 'prompts/list', key: 'prompts', capability: 'prompts', isNeeded: false },
-  { method: 'resources/list', key: 'resources', capability: 'resources', isNeeded: false },
-  {
-    method: 'resources/templates/list',
-    key: 'resourceTemplates',
-    capability: 'resources',
-    isNeeded: false,
-  },
+  { method: 'tools/list', key: 'tools', capability: 'tools' },
+  { method: 'prompts/list', key: 'prompts', capability: 'prompts' },
+  { method: 'resources/list', key: 'resources', capability: 'resources' },
+  { method: 'resources/templates/list', key: 'resourceTemplates', capability: 'resources' },
 ];
 
 type Listed =
@@ -165,76 +162,81 @@ type ServerAnswer =
   /** There will be no answer; why, as the end of a sentence about the server. */
   | { readonly kind: 'over'; readonly why: string };
 
-interface Dialogue {
-  request(method: string, params: object): Promise<ServerAnswer>;
-  notify(method: string): void;
-  feed(chunk: Buffer): void;
-  /** Every open and every later request hears it; the first reason counts. */
-  end(why: string): void;
-}
-
-const LIMITS = { lineBytesMax: 16_777_216, bytesMax: 67_108_864 };
+const LINE_BYTES_MAX = 16_777_216;
+const BYTES_MAX = 67_108_864;
 /** Servers greet on standard output, though they must not; some of it is overlooked. */
 const FOREIGN_LINES_MAX = 1_000;
 const METHOD_NOT_FOUND = -32_601;
 
-export function createDialogue(write: (text: string) => void): Dialogue {
-  const lines = createLines(LIMITS);
-  const open = new Map<number, (answer: ServerAnswer) => void>();
-  let lastId = 0;
-  let foreign = 0;
-  let over: string | undefined;
-  const send = (message: object): void =>
-    write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  const end = (why: string): void => {
-    over ??= why;
-    for (const [id, resolve] of open) {
-      open.delete(id);
-      resolve({ kind: 'over', why: over });
+export class Dialogue {
+  readonly #write: (text: string) => void;
+  readonly #lines = new LineReader(LINE_BYTES_MAX);
+  readonly #open = new Map<number, (answer: ServerAnswer) => void>();
+  #lastId = 0;
+  #bytes = 0;
+  #foreignLines = 0;
+  #over: string | undefined;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  request(method: string, params: object): Promise<ServerAnswer> {
+    if (this.#over !== undefined) return Promise.resolve({ kind: 'over', why: this.#over });
+    const id = ++this.#lastId;
+    const answer = new Promise<ServerAnswer>((resolve) => this.#open.set(id, resolve));
+    this.#send({ id, method, params });
+    return answer;
+  }
+
+  notify(method: string): void {
+    this.#send({ method });
+  }
+
+  /** Takes bytes of the server. */
+  feed(chunk: Buffer): void {
+    if (this.#over !== undefined) return;
+    this.#bytes += chunk.length;
+    let isTooLong = this.#bytes > BYTES_MAX;
+    if (!isTooLong) {
+      this.#lines.read(chunk, (line) => {
+        if (line === undefined) isTooLong = true;
+        else if (line.trim() !== '') this.#take(line);
+      });
     }
-  };
-  const take = (line: string): void => {
-    const message = parsed(line);
+    if (isTooLong || this.#lines.restLength > LINE_BYTES_MAX) this.end('says more than is taken');
+  }
+
+  /** Ends every open and every later request; the first reason counts. */
+  end(why: string): void {
+    this.#over ??= why;
+    for (const [id, resolve] of this.#open) {
+      this.#open.delete(id);
+      resolve({ kind: 'over', why: this.#over });
+    }
+  }
+
+  #send(message: object): void {
+    this.#write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  }
+
+  #take(line: string): void {
+    const message = parseJson(line);
     if (!isObject(message)) {
-      foreign++;
-      if (foreign > FOREIGN_LINES_MAX) end('writes what is no MCP');
+      this.#foreignLines++;
+      if (this.#foreignLines > FOREIGN_LINES_MAX) this.end('writes what is no MCP');
       return;
     }
     const { id, method } = message;
     if (typeof method === 'string') {
       const isAsked = typeof id === 'string' || typeof id === 'number';
-      if (isAsked) send({ id, ...replyTo(method) });
+      if (isAsked) this.#send({ id, ...replyTo(method) });
       return;
     }
-    const resolve = typeof id === 'number' ? open.get(id) : undefined;
+    const resolve = typeof id === 'number' ? this.#open.get(id) : undefined;
     if (resolve === undefined || typeof id !== 'number') return;
-    open.delete(id);
+    this.#open.delete(id);
     resolve(answerIn(message, line));
-  };
-  return {
-    request: (method, params) => {
-      if (over !== undefined) return Promise.resolve({ kind: 'over', why: over });
-      const id = ++lastId;
-      const answer = new Promise<ServerAnswer>((resolve) => open.set(id, resolve));
-      send({ id, method, params });
-      return answer;
-    },
-    notify: (method) => send({ method }),
-    feed: (chunk) => {
-      if (over !== undefined) return;
-      const whole = lines.feed(chunk);
-      if (whole === undefined) return end('says more than is taken');
-      for (const line of whole) if (line.trim() !== '') take(line);
-    },
-    end,
-  };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }
 
@@ -253,41 +255,7 @@ function answerIn(
   return {
     kind: 'error',
     code: typeof code === 'number' ? code : 0,
-    message: typeof message === 'string' ? message : 'no result',
-  };
-}
-
-// Lines out of chunks, with an end to how long one may be and to how much there may be of them.
-
-interface Lines {
-  /** The whole lines of it; undefined when it is more than is taken. */
-  feed(chunk: Buffer): readonly string[] | undefined;
-}
-
-const NEWLINE = 0x0a;
-
-function createLines(limits: { readonly lineBytesMax: number; readonly bytesMax: number }): Lines {
-  let parts: Buffer[] = [];
-  let partBytes = 0;
-  let total = 0;
-  return {
-    feed(chunk) {
-      total += chunk.length;
-      if (total > limits.bytesMax) return undefined;
-      const lines: string[] = [];
-      let from = 0;
-      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-        lines.push(Buffer.concat([...parts, chunk.subarray(from, at)]).toString('utf8'));
-        parts = [];
-        partBytes = 0;
-        from = at + 1;
-      }
-      const rest = chunk.subarray(from);
-      partBytes += rest.length;
-      if (partBytes > limits.lineBytesMax) return undefined;
-      if (rest.length > 0) parts.push(rest);
-      return lines;
-    },
+    message: textIn(message) ?? 'no result',
   };
 }
 
@@ -310,10 +278,5 @@ export interface ServerListing {
 
 /** For the pins. A look is over all pages, or it has failed. */
 export function listingOf({ tools, toolTexts, instructions }: ServerListing): Listing {
-  return {
-    tools,
-    texts: toolTexts,
-    isComplete: true,
-    ...(instructions !== undefined && { instructions }),
-  };
+  return { tools, texts: toolTexts, isComplete: true, ...definedFields({ instructions }) };
 }

@@ -10,7 +10,7 @@ import {
   supervise,
 } from '../transports/stdio/index.ts';
 import { readProcess } from '../transports/stdio/processes.ts';
-import { converse, createDialogue, type ServerListing } from './conversation.ts';
+import { converse, Dialogue, type ServerListing } from './conversation.ts';
 
 interface IntrospectOptions extends ServerTask {
   readonly timeoutMs: number;
@@ -39,7 +39,7 @@ export async function introspect(options: IntrospectOptions): Promise<Introspect
   if (started.kind === 'failed') return { ...started, stage: 'start', said: '' };
   const { server, said } = started;
   const giveBack = keepSignals();
-  const dialogue = createDialogue((text) => void server.stdin.write(text));
+  const dialogue = new Dialogue((text) => void server.stdin.write(text));
   const supervisor = supervise({
     server,
     ...ENDING,

@@ -11,6 +11,7 @@ import {
 } from '@subluminal/contracts';
 import { errorText } from '../../os/index.ts';
 import { RunSummarizer } from '../../stores/ledger/export/index.ts';
+import { eventPages } from '../../stores/ledger/store/stored-rows.ts';
 import { createLedgerClient } from '../ingest/index.ts';
 import { listSpool, readSpool } from '../sink/index.ts';
 import { linesBehind } from './event-lines.ts';
@@ -133,7 +134,6 @@ export interface RunRecord {
 type Lines = AsyncGenerator<string, undefined, undefined>;
 type LedgerPlace = Pick<RunOptions, 'config' | 'paths'>;
 
-const PAGE_EVENTS = 1_000;
 const POLICIES_MAX = 100;
 const SHIMS_MAX = 1_000;
 
@@ -182,15 +182,13 @@ async function* ledgerLines({ config }: LedgerPlace, runId: string): Lines {
   const { openSqliteReader } = await import('../../stores/ledger/index.ts');
   const reader = await openSqliteReader({ file: config['ledger.path'] });
   try {
-    for (let afterSeq = 0; ; ) {
-      const rows = await reader.events({ afterSeq, limit: PAGE_EVENTS, runId });
+    for await (const rows of eventPages(reader, { runId })) {
       for (const { line } of rows) if (line !== null) yield line;
-      if (rows.length < PAGE_EVENTS) return undefined;
-      afterSeq = rows.at(-1)?.seq ?? afterSeq;
     }
   } finally {
     await reader.close();
   }
+  return undefined;
 }
 
 /** What a ledger that does not answer has, and what waits for it. An event may stand in both: the

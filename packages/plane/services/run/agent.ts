@@ -1,10 +1,11 @@
 // The agent: started on the user's own terminal, and ended when somebody wants that.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { failure } from '@subluminal/contracts';
 import { codeOrText, hasSystemCode, isExecutable, programCandidates } from '../../os/index.ts';
 import type { AgentEnd, AgentStartFailure, RunOptions } from './options.ts';
-import { processesOf, type RunFamily, signalAll } from './run-processes.ts';
+import { areGone, processesOf, type RunFamily, signalAll } from './run-processes.ts';
 
 interface AgentCommand {
   readonly command: string;
@@ -13,23 +14,22 @@ interface AgentCommand {
   readonly cwd: string;
 }
 
-export type AgentStart =
-  | { readonly kind: 'started'; readonly child: ChildProcess; readonly pid: number }
-  | { readonly kind: 'failed'; readonly code: string };
-
 /** Same terminal, same process group: for the agent nothing is different. */
-export function startAgent({ command, args, env, cwd }: AgentCommand): Promise<AgentStart> {
-  return new Promise((resolve) => {
-    let child: ChildProcess;
-    try {
-      child = spawn(command, args, { stdio: 'inherit', env, cwd });
-    } catch (cause) {
-      resolve({ kind: 'failed', code: codeOrText(cause) });
-      return;
-    }
-    child.once('error', (cause) => resolve({ kind: 'failed', code: codeOrText(cause) }));
-    child.once('spawn', () => resolve({ kind: 'started', child, pid: child.pid ?? 0 }));
-  });
+export async function startAgent({
+  command,
+  args,
+  env,
+  cwd,
+}: AgentCommand): Promise<ChildProcess | AgentStartFailure> {
+  try {
+    const child = spawn(command, args, { stdio: 'inherit', env, cwd });
+    await once(child, 'spawn');
+    // A signal that cannot be sent must not end the run.
+    child.on('error', () => undefined);
+    return child;
+  } catch (cause) {
+    return notStarted(command, codeOrText(cause));
+  }
 }
 
 interface KeepOptions {
@@ -111,29 +111,17 @@ export class AgentKeeper {
   /** A launcher may end before what it has launched. */
   async #endRest(): Promise<void> {
     const { family, graceMs } = this.#options;
-    if (!isLeft(family)) return;
-    signalAll(processesOf(family).agents, 'SIGTERM');
-    if (await isGone(family, graceMs)) return;
+    const agents = () => processesOf(family).agents;
+    if (agents().length === 0) return;
+    signalAll(agents(), 'SIGTERM');
+    if (await areGone(agents, graceMs)) return;
     const deadlineMs = performance.now() + KILL_MS;
     // Again and again: a process may fork between the look and the blow.
     while (performance.now() < deadlineMs) {
-      signalAll(processesOf(family).agents, 'SIGKILL');
-      if (await isGone(family, POLL_MS)) return;
+      signalAll(agents(), 'SIGKILL');
+      if (await areGone(agents, POLL_MS)) return;
     }
   }
-}
-
-function isLeft(family: RunFamily): boolean {
-  return processesOf(family).agents.length > 0;
-}
-
-async function isGone(family: RunFamily, timeoutMs: number): Promise<boolean> {
-  const deadlineMs = performance.now() + timeoutMs;
-  while (isLeft(family)) {
-    if (performance.now() >= deadlineMs) return false;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  return true;
 }
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';

@@ -1,6 +1,7 @@
 // The lines of a file of events: handed on while the file grows, or read when the run is over.
 import { type FileHandle, open } from 'node:fs/promises';
 import { EVENT_LINE_LENGTH_MAX } from '@subluminal/contracts';
+import { LineReader } from '../../os/line-reader.ts';
 
 const LOOK_EVERY_MS = 100;
 const PIECE_BYTES = 65_536;
@@ -100,23 +101,16 @@ export async function* linesBehind(
   const file = await open(path, 'r');
   try {
     const piece = Buffer.alloc(FILE_PIECE_BYTES);
-    let parts: Buffer[] = [];
-    let length = 0;
+    const reader = new LineReader(LINE_BYTES_MAX);
     for (let at = fromByte; ; ) {
       const { bytesRead } = await file.read(piece, 0, FILE_PIECE_BYTES, at);
       if (bytesRead === 0) return undefined;
       at += bytesRead;
-      let from = 0;
-      for (;;) {
-        const end = piece.subarray(0, bytesRead).indexOf(NEWLINE, from);
-        const part = piece.subarray(from, end < 0 ? bytesRead : end);
-        length += part.length;
-        if (length <= LINE_BYTES_MAX) parts.push(Buffer.from(part));
-        else parts = [];
-        if (end < 0) break;
-        if (length <= LINE_BYTES_MAX) yield Buffer.concat(parts).toString('utf8');
-        [parts, length, from] = [[], 0, end + 1];
-      }
+      const lines: string[] = [];
+      reader.read(piece.subarray(0, bytesRead), (line) => {
+        if (line !== undefined) lines.push(line);
+      });
+      yield* lines;
     }
   } finally {
     await file.close();

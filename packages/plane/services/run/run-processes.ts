@@ -117,12 +117,13 @@ const KILL_MS = 2_000;
 export async function shimsLeave({ hub, family, leaveMs }: LeaveOptions): Promise<boolean> {
   await leaveByThemselves({ hub, family, leaveMs });
   hub.shutdown();
-  if (shimsOf(family).length === 0) return true;
-  signalAll(shimsOf(family), 'SIGTERM');
-  if (await areGone(family, leaveMs)) return false;
-  // What guards the servers ends them, when a shim is gone all at once.
-  signalAll(shimsOf(family), 'SIGKILL');
-  await areGone(family, KILL_MS);
+  const shims = () => processesOf(family).shims;
+  if (shims().length === 0) return true;
+  signalAll(shims(), 'SIGTERM');
+  if (await areGone(shims, leaveMs)) return false;
+  // The guard of a server ends it, when its shim is gone all at once.
+  signalAll(shims(), 'SIGKILL');
+  await areGone(shims, KILL_MS);
   return false;
 }
 
@@ -131,7 +132,7 @@ async function leaveByThemselves({ hub, family, leaveMs }: LeaveOptions): Promis
   const startMs = performance.now();
   for (;;) {
     const hasLeft = await hub.whenLeft(POLL_MS);
-    const isSeen = shimsOf(family).length > 0;
+    const isSeen = processesOf(family).shims.length > 0;
     const waitedMs = performance.now() - startMs;
     if (!isSeen && (hasLeft || waitedMs >= UNSEEN_MS)) return;
     if (waitedMs >= leaveMs) return;
@@ -139,15 +140,12 @@ async function leaveByThemselves({ hub, family, leaveMs }: LeaveOptions): Promis
   }
 }
 
-async function areGone(family: RunFamily, timeoutMs: number): Promise<boolean> {
+/** Waits until no process is left; false when time is up. */
+export async function areGone(left: () => readonly number[], timeoutMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + timeoutMs;
-  while (shimsOf(family).length > 0) {
+  while (left().length > 0) {
     if (performance.now() >= deadlineMs) return false;
     await delay(POLL_MS);
   }
   return true;
-}
-
-function shimsOf(family: RunFamily): readonly number[] {
-  return processesOf(family).shims;
 }

@@ -21,7 +21,6 @@ import { NEWLINE } from './event-lines.ts';
 import type { RunOptions, TracePlace } from './options.ts';
 
 export interface Trace {
-  readonly kind: 'trace';
   readonly sink: PromptSink;
   readonly place: TracePlace;
   /** The events of the run, and whatever else was written behind the place. */
@@ -42,8 +41,10 @@ const BEGIN_MS = 1_000;
 interface TraceFile {
   readonly path: string;
   readonly place: TracePlace;
-  readonly isTold: boolean;
-  readonly isTransit: boolean;
+  /** The shims are told of it; else the configuration names it already. */
+  readonly isTold?: boolean;
+  /** It is removed with the end of the run. */
+  readonly isTransit?: boolean;
 }
 
 export function openTrace(options: RunOptions, runId: string): Trace | Failure {
@@ -52,7 +53,6 @@ export function openTrace(options: RunOptions, runId: string): Trace | Failure {
   if (file !== undefined) return fileTrace(file, options);
   if (config['events.sink'].kind === 'ledger') return ledgerTrace(options);
   return {
-    kind: 'trace',
     sink: offSink(),
     place: { kind: 'none' },
     eventsPath: undefined,
@@ -83,7 +83,6 @@ function ledgerTrace({ config, paths, tell }: RunOptions): Trace {
     return linesLost > 0 || (hasComplained && queued > 0);
   };
   return {
-    kind: 'trace',
     sink,
     place: { kind: 'ledger' },
     eventsPath: undefined,
@@ -113,13 +112,12 @@ function wantedFile(
   { events, bundle, config, paths }: RunOptions,
   runId: string,
 ): TraceFile | undefined {
-  const known = { isTold: true, isTransit: false };
   if (events.file !== undefined) {
-    return { ...known, path: events.file, place: { kind: 'file', path: events.file } };
+    return { path: events.file, place: { kind: 'file', path: events.file }, isTold: true };
   }
   if (bundle !== undefined) {
     const path = join(bundle.dir, EVENTS_FILE);
-    return { ...known, path, place: { kind: 'bundle', path: bundle.dir } };
+    return { path, place: { kind: 'bundle', path: bundle.dir }, isTold: true };
   }
   if (events.follow !== undefined) {
     const path = transitPathOf(paths.run, runId);
@@ -127,7 +125,7 @@ function wantedFile(
   }
   const sink = config['events.sink'];
   if (sink.kind !== 'file') return undefined;
-  return { ...known, path: sink.path, place: { kind: 'file', path: sink.path }, isTold: false };
+  return { path: sink.path, place: { kind: 'file', path: sink.path } };
 }
 
 function fileTrace(wanted: TraceFile, { config, tell }: RunOptions): Trace | Failure {
@@ -147,7 +145,6 @@ function fileTrace(wanted: TraceFile, { config, tell }: RunOptions): Trace | Fai
   if (isFailure(sink)) return sink;
   if (stats !== undefined) endLastLine(path);
   return {
-    kind: 'trace',
     sink,
     place,
     file: { path, fromByte: stats?.size ?? 0 },
@@ -164,32 +161,32 @@ function fileTrace(wanted: TraceFile, { config, tell }: RunOptions): Trace | Fai
   };
 }
 
-/** A writer that was killed, or a full disk, may have left half a line; ours must not become its
- * other half. */
+/**
+ * Ends the last line of a file: a writer that was killed, or a full disk, may have left half a line, and
+ * ours must not become its other half.
+ */
 export function endLastLine(path: string): void {
-  const last = Buffer.alloc(1);
-  try {
-    const fd = openSync(path, 'r');
-    try {
-      const { size } = fstatSync(fd);
-      if (size === 0) return;
-      readSync(fd, last, 0, 1, size - 1);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    // It may be written but not read: then nobody knows, and an empty line harms nobody.
-  }
-  try {
-    if (last[0] === NEWLINE) return;
+  // A file that may be written but not read gets a newline, too: an empty line harms nobody.
+  if (attempt(() => endsWithLine(path)) === true) return;
+  // Where this fails, the sink says what is wrong, and the end of the run checks for our line.
+  attempt(() => {
     const fd = openForAppending(path, 0o600);
     try {
       writeSync(fd, '\n');
     } finally {
       closeSync(fd);
     }
-  } catch {
-    // The sink says what is wrong, and whether our line is there is looked at in the end.
+  });
+}
+
+function endsWithLine(path: string): boolean {
+  const fd = openSync(path, 'r');
+  try {
+    const last = Buffer.alloc(1);
+    const { size } = fstatSync(fd);
+    return size === 0 || (readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === NEWLINE);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -2,11 +2,10 @@
 import { closeSync, writeSync } from 'node:fs';
 import { type Failure, failure } from '@subluminal/contracts';
 import type { EventLine } from '@subluminal/core/ports';
-import { openForAppending } from '../../os/index.ts';
+import { codeOrText, openForAppending } from '../../os/index.ts';
 import {
   type PromptSink,
   type PromptSinkStats,
-  reasonOf,
   Waiters,
   type Warn,
   warnOnStderr,
@@ -118,7 +117,7 @@ class FileSink implements PromptSink {
       this.#rest = bytes.subarray(written);
       return this.#putRest();
     } catch (cause) {
-      if (reasonOf(cause) !== 'EAGAIN') this.#complain(cause);
+      if (codeOrText(cause) !== 'EAGAIN') this.#complain(cause);
       return false;
     }
   }
@@ -151,7 +150,7 @@ class FileSink implements PromptSink {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     const { warn, path } = this.#target;
-    warn(`events cannot be written to ${path} (${reasonOf(cause)}). Free some space.`);
+    warn(`events cannot be written to ${path} (${codeOrText(cause)}). Free some space.`);
   }
 }
 
@@ -163,7 +162,7 @@ export function fileSink(path: string, options: FileSinkOptions = {}): PromptSin
     const fd = openForAppending(path, 0o600);
     return new FileSink({ fd, path, queueBytes, warn });
   } catch (cause) {
-    const reason = reasonOf(cause);
+    const reason = codeOrText(cause);
     const message = `events cannot be written to ${path} (${reason === 'ELOOP' ? 'it is a link' : reason}).`;
     const fix = 'Name a file, no link, in a folder that exists and that you may write to.';
     return failure('SUB_FILE_WRITE', message, fix);

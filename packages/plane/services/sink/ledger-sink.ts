@@ -1,11 +1,11 @@
 // Events on their way to the ledger: by its socket while it listens, by the spool when it does
 // not. Each line has a number; the ledger takes each number once, so a line may go both ways.
 import type { EventLine } from '@subluminal/core/ports';
+import { codeOrText } from '../../os/index.ts';
 import { LedgerLink } from './link.ts';
 import {
   type PromptSink,
   type PromptSinkStats,
-  reasonOf,
   Waiters,
   type Warn,
   warnOnStderr,
@@ -13,14 +13,16 @@ import {
 import { bytesOf, Ring, type WaitingLine } from './ring.ts';
 import { isProducer, SpoolWriter, type SpoolWriterOptions } from './spool-writer.ts';
 
-export interface LedgerSinkLimits {
+const LIMITS = {
   /** What may wait in memory for the ledger's word. */
-  readonly queueBytes: number;
+  queueBytes: 8 * 1024 * 1024,
   /** A file of the spool is complete at this size. */
-  readonly spoolFileBytes: number;
+  spoolFileBytes: 8 * 1024 * 1024,
   /** Beyond this much on disk, previews are left out. */
-  readonly spoolPreviewBytes: number;
-}
+  spoolPreviewBytes: 64 * 1024 * 1024,
+};
+
+type LedgerSinkLimits = { readonly [K in keyof typeof LIMITS]: number };
 
 export interface LedgerSinkOptions {
   readonly socketPath: string;
@@ -39,11 +41,6 @@ const SPOOL_REST_MS = 500;
 /** Below this part of the queue, confirmed lines may stay in memory for a moment. */
 const CALM_PART = 16;
 const HELLO = 'subluminal.ingest.v1';
-const LIMITS: LedgerSinkLimits = {
-  queueBytes: 8 * 1024 * 1024,
-  spoolFileBytes: 8 * 1024 * 1024,
-  spoolPreviewBytes: 64 * 1024 * 1024,
-};
 
 class LedgerSink implements PromptSink {
   readonly #limits: LedgerSinkLimits;
@@ -74,7 +71,7 @@ class LedgerSink implements PromptSink {
       dir: spoolDir,
       producer,
       fileBytesMax: this.#limits.spoolFileBytes,
-      ...(writeSpool === undefined ? {} : { write: writeSpool }),
+      write: writeSpool,
     });
     this.#link = new LedgerLink({
       socketPath,
@@ -243,7 +240,7 @@ class LedgerSink implements PromptSink {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     const fix = 'Free some space or check its permissions.';
-    this.#warn(`events cannot be kept in ${this.#spoolDir} (${reasonOf(cause)}). ${fix}`);
+    this.#warn(`events cannot be kept in ${this.#spoolDir} (${codeOrText(cause)}). ${fix}`);
   }
 }
 

@@ -23,12 +23,6 @@ export function warnOnStderr(text: string): void {
   process.stderr.write(`sub: ${text}\n`);
 }
 
-/** What the system says went wrong, in a few words. */
-export function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
-}
-
 /** For `events.sink = "off"`. */
 export function offSink(): PromptSink {
   const stats = { queued: 0, spooled: 0, previewsDropped: 0, linesLost: 0 };

@@ -12,13 +12,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { hasSystemCode } from '../../os/index.ts';
 
 export interface SpoolWriterOptions {
   readonly dir: string;
   readonly producer: string;
   readonly fileBytesMax: number;
   /** The way to the disk, for tests of a full one. */
-  readonly write?: (fd: number, bytes: Uint8Array) => number;
+  readonly write?: ((fd: number, bytes: Uint8Array) => number) | undefined;
 }
 
 interface Part {
@@ -125,7 +126,7 @@ export class SpoolWriter {
       const fd = openSync(path, 'ax', 0o600);
       return { fd, path, number, size: 0, lastSeq: 0, isOnlyCopy: false };
     } catch (cause) {
-      if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return undefined;
+      if (hasSystemCode(cause, 'EEXIST')) return undefined;
       throw cause;
     }
   }

@@ -2,7 +2,8 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LineReader } from './line-reader.ts';
+import { hasSystemCode } from '../../os/index.ts';
+import { LineReader } from '../../os/line-reader.ts';
 import { readName } from './spool-writer.ts';
 
 export interface SpoolFile {
@@ -64,8 +65,9 @@ export async function listSpool(
     if (pid !== undefined && !isAbandoned(pid, stats, options)) continue;
     found.push({ path, producer, number, isComplete: pid === undefined });
   }
-  return found.toSorted(
-    (left, right) => compare(left.producer, right.producer) || left.number - right.number,
+  const byNumber = found.toSorted((left, right) => left.number - right.number);
+  return byNumber.toSorted((left, right) =>
+    left.producer < right.producer ? -1 : Number(left.producer > right.producer),
   );
 }
 
@@ -73,7 +75,7 @@ async function namesIn(dir: string): Promise<readonly string[]> {
   try {
     return await readdir(dir);
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
+    if (hasSystemCode(cause, 'ENOENT')) return [];
     throw cause;
   }
 }
@@ -89,13 +91,8 @@ function isProcessRunning(pid: number): boolean {
     return true;
   } catch (cause) {
     // Someone else's process is a process, too.
-    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
+    return hasSystemCode(cause, 'EPERM');
   }
-}
-
-function compare(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
 }
 
 /** The lines of a file in batches, in order. What is no line is counted and left out. */

@@ -5,7 +5,7 @@ import { visible } from '@subluminal/core/visible';
 import type { Desk } from '../../../stores/approvals/desk.ts';
 import { shortId } from '../../../stores/approvals/find-id.ts';
 import type { Entry } from '../../../stores/approvals/queue.ts';
-import { announceRequests, type RunningChannel } from '../shared/announce-requests.ts';
+import { RequestFollower, type RunningChannel } from '../shared/announce-requests.ts';
 
 interface DesktopConfig {
   /** In a minute; what is beyond is told as a number. */
@@ -66,7 +66,7 @@ export function startDesktop(desk: Desk, config: DesktopConfig): RunningChannel 
     unsaid = 0;
     notify('An agent asks for approval', notificationText(entry) + more);
   };
-  const channel = announceRequests(desk, 'desktop', {
+  const channel = new RequestFollower(desk, 'desktop', {
     // One that did not appear is not shown again later: by then somebody may have answered.
     tell: async (entry) => {
       tell(entry);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Desk, openDesk } from '../../../stores/approvals/desk.ts';
 import type { Owner } from '../../../stores/approvals/ports.ts';
 import { Bench, ME } from '../../../stores/approvals/testing/bench.ts';
-import { announceRequests, createClaims } from './announce-requests.ts';
+import { Claims, RequestFollower } from './announce-requests.ts';
 
 const ONE: Owner = { pid: 1, start: 'one' };
 const TWO: Owner = { pid: 2, start: 'two' };
@@ -35,8 +35,7 @@ function process(self: Owner): Desk {
 }
 
 function claims(self: Owner) {
-  const { queue, ports } = process(self);
-  return createClaims(queue, ports, 'test');
+  return new Claims(process(self), 'test');
 }
 
 describe('a claim', () => {
@@ -59,7 +58,7 @@ describe('a claim', () => {
 
   test('of nobody that is named is free after a while', () => {
     const id = bench.ask();
-    const bare = createClaims(bench.desk.queue, bench.desk.ports, 'test');
+    const bare = new Claims(bench.desk, 'test');
     expect(bare.claim(id)).toEqual({ kind: 'mine' });
     bench.nowMs += 20_000;
     expect(bare.claim(id)).toEqual({ kind: 'taken', againMs: 40_000 });
@@ -88,7 +87,7 @@ describe('a channel', () => {
         heard = resolve;
       });
     const start = (self: Owner) =>
-      announceRequests(process(self), 'test', {
+      new RequestFollower(process(self), 'test', {
         tell: async (entry) => {
           told.push(`asked ${entry.request.id}`);
           return { kind: 'told', value: { place: 7 } };

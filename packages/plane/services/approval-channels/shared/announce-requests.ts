@@ -1,10 +1,10 @@
 // What all approval channels share. Several processes may run the same channel over the same queue:
 // claims, kept as marks beside the requests, make sure that each request is announced once, that a
 // failed announcement is tried again, and that the people who were asked learn of its end.
-import { isFailure, isObject } from '@subluminal/contracts';
+import { definedFields, isFailure, isObject } from '@subluminal/contracts';
 import type { Desk } from '../../../stores/approvals/desk.ts';
 import type { ApprovalPorts, Owner } from '../../../stores/approvals/ports.ts';
-import type { Ended, Entry, Queue } from '../../../stores/approvals/queue.ts';
+import type { Ended, Entry } from '../../../stores/approvals/queue.ts';
 import type { Stoppable } from '../../../stores/approvals/watch.ts';
 import type { ApprovalSettings, Env } from '../../../stores/config/index.ts';
 import type { CallbackAnswer, CallbackRequest } from './signed-callback.ts';
@@ -39,17 +39,6 @@ export interface RunningChannel {
   stop(): Promise<void>;
 }
 
-/** Announces each request that waits, once, and its end. */
-export function announceRequests(
-  desk: Desk,
-  name: string,
-  telling: RequestAnnouncer,
-): RunningChannel {
-  const teller = new RequestFollower(desk, name, telling);
-  teller.begin();
-  return teller;
-}
-
 export type AnnounceResult =
   /** A person was told; the value is what is needed to find it again. */
   | { readonly kind: 'told'; readonly value: unknown }
@@ -62,50 +51,47 @@ interface RequestAnnouncer {
   tell(entry: Entry): Promise<AnnounceResult>;
   /** A person knows of it: since now, or since before this process began. */
   known?(entry: Entry, value: unknown): void;
-  /** It is over. True when whoever was told knows that. */
+  /** It is over. True when the people who were told know that. */
   ended?(ended: Ended, value: unknown): Promise<boolean>;
   /** Whether the end is told, too, where a process died before it knew that a person was told. */
   readonly isEndOfUnsureTold?: boolean;
 }
 
-/** Ends of that age are still told to whoever was told of the request, by a new process. */
+/** A new process still announces ends of that age to the people who knew of the request. */
 const CATCH_UP_MS = 86_400_000;
 
-class RequestFollower {
+/** Announces each request that waits, once, and its end. */
+export class RequestFollower implements RunningChannel {
   readonly #desk: Desk;
   readonly #telling: RequestAnnouncer;
   readonly #claims: Claims;
   readonly #endClaims: Claims;
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #underWay = new Set<Promise<void>>();
-  #following: Stoppable | undefined;
+  readonly #following: Stoppable;
   #isStopped = false;
 
   constructor(desk: Desk, name: string, telling: RequestAnnouncer) {
     this.#desk = desk;
     this.#telling = telling;
-    this.#claims = createClaims(desk.queue, desk.ports, name);
-    this.#endClaims = createClaims(desk.queue, desk.ports, `${name}-end`);
-  }
-
-  begin(): void {
-    const { queue } = this.#desk;
-    this.#following = queue.follow({
+    this.#claims = new Claims(desk, name);
+    this.#endClaims = new Claims(desk, `${name}-end`);
+    this.#following = desk.queue.follow({
       onRequest: (entry) => this.#look(entry),
       onEnd: (ended) => this.#over(ended),
     });
-    if (this.#telling.ended !== undefined) this.#catchUp();
+    if (telling.ended !== undefined) this.#catchUp();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#following?.stop();
+    this.#following.stop();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     await Promise.all(this.#underWay);
   }
 
-  /** What ended while nobody ran this channel. */
+  /** Announces ends from the time when no process ran this channel. */
   #catchUp(): void {
     const { queue, ports } = this.#desk;
     const all = queue.list();
@@ -192,7 +178,7 @@ class RequestFollower {
 
 /** How often one thing is begun, over all processes and all starts. */
 const CLAIMS_MAX = 20;
-/** Who has claimed a request and has not told anybody within this time has died. */
+/** A process that has claimed a request and has told nobody within this time has died. */
 const CLAIM_MS = 60_000;
 
 type Claim =
@@ -205,47 +191,57 @@ type Claim =
   /** It was begun too often. */
   | { readonly kind: 'spent' };
 
-interface Claims {
-  claim(id: string): Claim;
-  /** Says that it is done, and what is needed to find it again. */
-  markDone(id: string, value: unknown): void;
-  done(id: string): { readonly value: unknown } | undefined;
-  /** Whether anybody ever began it. */
-  isBegun(id: string): boolean;
-}
+/** Which process does one thing for each request. */
+export class Claims {
+  readonly #desk: Desk;
+  readonly #name: string;
 
-export function createClaims(queue: Queue, ports: ApprovalPorts, name: string): Claims {
-  const done = (id: string) => queue.marked(id, `${name}-sent`);
-  const begin = (id: string, turn: number): Claim => {
-    const value = { at_ms: ports.nowMs(), ...(ports.self !== undefined && { by: ports.self }) };
-    const isFirst = queue.mark(id, `${name}-${turn}`, value);
-    return isFirst ? { kind: 'mine' } : { kind: 'taken', againMs: CLAIM_MS };
-  };
-  return {
-    claim(id) {
-      if (done(id) !== undefined) return { kind: 'done' };
-      for (let turn = 1; turn <= CLAIMS_MAX; turn++) {
-        const last = queue.marked(id, `${name}-${turn}`);
-        if (last === undefined) return begin(id, turn);
-        const leftMs = claimLeftMs(last.value, ports);
-        if (leftMs > 0) return { kind: 'taken', againMs: leftMs };
+  constructor(desk: Desk, name: string) {
+    this.#desk = desk;
+    this.#name = name;
+  }
+
+  claim(id: string): Claim {
+    if (this.done(id) !== undefined) return { kind: 'done' };
+    const { queue, ports } = this.#desk;
+    for (let turn = 1; turn <= CLAIMS_MAX; turn++) {
+      const mark = `${this.#name}-${turn}`;
+      const last = queue.marked(id, mark);
+      if (last === undefined) {
+        const value = { at_ms: ports.nowMs(), ...definedFields({ by: ports.self }) };
+        const isFirst = queue.mark(id, mark, value);
+        return isFirst ? { kind: 'mine' } : { kind: 'taken', againMs: CLAIM_MS };
       }
-      return { kind: 'spent' };
-    },
-    markDone: (id, value) => void queue.mark(id, `${name}-sent`, value),
-    done,
-    isBegun: (id) => queue.marked(id, `${name}-1`) !== undefined,
-  };
+      const leftMs = claimLeftMs(last.value, ports);
+      if (leftMs > 0) return { kind: 'taken', againMs: leftMs };
+    }
+    return { kind: 'spent' };
+  }
+
+  /** Records that it is done, with what is needed to find it again. */
+  markDone(id: string, value: unknown): void {
+    this.#desk.queue.mark(id, `${this.#name}-sent`, value);
+  }
+
+  done(id: string): { readonly value: unknown } | undefined {
+    return this.#desk.queue.marked(id, `${this.#name}-sent`);
+  }
+
+  /** Whether any process ever began it. */
+  isBegun(id: string): boolean {
+    return this.#desk.queue.marked(id, `${this.#name}-1`) !== undefined;
+  }
 }
 
 /** How long a claim must still be heeded. */
 function claimLeftMs(value: unknown, ports: ApprovalPorts): number {
   const { at_ms: atMs, by } = isObject(value) ? value : {};
   const owner = readOwner(by);
+  const { self } = ports;
   if (owner !== undefined && ports.isGone !== undefined) {
-    // One of our own that is over did not work; whoever lives tries again by itself.
-    const isOver = isSameProcess(owner, ports.self) || ports.isGone(owner);
-    return isOver ? 0 : CLAIM_MS;
+    // An own claim that is over has failed; another process that lives tries again by itself.
+    const isOwn = owner.pid === self?.pid && owner.start === self.start;
+    return isOwn || ports.isGone(owner) ? 0 : CLAIM_MS;
   }
   return typeof atMs === 'number' ? Math.min(CLAIM_MS, atMs + CLAIM_MS - ports.nowMs()) : 0;
 }
@@ -254,8 +250,4 @@ function readOwner(value: unknown): Owner | undefined {
   if (!isObject(value)) return undefined;
   const { pid, start } = value;
   return typeof pid === 'number' && typeof start === 'string' ? { pid, start } : undefined;
-}
-
-function isSameProcess(one: Owner, other: Owner | undefined): boolean {
-  return one.pid === other?.pid && one.start === other.start;
 }

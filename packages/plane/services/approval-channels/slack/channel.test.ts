@@ -5,7 +5,7 @@ import { Bench, ME } from '../../../stores/approvals/testing/bench.ts';
 import { HttpService, type Received } from '../../../stores/approvals/testing/http-service.ts';
 import type { RunningChannel } from '../shared/announce-requests.ts';
 import { slackCallback } from './callback.ts';
-import { startSlack } from './channel.ts';
+import { SlackChannel } from './channel.ts';
 import type { SlackConfig } from './client.ts';
 
 const SIGNING = 'signing-secret';
@@ -60,7 +60,7 @@ function config(): SlackConfig {
 }
 
 function start(): RunningChannel {
-  const channel = startSlack(bench.desk, config());
+  const channel = new SlackChannel(bench.desk, config());
   running.push(channel);
   return channel;
 }

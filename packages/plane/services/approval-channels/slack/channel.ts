@@ -5,7 +5,7 @@ import type { WebClient } from '@slack/web-api';
 import type { Desk, Ended, Entry } from '../../../stores/approvals/index.ts';
 import {
   type AnnounceResult,
-  announceRequests,
+  RequestFollower,
   type RunningChannel,
 } from '../shared/announce-requests.ts';
 import {
@@ -31,11 +31,7 @@ const TOLD_MAX = 20;
 const UP = /^(?:\+1|thumbsup)(?:::skin-tone-[2-6])?$/;
 const DOWN = /^(?:-1|thumbsdown)(?:::skin-tone-[2-6])?$/;
 
-export function startSlack(desk: Desk, config: SlackConfig): RunningChannel {
-  return new SlackChannel(desk, config);
-}
-
-class SlackChannel implements RunningChannel {
+export class SlackChannel implements RunningChannel {
   readonly #desk: Desk;
   readonly #config: SlackConfig;
   readonly #client: () => Promise<WebClient>;
@@ -51,7 +47,7 @@ class SlackChannel implements RunningChannel {
     this.#desk = desk;
     this.#config = config;
     this.#client = lazyClient(config);
-    this.#channel = announceRequests(desk, 'slack', {
+    this.#channel = new RequestFollower(desk, 'slack', {
       tell: (entry) => this.#inTurn(() => this.#post(entry), { kind: 'later' }),
       known: (entry, value) => this.#remember(entry, value),
       ended: (ended, value) => this.#inTurn(() => this.#update(ended, value), false),

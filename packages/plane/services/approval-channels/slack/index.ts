@@ -1,6 +1,6 @@
 import type { ApprovalChannel } from '../shared/announce-requests.ts';
 import { SLACK_BODY_BYTES_MAX, slackCallback } from './callback.ts';
-import { startSlack } from './channel.ts';
+import { SlackChannel } from './channel.ts';
 
 /** Posts requests to a Slack channel; people answer with buttons or reactions. */
 export const slack: ApprovalChannel = {
@@ -11,7 +11,7 @@ export const slack: ApprovalChannel = {
       start: ({ desk, secrets: { token = '', signing_secret: signingSecret = '' } }) => {
         const config = { ...settings, token, signingSecret };
         return {
-          running: startSlack(desk, config),
+          running: new SlackChannel(desk, config),
           callback: {
             path: '/approvals/slack/actions',
             bytesMax: SLACK_BODY_BYTES_MAX,

@@ -1,4 +1,5 @@
-// Slack's own client. In a file of its own, so that it is loaded only where Slack is used.
+// Slack's own client. In a file of its own, so that it is loaded only where Slack is used: a bundler
+// cannot find the names of its exports behind an `import()`.
 import { LogLevel, WebClient } from '@slack/web-api';
 import type { SlackConfig } from './client.ts';
 

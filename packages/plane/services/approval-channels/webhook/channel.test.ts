@@ -7,7 +7,8 @@ import {
   type Received,
 } from '../../../stores/approvals/testing/http-service.ts';
 import type { RunningChannel } from '../shared/announce-requests.ts';
-import { signedHeaders, verifyCallback, webhookCallback } from './callback.ts';
+import type { CallbackRequest } from '../shared/signed-callback.ts';
+import { signedHeaders, webhookCallback } from './callback.ts';
 import { startWebhook, type WebhookConfig } from './channel.ts';
 
 const SECRET = 'a-secret-of-the-tests';
@@ -112,8 +113,7 @@ describe('the webhook', () => {
     bench.ask();
     expect(bench.warnings).toEqual(['The webhook is off: its secret has less than 16 characters.']);
     const { headers, rawBody } = callback(verdict(bench.ask()), { secret: 'short' });
-    const at = { secret: 'short', nowMs: bench.nowMs };
-    expect(verifyCallback(headers, rawBody, at)).toEqual({ ok: false, why: 'unsigned' });
+    expect(await answerTo({ headers, rawBody }, 'short')).toEqual(REFUSED.unsigned);
     await running[0]?.stop();
     expect(service.received).toEqual([]);
   });
@@ -185,59 +185,70 @@ describe('the webhook', () => {
   });
 });
 
+const REFUSED = {
+  unsigned: { status: 401, body: { error: 'the signature is missing' } },
+  forged: { status: 401, body: { error: 'the signature is wrong' } },
+  stale: { status: 401, body: { error: 'the timestamp is too old or too new' } },
+  malformed: { status: 400, body: { error: 'the body is not an answer' } },
+} as const;
+
+/** Each by a callback of its own, which has seen no nonce. */
+function answerTo(request: CallbackRequest, secret = SECRET) {
+  return webhookCallback(bench.desk, secret)(request);
+}
+
 describe('an answer of the service', () => {
-  test('decides the request that it saw, once', () => {
+  test('decides the request that it saw, once', async () => {
     const answers = webhookCallback(bench.desk, SECRET);
     const id = bench.ask();
     const given = callback(verdict(id, { note: 'go' }));
-    expect(answers(given)).toEqual({ status: 200, body: { state: 'approved' } });
+    expect(await answers(given)).toEqual({ status: 200, body: { state: 'approved' } });
     expect(bench.desk.queue.get(id)).toMatchObject({
       outcome: { by: 'bob@example.com', channel: 'webhook', note: 'go' },
     });
-    expect(answers(given)).toMatchObject({
+    expect(await answers(given)).toMatchObject({
       status: 409,
       body: { error: 'this answer was given before' },
     });
     const second = callback(verdict(id, { state: 'rejected' }), { nonce: 'm'.repeat(20) });
-    expect(answers(second)).toMatchObject({ status: 409, body: { state: 'approved' } });
+    expect(await answers(second)).toMatchObject({ status: 409, body: { state: 'approved' } });
   });
 
-  test('about another request, or none, decides nothing', () => {
+  test('about another request, or none, decides nothing', async () => {
     const answers = webhookCallback(bench.desk, SECRET);
     const id = bench.ask();
     const other = verdict(id, { request_sha256: 'f'.repeat(64) });
-    expect(answers(callback(other))).toMatchObject({ status: 409 });
+    expect(await answers(callback(other))).toMatchObject({ status: 409 });
     const nobody = verdict('01890000-0000-7000-8000-000000000000');
-    expect(answers(callback(nobody, { nonce: 'o'.repeat(20) }))).toMatchObject({ status: 404 });
+    expect(await answers(callback(nobody, { nonce: 'o'.repeat(20) }))).toMatchObject({
+      status: 404,
+    });
     expect(bench.desk.queue.get(id)).toMatchObject({ state: 'pending' });
   });
 
   test.each([
-    ['by another key', { secret: 'another-secret-here' }, 'forged'],
-    ['too old', { nowMs: -301_000 }, 'stale'],
-    ['too new', { nowMs: 301_000 }, 'stale'],
-    ['with a nonce that is none', { nonce: 'short' }, 'unsigned'],
-  ])('that is signed %s is not taken', (_what, more, why) => {
+    ['by another key', { secret: 'another-secret-here' }, REFUSED.forged],
+    ['too old', { nowMs: -301_000 }, REFUSED.stale],
+    ['too new', { nowMs: 301_000 }, REFUSED.stale],
+    ['with a nonce that is none', { nonce: 'short' }, REFUSED.unsigned],
+  ])('that is signed %s is not taken', async (_what, more, refusal) => {
     const nowMs = bench.nowMs + ('nowMs' in more ? more.nowMs : 0);
-    const { headers, rawBody } = callback(verdict(bench.ask()), { ...more, nowMs });
-    const at = { secret: SECRET, nowMs: bench.nowMs };
-    expect(verifyCallback(headers, rawBody, at)).toEqual({ ok: false, why });
+    const request = callback(verdict(bench.ask()), { ...more, nowMs });
+    expect(await answerTo(request)).toEqual(refusal);
   });
 
-  test('that was changed, or is not signed, or comes without a secret, is not taken', () => {
+  test('that was changed, or is not signed, or comes without a secret, is not taken', async () => {
     const { headers, rawBody } = callback(verdict(bench.ask(), { state: 'rejected' }));
-    const at = { secret: SECRET, nowMs: bench.nowMs };
-    expect(verifyCallback(headers, rawBody, at)).toMatchObject({ ok: true });
     const changed = Buffer.from(String(rawBody).replace('rejected', 'approved'));
-    expect(verifyCallback(headers, changed, at)).toEqual({ ok: false, why: 'forged' });
+    expect(await answerTo({ headers, rawBody: changed })).toEqual(REFUSED.forged);
     const marked = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), rawBody]);
-    expect(verifyCallback(headers, marked, at)).toEqual({ ok: false, why: 'forged' });
-    expect(verifyCallback({}, rawBody, at)).toEqual({ ok: false, why: 'unsigned' });
+    expect(await answerTo({ headers, rawBody: marked })).toEqual(REFUSED.forged);
+    expect(await answerTo({ headers: {}, rawBody })).toEqual(REFUSED.unsigned);
     const twice = { ...headers, 'x-subluminal-nonce': ['a', 'b'] };
-    expect(verifyCallback(twice, rawBody, at)).toEqual({ ok: false, why: 'unsigned' });
+    expect(await answerTo({ headers: twice, rawBody })).toEqual(REFUSED.unsigned);
     const open = callback(verdict(bench.ask()), { secret: '' });
-    const nothing = { secret: '', nowMs: bench.nowMs };
-    expect(verifyCallback(open.headers, open.rawBody, nothing)).toMatchObject({ ok: false });
+    expect(await answerTo(open, '')).toEqual(REFUSED.unsigned);
+    expect(await answerTo({ headers, rawBody })).toMatchObject({ status: 200 });
   });
 
   test.each([
@@ -246,10 +257,8 @@ describe('an answer of the service', () => {
     ['another state', { state: 'expired' }],
     ['nobody', { by: '' }],
     ['no hash', { request_sha256: 'x' }],
-  ])('with %s in it is malformed', (_what, more) => {
+  ])('with %s in it is malformed', async (_what, more) => {
     const body = Array.isArray(more) ? more : verdict(bench.ask(), more);
-    const { headers, rawBody } = callback(body);
-    const at = { secret: SECRET, nowMs: bench.nowMs };
-    expect(verifyCallback(headers, rawBody, at)).toEqual({ ok: false, why: 'malformed' });
+    expect(await answerTo(callback(body))).toEqual(REFUSED.malformed);
   });
 });

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Desk } from '../../../stores/approvals/desk.ts';
 import {
   type AnnounceResult,
-  announceRequests,
+  RequestFollower,
   type RunningChannel,
 } from '../shared/announce-requests.ts';
 import { SECRET_LENGTH_MIN, signedHeaders } from './callback.ts';
@@ -53,7 +53,7 @@ export function startWebhook(desk: Desk, config: WebhookConfig): RunningChannel 
     }
     return kind;
   };
-  const channel = announceRequests(desk, 'webhook', {
+  const channel = new RequestFollower(desk, 'webhook', {
     isEndOfUnsureTold: true,
     tell: async ({ request, sha256 }) => {
       const { id } = request;
