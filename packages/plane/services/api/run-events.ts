@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ApiRunSummary, isObject } from '@subluminal/contracts';
+import { parseJson } from '../../os/index.ts';
 import { RunSummarizer } from '../../stores/ledger/index.ts';
 import type { ApiReader, StoredEvent } from './types.ts';
 
@@ -22,43 +23,26 @@ interface RunLines {
 export async function runLines({ onFailure, ...options }: LinesOptions): Promise<RunLines> {
   const pages = new EventPages(options);
   const first = await pages.next();
-  let ahead: typeof first | undefined = first;
-  const encoder = new TextEncoder();
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    // A page may hold nothing but what was pruned.
-    for (let text = ''; text === ''; ) {
-      const { rows, isLast } = ahead ?? (await pages.next());
-      ahead = undefined;
-      text = rows.map(lineOf).join('');
-      if (text !== '') controller.enqueue(encoder.encode(text));
-      if (isLast) return controller.close();
+  async function* texts(): AsyncGenerator<Uint8Array> {
+    try {
+      for (let page = first; ; page = await pages.next()) {
+        const text = page.rows.map(lineOf).join('');
+        // A page may hold nothing but what was pruned.
+        if (text !== '') yield Buffer.from(text);
+        if (page.isLast) return;
+      }
+    } catch (cause) {
+      onFailure(cause);
     }
-  };
-  const source = {
-    pull: (controller: ReadableStreamDefaultController<Uint8Array>) =>
-      pull(controller).catch((cause: unknown) => {
-        onFailure(cause);
-        controller.close();
-      }),
-  };
+  }
   // Nothing is read ahead of the client.
-  const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
-  return { isEmpty: first.rows.length === 0, body };
+  return { isEmpty: first.rows.length === 0, body: ReadableStream.from(texts()) };
 }
 
 function lineOf({ seq, line }: StoredEvent): string {
-  const event = line === null ? undefined : parsed(line);
-  return event === undefined ? '' : `${JSON.stringify({ seq, event })}\n`;
-}
-
-/** The ledger takes only JSON objects in; what is something else was put there by somebody else. */
-function parsed(line: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const event = line === null ? undefined : parseJson(line);
+  // The ledger takes only JSON objects in; anything else was put there by somebody else.
+  return isObject(event) ? `${JSON.stringify({ seq, event })}\n` : '';
 }
 
 interface SummaryOptions {

@@ -21,7 +21,7 @@ import {
 import { readParameters } from './read-request.ts';
 import type { RequestGuard } from './request-guard.ts';
 import { EventPages } from './run-events.ts';
-import type { ApiLimits, ApiReader, Feed, FeedItem, StoredEvent } from './types.ts';
+import type { ApiLimits, ApiReader, Feed, StoredEvent } from './types.ts';
 
 interface StreamsOptions {
   readonly reader: Pick<ApiReader, 'events'>;
@@ -111,9 +111,8 @@ function refuse(request: IncomingMessage, socket: Duplex, failure: HttpFailure):
   sendFailure(response, failure);
 }
 
-// One stream: first what is stored, then what is new. While its client keeps up, events go straight
-// from the feed to the socket. When it lags, they are dropped here and read from the store once there
-// is room again: nothing but a few bytes waits in memory, and nothing is left out or sent twice.
+// One stream: the events of the store from a place on, page by page as its client takes them. Nothing
+// but a few bytes waits in memory, and nothing is left out or sent twice.
 
 interface SubscriberOptions {
   readonly socket: WebSocket;
@@ -125,9 +124,6 @@ interface SubscriberOptions {
   readonly onWarning: (cause: unknown) => void;
 }
 
-/** `live` takes from the feed, `stored` from the store. */
-type StreamSource = 'live' | 'stored' | 'ended';
-
 /** How long a client has to take what it was sent, and the goodbye behind it. */
 const GOODBYE_MS = 5_000;
 
@@ -138,27 +134,26 @@ const CLOSE = {
   unreadable: { code: 1013, reason: 'The ledger cannot be read; come back with `after`.' },
 } as const;
 
-export class Subscriber {
+class Subscriber {
   readonly #options: SubscriberOptions;
   readonly #wants: Wants;
-  #source: StreamSource = 'stored';
-  /** Everything up to here was sent, or is not wanted. */
-  #doneSeq: number;
-  /** The last event that the feed has told of. */
-  #announcedSeq: number;
-  #isAlive = true;
-  #wake: (() => void) | undefined;
+  readonly #pages: EventPages;
   readonly #timer: NodeJS.Timeout;
   readonly #unsubscribe: () => void;
+  /** There may be more than was read. */
+  #isBehind = false;
+  #isReading = false;
+  #isAlive = true;
+  #hasEnded = false;
+  #wake: (() => void) | undefined;
 
   constructor(options: SubscriberOptions) {
-    const { socket, query, feed, pingMs } = options;
+    const { socket, query, reader, feed, pingMs } = options;
     this.#options = options;
     this.#wants = wantsOf(query);
-    this.#announcedSeq = feed.tip();
-    this.#doneSeq = query.after ?? this.#announcedSeq;
-    if (this.#doneSeq >= this.#announcedSeq) this.#source = 'live';
-    this.#unsubscribe = feed.subscribe((items) => this.#take(items));
+    const run = query.run === undefined ? {} : { runId: query.run };
+    this.#pages = new EventPages({ reader, afterSeq: query.after ?? feed.tip(), ...run });
+    this.#unsubscribe = feed.subscribe(() => this.#readOn());
     this.#timer = setInterval(() => this.#check(), pingMs);
     this.#timer.unref();
     socket.on('message', () => this.#end(CLOSE.policy));
@@ -168,62 +163,42 @@ export class Subscriber {
     socket.on('close', () => this.#stop());
     // What it says is of no use; `close` follows.
     socket.on('error', () => undefined);
-    if (this.#source === 'stored') this.#catchUp();
+    this.#readOn();
   }
 
-  /** From the feed. */
-  #take(items: readonly FeedItem[]): void {
-    this.#announcedSeq = Math.max(this.#announcedSeq, items.at(-1)?.seq ?? 0);
-    for (const item of items) {
-      if (this.#source !== 'live') return;
-      if (item.seq <= this.#doneSeq) continue;
-      this.#doneSeq = item.seq;
-      if (this.#wants(item.event)) this.#send(item);
-      if (!this.#hasRoom) this.#fallBack();
-    }
+  /** Reads until nothing is left; a commit meanwhile makes it read once more. */
+  #readOn(): void {
+    this.#isBehind = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#readPages()
+      .catch((cause: unknown) => {
+        if (this.#hasEnded) return;
+        this.#options.onWarning(cause);
+        this.#end(CLOSE.unreadable);
+      })
+      .finally(() => {
+        this.#isReading = false;
+      });
   }
 
-  #fallBack(): void {
-    this.#source = 'stored';
-    this.#catchUp();
-  }
-
-  #catchUp(): void {
-    this.#readOn().catch((cause: unknown) => {
-      if (this.#source === 'ended') return;
-      this.#options.onWarning(cause);
-      this.#end(CLOSE.unreadable);
-    });
-  }
-
-  /** From the store, until nothing is left that the feed has told of. */
-  async #readOn(): Promise<void> {
-    const { reader, query } = this.#options;
-    const run = query.run === undefined ? {} : { runId: query.run };
-    const pages = new EventPages({ reader, afterSeq: this.#doneSeq, ...run });
-    while (this.#source === 'stored') {
+  async #readPages(): Promise<void> {
+    while (this.#isBehind && !this.#hasEnded) {
       await this.#room();
-      // What was announced before the read is committed, so the read sees it.
-      const announcedSeq = this.#announcedSeq;
-      const { rows, isLast } = await pages.next();
-      for (const row of rows) await this.#sendStored(row);
-      if (!isLast) continue;
-      this.#doneSeq = Math.max(this.#doneSeq, announcedSeq);
-      if (this.#announcedSeq <= this.#doneSeq && this.#source === 'stored') this.#source = 'live';
+      this.#isBehind = false;
+      const { rows, isLast } = await this.#pages.next();
+      this.#isBehind ||= !isLast;
+      for (const row of rows) {
+        await this.#room();
+        if (!this.#hasEnded) this.#send(row);
+      }
     }
   }
 
-  async #sendStored({ seq, line }: StoredEvent): Promise<void> {
-    await this.#room();
-    if (this.#source === 'ended') return;
-    this.#doneSeq = Math.max(this.#doneSeq, seq);
-    if (line === null) return;
-    const parsed = parseEventLine(line);
-    if (parsed.ok && this.#wants(parsed.event)) this.#send({ seq, event: parsed.event });
-  }
-
-  #send({ seq, event }: FeedItem): void {
-    this.#options.socket.send(JSON.stringify({ seq, event }), () => {
+  #send({ seq, line }: StoredEvent): void {
+    const parsed = line === null ? undefined : parseEventLine(line);
+    if (parsed?.ok !== true || !this.#wants(parsed.event)) return;
+    this.#options.socket.send(JSON.stringify({ seq, event: parsed.event }), () => {
       this.#isAlive = true;
       if (this.#hasRoom) this.#wakeUp();
     });
@@ -235,7 +210,7 @@ export class Subscriber {
 
   /** Waits until the client has taken enough, or is gone. */
   #room(): Promise<void> | undefined {
-    if (this.#hasRoom || this.#source === 'ended') return undefined;
+    if (this.#hasRoom || this.#hasEnded) return undefined;
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
@@ -246,7 +221,7 @@ export class Subscriber {
     this.#wake = undefined;
   }
 
-  /** Whoever neither answers nor takes anything is gone. */
+  /** A client that neither answers nor takes anything is gone. */
   #check(): void {
     if (!this.#isAlive) return this.#end(CLOSE.stalled);
     this.#isAlive = false;
@@ -267,8 +242,8 @@ export class Subscriber {
   }
 
   #stop(): void {
-    if (this.#source === 'ended') return;
-    this.#source = 'ended';
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     clearInterval(this.#timer);
     this.#unsubscribe();
     this.#wakeUp();
@@ -279,7 +254,7 @@ export class Subscriber {
 
 const UNSTORABLE = /[\0\uD800-\uDFFF]/;
 
-export type Wants = (event: Event) => boolean;
+type Wants = (event: Event) => boolean;
 
 function wantsOf({ run, agent, server, tool, decision }: ApiStreamQuery): Wants {
   return (event) => {

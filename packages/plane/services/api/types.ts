@@ -1,13 +1,6 @@
 // What the API needs of the rest of the daemon. The reader of a ledger's store fits as it is: where the
 // daemon passes it, the compiler holds its rows against the contract.
-import type {
-  ApiCall,
-  ApiCallDetail,
-  ApiPolicies,
-  ApiRun,
-  ApiStats,
-  Event,
-} from '@subluminal/contracts';
+import type { ApiCall, ApiCallDetail, ApiPolicies, ApiRun, ApiStats } from '@subluminal/contracts';
 import type {
   CallFilter,
   EventsRequest,
@@ -25,7 +18,7 @@ export interface StoredEvent {
   readonly line: string | null;
 }
 
-/** What is read of the ledger. Whatever was announced by the feed must be there to read. */
+/** What is read of the ledger. Events that the feed has announced must be there to read. */
 export interface ApiReader {
   ledgerId(): Promise<string>;
   tip(): Promise<{ readonly seq: number }>;
@@ -39,14 +32,9 @@ export interface ApiReader {
   policies(limit: number): Promise<ApiPolicies['rows']>;
 }
 
-export interface FeedItem {
-  readonly seq: number;
-  readonly event: Event;
-}
-
-/** Announces events once they are committed: each once, in the order of seq. */
+/** Announces that events were committed. */
 export interface Feed {
-  subscribe(listener: (events: readonly FeedItem[]) => void): () => void;
+  subscribe(listener: () => void): () => void;
   /** The seq of the last committed event. */
   tip(): number;
 }

@@ -7,7 +7,6 @@ import { readRegularFile } from '../../os/index.ts';
 import type { Ledger } from '../../stores/ledger/index.ts';
 import type { IngestServer } from '../ingest/server.ts';
 import type { Approvals } from './approvals.ts';
-import { LedgerFeed } from './feed.ts';
 import type { LedgerHome } from './home.ts';
 
 interface HttpOptions {
@@ -35,7 +34,6 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   const address = addressOf(home.config['ledger.http']);
   if (address === undefined) return NONE;
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const feed = new LedgerFeed(ledger, server, log);
   // Loaded only by a daemon that serves it.
   const { openApi } = await import('../api/index.ts');
   const api = await openApi({
@@ -43,7 +41,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     // A daemon that is asked by HTTP is not idle.
     onRequest: () => server.touch(),
     take: (lines) => server.take(lines),
-    feed,
+    feed: { tip: () => ledger.lastSeq, subscribe: (listener) => server.subscribe(listener) },
     desk,
     callbacks,
     token,

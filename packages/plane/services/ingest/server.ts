@@ -214,6 +214,14 @@ export class IngestServer {
     };
   }
 
+  /** Calls back like `onAdded`, and keeps the daemon from being idle meanwhile. */
+  subscribe(listener: () => void): () => void {
+    const ends = [this.hold(), this.onAdded(listener)];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
   /** Calls back after each commit that added events; the result takes that back. */
   onAdded(listener: () => void): () => void {
     this.#listeners.add(listener);

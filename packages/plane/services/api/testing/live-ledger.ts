@@ -2,17 +2,22 @@
 
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { type Event, isFailure, parseEventLine } from '@subluminal/contracts';
+import { type Event, isFailure } from '@subluminal/contracts';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import type { IncomingLine, Ledger } from '../../../stores/ledger/index.ts';
 import { type Shim, T0_MS } from '../../../stores/ledger/testing/events.ts';
 import { LedgerHome } from '../../../stores/ledger/testing/temp-ledger.ts';
 import { openApi } from '../open-api.ts';
-import type { Api, ApiOptions, Feed, FeedItem } from '../types.ts';
+import type { Api, ApiOptions, Feed } from '../types.ts';
 
 export const TOKEN = 'test-token-0123456789-abcdefghij-xyz';
 export const AUTH = { authorization: `Bearer ${TOKEN}` };
+
+interface StreamedEvent {
+  readonly seq: number;
+  readonly event: Event;
+}
 
 interface Answer {
   readonly status: number;
@@ -30,7 +35,7 @@ interface AskOptions {
 class LiveLedger implements Feed {
   readonly ledger: Ledger;
   readonly warnings: string[] = [];
-  readonly #listeners = new Set<(events: readonly FeedItem[]) => void>();
+  readonly #listeners = new Set<() => void>();
   readonly #unheard: (() => void)[] = [];
   #tip = 0;
 
@@ -42,7 +47,7 @@ class LiveLedger implements Feed {
     return this.#listeners.size;
   }
 
-  subscribe(listener: (events: readonly FeedItem[]) => void): () => void {
+  subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
@@ -67,18 +72,10 @@ class LiveLedger implements Feed {
     await this.announce();
   }
 
-  /** What was committed without a word. */
+  /** Announces what was committed without a word. */
   async announce(): Promise<void> {
-    for (;;) {
-      const rows = await this.ledger.store.events({ afterSeq: this.#tip, limit: 1_000 });
-      if (rows.length === 0) return;
-      this.#tip = rows.at(-1)?.seq ?? this.#tip;
-      const items = rows.flatMap(({ seq, line }) => {
-        const event = eventOf(line);
-        return event === undefined ? [] : [{ seq, event }];
-      });
-      for (const listener of this.#listeners) listener(items);
-    }
+    this.#tip = this.ledger.lastSeq;
+    for (const listener of this.#listeners) listener();
   }
 
   /** Opens the API, until the test is over. */
@@ -101,11 +98,6 @@ class LiveLedger implements Feed {
     onTestFinished(() => opened.close());
     return new ApiClient(opened);
   }
-}
-
-function eventOf(line: string | null): Event | undefined {
-  const parsed = line === null ? undefined : parseEventLine(line);
-  return parsed?.ok === true ? parsed.event : undefined;
 }
 
 export class ApiClient {
@@ -160,7 +152,7 @@ export class ApiClient {
 /** Collects what a stream sends. */
 class StreamClient {
   readonly socket: WebSocket;
-  readonly received: FeedItem[] = [];
+  readonly received: StreamedEvent[] = [];
   readonly opened: Promise<void>;
   /** The code and reason of its end, or the status that refused it. */
   readonly ended: Promise<{ readonly code: number; readonly reason: string }>;
@@ -172,7 +164,7 @@ class StreamClient {
       socket.on('open', resolve);
     });
     socket.on('message', (data: Buffer) => {
-      this.received.push(JSON.parse(data.toString('utf8')) as FeedItem);
+      this.received.push(JSON.parse(data.toString('utf8')) as StreamedEvent);
       for (const wake of this.#waiting.splice(0)) wake();
     });
     this.ended = new Promise((resolve) => {
@@ -186,7 +178,7 @@ class StreamClient {
     onTestFinished(() => socket.terminate());
   }
 
-  async until(count: number): Promise<readonly FeedItem[]> {
+  async until(count: number): Promise<readonly StreamedEvent[]> {
     while (this.received.length < count) {
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
