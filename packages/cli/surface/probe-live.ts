@@ -39,7 +39,7 @@ export async function probeLive(
   });
   if (looked.kind === 'interrupted') return done(looked.exitCode);
   if (looked.kind === 'failure') {
-    tellSaid(looked.said, io);
+    tellSaid(looked.said ?? '', io);
     return failure(looked.code, looked.message, looked.fix);
   }
   for (const note of looked.seen.notes) warn(io, note);

@@ -52,7 +52,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   });
   const unserved = (why: string): Http => {
     log(`the HTTP API is not served: ${why}`);
-    server.setHttp({ error: why });
+    server.setHttp({ http_error: why });
     return NONE;
   };
   if (isFailure(api)) return unserved(`${api.message} ${api.fix}`);
@@ -64,7 +64,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     await api.close();
     return unserved(`${file} cannot be written (${String(cause)})`);
   }
-  server.setHttp({ url: api.url });
+  server.setHttp({ http: { url: api.url } });
   return {
     close: async () => {
       await removeOwn(file, token);

@@ -75,7 +75,7 @@ describe('control', () => {
   it('says who it is and what it has done', async () => {
     const daemon = await startDaemon();
     await take(daemon, new Shim('a'), 3);
-    daemon.server.setHttp({ url: 'http://127.0.0.1:1' });
+    daemon.server.setHttp({ http: { url: 'http://127.0.0.1:1' } });
     const { started_at, ...rest } = (await statusAlone(daemon)) ?? {};
     expect(started_at).toMatch(/^\d{4}-.*Z$/);
     expect(rest).toEqual({

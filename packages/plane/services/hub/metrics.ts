@@ -1,7 +1,7 @@
 // The metrics of a hub for Prometheus. Labels come from fixed lists, and from the names of servers: no
 // name of a tool or a run gets in, so the text stays small and reveals nothing of the calls.
 import type { Hub } from './hub.ts';
-import { type Family, familyLines, serverFamilies } from './server-metrics.ts';
+import { type Family, familyLines, labelText } from './metrics-text.ts';
 
 const CALLS = ['forward', 'deny', 'needs_policy'] as const;
 const STATUSES = [400, 401, 403, 404, 405, 408, 409, 413, 431, 500, 503] as const;
@@ -33,7 +33,7 @@ export class Metrics {
   }
 
   text(hub: Pick<Hub, 'shims' | 'terminated' | 'totals'>): string {
-    const servers = serverFamilies(hub.totals());
+    const servers = hub.totals().families();
     const lines = [
       ...this.#families(hub).flatMap((family) => familyLines('subluminal_hub_', family)),
       ...SERVER_PREFIXES.flatMap((prefix) => servers.flatMap((one) => familyLines(prefix, one))),
@@ -49,7 +49,7 @@ export class Metrics {
         name: 'calls_total',
         type: 'counter',
         help: 'Calls that were evaluated.',
-        samples: CALLS.map((decision) => [{ decision }, this.#calls.get(decision) ?? 0]),
+        samples: CALLS.map((decision) => [labelText({ decision }), this.#calls.get(decision) ?? 0]),
       },
       {
         name: 'evaluate_seconds',
@@ -61,19 +61,19 @@ export class Metrics {
         name: 'shims',
         type: 'gauge',
         help: 'Shims that the hub has heard of.',
-        samples: SHIM_STATES.map((state) => [{ state }, inState(state)]),
+        samples: SHIM_STATES.map((state) => [labelText({ state }), inState(state)]),
       },
       {
         name: 'terminated',
         type: 'gauge',
         help: 'Whether the run has been ended by a rule.',
-        samples: [[{}, hub.terminated() === null ? 0 : 1]],
+        samples: [['', hub.terminated() === null ? 0 : 1]],
       },
       {
         name: 'refused_requests_total',
         type: 'counter',
         help: 'Requests that got no answer but an error.',
-        samples: STATUSES.map((status) => [{ status }, this.#refused.get(status) ?? 0]),
+        samples: STATUSES.map((status) => [labelText({ status }), this.#refused.get(status) ?? 0]),
       },
     ];
   }
@@ -82,13 +82,13 @@ export class Metrics {
     let below = 0;
     const buckets = BOUNDS_S.map((le, index) => {
       below += this.#buckets[index] ?? 0;
-      return [{ le }, below, '_bucket'] as const;
+      return [`_bucket${labelText({ le })}`, below] as const;
     });
     return [
       ...buckets,
-      [{ le: '+Inf' }, this.#count, '_bucket'],
-      [{}, this.#secondsTotal, '_sum'],
-      [{}, this.#count, '_count'],
+      [`_bucket${labelText({ le: '+Inf' })}`, this.#count],
+      ['_sum', this.#secondsTotal],
+      ['_count', this.#count],
     ];
   }
 }

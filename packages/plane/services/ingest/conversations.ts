@@ -7,15 +7,14 @@ import { type Intake, NO_NUMBER, type Sender } from './intake.ts';
 import type { Peer, Talk } from './peer.ts';
 import {
   type IngestLedger,
-  type LedgerStatus,
   LINE_BYTES_MAX,
   type NumberedLine,
   type PruneCounts,
   type PruneFilter,
   type Request,
   readRequest,
-  type TakenCounts,
 } from './protocol.ts';
+import type { IngestServer } from './server.ts';
 
 const NUMBER = /^\d{1,15}$/;
 
@@ -108,21 +107,9 @@ function numbered(producer: string, text: string | undefined): NumberedLine {
 
 // Requests to the daemon itself, one answer per line.
 
-/** What can be asked of the daemon. */
-export interface Controls {
-  readonly ledger: IngestLedger;
-  sync(): Promise<void>;
-  status(): Promise<LedgerStatus>;
-  /** It no longer ends by itself. */
-  stay(): void;
-  /** Ends the daemon; the connection of the asker is kept until then. */
-  stop(asker: Peer): void;
-  take(lines: readonly NumberedLine[]): Promise<TakenCounts>;
-}
-
 export class Controller implements Talk {
   readonly #peer: Peer;
-  readonly #controls: Controls;
+  readonly #server: IngestServer;
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
   /** Of the requests that wait. */
@@ -130,9 +117,9 @@ export class Controller implements Talk {
   #hasEnded = false;
   #isStopping = false;
 
-  constructor(peer: Peer, controls: Controls) {
+  constructor(peer: Peer, server: IngestServer) {
     this.#peer = peer;
-    this.#controls = controls;
+    this.#server = server;
   }
 
   line(text: string | undefined): void {
@@ -168,31 +155,24 @@ export class Controller implements Talk {
   }
 
   async #do(request: Request): Promise<object> {
-    const controls = this.#controls;
-    const { ledger } = controls;
+    const server = this.#server;
     switch (request.do) {
       case 'sync':
-        await controls.sync();
+        await server.sync();
         return { ok: true };
       case 'status':
-        return { ok: true, status: await controls.status() };
+        return { ok: true, status: await server.status() };
       case 'stay':
-        controls.stay();
+        server.stay();
         return { ok: true };
       case 'stop':
         this.#isStopping = true;
-        controls.stop(this.#peer);
+        server.stop(this.#peer);
         return { ok: true };
-      case 'prune': {
-        const { request: filter, dry_run: isDry } = request;
-        const result = await (isDry === true ? countStale(ledger, filter) : ledger.prune(filter));
-        return { ok: true, result };
-      }
-      case 'ingest': {
-        const result = await controls.take(request.lines);
-        if (request.durable === true) await ledger.seal();
-        return { ok: true, result };
-      }
+      case 'prune':
+        return { ok: true, result: await server.prune(request.request, request.dry_run === true) };
+      case 'ingest':
+        return { ok: true, result: await server.take(request.lines, request.durable) };
     }
   }
 

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Failure, failure } from '@subluminal/contracts';
 import { ConnectionGate, listenOnUnixSocket } from '../../os/index.ts';
-import { Controller, FollowerTalk, LineTaker } from './conversations.ts';
+import { Controller, countStale, FollowerTalk, LineTaker } from './conversations.ts';
 import { Intake, type IntakeLimits } from './intake.ts';
 import { allRead, Budget, Peer, type Talk } from './peer.ts';
 import {
@@ -11,6 +11,8 @@ import {
   type LedgerStatus,
   LINE_BYTES_MAX,
   type NumberedLine,
+  type PruneCounts,
+  type PruneFilter,
   REQUEST_BYTES_MAX,
   readHello,
   type TakenCounts,
@@ -37,7 +39,7 @@ export interface IngestOptions {
   readonly ready?: Promise<unknown>;
 }
 
-type HttpState = { readonly url: string } | { readonly error: string };
+type HttpState = Pick<LedgerStatus, 'http' | 'http_error'>;
 
 const BACKLOG = 1_024;
 const SWEEP_MS = 30_000;
@@ -95,7 +97,7 @@ export class IngestServer {
   readonly #budget: Budget;
   readonly #gate = new ConnectionGate(CONNECTIONS);
   #bound: BoundServer | undefined;
-  #http: HttpState | undefined;
+  #http: HttpState = {};
   #channels: readonly string[] = [];
   #committed = 0;
   #conflicts = 0;
@@ -158,19 +160,39 @@ export class IngestServer {
     await this.#sweeper.sweep();
   }
 
-  /** Takes lines that came another way than by the socket; all or nothing. */
-  async take(lines: readonly NumberedLine[]): Promise<TakenCounts> {
+  /** Takes lines that came another way; all or nothing. `isDurable`: on disk, and signed, when it resolves. */
+  async take(lines: readonly NumberedLine[], isDurable = false): Promise<TakenCounts> {
+    const { ledger } = this.#options;
     const release = this.hold();
     try {
-      const counts = await this.#options.ledger.ingest(lines);
+      const counts = await ledger.ingest(lines);
       this.#taken(counts);
+      if (isDurable) await ledger.seal();
       return counts;
     } finally {
       release();
     }
   }
 
-  status(): LedgerStatus {
+  prune(filter: PruneFilter, isDry: boolean): Promise<PruneCounts> {
+    const { ledger } = this.#options;
+    return isDry ? countStale(ledger, filter) : ledger.prune(filter);
+  }
+
+  /** From now on it ends only when it is told to. */
+  stay(): void {
+    this.#stays = true;
+    this.touch();
+  }
+
+  /** Ends the daemon; the connection of the asker is kept until then. */
+  stop(asker: Peer): void {
+    this.#asker = asker;
+    this.#options.onStop();
+  }
+
+  async status(): Promise<LedgerStatus> {
+    await this.#options.ready;
     return {
       pid: process.pid,
       version: this.#options.version,
@@ -179,7 +201,7 @@ export class IngestServer {
       events_committed: this.#committed,
       stays: this.#stays,
       conflicts: this.#conflicts,
-      ...httpOf(this.#http),
+      ...this.#http,
       ...(this.#channels.length > 0 && { channels: this.#channels }),
     };
   }
@@ -276,7 +298,7 @@ export class IngestServer {
         return true;
       }
       case 'control':
-        peer.speak(new Controller(peer, this.#controls()), REQUEST_BYTES_MAX);
+        peer.speak(new Controller(peer, this), REQUEST_BYTES_MAX);
         return true;
       case 'follow': {
         const follower = new FollowerTalk(peer, this.#options.ledger);
@@ -317,26 +339,6 @@ export class IngestServer {
     }
   }
 
-  #controls() {
-    return {
-      ledger: this.#options.ledger,
-      sync: () => this.sync(),
-      status: async () => {
-        await this.#options.ready;
-        return this.status();
-      },
-      stay: () => {
-        this.#stays = true;
-        this.touch();
-      },
-      stop: (asker: Peer) => {
-        this.#asker = asker;
-        this.#options.onStop();
-      },
-      take: (lines: readonly NumberedLine[]) => this.take(lines),
-    };
-  }
-
   #taken({ accepted, conflicts = 0 }: TakenCounts): void {
     this.#conflicts += conflicts;
     if (accepted === 0) return;
@@ -344,11 +346,6 @@ export class IngestServer {
     for (const follower of this.#followers) follower.moved();
     for (const listener of this.#listeners) listener();
   }
-}
-
-function httpOf(http: HttpState | undefined): Pick<LedgerStatus, 'http' | 'http_error'> {
-  if (http === undefined) return {};
-  return 'url' in http ? { http } : { http_error: http.error };
 }
 
 function refuse(peer: Peer, error: string): void {

@@ -1,7 +1,7 @@
 // How a client would start a server: its command and its environment, from the client's config.
 
 import { resolve } from 'node:path';
-import { isObject } from '@subluminal/contracts';
+import { type Failure, failure, isFailure, isObject } from '@subluminal/contracts';
 import type { ProcessEnvironment } from '../../os/index.ts';
 import {
   CLIENTS,
@@ -26,7 +26,6 @@ interface ServerQuery {
 }
 
 export interface FoundServer {
-  readonly kind: 'found';
   readonly words: readonly string[];
   /** What its entry sets; may hold secrets. */
   readonly env: { readonly [name: string]: string };
@@ -35,19 +34,12 @@ export interface FoundServer {
   readonly path: string;
 }
 
-/** Two sentences. */
-export interface NotFound {
-  readonly kind: 'not_found';
-  readonly message: string;
-  readonly fix: string;
-}
-
 const BEHIND = 'Give its command behind `--`.';
 const NAMES_SHOWN_MAX = 20;
 
-export function findServer(wanted: ServerQuery): FoundServer | NotFound {
+export function findServer(wanted: ServerQuery): FoundServer | Failure {
   const clients = clientsOf(wanted.client);
-  if ('kind' in clients) return clients;
+  if (isFailure(clients)) return clients;
   const { place, server } = wanted;
   const { found } = findConfigs({ place: clientPlace(place), clients });
   const all = clients.flatMap((client) => {
@@ -62,7 +54,7 @@ export function findServer(wanted: ServerQuery): FoundServer | NotFound {
   if (named.length === 0)
     return unknown(server, [...new Set(all.map(({ one }) => nameOf(one.entry)))]);
   const read = named.map(({ one, configs }) => startOf(one, configs, place));
-  const usable = read.filter((one) => one.kind === 'found');
+  const usable = read.flatMap((one) => (isFailure(one) ? [] : [one]));
   const [first] = usable;
   if (first === undefined) return read[0] ?? unknown(server, []);
   if (usable.every((one) => howOf(one) === howOf(first))) return first;
@@ -73,7 +65,7 @@ export function findServer(wanted: ServerQuery): FoundServer | NotFound {
   );
 }
 
-function clientsOf(word: string | undefined): readonly Client[] | NotFound {
+function clientsOf(word: string | undefined): readonly Client[] | Failure {
   if (word === undefined) return CLIENTS;
   const client = findClient(word);
   if (client !== undefined) return [client];
@@ -90,21 +82,21 @@ function howOf({ words, env, cwd }: FoundServer): string {
   return JSON.stringify([words, names.map((name) => [name, env[name]]), cwd]);
 }
 
-function unknown(server: string, names: readonly string[]): NotFound {
+function unknown(server: string, names: readonly string[]): Failure {
   const known = names.slice(0, NAMES_SHOWN_MAX).join(', ');
   const rest = known === '' ? '' : ` Known are: ${known}.`;
   return notFound(`no client has a server \`${server}\`.`, `${BEHIND}${rest}`);
 }
 
-function notFound(message: string, fix: string): NotFound {
-  return { kind: 'not_found', message, fix };
+function notFound(message: string, fix: string): Failure {
+  return failure('SUB_SERVER_UNKNOWN', message, fix);
 }
 
 function startOf(
   { entry, file, isSplit }: EffectiveServer,
   configs: readonly FoundConfig[],
   { env, project }: AdoptionPlace,
-): FoundServer | NotFound {
+): FoundServer | Failure {
   const client = clientOf(file.client);
   const where = `\`${nameOf(entry)}\` in ${file.path}`;
   const words = wordsOf(entry);
@@ -132,7 +124,6 @@ function startOf(
   );
   const expand = expander(entry, client, { env, project });
   return {
-    kind: 'found',
     words: words.map(expand),
     env: Object.fromEntries(Object.entries(own.env).map(([name, value]) => [name, expand(value)])),
     cwd: own.cwd === undefined ? project : resolve(project, expand(own.cwd)),

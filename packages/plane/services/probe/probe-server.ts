@@ -1,19 +1,15 @@
 // Looks at a server as its shim would start it: found by its name or given, with its secrets, and
 // without what is said to shims alone.
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { createRedactor, type SecretValue } from '@subluminal/core/scan';
 import {
-  type ConfigFailure,
   type LoadResult,
   loadConfig,
   secretSettings,
   userHome,
 } from '../../stores/config/index.ts';
 import { RUN_ENV_VARS, TOKEN_VAR } from '../../stores/runs/env-vars.ts';
-import {
-  type ResolvedSecrets,
-  resolveBindings,
-  type SecretFailure,
-} from '../../stores/vault/index.ts';
+import { type ResolvedSecrets, resolveBindings } from '../../stores/vault/index.ts';
 import type { ServerListing } from './conversation.ts';
 import { findServer } from './find-server.ts';
 import { introspect, type ServerTask } from './introspect.ts';
@@ -32,18 +28,9 @@ export interface ProbeOptions {
   readonly version: string;
 }
 
-export interface ProbeFailure {
-  readonly kind: 'failure';
-  readonly code:
-    | ConfigFailure['code']
-    | SecretFailure['code']
-    | 'SUB_SERVER_UNKNOWN'
-    | 'SUB_SERVER_LOOK';
-  /** Ends with a full stop. */
-  readonly message: string;
-  readonly fix: string;
+export interface ProbeFailure extends Failure {
   /** The last that the server has said on its standard error, its secrets taken out. */
-  readonly said: string;
+  readonly said?: string;
 }
 
 export type ProbeResult =
@@ -74,7 +61,7 @@ export async function probeServer(options: ProbeOptions): Promise<ProbeResult> {
     return firstOf(loaded.problems.map(({ where, ...problem }) => ({ ...problem, what: where })));
   }
   const start = startFor(options, loaded);
-  if (start.kind === 'failure') return start;
+  if (isFailure(start)) return start;
   const secrets = await secretsFor(server, start.task, loaded);
   if (secrets.problems.length > 0) {
     return firstOf(
@@ -95,46 +82,38 @@ export async function probeServer(options: ProbeOptions): Promise<ProbeResult> {
     const said = createRedactor({ extra: [], values }).plain(looked.said, { truncated: true });
     return { ...failure('SUB_SERVER_LOOK', `\`${server}\` ${looked.why}.`, fix), said };
   }
-  if (shows(looked.seen, values)) return showsSecret(server);
+  // What it shows would be written to a manifest, or to the pins.
+  if (shows(looked.seen, values)) {
+    const message = `\`${server}\` shows a secret that it was given, in its tools or instructions.`;
+    return failure('SUB_SERVER_LOOK', message, 'Do not use this server; change the secret.');
+  }
   return { kind: 'seen', seen: looked.seen, foundIn: start.foundIn };
 }
 
-interface ProbeProblem {
-  readonly code: ProbeFailure['code'];
-  readonly what: string;
-  readonly message: string;
-  readonly fix: string;
-}
-
 /** The first thing that is wrong, with its own code and fix. */
-function firstOf([first, ...rest]: readonly ProbeProblem[]): ProbeFailure {
+function firstOf([first, ...rest]: readonly (Omit<Failure, 'kind'> & { what: string })[]): Failure {
   if (first === undefined) throw new Error('what failed has a problem');
   const { code, what, message, fix } = first;
   const more = rest.length === 0 ? '' : ` (${rest.length} more: see \`sub doctor\`.)`;
   return failure(code, `${what}: ${message}.`, `${fix}${more}`);
 }
 
-function failure(code: ProbeFailure['code'], message: string, fix: string): ProbeFailure {
-  return { kind: 'failure', code, message, fix, said: '' };
-}
-
 interface ProbeStart {
-  readonly kind: 'start';
   readonly task: ServerTask;
   readonly foundIn: Extract<ProbeResult, { kind: 'seen' }>['foundIn'];
 }
 
-function startFor(options: ProbeOptions, { paths }: ProbeConfig): ProbeStart | ProbeFailure {
+function startFor(options: ProbeOptions, { paths }: ProbeConfig): ProbeStart | Failure {
   const { server, client, command = [], env, cwd } = options;
   const [program, ...args] = command;
   if (program !== undefined) {
-    return { kind: 'start', task: { command: program, args, env, cwd }, foundIn: null };
+    return { task: { command: program, args, env, cwd }, foundIn: null };
   }
   const found = findServer({ server, client, place: { env, project: cwd, paths } });
-  if (found.kind === 'not_found') return failure('SUB_SERVER_UNKNOWN', found.message, found.fix);
+  if (isFailure(found)) return found;
   const [own = '', ...rest] = found.words;
   const task = { command: own, args: rest, env: { ...env, ...found.env }, cwd: found.cwd };
-  return { kind: 'start', task, foundIn: { client: found.client, path: found.path } };
+  return { task, foundIn: { client: found.client, path: found.path } };
 }
 
 function secretsFor(
@@ -161,11 +140,4 @@ function shows(seen: ServerListing, values: readonly SecretValue[]): boolean {
   const known = createRedactor({ extra: [], values: [] });
   const all = createRedactor({ extra: [], values });
   return all.plain(text) !== known.plain(text);
-}
-
-/** What it shows would be written to a manifest, or to the pins. */
-function showsSecret(server: string): ProbeFailure {
-  const message = `\`${server}\` shows a secret that it was given, in its tools or instructions.`;
-  const fix = 'Do not use this server; change the secret.';
-  return failure('SUB_SERVER_LOOK', message, fix);
 }

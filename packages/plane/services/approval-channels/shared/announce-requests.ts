@@ -39,13 +39,12 @@ export interface RunningChannel {
   stop(): Promise<void>;
 }
 
-export type AnnounceResult =
-  /** A person was told; the value is what is needed to find it again. */
-  | { readonly kind: 'told'; readonly value: unknown }
-  /** It did not work, and may later. */
-  | { readonly kind: 'later' }
-  /** It did not work, and will not. */
-  | { readonly kind: 'never' };
+export interface AnnounceResult {
+  /** A person was told; it did not work and may later; or it did not work and will not. */
+  readonly kind: 'told' | 'later' | 'never';
+  /** What is needed to find the announcement again. */
+  readonly value?: unknown;
+}
 
 interface RequestAnnouncer {
   tell(entry: Entry): Promise<AnnounceResult>;

@@ -22,6 +22,7 @@ export interface WebhookConfig {
 /** Waits at most this long between two attempts, whatever the service asks for. */
 const PAUSE_MS_MAX = 60_000;
 const DELIVERIES_MAX = 64;
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 /** An answer that is on its way when the channel stops is waited for so long: else it is told twice. */
 const STOP_MS = 1_000;
 
@@ -33,22 +34,18 @@ export function startWebhook(desk: Desk, config: WebhookConfig): RunningChannel 
   }
   const stopping = new AbortController();
   const cutting = new AbortController();
-  const sender = {
-    config,
-    nowMs: () => ports.nowMs(),
-    signal: stopping.signal,
-    cut: cutting.signal,
-  };
+  const signals = { stop: stopping.signal, cut: cutting.signal };
   let underWay = 0;
-  const send = async (id: string, message: object): Promise<DeliveryResult> => {
+  const send = async (id: string, message: object): Promise<Delivery['kind']> => {
     if (underWay >= DELIVERIES_MAX) {
       ports.warn?.(`The webhook is too slow: it was not told of ${id} yet.`);
-      return 'failed';
+      return 'later';
     }
     underWay++;
-    const { kind, why } = await deliver(sender, JSON.stringify({ v: 1, ...message }));
+    const body = JSON.stringify({ v: 1, ...message });
+    const { kind, why } = await deliver(config, signals, () => signedRequest(desk, config, body));
     underWay--;
-    if (kind !== 'taken' && !stopping.signal.aborted) {
+    if (kind !== 'told' && !stopping.signal.aborted) {
       ports.warn?.(`The webhook was not told of ${id}: ${why}.`);
     }
     return kind;
@@ -58,13 +55,13 @@ export function startWebhook(desk: Desk, config: WebhookConfig): RunningChannel 
     tell: async ({ request, sha256 }) => {
       const { id } = request;
       const body = { event: 'approval.requested', id, request, request_sha256: sha256 };
-      return ANNOUNCE_RESULTS[await send(id, body)];
+      return { kind: await send(id, body), value: {} };
     },
     ended: async (ended) => {
       if (ended.kind !== 'request' || ended.outcome === null) return true;
       const { id } = ended.request;
       const body = { event: 'approval.ended', id, outcome: ended.outcome };
-      return (await send(id, body)) !== 'failed';
+      return (await send(id, body)) !== 'later';
     },
   });
   return {
@@ -77,84 +74,63 @@ export function startWebhook(desk: Desk, config: WebhookConfig): RunningChannel 
   };
 }
 
-type DeliveryResult = 'taken' | 'refused' | 'failed';
+interface Delivery {
+  /** `later`: it did not work, and may with another attempt. */
+  readonly kind: AnnounceResult['kind'];
+  readonly why: string;
+  /** When the service wants another attempt. */
+  readonly afterMs?: number;
+}
 
-const ANNOUNCE_RESULTS: { readonly [D in DeliveryResult]: AnnounceResult } = {
-  taken: { kind: 'told', value: {} },
-  refused: { kind: 'never' },
-  failed: { kind: 'later' },
-};
-
-interface DeliveryContext {
-  readonly config: WebhookConfig;
-  readonly nowMs: () => number;
+interface DeliverySignals {
   /** No attempt is begun any more. */
-  readonly signal: AbortSignal;
+  readonly stop: AbortSignal;
   /** The attempt under way is given up. */
   readonly cut: AbortSignal;
 }
 
 async function deliver(
-  sender: DeliveryContext,
-  body: string,
-): Promise<{ readonly kind: DeliveryResult; readonly why: string }> {
-  const { config, signal } = sender;
-  let why = 'it was stopped';
-  for (let attempt = 1; attempt <= config.attemptsMax && !signal.aborted; attempt++) {
-    const answer = await post(sender, body);
-    if (answer.kind === 'taken') return { kind: 'taken', why: '' };
-    ({ why } = answer);
-    if (answer.kind === 'refused') return { kind: 'refused', why };
-    if (attempt === config.attemptsMax) break;
-    await waitFor(pauseMs(config, attempt, answer.afterMs), signal);
+  { url, timeoutMs, attemptsMax, backoffMs }: WebhookConfig,
+  { stop, cut }: DeliverySignals,
+  request: () => RequestInit,
+): Promise<Delivery> {
+  let last: Delivery = { kind: 'later', why: 'it was stopped' };
+  for (let attempt = 1; attempt <= attemptsMax && !stop.aborted; attempt++) {
+    const signal = AbortSignal.any([cut, AbortSignal.timeout(timeoutMs)]);
+    last = await post(url, { ...request(), signal });
+    if (last.kind !== 'later' || attempt === attemptsMax) break;
+    // Doubling, with the whole of it random, so that many do not come back at once.
+    const spanMs = Math.min(PAUSE_MS_MAX, backoffMs * 2 ** (attempt - 1));
+    const waitMs = Math.max(Math.min(PAUSE_MS_MAX, last.afterMs ?? 0), Math.random() * spanMs);
+    await pause(waitMs, undefined, { signal: stop }).catch(() => undefined);
   }
-  return { kind: 'failed', why };
+  return last;
 }
-
-type PostResult =
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'refused'; readonly why: string }
-  | { readonly kind: 'again'; readonly why: string; readonly afterMs: number };
 
 /** Each attempt is signed anew: one that was seen before would count as a replay over there. */
-async function post({ config, nowMs, cut }: DeliveryContext, body: string): Promise<PostResult> {
-  const timestamp = String(Math.floor(nowMs() / 1_000));
+function signedRequest({ ports }: Desk, { secret }: WebhookConfig, body: string): RequestInit {
+  const timestamp = String(Math.floor(ports.nowMs() / 1_000));
   const nonce = randomBytes(16).toString('hex');
-  const headers = signedHeaders({ timestamp, nonce, body }, config.secret);
+  const signed = signedHeaders({ timestamp, nonce, body }, secret);
+  const headers = { 'content-type': 'application/json', 'user-agent': 'subluminal', ...signed };
+  // The body is for this address and no other.
+  return { method: 'POST', headers, body, redirect: 'manual' };
+}
+
+async function post(url: string, request: RequestInit): Promise<Delivery> {
   try {
-    const response = await fetch(config.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': 'subluminal', ...headers },
-      body,
-      // The body is for this address and no other.
-      redirect: 'manual',
-      signal: AbortSignal.any([cut, AbortSignal.timeout(config.timeoutMs)]),
-    });
+    const response = await fetch(url, request);
     await response.body?.cancel();
     const { status } = response;
-    if (response.ok) return { kind: 'taken' };
     const why = `it answered ${status}`;
-    if (status !== 408 && status !== 425 && status !== 429 && status < 500) {
-      return { kind: 'refused', why };
-    }
+    if (response.ok) return { kind: 'told', why };
+    if (status < 500 && !RETRIED_STATUSES.has(status)) return { kind: 'never', why };
     const afterSeconds = Number(response.headers.get('retry-after') ?? 0);
-    return { kind: 'again', why, afterMs: afterSeconds > 0 ? afterSeconds * 1_000 : 0 };
+    return { kind: 'later', why, afterMs: afterSeconds > 0 ? afterSeconds * 1_000 : 0 };
   } catch (cause) {
     // The address may hold a token, and messages of the system may hold the address.
-    const name = cause instanceof Error ? cause.name : 'unknown';
-    const why = name === 'TimeoutError' ? 'it did not answer in time' : 'it cannot be reached';
-    return { kind: 'again', why, afterMs: 0 };
+    const isLate = cause instanceof Error && cause.name === 'TimeoutError';
+    const why = isLate ? 'it did not answer in time' : 'it cannot be reached';
+    return { kind: 'later', why };
   }
-}
-
-/** Doubling, with the whole of it random, so that many do not come back at once. */
-function pauseMs({ backoffMs }: WebhookConfig, attempt: number, afterMs: number): number {
-  const spanMs = Math.min(PAUSE_MS_MAX, backoffMs * 2 ** (attempt - 1));
-  return Math.max(Math.min(PAUSE_MS_MAX, afterMs), Math.random() * spanMs);
-}
-
-async function waitFor(durationMs: number, signal: AbortSignal): Promise<void> {
-  await pause(durationMs, undefined, { signal }).catch((cause: unknown) => {
-    if (!signal.aborted) throw cause;
-  });
 }
