@@ -4,15 +4,17 @@ import { EVENT_LINE_LENGTH_MAX } from '@subluminal/contracts';
 import { LineReader } from '../../os/line-reader.ts';
 
 const LOOK_EVERY_MS = 100;
-const PIECE_BYTES = 65_536;
+const PIECE_BYTES = 262_144;
+/** A character takes up to three bytes of its line. */
+const LINE_BYTES_MAX = 3 * EVENT_LINE_LENGTH_MAX;
 
-/** Hands on the whole lines of a file while it grows. */
+/** Hands on the whole lines of a file while it grows; lines that are too long are left out. */
 export class FileFollower {
   readonly #path: string;
   readonly #take: (bytes: Uint8Array) => Promise<boolean>;
+  readonly #reader = new LineReader(LINE_BYTES_MAX);
   #at: number;
   #isWanted = true;
-  #isTooLong = false;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
 
@@ -45,7 +47,12 @@ export class FileFollower {
     let file: FileHandle | undefined;
     try {
       file = await open(this.#path, 'r');
-      while (this.#isWanted && (await this.#handOver(file)));
+      for await (const { lines, bytes } of pieces(file, this.#at, this.#reader)) {
+        this.#at += bytes;
+        const text = lines.map((line) => `${line}\n`).join('');
+        if (text !== '') this.#isWanted = await this.#take(Buffer.from(text));
+        if (!this.#isWanted) return;
+      }
     } catch {
       // The file is gone: there is nothing more to hand on.
       this.#isWanted = false;
@@ -53,42 +60,7 @@ export class FileFollower {
       await file?.close();
     }
   }
-
-  /** One piece up to its last newline; false when there is no whole line. */
-  async #handOver(file: FileHandle): Promise<boolean> {
-    for (let bytes = PIECE_BYTES; ; bytes = Math.min(bytes * 4, LINE_BYTES_MAX)) {
-      const piece = await readAt(file, this.#at, bytes);
-      if (this.#isTooLong) return this.#skip(piece);
-      const end = piece.lastIndexOf(NEWLINE) + 1;
-      if (end > 0) {
-        this.#at += end;
-        this.#isWanted = await this.#take(piece.subarray(0, end));
-        return true;
-      }
-      if (piece.length < bytes) return false;
-      this.#isTooLong = bytes === LINE_BYTES_MAX;
-    }
-  }
-
-  /** Longer than any event, so no line of ours: its end is looked for piece by piece. */
-  #skip(piece: Buffer): boolean {
-    const end = piece.indexOf(NEWLINE) + 1;
-    this.#isTooLong = end === 0;
-    this.#at += this.#isTooLong ? piece.length : end;
-    return piece.length > 0;
-  }
 }
-
-async function readAt(file: FileHandle, at: number, bytes: number): Promise<Buffer> {
-  const piece = Buffer.alloc(bytes);
-  const { bytesRead } = await file.read(piece, 0, bytes, at);
-  return piece.subarray(0, bytesRead);
-}
-
-export const NEWLINE = 0x0a;
-const FILE_PIECE_BYTES = 262_144;
-/** A character takes up to three bytes of its line. */
-const LINE_BYTES_MAX = 3 * EVENT_LINE_LENGTH_MAX;
 
 /**
  * The whole lines behind a place, without their newlines. The agent could have written to the file, so
@@ -100,19 +72,25 @@ export async function* linesBehind(
 ): AsyncGenerator<string, undefined, undefined> {
   const file = await open(path, 'r');
   try {
-    const piece = Buffer.alloc(FILE_PIECE_BYTES);
     const reader = new LineReader(LINE_BYTES_MAX);
-    for (let at = fromByte; ; ) {
-      const { bytesRead } = await file.read(piece, 0, FILE_PIECE_BYTES, at);
-      if (bytesRead === 0) return undefined;
-      at += bytesRead;
-      const lines: string[] = [];
-      reader.read(piece.subarray(0, bytesRead), (line) => {
-        if (line !== undefined) lines.push(line);
-      });
-      yield* lines;
-    }
+    for await (const { lines } of pieces(file, fromByte, reader)) yield* lines;
   } finally {
     await file.close();
+  }
+  return undefined;
+}
+
+/** The lines that each piece of the file completes, and the length of the piece. */
+async function* pieces(file: FileHandle, fromByte: number, reader: LineReader) {
+  const piece = Buffer.alloc(PIECE_BYTES);
+  for (let at = fromByte; ; ) {
+    const { bytesRead: bytes } = await file.read(piece, 0, PIECE_BYTES, at);
+    if (bytes === 0) return;
+    at += bytes;
+    const lines: string[] = [];
+    reader.read(piece.subarray(0, bytes), (line) => {
+      if (line !== undefined) lines.push(line);
+    });
+    yield { lines, bytes };
   }
 }

@@ -17,7 +17,7 @@ import { attempt, codeOrText, makeFolders, openForAppending, refuseLink } from '
 import type { Config } from '../../stores/config/index.ts';
 import { transitPathOf } from '../../stores/runs/hub-socket.ts';
 import { fileSink, ledgerSink, offSink, type PromptSink } from '../sink/index.ts';
-import { NEWLINE } from './event-lines.ts';
+
 import type { RunOptions, TracePlace } from './options.ts';
 
 export interface Trace {
@@ -35,6 +35,7 @@ export interface Trace {
   release(): void;
 }
 
+const NEWLINE = 0x0a;
 /** A ledger that listens answers at once; where none does, the spool has the line. */
 const BEGIN_MS = 1_000;
 
