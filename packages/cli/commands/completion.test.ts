@@ -3,10 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bashScript } from '../completion/bash.ts';
-import { fishScript } from '../completion/fish.ts';
 import { completionPoints } from '../completion/points.ts';
-import { zshScript } from '../completion/zsh.ts';
+import { bashScript, fishScript, zshScript } from '../completion/scripts.ts';
 import { choice, defineCommand, type HelpSection, many, textOption } from '../input/command.ts';
 import { HELP_SECTIONS } from './index.ts';
 

@@ -1,7 +1,5 @@
-import { bashScript } from '../completion/bash.ts';
-import { fishScript } from '../completion/fish.ts';
 import { type CompletionPoint, completionPoints, SHELLS } from '../completion/points.ts';
-import { zshScript } from '../completion/zsh.ts';
+import { bashScript, fishScript, zshScript } from '../completion/scripts.ts';
 import { badUsage, defineCommand, done, EXIT } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
 import { HELP_SECTIONS } from './index.ts';

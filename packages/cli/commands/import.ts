@@ -27,6 +27,7 @@ import {
 } from '../adopt/move-secrets.ts';
 import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import {
+  badUsage,
   choice,
   defineCommand,
   done,
@@ -42,7 +43,7 @@ import { PROFILE_DOC, PROFILES, YES_FLAG } from '../input/shared-options.ts';
 import { asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
 
 const ARGS = {
   client: optional(`The client: ${clientIds().join(', ')} (default: every client found)`),
@@ -84,7 +85,7 @@ export const command = defineCommand({
   run: async (input, io) => {
     const wish = orThrow(await readWish(input, io));
     const plan = orThrow(await planImport(wish));
-    orThrow(nothingThere(plan, wish));
+    orThrow(nothingThere(plan, wish.client));
     const { options } = input;
     const asks = asker(io, options.yes);
     const shown: Shown = { ...options, io, asks, files: [], applied: new Set(), hasFailed: false };
@@ -92,7 +93,10 @@ export const command = defineCommand({
     const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
     for (const warning of warnings) warn(io, warning);
     try {
-      await offerAll(plan, wish, shown);
+      for (const client of plan.clients) {
+        const own = plan.files.filter((file) => file.client === client);
+        await offer(own, wish, shown);
+      }
     } finally {
       await asks.close();
     }
@@ -118,17 +122,17 @@ async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | 
   const where = orThrow(await whereabouts(options.project));
   if (options['move-secrets'] && options['keep-secrets']) {
     const message = '--move-secrets and --keep-secrets say the opposite.';
-    return failure('SUB_USAGE', message, 'Leave out one of the two.');
+    return badUsage(message, 'Leave out one of the two.');
   }
   const chosen = orThrow(await chosenClient(args.client, options['config-path'], where));
   const { client, configPath } = chosen;
   if (options['user-only'] && configPath !== undefined) {
     const message = '--user-only chooses among the files of a client.';
-    return failure('SUB_USAGE', message, 'Leave out either that or --config-path.');
+    return badUsage(message, 'Leave out either that or --config-path.');
   }
   if (client?.id === 'custom' && configPath === undefined) {
     const message = 'where the config of a custom client is, only you know.';
-    return failure('SUB_USAGE', message, 'Name it with --config-path.');
+    return badUsage(message, 'Name it with --config-path.');
   }
   const policyPath = orThrow(await policyAt(options, io));
   return {
@@ -143,28 +147,27 @@ async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | 
   };
 }
 
-/** Absolute, because servers start in any folder; and fit for use, because they would not start. */
-async function policyAt(
-  { policy, profile }: ImportInput['options'],
-  io: Io,
-): Promise<string | undefined | Failure> {
+/** Absolute, because servers start in any folder; and usable, because they would not start else. */
+async function policyAt({ policy, profile }: ImportInput['options'], io: Io) {
   if (policy === undefined) return undefined;
   if (policy === STDIO || policy === '') {
-    return failure('SUB_USAGE', '--policy must be a file.', 'Save the policy, and name its file.');
+    return badUsage('--policy must be a file.', 'Save the policy, and name its file.');
   }
   const { loadPolicy } = await import('../policy/load-policy.ts');
-  const loaded = await loadPolicy(policy, { io, profile, isRegular: true });
-  return isFailure(loaded) ? loaded : resolve(policy);
+  orThrow(await loadPolicy(policy, { io, profile, isRegular: true }));
+  return resolve(policy);
 }
 
-function nothingThere(plan: ImportPlan, { client }: ImportOptions): Failure | undefined {
-  if (plan.files.length > 0 || plan.problems.length > 0) return undefined;
-  if (client === undefined) {
-    const message = 'no agent client has a config here.';
-    return failure('SUB_CLIENT_CONFIG', message, 'Name one with --config-path.');
-  }
-  const message = `${client.title} has no config here. There is none of: ${plan.looked.join(', ')}.`;
-  return failure('SUB_CLIENT_CONFIG', message, 'Name its config with --config-path.');
+function nothingThere({ files, problems, looked }: ImportPlan, client: ImportOptions['client']) {
+  if (files.length > 0 || problems.length > 0) return undefined;
+  const [message, fix] =
+    client === undefined
+      ? ['no agent client has a config here.', 'Name one with --config-path.']
+      : [
+          `${client.title} has no config here. There is none of: ${looked.join(', ')}.`,
+          'Name its config with --config-path.',
+        ];
+  return failure('SUB_CLIENT_CONFIG', message, fix);
 }
 
 /** Clients rarely hand their environment on to their servers. */
@@ -173,7 +176,7 @@ function homeWarning({ env }: ImportOptions): readonly string[] {
   return ['SUB_HOME is set: servers of a client that does not hand it on use ~/.subluminal.'];
 }
 
-/** Whoever finds a policy that is broken does not start. */
+/** A server that finds a broken policy does not start. */
 async function policyWarning(
   { files }: ImportPlan,
   { policyPath, env, project, paths }: Wish,
@@ -190,30 +193,17 @@ async function policyWarning(
     : [`servers that run in ${project} cannot start: ${fault}. See \`sub policy lint\`.`];
 }
 
-async function offerAll(
-  { clients, files }: ImportPlan,
-  wish: ImportOptions,
-  shown: Shown,
-): Promise<undefined> {
-  for (const client of clients) {
-    const own = files.filter((file) => file.client === client);
-    await offer(own, wish, shown);
-  }
-  return undefined;
-}
-
-/** Shows the files of one client, asks, and changes them. */
+/** Shows the files of one client, asks, and changes them. Throws its failure. */
 async function offer(
   planned: readonly ImportFile[],
   wish: ImportOptions,
   shown: Shown,
-): Promise<undefined> {
+): Promise<void> {
   const { io } = shown;
   const moving = orThrow(await offerMoves(planned, wish, shown));
   if (moving.kind === 'stopped') {
     shown.files.push(...planned);
-    warn(io, 'nothing was changed.');
-    return undefined;
+    return warn(io, 'nothing was changed.');
   }
   const { files, moves } = moving;
   shown.files.push(...files);
@@ -222,14 +212,10 @@ async function offer(
   for (const warning of new Set(files.flatMap((file) => file.warnings))) warn(io, warning);
   const open = files.filter(({ isChanged }) => isChanged);
   const [first] = open;
-  if (first === undefined || shown['dry-run']) return undefined;
-  const { title, id } = first.client;
-  const text = `Change ${open.length === 1 ? 'this file' : 'these files'} of ${title}?`;
-  const answer = orThrow(await shown.asks.ask(text));
-  if (!answer) {
-    warn(io, 'nothing was changed.');
-    return undefined;
-  }
+  if (first === undefined || shown['dry-run']) return;
+  const which = open.length === 1 ? 'this file' : 'these files';
+  const text = `Change ${which} of ${first.client.title}?`;
+  if (!orThrow(await shown.asks.ask(text))) return warn(io, 'nothing was changed.');
   try {
     orThrow(await storeMoves(open, moves, { io, home: wish.paths.home }));
     await applyAll(open, moves, { wish, shown });
@@ -237,8 +223,9 @@ async function offer(
     moves?.end();
   }
   const applied = open.filter((file) => shown.applied.has(file));
-  if (applied.length > 0 && !shown.json) printDone(applied, { id, title, wish, io });
-  return undefined;
+  if (applied.length > 0 && !shown.json) {
+    io.out.write(harmlessLine(doneText(applied, first.client, wish)));
+  }
 }
 
 async function applyAll(
@@ -277,29 +264,21 @@ function printFile(file: ImportFile, io: Io): void {
   printLines([head, ...none, ...secretLines(file), ...diffLines(file.diff, io.out)], io.out);
 }
 
-interface DoneWords {
-  readonly id: string;
-  readonly title: string;
-  readonly wish: ImportOptions;
-  readonly io: Io;
-}
-
-function printDone(files: readonly ImportFile[], { id, title, wish, io }: DoneWords): void {
-  const count = files.reduce((sum, { chosen }) => sum + chosen.length, 0);
-  const undo = `sub restore ${id}${wish.configPath === undefined ? '' : ` --config-path ${quoted(wish.configPath)}`}`;
-  const others = files.reduce((sum, { updated }) => sum + updated.length, 0);
-  const moved = files.reduce((sum, { moves }) => sum + moves.length, 0);
+function doneText(
+  files: readonly ImportFile[],
+  { id, title }: ImportFile['client'],
+  { configPath }: ImportOptions,
+): string {
+  const count = (name: 'chosen' | 'updated' | 'moves') =>
+    files.reduce((sum, file) => sum + file[name].length, 0);
+  const [governed, updated, moved] = [count('chosen'), count('updated'), count('moves')];
   const parts = [
-    ...(count > 0 ? [`${plural(count, 'server')} of ${title} ${isOrAre(count)} governed`] : []),
-    ...(others > 0
-      ? [`${plural(others, 'governed server')} ${isOrAre(others)} brought up to date`]
-      : []),
-    ...(moved > 0
-      ? [`${plural(moved, 'secret')} ${moved === 1 ? 'comes' : 'come'} from the store`]
-      : []),
-  ];
-  const words = `Done: ${parts.join(', ')} from the next start on. Undo it with: ${undo}`;
-  io.out.write(`${harmless(words)}\n`);
+    governed > 0 && `${plural(governed, 'server')} of ${title} ${isOrAre(governed)} governed`,
+    updated > 0 && `${plural(updated, 'governed server')} ${isOrAre(updated)} brought up to date`,
+    moved > 0 && `${plural(moved, 'secret')} ${moved === 1 ? 'comes' : 'come'} from the store`,
+  ].filter((part) => part !== false);
+  const path = configPath === undefined ? '' : ` --config-path ${quoted(configPath)}`;
+  return `Done: ${parts.join(', ')} from the next start on. Undo it with: sub restore ${id}${path}`;
 }
 
 function isOrAre(count: number): string {

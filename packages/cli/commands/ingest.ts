@@ -53,27 +53,18 @@ export const command = defineCommand({
   },
   run: async ({ args }, io) => {
     orThrow(stdinTwice(args.file));
-    // Before a ledger is made for nothing.
-    const places: EventSource[] = [];
-    for (const file of args.file) {
-      const place = orThrow(await findPlace(file));
-      places.push(place);
-    }
+    const sources: EventSource[] = [];
+    // Before a ledger is created for nothing.
+    for (const file of args.file) sources.push(orThrow(await findSource(file)));
     const home = orThrow(await findLedger());
     const tally: Tally = { accepted: 0, known: 0, rejected: 0, cut: 0, reasons: [] };
     orThrow(
       await changeLedger(home, { io, create: true }, async (ledger) => {
-        for (const place of places) {
-          orThrow(await takeSource(ledger, { ...place, io, tally }));
-        }
-        return undefined;
+        for (const source of sources) await takeSource({ ...source, ledger, io, tally });
       }),
     );
-    return printout(
-      { ledger: home.file, ...tally },
-      textOf(tally, home.file),
-      tally.rejected > 0 ? EXIT.findings : EXIT.fine,
-    );
+    const exitCode = tally.rejected > 0 ? EXIT.findings : EXIT.fine;
+    return printout({ ledger: home.file, ...tally }, textOf(tally, home.file), exitCode);
   },
 });
 
@@ -83,11 +74,12 @@ interface EventSource {
 }
 
 interface IngestSource extends EventSource {
+  readonly ledger: LedgerWriter;
   readonly io: Io;
   readonly tally: Tally;
 }
 
-async function findPlace(file: string): Promise<EventSource | Failure> {
+async function findSource(file: string): Promise<EventSource | Failure> {
   if (file === STDIO) return { kind: 'stdin', file: '<stdin>' };
   if (file === '') return emptyName();
   try {
@@ -112,44 +104,29 @@ function folderOf(folder: string, names: readonly string[]): EventSource | Failu
   return failure('SUB_FILE_READ', message, 'Name the files of events in it.');
 }
 
-async function takeSource(
-  ledger: LedgerWriter,
-  source: IngestSource,
-): Promise<Failure | undefined> {
+async function takeSource(source: IngestSource): Promise<void> {
   const { kind, file, io } = source;
-  if (kind === 'spool') return takeSpool(ledger, source);
-  if (kind === 'file') return takeLines(ledger, createReadStream(file), source);
-  if (io.stdinIsTerminal) io.err.write('sub: reading standard input; end it with Ctrl-D.\n');
-  return takeLines(ledger, io.stdin, source);
-}
-
-async function takeLines(
-  ledger: LedgerWriter,
-  chunks: AsyncIterable<Uint8Array>,
-  source: IngestSource,
-): Promise<Failure | undefined> {
-  const batches = lineBatches(chunks);
+  if (kind === 'spool') return takeSpool(source);
+  if (kind === 'stdin' && io.stdinIsTerminal) {
+    io.err.write('sub: reading standard input; end it with Ctrl-D.\n');
+  }
+  const batches = lineBatches(kind === 'file' ? createReadStream(file) : io.stdin);
   for (;;) {
     // Only reading is caught: a failure of the ledger is not one of the file.
-    const next = await batches.next().catch((cause: unknown) => unreadable(source.file, cause));
-    if ('kind' in next) return next;
-    if (next.done === true) return undefined;
-    await takeBatch(ledger, next.value, source);
+    const next = orThrow(await batches.next().catch((cause: unknown) => unreadable(file, cause)));
+    if (next.done === true) return;
+    await takeBatch(next.value, source);
   }
 }
 
-async function takeBatch(
-  ledger: LedgerWriter,
-  batch: LineBatch,
-  { file, tally }: IngestSource,
-): Promise<void> {
+async function takeBatch(batch: LineBatch, source: IngestSource): Promise<void> {
+  const { file, tally } = source;
   for (const line of batch.tooLong) reject(tally, { file, line, reason: 'the line is too long' });
   const { cut } = batch;
   const isCut = cut !== undefined && reasonOf(cut.line) !== undefined;
   if (isCut) tally.cut += 1;
   const lines = cut === undefined || isCut ? batch.lines : [...batch.lines, cut];
-  const { rejected } = await store(ledger, lines, tally);
-  tally.rejected += rejected;
+  const { rejected } = await store(lines, source);
   if (rejected === 0) return;
   for (const [index, { line }] of batch.lines.entries()) {
     if (tally.reasons.length >= REASONS_MAX) return;
@@ -158,33 +135,34 @@ async function takeBatch(
   }
 }
 
-async function store(ledger: LedgerWriter, lines: readonly NumberedLine[], tally: Tally) {
+async function store(lines: readonly NumberedLine[], { ledger, tally }: IngestSource) {
   if (lines.length === 0) return { rejected: 0, conflicts: 0 };
   const { accepted, duplicates, rejected, conflicts = 0 } = await ledger.ingest(lines);
   tally.accepted += accepted;
   tally.known += duplicates;
+  tally.rejected += rejected;
   return { rejected, conflicts };
 }
 
-/** What a shim kept because it found no ledger. Its lines have numbers of their own. */
-async function takeSpool(ledger: LedgerWriter, { file, tally }: IngestSource): Promise<undefined> {
-  for (const spooled of await listSpool(file)) {
-    const { path, producer } = spooled;
+/** Takes the events that a shim kept because it found no ledger. Their lines have own numbers. */
+async function takeSpool(source: IngestSource): Promise<void> {
+  const { ledger, tally } = source;
+  for (const spooled of await listSpool(source.file)) {
+    const { path: file, producer } = spooled;
     let endOffset = 0;
     for await (const batch of readSpool(spooled)) {
       const lines = batch.lines.map((line) => ({ producer, ...line }));
-      const { rejected, conflicts } = await store(ledger, lines, tally);
-      tally.rejected += rejected;
+      const { rejected, conflicts } = await store(lines, source);
       if (conflicts > 0) {
         const reason = `${plural(conflicts, 'line')} came under a number that another line has`;
-        explain(tally, { file: path, line: lines[0]?.seq ?? 0, reason });
+        explain(tally, { file, line: lines[0]?.seq ?? 0, reason });
       }
       for (const { seq, line } of rejected > 0 ? lines : []) {
         const reason = reasonOf(line);
-        if (reason !== undefined) explain(tally, { file: path, line: seq, reason });
+        if (reason !== undefined) explain(tally, { file, line: seq, reason });
       }
       for (let count = 0; count < batch.damaged; count++) {
-        reject(tally, { file: path, line: 0, reason: 'a line is damaged' });
+        reject(tally, { file, line: 0, reason: 'a line is damaged' });
       }
       endOffset = batch.endOffset;
     }
@@ -193,7 +171,6 @@ async function takeSpool(ledger: LedgerWriter, { file, tally }: IngestSource): P
     // The daemon may have been faster.
     await dropSpool(spooled, endOffset).catch(ignoreMissing);
   }
-  return undefined;
 }
 
 function ignoreMissing(cause: unknown): void {

@@ -56,64 +56,48 @@ export const init = defineCommand({
   exitCodes: { 0: 'the manifest is written', 2: NO_PROBE },
   requires: 'person',
   run: async ({ args, options }, io) => {
-    const words = orThrow(commandBehind(args.server, args['command-line']));
-    const target = orThrow(await targetOf(args.server, options));
-    const { server } = words;
-    const { client, timeout } = options;
-    const live = await probeLive({ server, client, timeout, command: words.command }, io);
+    const { server, command } = orThrow(commandBehind(args.server, args['command-line']));
+    const path = orThrow(await targetOf(server, options));
+    const { client, timeout, force } = options;
+    const live = await probeLive({ server, client, timeout, command }, io);
     if (live.kind !== 'seen') return live;
     const { seen } = live;
     const { tools, prompts, resources, serverInfo } = seen;
     const offered = { serverInfo, tools, prompts, resources };
     const text = proposeManifest({ server, transport: 'stdio', ...offered });
-    const { path, isReplaced } = target;
     const compiled = await compileManifest({ file: path ?? STDIO, text }, { sha256 });
-    if (!compiled.ok)
+    if (!compiled.ok) {
       throw new Error(`a proposal does not compile: ${compiled.problems[0]?.message}`);
-    if (path !== null) {
-      orThrow(
-        await (isReplaced ? replaceFile(path, text) : createNewFile({ path, text, mode: 0o600 })),
-      );
     }
     const { manifest } = compiled;
     const rows = toolRows(manifest).map(({ name, tier }) => ({ name, tier }));
     const counts = { prompts: prompts.length, resources: resources.length };
     const document = { server: manifest.server, path, tools: rows, ...counts, manifest: text };
-    if (path !== null)
-      return printout(document, reportText(manifest, seen, io.out.colors) + readIt(path));
-    if (!options.json) io.err.write(reportText(manifest, seen, io.err.colors));
-    // The manifest itself holds hostile text only where it was made harmless.
-    return printout(document, text);
+    if (path === null) {
+      if (!options.json) io.err.write(reportText(manifest, seen, io.err.colors));
+      // The manifest itself holds hostile text only where it was made harmless.
+      return printout(document, text);
+    }
+    orThrow(await (force ? replaceFile(path, text) : createNewFile({ path, text, mode: 0o600 })));
+    const readIt = harmlessLine(`Wrote ${path}. Read it: names are chosen by the server.`);
+    return printout(document, reportText(manifest, seen, io.out.colors) + readIt);
   },
 });
 
-function readIt(path: string): string {
-  return harmlessLine(`Wrote ${path}. Read it: names are chosen by the server.`);
-}
-
-interface ManifestTarget {
-  readonly kind: 'target';
-  /** Null for standard output. */
-  readonly path: string | null;
-  readonly isReplaced: boolean;
-}
-
-/** Looked at before the server is started for nothing. */
+/** The path of the new manifest, null for standard output. Checked before the server is started. */
 async function targetOf(
   server: string,
   { output, force }: OptionValues<typeof INIT_OPTIONS>,
-): Promise<ManifestTarget | Failure> {
+): Promise<string | null | Failure> {
   if (server === '') return badUsage('the name of the server is empty.', 'Name it.');
-  if (output === STDIO) return { kind: 'target', path: null, isReplaced: false };
-  const home = await surfaceHome();
+  if (output === STDIO) return null;
+  const { home, folder } = await surfaceHome();
   if (output === undefined) {
-    for (const folder of [home.home, home.folder]) {
-      orThrow(ensurePrivateFolder(folder));
-    }
+    for (const one of [home, folder]) orThrow(ensurePrivateFolder(one));
   }
-  const path = output ?? join(home.folder, manifestFileName(server));
+  const path = output ?? join(folder, manifestFileName(server));
   const taken = force ? undefined : await occupied(path);
-  if (taken === undefined) return { kind: 'target', path, isReplaced: force };
+  if (taken === undefined) return path;
   return { ...taken, fix: 'Add --force to replace it, or look at it with `sub manifest show`.' };
 }
 

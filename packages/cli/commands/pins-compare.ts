@@ -9,7 +9,6 @@ import {
   defineCommand,
   EXIT,
   type OptionValues,
-  type Outcome,
   optional,
   optionalMany,
   orThrow,
@@ -25,6 +24,7 @@ import {
   YES_FLAG,
 } from '../input/shared-options.ts';
 import {
+  type Comparison,
   comparisonLines,
   documentOf,
   hashOf,
@@ -37,7 +37,7 @@ import {
 import { commandBehind, probeLive, splitWords } from '../surface/probe-live.ts';
 import { openPinHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
-import type { Colors, Io } from '../terminal/io.ts';
+import type { Colors } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
@@ -57,15 +57,14 @@ export const diff = defineCommand({
   },
   run: async ({ args, options }, io) => {
     const words = orThrow(commandBehind(args.server, args['command-line']));
-    const pins = await openPinHome();
-    const { store } = pins;
-    const { command: commandLine } = words;
+    const { command } = words;
+    const { client, timeout } = options;
+    const { store } = await openPinHome();
     const servers = words.server === '' ? [...store.servers.keys()] : [words.server];
     const views: ProbedServer[] = [];
     const unseen: string[] = [];
     for (const server of servers) {
-      const { client, timeout } = options;
-      const live = await probeLive({ server, client, timeout, command: commandLine }, io);
+      const live = await probeLive({ server, client, timeout, command }, io);
       if (live.kind === 'seen') {
         const { seen } = live;
         views.push({ server, seen, view: viewPins(store, server, seen) });
@@ -81,13 +80,10 @@ export const diff = defineCommand({
       servers: views.map(({ server, view, seen }) => documentOf(server, view, seen)),
       unseen,
     };
-    const text = views.map((one) => diffText(one, commandLine, io.out.colors)).join('');
+    const text = views.map((one) => diffText(one, command, io.out.colors)).join('');
     const exitCode = hasChanged ? EXIT.findings : EXIT.fine;
-    return printout(
-      document,
-      servers.length === 0 ? 'Nothing is pinned yet.\n' : text,
-      unseen.length > 0 ? EXIT.usage : exitCode,
-    );
+    const shown = servers.length === 0 ? 'Nothing is pinned yet.\n' : text;
+    return printout(document, shown, unseen.length > 0 ? EXIT.usage : exitCode);
   },
 });
 
@@ -152,17 +148,36 @@ export const accept = defineCommand({
   },
   requires: 'person',
   run: async ({ args, options }, io) => {
-    const words = orThrow(splitWords(args.server, args.tool));
-    const { server, before: tools } = words;
-    orThrow(unclear(tools, options) ?? cannotAsk(io, options.yes));
-    const pins = await openPinHome();
-    const { client, timeout } = options;
-    const live = await probeLive({ server, client, timeout, command: words.command }, io);
+    const { client, timeout, json } = options;
+    const { server, before, command } = orThrow(splitWords(args.server, args.tool));
+    orThrow(unclear(before, options) ?? cannotAsk(io, options.yes));
+    const { home, store } = await openPinHome();
+    const live = await probeLive({ server, client, timeout, command }, io);
     if (live.kind !== 'seen') return live;
     const { seen } = live;
-    const view = viewPins(pins.store, server, seen);
-    const chosen = orThrow(chosenIn(view, tools, options));
-    return acceptChosen(chosen, { server, seen, view, options, io, home: pins.home });
+    const { known, comparison } = viewPins(store, server, seen);
+    const chosen = orThrow(chosenIn(comparison, before, options));
+    const { colors, write } = json ? io.err : io.out;
+    const lines = comparisonLines(chosen, { seen, colors, isFull: true });
+    if (lines.length > 0) write(`${lines.join('\n')}\n`);
+    const changes = chosen.tools.filter(isAcceptable);
+    const exitCode = changes.length < chosen.tools.length ? EXIT.findings : EXIT.fine;
+    const instructions = chosen.instructions !== 'same';
+    const count = changes.length + Number(instructions);
+    const none = { server, accepted: [], instructions: false };
+    if (count === 0) {
+      return printout(none, 'Nothing was accepted: nothing of it has changed.\n', exitCode);
+    }
+    const words = `${plural(count, 'change')} of ${server}`;
+    const question = `Accept ${harmless(words)}?`;
+    if (!orThrow(await confirm(question, io, options.yes))) {
+      return printout(none, 'Nothing was accepted.\n');
+    }
+    const tools = changes.map(({ name }) => name);
+    orThrow(await pin({ home, server, tools, instructions, known, seen }));
+    const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));
+    const document = { server, accepted, instructions: options.instructions };
+    return printout(document, harmlessLine(`Accepted ${words}.`), exitCode);
   },
 });
 
@@ -179,97 +194,56 @@ function unclear(
   return badUsage('no tool was named.', fix);
 }
 
-interface ChosenChanges {
-  readonly kind: 'chosen';
-  readonly changes: readonly ToolChange[];
-  /** There twice, or too large: nobody can say what would be accepted. */
-  readonly unusable: readonly ToolChange[];
-  readonly instructions: boolean;
+/** A tool that is there twice, or too large, cannot be accepted: nobody can say what that would be. */
+function isAcceptable({ kind }: ToolChange): boolean {
+  return kind !== 'ambiguous' && kind !== 'unpinnable';
 }
 
+/** The changes that the arguments name, those that cannot be accepted last. */
 function chosenIn(
-  { comparison }: PinsView,
-  tools: readonly string[],
+  { tools, renamed, instructions }: Comparison,
+  names: readonly string[],
   options: AcceptOptions,
-): ChosenChanges | Failure {
-  const names = comparison.tools.map(({ name }) => name);
-  const unknown = tools.find((name) => !names.includes(name));
+): Comparison | Failure {
+  const known = tools.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    const fix = didYouMean(unknown, names, 'See `sub pins diff`.');
+    const fix = didYouMean(unknown, known, 'See `sub pins diff`.');
     return badUsage(`the server has no tool \`${unknown}\`, and none is pinned.`, fix);
   }
-  const wanted = comparison.tools.filter(({ name }) => options.all || tools.includes(name));
-  const isUnusable = ({ kind }: ToolChange) => kind === 'ambiguous' || kind === 'unpinnable';
-  const said = comparison.instructions;
-  if (options.instructions && (said === 'unknown' || said === 'unpinnable')) {
+  if (options.instructions && (instructions === 'unknown' || instructions === 'unpinnable')) {
     const message = 'the instructions of the server are not known, or too large to be.';
     return badUsage(message, 'Leave --instructions out.');
   }
+  const isNamed = (name: string) => options.all || names.includes(name);
+  const changed = tools.filter(({ name, kind }) => isNamed(name) && kind !== 'same');
+  const isShown = (name: string) => changed.some((one) => one.name === name);
   return {
-    kind: 'chosen',
-    changes: wanted.filter((change) => change.kind !== 'same' && !isUnusable(change)),
-    unusable: wanted.filter(isUnusable),
-    instructions: options.instructions && said !== 'same',
+    tools: [...changed.filter(isAcceptable), ...changed.filter((one) => !isAcceptable(one))],
+    renamed: renamed.filter(({ from, to }) => isShown(from) || isShown(to)),
+    instructions: options.instructions ? instructions : 'same',
   };
 }
 
-interface Accepting {
-  readonly server: string;
-  readonly seen: ServerListing;
-  readonly view: PinsView;
-  readonly options: AcceptOptions;
-  readonly io: Io;
+interface PinRequest {
   readonly home: string;
+  readonly server: string;
+  readonly tools: readonly string[];
+  readonly instructions: boolean;
+  /** The pins that were shown. */
+  readonly known: ServerPins | undefined;
+  readonly seen: ServerListing;
 }
 
-async function acceptChosen(chosen: ChosenChanges, accepting: Accepting): Promise<Outcome> {
-  const { server, seen, io, options } = accepting;
-  const { changes, unusable } = chosen;
-  const exitCode = unusable.length > 0 ? EXIT.findings : EXIT.fine;
-  const lines = shownLines(chosen, accepting);
-  if (lines.length > 0) (options.json ? io.err : io.out).write(`${lines.join('\n')}\n`);
-  const none = { server, accepted: [], instructions: false };
-  const count = changes.length + Number(chosen.instructions);
-  if (count === 0) {
-    return printout(none, 'Nothing was accepted: nothing of it has changed.\n', exitCode);
-  }
-  const question = `Accept ${plural(count, 'change')} of ${harmless(server)}?`;
-  const answer = orThrow(await confirm(question, io, options.yes));
-  if (!answer) return printout(none, 'Nothing was accepted.\n');
-  orThrow(await pin(chosen, accepting));
-  const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));
-  const document = { server, accepted, instructions: options.instructions };
-  const text = harmlessLine(`Accepted ${plural(count, 'change')} of ${server}.`);
-  return printout(document, text, exitCode);
-}
-
-function shownLines({ changes, unusable, instructions }: ChosenChanges, accepting: Accepting) {
-  const { seen, view, options, io } = accepting;
-  const { colors } = options.json ? io.err : io.out;
-  const tools = [...changes, ...unusable];
-  const names = new Set(tools.map(({ name }) => name));
-  const { renamed, instructions: said } = view.comparison;
-  const shown = {
-    tools,
-    renamed: renamed.filter(({ from, to }) => names.has(from) || names.has(to)),
-    instructions: instructions ? said : ('same' as const),
-  };
-  return comparisonLines(shown, { seen, colors, isFull: true });
-}
-
-/** Pins what was shown: the very listing, and only while the pins are still those it was held against. */
-async function pin(
-  { changes, instructions }: ChosenChanges,
-  { server, seen, view, home }: Accepting,
-): Promise<Failure | undefined> {
-  const tools = changes.map(({ name }) => name);
+/** Pins the listing that was shown, if the pins are still those that it was compared with. */
+async function pin({ home, known, seen, ...request }: PinRequest): Promise<Failure | undefined> {
+  const { server } = request;
   let isOther = false;
   orThrow(
     await savePins(home, (store: PinStore) => {
-      isOther = pinsText(store.servers.get(server)) !== pinsText(view.known);
+      isOther = pinsText(store.servers.get(server)) !== pinsText(known);
       if (isOther) return store;
-      const accepting = { server, tools, instructions, sha256, nowMs: Date.now() };
-      return acceptPins(store, listingOf(seen), accepting);
+      return acceptPins(store, listingOf(seen), { ...request, sha256, nowMs: Date.now() });
     }),
   );
   if (!isOther) return undefined;

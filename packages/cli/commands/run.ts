@@ -1,7 +1,8 @@
 import { startRun } from '@subluminal/plane/apps/run';
 import { defineCommand } from '../input/command.ts';
-import { hostRun, prepareRun } from '../run/host.ts';
+import { hostRun } from '../run/host.ts';
 import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
+import { prepareRun } from '../run/prepare.ts';
 
 export const command = defineCommand({
   description:
@@ -17,6 +18,6 @@ export const command = defineCommand({
   exitCodes: RUN_EXIT_CODES,
   run: async (input, io) => {
     const prepared = await prepareRun('run', input, io);
-    return hostRun(() => startRun(prepared.options), input.options, io);
+    return hostRun(() => startRun(prepared), input.options, io);
   },
 });

@@ -51,8 +51,7 @@ export const add = defineCommand({
     const sha256 = sha256Bytes(Buffer.from(file.bytes));
     const policy = orThrow(await loadPolicy({ path, bytes: file.bytes }, { io }));
     orThrow(unusedPolicy(place));
-    const loosens = await looseningOf(policy, place, io);
-    const { diff } = loosens;
+    const diff = await looseningOf(policy, place, io);
     const wasTrusted = isTrusted(home, path, sha256);
     const frees = user === undefined ? freedomsOf(policy) : [];
     const shown = `${harmless(path)}\nSHA-256 ${sha256}\n${effectText(diff, user, frees)}\n`;
@@ -86,17 +85,12 @@ function freedomsOf({ snapshot: { document } }: Policy): readonly string[] {
   ];
 }
 
-interface Loosening {
-  readonly kind: 'loosening';
-  readonly diff: PolicyDiff;
-}
-
 /** What it lets pass that the policy of the user does not; nothing without one. */
 async function looseningOf(
   policy: Policy,
   { user, path }: ProjectPolicy,
   io: Io,
-): Promise<Loosening> {
+): Promise<PolicyDiff> {
   const own = orThrow(
     user === undefined || user === path ? policy : await loadPolicy(user, { io }),
   );
@@ -107,7 +101,7 @@ async function looseningOf(
     summary[severity] += 1;
     if (effect !== 'none' && effect !== 'alters') summary[effect] += 1;
   }
-  return { kind: 'loosening', diff: { changes, summary, same: changes.length === 0 } };
+  return { changes, summary, same: changes.length === 0 };
 }
 
 /** The name and the version say nothing of what passes. */

@@ -8,18 +8,11 @@ import {
   wrapDiff,
 } from '@subluminal/plane/clients/wrap';
 import { diffLines, printLines } from '../adopt/lines.ts';
-import {
-  choice,
-  defineCommand,
-  done,
-  EXIT,
-  type Input,
-  type Outcome,
-  textOption,
-} from '../input/command.ts';
+import { choice, defineCommand, done, EXIT, type Outcome, textOption } from '../input/command.ts';
 import { numberOption } from '../input/read-option.ts';
-import { hostRun, notStarted, prepareRun } from '../run/host.ts';
+import { hostRun, notStarted } from '../run/host.ts';
 import { RUN_ARGS, RUN_EXIT_CODES, RUN_OPTIONS } from '../run/options.ts';
+import { prepareRun } from '../run/prepare.ts';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
 
@@ -40,7 +33,6 @@ const OPTIONS = {
   'dry-run': 'Print how the config would change, and do nothing',
   ...RUN_OPTIONS,
 };
-type WrapInput = Input<typeof RUN_ARGS, typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
@@ -60,11 +52,10 @@ export const command = defineCommand({
   },
   run: async (input, io) => {
     const port = numberOption('governance-port', input.options['governance-port'], PORTS);
-    const prepared = await prepareRun('wrap', input, io);
     const { options } = input;
     const type = options['agent-type'];
     const wrap: WrapOptions = {
-      run: prepared.options,
+      run: await prepareRun('wrap', input, io),
       client: type === undefined ? undefined : clientOf(type === 'claude' ? 'claude-code' : type),
       configPath: options['config-path'],
       port,
@@ -74,25 +65,18 @@ export const command = defineCommand({
     };
     const plan = await planWrap(wrap);
     if (isFailure(plan)) return notStarted(plan, io);
-    return options['dry-run'] ? printPlan(plan, wrap, io) : start(plan, wrap, { input, io });
+    if (options['dry-run']) return printPlan(plan, wrap, io);
+    let isRestored = true;
+    const start = async () => {
+      const result = await startWrap(plan, wrap);
+      isRestored = result.isRestored;
+      return result.run;
+    };
+    const outcome = await hostRun(start, options, io);
+    // A script that reads only the exit code must learn that the config is not restored.
+    return isRestored ? outcome : done(EXIT.usage);
   },
 });
-
-async function start(
-  plan: WrapPlan,
-  wrap: WrapOptions,
-  { input, io }: { readonly input: WrapInput; readonly io: Io },
-): Promise<Outcome> {
-  let isRestored = true;
-  const host = async () => {
-    const result = await startWrap(plan, wrap);
-    isRestored = result.isRestored;
-    return result.run;
-  };
-  const outcome = await hostRun(host, input.options, io);
-  // Whoever reads only the code of the agent would not know that the config is not what it was.
-  return isRestored ? outcome : done(EXIT.usage);
-}
 
 async function printPlan(plan: WrapPlan, wrap: WrapOptions, io: Io): Promise<Outcome> {
   const diff = await wrapDiff(plan, wrap);

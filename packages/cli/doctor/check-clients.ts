@@ -8,16 +8,17 @@ import { profileInFile } from '../adopt/wish.ts';
 import { plural, shortened } from '../terminal/text.ts';
 import { broken, type Finding, type Machine, ok, warn } from './check.ts';
 
-const BY_SHIM = 'Run `sub import` to put a shim in front of each of them.';
-const BY_NOBODY =
-  'Calls to servers with an address are neither decided nor recorded: a shim needs a command.';
-const BY_NO_COMMAND =
-  'Calls to servers without a command that can be read are neither decided nor recorded.';
-const byAnother = (clients: string): string =>
-  `Only the sub that asks is known to govern: take the shims of another one out, then put its own in their place: ${clients}.`;
-const BY_IMPORT =
-  'Shims with options that weaken them, which `sub import` did not write, count as none: run `sub import` to put shims of your own in their place.';
 const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
+
+/** What to do about servers in a state; `foreign` has a fix of its own. */
+const FIXES: { readonly [S in ServerView['state']]?: string } = {
+  open: 'Run `sub import` to put a shim in front of each of them.',
+  loose:
+    'Shims with options that weaken them, which `sub import` did not write, count as none: run `sub import` to put shims of your own in their place.',
+  remote:
+    'Calls to servers with an address are neither decided nor recorded: a shim needs a command.',
+  unknown: 'Calls to servers without a command that can be read are neither decided nor recorded.',
+};
 
 export async function checkClients(machine: Machine): Promise<Finding> {
   const { adoptionStatus } = await import('@subluminal/plane/clients/setup');
@@ -26,46 +27,40 @@ export async function checkClients(machine: Machine): Promise<Finding> {
   const userProfile = profileInFile(machine.loaded);
   const { files, unreadable } = adoptionStatus({ env, project, paths, own, userProfile });
   if (files.length + unreadable.length === 0) return ok('no configuration of a known client here');
-  const text = [...files.map((file) => words(file, project)), ...unreadable.map(unreadWords)].join(
-    '; ',
-  );
+  const words = [...files.map((file) => fileText(file, project)), ...unreadable.map(unreadText)];
+  const text = words.join('; ');
   const faults = await faultsOf(files, machine);
-  const loose = files.flatMap(looseWords).slice(0, FAULTS_MAX);
+  const loose = files.flatMap(looseTexts).slice(0, FAULTS_MAX);
   if (faults.length > 0) {
-    const told = `${plural(faults.length, 'governed server')} cannot start; ${text}`;
+    const count = plural(faults.length, 'governed server');
     const fix = 'Run `sub import` where sub has moved; correct the policy where that is at fault.';
-    return { ...broken(told, fix), more: [...faults, ...loose] };
+    return { ...broken(`${count} cannot start; ${text}`, fix), more: [...faults, ...loose] };
   }
-  const fixes = fixesOf(files, unreadable);
+  const fixes = [...stateFixes(files), ...(unreadable.length > 0 ? [IN_FILE] : [])];
   if (fixes.length === 0) return ok(text);
   return { ...warn(text, fixes.join(' ')), ...(loose.length > 0 && { more: loose }) };
 }
 
-function fixesOf(
-  files: readonly StatusFile[],
-  unreadable: Adoptions['unreadable'],
-): readonly string[] {
-  const servers = files.flatMap((file) => file.servers);
-  return [
-    ...(servers.some(({ state }) => state === 'open') ? [BY_SHIM] : []),
-    ...(servers.some(({ state }) => state === 'loose') ? [BY_IMPORT] : []),
-    ...anotherIn(files),
-    ...(servers.some(({ state }) => state === 'remote') ? [BY_NOBODY] : []),
-    ...(servers.some(({ state }) => state === 'unknown') ? [BY_NO_COMMAND] : []),
-    ...(unreadable.length > 0 ? [IN_FILE] : []),
-  ];
-}
-
-function anotherIn(files: readonly StatusFile[]): readonly string[] {
-  const found = files.filter(({ servers }) => servers.some(({ state }) => state === 'foreign'));
+function stateFixes(files: readonly StatusFile[]): readonly string[] {
+  const has = (state: ServerView['state']) => (file: StatusFile) =>
+    file.servers.some((server) => server.state === state);
+  const fixOf = (state: ServerView['state']) => (files.some(has(state)) ? FIXES[state] : undefined);
   // A config that was named by its path has to be named again.
-  const which = found.map(({ client, path }) =>
-    client === 'custom' ? `${client} --config-path ${path}` : client,
-  );
-  const commands = [...new Set(which)].map(
+  const foreign = files
+    .filter(has('foreign'))
+    .map(({ client, path }) => (client === 'custom' ? `${client} --config-path ${path}` : client));
+  const commands = [...new Set(foreign)].map(
     (one) => `\`sub restore ${one}\`, \`sub import ${one}\``,
   );
-  return commands.length === 0 ? [] : [byAnother(commands.join('; '))];
+  const byAnother = `Only the sub that asks is known to govern: take the shims of another one out, then put its own in their place: ${commands.join('; ')}.`;
+  const fixes = [
+    fixOf('open'),
+    fixOf('loose'),
+    commands.length > 0 ? byAnother : undefined,
+    fixOf('remote'),
+    fixOf('unknown'),
+  ];
+  return fixes.filter((fix) => fix !== undefined);
 }
 
 const FAULTS_MAX = 20;
@@ -89,7 +84,7 @@ async function faultsOf(
 }
 
 /** One line for each shim that its own entry weakens: the file, the server and the options. */
-function looseWords({ path, servers }: StatusFile): readonly string[] {
+function looseTexts({ path, servers }: StatusFile): readonly string[] {
   return servers.flatMap(({ name, loose }) =>
     loose === undefined
       ? []
@@ -97,22 +92,24 @@ function looseWords({ path, servers }: StatusFile): readonly string[] {
   );
 }
 
-function words(file: StatusFile, here: string): string {
+function fileText(file: StatusFile, here: string): string {
   const { servers } = file;
   const of = (state: ServerView['state']) => servers.filter((one) => one.state === state);
-  const [open, remote, unknown] = [of('open'), of('remote'), of('unknown')];
-  const [foreign, loose] = [of('foreign'), of('loose')];
+  const part = (state: ServerView['state'], before: string, after = '') => {
+    const found = of(state);
+    return found.length === 0 ? [] : [`${before} ${namesOf(found)}${after}`];
+  };
   return [
     `${nameOf(file, here)}: ${of('governed').length} of ${plural(servers.length, 'server')} governed`,
-    ...(open.length > 0 ? [`not ${namesOf(open)}`] : []),
-    ...(loose.length > 0 ? [`not ${namesOf(loose)} (a shim with options that weaken it)`] : []),
-    ...(foreign.length > 0 ? [`not counted ${namesOf(foreign)} (started by another sub)`] : []),
-    ...(remote.length > 0 ? [`not yet ${namesOf(remote)} (by address)`] : []),
-    ...(unknown.length > 0 ? [`not ${namesOf(unknown)} (no command that could be read)`] : []),
+    ...part('open', 'not'),
+    ...part('loose', 'not', ' (a shim with options that weaken it)'),
+    ...part('foreign', 'not counted', ' (started by another sub)'),
+    ...part('remote', 'not yet', ' (by address)'),
+    ...part('unknown', 'not', ' (no command that could be read)'),
   ].join(', ');
 }
 
-function unreadWords({ title, scope }: Adoptions['unreadable'][number]): string {
+function unreadText({ title, scope }: Adoptions['unreadable'][number]): string {
   return `${title}${scope === 'project' ? ', this project' : ''}: the file cannot be read`;
 }
 

@@ -29,16 +29,12 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
       io.err.write(intent.text);
       return EXIT.usage;
     case 'failure':
-      reportFailure(await withGuess(intent), io, json);
+      reportFailure(intent, io, json);
       return EXIT.usage;
     case 'run': {
       const refused = await refusalOf(intent, io);
-      if (refused !== undefined) {
-        reportFailure(refused, io, json);
-        return EXIT.usage;
-      }
-      await repair(intent, io);
-      const outcome = await intent.command.run(intent.values, io);
+      if (refused === undefined) await repair(intent, io);
+      const outcome = refused ?? (await intent.command.run(intent.values, io));
       if (outcome.kind === 'done') return outcome.exitCode;
       reportFailure(outcome, io, json);
       return EXIT.usage;
@@ -70,15 +66,6 @@ async function repair({ path, values }: ChosenCommand, io: Io): Promise<void> {
   const { repairs } = await import('../adopt/repairs.ts');
   const isReadOnly = READ_ONLY.has(name) || values.options['dry-run'] === true;
   for (const line of await repairs(process.env, isReadOnly)) warn(io, line);
-}
-
-/** Loads the code that guesses only for this: printing help should load little. */
-async function withGuess(failed: Extract<Intent, Failure>): Promise<Failure> {
-  const { offered } = failed;
-  if (offered === undefined) return failed;
-  const { guessed } = await import('../input/guess.ts');
-  const guess = guessed(offered.word, offered.choices);
-  return guess === undefined ? failed : { ...failed, fix: `Did you mean ${guess}?` };
 }
 
 /** Known before parsing, because parsing itself may fail. */

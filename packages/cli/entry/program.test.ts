@@ -98,11 +98,10 @@ test.each([
   expect(intent.kind === 'failure' && intent.fix).toContain(fix);
 });
 
-test('a wrong value of an option is reported with the valid values', async () => {
-  expect(await parse('box', 'pack', 'a', 'b', '--size', 'smal')).toMatchObject({
-    kind: 'failure',
-    offered: { word: 'smal', choices: ['small', 'large'] },
-  });
+test('a wrong value of an option is reported with the valid values, and with a guess', async () => {
+  const intent = await parse('box', 'pack', 'a', 'b', '--size', 'smal');
+  expect(intent).toMatchObject({ kind: 'failure', fix: 'Did you mean small?' });
+  expect(intent.kind === 'failure' && intent.message).toContain('small, large');
 });
 
 test('the parser prints help and version, and help where a command is missing', async () => {

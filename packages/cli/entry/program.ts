@@ -37,13 +37,7 @@ export type Intent =
   | { readonly kind: 'print'; readonly text: string }
   /** Help instead of an answer: a command was expected and none was given. */
   | { readonly kind: 'missing'; readonly text: string }
-  | (Failure & { readonly offered?: Offered });
-
-/** The word that the user wrote, and the words that are valid there. The caller guesses. */
-export interface Offered {
-  readonly word: string;
-  readonly choices: readonly string[];
-}
+  | Failure;
 
 const HELP_COLUMNS_MAX = 100;
 
@@ -96,18 +90,19 @@ interface Parse {
   failedAt: string | undefined;
 }
 
-function intentOfExit({ code, message }: CommanderError, parse: Parse): Intent {
+async function intentOfExit({ code, message }: CommanderError, parse: Parse): Promise<Intent> {
   if (code === 'commander.help') return { kind: 'missing', text: parse.printed };
   if (code === 'commander.helpDisplayed' || code === 'commander.version') {
     return { kind: 'print', text: parse.printed };
   }
   const [first = '', second = ''] = message.replace(/^error: /, '').split('\n');
   // A name that is right somewhere else is a better guess than one that is only spelt alike.
-  const guess = elsewhere(first, parse.program) ?? /^\((Did you mean .+\?)\)$/.exec(second)?.[1];
+  const guess =
+    elsewhere(first, parse.program) ??
+    /^\((Did you mean .+\?)\)$/.exec(second)?.[1] ??
+    (await guessedChoice(first));
   const help = `Run \`${parse.failedAt ?? 'sub'} --help\` to see what it takes.`;
-  const wrong = failure('SUB_USAGE', `${first.replace(/\.$/, '')}.`, guess ?? help);
-  const offered = guess === undefined ? offeredIn(first) : undefined;
-  return { ...wrong, ...(offered && { offered }) };
+  return failure('SUB_USAGE', `${first.replace(/\.$/, '')}.`, guess ?? help);
 }
 
 /** The name is right, but it stands in another place: `sub lint`. */
@@ -117,13 +112,15 @@ function elsewhere(message: string, { sections }: Program): string | undefined {
   return found && `Did you mean \`sub ${found.path.join(' ')}\`?`;
 }
 
-/** A value that an option does not take, and those it does. */
-function offeredIn(message: string): Offered | undefined {
+/** A value that an option does not take may be near to one that it does. */
+async function guessedChoice(message: string): Promise<string | undefined> {
   const found = /argument '(.*)' is invalid\. Allowed choices are (.+?)\.?$/.exec(message);
-  const [, word, choices] = found ?? [];
-  return word === undefined || choices === undefined
-    ? undefined
-    : { word, choices: choices.split(', ') };
+  const [, word = '', choices] = found ?? [];
+  if (choices === undefined) return undefined;
+  // Loaded only for this: printing help should load little.
+  const { guessed } = await import('../input/guess.ts');
+  const guess = guessed(word, choices.split(', '));
+  return guess && `Did you mean ${guess}?`;
 }
 
 function buildProgram(parse: Parse): Commander {

@@ -23,7 +23,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 test('replaceFile replaces a whole file and leaves nothing else behind', async () => {
   const path = join(folder, 'a.json');
   writeFileSync(path, 'old');
-  expect(await replaceFile(path, 'new')).toEqual({ kind: 'written' });
+  expect(await replaceFile(path, 'new')).toBeUndefined();
   expect(readFileSync(path, 'utf8')).toBe('new');
   expect(readdirSync(folder)).toEqual(['a.json']);
 });
@@ -57,7 +57,7 @@ test('a missing folder or a folder as the target is reported', async () => {
 
 test('createNewFile never overwrites a file', async () => {
   const path = join(folder, 'key');
-  expect(await createNewFile({ path, text: 'first', mode: 0o600 })).toEqual({ kind: 'written' });
+  expect(await createNewFile({ path, text: 'first', mode: 0o600 })).toBeUndefined();
   expect(await createNewFile({ path, text: 'second', mode: 0o600 })).toMatchObject({
     code: 'SUB_FILE_WRITE',
   });

@@ -7,18 +7,14 @@ import { createOutput, replaceOutput } from '@subluminal/plane/os';
 import { badUsage } from './command.ts';
 import { emptyName, errorCode, STDIO } from './read-file.ts';
 
-interface FileWritten {
-  readonly kind: 'written';
-}
-
 /**
  * Replaces a file in one step: readers see the old content or the new, never a part of it. Nothing
  * is written through a link.
  */
-export async function replaceFile(path: string, text: string): Promise<FileWritten | Failure> {
+export async function replaceFile(path: string, text: string): Promise<Failure | undefined> {
   try {
     await replaceOutput(path, text);
-    return { kind: 'written' };
+    return undefined;
   } catch (cause) {
     return unwritable(path, errorCode(cause));
   }
@@ -33,19 +29,15 @@ interface NewFile {
 }
 
 /** Makes a new file; one that exists stays as it is. */
-export async function createNewFile({
-  path,
-  text,
-  mode,
-  given,
-}: NewFile): Promise<FileWritten | Failure> {
+export async function createNewFile(file: NewFile): Promise<Failure | undefined> {
+  const { path, text, mode, given = path } = file;
   try {
     await createOutput(path, text, mode);
-    return { kind: 'written' };
+    return undefined;
   } catch (cause) {
     const code = errorCode(cause);
-    // Only that it exists is true of this path alone; all else is true of the folder of both.
-    return unwritable(code === 'EEXIST' ? path : (given ?? path), code);
+    // That a file exists is true of this path alone; all else is true of the folder of both.
+    return unwritable(code === 'EEXIST' ? path : given, code);
   }
 }
 

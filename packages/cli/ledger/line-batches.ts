@@ -32,105 +32,70 @@ const HASH_SPAN = 2 ** 43;
  * file that has grown keeps those of its old lines, and any other file has others. A block of lines
  * shares a producer; the number of a line in it starts with its place and ends with its hash.
  */
-class LineNames {
-  #chain: Buffer = Buffer.alloc(32);
-  #inBlock = 0;
-  #producer = '';
-
-  next(line: Buffer): Omit<IncomingLine, 'line'> {
-    this.#chain = createHash('sha256').update(this.#chain).update(line).digest();
-    if (this.#inBlock === 0) this.#producer = `file-${this.#chain.toString('hex')}`;
-    const seq = this.#inBlock * HASH_SPAN + (this.#chain.readUIntBE(0, 6) % HASH_SPAN);
-    this.#inBlock = (this.#inBlock + 1) % BLOCK_LINES;
-    return { producer: this.#producer, seq };
-  }
+function lineNamer(): (line: string) => Omit<IncomingLine, 'line'> {
+  let chain: Buffer = Buffer.alloc(32);
+  let inBlock = 0;
+  let producer = '';
+  return (line) => {
+    chain = createHash('sha256').update(chain).update(line).digest();
+    if (inBlock === 0) producer = `file-${chain.toString('hex')}`;
+    const seq = inBlock * HASH_SPAN + (chain.readUIntBE(0, 6) % HASH_SPAN);
+    inBlock = (inBlock + 1) % BLOCK_LINES;
+    return { producer, seq };
+  };
 }
+
+const newBatch = () => ({
+  lines: [] as IncomingLine[],
+  numbers: [] as number[],
+  tooLong: [] as number[],
+});
 
 /** Blank lines are passed over. */
 export async function* lineBatches(
   chunks: AsyncIterable<Uint8Array>,
-  limits: LineLimits = LIMITS,
+  { linesMax, batchBytesMax, lineBytesMax }: LineLimits = LIMITS,
 ): AsyncGenerator<LineBatch, undefined> {
-  const batcher = new Batcher(limits);
+  const nameOf = lineNamer();
+  let batch = newBatch();
+  let batchBytes = 0;
+  let parts: Buffer[] = [];
+  let lineBytes = 0;
+  let number = 0;
+  /** Undefined for a line that is blank or too long. */
+  const endLine = (): IncomingLine | undefined => {
+    number++;
+    if (lineBytes > lineBytesMax) batch.tooLong.push(number);
+    const line = Buffer.concat(parts).toString('utf8').trim();
+    batchBytes += line === '' ? 0 : lineBytes;
+    parts = [];
+    lineBytes = 0;
+    return line === '' ? undefined : { ...nameOf(line), line };
+  };
   for await (const chunk of chunks) {
-    let start = 0;
-    for (;;) {
+    for (let start = 0; ; ) {
       const end = chunk.indexOf(NEWLINE, start);
-      batcher.add(chunk.subarray(start, end === -1 ? chunk.length : end));
+      // A copy: the stream may use its buffer again.
+      const part = Buffer.from(chunk.subarray(start, end === -1 ? chunk.length : end));
+      lineBytes += part.length;
+      if (lineBytes > lineBytesMax) parts = [];
+      else parts.push(part);
       if (end === -1) break;
-      batcher.endLine();
-      if (batcher.isFull) yield batcher.take();
+      const line = endLine();
+      if (line !== undefined) {
+        batch.lines.push(line);
+        batch.numbers.push(number);
+      }
+      const count = batch.lines.length + batch.tooLong.length;
+      if (count >= linesMax || batchBytes >= batchBytesMax) {
+        yield batch;
+        batch = newBatch();
+        batchBytes = 0;
+      }
       start = end + 1;
     }
   }
-  yield batcher.finish();
+  const cut = endLine();
+  yield cut === undefined ? batch : { ...batch, cut: { ...cut, number } };
   return undefined;
-}
-
-class Batcher {
-  readonly #limits: LineLimits;
-  readonly #names = new LineNames();
-  #lines: IncomingLine[] = [];
-  #numbers: number[] = [];
-  #tooLong: number[] = [];
-  #bytes = 0;
-  #parts: Buffer[] = [];
-  #lineBytes = 0;
-  #number = 1;
-
-  constructor(limits: LineLimits) {
-    this.#limits = limits;
-  }
-
-  get isFull(): boolean {
-    const { linesMax, batchBytesMax } = this.#limits;
-    const count = this.#lines.length + this.#tooLong.length;
-    return count >= linesMax || this.#bytes >= batchBytesMax;
-  }
-
-  add(part: Uint8Array): void {
-    this.#lineBytes += part.length;
-    if (this.#lineBytes > this.#limits.lineBytesMax) this.#parts = [];
-    // A copy: the stream may use its buffer again.
-    else if (part.length > 0) this.#parts.push(Buffer.from(part));
-  }
-
-  endLine(): void {
-    const line = this.#takeLine();
-    const number = this.#number++;
-    if (line === 'too long') this.#tooLong.push(number);
-    else if (line !== undefined) {
-      this.#lines.push(line);
-      this.#numbers.push(number);
-    }
-  }
-
-  take(): LineBatch {
-    const batch = { lines: this.#lines, numbers: this.#numbers, tooLong: this.#tooLong };
-    this.#lines = [];
-    this.#numbers = [];
-    this.#tooLong = [];
-    this.#bytes = 0;
-    return batch;
-  }
-
-  finish(): LineBatch {
-    const number = this.#number;
-    const line = this.#takeLine();
-    if (line === 'too long') this.#tooLong.push(number);
-    const batch = this.take();
-    return typeof line === 'object' ? { ...batch, cut: { ...line, number } } : batch;
-  }
-
-  #takeLine(): IncomingLine | 'too long' | undefined {
-    const isTooLong = this.#lineBytes > this.#limits.lineBytesMax;
-    const bytes = Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.#lineBytes = 0;
-    if (isTooLong) return 'too long';
-    const line = bytes.toString('utf8').trim();
-    if (line === '') return undefined;
-    this.#bytes += bytes.length;
-    return { ...this.#names.next(Buffer.from(line)), line };
-  }
 }

@@ -1,98 +1,26 @@
-// What all commands that host a run share: from the command line to the options of the run, and from
-// its result to an exit code.
-import { resolve } from 'node:path';
+// Runs an agent, prints how the run ended, and ends with its exit code.
+import { constants } from 'node:os';
 import { type Failure, isFailure } from '@subluminal/contracts';
-import type { AgentStartFailure, RunOptions, RunResult } from '@subluminal/plane/run';
-import { done, EXIT, type Outcome, orThrow } from '../input/command.ts';
-import { STDIO } from '../input/read-file.ts';
+import type {
+  AgentEnd,
+  AgentStartFailure,
+  EndedRun,
+  RunResult,
+  TracePlace,
+} from '@subluminal/plane/run';
+import { done, EXIT, type Outcome } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure, warn } from '../terminal/report-failure.ts';
-import { readMeta, sinkOf, wrongCall } from './arguments.ts';
+import { plural } from '../terminal/text.ts';
 import type { RunInput } from './options.ts';
-import { outliveReaders, print } from './output.ts';
-import { closingLines, exitCodeOf } from './report.ts';
-import { type FoundSnapshot, findSnapshot, loadSettings } from './settings.ts';
+import { outliveReaders } from './output.ts';
+
+/** As a shim ends whose policy has ended the run. */
+const EXIT_STOPPED = 3;
+const SHOWN_MAX = 3;
+const NO_SERVER = 'no server of this run went through Subluminal';
 
 type RunFlags = RunInput['options'];
-
-interface PreparedRun {
-  readonly kind: 'prepared';
-  readonly options: RunOptions;
-}
-
-/** `name` is the command of `sub` that was called. */
-export async function prepareRun(name: string, input: RunInput, io: Io): Promise<PreparedRun> {
-  orThrow(wrongCall(name, input));
-  const { args, options } = input;
-  const read = orThrow(readMeta(options.meta));
-  const { policy, profile, events, cedar } = options;
-  const settings = orThrow(
-    await loadSettings({ policy, profile, cedar, events: sinkOf(events) }, io),
-  );
-  const found = orThrow(await findSnapshot(settings, options, io));
-  const tell = teller(io);
-  for (const warning of found.warnings) tell(warning);
-  const policies = found.kind === 'found' ? found : undefined;
-  return {
-    kind: 'prepared',
-    options: {
-      ...runOptions(options, policies),
-      command: args.command,
-      env: { ...process.env, ...(options.verbose && { SUB_LOG_LEVEL: 'debug' }) },
-      cwd: process.cwd(),
-      config: settings.config,
-      paths: settings.paths,
-      snapshot: policies?.snapshot ?? null,
-      policySources: policies?.sources ?? [],
-      meta: read.meta,
-      isTerminal: [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY),
-      tell,
-    },
-  };
-}
-
-function teller(io: Io): (text: string) => void {
-  return (text) => warn(io, text);
-}
-
-type Chosen = Pick<RunOptions, 'told' | 'identity' | 'events' | 'bundle'>;
-
-function runOptions(options: RunFlags, found: FoundSnapshot | undefined): Chosen {
-  const { path: policyPath, projectPath } = found ?? {};
-  const { 'agent-id': agentId, env, client, principal, profile, bundle } = options;
-  return {
-    told: {
-      // Also one that was found here: from the folder that the agent goes to, it may not be.
-      ...(policyPath !== undefined && { policyPath }),
-      ...(projectPath !== undefined && { projectPolicyPath: projectPath }),
-      isPolicyNamed: options.policy !== undefined || Boolean(process.env['SUB_POLICY']),
-      ...(profile !== undefined && { profile }),
-    },
-    identity: {
-      ...(agentId !== undefined && { agentId }),
-      ...(env !== undefined && { env }),
-      ...(client !== undefined && { client }),
-      ...(principal !== undefined && { principal }),
-    },
-    events: eventsOf(options.events),
-    ...(bundle !== undefined && { bundle: { dir: resolve(bundle), force: options.force } }),
-  };
-}
-
-function eventsOf(events: string | undefined): RunOptions['events'] {
-  if (events === undefined) return {};
-  if (events === STDIO) return { follow: print };
-  const sink = sinkOf(events);
-  // As `sub shim` wants a file written, too.
-  return sink === undefined ? { file: resolve(events.replace(/^file:/, '')) } : { sink };
-}
-
-/** Runs it, says how it ended, and ends as the agent did. */
-/** An agent that a shell could not start either has the exit code of a shell. */
-export function notStarted(failed: Failure & Partial<AgentStartFailure>, io: Io): Outcome {
-  reportFailure(failed, io);
-  return done(failed.exitCode ?? EXIT.usage);
-}
 
 export async function hostRun(
   start: () => Promise<RunResult>,
@@ -102,9 +30,94 @@ export async function hostRun(
   outliveReaders();
   const result = await start();
   if (isFailure(result)) return notStarted(result, io);
-  const tell = teller(io);
   const harms = result.policyHarms.map(({ text }) => text);
-  for (const warning of [...result.warnings, ...harms]) tell(warning);
-  for (const line of closingLines(result, options)) tell(line);
+  const lines = [...result.warnings, ...harms, ...closingLines(result, options)];
+  for (const line of lines) warn(io, line);
   return done(exitCodeOf(result, options));
+}
+
+/** An agent that a shell could not start either has the exit code of a shell. */
+export function notStarted(failed: Failure & Partial<AgentStartFailure>, io: Io): Outcome {
+  reportFailure(failed, io);
+  return done(failed.exitCode ?? EXIT.usage);
+}
+
+/** The policy weighs most, then what --strict found, a trace with gaps, and what the agent said. */
+function exitCodeOf(ended: EndedRun, options: RunFlags): number {
+  if (ended.status === 'TERMINATED') return EXIT_STOPPED;
+  if (options.strict && strictLines(ended, options).length > 0) return EXIT_STOPPED;
+  return ended.isWhole ? agentCode(ended.agent) : EXIT.usage;
+}
+
+function agentCode({ code, signal }: AgentEnd): number {
+  return signal === null ? (code ?? EXIT.findings) : 128 + constants.signals[signal];
+}
+
+function closingLines(ended: EndedRun, options: RunFlags): readonly string[] {
+  const { runId, account, trace } = ended;
+  const strict = options.strict ? strictLines(ended, options) : [];
+  if (options.quiet) return strict;
+  const totals = account.kind === 'events' ? account.summary.totals : account.totals;
+  const refused = totals.calls_blocked + totals.calls_throttled;
+  const heldBack = account.kind === 'events' ? account.summary.answers_held_back : 0;
+  const held = heldBack === 0 ? '' : `, ${plural(heldBack, 'answer')} held back`;
+  const counts = `${plural(totals.calls_total, 'call')}, ${refused} refused${held}`;
+  const notes = notesOn(ended);
+  const words = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
+  return [...strict, `run ${runId}: ${counts}${words}.${whereOf(trace, ended)}`];
+}
+
+/** Without these notes, the counts would mislead. */
+function notesOn({ account, shims, hasPolicy }: EndedRun): readonly string[] {
+  const notes: string[] = [];
+  if (account.kind === 'counted') notes.push(`as the hub counted: ${account.reason}`);
+  if (account.kind === 'at_least') notes.push(`at least: ${account.reason}`);
+  if (shims === 0) notes.push(NO_SERVER);
+  else if (!hasPolicy) notes.push('no policy: calls were only recorded');
+  return notes;
+}
+
+function whereOf(trace: TracePlace, { runId, account }: EndedRun): string {
+  switch (trace.kind) {
+    case 'file':
+    case 'bundle':
+      return ` Trace: ${trace.path}`;
+    case 'ledger':
+      // What has not reached the ledger cannot be found there.
+      return account.kind === 'events' ? ` Trace: sub query --run ${runId}` : '';
+    case 'none':
+      return '';
+  }
+}
+
+/** Why --strict fails the run; empty when it does not. */
+function strictLines(ended: EndedRun, options: RunFlags): readonly string[] {
+  const kinds = new Set(ended.policyHarms.map(({ kind }) => kind));
+  const harms = [...kinds].map((kind) => `strict: a policy was ${kind}.`);
+  return [...harms, ...violationLines(ended, options)];
+}
+
+function violationLines({ account, shims }: EndedRun, options: RunFlags): readonly string[] {
+  if (account.kind !== 'events') {
+    return [`strict: whether there were violations is not known: ${account.reason}.`];
+  }
+  // Its calls may have gone around every shim: nobody can tell.
+  if (shims === 0 && !options['allow-no-server']) {
+    return [`strict: ${NO_SERVER}. If it needs none, add --allow-no-server.`];
+  }
+  const { violations, violations_total, spared, spared_total } = account.summary;
+  const count = violations_total + spared_total;
+  // An answer that the agent did not get was refused as well.
+  const held = account.summary.answers_held_back;
+  const heldBack = held === 0 ? [] : [`strict: ${plural(held, 'answer')} held back.`];
+  if (count === 0) return heldBack;
+  const tallies = new Map<string, number>();
+  for (const one of [...violations, ...spared]) {
+    const { rule_id, reason_code, server_name, tool_name, action } = one;
+    const what = `${rule_id ?? reason_code} (${action}) on ${server_name}/${tool_name}`;
+    tallies.set(what, (tallies.get(what) ?? 0) + 1);
+  }
+  const shown = [...tallies].slice(0, SHOWN_MAX).map(([what, times]) => `${what} ×${times}`);
+  const more = tallies.size > SHOWN_MAX ? `, and ${tallies.size - SHOWN_MAX} more` : '';
+  return [`strict: ${plural(count, 'violation')}: ${shown.join(', ')}${more}.`, ...heldBack];
 }

@@ -35,29 +35,22 @@ const PENDING: Look = { mark: '…', word: 'waiting', paint: ({ dim }) => dim };
 const SPARED = '!';
 const GAP = '  ';
 
-export class LineFormatter {
-  readonly #options: LineOptions;
-  readonly #seen: Seen = { tool: 0, rule: 0 };
-  #day: string;
-
-  constructor(options: LineOptions) {
-    this.#options = options;
-    this.#day = dayOf(new Date(options.nowMs));
-  }
-
-  format(folded: Folded): readonly string[] {
-    const { width, colors } = this.#options;
+/** Formats calls and notices in the order in which they are shown. */
+export function lineFormatter({ width, colors, nowMs }: LineOptions) {
+  const seen: Seen = { tool: 0, rule: 0 };
+  let lastDay = dayOf(new Date(nowMs));
+  return (folded: Folded): readonly string[] => {
     const cells = Math.max(1, typeof width === 'number' ? width : width());
     const at = new Date(folded.kind === 'call' ? lastOf(folded) : folded.event.ts);
     const line =
       folded.kind === 'call'
-        ? callLine(folded, { at, cells, colors, seen: this.#seen })
+        ? callLine(folded, { at, cells, colors, seen })
         : noticeLine(folded, { at, cells, colors });
     const day = dayOf(at);
-    if (day === this.#day) return [line];
-    this.#day = day;
+    if (day === lastDay) return [line];
+    lastDay = day;
     return [colors.dim(fitted(`── ${day} ──`, cells)), line];
-  }
+  };
 }
 
 interface LineFormat {

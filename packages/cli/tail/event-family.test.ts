@@ -19,7 +19,7 @@ import { Shim, T0_MS } from '../../plane/stores/ledger/testing/events.ts';
 import { memoryWitness } from '../../plane/stores/ledger/testing/memory-witness.ts';
 import { LedgerHome, signer } from '../../plane/stores/ledger/testing/temp-ledger.ts';
 import { CallFold } from './fold.ts';
-import { createPrinter } from './screen.ts';
+import { jsonLine } from './screen.ts';
 
 const TOKEN = 'a'.repeat(40);
 const LINES = { colors: picocolors.createColors(false), width: 120, nowMs: T0_MS };
@@ -92,9 +92,8 @@ test('a turn is found by query, tail and API, beside the tool calls of its run',
   const tail = createTailRenderer(LINES);
   const lines = events.flatMap((event) => tail.push(event));
   expect(lines.join('\n')).toMatch(/ALLOW +anthropic\/claude-opus +1\.2 s/);
-  const json = createPrinter({ ...LINES, json: true });
   const fold = new CallFold();
-  const printed = events.flatMap((event) => fold.push(event)).flatMap((one) => json.format(one));
+  const printed = events.flatMap((event) => fold.push(event)).map(jsonLine);
   expect(printed.map((line) => JSON.parse(line) as object)).toMatchObject([
     { kind: 'call', subject: 'turn', provider: 'anthropic' },
     { kind: 'call', subject: 'tool_call', server_name: 'git' },

@@ -1,6 +1,6 @@
 // Events in few words, for tests only; parsed, so that only what could be recorded is shown.
 import { type Event, parseEvent } from '@subluminal/contracts';
-import { LineFormatter, type LineOptions } from './call-lines.ts';
+import { type LineOptions, lineFormatter } from './call-lines.ts';
 import { CallFold, type Folded } from './fold.ts';
 
 const HASH = 'a'.repeat(64);
@@ -72,7 +72,7 @@ export function runEnd(envelope: Parts = {}): Event {
 /** The lines that events complete, as `sub tail` prints them. */
 export function createTailRenderer(options: LineOptions) {
   const fold = new CallFold();
-  const formatter = new LineFormatter(options);
-  const lines = (folded: readonly Folded[]) => folded.flatMap((one) => formatter.format(one));
+  const format = lineFormatter(options);
+  const lines = (folded: readonly Folded[]) => folded.flatMap((one) => format(one));
   return { push: (one: Event) => lines(fold.push(one)), rest: () => lines(fold.rest()) };
 }

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Event } from '@subluminal/contracts';
 import { harmlessJson } from '@subluminal/core/visible';
 import { type Io, knownColumns } from '../terminal/io.ts';
-import { harmless } from '../terminal/text.ts';
-import { LineFormatter, type LineOptions } from './call-lines.ts';
+import { warn } from '../terminal/report-failure.ts';
+import { lineFormatter } from './call-lines.ts';
 import { shownBy, type TailFilter } from './filter.ts';
 import { CallFold, type Folded } from './fold.ts';
 
@@ -21,7 +21,7 @@ export class Screen {
   readonly signal: AbortSignal;
   readonly #io: Io;
   readonly #fold = new CallFold();
-  readonly #printer: Printer;
+  readonly #format: (folded: Folded) => readonly string[];
   readonly #fits: (folded: Folded) => boolean;
   #past: Backlog | undefined;
   #isPast = true;
@@ -34,7 +34,8 @@ export class Screen {
     this.#past = filter.fromMs === undefined ? new Backlog(backlog) : undefined;
     // A terminal may change its size.
     const width = () => knownColumns(process.stdout) ?? io.out.columns;
-    this.#printer = createPrinter({ json, width, colors: io.out.colors, nowMs: Date.now() });
+    const format = lineFormatter({ width, colors: io.out.colors, nowMs: Date.now() });
+    this.#format = json ? (folded) => [jsonLine(folded)] : format;
   }
 
   get isEnded(): boolean {
@@ -65,7 +66,7 @@ export class Screen {
   }
 
   warn(message: string): void {
-    this.#io.err.write(`sub: ${harmless(message)}\n`);
+    warn(this.#io, message);
   }
 
   async #put(folded: readonly Folded[]): Promise<void> {
@@ -77,7 +78,7 @@ export class Screen {
   async #write(folded: readonly Folded[]): Promise<void> {
     for (const one of folded) {
       this.#hasShown = true;
-      for (const line of this.#printer.format(one)) this.#io.out.write(`${line}\n`);
+      for (const line of this.#format(one)) this.#io.out.write(`${line}\n`);
       await drained(this.signal);
     }
   }
@@ -131,24 +132,11 @@ export class Backlog {
   }
 }
 
-// What `sub tail` prints: lines for people, or JSON for programs.
-
-export interface Printer {
-  format(folded: Folded): readonly string[];
-}
-
-export function createPrinter({
-  json,
-  ...options
-}: LineOptions & { readonly json: boolean }): Printer {
-  if (!json) return new LineFormatter(options);
-  return { format: (folded) => [harmlessJson(JSON.stringify(flatCall(folded)))] };
-}
-
-/** The names of the subject stand beside the other fields of a call. */
-function flatCall(folded: Folded): object {
-  if (folded.kind !== 'call') return folded;
+/** One JSON object in a line. The names of the subject stand beside the other fields of a call. */
+export function jsonLine(folded: Folded): string {
+  if (folded.kind !== 'call') return harmlessJson(JSON.stringify(folded));
   const { kind, run_id, agent_id, call_id, subject, ...rest } = folded;
   const { kind: subjectKind, ...names } = subject;
-  return { kind, run_id, agent_id, call_id, subject: subjectKind, ...names, ...rest };
+  const flat = { kind, run_id, agent_id, call_id, subject: subjectKind, ...names, ...rest };
+  return harmlessJson(JSON.stringify(flat));
 }

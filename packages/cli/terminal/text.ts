@@ -63,18 +63,6 @@ export function paintedBySign(text: string, { red, yellow }: Colors): string {
   return text.split('\n').map(paint).join('\n');
 }
 
-const UNITS = [
-  { name: 'h', ms: 3_600_000 },
-  { name: 'min', ms: 60_000 },
-  { name: 's', ms: 1_000 },
-] as const;
-
-/** In the largest unit that leaves nothing over. */
-export function durationText(durationMs: number): string {
-  const unit = UNITS.find(({ ms }) => durationMs >= ms && durationMs % ms === 0);
-  return unit === undefined ? `${durationMs} ms` : `${durationMs / unit.ms} ${unit.name}`;
-}
-
 const SIZE_UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
 const SIZE_STEP = 1_024;
 
@@ -89,16 +77,23 @@ export function sizeText(bytes: number): string {
   return `${shown} ${SIZE_UNITS[unit] ?? ''}`;
 }
 
-const AGES = [
+const SECOND = { name: 's', ms: 1_000 };
+const UNITS = [
   { name: 'd', ms: 86_400_000 },
   { name: 'h', ms: 3_600_000 },
   { name: 'min', ms: 60_000 },
-  { name: 's', ms: 1_000 },
-] as const;
+  SECOND,
+];
+
+/** In the largest unit up to hours that leaves nothing over. */
+export function durationText(durationMs: number): string {
+  const unit = UNITS.slice(1).find(({ ms }) => durationMs >= ms && durationMs % ms === 0);
+  return unit === undefined ? `${durationMs} ms` : `${durationMs / unit.ms} ${unit.name}`;
+}
 
 /** In the largest unit that there is at least one of. */
 export function ageText(ageMs: number): string {
-  const unit = AGES.find(({ ms }) => ageMs >= ms) ?? AGES[3];
+  const unit = UNITS.find(({ ms }) => ageMs >= ms) ?? SECOND;
   return `${Math.max(0, Math.floor(ageMs / unit.ms))} ${unit.name}`;
 }
 
