@@ -1,4 +1,4 @@
-import { check, type Failure, isFailure, type Shape } from '@subluminal/contracts';
+import { check, type Failure, type Shape } from '@subluminal/contracts';
 import type { Identity } from '@subluminal/core/policy';
 import {
   badUsage,
@@ -14,7 +14,7 @@ import {
 import { CLIENTS, ENVS } from '../input/identity-values.ts';
 import { readFileBytes, stdinTwice } from '../input/read-file.ts';
 import { BAD_POLICY, PROFILES } from '../input/shared-options.ts';
-import { type Calls, canonicalText, type PlannedCall, parseCalls } from '../policy/call-file.ts';
+import { canonicalText, type PlannedCall, parseCalls } from '../policy/call-file.ts';
 import { type Explained, explainCalls, lastOf } from '../policy/explain-calls.ts';
 import { type CedarGate, cedarReport, openGate } from '../policy/explain-cedar.ts';
 import { notACall } from '../policy/file-kind.ts';
@@ -71,7 +71,7 @@ export const command = defineCommand({
     const { mode, profile } = options;
     noteTrust(args.file, io);
     const policy = orThrow(await loadPolicy(args.file, { io, mode, profile }));
-    const calls = orThrow(await readCalls(options, io));
+    const calls = await readCalls(options, io);
     const cedar = orThrow(await openGate(options.cedar, policy.snapshot, io));
     const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
     const all = explainCalls(policy.snapshot, calls, { startMs, cedar });
@@ -108,7 +108,7 @@ function wrongUsage(file: string, options: ExplainFlags): Failure | undefined {
   return stdinTwice([file, ...call]);
 }
 
-async function readCalls(options: ExplainFlags, io: Io): Promise<readonly PlannedCall[] | Failure> {
+async function readCalls(options: ExplainFlags, io: Io): Promise<readonly PlannedCall[]> {
   const identity = identityOf(options);
   const calls: PlannedCall[] = [];
   for (const path of options.call) {
@@ -116,20 +116,14 @@ async function readCalls(options: ExplainFlags, io: Io): Promise<readonly Planne
     orThrow(notACall(file));
     // The decoder drops the byte order mark that some editors write.
     const text = new TextDecoder().decode(file.bytes);
-    const parsed = orThrow(parseCalls({ name: file.name, text, identity }));
-    calls.push(...parsed.calls);
+    calls.push(...parseCalls({ name: file.name, text, identity }));
   }
   if (options.tool === undefined) return calls;
-  const parsed = callOfFlags(options, identity);
-  return isFailure(parsed) ? parsed : [...calls, ...parsed.calls];
-}
-
-function callOfFlags(options: ExplainFlags, identity: Identity): Calls | Failure {
-  const args = orThrow(canonicalText(options.args ?? '{}', '--args'));
+  const args = canonicalText(options.args ?? '{}', '--args');
   // Spliced, not parsed and written again, so that the arguments keep their digits.
   const names = JSON.stringify({ server_name: options.server, tool_name: options.tool });
-  const text = `${names.slice(0, -1)},"args":${args.text}}`;
-  return parseCalls({ name: '--args', text, identity });
+  const text = `${names.slice(0, -1)},"args":${args}}`;
+  return [...calls, ...parseCalls({ name: '--args', text, identity })];
 }
 
 function identityOf(options: ExplainFlags): Identity {

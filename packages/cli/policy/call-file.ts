@@ -3,6 +3,7 @@
 
 import {
   check,
+  definedFields,
   type Failure,
   failure,
   isObject,
@@ -13,7 +14,7 @@ import {
 import { argsHash, canonicalize, itemTexts, memberText } from '@subluminal/core/json';
 import type { Call, CallResult, Identity } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import { badUsage } from '../input/command.ts';
+import { badUsage, orThrow } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
 import { CLIENTS, ENVS } from '../input/identity-values.ts';
 
@@ -45,11 +46,6 @@ interface CallSource {
   readonly text: string;
   /** What holds where a call says nothing about who makes it. */
   readonly identity: Identity;
-}
-
-export interface Calls {
-  readonly kind: 'calls';
-  readonly calls: readonly PlannedCall[];
 }
 
 const REPEAT_MAX = 10_000;
@@ -88,42 +84,33 @@ function optional(shape: Shape) {
   return { shape, required: false, doc: '' };
 }
 
-/** Reads one call, or a list of calls that are made in a row. */
-export function parseCalls(source: CallSource): Calls | Failure {
-  const read = canonicalText(source.text, source.name);
-  if (read.kind === 'failure') return read;
-  const canonical = read.text;
+/** Reads one call, or a list of calls that are made in a row. Throws the failure of a wrong one. */
+export function parseCalls(source: CallSource): readonly PlannedCall[] {
+  const canonical = canonicalText(source.text, source.name);
   const texts = itemTexts(canonical) ?? [canonical];
   if (texts.length === 0 || texts.length > CALLS_MAX) {
-    return badUsage(`${source.name} holds ${texts.length} calls.`, `Give 1 to ${CALLS_MAX} calls.`);
+    const message = `${source.name} holds ${texts.length} calls.`;
+    return orThrow(badUsage(message, `Give 1 to ${CALLS_MAX} calls.`));
   }
-  const calls: PlannedCall[] = [];
-  for (const [index, text] of texts.entries()) {
-    const call = plannedCall(text, source, texts.length > 1 ? `[${index}]` : '');
-    if ('kind' in call) return call;
-    calls.push(call);
-  }
-  return { kind: 'calls', calls };
+  return texts.map((text, index) =>
+    plannedCall(text, source, texts.length > 1 ? `[${index}]` : ''),
+  );
 }
 
-/** The canonical form of JSON text, or where it is wrong. */
-export function canonicalText(
-  text: string,
-  name: string,
-): { readonly kind: 'canonical'; readonly text: string } | Failure {
+/** The canonical form of JSON text; throws a failure that tells where it is wrong. */
+export function canonicalText(text: string, name: string): string {
   const read = canonicalize(text);
-  if (read.ok) return { kind: 'canonical', text: read.canonical };
+  if (read.ok) return read.canonical;
   const message = `${name}:${placeOf(text, read.offset)}: ${read.message}.`;
-  return failure(read.code, message, 'Correct the JSON there.');
+  return orThrow(failure(read.code, message, 'Correct the JSON there.'));
 }
 
 /** `place` is the position in a list of calls, or empty. */
-function plannedCall(text: string, source: CallSource, place: string): PlannedCall | Failure {
+function plannedCall(text: string, source: CallSource, place: string): PlannedCall {
   const value: unknown = JSON.parse(text);
-  if (!isEntry(value)) return wrongCall(value, source.name, place);
-  const raw = memberText(text, 'args');
-  const hashed = argsHash(raw, sha256);
-  if (!hashed.ok) return failure(hashed.code, `${source.name}: ${hashed.message}.`, '');
+  if (!isEntry(value)) return orThrow(wrongCall(value, source.name, place));
+  const hashed = argsHash(memberText(text, 'args'), sha256);
+  if (!hashed.ok) return orThrow(failure(hashed.code, `${source.name}: ${hashed.message}.`, ''));
   const { server_name, tool_name, args = {}, risk_class, approved } = value;
   const { repeat = 1, result = 'ok', at } = value;
   const { canonical: argsText, hash } = hashed;
@@ -134,8 +121,7 @@ function plannedCall(text: string, source: CallSource, place: string): PlannedCa
     args,
     args_hash: hash,
     bytes_in: Buffer.byteLength(argsText),
-    ...(risk_class && { risk_class }),
-    ...(approved && { approved }),
+    ...definedFields({ risk_class, approved }),
   };
   return { call, argsText, repeat, result, ...(at !== undefined && { atMs: Date.parse(at) }) };
 }

@@ -69,8 +69,6 @@ export function explainCalls(
       number++;
       const question: Question = { call, state, nowMs };
       const outcome = decide(snapshot, call, state, nowMs);
-      // Calls that come out the same by the rules do so by Cedar: it counts nothing.
-      const said = cedar?.explain({ call, rules: outcome, nowMs });
       const key = keyOf(outcome);
       if (fold?.key === key) {
         fold.to = number;
@@ -78,13 +76,14 @@ export function explainCalls(
       } else {
         if (fold !== undefined) all.push(folded(snapshot, fold));
         const first = explain(snapshot, question);
+        // Calls that come out the same by the rules do so by Cedar: it counts nothing.
+        const said = cedar?.explain({ call, rules: outcome, nowMs });
         fold = { key, from: number, to: number, argsText, first, said, lastQuestion: question };
       }
-      const { trace } = outcome;
-      const { decision } = said ?? outcome;
+      const { decision } = fold.said ?? outcome;
       state = outcome.state;
       if (decision.action === 'ALLOW') {
-        state = recordResult(snapshot, { call, result, trace, nowMs }, state);
+        state = recordResult(snapshot, { call, result, trace: outcome.trace, nowMs }, state);
       }
     }
     if (fold !== undefined) all.push(folded(snapshot, fold));

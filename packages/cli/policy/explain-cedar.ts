@@ -56,32 +56,16 @@ export async function openGate(
   }
   const enforced = snapshot.document.mode !== 'observe' && snapshot.profile === 'production';
   const { cedar } = opened;
-  const answerTo = oncePerCall(({ call, rules, nowMs }) => {
-    return cedar.explain(cedarRequest(call, { riskClass: rules.risk_class, nowMs }));
-  });
   return {
     hash: cedar.hash,
     policyCount: cedar.policies.length,
-    explain(asked) {
-      const { rules } = asked;
-      const answer = answerTo(asked);
+    explain({ call, rules, nowMs }) {
+      const request = cedarRequest(call, { riskClass: rules.risk_class, nowMs });
+      const answer = cedar.explain(request);
       const refusal = cedarRefusal(answer);
       const said = refusal === undefined ? [] : [{ decision: refusal, enforced }];
       return { answer, decision: weigh(rules.decision, said) };
     },
-  };
-}
-
-type Answering = (asked: AskedOfCedar) => CedarExplanation;
-
-/** A call may be repeated very often, and Cedar says the same each time. */
-function oncePerCall(explain: Answering): Answering {
-  let last: { readonly key: string; readonly call: Call; answer: CedarExplanation } | undefined;
-  return (asked) => {
-    const { call, rules, nowMs } = asked;
-    const key = JSON.stringify([nowMs, rules.risk_class]);
-    if (last?.call !== call || last.key !== key) last = { key, call, answer: explain(asked) };
-    return last.answer;
   };
 }
 

@@ -32,9 +32,8 @@ async function compiled(rules: readonly Rule[], mode: Bundle['mode'] = 'control'
 
 async function explained(rules: readonly Rule[], repeat: number, mode?: Bundle['mode']) {
   const text = JSON.stringify({ server_name: 's', tool_name: 't', repeat });
-  const read = parseCalls({ name: 'f', text, identity: IDENTITY });
-  if (read.kind === 'failure') throw new Error(read.message);
-  return explainCalls(await compiled(rules, mode), read.calls, { startMs: 0 });
+  const calls = parseCalls({ name: 'f', text, identity: IDENTITY });
+  return explainCalls(await compiled(rules, mode), calls, { startMs: 0 });
 }
 
 const render = (one: Awaited<ReturnType<typeof explained>>[number], columns = 200) =>

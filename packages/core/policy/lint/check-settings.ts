@@ -1,12 +1,12 @@
 // Advice on the mode and the defaults of a bundle.
 
-import { fullContent, fullTaint, type Selectors } from '@subluminal/contracts';
+import { fullContent, fullTaint } from '@subluminal/contracts';
 import { readSuppression } from '../../scan/detect/suppress.ts';
-import type { Path } from '../../source/problem.ts';
 import { quote } from '../../text/visible.ts';
 import { type Advice, note, warning } from '../model/advice.ts';
 import { isPattern } from '../read/check-sections.ts';
 import { ruleClasses, ruleRole } from '../rules/index.ts';
+import { textsIn } from './hidden.ts';
 import type { Subject } from './lint-subject.ts';
 
 const READ_CLASS = 'read_like';
@@ -48,38 +48,13 @@ export function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
 
 /** Values that look like patterns, although they are compared exactly. */
 export function selectorPatterns({ bundle }: Subject): readonly Advice[] {
-  return valuesIn(bundle.selectors).flatMap(({ value, path }) => {
-    if (!isPattern(value)) return [];
+  return textsIn({ ...bundle.selectors }, ['selectors']).flatMap(({ text, path }) => {
+    if (!isPattern(text)) return [];
     return warning('SUB_LINT_SELECTOR_PATTERN', path, [
-      `${quote(value)} looks like a pattern, but selectors are compared exactly`,
+      `${quote(text)} looks like a pattern, but selectors are compared exactly`,
       'Write out each value, or leave the selector out to match all.',
     ]);
   });
-}
-
-interface PlacedSetting {
-  readonly value: string;
-  readonly path: Path;
-}
-
-function valuesIn({ workload = {}, ...own }: Selectors): readonly PlacedSetting[] {
-  const { labels = {}, ...inner } = workload;
-  return [
-    ...listsIn(own, ['selectors']),
-    ...listsIn(inner, ['selectors', 'workload']),
-    ...Object.entries(labels).map(([key, value]) => {
-      return { value, path: ['selectors', 'workload', 'labels', key] };
-    }),
-  ];
-}
-
-function listsIn(
-  lists: { readonly [field: string]: readonly string[] | undefined },
-  path: Path,
-): readonly PlacedSetting[] {
-  return Object.entries(lists).flatMap(([field, values]) =>
-    (values ?? []).map((value, index) => ({ value, path: [...path, field, index] })),
-  );
 }
 
 export function noRules({ bundle }: Subject): readonly Advice[] {

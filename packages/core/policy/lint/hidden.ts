@@ -76,7 +76,7 @@ function lookalikeIn(text: string): string | undefined {
 }
 
 /** Every text of a value and every key of it; the words of the contract have nothing to hide. */
-function textsIn(value: JsonValue, path: Path): readonly PlacedText[] {
+export function textsIn(value: JsonValue, path: Path): readonly PlacedText[] {
   if (typeof value === 'string') return [{ text: value, path }];
   if (Array.isArray(value)) {
     return value.flatMap((item: JsonValue, index) => textsIn(item, [...path, index]));
