@@ -13,14 +13,11 @@ import {
 /** `modern` is MCP 2026-07-28 and later, `legacy` everything before. */
 export type Era = keyof (typeof REFUSAL_CODES)['BLOCK'];
 
-/** The call a refusal speaks of. */
-export interface RefusedCall {
-  readonly run_id: string;
-  readonly call_id: string;
-  readonly server_name: string;
-  readonly tool_name: string;
-  readonly args_hash: string;
-}
+/** The call that is refused. */
+export type RefusedCall = Pick<
+  Refusal,
+  'run_id' | 'call_id' | 'server_name' | 'tool_name' | 'args_hash'
+>;
 
 export interface RefusalInput {
   readonly decision: Decision;

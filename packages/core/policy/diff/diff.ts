@@ -8,13 +8,11 @@ import { ruleReview } from '../rules/reviews.ts';
 import { DOCUMENT_FIELDS, RULE_FIELDS } from './fields.ts';
 import { movesOf, tooMany } from './moves.ts';
 import {
+  type ComparedRule,
+  type Comparison,
+  comparisonOf,
   failuresReach,
-  isSteady,
-  pairsOf,
-  type RulePair,
   reachOf,
-  type Surroundings,
-  surroundingsOf,
 } from './reach.ts';
 import { SECTIONS } from './sections.ts';
 
@@ -60,48 +58,49 @@ function changesBetween(
   before: SnapshotDocument,
   after: SnapshotDocument,
 ): readonly PolicyChange[] {
-  const pairs = pairsOf(before.rules, after.rules);
-  const around = surroundingsOf(pairs, [before, after]);
-  const moved = movesOf(pairs, around);
-  const moves = new Map(moved.map((move) => [move.rule_id, [move]]));
+  const among = comparisonOf(before, after);
+  const moved = movesOf(among);
   const changes = [
-    ...documentChanges(before, after, around),
+    ...documentChanges(before, after, among),
     ...moved.filter(({ rule_id }) => rule_id === null),
-    ...after.rules.flatMap((rule) => {
-      const pair = pairs.byId.get(rule.rule_id);
-      if (pair === undefined) return [wholeRule('added', rule, around)];
-      return [...pairChanges(pair, around), ...(moves.get(rule.rule_id) ?? [])];
-    }),
-    ...before.rules
-      .filter((rule) => !pairs.byId.has(rule.rule_id))
-      .map((rule) => wholeRule('removed', rule, around)),
+    ...among.rules.flatMap((one) => [
+      ...ruleChanges(one, among),
+      ...moved.filter(({ rule_id }) => rule_id === one.id && one.before && one.after),
+    ]),
   ];
-  const doubts = around.steps.left < 0 ? [tooMany('changed', pairs)] : [];
+  const doubts = among.steps.left < 0 ? [tooMany('changed', among)] : [];
   return [...changes, ...doubts, ...staleVersion(before, after, changes)];
 }
 
 function documentChanges(
   before: SnapshotDocument,
   after: SnapshotDocument,
-  surroundings: Surroundings,
+  among: Comparison,
 ): readonly PolicyChange[] {
   const around = { before: { ...before }, after: { ...after } };
   const sections = SECTIONS.flatMap(({ whole, fields }) => {
     const isIn = (policy: JsonValue) => valueAt(policy, whole.path) !== undefined;
     return isIn(around.before) && isIn(around.after) ? fields : [whole];
   });
-  const reach = failuresReach(surroundings);
+  const reach = failuresReach(among);
   const subject = { prefix: '', ruleId: null, reach, inForce: true, around };
   return fieldChanges([...DOCUMENT_FIELDS, ...sections], subject);
 }
 
-function pairChanges(pair: RulePair, around: Surroundings): readonly PolicyChange[] {
-  const { before, after } = pair;
+function ruleChanges(one: ComparedRule, among: Comparison): readonly PolicyChange[] {
+  const [before, after] = [one.before?.rule, one.after?.rule];
+  const reach = reachOf(one, among);
+  if (before === undefined || after === undefined) {
+    const rule = after ?? before;
+    return rule === undefined
+      ? []
+      : [wholeRule(after === undefined ? 'removed' : 'added', rule, reach)];
+  }
   return fieldChanges([...RULE_FIELDS, ...ruleReview(after.kind).fields], {
-    prefix: `rules[${after.rule_id}].`,
-    ruleId: after.rule_id,
-    reach: reachOf(pair, around),
-    inForce: isSteady(pair),
+    prefix: `rules[${one.id}].`,
+    ruleId: one.id,
+    reach,
+    inForce: one.steady,
     around: { before: { ...before }, after: { ...after } },
   });
 }
@@ -138,13 +137,8 @@ function verbOf(field: Field, before: Value, after: Value): string {
   return after > before ? 'is raised' : 'is lowered';
 }
 
-function wholeRule(
-  change: 'added' | 'removed',
-  rule: Rule,
-  surroundings: Surroundings,
-): PolicyChange {
+function wholeRule(change: 'added' | 'removed', rule: Rule, reach: Reach): PolicyChange {
   const added = change === 'added';
-  const reach = reachOf(added ? { after: rule } : { before: rule }, surroundings);
   const around = { before: null, after: null };
   const effect = presence({ before: !added, after: added, reach, around });
   const value: JsonValue = { ...rule };

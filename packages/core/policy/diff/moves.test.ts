@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import type { PolicyChange } from '../changes/change.ts';
 import { movesOf } from './moves.ts';
-import { pairsOf, surroundingsOf } from './reach.ts';
+import { comparisonOf } from './reach.ts';
 
+const BLOCKING = { decision_on_error: 'BLOCK', fail_open_read_tools: false } as const;
 const BASE = { enabled: true, severity: 'warn' } as const;
 const on = (...glob: string[]) => ({ ...BASE, match: { tool_name: { glob } } });
 
@@ -40,10 +41,9 @@ const asks: Rule = {
   effect: { approval: { wait: 'hold' } },
 };
 
-const movesBetween = (before: readonly Rule[], after: readonly Rule[]) => {
-  const pairs = pairsOf(before, after);
-  return movesOf(pairs, surroundingsOf(pairs, []));
-};
+const POLICY = { mode: 'guardrails', defaults: BLOCKING } as const;
+const movesBetween = (before: readonly Rule[], after: readonly Rule[]) =>
+  movesOf(comparisonOf({ ...POLICY, rules: before }, { ...POLICY, rules: after }));
 const moved = (before: readonly Rule[], after: readonly Rule[]) =>
   movesBetween(before, after).map(
     ({ rule_id, effect, summary }: PolicyChange) => `${rule_id} ${effect}: ${summary}`,

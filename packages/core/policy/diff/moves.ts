@@ -1,56 +1,49 @@
 // Rules that stand in another order. Order matters between an allow and what it lets pass, between
 // a tag and what reads it, and between refusals of different kinds.
-import type { Rule } from '@subluminal/contracts';
-import {
-  changeOf,
-  combineEffects,
-  type Effect,
-  type PolicyChange,
-  reversed,
-} from '../changes/change.ts';
+import { changeOf, combineEffects, type Effect, type PolicyChange } from '../changes/change.ts';
 import { isSame } from '../changes/relation.ts';
 import { mayOverlap, type Steps } from '../match/names.ts';
 import { ruleRole } from '../rules/index.ts';
 import {
-  flipped,
-  isSteady,
-  type Pairs,
-  type RulePair,
+  type ComparedRule,
+  type Comparison,
+  type RuleVersion,
   STEPS_MAX,
-  type Surroundings,
-  tagFirst,
+  turned,
 } from './reach.ts';
 
-interface PlacedRule {
-  readonly pair: RulePair;
-  readonly rule: Rule;
-  readonly steady: boolean;
-  /** The policies in which it has to be looked at: one, unless it differs between the two. */
-  readonly sides: readonly (keyof RulePair)[];
-  /** Places in the two policies, from 0. */
+/** A rule that both policies have. */
+interface KeptRule {
+  readonly compared: ComparedRule;
+  readonly id: string;
+  readonly role: ReturnType<typeof ruleRole>;
+  /** Its versions: the new one is enough, unless the rule differs between the two. */
+  readonly versions: readonly RuleVersion[];
+  /** Its places in the two policies, from 0. */
   readonly before: number;
   readonly after: number;
 }
+type RulesCrossed = readonly [upper: KeptRule, lower: KeptRule];
 
 /** A rule that went to the other side of a rule, and what that does. */
 interface Crossing {
-  readonly partner: PlacedRule;
+  readonly partner: KeptRule;
   readonly effect: Effect;
 }
 
 /** The moves, or one change for all of them when there is too much to compare. */
-export function movesOf(pairs: Pairs, around: Surroundings): readonly PolicyChange[] {
+export function movesOf(among: Comparison): readonly PolicyChange[] {
   const steps: Steps = { left: STEPS_MAX };
-  const placed = placedIn(pairs);
-  const strays = outOfOrder(placed);
+  const kept = among.rules.flatMap(keptRule);
+  const strays = outOfOrder(kept);
   if (strays.size === 0) return [];
-  const crossings = new Map<PlacedRule, Crossing[]>();
-  const explained = new Set<PlacedRule>();
-  for (const [index, upper] of placed.entries()) {
-    for (const lower of placed.slice(index + 1)) {
-      if (upper.before < lower.before || !upper.steady || !lower.steady) continue;
-      const effect = crossingEffect([upper, lower], around, steps);
-      if (steps.left < 0) return [tooMany('moved', pairs)];
+  const crossings = new Map<KeptRule, Crossing[]>();
+  const explained = new Set<KeptRule>();
+  for (const [index, upper] of kept.entries()) {
+    for (const lower of kept.slice(index + 1)) {
+      if (upper.before < lower.before || !upper.compared.steady || !lower.compared.steady) continue;
+      const effect = crossingEffect([upper, lower], among, steps);
+      if (steps.left < 0) return [tooMany('moved', among)];
       if (effect === 'none') continue;
       for (const owner of ownersOf([upper, lower], strays)) {
         const crossed = crossings.get(owner) ?? [];
@@ -60,20 +53,20 @@ export function movesOf(pairs: Pairs, around: Surroundings): readonly PolicyChan
       explained.add(upper).add(lower);
     }
   }
-  const moves = placed.flatMap((one) => {
+  const moves = kept.flatMap((one) => {
     const crossed = crossings.get(one);
     if (crossed !== undefined) return [moveOf(one, crossed, crossingWords(one, crossed))];
     if (!strays.has(one) || explained.has(one)) return [];
-    const rival = placed.find((other) => isRival(one, other, steps));
+    const rival = kept.find((other) => isRival(one, other, steps));
     if (rival === undefined) return [moveOf(one, [], 'stands elsewhere, which changes nothing')];
     const words = `${standing(one, rival)}: the action stays, the reason may change`;
     return [moveOf(one, [], words)];
   });
-  return steps.left < 0 ? [tooMany('moved', pairs)] : moves;
+  return steps.left < 0 ? [tooMany('moved', among)] : moves;
 }
 
 /** What can't be compared in reasonable time may hide anything, so it is critical. */
-export function tooMany(change: 'moved' | 'changed', pairs: Pairs): PolicyChange {
+export function tooMany(change: 'moved' | 'changed', { rules }: Comparison): PolicyChange {
   return {
     path: 'rules',
     rule_id: null,
@@ -81,37 +74,32 @@ export function tooMany(change: 'moved' | 'changed', pairs: Pairs): PolicyChange
     effect: 'alters',
     severity: 'critical',
     summary: `too many rules ${change} to compare them one by one`,
-    before: pairs.before.length,
-    after: pairs.after.length,
+    before: rules.filter(({ before }) => before !== undefined).length,
+    after: rules.filter(({ after }) => after !== undefined).length,
   };
 }
 
-function placedIn(pairs: Pairs): readonly PlacedRule[] {
-  const places = new Map(pairs.before.map((rule, place) => [rule.rule_id, place]));
-  return pairs.after.flatMap((rule, after): readonly PlacedRule[] => {
-    const pair = pairs.byId.get(rule.rule_id);
-    if (pair === undefined) return [];
-    const isEdited = !isSame({ ...pair.before }, { ...pair.after });
-    const sides = isEdited ? (['before', 'after'] as const) : (['after'] as const);
-    const before = places.get(rule.rule_id) ?? 0;
-    return [{ pair, rule, steady: isSteady(pair), sides, before, after }];
-  });
+function keptRule(compared: ComparedRule): readonly KeptRule[] {
+  const { id, before, after } = compared;
+  if (before === undefined || after === undefined) return [];
+  const isEdited = !isSame({ ...before.rule }, { ...after.rule });
+  const versions = isEdited ? [before, after] : [after];
+  const role = ruleRole(after.rule);
+  return [{ compared, id, role, versions, before: before.place, after: after.place }];
 }
 
 /**
  * The fewest rules that must have moved: all but the longest run that kept its order. Of several
  * such runs the names decide, so that the same rules are reported when the policies are swapped.
  */
-function outOfOrder(placed: readonly PlacedRule[]): ReadonlySet<PlacedRule> {
-  const lengths = new Map<PlacedRule, number>();
-  for (const [index, one] of [...placed.entries()].toReversed()) {
-    const following = placed.slice(index + 1).filter((next) => next.before > one.before);
+function outOfOrder(kept: readonly KeptRule[]): ReadonlySet<KeptRule> {
+  const lengths = new Map<KeptRule, number>();
+  for (const [index, one] of [...kept.entries()].toReversed()) {
+    const following = kept.slice(index + 1).filter((next) => next.before > one.before);
     lengths.set(one, 1 + Math.max(0, ...following.map((next) => lengths.get(next) ?? 0)));
   }
-  const byName = placed.toSorted((left, right) =>
-    left.rule.rule_id < right.rule.rule_id ? -1 : 1,
-  );
-  const strays = new Set(placed);
+  const byName = kept.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  const strays = new Set(kept);
   let last = { before: -1, after: -1 };
   for (let left = Math.max(0, ...lengths.values()); left > 0; left--) {
     const next = byName.find(
@@ -124,71 +112,68 @@ function outOfOrder(placed: readonly PlacedRule[]): ReadonlySet<PlacedRule> {
   return strays;
 }
 
-type RulesCrossed = readonly [upper: PlacedRule, lower: PlacedRule];
-
 /** What it does that one rule stands above another; the old and the new versions both count. */
-function crossingEffect([upper, lower]: RulesCrossed, around: Surroundings, steps: Steps): Effect {
-  return combineEffects(
-    sidesOf(upper, lower).map((side): Effect => {
-      const [first, second] = [upper.pair[side], lower.pair[side]];
-      // Which of two questions a person is asked first.
-      const bothAsk = ruleRole(first) === 'asks' && ruleRole(second) === 'asks';
-      const effect = combineEffects([
-        flipped(first, second, around),
-        bothAsk ? 'alters' : 'none',
-        tagFirst(first, second, around),
-        reversed(tagFirst(second, first, around)),
-      ]);
-      return effect === 'none' || mayOverlap(first.match, second.match, steps) ? effect : 'none';
-    }),
-  );
+function crossingEffect([upper, lower]: RulesCrossed, among: Comparison, steps: Steps): Effect {
+  // Which of two questions a person is asked first.
+  const bothAsk = upper.role === 'asks' && lower.role === 'asks';
+  const effects = versionsOf(upper, lower).map(([first, second]): Effect => {
+    const effect = turned([upper.compared, lower.compared], first.policy, among);
+    const whole = combineEffects([effect, bothAsk ? 'alters' : 'none']);
+    const { match } = first.rule;
+    return whole === 'none' || mayOverlap(match, second.rule.match, steps) ? whole : 'none';
+  });
+  return combineEffects(effects);
 }
 
-function sidesOf(one: PlacedRule, other: PlacedRule): readonly (keyof RulePair)[] {
-  return one.sides.length > 1 ? one.sides : other.sides;
-}
-
-/** Whether two rules changed sides that refuse the same calls alike. Questions give way to refusals. */
-function isRival(one: PlacedRule, other: PlacedRule, steps: Steps): boolean {
-  const crossed = one.before < other.before !== one.after < other.after;
-  if (other === one || !crossed || !one.steady || !other.steady) return false;
-  return sidesOf(one, other).some((side) => {
-    const [left, right] = [one.pair[side], other.pair[side]];
-    return refuses(left) && refuses(right) && mayOverlap(left.match, right.match, steps);
+/** The versions of two rules that met: in the new policy, and in the old one if either differs there. */
+function versionsOf(one: KeptRule, other: KeptRule) {
+  const edited = one.versions.length > 1 ? one : other;
+  return edited.versions.flatMap(({ policy }) => {
+    const [left, right] = [one.compared[policy], other.compared[policy]];
+    return left === undefined || right === undefined ? [] : [[left, right] as const];
   });
 }
 
-function refuses(rule: Rule): boolean {
-  return ['denies', 'counts'].includes(ruleRole(rule));
+/** Whether two rules changed sides that refuse the same calls alike. Questions give way to refusals. */
+function isRival(one: KeptRule, other: KeptRule, steps: Steps): boolean {
+  const crossed = one.before < other.before !== one.after < other.after;
+  if (other === one || !crossed || !one.compared.steady || !other.compared.steady) return false;
+  const refuse = [one, other].every(({ role }) => role === 'denies' || role === 'counts');
+  return (
+    refuse &&
+    versionsOf(one, other).some(([left, right]) =>
+      mayOverlap(left.rule.match, right.rule.match, steps),
+    )
+  );
 }
 
 /** Which rule reports a crossing: the one whose meaning changed, else the one that moved. */
-function ownersOf(pair: RulesCrossed, strays: ReadonlySet<PlacedRule>): readonly PlacedRule[] {
-  const tags = pair.filter(({ rule }) => ruleRole(rule) === 'tags');
+function ownersOf(pair: RulesCrossed, strays: ReadonlySet<KeptRule>): readonly KeptRule[] {
+  const tags = pair.filter(({ role }) => role === 'tags');
   if (tags.length > 0) return tags;
-  const allows = pair.filter(({ rule }) => ruleRole(rule) === 'allows');
+  const allows = pair.filter(({ role }) => role === 'allows');
   return allows.length > 0 ? allows : pair.filter((one) => strays.has(one));
 }
 
-function moveOf(one: PlacedRule, crossings: readonly Crossing[], words: string): PolicyChange {
-  const { rule, before, after } = one;
+function moveOf(one: KeptRule, crossings: readonly Crossing[], words: string): PolicyChange {
+  const { id, before, after } = one;
   return changeOf({
-    path: `rules[${rule.rule_id}]`,
-    rule_id: rule.rule_id,
+    path: `rules[${id}]`,
+    rule_id: id,
     change: 'moved',
     effect: combineEffects(crossings.map(({ effect }) => effect)),
-    summary: `the ${rule.kind} rule ${words}`,
+    summary: `the ${one.versions[0]?.rule.kind} rule ${words}`,
     before: before + 1,
     after: after + 1,
   });
 }
 
-function crossingWords(one: PlacedRule, [first, ...others]: readonly Crossing[]): string {
+function crossingWords(one: KeptRule, [first, ...others]: readonly Crossing[]): string {
   const more = others.length > 0 ? ` (${others.length} more changed sides)` : '';
   return first === undefined ? '' : standing(one, first.partner) + more;
 }
 
-function standing(one: PlacedRule, partner: PlacedRule): string {
+function standing(one: KeptRule, partner: KeptRule): string {
   const side = one.after < partner.after ? 'above' : 'below';
-  return `now stands ${side} \`${partner.rule.rule_id}\``;
+  return `now stands ${side} \`${partner.id}\``;
 }

@@ -22,48 +22,11 @@ import {
   type RuleOutcome,
 } from './rule-outcomes.ts';
 
-/** A rule of one or both policies. */
-export interface RuleVersions {
-  readonly before?: Rule;
-  readonly after?: Rule;
-}
-/** A rule that both policies have, under the same name and of the same kind. */
-export type RulePair = Required<RuleVersions>;
-
-export interface Pairs {
-  readonly before: readonly Rule[];
-  readonly after: readonly Rule[];
-  readonly byId: ReadonlyMap<string, RulePair>;
-}
-
-export function pairsOf(before: readonly Rule[], after: readonly Rule[]): Pairs {
-  const old = new Map(before.map((rule) => [rule.rule_id, rule]));
-  const byId = new Map<string, RulePair>();
-  for (const rule of after) {
-    const known = old.get(rule.rule_id);
-    if (known?.kind === rule.kind) byId.set(rule.rule_id, { before: known, after: rule });
-  }
-  return { before, after, byId };
-}
-
-export function isSteady({ before, after }: RulePair): boolean {
-  return before.enabled && after.enabled;
-}
-
-/** A rule where it is in force: in one policy, or in both. A steady rule has both sides. */
-interface Standing {
-  readonly id: string;
-  readonly sides: readonly Side[];
-  readonly matches: readonly Match[];
-  /** What it may do in either policy. */
-  readonly outcomes: readonly RuleOutcome[];
-  /** Remembered, because steady rules are asked about again and again. */
-  isAsked?: boolean;
-  effect?: Effect;
-}
-interface Side {
-  readonly policy: keyof RulePair;
+/** A rule as one of the policies has it. */
+export interface RuleVersion {
+  readonly policy: 'before' | 'after';
   readonly rule: Rule;
+  /** Its place in the policy, from 0. */
   readonly place: number;
   /** What it may do where it matches, and the same with its failures. */
   readonly applying: readonly RuleOutcome[];
@@ -73,10 +36,28 @@ interface Side {
   readonly whenReadsClasses: boolean;
 }
 
-/** The rules that both policies enforce, and what else tells how strict they are. */
-export interface Surroundings {
-  readonly steady: ReadonlyMap<string, Standing>;
-  readonly places: { readonly [P in keyof RulePair]: ReadonlyMap<Rule, number> };
+/** A rule of one policy, or of both: under the same name, and of the same kind. */
+export interface ComparedRule {
+  readonly id: string;
+  readonly before: RuleVersion | undefined;
+  readonly after: RuleVersion | undefined;
+  /** The versions that are in force, and how they match. */
+  readonly inForce: readonly RuleVersion[];
+  readonly matches: readonly Match[];
+  /** What it may do in either policy. */
+  readonly outcomes: readonly RuleOutcome[];
+  /** Whether both policies enforce it. */
+  readonly steady: boolean;
+  /** Remembered, because steady rules are asked about again and again. */
+  isAsked?: boolean;
+  effect?: Effect;
+}
+
+/** The rules of two policies, and what else tells how strict they are. */
+export interface Comparison {
+  /** In the order of the new policy; those that it has no more come last. */
+  readonly rules: readonly ComparedRule[];
+  readonly steady: readonly ComparedRule[];
   readonly asking: boolean;
   readonly failsOpen: boolean;
   /** Whether so many classes are around that a call may have no room for another one. */
@@ -92,214 +73,219 @@ const CLASSES_FEW = 500;
 /** What a condition reads of the call without reading its classes. */
 const OTHER_PARTS = /\bcall\s*\.\s*(?:server_name|tool_name|args_hash|bytes_in)\b/g;
 
+type PolicyPart = Pick<SnapshotDocument, 'mode' | 'defaults' | 'rules'>;
+
 /**
  * Rules that come or go are judged among those that stay: first what goes is taken away, then what
  * stays is changed and moved, then what is new is added.
  */
-export function surroundingsOf(
-  pairs: Pairs,
-  policies: readonly Pick<SnapshotDocument, 'mode' | 'defaults'>[],
-): Surroundings {
-  const { before, after, byId } = pairs;
-  const places = { before: placesOf(before), after: placesOf(after) };
+export function comparisonOf(before: PolicyPart, after: PolicyPart): Comparison {
+  const policies = [before, after];
   const asking = policies.some(({ mode }) => mode === 'control');
-  const steady = [...byId].filter(([, pair]) => isSteady(pair));
-  const enabled = [...before, ...after].filter((rule) => rule.enabled);
+  const old = new Map(
+    before.rules.map((rule, place) => [rule.rule_id, versionOf('before', { rule, place, asking })]),
+  );
+  const kept = after.rules.map((rule, place) => {
+    const earlier = old.get(rule.rule_id);
+    const isKept = earlier?.rule.kind === rule.kind;
+    if (isKept) old.delete(rule.rule_id);
+    return comparedRule(isKept ? earlier : undefined, versionOf('after', { rule, place, asking }));
+  });
+  const rules = [...kept, ...[...old.values()].map((version) => comparedRule(version, undefined))];
+  const classes = rules.flatMap(({ inForce }) => inForce.flatMap(({ rule }) => ruleClasses(rule)));
   return {
-    steady: new Map(steady.map(([id, pair]) => [id, standingOf(pair, { places, asking })])),
-    places,
+    rules,
+    steady: rules.filter(({ steady }) => steady),
     asking,
     failsOpen: policies.some(({ defaults }) => defaults.fail_open_read_tools === true),
-    crowded: new Set(enabled.flatMap(ruleClasses)).size > CLASSES_FEW,
+    crowded: new Set(classes).size > CLASSES_FEW,
     steps: { left: STEPS_MAX },
   };
 }
 
-function placesOf(rules: readonly Rule[]): ReadonlyMap<Rule, number> {
-  return new Map(rules.map((rule, place) => [rule, place]));
-}
-
-function standingOf(
-  versions: RuleVersions,
-  { places, asking }: Pick<Surroundings, 'places' | 'asking'>,
-): Standing {
-  const sides = (['before', 'after'] as const).flatMap((policy): readonly Side[] => {
-    const rule = versions[policy];
-    if (rule?.enabled !== true) return [];
-    const applying = outcomesOf(rule, asking);
-    return [
-      {
-        policy,
-        rule,
-        place: places[policy].get(rule) ?? 0,
-        applying,
-        all: mayFail(rule) ? [...applying, FAILS] : applying,
-        classes: new Set(rule.match.risk_class),
-        whenReadsClasses: rule.when?.replace(OTHER_PARTS, '').includes('call') === true,
-      },
-    ];
-  });
-  const matches = sides.map(({ rule }) => rule.match);
+function versionOf(
+  policy: RuleVersion['policy'],
+  {
+    rule,
+    place,
+    asking,
+  }: { readonly rule: Rule; readonly place: number; readonly asking: boolean },
+): RuleVersion {
+  const applying = outcomesOf(rule, asking);
   return {
-    id: sides[0]?.rule.rule_id ?? '',
-    sides,
-    matches: isSame({ ...matches[0] }, { ...matches[1] }) ? matches.slice(0, 1) : matches,
-    outcomes: sides.flatMap(({ all }) => all),
+    policy,
+    rule,
+    place,
+    applying,
+    all: mayFail(rule) ? [...applying, FAILS] : applying,
+    classes: new Set(rule.match.risk_class),
+    whenReadsClasses: rule.when?.replace(OTHER_PARTS, '').includes('call') === true,
   };
 }
 
-/** The reach of a rule, given as it stands in the policies that have it. */
-export function reachOf(versions: RuleVersions, around: Surroundings): Reach {
-  const made = standingOf(versions, around);
-  const steady = around.steady.get(made.id);
-  const one = steady?.sides.length === made.sides.length ? steady : made;
+function comparedRule(
+  before: RuleVersion | undefined,
+  after: RuleVersion | undefined,
+): ComparedRule {
+  const versions = [before, after].filter((version) => version !== undefined);
+  const inForce = versions.filter(({ rule }) => rule.enabled);
+  const matches = inForce.map(({ rule }) => rule.match);
   return {
-    more: (shift) => gainOf(one, shift, around),
-    tagging: (classes) => taggingOf(one, classes, around),
+    id: versions[0]?.rule.rule_id ?? '',
+    before,
+    after,
+    inForce,
+    matches: isSame({ ...matches[0] }, { ...matches[1] }) ? matches.slice(0, 1) : matches,
+    outcomes: [...new Set(inForce.flatMap(({ all }) => all))],
+    steady: inForce.length === 2,
+  };
+}
+
+export function reachOf(one: ComparedRule, among: Comparison): Reach {
+  return {
+    more: (shift) => gainOf(one, shift, among),
+    tagging: (classes) => taggingOf(one, classes, among),
     otherwise: hasRole(one, 'tags') ? 'alters' : 'none',
   };
 }
 
 /** The reach of the policy's word on failures: more of them stop the call. */
-export function failuresReach(around: Surroundings): Reach {
-  const more = () => moreFailures(around);
+export function failuresReach(among: Comparison): Reach {
+  const more = () => moreFailures(among);
   return { more, tagging: more, otherwise: 'none' };
 }
 
-function moreFailures(around: Surroundings): Effect {
-  const mayFailNow = [...around.steady.values()].filter(({ sides }) =>
-    sides.some(({ rule }) => rule.when !== undefined),
+function moreFailures(among: Comparison): Effect {
+  const conditional = among.steady.filter(({ inForce }) =>
+    inForce.some(({ rule }) => rule.when !== undefined),
   );
-  around.failures ??= combineEffects([
+  among.failures ??= combineEffects([
     'tightens',
-    ...mayFailNow.map((one) => shifted(one, failing, around)),
+    ...conditional.map((one) => shifted(one, failing, among)),
   ]);
-  return around.failures;
+  return among.failures;
 }
 
 /** What a shift does, with the classes that the rule adds where it applies. */
-function gainOf(one: Standing, shift: Shift, around: Surroundings): Effect {
-  if (shift === 'evaluated') return shifted(one, evaluated, around);
-  if (shift === 'sparing') return reversed(shifted(one, failing, around));
+function gainOf(one: ComparedRule, shift: Shift, among: Comparison): Effect {
+  if (shift === 'evaluated') return shifted(one, evaluated, among);
+  if (shift === 'sparing') return reversed(shifted(one, failing, among));
   if (shift === 'all' && one.effect !== undefined) return one.effect;
-  const classes = one.sides.flatMap(({ rule }) => ruleClasses(rule));
-  const gained = shifted(one, shift === 'all' ? looking : applying, around);
-  const effect = combineEffects([gained, taggingOf(one, classes, around)]);
+  const classes = one.inForce.flatMap(({ rule }) => ruleClasses(rule));
+  const gained = shifted(one, shift === 'all' ? looking : applying, among);
+  const effect = combineEffects([gained, taggingOf(one, classes, among)]);
   if (shift === 'all') one.effect = effect;
   return effect;
 }
 
 /** How a rule's share in a call changes: from one outcome to others. */
-type OutcomeShift = (side: Side) => Pick<OutcomeChange, 'from' | 'to'>;
+type OutcomeShift = (version: RuleVersion) => Pick<OutcomeChange, 'from' | 'to'>;
 
 const looking: OutcomeShift = ({ all }) => ({ from: LEAVES, to: all });
-const applying: OutcomeShift = (side) => ({ from: LEAVES, to: side.applying });
-const evaluated: OutcomeShift = (side) => ({ from: FAILS, to: side.applying });
+const applying: OutcomeShift = (version) => ({ from: LEAVES, to: version.applying });
+const evaluated: OutcomeShift = (version) => ({ from: FAILS, to: version.applying });
 const failing: OutcomeShift = () => ({ from: LEAVES, to: [FAILS] });
 
 /** What a shift does to calls that meet the rule alone, and to those that meet another one too. */
-function shifted(one: Standing, shift: OutcomeShift, around: Surroundings): Effect {
-  const { asking } = around;
-  const reveals = isAsked(one, around) ? [REVEALS] : [];
-  const shifts = one.sides.map((side) => {
-    const { from, to } = shift(side);
-    return { side, from, to: [...to, ...reveals], asking };
+function shifted(one: ComparedRule, shift: OutcomeShift, among: Comparison): Effect {
+  const { asking } = among;
+  const shifts = one.inForce.map((version) => {
+    const { from, to } = shift(version);
+    return { version, from, to: revealing(to, one, among) };
   });
   let bits = 0;
-  for (const alone of shifts) {
-    bits |= directionBits({ ...alone, others: [LEAVES], wasAbove: true, isAbove: true });
+  for (const { from, to } of shifts) {
+    bits |= directionBits({ from, to, others: [LEAVES], wasAbove: true, isAbove: true, asking });
   }
-  for (const other of around.steady.values()) {
+  for (const other of among.steady) {
     if (effectOfBits(bits) === 'mixed') break;
-    if (other.id === one.id) continue;
+    if (other === one) continue;
     let more = bits;
-    for (const { side, ...change } of shifts) {
-      const there = other.sides.find(({ policy }) => policy === side.policy);
+    for (const { version, from, to } of shifts) {
+      const there = other[version.policy];
       if (there === undefined) continue;
       // Among rules that stay, each may have been edited before or after the other.
       const others = shifts.length === 1 ? there.all : other.outcomes;
-      const isAbove = side.place < there.place;
-      more |= directionBits({ ...change, others, wasAbove: isAbove, isAbove });
+      const isAbove = version.place < there.place;
+      more |= directionBits({ from, to, others, wasAbove: isAbove, isAbove, asking });
     }
-    if (more !== bits && meet(one, other, around.steps)) bits = more;
+    if (more !== bits && meet(one, other, among.steps)) bits = more;
   }
   return effectOfBits(bits);
 }
 
-/** Whether a person may be asked about calls that the rule allows. */
-function isAsked(one: Standing, { steady, steps }: Surroundings): boolean {
+/** An allow also reveals the questions that a person may be asked about the calls it matches. */
+function revealing(
+  outcomes: readonly RuleOutcome[],
+  one: ComparedRule,
+  { steady, steps }: Comparison,
+): readonly RuleOutcome[] {
   one.isAsked ??=
     hasRole(one, 'allows') &&
-    [...steady.values()].some((asker) => hasRole(asker, 'asks') && meet(one, asker, steps));
-  return one.isAsked;
+    steady.some((asker) => hasRole(asker, 'asks') && meet(one, asker, steps));
+  return one.isAsked ? [...outcomes, REVEALS] : outcomes;
 }
 
-function hasRole({ sides }: Standing, role: ReturnType<typeof ruleRole>): boolean {
-  return sides.some(({ rule }) => ruleRole(rule) === role);
+function hasRole({ inForce }: ComparedRule, role: ReturnType<typeof ruleRole>): boolean {
+  return inForce.some(({ rule }) => ruleRole(rule) === role);
 }
 
-/** The order of two steady rules turned round: the upper one stood below. */
-export function flipped(upper: Rule, lower: Rule, around: Surroundings): Effect {
-  const { asking } = around;
-  const others = outcomesIn(lower, around);
-  let bits = 0;
-  for (const from of outcomesIn(upper, around)) {
-    bits |= directionBits({ from, to: [from], others, wasAbove: false, isAbove: true, asking });
-  }
-  return effectOfBits(bits);
-}
-
-function outcomesIn(rule: Rule, around: Surroundings): readonly RuleOutcome[] {
-  const standing = around.steady.get(rule.rule_id);
-  const all = standing?.sides.find((side) => side.rule === rule)?.all ?? [];
-  return standing !== undefined && isAsked(standing, around) ? [...all, REVEALS] : all;
-}
-
-function meet(one: Standing, other: Standing, steps: Steps): boolean {
+function meet(one: ComparedRule, other: ComparedRule, steps: Steps): boolean {
   return one.matches.some((left) => other.matches.some((right) => mayOverlap(left, right, steps)));
 }
 
+/** What it does that one steady rule stands above another in a policy, where it stood below. */
+export function turned(
+  [upper, lower]: readonly [ComparedRule, ComparedRule],
+  policy: RuleVersion['policy'],
+  among: Comparison,
+): Effect {
+  const [first, second] = [upper[policy], lower[policy]];
+  if (first === undefined || second === undefined) return 'none';
+  const { asking } = among;
+  const others = revealing(second.all, lower, among);
+  let bits = 0;
+  for (const from of revealing(first.all, upper, among)) {
+    bits |= directionBits({ from, to: [from], others, wasAbove: false, isAbove: true, asking });
+  }
+  return combineEffects([
+    effectOfBits(bits),
+    readingOf(ruleClasses(first.rule), lower, among),
+    reversed(readingOf(ruleClasses(second.rule), upper, among)),
+  ]);
+}
+
 /** What it does that calls which the rule matches carry more classes. */
-function taggingOf(one: Standing, classes: readonly string[], around: Surroundings): Effect {
+function taggingOf(one: ComparedRule, classes: readonly string[], among: Comparison): Effect {
   if (classes.length === 0) return 'none';
   const effects = new Set<Effect>();
-  if (around.crowded) effects.add('alters');
-  if (around.failsOpen) {
+  if (among.crowded) effects.add('alters');
+  if (among.failsOpen) {
     // Failures do not stop what only reads.
-    if (classes.includes('read_like')) effects.add(reversed(moreFailures(around)));
-    if (classes.includes('write_like')) effects.add(moreFailures(around));
+    if (classes.includes('read_like')) effects.add(reversed(moreFailures(among)));
+    if (classes.includes('write_like')) effects.add(moreFailures(among));
   }
-  for (const reader of around.steady.values()) {
-    if (reader.id === one.id || !standsAbove(one, reader)) continue;
-    const effect = readingOf(classes, reader, around);
+  for (const reader of among.steady) {
+    const isAbove = one.inForce.some(
+      ({ policy, place }) => place < (reader[policy]?.place ?? Number.NEGATIVE_INFINITY),
+    );
+    if (reader === one || !isAbove) continue;
+    const effect = readingOf(classes, reader, among);
     if (effect === 'none' || effects.has(effect)) continue;
-    if (meet(one, reader, around.steps)) effects.add(effect);
+    if (meet(one, reader, among.steps)) effects.add(effect);
   }
   return combineEffects([...effects]);
 }
 
-function standsAbove(one: Standing, other: Standing): boolean {
-  return one.sides.some(({ policy, place }) =>
-    other.sides.some((side) => side.policy === policy && place < side.place),
-  );
-}
-
-/** What a rule gains when a tag comes before it: more calls carry the class it looks for. */
-export function tagFirst(tag: Rule, reader: Rule, around: Surroundings): Effect {
-  const reading = around.steady.get(reader.rule_id);
-  const classes = ruleClasses(tag);
-  if (classes.length === 0 || reading === undefined) return 'none';
-  return readingOf(classes, reading, around);
-}
-
-function readingOf(classes: readonly string[], reader: Standing, around: Surroundings): Effect {
-  const { sides } = reader;
-  if (sides.some(({ whenReadsClasses }) => whenReadsClasses)) return 'alters';
-  const wanted = sides.map((side) => side.classes).filter(({ size }) => size > 0);
-  around.steps.left -= wanted.length * classes.length;
-  const isOver = around.steps.left < 0;
+/** What a steady rule gains when calls carry more classes. */
+function readingOf(classes: readonly string[], reader: ComparedRule, among: Comparison): Effect {
+  if (classes.length === 0) return 'none';
+  if (reader.inForce.some(({ whenReadsClasses }) => whenReadsClasses)) return 'alters';
+  const wanted = reader.inForce.map((version) => version.classes).filter(({ size }) => size > 0);
+  among.steps.left -= wanted.length * classes.length;
+  const isOver = among.steps.left < 0;
   const reads = wanted.some((those) => isOver || classes.some((name) => those.has(name)));
   if (!reads) return 'none';
   // What comes of tags that lead to tags is not followed.
-  return hasRole(reader, 'tags') ? 'alters' : gainOf(reader, 'all', around);
+  return hasRole(reader, 'tags') ? 'alters' : gainOf(reader, 'all', among);
 }

@@ -95,11 +95,10 @@ function explainRules(
   outcome: Outcome<PolicyState>,
 ): readonly ExplainedRule[] {
   let taken = 0;
-  const shown = { server: quotedText(call.server_name), tool: quotedText(call.tool_name) };
   return policiesIn(snapshot).flatMap((policy) => {
     const skipped = skippedBecause(policy, { call, state }, outcome.decision);
     const riskClass = [...(call.risk_class ?? [])];
-    const seen = { call, shown, riskClass, nowMs, engines: policy.engines };
+    const seen = { call, riskClass, nowMs, engines: policy.engines };
     return policy.document.rules.map((rule) => {
       if (!rule.enabled) return explained(rule, 'disabled', 'the rule is switched off');
       if (skipped !== undefined) return explained(rule, 'skipped', skipped);
@@ -110,10 +109,8 @@ function explainRules(
       taken += 1;
       // What a tag adds is seen by the rules below it only.
       if (step.outcome === 'tagged') riskClass.push(...ruleClasses(rule));
-      return {
-        ...explained(rule, step.outcome, whyOf(step, rule, outcome.decision)),
-        tally: step.tally,
-      };
+      const why = whyOf(step, rule, outcome.decision);
+      return { ...explained(rule, step.outcome, why), tally: step.tally };
     });
   });
 }
@@ -124,19 +121,15 @@ function skippedBecause(
   { call, state }: Pick<ExplainQuestion, 'call' | 'state'>,
   decision: Decision,
 ): string | undefined {
-  if (!selects(snapshot.document.selectors, call.identity))
-    return 'the policy is not for this agent';
+  const { selectors } = snapshot.document;
+  if (!selects(selectors, call.identity)) return 'the policy is not for this agent';
   if (state.terminated !== null && enforces(snapshot)) return 'the run had been ended before';
   // A rule may give the same reason, but then the decision names the rule.
   const { reason_code, rule_id } = decision.would ?? decision;
   return reason_code === 'INVALID_NAME' && rule_id === null ? 'the name is not valid' : undefined;
 }
 
-function explained(
-  rule: Rule,
-  outcome: ExplainedRule['outcome'],
-  why: string,
-): Omit<ExplainedRule, 'tally'> & { readonly tally: null } {
+function explained(rule: Rule, outcome: ExplainedRule['outcome'], why: string): ExplainedRule {
   const { rule_id, kind, severity } = rule;
   return { rule_id, kind, severity, outcome, why, tally: null };
 }

@@ -15,8 +15,6 @@ import type { Call, Identity } from '../model/call.ts';
 /** What a rule saw when it was evaluated. */
 export interface RuleView {
   readonly call: Call;
-  /** Its names as they are shown, made once for all rules. */
-  readonly shown: { readonly server: string; readonly tool: string };
   /** The risk classes that the call had by then. */
   readonly riskClass: readonly string[];
   readonly nowMs: number;
@@ -28,31 +26,30 @@ const ITEMS_MAX = 8;
 const HOUR_MS = 3_600_000;
 
 /** Why an enabled rule did not match. Looks in the order in which matching does. */
-export function mismatchOf(rule: Rule, seen: RuleView): string {
-  const { match } = rule;
-  const { call, engines } = seen;
-  const server = { name: call.server_name, words: `server_name ${seen.shown.server}`, engines };
-  const tool = { name: call.tool_name, words: `tool_name ${seen.shown.tool}`, engines };
+export function mismatchOf({ match }: Rule, seen: RuleView): string {
+  const { args } = seen.call;
   return (
-    nameMismatch(match.server_name, server) ??
-    nameMismatch(match.tool_name, tool) ??
+    nameMismatch('server_name', match.server_name, seen) ??
+    nameMismatch('tool_name', match.tool_name, seen) ??
     classMismatch(match.risk_class, seen.riskClass) ??
     hourMismatch(match.time?.utc_hours, seen.nowMs) ??
-    (call.args === undefined ? undefined : argsMismatch(match.args ?? {}, call.args)) ??
+    (args === undefined ? undefined : argsMismatch(match.args ?? {}, args)) ??
     // All else fits, so it can only have been the condition.
     'when gave false'
   );
 }
 
 function nameMismatch(
+  field: 'server_name' | 'tool_name',
   names: NameMatch | undefined,
-  { name, words, engines }: { name: string; words: string; engines: Engines },
+  { call, engines }: RuleView,
 ): string | undefined {
   if (names === undefined) return undefined;
   const { glob = [], regex = [] } = names;
   const compiled = [...glob.map(compileGlob), ...regex.map((source) => engines.regex(source))];
-  if (compiled.some((one) => one.ok && one.test(name))) return undefined;
-  return `${words} matches none of ${listed([...glob, ...regex.map((one) => `/${one}/`)])}`;
+  if (compiled.some((one) => one.ok && one.test(call[field]))) return undefined;
+  const wanted = listed([...glob, ...regex.map((one) => `/${one}/`)]);
+  return `${field} ${quotedText(call[field])} matches none of ${wanted}`;
 }
 
 function classMismatch(
