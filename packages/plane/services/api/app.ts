@@ -1,4 +1,4 @@
-// The paths of the API: what is asked by path and parameters, answered from the ledger and the desk.
+// The endpoints of the API, answered from the ledger and the desk of approvals.
 import type { HttpBindings } from '@hono/node-server';
 import {
   API_ENDPOINTS,

@@ -27,7 +27,7 @@ export function callbackFor(
   return callbacks.get(path);
 }
 
-/** Answers one such request. Its signature says who sent it. */
+/** Answers one such request. Its signature shows who sent it. */
 export async function answerCallback(
   callback: Callback,
   request: IncomingMessage,

@@ -34,7 +34,7 @@ export async function readBytes(
       chunks.push(chunk);
     }
   } catch {
-    // Whoever sent it is gone, and will hardly read this.
+    // The sender is gone, and will hardly read this.
     return badRequest('The body is not complete.');
   }
   if (bytes <= bytesMax) return Buffer.concat(chunks);
@@ -124,7 +124,7 @@ function pairsOf(target: string): readonly (readonly [string, string])[] | strin
   return pairs;
 }
 
-/** Undefined for what is no UTF-8, and for NUL, which no text of the ledger holds. */
+/** Undefined for a text that is not UTF-8, and for NUL, which no text of the ledger holds. */
 function decoded(text: string): string | undefined {
   try {
     const plain = decodeURIComponent(text.replaceAll('+', ' '));

@@ -1,4 +1,4 @@
-// Who may ask at all: the right address, no page of another site, the token.
+// Which requests are answered: the right Host, no page of another site, the token.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { API_ENDPOINTS, API_STREAM_PROTOCOL, type ApiEndpoint } from '@subluminal/contracts';
 import { bearerToken, loopbackGuard } from '../../os/index.ts';

@@ -45,7 +45,7 @@ export class Streams {
     noServer: true,
     perMessageDeflate: false,
     maxPayload: MESSAGE_BYTES_MAX,
-    // The other protocol that a browser offers is the token: it is never said back.
+    // The other protocol that a browser offers is the token: it is never sent back.
     handleProtocols: (offered) => offered.has(API_STREAM_PROTOCOL) && API_STREAM_PROTOCOL,
   });
   readonly #subscribers = new Set<Subscriber>();
@@ -102,7 +102,7 @@ export class Streams {
   }
 }
 
-/** An upgrade comes with a bare socket; what is refused gets a response of its own. */
+/** An upgrade comes with a bare socket; a refusal needs a response of its own. */
 function refuse(request: IncomingMessage, socket: Duplex, failure: HttpFailure): void {
   const response = new ServerResponse(request);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- A server without TLS has these.
@@ -161,7 +161,7 @@ class Subscriber {
       this.#isAlive = true;
     });
     socket.on('close', () => this.#stop());
-    // What it says is of no use; `close` follows.
+    // The error is of no use; `close` follows.
     socket.on('error', () => undefined);
     this.#readOn();
   }
@@ -250,7 +250,7 @@ class Subscriber {
   }
 }
 
-// Which events a stream wants. An event says only so much: what it does not name cannot fit.
+// Which events a stream wants. An event without the field of a filter does not fit.
 
 const UNSTORABLE = /[\0\uD800-\uDFFF]/;
 
@@ -266,7 +266,7 @@ function wantsOf({ run, agent, server, tool, decision }: ApiStreamQuery): Wants 
   };
 }
 
-/** What no database keeps in a text stands there as U+FFFD, and that is what a filter was made of. */
+/** A database stores U+FFFD for characters that it cannot keep, and filters come from stored texts. */
 function isSame(text: string | undefined, wanted: string | undefined): boolean {
   if (wanted === undefined || text === wanted) return true;
   if (text === undefined || !UNSTORABLE.test(text)) return false;

@@ -1,4 +1,4 @@
-// What goes into a Cedar evaluation and what comes out of it.
+// The input and the result of a Cedar evaluation.
 import type { Position, Problem } from '@subluminal/core/policy';
 
 /** One tool call, with everything that policies can look at. */

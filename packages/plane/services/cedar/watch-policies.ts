@@ -1,8 +1,6 @@
 // Policies that follow their files. A broken set is reported and never used: the last good one stays
 // in force until there is a better one.
-import { type FSWatcher, statSync, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Problem } from '@subluminal/core/policy';
 import { type CedarPaths, cedarFiles, loadCedar } from './load-policies.ts';
 import type { Cedar } from './types.ts';
@@ -16,47 +14,44 @@ export type CedarReload =
 interface CedarWatchOptions {
   /** Called after each change of the files. */
   readonly onReload: (reload: CedarReload) => void;
-  /** How often the files are checked where the system reports no changes. */
+  /** How often the files are checked. */
   readonly pollMs?: number;
 }
 
-/** An editor writes a file in several steps; only the result counts. */
-const SETTLE_MS = 50;
-const POLL_MS = 5_000;
+const POLL_MS = 500;
 
 /** The first set must be good: there is nothing to keep yet. */
 export async function watchCedar(paths: CedarPaths, options: CedarWatchOptions) {
-  const before = await fingerprint(paths);
+  const seen = await fingerprint(paths);
   const opened = await loadCedar(paths);
   if (!opened.ok) return opened;
   const { cedar, problems } = opened;
-  const watched = new PolicyWatcher(paths, options, { cedar, before });
+  const watched = new PolicyWatcher(paths, options, { cedar, seen });
   return { ok: true, watched, problems } as const;
 }
 
 class PolicyWatcher {
   readonly #paths: CedarPaths;
-  readonly #options: CedarWatchOptions;
   readonly #poll: NodeJS.Timeout;
-  readonly #watchers: readonly FSWatcher[];
-  #settle: NodeJS.Timeout | undefined;
   #cedar: Cedar;
+  /** The state of the files that was read last. */
   #seen: string;
+  /** Their state at the last check. */
+  #checked: string;
   /** Reloads run one after the other, so that an old one never replaces a newer one. */
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(
     paths: CedarPaths,
-    options: CedarWatchOptions,
-    { cedar, before }: { readonly cedar: Cedar; readonly before: string },
+    { onReload, pollMs = POLL_MS }: CedarWatchOptions,
+    { cedar, seen }: { readonly cedar: Cedar; readonly seen: string },
   ) {
     this.#paths = paths;
-    this.#options = options;
     this.#cedar = cedar;
-    this.#seen = before;
-    this.#watchers = watchedFolders(paths).flatMap((folder) => this.#watch(folder) ?? []);
-    this.#poll = setInterval(() => this.#look(), options.pollMs ?? POLL_MS).unref();
+    this.#seen = seen;
+    this.#checked = seen;
+    this.#poll = setInterval(() => void this.#inTurn(() => this.#check(onReload)), pollMs).unref();
   }
 
   /** The set in use. */
@@ -66,40 +61,28 @@ class PolicyWatcher {
 
   /** Reads the files now. */
   reload(): Promise<CedarReload> {
-    const next = this.#last.then(() => this.#reload());
-    this.#last = next.catch(() => undefined);
-    return next;
+    return this.#inTurn(() => this.#reload());
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#poll);
-    clearTimeout(this.#settle);
-    for (const watcher of this.#watchers) watcher.close();
     await this.#last;
     this.#cedar.close();
   }
 
-  /** Undefined where the system cannot watch; the poll remains. */
-  #watch(folder: string): FSWatcher | undefined {
-    try {
-      const watcher = watch(folder, { persistent: false }, () => {
-        clearTimeout(this.#settle);
-        if (!this.#closed) this.#settle = setTimeout(() => this.#look(), SETTLE_MS);
-      });
-      watcher.on('error', () => watcher.close());
-      return watcher;
-    } catch {
-      return undefined;
-    }
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(work);
+    this.#last = next.catch(() => undefined);
+    return next;
   }
 
-  #look(): void {
-    const next = this.#last.then(async () => {
-      if (this.#closed || (await fingerprint(this.#paths)) === this.#seen) return;
-      this.#options.onReload(await this.#reload());
-    });
-    this.#last = next.catch(() => undefined);
+  async #check(onReload: CedarWatchOptions['onReload']): Promise<void> {
+    const now = await fingerprint(this.#paths);
+    // An editor writes a file in several steps; only the result counts.
+    const isSettled = now === this.#checked;
+    this.#checked = now;
+    if (isSettled && now !== this.#seen && !this.#closed) onReload(await this.#reload());
   }
 
   async #reload(): Promise<CedarReload> {
@@ -117,13 +100,6 @@ class PolicyWatcher {
     old.close();
     return { kind: 'replaced', hash: opened.cedar.hash, problems: opened.problems };
   }
-}
-
-/** Folders are watched, because editors replace files. */
-function watchedFolders({ policies, schema, entities }: CedarPaths): readonly string[] {
-  const isFolder = statSync(policies, { throwIfNoEntry: false })?.isDirectory() === true;
-  const files = [isFolder ? undefined : policies, schema, entities].flatMap((file) => file ?? []);
-  return [...new Set([...(isFolder ? [policies] : []), ...files.map((file) => dirname(file))])];
 }
 
 /** Names, sizes, times and inodes of the files. */

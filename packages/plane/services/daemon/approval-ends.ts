@@ -22,11 +22,11 @@ export interface Ends {
 }
 
 const HOST_ID_BYTES_MAX = 65_536;
-/** Says that the ledger has the end of a request. */
+/** Marks requests whose end the ledger has. */
 const MARK = 'ledger';
 /** Of those that ended while no daemon ran, so many at a time. */
 const CATCH_UP_MAX = 1_000;
-/** One that was asked and answered between two looks of ours is found in this time. */
+/** A request that was asked and answered between two looks is found in this time. */
 const LOOK_MS = 600_000;
 const EVENTS_MAX = 1_000_000;
 

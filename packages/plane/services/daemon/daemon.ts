@@ -32,7 +32,7 @@ export type LedgerdEnd =
 
 const LOCK_MS = 10_000;
 const LOCK_POLL_MS = 50;
-/** Committing what has arrived may take so long at the end. */
+/** How long the commits at the end may take. */
 const CLOSE_MS = 10_000;
 
 /** Serves until it is told to end, or until nobody needs it. */
@@ -135,7 +135,7 @@ function retain({ home, ledger, log, server }: Retaining): () => void {
   let isEnding = false;
   const look = async () => {
     try {
-      // First what has arrived: it was there before.
+      // Lines that have arrived are committed first: they came before.
       await server.sync();
       if (isEnding) return;
       const runs = await keepRetention(ledger, home.config, Date.now());

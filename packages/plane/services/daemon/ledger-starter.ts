@@ -1,9 +1,9 @@
-// A ledger daemon for whoever has events and nobody to give them to.
+// Starts a ledger daemon for a shim that has events while no daemon listens.
 import type { StartOptions } from './start.ts';
 
 /** A shim that ends at once needs no daemon: the next command takes its spool in. */
 const FIRST_MS = 250;
-/** Whoever stopped the daemon should not see it come back at once. */
+/** A daemon that a person stopped should not come back at once. */
 const AGAIN_MS = 10_000;
 
 /** Gives what to call when nobody listens; it starts a daemon in a while, and never twice at once. */

@@ -1,4 +1,4 @@
-// What the configuration says about old runs, once a day.
+// Prunes old runs by the retention of the configuration, once a day.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import type { Config } from '../../stores/config/index.ts';
 import type { Ledger, PruneRequest } from '../../stores/ledger/index.ts';
 
 export const DAY_MS = 86_400_000;
-/** How long what has ended in the queue of approvals is kept; the ledger has it for longer. */
+/** How long ended requests stay in the queue of approvals; the ledger keeps them for longer. */
 const APPROVALS_DAYS = 30;
 /** Many daemons a day may start; one of them looks. */
 const META_KEY = 'retention_at';
 
-/** Whole runs first: what is gone has no previews left to remove. */
+/** Whole runs first: a removed run has no previews left to remove. */
 export function retentionRequests(config: Config, nowMs: number): readonly PruneRequest[] {
   const before = (days: number) => ({ olderThanMs: nowMs - days * DAY_MS });
   return [
@@ -22,7 +22,7 @@ export function retentionRequests(config: Config, nowMs: number): readonly Prune
   ];
 }
 
-/** Prunes when the last time is a day ago; says how many runs were touched. */
+/** Prunes when the last time is a day ago; returns how many runs were touched. */
 export async function keepRetention(
   ledger: Ledger,
   config: Config,
@@ -40,7 +40,7 @@ export async function keepRetention(
   return runs;
 }
 
-/** Ends requests that nobody waits for any more, and removes what has ended long ago. */
+/** Ends requests whose time is up, and removes those that ended long ago. */
 export async function sweepApprovals(
   home: string,
   nowMs: number,

@@ -6,12 +6,13 @@ import {
   fstatSync,
   ftruncateSync,
   openSync,
+  rmSync,
   statSync,
-  unlinkSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isAnswered, makeFolders } from '../../os/index.ts';
+import { definedFields } from '@subluminal/contracts';
+import { attempt, errorText, hasSystemCode, isAnswered, makeFolders } from '../../os/index.ts';
 import type { Config, Env, HomePaths } from '../../stores/config/index.ts';
 
 export interface StartOptions {
@@ -54,20 +55,19 @@ const KEPT = [
   'TZ',
   'TMPDIR',
   'SUB_DEBUG',
-  // So that a notification finds its desktop. No secret may come this way: whoever could set it
-  // could answer for a person.
+  // So that a notification finds its desktop. No secret may come this way: a process that could set
+  // it could answer for a person.
   'DISPLAY',
   'WAYLAND_DISPLAY',
   'XDG_RUNTIME_DIR',
   'DBUS_SESSION_BUS_ADDRESS',
 ] as const;
 
-/** Returns at once. What goes wrong behind it stands in `run/ledgerd.log`. */
-export function startLedgerd(options: StartOptions): StartResult {
-  return launch(options, () => undefined);
-}
-
-function launch(options: StartOptions, onFailed: () => void): StartResult {
+/** Returns at once. `run/ledgerd.log` tells what goes wrong later. */
+export function startLedgerd(
+  options: StartOptions,
+  onFailed: () => void = () => undefined,
+): StartResult {
   const { paths, stays = false } = options;
   const sub = options.sub ?? launcher();
   if (sub === undefined) return { kind: 'failed', reason: 'the command `sub` was not found' };
@@ -89,13 +89,13 @@ function launch(options: StartOptions, onFailed: () => void): StartResult {
     child.unref();
     return { kind: 'started' };
   } catch (cause) {
-    return { kind: 'failed', reason: cause instanceof Error ? cause.message : String(cause) };
+    return { kind: 'failed', reason: errorText(cause) };
   } finally {
     if (log !== undefined) closeSync(log);
   }
 }
 
-/** True when somebody answers on the socket in the end, whoever started it. */
+/** True when a daemon answers on the socket in the end, whichever process started it. */
 export async function ensureLedgerd(options: StartOptions, timeoutMs: number): Promise<boolean> {
   const socketPath = options.config['ledger.socket'];
   const deadlineMs = performance.now() + timeoutMs;
@@ -105,8 +105,8 @@ export async function ensureLedgerd(options: StartOptions, timeoutMs: number): P
   };
   while (!(await isAnswered(socketPath))) {
     if (hasFailed || performance.now() > deadlineMs) return false;
-    // Whoever is under way may fail: then it is our turn.
-    if (launch(options, onFailed).kind === 'failed') return false;
+    // The daemon of another process may fail to start: then this process starts one.
+    if (startLedgerd(options, onFailed).kind === 'failed') return false;
     await pause(POLL_MS);
   }
   return true;
@@ -129,7 +129,7 @@ function claimStart(mark: string): boolean {
       closeSync(openSync(mark, 'wx', 0o600));
       return true;
     } catch (cause) {
-      if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) return true;
+      if (!hasSystemCode(cause, 'EEXIST')) return true;
       const madeMs = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0;
       if (Math.abs(Date.now() - madeMs) < UNDER_WAY_MS) return false;
       remove(mark);
@@ -143,12 +143,9 @@ export function releaseStart(paths: Pick<HomePaths, 'run'>): void {
   remove(markOf(paths));
 }
 
+/** Where this fails, the folder is not ours, and nothing starts there anyway. */
 function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It is gone already, or the folder is not ours: then nothing starts there anyway.
-  }
+  attempt(() => rmSync(path, { force: true }));
 }
 
 function openLog(path: string): number {
@@ -160,10 +157,8 @@ function openLog(path: string): number {
 
 /** The paths as they are here: the daemon works in another folder. */
 function environmentOf({ env, paths, config }: StartOptions): Env {
-  const kept: { [name: string]: string | undefined } = {};
-  for (const name of KEPT) if (env[name] !== undefined) kept[name] = env[name];
   return {
-    ...kept,
+    ...definedFields(Object.fromEntries(KEPT.map((name) => [name, env[name]]))),
     SUB_HOME: paths.home,
     SUB_LEDGER_PATH: config['ledger.path'],
     SUB_LEDGER_SOCKET: config['ledger.socket'],

@@ -60,7 +60,7 @@ export type HubLimits = { readonly [K in keyof typeof LIMITS]: number };
 
 export interface HubOptions {
   readonly runId: string;
-  /** For shims to compare with what they were told elsewhere. */
+  /** Shims compare these with their environment and their entries. */
   readonly terms?: RunTerms;
   /** Milliseconds that never go back. */
   readonly nowMs: () => number;
@@ -258,7 +258,7 @@ export class Hub {
     const isForwarded = passes && limit?.limit_wait === undefined;
     if (weighed.counts && (isForwarded || !passes)) counters.keep(outcome.state);
     if (isForwarded && policy.taint !== undefined) this.#taint.passed(callId, call, policy.taint);
-    // Before the run is ended by it: this answer is the one that says so to the agent.
+    // Made before it ends the run: this answer is the one that tells the agent why.
     const response: EvaluateResponse = {
       decision: passes ? 'forward' : 'deny',
       policy_id: snapshot.ref.policy_id,
@@ -284,7 +284,7 @@ export class Hub {
     return response;
   }
 
-  /** Asks all others who may stop the call. They are asked even where the rules wait for a person. */
+  /** Asks the gates beside the rules, even where the rules wait for a person. */
   #weigh(
     { call, beside, nowMs, outcome }: DecidedCall,
     policy: HubPolicy,
@@ -337,7 +337,7 @@ function enforces(snapshot: Snapshot): boolean {
   return snapshot.profile === 'production' && strictestMode(policiesIn(snapshot)) !== 'observe';
 }
 
-/** Without a bundle nobody has said that things are only observed, and somebody wrote policies. */
+/** Without a bundle no mode restricts the judge to observing, and its policies are meant to hold. */
 function judgeEnforces(snapshot: Snapshot): boolean {
   const { document, profile } = snapshot;
   const isNone = document.policy_id === NO_POLICY_ID && document.rules.length === 0;
@@ -354,7 +354,7 @@ function questionOf({ call }: AskedCall, profile: Profile): string {
   return JSON.stringify([profile, server_name, tool_name, args_hash]);
 }
 
-/** Who ended the run may not be a rule that we know. */
+/** A run may have been ended by a request, not by a rule. */
 function named(decision: Decision): Decision {
   return decision.rule_id === '' ? { ...decision, rule_id: null } : decision;
 }

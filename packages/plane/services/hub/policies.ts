@@ -24,7 +24,7 @@ interface PoliciesOptions {
 export interface HubPolicy {
   readonly snapshot: { readonly [P in Profile]: Snapshot };
   readonly counters: Counters;
-  /** What it says of content that servers bring in, if it says anything. */
+  /** Its taint section, if it has one. */
   readonly taint: TaintRules | undefined;
   /** The same for one agent. */
   readonly taintFor: (identity: Identity) => TaintRules | undefined;
@@ -48,7 +48,7 @@ export class Policies {
     return found;
   }
 
-  /** Verifies, compiles and keeps a sealed snapshot; a text says why it is not taken. */
+  /** Verifies, compiles and keeps a sealed snapshot; the text of a refusal otherwise. */
   async take(file: unknown, hash: string): Promise<string | undefined> {
     // Shims that start together send the same policy at the same time.
     const opening = this.#opening.get(hash);

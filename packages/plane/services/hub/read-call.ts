@@ -6,7 +6,7 @@ export interface AskedCall {
   readonly callId: string;
   readonly policyHash: string;
   readonly call: Call;
-  /** What stands beside its arguments. */
+  /** The parameters beside its arguments. */
   readonly beside: unknown;
   readonly limits: EvaluateRequest['limits'];
 }
@@ -22,7 +22,7 @@ const NEEDED = [
 
 type CompleteRequest = EvaluateRequest & Required<Pick<EvaluateRequest, (typeof NEEDED)[number]>>;
 
-/** Only tool calls are decided here, and only with all that a rule may look at; a text says why not. */
+/** Accepts only tool calls that have all fields that a rule may need; the text of a refusal otherwise. */
 export function readCall(request: EvaluateRequest, runId: string): AskedCall | string {
   const { direction, message_type, method } = request;
   if (direction !== 'agent_to_server' || message_type !== 'request' || method !== 'tools/call') {

@@ -20,7 +20,7 @@ export interface ShimStatus {
   readonly serverId: string;
   readonly lastSeenMs: number;
   readonly summary: ShimSummary | null;
-  /** `silent`: not heard of for too long, and never said goodbye. */
+  /** `silent`: no heartbeat for too long, and no goodbye. */
   readonly state: 'live' | 'silent' | 'left';
   readonly unlike?: UnlikeShim;
 }
@@ -39,7 +39,7 @@ interface Shim {
   summary: ShimSummary | null;
   counts: ShimCounts | null;
   hasLeft: boolean;
-  /** It has told more after its goodbye: what it had told by then is not all. */
+  /** It has counted more after its goodbye, so its last counts are not all. */
   isDoubtful: boolean;
   unlike: UnlikeShim | null;
 }
@@ -54,7 +54,7 @@ const NOTHING: ShimSummary = {
   answers_held_back: 0,
 };
 
-/** A shim that falls silent says nothing more, so somebody has to look. */
+/** A shim that falls silent sends no event, so its time is checked this often. */
 const LOOK_EVERY_MS = 250;
 
 export class Shims {
@@ -73,9 +73,9 @@ export class Shims {
   heard(request: HeartbeatRequest): boolean {
     const shim = this.#find(request);
     if (shim === undefined) return false;
-    // What comes late must not bring back who has said goodbye.
+    // A late heartbeat must not bring back a shim that has left.
     if (shim.hasLeft) {
-      // But who has counted more meanwhile has not left: somebody else said so in its name.
+      // A shim that has counted more meanwhile has not left: another process said goodbye in its name.
       shim.isDoubtful ||= hasMore(request.summary, shim.summary);
       return true;
     }
@@ -99,7 +99,7 @@ export class Shims {
     }));
   }
 
-  /** The first word counts: a shim that says goodbye before it has said anything else never started. */
+  /** The first heartbeat counts: a shim whose first one is its goodbye never started its server. */
   #noteUnlike(shim: Shim, { unlike_run: reason, leaving = false }: HeartbeatRequest): void {
     if (reason === undefined || shim.unlike !== null) return;
     const hasStarted = !leaving || shim.summary !== null;

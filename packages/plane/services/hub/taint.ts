@@ -33,7 +33,7 @@ export interface TaintSaid {
 }
 
 const NOTHING: TaintSaid = { decisions: [], note: undefined };
-/** Answers at a server whose policy says nothing of taint may reach one whose policy does. */
+/** Answers of a server whose policy has no taint section may reach a server whose policy has one. */
 const STRICT = compileTaint();
 
 export function taintRules(section: FullTaintSection, mode: Mode): TaintRules {
@@ -74,7 +74,7 @@ export class RunTaint {
     return { decisions, note: { action: actionOf(decisions), findings } };
   }
 
-  /** The call passes: from now on the run has what it brings, and its answer may repeat it. */
+  /** Records a call that passes: the answer may repeat its arguments. */
   passed(callId: string, call: Call, { policy }: TaintRules): void {
     const { server_name: server, tool_name: tool, args } = call;
     this.#state = recordCall(this.#state, { server, tool, callId, args }, policy);
@@ -86,7 +86,7 @@ interface Content {
   readonly partial: boolean;
 }
 
-/** What is no JSON, or too long to be, is looked at as a text: it may hide more than it shows. */
+/** A text that is no JSON, or too long to be parsed, is followed as plain text and marked as partial. */
 function contentOf(text: string): Content {
   if (text.length > HUB_OBSERVED_CHARS_MAX) {
     return { content: text.slice(0, HUB_OBSERVED_CHARS_MAX), partial: true };

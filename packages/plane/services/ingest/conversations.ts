@@ -24,7 +24,7 @@ interface TakerOptions {
   readonly peer: Peer;
   readonly intake: Intake;
   readonly producer: string;
-  /** What comes before the first line: the producer may have left older ones on disk. */
+  /** Runs before the first line: the producer may have left older lines on disk. */
   readonly before: () => Promise<void>;
   readonly onClosed: () => void;
 }

@@ -47,7 +47,7 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
 ]);
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 5_000;
-/** No line has it: what came without a number is filed under this one, with the rejects. */
+/** No line has it: lines that came without a number are filed under this one, with the rejects. */
 export const NO_NUMBER = -1;
 
 /** Thrown to those who wait when the intake ends before their lines are committed. */
@@ -83,7 +83,7 @@ export class Intake {
   }
 
   add(line: NumberedLine, sender: Sender): void {
-    // Nobody was told that it is safe.
+    // Its sender has no confirmation, and sends it again.
     if (this.#ended.signal.aborted) return;
     this.#lines.push(line);
     this.#senders.push(sender);
@@ -182,7 +182,7 @@ export class Intake {
     try {
       while (this.#lines.length > 0) {
         await this.#gathered();
-        // What is readable now goes into the same batch, and is read before anything is answered.
+        // Lines that are readable now go into the same batch, and are read before anything is answered.
         await nextTurn();
         const { lines, senders } = this.#take();
         if (lines.length === 0) continue;

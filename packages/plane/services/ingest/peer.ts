@@ -36,7 +36,7 @@ export class Peer {
   readonly #lines: LineReader;
   readonly #budget: Budget;
   readonly #onDropped: () => void;
-  /** What it has asked for, until it is answered. */
+  /** Bytes of its requests, until they are answered. */
   #askedBytes = 0;
   #isGone = false;
   #isDeaf = false;
@@ -75,7 +75,7 @@ export class Peer {
     return this.#isGone ? 0 : this.#lines.heldBytes + this.#askedBytes;
   }
 
-  /** So much of what it sent is being worked on. */
+  /** Requests of so many bytes are being worked on. */
   holds(bytes: number): void {
     this.#askedBytes = bytes;
     this.#budget.changed(this);
@@ -121,7 +121,7 @@ export class Peer {
     this.#writeLatest();
   }
 
-  /** Says the last words, and lets go when they have been heard. */
+  /** Sends the last text, and ends the connection when it has been sent. */
   end(text = ''): void {
     if (this.#isDeaf) this.#socket.destroy();
     else this.#socket.end(text, () => this.#socket.destroy());

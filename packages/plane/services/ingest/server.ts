@@ -35,7 +35,7 @@ export interface IngestOptions {
   readonly limits?: Partial<IntakeLimits>;
   /** Bytes that all connections may hold of lines without an end; 128 MiB. */
   readonly heldBytesMax?: number;
-  /** The status of the daemon is not told before. */
+  /** The status of the daemon is not given before. */
   readonly ready?: Promise<unknown>;
 }
 
@@ -43,7 +43,7 @@ type HttpState = Pick<LedgerStatus, 'http' | 'http_error'>;
 
 const BACKLOG = 1_024;
 const SWEEP_MS = 30_000;
-/** A shim that has just come completes what it had on disk, also when it has nothing more to say. */
+/** A shim that has just connected completes its file of the spool, even when it sends nothing more. */
 const AFTER_HELLO_MS = [50, 1_000] as const;
 const HELLO_BYTES_MAX = 65_536;
 const HELLO_MS = 10_000;
@@ -281,7 +281,7 @@ export class IngestServer {
     await this.#intake.settled();
   }
 
-  /** False when the first line says nothing that is known. */
+  /** False when the first line names no known protocol. */
   #converse(peer: Peer, text: string): boolean {
     const hello = readHello(text);
     if (hello === undefined) return false;

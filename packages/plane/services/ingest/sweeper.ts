@@ -1,4 +1,5 @@
-// What shims left on disk while nobody listened, into the ledger. A file goes when it is safe there.
+// Takes the files of the spool into the ledger: lines of shims from the time when no daemon listened. A
+// file is removed when its lines are safe.
 import { codeOrText, hasSystemCode } from '../../os/index.ts';
 import { dropSpool, listSpool, readSpool, type SpoolFile } from '../sink/spool.ts';
 import { type Intake, IntakeEnded } from './intake.ts';
@@ -87,7 +88,7 @@ export class Sweeper {
     let endOffset = 0;
     try {
       for await (const batch of readSpool(file)) {
-        // The next daemon takes it from the start; what is known already is not taken twice.
+        // The next daemon takes it from the start; the ledger takes no line twice.
         if (this.#isStopped) return undefined;
         const lines = batch.lines.map((line) => ({ producer: file.producer, ...line }));
         if (lines.length > 0) await intake.commit(lines);

@@ -6,12 +6,10 @@ import { visible } from '@subluminal/core/visible';
 import { parseJson } from '../../os/index.ts';
 import { LineReader } from '../../os/line-reader.ts';
 
-type Conversed =
-  | { readonly kind: 'seen'; readonly seen: ServerListing }
-  /** Why not, as the end of a sentence about the server. */
-  | { readonly kind: 'failed'; readonly why: string };
-
-type Failed = Extract<Conversed, { kind: 'failed' }>;
+/** Why the server could not be asked, as the end of a sentence about it. */
+interface Failed {
+  readonly why: string;
+}
 
 const ASKED_VERSION = '2025-11-25';
 const MODERN_VERSION = '2026-07-28';
@@ -20,43 +18,46 @@ const ITEMS_MAX = 10_000;
 const SAID_MAX = 200;
 
 interface Greeted {
-  readonly kind: 'greeted';
   readonly about: Pick<ServerListing, 'protocolVersion' | 'serverInfo' | 'instructions'>;
   readonly capabilities: { readonly [name: string]: unknown };
   /** Goes with every request. */
   readonly params: object;
 }
 
-export async function converse(dialogue: Dialogue, clientVersion: string): Promise<Conversed> {
+export async function converse(
+  dialogue: Dialogue,
+  clientVersion: string,
+): Promise<ServerListing | Failed> {
   const greeted = await greet(dialogue, clientVersion);
-  if (greeted.kind === 'failed') return greeted;
+  if ('why' in greeted) return greeted;
   const notes: string[] = [];
   const lists: { [key: string]: readonly unknown[] } = {};
   let toolTexts: ServerListing['toolTexts'];
   for (const list of LISTS) {
     const listed = await listAll(dialogue, list, greeted);
     // Tools are what all of this is about; without the rest there is less to write down.
-    if (listed.kind === 'failed' && list.key === 'tools') return listed;
-    if (listed.kind === 'failed') notes.push(`The server ${listed.why}.`);
-    lists[list.key] = listed.kind === 'failed' ? [] : listed.items;
-    if (listed.kind === 'listed' && list.key === 'tools') toolTexts = listed.texts;
+    if ('why' in listed) {
+      if (list.key === 'tools') return listed;
+      notes.push(`The server ${listed.why}.`);
+      continue;
+    }
+    lists[list.key] = listed.items;
+    if (list.key === 'tools') toolTexts = listed.texts;
   }
   const { tools = [], prompts = [], resources = [], resourceTemplates: templates = [] } = lists;
-  const seen = { ...greeted.about, tools, toolTexts, prompts, resources, templates, notes };
-  return { kind: 'seen', seen };
+  return { ...greeted.about, tools, toolTexts, prompts, resources, templates, notes };
 }
 
 async function greet(dialogue: Dialogue, version: string): Promise<Greeted | Failed> {
   const clientInfo = { name: 'subluminal', version };
   const params = { protocolVersion: ASKED_VERSION, capabilities: {}, clientInfo };
   const answer = await dialogue.request('initialize', params);
-  // Servers of the modern era have no greeting; each request tells what a greeting told.
+  // Servers of the modern era have no greeting; each request carries its content.
   if (answer.kind === 'error' && answer.code === METHOD_NOT_FOUND) return modern(version);
-  if (answer.kind !== 'result') return { kind: 'failed', why: wordsOf('initialize', answer) };
+  if (answer.kind !== 'result') return { why: wordsOf('initialize', answer) };
   dialogue.notify('notifications/initialized');
   const { protocolVersion, serverInfo, instructions, capabilities } = answer.result;
   return {
-    kind: 'greeted',
     about: {
       protocolVersion: textIn(protocolVersion) ?? '',
       serverInfo: infoIn(serverInfo),
@@ -75,7 +76,7 @@ function modern(version: string): Greeted {
     [`${prefix}clientCapabilities`]: {},
     [`${prefix}clientInfo`]: { name: 'subluminal', version },
   };
-  return { kind: 'greeted', about, capabilities: {}, params: { _meta: meta } };
+  return { about, capabilities: {}, params: { _meta: meta } };
 }
 
 function infoIn(value: unknown): ServerListing['serverInfo'] {
@@ -101,17 +102,18 @@ const LISTS: readonly ListRequest[] = [
   { method: 'resources/templates/list', key: 'resourceTemplates', capability: 'resources' },
 ];
 
-type Listed =
-  | {
-      readonly kind: 'listed';
-      readonly items: readonly unknown[];
-      /** The JSON of each. */
-      readonly texts: readonly (string | undefined)[];
-    }
-  | Failed;
+interface Listed {
+  readonly items: readonly unknown[];
+  /** The JSON of each. */
+  readonly texts: readonly (string | undefined)[];
+}
 
 /** Asked for whether the server has announced it or not: an agent may ask all the same. */
-async function listAll(dialogue: Dialogue, list: ListRequest, greeted: Greeted): Promise<Listed> {
+async function listAll(
+  dialogue: Dialogue,
+  list: ListRequest,
+  greeted: Greeted,
+): Promise<Listed | Failed> {
   const { method, key, capability } = list;
   const items: unknown[] = [];
   const texts: (string | undefined)[] = [];
@@ -121,11 +123,10 @@ async function listAll(dialogue: Dialogue, list: ListRequest, greeted: Greeted):
     const params = { ...greeted.params, ...(cursor !== undefined && { cursor }) };
     const answer = await dialogue.request(method, params);
     const isAnnounced = Object.hasOwn(greeted.capabilities, capability);
-    if (answer.kind === 'error' && page === 0 && !isAnnounced)
-      return { kind: 'listed', items, texts };
-    if (answer.kind !== 'result') return { kind: 'failed', why: wordsOf(method, answer) };
+    if (answer.kind === 'error' && page === 0 && !isAnnounced) return { items, texts };
+    if (answer.kind !== 'result') return { why: wordsOf(method, answer) };
     const found = answer.result[key];
-    if (!Array.isArray(found)) return { kind: 'failed', why: `answers ${method} without a list` };
+    if (!Array.isArray(found)) return { why: `answers ${method} without a list` };
     const written = itemTextsAt(memberText(answer.line, 'result') ?? '', key) ?? [];
     for (const [at, item] of found.entries()) {
       items.push(item);
@@ -133,15 +134,14 @@ async function listAll(dialogue: Dialogue, list: ListRequest, greeted: Greeted):
     }
     if (items.length > ITEMS_MAX) break;
     const { nextCursor } = answer.result;
-    if (typeof nextCursor !== 'string' || nextCursor === '')
-      return { kind: 'listed', items, texts };
+    if (typeof nextCursor !== 'string' || nextCursor === '') return { items, texts };
     if (cursors.has(nextCursor)) {
-      return { kind: 'failed', why: `answers ${method} with the same page again and again` };
+      return { why: `answers ${method} with the same page again and again` };
     }
     cursors.add(nextCursor);
     cursor = nextCursor;
   }
-  return { kind: 'failed', why: `answers ${method} with more than is taken` };
+  return { why: `answers ${method} with more than is taken` };
 }
 
 function wordsOf(method: string, answer: Exclude<ServerAnswer, { kind: 'result' }>): string {

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   type RunningServer,
   readChunks,
@@ -24,7 +25,7 @@ type Introspected =
       readonly kind: 'failed';
       /** As the end of a sentence about the server. */
       readonly why: string;
-      /** It could not be started, was over too early, or did not say what was asked. */
+      /** It could not be started, ended too early, or did not answer the questions. */
       readonly stage: 'start' | 'ended' | 'talk';
       /** The last of its standard error. */
       readonly said: string;
@@ -36,7 +37,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function introspect(options: IntrospectOptions): Promise<Introspected> {
   const started = await startServer(options);
-  if (started.kind === 'failed') return { ...started, stage: 'start', said: '' };
+  if ('why' in started) return { kind: 'failed', ...started, stage: 'start', said: '' };
   const { server, said } = started;
   const giveBack = keepSignals();
   const dialogue = new Dialogue((text) => void server.stdin.write(text));
@@ -55,8 +56,9 @@ export async function introspect(options: IntrospectOptions): Promise<Introspect
   const { reason, exitCode } = await supervisor.done;
   giveBack();
   if (reason.kind === 'signal') return { kind: 'interrupted', exitCode };
-  if (conversed.kind === 'seen') return conversed;
-  return { ...conversed, stage: reason.kind === 'server_ended' ? 'ended' : 'talk', said: said() };
+  if (!('why' in conversed)) return { kind: 'seen', seen: conversed };
+  const stage = reason.kind === 'server_ended' ? 'ended' : 'talk';
+  return { kind: 'failed', ...conversed, stage, said: said() };
 }
 
 function stopWords({ kind }: StopReason): string {
@@ -74,7 +76,7 @@ function keepSignals(): () => void {
   };
 }
 
-// Starts a server to look at it. What it says on its standard error is kept, not shown: it is
+// Starts a server to look at it. Its standard error is kept, not shown: it is
 // hostile text, and a shim's client would not show it on a terminal either.
 
 export interface ServerTask {
@@ -84,39 +86,37 @@ export interface ServerTask {
   readonly cwd: string;
 }
 
-type StartedServer =
-  | {
-      readonly kind: 'started';
-      readonly server: RunningServer;
-      /** The last that it has said on its standard error. */
-      readonly said: () => string;
-    }
-  | { readonly kind: 'failed'; readonly why: string };
+interface StartedServer {
+  readonly server: RunningServer;
+  /** The end of its standard error. */
+  readonly said: () => string;
+}
 
 const SAID_BYTES_MAX = 4_096;
 
-function startServer({ command, args, env, cwd }: ServerTask): Promise<StartedServer> {
+async function startServer({
+  command,
+  args,
+  env,
+  cwd,
+}: ServerTask): Promise<StartedServer | { readonly why: string }> {
   const shimId = randomUUID();
-  return new Promise((resolve) => {
-    const fail = (cause: unknown): void => resolve({ kind: 'failed', why: whyOf(cause) });
-    let child: ChildProcess;
-    try {
-      child = spawn(command, args, {
-        // Its own session: a Ctrl+C on the terminal reaches us alone, and we end it in order.
-        detached: true,
-        stdio: ['pipe', 'pipe', 'pipe'],
-        env: { ...env, [SHIM_MARK]: shimId },
-        cwd,
-      });
-    } catch (cause) {
-      fail(cause);
-      return;
-    }
-    child.on('error', fail);
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', ignore);
+  try {
+    const child = spawn(command, args, {
+      // Its own session: a Ctrl+C on the terminal reaches us alone, and we end it in order.
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...env, [SHIM_MARK]: shimId },
+      cwd,
+    });
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', ignore);
     const said = lastOf(child);
-    child.once('spawn', () => resolve({ kind: 'started', server: running(child, shimId), said }));
-  });
+    await once(child, 'spawn');
+    child.on('error', ignore);
+    return { server: running(child, shimId), said };
+  } catch (cause) {
+    return { why: whyOf(cause) };
+  }
 }
 
 function running(child: ChildProcess, shimId: string): RunningServer {

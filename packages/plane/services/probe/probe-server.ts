@@ -1,5 +1,5 @@
 // Looks at a server as its shim would start it: found by its name or given, with its secrets, and
-// without what is said to shims alone.
+// without the variables for shims.
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { createRedactor, type SecretValue } from '@subluminal/core/scan';
 import {
@@ -29,7 +29,7 @@ export interface ProbeOptions {
 }
 
 export interface ProbeFailure extends Failure {
-  /** The last that the server has said on its standard error, its secrets taken out. */
+  /** The end of the server's standard error, its secrets taken out. */
   readonly said?: string;
 }
 
@@ -133,7 +133,7 @@ function secretsFor(
   });
 }
 
-/** Whether a secret that the server was given stands in what it shows, in any encoding. */
+/** Whether the server's listing holds one of its secrets, in any encoding. */
 function shows(seen: ServerListing, values: readonly SecretValue[]): boolean {
   if (values.length === 0) return false;
   const text = JSON.stringify(seen);

@@ -1,5 +1,5 @@
-// What the run did, from all of its events wherever its shims have put them. Where those cannot be
-// had, or say otherwise than the hub, the hub's counts stand in, and the reason is told.
+// What the run did, from all of its events, wherever its shims have put them. Where events are missing,
+// or differ from the hub's counts, the hub's counts stand in, with the reason.
 import {
   type EventOf,
   isObject,
@@ -33,7 +33,7 @@ export type GatheredRead =
 /** What the hub has heard from the shims of the run. */
 export interface HubReport {
   readonly totals: ShimSummary;
-  /** Servers whose shims never said goodbye: they may have done more than they told. */
+  /** Servers whose shims never said goodbye: they may have done more than they reported. */
   readonly unended: readonly string[];
 }
 

@@ -108,7 +108,7 @@ export class AgentKeeper {
     child.kill('SIGKILL');
   }
 
-  /** A launcher may end before what it has launched. */
+  /** A launcher may end before the process that it has launched. */
   async #endRest(): Promise<void> {
     const { family, graceMs } = this.#options;
     const agents = () => processesOf(family).agents;
@@ -128,7 +128,7 @@ export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
 /** The signals that reach `sub run`, from before the agent starts until after it has ended. */
 export interface Signals {
-  /** Takes what has come so far, and all that comes. */
+  /** Takes the signals that have come so far, and all later ones. */
   handle(take: (signal: StopSignal) => void): void;
 }
 

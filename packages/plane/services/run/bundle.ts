@@ -19,7 +19,7 @@ interface BundleContent {
   readonly summary: RunSummary;
 }
 
-/** Previews may hold what is nobody else's business. */
+/** Previews may hold private data. */
 const FILE_MODE = 0o600;
 
 /** Every file is whole before it appears under its name. */

@@ -41,7 +41,7 @@ export async function openRunCedar({
     tell(words);
     record(status, words);
   };
-  // Whether a change only tightens cannot be told of Cedar policies, so only `any` takes one.
+  // Cedar policies cannot be compared for tightening, so only `any` takes a change.
   const isWatched = config['policy.reload'] === 'any';
   const opened = await (isWatched ? watchCedar(place, { onReload }) : loadCedar(place));
   for (const problem of opened.problems.slice(0, PROBLEMS_SHOWN_MAX)) tell(formatProblem(problem));

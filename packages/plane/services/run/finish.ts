@@ -94,7 +94,7 @@ interface TraceDoubts {
   readonly torn: number;
 }
 
-/** What is missing in a file that was asked for. What the ledger lacks is said with the counts. */
+/** Why a file that was asked for is not whole. For the ledger, the account gives the reason. */
 function lacksOf(
   { file, place }: Trace,
   { account, isWritten, torn }: TraceDoubts,

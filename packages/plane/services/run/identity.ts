@@ -1,4 +1,4 @@
-// Which run this is and who acts in it, and how the agent and its shims are told.
+// The identity of a run, and the environment that passes it to the agent and its shims.
 import { basename } from 'node:path';
 import type { Client, Producer } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
@@ -26,7 +26,7 @@ export async function identifyRun(options: RunOptions): Promise<RunIdentity> {
   const chosen = await chooseRun(env, paths.run);
   const isNested = chosen.parentRunId !== undefined;
   const client = identity.client ?? (isNested ? undefined : env['SUB_CLIENT']);
-  // What the outer run is called says nothing about the inner one's agent.
+  // The agent of an outer run is not that of an inner one.
   const agentId = identity.agentId ?? (isNested ? undefined : env['SUB_AGENT_ID']);
   const { producer, warnings } = identify({
     env: {

@@ -1,4 +1,4 @@
-// What a run is made from, and what comes of it.
+// The options of a run, and its result.
 import type { Client, Env as EnvName, Failure, ShimSummary } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Config, HomePaths } from '../../stores/config/index.ts';
@@ -16,7 +16,7 @@ export interface RunOptions {
   readonly snapshot: Snapshot | null;
   /** The files that it was made from. */
   readonly policySources: readonly PolicySource[];
-  /** What the command line gave, and the agent's shims have to be told. */
+  /** Options of the command line that go on to the agent's shims. */
   readonly told: {
     readonly policyPath?: string;
     /** That of the project, if it was found: it holds alone when it is the same, else it tightens. */
@@ -35,7 +35,7 @@ export interface RunOptions {
   readonly events: {
     /** An absolute path. */
     readonly file?: string;
-    /** Said on the command line, so the shims have to be told. */
+    /** Given on the command line, so it goes on to the shims. */
     readonly sink?: 'ledger' | 'off';
     /** Hands whole lines over; false when nobody takes them any more. */
     readonly follow?: (bytes: Uint8Array) => Promise<boolean>;
@@ -43,7 +43,7 @@ export interface RunOptions {
   readonly bundle?: { readonly dir: string; readonly force: boolean };
   /** A port of this machine for the hub, 0 for a free one; a socket of the home without. */
   readonly listen?: { readonly port: number; readonly token: string };
-  /** What has to be there while the agent runs, beside its hub. */
+  /** Begins before the agent and ends after it. */
   readonly session?: RunSession;
   /** A terminal tells the agent of Ctrl-C by itself. */
   readonly isTerminal: boolean;
@@ -120,7 +120,7 @@ export interface EndedRun {
   readonly hasPolicy: boolean;
   /** What became of policies during the run that may free an agent. */
   readonly policyHarms: readonly PolicyHarm[];
-  /** What went wrong on the way, each with what it means. */
+  /** What went wrong on the way, with its meaning for the user. */
   readonly warnings: readonly string[];
 }
 

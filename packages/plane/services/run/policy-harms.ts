@@ -42,7 +42,7 @@ function loosened(text: string): PolicyHarm {
   return { kind: 'loosened', text };
 }
 
-/** By what each shim told of its policies: the first is what it began with. */
+/** By the policies that each shim has reported; it began with the first. */
 function appliedIn({ loads }: RunRecord, { document, ref }: Snapshot): string | undefined {
   for (const [first, ...later] of loads) {
     if (first === undefined) continue;
@@ -58,7 +58,7 @@ function appliedIn({ loads }: RunRecord, { document, ref }: Snapshot): string | 
   return undefined;
 }
 
-/** What cannot be compared may be anything. */
+/** Policies that cannot be compared count as loosened. */
 function looseningBetween(
   before: SnapshotDocument | undefined,
   after: SnapshotDocument | undefined,
@@ -94,7 +94,7 @@ async function writtenNow({ options, snapshot }: HarmOptions): Promise<readonly 
   ];
 }
 
-/** What is wrong with this file alone. */
+/** The problem of this file alone. */
 async function unusableNow(
   source: PolicySource,
   profile: RunOptions['config']['profile'],

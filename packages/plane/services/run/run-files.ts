@@ -1,4 +1,5 @@
-// Writes the run down for those of its shims that are told nothing, before the agent starts.
+// Writes files that describe the run, before the agent starts: some clients pass no environment to their
+// servers, so shims look the run up there.
 
 import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -131,7 +132,7 @@ export function dropOldFiles({ env, paths }: RunOptions): void {
  * server again gives no other policy. The shims get the hash of the copy beside its path.
  */
 export interface PolicyCopy {
-  /** What the shims of the run are told of it. */
+  /** Variables for the shims of the run. */
   readonly env: NodeJS.ProcessEnv;
   remove(): void;
 }
@@ -145,7 +146,7 @@ const YOUNG_MS = 60_000;
 /** Of a run that only another container can see. */
 const UNSEEN_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** Without a policy there is nothing to keep, and what an outer run has told does not count here. */
+/** Without a policy there is nothing to keep; variables of an outer run are unset. */
 export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Failure {
   const { snapshot, paths, config } = options;
   const nothing = { [POLICY_COPY_VAR]: undefined, [POLICY_COPY_HASH_VAR]: undefined };
@@ -163,7 +164,7 @@ export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Fai
     env: {
       [POLICY_COPY_VAR]: path,
       [POLICY_COPY_HASH_VAR]: snapshot.ref.policy_hash,
-      // What config.toml says later must not undo what the copy is for.
+      // A later change of config.toml must not undo the purpose of the copy.
       SUB_POLICY_RELOAD: config['policy.reload'],
       SUB_PROFILE: config.profile,
     },
@@ -208,7 +209,7 @@ export function dropStaleCopies(
   nowMs: number,
   system: System = thisSystem(),
 ): void {
-  // Who cannot see processes does not know which runs live.
+  // Without a view of processes it is unknown which runs live.
   if (processInfo(system.pid, system) === undefined) return;
   const living = new Set(livingProcesses(runDir, system).map(({ runId }) => markOf(runId)));
   const here = system.space?.() ?? 'none';

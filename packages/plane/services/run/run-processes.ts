@@ -1,5 +1,5 @@
 // The processes that a run has started. Linux tells by the mark in their environment and by their
-// parents; elsewhere `ps` tells by parents only, so what was left by its parent there is out of reach.
+// parents; elsewhere `ps` tells by parents only, so a process that has lost its parent is out of reach.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { processEnvironment, subCommand, thisSystem } from '../../os/index.ts';
@@ -8,7 +8,7 @@ import { SHIM_MARK } from '../transports/stdio/index.ts';
 import { listProcesses, readProcess, readText, signalOne } from '../transports/stdio/processes.ts';
 
 export interface RunFamily {
-  /** Where the hub listens: only what this very `sub run` has started was told so. */
+  /** Where the hub listens: only processes of this very `sub run` have it in their environment. */
   readonly endpoint: string;
   readonly agentPid: number;
 }
@@ -18,7 +18,7 @@ interface RunProcess {
   readonly ppid: number;
   /** A shim ends its server itself; it is asked to, never struck down with the rest. */
   readonly isShim: boolean;
-  /** Whose hub it was told of: some clients tell their servers nothing. */
+  /** Whose hub its environment names; some clients pass no environment to their servers. */
   readonly mark: 'ours' | 'other' | 'none';
 }
 
@@ -109,7 +109,7 @@ interface LeaveOptions {
 }
 
 const POLL_MS = 50;
-/** A shim that was killed never says goodbye; one that we cannot see may still do. */
+/** A shim that was killed never says goodbye; one that is not visible may still do. */
 const UNSEEN_MS = 2_000;
 const KILL_MS = 2_000;
 

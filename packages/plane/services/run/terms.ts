@@ -1,6 +1,6 @@
-// What a shim was told of its run, held against what the hub of the run says. The environment and the
-// files that tell of a run can be changed by whoever has the rights of the user, and the entry of a
-// server by whoever wrote the config, such as a repository; the memory of the host is harder to reach.
+// Compares a shim's settings with those of its run, as the hub reports them. Any program of the user can
+// change the environment and the files of a run, and a repository can bring the entry of a server; the
+// memory of the hub is harder to reach.
 
 import type { Config } from '../../stores/config/index.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../../stores/runs/env-vars.ts';
@@ -39,7 +39,7 @@ export async function unlikeRun(
   terms: RunTerms,
   told: ShimStart,
 ): Promise<RunDifference | undefined> {
-  // An older hub says nothing of it.
+  // An older hub does not report it.
   if (terms.profile === undefined) return undefined;
   const isRefused = terms.profile === 'production';
   const loose = looseWords(terms, told);
@@ -50,7 +50,7 @@ export async function unlikeRun(
   return reason === undefined ? undefined : { reason, isRefused };
 }
 
-/** What would be refused if the run were in production, where nobody can say what it is in. */
+/** Why a run in production would refuse the shim; for a shim that cannot ask its hub. */
 export async function looseWithoutHub(told: ShimStart): Promise<string | undefined> {
   const loose = looseWords({ profile: 'production' }, told);
   if (loose.length === 0 || (await told.isWritten())) return undefined;
@@ -61,7 +61,7 @@ function looseReason({ serverName }: ShimStart, loose: readonly string[]): strin
   return `${serverName} starts sub shim with ${loose.join(', ')}, and no \`sub import\` of this home wrote that. ${LOOSE_FIX} [SUB_SHIM_LOOSE]`;
 }
 
-/** What the entry itself says, as far as it weakens the shim and the run does not say the same. */
+/** The flags of the entry that weaken the shim and are not those of the run. */
 function looseWords(
   { profile = 'production', settings }: RunTerms,
   told: ShimStart,
@@ -86,7 +86,7 @@ function looseWords(
   );
 }
 
-/** `isWritten`: what the entry says itself is the word of the user. */
+/** `isWritten`: the flags of the entry are the user's own. */
 function otherTerms(terms: RunTerms, told: ShimStart, isWritten: boolean): string | undefined {
   const { profile, policy_hash: hash, policy_reload: reload } = terms;
   const { env, flags, config } = told;

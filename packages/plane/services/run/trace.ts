@@ -108,7 +108,7 @@ export function sinkOfRun(options: RunOptions, runId: string): Config['events.si
   return file === undefined ? options.config['events.sink'] : { kind: 'file', path: file.path };
 }
 
-/** The file that was asked for, or that what was asked for needs. */
+/** The file that was asked for, or that a bundle or a follower needs. */
 function wantedFile(
   { events, bundle, config, paths }: RunOptions,
   runId: string,

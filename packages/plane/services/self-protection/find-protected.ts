@@ -62,7 +62,7 @@ export class ProtectedFinder {
     this.#options = options;
     this.#configured = configuredFiles(options);
     const { home } = options.paths;
-    // What is in the home has such a name only for a server that works there.
+    // Files of the home have such a name only for a server that works there.
     const outside = this.#configured.filter(({ path }) => path === home || !isInside(path, home));
     const names = outside.map(({ path }) => basename(path));
     this.baseNames = new Set(names.filter((name) => name !== '' && !/[/\\~.%$*?]/.test(name)));
@@ -171,7 +171,7 @@ export class ProtectedFinder {
   }
 }
 
-/** With too many folders in play, a file is taken for what it is called. */
+/** With too many folders in play, a file is judged by its name alone. */
 function byBaseName(variants: Variants, { names }: Protection): FoundName | undefined {
   for (const [variant, name] of variants) {
     if (names.has(basename(variant).toLowerCase())) return { what: TOO_MANY, name };

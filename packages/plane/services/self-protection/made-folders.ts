@@ -6,7 +6,7 @@ import type { PathLookup } from './path-identity.ts';
 const LINKS = /^(?:(?:\w+\.)?(?:sym)?link(?:sync|at)?|ln|mklink)$/i;
 const FOLDERS = /^(?:ln|mkdir|clone|worktree|tar|unzip)$/;
 const MOVES = /^(?:cd|pushd|chdir)$/;
-/** What is there when the call comes may be gone when the path is used. */
+/** A file that is there when the call comes may be gone when the path is used. */
 const REMOVES = /^(?:rm|rmdir|mv|unlink|rename)$/;
 
 /** Whether a call may go into a folder that it has made, and back: `mkdir a; cd a; rm ../x`. */

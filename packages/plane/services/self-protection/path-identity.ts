@@ -57,7 +57,7 @@ export class PathLookup {
     return { path: real, ids, isFolder: stats.isDirectory(), isThere: true };
   }
 
-  /** What is not there is its name in its folder. */
+  /** A file that is not there is its name in its folder. */
   #missing(path: string, hops: number): Located | undefined {
     const plain = resolve(path);
     const folder = dirname(plain);

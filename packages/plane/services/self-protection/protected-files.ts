@@ -85,7 +85,7 @@ export interface Protection {
   readonly names: ReadonlySet<string>;
 }
 
-/** What was there before and is gone may have been moved with its folder: it keeps its identity. */
+/** A file that was there before and is gone may have been moved with its folder: it keeps its identity. */
 export function locateProtected(
   files: readonly ProtectedFile[],
   before: Protection | undefined,

@@ -31,7 +31,7 @@ export interface LedgerSinkOptions {
   readonly producer: string;
   readonly limits?: Partial<LedgerSinkLimits>;
   readonly warn?: Warn;
-  /** Nobody listens, or no longer; told each time that a connection fails. */
+  /** Called each time that a connection fails: no ledger listens, or no longer. */
   readonly onNobody?: (() => void) | undefined;
   /** The way to the disk, for tests of a full one. */
   readonly writeSpool?: SpoolWriterOptions['write'];

@@ -6,7 +6,7 @@ export interface PromptSinkStats extends SinkStats {
   readonly linesLost: number;
 }
 
-/** A sink that gathers the lines of a tick, and can be told not to wait for the tick to end. */
+/** A sink that gathers the lines of a tick; `push` hands them over before the tick ends. */
 export interface PromptSink extends EventSink {
   /**
    * Hands over what was written, now. When it returns, a kill of this process loses nothing of

@@ -86,7 +86,7 @@ export class SpoolWriter {
     this.#part = undefined;
     closeSync(part.fd);
     const { dir, producer } = this.#options;
-    renameSync(part.path, join(dir, completeName({ producer, number: part.number })));
+    renameSync(part.path, join(dir, `${producer}-${part.number}.jsonl`));
   }
 
   /** Takes back what meanwhile got into the ledger by the socket. */
@@ -120,8 +120,9 @@ export class SpoolWriter {
   /** A new file of this number, unless the number is taken. */
   #tryPart(number: number): Part | undefined {
     const { dir, producer } = this.#options;
-    if (existsSync(join(dir, completeName({ producer, number })))) return undefined;
-    const path = join(dir, partName({ producer, number, pid: process.pid }));
+    const complete = join(dir, `${producer}-${number}.jsonl`);
+    if (existsSync(complete)) return undefined;
+    const path = `${complete}.${process.pid}.part`;
     try {
       const fd = openSync(path, 'ax', 0o600);
       return { fd, path, number, size: 0, lastSeq: 0, isOnlyCopy: false };
@@ -144,7 +145,7 @@ export class SpoolWriter {
 // How the files of the spool are called. The name says whose lines are inside, in which order the
 // files came, and, until a file is complete, which process writes it.
 
-export interface SpoolName {
+interface SpoolName {
   readonly producer: string;
   readonly number: number;
   /** The process that writes it; undefined once it is complete. */
@@ -152,27 +153,14 @@ export interface SpoolName {
 }
 
 const PRODUCER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-const COMPLETE = /^(.+)-(\d{1,9})\.jsonl$/;
-const PART = /^(.+)-(\d{1,9})\.jsonl\.(\d{1,9})\.part$/;
+const NAME = /^(.+)-(\d{1,9})\.jsonl(?:\.(\d{1,9})\.part)?$/;
 
 export function isProducer(producer: string): boolean {
   return PRODUCER.test(producer);
 }
 
-function completeName({ producer, number }: Omit<SpoolName, 'pid'>): string {
-  return `${producer}-${number}.jsonl`;
-}
-
-function partName(name: SpoolName & { readonly pid: number }): string {
-  return `${completeName(name)}.${name.pid}.part`;
-}
-
 export function readName(name: string): SpoolName | undefined {
-  const [, producer = '', number = '', pid] = PART.exec(name) ?? COMPLETE.exec(name) ?? [];
+  const [, producer = '', number = '', pid] = NAME.exec(name) ?? [];
   if (!isProducer(producer)) return undefined;
-  return {
-    producer,
-    number: Number.parseInt(number, 10),
-    pid: pid === undefined ? undefined : Number.parseInt(pid, 10),
-  };
+  return { producer, number: Number(number), pid: pid === undefined ? undefined : Number(pid) };
 }

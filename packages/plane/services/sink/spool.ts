@@ -95,7 +95,7 @@ function isProcessRunning(pid: number): boolean {
   }
 }
 
-/** The lines of a file in batches, in order. What is no line is counted and left out. */
+/** The lines of a file in batches, in order. Damaged lines are counted and left out. */
 export async function* readSpool(
   file: SpoolFile,
   options: SpoolReadOptions = {},

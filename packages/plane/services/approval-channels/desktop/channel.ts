@@ -8,7 +8,7 @@ import type { Entry } from '../../../stores/approvals/queue.ts';
 import { RequestFollower, type RunningChannel } from '../shared/announce-requests.ts';
 
 interface DesktopConfig {
-  /** In a minute; what is beyond is told as a number. */
+  /** Notifications in a minute; the next one gives the number of the rest. */
   readonly perMinuteMax: number;
   readonly platform: NodeJS.Platform;
   readonly env: { readonly [name: string]: string | undefined };

@@ -52,7 +52,7 @@ interface RequestAnnouncer {
   known?(entry: Entry, value: unknown): void;
   /** It is over. True when the people who were told know that. */
   ended?(ended: Ended, value: unknown): Promise<boolean>;
-  /** Whether the end is told, too, where a process died before it knew that a person was told. */
+  /** Whether an end is announced even when a process died while it announced the request. */
   readonly isEndOfUnsureTold?: boolean;
 }
 

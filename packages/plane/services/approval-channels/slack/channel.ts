@@ -21,7 +21,7 @@ import { endMessage, requestMessage } from './message.ts';
 interface OpenMessage {
   readonly entry: Entry;
   readonly posted: PostedMessage;
-  /** Who was told that they may not decide. */
+  /** Users who know that they may not decide. */
   readonly told: Set<string>;
 }
 
@@ -62,7 +62,7 @@ export class SlackChannel implements RunningChannel {
     await this.#work;
   }
 
-  /** Does a step behind those before it; what it comes to, or something else when it fails. */
+  /** Runs a step after those before it; `otherwise` when it fails. */
   #inTurn<T>(step: () => Promise<T>, otherwise: T): Promise<T> {
     const done = this.#work.then(step).catch((cause: unknown) => {
       this.#desk.ports.warn?.(`Slack: ${slackErrorText(cause)}.`);

@@ -23,7 +23,7 @@ export interface WebhookConfig {
 const PAUSE_MS_MAX = 60_000;
 const DELIVERIES_MAX = 64;
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
-/** An answer that is on its way when the channel stops is waited for so long: else it is told twice. */
+/** A stopping channel waits so long for an answer on its way: otherwise the request is sent twice. */
 const STOP_MS = 1_000;
 
 export function startWebhook(desk: Desk, config: WebhookConfig): RunningChannel {

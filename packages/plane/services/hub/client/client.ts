@@ -93,7 +93,7 @@ export type Evaluated =
 /** An answer of this shim's server. */
 type Observed = Pick<ObserveRequest, 'policy_hash' | 'call_id' | 'tool_name' | 'text'>;
 
-/** What holds in the run, as its host says. */
+/** The settings of the run, as its hub reports them. */
 export type RunTerms = Pick<
   HealthResponse,
   'profile' | 'policy_hash' | 'policy_reload' | 'settings'
