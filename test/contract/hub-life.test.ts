@@ -116,7 +116,7 @@ it('an idle shim hears by its heartbeat that the hub stops, within five seconds'
   hub.shutdown();
   // The test itself ends after twenty seconds; the interval is a constant of the contract.
   expect((await rig.exit).code).toBe(0);
-  expect(hub.shims()).toMatchObject([{ state: 'left' }]);
+  expect(hub.shims.list()).toMatchObject([{ state: 'left' }]);
   await expectNothingLeft(rig);
 });
 

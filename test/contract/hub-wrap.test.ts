@@ -53,7 +53,7 @@ it('is part of the run of its session, whatever its own environment says', async
   await expectStillWorks(rig);
   await hangUp(rig);
   expect(rig.stderr()).toBe('');
-  expect(hub.shims()).toMatchObject([{ serverId: 'puppet', state: 'left' }]);
+  expect(hub.shims.list()).toMatchObject([{ serverId: 'puppet', state: 'left' }]);
   expect(rig.events().every(({ run_id }) => run_id === 'run-1')).toBe(true);
 });
 

@@ -62,7 +62,7 @@ export async function realHub(path = socketPath()): Promise<RealHub> {
     hub,
     env: { SUB_RUN_ID: RUN_ID, SUB_GOVERNANCE_ENDPOINT: hub.endpoint },
     joined: async () => {
-      while (hub.shims().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      while (hub.shims.list().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     },
     metrics: () => fetchMetrics(path),
   };

@@ -216,8 +216,8 @@ async function endRun(run: Run, agent: AgentEnd | AgentStartFailure): Promise<Ru
   const { run_id: runId } = identity.producer;
   const { finishRun } = await import('../services/run/finish.ts');
   // A refused shim has no server, unless it reports calls all the same.
-  const shims = hub
-    .shims()
+  const shims = hub.shims
+    .list()
     .filter(({ unlike, state }) => unlike?.hasStarted !== false || state !== 'left');
   const unended = shims.filter(({ state }) => state !== 'left');
   const finished = await finishRun({
@@ -226,7 +226,7 @@ async function endRun(run: Run, agent: AgentEnd | AgentStartFailure): Promise<Ru
     snapshot,
     trace,
     writer,
-    heard: { totals: hub.summary(), unended: unended.map(({ serverId }) => serverId) },
+    heard: { totals: hub.shims.summary(), unended: unended.map(({ serverId }) => serverId) },
     agent: isFailure(agent) ? { code: agent.exitCode, signal: null, asked: null } : agent,
     startedMs,
     isTerminated: hub.terminated() !== null,

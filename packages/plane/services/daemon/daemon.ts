@@ -50,7 +50,7 @@ export async function runLedgerd(options: LedgerdOptions): Promise<LedgerdEnd> {
     releaseStart(paths);
     return ledger === 'already' ? { kind: 'already' } : ledger;
   }
-  return serve({ home, ledger, options });
+  return serve(home, ledger, options);
 }
 
 /** The ledger, once nobody else writes to it. A command may, for a moment. */
@@ -68,13 +68,11 @@ async function openAlone(
   }
 }
 
-interface Serving {
-  readonly home: LedgerHome;
-  readonly ledger: Ledger;
-  readonly options: LedgerdOptions;
-}
-
-async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
+async function serve(
+  home: LedgerHome,
+  ledger: Ledger,
+  options: LedgerdOptions,
+): Promise<LedgerdEnd> {
   const { auto, version, log, signal } = options;
   const { config, paths } = home;
   let end: (result: LedgerdEnd) => void = () => undefined;
@@ -109,7 +107,7 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
   signal.addEventListener('abort', ended, { once: true });
   if (signal.aborted) ended();
   log(`serving ${home.file} on ${socketPath}`);
-  const stopRetention = retain({ home, ledger, log, server });
+  const stopRetention = retain({ home, log }, ledger, server);
   const result = await toldToEnd;
   stopRetention();
   await approvals.close();
@@ -123,15 +121,12 @@ async function serve({ home, ledger, options }: Serving): Promise<LedgerdEnd> {
 
 const FINAL_FIX = 'Run `sub ledger verify`; the events that come meanwhile wait in the spool.';
 
-interface Retaining {
-  readonly home: LedgerHome;
-  readonly ledger: Ledger;
-  readonly log: (message: string) => void;
-  readonly server: IngestServer;
-}
-
-/** At the start and every day; the result ends it. */
-function retain({ home, ledger, log, server }: Retaining): () => void {
+/** Prunes at the start and every day; the result ends it. */
+function retain(
+  { home, log }: { readonly home: LedgerHome } & Pick<LedgerdOptions, 'log'>,
+  ledger: Ledger,
+  server: IngestServer,
+): () => void {
   let isEnding = false;
   const look = async () => {
     try {

@@ -435,7 +435,7 @@ describe('the shims of a run', () => {
     beat(hub, 'b');
     nowMs += 60;
     beat(hub, 'c', { leaving: true });
-    expect(hub.shims()).toEqual([
+    expect(hub.shims.list()).toEqual([
       {
         shimId: 'a',
         serverId: 'server of a',
@@ -455,8 +455,8 @@ describe('the shims of a run', () => {
     beat(hub, 'a', { summary: summaryOf(100) });
     beat(hub, 'b', { summary: summaryOf(20) });
     beat(hub, 'c', { summary: summaryOf(300) });
-    expect(hub.summary()).toEqual(summaryOf(325));
-    expect(hub.shims().map(({ shimId }) => shimId)).toEqual(['b', 'c']);
+    expect(hub.shims.summary()).toEqual(summaryOf(325));
+    expect(hub.shims.list().map(({ shimId }) => shimId)).toEqual(['b', 'c']);
   });
 
   it('tell once how they are looser than the run, and whether their servers have started', () => {
@@ -473,7 +473,7 @@ describe('the shims of a run', () => {
       return { serverId: `server of ${id}`, reason: unlike_run, hasStarted };
     };
     expect(told).toEqual([of('a', true), of('b', false), of('c', true)]);
-    expect(hub.shims().map(({ unlike }) => unlike)).toEqual(told);
+    expect(hub.shims.list().map(({ unlike }) => unlike)).toEqual(told);
   });
 
   it('are doubted when they have counted more after a goodbye: another may have said it', () => {
@@ -482,7 +482,7 @@ describe('the shims of a run', () => {
     beat(hub, 'b', { summary: summaryOf(2), leaving: true });
     beat(hub, 'a', { summary: { ...summaryOf(1), calls_blocked: 1 } });
     beat(hub, 'b', { summary: summaryOf(2) });
-    expect(hub.shims().map(({ shimId, state }) => [shimId, state])).toEqual([
+    expect(hub.shims.list().map(({ shimId, state }) => [shimId, state])).toEqual([
       ['a', 'silent'],
       ['b', 'left'],
     ]);
@@ -494,8 +494,8 @@ describe('the shims of a run', () => {
       answerOf(hub.heartbeat({ server_id: 'files', summary: summaryOf(calls), leaving }));
     say(3, true);
     say(4, false);
-    expect(hub.summary()).toEqual(summaryOf(7));
-    expect(hub.shims()).toMatchObject([{ shimId: 'files', state: 'live' }]);
+    expect(hub.shims.summary()).toEqual(summaryOf(7));
+    expect(hub.shims.list()).toMatchObject([{ shimId: 'files', state: 'live' }]);
   });
 
   it('are not more than the hub can know', () => {
@@ -512,11 +512,11 @@ describe('the shims of a run', () => {
 
   it('are waited for until the last has left', async () => {
     const hub = hubOf();
-    expect(await hub.whenLeft(0)).toBe(true);
+    expect(await hub.shims.whenLeft(0)).toBe(true);
     beat(hub, 'a');
     beat(hub, 'b');
-    expect(await hub.whenLeft(0)).toBe(false);
-    const left = hub.whenLeft(60_000);
+    expect(await hub.shims.whenLeft(0)).toBe(false);
+    const left = hub.shims.whenLeft(60_000);
     beat(hub, 'a', { leaving: true });
     beat(hub, 'b', { leaving: true });
     expect(await left).toBe(true);
@@ -525,7 +525,7 @@ describe('the shims of a run', () => {
   it('that were killed are not waited for forever', async () => {
     const hub = hubOf({ limits: { silentMs: 100 } });
     beat(hub, 'a');
-    const left = hub.whenLeft(60_000);
+    const left = hub.shims.whenLeft(60_000);
     nowMs += 101;
     expect(await left).toBe(true);
   });

@@ -15,7 +15,6 @@ import {
   type PolicyResponse,
   type Profile,
   type ResultRequest,
-  type ShimSummary,
   type TerminateRequest,
 } from '@subluminal/contracts';
 import {
@@ -38,8 +37,7 @@ import type { RefusalStatus } from './metrics.ts';
 import { type HubPolicy, Policies } from './policies.ts';
 import { type AskedCall, readCall } from './read-call.ts';
 import { Recent } from './recent.ts';
-import type { ServerTotals } from './server-totals.ts';
-import { type ShimStatus, Shims, type UnlikeShim } from './shims.ts';
+import { Shims, type UnlikeShim } from './shims.ts';
 import { RunTaint } from './taint.ts';
 
 const LIMITS = {
@@ -117,11 +115,11 @@ export class Hub {
   /** Who decides beside the rules. */
   readonly judges: readonly string[];
   readonly terms: RunTerms;
+  readonly shims: Shims;
   readonly #options: HubOptions;
   readonly #taint = new RunTaint();
   readonly #limits = new ManifestLimits();
   readonly #policies: Policies;
-  readonly #shims: Shims;
   readonly #given: Recent<Given>;
   readonly #watched: Recent<Watched>;
   #isStopping = false;
@@ -136,7 +134,7 @@ export class Hub {
     this.terms = options.terms ?? {};
     this.judges = options.judge === undefined ? [] : [options.judge.name];
     this.#policies = new Policies({ sha256, ...definedFields({ verifier }), ...limits });
-    this.#shims = new Shims({ nowMs, ...limits, onUnlike: options.onUnlike });
+    this.shims = new Shims({ nowMs, ...limits, onUnlike: options.onUnlike });
     this.#given = new Recent(limits.answersMax, ANSWERS_LENGTH_MAX);
     this.#watched = new Recent(limits.watchedMax);
   }
@@ -201,7 +199,7 @@ export class Hub {
   heartbeat(request: HeartbeatRequest): HeartbeatResponse | HubRefusal {
     const { run_id } = request;
     if (run_id !== undefined && run_id !== this.#options.runId) return OTHER_RUN;
-    if (!this.#shims.heard(request)) return refused(503, 'the run has too many shims');
+    if (!this.shims.heard(request)) return refused(503, 'the run has too many shims');
     return { shutdown: this.#isStopping };
   }
 
@@ -209,20 +207,6 @@ export class Hub {
     if (request.run_id !== this.#options.runId) return OTHER_RUN;
     this.#end(request, '');
     return { shutdown: this.#isStopping };
-  }
-
-  /** All shims of the run together, those that have left included. */
-  summary(): ShimSummary {
-    return this.#shims.summary();
-  }
-
-  shims(): readonly ShimStatus[] {
-    return this.#shims.list();
-  }
-
-  /** What the shims have counted, by server. */
-  totals(): ServerTotals {
-    return this.#shims.totals();
   }
 
   /** Why the run was ended; null while it was not. */
@@ -233,11 +217,6 @@ export class Hub {
   /** From now on every answer tells the shims to finish and stop. */
   shutdown(): void {
     this.#isStopping = true;
-  }
-
-  /** True when no shim is left (at once when there never was one), false when time is up. */
-  whenLeft(timeoutMs: number): Promise<boolean> {
-    return this.#shims.whenLeft(timeoutMs);
   }
 
   /** From the question to the counted answer without a pause: nothing can come in between. */
@@ -332,16 +311,11 @@ interface DecidedCall {
   readonly outcome: Outcome<PolicyState>;
 }
 
-/** Whether refusals are carried out, or only recorded. */
-function enforces(snapshot: Snapshot): boolean {
-  return snapshot.profile === 'production' && strictestMode(policiesIn(snapshot)) !== 'observe';
-}
-
-/** Without a bundle no mode restricts the judge to observing, and its policies are meant to hold. */
+/** Whether refusals of the judge hold. Without a bundle, no mode restricts it to observing. */
 function judgeEnforces(snapshot: Snapshot): boolean {
   const { document, profile } = snapshot;
   const isNone = document.policy_id === NO_POLICY_ID && document.rules.length === 0;
-  return enforces(snapshot) || (isNone && profile === 'production');
+  return profile === 'production' && (isNone || strictestMode(policiesIn(snapshot)) !== 'observe');
 }
 
 function isHeld({ call_decision }: EvaluateResponse): boolean {

@@ -32,8 +32,8 @@ export class Metrics {
     this.#refused.set(status, (this.#refused.get(status) ?? 0) + 1);
   }
 
-  text(hub: Pick<Hub, 'shims' | 'terminated' | 'totals'>): string {
-    const servers = hub.totals().families();
+  text(hub: Pick<Hub, 'shims' | 'terminated'>): string {
+    const servers = hub.shims.totals().families();
     const lines = [
       ...this.#families(hub).flatMap((family) => familyLines('subluminal_hub_', family)),
       ...SERVER_PREFIXES.flatMap((prefix) => servers.flatMap((one) => familyLines(prefix, one))),
@@ -42,7 +42,7 @@ export class Metrics {
   }
 
   #families(hub: Pick<Hub, 'shims' | 'terminated'>): readonly Family[] {
-    const shims = hub.shims();
+    const shims = hub.shims.list();
     const inState = (wanted: string) => shims.filter(({ state }) => state === wanted).length;
     return [
       {

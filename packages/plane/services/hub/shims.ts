@@ -107,6 +107,7 @@ export class Shims {
     this.#options.onUnlike?.(shim.unlike);
   }
 
+  /** The counts of all shims together, those that have left included. */
   summary(): ShimSummary {
     let total = this.#forgotten;
     for (const { summary } of this.#shims.values()) total = add(total, summary);
@@ -129,6 +130,7 @@ export class Shims {
     return state === 'silent' ? 'lost' : (shim.counts?.server_state ?? 'running');
   }
 
+  /** True when no shim is left (at once when there never was one), false when time is up. */
   whenLeft(timeoutMs: number): Promise<boolean> {
     if (this.#allLeft()) return Promise.resolve(true);
     return new Promise((resolve) => {

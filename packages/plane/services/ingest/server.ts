@@ -76,13 +76,8 @@ export async function openIngest(options: IngestOptions): Promise<IngestServer |
     return failure('SUB_LEDGER_IO', message, 'Check its folder, or set ledger.socket.');
   }
   server.on('error', () => undefined);
-  daemon.begin({ server, unlink: listening.unlink });
+  daemon.begin(server, listening.unlink);
   return daemon;
-}
-
-interface BoundServer {
-  readonly server: Server;
-  readonly unlink: () => void;
 }
 
 export class IngestServer {
@@ -96,7 +91,7 @@ export class IngestServer {
   readonly #startedAt = new Date().toISOString();
   readonly #budget: Budget;
   readonly #gate = new ConnectionGate(CONNECTIONS);
-  #bound: BoundServer | undefined;
+  #bound: { readonly server: Server; readonly unlink: () => void } | undefined;
   #http: HttpState = {};
   #channels: readonly string[] = [];
   #committed = 0;
@@ -119,9 +114,9 @@ export class IngestServer {
     this.#sweeper = new Sweeper({ spool, ledger, intake: this.#intake, warn, onWork });
   }
 
-  begin(bound: BoundServer): void {
-    this.#bound = bound;
-    bound.server.maxConnections = this.#gate.acceptedMax;
+  begin(server: Server, unlink: () => void): void {
+    this.#bound = { server, unlink };
+    server.maxConnections = this.#gate.acceptedMax;
     this.#sweepTimer = setInterval(() => void this.#sweeper.sweep(), SWEEP_MS);
     void this.#sweeper.sweep();
     this.touch();

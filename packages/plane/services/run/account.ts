@@ -18,12 +18,6 @@ import { linesBehind } from './event-lines.ts';
 import type { Account, RunOptions } from './options.ts';
 import type { Trace } from './trace.ts';
 
-interface AccountOptions {
-  readonly runId: string;
-  readonly trace: Trace;
-  readonly options: RunOptions;
-}
-
 export type GatheredRead =
   | { readonly kind: 'all'; readonly gathered: RunRecord }
   /** No ledger answers; these are in its file and in the spool. */
@@ -40,15 +34,18 @@ export interface HubReport {
 const START_MS = 5_000;
 const SYNC_MS = 5_000;
 
-export async function gatherEvents(options: AccountOptions): Promise<GatheredRead> {
-  const { trace, runId } = options;
+export async function gatherEvents(
+  runId: string,
+  trace: Trace,
+  options: RunOptions,
+): Promise<GatheredRead> {
   try {
     if (trace.file !== undefined) {
       const { path, fromByte } = trace.file;
       return { kind: 'all', gathered: await gather(linesBehind(path, fromByte), runId) };
     }
     if (trace.place.kind !== 'ledger') return { kind: 'none', reason: 'no events were kept' };
-    return await fromLedger(runId, options.options);
+    return await fromLedger(runId, options);
   } catch (cause) {
     return { kind: 'none', reason: `its events cannot be read (${errorText(cause)})` };
   }

@@ -1,7 +1,7 @@
 // The end of a run: what it did, its last event, and the bundle. Loaded when the agent has started,
 // so that nothing of it keeps the agent waiting.
 import { statSync } from 'node:fs';
-import type { EventWriter, ShimSummary } from '@subluminal/contracts';
+import type { EventWriter } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { errorText } from '../../os/index.ts';
 import {
@@ -39,16 +39,16 @@ const FLUSH_MS = 5_000;
 const CANCELLING: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']);
 
 export async function finishRun(finish: FinishOptions): Promise<Finished> {
-  const { options, runId, trace, writer, heard, startedMs } = finish;
+  const { options, runId, trace, heard } = finish;
   await trace.sink.flush(FLUSH_MS);
-  const read = await gatherEvents({ runId, trace, options });
+  const read = await gatherEvents(runId, trace, options);
   const account = accountOf(read, heard, trace.isLossy());
   const status = statusOf(finish, account);
-  const line = endLine(writer, { account, status, startedMs });
+  const line = endLine(finish, account, status);
   const isWritten = await writeEnd(trace, line);
   const gathered = read.kind === 'none' ? undefined : read.gathered;
   gathered?.summarizer.addLine(line);
-  const lacks = lacksOf(trace, { account, isWritten, torn: gathered?.torn ?? 0 });
+  const lacks = lacksOf(trace, account, { isWritten, torn: gathered?.torn ?? 0 });
   const bundle = await keepBundle(finish, gathered);
   const isWhole = lacks.length === 0 && bundle.length === 0;
   const hasPolicy = options.snapshot !== null || (gathered?.policies ?? []).some(isPolicy);
@@ -88,16 +88,11 @@ function endOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-interface TraceDoubts {
-  readonly account: Account;
-  readonly isWritten: boolean;
-  readonly torn: number;
-}
-
 /** Why a file that was asked for is not whole. For the ledger, the account gives the reason. */
 function lacksOf(
   { file, place }: Trace,
-  { account, isWritten, torn }: TraceDoubts,
+  account: Account,
+  { isWritten, torn }: { readonly isWritten: boolean; readonly torn: number },
 ): readonly string[] {
   if (file === undefined) return [];
   const where = place.kind === 'none' ? 'what was printed' : file.path;
@@ -116,24 +111,18 @@ function statusOf({ agent, isTerminated }: FinishOptions, account: Account): Run
   return agent.code === 0 ? 'SUCCEEDED' : 'FAILED';
 }
 
-interface EndOptions {
-  readonly account: Account;
-  readonly status: RunStatus;
-  readonly startedMs: number;
-}
-
-function endLine(writer: EventWriter, { account, status, startedMs }: EndOptions): string {
+function endLine(
+  { writer, startedMs }: FinishOptions,
+  account: Account,
+  status: RunStatus,
+): string {
   const ended_at = new Date().toISOString();
-  const { calls_total, calls_allowed, calls_blocked, calls_throttled, errors_total } =
-    totalsOf(account);
+  const totals = account.kind === 'events' ? account.summary.totals : account.totals;
+  const { calls_total, calls_allowed, calls_blocked, calls_throttled, errors_total } = totals;
   const duration_ms = Math.max(0, Math.round(performance.now() - startedMs));
   const counts = { calls_total, calls_allowed, calls_blocked, calls_throttled, errors_total };
   const run = { ended_at, status, summary: { ...counts, duration_ms } };
   return writer.line('run_end', { run }, ended_at);
-}
-
-function totalsOf(account: Account): ShimSummary {
-  return account.kind === 'events' ? account.summary.totals : account.totals;
 }
 
 async function keepBundle(

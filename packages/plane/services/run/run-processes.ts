@@ -131,7 +131,7 @@ export async function shimsLeave({ hub, family, leaveMs }: LeaveOptions): Promis
 async function leaveByThemselves({ hub, family, leaveMs }: LeaveOptions): Promise<void> {
   const startMs = performance.now();
   for (;;) {
-    const hasLeft = await hub.whenLeft(POLL_MS);
+    const hasLeft = await hub.shims.whenLeft(POLL_MS);
     const isSeen = processesOf(family).shims.length > 0;
     const waitedMs = performance.now() - startMs;
     if (!isSeen && (hasLeft || waitedMs >= UNSEEN_MS)) return;

@@ -201,7 +201,7 @@ describe('a call', () => {
     const kinds = (await Promise.all(asked)).map(({ kind }) => kind);
     expect(new Set(kinds)).toEqual(new Set(['answer']));
     expect(sent).toBe(1);
-    expect(hub.shims()).toEqual([]);
+    expect(hub.shims.list()).toEqual([]);
   });
 
   it('is unavailable when the hub does not take its policy', async () => {
@@ -435,8 +435,8 @@ describe('heartbeats', () => {
     const client = crew.client({ limits: fast, summary: () => summaryOf(++calls) });
     client.start();
     client.start();
-    while ((hub.summary().calls_total ?? 0) < 3) await new Promise(setImmediate);
-    expect(hub.shims()).toMatchObject([{ shimId: 'shim', serverId: 'server', state: 'live' }]);
+    while ((hub.shims.summary().calls_total ?? 0) < 3) await new Promise(setImmediate);
+    expect(hub.shims.list()).toMatchObject([{ shimId: 'shim', serverId: 'server', state: 'live' }]);
   });
 
   it('bring the word to stop to an idle shim, once', async () => {
@@ -444,7 +444,7 @@ describe('heartbeats', () => {
     const stop = told<void>();
     const client = crew.client({ limits: fast, onShutdown: () => stop.tell() });
     client.start();
-    while (hub.shims().length === 0) await new Promise(setImmediate);
+    while (hub.shims.list().length === 0) await new Promise(setImmediate);
     hub.shutdown();
     await stop.first;
     const policy = await policyOf([]);
@@ -466,7 +466,7 @@ describe('heartbeats', () => {
     };
     const first = await crew.hub();
     client.start();
-    while (first.shims().length === 0) await new Promise(setImmediate);
+    while (first.shims.list().length === 0) await new Promise(setImmediate);
     await first.close();
     expect(await lost.first).toEqual({
       reason: matching(/cannot be reached \((?:ENOENT|ECONNREFUSED)\)/),
@@ -476,7 +476,7 @@ describe('heartbeats', () => {
     expect(lost.said).toHaveLength(1);
     lost = told();
     const second = await crew.hub();
-    while (second.shims().length === 0) await new Promise(setImmediate);
+    while (second.shims.list().length === 0) await new Promise(setImmediate);
     expect(lost.said).toEqual([]);
     await second.close();
     await lost.first;
@@ -522,7 +522,7 @@ describe('heartbeats', () => {
     });
     const client = crew.client({ counts });
     client.start();
-    while (hub.shims().length === 0) await new Promise(setImmediate);
+    while (hub.shims.list().length === 0) await new Promise(setImmediate);
     expect(await client.leave(summaryOf(0), 1_000)).toBe(true);
     const text = await crew.metrics();
     expect(text).toContain(
@@ -543,10 +543,10 @@ describe('leaving', () => {
     );
     for (const request of requests) await client.evaluate(request, sealed(policy));
     for (const { call_id = '' } of requests) client.result(call_id, 'error');
-    const left = hub.whenLeft(60_000);
+    const left = hub.shims.whenLeft(60_000);
     expect(await client.leave(summaryOf(3), 60_000)).toBe(true);
     expect(await left).toBe(true);
-    expect(hub.summary()).toEqual(summaryOf(3));
+    expect(hub.shims.summary()).toEqual(summaryOf(3));
     client.close();
     expect(await decisions(crew.client(), policy, 1)).toEqual(['deny']);
   });
