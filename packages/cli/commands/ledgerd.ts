@@ -4,6 +4,7 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
 import { ensureLedgerd, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
+import { processEnded } from '@subluminal/plane/os';
 import {
   badUsage,
   defineCommand,
@@ -15,7 +16,6 @@ import {
   printout,
 } from '../input/command.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
-import { processEnded } from '../ledger/process-end.ts';
 import { findLedger, printProblem } from '../ledger/user-ledger.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';

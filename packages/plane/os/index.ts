@@ -37,6 +37,7 @@ export {
   isElsewhere,
   isProcessAlive,
   ownIdentity,
+  processEnded,
   processEnvironment,
   processInfo,
   processStat,

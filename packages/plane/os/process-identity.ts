@@ -1,6 +1,7 @@
 // Identifies processes. The system reuses pids, so a process is known by its pid, its start time and
 // its pid namespace.
 import { basename } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type System, thisSystem } from './system.ts';
 
 export interface ProcessIdentity {
@@ -39,6 +40,7 @@ export interface ProcessStat {
 const ARGS_MAX = 6;
 export const ANCESTORS_MAX = 64;
 const BOOT_LENGTH = 8;
+const POLL_MS = 20;
 
 export function processInfo(pid: number, system: System = thisSystem()): ProcessInfo | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
@@ -135,6 +137,16 @@ export function isProcessAlive(identity: ProcessIdentity, system: System = thisS
   // A zombie has no command line.
   if (info.args.join('') === '') return false;
   return start === 'unknown' || info.start === start;
+}
+
+/** Waits for a process to end. False when the time is up before that. */
+export async function processEnded(pid: number, timeoutMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (isProcessAlive({ pid, start: 'unknown' })) {
+    if (performance.now() > deadlineMs) return false;
+    await pause(POLL_MS);
+  }
+  return true;
 }
 
 /** Whether the process is in another container of this boot, where its pid means another process. */

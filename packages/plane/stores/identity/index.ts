@@ -6,5 +6,4 @@ export {
 } from './agent-files.ts';
 export type { Identified, IdentifyOptions } from './identify.ts';
 export { identify } from './identify.ts';
-export type { PersonOptions, PersonProblem } from './person.ts';
-export { personProblem, terminalProblem } from './person.ts';
+export { personFailure, terminalProblem } from './person.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { System } from '../../os/index.ts';
-import { personProblem, terminalProblem } from './person.ts';
+import { personFailure, terminalProblem } from './person.ts';
 
 interface Fake {
   readonly id: number;
@@ -74,12 +74,15 @@ const RUN: Fake = {
 };
 
 function problemOf(processes: readonly Fake[], more: Partial<System> = {}) {
-  return personProblem({
+  const failed = personFailure({
     env: { SUB_HOME: '/home/ada/.subluminal' },
     runDir,
     homeOf: (env) => env['SUB_HOME'] ?? '/home/other',
     system: { ...machine([INIT, ...processes]), ...more },
-  })?.kind;
+  });
+  if (failed === undefined) return undefined;
+  if (failed.message.includes('inside a governed run')) return 'inside';
+  return failed.message.includes('another container') ? 'elsewhere' : 'untraced';
 }
 
 describe('a person may act', () => {

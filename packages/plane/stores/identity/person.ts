@@ -3,6 +3,7 @@
 // proves nothing, so the processes above it and its terminal are checked.
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type Failure, failure } from '@subluminal/contracts';
 import {
   ANCESTORS_MAX,
   type ProcessEnvironment,
@@ -16,7 +17,7 @@ import {
 import { agentFileName, hasFilesOfElsewhere } from './agent-files.ts';
 import { agentProcess, clientOf, isInit, isInteractiveShell } from './agent-process.ts';
 
-export interface PersonOptions {
+interface PersonOptions {
   readonly env: ProcessEnvironment;
   /** The folder of sockets and agent files. */
   readonly runDir: string;
@@ -25,14 +26,6 @@ export interface PersonOptions {
   readonly system: System;
 }
 
-export type PersonProblem =
-  /** The command was started by a governed agent, or by something that the agent has started. */
-  | { readonly kind: 'inside'; readonly what: string }
-  /** A run is alive, and the command may have been started by what the run has left behind. */
-  | { readonly kind: 'untraced'; readonly what: string }
-  /** A run is on record that may be alive where the processes have other numbers. */
-  | { readonly kind: 'elsewhere'; readonly what: string };
-
 /** What `sub run`, `sub wrap` and `sub shim` tell their children. */
 const MARKS = ['SUB_RUN_ID', 'SUB_GOVERNANCE_ENDPOINT', 'SUB_SHIM_ID'];
 const HOSTS: ReadonlySet<string> = new Set(['run', 'wrap', 'shim']);
@@ -40,8 +33,8 @@ const HOSTS: ReadonlySet<string> = new Set(['run', 'wrap', 'shim']);
 const WINDOWS =
   /^\/(?:usr|opt|nix\/store|snap)\/.*\/(?:alacritty|foot|ghostty|gnome-terminal-server|kitty|konsole|ptyxis-agent|rxvt|st|urxvt|wezterm-gui|xfce4-terminal|xterm)$/;
 
-/** Undefined when nothing speaks against a person. */
-export function personProblem(options: PersonOptions): PersonProblem | undefined {
+/** Why this process may not act for a person; undefined when nothing speaks against one. */
+export function personFailure(options: PersonOptions): Failure | undefined {
   const { env, runDir, system } = options;
   const mark = MARKS.find((name) => (env[name] ?? '') !== '');
   if (mark !== undefined) return inside(`${mark} is set`);
@@ -60,16 +53,26 @@ export function personProblem(options: PersonOptions): PersonProblem | undefined
   if (system.platform !== 'linux') return undefined;
   const orphan = orphanProblem(belowInit(chain), options);
   if (orphan !== undefined || !hasFilesOfElsewhere(runDir, system)) return orphan;
-  const what = 'a run of another container is on record, whose processes cannot be seen from here';
-  return { kind: 'elsewhere', what };
+  return untraced(
+    'a run of another container is on record, whose processes cannot be seen from here',
+    'Run it in that container, in a terminal of your own. If that container is gone, remove the files `agent-*` from the folder `run` of SUB_HOME.',
+  );
 }
 
-function inside(what: string): PersonProblem {
-  return { kind: 'inside', what };
+/** The command was started by a governed agent, or by something that the agent has started. */
+function inside(what: string): Failure {
+  const message = `this command is for a person, and this is inside a governed run: ${what}.`;
+  const fix = 'Run it in a terminal of your own, outside of the run.';
+  return failure('SUB_INSIDE_RUN', message, fix);
 }
 
-function untraced(what: string): PersonProblem {
-  return { kind: 'untraced', what };
+const OLDER =
+  'Run it in a terminal that was open before the run began or that comes from a login, or answer by a channel or the HTTP API.';
+
+/** A run may be alive, and the command may have been started by what the run has left behind. */
+function untraced(what: string, fix = OLDER): Failure {
+  const message = `this command is for a person, and an agent may have started it: ${what}.`;
+  return failure('SUB_INSIDE_RUN', message, fix);
 }
 
 /** This process first, then all that are above it. Undefined when the system does not show them. */
@@ -98,10 +101,7 @@ function hostCommand({ args }: ProcessInfo): string | undefined {
  * service: its topmost process has init as its parent. While a run is alive, such a process counts
  * as the run's when it is younger than the run and in the same control group.
  */
-function orphanProblem(
-  chain: readonly ProcessInfo[],
-  options: PersonOptions,
-): PersonProblem | undefined {
+function orphanProblem(chain: readonly ProcessInfo[], options: PersonOptions): Failure | undefined {
   const { system } = options;
   const root = chain.at(-1);
   // Parent 0: it came in from outside of the container, as `docker exec` does.
