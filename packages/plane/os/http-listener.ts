@@ -111,10 +111,7 @@ export function bearerToken(request: IncomingMessage): string | undefined {
 }
 
 /** The one value of a header; undefined when it is missing or stands there twice. */
-export function singleHeader(
-  { headersDistinct }: IncomingMessage,
-  name: string,
-): string | undefined {
+function singleHeader({ headersDistinct }: IncomingMessage, name: string): string | undefined {
   const values = headersDistinct[name] ?? [];
   return values.length === 1 ? values[0] : undefined;
 }

@@ -1,20 +1,15 @@
-export type { GateLimits } from './connection-gate.ts';
 export { ConnectionGate } from './connection-gate.ts';
-export type { FileLock, LockedFiles, LockHeld, LockRequest } from './file-lock.ts';
-export { changeFiles, takeLock, takeLockBlocking } from './file-lock.ts';
-export type { FileProblem } from './file-owner.ts';
+export type { LockRequest } from './file-lock.ts';
+export { changeFiles, takeLockBlocking } from './file-lock.ts';
 export { fileProblem, writerProblem } from './file-owner.ts';
-export type { LoopbackGuard, LoopbackGuardOptions, LoopbackListening } from './http-listener.ts';
 export {
   bearerToken,
   isFromPage,
   isStrongToken,
   listenOnLoopback,
   loopbackGuard,
-  singleHeader,
 } from './http-listener.ts';
 export { createOutput, openForAppending, refuseLink, replaceOutput } from './output-file.ts';
-export type { OwnerRules, PrivateReadOptions } from './private-file.ts';
 export {
   createPrivateFile,
   ensurePrivateFolder,
@@ -46,7 +41,6 @@ export {
 } from './process-identity.ts';
 export type { ProgramPlace } from './program.ts';
 export { findProgram, isExecutable, programCandidates, realFile } from './program.ts';
-export type { FileRead, Unreadable } from './read-file.ts';
 export { readRegularFile } from './read-file.ts';
 export type { System } from './system.ts';
 export { thisSystem } from './system.ts';
@@ -60,7 +54,6 @@ export {
   realPath,
   systemCode,
 } from './system-error.ts';
-export type { UnixListening, UnixListenOptions } from './unix-listener.ts';
 export { isAnswered, listenOnUnixSocket } from './unix-listener.ts';
-export type { FileWatch, WatchedFiles } from './watch-files.ts';
+export type { WatchedFiles } from './watch-files.ts';
 export { watchFiles } from './watch-files.ts';

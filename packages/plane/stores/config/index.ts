@@ -2,7 +2,7 @@ export { ensurePrivateFolder } from '../../os/index.ts';
 export type { ApprovalSettings } from './approval-settings.ts';
 export type { ConfigFailure } from './config-failure.ts';
 export { formatConfigFailure } from './config-failure.ts';
-export type { FindOptions, FoundPolicies, IgnoredPolicy } from './find-policy.ts';
+export type { FoundPolicies, IgnoredPolicy } from './find-policy.ts';
 export {
   findPolicies,
   PROJECT_POLICY_NAMES,
@@ -13,9 +13,7 @@ export type { Env, HomePaths } from './home-paths.ts';
 export { homePaths, userHome } from './home-paths.ts';
 export type { LoadOptions, LoadResult, Origin } from './load.ts';
 export { loadConfig } from './load.ts';
-export type { SecretSource } from './secret-ref.ts';
 export { readSecretRef, secretSettings } from './secret-ref.ts';
-export type { SecretBinding, ServerConfig, Servers } from './servers.ts';
-export type { Config, Setting, SettingKey } from './settings.ts';
+export type { SecretBinding, Servers } from './servers.ts';
+export type { Config } from './settings.ts';
 export { SETTING_KEYS, SETTINGS } from './settings.ts';
-export type { SinkTarget } from './values.ts';

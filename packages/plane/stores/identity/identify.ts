@@ -1,7 +1,14 @@
 // Who acts, where and for whom: every event of this process repeats it.
 
 import { dirname, join } from 'node:path';
-import type { Client, Env as EnvName, Producer, Profile, Workload } from '@subluminal/contracts';
+import {
+  type Client,
+  definedFields,
+  type Env as EnvName,
+  type Producer,
+  type Profile,
+  type Workload,
+} from '@subluminal/contracts';
 import {
   errorText,
   type ProcessEnvironment,
@@ -76,12 +83,14 @@ export function identify(given: IdentifyOptions): Identified {
       proc_id: system.uuid(),
       shim_id: system.uuid(),
     },
-    ...(principal === undefined ? {} : { principal }),
-    ...(Object.keys(workload).length === 0 ? {} : { workload }),
-    ...(profile === undefined ? {} : { profile }),
+    ...definedFields({
+      principal,
+      workload: Object.keys(workload).length === 0 ? undefined : workload,
+      profile,
+    }),
   };
   const { origin: runOrigin, problem, leave } = run;
-  return { producer, runOrigin, warnings, ...(problem !== undefined && { problem }), leave };
+  return { producer, runOrigin, warnings, ...definedFields({ problem }), leave };
 }
 
 /**
@@ -129,12 +138,8 @@ function workloadOf(
 ): Workload {
   const cluster = pod(env, system);
   if (job !== undefined || cluster !== undefined) return { ...job?.workload, ...cluster };
-  const user = system.userName();
-  const repo = shortText(gitRoot(cwd, system));
-  return {
-    ...(user ? { user } : {}),
-    ...(repo === undefined ? {} : { repo_path: repo }),
-  };
+  const user = system.userName() || undefined;
+  return definedFields({ user, repo_path: shortText(gitRoot(cwd, system)) });
 }
 
 function gitRoot(cwd: string, system: System): string | undefined {

@@ -4,6 +4,6 @@ export {
   dropStaleFiles,
   readAgentFile,
 } from './agent-files.ts';
-export type { Identified, IdentifyOptions } from './identify.ts';
+export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
 export { personFailure, terminalProblem } from './person.ts';

@@ -1,7 +1,7 @@
 // What the CI systems call themselves, their jobs, repositories and branches. Data only.
 
-import type { Workload } from '@subluminal/contracts';
-import type { ProcessEnvironment, System } from '../../os/index.ts';
+import { definedFields, type Workload } from '@subluminal/contracts';
+import { type ProcessEnvironment, parseJson, type System } from '../../os/index.ts';
 
 interface Provider {
   readonly name: string;
@@ -96,23 +96,14 @@ export function ciJob(env: ProcessEnvironment): CiJob | undefined {
   if (provider === undefined) return isOn('CI') ? { workload: {}, actor: undefined } : undefined;
   const first = (names: readonly string[]) =>
     names.map((name) => shortText(env[name])).find(Boolean);
-  const jobId = first(provider.jobId);
-  const repo = first(provider.repo);
-  const branch = first(provider.branch);
-  return {
-    actor: first(provider.actor),
-    workload: {
-      ci_provider: provider.name,
-      ...(jobId === undefined ? {} : { job_id: jobId }),
-      ...(repo === undefined ? {} : { repo: withoutSecret(repo) }),
-      ...(branch === undefined ? {} : { branch: branch.replace(/^refs\/heads\//, '') }),
-    },
-  };
-}
-
-/** An address may carry a token, and every event carries the address. */
-function withoutSecret(repo: string): string {
-  return repo.replace(/^([a-z+]+:\/\/)[^/]*@/i, '$1');
+  const workload = definedFields({
+    ci_provider: provider.name,
+    job_id: first(provider.jobId),
+    // An address may carry a token, and every event carries the address.
+    repo: first(provider.repo)?.replace(/^([a-z+]+:\/\/)[^/]*@/i, '$1'),
+    branch: first(provider.branch)?.replace(/^refs\/heads\//, ''),
+  });
+  return { actor: first(provider.actor), workload };
 }
 
 // Which pod this runs in, as the cluster tells its pods.
@@ -132,12 +123,12 @@ export function pod(env: ProcessEnvironment, system: System): Workload | undefin
   const account = shortText(env['SUB_K8S_SERVICE_ACCOUNT'] || token?.name);
   const name = shortText(env['SUB_K8S_POD'] || env['POD_NAME'] || env['HOSTNAME']);
   const labels = readLabels(env, system);
-  return {
-    ...(namespace ? { namespace } : {}),
-    ...(account ? { service_account: account } : {}),
-    ...(name ? { pod: name } : {}),
-    ...(Object.keys(labels).length > 0 ? { labels } : {}),
-  };
+  return definedFields({
+    namespace,
+    service_account: account,
+    pod: name,
+    labels: Object.keys(labels).length > 0 ? labels : undefined,
+  });
 }
 
 /** Whom the token is for. Its middle part says so in plain text; the rest is not looked at. */
@@ -165,12 +156,7 @@ function readLabels(env: ProcessEnvironment, system: System): { readonly [key: s
 }
 
 function unquoted(value: string): string {
-  if (!/^".*"$/.test(value)) return value;
-  try {
-    return String(JSON.parse(value));
-  } catch {
-    return value.slice(1, -1);
-  }
+  return /^".*"$/.test(value) ? String(parseJson(value) ?? value.slice(1, -1)) : value;
 }
 
 /** What stands on every event must not be endless. */

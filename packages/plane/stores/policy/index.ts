@@ -1,4 +1,4 @@
-export type { PolicyRole, PolicySource, PolicySources, SourceOptions } from './sources.ts';
-export { policySources, projectSource, sourceWarnings, unsafePolicy } from './sources.ts';
+export type { PolicyRole, PolicySource, PolicySources } from './sources.ts';
+export { policySources, sourceWarnings, unsafePolicy } from './sources.ts';
 export type { TrustEntry } from './trust-store.ts';
 export { isTrusted, openTrust, revokeTrust, trustPolicy } from './trust-store.ts';

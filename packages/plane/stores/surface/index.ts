@@ -1,4 +1,3 @@
-export type { LoadedManifest, ManifestPlace, ManifestWatch } from './manifest-file.ts';
 export { loadManifest, manifestFileName, watchManifest } from './manifest-file.ts';
 export type { PinsFile } from './pins-file.ts';
 export {

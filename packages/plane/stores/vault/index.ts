@@ -1,17 +1,10 @@
 export { filesNamed, fitsCommand, hiddenWord } from './bound-command.ts';
-export type { ExternalSourceSettings } from './external-sources.ts';
-export type { Keychain } from './keychain.ts';
-export type {
-  Injection,
-  ResolvedSecrets,
-  ResolveOptions,
-  SecretFailure,
-} from './resolve-bindings.ts';
+export type { Injection, ResolvedSecrets, SecretFailure } from './resolve-bindings.ts';
 export { formatSecretFailure, isTooShortToRedact, resolveBindings } from './resolve-bindings.ts';
 export type { Protection } from './vault-format.ts';
-export { isSecretName, PROTECTIONS, VALUE_BYTES_MAX } from './vault-format.ts';
+export { isSecretName, VALUE_BYTES_MAX } from './vault-format.ts';
 export type { Purpose } from './vault-key.ts';
-export type { SecretInfo, Vault, VaultChange, VaultOptions } from './vault-store.ts';
+export type { Vault, VaultOptions } from './vault-store.ts';
 export {
   addSecret,
   addSecrets,

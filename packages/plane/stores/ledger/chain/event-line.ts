@@ -1,5 +1,6 @@
 // From a line as received to an event that can be stored, or the reason why not.
 import { type Event, isObject, type Mismatch, parseEventLine } from '@subluminal/contracts';
+import { parseJson } from '../../../os/index.ts';
 import { digestOf, sameBytes } from './hash-chain.ts';
 
 export interface IncomingLine {
@@ -27,7 +28,7 @@ const SURROGATE = /[\uD800-\uDFFF]/;
 const ESCAPED_NUL = /(?<!\\)((?:\\\\)*)\\u0000/g;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
-/** Why a line cannot be filed at all, whatever it says. */
+/** Why a line cannot be stored at all, whatever it holds. */
 export function keyProblem({ producer, seq }: Omit<IncomingLine, 'line'>): string | undefined {
   if (producer === '' || producer.length > PRODUCER_LENGTH_MAX) {
     return `the producer's name must have 1 to ${PRODUCER_LENGTH_MAX} characters`;
@@ -37,7 +38,7 @@ export function keyProblem({ producer, seq }: Omit<IncomingLine, 'line'>): strin
   return undefined;
 }
 
-/** Reads one line. An event of an unknown type is fine: it is kept, and means nothing yet. */
+/** Reads one line. An event of an unknown type is kept, and makes no rows yet. */
 export function readLine(received: string): ReadLine {
   // What is stored is UTF-8: what does not fit in there must not be hashed or read either.
   const line = wellFormed(received);
@@ -54,8 +55,7 @@ export function readLine(received: string): ReadLine {
 /** Type, time and run of a line that is known to be a JSON object with a type. */
 export function factsOf(line: string): LineFacts {
   const value: unknown = JSON.parse(withoutNul(line));
-  const fields = isObject(value) ? value : {};
-  const { type, ts, run_id: runId } = fields;
+  const { type, ts, run_id: runId } = isObject(value) ? value : {};
   const tsMs = typeof ts === 'string' && TIME.test(ts) ? Date.parse(ts) : Number.NaN;
   return {
     type: typeof type === 'string' ? type : '',
@@ -118,35 +118,14 @@ export function isSameLine(stored: StoredLine, line: string): boolean {
   return (ours.isLean || theirs.isLean) && ours.text === theirs.text;
 }
 
-interface Stripped {
-  readonly text: string;
-  /** It says that its preview was left out. */
-  readonly isLean: boolean;
-}
-
-function withoutPreview(line: string): Stripped {
-  const value = parsedObject(line);
-  if (value === undefined) return { text: line, isLean: false };
-  const holder = previewHolder(value);
-  if (holder === undefined || !isObject(holder['preview'])) return { text: line, isLean: false };
-  const { previews_dropped, pruned } = holder['preview'];
-  const isLean = previews_dropped === true || pruned === true;
-  return { text: JSON.stringify({ ...value, ...withMark(value, holder) }), isLean };
-}
-
-/** The same event with nothing in place of its preview; the order of its fields stays. */
-function withMark(
-  value: { readonly [name: string]: unknown },
-  holder: { readonly [name: string]: unknown },
-): object {
-  return holder === value ? { preview: null } : { call: { ...holder, preview: null } };
-}
-
-function parsedObject(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+/** The event with nothing in place of its preview, and whether it says that its preview was left out. */
+function withoutPreview(line: string): { readonly text: string; readonly isLean: boolean } {
+  const value = parseJson(line);
+  const holder = isObject(value) ? previewHolder(value) : undefined;
+  const preview = holder?.['preview'];
+  if (holder === undefined || !isObject(preview)) return { text: line, isLean: false };
+  // The order of the fields stays.
+  holder['preview'] = null;
+  const isLean = preview['previews_dropped'] === true || preview['pruned'] === true;
+  return { text: JSON.stringify(value), isLean };
 }

@@ -1,5 +1,6 @@
-// What the ledger itself has to say, as events in its own chain. Nobody else may use its name.
+// What the ledger records about itself, as events in its own chain. Nobody else may use its name.
 import { isObject } from '@subluminal/contracts';
+import { parseJson } from '../../../os/index.ts';
 
 export const OWN_PRODUCER = 'subluminal.ledger';
 
@@ -15,7 +16,7 @@ export interface PolicyRecord {
 /** After each prune: everything that is pruned by now, as one hash. */
 export interface PruneRecord {
   readonly reason: string;
-  /** Whoever asked for it; records of before say nothing of it, nor of the runs. */
+  /** Absent, like `runs`, in records of earlier versions. */
   readonly by?: 'retention' | 'request';
   readonly runs?: number;
   /** How many events this prune changed. */
@@ -27,39 +28,23 @@ export interface PruneRecord {
   readonly marks: readonly (readonly [seq: number, hash: string])[];
 }
 
-/** Events that a crash left without a head, found and signed by the next writer. */
-interface RecoveryRecord {
-  readonly from_seq: number;
-  readonly to_seq: number;
-}
-
-/** The ledger went on although it did not follow from what was signed. */
-interface RollbackRecord {
-  readonly lost_head: unknown;
-  readonly found_seq: number;
-  readonly reason: string;
-}
-
-/** `ledger.head` was not put there by a version that seals it. */
-interface UnsealedRecord {
-  readonly head_n: number;
-}
-
-/** Lines that came under numbers that other lines had. */
-interface ConflictRecord {
-  readonly lines: number;
-  /** The first of them. */
-  readonly producer: string;
-  readonly producer_seq: number;
-}
-
 export type OwnRecord =
   | { readonly type: 'ledger_policy'; readonly policy: PolicyRecord }
   | { readonly type: 'ledger_prune'; readonly prune: PruneRecord }
-  | { readonly type: 'ledger_conflict'; readonly conflict: ConflictRecord }
-  | { readonly type: 'ledger_recovered'; readonly recovered: RecoveryRecord }
-  | { readonly type: 'ledger_rollback'; readonly rollback: RollbackRecord }
-  | { readonly type: 'ledger_unsealed'; readonly unsealed: UnsealedRecord };
+  /** Lines that came under numbers that other lines had; the first of them is named. */
+  | {
+      readonly type: 'ledger_conflict';
+      readonly conflict: { lines: number; producer: string; producer_seq: number };
+    }
+  /** Events that a crash left without a head, found and signed by the next writer. */
+  | { readonly type: 'ledger_recovered'; readonly recovered: { from_seq: number; to_seq: number } }
+  /** The ledger went on although it did not follow from what was signed. */
+  | {
+      readonly type: 'ledger_rollback';
+      readonly rollback: { lost_head: unknown; found_seq: number; reason: string };
+    }
+  /** `ledger.head` was not put there by a version that seals it. */
+  | { readonly type: 'ledger_unsealed'; readonly unsealed: { head_n: number } };
 
 export function ownLine(record: OwnRecord, nowMs: number): string {
   const { type, ...body } = record;
@@ -114,24 +99,20 @@ export function readRecovery(
   return { fromSeq: Number(from_seq), toSeq: Number(to_seq) };
 }
 
-/** How many lines it tells of; at least the one that it was written for. */
+/** How many lines it counts; at least the one that it was written for. */
 export function readConflict(line: string): number {
   const lines = readBody(line, 'ledger_conflict', 'conflict')?.['lines'];
   return Number.isSafeInteger(lines) ? Math.max(1, Number(lines)) : 1;
 }
 
-/** Why the ledger should not have gone on; empty in records of before. */
+/** Why the ledger should not have gone on; empty in records of earlier versions. */
 export function readRollback(line: string): string {
   const reason = readBody(line, 'ledger_rollback', 'rollback')?.['reason'];
   return typeof reason === 'string' ? reason : '';
 }
 
 function readBody(line: string, type: string, field: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    const body = isObject(value) && value['type'] === type ? value[field] : undefined;
-    return isObject(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
+  const body = isObject(value) && value['type'] === type ? value[field] : undefined;
+  return isObject(body) ? body : undefined;
 }

@@ -107,6 +107,17 @@ const ALLOWED = 4;
 /** It ended with an error of ours; of a call that was allowed, its answer was held back. */
 const STOPPED = 8;
 
+/** Counts everything, and keeps the first of it. */
+class BoundedList<T> {
+  readonly entries: T[] = [];
+  total = 0;
+
+  add(entry: T): void {
+    this.total += 1;
+    if (this.entries.length < LISTED_MAX) this.entries.push(entry);
+  }
+}
+
 /** Takes the lines of one run in any order; lines of other runs are the caller's mistake. */
 export class RunSummarizer {
   #first: Event | undefined;
@@ -125,10 +136,10 @@ export class RunSummarizer {
   readonly #rules = new Map<string, number>();
   readonly #policies = new Map<string, PolicyTally>();
   readonly #tools = new Map<string, ToolTally>();
-  readonly #violations: Violation[] = [];
-  readonly #spared: Violation[] = [];
-  readonly #errors: FailedCall[] = [];
-  readonly #totals = { violations: 0, spared: 0, errors: 0, events: 0, malformed: 0, unknown: 0 };
+  readonly #violations = new BoundedList<Violation>();
+  readonly #spared = new BoundedList<Violation>();
+  readonly #errors = new BoundedList<FailedCall>();
+  readonly #totals = { events: 0, malformed: 0, unknown: 0 };
   #undecided = 0;
   #heldBack = 0;
   #incomplete = false;
@@ -160,7 +171,7 @@ export class RunSummarizer {
 
   finish(): RunSummary {
     const [first, start, end] = [this.#first, this.#start, this.#end];
-    const { violations, spared, events, malformed, unknown } = this.#totals;
+    const { events, malformed, unknown } = this.#totals;
     return {
       format: 'subluminal.summary.v1',
       run_id: first?.run_id ?? null,
@@ -182,11 +193,11 @@ export class RunSummarizer {
         (left, right) => right.count - left.count,
       ),
       tools: mostCalls(this.#tools.values()),
-      violations_total: violations,
-      violations: this.#violations,
-      spared_total: spared,
-      spared: this.#spared,
-      errors: this.#errors,
+      violations_total: this.#violations.total,
+      violations: this.#violations.entries,
+      spared_total: this.#spared.total,
+      spared: this.#spared.entries,
+      errors: this.#errors.entries,
       events_total: events,
       lines_malformed: malformed,
       events_unknown: unknown,
@@ -206,7 +217,7 @@ export class RunSummarizer {
       calls_allowed: ALLOW,
       calls_blocked: blocked,
       calls_throttled: THROTTLE,
-      errors_total: this.#totals.errors,
+      errors_total: this.#errors.total,
       duration_ms: Number.isFinite(spanMs) ? Math.max(0, spanMs) : 0,
     };
   }
@@ -230,30 +241,28 @@ export class RunSummarizer {
   #addDecision(event: EventOf<'tool_call_decision' | 'turn_decision'>): void {
     const known = this.#addCall(event, DECIDED);
     if ((known & DECIDED) !== 0) return;
-    const { action, rule_id, would, severity, policy } = event.decision;
+    const { action, rule_id, would, severity, policy, explain } = event.decision;
+    const isRefused = action !== 'ALLOW';
     this.#decisions[action] += 1;
     const tally = this.#policyTally(policy);
     if (tally !== undefined) {
       tally.calls += 1;
-      if (action !== 'ALLOW') tally.refused += 1;
+      if (isRefused) tally.refused += 1;
     }
-    if (action === 'ALLOW') this.#mark(event.call.call_id, ALLOWED);
     if (rule_id !== null) this.#countRule(rule_id);
-    if (action !== 'ALLOW') {
-      const { reason_code, summary } = event.decision.explain;
-      this.#totals.violations += 1;
+    if (isRefused) {
+      const { reason_code, summary } = explain;
       const tool = this.#toolTally(event);
       if (tool !== undefined) tool.refused += 1;
       const why = { action, rule_id, severity, reason_code, summary };
-      if (this.#violations.length < LISTED_MAX) {
-        this.#violations.push({ ...namedCall(event), ...why });
-      }
-    } else if (would !== undefined && would.action !== 'ALLOW') {
-      this.#totals.spared += 1;
-      const { action: spared, rule_id: rule, reason_code, summary } = would;
-      const why = { action: spared, rule_id: rule, severity, reason_code, summary };
-      if (this.#spared.length < LISTED_MAX) this.#spared.push({ ...namedCall(event), ...why });
+      this.#violations.add({ ...namedCall(event), ...why });
+      return;
     }
+    this.#mark(event.call.call_id, ALLOWED);
+    if (would === undefined || would.action === 'ALLOW') return;
+    const { action: spared, rule_id: rule, reason_code, summary } = would;
+    const why = { action: spared, rule_id: rule, severity, reason_code, summary };
+    this.#spared.add({ ...namedCall(event), ...why });
   }
 
   /** A refused call ends with an error of ours; only what the server did wrong counts here. */
@@ -261,12 +270,10 @@ export class RunSummarizer {
     const { status, error } = event;
     if (error?.class === 'policy_block') return this.#mark(event.call.call_id, STOPPED);
     if (status === 'OK') return;
-    this.#totals.errors += 1;
     const tool = this.#toolTally(event);
     if (tool !== undefined) tool.errors += 1;
-    if (this.#errors.length >= LISTED_MAX) return;
     const why = { class: error?.class ?? 'unknown', message: error?.message ?? '' };
-    this.#errors.push({ ...namedCall(event), status, ...why });
+    this.#errors.add({ ...namedCall(event), status, ...why });
   }
 
   /** The decision and the end of a call may come in any order. */

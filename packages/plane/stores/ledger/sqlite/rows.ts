@@ -1,5 +1,6 @@
 // Reads the cells of a row, and makes the SQL that changes rows.
 import { isObject } from '@subluminal/contracts';
+import { parseJson } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { Cell, Column, Merge, Table, TableAnswer } from '../store/tables.ts';
 import type { SqlRow } from './load.ts';
@@ -52,10 +53,11 @@ function readCell(row: SqlRow, name: string, { kind, orNull }: Column): unknown 
       return orNull === true ? integerOrNull(row, name) : integerCell(row, name);
     case 'flag':
       return integerCell(row, name) !== 0;
+    // Somebody may have edited the JSON by hand: it may be anything.
     case 'classes':
-      return textsOf(parsedJson(textOrNull(row, name)));
+      return textsOf(parseJson(textOrNull(row, name) ?? ''));
     case 'content': {
-      const value = parsedJson(textOrNull(row, name));
+      const value = parseJson(textOrNull(row, name) ?? '');
       if (!isObject(value) || typeof value['action'] !== 'string') return undefined;
       return { action: value['action'], findings: textsOf(value['findings']) };
     }
@@ -64,16 +66,6 @@ function readCell(row: SqlRow, name: string, { kind, orNull }: Column): unknown 
 
 function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** A cell that somebody has edited by hand may hold anything. */
-function parsedJson(json: string | null): unknown {
-  if (json === null) return undefined;
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }
 
 function wrong(column: string, expected: string): never {

@@ -123,10 +123,10 @@ function withoutPreview({ seq, line, digest }: EventRow): readonly PrunedEvent[]
 /** The line with a mark where its preview was; undefined when it has none. */
 function leanLine(line: string): string | undefined {
   const value: unknown = JSON.parse(line);
-  if (!isObject(value)) return undefined;
-  const holder = previewHolder(value);
-  if (holder === undefined || !isObject(holder['preview'])) return undefined;
-  const { args_preview, result_preview, ...rest } = holder['preview'];
+  const holder = isObject(value) ? previewHolder(value) : undefined;
+  const preview = holder?.['preview'];
+  if (holder === undefined || !isObject(preview)) return undefined;
+  const { args_preview, result_preview, ...rest } = preview;
   if (args_preview === undefined && result_preview === undefined) return undefined;
   holder['preview'] = { ...rest, pruned: true };
   return JSON.stringify(value);
