@@ -1,6 +1,7 @@
-// Hears of what happens in the folder of the queue: one watcher for all that a process waits for,
-// and a slow look around as a net, because systems lose such events.
+// Follows what happens in the folder of the queue: one watch of the system for all that a process
+// waits for, and a slow poll beside it, because systems lose such events.
 import { type FSWatcher, watch } from 'node:fs';
+import { codeOrText } from '../../os/index.ts';
 import { ensureFolder } from './files.ts';
 import type { Ended, Entry } from './queue.ts';
 
@@ -22,14 +23,12 @@ interface WatchedQueue {
   warn(message: string): void;
 }
 
-interface Waiter {
-  readonly ids: Set<string>;
-  readonly onEnd: (ended: Ended) => void;
-}
-
-interface Following {
-  readonly follower: Follower;
+interface Watcher {
+  /** The requests that have not ended yet. */
   readonly open: Set<string>;
+  readonly onEnd: (ended: Ended) => void;
+  /** Told of every request that waits; without it, the watcher is for the open ones alone. */
+  readonly onRequest?: (entry: Entry) => void;
 }
 
 /** Several files change for one end: they are looked at together. */
@@ -37,8 +36,7 @@ const QUIET_MS = 5;
 
 export class QueueWatch {
   readonly #queue: WatchedQueue;
-  readonly #waiters = new Set<Waiter>();
-  readonly #followings = new Set<Following>();
+  readonly #watchers = new Set<Watcher>();
   #watcher: FSWatcher | undefined;
   #poll: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
@@ -48,24 +46,28 @@ export class QueueWatch {
   }
 
   watch(ids: readonly string[], onEnd: (ended: Ended) => void): Stoppable {
-    const waiter = { ids: new Set(ids), onEnd };
-    this.#waiters.add(waiter);
-    this.#begin();
-    return { stop: () => this.#leave(() => this.#waiters.delete(waiter)) };
+    return this.#begin({ open: new Set(ids), onEnd });
   }
 
   follow(follower: Follower): Stoppable {
-    const following = { follower, open: new Set<string>() };
-    this.#followings.add(following);
-    this.#begin();
-    return { stop: () => this.#leave(() => this.#followings.delete(following)) };
+    return this.#begin({
+      open: new Set(),
+      onEnd: (ended) => follower.onEnd(ended),
+      onRequest: (entry) => follower.onRequest(entry),
+    });
   }
 
-  #begin(): void {
+  #begin(watcher: Watcher): Stoppable {
+    this.#watchers.add(watcher);
     this.#poll ??= setInterval(() => this.#look(), this.#queue.pollMs);
     if (this.#watcher === undefined) this.#startWatcher();
     // The end may be there already, or come before the watcher is at work.
     this.#lookSoon();
+    const stop = (): void => {
+      this.#watchers.delete(watcher);
+      this.#endIfIdle();
+    };
+    return { stop };
   }
 
   /** Without it everything still works, only later. */
@@ -79,8 +81,8 @@ export class QueueWatch {
       });
       this.#watcher.on('error', () => this.#dropWatcher());
     } catch (cause) {
-      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-      this.#queue.warn(`${folder} cannot be watched (${code}); it is looked at now and then.`);
+      const why = codeOrText(cause);
+      this.#queue.warn(`${folder} cannot be watched (${why}); it is looked at now and then.`);
     }
   }
 
@@ -96,49 +98,40 @@ export class QueueWatch {
   #look(): void {
     clearTimeout(this.#soon);
     this.#soon = undefined;
-    for (const waiter of [...this.#waiters]) this.#lookFor(waiter);
-    if (this.#followings.size > 0) this.#lookAround();
+    const watchers = [...this.#watchers];
+    const isFollowed = watchers.some(({ onRequest }) => onRequest !== undefined);
+    const entries = isFollowed ? this.#queue.waiting() : [];
+    const waiting = new Map(entries.map((entry) => [entry.request.id, entry]));
+    for (const watcher of watchers) {
+      this.#lookForEnds(watcher, waiting);
+      if (watcher.onRequest !== undefined) this.#lookForRequests(watcher, waiting);
+    }
     this.#endIfIdle();
   }
 
-  #lookFor(waiter: Waiter): void {
-    for (const id of [...waiter.ids]) {
+  #lookForEnds(watcher: Watcher, waiting: ReadonlyMap<string, Entry>): void {
+    const { open, onEnd, onRequest } = watcher;
+    for (const id of [...open].filter((one) => !waiting.has(one))) {
       const ended = this.#queue.settled(id);
       // Another callback may have stopped this one meanwhile.
-      if (ended === undefined || !this.#waiters.has(waiter)) continue;
-      waiter.ids.delete(id);
-      if (waiter.ids.size === 0) this.#waiters.delete(waiter);
-      waiter.onEnd(ended);
+      if (ended === undefined || !this.#watchers.has(watcher)) continue;
+      open.delete(id);
+      if (open.size === 0 && onRequest === undefined) this.#watchers.delete(watcher);
+      onEnd(ended);
     }
   }
 
-  #lookAround(): void {
-    const waiting = new Map(this.#queue.waiting().map((entry) => [entry.request.id, entry]));
-    for (const following of [...this.#followings]) {
-      const { open, follower } = following;
-      const gone = [...open].filter((id) => !waiting.has(id));
-      for (const id of gone) {
-        const ended = this.#queue.settled(id);
-        if (ended === undefined || !this.#followings.has(following)) continue;
-        open.delete(id);
-        follower.onEnd(ended);
-      }
-      for (const [id, entry] of waiting) {
-        if (open.has(id) || !this.#followings.has(following)) continue;
-        open.add(id);
-        follower.onRequest(entry);
-      }
+  #lookForRequests(watcher: Watcher, waiting: ReadonlyMap<string, Entry>): void {
+    for (const [id, entry] of waiting) {
+      if (watcher.open.has(id) || !this.#watchers.has(watcher)) continue;
+      watcher.open.add(id);
+      watcher.onRequest?.(entry);
     }
-  }
-
-  #leave(remove: () => void): void {
-    remove();
-    this.#endIfIdle();
   }
 
   /** What nobody waits for must not keep the process. */
   #endIfIdle(): void {
-    if (this.#waiters.size > 0 || this.#followings.size > 0) return;
+    if (this.#watchers.size > 0) return;
     clearInterval(this.#poll);
     clearTimeout(this.#soon);
     this.#poll = undefined;

@@ -156,7 +156,9 @@ function readLabels(env: ProcessEnvironment, system: System): { readonly [key: s
 }
 
 function unquoted(value: string): string {
-  return /^".*"$/.test(value) ? String(parseJson(value) ?? value.slice(1, -1)) : value;
+  if (!/^".*"$/.test(value)) return value;
+  const text = parseJson(value);
+  return typeof text === 'string' ? text : value.slice(1, -1);
 }
 
 /** What stands on every event must not be endless. */
