@@ -1,4 +1,5 @@
 // An entry that starts `sub shim`: how one is made, and how one is told from others.
+import { definedFields } from '@subluminal/contracts';
 import type { GovernedCommand, ShimCall } from './types.ts';
 
 interface ServerStart {
@@ -22,17 +23,9 @@ export function governCommand(
 
 const SUB_NAMES: ReadonlySet<string> = new Set(['sub', 'sub.mjs', 'sub.js', 'sub.cmd', 'sub.exe']);
 /** What may start `sub`. Anything else in front of it could be a program of its own. */
-const LAUNCHERS: ReadonlySet<string> = new Set([
-  'node',
-  'nodejs',
-  'bun',
-  'bunx',
-  'npx',
-  'npm',
-  'pnpm',
-  'pnpx',
-  'yarn',
-]);
+const LAUNCHERS: ReadonlySet<string> = new Set(
+  'node nodejs bun bunx npx npm pnpm pnpx yarn'.split(' '),
+);
 /** They take a file, the others the name of a package. */
 const RUNTIMES = /^(?:node|nodejs|bun)(?:\.exe)?$/;
 /** Between the launcher and `sub`: options without a value of their own, and `npm exec --`. */
@@ -56,13 +49,13 @@ export function readShimCommand(
   const own = words.slice(sub + 2);
   const end = own.indexOf('--');
   const flags = end === -1 ? own : own.slice(0, end);
-  const serverOnly = flagOf(flags, 'server-env');
+  const serverOnly = flagIn(flags, 'server-env');
   return {
     program: words.slice(0, sub + 1),
-    serverName: flagOf(flags, 'server-name') ?? flagOf(flags, 'server-id'),
+    serverName: flagIn(flags, 'server-name') ?? flagIn(flags, 'server-id'),
     flags,
-    ...(serverOnly !== undefined && { serverOnly: serverOnly.split(',') }),
-    wrapId: flagOf(flags, 'wrap'),
+    ...definedFields({ serverOnly: serverOnly?.split(',') }),
+    wrapId: flagIn(flags, 'wrap'),
     command: end === -1 ? [] : own.slice(end + 1),
   };
 }
@@ -94,7 +87,7 @@ function isAbsolute(word: string): boolean {
 }
 
 /** The last one counts, as it does for the shim. */
-function flagOf(flags: readonly string[], name: string): string | undefined {
+export function flagIn(flags: readonly string[], name: string): string | undefined {
   const at = flags.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
   const word = flags[at];
   return word === `--${name}` ? flags[at + 1] : word?.slice(name.length + 3);

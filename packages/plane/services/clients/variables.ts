@@ -10,13 +10,8 @@ const REFERENCE = /\$\{([^{}]{1,1024})\}/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Names that editors give a meaning of their own, in the place of a variable. */
 const PREDEFINED: ReadonlySet<string> = new Set([
-  'cwd',
-  'execPath',
-  'pathSeparator',
-  'userHome',
-  'workspaceFolder',
-  'workspaceFolderBasename',
-  'workspaceRoot',
+  ...['cwd', 'execPath', 'pathSeparator', 'userHome'],
+  ...['workspaceFolder', 'workspaceFolderBasename', 'workspaceRoot'],
 ]);
 const VARIABLES_MAX = 1_000;
 const DEPTH_MAX = 4;
@@ -27,11 +22,8 @@ interface Reference extends Variable {
 
 function parseReference(inner: string): Reference | undefined {
   const [, prefix, rest = ''] = /^(?:(env|input):)?([^]*)$/.exec(inner) ?? [];
-  if (prefix === 'input') {
-    return { syntax: 'input', name: rest, hasDefault: false, fallback: undefined };
-  }
-  if (prefix === 'env') {
-    return { syntax: 'env', name: rest, hasDefault: false, fallback: undefined };
+  if (prefix === 'input' || prefix === 'env') {
+    return { syntax: prefix, name: rest, hasDefault: false, fallback: undefined };
   }
   const cut = rest.indexOf(':-');
   const name = cut === -1 ? rest : rest.slice(0, cut);

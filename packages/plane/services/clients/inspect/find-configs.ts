@@ -47,54 +47,45 @@ export function findConfigs({ place, clients, configPath }: ConfigSearch): Confi
   const found: FoundConfig[] = [];
   const problems: ConfigFailure[] = [];
   const looked: string[] = [];
+  const [first = clientOf('custom')] = clients;
   const wanted: readonly ConfigToRead[] =
     configPath === undefined
-      ? clients.flatMap((client) =>
-          client.files(place).map((file) => ({ client, path: file.path, file })),
-        )
-      : [namedConfig(clients[0] ?? clientOf('custom'), resolve(configPath), place)];
-  for (const one of wanted) {
+      ? clients.flatMap((client) => client.files(place).map((file) => ({ ...file, client })))
+      : [namedConfig(first, resolve(configPath), place)];
+  for (const { client, ...one } of wanted) {
     looked.push(one.path);
-    const read = readOne(one);
+    const read = readOne(client, one);
     if (read.kind === 'found') found.push(read);
     else if (read.kind === 'failure') problems.push(read);
-    else if (configPath !== undefined) problems.push(notThere(one.path));
+    else if (configPath !== undefined) {
+      problems.push(configFailure(one.path, `${one.path} does not exist.`, 'Check the path.'));
+    }
   }
   return { found, problems, looked };
 }
 
-interface ConfigToRead {
-  readonly client: Client;
-  readonly path: string;
-  /** Undefined: by what the file itself looks like. */
-  readonly file: ConfigFile | undefined;
-  readonly scope?: ConfigScope | undefined;
-}
+/** Without a format: by what the file itself looks like. */
+type FileToRead = Pick<ConfigFile, 'path' | 'scope'> & Partial<ConfigFile>;
+type ConfigToRead = Omit<FileToRead, 'client'> & { readonly client: Client };
 
 /** A file that is one of the client's own belongs where the client has it. */
 function namedConfig(client: Client, path: string, place: ClientPlace): ConfigToRead {
   const own = client.files(place).find((file) => file.path === path);
-  return { client, path, file: undefined, scope: own?.scope };
+  return { client, path, scope: own?.scope ?? 'user' };
 }
 
-function readOne({
-  client,
-  path,
-  file,
-  scope,
-}: ConfigToRead): FoundConfig | ConfigFailure | { kind: 'missing' } {
-  const read = readConfigFile(path);
+function readOne(
+  client: Client,
+  wanted: FileToRead,
+): FoundConfig | ConfigFailure | { readonly kind: 'missing' } {
+  const read = readConfigFile(wanted.path);
   if (read.kind !== 'read') return read;
-  const asFile = file ?? { ...fileAt(client, path, read.text), ...(scope && { scope }) };
-  const outside = linkOutOfProject(asFile, read.target);
+  const file = { ...fileAt(client, wanted.path, read.text), ...wanted };
+  const outside = linkOutOfProject(file, read.target);
   if (outside !== undefined) return outside;
-  const config = client.read(asFile, read.text);
+  const config = client.read(file, read.text);
   if (config.kind === 'failure') return config;
-  return { kind: 'found', client, file: asFile, target: read.target, config };
-}
-
-function notThere(path: string): ConfigFailure {
-  return configFailure(path, `${path} does not exist.`, 'Check the path.');
+  return { kind: 'found', client, file, target: read.target, config };
 }
 
 // Configs that only a record tells of: named by their path once, or of another project.

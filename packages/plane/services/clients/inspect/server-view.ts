@@ -1,5 +1,6 @@
 // What becomes of the calls to one server of a config.
-import type { ReadConfig, ServerEntry } from '../index.ts';
+import { definedFields } from '@subluminal/contracts';
+import { flagIn, type ReadConfig, type ServerEntry } from '../index.ts';
 import { type AskingSub, startsThisSub } from './own-program.ts';
 
 /**
@@ -45,36 +46,28 @@ function stateOf(entry: ServerEntry, viewing: ViewOptions): ServerState {
 
 function viewOf(entry: ServerEntry, viewing: ViewOptions): ServerView {
   const { name, project, isDisabled, governed, obstacle } = entry;
-  const policy = governed && flagIn(governed.flags, 'policy');
-  const profile = governed && flagIn(governed.flags, 'profile');
-  const events = governed && flagIn(governed.flags, 'events');
   const state = stateOf(entry, viewing);
-  const loose = viewing.loose.get(entryKey(entry));
+  const flag = (option: string) => governed && flagIn(governed.flags, option);
   return {
     name,
-    ...(project !== undefined && { project }),
     state,
-    ...(state === 'loose' && loose !== undefined && { loose }),
     isDisabled,
-    ...(obstacle !== undefined && { obstacle }),
-    ...(governed !== undefined && { serverName: governed.serverName ?? name }),
-    ...(policy !== undefined && { policy }),
-    ...(profile !== undefined && { profile }),
-    ...(events !== undefined && { events }),
-    ...(governed !== undefined && { program: governed.program }),
-    ...(governed?.wrapId !== undefined && { wrapId: governed.wrapId }),
+    ...definedFields({
+      project,
+      loose: state === 'loose' ? viewing.loose.get(entryKey(entry)) : undefined,
+      obstacle,
+      serverName: governed && (governed.serverName ?? name),
+      policy: flag('policy'),
+      profile: flag('profile'),
+      events: flag('events'),
+      program: governed?.program,
+      wrapId: governed?.wrapId,
+    }),
   };
 }
 
 export function viewsOf({ entries }: ReadConfig, viewing: ViewOptions): readonly ServerView[] {
   return entries.map((entry) => viewOf(entry, viewing));
-}
-
-/** The last one counts, as it does for the shim. */
-export function flagIn(flags: readonly string[], name: string): string | undefined {
-  const at = flags.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
-  const word = flags[at];
-  return word === `--${name}` ? flags[at + 1] : word?.slice(name.length + 3);
 }
 
 /** Whether the entry starts a command without a shim. */

@@ -4,6 +4,7 @@ import type { SecretBinding, Servers } from '../../../stores/config/index.ts';
 import { fitsCommand } from '../../../stores/vault/index.ts';
 import {
   effectiveServers,
+  flagIn,
   type ReadConfig,
   type ServerEntry,
   type ShimCall,
@@ -12,7 +13,7 @@ import {
 import type { FoundConfig } from '../inspect/find-configs.ts';
 import { type OwnCall, startsThisSub } from '../inspect/own-program.ts';
 import { hasComment } from '../inspect/redacted-diff.ts';
-import { entryKey, flagIn } from '../inspect/server-view.ts';
+import { entryKey } from '../inspect/server-view.ts';
 
 import { configDocument, serverOf, variablesOf, wordsOf } from '../secrets/plain-secrets.ts';
 import { documentIn } from '../text/document.ts';

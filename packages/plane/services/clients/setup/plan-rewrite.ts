@@ -1,16 +1,17 @@
 // How a config is made to start shims: from what it was without any, so that a second import adds to
 // the first and can be taken back together with it.
-import type {
-  Client,
-  ConfigFailure,
-  ConfigFile,
-  EntryChange,
-  ReadConfig,
-  RewrittenConfig,
-  ServerEntry,
-  ShimCall,
+import {
+  type Client,
+  type ConfigFailure,
+  type ConfigFile,
+  type EntryChange,
+  flagIn,
+  type ReadConfig,
+  type RewrittenConfig,
+  type ServerEntry,
+  type ShimCall,
 } from '../index.ts';
-import { entryKey, flagIn, isUngoverned, startedCommand } from '../inspect/server-view.ts';
+import { entryKey, isUngoverned, startedCommand } from '../inspect/server-view.ts';
 
 interface RewriteOptions {
   readonly client: Client;

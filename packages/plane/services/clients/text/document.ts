@@ -42,19 +42,18 @@ export type ReadDocument =
   | { readonly kind: 'document'; readonly document: ConfigDocument }
   | BrokenText;
 
-/** A change looks at the same few texts again and again: what was read of them last is kept. */
+/** A change looks at the same few texts again and again: those that were read last are kept. */
 const KEPT_MAX = 8;
-/** Of all that are kept; the last one may have more alone. */
-const KEPT_LENGTH_MAX = 16_777_216;
-/** What is short is read at once, and must not drive out what is not. */
+/** A text that is longer is kept alone, and a short one is read at once. */
+const KEPT_LENGTH_MAX = 2_097_152;
 const KEPT_LENGTH_MIN = 4_096;
 const kept: { readonly text: string; readonly format: Format; readonly read: ReadText }[] = [];
 /** A document, and the keys that are there more than once. */
 type ReadText = ReadDocument & { readonly duplicates?: readonly DuplicateKey[] };
 
 /**
- * Reads a config. A key that is there duplicates makes it ambiguous, hence broken; with `inside`, only
- * where that lies on the way to one of these paths or below it.
+ * Reads a config. A key that occurs twice makes it ambiguous, hence broken; with `inside`, only where
+ * that lies on the way to one of these paths or below it.
  */
 export function readDocument(
   text: string,
@@ -81,16 +80,12 @@ export function documentIn(
   return read.kind === 'document' ? read.document : undefined;
 }
 
-/** The last one first; what is too much is forgotten. */
+/** The last one first. */
 function keep(found: (typeof kept)[number]): void {
-  if (found.text.length < KEPT_LENGTH_MIN) return;
+  const { length } = found.text;
+  if (length < KEPT_LENGTH_MIN) return;
+  kept.splice(length > KEPT_LENGTH_MAX ? 0 : KEPT_MAX - 1);
   kept.unshift(found);
-  let length = 0;
-  const past = kept.findIndex((one, at) => {
-    length += one.text.length;
-    return at > 0 && length > KEPT_LENGTH_MAX;
-  });
-  kept.length = Math.min(past === -1 ? kept.length : past, KEPT_MAX);
 }
 
 function readAnew(text: string, format: Format): ReadText {

@@ -228,21 +228,14 @@ function writeString(value: string, manner: Pick<ValueStyle, 'format' | 'isLiter
   if (manner.format !== 'toml') return JSON.stringify(value);
   if (/\p{Surrogate}/u.test(value)) throw new RangeError('TOML can not hold half a character.');
   if (manner.isLiteral && !NO_LITERAL.test(value)) return `'${value}'`;
-  return `"${value.replace(ESCAPED, escapeOf)}"`;
+  // JSON escapes the same, but for more controls and what some programs take for a line end.
+  return JSON.stringify(value).replace(
+    /[\p{Cc}\u2028\u2029]/gu,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
-// biome-ignore format: one per line reads worse
-const SHORT: { readonly [character: string]: string } = {
-  '\b': '\\b', '\t': '\\t', '\n': '\\n', '\f': '\\f', '\r': '\\r', '"': '\\"', '\\': '\\\\',
-};
-// Controls, quotes, and what some programs take for a line end.
-const ESCAPED = /[\p{Cc}"\\\u2028\u2029]/gu;
 const NO_LITERAL = /['\p{Cc}\u2028\u2029]/u;
-
-function escapeOf(character: string): string {
-  const hex = character.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase();
-  return SHORT[character] ?? `\\u${hex}`;
-}
 
 function writeKey(key: string, format: Format): string {
   if (format === 'toml' && /^[A-Za-z0-9_-]+$/.test(key)) return key;
