@@ -1,8 +1,7 @@
 // How configs, their servers and changes of them look on a terminal. All of it is hostile text.
 
-import type { Failure } from '@subluminal/contracts';
-
-import type { ServerView } from '@subluminal/plane/clients/setup';
+import { definedFields, type Failure } from '@subluminal/contracts';
+import type { ServerState, ServerView } from '@subluminal/plane/clients/setup';
 import type { Io, Output } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { displayWidth, harmless, shortened } from '../terminal/text.ts';
@@ -29,20 +28,15 @@ export function serverLines(
 /** What holds for a server that nothing is about to happen to. */
 export function stateWords(server: ServerView): string {
   const { state, obstacle = 'no command that could be read', program = [], loose = [] } = server;
-  switch (state) {
-    case 'governed':
-      return 'governed';
-    case 'loose':
-      return `not governed: it starts sub shim with ${loose.join(', ')}, which \`sub import\` did not write`;
-    case 'foreign':
-      return `started by another sub, not counted (${shortened(program.join(' '), PROGRAM_LENGTH_MAX)})`;
-    case 'open':
-      return 'not governed';
-    case 'remote':
-      return 'not governed yet (by address)';
-    case 'unknown':
-      return `not governed (${obstacle})`;
-  }
+  const words: { readonly [known in ServerState]: string } = {
+    governed: 'governed',
+    loose: `not governed: it starts sub shim with ${loose.join(', ')}, which \`sub import\` did not write`,
+    foreign: `started by another sub, not counted (${shortened(program.join(' '), PROGRAM_LENGTH_MAX)})`,
+    open: 'not governed',
+    remote: 'not governed yet (by address)',
+    unknown: `not governed (${obstacle})`,
+  };
+  return words[state];
 }
 
 export function diffLines(diff: string, { colors }: Output): readonly string[] {
@@ -63,20 +57,20 @@ export function printLines(lines: readonly string[], { write }: Output): void {
 
 /** A server for programs, as far as its config tells. */
 export function serverParts(server: ServerView): object {
-  const { name, project, state, isDisabled, serverName, policy, profile, events, wrapId } = server;
-  return {
+  const { name, project, state, isDisabled, policy, profile, events, program, loose } = server;
+  return definedFields({
     name,
-    ...(project !== undefined && { project }),
+    project,
     state,
     disabled: isDisabled,
-    ...(serverName !== undefined && { server_name: serverName }),
-    ...(policy !== undefined && { policy }),
-    ...(profile !== undefined && { profile }),
-    ...(events !== undefined && { events }),
-    ...(wrapId !== undefined && { wrap_id: wrapId }),
-    ...(server.program !== undefined && { program: server.program }),
-    ...(server.loose !== undefined && { loose: server.loose }),
-  };
+    server_name: server.serverName,
+    policy,
+    profile,
+    events,
+    wrap_id: server.wrapId,
+    program,
+    loose,
+  });
 }
 
 export function problemParts({ code, message, fix }: Failure): object {

@@ -9,12 +9,12 @@ import { type Env, homePaths } from '@subluminal/plane/config';
 export async function repairs(env: Env, isLooking: boolean): Promise<readonly string[]> {
   const paths = homePaths(env);
   if (!hasRecords(paths.backups)) return [];
-  const { repairHome, repairSecrets, unrepaired, unrepairedSecrets } = await import(
+  const { repairBindings, repairHome, unrepaired, unrepairedBindings } = await import(
     '@subluminal/plane/clients/setup'
   );
-  if (isLooking) return [...unrepaired({ paths }), ...unrepairedSecrets({ paths })];
+  if (isLooking) return [...unrepaired({ paths }), ...unrepairedBindings({ paths })];
   // In this order: a record may need what a killed import has bound.
-  return [...repairHome({ paths }), ...(await repairSecrets({ paths }))];
+  return [...repairHome({ paths }), ...(await repairBindings({ paths }))];
 }
 
 /** One for each config that was changed, or that lost secrets just then; all else may be years old. */

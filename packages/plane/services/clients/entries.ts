@@ -1,5 +1,5 @@
 // One server of a config, whatever the client: what it starts, and where that stands.
-import { isObject } from '@subluminal/contracts';
+import { definedFields, isObject } from '@subluminal/contracts';
 import { readShimCommand } from './shim-command.ts';
 import type { ServerEntry, ValuePath } from './types.ts';
 import { variablesIn } from './variables.ts';
@@ -15,13 +15,7 @@ export interface ServerContainer {
 }
 
 const REMOTE_TYPES: ReadonlySet<string> = new Set([
-  'http',
-  'sse',
-  'streamable-http',
-  'streamable_http',
-  'streamableHttp',
-  'ws',
-  'websocket',
+  ...['http', 'sse', 'streamable-http', 'streamable_http', 'streamableHttp', 'ws', 'websocket'],
 ]);
 const ADDRESS_KEYS: readonly string[] = ['url', 'serverUrl', 'httpUrl'];
 
@@ -44,10 +38,9 @@ export function readEntry(
   const serverOnly = serverOnlyIn(env);
   return {
     name,
-    ...(project === undefined ? {} : { project }),
+    ...definedFields({ project, obstacle }),
     path: own,
     transport: transportOf(server, { command, args, obstacle }),
-    ...(obstacle !== undefined && { obstacle }),
     isDisabled:
       server['disabled'] === true || server['enabled'] === false || off?.has(name) === true,
     at,
@@ -62,11 +55,7 @@ export function readEntry(
   };
 }
 
-interface StartedCommand {
-  readonly command: unknown;
-  readonly args: unknown;
-  readonly env: unknown;
-}
+type StartedCommand = { readonly [part in 'command' | 'args' | 'env']: unknown };
 
 /** Older settings of Zed keep both in an object of their own: `{ command: { path, args } }`. */
 function commandIn(server: JsonObject, own: ValuePath): StartedCommand & Pick<ServerEntry, 'at'> {

@@ -1,4 +1,5 @@
 // The change of a config: only the values of `command` and `args` of the chosen entries.
+import { definedFields } from '@subluminal/contracts';
 import { governCommand } from './shim-command.ts';
 import { type ConfigDocument, readDocument } from './text/document.ts';
 import { applyEdits, insertAfter, replaceValue } from './text/edits.ts';
@@ -36,12 +37,8 @@ export function planChange({ config, chosen, call, inside }: PlanChangeOptions):
   const targets = targetsOf(chosen, call);
   if (targets.length === 0) return { text, changes: [] };
   const before = read(text);
-  const after = read(
-    applyEdits(
-      text,
-      targets.flatMap((one) => editsOf(before, one)),
-    ),
-  );
+  const edits = targets.flatMap((one) => editsOf(before, one));
+  const after = read(applyEdits(text, edits));
   checkData(before, after, targets);
   return { text: after.text, changes: targets.map((one) => changeOf(one, before, after)) };
 }
@@ -99,7 +96,7 @@ function changeOf(
   const { name, project, at } = entry;
   return {
     name,
-    ...(project === undefined ? {} : { project }),
+    ...definedFields({ project }),
     at,
     before: {
       command: writtenAt(before, at.command),

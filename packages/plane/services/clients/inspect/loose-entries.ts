@@ -14,10 +14,10 @@ import {
   type ReadConfig,
   type ServerEntry,
 } from '../index.ts';
-import { type ChangeStore, configKey } from '../store/change-store.ts';
+import { configKey } from '../store/change-store.ts';
 import { listRecords, readRecord } from '../store/records.ts';
 import { sameData } from '../text/plain-data.ts';
-import { type AdoptionPlace, storeAt } from './adoption-place.ts';
+import type { AdoptionPlace } from './adoption-place.ts';
 import type { FoundConfig } from './find-configs.ts';
 import { entryKey } from './server-view.ts';
 
@@ -30,8 +30,10 @@ export interface LooseOptions extends Pick<AdoptionPlace, 'env' | 'paths'> {
 export type LooseEntries = ReadonlyMap<string, readonly string[]>;
 
 export function looseIn({ target, config }: FoundConfig, options: LooseOptions): LooseEntries {
-  const hasShim = config.entries.some(({ governed }) => governed !== undefined);
-  return hasShim ? looseBeside(config, writtenTo(target, options), options) : new Map();
+  if (config.entries.every(({ governed }) => governed === undefined)) return new Map();
+  // A record that is damaged says nothing.
+  const found = readRecord(configKey(target), options.paths);
+  return looseBeside(config, found.kind === 'record' ? found.record.changes : [], options);
 }
 
 /** The same for a config whose changes are known. */
@@ -46,13 +48,6 @@ export function looseBeside(
     return flags.length === 0 ? [] : [[entryKey(entry), flags] as const];
   });
   return new Map(found);
-}
-
-/** A record that is damaged says nothing. */
-function writtenTo(target: string, { paths }: LooseOptions): readonly EntryChange[] {
-  const store: ChangeStore = storeAt(paths);
-  const found = readRecord(configKey(target), store.paths);
-  return found.kind === 'record' ? found.record.changes : [];
 }
 
 function isWritten({ at, command, args }: ServerEntry, { at: place, after }: EntryChange): boolean {
@@ -78,7 +73,7 @@ export function isWrittenStart(
 ): boolean {
   const program = start.program.map((word) => realFile(word) ?? word);
   const words = [...program, 'shim', ...start.words];
-  return listRecords(storeAt(paths).paths).some(
+  return listRecords(paths).some(
     (one) =>
       one.kind === 'record' &&
       one.record.changes.some((change) =>
@@ -131,7 +126,11 @@ export function livingWrap(
     for (const id of ids) {
       const session = readWrapFile(runDir, id);
       if (session.kind === 'over') continue;
-      if (session.kind === 'live') return inUse(file.path, session.owner.pid);
+      if (session.kind === 'live') {
+        const message = `${file.path} is in use by a \`sub wrap\` with another SUB_HOME (process ${session.owner.pid}).`;
+        const fix = 'Try again when that one has ended: it puts the config back itself.';
+        return failure('SUB_CLIENT_LOCKED', message, fix);
+      }
       const message = `whether ${file.path} is in use by a \`sub wrap\` cannot be told: ${session.message}.`;
       return failure('SUB_CLIENT_LOCKED', message, 'If none runs, remove that file.');
     }
@@ -143,12 +142,4 @@ export function livingWrap(
 function isLiveSession(id: string, { env, paths }: HomeOptions): boolean {
   if (!isWrapId(id)) return false;
   return [paths.run, fallbackRunDir(env)].some((dir) => readWrapFile(dir, id).kind === 'live');
-}
-
-function inUse(path: string, pid: number): Failure {
-  return failure(
-    'SUB_CLIENT_LOCKED',
-    `${path} is in use by a \`sub wrap\` with another SUB_HOME (process ${pid}).`,
-    'Try again when that one has ended: it puts the config back itself.',
-  );
 }

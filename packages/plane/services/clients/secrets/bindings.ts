@@ -22,8 +22,8 @@ import {
   removeConfigDrafts,
   replaceConfigFile,
 } from '../store/config-file.ts';
-import { sameData, valueAt } from '../text/plain-data.ts';
-import { quotedValue, withoutEmpty, withoutValue } from './cut-values.ts';
+import { sameData, valueAt, withoutValues } from '../text/plain-data.ts';
+import { quotedValue } from './cut-values.ts';
 
 /** What tells a binding of ours: which variable of which server gets what. */
 export interface BindingName {
@@ -159,13 +159,10 @@ function isWithout(
     const list = valueAt(data, path);
     return Array.isArray(list) ? list : [];
   });
-  const [settings, rest] = [before, after].map((data) =>
-    [path, path.slice(0, -1)].reduce(withoutEmpty, withoutValue(data, path)),
-  );
   const isNamed = (one: unknown) =>
     isObject(one) && one['inject_as'] === variable && one['secret_ref'] === secret;
   return (
-    sameData(settings, rest) &&
+    sameData(withoutValues(before, [path]), withoutValues(after, [path])) &&
     all?.some((one, index) => isNamed(one) && sameData(all.toSpliced(index, 1), left)) === true
   );
 }

@@ -1,10 +1,9 @@
 // Takes values out of a config so that they can be put back to the last byte.
 // Pure: a text in, a text out, and checked by reading it.
-import { isObject } from '@subluminal/contracts';
 import type { CutText, Edit, Format, ValuePath } from '../index.ts';
 import { type ConfigDocument, documentIn } from '../text/document.ts';
 import { applyEdits, removeValue } from '../text/edits.ts';
-import { sameData } from '../text/plain-data.ts';
+import { sameData, valueAt, withoutValues } from '../text/plain-data.ts';
 
 /** A value that is to go. */
 interface CutTarget {
@@ -143,10 +142,9 @@ function planOne(
 
 /** Whether two texts say the same but for these values, which stand in the first one alone. */
 function isSameBut(full: unknown, cut: unknown, paths: readonly ValuePath[]): boolean {
-  const rest = paths.reduce<unknown>(withoutValue, full);
-  return sameData(
-    paths.reduce<unknown>(withoutEmpty, cut),
-    paths.reduce<unknown>(withoutEmpty, rest),
+  return (
+    paths.every((path) => valueAt(cut, path) === undefined) &&
+    sameData(withoutValues(full, paths), withoutValues(cut, paths))
   );
 }
 
@@ -165,51 +163,18 @@ export function isFilled(
   );
 }
 
-/** A copy that lacks one value. */
-export function withoutValue(holder: unknown, [key, ...rest]: ValuePath): unknown {
-  if (key === undefined || typeof holder !== 'object' || holder === null) return holder;
-  if (Array.isArray(holder)) return holder;
-  const entries = Object.entries(holder);
-  return Object.fromEntries(
-    rest.length === 0
-      ? entries.filter(([name]) => name !== key)
-      : entries.map(([name, one]) => [name, name === key ? withoutValue(one, rest) : one]),
-  );
-}
-
-/** An environment without variables says what none says. */
-export function withoutEmpty(value: unknown, path: ValuePath): unknown {
-  const env = path.slice(0, -1);
-  const held = env.reduce<unknown>(
-    (holder, key) => (isObject(holder) ? holder[String(key)] : undefined),
-    value,
-  );
-  return isObject(held) && Object.keys(held).length === 0 ? withoutValue(value, env) : value;
-}
-
 // A secret as it is written in a config, and how it goes back where it was cut out.
 
-/** A cut, and the value that goes there. */
-interface Uncut {
-  readonly cut: CutText;
-  readonly value: string;
-}
-
 /** The text as it was before the cuts, which are given in the order in which they were made. */
-export function uncutAll(text: string, cuts: readonly Uncut[], format: Format): string {
-  let [from, end] = [text, text.length];
-  // What stands behind `end`, the last part first: a large text is not copied for each value.
-  let behind: string[] = [];
-  for (const { cut, value } of cuts.toReversed()) {
-    const { at, length, head, tail, form } = cut;
-    if (at + length > end) {
-      from = from.slice(0, end) + behind.toReversed().join('');
-      [end, behind] = [from.length, []];
-    }
-    behind.push(from.slice(at + length, end), `${head}${written(value, form, format)}${tail}`);
-    end = at;
-  }
-  return from.slice(0, end) + behind.toReversed().join('');
+export function uncutAll(
+  text: string,
+  cuts: readonly { readonly cut: CutText; readonly value: string }[],
+  format: Format,
+): string {
+  return cuts.reduceRight((now, { cut: { at, length, head, tail, form }, value }) => {
+    const back = `${head}${written(value, form, format)}${tail}`;
+    return now.slice(0, at) + back + now.slice(at + length);
+  }, text);
 }
 
 function written(value: string, form: CutText['form'], format: Format): string {

@@ -8,7 +8,7 @@ import { type Failure, isObject } from '@subluminal/contracts';
 import { isProcessAlive, type ProcessIdentity, writePrivateFile } from '../../../os/index.ts';
 import { fitsCommand } from '../../../stores/vault/index.ts';
 import { CLIENTS } from '../index.ts';
-import { clientPlace, type SecretPlace, withCode } from '../inspect/adoption-place.ts';
+import { clientPlace, type SecretPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
 import {
   type ChangeStore,
@@ -20,13 +20,7 @@ import {
 
 import { isOwner } from '../store/record-text.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
-import {
-  type BindingFile,
-  type BindingName,
-  bindingName,
-  boundServers,
-  removeBindings,
-} from './bindings.ts';
+import { type BindingName, bindingName, boundServers, removeBindings } from './bindings.ts';
 
 import { serverOf, wordsOf } from './plain-secrets.ts';
 
@@ -96,8 +90,10 @@ function isBindingName(value: unknown): value is BindingName {
 }
 
 /** Takes out what killed processes have bound and no config needs; one line for each, for people. */
-export async function repairBindings(file: BindingFile): Promise<readonly string[]> {
-  const { store } = file;
+export async function repairBindings({
+  paths,
+}: Pick<SecretPlace, 'paths'>): Promise<readonly string[]> {
+  const store = storeAt(paths);
   const all = pendingIn(store);
   const dead = all.filter(({ owner }) => !isProcessAlive(owner, store.system));
   if (dead.length === 0) return [];
@@ -108,7 +104,7 @@ export async function repairBindings(file: BindingFile): Promise<readonly string
   const lines: string[] = [];
   for (const { path, bindings } of dead) {
     const gone = bindings.filter((one) => !needed.has(nameKey(one)));
-    const failed = await removeBindings(gone, file);
+    const failed = await removeBindings(gone, { paths, store });
     if (failed === undefined) rmSync(path, { force: true });
     lines.push(...repairLines(gone, failed));
   }
@@ -125,7 +121,8 @@ function repairLines(gone: readonly BindingName[], failed: Failure | undefined) 
 }
 
 /** One line where `repairBindings` would do something; nothing is changed. */
-export function unrepairedBindings(store: ChangeStore): readonly string[] {
+export function unrepairedBindings({ paths }: Pick<SecretPlace, 'paths'>): readonly string[] {
+  const store = storeAt(paths);
   const isLeft = pendingIn(store).some(({ owner }) => !isProcessAlive(owner, store.system));
   if (!isLeft) return [];
   return ['a `sub import` that moved secrets was killed; `sub restore` puts config.toml right.'];

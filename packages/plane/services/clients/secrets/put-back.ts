@@ -3,11 +3,9 @@
 import { isObject } from '@subluminal/contracts';
 import { parse } from 'smol-toml';
 import type { Edit, Format, ValuePath } from '../index.ts';
-import { type ConfigDocument, readDocument } from '../text/document.ts';
+import { type ConfigDocument, documentIn } from '../text/document.ts';
 import { applyEdits, insertAfter, lineBreakOf } from '../text/edits.ts';
-import { sameData } from '../text/plain-data.ts';
-import type { TextSpan } from '../text/tree.ts';
-import { isFilled, quotedValue, withoutEmpty, withoutValue } from './cut-values.ts';
+import { isFilled, quotedValue } from './cut-values.ts';
 
 interface SecretPlacement {
   readonly format: Format;
@@ -19,66 +17,24 @@ interface SecretPlacement {
 type PutResult =
   | { readonly kind: 'put'; readonly text: string }
   /** Something stands there, or the server is gone: neither is ours to change. */
-  | { readonly kind: 'kept' | 'gone' }
-  | { readonly kind: 'refused' };
+  | { readonly kind: 'kept' | 'gone' | 'refused' };
 
 /** Stands for a table until the edit is made; no config holds it. */
 const MARKER = 'env of subluminal, to be replaced';
 
 export function putInto(text: string, wanted: SecretPlacement): PutResult {
-  const { format, path, value } = wanted;
-  const read = readDocument(text, format, [path]);
-  if (read.kind === 'broken') return { kind: 'refused' };
-  const { document } = read;
+  const { format, path } = wanted;
+  const document = documentIn(text, format, [path]);
+  if (document === undefined) return { kind: 'refused' };
   if (document.valueAt(path) !== undefined) return { kind: 'kept' };
   if (!isObject(document.valueAt(path.slice(0, -2)))) return { kind: 'gone' };
   for (const way of [besideOthers, intoEmpty, intoNew, belowHeader]) {
     for (const edit of way(document, wanted)) {
       const next = applyEdits(text, [edit]);
-      const again = readDocument(next, format, [path]);
-      if (again.kind === 'broken' || again.document.valueAt(path) !== value) continue;
-      const rest = withoutEmpty(withoutValue(again.document.value, path), path);
-      if (sameData(rest, withoutEmpty(document.value, path))) return { kind: 'put', text: next };
+      if (isFilled([text, next], format, [wanted])) return { kind: 'put', text: next };
     }
   }
   return { kind: 'refused' };
-}
-
-interface PutAll<T> {
-  readonly text: string;
-  readonly put: readonly T[];
-  /** Those that have to be looked at one by one. */
-  readonly rest: readonly T[];
-}
-
-/** Each server by itself, and the whole once: a large config is not read for every secret. */
-export function putAll<T extends Omit<SecretPlacement, 'format'>>(
-  text: string,
-  all: readonly T[],
-  format: Format,
-): PutAll<T> {
-  const none = { text, put: [], rest: all };
-  const paths = all.map(({ path }) => path);
-  const read = format === 'toml' ? undefined : readDocument(text, format, paths);
-  if (read?.kind !== 'document') return none;
-  const [put, rest]: [T[], T[]] = [[], []];
-  const servers = new Map<string, { readonly span: TextSpan; inner: string }>();
-  for (const one of all) {
-    const { path, value } = one;
-    const holder = path.slice(0, -2);
-    const span = read.document.spanAt(holder);
-    const key = JSON.stringify(holder);
-    const server = servers.get(key) ?? (span && { span, inner: text.slice(span.start, span.end) });
-    const done = server && putInto(server.inner, { format, path: path.slice(-2), value });
-    if (server === undefined || (done?.kind !== 'put' && done?.kind !== 'kept')) rest.push(one);
-    else if (done.kind === 'put') {
-      put.push(one);
-      servers.set(key, { ...server, inner: done.text });
-    }
-  }
-  const edits = [...servers.values()].map(({ span, inner }) => ({ ...span, text: inner }));
-  const next = applyEdits(text, edits);
-  return isFilled([text, next], format, put) ? { text: next, put, rest } : none;
 }
 
 function besideOthers(document: ConfigDocument, { path, value }: SecretPlacement): readonly Edit[] {

@@ -17,7 +17,7 @@ import { matchesDigest } from '../store/records.ts';
 import { removeShims } from '../store/undo-changes.ts';
 import { type ConfigDocument, documentIn } from '../text/document.ts';
 import { isFilled, uncutAll } from './cut-values.ts';
-import { putAll, putInto } from './put-back.ts';
+import { putInto } from './put-back.ts';
 
 export type PutBack = (text: string, record: ConfigRecord) => string | ConfigFailure;
 
@@ -156,29 +156,20 @@ class SecretPlacing {
 
   place(coming: readonly ReturningSecret[]): Omit<FilledConfig, 'withheld'> | ConfigFailure {
     const { path, format } = this.#recorded.record;
-    const placed = coming.map((each) => ({ ...each, path: each.one.path }));
-    const most = putAll(this.#text, placed, format);
-    this.#text = most.text;
-    this.#put.push(...most.put.map(({ one }) => one));
-    for (const { one, value } of most.rest) {
+    for (const { one, value } of coming) {
       const done = putInto(this.#text, { format, path: one.path, value });
       const isPlaced =
-        done.kind === 'gone' ? this.#placeRenamed(one, value) : this.#take(done, one);
+        done.kind === 'gone' ? this.#placeRenamed(one, value) : done.kind !== 'refused';
       if (!isPlaced) return noPlace(path, one);
+      if (done.kind !== 'put') continue;
+      this.#text = done.text;
+      this.#put.push(one);
     }
     const names = [...this.#renamed].flatMap(([server, entries]) =>
       entries.length === 0 ? [] : [[server, entries.map(({ name }) => name)] as const],
     );
     const [put, lost] = [this.#put, this.#lost];
     return { kind: 'filled', text: this.#text, put, lost, renamed: new Map(names) };
-  }
-
-  #take(done: ReturnType<typeof putInto>, one: MovedSecret): boolean {
-    if (done.kind === 'put') {
-      this.#text = done.text;
-      this.#put.push(one);
-    }
-    return done.kind !== 'refused';
   }
 
   /** False where there is no safe place for it. */

@@ -2,15 +2,14 @@ export type { AdoptionPlace } from '../inspect/adoption-place.ts';
 export type { OwnCall } from '../inspect/own-program.ts';
 export type { ServerState, ServerView } from '../inspect/server-view.ts';
 export type { PreparedMoves } from '../secrets/move-secrets.ts';
+export { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.ts';
 export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan } from './import.ts';
 export { applyImport, planImport, planMoves } from './import.ts';
 export type { ForgetOptions, Unwrapped } from './repair.ts';
 export {
   forgetConfigs,
   repairHome,
-  repairSecrets,
   unrepaired,
-  unrepairedSecrets,
   unwrapAll,
 } from './repair.ts';
 export type { RestoreFile, RestoreOptions, RestoreOutcome, RestorePlan } from './restore.ts';

@@ -10,8 +10,9 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import type { MoveStep } from '../secrets/move-secrets.ts';
+import { repairBindings } from '../secrets/pending-bindings.ts';
 import type { ChangeStep } from '../store/config-file.ts';
-import { repairHome, repairSecrets } from './repair.ts';
+import { repairHome } from './repair.ts';
 import type { Task } from './testing/child.ts';
 import { envOf, importMoving, Machine, restoreAll } from './testing/machine.ts';
 
@@ -95,7 +96,7 @@ describe('an import that moves a secret, killed', () => {
       await killed({ does: 'import', folder: one.folder, killAt });
       expect(await tokenOf(one)).toBe(TOKEN);
       repairHome(one.options());
-      await repairSecrets(one.options());
+      await repairBindings(one.options());
       expect(await tokenOf(one)).toBe(TOKEN);
       expect(await restoreAll(one.options())).toEqual([]);
       expect(one.read()).toBe(CONFIG);

@@ -5,15 +5,8 @@ import type { Failure } from '@subluminal/contracts';
 import { livingProcesses } from '../../../stores/runs/agent-file.ts';
 import { runOfWrap } from '../../../stores/runs/wrap-file.ts';
 import { CLIENTS, type Client, type EntryChange } from '../index.ts';
-import {
-  type AdoptionPlace,
-  clientPlace,
-  type SecretPlace,
-  storeAt,
-  withCode,
-} from '../inspect/adoption-place.ts';
+import { type AdoptionPlace, clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { findConfigs } from '../inspect/find-configs.ts';
-import { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.ts';
 import { heldByOwner } from '../store/apply-change.ts';
 import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
@@ -68,15 +61,6 @@ function livingAgentText(wrapId: string | undefined, { run }: AdoptionPlace['pat
   const pids = livingProcesses(run).flatMap((one) => (one.runId === runId ? [one.pid] : []));
   if (pids.length === 0) return '';
   return `Its agent (process ${pids.join(', ')}) still runs: the servers that it starts from now on are NOT governed. End it, and start it again.`;
-}
-
-/** Takes out what killed imports have bound for nothing; the same lines. */
-export function repairSecrets({ paths }: Pick<SecretPlace, 'paths'>): Promise<readonly string[]> {
-  return repairBindings({ paths, store: storeAt(paths) });
-}
-
-export function unrepairedSecrets({ paths }: HomePlace): readonly string[] {
-  return unrepairedBindings(storeAt(paths));
 }
 
 // `sub unwrap`: the configs that a `sub wrap` has left rewritten.

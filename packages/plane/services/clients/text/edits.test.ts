@@ -199,7 +199,7 @@ describe('strings', () => {
 
   test('are escaped for TOML, and read back the same', () => {
     const after = replaced('[s.a]\nargs = ""', 'toml', hostile);
-    const written = '"\\u0000\\b\\t\\n\\f\\r\\u001B\\"\\\\\\u007F\\u0085\\u2028é😀"';
+    const written = '"\\u0000\\b\\t\\n\\f\\r\\u001b\\"\\\\\\u007f\\u0085\\u2028é😀"';
     expect(after).toBe(`[s.a]\nargs = ${written}`);
     expect(readOrThrow(after, 'toml').valueAt(ARGS)).toBe(hostile);
   });

@@ -46,26 +46,34 @@ export function copyFor(value: unknown, paths: readonly ValuePath[]): unknown {
 
 /** In place: the copy is ours, and there may be thousands of servers. Throws when nothing holds it. */
 export function setValue(top: unknown, path: ValuePath, value: unknown): void {
-  const { holder, last } = holderOf(top, path);
+  const [holder, last] = [valueAt(top, path.slice(0, -1)), path.at(-1)];
+  if (!isHolder(holder) || last === undefined) throw new Error('no such value in the config');
   // Not by assignment: `__proto__` is a name like any other.
   const how = { value, enumerable: true, configurable: true, writable: true };
   Object.defineProperty(holder, last, how);
 }
 
-/** In place, as well. */
+/** In place, as well; nothing where there is no such value. */
 export function dropValue(top: unknown, path: ValuePath): void {
-  const { holder, last } = holderOf(top, path);
-  Reflect.deleteProperty(holder, last);
+  const [holder, last] = [valueAt(top, path.slice(0, -1)), path.at(-1)];
+  if (isHolder(holder) && last !== undefined) Reflect.deleteProperty(holder, last);
 }
 
-function holderOf(top: unknown, path: ValuePath): { holder: object; last: string | number } {
-  const last = path.at(-1);
-  let holder = top;
-  for (const step of path.slice(0, -1)) {
-    holder = isHolder(holder) ? Object.getOwnPropertyDescriptor(holder, step)?.value : undefined;
+/** A copy that lacks these values, and what is empty without them: that says what nothing says. */
+export function withoutValues(value: unknown, paths: readonly ValuePath[]): unknown {
+  const copy = copyFor(value, paths);
+  for (const path of paths) {
+    let above: ValuePath = path;
+    do {
+      dropValue(copy, above);
+      above = above.slice(0, -1);
+    } while (above.length > 0 && isEmpty(valueAt(copy, above)));
   }
-  if (last === undefined || !isHolder(holder)) throw new Error('no such value in the config');
-  return { holder, last };
+  return copy;
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 function isHolder(value: unknown): value is object {
