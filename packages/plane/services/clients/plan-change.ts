@@ -52,7 +52,8 @@ function targetsOf(chosen: readonly ServerEntry[], call: ShimCall): readonly Shi
     const words = entry.governed?.command ?? [entry.command, ...(entry.args ?? [])];
     if (words.length === 0) return [];
     const { name, serverOnly = [] } = entry;
-    const [command, ...args] = governCommand({ name, words, serverOnly }, call);
+    const flags = call.flagsFor?.(entry) ?? call.flags;
+    const [command, ...args] = governCommand({ name, words, serverOnly }, { ...call, flags });
     if (command === undefined) throw new Error('a shim needs a program');
     return [{ entry, command, args }];
   });

@@ -42,15 +42,10 @@ export function isForProject(folder: string): (entry: Pick<ServerEntry, 'project
 
 /** In a further worktree, `.git` is a file that says where the repository is. */
 function mainCheckoutOf(top: string): string | undefined {
-  const path = join(top, '.git');
-  try {
-    const read = readRegularFile(path, { bytesMax: POINTER_BYTES_MAX });
-    if (read.kind !== 'read') return undefined;
-    const [, main] = POINTER.exec(read.bytes.toString('utf8')) ?? [];
-    return main === undefined ? undefined : resolve(top, main);
-  } catch {
-    return undefined;
-  }
+  const read = readRegularFile(join(top, '.git'), { bytesMax: POINTER_BYTES_MAX });
+  if (read.kind !== 'read') return undefined;
+  const [, main] = POINTER.exec(read.bytes.toString('utf8')) ?? [];
+  return main === undefined ? undefined : resolve(top, main);
 }
 
 export function realPath(path: string): string {

@@ -81,6 +81,8 @@ export interface ShimCall {
   readonly program: readonly string[];
   /** Behind `--server-name NAME`: `--policy`, `--profile`, `--wrap`. */
   readonly flags: readonly string[];
+  /** In place of `flags`, where those of single entries differ. */
+  readonly flagsFor?: (entry: ServerEntry) => readonly string[];
   /** It takes the place of a shim that an entry starts already: the server stays the same. */
   readonly replacesShim?: boolean;
 }

@@ -7,7 +7,6 @@ import {
   type ClientPlace,
   type ConfigFailure,
   type ConfigFile,
-  type ConfigScope,
   clientOf,
   fileAt,
   linkOutOfProject,
@@ -97,7 +96,7 @@ export function recordedConfigs(
 ): readonly (FoundConfig | ConfigFailure)[] {
   return listRecords(paths).flatMap((one) => {
     if (one.kind === 'failure') return [one];
-    if (one.kind !== 'record' || known.has(one.key) || known.has(one.record.path)) return [];
+    if (known.has(one.key) || known.has(one.record.path)) return [];
     return [recorded(one)];
   });
 }
@@ -105,17 +104,11 @@ export function recordedConfigs(
 function recorded({ record }: FoundRecord): FoundConfig | ConfigFailure {
   const { path, format } = record;
   const client = clientOf(record.client);
-  const read = readConfigFile(path);
-  if (read.kind === 'failure') return read;
-  if (read.kind === 'missing') {
-    const message = `${path} is gone, and there is a record of how sub has changed it.`;
-    return configFailure(path, message, `See \`sub restore ${client.id}\`.`);
-  }
-  const scope: ConfigScope = projectOfFile({ client: client.id, path }) ? 'project' : 'user';
-  const file = { client: client.id, scope, path, format };
-  const config = client.read(file, read.text);
-  if (config.kind === 'failure') return config;
-  return { kind: 'found', client, file, target: read.target, config };
+  const isInProject = projectOfFile({ client: client.id, path }) !== undefined;
+  const read = readOne(client, { path, scope: isInProject ? 'project' : 'user', format });
+  if (read.kind !== 'missing') return read;
+  const message = `${path} is gone, and there is a record of how sub has changed it.`;
+  return configFailure(path, message, `See \`sub restore ${client.id}\`.`);
 }
 
 // A config as it would be without our edits.

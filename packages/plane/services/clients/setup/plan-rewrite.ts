@@ -4,7 +4,6 @@ import {
   type Client,
   type ConfigFailure,
   type ConfigFile,
-  type EntryChange,
   flagIn,
   type ReadConfig,
   type RewrittenConfig,
@@ -27,11 +26,6 @@ interface RewriteOptions {
   readonly renewed?: ReadonlySet<string>;
 }
 
-interface ShimGroup {
-  readonly call: ShimCall;
-  readonly keys: ReadonlySet<string>;
-}
-
 /** The options of `sub shim` for a policy and a profile. */
 export function policyFlags({
   policyPath,
@@ -50,23 +44,17 @@ export function policyFlags({
 export function createRewrite(
   wish: RewriteOptions,
 ): (baseText: string) => RewrittenConfig | ConfigFailure {
-  const { client, file, chosen, call } = wish;
-  const groups = [...keptGroups(wish), { call, keys: chosen }];
+  const { client, file, call } = wish;
+  const flags = flagsByEntry(wish);
   const isReplaced = replacedIn(wish);
   return (baseText) => {
-    let config = client.read(file, baseText);
-    const changes: EntryChange[] = [];
-    for (const group of groups) {
-      if (config.kind === 'failure') return config;
-      const entries = config.entries.filter(
-        (entry) => group.keys.has(entryKey(entry)) && (isUngoverned(entry) || isReplaced(entry)),
-      );
-      if (entries.length === 0) continue;
-      const rewritten = client.plan(config, entries, { ...group.call, replacesShim: true });
-      changes.push(...rewritten.changes);
-      config = client.read(file, rewritten.text);
-    }
-    return config.kind === 'failure' ? config : { text: config.text, changes };
+    const config = client.read(file, baseText);
+    if (config.kind === 'failure') return config;
+    const entries = config.entries.filter(
+      (entry) => flags.has(entryKey(entry)) && (isUngoverned(entry) || isReplaced(entry)),
+    );
+    const flagsFor = (entry: ServerEntry) => flags.get(entryKey(entry)) ?? [];
+    return client.plan(config, entries, { ...call, flagsFor, replacesShim: true });
   };
 }
 
@@ -85,28 +73,18 @@ function replacedIn({ current, chosen, loose }: RewriteOptions): (entry: ServerE
   };
 }
 
-/** By their options; all by the path that `sub` has now. */
-function keptGroups({
-  current,
-  call,
-  chosen,
-  loose,
-  renewed,
-}: RewriteOptions): readonly ShimGroup[] {
-  const { program } = call;
-  const groups = new Map<string, { readonly call: ShimCall; readonly keys: Set<string> }>();
+/** By `entryKey`: the options of every shim, those that it has already or those of the call. */
+function flagsByEntry({ current, call, chosen, loose, renewed }: RewriteOptions) {
+  const flags = new Map<string, readonly string[]>();
   for (const entry of current.entries) {
     const key = entryKey(entry);
-    if (entry.governed === undefined || chosen.has(key)) continue;
+    if (entry.governed === undefined) continue;
     // An entry that somebody has loosened since its import stays governed, without what loosens it.
     const own = loose.has(key) ? [] : ownFlags(entry.governed.flags);
-    const flags = renewed?.has(key) === true ? withFlags(own, call.flags) : own;
-    const id = JSON.stringify(flags);
-    const group = groups.get(id) ?? { call: { program, flags }, keys: new Set<string>() };
-    group.keys.add(key);
-    groups.set(id, group);
+    flags.set(key, renewed?.has(key) === true ? withFlags(own, call.flags) : own);
   }
-  return [...groups.values()];
+  for (const key of chosen) flags.set(key, call.flags);
+  return flags;
 }
 
 /** The new options in place of those of the same name; what says the same already stays put. */

@@ -64,7 +64,7 @@ export interface AppliedChange {
 
 export type ApplyResult = AppliedChange | ConfigFailure;
 
-export const TRIES_MAX = 3;
+const TRIES_MAX = 3;
 
 export function applyChange(request: ApplyRequest): ApplyResult {
   const { file, kind } = request;
@@ -75,7 +75,7 @@ export function applyChange(request: ApplyRequest): ApplyResult {
   let isKept = false;
   try {
     request.onStep?.('locked');
-    const result = applyLocked(request, lock);
+    const result = retried(file.path, () => attempt(request, lock.key));
     isKept = kind === 'wrap' && result.kind !== 'failure';
     return isKept && result.kind !== 'failure' ? { ...result, lock } : result;
   } finally {
@@ -92,15 +92,16 @@ function readExisting(file: ConfigFile): ConfigBytes | ConfigFailure {
   return configFailure(path, `${path} does not exist.`, fix);
 }
 
-function applyLocked(request: ApplyRequest, lock: ConfigLock): ApplyResult {
+/** Tries again while another program writes the config in between: then an attempt gives nothing. */
+export function retried<T>(path: string, attempt: () => T | undefined): T | ConfigFailure {
   for (let tried = 0; tried < TRIES_MAX; tried++) {
-    const result = attempt(request, lock.key);
-    if (result.kind !== 'changed') return result;
+    const result = attempt();
+    if (result !== undefined) return result;
   }
-  return busy(request.file.path);
+  return busy(path);
 }
 
-export function busy(path: string): ConfigFailure {
+function busy(path: string): ConfigFailure {
   const fix = 'Close the client (or editor) that writes it, and try again.';
   return configFailure(path, `Another program keeps writing ${path}.`, fix);
 }
@@ -139,7 +140,7 @@ function imported({ path, client }: ConfigFile): ConfigFailure {
   return configFailure(path, `${path} is governed by \`sub import\` already.`, fix);
 }
 
-function attempt(request: ApplyRequest, key: string): ApplyResult | { readonly kind: 'changed' } {
+function attempt(request: ApplyRequest, key: string): ApplyResult | undefined {
   const { file, onStep } = request;
   const planned = planOn(request, key);
   if (planned.kind === 'failure') return planned;
@@ -176,7 +177,7 @@ function attempt(request: ApplyRequest, key: string): ApplyResult | { readonly k
     replaceConfigFile({ config, bytes, draft: record.draft, onStep });
   if (done.kind !== 'replaced') {
     restorePriorRecord(before, key, request);
-    return done;
+    return done.kind === 'changed' ? undefined : done;
   }
   onStep?.('done');
   return { kind: 'applied', ...result };

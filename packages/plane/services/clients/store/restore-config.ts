@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import type { ConfigFailure, ConfigFile } from '../types.ts';
-import { busy, heldByOwner, TRIES_MAX } from './apply-change.ts';
+import { heldByOwner, retried } from './apply-change.ts';
 import {
   byHand,
   type ChangeStore,
@@ -84,11 +84,8 @@ export function restoreRecord(found: FoundRecord, request: RestoreRequest): Rest
   const { path } = found.record;
   return underLock({ key, path }, request, () => {
     request.onStep?.('locked');
-    for (let tried = 0; tried < TRIES_MAX; tried++) {
-      const result = attempt(key, path, request);
-      if (result.kind !== 'changed') return withHint(result, key, request);
-    }
-    return withHint(busy(path), key, request);
+    const result = retried(path, () => attempt(key, path, request));
+    return withHint(result, key, request);
   });
 }
 
@@ -143,11 +140,7 @@ function planUndo(
   return undone.kind === 'failure' ? undone : { kind: 'undoing', found, config, backup, undone };
 }
 
-function attempt(
-  key: string,
-  path: string,
-  request: RestoreRequest,
-): RestoreResult | { readonly kind: 'changed' } {
+function attempt(key: string, path: string, request: RestoreRequest): RestoreResult | undefined {
   const { paths, onStep } = request;
   const planned = planUndo(key, path, request);
   if (planned.kind !== 'undoing') return planned;
@@ -171,7 +164,7 @@ function attempt(
   if (typeof replaced === 'object') return replaced;
   if (replaced !== undefined) onStep?.('kept aside');
   const result = replaceConfigFile({ config, bytes: Buffer.from(text), draft, onStep });
-  if (result.kind !== 'replaced') return result;
+  if (result.kind !== 'replaced') return result.kind === 'changed' ? undefined : result;
   const failed = dropRecord(key, paths, onStep);
   onStep?.('done');
   return failed ?? { kind: 'restored', path, how, taken, left, replaced, missing, original };
@@ -246,18 +239,11 @@ export function releaseConfig(request: ReleaseRequest): RestoreResult {
     if (known.kind === 'failure') return known;
     if (known.kind === 'record') return restoreRecord(known, { ...request, lock });
     removeConfigDrafts(config.target);
-    for (let tried = 0; tried < TRIES_MAX; tried++) {
-      const result = release(request);
-      if (result.kind !== 'changed') return result;
-    }
-    return busy(path);
+    return retried(path, () => release(request));
   });
 }
 
-function release({
-  file: { path, format },
-  entries,
-}: ReleaseRequest): RestoreResult | { readonly kind: 'changed' } {
+function release({ file: { path, format }, entries }: ReleaseRequest): RestoreResult | undefined {
   const config = readConfigFile(path);
   if (config.kind === 'missing') return { kind: 'none', path };
   if (config.kind === 'failure') return config;
@@ -271,7 +257,7 @@ function release({
   if (out.text === text) return { kind: 'none', path };
   const bytes = Buffer.from(out.text);
   const result = replaceConfigFile({ config, bytes, draft: draftPath(target) });
-  if (result.kind !== 'replaced') return result;
+  if (result.kind !== 'replaced') return result.kind === 'changed' ? undefined : result;
   const { taken, left } = out;
   const kept = { replaced: undefined, missing: [], original: undefined };
   return { kind: 'restored', path, how: 'same', taken, left, ...kept };

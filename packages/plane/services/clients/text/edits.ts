@@ -1,10 +1,10 @@
 // Changes of single values that leave every other byte of a config as it is.
 import type { ConfigDocument } from './document.ts';
 import { sameData } from './plain-data.ts';
+import { skipSpace } from './toml.ts';
 import {
   type Edit,
   type Format,
-  type KeySeparators,
   type KeySpan,
   type ListNode,
   memberAt,
@@ -51,30 +51,14 @@ export function insertAfter(
   const head = headOf(text, sibling.key.start);
   const lineEnd = restOfLine(text, behind, format);
   if (head?.breakBefore === undefined || lineEnd === undefined) {
-    return insertInline(text, { sibling, between, property });
+    const space = listStyle(text, sibling.key, sibling.value) === TIGHT ? '' : ' ';
+    const added = between.comma === undefined ? `,${space}${property}` : `${space}${property},`;
+    return { start: behind, end: behind, text: added };
   }
   const line = `${head.breakBefore.text}${head.indent}${property}`;
   if (between.comma !== undefined) return { start: lineEnd, end: lineEnd, text: `${line},` };
   // The comma goes behind the sibling, the line behind the comment that may follow it.
   return { start: behind, end: lineEnd, text: `,${text.slice(behind, lineEnd)}${line}` };
-}
-
-function insertInline(
-  text: string,
-  {
-    sibling,
-    between,
-    property,
-  }: { sibling: PlacedProperty; between: KeySeparators; property: string },
-): Edit {
-  const isTight = listStyle(text, sibling.key, sibling.value) === TIGHT;
-  const space = isTight ? '' : ' ';
-  if (between.comma === undefined) {
-    const at = sibling.value.end;
-    return { start: at, end: at, text: `,${space}${property}` };
-  }
-  const at = between.comma + 1;
-  return { start: at, end: at, text: `${space}${property},` };
 }
 
 /** TOML, outside of braces. */
@@ -136,7 +120,7 @@ export function removeValue(document: ConfigDocument, path: ValuePath): Edit {
   const before = key.between?.before ?? 0;
   const isFirstOfLine = head !== undefined;
   const start = isFirstOfLine ? key.start : skipSpaceBack(text, key.start, before + 1);
-  return { start, end: isFirstOfLine ? skipSpaceOn(text, behind) : behind, text: '' };
+  return { start, end: isFirstOfLine ? skipSpace(text, behind) : behind, text: '' };
 }
 
 /** No comma behind it: the one before it goes too, comments in between stay. */
@@ -161,12 +145,6 @@ function removeFirstLine(
   if (!isBlank) return { start, end: value.end, text: '' };
   const lineBreak = /^(?:\r\n|\n)/.exec(text.slice(lineEnd, lineEnd + 2))?.[0] ?? '';
   return { start, end: lineEnd + lineBreak.length, text: '' };
-}
-
-function skipSpaceOn(text: string, from: number): number {
-  let at = from;
-  while (text[at] === ' ' || text[at] === '\t') at += 1;
-  return at;
 }
 
 function placeOf(document: ConfigDocument, path: ValuePath): PlacedProperty {

@@ -275,7 +275,7 @@ function unclear(offset: number): TextSyntaxError {
 // The smallest pieces of TOML: where a string, a bare value, a comment or a blank ends.
 
 /** Spaces and tabs. */
-function skipSpace(text: string, from: number): number {
+export function skipSpace(text: string, from: number): number {
   let at = from;
   while (text[at] === ' ' || text[at] === '\t') at += 1;
   return at;

@@ -4,10 +4,10 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { ensurePrivateFolder, type ProcessIdentity } from '../../../os/index.ts';
+import { ensurePrivateFolder } from '../../../os/index.ts';
 import { fallbackRunDir } from '../../../stores/runs/agent-file.ts';
 import { readWrapFile, removeWrapFile, writeWrapFile } from '../../../stores/runs/wrap-file.ts';
-import type { RunSession, SessionTold } from '../../run/options.ts';
+import type { RunSession } from '../../run/options.ts';
 import { storeAt, withCode } from '../inspect/adoption-place.ts';
 import { createRewrite } from '../setup/plan-rewrite.ts';
 import { missingEntriesText } from '../setup/repair.ts';
@@ -48,10 +48,14 @@ export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
       const owner = thisProcess(store);
       if (owner === undefined) return noProcesses();
       onLastChance(putBack);
-      const problem = tellShims({ plan, options, told, owner, runDirs });
+      const { env } = told;
+      const token = run.listen?.token ?? env['SUB_GOVERNANCE_TOKEN'];
+      const isClosed = !plan.client.hasWindow;
+      const file = { id: plan.id, env, owner, isClosed, ...(token && { token }) };
+      const problem = writeSessionFiles(file, run, runDirs);
       if (problem !== undefined) return problem;
-      for (const file of plan.files) {
-        const one = rewriteOne(file, plan.id, store);
+      for (const each of plan.files) {
+        const one = rewriteOne(each, plan.id, store);
         if (isFailure(one)) return one;
         for (const warning of one.warnings) run.tell(warning);
         rewritten.push(one);
@@ -74,28 +78,16 @@ function noProcesses(): Failure {
   return failure('SUB_CLIENT_WRITE', message, fix);
 }
 
-interface SessionFileOptions {
-  readonly plan: WrapPlan;
-  readonly options: WrapOptions;
-  readonly told: SessionTold;
-  readonly owner: ProcessIdentity;
-  /** Takes the folders that have the file. */
-  readonly runDirs: string[];
-}
-
-/** In the home, and in the one that is found without SUB_HOME, as far as that can be written. */
-function tellShims({
-  plan,
-  options,
-  told,
-  owner,
-  runDirs,
-}: SessionFileOptions): Failure | undefined {
-  const { paths, listen } = options.run;
-  const token = listen?.token ?? told.env['SUB_GOVERNANCE_TOKEN'];
-  const isClosed = !plan.client.hasWindow;
-  const file = { id: plan.id, env: told.env, owner, isClosed, ...(token && { token }) };
-  for (const dir of new Set([paths.run, fallbackRunDir(options.run.env)])) {
+/**
+ * Writes the file that the shims of the session read: in the home, and in the one that is found
+ * without SUB_HOME, as far as that can be written. Adds the folders that have it.
+ */
+function writeSessionFiles(
+  file: Parameters<typeof writeWrapFile>[1],
+  { paths, env }: WrapOptions['run'],
+  runDirs: string[],
+): Failure | undefined {
+  for (const dir of new Set([paths.run, fallbackRunDir(env)])) {
     // The folder of the home was looked at when the run began.
     if (dir !== paths.run && ensurePrivateFolder(dir) !== undefined) continue;
     try {
