@@ -1,4 +1,4 @@
-// Whether a governed server can start at all: an entry that names what is gone protects nobody.
+// Checks whether a governed server can start: an entry that names a missing file protects nobody.
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
@@ -18,13 +18,13 @@ const POLICIES_MAX = 64;
 export function startCheck(): StartCheck {
   const known = new Map<string, Promise<string | undefined>>();
   const policyFault = (path: string): Promise<string | undefined> => {
-    // What a path that is not absolute means, only the server's folder tells.
+    // A relative path depends on the folder of the server, which is unknown here.
     if (!isAbsolute(path) || (known.size >= POLICIES_MAX && !known.has(path))) {
       return Promise.resolve(undefined);
     }
-    const asked = known.get(path) ?? faultIn(path);
-    known.set(path, asked);
-    return asked;
+    const fault = known.get(path) ?? faultIn(path);
+    known.set(path, fault);
+    return fault;
   };
   return {
     policyFault,

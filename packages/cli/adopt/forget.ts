@@ -1,4 +1,4 @@
-// `sub restore --forget`, told.
+// Runs `sub restore --forget` and prints the result.
 import { type ForgetOptions, forgetConfigs } from '@subluminal/plane/clients/setup';
 import { done, EXIT, type Outcome } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';

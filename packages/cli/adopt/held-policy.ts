@@ -1,4 +1,4 @@
-// Which policy holds for a governed server, as far as that can be told before it runs.
+// Finds the policy of a governed server, as far as it is known before the server runs.
 
 import type { ServerView, StatusFile } from '@subluminal/plane/clients/setup';
 import { type Env, loadConfig, userHome } from '@subluminal/plane/config';
@@ -53,7 +53,7 @@ interface Found {
   readonly found: PolicySources;
 }
 
-/** With what is wrong with the one that is found from here, if anything is. */
+/** `faultHere` says what is wrong with the policy that is found from here. */
 export function policyWords(held: HeldPolicy, faultHere?: string): string {
   if (held.source === 'start') {
     const here = faultHere ?? (held.here === null ? undefined : pathWords(held.here, held));

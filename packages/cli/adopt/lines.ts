@@ -1,4 +1,4 @@
-// How configs, their servers and changes of them look on a terminal. All of it is hostile text.
+// Formats configs, their servers and changes of them for a terminal. All of it is hostile text.
 
 import { definedFields, type Failure } from '@subluminal/contracts';
 import type { ServerState, ServerView } from '@subluminal/plane/clients/setup';
@@ -25,7 +25,7 @@ export function serverLines(
   });
 }
 
-/** What holds for a server that nothing is about to happen to. */
+/** The state of a server, in words. */
 export function stateWords(server: ServerView): string {
   const { state, obstacle = 'no command that could be read', program = [], loose = [] } = server;
   const words: { readonly [known in ServerState]: string } = {

@@ -1,10 +1,10 @@
-// What has to be put right before a command does its work.
+// Repairs what killed commands have left, before a command does its work.
 import { readdirSync } from 'node:fs';
 import { type Env, homePaths } from '@subluminal/plane/config';
 
 /**
- * One line for each thing that was repaired, or for those who only look, that there is to repair. A
- * home in which no config was ever changed costs a look at one folder; all else is loaded only then.
+ * One line for each repair, or for commands that change nothing, for each repair that is needed. A
+ * home in which no config was ever changed costs one look at a folder; the rest is loaded only then.
  */
 export async function repairs(env: Env, isLooking: boolean): Promise<readonly string[]> {
   const paths = homePaths(env);

@@ -1,4 +1,4 @@
-// What the commands of adoption have in common on their command lines.
+// Reads the options that the commands of adoption share.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';

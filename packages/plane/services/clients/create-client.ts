@@ -1,4 +1,4 @@
-// Makes a client from what is particular to it; everything that clients share is here.
+// Makes a client from its description; everything that clients share is here.
 import { existsSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { failure, isObject } from '@subluminal/contracts';
@@ -19,7 +19,7 @@ import type {
   ValuePath,
 } from './types.ts';
 
-/** What may be left out of a description, with what holds then. */
+/** The values of what a description leaves out. */
 const DEFAULTS = {
   hasWindow: false,
   expands: [] as Client['expands'],
@@ -45,10 +45,10 @@ interface ClientLayout
   projectsAbove?(place: ClientPlace): readonly string[];
   /** Folders that only this client makes. */
   folders(place: ClientPlace): readonly string[];
-  /** Where servers may stand; what else is in the file is not looked at closely. */
+  /** Where servers may stand; the rest of the file is not checked closely. */
   readonly inside: readonly ValuePath[];
   containers(root: JsonObject, file: ConfigFile): readonly ServerContainer[];
-  /** Servers that the client reads from where no shim is put before them. */
+  /** Servers in places that `sub` does not edit. */
   strays?(root: JsonObject, file: ConfigFile): readonly UngovernableEntry[];
   switchedOff?(root: JsonObject): readonly SwitchedOffServer[];
 }
@@ -158,7 +158,7 @@ function ungovernableEntry({ name, path, value, obstacle }: UngovernableEntry): 
   return { ...entry, path, at, ...(isOpen && { transport: 'unknown' as const, obstacle }) };
 }
 
-/** What the text module can't place for certain is left alone, and shown as such. */
+/** An entry whose position in the text is uncertain is left alone, and shown as such. */
 function withPlace(entry: ServerEntry, document: ConfigDocument): ServerEntry {
   const { at, args, transport } = entry;
   const isPlaced =
@@ -181,7 +181,7 @@ function brokenConfig(
   const where = `line ${line}, column ${column}: ${message}`;
   const fix = BROKEN_FIXES[reason];
   if (fix !== undefined) return { ...configFault(layout, file, where), fix };
-  // Whatever has no ending that we know and no brace was taken for TOML.
+  // A file with no known ending and no brace was taken for TOML.
   if (file.format === 'toml' && !/\.(?:toml|json[c5]?)$/i.test(file.path)) {
     const fault = 'neither JSON nor TOML, and nothing else can be changed here';
     return { ...configFault(layout, file, fault), fix: 'Name a config in one of these formats.' };

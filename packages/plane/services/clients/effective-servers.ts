@@ -1,4 +1,4 @@
-// What a client makes of its files together: which entry counts where several have one name.
+// How a client merges its files: which entry counts where several have one name.
 import { projectKeys } from './project-folders.ts';
 import { clientOf } from './registry.ts';
 import type { ConfigFile, ReadConfig, ServerEntry } from './types.ts';
@@ -21,7 +21,7 @@ interface NamedEntry {
 
 /**
  * The project's file wins over the user's, and what a user's file holds for a single project wins
- * over both. With the folder of a project given, what is for other projects is left out.
+ * over both. With the folder of a project given, entries for other projects are left out.
  */
 export function effectiveServers(
   configs: readonly ReadConfig[],

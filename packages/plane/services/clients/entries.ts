@@ -76,7 +76,7 @@ function hasPath(env: unknown): boolean {
   return isObject(env) && Object.keys(env).some((name) => name.toUpperCase() === 'PATH');
 }
 
-/** Which of the two counts, clients don't agree on: some start the command. */
+/** Clients do not agree on which of the two counts: some start the command. */
 function conflictingType(server: JsonObject, command: string): string | undefined {
   if (command === '' || !isRemoteType(server) || hasAddress(server)) return undefined;
   return 'its type is that of an address, but it has a command and no address';
@@ -90,7 +90,7 @@ function hasAddress(server: JsonObject): boolean {
   return ADDRESS_KEYS.some((key) => typeof server[key] === 'string');
 }
 
-/** Unknown is what we can't put a shim in front of, and don't know how the client reaches. */
+/** Unknown: no shim can stand in front of it, and we do not know how the client reaches it. */
 function transportOf(
   server: JsonObject,
   {
@@ -112,7 +112,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-// What keeps a shim from standing in front of a server, or from being trusted there.
+// Obstacles: why a shim cannot stand in front of a server, or cannot be trusted there.
 
 /** What a shim takes; it would refuse to start under a name that is longer. */
 const NAME_LENGTH_MAX = 256;
@@ -137,20 +137,20 @@ const IDENTITY: readonly RegExp[] = [
   /^TRAVIS(?:_(?:JOB_ID|REPO_SLUG|PULL_REQUEST_BRANCH|BRANCH))?$/,
   /^(?:KUBERNETES_SERVICE_HOST|POD_NAME|HOSTNAME)$/,
 ];
-/** What people do set, and what loads no code. */
+/** Options that people do set, and that load no code. */
 const HARMLESS_OPTIONS =
   /^(?:--(?:max-old-space-size|max-semi-space-size|stack-trace-limit)=\d+|--(?:no-warnings|no-deprecation|trace-warnings|enable-source-maps))(?:\s+|$)/;
 
 /**
- * The variables of an entry that would tell its shim who acts. A shim that is told their names takes
- * them for the server's alone.
+ * The variables of an entry that would tell its shim who acts. A shim that gets their names with
+ * `--server-env` hands them to the server alone.
  */
 export function serverOnlyIn(env: unknown): readonly string[] {
   const names = isObject(env) ? Object.keys(env) : [];
   return names.filter((name) => IDENTITY.some((one) => one.test(name.toUpperCase()))).toSorted();
 }
 
-/** In words that end no sentence; undefined when nothing is in the way. */
+/** Words without a full stop; undefined when there is no obstacle. */
 export function obstacleIn(name: string, env: unknown): string | undefined {
   if (name === '') return 'it has no name';
   if (name.length > NAME_LENGTH_MAX) return 'its name is too long';
@@ -178,9 +178,9 @@ function areHarmless(options: string): boolean {
   return true;
 }
 
-/** The same, for an entry that starts a shim already, which was told of these variables. */
-export function obstacleBehind(told: readonly string[], env: unknown): string | undefined {
-  const names = serverOnlyIn(env).filter((name) => !told.includes(name));
+/** The same, for an entry whose shim knows these variables by `--server-env`. */
+export function obstacleBehind(known: readonly string[], env: unknown): string | undefined {
+  const names = serverOnlyIn(env).filter((name) => !known.includes(name));
   if (names.length === 0) return undefined;
   return `its env sets ${names.join(', ')}, which would tell its shim who acts: \`sub import\` makes ${names.length === 1 ? 'that' : 'those'} the server's alone`;
 }

@@ -31,5 +31,4 @@ export type {
   ValueText,
   Variable,
 } from './types.ts';
-export type { Expanded } from './variables.ts';
-export { expanded, mayExpandTo, unresolved } from './variables.ts';
+export { expandText, mayExpandTo, unresolved } from './variables.ts';

@@ -24,7 +24,7 @@ export function repositoryOf(folder: string): string | undefined {
 }
 
 /**
- * The paths under which Claude Code may keep what is for a folder: today the top of its repository,
+ * The paths under which Claude Code may keep the settings of a folder: today the top of its repository,
  * that of the main checkout for further worktrees, and formerly the folder itself.
  */
 export function projectKeys(folder: string): ReadonlySet<string> {
@@ -64,7 +64,7 @@ export function configHome({ env, userHome }: ClientPlace): string {
   return isAbsolute(moved) ? moved : join(userHome, '.config');
 }
 
-/** Where programs built on Electron keep what is theirs. */
+/** Where programs built on Electron keep their files. */
 export function applicationData(place: ClientPlace): string {
   return place.platform === 'darwin'
     ? join(place.userHome, 'Library', 'Application Support')

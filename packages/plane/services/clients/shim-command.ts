@@ -1,4 +1,4 @@
-// An entry that starts `sub shim`: how one is made, and how one is told from others.
+// Writes the command of an entry that starts `sub shim`, and recognizes such a command.
 import { definedFields } from '@subluminal/contracts';
 import type { GovernedCommand, ShimCall } from './types.ts';
 
@@ -152,7 +152,7 @@ export const SHIM_FLAGS: { readonly [name: string]: ShimFlag } = {
     loosens: (value, context) => value !== 'ledger' && apartFromRun('events')(value, context),
   },
   'governance-endpoint': { takesValue: true, loosens: apartFromRun('governance-endpoint') },
-  // What is written to stderr decides nothing.
+  // Logs decide nothing.
   'log-level': { takesValue: true, loosens: never },
   verbose: { takesValue: false, loosens: never },
   // A session that is over changes nothing; one that runs says itself what holds.

@@ -1,4 +1,4 @@
-// What an agent client is to us: where it keeps its servers, and how a change of that is planned.
+// The types of a client: where it keeps its servers, and how a change of them is planned.
 import type { Client as EventClient, Failure } from '@subluminal/contracts';
 import type { Format, ValuePath } from './text/tree.ts';
 
@@ -10,7 +10,7 @@ export type ClientId = string;
 /** Where to look: one user, one project, one machine. */
 export interface ClientPlace {
   readonly platform: NodeJS.Platform;
-  /** An absolute path, from HOME unless told otherwise. */
+  /** An absolute path, from HOME. */
   readonly userHome: string;
   /** The folder of the project, absolute. */
   readonly project: string;
@@ -45,13 +45,13 @@ export interface ServerEntry {
   readonly args: readonly string[] | undefined;
   /** The command behind the shim, when the entry starts one already, of whatever `sub`. */
   readonly governed: GovernedCommand | undefined;
-  /** The client reads more of its environment from a file, which nobody here looks at. */
+  /** The client reads more of its environment from a file, which `sub` does not read. */
   readonly hasEnvFile?: true;
-  /** It says itself where programs are looked for: a bare name may be anything then. */
+  /** It sets PATH: a bare name may be any program then. */
   readonly hasOwnPath?: true;
-  /** What its environment sets that would tell a shim who acts. */
+  /** The variables of its environment that would change the identity that a shim reports. */
   readonly serverOnly?: readonly string[];
-  /** What its command, arguments, environment and folder refer to, by name. */
+  /** The references in its command, arguments, environment and folder. */
   readonly variables: readonly Variable[];
 }
 
@@ -63,12 +63,12 @@ export interface Variable {
 }
 
 export interface GovernedCommand {
-  /** What stands before `shim`. It may be a `sub` that is not this one. */
+  /** The words before `shim`. They may start a `sub` that is not this one. */
   readonly program: readonly string[];
   readonly serverName: string | undefined;
-  /** What stands between `shim` and `--`. */
+  /** The words between `shim` and `--`. */
   readonly flags: readonly string[];
-  /** The variables that it takes for the server's alone. */
+  /** The variables that it hands to the server alone. */
   readonly serverOnly?: readonly string[];
   /** The session of `sub wrap` that has put it there. */
   readonly wrapId: string | undefined;
@@ -87,7 +87,7 @@ export interface ShimCall {
   readonly replacesShim?: boolean;
 }
 
-/** What was done to one entry: enough to take it back from a file that others have changed since. */
+/** The change of one entry: enough to undo it in a file that others have changed since. */
 export interface EntryChange {
   readonly name: string;
   readonly project?: string;
@@ -112,7 +112,7 @@ export interface ValueText {
 export interface RewrittenConfig {
   readonly text: string;
   readonly changes: readonly EntryChange[];
-  /** What is kept as the config without our edits, where that is to lack the secrets that moved. */
+  /** The config without our edits and without the secrets that moved; only where some did. */
   readonly base?: string;
   /** Every secret that is not in the base any more. */
   readonly moved?: readonly MovedSecret[];
@@ -127,13 +127,13 @@ export interface MovedSecret {
   readonly secret: string;
   /** When it went there; a value that is newer is another one. */
   readonly moved_at?: string;
-  /** The digest of what its entry started then: an entry that starts something else gets it no more. */
+  /** The digest of what its entry started then: an entry that starts something else does not get it back. */
   readonly started?: string;
   /** How it stood there, for as long as the base is what it was cut out of. */
   readonly cut?: CutText;
 }
 
-/** What was around a value that was cut out: at this offset, in place of so many characters. */
+/** The text around a value that was cut out, at this offset, in place of so many characters. */
 export interface CutText {
   readonly at: number;
   readonly length: number;
@@ -143,7 +143,7 @@ export interface CutText {
   readonly form: 'quoted' | 'literal';
 }
 
-/** What is wrong with one file. */
+/** A failure that concerns one file. */
 export interface ConfigFailure extends Failure {
   readonly path: string;
 }
@@ -176,7 +176,7 @@ export interface Client {
   readonly title: string;
   /** Other words for it on the command line. */
   readonly aliases: readonly string[];
-  /** It is started from a desktop, so that nobody knows where its servers run. */
+  /** It is started from a desktop, so the folder of its servers is unknown. */
   readonly hasWindow: boolean;
   /** The references to variables that it expands itself. */
   readonly expands: readonly Variable['syntax'][];
@@ -184,7 +184,7 @@ export interface Client {
   readonly expandsWorkspace: boolean;
   /** It merges its files value by value; other clients take each entry whole from one file. */
   readonly mergesFiles: boolean;
-  /** What of its command line brings servers that stand in none of its configs. */
+  /** The parts of its command line that bring servers which stand in none of its configs. */
   serversBeside(words: readonly string[], line: CommandLine): readonly string[];
   /** Whether a command line starts it (F-001). */
   isStartedBy(command: readonly string[]): boolean;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { clientOf } from './registry.ts';
-import type { ClientId, ReadConfig, ServerEntry } from './types.ts';
-import { expanded, mayExpandTo, unresolved } from './variables.ts';
+import type { Client, ClientId, ReadConfig, ServerEntry } from './types.ts';
+import { expandText, mayExpandTo, unresolved } from './variables.ts';
 
 const SERVER = {
   command: '${BIN:-npx}',
@@ -52,19 +52,28 @@ test('a variable with a default in one place can be missing in another', () => {
   expect(unresolved(entry, { ...clientOf('claude-code') }, {})).toEqual(['A']);
 });
 
+function expandedEntry(
+  { command, args }: Pick<ServerEntry, 'command' | 'args'>,
+  client: Pick<Client, 'expands'>,
+  env: { readonly [name: string]: string },
+) {
+  const expand = (text: string) => expandText(text, client, env);
+  return { command: command === undefined ? undefined : expand(command), args: args?.map(expand) };
+}
+
 test('each client expands its own syntax, and nothing else', () => {
   verifies('F-004');
   const env = { BIN: 'bunx', PLAIN: 'p', PREFIXED: 'q', token: 'never', BARE: 'never' };
   const kept = ['${input:token}', '${workspaceFolder}/x', '$BARE', '${1}'];
-  expect(expanded(entryOf('claude-code'), { ...clientOf('claude-code') }, env)).toEqual({
+  expect(expandedEntry(entryOf('claude-code'), { ...clientOf('claude-code') }, env)).toEqual({
     command: 'bunx',
     args: ['p', '${env:PREFIXED}', ...kept],
   });
-  expect(expanded(entryOf('windsurf'), { ...clientOf('windsurf') }, env)).toEqual({
+  expect(expandedEntry(entryOf('windsurf'), { ...clientOf('windsurf') }, env)).toEqual({
     command: '${BIN:-npx}',
     args: ['${PLAIN}', 'q', ...kept],
   });
-  expect(expanded(entryOf('codex'), { ...clientOf('codex') }, env)).toEqual({
+  expect(expandedEntry(entryOf('codex'), { ...clientOf('codex') }, env)).toEqual({
     command: '${BIN:-npx}',
     args: ['${PLAIN}', '${env:PREFIXED}', ...kept],
   });
@@ -76,7 +85,7 @@ test('a default counts where there is no value, and what has neither stays', () 
     command: '${A:-/usr/bin/a:-b}',
     args: ['${B:-}', '${C}'],
   });
-  expect(expanded(entry, { ...clientOf('claude-code') }, {})).toEqual({
+  expect(expandedEntry(entry, { ...clientOf('claude-code') }, {})).toEqual({
     command: '/usr/bin/a:-b',
     args: ['', '${C}'],
   });
@@ -84,7 +93,7 @@ test('a default counts where there is no value, and what has neither stays', () 
 
 test('a value that looks like a reference is not expanded again', () => {
   const entry = entryOf('claude-code', { command: '${A}' });
-  expect(expanded(entry, { ...clientOf('claude-code') }, { A: '${B}', B: 'no' }).command).toBe(
+  expect(expandedEntry(entry, { ...clientOf('claude-code') }, { A: '${B}', B: 'no' }).command).toBe(
     '${B}',
   );
 });

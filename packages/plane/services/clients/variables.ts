@@ -1,9 +1,9 @@
 // References to the environment in a config (F-004). They stay in the file as they are, because
-// the client expands them itself; here they are only looked at, to say what would be missing.
+// the client expands them itself; here they are only read, to report what would be missing.
 import type { ProcessEnvironment } from '../../os/index.ts';
 import type { Client, ServerEntry, Variable } from './types.ts';
 
-/** What a client expands; Codex, Zed and Claude Desktop hand over what is written. */
+/** The references that a client expands; Codex, Zed and Claude Desktop expand none. */
 type Expands = Pick<Client, 'expands'>;
 
 const REFERENCE = /\$\{([^{}]{1,1024})\}/g;
@@ -60,37 +60,23 @@ export function unresolved(
 ): readonly string[] {
   const missing = entry.variables.filter(
     ({ syntax, name, hasDefault }) =>
-      // What `${input:…}` stands for is asked by the client.
+      // The client asks the user for `${input:…}`.
       syntax !== 'input' && expands.includes(syntax) && !hasDefault && !Object.hasOwn(env, name),
   );
   return [...new Set(missing.map(({ name }) => name))];
 }
 
-export interface Expanded {
-  readonly command: string | undefined;
-  readonly args: readonly string[] | undefined;
-}
-
 /**
- * What the client would start: for checks, in memory only. The result may hold secrets and must
- * not be printed or written. A reference without a value stays as it is.
+ * A text of an entry as the client would start it: for checks, in memory only. The result may hold
+ * secrets and must not be printed or written. A reference without a value stays as it is.
  */
-export function expanded(
-  { command, args }: Expanded,
-  { expands }: Expands,
-  env: ProcessEnvironment,
-): Expanded {
-  const expand = (text: string): string =>
-    text.replace(REFERENCE, (whole, inner: string) => {
-      const reference = parseReference(inner);
-      if (reference === undefined || !expands.includes(reference.syntax)) return whole;
-      if (reference.syntax === 'input') return whole;
-      return env[reference.name] ?? reference.fallback ?? whole;
-    });
-  return {
-    command: command === undefined ? undefined : expand(command),
-    args: args?.map(expand),
-  };
+export function expandText(text: string, { expands }: Expands, env: ProcessEnvironment): string {
+  return text.replace(REFERENCE, (whole, inner: string) => {
+    const reference = parseReference(inner);
+    if (reference === undefined || !expands.includes(reference.syntax)) return whole;
+    if (reference.syntax === 'input') return whole;
+    return env[reference.name] ?? reference.fallback ?? whole;
+  });
 }
 
 interface Expanding extends Expands {

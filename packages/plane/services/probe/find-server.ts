@@ -2,7 +2,6 @@
 
 import { resolve } from 'node:path';
 import { type Failure, failure, isFailure, isObject } from '@subluminal/contracts';
-import type { ProcessEnvironment } from '../../os/index.ts';
 import {
   CLIENTS,
   type Client,
@@ -10,7 +9,7 @@ import {
   clientOf,
   type EffectiveServer,
   effectiveServers,
-  expanded,
+  expandText,
   findClient,
   type ServerEntry,
   unresolved,
@@ -122,7 +121,10 @@ function startOf(
     entry,
     configs.find((one) => one.file.path === file.path),
   );
-  const expand = expander(entry, client, { env, project });
+  const expand = (text: string): string => {
+    const placed = client.expandsWorkspace ? text.replaceAll('${workspaceFolder}', project) : text;
+    return expandText(placed, client, env);
+  };
   return {
     words: words.map(expand),
     env: Object.fromEntries(Object.entries(own.env).map(([name, value]) => [name, expand(value)])),
@@ -136,18 +138,6 @@ function startOf(
 function wordsOf({ command, args = [], governed }: ServerEntry): readonly string[] | undefined {
   if (governed !== undefined) return governed.command.length > 0 ? governed.command : undefined;
   return command === undefined ? undefined : [command, ...args];
-}
-
-function expander(
-  entry: ServerEntry,
-  client: Client,
-  { env, project }: { readonly env: ProcessEnvironment; readonly project: string },
-): (text: string) => string {
-  const isOpened = client.expandsWorkspace;
-  return (text) => {
-    const placed = isOpened ? text.replaceAll('${workspaceFolder}', project) : text;
-    return expanded({ ...entry, command: placed, args: [] }, client, env).command ?? placed;
-  };
 }
 
 interface EntryEnvironment {

@@ -87,7 +87,7 @@ function readOne(
   return { kind: 'found', client, file, target: read.target, config };
 }
 
-// Configs that only a record tells of: named by their path once, or of another project.
+// Configs that are known by their records alone: named by their path once, or of another project.
 
 /** Without those whose keys or paths are known already. */
 export function recordedConfigs(

@@ -1,5 +1,5 @@
 // Entries that start a shim with options that weaken it, and that no `sub import` or `sub wrap` of this
-// home has written: whoever can write to the config, such as a repository, frees its server that way.
+// home has written: a repository that brings its config could free its server that way.
 
 import { type Failure, failure } from '@subluminal/contracts';
 import { realFile } from '../../../os/index.ts';
@@ -99,7 +99,7 @@ function mayHaveStarted(
   );
 }
 
-/** A shim without a command refuses to start: nothing of it is loose. */
+/** A shim without a command refuses to start, so its options loosen nothing. */
 function flagsOf(
   { governed, serverOnly = [] }: ServerEntry,
   { env, paths, userProfile = 'production' }: LooseOptions,

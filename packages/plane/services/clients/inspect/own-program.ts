@@ -33,7 +33,7 @@ export function ownProgram({ runtime, script }: OwnCall): OwnProgram | Failure {
     }
     words.push(real);
   }
-  // What we would not know again tomorrow, we would put a second shim in front of.
+  // A program that we do not recognize tomorrow would get a second shim in front of it.
   const [command, ...args] = words;
   if (readShimCommand(command, [...args, 'shim', '--', 'server']) === undefined) {
     return notStartable(
@@ -51,7 +51,7 @@ function notStartable(message: string): Failure {
 
 // Whether an entry starts the very `sub` that asks. Anything may call itself `sub` and take `shim`
 // for an argument: a script or a package of the project, a program in a folder of the PATH that the
-// entry brings along. Only what is certain counts.
+// entry brings along. Only a program that is certainly this one counts.
 
 export interface AskingSub {
   readonly own: OwnCall;

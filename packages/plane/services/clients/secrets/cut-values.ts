@@ -189,7 +189,7 @@ export function quotedValue(value: string, format: Format): string {
   return format === 'toml' ? text.replaceAll('\u007f', '\\u007F') : text;
 }
 
-/** Undefined for what is written with escapes that we would not write again. */
+/** Undefined for a value that is written with escapes that we would not write again. */
 function formOf(text: string, value: string, format: Format): CutText['form'] | undefined {
   if (text === quotedValue(value, format)) return 'quoted';
   return text === `'${value}'` ? 'literal' : undefined;

@@ -1,5 +1,5 @@
-// Which secrets of some configs move into the store, under which names, and the two steps that come
-// before a config may lack them: they are stored, and their servers are bound to them.
+// Moves secrets of configs into the store. Before a config may lack them, they are stored and their
+// servers are bound to them.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,13 +46,13 @@ export interface PreparedMoves {
   readonly of: (file: MovableFile) => readonly SecretMove[];
   /** What was bound before. */
   readonly bound: Servers;
-  /** What stays where it is, and why; whole sentences. */
+  /** Which secrets stay where they are, and why; whole sentences. */
   readonly warnings: readonly string[];
   /** Stores and binds; then, and not before, the configs may change. */
   readonly store: (onStep?: (step: MoveStep) => void) => Promise<StoredSecrets | Failure>;
   /** Takes the new bindings out again: of a config that could not be changed after all. */
   readonly unbind: (moves: readonly SecretMove[]) => Promise<void>;
-  /** Once all configs are changed, or left: until then a killed process leaves a trace. */
+  /** Called once all configs are changed or left: until then a killed process leaves a trace. */
   readonly end: () => void;
 }
 
@@ -85,7 +85,7 @@ function unreadable(where: string) {
   return { code: 'SUB_CONFIG_VALUE', where, message, fix: 'Correct it.' } as const;
 }
 
-/** Looks, and changes nothing. A store that cannot be opened refuses everything. */
+/** Changes nothing. Fails when the store cannot be opened. */
 export async function prepareMoves(
   files: readonly MovableFile[],
   options: SecretPlace,
@@ -208,7 +208,7 @@ interface Moving {
   readonly rewrite: (baseText: string) => RewrittenConfig | ConfigFailure;
 }
 
-/** The secrets go first, so that what is kept as the base holds none of them. */
+/** Cuts the secrets out first, so that the base in the record holds none of them. */
 export function movingRewrite(
   moving: Moving,
 ): (baseText: string) => RewrittenConfig | ConfigFailure {

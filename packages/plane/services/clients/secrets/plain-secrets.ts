@@ -32,16 +32,12 @@ interface PlainSecrets {
   readonly more: number;
 }
 
-export function plainSecrets(
-  config: ReadConfig,
-  entries: readonly ServerEntry[],
-  looksLike: SecretTest,
-): PlainSecrets {
+export function plainSecrets(config: ReadConfig, entries: readonly ServerEntry[]): PlainSecrets {
   const document = configDocument(config);
   if (document === undefined) return { secrets: [], more: 0 };
   const found = entries.flatMap((entry) =>
     variablesOf(document, entry).flatMap(({ variable, path, value }): readonly PlainSecret[] => {
-      const looks = VARIABLE.test(variable) ? looksLike(variable, value) : undefined;
+      const looks = VARIABLE.test(variable) ? secretLooks(variable, value) : undefined;
       if (looks === undefined || isReservedName(variable)) return [];
       const { name, project } = entry;
       const of = { name, ...(project !== undefined && { project }), server: serverOf(entry) };
@@ -97,10 +93,7 @@ export function configDocument({ text, file, entries }: ReadConfig): ConfigDocum
 }
 
 // Which values of an environment are secrets: those of a known form, and those that a name announces
-// and that look drawn by lot. What only refers to a value elsewhere is none.
-
-/** Why a value is taken for a secret; a word for people, never a part of the value. */
-export type SecretTest = (variable: string, value: string) => string | undefined;
+// and that look random. A reference to a value elsewhere is no secret.
 
 const LENGTH_MIN = 8;
 /** What the store and the shim take. */
@@ -118,17 +111,21 @@ const ELSEWHERE =
 const DISTINCT_MIN = 6;
 const CLASSES = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/];
 
-/** Made once for all values, and only where there is one: the known forms are many. */
-export function secretLooks(): SecretTest {
-  let redactor: Redactor | undefined;
-  return (variable, value) => {
-    if (!isStorable(value) || REFERENCE.test(value.trim())) return undefined;
-    redactor ??= createRedactor({});
-    const [form] = redactor.redact(value).found;
-    if (form !== undefined) return form;
-    const isNamed = SECRET_NAME.test(variable) && !BESIDE_NAME.test(variable);
-    return isNamed && isDrawn(value) ? 'named like a secret' : undefined;
-  };
+/** Why a value is taken for a secret; a word for people, never a part of the value. */
+export function secretLooks(variable: string, value: string): string | undefined {
+  if (!isStorable(value) || REFERENCE.test(value.trim())) return undefined;
+  const [form] = knownForms(value);
+  if (form !== undefined) return form;
+  const isNamed = SECRET_NAME.test(variable) && !BESIDE_NAME.test(variable);
+  return isNamed && isDrawn(value) ? 'named like a secret' : undefined;
+}
+
+let redactor: Redactor | undefined;
+
+/** The known forms of secrets that a text holds. Made at first use: the known forms are many. */
+export function knownForms(text: string): readonly string[] {
+  redactor ??= createRedactor({});
+  return redactor.redact(text).found;
 }
 
 function isStorable(value: string): boolean {
@@ -137,7 +134,7 @@ function isStorable(value: string): boolean {
   return Buffer.byteLength(value) <= BYTES_MAX && !/\p{Surrogate}/u.test(value);
 }
 
-/** Letters and digits in a mix, or signs of three kinds: what nobody writes as a word. */
+/** Whether letters and digits are mixed, or signs of three kinds: nobody writes a word like that. */
 function isDrawn(value: string): boolean {
   if (/\s/.test(value) || STAND_IN.test(value) || ELSEWHERE.test(value)) return false;
   if (new Set(value).size < DISTINCT_MIN) return false;
@@ -145,14 +142,14 @@ function isDrawn(value: string): boolean {
   return classes >= 3 || (/[A-Za-z]/.test(value) && /\d/.test(value));
 }
 
-// Servers of one name and one command share their bindings, whichever client starts them: what the
-// entries of that name set, in every config that is known here.
+// Servers of one name and one command share their bindings, whichever client starts them. Collects the
+// variables that the entries of each name set, in every config that is known here.
 
 interface NamedServer {
   readonly path: string;
   /** What starts it. */
   readonly words: readonly string[];
-  /** By the variable in upper case, as bindings are told apart. */
+  /** By the variable in upper case: bindings ignore case. */
   readonly set: ReadonlyMap<string, readonly string[]>;
 }
 

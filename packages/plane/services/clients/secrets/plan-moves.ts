@@ -1,7 +1,6 @@
-// Which secrets of some configs move, under which names, and what their servers are bound to.
+// Plans which secrets of some configs move, under which names, and how their servers are bound.
 
 import { resolve } from 'node:path';
-import { createRedactor, type Redactor } from '@subluminal/core/scan';
 import {
   findProgram,
   type ProcessEnvironment,
@@ -16,14 +15,20 @@ import {
   isSecretName,
   type Vault,
 } from '../../../stores/vault/index.ts';
-import { expanded, type MovedSecret, projectOfFile } from '../index.ts';
+import { expandText, type MovedSecret, projectOfFile } from '../index.ts';
 import type { FoundConfig } from '../inspect/find-configs.ts';
 import { hasDrawn, maskedWords } from '../inspect/mask-words.ts';
 import type { ConfigDocument } from '../text/document.ts';
 
 import type { Binding, BindingName } from './bindings.ts';
 import { cutAll } from './cut-values.ts';
-import { configDocument, type PlainSecret, type ServersByName, sharedBy } from './plain-secrets.ts';
+import {
+  configDocument,
+  knownForms,
+  type PlainSecret,
+  type ServersByName,
+  sharedBy,
+} from './plain-secrets.ts';
 
 /** A secret that goes into the store, or is there already. */
 export interface SecretMove extends Omit<MovedSecret, 'cut' | 'moved_at'> {
@@ -40,7 +45,7 @@ export interface MovableFile {
 }
 
 interface MovePlannerOptions {
-  /** What is bound already. */
+  /** The bindings of config.toml. */
   readonly servers: Servers;
   readonly others: ServersByName;
   readonly vault: Vault | undefined;
@@ -64,14 +69,13 @@ type NameOrReason = { readonly name: string } | { readonly stays: string };
 /** A binding of config.toml, or one that is planned. */
 type KnownBinding = BindingName & Partial<Binding> & Partial<Pick<SecretBinding, 'source'>>;
 
-/** Gathers what is new: names that are taken by one file are taken for the next. */
+/** Collects new bindings and secrets; a name that one file takes is taken for the next. */
 export class MovePlanner {
   readonly bindings: Binding[] = [];
   readonly secrets = new Map<string, () => string>();
   readonly warnings: string[] = [];
   readonly #options: MovePlannerOptions;
   readonly #names = new Map<string, string>();
-  readonly #bindWords: BindWords = wordBinder();
 
   constructor(options: MovePlannerOptions) {
     this.#options = options;
@@ -94,7 +98,7 @@ export class MovePlanner {
     return targets.flatMap((target): readonly SecretMove[] => {
       const { value, path, secret } = target;
       const { server, variable } = secret;
-      const bound = this.#bindWords(secret.command);
+      const bound = bindableWords(secret.command);
       const starts = boundProgram({ found, document, secret, bound, env: this.#options.env });
       const named = left.includes(target)
         ? { stays: 'is written in a way that could not come back as it is' }
@@ -203,30 +207,22 @@ function partOf(text: string): string {
 
 // The command of a server as a binding names it. Arguments may hold secrets, and settings must not.
 
-type BindWords = (words: readonly string[]) => readonly string[];
-
 const WORD_LENGTH_MAX = 512;
 const REFERENCE = /\$\{[^}]*\}/g;
 /** What stands for any text. */
 const ANYTHING = ['$', '{any}'].join('');
 
-/** Word by word; what may be a secret by its digest. Made once: the known forms are many. */
-function wordBinder(): BindWords {
-  let redactor: Redactor | undefined;
-  const isSecret = (word: string): boolean => {
-    redactor ??= createRedactor({});
-    return word.length > WORD_LENGTH_MAX || redactor.redact(word).found.length > 0;
-  };
-  return (words) => {
-    const mask = maskedWords();
-    return words.map((word) => {
-      const isShown = mask(word) === word;
-      const rest = word.replaceAll(REFERENCE, ' ');
-      if (rest === word) return isShown && !isSecret(word) ? word : hiddenWord(word);
-      // Its client puts another text there each time: no digest would fit.
-      return isSecret(word) || hasDrawn(rest) ? ANYTHING : word;
-    });
-  };
+/** Word by word; what may be a secret by its digest. */
+function bindableWords(words: readonly string[]): readonly string[] {
+  const mask = maskedWords();
+  return words.map((word) => {
+    const isShown = mask(word) === word;
+    const isSecret = word.length > WORD_LENGTH_MAX || knownForms(word).length > 0;
+    const rest = word.replaceAll(REFERENCE, ' ');
+    if (rest === word) return isShown && !isSecret ? word : hiddenWord(word);
+    // Its client puts another text there each time: no digest would fit.
+    return isSecret || hasDrawn(rest) ? ANYTHING : word;
+  });
 }
 
 // What a server's command starts, as its binding names it: the program, and the files that its words
@@ -249,7 +245,7 @@ function boundProgram(starting: ServerStartContext): BoundProgram | string {
   const folder = folderOf(starting);
   const expand = (text: string): string => {
     const placed = folder === undefined ? text : text.replaceAll('${workspaceFolder}', folder);
-    return expanded({ command: placed, args: [] }, found.client, env).command ?? placed;
+    return expandText(placed, found.client, env);
   };
   const words = secret.command.map(expand);
   const [word = ''] = words;

@@ -1,4 +1,4 @@
-// Secrets of the store on their way back into a config.
+// Puts secrets of the store back into a config.
 
 import { type Failure, failure, isFailure, isObject } from '@subluminal/contracts';
 import { openVault, type VaultOptions } from '../../../stores/vault/index.ts';
@@ -35,7 +35,7 @@ interface FilledConfig {
   readonly renamed: ReadonlyMap<string, readonly string[]>;
 }
 
-/** By functions alone, so that no dump shows a value. */
+/** Holds the values in functions alone, so that no dump shows one. */
 export interface Returning {
   readonly kind: 'returning';
   readonly fill: (text: string, record: ConfigRecord) => FilledConfig | ConfigFailure;

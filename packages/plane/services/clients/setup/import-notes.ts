@@ -1,4 +1,4 @@
-// What a person should know before a config is changed for good.
+// The notes for a person before a config is changed for good.
 
 import type { SecretBinding, Servers } from '../../../stores/config/index.ts';
 import { fitsCommand } from '../../../stores/vault/index.ts';
@@ -76,7 +76,7 @@ function withComments({ found, baseText, chosen }: NoteContext): readonly string
   });
 }
 
-/** A name is all it takes to be given what is bound to it, unless a command was bound too. */
+/** A server gets what is bound to its name, unless the binding names another command. */
 function* bindingNotes({ found, after, chosen, bound, more }: NoteContext): Generator<string> {
   const { path } = found.file;
   const document = configDocument(after);

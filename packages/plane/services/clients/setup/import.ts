@@ -1,4 +1,4 @@
-// `sub import`: what would change, and the change.
+// `sub import`: plans the change of configs, and makes it.
 
 import { definedFields, type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Servers } from '../../../stores/config/index.ts';
@@ -41,12 +41,7 @@ import {
   prepareMoves,
   scrubCopies,
 } from '../secrets/move-secrets.ts';
-import {
-  type PlainSecret,
-  plainSecrets,
-  type SecretTest,
-  secretLooks,
-} from '../secrets/plain-secrets.ts';
+import { type PlainSecret, plainSecrets } from '../secrets/plain-secrets.ts';
 import type { SecretMove } from '../secrets/plan-moves.ts';
 import { applyChange } from '../store/apply-change.ts';
 import { configKey } from '../store/change-store.ts';
@@ -86,12 +81,12 @@ export interface ImportFile {
   readonly warnings: readonly string[];
   /** What stands in plain text in the environments of the servers that are governed then. */
   readonly secrets: readonly PlainSecret[];
-  /** Those of them that go into the store; none unless that was asked for. */
+  /** Those of them that go into the store; none unless the user wants that. */
   readonly moves: readonly SecretMove[];
   readonly found: FoundConfig;
   /** The config without our edits. */
   readonly baseText: string;
-  /** What becomes of that. */
+  /** Makes the new config from that. */
   readonly rewrite: (baseText: string) => RewrittenConfig | ConfigFailure;
 }
 
@@ -138,7 +133,6 @@ interface ImportContext {
   readonly options: ImportOptions;
   readonly call: ShimCall;
   readonly redact: (text: string) => string;
-  readonly looks: SecretTest;
   /** What config.toml binds. */
   readonly bound: Servers;
   readonly warnings: readonly string[];
@@ -153,7 +147,7 @@ async function importContext(
   const redact = await loadDiffRedactor(options.redactPatterns);
   if (isFailure(redact)) return redact;
   const call = { program: program.words, flags: policyFlags(options) };
-  return { options, call, redact, looks: secretLooks(), bound, warnings: program.warnings };
+  return { options, call, redact, bound, warnings: program.warnings };
 }
 
 function isFile(one: ImportFile | Failure): one is ImportFile {
@@ -207,7 +201,7 @@ function planFile(
     (entry) =>
       isAsked(entry, options) && startsThisSub(entry, options) && !stillLoose.has(entryKey(entry)),
   );
-  const { secrets, more } = plainSecrets(after, governed, context.looks);
+  const { secrets, more } = plainSecrets(after, governed);
   const { text: baseText } = base;
   const { own, env } = options;
   return {
@@ -294,7 +288,7 @@ function withoutShim(entry: ServerEntry): ServerEntry {
   return command === undefined ? entry : { ...entry, command, args, governed: undefined };
 }
 
-/** Only with options to hand on is there anything to change about what is governed already. */
+/** Governed entries change only when there are options to hand on to them. */
 function renewedIn({ entries }: ReadConfig, options: ImportOptions): ReadonlySet<string> {
   if (policyFlags(options).length === 0) return new Set();
   const wanted = entries.filter((entry) => entry.governed !== undefined && isAsked(entry, options));

@@ -42,11 +42,11 @@ export function policyFlags({
 
 /** Takes the config without our edits; what was governed so far stays so. */
 export function createRewrite(
-  wish: RewriteOptions,
+  options: RewriteOptions,
 ): (baseText: string) => RewrittenConfig | ConfigFailure {
-  const { client, file, call } = wish;
-  const flags = flagsByEntry(wish);
-  const isReplaced = replacedIn(wish);
+  const { client, file, call } = options;
+  const flags = flagsByEntry(options);
+  const isReplaced = replacedIn(options);
   return (baseText) => {
     const config = client.read(file, baseText);
     if (config.kind === 'failure') return config;
@@ -60,7 +60,7 @@ export function createRewrite(
 
 /**
  * Whether the config without our edits has a shim there that was not ours: a loose one that is chosen
- * now, or one that an earlier import has replaced already, which is told by what stands there today.
+ * now, or one that an earlier import has replaced already, which shows in what the entry starts today.
  */
 function replacedIn({ current, chosen, loose }: RewriteOptions): (entry: ServerEntry) => boolean {
   const today = new Map(current.entries.map((entry) => [entryKey(entry), startedCommand(entry)]));
@@ -98,7 +98,7 @@ function withFlags(own: readonly string[], added: readonly string[]): readonly s
   return flags;
 }
 
-/** Without what is written anew by what the entry says, and without a session that is over by now. */
+/** Without the options that every rewrite writes anew, and without a session that is over. */
 function ownFlags(flags: readonly string[]): readonly string[] {
   return withoutFlags(flags, ['server-name', 'server-id', 'server-env', 'wrap']);
 }

@@ -1,5 +1,4 @@
-// Before any other command: what killed processes have left in configs is put right, or told to those
-// who only look.
+// Repairs what killed processes have left in configs, or reports it for commands that change nothing.
 
 import type { Failure } from '@subluminal/contracts';
 import { livingProcesses } from '../../../stores/runs/agent-file.ts';
@@ -68,7 +67,7 @@ function livingAgentText(wrapId: string | undefined, { run }: AdoptionPlace['pat
 export interface Unwrapped {
   /** The configs that were rewritten and are not any more. */
   readonly restored: readonly string[];
-  /** Those of other projects, which were not asked for. */
+  /** Those of other projects, which were left as they are. */
   readonly elsewhere: readonly string[];
   /** Those that start shims of a session that there is no record of in this home. */
   readonly unknown: readonly { readonly path: string; readonly client: string }[];
@@ -127,7 +126,7 @@ function pathsHere(options: UnwrapOptions): ReadonlySet<string> {
   return new Set(CLIENTS.flatMap((client) => client.files(place).map(({ path }) => path)));
 }
 
-/** Also one that was told to leave its config. */
+/** Also a record of a session that was started with `--no-restore`. */
 function isOfWrap({ record: { kind, changes } }: FoundRecord): boolean {
   return kind === 'wrap' || changes.some(namesSession);
 }
@@ -159,7 +158,7 @@ interface ForgottenConfigs {
   readonly problems: readonly Failure[];
 }
 
-/** Configs that are there are none of its business: those can be restored. */
+/** Leaves configs that exist alone: those can be restored. */
 export function forgetConfigs({ paths, client, configPath }: ForgetOptions): ForgottenConfigs {
   const store = storeAt(paths);
   const forgotten: ForgottenConfig[] = [];
@@ -184,7 +183,7 @@ export function forgetConfigs({ paths, client, configPath }: ForgetOptions): For
   return { forgotten, problems };
 }
 
-// What others have taken out of a config since we changed it, in words.
+// The sentence about entries that others have removed from a config since we changed it.
 
 interface MissingEntries {
   readonly path: string;

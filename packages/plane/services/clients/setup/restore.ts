@@ -36,7 +36,7 @@ export interface RestoreOptions extends SecretPlace {
   /** Every client without one. */
   readonly client?: Client | undefined;
   readonly configPath?: string | undefined;
-  /** Only what is inside of the project. */
+  /** Only configs inside of the project. */
   readonly isProjectOnly: boolean;
   readonly redactPatterns: readonly string[];
   readonly onStep?: OnChangeStep;
@@ -111,7 +111,7 @@ export async function planRestore(options: RestoreOptions): Promise<RestorePlan 
   };
 }
 
-/** Damaged ones always: nobody knows whose they are. */
+/** Damaged records are always included: nobody knows which config they are for. */
 function recordsFor(options: RestoreOptions, found: readonly FoundConfig[], store: ChangeStore) {
   const { client, configPath } = options;
   const targets = new Set(found.map(({ target }) => configKey(target)));
@@ -154,7 +154,7 @@ async function fromRecord(
   const steps = definedFields({ onStep: options.onStep });
   const apply = (): RestoreResult => restoreRecord(found, { ...store, ...steps, putBack });
   const config = readConfigFile(target);
-  // What keeps it from being put back is told by whoever tries, with what to do by hand.
+  // The attempt itself reports what keeps the config from being restored, and what to do by hand.
   if (config.kind !== 'read') return tried(path, apply);
   if (backup.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', backup);
   const undone = undoChanges({ text: config.text, record: found.record, backup });
@@ -206,7 +206,7 @@ function tried(path: string, apply: () => RestoreResult): Failure {
   return failure('SUB_CLIENT_RESTORE', `${path} has just changed.`, 'Try again.');
 }
 
-/** Nothing is shown of what cannot be read. */
+/** Empty for a config that cannot be read. */
 function diffOf(
   [before, after]: readonly [ReturnType<Client['read']>, ReturnType<Client['read']>],
   redact: (text: string) => string,
@@ -215,7 +215,7 @@ function diffOf(
   return redactedDiff({ before, after, redact });
 }
 
-/** An entry that starts a shim tells itself what stands behind it. */
+/** The command of the server stands behind the shim in the entry itself. */
 function fromEntries(
   { client, file, config }: FoundConfig,
   { store, redact, options }: RestoreContext,
@@ -232,7 +232,7 @@ function fromEntries(
   const entries = (text: string) => {
     const read = client.read(file, text);
     if (read.kind === 'failure') return read;
-    // Somebody was asked meanwhile, and that takes as long as it takes.
+    // A session may have begun while the person was asked.
     const begun = livingWrap(read, options);
     return begun === undefined ? governedEntries(read) : { ...begun, path: file.path };
   };
@@ -264,7 +264,7 @@ export type RestoreOutcome =
   | {
       readonly kind: 'restored';
       readonly replaced?: string;
-      /** What is not there any more, and where the config is kept as it was; a whole sentence. */
+      /** Which entries are missing, and where the config is kept as it was; a whole sentence. */
       readonly lost?: string;
       /** Bindings that could not be taken out; a whole sentence. */
       readonly stays?: string;

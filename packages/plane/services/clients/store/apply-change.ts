@@ -183,7 +183,7 @@ function attempt(request: ApplyRequest, key: string): ApplyResult | undefined {
   return { kind: 'applied', ...result };
 }
 
-/** When the record is about to go: of what others have removed, its backup is all that is left. */
+/** Before the record goes: its backup alone holds the entries that others have removed. */
 function keepLost(
   { missing, old }: PriorState,
   key: string,
@@ -229,7 +229,7 @@ function recordOf(
   };
 }
 
-// What an earlier change has left of a config: its record, and the config without its edits.
+// The state that an earlier change has left: its record, and the config without its edits.
 
 interface PriorState {
   readonly kind: 'before';
@@ -306,7 +306,7 @@ function leftBehind(path: string, { pid }: ProcessIdentity): string {
   return `A session (process ${pid}) that ended without cleaning up had left a backup of ${path}; its changes were undone first, and the backup replaced.`;
 }
 
-/** After a failure: the record tells of what is in place, which is what was there before. */
+/** After a failure the config is what it was, so the record must be that of the older change. */
 function restorePriorRecord({ old }: PriorState, key: string, store: ChangeStore): void {
   if (old === undefined) dropRecord(key, store.paths);
   // Should this fail too, the newer record stays, and it knows how to undo the older edits.

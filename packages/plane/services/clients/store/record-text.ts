@@ -143,7 +143,7 @@ export function isOwner(value: unknown): value is ProcessIdentity {
   return OWNER(value);
 }
 
-/** Only what is named like a draft of that config is ever removed as one. */
+/** Only a file that is named like a draft of that config is ever removed as one. */
 function isDraftOf({ draft, target }: ConfigRecord): boolean {
   const prefix = `.${basename(target)}.subluminal-`;
   const name = basename(draft);

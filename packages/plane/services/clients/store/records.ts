@@ -1,4 +1,4 @@
-// What was done to a config, with a backup of what it was: one folder per config, for its owner
+// Records of changed configs, each with a backup: one folder per config, for its owner
 // alone. Only the holder of the config's lock writes here.
 
 import { readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
@@ -156,7 +156,7 @@ export function writeRecord(
   }
 }
 
-/** Changes only what is told about a change, not its backup. */
+/** Replaces the record of a change, not its backup. */
 export function rewriteRecord(
   { key, record }: FoundRecord,
   paths: ChangeStore['paths'],
@@ -202,7 +202,7 @@ export function recordKeys(paths: ChangeStore['paths']): readonly string[] {
   }
 }
 
-/** Every record, and what is wrong with those that cannot be read. */
+/** Every record, and a failure for each that cannot be read. */
 export function listRecords(paths: ChangeStore['paths']): readonly (FoundRecord | ConfigFailure)[] {
   try {
     return recordKeys(paths)

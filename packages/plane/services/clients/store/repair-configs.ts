@@ -1,5 +1,5 @@
-// Puts right what killed processes have left: configs of dead sessions, records of changes that
-// never happened, drafts beside configs.
+// Repairs what killed processes have left: configs of dead sessions, records of changes that never
+// happened, drafts beside configs.
 
 import { rmSync, statSync } from 'node:fs';
 import { isElsewhere, isProcessAlive } from '../../../os/index.ts';
@@ -38,32 +38,37 @@ export type RepairResult =
 
 /** Costs one look at a folder when nothing was ever changed. */
 export function repairAll(store: ChangeStore): readonly RepairResult[] {
+  const { paths } = store;
+  return guarded(paths.backups, 'read', () =>
+    recordKeys(paths).flatMap((key) =>
+      guarded(recordFolder(key, paths), 'repaired', () => repairOne(key, store)),
+    ),
+  );
+}
+
+/** A failure of one config does not stop the repair of the others. */
+function guarded(
+  path: string,
+  doing: string,
+  repair: () => readonly RepairResult[],
+): readonly RepairResult[] {
   try {
-    return recordKeys(store.paths).flatMap((key) => repairSafely(key, store));
+    return repair();
   } catch (cause) {
-    return [wrong(systemFailure(store.paths.backups, 'read', cause))];
+    return [wrong(systemFailure(path, doing, cause))];
   }
 }
 
-/** The configs that dead sessions have left rewritten, for those who only look. */
+/** The configs that dead sessions have left rewritten, for commands that change nothing. */
 export function leftBehind(store: ChangeStore): readonly string[] {
   return listRecords(store.paths).flatMap((found) => {
     if (found.kind !== 'record' || found.record.kind !== 'wrap') return [];
     const { record } = found;
     if (record.owner !== undefined && isProcessAlive(record.owner, store.system)) return [];
-    // One that is gone is rewritten no more; what to do then is told by those who would repair it.
+    // A config that is gone is not rewritten; `repairAll` reports what to do then.
     const isRewritten = isThere(record.target) && !isBase(record);
     return isRewritten ? [record.path] : [];
   });
-}
-
-/** What is wrong with one config keeps no other from being put right. */
-function repairSafely(key: string, store: ChangeStore): readonly RepairResult[] {
-  try {
-    return repairOne(key, store);
-  } catch (cause) {
-    return [wrong(systemFailure(recordFolder(key, store.paths), 'repaired', cause))];
-  }
 }
 
 function repairOne(key: string, store: ChangeStore): readonly RepairResult[] {

@@ -41,10 +41,10 @@ export interface RestoreRequest extends ChangeStore {
   readonly onStep?: OnChangeStep;
 }
 
-/** What others have taken out of a config: it cannot come back by itself. */
+/** Entries that others have removed from a config: they cannot come back by themselves. */
 interface LostEntries {
   readonly missing: readonly EntryPlace[];
-  /** Where the config is kept as it was before us, because of what is missing. */
+  /** Where the config is kept as it was before us, because entries are missing. */
   readonly original: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export type RestoreResult =
   | { readonly kind: 'none'; readonly path: string }
   | ConfigFailure;
 
-/** For the holder of its lock: whatever stands under the name of the config by now. */
+/** For the holder of the lock; also when another file has taken the place of the config. */
 export function restoreLocked(lock: ConfigLock, path: string, store: ChangeStore): RestoreResult {
   const found = readRecord(lock.key, store.paths);
   if (found.kind === 'none') return { kind: 'none', path };
@@ -89,7 +89,7 @@ export function restoreRecord(found: FoundRecord, request: RestoreRequest): Rest
   });
 }
 
-/** Whatever keeps us from it, a person can still do it (F-020). */
+/** Adds how a person restores the config by hand (F-020). */
 function withHint(result: RestoreResult, key: string, store: ChangeStore): RestoreResult {
   if (result.kind !== 'failure' || result.code === 'SUB_CLIENT_LOCKED') return result;
   if (result.fix.includes(store.paths.backups)) return result;
@@ -149,7 +149,7 @@ function attempt(key: string, path: string, request: RestoreRequest): RestoreRes
   const { left, taken, missing, kind: how } = undone;
   const text = withSecrets(found.record, undone.text, request);
   if (typeof text === 'object') return text;
-  // The backup goes with its record, but of what is missing it is all that is left.
+  // The backup goes with its record, but it alone holds the missing entries.
   const kept = { key, label: 'original', bytes: backup.bytes } as const;
   const original = missing.length === 0 ? undefined : keepCopy(kept, request);
   if (typeof original === 'object') return original;
@@ -219,8 +219,8 @@ export function forgetRecord(
   });
 }
 
-// Takes shims out of a config of which there is no record, as when the home was lost: an entry that
-// starts a shim tells itself what it was before.
+// Takes shims out of a config that has no record, as when the home was lost: the command of the server
+// stands in the entry, behind `--`.
 
 interface ReleaseRequest extends ChangeStore {
   readonly file: ConfigFile;

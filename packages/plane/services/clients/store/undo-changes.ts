@@ -16,7 +16,7 @@ export interface EntryPlace {
   readonly at: { readonly command: ValuePath; readonly args: ValuePath };
 }
 
-/** An entry, and what was written there; nothing is known of one that we only found. */
+/** An entry, and what we wrote there; no pairs for an entry without a record. */
 interface EntryHistory extends EntryPlace {
   readonly pairs: readonly { readonly before: EntryValues; readonly after: EntryValues }[];
 }
@@ -110,7 +110,7 @@ function wanted(before: ValueText, after: ValueText | null): ValueGoal {
   return { value: before.value, written: { ours: after.text, before: before.text } };
 }
 
-/** Others have changed the entry, yet it still starts a shim: what stands behind `--` is the server. */
+/** Others have changed the entry, but it still starts a shim: the server stands behind `--`. */
 function behindShim(way: EntryHistory, command: unknown, args: unknown): EntryGoal | undefined {
   if (typeof command !== 'string' || !isWords(args)) return undefined;
   const [program, ...rest] = readShimCommand(command, args)?.command ?? [];
@@ -124,7 +124,7 @@ function isWords(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((word) => typeof word === 'string');
 }
 
-/** Values first, then what is to go: two edits of one entry could otherwise touch each other. */
+/** Replaces values first, then removes: two edits of one entry could otherwise overlap. */
 function edited(
   document: ConfigDocument,
   goals: readonly (EntryGoal & Pick<EntryPlace, 'at'>)[],
@@ -169,11 +169,11 @@ export interface UndoneChanges {
   /** `same`: the very bytes that were there before us. */
   readonly kind: 'same' | 'merged';
   readonly text: string;
-  /** What no longer starts a shim. */
+  /** Entries that no longer start a shim. */
   readonly taken: readonly EntryPlace[];
-  /** What others have changed so that it is not ours any more: left as it is. */
+  /** Entries that others have changed so that they are not ours any more: left as they are. */
   readonly left: readonly EntryPlace[];
-  /** What others have removed: only the backup knows it. */
+  /** Entries that others have removed: only the backup has them. */
   readonly missing: readonly EntryPlace[];
 }
 

@@ -26,7 +26,7 @@ function sameDate(a: object, b: object): boolean {
 
 // A copy of what a document holds, to work out what it should hold after a change.
 
-/** What these paths lead through can be changed in it; all else is shared, for it may be much. */
+/** Copies only what these paths lead through; all else is shared, because configs can be large. */
 export function copyFor(value: unknown, paths: readonly ValuePath[]): unknown {
   const below = new Map<string | number, ValuePath[]>();
   for (const [step, ...rest] of paths) {
@@ -59,7 +59,7 @@ export function dropValue(top: unknown, path: ValuePath): void {
   if (isHolder(holder) && last !== undefined) Reflect.deleteProperty(holder, last);
 }
 
-/** A copy that lacks these values, and what is empty without them: that says what nothing says. */
+/** A copy without these values, and without the tables that are empty then. */
 export function withoutValues(value: unknown, paths: readonly ValuePath[]): unknown {
   const copy = copyFor(value, paths);
   for (const path of paths) {

@@ -1,4 +1,4 @@
-// What `sub wrap` is about to rewrite, found out before anything is begun.
+// Plans what `sub wrap` rewrites, before anything changes.
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { locateCommand, notStarted } from '../../run/agent.ts';
@@ -26,7 +26,7 @@ import { serversBeside } from './command-line.ts';
 
 export interface WrapOptions {
   readonly run: RunOptions;
-  /** By the command unless given. */
+  /** Found by the command unless given. */
   readonly client?: Client | undefined;
   readonly configPath?: string | undefined;
   /** A port of 127.0.0.1 for the hub, 0 for a free one; a socket of the home without. */
@@ -60,7 +60,7 @@ interface WrapContext {
   readonly client: Client;
   readonly options: WrapOptions;
   readonly configs: readonly WrapConfig[];
-  /** Entries for other projects are no business of this agent. */
+  /** Leaves out the entries that are for other projects. */
   readonly isOurs: ReturnType<typeof isForProject>;
 }
 
@@ -131,7 +131,7 @@ function* wrapWarnings({ configs, isOurs }: WrapContext, beside: string): Genera
   }
 }
 
-/** Only those that start this very `sub`: what another one does with its options nobody knows. */
+/** Only those that start this very `sub`: another one may do anything with its options. */
 function looseOurs(found: FoundConfig, { run, own }: WrapOptions): LooseEntries {
   const ours = found.config.entries.filter((one) => startsThisSub(one, { own, env: run.env }));
   const keys = new Set(ours.map(entryKey));
@@ -242,7 +242,7 @@ function wrapObstacle({
 function governedAlready(context: WrapContext): Failure | undefined {
   const { options, isOurs, configs } = context;
   for (const found of configs) {
-    // A session that has rewritten it and still runs is named.
+    // Fails with the name of the session that has rewritten the config and still runs.
     const base = readBaseText(found, storeAt(options.run.paths));
     if (base.kind === 'failure') return base;
     const entry = found.config.entries.find(

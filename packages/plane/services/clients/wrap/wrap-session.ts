@@ -18,13 +18,13 @@ import { keepChange, restoreLocked } from '../store/restore-config.ts';
 import type { WrapFilePlan, WrapOptions, WrapPlan } from './plan-wrap.ts';
 
 interface WrapSession extends RunSession {
-  /** How long the agent had; undefined when it was never started. */
+  /** How long the agent ran; undefined when it was never started. */
   readonly agentMs: () => number | undefined;
   /** Whether every config is as it should be after the end. */
   readonly isRestored: () => boolean;
 }
 
-/** Every step of it is synchronous, so that the last try of a dying process is a whole one. */
+/** Every step is synchronous, so that a dying process can still restore the configs completely. */
 export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
   const { run } = options;
   const store = storeAt(run.paths);
@@ -107,7 +107,7 @@ function forgetSession(dir: string, id: string): void {
   try {
     removeWrapFile(dir, id);
   } catch {
-    // It names a process that is about to end, and says nothing then.
+    // It names a process that is about to end; nobody uses it then.
   }
 }
 
@@ -129,7 +129,7 @@ function rewriteOne(
   return result.kind === 'failure' ? withCode('SUB_CLIENT_WRITE', result) : result;
 }
 
-/** False when the config is not what it should be; then a person is told what to do. */
+/** False when the config is not what it should be; then a message says what to do. */
 function endOne(one: AppliedChange, options: WrapOptions, store: ChangeStore): boolean {
   const { lock } = one;
   if (one.kind === 'unchanged' || lock === undefined) return true;
@@ -167,25 +167,25 @@ function restoreOne(
 
 const EXIT_INTERNAL = 70;
 
-/** A process that dies of a defect, or is made to exit by whatever else, puts the configs back first. */
+/** A process that crashes or is made to exit restores the configs first. */
 function onLastChance(putBack: () => void): void {
   process.once('exit', putBack);
   process.once('uncaughtException', () => {
     putBack();
-    // Without its hub nothing is governed any more: the shims see that, and end.
+    // Without its hub nothing is governed any more: the shims notice that, and end.
     process.exit(EXIT_INTERNAL);
   });
 }
 
-// What sessions that were killed have left in the folder of runs.
+// Files that killed sessions have left in the folder of runs.
 
 /** With an ending of its own while it is being written. */
 const NAME = /^wrap-([a-z0-9-]{1,64})\.json(\.[0-9a-f-]{36})?$/;
-/** What is being written is not a minute old. */
+/** A file that is being written is less than a minute old. */
 const DRAFT_MS = 60_000;
 const ENTRIES_MAX = 500;
 
-/** Removes the files of sessions whose owner is gone; nobody waits for it. */
+/** Removes the files of sessions whose owner is gone; a failure is ignored. */
 export function dropStaleWraps(runDir: string, nowMs: number): void {
   for (const name of namesIn(runDir)) {
     const [, id, draft] = NAME.exec(name) ?? [];
@@ -197,7 +197,7 @@ export function dropStaleWraps(runDir: string, nowMs: number): void {
         rmSync(join(runDir, name), { force: true });
       }
     } catch {
-      // It is there for the next one.
+      // The next session tries again.
     }
   }
 }
