@@ -92,10 +92,10 @@ function readExisting(file: ConfigFile): ConfigBytes | ConfigFailure {
   return configFailure(path, `${path} does not exist.`, fix);
 }
 
-/** Tries again while another program writes the config in between: then an attempt gives nothing. */
-export function retried<T>(path: string, attempt: () => T | undefined): T | ConfigFailure {
+/** Tries again while another program writes the config in between: then `work` gives nothing. */
+export function retried<T>(path: string, work: () => T | undefined): T | ConfigFailure {
   for (let tried = 0; tried < TRIES_MAX; tried++) {
-    const result = attempt();
+    const result = work();
     if (result !== undefined) return result;
   }
   return busy(path);
