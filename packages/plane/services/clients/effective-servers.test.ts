@@ -60,12 +60,12 @@ test('the order in which files are given does not matter', () => {
   );
 });
 
-test('what is switched off in this project is disabled, wherever it stands', () => {
+test('a server that this project switches off is disabled, wherever it stands', () => {
   const disabled = effectiveServers([user, project], '/work/app').filter((one) => one.isDisabled);
   expect(disabled.map(({ entry }) => entry.name)).toEqual(['quiet', 'shared']);
 });
 
-test('without a project, what is for single projects stands by itself', () => {
+test('without a project, entries for single projects stand by themselves', () => {
   const found = effectiveServers([user, project]);
   expect(found.filter(({ entry }) => entry.name === 'everywhere')).toHaveLength(2);
   expect(found.some(({ entry }) => entry.name === 'other')).toBe(true);

@@ -44,7 +44,7 @@ test.each([
   expect(obstacleIn('files', env)).toBeUndefined();
 });
 
-test('what would tell a shim who acts is for the server alone, and a shim has to know that', () => {
+test('variables that change the identity of a shim are for the server alone, and the shim must know them', () => {
   const env = { CI: '', GITHUB_ACTOR: 'release-bot', API_KEY: 'x' };
   expect(obstacleIn('files', env)).toBeUndefined();
   expect(serverOnlyIn(env)).toEqual(['CI', 'GITHUB_ACTOR']);

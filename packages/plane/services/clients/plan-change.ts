@@ -1,13 +1,11 @@
 // The change of a config: only the values of `command` and `args` of the chosen entries.
 import { definedFields } from '@subluminal/contracts';
 import { governCommand } from './shim-command.ts';
-import { type ConfigDocument, readDocument } from './text/document.ts';
-import { applyEdits, insertAfter, replaceValue } from './text/edits.ts';
-import { copyFor, sameData, setValue } from './text/plain-data.ts';
+import { changeValues, type ValueChange } from './text/change-values.ts';
+import { type ConfigDocument, documentIn } from './text/document.ts';
+import { sameData } from './text/plain-data.ts';
 import type {
-  Edit,
   EntryChange,
-  Format,
   ReadConfig,
   RewrittenConfig,
   ServerEntry,
@@ -33,13 +31,13 @@ interface PlanChangeOptions {
 
 export function planChange({ config, chosen, call, inside }: PlanChangeOptions): RewrittenConfig {
   const { text, file } = config;
-  const read = (content: string): ConfigDocument => documentOf(content, file.format, inside);
   const targets = targetsOf(chosen, call);
   if (targets.length === 0) return { text, changes: [] };
-  const before = read(text);
-  const edits = targets.flatMap((one) => editsOf(before, one));
-  const after = read(applyEdits(text, edits));
-  checkData(before, after, targets);
+  const before = documentIn(text, file.format, inside);
+  if (before === undefined) throw new Error('a config became unreadable');
+  const changes = targets.flatMap((one) => changesOf(before, one));
+  const after = changeValues(before, changes, inside);
+  if (after === undefined) throw new Error('the edited config does not say what was planned');
   return { text: after.text, changes: targets.map((one) => changeOf(one, before, after)) };
 }
 
@@ -59,34 +57,18 @@ function targetsOf(chosen: readonly ServerEntry[], call: ShimCall): readonly Shi
   });
 }
 
-function editsOf(document: ConfigDocument, { entry, command, args }: ShimTarget): readonly Edit[] {
+function changesOf(
+  document: ConfigDocument,
+  { entry, command, args }: ShimTarget,
+): readonly ValueChange[] {
   const { at, args: had } = entry;
   if (document.valueAt(at.command) !== entry.command || !sameData(document.valueAt(at.args), had)) {
     throw new Error('an entry is not of the config that it was planned for');
   }
   return [
-    replaceValue(document, at.command, command),
-    had === undefined
-      ? insertAfter(document, at.command, { key: 'args', value: args })
-      : replaceValue(document, at.args, args),
+    { path: at.command, value: command },
+    { path: at.args, value: args, ...(had === undefined && { behind: at.command }) },
   ];
-}
-
-/** What was wanted has to be there, and nothing else may differ. */
-function checkData(
-  before: ConfigDocument,
-  after: ConfigDocument,
-  targets: readonly ShimTarget[],
-): void {
-  const paths = targets.flatMap(({ entry: { at } }) => [at.command, at.args]);
-  const expected: unknown = copyFor(before.value, paths);
-  for (const { entry, command, args } of targets) {
-    setValue(expected, entry.at.command, command);
-    setValue(expected, entry.at.args, args);
-  }
-  if (!sameData(after.value, expected)) {
-    throw new Error('the edited config does not say what was planned');
-  }
 }
 
 function changeOf(
@@ -116,10 +98,4 @@ function writtenAt(document: ConfigDocument, path: ValuePath): ValueText {
 
 function isWritable(value: unknown): value is ValueText['value'] {
   return typeof value === 'string' || Array.isArray(value);
-}
-
-function documentOf(text: string, format: Format, inside: readonly ValuePath[]): ConfigDocument {
-  const read = readDocument(text, format, inside);
-  if (read.kind === 'broken') throw new Error(`a config became unreadable: ${read.message}`);
-  return read.document;
 }

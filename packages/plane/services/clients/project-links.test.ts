@@ -40,7 +40,7 @@ test('a config of a project that leads out of it is left alone', () => {
   expect(said(link('project/.mcp.json', 'elsewhere/mcp.json'))).toBeDefined();
 });
 
-test('so is one whose folder leads out of it', () => {
+test('a config of a project whose folder leads out of it is left alone', () => {
   rmSync(join(folder, 'project', '.vscode'), { recursive: true });
   link('project/.vscode', 'elsewhere');
   expect(said('project/.vscode/mcp.json')).toBeDefined();

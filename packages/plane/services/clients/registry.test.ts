@@ -30,7 +30,7 @@ function entriesOf(id: ClientId, text: string, file: Partial<ConfigFile> = {}) {
   return read.entries;
 }
 
-describe('a client is told from the command that starts it', () => {
+describe('a client is recognized by the command that starts it', () => {
   test.each([
     ['claude-code', ['claude']],
     ['claude-code', ['/usr/local/bin/claude', '-p', 'hello']],
@@ -66,7 +66,7 @@ describe('a client is told from the command that starts it', () => {
     expect(clientStartedBy(command)).toBeUndefined();
   });
 
-  test('or is named, by its id or another word', () => {
+  test('a client is found by its id or an alias', () => {
     for (const client of CLIENTS) {
       for (const word of [client.id, ...client.aliases]) {
         expect(findClient(word)).toBe(client);
@@ -76,7 +76,7 @@ describe('a client is told from the command that starts it', () => {
     expect(findClient('emacs')).toBeUndefined();
   });
 
-  test('no word stands for two', () => {
+  test('no word stands for two clients', () => {
     const words = CLIENTS.flatMap(({ id, aliases }) => [id, ...aliases]);
     expect(new Set(words).size).toBe(words.length);
   });
@@ -240,7 +240,7 @@ describe('servers are read', () => {
     for (const { obstacle } of found.slice(1)) expect(obstacle).toContain('move it to');
   });
 
-  test('with a word about the environment that comes from a file', () => {
+  test('and an entry with an envFile is marked', () => {
     const text =
       '{ "servers": { "a": { "command": "x", "envFile": ".env" }, "b": { "command": "y" } } }';
     expect(entriesOf('vscode', text).map(({ hasEnvFile }) => hasEnvFile)).toEqual([
@@ -309,7 +309,7 @@ describe('servers are read', () => {
     expect(entriesOf('cursor', text)[0]?.transport).toBe(transport);
   });
 
-  test('that no shim could be called after are not taken for ones that it could', () => {
+  test('and a name that no shim can have is an obstacle', () => {
     const servers = { '': { command: 'x' }, ['n'.repeat(257)]: { command: 'x' } };
     const entries = entriesOf('cursor', JSON.stringify({ mcpServers: servers }));
     expect(entries.map(({ transport }) => transport)).toEqual(['unknown', 'unknown']);
@@ -350,7 +350,7 @@ describe('a config that cannot be read is a problem', () => {
     expect(problem.fix).toMatch(/^Correct the file; .*\.$/);
   });
 
-  test('what the client reads all the same is not said to be unreadable for it', () => {
+  test('a config that only we refuse is not called unreadable for its client', () => {
     const twice = readAs('cursor', '{"mcpServers":{"a":{"command":"x","command":"y"}}}');
     expect(twice).toMatchObject({
       message: expect.stringMatching(/^y\.json: line 1, .* twice/) as unknown,
@@ -358,7 +358,7 @@ describe('a config that cannot be read is a problem', () => {
     });
   });
 
-  test('what was only taken for TOML is not called broken TOML', () => {
+  test('a file that was only taken for TOML is not called broken TOML', () => {
     const yaml = readAs('custom', 'mcpServers:\n  a: x\n', { path: '/x/y.yaml', format: 'toml' });
     expect(yaml).toMatchObject({
       message: 'y.yaml: neither JSON nor TOML, and nothing else can be changed here.',

@@ -41,7 +41,7 @@ test.each([
   expect(unresolved(entryOf(id), clientOf(id), {}).toSorted()).toEqual([...names].toSorted());
 });
 
-test('what is set is not missing, even when it is empty', () => {
+test('a variable that is set is not missing, even when it is empty', () => {
   verifies('EC-STDIO-026');
   const env = { PLAIN: '', TOKEN: 'x' };
   expect(unresolved(entryOf('claude-code'), { ...clientOf('claude-code') }, env)).toEqual([]);
@@ -79,7 +79,7 @@ test('each client expands its own syntax, and nothing else', () => {
   });
 });
 
-test('a default counts where there is no value, and what has neither stays', () => {
+test('a default counts where there is no value, and a reference with neither stays', () => {
   verifies('F-004');
   const entry = entryOf('claude-code', {
     command: '${A:-/usr/bin/a:-b}',

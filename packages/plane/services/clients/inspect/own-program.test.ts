@@ -18,7 +18,7 @@ function file(...parts: readonly string[]): string {
   return path;
 }
 
-test('names runtime and script without links', () => {
+test('the own program is the runtime and the script without links', () => {
   verifies('F-007');
   const [node, script] = [file('node-22', 'node'), file('lib', 'sub.mjs')];
   symlinkSync(join(folder, 'node-22'), join(folder, 'node'));
@@ -33,26 +33,26 @@ test('names runtime and script without links', () => {
 test.each([
   ['not there', 'none.mjs'],
   ['a folder', '.'],
-])('fails when the script is %s', (_, name) => {
+])('the own program is unknown when the script is %s', (_, name) => {
   verifies('F-007');
   const found = ownProgram({ runtime: file('node'), script: join(folder, name) });
   expect(found).toMatchObject({ code: 'SUB_OWN_PATH' });
 });
 
-test('fails without a script, and with a path that depends on the folder', () => {
+test('the own program is unknown without a script, and with a relative path', () => {
   verifies('F-007');
   const runtime = file('node');
   expect(ownProgram({ runtime, script: undefined }).kind).toBe('failure');
   expect(ownProgram({ runtime, script: 'sub.mjs' }).kind).toBe('failure');
 });
 
-test('warns of a place that is emptied some day', () => {
+test('a program in a cache gets a warning', () => {
   const script = file('.npm', '_npx', 'a1b2', 'node_modules', 'sub', 'bin', 'sub.mjs');
   const found = ownProgram({ runtime: file('node'), script });
   expect(JSON.stringify(found)).toContain('runs from a cache');
 });
 
-test('fails where it would not know itself again: a second shim would stand before the first', () => {
+test('a program that would not recognize itself is refused: it would put two shims in front of a server', () => {
   verifies('F-007');
   const [node, script] = [file('node'), file('sub.mjs')];
   expect(ownProgram({ runtime: node, script: file('other.mjs') }).kind).toBe('failure');

@@ -76,8 +76,7 @@ function blockOf({ server, variable, secret }: BindingName, lineBreak: string): 
 }
 
 /** The last lines of a block; blocks of earlier versions have none, or the first alone. */
-const COMMAND_LINES =
-  /command = \[[^\r\n]*\]\r?\n(?:program = [^\r\n]*\r?\n)?(?:files = \[[^\r\n]*\]\r?\n)?/y;
+const COMMAND_LINES = String.raw`(?:command = \[[^\r\n]*\]\r?\n(?:program = [^\r\n]*\r?\n)?(?:files = \[[^\r\n]*\]\r?\n)?)?`;
 
 function commandLines({ command, program, files }: Binding, lineBreak: string): string {
   const list = (words: readonly string[]) =>
@@ -116,34 +115,24 @@ export async function withBindings(
 
 /** The file without those of these bindings that still stand there as we wrote them. */
 function withoutBindings(text: string, bindings: readonly BindingName[]): string {
-  let next = text;
+  let now = text;
   for (const binding of bindings) {
-    for (const lineBreak of ['\n', '\r\n']) {
-      let from = 0;
-      for (;;) {
-        const at = next.indexOf(blockOf(binding, lineBreak), from);
-        if (at === -1) break;
-        const shorter = withoutBlock(next, at, { binding, lineBreak });
-        if (isWithout(next, shorter, binding)) next = shorter;
-        else from = at + 1;
-      }
+    // The last first, so that the offsets of the others stay right.
+    for (const { index, 0: block } of [...now.matchAll(blockPattern(binding))].toReversed()) {
+      const shorter = now.slice(0, index) + now.slice(index + block.length);
+      if (isWithout(now, shorter, binding)) now = shorter;
     }
   }
-  return next;
+  return now;
 }
 
-/** Also without the empty line before it, which came with it. */
-function withoutBlock(
-  text: string,
-  at: number,
-  { binding, lineBreak }: { readonly binding: BindingName; readonly lineBreak: string },
-): string {
-  const before = text.slice(0, at);
-  const isApart = before.endsWith(`\n${lineBreak}`) || before === lineBreak;
-  const line = new RegExp(COMMAND_LINES);
-  line.lastIndex = at + blockOf(binding, lineBreak).length;
-  const end = line.lastIndex + (line.exec(text)?.[0].length ?? 0);
-  return text.slice(0, isApart ? at - lineBreak.length : at) + text.slice(end);
+/** A block with the empty line before it, which came with it; an editor may have changed line ends. */
+function blockPattern(binding: BindingName): RegExp {
+  const lines = blockOf(binding, '\n').replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return new RegExp(
+    `(?:(?<=^|\\n)\\r?\\n)?${lines.replaceAll('\n', '\\r?\\n')}${COMMAND_LINES}`,
+    'g',
+  );
 }
 
 /** Nothing but one binding of that name may be gone. */

@@ -16,7 +16,6 @@ import type { ConfigFailure, Format, MovedSecret, RewrittenConfig } from '../ind
 import { type SecretPlace, storeAt } from '../inspect/adoption-place.ts';
 import { type ChangeStore, configFailure, readOwn } from '../store/change-store.ts';
 import { CONFIG_BYTES_MAX, readConfigFile } from '../store/config-file.ts';
-
 import { matchesDigest, readRecord } from '../store/records.ts';
 import { documentIn } from '../text/document.ts';
 import {
@@ -30,7 +29,6 @@ import { cutAll } from './cut-values.ts';
 import { beginMove } from './pending-bindings.ts';
 import { serversByName } from './plain-secrets.ts';
 import { type MovableFile, MovePlanner, type SecretMove } from './plan-moves.ts';
-
 import { startDigest } from './return-secrets.ts';
 
 export type MoveStep = 'secrets stored' | 'servers bound';

@@ -17,11 +17,9 @@ import {
   systemFailure,
   thisProcess,
 } from '../store/change-store.ts';
-
 import { isOwner } from '../store/record-text.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
 import { type BindingName, bindingName, boundServers, removeBindings } from './bindings.ts';
-
 import { serverOf, wordsOf } from './plain-secrets.ts';
 
 interface PendingMove {

@@ -5,7 +5,6 @@ import { isReservedName } from '../../../stores/config/values.ts';
 import { fitsCommand } from '../../../stores/vault/index.ts';
 import { CLIENTS, type ReadConfig, type ServerEntry, type ValuePath } from '../index.ts';
 import { type AdoptionPlace, clientPlace, storeAt } from '../inspect/adoption-place.ts';
-
 import { type FoundConfig, findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
 import { type ConfigDocument, readDocument } from '../text/document.ts';
 

@@ -19,7 +19,6 @@ import { expandText, type MovedSecret, projectOfFile } from '../index.ts';
 import type { FoundConfig } from '../inspect/find-configs.ts';
 import { hasDrawn, maskedWords } from '../inspect/mask-words.ts';
 import type { ConfigDocument } from '../text/document.ts';
-
 import type { Binding, BindingName } from './bindings.ts';
 import { cutAll } from './cut-values.ts';
 import {

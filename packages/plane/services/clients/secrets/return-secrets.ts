@@ -11,7 +11,6 @@ import {
   type ValuePath,
 } from '../index.ts';
 import { configFailure, sha256 } from '../store/change-store.ts';
-
 import type { ConfigRecord } from '../store/record-text.ts';
 import { matchesDigest } from '../store/records.ts';
 import { removeShims } from '../store/undo-changes.ts';

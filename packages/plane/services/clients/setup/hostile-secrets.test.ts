@@ -83,7 +83,7 @@ describe('a server of the same name with another command', () => {
     expect([machine.read(), machine.read(cursor), machine.bindings]).toEqual([text, theirs, '']);
   });
 
-  test('by a binding that names no command, it is told that it gets the secret', async () => {
+  test('gets the secret of a binding without a command, and import says so', async () => {
     machine.write(
       '[[servers.hub.secret_bindings]]\ninject_as = "HUB_TOKEN"\nsecret_ref = "hub"\nsource = "vault"\n',
       join(machine.folder, 'sub', 'config.toml'),
@@ -94,7 +94,7 @@ describe('a server of the same name with another command', () => {
     );
   });
 
-  test('is told by what its client puts in place of variables, and by words that are hidden', async () => {
+  test('is recognized by expanded variables and hidden words', async () => {
     const folder = ['$', '{workspaceFolder}'].join('');
     const args = ['--key', 'drawnS3cr3tByLot', `--root=${folder}/hub`];
     machine.write(configOf({ hub: hubOf('node', TOKEN, args) }));
@@ -192,7 +192,7 @@ test('a server with an odd name keeps no other one from moving', async () => {
   expect(machine.read()).toContain(OTHER);
 });
 
-test('more secrets than move at once are told', async () => {
+test('secrets beyond the limit of one import are counted in a warning', async () => {
   const names = Array.from({ length: 257 }, (_, index) => `s${index}`);
   machine.write(configOf(Object.fromEntries(names.map((name) => [name, hubOf('x', TOKEN)]))));
   expect(await warningsOf(machine.options())).toContainEqual(

@@ -14,7 +14,6 @@ import type { FoundConfig } from '../inspect/find-configs.ts';
 import { type OwnCall, startsThisSub } from '../inspect/own-program.ts';
 import { hasComment } from '../inspect/redacted-diff.ts';
 import { entryKey } from '../inspect/server-view.ts';
-
 import { configDocument, serverOf, variablesOf, wordsOf } from '../secrets/plain-secrets.ts';
 import { documentIn } from '../text/document.ts';
 

@@ -136,7 +136,7 @@ describe('every client', () => {
 });
 
 describe('what moves', () => {
-  test('not without being asked: a plain import leaves everything where it is', async () => {
+  test('nothing without --move-secrets: a plain import leaves everything where it is', async () => {
     const text = machine.write(configOf({ hub: { command: 'x', env: { HUB_TOKEN: TOKEN } } }));
     const options = machine.options();
     const plan = await planImport(options);
@@ -239,7 +239,7 @@ describe('servers of one name', () => {
     expect(machine.bindings).toBe('');
   });
 
-  test('an entry that is bound to another value is told', async () => {
+  test('with a binding to another value: that is reported', async () => {
     machine.write(configOf({ hub: { command: 'x', env: { HUB_TOKEN: TOKEN } } }));
     await importMoving(machine.options());
     machine.write(configOf({ hub: { command: 'x', env: { HUB_TOKEN: OTHER } } }), cursor());

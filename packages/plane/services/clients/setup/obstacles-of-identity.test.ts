@@ -46,7 +46,7 @@ function configOf(text: string): ReadConfig {
   return read;
 }
 
-test('what CI systems and clusters say is for the server alone, and a shim must be told so', () => {
+test('variables of CI systems and clusters go to the server alone, and a shim must know them', () => {
   const names = namesOfIdentity().filter((name) => !name.startsWith('SUB_'));
   expect(names).toEqual(expect.arrayContaining(['GITHUB_ACTOR', 'TRAVIS_BRANCH', 'POD_NAME']));
   const call = { program: ['/usr/bin/node', '/opt/sub.mjs'], flags: [] };
@@ -66,7 +66,7 @@ test('what CI systems and clusters say is for the server alone, and a shim must 
   }
 });
 
-test('no entry can set what we say ourselves of who acts', () => {
+test('no entry can set the identity that sub reports', () => {
   const names = namesOfIdentity().filter((name) => name.startsWith('SUB_'));
   expect(names).toContain('SUB_K8S_NAMESPACE');
   for (const name of names) expect(readWith(name).entries[0]?.obstacle).toContain(name);

@@ -39,7 +39,7 @@ function configOf({ counts, indent }: Made): string {
   return `${JSON.stringify({ mcpServers: Object.fromEntries(servers), last: 1 }, null, indent)}\n`;
 }
 
-test('whichever of them have a longer or shorter value, all else comes back to the byte', async () => {
+test('a config with rotated secrets comes back to the byte but for their values', async () => {
   verifies('SL-13');
   const made = fc.record({
     counts: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }),
@@ -69,7 +69,7 @@ test('whichever of them have a longer or shorter value, all else comes back to t
   );
 }, 60_000);
 
-test('one that was moved by a later import and is longer by now spoils nothing', async () => {
+test('a longer value of a secret that a later import moved comes back', async () => {
   machine.write(configOf({ counts: [0, 1], indent: 0 }));
   await importMoving(machine.options());
   machine.write(machine.read().replace('"env":{}', `"env":{"V0_TOKEN":"${tokenOf(0, 0)}"}`));
@@ -86,7 +86,7 @@ test('one that was moved by a later import and is longer by now spoils nothing',
   });
 });
 
-test('is told also when another import came after it', async () => {
+test('a rotated secret is reported also after another import', async () => {
   machine.write(configOf({ counts: [1], indent: 2 }));
   await importMoving(machine.options());
   const vault = { home: join(machine.folder, 'sub'), nowMs: () => Date.now(), keychain: null };

@@ -17,7 +17,6 @@ import { verifies } from '../../../../../test/requirements.ts';
 import { readShimCommand } from '../shim-command.ts';
 import type { ConfigFile } from '../types.ts';
 import { configFailure, configKey, lockConfig } from './change-store.ts';
-
 import { originalPath, readRecord } from './records.ts';
 import { Bench, CONFIG, governing } from './testing/bench.ts';
 import { bundleChildren, type Children } from './testing/children.ts';
@@ -49,7 +48,7 @@ function governedIn(text: string): readonly string[] {
     .map(([name]) => name);
 }
 
-test('backs the config up before it changes it, and restores the very bytes', () => {
+test('an import backs the config up before it changes it, and restore brings back the very bytes', () => {
   verifies('F-005', 'F-020');
   const one = bench();
   const seen: string[] = [];
@@ -71,7 +70,7 @@ test('backs the config up before it changes it, and restores the very bytes', ()
   expect(one.kept()).toEqual([]);
 });
 
-test('refuses while another process holds the lock', () => {
+test('an import refuses while another process holds the lock', () => {
   verifies('EC-STDIO-005');
   const one = bench();
   const lock = lockConfig(configKey(one.file.path), one.file.path, one.store);
@@ -84,7 +83,7 @@ test('refuses while another process holds the lock', () => {
   expect(one.apply().kind).toBe('applied');
 });
 
-test('keeps the lock of a session, also after an editor has replaced the config', () => {
+test('a session keeps its lock, also after an editor has replaced the config', () => {
   verifies('EC-STDIO-005', 'EC-STDIO-043');
   const one = bench();
   const { lock } = applied(one, { kind: 'wrap', wrapId: 'w' });
@@ -97,7 +96,7 @@ test('keeps the lock of a session, also after an editor has replaced the config'
   expect(one.text).toBe(CONFIG.replace('abc', 'xyz'));
 });
 
-test('keeps no lock of an import, and releases it after a failure', () => {
+test('an import keeps no lock, and a failure releases it', () => {
   const one = bench();
   expect(applied(one).lock).toBeUndefined();
   const refused = configFailure('p', 'No.', 'None.');
@@ -105,7 +104,7 @@ test('keeps no lock of an import, and releases it after a failure', () => {
   expect(one.kept().filter((name) => name.endsWith('.lock'))).toEqual([]);
 });
 
-test('changes nothing the second time', () => {
+test('a second import changes nothing', () => {
   const one = bench();
   applied(one);
   const after = one.text;
@@ -115,7 +114,7 @@ test('changes nothing the second time', () => {
   expect(one.text).toBe(CONFIG);
 });
 
-test('plans a second import on the config without the first', () => {
+test('a second import is planned on the config without the first', () => {
   const one = bench();
   applied(one, { rewrite: governing(one.file, ['--profile', 'a'], ['files']) });
   expect(governedIn(one.text)).toEqual(['files']);
@@ -132,7 +131,7 @@ test('plans a second import on the config without the first', () => {
   expect(one.text).toBe(CONFIG);
 });
 
-test('refuses a session on an imported config, and asks the planner why', () => {
+test('a session on an imported config is refused, for the reason of the planner', () => {
   const one = bench();
   applied(one);
   const after = one.text;
@@ -147,7 +146,7 @@ test('refuses a session on an imported config, and asks the planner why', () => 
   expect(one.text).toBe(after);
 });
 
-test('undoes what a dead session left, says so, and goes on', async () => {
+test('an import undoes the change of a dead session first, and says so', async () => {
   verifies('EC-STDIO-006', 'EC-STDIO-044', 'NFR-003.4');
   const one = bench();
   const { home, file } = one;
@@ -163,7 +162,7 @@ test('undoes what a dead session left, says so, and goes on', async () => {
   expect(one.text).toBe(CONFIG);
 });
 
-test.each([0o600, 0o644, 0o664])('keeps the mode %o', (mode) => {
+test.each([0o600, 0o644, 0o664])('an import keeps the mode %o', (mode) => {
   const one = bench();
   chmodSync(one.file.path, mode);
   applied(one);
@@ -172,7 +171,7 @@ test.each([0o600, 0o644, 0o664])('keeps the mode %o', (mode) => {
   expect(statSync(one.file.path).mode & 0o7777).toBe(mode);
 });
 
-test.runIf(process.getuid?.() === 0)('keeps the owner', async () => {
+test.runIf(process.getuid?.() === 0)('an import keeps the owner of the config', async () => {
   const { chownSync } = await import('node:fs');
   const one = bench();
   chownSync(one.file.path, 12_345, 54_321);
@@ -180,7 +179,7 @@ test.runIf(process.getuid?.() === 0)('keeps the owner', async () => {
   expect(statSync(one.file.path)).toMatchObject({ uid: 12_345, gid: 54_321 });
 });
 
-test('leaves a link a link, also at the end of a chain', () => {
+test('an import leaves a link a link, also at the end of a chain', () => {
   const one = bench();
   const folder = join(one.folder, 'dotfiles');
   mkdirSync(folder);
@@ -196,7 +195,7 @@ test('leaves a link a link, also at the end of a chain', () => {
   expect(lstatSync(one.file.path).isSymbolicLink()).toBe(true);
 });
 
-test('starts again when somebody writes the config in between, and keeps what he wrote', () => {
+test('an import starts again when another program writes the config meanwhile, and keeps that text', () => {
   const one = bench();
   const theirs = CONFIG.replace('abc', 'theirs');
   let writes = 0;
@@ -211,7 +210,7 @@ test('starts again when somebody writes the config in between, and keeps what he
   expect(one.text).toBe(theirs);
 });
 
-test('gives up, with nothing changed, when somebody keeps writing the config', () => {
+test('an import changes nothing when another program keeps writing the config', () => {
   verifies('EC-STDIO-007');
   const one = bench();
   let writes = 0;
@@ -230,7 +229,7 @@ test('gives up, with nothing changed, when somebody keeps writing the config', (
   expect(one.kept()).toEqual([]);
 });
 
-test('changes nothing in a folder that cannot be written to', async () => {
+test('an import changes nothing in a folder that cannot be written to', async () => {
   verifies('EC-STDIO-007');
   const one = bench();
   const uid = process.getuid?.() === 0 ? 65_534 : undefined;
@@ -257,7 +256,7 @@ test('changes nothing in a folder that cannot be written to', async () => {
 test.each([
   ['a file that its user may not write', 0o444, true, 'cannot be written (EACCES).'],
   ['a file of another user', 0o666, false, 'belongs to another user, and would not any more.'],
-])('replaces no config that is %s', async (_what, mode, isOwn, message) => {
+])('an import replaces no config that is %s', async (_what, mode, isOwn, message) => {
   const one = bench();
   const isRoot = process.getuid?.() === 0;
   // Only root can make a file that belongs to another.
@@ -279,7 +278,7 @@ test.each([
   expect(one.kept()).toEqual([]);
 });
 
-test('replaces no config that has another name, by which it would stay as it was', () => {
+test('an import replaces no config with hard links, which would keep the old text', () => {
   const one = bench();
   linkSync(one.file.path, `${one.folder}/other.json`);
   expect(one.apply()).toMatchObject({
@@ -303,7 +302,7 @@ test('a new change on a config that others have emptied keeps the older original
   expect(readFileSync(`${one.store.paths.backups}/${original}`, 'utf8')).toBe(CONFIG);
 });
 
-test('says once that a server is missing, not at every change', () => {
+test('an import reports a missing server once, not at every change', () => {
   const one = bench();
   applied(one);
   one.write(one.text.replace(/ {4}"bare": \{[^}]*\},\n/, ''));
@@ -315,7 +314,7 @@ test('says once that a server is missing, not at every change', () => {
 test.each([
   ['the backup', 20, /\/backups\/[0-9a-f]{32} cannot be written \(EFBIG\)\.$/],
   ['the config', 40, /\/client\/mcp\.json cannot be written \(EFBIG\)\.$/],
-])('changes nothing when there is no room for %s', async (_what, blocks, message) => {
+])('an import changes nothing when there is no room for %s', async (_what, blocks, message) => {
   verifies('EC-STDIO-007');
   const fill = 40 * 512 - 30 - CONFIG.length;
   const text = CONFIG.replace('{', `{\n  "fill": "${'x'.repeat(fill)}",`);
@@ -331,7 +330,7 @@ test.each([
   expect(one.kept()).toEqual([]);
 });
 
-test('leaves the older change and its record in place when a newer one fails', () => {
+test('a failed import leaves the older change and its record in place', () => {
   const one = bench();
   applied(one);
   const after = one.text;
@@ -388,7 +387,7 @@ test.each([
     (path: string) => writeFileSync(path, ' '.repeat(33_554_433)),
     'larger than 33554432 bytes.',
   ],
-])('refuses a config that %s', (_name, make, message) => {
+])('an import refuses a config that %s', (_name, make, message) => {
   const one = bench();
   make(one.file.path);
   expect(one.apply()).toMatchObject({
@@ -398,7 +397,7 @@ test.each([
   });
 });
 
-test('makes its folders for their owner alone, and refuses those that others may write to', () => {
+test('an import makes private folders, and refuses those that others may write to', () => {
   const one = bench();
   applied(one);
   const { backups, run } = one.store.paths;

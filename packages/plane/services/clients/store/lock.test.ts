@@ -35,7 +35,7 @@ function taken(home: string) {
   return lock;
 }
 
-test('is held by one, and free after its release', () => {
+test('a lock is held by one process, and free after its release', () => {
   const home = newHome();
   const lock = taken(home);
   expect(lockConfig(KEY, PATH, storeIn(home))).toMatchObject(LOCKED);
@@ -45,13 +45,13 @@ test('is held by one, and free after its release', () => {
   expect(readdirSync(join(home, 'run'))).toEqual([]);
 });
 
-test('of another config is another lock', () => {
+test('two configs have two locks', () => {
   const store = storeIn(newHome());
   expect(lockConfig(configKey('/a'), '/a', store).kind).toBe('locked');
   expect(lockConfig(configKey('/b'), '/b', store).kind).toBe('locked');
 });
 
-test('of a living process is respected by others, who are told its id', async () => {
+test('a second process respects the lock of a living one, and gets its id', async () => {
   verifies('EC-STDIO-005');
   const home = newHome();
   const lock = taken(home);
@@ -60,7 +60,7 @@ test('of a living process is respected by others, who are told its id', async ()
   lock.release();
 });
 
-test('of a dead process stops nobody', async () => {
+test('the lock of a dead process stops nobody', async () => {
   verifies('EC-STDIO-044');
   const home = newHome();
   const { said } = await children.run({ does: 'lock', home, key: KEY, file: FILE });
@@ -70,7 +70,7 @@ test('of a dead process stops nobody', async () => {
   expect(readdirSync(join(home, 'run'))).toEqual([]);
 });
 
-test('of a process whose id is in use again stops nobody', () => {
+test('the lock of a process whose id is in use again stops nobody', () => {
   verifies('EC-STDIO-044');
   const home = newHome();
   plant(home, process.pid);
@@ -78,7 +78,7 @@ test('of a process whose id is in use again stops nobody', () => {
   expect(readdirSync(join(home, 'run'))).toEqual([]);
 });
 
-test('of a process that the system tells nothing about is respected', () => {
+test('the lock of a process that the system hides is respected', () => {
   const home = newHome();
   const lock = taken(home);
   const { system, paths } = storeIn(home);
@@ -91,21 +91,21 @@ test('of a process that the system tells nothing about is respected', () => {
   lock.release();
 });
 
-test('is refused where nobody could tell later whether it is a dead one', () => {
+test('a lock is refused where the start of this process is unknown', () => {
   const { system, paths } = storeIn(newHome());
   const silent = { ...system, readFile: () => undefined, ps: () => undefined };
   const store = { paths, system: silent };
   expect(lockConfig(KEY, PATH, store)).toMatchObject({ kind: 'failure' });
 });
 
-test('is refused in a folder that others may write to', () => {
+test('a lock is refused in a folder that others may write to', () => {
   const home = newHome();
   mkdirSync(join(home, 'run'));
   chmodSync(join(home, 'run'), 0o777);
   expect(lockConfig(KEY, PATH, storeIn(home))).toMatchObject({ kind: 'failure' });
 });
 
-test('does not mind files of other names', () => {
+test('a lock ignores files of other names', () => {
   const home = newHome();
   mkdirSync(join(home, 'run'), { mode: 0o700 });
   for (const name of [`config-${KEY}.lock`, `config-${KEY}.x.lock`, 'agent-1.json']) {
@@ -126,7 +126,7 @@ function plant(home: string, pid: number): void {
 const FIGHTERS = 8;
 const ROUNDS = 30;
 
-test('goes from a dead process to one of eight at most, thirty times', {
+test('the lock of a dead process goes to one of eight at most, thirty times', {
   timeout: 180_000,
 }, async () => {
   verifies('EC-STDIO-005', 'EC-STDIO-044');

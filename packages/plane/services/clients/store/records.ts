@@ -23,7 +23,6 @@ import {
   systemFailure,
 } from './change-store.ts';
 import { CONFIG_BYTES_MAX, type OnChangeStep } from './config-file.ts';
-
 import { type ConfigRecord, type Digest, parseRecord, recordText } from './record-text.ts';
 
 export interface FoundRecord {

@@ -16,7 +16,6 @@ import { recordText } from './record-text.ts';
 import { listRecords, originalPath, readRecord } from './records.ts';
 import { leftBehind } from './repair-configs.ts';
 import { forgetRecord, keepChange, releaseConfig } from './restore-config.ts';
-
 import { Bench, CONFIG } from './testing/bench.ts';
 import { bundleChildren, type Children } from './testing/children.ts';
 import { findRecord } from './testing/find.ts';
@@ -51,7 +50,7 @@ describe('repair', () => {
     expect(() => readFileSync(one.home)).toThrow('ENOENT');
   });
 
-  test('restores the config of a dead session, and tells so once', async () => {
+  test('restores the config of a dead session, and reports it once', async () => {
     verifies('F-020', 'NFR-003.4');
     const one = await deadSession();
     expect(one.text).not.toBe(CONFIG);
@@ -97,7 +96,7 @@ describe('repair', () => {
     expect(one.text).toBe(CONFIG);
   });
 
-  test('leaves alone what a session was told to leave', async () => {
+  test('leaves alone the config of a session with `--no-restore`', async () => {
     const one = await deadSession();
     const changed = one.text;
     const key = configKey(realpathSync(one.file.path));
@@ -166,7 +165,7 @@ describe('a damaged record', () => {
     ['is too deep in its data', (text) => text.replace('"changes": [', '"changes": [[], ')],
   ];
 
-  test.each(DAMAGES)('that %s is told, and nothing is touched', (_what, damage) => {
+  test.each(DAMAGES)('that %s is reported, and nothing is touched', (_what, damage) => {
     const one = bench();
     one.apply();
     const changed = one.text;
@@ -192,7 +191,7 @@ describe('a damaged record', () => {
     expect(one.restore()).toMatchObject({ kind: 'failure' });
   });
 
-  test('with a backup that is not what it was is told, and nothing is touched', () => {
+  test('with a changed backup is reported, and nothing is touched', () => {
     const one = bench();
     one.apply();
     const changed = one.text;
@@ -239,7 +238,7 @@ test('a failed restore says how to do it by hand, and changes nothing', () => {
 });
 
 describe('the record of a config', () => {
-  test('tells what was done, and keeps no more than the config has', () => {
+  test('holds the change, and no secret of the config', () => {
     const one = bench();
     one.apply({ kind: 'wrap', wrapId: 'w-1' });
     const found = readRecord(configKey(one.file.path), one.store.paths);
@@ -309,7 +308,7 @@ test('a config without a record is set free by what its entries say', () => {
 });
 
 describe('a config that others have emptied', () => {
-  test('is not put back: what is missing is told, and the original kept', () => {
+  test('is not put back: missing entries are reported, and the original is kept', () => {
     const one = bench();
     one.apply();
     one.write('{}');
@@ -326,7 +325,7 @@ describe('a config that others have emptied', () => {
     expect(readFileSync(original ?? '', 'utf8')).toBe(CONFIG);
   });
 
-  test('of one server: the others come back, and the original is kept', () => {
+  test('of one server gets the others back, and the original is kept', () => {
     const one = bench();
     one.apply();
     one.write(one.text.replace(/ {4}"bare": \{[^}]*\},\n/, ''));
@@ -346,7 +345,7 @@ describe('a config that was deleted', () => {
     return found;
   }
 
-  test('is forgotten when that is asked for; what it was is kept', () => {
+  test('is forgotten on request, and its backup is kept', () => {
     const one = bench();
     one.apply();
     const found = recordOf(one);
@@ -367,7 +366,7 @@ describe('a config that was deleted', () => {
   });
 });
 
-test('who only looks is told what a dead session has left, and nothing is touched', async () => {
+test('a look at the home reports what a dead session has left, and changes nothing', async () => {
   const one = await deadSession();
   const left = one.text;
   expect(leftBehind(one.store)).toEqual([one.file.path]);

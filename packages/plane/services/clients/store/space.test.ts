@@ -2,7 +2,6 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChangeStore, lockConfig } from './change-store.ts';
-
 import { leftBehind, repairAll } from './repair-configs.ts';
 import { Bench, CONFIG } from './testing/bench.ts';
 
@@ -49,7 +48,7 @@ function adviceOf(result: { readonly kind: string; readonly fix?: string }): str
   return result.fix;
 }
 
-test('a session in another container is left alone, and told of', () => {
+test('a session in another container is left alone, and reported', () => {
   const rewritten = wrapIn(CONTAINER);
   const store = storeIn(HERE);
   expect(repairAll(store)).toEqual([{ what: 'elsewhere', path: one.file.path, pid: NOBODY }]);
@@ -59,7 +58,7 @@ test('a session in another container is left alone, and told of', () => {
   expect(one.text).toBe(rewritten);
 });
 
-test('also when its lock was removed by hand', () => {
+test('a session in another container is left alone without its lock, too', () => {
   const applied = one.apply({ ...storeIn(CONTAINER, NOBODY), kind: 'wrap' });
   if (applied.kind === 'applied') applied.lock?.release();
   const rewritten = one.text;
@@ -73,7 +72,7 @@ test.each([
   ['of the same container', HERE],
   ['of an earlier boot', '99999999-4026532179'],
   ['that did not say where it was', undefined],
-])('a dead session %s is put right', (_, space) => {
+])('the config of a dead session %s is restored', (_, space) => {
   wrapIn(space);
   expect(repairAll(storeIn(HERE))).toMatchObject([{ what: 'restored' }]);
   expect(one.text).toBe(CONFIG);
@@ -84,7 +83,7 @@ test('the lock of another container holds', () => {
   expect(lockConfig(KEY, PATH, storeIn(HERE))).toMatchObject(LOCKED);
 });
 
-test('the lock of a dead process of an earlier boot does not', () => {
+test('the lock of a dead process of an earlier boot does not hold', () => {
   expect(lockConfig(KEY, PATH, storeIn('99999999-4026532179', NOBODY)).kind).toBe('locked');
   expect(lockConfig(KEY, PATH, storeIn(HERE)).kind).toBe('locked');
 });

@@ -1,10 +1,11 @@
 // Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
 
+import { definedFields } from '@subluminal/contracts';
 import { readShimCommand } from '../shim-command.ts';
-import { type ConfigDocument, documentIn, readDocument } from '../text/document.ts';
-import { applyEdits, removeValue, replaceValue } from '../text/edits.ts';
-import { copyFor, dropValue, sameData, setValue } from '../text/plain-data.ts';
-import type { ConfigFailure, Edit, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
+import { changeValues, type ValueChange } from '../text/change-values.ts';
+import { type ConfigDocument, readDocument } from '../text/document.ts';
+import { sameData } from '../text/plain-data.ts';
+import type { ConfigFailure, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
 import { byHand, configFailure } from './change-store.ts';
 import type { ConfigRecord } from './record-text.ts';
 import { type ConfigBackup, matchesDigest } from './records.ts';
@@ -39,20 +40,8 @@ type ShimRemoval =
   /** Two sentences. */
   | { readonly kind: 'refused'; readonly why: string; readonly fix: string };
 
-/** What an entry is to hold. */
-interface EntryGoal {
-  readonly command: ValueGoal;
-  /** Null where it is to have none. */
-  readonly args: ValueGoal | null;
-}
-
-interface ValueGoal {
-  readonly value: string | readonly string[];
-  /** How it was written before, for as long as what stands there is written as we did. */
-  readonly written?: { readonly ours: string; readonly before: string };
-}
-
-type EntryVerdict = EntryGoal | 'same' | 'gone' | 'foreign';
+/** The changes that free an entry, or why there are none. */
+type EntryVerdict = readonly ValueChange[] | 'same' | 'gone' | 'foreign';
 
 export function removeShims({ text, format, ways }: RemoveShimsOptions): ShimRemoval {
   if (ways.length === 0) return { kind: 'taken', text, taken: [], left: [], missing: [] };
@@ -64,10 +53,8 @@ export function removeShims({ text, format, ways }: RemoveShimsOptions): ShimRem
   }
   const { document } = read;
   const verdicts = ways.map((way) => ({ way, verdict: judge(document, way) }));
-  const goals = verdicts.flatMap(({ way: { at }, verdict }) =>
-    typeof verdict === 'string' ? [] : [{ at, ...verdict }],
-  );
-  const next = edited(document, goals, inside);
+  const changes = verdicts.flatMap(({ verdict }) => (typeof verdict === 'string' ? [] : verdict));
+  const next = changeValues(document, changes, inside);
   if (next === undefined) {
     const why = 'the result would not be what it should.';
     return { kind: 'refused', why, fix: 'Correct the entries by hand.' };
@@ -76,7 +63,7 @@ export function removeShims({ text, format, ways }: RemoveShimsOptions): ShimRem
     verdicts.flatMap(({ way, verdict }) => (isChosen(verdict) ? [way] : []));
   return {
     kind: 'taken',
-    text: next,
+    text: next.text,
     taken: chosen((verdict) => typeof verdict === 'object'),
     left: chosen((verdict) => verdict === 'foreign'),
     missing: chosen((verdict) => verdict === 'gone'),
@@ -90,7 +77,7 @@ function judge(document: ConfigDocument, way: EntryHistory): EntryVerdict {
   if (command === undefined) return 'gone';
   if (pairs.some(({ before }) => holds({ command, args }, before))) return 'same';
   const pair = pairs.find(({ after }) => holds({ command, args }, after));
-  return pair === undefined ? (behindShim(way, command, args) ?? 'foreign') : goalOf(pair);
+  return pair === undefined ? (behindShim(way, command, args) ?? 'foreign') : undoing(at, pair);
 }
 
 function holds(
@@ -100,61 +87,41 @@ function holds(
   return sameData(command, values.command.value) && sameData(args, values.args?.value ?? undefined);
 }
 
-function goalOf({ before, after }: EntryHistory['pairs'][number]): EntryGoal {
-  const args = before.args === null ? null : wanted(before.args, after.args);
-  return { command: wanted(before.command, after.command), args };
+function undoing(
+  at: EntryPlace['at'],
+  { before, after }: EntryHistory['pairs'][number],
+): readonly ValueChange[] {
+  return [
+    changeBack(at.command, before.command, after.command),
+    before.args === null
+      ? { path: at.args, value: undefined }
+      : changeBack(at.args, before.args, after.args),
+  ];
 }
 
-function wanted(before: ValueText, after: ValueText | null): ValueGoal {
-  if (after === null) return { value: before.value };
-  return { value: before.value, written: { ours: after.text, before: before.text } };
+function changeBack(path: ValuePath, before: ValueText, after: ValueText | null): ValueChange {
+  const written = after === null ? undefined : { ours: after.text, before: before.text };
+  return { path, value: before.value, ...definedFields({ written }) };
 }
 
 /** Others have changed the entry, but it still starts a shim: the server stands behind `--`. */
-function behindShim(way: EntryHistory, command: unknown, args: unknown): EntryGoal | undefined {
+function behindShim(
+  { at, pairs }: EntryHistory,
+  command: unknown,
+  args: unknown,
+): readonly ValueChange[] | undefined {
   if (typeof command !== 'string' || !isWords(args)) return undefined;
   const [program, ...rest] = readShimCommand(command, args)?.command ?? [];
   if (program === undefined) return undefined;
-  const hadNone = way.pairs.some(({ before }) => before.args === null);
-  const isBare = rest.length === 0 && (hadNone || way.pairs.length === 0);
-  return { command: { value: program }, args: isBare ? null : { value: rest } };
+  const hadNone = pairs.length === 0 || pairs.some(({ before }) => before.args === null);
+  return [
+    { path: at.command, value: program },
+    { path: at.args, value: rest.length === 0 && hadNone ? undefined : rest },
+  ];
 }
 
 function isWords(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((word) => typeof word === 'string');
-}
-
-/** Replaces values first, then removes: two edits of one entry could otherwise overlap. */
-function edited(
-  document: ConfigDocument,
-  goals: readonly (EntryGoal & Pick<EntryPlace, 'at'>)[],
-  inside: readonly ValuePath[],
-): string | undefined {
-  const wants = goals.flatMap(({ at, command, args }) => [
-    { path: at.command, goal: command },
-    ...(args === null ? [] : [{ path: at.args, goal: args }]),
-  ]);
-  const gone = goals.flatMap(({ at, args }) => (args === null ? [at.args] : []));
-  if (wants.some(({ path }) => document.spanAt(path) === undefined)) return undefined;
-  const expected = copyFor(document.value, [...wants.map(({ path }) => path), ...gone]);
-  for (const { path, goal } of wants) setValue(expected, path, goal.value);
-  for (const path of gone) dropValue(expected, path);
-  const edits = wants.map(({ path, goal }) => editOf(document, path, goal));
-  const between = documentIn(applyEdits(document.text, edits), document.format, inside);
-  if (between === undefined || gone.some((path) => between.spanAt(path) === undefined)) {
-    return undefined;
-  }
-  const removals = gone.map((path) => removeValue(between, path));
-  const last = documentIn(applyEdits(between.text, removals), document.format, inside);
-  return last !== undefined && sameData(last.value, expected) ? last.text : undefined;
-}
-
-function editOf(document: ConfigDocument, path: ValuePath, { value, written }: ValueGoal): Edit {
-  const span = document.spanAt(path);
-  if (span !== undefined && written?.ours === document.text.slice(span.start, span.end)) {
-    return { start: span.start, end: span.end, text: written.before };
-  }
-  return replaceValue(document, path, typeof value === 'string' ? value : [...value]);
 }
 
 // Takes our edits out of a config, also out of one that others have changed since.

@@ -174,7 +174,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 
 // How values and keys are written, in the manner of what stands there already.
 
-type Writable = string | readonly string[];
+export type Writable = string | readonly string[];
 
 /** What a new value is to look like. */
 interface ValueStyle {

@@ -16,11 +16,11 @@ test.each([
   ['a launcher with a -- of its own', 'npx', '--', 'claude', '--mcp-config', 'a.json'],
   ['a prompt before', 'claude', '-p', 'tidy up', '--mcp-config', 'a.json', '--verbose'],
   ['a file that is governed beside', 'claude', '--mcp-config', 'own.json', 'a.json'],
-])('finds the config of Claude Code behind %s', (_what, ...words) => {
+])('the command line of Claude Code brings the config behind %s', (_what, ...words) => {
   expect(beside('claude-code', ...words)).toEqual(['--mcp-config a.json']);
 });
 
-test('says that no other servers count', () => {
+test('`--strict-mcp-config` is reported along with its configs', () => {
   const words = ['claude', '--strict-mcp-config', '--mcp-config', 'a.json'];
   expect(beside('claude-code', ...words)).toEqual(['--mcp-config a.json', '--strict-mcp-config']);
 });
@@ -31,7 +31,7 @@ test.each([
   ['-c=mcp_servers.a.command="x"'],
   ['--config', ' "mcp_servers"."a".command="x"'],
   ['--config=mcp_servers.a={command="x"}'],
-])('finds servers of Codex in %j', (...words) => {
+])('the command line of Codex brings servers in %j', (...words) => {
   expect(beside('codex', 'codex', 'exec', ...words)).toEqual(['-c mcp_servers.a']);
 });
 
@@ -41,6 +41,6 @@ test.each([
   ['codex', 'codex', '-c', 'model="o3"'],
   ['codex', 'codex', '-p', '../../etc/passwd'],
   ['custom', './agent', '--mcp-config', 'a.json'],
-] as const)('finds nothing for %s in %j', (id, ...words) => {
+] as const)('the command line of %s brings nothing in %j', (id, ...words) => {
   expect(beside(id, ...words)).toEqual([]);
 });

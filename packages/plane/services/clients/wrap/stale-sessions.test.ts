@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(runDir, { recursive: true, force: true }));
 
-test('removes what dead sessions have left, and nothing else', () => {
+test('the cleanup removes the files of dead sessions, and nothing else', () => {
   const start = processInfo(process.pid, thisSystem())?.start ?? '';
   const env = { SUB_RUN_ID: 'run-1', SUB_GOVERNANCE_ENDPOINT: 'unix:/x/hub.sock' };
   writeWrapFile(runDir, { id: 'alive', env, owner: { pid: process.pid, start } });
@@ -24,7 +24,7 @@ test('removes what dead sessions have left, and nothing else', () => {
   expect(readdirSync(runDir).toSorted()).toEqual(['wrap-alive.json', 'wrap-notes.txt']);
 });
 
-test('removes a draft that nobody is writing any more', () => {
+test('the cleanup removes a draft that nobody is writing any more', () => {
   writeFileSync(join(runDir, DRAFT), '{');
   dropStaleWraps(runDir, Date.now());
   expect(readdirSync(runDir)).toEqual([DRAFT]);
@@ -34,6 +34,6 @@ test('removes a draft that nobody is writing any more', () => {
   expect(readdirSync(runDir)).toEqual([]);
 });
 
-test('a folder that is not there is no reason to fail', () => {
+test('the cleanup accepts a missing folder', () => {
   expect(() => dropStaleWraps(join(runDir, 'none'), Date.now())).not.toThrow();
 });

@@ -13,7 +13,6 @@ import { createRewrite } from '../setup/plan-rewrite.ts';
 import { missingEntriesText } from '../setup/repair.ts';
 import { type AppliedChange, applyChange } from '../store/apply-change.ts';
 import { type ChangeStore, type ConfigLock, thisProcess } from '../store/change-store.ts';
-
 import { keepChange, restoreLocked } from '../store/restore-config.ts';
 import type { WrapFilePlan, WrapOptions, WrapPlan } from './plan-wrap.ts';
 

@@ -4,7 +4,6 @@ import { realpathSync } from 'node:fs';
 import { systemCode } from '../../../../os/index.ts';
 import type { ConfigFailure } from '../../types.ts';
 import { type ChangeStore, configKey } from '../change-store.ts';
-
 import { type FoundRecord, listRecords, type NoRecord, readRecord } from '../records.ts';
 import { type RestoreRequest, type RestoreResult, restoreRecord } from '../restore-config.ts';
 
