@@ -31,4 +31,4 @@ export type {
   ValueText,
   Variable,
 } from './types.ts';
-export { expandText, mayExpandTo, unresolved } from './variables.ts';
+export { escapePattern, expandText, mayExpandTo, unresolved } from './variables.ts';

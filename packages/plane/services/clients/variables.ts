@@ -94,9 +94,10 @@ export function mayExpandTo(written: string, word: string, { expands, env }: Exp
       const [, inner = ''] = REFERENCE_ALONE.exec(part) ?? [];
       if (PREDEFINED.has(inner) && expands.includes('env')) return '[^]*';
       const reference = parseReference(inner);
-      if (reference === undefined || !expands.includes(reference.syntax)) return literal(part);
+      if (reference === undefined || !expands.includes(reference.syntax))
+        return escapePattern(part);
       const value = reference.syntax === 'input' ? undefined : env[reference.name];
-      return value === undefined ? '[^]*' : literal(value);
+      return value === undefined ? '[^]*' : escapePattern(value);
     })
     .join('');
   return new RegExp(`^${pattern}$`).test(word);
@@ -105,6 +106,7 @@ export function mayExpandTo(written: string, word: string, { expands, env }: Exp
 const REFERENCE_KEPT = /(\$\{[^{}]{1,1024}\})/;
 const REFERENCE_ALONE = /^\$\{([^{}]{1,1024})\}$/;
 
-function literal(text: string): string {
+/** A text as a regular expression that matches nothing else. */
+export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

@@ -111,7 +111,6 @@ function shownPart(part: string, { format, redact }: MaskOptions): string {
   return redact(shown);
 }
 
-/** Whether a value has comments among its parts. */
 export function hasComment(text: string, format: Format): boolean {
   for (const { start } of tokensIn(text, format)) if (isComment(text.slice(start))) return true;
   return false;

@@ -7,7 +7,7 @@ import { parse } from 'smol-toml';
 import { writePrivateFile } from '../../../os/index.ts';
 import { type HomePaths, loadConfig, type Servers } from '../../../stores/config/index.ts';
 import { readServers } from '../../../stores/config/servers.ts';
-import type { MovedSecret } from '../index.ts';
+import { escapePattern, type MovedSecret } from '../index.ts';
 import { type SecretPlace, withCode } from '../inspect/adoption-place.ts';
 import {
   type ChangeStore,
@@ -64,29 +64,28 @@ const FILE_BYTES_MAX = 1_048_576;
 const DEPTH_MAX = 16;
 const TRIES_MAX = 3;
 
-function blockOf({ server, variable, secret }: BindingName, lineBreak: string): string {
-  const lines = [
+function blockLines({ server, variable, secret }: BindingName): readonly string[] {
+  const table = /^[A-Za-z0-9_-]+$/.test(server) ? server : quotedValue(server, 'toml');
+  return [
     MARK,
-    `[[servers.${/^[A-Za-z0-9_-]+$/.test(server) ? server : quotedValue(server, 'toml')}.secret_bindings]]`,
+    `[[servers.${table}.secret_bindings]]`,
     `inject_as = ${quotedValue(variable, 'toml')}`,
     `secret_ref = ${quotedValue(secret, 'toml')}`,
     'source = "vault"',
   ];
-  return lines.map((line) => `${line}${lineBreak}`).join('');
 }
 
 /** The last lines of a block; blocks of earlier versions have none, or the first alone. */
 const COMMAND_LINES = String.raw`(?:command = \[[^\r\n]*\]\r?\n(?:program = [^\r\n]*\r?\n)?(?:files = \[[^\r\n]*\]\r?\n)?)?`;
 
-function commandLines({ command, program, files }: Binding, lineBreak: string): string {
+function commandLines({ command, program, files }: Binding): readonly string[] {
   const list = (words: readonly string[]) =>
     `[${words.map((word) => quotedValue(word, 'toml')).join(', ')}]`;
-  const lines = [
+  return [
     `command = ${list(command)}`,
     `program = ${quotedValue(program, 'toml')}`,
     ...(files.length === 0 ? [] : [`files = ${list(files)}`]),
   ];
-  return lines.map((line) => `${line}${lineBreak}`).join('');
 }
 
 /** The file with these bindings too; a problem where it would not be what the shim can read. */
@@ -98,7 +97,8 @@ export async function withBindings(
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
   const start = text === '' || text.endsWith('\n') ? text : `${text}${lineBreak}`;
   const blocks = bindings
-    .map((one) => `${lineBreak}${blockOf(one, lineBreak)}${commandLines(one, lineBreak)}`)
+    .flatMap((one) => ['', ...blockLines(one), ...commandLines(one)])
+    .map((line) => `${line}${lineBreak}`)
     .join('');
   const next = `${start}${start === '' ? blocks.slice(lineBreak.length) : blocks}`;
   const byHand = 'Write these bindings by hand, or keep the secrets where they are.';
@@ -128,11 +128,8 @@ function withoutBindings(text: string, bindings: readonly BindingName[]): string
 
 /** A block with the empty line before it, which came with it; an editor may have changed line ends. */
 function blockPattern(binding: BindingName): RegExp {
-  const lines = blockOf(binding, '\n').replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  return new RegExp(
-    `(?:(?<=^|\\n)\\r?\\n)?${lines.replaceAll('\n', '\\r?\\n')}${COMMAND_LINES}`,
-    'g',
-  );
+  const lines = blockLines(binding).map((line) => `${escapePattern(line)}\\r?\\n`);
+  return new RegExp(`(?:(?<=^|\\n)\\r?\\n)?${lines.join('')}${COMMAND_LINES}`, 'g');
 }
 
 /** Nothing but one binding of that name may be gone. */

@@ -5,7 +5,6 @@ import { type ConfigDocument, documentIn } from '../text/document.ts';
 import { applyEdits, removeValue } from '../text/edits.ts';
 import { sameData, valueAt, withoutValues } from '../text/plain-data.ts';
 
-/** A value that is to go. */
 interface CutTarget {
   readonly path: ValuePath;
   readonly value: string;

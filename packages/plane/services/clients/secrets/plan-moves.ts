@@ -35,7 +35,6 @@ export interface SecretMove extends Omit<MovedSecret, 'cut' | 'moved_at'> {
   readonly value: () => string;
 }
 
-/** A config whose secrets are to move. */
 export interface MovableFile {
   readonly found: FoundConfig;
   readonly secrets: readonly PlainSecret[];
@@ -52,7 +51,6 @@ interface MovePlannerOptions {
   readonly env: ProcessEnvironment;
 }
 
-/** A secret that may move. */
 interface SecretRequest extends PlainSecret {
   readonly client: string;
   readonly value: string;

@@ -20,7 +20,6 @@ import { putInto } from './put-back.ts';
 
 export type PutBack = (text: string, record: ConfigRecord) => string | ConfigFailure;
 
-/** A config with its secrets. */
 interface FilledConfig {
   readonly kind: 'filled';
   readonly text: string;
@@ -86,7 +85,6 @@ function gone(path: string, secret: string): Failure {
   return failure('SUB_SECRET_UNKNOWN', message, fix);
 }
 
-/** A secret on its way back. */
 interface ReturningSecret {
   readonly one: MovedSecret;
   readonly value: string;

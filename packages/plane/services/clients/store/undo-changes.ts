@@ -10,7 +10,6 @@ import { byHand, configFailure } from './change-store.ts';
 import type { ConfigRecord } from './record-text.ts';
 import { type ConfigBackup, matchesDigest } from './records.ts';
 
-/** One entry of a config. */
 export interface EntryPlace {
   readonly name: string;
   readonly project?: string;

@@ -14,7 +14,6 @@ import {
   type ValuePath,
 } from './tree.ts';
 
-/** A property with its place in the text. */
 interface PlacedProperty {
   readonly key: KeySpan;
   readonly value: TextSpan;
@@ -176,7 +175,6 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 
 export type Writable = string | readonly string[];
 
-/** What a new value is to look like. */
 interface ValueStyle {
   readonly format: Format;
   /** TOML: whether strings are written between single quotes where they can be. */

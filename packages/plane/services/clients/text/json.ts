@@ -69,7 +69,6 @@ function checkStrict(text: string): void {
   }
 }
 
-/** An object or array that is still open. */
 interface OpenNode {
   readonly node: Extract<TextNode, { kind: 'table' | 'list' }>;
   readonly value: unknown[] | { [name: string]: unknown };

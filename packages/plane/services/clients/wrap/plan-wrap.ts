@@ -55,7 +55,6 @@ export interface WrapFilePlan {
   readonly call: ShimCall;
 }
 
-/** What the checks look at. */
 interface WrapContext {
   readonly client: Client;
   readonly options: WrapOptions;
