@@ -5,6 +5,7 @@ import { parse } from 'smol-toml';
 import type { Edit, Format, ValuePath } from '../index.ts';
 import { type ConfigDocument, documentIn } from '../text/document.ts';
 import { applyEdits, insertAfter, lineBreakOf } from '../text/edits.ts';
+import type { TextSpan } from '../text/tree.ts';
 import { isFilled, quotedValue } from './cut-values.ts';
 
 interface SecretPlacement {
@@ -35,6 +36,43 @@ export function putInto(text: string, wanted: SecretPlacement): PutResult {
     }
   }
   return { kind: 'refused' };
+}
+
+interface PutAll<T> {
+  readonly text: string;
+  readonly put: readonly T[];
+  /** Those that have to be placed one by one. */
+  readonly rest: readonly T[];
+}
+
+/** Each server by itself, and the whole once: a large config is not read for every secret. */
+export function putAll<T extends Omit<SecretPlacement, 'format'>>(
+  text: string,
+  all: readonly T[],
+  format: Format,
+): PutAll<T> {
+  const none = { text, put: [], rest: all };
+  const paths = all.map(({ path }) => path);
+  const document = format === 'toml' ? undefined : documentIn(text, format, paths);
+  if (document === undefined) return none;
+  const [put, rest]: [T[], T[]] = [[], []];
+  const servers = new Map<string, { readonly span: TextSpan; inner: string }>();
+  for (const one of all) {
+    const { path, value } = one;
+    const holder = path.slice(0, -2);
+    const span = document.spanAt(holder);
+    const key = JSON.stringify(holder);
+    const server = servers.get(key) ?? (span && { span, inner: text.slice(span.start, span.end) });
+    const done = server && putInto(server.inner, { format, path: path.slice(-2), value });
+    if (server === undefined || (done?.kind !== 'put' && done?.kind !== 'kept')) rest.push(one);
+    else if (done.kind === 'put') {
+      put.push(one);
+      servers.set(key, { ...server, inner: done.text });
+    }
+  }
+  const edits = [...servers.values()].map(({ span, inner }) => ({ ...span, text: inner }));
+  const next = applyEdits(text, edits);
+  return isFilled([text, next], format, put) ? { text: next, put, rest } : none;
 }
 
 function besideOthers(document: ConfigDocument, { path, value }: SecretPlacement): readonly Edit[] {

@@ -16,7 +16,7 @@ import { matchesDigest } from '../store/records.ts';
 import { removeShims } from '../store/undo-changes.ts';
 import { type ConfigDocument, documentIn } from '../text/document.ts';
 import { isFilled, uncutAll } from './cut-values.ts';
-import { putInto } from './put-back.ts';
+import { putAll, putInto } from './put-back.ts';
 
 export type PutBack = (text: string, record: ConfigRecord) => string | ConfigFailure;
 
@@ -153,7 +153,11 @@ class SecretPlacing {
 
   place(coming: readonly ReturningSecret[]): Omit<FilledConfig, 'withheld'> | ConfigFailure {
     const { path, format } = this.#recorded.record;
-    for (const { one, value } of coming) {
+    const placed = coming.map((each) => ({ ...each, path: each.one.path }));
+    const most = putAll(this.#text, placed, format);
+    this.#text = most.text;
+    this.#put.push(...most.put.map(({ one }) => one));
+    for (const { one, value } of most.rest) {
       const done = putInto(this.#text, { format, path: one.path, value });
       const isPlaced =
         done.kind === 'gone' ? this.#placeRenamed(one, value) : done.kind !== 'refused';

@@ -44,8 +44,9 @@ export type ReadDocument =
 
 /** A change looks at the same few texts again and again: those that were read last are kept. */
 const KEPT_MAX = 8;
-/** A text that is longer is kept alone, and a short one is read at once. */
-const KEPT_LENGTH_MAX = 2_097_152;
+/** Of all that are kept; the last one may be longer. */
+const KEPT_LENGTH_MAX = 33_554_432;
+/** A short text is read at once, and must not drive out a long one. */
 const KEPT_LENGTH_MIN = 4_096;
 const kept: { readonly text: string; readonly format: Format; readonly read: ReadText }[] = [];
 /** A document, and the keys that are there more than once. */
@@ -82,10 +83,11 @@ export function documentIn(
 
 /** The last one first. */
 function keep(found: (typeof kept)[number]): void {
-  const { length } = found.text;
-  if (length < KEPT_LENGTH_MIN) return;
-  kept.splice(length > KEPT_LENGTH_MAX ? 0 : KEPT_MAX - 1);
+  if (found.text.length < KEPT_LENGTH_MIN) return;
   kept.unshift(found);
+  kept.splice(KEPT_MAX);
+  const total = () => kept.reduce((sum, { text }) => sum + text.length, 0);
+  while (kept.length > 1 && total() > KEPT_LENGTH_MAX) kept.pop();
 }
 
 function readAnew(text: string, format: Format): ReadText {
