@@ -147,9 +147,9 @@ export const LIMIT_WAIT = open({
   words: required(string({ lengthMax: 256 }), 'The limit in words.'),
 });
 
-// What the rules had to say about a call, as the hub tells it.
+// The results of the rules for a call, as the hub reports them.
 
-/** What one matching rule had to say; see `sub policy explain`. */
+/** The result of one matching rule; see `sub policy explain`. */
 export const TRACE_STEP = open({
   rule_id: required(string(), 'The rule.'),
   kind: required(oneOf(...RULE_KINDS), 'Its kind.'),

@@ -177,7 +177,7 @@ const RESULT_REQUEST = open({
   result: required(oneOf('ok', 'error'), 'How the server answered it.'),
 });
 
-/** More of an answer than this is not looked at: whoever tells of it says that it was cut. */
+/** The longest part of an answer that the hub looks at; the shim reports when it cut the answer. */
 export const HUB_OBSERVED_CHARS_MAX = 1_048_576;
 
 const OBSERVE_REQUEST = open({

@@ -44,7 +44,7 @@ interface CallEntry {
 interface CallSource {
   readonly name: string;
   readonly text: string;
-  /** What holds where a call says nothing about who makes it. */
+  /** The identity of calls that name none. */
   readonly identity: Identity;
 }
 

@@ -22,11 +22,11 @@ export interface Explained {
   readonly atMs: number;
   readonly args: JsonObject;
   readonly argsText: string;
-  /** Of the first call; the tallies are those of the last one, and their words tell of both. */
+  /** Of the first call; its tallies are those of the last one, and their words name both. */
   readonly explanation: Explanation;
   /** Of the last call alone. */
   readonly last: Explanation;
-  /** What Cedar policies said, where there are any; the decision is that of both together. */
+  /** The answer of the Cedar policies, if there are any; the decision is that of both together. */
   readonly cedar: CedarSaid['answer'] | undefined;
 }
 

@@ -9,7 +9,7 @@ import { renderProblem } from './render-problem.ts';
 export interface CedarGate {
   readonly hash: string;
   readonly policyCount: number;
-  /** What Cedar says of a call, and what that comes to together with what the rules say. */
+  /** The answer of Cedar to a call, and the decision of Cedar and the rules together. */
   explain(asked: AskedOfCedar): CedarSaid;
 }
 
@@ -76,7 +76,7 @@ function printProblems(problems: readonly Problem[], io: Io): void {
   }
 }
 
-/** Satisfied, and still not heard: a forbid weighs more than any permit. */
+/** Permits that are satisfied, but outvoted: a forbid weighs more than any permit. */
 export function outvotedIn({ deciding, satisfied }: CedarExplanation): readonly CedarPolicy[] {
   const ids = new Set(deciding.map(({ id }) => id));
   return satisfied.filter(({ id, effect }) => effect === 'permit' && !ids.has(id));

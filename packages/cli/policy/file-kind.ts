@@ -1,5 +1,5 @@
-// What a file seems to be, told before it is read in earnest: a file given in the place of another
-// then gets one clear sentence instead of everything that is wrong with it.
+// Guesses the kind of a file before it is parsed: a file given in the place of another then gets one
+// clear sentence instead of everything that is wrong with it.
 
 import { type Failure, isObject } from '@subluminal/contracts';
 import { badUsage } from '../input/command.ts';
@@ -7,7 +7,7 @@ import type { FileBytes } from '../input/read-file.ts';
 
 type FileKind = 'bundle' | 'snapshot' | 'call' | 'events' | 'key';
 
-/** A guess looks at the beginning only: beyond it, a file is what its place says. */
+/** The guess looks at the beginning of the file only. */
 const LOOK_BYTES_MAX = 8_388_608;
 
 const WORDS: { readonly [K in FileKind]: string } = {
@@ -18,7 +18,7 @@ const WORDS: { readonly [K in FileKind]: string } = {
   key: 'is a key',
 };
 
-/** Undefined where nothing stands out; the reader of the wanted kind then says what is wrong. */
+/** Undefined when the kind is unknown; the reader of the expected kind then reports what is wrong. */
 function kindOf(bytes: Uint8Array): FileKind | undefined {
   const text = startOf(bytes);
   if (text.startsWith('-----BEGIN ')) return 'key';
@@ -37,7 +37,7 @@ function kindOfJson(value: unknown): FileKind | undefined {
   return has('server_name') && has('tool_name') ? 'call' : undefined;
 }
 
-/** Top-level keys only: a rule may well speak of a tool_name. */
+/** Top-level keys only: a rule may hold a tool_name too. */
 function kindOfYaml(text: string): FileKind | undefined {
   const has = (name: string) => new RegExp(`^(?:- )?["']?${name}["']?:`, 'm').test(text);
   if (has('policy_id') || has('rules')) return 'bundle';
@@ -97,7 +97,7 @@ export function notEvents(file: FileBytes): Failure | undefined {
   return wrongKind(file, kind, fix);
 }
 
-/** What stands where a snapshot should, in words; undefined where that cannot be told. */
+/** The kind of a file that should be a snapshot, in words; undefined when it is unknown. */
 export function insteadOfSnapshot(file: FileBytes): string | undefined {
   const kind = kindOf(file.bytes);
   return kind === undefined || kind === 'snapshot' ? undefined : WORDS[kind];

@@ -97,18 +97,18 @@ function decisionText(decision: Decision, colors: Colors): string {
 
 function headOf({ action, approval }: Decision, colors: Colors): string {
   if (action === 'ALLOW') return colors.green('✔ ALLOW');
-  // It is neither: a person says what becomes of it.
+  // It is neither: a person decides.
   return approval === undefined ? colors.red(`✘ ${action}`) : colors.yellow('? ASKS A PERSON');
 }
 
-/** What the agent is told besides the refusal. */
+/** What the agent gets besides the refusal. */
 function adviceOf({ hint, backoff_ms, approval, terminate }: Decision): [string, string][] {
   const advice: [string, string][] = [];
   if (hint !== undefined) {
     advice.push(['hint', hint.hint_text]);
     const { suggested_args: args, retry_advice: retry } = hint;
     if (args !== null) advice.push(['use args', JSON.stringify(args)]);
-    // Who is held open gets the answer without asking again.
+    // A call that is held open gets its answer without a retry.
     if (retry !== null && approval?.wait !== 'hold') advice.push(['retry', retry]);
   }
   if (backoff_ms !== undefined) advice.push(['wait', durationText(backoff_ms)]);
@@ -157,7 +157,7 @@ function ruleLines({ rules, decision }: Explanation, output: Output): readonly s
   });
 }
 
-/** `spared`: nothing is enforced here, so whoever decides only would have. */
+/** `spared`: nothing is enforced here, so the decision is only what would have been. */
 function lookOf({ outcome, why }: ExplainedRule, spared: boolean, colors: Colors) {
   const would = { mark: '▷', paint: colors.yellow };
   switch (outcome) {
@@ -202,7 +202,7 @@ export function renderCedarHead(
   return `${colors.bold('cedar')}  ${colors.dim(facts)}\n`;
 }
 
-/** `spared`: nothing is enforced here, so whoever decides only would have. */
+/** `spared`: nothing is enforced here, so the decision is only what would have been. */
 export function renderCedar(answer: CedarExplanation, spared: boolean, output: Output): string {
   const { colors } = output;
   const { decision, cause, deciding, errors } = answer;

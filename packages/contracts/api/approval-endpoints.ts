@@ -1,4 +1,4 @@
-// Approvals and grants over the HTTP API of the ledger daemon: what is asked, sent and answered.
+// Approvals and grants over the HTTP API of the ledger daemon: parameters, bodies and answers.
 
 import {
   array,

@@ -1,5 +1,5 @@
-// A person's word about a call: what was asked, how it ended, and what lasts of it. These are the
-// files of `$SUB_HOME/approvals` and `$SUB_HOME/grants`. Closed: nobody but us writes them.
+// A person's decision about a call: the request, its end, and the grant that lasts. These are the
+// files of `$SUB_HOME/approvals` and `$SUB_HOME/grants`. Closed: only Subluminal writes them.
 
 import { CLIENT, ENV, WORKLOAD } from '../events/envelope.ts';
 import { isObject, type Parsed, parseAs, parserFor } from '../shape/check.ts';

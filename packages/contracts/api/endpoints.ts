@@ -1,6 +1,6 @@
-// The HTTP API of the ledger daemon: what a UI may ask, and what it gets; and how events come in
-// from those who cannot use the socket. Nothing that is recorded can be changed by it; a person may
-// decide by it about calls that wait.
+// The HTTP API of the ledger daemon: the questions of a UI and their answers, and events from
+// producers that cannot use the socket. It cannot change recorded events; a person may decide by it
+// about calls that wait.
 
 import { ACTION } from '../decision/decision.ts';
 import { CALL_STATUS } from '../events/call.ts';
@@ -145,7 +145,7 @@ export interface ApiQuery<T> {
   readonly parse: (value: unknown) => Parsed<T>;
 }
 
-/** What is sent along: a closed object. */
+/** The body of a request: a closed object. */
 export interface ApiInput<T> extends ApiQuery<T> {
   readonly bytesMax: number;
 }

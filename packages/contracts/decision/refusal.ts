@@ -81,7 +81,7 @@ function messageOf(decision: Decision, retryAdvice: string | undefined): string 
   }
   if (decision.action === 'REJECT_WITH_HINT' && decision.hint !== undefined) {
     const { hint_text, suggested_args, retry_advice } = decision.hint;
-    // A rule without words of its own hints at its summary, which has been said.
+    // A rule without a text of its own has its summary as hint, which stands above already.
     if (hint_text !== decision.summary) parts.push(`Hint: ${hint_text}`);
     const suggestion = suggested_args === null ? '' : JSON.stringify(suggested_args);
     if (suggestion !== '' && suggestion.length <= SUGGESTION_LENGTH_MAX) {

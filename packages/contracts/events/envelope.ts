@@ -1,4 +1,4 @@
-// Who speaks, when and for whom: the part that every event shares.
+// The envelope, which every event has: producer, time, agent and run.
 import { PROFILE } from '../decision/decision.ts';
 import {
   closed,

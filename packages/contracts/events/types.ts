@@ -111,7 +111,7 @@ export function callSubject(event: CallEvent): CallSubject {
   }
 }
 
-/** Who serves the call, and what is called there: server and tool, or provider and model. */
+/** The names of a call: server and tool, or provider and model. */
 export function subjectNames(subject: CallSubject): readonly [owner: string, name: string] {
   return subject.kind === 'turn'
     ? [subject.provider, subject.model]

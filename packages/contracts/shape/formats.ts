@@ -31,5 +31,5 @@ export const FORMATS: { readonly [F in Format]: FormatRule } = {
   },
 };
 
-/** The version of the interface pack that this package speaks. */
+/** The version of the interface pack that this package implements. */
 export const PACK_VERSION = '0.2.0';

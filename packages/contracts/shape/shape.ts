@@ -52,7 +52,7 @@ export interface NullableShape<I extends PlainShape = PlainShape> {
   readonly kind: 'nullable';
   readonly inner: I;
 }
-/** One of several closed or open objects, told apart by the value of one field. */
+/** One of several closed or open objects; the value of one field says which. */
 export interface VariantShape<C extends Cases = Cases> {
   readonly kind: 'variant';
   readonly tag: string;
@@ -72,7 +72,7 @@ export interface JsonShape {
   readonly kind: 'json';
 }
 
-/** Every shape but nullable: null is said once, and the compiler knows where to stop. */
+/** Every shape but nullable: a nullable shape does not nest, so the compiler knows where to stop. */
 type PlainShape =
   | StringShape
   | NumberShape

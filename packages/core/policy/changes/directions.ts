@@ -17,7 +17,7 @@ export type ChangeDirection = (change: FieldChange) => Effect;
 const ACTIONS = ['ALLOW', 'THROTTLE', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN'];
 /** Counters: the finer the scope, the more counters there are to use up. */
 const COUNTER_SCOPES = ['server_tool', 'tool', 'run'];
-/** Repeats and duplicates: `run` tells servers apart as `server_tool` does, `tool` does not. */
+/** Repeats and duplicates: `run` separates servers as `server_tool` does, `tool` does not. */
 const CALL_SCOPES = [['server_tool', 'run'], ['tool']];
 
 export const alters: ChangeDirection = () => 'alters';
@@ -69,7 +69,7 @@ export function onlyWith(path: string, direction: ChangeDirection): ChangeDirect
   };
 }
 
-/** Whom the policy is for: those it leaves out are not governed at all. */
+/** A selector: the policy does not govern the agents that it leaves out. */
 export function selecting(relate: Relate): ChangeDirection {
   return ({ before, after }) => RELATION_EFFECTS[relate(before, after)];
 }
@@ -100,7 +100,7 @@ function asksForArgs(match: Value): boolean {
   );
 }
 
-/** A condition can be seen to come and to go; how two of them relate can't be told. */
+/** Adding or dropping a condition has a direction; how two conditions relate is unknown. */
 export const condition: ChangeDirection = (change) =>
   alongRelation(exactly, change, ['applying', 'evaluated']);
 

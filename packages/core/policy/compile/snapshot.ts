@@ -82,7 +82,7 @@ async function compileOne(
   const engines = await enginesFor(document.rules);
   const rules: CompiledRule[] = [];
   for (const rule of document.rules) {
-    // A rule that is off must be sound too: switching it on is no time for surprises.
+    // A disabled rule must compile too: enabling it must not fail.
     const match = compileMatch(rule, engines);
     if (!rule.enabled) continue;
     const kind = ruleKind(rule.kind);
@@ -102,7 +102,7 @@ async function compileOne(
   };
 }
 
-/** Tells the rules of the second policy from those of the first, in counters, traces and approvals. */
+/** Separates the rules of the second policy from the first, in counters, traces and approvals. */
 function prefixFor(rules: readonly Rule[]): string {
   let prefix = 'project:';
   for (let n = 2; rules.some(({ rule_id }) => rule_id.startsWith(prefix)); n++) {
@@ -135,7 +135,7 @@ export function candidatesFor(
   serverName: string,
   toolName: string,
 ): readonly CompiledRule[] {
-  // Names may hold any character: the length says where the first ends.
+  // Names may hold any character, so the key begins with the length of the first name.
   const key = `${serverName.length} ${serverName}\u0000${toolName}`;
   const known = snapshot.candidates.get(key);
   if (known !== undefined) return known;
@@ -146,7 +146,7 @@ export function candidatesFor(
   return found;
 }
 
-/** The document as plain JSON, for whoever keeps a copy; undefined when it is longer than that. */
+/** The document as plain JSON, for a copy; undefined when it is too long. */
 export function snapshotJson({ document }: Snapshot, lengthMax: number): JsonObject | undefined {
   const text = JSON.stringify(document);
   if (text.length > lengthMax) return undefined;

@@ -71,7 +71,7 @@ function stricterDefinition(user: DefinitionAction, project: DefinitionAction): 
   return later(['allow', 'tag', 'block'], user, project);
 }
 
-/** What a person lets pass is not redacted any more: where one redacts and one asks, neither is enough. */
+/** An approved call is not redacted: where one policy redacts and one asks, neither is enough. */
 function stricterAction(user: ContentAction, project: ContentAction): ContentAction {
   const both = new Set([user, project]);
   if (both.has('redact') && both.has('ask')) return 'block';
@@ -117,7 +117,7 @@ function allowedByBoth(user: FullTaintSection, project: FullTaintSection) {
   return Object.fromEntries(lists);
 }
 
-/** Both are normalised: what is the same is written the same. */
+/** Both are normalised, so equal values have equal texts. */
 function includesSame<V>(list: readonly V[], one: V): boolean {
   const text = JSON.stringify(one);
   return list.some((other) => JSON.stringify(other) === text);

@@ -204,7 +204,7 @@ function changesBetween(before: Policy, after: Policy): readonly PolicyChange[] 
   return changes.filter(({ path }) => path !== 'version');
 }
 
-it('nothing gets milder or stricter without a change that says so', async () => {
+it('no call gets milder or stricter without a change that reports it', async () => {
   verifies('SL-9.4');
   const seen = { milder: 0, stricter: 0 };
   await fc.assert(

@@ -197,7 +197,7 @@ describe('a section', () => {
     ]);
   });
 
-  it('is told in words', () => {
+  it('is described in words', () => {
     const before = { content: {}, taint: { allow: { hosts: ['a.example'] } } };
     const after = {
       content: { outbound: { secret: 'tag' } },

@@ -125,7 +125,7 @@ describe('for any policies', () => {
     );
   });
 
-  it('counts every change once by severity', () => {
+  it('the summary counts every change once by severity', () => {
     fc.assert(
       fc.property(pair, ({ before, after }) => {
         const { changes, summary } = diffBundles(before, after);

@@ -26,7 +26,7 @@ interface Subject {
   readonly around: { readonly before: JsonValue; readonly after: JsonValue };
 }
 
-/** Compares two normalised policies. Swapping them swaps what is known to loosen and to tighten. */
+/** Compares two normalised policies. Swapping them swaps what loosens and what tightens. */
 export function diffBundles(before: SnapshotDocument, after: SnapshotDocument): PolicyDiff {
   return summarised([...changesBetween(before, after), ...tighteningChanges(before, after)]);
 }
@@ -111,7 +111,7 @@ function fieldChanges(fields: readonly Field[], subject: Subject): readonly Poli
     const before = valueAt(around.before, field.path);
     const after = valueAt(around.after, field.path);
     if (isSame(before, after)) return [];
-    // Switching a rule on or off says it all; what else changed in it did not count on one side.
+    // Of a rule that is switched on or off, the other fields counted on one side only.
     const counts = subject.inForce || field.path === 'enabled';
     return changeOf({
       path: prefix + field.path,
@@ -153,7 +153,7 @@ function wholeRule(change: 'added' | 'removed', rule: Rule, reach: Reach): Polic
   });
 }
 
-/** The version is how people tell policies apart: one that stays while decisions change misleads. */
+/** People know policies by their version: one that stays while decisions change misleads. */
 function staleVersion(
   before: SnapshotDocument,
   after: SnapshotDocument,

@@ -4,7 +4,7 @@ import { RULE_REVIEWS } from '../rules/reviews.ts';
 import { DOCUMENT_FIELDS, RULE_FIELDS } from './fields.ts';
 import { SECTIONS } from './sections.ts';
 
-/** What is for people, or tells rules apart, is not compared. */
+/** Fields for people, and the names of rules, are not compared. */
 const NOT_COMPARED = new Set(['rule_id', 'kind', 'description', 'owner', 'created_at', 'rules']);
 
 /** The paths of a shape down to what is not an object with named fields. */
@@ -21,20 +21,23 @@ const effectFields = (kind: string) =>
 const knows = (fields: readonly { readonly path: string }[], leaf: string) =>
   fields.some(({ path }) => leaf === path || leaf.startsWith(`${path}.`));
 
-it('knows every field of a policy', () => {
+it('the diff knows every field of a policy', () => {
   const fields = [...DOCUMENT_FIELDS, ...SECTIONS.flatMap((section) => section.fields)];
   const unknown = leavesOf(BUNDLE).filter((leaf) => !knows(fields, leaf));
   expect(unknown).toEqual([]);
 });
 
-it.each(Object.entries(RULE.cases))('knows every field of a rule of kind %s', (kind, shape) => {
-  const fields = [...RULE_FIELDS, ...effectFields(kind)];
-  const leaves = leavesOf(shape);
-  expect(leaves.length).toBeGreaterThan(8);
-  expect(leaves.filter((leaf) => !knows(fields, leaf))).toEqual([]);
-});
+it.each(Object.entries(RULE.cases))(
+  'the diff knows every field of a rule of kind %s',
+  (kind, shape) => {
+    const fields = [...RULE_FIELDS, ...effectFields(kind)];
+    const leaves = leavesOf(shape);
+    expect(leaves.length).toBeGreaterThan(8);
+    expect(leaves.filter((leaf) => !knows(fields, leaf))).toEqual([]);
+  },
+);
 
-it('knows no field that a rule does not have', () => {
+it('the diff knows no field that a rule does not have', () => {
   for (const [kind, shape] of Object.entries(RULE.cases)) {
     const leaves = leavesOf(shape);
     const fields = [...RULE_FIELDS, ...effectFields(kind)];

@@ -19,11 +19,11 @@ const limit = changeOf({
 });
 const rule = { path: 'rules[x]', rule_id: 'x', summary: 'the tag rule is added' } as const;
 
-it('says that nothing changed', () => {
+it('the text of an empty diff is `No changes.`', () => {
   expect(formatDiff(diffOf())).toBe('No changes.');
 });
 
-it('shows one line per change, old and new, and a summary', () => {
+it('the text shows one line per change, old and new, and a summary', () => {
   verifies('SL-9.4');
   const added = changeOf({ ...rule, change: 'added', effect: 'alters', before: null, after: {} });
   const moved = changeOf({ ...rule, change: 'moved', effect: 'none', before: 3, after: 1 });
@@ -38,7 +38,7 @@ it('shows one line per change, old and new, and a summary', () => {
   ]);
 });
 
-it('counts apart what both loosens and tightens', () => {
+it('the summary counts apart what both loosens and tightens', () => {
   const mixed = changeOf({ ...limit, effect: 'mixed' });
   const summary = { critical: 2, warn: 0, info: 0, loosens: 1, mixed: 1, tightens: 0 };
   const text = formatDiff({ changes: [limit, mixed], summary, same: false });
@@ -46,7 +46,7 @@ it('counts apart what both loosens and tightens', () => {
   expect(text).toContain('2 changes: 2 critical, 0 warn, 0 info; 1 loosens, 1 mixed, 0 tighten.');
 });
 
-it('makes hostile text harmless and long values short', () => {
+it('the text makes hostile text harmless and long values short', () => {
   const path = 'rules[\u001b[2J].when';
   const text = formatDiff(diffOf(changeOf({ ...limit, path, after: `\u202e${'x'.repeat(500)}` })));
   expect(text).toContain('rules[\\u{1b}[2J].when');

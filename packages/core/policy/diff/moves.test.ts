@@ -50,7 +50,7 @@ const moved = (before: readonly Rule[], after: readonly Rule[]) =>
   );
 
 describe('a rule that moves', () => {
-  it('says nothing while the order stays, whatever comes and goes', () => {
+  it('is not reported while the order stays, whatever rules come and go', () => {
     expect(moved([allow, deny], [tag, allow, ends, deny])).toEqual([]);
   });
 

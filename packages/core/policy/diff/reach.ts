@@ -53,7 +53,7 @@ export interface ComparedRule {
   effect?: Effect;
 }
 
-/** The rules of two policies, and what else tells how strict they are. */
+/** The rules of two policies, and the settings that decide how strict they are. */
 export interface Comparison {
   /** In the order of the new policy; those that it has no more come last. */
   readonly rules: readonly ComparedRule[];
@@ -76,8 +76,8 @@ const OTHER_PARTS = /\bcall\s*\.\s*(?:server_name|tool_name|args_hash|bytes_in)\
 type PolicyPart = Pick<SnapshotDocument, 'mode' | 'defaults' | 'rules'>;
 
 /**
- * Rules that come or go are judged among those that stay: first what goes is taken away, then what
- * stays is changed and moved, then what is new is added.
+ * Rules that come or go are judged among those that stay: first the old rules go, then those that
+ * stay change and move, then the new rules come.
  */
 export function comparisonOf(before: PolicyPart, after: PolicyPart): Comparison {
   const policies = [before, after];
@@ -149,7 +149,7 @@ export function reachOf(one: ComparedRule, among: Comparison): Reach {
   };
 }
 
-/** The reach of the policy's word on failures: more of them stop the call. */
+/** The reach of the defaults on failures: more of them stop the call. */
 export function failuresReach(among: Comparison): Reach {
   const more = () => moreFailures(among);
   return { more, tagging: more, otherwise: 'none' };

@@ -9,7 +9,7 @@ import { ruleKind } from '../rules/index.ts';
 const STRICTNESS = ['ALLOW', 'THROTTLE', 'ASK', 'REJECT_WITH_HINT', 'BLOCK', 'TERMINATE_RUN'];
 const [ALLOW, ASK, BLOCK] = [0, 2, 4];
 
-/** One thing that a rule may do to a call, and how strict that is when no other rule has a say. */
+/** One thing that a rule may do to a call, and how strict that is when no other rule matches. */
 export interface RuleOutcome {
   readonly kind: 'leaves' | 'fails' | 'asks' | 'settles' | 'reveals';
   readonly strictness: number;
@@ -23,7 +23,7 @@ export const FAILS: RuleOutcome = { kind: 'fails', strictness: BLOCK };
  */
 export const REVEALS: RuleOutcome = { kind: 'reveals', strictness: ALLOW };
 
-/** What a rule may do where it matches; `asking` says whether people are asked at all. */
+/** What a rule may do where it matches; `asking` is true where people are asked at all. */
 export function outcomesOf(rule: Rule, asking: boolean): readonly RuleOutcome[] {
   const { role, actionField = '' } = ruleKind(rule.kind);
   const hasHint = 'hint' in rule.effect && rule.effect.hint !== undefined;

@@ -33,7 +33,7 @@ async function whyNot(rule: Rule, parts: Partial<Call> = {}): Promise<string> {
 }
 
 describe('explain', () => {
-  it('tells the decision and what every rule had to do with it, in order', async () => {
+  it('gives the decision and the result of every rule, in order', async () => {
     verifies('T-B.5', 'IP-2.3');
     const rules = [
       { ...deny('off'), enabled: false },
@@ -123,7 +123,7 @@ describe('explain', () => {
     expect(ask(snapshot).rules[0]?.why).toBe('risk_class has none of w; the call has none');
   });
 
-  it('says why the policy is not for an agent, and skips the rules', async () => {
+  it('explains why the policy is not for an agent, and skips the rules', async () => {
     verifies('IP-2.2');
     const snapshot = await snapshotOf([deny('r')], {
       selectors: { env: ['ci'], workload: { labels: { team: 'a' } } },
@@ -147,7 +147,7 @@ describe('explain', () => {
     expect(rules[0]).toMatchObject({ outcome: 'skipped', why: 'the run had been ended before' });
   });
 
-  it('skips the rules for what is no valid name, unless a rule gave that reason', async () => {
+  it('skips the rules for an invalid name, unless a rule gave that reason', async () => {
     const snapshot = await snapshotOf([deny('no', { tool_name: { glob: ['a'] } })]);
     for (const tool_name of ['a'.repeat(2_000), 'a\nb', '']) {
       const { decision, rules } = ask(snapshot, { tool_name });
@@ -159,7 +159,7 @@ describe('explain', () => {
     expect(ask(borrowed).rules[0]).toMatchObject({ outcome: 'decided' });
   });
 
-  it('says of each call and each policy what did not fit, however often it is asked', async () => {
+  it('gives the same mismatch for each call and each policy every time', async () => {
     const names = (glob: string) => ({ tool_name: { glob: [glob] } });
     const first = await snapshotOf([deny('no', names('a'))]);
     const second = await snapshotOf([deny('no', names('b'))]);
@@ -181,7 +181,7 @@ describe('explain', () => {
     expect(ask(await snapshotOf([rule])).rules[0]?.outcome).toBe('decided');
   });
 
-  it('tells what a policy that does not enforce would have done', async () => {
+  it('gives the decision that a policy without enforcement would have made', async () => {
     const { decision, rules } = ask(await snapshotOf([deny('r')], { mode: 'observe' }));
     expect(decision).toMatchObject({ action: 'ALLOW', would: { action: 'BLOCK', rule_id: 'r' } });
     expect(rules[0]).toMatchObject({
@@ -190,7 +190,7 @@ describe('explain', () => {
     });
   });
 
-  it('says of every rule of a policy that does not enforce what it only would do', async () => {
+  it('describes what each rule of a policy without enforcement would do', async () => {
     const options = { mode: 'observe' } as const;
     const whys = async (...rules: Rule[]) =>
       ask(await snapshotOf(rules, options)).rules.map(({ why }) => why);
@@ -206,7 +206,7 @@ describe('explain', () => {
     expect(await whys(allow('yes'))).toEqual(['it decides: ALLOW, `ALLOWLIST_MATCH`']);
   });
 
-  it('tells who asks, who has been asked, and who outweighs whom', async () => {
+  it('names the rules that ask, that are approved, and that outweigh them', async () => {
     const snapshot = await snapshotOf([asks, allow('lets')], { mode: 'control' });
     const whys = (parts: Partial<Call>) => ask(snapshot, parts).rules.map(({ why }) => why);
     expect(whys({})).toEqual([
@@ -221,7 +221,7 @@ describe('explain', () => {
     expect(ask(denied).rules[0]?.why).toBe('it asks a person, but `no` decides');
   });
 
-  it('tells of a rule that could not be evaluated, and what came of it', async () => {
+  it('names a rule that could not be evaluated, and the consequence', async () => {
     const rule = deny('r', { args: { has_keys: ['a'] } });
     const { args: _unread, ...unread } = callOf();
     const blind = await snapshotOf([rule]);
@@ -238,7 +238,7 @@ describe('explain', () => {
     );
   });
 
-  it('tells of a call that has not passed before', async () => {
+  it('mentions that a call has not passed before', async () => {
     const snapshot = await snapshotOf([dedupe('once', {})]);
     expect(ask(snapshot).rules[0]?.why).toBe('the same call has not passed within its window');
   });

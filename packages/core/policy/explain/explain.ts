@@ -1,4 +1,4 @@
-// A decision, with what every rule had to do with it.
+// A decision, with the result of every rule.
 
 import type {
   Decision,
@@ -22,7 +22,7 @@ export interface ExplainedRule {
   readonly rule_id: string;
   readonly kind: RuleKindName;
   readonly severity: Severity;
-  /** `skipped`: the rules were not looked at, because the policy or the run had its say before. */
+  /** `skipped`: no rule was evaluated, because the policy or the run decided before. */
   readonly outcome: 'disabled' | 'no_match' | 'skipped' | TraceStep['outcome'];
   /** Harmless text, whatever the call holds. */
   readonly why: string;
@@ -41,7 +41,7 @@ export interface Explanation {
   readonly risk_class: readonly string[];
   /** Every rule of the policy, in order. */
   readonly rules: readonly ExplainedRule[];
-  /** Sections that have their say only while a run goes on. */
+  /** Sections that decide only while a run goes on. */
   readonly not_evaluated: readonly Section[];
   /** A second policy that is applied as well; its rules stand behind those of the first. */
   readonly tightened_by?: SecondPolicy;
@@ -60,7 +60,7 @@ interface ExplainQuestion {
   readonly nowMs: number;
 }
 
-/** Decides a call without counting it, and says why it came out as it did. */
+/** Decides a call without counting it, and explains the decision. */
 export function explain(snapshot: Snapshot, question: ExplainQuestion): Explanation {
   const { call, state, nowMs } = question;
   const outcome = decide(snapshot, call, state, nowMs);
@@ -176,7 +176,7 @@ export function sectionsOf(snapshot: Snapshot): readonly Section[] {
   return sections.filter((name) => policies.some(({ document }) => document[name] !== undefined));
 }
 
-/** Says so; no line when there is nothing to say. */
+/** The lines that name these sections; none when there are none. */
 export function sectionLines(sections: readonly Section[]): readonly string[] {
   if (sections.length === 0) return [];
   const named = sections.map((section) => `\`${section}\``).join(' and ');

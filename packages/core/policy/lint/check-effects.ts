@@ -13,7 +13,7 @@ export function kindAdvice({ enabled, bundle }: Subject): readonly Advice[] {
   );
 }
 
-/** An agent that is told no, and nothing else, tries again. */
+/** An agent that gets a refusal without a hint tries again. */
 export function missingHints({ enabled }: Subject): readonly Advice[] {
   return enabled.flatMap(({ rule, index }) => {
     const { actionField } = ruleKind(rule.kind);

@@ -40,7 +40,7 @@ describe('lint of the sections', () => {
     ],
     // By default, taint asks.
     ['taint: {}', 'guardrails', ['warning SUB_LINT_APPROVAL_MODE taint.on_taint']],
-  ])('of %s in %s mode says %j', (sections, mode, expected) => {
+  ])('of %s in %s mode gives %j', (sections, mode, expected) => {
     expect(lint(sections, mode)).toEqual(expected);
   });
 
@@ -98,7 +98,7 @@ describe('lint of the sections', () => {
     ]);
   });
 
-  it('does not say that every call passes where only sections are', () => {
+  it('does not warn that every call passes when a bundle has sections and no rules', () => {
     const text = `${bundleText('  []')}\ncontent: {}\n`;
     const parsed = parseBundle({ file: 'p.yaml', text }, { checks: NO_CHECKS });
     if (!parsed.ok) throw new Error('it is valid');

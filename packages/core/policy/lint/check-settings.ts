@@ -18,7 +18,7 @@ export function failsOpen({ bundle }: Subject): readonly Advice[] {
   return [warning('SUB_LINT_FAIL_OPEN', path, [message, 'Write `decision_on_error: BLOCK`.'])];
 }
 
-/** An agent that can reach what governs it can end it. */
+/** An agent that can change its policy or the ledger can free itself. */
 export function unprotected({ bundle }: Subject): readonly Advice[] {
   if (bundle.self_protection !== 'off') return [];
   const message = 'calls may name the policy, SUB_HOME and the ledger, so an agent can free itself';
@@ -44,7 +44,7 @@ export function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
   return [warning('SUB_LINT_READ_UNTAGGED', path, [message, fix])];
 }
 
-// Advice on whom a bundle is for, and on bundles that have nothing to say.
+// Advice on selectors, and on bundles without rules.
 
 /** Values that look like patterns, although they are compared exactly. */
 export function selectorPatterns({ bundle }: Subject): readonly Advice[] {
@@ -95,7 +95,7 @@ export function sectionsAskNobody({ bundle }: Subject): readonly Advice[] {
   });
 }
 
-/** Where the sections ask, by what is written or by default. */
+/** The fields of the sections that ask a person, as written or by default. */
 function asking({ content, taint }: Subject['bundle']): readonly (readonly string[])[] {
   const paths: (readonly string[])[] = [];
   if (content !== undefined) {

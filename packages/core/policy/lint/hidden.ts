@@ -1,5 +1,5 @@
-// Advice on text that says something else than a reader sees: invisible characters, and letters of
-// one alphabet that look like those of another.
+// Advice on text that differs from what a reader sees: invisible characters, and letters of one
+// alphabet that look like those of another.
 import type { JsonValue } from '@subluminal/contracts';
 import type { Path } from '../../source/problem.ts';
 import { codePointName, quote } from '../../text/visible.ts';

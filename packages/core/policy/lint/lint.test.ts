@@ -191,7 +191,7 @@ test.each(TWINS)('%s is found at %s, and not in its clean twin', (code, path, fo
   expect(codes(clean)).toEqual([]);
 });
 
-test('gives each finding a place, a message and a fix', () => {
+test('lint gives each finding a place, a message and a fix', () => {
   const text = bundleText(sampleRule('deny', { id: 'all' }) + sampleRule('allow', { id: 'late' }));
   expect(lint(text)).toEqual([
     {
@@ -206,7 +206,7 @@ test('gives each finding a place, a message and a fix', () => {
   ]);
 });
 
-test('marks what is only worth knowing as a note', () => {
+test('lint marks advice that is only worth knowing as a note', () => {
   const rules = sampleRule('deny') + sampleRule('tag', { enabled: false });
   const levels = lint(bundleText(rules, { mode: 'observe' })).map(({ code, level }) => [
     code,
@@ -232,7 +232,7 @@ test.each(['budget', 'rate_limit', 'breaker', 'dedupe', 'approval'] as const)(
   },
 );
 
-test('leaves alone what a disabled rule, a tag or an approval stands above', () => {
+test('lint accepts a rule below a disabled rule, a tag or an approval', () => {
   verifies('IP-2.3');
   const above =
     sampleRule('allow', { id: 'off', enabled: false }) + sampleRule('tag') + sampleRule('approval');
@@ -241,7 +241,7 @@ test('leaves alone what a disabled rule, a tag or an approval stands above', () 
   ]);
 });
 
-test('sees that tags between two rules change what the lower one matches', () => {
+test('lint sees that tags between two rules change what the lower one matches', () => {
   const tag = sampleRule('tag', { match: SHELL });
   const first = sampleRule('tag', { id: 'first', match: '{ tool_name: { glob: [rm] } }' });
   const allow = sampleRule('allow', { match: WRITES });
@@ -250,19 +250,19 @@ test('sees that tags between two rules change what the lower one matches', () =>
   expect(codes(bundleText(first + tag + allow + budget))).toEqual(['SUB_LINT_EXEMPTED rules[3]']);
 });
 
-test('finds a cost that no budget covers', () => {
+test('lint finds a call that costs more than its budget', () => {
   const budget = 'scope: run, limit_cost_units: 2, cost_units_per_call: 3, on_exceed: BLOCK';
   expect(
     codes(bundleText(ruleText({ kind: 'budget', effect: `{ budget: { ${budget} } }` }))),
   ).toEqual(['SUB_LINT_NEVER_PASSES rules[0].effect.budget.limit_cost_units']);
 });
 
-test('finds what a name hides even where it stands in an id or a key', () => {
+test('lint finds hidden text in ids and keys too', () => {
   const [advice] = lint(bundleText(sampleRule('deny', { id: '"x\\_y"' })));
   expect(advice?.message).toBe('`x\u00a0y` has the invisible character U+00A0 in it');
 });
 
-test('compares a thousand rules of many values with each other in no time', () => {
+test('lint compares a thousand rules of many values with each other quickly', () => {
   const values = Array.from({ length: 76 }, (_, index) => `v${index}`).join(', ');
   const rules = Array.from({ length: 1_000 }, (_, index) => {
     const match = `{ args: { key_in: { k: [${values}, ${index}] } } }`;
@@ -271,7 +271,7 @@ test('compares a thousand rules of many values with each other in no time', () =
   expect(codes(bundleText(rules.join('')))).toEqual([]);
 });
 
-test('gives no more than a hundred pieces of advice', () => {
+test('lint gives no more than a hundred pieces of advice', () => {
   const rules = Array.from({ length: 150 }, (_, index) =>
     sampleRule('deny', { id: `r${index}`, enabled: false }),
   );

@@ -40,7 +40,7 @@ const CHECKS: readonly LintCheck[] = [
 
 interface LintPlace {
   readonly file: string;
-  /** Some of what a bundle says ends on a day. */
+  /** Suppressions expire, so lint needs the time. */
   readonly nowMs: number;
 }
 

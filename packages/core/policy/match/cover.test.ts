@@ -44,7 +44,7 @@ test.each<[string, Match, Match]>([
     { args: { has_keys: ['a'], key_equals: { x: 1 } } },
     { args: { has_keys: ['b', 'a'], key_equals: { x: 1, y: 2 } } },
   ],
-])('covers: %s', (_, upper, lower) => {
+])('the upper match covers: %s', (_, upper, lower) => {
   expect(matchCovers(upper, lower)).toBe(true);
 });
 
@@ -65,7 +65,7 @@ test.each<[string, Match, Match]>([
     { args: { key_equals: { toString: 1 } } },
     { args: { key_equals: {} } },
   ],
-])('does not cover: %s', (_, upper, lower) => {
+])('the upper match does not cover: %s', (_, upper, lower) => {
   expect(matchCovers(upper, lower)).toBe(false);
 });
 
@@ -85,7 +85,7 @@ test('a class that is tagged in between is not covered', () => {
   expect(covers(scoped(match), scoped(match), (name) => name === 'w')).toBe(false);
 });
 
-test('tells whether a match takes in every call', () => {
+test('matchesAll knows a match that takes in every call', () => {
   expect([{}, tool('*'), { args: {} }, { time: {} }].map(matchesAll)).toEqual([
     true,
     true,
@@ -97,7 +97,7 @@ test('tells whether a match takes in every call', () => {
   );
 });
 
-test('never claims that a glob covers a name which it does not match', () => {
+test('a comparison never claims that a glob covers a name which it does not match', () => {
   const glob = fc.string({
     unit: fc.constantFrom('a', 'b', '_', '*', '?'),
     minLength: 1,
@@ -129,14 +129,14 @@ test.each([
   '(?i-m)^a$',
   '(?-s)^a$',
   '^(\\(?m)$',
-])('takes %s for anchored', (pattern) => {
+])('the regex %s is anchored', (pattern) => {
   expect(isAnchored(pattern)).toBe(true);
 });
 
 test.each([
   ...['a', '^a', 'a$', '^a|b$', '^(a)|(b)$', '^a\\$', '^[a]|[b]$', ''],
   ...['(?m)^a$', '(?im)^a$', '(?m-s)^a$', '^(?m:a$)', '^(b(?ims)a)$', '^a\\Q$'],
-])('takes %s for unanchored', (pattern) => {
+])('the regex %s is not anchored', (pattern) => {
   expect(isAnchored(pattern)).toBe(false);
 });
 

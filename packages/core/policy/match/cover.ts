@@ -1,5 +1,5 @@
-// Whether one rule's match takes in everything that another's does. Only what is certain counts:
-// a "no" may be a "yes" that would take a theorem prover to see.
+// Whether one rule matches every call that another matches. Only certainty counts: a "no" may be a
+// "yes" that would take a theorem prover to see.
 import type { ArgsMatch, Match, Rule } from '@subluminal/contracts';
 import { coversNames, isSubset, type NameSet, namesIn } from './names.ts';
 

@@ -1,4 +1,4 @@
-// Which names a match covers, as far as its globs and expressions alone tell.
+// Which names a match covers, judged by its globs and expressions alone.
 import type { Match, NameMatch } from '@subluminal/contracts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 

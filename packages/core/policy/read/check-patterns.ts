@@ -5,7 +5,7 @@ import { type BundleCode, type Finding, type Path, PROBLEMS_MAX } from '../../so
 import { quote, visible } from '../../text/visible.ts';
 import type { RuleAt } from './check-rules.ts';
 
-/** What is wrong with a pattern, and how far into it and what helps where that is known. */
+/** Why a pattern is invalid, with the place and the fix where they are known. */
 export interface PatternFault {
   readonly message: string;
   readonly offset?: number;

@@ -19,7 +19,7 @@ function rule(kind: string, effect: string): string {
   return bundleText(ruleText({ kind, effect }));
 }
 
-test('refuses a rule_id that is taken', () => {
+test('the parser refuses a rule_id that is taken', () => {
   verifies('IP-2.3');
   const text = bundleText(sampleRule('deny', { id: 'a' }) + sampleRule('allow', { id: 'a' }));
   expect(problems(text)).toEqual([
@@ -27,7 +27,7 @@ test('refuses a rule_id that is taken', () => {
   ]);
 });
 
-test('takes ids that differ in case for different ones', () => {
+test('rule ids that differ in case are different', () => {
   expect(
     problems(bundleText(sampleRule('deny', { id: 'a' }) + sampleRule('allow', { id: 'A' }))),
   ).toEqual([]);
@@ -107,7 +107,7 @@ test.each([
     ),
     'SUB_BUNDLE_CONFLICT 11 «b } }» rules[0].effect.hint.hint_text: `hint_text` is given twice, here and in `effect.budget`',
   ],
-])('refuses %s', (_, text, problem) => {
+])('the parser refuses %s', (_, text, problem) => {
   verifies('IP-2.3', 'IP-2.4');
   expect(problems(text)).toEqual([problem]);
 });
@@ -141,11 +141,11 @@ test.each([
       '{ budget: { scope: run, limit_calls: 1, on_exceed: BLOCK }, hint: { hint_text: b } }',
     ),
   ],
-])('accepts %s', (_, text) => {
+])('the parser accepts %s', (_, text) => {
   expect(problems(text)).toEqual([]);
 });
 
-test('checks rules of the right shape even when another is wrong', () => {
+test('the parser checks rules of the right shape even when another is wrong', () => {
   const text = bundleText(
     ruleText({ id: 'a', kind: 'nothing', effect: '{}' }) +
       ruleText({ id: 'a', kind: 'budget', effect: '{ budget: { scope: run, on_exceed: BLOCK } }' }),
@@ -170,7 +170,7 @@ const PICKY: PatternChecks = {
   },
 };
 
-test('asks the engines about every pattern', () => {
+test('the engines check every pattern', () => {
   const match = '{ server_name: { glob: ["ok", "a["] }, tool_name: { regex: ["x", "(?=y)"] } }';
   const text = bundleText(sampleRule('deny', { match, when: 'a == §' }));
   expect(problems(text, PICKY)).toEqual([
@@ -187,14 +187,14 @@ test.each([
   ['a literal block with CRLF', '|\r\n      a == 1 &&\r\n      b == §', '13 «§»'],
   ['a folded block, at its start', '>\n      a == 1 &&\n      b == §', '11 «>»'],
   ['doubled quotes, at its start', "'a == ''x'' §'", "11 «'a == ''x»"],
-])('finds the place of an error inside %s', (_, when, place) => {
+])('the parser finds the place of an error inside %s', (_, when, place) => {
   const text = bundleText(sampleRule('deny', { when }));
   expect(problems(text, PICKY)).toEqual([
     `SUB_BUNDLE_WHEN ${place} rules[0].when: invalid condition: unexpected sign`,
   ]);
 });
 
-test('bounds the number of regexes, and asks about each only once', () => {
+test('the parser bounds the number of regexes, and checks each only once', () => {
   let asked = 0;
   const counting: PatternChecks = { ...NO_CHECKS, regex: () => void asked++ };
   const regexes = Array.from({ length: 1_000 }, (_, index) => `r${index}`).join(', ');
@@ -214,7 +214,7 @@ test.each([
     (id: number) => `${'identity.env.matches("x") || '.repeat(99)}${id} == 1`,
   ],
   ['large patterns', (id: number) => `identity.env.matches("x{1,1000}y{1,900}") || ${id} == 1`],
-])('counts %s, which take as long to compile', (_, whenOf) => {
+])('the bound on regexes counts %s, which take as long to compile', (_, whenOf) => {
   const rules = (count: number) => {
     const all = Array.from({ length: count }, (__, id) => {
       return sampleRule('deny', { id: `r${id}`, when: `'${whenOf(id)}'` });

@@ -101,7 +101,7 @@ taint:
       'taint: [ask]',
       'p.yaml:13:8: error: expected an object, got a list of 1. Write it as `name: value` lines below the field. [SUB_BUNDLE_TYPE]',
     ],
-  ])('is told what is wrong with %s', (sections, expected) => {
+  ])('gets an error for %s', (sections, expected) => {
     expect(problemsOf(sections)).toEqual([expected]);
   });
 
@@ -112,7 +112,7 @@ taint:
       'taint.sinks[1].args[1]',
     ],
     ['allow: { hosts: [a, "[Z-a]"] }', 'taint.allow.hosts[1]'],
-  ])('refuses a glob that is none once it is folded: %s', (field, path) => {
+  ])('is refused for a glob that is invalid once it is folded: %s', (field, path) => {
     const { ok, problems } = parse(`taint: { ${field} }`);
     expect(ok).toBe(false);
     expect(problems.map((problem) => [problem.code, problem.path])).toEqual([
@@ -126,12 +126,12 @@ taint:
     expect(problems).toMatchObject([{ code: 'SUB_BUNDLE_VALUE', path: 'rules[0].rule_id' }]);
   });
 
-  it('that says `gate` elsewhere in an id is fine', () => {
+  it('is read when a rule id has `gate` behind its start', () => {
     const text = bundleText(sampleRule('deny', { id: '"my-gate:1"' }));
     expect(parseBundle({ file: 'p.yaml', text }, { checks: CHECKS }).ok).toBe(true);
   });
 
-  it('is read, or refused in words, whatever its globs are', () => {
+  it('is read, or refused with errors, whatever its globs are', () => {
     const glob = fc.array(fc.constantFrom('a', 'Z', '_', '-', '[', ']', '{', ',', '}', '*', '\\'), {
       minLength: 1,
       maxLength: 8,

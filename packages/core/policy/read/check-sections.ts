@@ -18,7 +18,7 @@ type GlobFault = (glob: string) => PatternFault | undefined;
 const WIDE = /[*?]/;
 const EXACT_FIELDS = ['rule', 'server', 'tool', 'fingerprint'] as const;
 
-/** Everything that is wrong in the sections of a bundle or snapshot beside their shape. */
+/** Everything that is wrong in the sections of a bundle or snapshot, apart from their shape. */
 export function sectionFindings(value: unknown, globFault: GlobFault): readonly Finding[] {
   if (!isObject(value)) return [];
   return [...wideSuppressions(value['content']), ...taintFindings(value['taint'], globFault)];
@@ -147,7 +147,7 @@ function wordsFor(field: string, value: string, known: readonly string[]) {
   return { message, fix };
 }
 
-/** Selectors are compared exactly, but this was hardly meant so. */
+/** Whether a selector looks like a pattern, although selectors are compared exactly. */
 export function isPattern(value: string): boolean {
   return /[*?[{]/.test(value);
 }

@@ -4,7 +4,7 @@ import { loadPatternChecks, parseBundle } from './parse.ts';
 
 const checks = await loadPatternChecks();
 
-/** What is said about a condition: where in it, why, and what helps. */
+/** The advice on a condition: its place, its reason and its fix. */
 function said(source: string): string {
   const fault = checks.when(source);
   if (fault === undefined || typeof fault === 'string') return String(fault);
@@ -27,7 +27,7 @@ test.each([
   ['(true', '5: a `)` is missing at the end. Add the `)`.'],
   ['call.tool_name ==', '17: it ends too early. Complete the condition.'],
   ['call.tool_name == "x', '18: unterminated string. Close the quote.'],
-])('knows the sign that was meant in %s', (source, words) => {
+])('the advice names the operator that was meant in %s', (source, words) => {
   expect(said(source)).toBe(words);
 });
 
@@ -51,7 +51,7 @@ test.each([
     'call.colour == "x"',
     '5: `call` has no `colour`. Use one of its fields: server_name, tool_name, args_hash, bytes_in, risk_class.',
   ],
-])('knows the name that was meant in %s', (source, words) => {
+])('the advice names the variable or field that was meant in %s', (source, words) => {
   expect(said(source)).toBe(words);
 });
 
@@ -74,18 +74,18 @@ test.each([
   ['call.tool_name in "x"', "Write a list behind `in`, or `x.contains('…')`."],
   ['call.bytes_in > "1"', 'Compare values of the same type; text needs quotes, numbers have none.'],
   ['call.tool_name', 'Compare it with something, so that it gives true or false.'],
-])('knows the method or value that was meant in %s', (source, fix) => {
+])('the advice names the method or value that was meant in %s', (source, fix) => {
   expect(said(source)).toMatch(/^\d+: [^A-Z]/);
   expect(said(source).endsWith(`. ${fix}`)).toBe(true);
 });
 
-test('lists the methods when none is near', () => {
+test('the advice lists the methods when none is near', () => {
   expect(said('args.x.frobnicate()')).toMatch(
     /^\d+: there is no method `frobnicate`\. Use one of .*startsWith/,
   );
 });
 
-test('reports it with the place in the file', () => {
+test('the parser reports a wrong condition with its place in the file', () => {
   const text = bundleText(sampleRule('deny', { when: 'true and tool_name == "x"' }));
   expect(parseBundle({ file: 'p.yaml', text }, { checks }).problems).toMatchObject([
     {

@@ -20,7 +20,7 @@ const GENERAL = 'Write CEL over `call`, `identity` and `args`.';
 const IN_LIST = 'Write `value in list`.';
 const HAS_KEY = 'Write `has(args.key)`, or `"key" in args`.';
 
-/** What the engine says, and what to write instead; the first entry that knows more holds. */
+/** The reasons of the engine, and what to write instead; the first entry with advice holds. */
 const REASONS: readonly (readonly [reason: RegExp, fix: string | Explain])[] = [
   [/^unknown variable: (.+)$/, unknownVariable],
   [/^no such key: (.+)$/, unknownKey],

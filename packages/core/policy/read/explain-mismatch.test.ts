@@ -8,7 +8,7 @@ function parse(text: string) {
 
 const GOOD = bundleText(sampleRule('deny', { match: '{ tool_name: { glob: [shell] } }' }));
 
-/** What is proposed for each problem. */
+/** The fix of each problem. */
 function fixes(text: string): readonly string[] {
   return parse(text).problems.map(({ fix }) => fix);
 }
@@ -27,13 +27,13 @@ test.each([
     'Indent it below `defaults`.',
   ],
   ['    match: {', '    tool_name: { glob: [a] }\n    match: {', 'Indent it below `match`.'],
-])('tells where a field belongs: %#', (good, bad, fix) => {
+])('the fix names the place where a field belongs: %#', (good, bad, fix) => {
   const text = GOOD.replace(good, bad);
   expect(text).not.toBe(GOOD);
   expect(fixes(text)).toEqual([fix]);
 });
 
-test('speaks of moving where nothing is indented', () => {
+test('the fix is to move a field where nothing is indented', () => {
   const text = '{"defaults": {}, "decision_on_error": "BLOCK"}';
   expect(fixes(text)).toContain('Move it into `defaults`.');
 });
@@ -47,7 +47,7 @@ test.each([
   ['{ tool_name: {', '{ tools: {', 'Rename it to `tool_name`.'],
   ['{ tool_name: {', '{ colour: {', 'Use one of these fields.'],
   ['    severity', '    colour: red\n    severity', 'Remove it.'],
-])('tells what to do with an unknown field: %#', (good, bad, fix) => {
+])('the fix for an unknown field: %#', (good, bad, fix) => {
   const text = GOOD.replace(good, bad);
   expect(text).not.toBe(GOOD);
   expect(fixes(text)).toContain(fix);
@@ -61,11 +61,11 @@ test.each([
   ['{ server_name: [a, b] }', 'Write `server_name: { glob: ["a", "b"] }`.'],
   ['shell', 'Write `match: { tool_name: { glob: ["shell"] } }`.'],
   ['{ args: x }', 'Write it as `name: value` lines below the field.'],
-])('shows how to match %s', (match, fix) => {
+])('the fix shows how to match %s', (match, fix) => {
   expect(fixes(bundleText(sampleRule('deny', { match })))).toEqual([fix]);
 });
 
-test('names the limit on rules', () => {
+test('an error names the limit on rules', () => {
   const rules = Array.from({ length: 1_001 }, (_, index) =>
     sampleRule('deny', { id: `r${index}` }),
   );
@@ -82,7 +82,7 @@ test.each([
   ['a text', 'hello', 'but this file holds `"hello"`', 'Start with `policy_id: my-policy`.'],
   ['a list', '- a', 'but this file holds a list', 'put the rules in a list below `rules:`.'],
   ['a list of rules', '- rule_id: r', 'holds a list', 'put the rules in a list below `rules:`.'],
-])('has a sentence of its own for %s', (_, text, message, fix) => {
+])('a file that holds %s gets its own sentence', (_, text, message, fix) => {
   const [problem, ...others] = parse(text).problems;
   expect(problem?.message).toMatch(/^a bundle is an object with `policy_id`/);
   expect(problem?.message).toContain(message);

@@ -7,13 +7,13 @@ import { likely, nearest } from '../../text/nearest.ts';
 import { quote } from '../../text/visible.ts';
 import { exampleOf } from './examples.ts';
 
-/** Mismatches as findings; the tree tells how the values were written. */
+/** Mismatches as findings; the tree has the values as they were written. */
 export function explainMismatches(mismatches: readonly Mismatch[], root: Tree): readonly Finding[] {
   const missingIn = missingByObject(mismatches);
   const misplaced = misplacedIn(mismatches, root);
   return mismatches.flatMap((mismatch) => {
     const { path, problem } = mismatch;
-    // What is empty or missing only because its fields stand elsewhere needs no other fix.
+    // A field that is empty or missing because its fields stand elsewhere needs no other fix.
     const isGap = problem === 'missing' || (problem === 'type' && isNothing(root, path));
     if (isGap && misplaced.has(idOf(path))) return [];
     if (problem !== 'unknown') return [{ path, ...remarkOn(mismatch, root) }];
@@ -169,7 +169,7 @@ const SYNONYMS: { readonly [field: string]: readonly string[] } = {
   fingerprint: ['hash'],
 };
 
-/** What to say about an unknown field; the missing fields are those that its object lacks. */
+/** The remark on an unknown field; the missing fields are those that its object lacks. */
 function unknownField({ path, choices }: Mismatch, root: Tree, missing: readonly string[]): Remark {
   const name = String(path.at(-1));
   const code = 'SUB_BUNDLE_UNKNOWN_FIELD';

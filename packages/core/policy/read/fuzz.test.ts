@@ -59,7 +59,7 @@ test('the bundle that the mutations start from is valid', () => {
   expect(expectAnswer({ file: 'f', bytes: VALID }).ok).toBe(true);
 });
 
-test('answers any bytes', () => {
+test('the parser answers any bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       expectAnswer({ file: 'f', bytes });
@@ -72,7 +72,7 @@ const SIGNS = [...'-?:,[]{}#&*!|>\'"%@` \t\n\r=<~.0', '- ', ': ', '? ', '\n\n', 
 const MORE_SIGNS = ['<<: ', '*all', '&all ', '!!str ', '.inf', '{a', '"\\', '\uFEFF', '\u0000'];
 const sign = fc.constantFrom(...SIGNS, ...MORE_SIGNS);
 
-test('answers any mixture of signs', () => {
+test('the parser answers any mixture of signs', () => {
   const word = fc.constantFrom('a', 'rules', 'policy_id', 'true', '1', 'null', 'kind');
   const text = fc.array(fc.oneof(sign, word), { maxLength: 80 }).map((parts) => parts.join(''));
   fc.assert(
@@ -143,7 +143,7 @@ function withSwappedIndentation(text: string, one: number, other: number): strin
     .join('\n');
 }
 
-test('answers a valid bundle after any few mutations', () => {
+test('the parser answers a valid bundle after any few mutations', () => {
   const tries = runs(1_000);
   let refused = 0;
   fc.assert(
@@ -156,7 +156,7 @@ test('answers a valid bundle after any few mutations', () => {
   expect(refused).toBeGreaterThan(tries.numRuns / 10);
 });
 
-test('answers any tree', () => {
+test('the parser answers any tree', () => {
   const name = fc.constantFrom(
     'rules',
     'kind',
@@ -185,7 +185,7 @@ test('answers any tree', () => {
   );
 });
 
-test('answers a bundle in which one value is replaced by any other', () => {
+test('the parser answers a bundle in which one value is replaced by any other', () => {
   const rule = {
     rule_id: 'r',
     kind: 'breaker',

@@ -20,7 +20,7 @@ function problems(text: string): readonly string[] {
 
 const GOOD = bundleText(sampleRule('deny', { match: '{ tool_name: { glob: [shell] } }' }));
 
-test('reads a bundle', () => {
+test('the parser reads a bundle', () => {
   verifies('IP-2.1', 'IP-2.3', 'IP-2.4');
   expect(parse(GOOD)).toMatchObject({
     ok: true,
@@ -45,7 +45,7 @@ test.each([
   'dedupe',
   'tag',
   'approval',
-] as const)('reads a rule of the kind %s', (kind) => {
+] as const)('the parser reads a rule of the kind %s', (kind) => {
   verifies('IP-2.3');
   expect(parse(bundleText(sampleRule(kind)))).toMatchObject({
     ok: true,
@@ -53,7 +53,7 @@ test.each([
   });
 });
 
-test('refuses the effect of one kind in a rule of another', () => {
+test('the parser refuses the effect of one kind in a rule of another', () => {
   verifies('IP-2.5');
   for (const [kind, effect] of Object.entries(EFFECTS)) {
     for (const other of Object.keys(EFFECTS)) {
@@ -69,7 +69,7 @@ test('refuses the effect of one kind in a rule of another', () => {
   }
 });
 
-test('reads selectors of every field, and no others', () => {
+test('the parser reads selectors of every field, and no others', () => {
   verifies('IP-2.2');
   const selectors = `{ env: [dev], agent_id: [a], client: [claude], workload:
     { namespace: [n], service_account: [s], labels: { app: x }, repo: [r], branch: [b] } }`;
@@ -84,7 +84,7 @@ test('reads selectors of every field, and no others', () => {
   ]);
 });
 
-test('tells where each part of a bundle stands', () => {
+test('the parser gives the position of each part of a bundle', () => {
   const parsed = parse(GOOD);
   if (!parsed.ok) throw new Error('the sample must be valid');
   expect(parsed.positionOf(['mode'])).toEqual({ line: 3, column: 7 });
@@ -97,7 +97,7 @@ test('tells where each part of a bundle stands', () => {
   expect(parsed.positionOf([])).toEqual({ line: 1, column: 1 });
 });
 
-test('names an unknown kind and the one that was meant', () => {
+test('an error names an unknown kind and the one that was meant', () => {
   verifies('IP-0.2', 'IP-2.3');
   const text = bundleText(ruleText({ kind: 'rate-limit', effect: '{}' }));
   expect(parse(text)).toEqual({
@@ -116,7 +116,7 @@ test('names an unknown kind and the one that was meant', () => {
   });
 });
 
-test('lists the kinds when none is near', () => {
+test('an error lists the kinds when none is near', () => {
   verifies('IP-0.2');
   expect(problems(bundleText(ruleText({ kind: 'quota_per_moon', effect: '{}' })))).toEqual([
     '8:11 rules[0].kind: unknown kind `quota_per_moon`; expected one of allow, deny, budget, rate_limit, breaker, dedupe, tag, approval Use one of them.',
@@ -202,7 +202,7 @@ test.each([
     '',
     '11:13 rules[0].effect: expected an object, got nothing Give it a value, like `effect: { action: BLOCK }`.',
   ],
-])('explains %s', (_, good, bad, problem) => {
+])('an error explains %s', (_, good, bad, problem) => {
   const text = GOOD.replace(good, bad);
   expect(text).not.toBe(GOOD);
   expect(problems(text)).toEqual([problem]);
@@ -213,7 +213,7 @@ test.each([
   ['many', 'got `"many"` Write a number.'],
   ['-1', 'got `-1` Use a number that fits.'],
   ['1.5', 'got `1.5` Use a number that fits.'],
-])('explains a limit of %s', (limit, end) => {
+])('an error explains a limit of %s', (limit, end) => {
   const effect = `{ budget: { scope: run, limit_calls: ${limit}, on_exceed: BLOCK } }`;
   const [problem, ...others] = problems(bundleText(ruleText({ kind: 'budget', effect })));
   expect(problem).toBe(
@@ -226,7 +226,7 @@ test.each([
   ['limit_calls: 1_000', 'Write 1000, without the `_`.'],
   ['limit_calls: "1,000,000"', 'Write 1000000, without the `,`.'],
   ['limit_calls: 1_x', 'Write a number.'],
-])('tells how to write the number of %s', (limit, fix) => {
+])('an error shows how to write the number of %s', (limit, fix) => {
   const effect = `{ budget: { scope: run, ${limit}, on_exceed: BLOCK } }`;
   const found = parse(bundleText(ruleText({ kind: 'budget', effect }))).problems;
   expect(found.map((problem) => problem.fix)).toEqual([fix]);
@@ -250,24 +250,24 @@ test.each([
     'client: [claude-code]',
     '5:23 selectors.client[0]: unknown client `claude-code`; did you mean `claude`? Write `claude`.',
   ],
-])('refuses the selector %s, which nothing could match', (selector, problem) => {
+])('the parser refuses the selector %s, which nothing could match', (selector, problem) => {
   verifies('IP-2.2');
   expect(problems(GOOD.replace('selectors: {}', `selectors: { ${selector} }`))).toEqual([problem]);
 });
 
-test('takes every environment and client that events may have', () => {
+test('the parser accepts every environment and client that events may have', () => {
   verifies('IP-2.2');
   const all = `env: [${ENV.values.join(', ')}], client: [${CLIENT.values.join(', ')}]`;
   expect(problems(GOOD.replace('selectors: {}', `selectors: { ${all} }`))).toEqual([]);
 });
 
-test('does not suggest a field that is already there', () => {
+test('an error does not suggest a field that is already there', () => {
   expect(problems(GOOD.replace('mode: control', 'mode: control\nmodes: control'))).toEqual([
     expect.stringMatching(/^4:1 modes: unknown field `modes`; the fields here are .* Remove it\.$/),
   ]);
 });
 
-test.each(['null', '[]', 'text', '3'])('refuses %s as a bundle', (text) => {
+test.each(['null', '[]', 'text', '3'])('the parser refuses %s as a bundle', (text) => {
   expect(parse(text)).toMatchObject({
     ok: false,
     problems: [{ code: 'SUB_BUNDLE_TYPE', path: '' }],
@@ -275,7 +275,7 @@ test.each(['null', '[]', 'text', '3'])('refuses %s as a bundle', (text) => {
 });
 
 test.each(['__proto__', 'constructor', 'toString'])(
-  'refuses %s as a field, and pollutes nothing',
+  'the parser refuses %s as a field, and pollutes nothing',
   (name) => {
     const text = GOOD.replace('mode: control', `mode: control\n${name}: { polluted: true }`);
     expect(problems(text)[0]).toMatch(`4:1 ${name}: unknown field`);
@@ -283,7 +283,7 @@ test.each(['__proto__', 'constructor', 'toString'])(
   },
 );
 
-test('keeps `__proto__` as data where keys are free', () => {
+test('the parser keeps `__proto__` as data where keys are free', () => {
   const match = '{ args: { key_equals: { __proto__: x, constructor: y } } }';
   const parsed = parse(bundleText(sampleRule('deny', { match })));
   const equals = parsed.ok ? parsed.bundle.rules[0]?.match.args?.key_equals : undefined;
@@ -293,11 +293,11 @@ test('keeps `__proto__` as data where keys are free', () => {
   ]);
 });
 
-test('refuses `__proto__` as kind', () => {
+test('the parser refuses `__proto__` as kind', () => {
   expect(problems(bundleText(ruleText({ kind: '__proto__', effect: '{}' })))).toHaveLength(1);
 });
 
-test('reports at most a hundred problems, in the order of the file', () => {
+test('the parser reports at most a hundred problems, in the order of the file', () => {
   const rules = Array.from({ length: 150 }, () => ruleText({ kind: 'denny', effect: '{}' }));
   const found = parse(bundleText(rules.join(''))).problems;
   expect(found).toHaveLength(100);
@@ -305,12 +305,12 @@ test('reports at most a hundred problems, in the order of the file', () => {
   expect(lines).toEqual(lines.toSorted((a, b) => a - b));
 });
 
-test('stays quick for tens of thousands of unknown fields', () => {
+test('the parser stays quick for tens of thousands of unknown fields', () => {
   const fields = Array.from({ length: 40_000 }, (_, index) => `polcy_id_${index}: 1`);
   expect(parse(fields.join('\n')).problems).toHaveLength(100);
 });
 
-test('has an example that fits for every required field', () => {
+test('every required field has an example that fits', () => {
   const missing: string[] = [];
   const visit = (shape: Shape, kind?: string): void => {
     if (shape.kind === 'variant') {

@@ -37,7 +37,7 @@ export interface ParseOptions {
   readonly checks: PatternChecks;
 }
 
-/** Reads a bundle from YAML or JSON. Whatever the input, it answers, and never throws. */
+/** Reads a bundle from YAML or JSON. It returns problems for any input, and never throws. */
 export function parseBundle(source: Source, { checks }: ParseOptions): ParseResult {
   const read = readSource(source);
   if (!read.ok) return read;
@@ -100,7 +100,7 @@ function toProblem(
 
 // The engines that will run a bundle's patterns, as the checks that its parser wants.
 
-/** Loads the engines; they are heavy, so only who reads bundles as written pays for them. */
+/** Loads the engines; they are heavy, so only readers of bundles as written load them. */
 export async function loadPatternChecks(): Promise<PatternChecks> {
   const [{ compileRegex }, { compileWhen }] = await Promise.all([
     import('../../patterns/regex.ts'),

@@ -17,7 +17,7 @@ const actionsOf = (result: Awaited<ReturnType<typeof read>>) =>
   result.calls.map(({ replayed }) => replayed?.action);
 
 describe('an imperfect recording', () => {
-  it('has no notes when nothing is amiss', async () => {
+  it('that is complete has no notes', async () => {
     const events = [start('a', 1), decision('a'), end('a', 'OK'), start('b', 2), decision('b')];
     expect(await notesOf(events)).toEqual({});
   });
@@ -29,7 +29,7 @@ describe('an imperfect recording', () => {
     expect(result.notes.decisions_without_start).toBe(1);
   });
 
-  it('takes a start that comes after its decision', async () => {
+  it('may have a start after its decision', async () => {
     const events = [decision('a'), start('a', 1)];
     const { calls } = await read(events);
     expect(calls).toHaveLength(1);
@@ -37,7 +37,7 @@ describe('an imperfect recording', () => {
     expect(await notesOf(events)).toEqual({ decisions_without_start: 1, late_starts: 1 });
   });
 
-  it('takes a decision that comes after the end', async () => {
+  it('may have a decision after the end', async () => {
     const { calls, notes } = await read([start('a', 1), end('a', 'OK'), decision('a')]);
     expect(calls.map(({ verdict }) => verdict)).toEqual(['same']);
     expect(notes.decisions_without_start).toBe(0);
@@ -53,7 +53,7 @@ describe('an imperfect recording', () => {
     expect(await notesOf(events)).toEqual(notes);
   });
 
-  it('gives a time that can not be read the time before it', async () => {
+  it('uses the time before for a time that cannot be read', async () => {
     const broken = { ...start('b', 2), ts: '2026-02-30T00:00:61Z' };
     expect(await notesOf([start('a', 1), broken])).toEqual({ bad_times: 1 });
   });
@@ -79,7 +79,7 @@ describe('an imperfect recording', () => {
 });
 
 describe('a large recording', () => {
-  it('forgets the run that was silent longest, and says so', async () => {
+  it('gives up the run that was silent longest, and notes it', async () => {
     const at = (call_id: string, run: string, seq = 1) => start(call_id, seq, { run });
     const events = [
       at('1', 'x'),
@@ -94,7 +94,7 @@ describe('a large recording', () => {
     expect(result.notes.runs_forgotten).toBe(2);
   });
 
-  it('gives up the oldest open call, and says so', async () => {
+  it('gives up the oldest open call, and notes it', async () => {
     const events = [start('a', 1), start('b', 2), start('c', 3), decision('a')];
     expect(await notesOf(events, { openMax: 2 })).toEqual({
       calls_forgotten: 2,
@@ -102,7 +102,7 @@ describe('a large recording', () => {
     });
   });
 
-  it('gives up closed calls without a word', async () => {
+  it('gives up closed calls without a note', async () => {
     const closed = ['a', 'b', 'c'].flatMap((id, at) => [
       start(id, at + 1),
       decision(id),
@@ -164,7 +164,7 @@ describe('formatReplay', () => {
     );
   });
 
-  it('says what is missing where nothing can be compared', async () => {
+  it('names what is missing where nothing can be compared', async () => {
     const snapshot = await snapshotOf([deny('no', { args: { has_keys: ['x'] } })]);
     const unknown = start('b', 2, { preview: { truncated: true } });
     const text = formatReplay(replay(snapshot, [start('a', 1), unknown], { sha256 }));

@@ -1,5 +1,5 @@
 // What a replay remembers while it reads: counters per run, calls that are still under way, and its
-// counts. All are bounded; the notes count what is forgotten.
+// counts. All are bounded; the notes count runs and calls that were given up.
 import type { Snapshot } from '../compile/snapshot.ts';
 import { initialState, type PolicyState } from '../decide/verdict.ts';
 import type { Call, TraceStep } from '../model/call.ts';
@@ -130,7 +130,7 @@ function missingIn({ seqMax, starts }: RunMemory): number {
   return Math.max(0, seqMax - starts);
 }
 
-/** Ids may hold any character: the length says where the first ends. */
+/** Ids may hold any character, so the key begins with the length of the first id. */
 function callKey(runId: string, callId: string): string {
   return `${runId.length} ${runId}\u0000${callId}`;
 }

@@ -82,7 +82,7 @@ describe('the verdict over a recorded call', () => {
     },
   );
 
-  it('says which sections were left out', async () => {
+  it('comes with the sections that were left out', async () => {
     const bundle = { ...bundleOf([deny('no')]), content: {}, taint: {} };
     const snapshot = await compileBundle(bundle, { sha256 });
     const result = again(snapshot, [start('c', 1), decision('c', BLOCKED)]);
@@ -99,7 +99,7 @@ describe('the verdict over a recorded call', () => {
     expect(summary.verdicts.unrecorded).toBe(1);
   });
 
-  it('counts what was spared only when asked to', async () => {
+  it('compares spared decisions only when `would` is compared', async () => {
     const would = { action: 'BLOCK', rule_id: 'no', ...WORDS } as const;
     const events = [start('c', 1), decision('c', { would })];
     const snapshot = await snapshotOf([deny('no')]);
@@ -271,7 +271,7 @@ describe('arguments', () => {
     expect(calls[0]?.replayed).toMatchObject({ action: 'BLOCK', reason_code: 'POLICY_ERROR' });
   });
 
-  it('tells calls apart whatever their ids hold', async () => {
+  it('belong to the right call whatever the ids hold', async () => {
     const { calls, notes } = again(await snapshotOf([deny('no')]), [
       start('b\u0000c', 1, { run: 'a' }),
       start('c', 1, { run: 'a\u0000b' }),
@@ -281,7 +281,7 @@ describe('arguments', () => {
     expect(calls.map(({ verdict }) => verdict)).toEqual(['unrecorded', 'same']);
   });
 
-  it('refuses names that are none without matching them', async () => {
+  it('do not matter for an invalid name, which is refused without matching', async () => {
     const snapshot = await snapshotOf([allow('all')]);
     const tool_name = 'x'.repeat(1_025);
     const { calls } = again(snapshot, [start('c', 1, { tool_name })]);

@@ -33,7 +33,7 @@ interface Replay {
 
 /**
  * Decides recorded calls again, each run with its own counters and at its recorded times. Events
- * come in recorded order, runs may be interleaved, and what is missing is counted in the notes.
+ * come in recorded order, runs may be interleaved, and the notes count missing events.
  */
 export function replay(
   snapshot: Snapshot,
@@ -234,7 +234,7 @@ function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): Recorde
   };
 }
 
-/** What a decision alone tells of its call, when the start is missing. */
+/** The call of a decision whose start is missing: the event of a decision knows less of it. */
 function callOfDecision(event: EventOf<'tool_call_decision'>): RecordedCall {
   const { server_name, tool_name, args_hash, risk_class = [] } = event.call;
   const identity = identityOf(event);

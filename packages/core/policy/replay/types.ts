@@ -37,7 +37,7 @@ export type ReplayNotes = Readonly<typeof NO_NOTES>;
 
 /**
  * `known`: the preview is complete and has the recorded hash. `uninspected`: the message was too
- * large for the shim as well, so rules that need arguments refuse it in earnest.
+ * large for the shim as well, so rules that need arguments refuse it, as they did then.
  */
 export type ArgsKnowledge = 'known' | 'unknown' | 'uninspected';
 

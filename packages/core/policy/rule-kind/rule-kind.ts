@@ -1,6 +1,7 @@
 // How a kind of rule decides. Each kind is a folder of `policy/rules` and one line in each of its two
-// registries: `index.ts` for deciding, `reviews.ts` for lint, diff and explanations. The shape of its effect is contract B's, because the schemas and the UI need it without the
-// core: it is one line of `RULE` in `contracts/bundle.ts`, and the registry's type holds the two together.
+// registries: `index.ts` for deciding, `reviews.ts` for lint, diff and explanations. The shape of its
+// effect belongs to contract B, because the schemas need it without the core: it is one line of `RULE`
+// in `contracts/bundle.ts`, and the registry's type holds the two together.
 import { isObject, type Rule } from '@subluminal/contracts';
 import type { Finding, Path } from '../../source/problem.ts';
 import type { CallMoment } from '../counters/scope.ts';
@@ -42,7 +43,7 @@ export interface TripReport {
 /** Methods, not function fields: a kind is called with rules and slots of its own kind only. */
 export interface RuleKind<R extends Rule = Rule, S extends RuleSlot = RuleSlot> {
   readonly role: RuleRole;
-  /** With the role `counts`: the field of `effect.<kind>` that says what happens at the limit. */
+  /** With the role `counts`: the field of `effect.<kind>` with the action at the limit. */
   readonly actionField?: string;
   /** What its fields may look like, in YAML flow style, for the fix that an error proposes. */
   readonly examples: { readonly [field: string]: string };

@@ -1,4 +1,4 @@
-// What a kind of rule has to say to people who review a policy. No decision depends on it.
+// How a kind of rule serves people who review a policy. No decision depends on it.
 import type { Bundle, Rule } from '@subluminal/contracts';
 import type { Path } from '../../source/problem.ts';
 import type { Field } from '../changes/field.ts';

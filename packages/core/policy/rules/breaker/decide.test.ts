@@ -98,7 +98,7 @@ describe('a breaker on errors', () => {
     expect(actions).toEqual(['BLOCK', 'BLOCK', 'ALLOW']);
   });
 
-  it('says in the trace what it counted, and nothing else', async () => {
+  it('shows its count in the trace, and nothing else', async () => {
     verifies('T-B.5');
     const both = { error_threshold: 3, window_ms: 10, repeat_threshold: 2, repeat_window_ms: 10 };
     const run = runOf(await snapshotOf([breaker('b', both)]));
@@ -114,7 +114,7 @@ describe('a breaker on errors', () => {
     expect(run.call({}, 1).trace[0]?.tally).toEqual({ count: 2, limit: 2 });
   });
 
-  it('hears of errors only from calls that it watched', async () => {
+  it('counts errors only of calls that it watched', async () => {
     const rule = { ...breaker('b', { error_threshold: 1, window_ms: 10 }), when: 'args.n > 1' };
     const snapshot = await snapshotOf([rule], { defaults: { decision_on_error: 'ALLOW' } });
     const run = runOf(snapshot);

@@ -156,7 +156,7 @@ function pushed(
   return [...within(times, windowMs, at.nowMs), at.nowMs].slice(-countMax);
 }
 
-/** What is younger than the window. A time from before the clock went back counts as now. */
+/** The times within the window. A time from before the clock went back counts as now. */
 function within(times: Times, windowMs: number, nowMs: number): Times {
   return times.map((time) => Math.min(time, nowMs)).filter((time) => nowMs - time < windowMs);
 }
@@ -174,7 +174,7 @@ function tripped(rule: BreakerRule, reasonCode: string, summary: string): Trip {
   };
 }
 
-/** A rule may bring its own reason code; then the limit that was reached tells the cause. */
+/** A rule may bring its own reason code; then the limit that was reached gives the cause. */
 function reportTrip({ effect }: BreakerRule, reasonCode: string, tally: Tally): TripReport {
   const { scope, error_threshold, window_ms, repeat_window_ms } = effect.breaker;
   const isErrors =

@@ -6,7 +6,7 @@ import { budget, runOf, snapshotOf } from '../../testing/scenario.ts';
 const times = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { maxLength: 30 });
 
 describe('a budget', () => {
-  it('passes exactly as many calls as it says, whatever the time', async () => {
+  it('passes exactly as many calls as its limit, whatever the time', async () => {
     verifies('T-B.2', 'IP-2.5-budget');
     await fc.assert(
       fc.asyncProperty(fc.nat(10), times, async (limit_calls, list) => {

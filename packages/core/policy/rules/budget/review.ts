@@ -28,7 +28,7 @@ export const budgetReview: RuleReview<RuleOf<'budget'>> = {
     }),
     ...REFUSAL_FIELDS,
   ],
-  /** Limits that stop the very first call: a deny says so more plainly. */
+  /** A limit that stops the very first call: a deny rule is plainer. */
   lint: ({ effect }, path) => {
     const { limit_calls, limit_cost_units, cost_units_per_call: cost = 1 } = effect.budget;
     const at = [...path, 'effect', 'budget'];

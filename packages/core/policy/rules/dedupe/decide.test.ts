@@ -46,7 +46,7 @@ describe('a dedupe window', () => {
     );
   });
 
-  it('tells how long it lasts, and that is true', async () => {
+  it('gives the time that it still lasts', async () => {
     const rule = dedupe('d', { window_ms: WINDOW_MS, on_duplicate: 'REJECT_WITH_HINT' });
     const run = runOf(await snapshotOf([rule], { mode: 'control' }));
     run.call({}, 100);

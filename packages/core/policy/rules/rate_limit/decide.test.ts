@@ -39,7 +39,7 @@ function naive(limit: Limits, times: readonly number[]): boolean[] {
 }
 
 describe('a token bucket', () => {
-  it('does what a bucket does that looks at every period', async () => {
+  it('equals a bucket that looks at every period', async () => {
     verifies('T-B.1', 'IP-2.5-rate_limit');
     const steps = fc.array(fc.nat(60), { minLength: 1, maxLength: 40 });
     await fc.assert(
@@ -98,7 +98,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('tells a limited call how long to wait, and that is true', async () => {
+  it('gives a limited call the right time to wait', async () => {
     await fc.assert(
       fc.asyncProperty(limits, fc.nat(60), async (limit, nowMs) => {
         fc.pre(limit.cost_tokens_per_call <= limit.capacity);
@@ -115,7 +115,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('costs 1 and says so in the trace', async () => {
+  it('costs 1 token by default, which the trace shows', async () => {
     verifies('T-B.5');
     const run = runOf(await snapshotOf([rateLimit('rl', { capacity: 2 })]));
     const tallies = [0, 0, 0].map((nowMs) => run.call({}, nowMs).trace[0]?.tally);
