@@ -108,7 +108,7 @@ export function warnOfDamage(damaged: readonly Damaged[], io: Io) {
   return damaged.map(({ file, why }) => ({ file, why }));
 }
 
-/** Whether the process that asked has ended: then nobody waits for the answer. */
+/** Whether the process that asked has ended: then no process waits for the answer. */
 export function isAskerGone({ request }: Entry): boolean {
   const { pid, start } = request.asked_by;
   return processInfo(pid, thisSystem())?.start !== start;

@@ -1,6 +1,12 @@
 // Renders requests and grants as text. An agent, a server or a policy wrote everything in them.
 import type { ApprovalEnd, Grant } from '@subluminal/contracts';
-import { type Entry, type GrantEntry, grantWords, shortId } from '@subluminal/plane/approvals';
+import {
+  type Ended,
+  type Entry,
+  type GrantEntry,
+  grantWords,
+  shortId,
+} from '@subluminal/plane/approvals';
 import type { Colors } from '../terminal/io.ts';
 import { type Cell, tableText } from '../terminal/table.ts';
 import { harmless } from '../terminal/text.ts';
@@ -9,8 +15,8 @@ const MINUTE_MS = 60_000;
 const LABEL_WIDTH = 9;
 
 const COLUMNS = [
-  { title: 'ID' },
-  { title: 'STATE' },
+  'ID',
+  'STATE',
   { title: 'CALL', lengthMax: 48 },
   { title: 'AGENT', lengthMax: 24 },
   { title: 'LEFT', right: true },
@@ -31,7 +37,7 @@ export function listText(entries: readonly Entry[], nowMs: number, colors: Color
   return tableText(COLUMNS, rows, paint);
 }
 
-/** How long somebody still waits. */
+/** How long the request is still open. */
 function leftText(leftMs: number): string {
   if (leftMs <= 0) return 'none';
   if (leftMs < MINUTE_MS) return `${Math.ceil(leftMs / 1_000)} s`;
@@ -45,7 +51,7 @@ interface RequestContext {
   readonly colors: Colors;
 }
 
-/** The whole of a request: nobody should decide on less. */
+/** The whole of a request, because a person decides on all of it. */
 export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: RequestContext): string {
   const { request, state, outcome } = entry;
   const { call, agent } = request;
@@ -95,6 +101,14 @@ function endWords({ state, by, channel, at, note, grant }: ApprovalEnd): string 
 export function endLine({ request }: Entry, outcome: ApprovalEnd): string {
   const call = `${request.call.server}/${request.call.tool}`;
   return harmless(`${shortId(request.id)} ${call}: ${endWords(outcome)}`);
+}
+
+/** One line about a request that has ended, or whose file is gone or damaged. */
+export function endedText(ended: Ended): string {
+  if (ended.kind === 'request' && ended.outcome !== null)
+    return `${endLine(ended, ended.outcome)}\n`;
+  const id = ended.kind === 'request' ? ended.request.id : ended.id;
+  return `${harmless(id)} is gone or damaged; it approves nothing.\n`;
 }
 
 /** A grant that was just created, or would be. */

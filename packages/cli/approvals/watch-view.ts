@@ -9,7 +9,7 @@ import {
 } from '@subluminal/plane/approvals';
 import type { Colors } from '../terminal/io.ts';
 import { harmless, harmlessLine, plural } from '../terminal/text.ts';
-import { endLine } from './render-approval.ts';
+import { endedText } from './render-approval.ts';
 
 interface ViewPorts {
   readonly write: (text: string) => void;
@@ -17,9 +17,9 @@ interface ViewPorts {
   readonly colors: Colors;
   /** The whole request, as `show` prints it. */
   readonly render: (entry: Entry) => string;
-  /** Carries a verdict out; what to tell when it did not work. */
+  /** Applies a verdict; returns why that failed. */
   readonly decide: (entry: Entry, verdict: ViewVerdict) => string | undefined;
-  /** Why whoever types here may not decide; undefined when they may. */
+  /** Why the person at this terminal may not decide; undefined when they may. */
   readonly forbidden: string | undefined;
   readonly end: () => void;
 }
@@ -40,18 +40,15 @@ const HALF_HOUR_MS = 1_800_000;
 const INTERRUPT = '\u0003';
 const END_OF_INPUT = '\u0004';
 
+const EXACT = { kind: 'exact' } as const;
+const ANY = { kind: 'any' } as const;
+const HALF_HOUR = { kind: 'minutes', durationMs: HALF_HOUR_MS } as const;
 const WISHES: readonly { readonly words: string; readonly wish: GrantWish }[] = [
-  { words: 'this run, exactly these arguments', wish: { kind: 'run', args: { kind: 'exact' } } },
-  { words: 'this run, any arguments', wish: { kind: 'run', args: { kind: 'any' } } },
-  {
-    words: '30 minutes, exactly these arguments',
-    wish: { kind: 'minutes', durationMs: HALF_HOUR_MS, args: { kind: 'exact' } },
-  },
-  {
-    words: '30 minutes, any arguments',
-    wish: { kind: 'minutes', durationMs: HALF_HOUR_MS, args: { kind: 'any' } },
-  },
-  { words: 'always, exactly these arguments', wish: { kind: 'always', args: { kind: 'exact' } } },
+  { words: 'this run, exactly these arguments', wish: { kind: 'run', args: EXACT } },
+  { words: 'this run, any arguments', wish: { kind: 'run', args: ANY } },
+  { words: '30 minutes, exactly these arguments', wish: { ...HALF_HOUR, args: EXACT } },
+  { words: '30 minutes, any arguments', wish: { ...HALF_HOUR, args: ANY } },
+  { words: 'always, exactly these arguments', wish: { kind: 'always', args: EXACT } },
 ];
 
 export class WatchView {
@@ -78,9 +75,7 @@ export class WatchView {
   onEnd(ended: Ended): void {
     const id = ended.kind === 'request' ? ended.request.id : ended.id;
     this.#waiting.delete(id);
-    if (ended.kind === 'request' && ended.outcome !== null) {
-      this.#ports.write(`${endLine(ended, ended.outcome)}\n`);
-    } else this.#ports.write(`${harmless(id)} is gone or damaged; it approves nothing.\n`);
+    this.#ports.write(endedText(ended));
     if (this.#current?.request.id === id) this.#leave();
   }
 
@@ -131,7 +126,7 @@ export class WatchView {
     this.#decide(entry, { state: 'approved', wish });
   }
 
-  /** The end comes back as an event, as it does when somebody else was faster. */
+  /** The end arrives as an event, as it does when another person decides first. */
   #decide(entry: Entry, verdict: ViewVerdict): void {
     const trouble = this.#ports.decide(entry, verdict);
     if (trouble === undefined) return;

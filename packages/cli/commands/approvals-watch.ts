@@ -1,14 +1,15 @@
+import { once } from 'node:events';
 import { harmlessJson } from '@subluminal/core/visible';
 import type { Desk, Ended, Entry } from '@subluminal/plane/approvals';
 import { isAskerGone, openOwnDesk, ownVerdict, undecidedFailure } from '../approvals/desk.ts';
-import { endLine, entryJson, requestText } from '../approvals/render-approval.ts';
+import { endedText, entryJson, requestText } from '../approvals/render-approval.ts';
 import { WatchView } from '../approvals/watch-view.ts';
 import { defineCommand, done, EXIT } from '../input/command.ts';
 import { mayAct } from '../input/require-person.ts';
 import type { Io } from '../terminal/io.ts';
-import { harmless } from '../terminal/text.ts';
+import { untilSignal } from '../terminal/until-signal.ts';
 
-/** What stands on the screen, whoever reads it. */
+/** Shows requests as they arrive and end. */
 interface Watcher {
   onRequest(entry: Entry): void;
   onEnd(ended: Ended): void;
@@ -26,36 +27,18 @@ export const command = defineCommand({
   run: async ({ options }, io) => {
     const desk = openOwnDesk(io);
     const isPerson = io.stdinIsTerminal && io.out.isTerminal && !options.json;
-    await untilEnd((end) => {
-      const terminal = isPerson ? withKeys(desk, io, end) : undefined;
+    await untilSignal(async (stop) => {
+      const ended = once(stop.signal, 'abort');
+      const terminal = isPerson ? withKeys(desk, io, () => stop.abort()) : undefined;
       const watcher = terminal?.view ?? (options.json ? jsonLines(io) : textLines(desk, io));
       const following = desk.queue.follow(watcher);
-      return () => {
-        following.stop();
-        terminal?.close();
-      };
+      await ended;
+      following.stop();
+      terminal?.close();
     });
     return done(EXIT.fine);
   },
 });
-
-/** Ctrl-C is how a watch ends: no error. */
-async function untilEnd(start: (end: () => void) => () => void): Promise<void> {
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const stop = start(end);
-  process.once('SIGINT', end);
-  process.once('SIGTERM', end);
-  try {
-    await ended;
-  } finally {
-    process.off('SIGINT', end);
-    process.off('SIGTERM', end);
-    stop();
-  }
-}
 
 function rendered(desk: Desk, io: Io): (entry: Entry) => string {
   const { colors } = io.out;
@@ -100,12 +83,7 @@ function textLines(desk: Desk, io: Io): Watcher {
   const render = rendered(desk, io);
   return {
     onRequest: (entry) => io.out.write(render(entry)),
-    onEnd: (ended) => {
-      const isWhole = ended.kind === 'request' && ended.outcome !== null;
-      const id = ended.kind === 'request' ? ended.request.id : ended.id;
-      const gone = `${harmless(id)} is gone or damaged; it approves nothing.`;
-      io.out.write(`${isWhole && ended.outcome ? endLine(ended, ended.outcome) : gone}\n`);
-    },
+    onEnd: (ended) => io.out.write(endedText(ended)),
   };
 }
 

@@ -44,7 +44,7 @@ function offered(...words: readonly string[]): readonly string[] {
 }
 
 describe.skipIf(!has('bash'))('in bash', () => {
-  test('commands and groups are offered, and what is in a group', () => {
+  test('commands, groups and the commands of a group are offered', () => {
     expect(offered('')).toEqual(expect.arrayContaining(['tail', 'query', 'policy', 'help']));
     expect(offered('ta')).toEqual(['tail']);
     expect(offered('policy', 'l')).toEqual(['lint']);
@@ -57,7 +57,7 @@ describe.skipIf(!has('bash'))('in bash', () => {
     expect(offered('version', '--s')).toEqual([]);
   });
 
-  test('choices are offered behind their option, also behind a sign of equality', () => {
+  test('choices are offered after their option, also after an equals sign', () => {
     expect(offered('tail', '--decision', 'B')).toEqual(['BLOCK']);
     expect(offered('policy', 'diff', '--fail-on', '')).toEqual(['critical', 'warn', 'any']);
     expect(offered('policy', 'diff', '--fail-on', '=')).toEqual(['critical', 'warn', 'any']);

@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Failure, failure } from '@subluminal/contracts';
+import type { Failure } from '@subluminal/contracts';
 import { exportRun, type RunExport, type StoreReader } from '@subluminal/plane/ledger';
 import { makeFolders, refuseLink } from '@subluminal/plane/os';
 import { badUsage, defineCommand, orThrow, printout, textOption } from '../input/command.ts';
 import { errorCode } from '../input/read-file.ts';
 import { RUN_ID_DOC } from '../input/shared-options.ts';
-import { unwritable } from '../input/write-file.ts';
-import { findRun, readFreshLedger } from '../ledger/user-ledger.ts';
+import { occupied, unwritable } from '../input/write-file.ts';
+import { findRun, readFreshLedger, unknownRun } from '../ledger/user-ledger.ts';
 import { harmlessLine, plural } from '../terminal/text.ts';
 
 const FILES = ['events.jsonl', 'policy.json', 'summary.json', 'summary.md'] as const;
-/** Previews may hold what is nobody else's business. */
+/** Previews may hold private data. */
 const FILE_MODE = 0o600;
 const FLUSH_LENGTH = 262_144;
 const POLICIES_MAX = 1_000;
@@ -39,10 +38,9 @@ export const command = defineCommand({
     if (out === undefined || out === '') {
       return badUsage('no folder is given.', 'Name one with -o.');
     }
-    const taken = options.force ? undefined : FILES.find((name) => isTaken(join(out, name)));
-    if (taken !== undefined) {
-      const message = `${join(out, taken)} exists already, and is not overwritten.`;
-      return failure('SUB_FILE_WRITE', message, 'Choose another folder, or add --force.');
+    for (const name of options.force ? [] : FILES) {
+      const taken = await occupied(join(out, name));
+      if (taken !== undefined) return { ...taken, fix: 'Choose another folder, or add --force.' };
     }
     const written = orThrow(await readFreshLedger(io, (reader) => writeRun(reader, args.id, out)));
     const { run_id, status, events_total, totals } = written.summary;
@@ -51,16 +49,6 @@ export const command = defineCommand({
     return printout(facts, harmlessLine(text));
   },
 });
-
-/** Also by a link that leads nowhere. */
-function isTaken(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // Writing says what is wrong.
-    return false;
-  }
-}
 
 /** `name` is the id of the run, or `last`. */
 async function writeRun(
@@ -72,10 +60,7 @@ async function writeRun(
   const policies = await reader.policies(POLICIES_MAX);
   return reader.snapshot(async (view) => {
     const exported = await exportRun(view, runId);
-    if (exported === undefined) {
-      const message = `the ledger has no run \`${runId}\`.`;
-      return failure('SUB_LEDGER_QUERY', message, 'See `sub query --runs`.');
-    }
+    if (exported === undefined) return unknownRun(runId);
     const { policy } = exported;
     const known = policies.find(({ rules_hash }) => rules_hash === policy?.policy_hash);
     // With the rules it is a snapshot, which `sub policy` reads.

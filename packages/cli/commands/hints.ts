@@ -2,6 +2,7 @@
 import { type Failure, failure } from '@subluminal/contracts';
 import { findPolicies, userHome } from '@subluminal/plane/config';
 import type { RunRow } from '@subluminal/plane/ledger';
+import { diffLines } from '../adopt/lines.ts';
 import { openOwnDesk, userName } from '../approvals/desk.ts';
 import { readArgumentFlags } from '../approvals/grant-flags.ts';
 import { newGrantText } from '../approvals/render-approval.ts';
@@ -30,13 +31,13 @@ import {
   withReader,
 } from '../ledger/user-ledger.ts';
 import { confirm } from '../terminal/confirm.ts';
-import type { Colors, Io } from '../terminal/io.ts';
+import type { Io, Output } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
 const COLUMNS = [
   { title: 'ID', lengthMax: 36 },
-  { title: 'WHEN' },
+  'WHEN',
   { title: 'CALL', lengthMax: 48 },
   { title: 'AGENT', lengthMax: 24 },
   { title: 'RULE', lengthMax: 32 },
@@ -175,7 +176,7 @@ async function toPolicy({ call, run }: FoundHint, task: PolicyTask): Promise<Out
   const { session, 'any-args': anyArgs } = options;
   const wish = { path, call, run, anyArgs, session, by: userName(), nowMs: Date.now() };
   const plan = await planPolicy(wish, io);
-  if (!options.json) io.out.write(planText(plan, call, io.out.colors));
+  if (!options.json) io.out.write(planText(plan, call, io.out));
   const question = `Write this to ${harmless(path)}?`;
   const agreed = orThrow(!options['dry-run'] && (await confirm(question, io, options.yes)));
   if (agreed) await writePolicyPlan(plan, io);
@@ -195,17 +196,12 @@ function policyPath({ file, home: { config, paths } }: PolicyTask): string | Fai
   return project ?? user ?? none;
 }
 
-function planText({ diff, notes }: PolicyPlan, call: Hinted, colors: Colors): string {
-  const paint = (line: string) => {
-    const shown = harmless(line.replace(/\r$/, ''));
-    if (line.startsWith('+')) return colors.green(shown);
-    return line.startsWith('-') ? colors.red(shown) : shown;
-  };
+function planText({ diff, notes }: PolicyPlan, call: Hinted, out: Output): string {
   const { server_name, tool_name, agent_id, rule_id, args_preview } = call;
   const lines = [
     harmless(`${server_name}/${tool_name} by ${agent_id}, refused by ${rule_id ?? 'no rule'}`),
     harmless(`arguments: ${args_preview ?? 'not on record'}`),
-    ...diff.trimEnd().split('\n').map(paint),
+    ...diffLines(diff, out),
     ...notes.map(harmless),
   ];
   return `${lines.join('\n')}\n`;

@@ -28,7 +28,7 @@ const STOP_MS = 30_000;
 const EXIT_MS = 10_000;
 const TAKE_OVER_TRIES = 3;
 const ENDING_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-/** Nobody reads the log of a daemon in the background as it grows. */
+/** The log of a daemon in the background must not grow without end. */
 const LOG_LENGTH_MAX = 1_048_576;
 const LOG_SHOWN_LENGTH_MAX = 500;
 const EXCLUSIVE = ['foreground', 'auto', 'status', 'stop'] as const;
@@ -68,14 +68,14 @@ export const command = defineCommand({
   },
 });
 
-/** A broken configuration must not keep anybody from ending the daemon. */
+/** The daemon can be stopped although the configuration is broken. */
 function usualSocket({ code, message }: Failure, io: Io): string {
   const socketPath = process.env['SUB_LEDGER_SOCKET'] || homePaths(process.env).socket;
   warn(io, `${message} [${code}] So the daemon is looked for on ${resolve(socketPath)}.`);
   return resolve(socketPath);
 }
 
-/** Sees to it that one runs, is not older than this command when nobody chose it, and stays. */
+/** Starts a daemon that stays; one that a shim has started is kept, or replaced when it is older. */
 async function start(home: LedgerHome): Promise<Outcome> {
   const client = clientOf(home);
   const { config, paths } = home;
@@ -127,7 +127,7 @@ async function serve({ auto }: LedgerdOptions, io: Io): Promise<Outcome> {
   };
   let result = await runLedgerd(serving);
   for (let tries = 0; result.kind === 'already' && tries < TAKE_OVER_TRIES; tries++) {
-    // Whoever supervises this process wants it to be the one that serves.
+    // With --foreground a supervisor expects this process to serve.
     if (auto || !(await endUnchosen())) break;
     result = await runLedgerd(serving);
   }
@@ -139,7 +139,7 @@ async function serve({ auto }: LedgerdOptions, io: Io): Promise<Outcome> {
   return done(EXIT.fine);
 }
 
-/** Ends the one that runs when it was started by need; false when it is to stay. */
+/** Ends a running daemon that a shim has started; false for one that stays. */
 async function endUnchosen(): Promise<boolean> {
   const home = await findLedger();
   if (isFailure(home)) return false;

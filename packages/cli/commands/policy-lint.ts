@@ -43,7 +43,7 @@ export const command = defineCommand({
   },
 });
 
-/** One line over all files. What could not be read has no problems that anybody knows of. */
+/** One line over all files; a file that could not be read counts as such. */
 function totalOf(linted: readonly Linted[], unread: number): string {
   const found = summaryOf(problemsOf(linted));
   if (unread === 0) return `${plural(linted.length, 'file')}: ${found}\n`;

@@ -1,4 +1,4 @@
-import { type Event, type Failure, failure, parseEventLine } from '@subluminal/contracts';
+import { type Event, failure, parseEventLine } from '@subluminal/contracts';
 import { replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { ChainReader } from '@subluminal/plane/ledger';
@@ -9,12 +9,6 @@ import { loadPolicy } from '../policy/load-policy.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { plural } from '../terminal/text.ts';
 import { replayPrintout } from './policy-compare.ts';
-
-/** What of a run can be replayed, and what of it was pruned. */
-interface Recording {
-  readonly events: readonly Event[];
-  readonly prunedCount: number;
-}
 
 /** As much as `sub policy replay` takes from a file. */
 const RECORDING_LENGTH_MAX = 268_435_456;
@@ -56,7 +50,8 @@ export const command = defineCommand({
   },
 });
 
-async function readRun(reader: ChainReader, runId: string): Promise<Recording | Failure> {
+/** The events of a run, and how many of them were pruned. */
+async function readRun(reader: ChainReader, runId: string) {
   const events: Event[] = [];
   let prunedCount = 0;
   let length = 0;

@@ -1,4 +1,4 @@
-import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { clientIds } from '@subluminal/plane/clients';
 import {
   applyRestore,
@@ -10,19 +10,20 @@ import { forget } from '../adopt/forget.ts';
 import { diffLines, printLines, problemParts, tellProblems } from '../adopt/lines.ts';
 import { chosenClient, whereabouts } from '../adopt/wish.ts';
 import {
+  badUsage,
   defineCommand,
-  done,
   EXIT,
   type Input,
   optional,
   orThrow,
+  printout,
   textOption,
 } from '../input/command.ts';
 import { YES_FLAG } from '../input/shared-options.ts';
-import { asker } from '../terminal/confirm.ts';
+import { confirm } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
-import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { harmless, plural } from '../terminal/text.ts';
 
 const ARGS = { client: optional(`The client: ${clientIds().join(', ')}`) };
 const OPTIONS = {
@@ -51,44 +52,39 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async (input, io) => {
-    const wish = orThrow(await readWish(input));
-    if (input.options.forget && input.options['dry-run']) {
-      return failure('SUB_USAGE', '--forget cannot be tried out.', 'Leave out --dry-run.');
-    }
-    if (input.options.forget) return forget(wish, input.options.json, io);
-    const plan = orThrow(await planRestore(wish));
     const { options } = input;
-    const { files, problems } = plan;
+    const wish = orThrow(await readWish(input));
+    if (options.forget && options['dry-run']) {
+      return badUsage('--forget cannot be tried out.', 'Leave out --dry-run.');
+    }
+    if (options.forget) return forget(wish, options.json, io);
+    const { files, problems } = orThrow(await planRestore(wish));
     let hasFailed = tellProblems(problems, io);
     if (!options.json) for (const file of files) printFile(file, io);
     const restored = new Set<RestoreFile>();
     if (files.length > 0 && !options['dry-run']) {
       const text = `Put ${files.length === 1 ? 'this file' : 'these files'} back?`;
-      const asks = asker(io, options.yes);
-      const answer = await asks.ask(text);
-      await asks.close();
-      if (isFailure(answer)) return answer;
-      if (!answer) io.err.write('sub: nothing was changed.\n');
-      for (const file of answer ? files : []) {
+      const isAgreed = orThrow(await confirm(text, io, options.yes));
+      if (!isAgreed) warn(io, 'nothing was changed.');
+      for (const file of isAgreed ? files : []) {
         const result = await applyRestore(file);
         if (isFailure(result)) hasFailed = tellProblems([result], io);
         else {
-          if (result.isBack) restored.add(file);
-          if (result.replaced !== undefined) tellReplaced(file, result.replaced, io);
-          for (const words of [result.lost, result.stays]) {
-            if (words !== undefined) warn(io, words);
-          }
+          const { isBack, replaced, lost, stays } = result;
+          if (isBack) restored.add(file);
+          const kept = replaced && `${file.path} as it was until now is kept in ${replaced}.`;
+          for (const words of [kept, lost, stays]) if (words !== undefined) warn(io, words);
         }
       }
     }
-    if (options.json) {
-      const told = { problems: problems.map(problemParts) };
-      io.out.write(jsonText({ files: files.map((one) => partsOf(one, restored)), ...told }));
-    } else if (files.length === 0 && !hasFailed) io.out.write('Nothing to do.\n');
-    else if (restored.size > 0) {
-      io.out.write(`Done: ${plural(restored.size, 'file')} put back. Start the client again.\n`);
-    }
-    return done(hasFailed ? EXIT.usage : EXIT.fine);
+    const document = {
+      files: files.map((one) => partsOf(one, restored)),
+      problems: problems.map(problemParts),
+    };
+    const done = `Done: ${plural(restored.size, 'file')} put back. Start the client again.\n`;
+    const nothing = files.length === 0 && !hasFailed ? 'Nothing to do.\n' : '';
+    const exitCode = hasFailed ? EXIT.usage : EXIT.fine;
+    return printout(document, restored.size > 0 ? done : nothing, exitCode);
   },
 });
 
@@ -99,7 +95,7 @@ async function readWish({ args, options }: RestoreInput): Promise<RestoreOptions
   if (options.all === (client !== undefined)) {
     const message = options.all ? '--all is every client.' : 'which client is missing.';
     const fix = options.all ? 'Leave out the client.' : 'Name a client, or give --all.';
-    return failure('SUB_USAGE', message, fix);
+    return badUsage(message, fix);
   }
   return { ...where, client, configPath, isProjectOnly: options.project !== undefined };
 }
@@ -115,37 +111,26 @@ const ROTATED = 'back to what it was, but for secrets that have a newer value';
 function printFile(file: RestoreFile, io: Io): void {
   const { client, path, how, left, missing, secrets, stored, withheld, rotated, diff } = file;
   const head = io.out.colors.bold(harmless(`${client.title}: ${path}`));
-  const lines = [`  ${how === 'same' && rotated.length > 0 ? ROTATED : HOW[how]}`];
-  if (left.length > 0) {
-    lines.push(
-      `  left as they are, because others have changed them: ${harmless(left.join(', '))}`,
-    );
-  }
-  if (missing.length > 0) {
-    lines.push(`  not there any more, so they cannot come back: ${harmless(missing.join(', '))}`);
-  }
-  if (secrets.length > 0) {
-    const names = harmless(secrets.join(', '));
-    lines.push(`  back in plain text, out of the store, which keeps its copies: ${names}`);
-  }
-  if (rotated.length > 0) {
-    lines.push(`  with the newer value that the store has: ${harmless(rotated.join(', '))}`);
-  }
-  if (stored.length > 0) {
-    const names = harmless(stored.join(', '));
-    lines.push(`  only in the store from now on, because their servers are gone: ${names}`);
-  }
-  for (const { server, variable, secret } of withheld) {
-    const fix = `If that is yours, add it by hand: \`sub secrets get ${secret}\` prints it.`;
-    lines.push(
-      `  ${harmless(`${server} is left without ${variable}, because its command is not the one that the secret was moved from. ${fix}`)}`,
-    );
-  }
-  printLines([head, ...lines, ...diffLines(diff, io.out)], io.out);
-}
-
-function tellReplaced({ path }: RestoreFile, replaced: string, io: Io): void {
-  warn(io, `${path} as it was until now is kept in ${replaced}.`);
+  const notes: readonly (readonly [names: readonly string[], words: string])[] = [
+    [left, 'left as they are, because others have changed them'],
+    [missing, 'not there any more, so they cannot come back'],
+    [secrets, 'back in plain text, out of the store, which keeps its copies'],
+    [rotated, 'with the newer value that the store has'],
+    [stored, 'only in the store from now on, because their servers are gone'],
+  ];
+  const lines = [
+    how === 'same' && rotated.length > 0 ? ROTATED : HOW[how],
+    ...notes.flatMap(([names, words]) =>
+      names.length === 0 ? [] : [`${words}: ${names.join(', ')}`],
+    ),
+    ...withheld.map(({ server, variable, secret }) => {
+      const why = 'because its command is not the one that the secret was moved from';
+      const fix = `If that is yours, add it by hand: \`sub secrets get ${secret}\` prints it.`;
+      return `${server} is left without ${variable}, ${why}. ${fix}`;
+    }),
+  ];
+  const shown = lines.map((line) => `  ${harmless(line)}`);
+  printLines([head, ...shown, ...diffLines(diff, io.out)], io.out);
 }
 
 function partsOf(file: RestoreFile, restored: ReadonlySet<RestoreFile>): object {

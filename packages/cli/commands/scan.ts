@@ -38,11 +38,10 @@ import { type SurfaceHome, surfaceHome } from '../surface/surface-home.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 
-/** A file that could not be read is told; the others are still scanned. */
+/** A file that could not be read is reported; the others are still scanned. */
 type Scanned = Report | (Failure & { readonly name: string });
 
 interface ScanPlan {
-  readonly paths: readonly string[];
   readonly looking: ScanSettings;
   readonly judge: Judge | undefined;
   readonly place: SuppressionTarget | undefined;
@@ -81,16 +80,21 @@ export const command = defineCommand({
     orThrow(stdinTwice([...paths, options.policy]));
     const place = orThrow(readPlace(options));
     const home = await surfaceHome();
-    const policy = orThrow(
-      options.policy === undefined ? undefined : await loadPolicy(options.policy, { io }),
-    );
-    const judge = policy && judgeOf(policy);
+    const { policy } = options;
+    const judge =
+      policy === undefined ? undefined : judgeOf(orThrow(await loadPolicy(policy, { io })));
     const prints = openFingerprints(home);
     const looking = { as: options.as ?? 'result', fingerprint: prints.of } as const;
-    const plan = { paths, looking, judge, place, nowMs: Date.now() };
-    const scanned = await scanAll(plan, io);
+    const plan = { looking, judge, place, nowMs: Date.now() };
+    const scanned: Scanned[] = [];
+    // One after the other, so that the report keeps the order of the arguments.
+    for (const path of paths) {
+      const source = await readSource(path, io);
+      scanned.push(isFailure(source) ? { ...source, name: path } : reportOf(source, plan));
+    }
     for (const one of scanned) if (isFailure(one)) reportFailure(one, io);
-    const trouble = scanned.some(hasFindings) ? prints.trouble() : undefined;
+    const hasFindings = scanned.some((one) => !isFailure(one) && one.findings.length > 0);
+    const trouble = hasFindings ? prints.trouble() : undefined;
     if (trouble !== undefined) reportFailure(trouble, io);
     return scanPrintout(scanned, plan, io);
   },
@@ -127,20 +131,7 @@ function openFingerprints({ home: folder }: SurfaceHome) {
 
 const OWN_ONLY = 'these fingerprints may not be those of the shims.';
 
-async function scanAll({ paths, ...plan }: ScanPlan, io: Io): Promise<readonly Scanned[]> {
-  const scanned: Scanned[] = [];
-  // One after the other, so that the report keeps the order of the arguments.
-  for (const path of paths) {
-    const source = await readSource(path, io);
-    scanned.push(isFailure(source) ? { ...source, name: path } : reportOf(source, plan));
-  }
-  return scanned;
-}
-
-function reportOf(
-  source: Source,
-  { looking, judge, place, nowMs }: Omit<ScanPlan, 'paths'>,
-): Report {
+function reportOf(source: Source, { looking, judge, place, nowMs }: ScanPlan): Report {
   const { findings, gaps, scannedUnits } = scanWhole(source, looking);
   const judging = judge && { judge, place, as: looking.as, nowMs };
   const placeOf = placesIn(source.text);
@@ -169,32 +160,22 @@ function scanPrintout(
   const reports = scanned.filter((one) => !isFailure(one));
   const open = reports.flatMap(({ findings }) => findings.filter((one) => !one.isSuppressed));
   const suppressions = place && suppressionsFor(open, place, nowMs);
-  const files = scanned.map((one) => (isFailure(one) ? failedFile(one) : fileDocument(one)));
-  const proposal =
-    suppressions === undefined || suppressions.length === 0
-      ? ''
-      : `\n${FALSE_ALARMS}\n\n${suppressionsYaml(suppressions)}`;
+  const proposal = suppressions?.length
+    ? `\n${FALSE_ALARMS}\n\n${suppressionsYaml(suppressions)}`
+    : '';
+  const document = {
+    files: scanned.map((one) => (isFailure(one) ? failedFile(one) : fileDocument(one))),
+    policy: judge ? policyDocument(judge) : null,
+    ...(suppressions && { suppressions }),
+  };
   const text = reports.map((report) => reportText(report, judge, io)).join('') + proposal;
-  const document = { files, ...policyDocument({ judge, suppressions }) };
-  return printout(document, text, exitCode(scanned));
+  if (reports.length < scanned.length) return printout(document, text, EXIT.usage);
+  const isClean = open.length === 0 && !reports.some(({ gaps }) => gaps.some(isHole));
+  return printout(document, text, isClean ? EXIT.fine : EXIT.findings);
 }
 
 const FALSE_ALARMS = 'What of this is a false alarm can be put into the policy:';
 
 function failedFile({ name, code, message, fix }: Failure & { readonly name: string }) {
   return { file: name, error: { code, message, fix } };
-}
-
-function hasFindings(one: Scanned): boolean {
-  return !isFailure(one) && one.findings.length > 0;
-}
-
-function exitCode(scanned: readonly Scanned[]): number {
-  if (scanned.some((one) => isFailure(one))) return EXIT.usage;
-  const isOpen = scanned.some(
-    (one) =>
-      !isFailure(one) &&
-      (one.findings.some((finding) => !finding.isSuppressed) || one.gaps.some(isHole)),
-  );
-  return isOpen ? EXIT.findings : EXIT.fine;
 }

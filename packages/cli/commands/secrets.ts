@@ -107,8 +107,8 @@ export const get = defineCommand({
 
 const COLUMNS = [
   { title: 'name', lengthMax: 64 },
-  { title: 'added' },
-  { title: 'rotated' },
+  'added',
+  'rotated',
   { title: 'used by', lengthMax: 80 },
 ];
 
@@ -217,7 +217,7 @@ export const rotate = defineCommand({
 
 async function newValue({ args }: RotateInput, io: Io, found: SecretsHome): Promise<Outcome> {
   const { name } = args;
-  // Before a value is asked for that nobody wants.
+  // Before the value is asked for: the secret must exist.
   const vault = orThrow(await openVault(found.options));
   vault?.close();
   if (!vault?.secrets.some((secret) => secret.name === name)) {

@@ -1,6 +1,6 @@
 import type { Failure } from '@subluminal/contracts';
 import { adoptionStatus, type ServerView, type StatusFile } from '@subluminal/plane/clients/setup';
-import type { Servers } from '@subluminal/plane/config';
+import type { SecretBinding, Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
 import { lastCalls } from '../adopt/last-calls.ts';
@@ -31,9 +31,11 @@ export const command = defineCommand({
     const { files, problems } = adoptionStatus({ ...where, own });
     const names = files.flatMap(({ servers }) => servers.flatMap((one) => one.serverName ?? []));
     const calls = orThrow(await lastCalls(names, io));
-    const policyOf = await policyFinder(where);
-    const facts = await factsOf(files, policyOf);
-    const known: Known = { calls, facts, bound: where.bound, nowMs: Date.now() };
+    const known = await factsOf(files, {
+      calls,
+      bound: where.bound,
+      policyOf: await policyFinder(where),
+    });
     if (options.json) {
       io.out.write(jsonText(documentOf(files, problems, known)));
       return done(EXIT.fine);
@@ -45,25 +47,30 @@ export const command = defineCommand({
   },
 });
 
-/** What holds for a server that starts a shim. */
+/** Facts about a server that starts a shim. */
 interface Facts {
   readonly held: HeldPolicy;
   readonly cannotStart: string | undefined;
   /** Why it could not start from here, where it may start elsewhere. */
   readonly faultHere: string | undefined;
+  /** How many of its secrets come from the store of sub. */
+  readonly secrets: number;
+  /** When its last call was seen. */
+  readonly lastMs: number | undefined;
 }
 
-interface Known {
+type KnownFacts = ReadonlyMap<ServerView, Facts>;
+
+interface FactSources {
   readonly calls: ReadonlyMap<string, number>;
-  readonly facts: ReadonlyMap<ServerView, Facts>;
   readonly bound: Servers;
-  readonly nowMs: number;
+  readonly policyOf: PolicyOf;
 }
 
 async function factsOf(
   files: readonly StatusFile[],
-  policyOf: PolicyOf,
-): Promise<ReadonlyMap<ServerView, Facts>> {
+  { calls, bound, policyOf }: FactSources,
+): Promise<KnownFacts> {
   const check = startCheck();
   const facts = new Map<ServerView, Facts>();
   for (const file of files) {
@@ -73,16 +80,22 @@ async function factsOf(
       const cannotStart = await check.faultOf(server, held);
       const here = held.source === 'start' ? held.here : null;
       const faultHere = here === null ? undefined : await check.policyFault(here);
-      facts.set(server, { held, cannotStart, faultHere });
+      const name = server.serverName ?? '';
+      const secrets = bound.get(name)?.secretBindings.filter(isInStore).length ?? 0;
+      facts.set(server, { held, cannotStart, faultHere, secrets, lastMs: calls.get(name) });
     }
   }
   return facts;
 }
 
+function isInStore({ source, secretRef }: SecretBinding): boolean {
+  return source === 'vault' && !secretRef.includes('://');
+}
+
 function documentOf(
   files: readonly StatusFile[],
   problems: readonly Failure[],
-  known: Known,
+  known: KnownFacts,
 ): object {
   return {
     files: files.map(({ client, title, path, scope, change, wrapPid, servers }) => ({
@@ -98,21 +111,10 @@ function documentOf(
   };
 }
 
-/** How many of its secrets the shim takes out of our own store. */
-function fromStore({ serverName }: ServerView, { bound }: Known): number {
-  const bindings = serverName === undefined ? [] : bound.get(serverName)?.secretBindings;
-  const own = bindings?.filter(
-    ({ source, secretRef }) => source === 'vault' && !secretRef.includes('://'),
-  );
-  return own?.length ?? 0;
-}
-
-function factParts(server: ServerView, known: Known): object {
-  const { calls, facts } = known;
-  const own = facts.get(server);
+function factParts(server: ServerView, known: KnownFacts): object {
+  const own = known.get(server);
   if (own === undefined) return {};
-  const { held, cannotStart } = own;
-  const lastMs = server.serverName === undefined ? undefined : calls.get(server.serverName);
+  const { held, cannotStart, secrets, lastMs } = own;
   return {
     policy: held.path,
     policy_source: held.source,
@@ -122,12 +124,12 @@ function factParts(server: ServerView, known: Known): object {
     ...(held.source === 'start' && { policy_from_here: held.here }),
     is_this_sub: server.state === 'governed',
     cannot_start: cannotStart ?? null,
-    secrets_from_store: fromStore(server, known),
+    secrets_from_store: secrets,
     last_call_at: lastMs === undefined ? null : new Date(lastMs).toISOString(),
   };
 }
 
-function printFile(file: StatusFile, known: Known, io: Io): void {
+function printFile(file: StatusFile, known: KnownFacts, io: Io): void {
   const head = io.out.colors.bold(harmless(`${file.title}: ${file.path}${sessionWords(file)}`));
   const lines = serverLines(file.servers, (server) => wordsOf(server, known));
   printLines([head, ...(lines.length === 0 ? ['  no servers'] : lines)], io.out);
@@ -138,14 +140,11 @@ function sessionWords({ change, wrapPid }: StatusFile): string {
   return change === 'wrap' ? ', left rewritten by a `sub wrap`: `sub unwrap` puts it back' : '';
 }
 
-function wordsOf(server: ServerView, known: Known): string {
-  const { calls, facts, nowMs } = known;
-  const secrets = fromStore(server, known);
-  const own = facts.get(server);
+function wordsOf(server: ServerView, known: KnownFacts): string {
+  const own = known.get(server);
   if (own === undefined) return stateWords(server);
-  const { held, cannotStart, faultHere } = own;
-  const lastMs = server.serverName === undefined ? undefined : calls.get(server.serverName);
-  // What else holds for it, only that other one knows.
+  const { held, cannotStart, faultHere, secrets, lastMs } = own;
+  // The other facts are known only to the other sub.
   if (server.state === 'foreign') {
     return `${stateWords(server)}${cannotStart === undefined ? '' : `, cannot start: ${cannotStart}`}`;
   }
@@ -155,7 +154,7 @@ function wordsOf(server: ServerView, known: Known): string {
     ...(server.profile === 'development' ? ['development: nothing is refused'] : []),
     ...(server.events === undefined ? [] : [eventWords(server.events)]),
     ...(secrets === 0 ? [] : [`${plural(secrets, 'secret')} from the store`]),
-    lastMs === undefined ? 'no call seen' : `last call ${ageText(nowMs - lastMs)} ago`,
+    lastMs === undefined ? 'no call seen' : `last call ${ageText(Date.now() - lastMs)} ago`,
   ].join(', ');
 }
 

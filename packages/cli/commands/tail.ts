@@ -19,6 +19,7 @@ import {
 } from '../tail/filter.ts';
 import { daemonOf, followOn } from '../tail/follow.ts';
 import { Screen } from '../tail/screen.ts';
+import { untilSignal } from '../terminal/until-signal.ts';
 
 interface TailStart extends Beginning {
   readonly filter: TailFilter;
@@ -43,7 +44,7 @@ export const command = defineCommand({
     const follows = !options['no-follow'];
     if (!follows) await freshen(home, io);
     const start = await startOf(home, request, follows);
-    return untilSignal(async (signal) => {
+    return untilSignal(async ({ signal }) => {
       const { filter } = start;
       const { backlog } = request;
       const screen = new Screen({ filter, backlog, json: options.json, io, signal });
@@ -57,21 +58,7 @@ export const command = defineCommand({
   },
 });
 
-/** Ctrl-C is how a tail ends: no error. A second one is not waited with. */
-async function untilSignal(work: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
-  const stop = new AbortController();
-  const end = () => stop.abort();
-  process.once('SIGINT', end);
-  process.once('SIGTERM', end);
-  try {
-    return await work(stop.signal);
-  } finally {
-    process.off('SIGINT', end);
-    process.off('SIGTERM', end);
-  }
-}
-
-/** Without a ledger everything is still to come, unless a run of it was asked for. */
+/** Without a ledger, a tail that follows begins at nothing, except for `--run last`. */
 async function startOf(
   home: LedgerHome,
   request: TailRequest,
@@ -111,7 +98,7 @@ async function showPast(home: LedgerHome, start: TailStart, screen: Screen): Pro
   );
 }
 
-/** What comes, until somebody ends it. */
+/** Shows new events until a signal ends it. */
 async function follow(home: LedgerHome, { tipSeq }: TailStart, screen: Screen): Promise<Outcome> {
   const daemon = daemonOf(home);
   const trouble = await daemon.ensure();

@@ -134,7 +134,7 @@ function zshValue(value: CompletedValue): string {
   }
 }
 
-/** A word and what is said about it; a colon in the word would end it. */
+/** A word with its help; a colon in the word would end it. */
 function item(word: string, doc: string): string {
   return zshQuoted(`${word.replaceAll(':', '\\:')}:${doc}`);
 }

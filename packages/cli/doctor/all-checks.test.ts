@@ -73,7 +73,7 @@ describe('node and the build', () => {
     ['24.1.0', 'ok: Node 24.1.0'],
     ['20.18.3', 'broken: Node 20.18.3 is too old → Install Node 20.19 or newer.'],
     ['18.20.0', 'broken: Node 18.20.0 is too old → Install Node 20.19 or newer.'],
-  ])('Node %s', async (version, said) => {
+  ])('Node %s is judged by its version', async (version, said) => {
     expect(await found(checkNode, { ...machine, versions: { node: version, sub: '1' } })).toBe(
       said,
     );
@@ -107,7 +107,7 @@ describe('the home', () => {
     [0o700, /^ok: \/home$/],
     [0o750, /^warn: \/home can be looked into by others → Run: chmod 700 \/home$/],
     [0o770, /^broken: \/home can be written to by others → Run: chmod 700/],
-  ])('with mode %o', async (mode, said) => {
+  ])('a home with mode %o is judged by its permissions', async (mode, said) => {
     mkdirSync(machine.paths.home, { mode });
     chmodSync(machine.paths.home, mode);
     expect(await found(checkHome)).toMatch(said);

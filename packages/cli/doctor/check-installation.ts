@@ -28,7 +28,7 @@ export async function checkBuild({ versions, launcher }: Machine): Promise<Findi
   );
 }
 
-/** The launcher is linked into other folders, and stands beside what was built. */
+/** The launcher may be a link in another folder; its target stands beside the build. */
 function distOf(launcher: string): string | undefined {
   try {
     const folder = dirname(realpathSync(launcher));
@@ -181,7 +181,7 @@ const STALE_MS = 86_400_000;
 export async function checkRunFiles({ paths, nowMs }: Machine): Promise<Finding> {
   return looked(paths.run, nowMs, (found) => {
     const ours = found.filter(({ name }) => RUN_FILE.test(name));
-    // A young one may be in use, and the next run removes what is not.
+    // A young file may be in use; the next run removes it when it is not.
     const stale = ours.filter(({ name, ageMs }) => ageMs > STALE_MS && !isRunning(name));
     if (stale.length === 0) return ok(`${plural(ours.length, 'file')} of runs, none is stale`);
     return warn(

@@ -43,8 +43,8 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /**
- * Commands whose output must hold nothing else, or whose output nobody reads: the next command
- * repairs. `unwrap` does the same work and reports it itself.
+ * Commands whose output must hold nothing else, or that run unattended: the next command repairs.
+ * `unwrap` does the same work and reports it itself.
  */
 const UNREPAIRED = new Set(['shim', 'ledgerd', 'completion', 'version', 'unwrap']);
 /** Commands that promise to change nothing: they only report. */
@@ -74,7 +74,7 @@ function hasFlag(argv: readonly string[], flag: string): boolean {
   return argv.slice(0, end === -1 ? argv.length : end).includes(flag);
 }
 
-/** A defect of ours: one line, and the stack for those who asked for it. */
+/** Reports a defect of sub: one line, and the stack with SUB_DEBUG=1. */
 function reportDefect(cause: unknown, io: Io): void {
   if (isWorkingFolderGone(cause)) {
     const { message, fix } = MISSING_FOLDER;
@@ -92,7 +92,7 @@ function reportDefect(cause: unknown, io: Io): void {
   process.exitCode = EXIT.internal;
 }
 
-/** A reader that has seen enough (`| head`) is no error of anyone. */
+/** A reader that closes the output early (`| head`) is no error. */
 function watchOutput(io: Io): void {
   process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
     if (cause.code === 'EPIPE') process.exit(EXIT.brokenPipe);

@@ -152,7 +152,7 @@ function groupOf({ name, summary, fallback, commands }: CommandGroup, parse: Par
   return group.addCommand(helpCommand(group, parse));
 }
 
-/** What holds for every command: our own output, errors thrown, no colours but ours. */
+/** Settings of every command: output collected, errors thrown, our own colours. */
 function configured(commander: Commander, parse: Parse): Commander {
   const { colors, columns } = parse.style;
   const helpColumns = Math.min(columns, HELP_COLUMNS_MAX);
@@ -288,7 +288,7 @@ function helpCommand(parent: Commander, parse: Parse): Commander {
   });
 }
 
-/** Commander itself knows how to say that a group has no such command, and what is near. */
+/** Commander itself reports that a group has no such command, and which one is near. */
 function missing(found: Commander, word: string): void {
   if (found.commands.length > 0) found.parse([word], { from: 'user' });
   else found.error(`\`${pathOf(found)}\` has no command \`${word}\``);

@@ -54,7 +54,7 @@ function readArguments(argv: readonly string[]): ShimArguments {
   }
 }
 
-/** What is wrong with the command line, in our own words. */
+/** Describes a wrong command line in our own words. */
 function argumentProblem(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
@@ -90,13 +90,13 @@ async function main(argv: readonly string[]): Promise<number> {
 
 function refuse(message: string, code: string): number {
   const text = message.split('\n').map(harmless).join('\n');
-  // What found the fault has named it already.
+  // Some messages end with their code already.
   const named = /\[SUB_[A-Z_]+\]$/.test(text) ? '' : ` [${code}]`;
   process.stderr.write(`sub: ${text}${named}\n`);
   return EXIT_USAGE;
 }
 
-/** A defect of ours: one line, and the end. What guards the server ends it when we are gone. */
+/** A defect of sub: prints one line and exits. The guard of the server then ends the server. */
 function crash(cause: unknown): never {
   if (isWorkingFolderGone(cause)) {
     const { message, fix } = MISSING_FOLDER;
@@ -109,9 +109,9 @@ function crash(cause: unknown): never {
   process.exit(EXIT_INTERNAL);
 }
 
-// Nobody may read what we say there: that is no reason to stop.
+// A shim goes on when its standard error is closed.
 process.stderr.on('error', () => undefined);
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
-// Everything has been flushed when this is known, and a handle that lingers must not keep us.
+// Everything is flushed by then, and a handle that is still open must not keep the process.
 void main(process.argv.slice(3)).then((code) => process.exit(code));

@@ -57,7 +57,7 @@ function equals(name: string, value: string): string {
   return `${name} == ${quoted(value)}`;
 }
 
-/** Characters that cannot be seen, or told from others: they are written as escapes. */
+/** Characters that are invisible or look like others: they are written as escapes. */
 const UNSEEN =
   /[\p{C}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}]/gu;
 

@@ -1,4 +1,4 @@
-// A hint becomes a rule of the policy: planned, checked, shown, and written when somebody agrees.
+// A hint becomes a rule of the policy: planned, checked, shown, and written when the user agrees.
 import type { Bundle, Failure, JsonObject } from '@subluminal/contracts';
 import {
   compileBundle,

@@ -91,7 +91,7 @@ interface CommandHelp {
   readonly description: string;
   readonly examples: readonly string[];
   readonly exitCodes: { readonly [code: number]: string };
-  /** Set on a command that loosens, approves, reveals or erases; a dry run needs nobody. */
+  /** Set on a command that loosens, approves, reveals or erases; a dry run needs no person. */
   readonly requires?: Requirement;
 }
 

@@ -19,13 +19,13 @@ export interface FileBytes {
 interface ReadOptions {
   readonly io: Io;
   readonly bytesMax: number;
-  /** Takes no pipe or device: nobody would see that it waits. */
+  /** Refuses pipes and devices, which could block without a notice. */
   readonly isRegular?: boolean | undefined;
 }
 
 /** Standard input where a file is read, standard output where one is written. */
 export const STDIO = '-';
-/** A key is a few lines; whatever is larger is none. */
+/** A key is a few lines; a larger file is no key. */
 export const KEY_BYTES_MAX = 16_384;
 const NEIGHBOURS_MAX = 1_000;
 
@@ -48,7 +48,7 @@ export async function readFileBytes(
   if (path === '') return emptyName();
   if (options.isRegular === true) return readRegular(path, options.bytesMax);
   try {
-    // One handle for the check and the reading, so that nobody swaps the file in between.
+    // One handle for the check and the reading, so that the file cannot be swapped in between.
     const handle = await open(path, 'r');
     try {
       const stats = await handle.stat();

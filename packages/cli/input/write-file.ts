@@ -112,7 +112,7 @@ function locateStdin(): FileLocation | undefined {
   }
 }
 
-/** Hard links share the inode; some file systems have none, and there the path tells. */
+/** Hard links share the inode; file systems without inodes are compared by path. */
 function isSame(left: FileLocation, right: FileLocation): boolean {
   if (left.path === right.path) return true;
   return left.ino !== 0n && left.ino === right.ino && left.dev === right.dev;

@@ -12,7 +12,7 @@ const STATUS: LedgerStatus = {
   conflicts: 0,
 };
 
-test('says by which channels a daemon asks people, and nothing where it asks nobody', () => {
+test('the status of a daemon names the channels that it asks people by, if there are any', () => {
   expect(dutiesOf({ ...STATUS, channels: ['webhook', 'slack'] })).toEqual([
     'It asks people for approvals by webhook, slack.',
   ]);

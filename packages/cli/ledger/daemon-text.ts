@@ -1,4 +1,4 @@
-// What is said of a running daemon.
+// Texts about a running daemon.
 import type { LedgerStatus } from '@subluminal/plane/ingest';
 import manifest from '../package.json' with { type: 'json' };
 import { plural } from '../terminal/text.ts';
@@ -11,12 +11,12 @@ export function statusText(status: LedgerStatus, isNew: boolean): string {
   return `The daemon runs (pid ${pid}, version ${version}) since ${started_at}: ${work}${api}.`;
 }
 
-/** What it does beside keeping the ledger. */
+/** What it does besides keeping the ledger. */
 export function dutiesOf({ channels = [] }: LedgerStatus): readonly string[] {
   return channels.length === 0 ? [] : [`It asks people for approvals by ${channels.join(', ')}.`];
 }
 
-/** What is wrong with it, whoever started it and when. */
+/** Its problems. */
 export function troublesOf({ conflicts, http_error }: LedgerStatus): readonly string[] {
   const what = conflicts === 1 ? '1 line was' : `${conflicts} lines were`;
   return [
@@ -41,7 +41,7 @@ export function notesOf({ version, stays }: LedgerStatus): readonly string[] {
 
 const VERSION = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})/;
 
-/** Older than this command; what has no number we know is not. */
+/** Whether a version is older than this command; false for one in an unknown form. */
 export function isOlder(version: string): boolean {
   const [theirs, ours] = [version, manifest.version].map((text) =>
     VERSION.exec(text)?.slice(1).map(Number),

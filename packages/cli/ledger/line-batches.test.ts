@@ -30,18 +30,18 @@ describe('lines', () => {
     expect(await batchesOf([...text])).toEqual(whole);
   });
 
-  test('come in batches of bounded size', async () => {
+  test('lines come in batches of bounded size', async () => {
     const batches = await batchesOf(['a\nb\nc\nd\ne\n'], small);
     expect(batches.map(({ lines }) => lines.length)).toEqual([2, 2, 1]);
   });
 
-  test('that are too long are left out, and do not hide the next', async () => {
+  test('lines that are too long are left out, and do not hide the next', async () => {
     const [batch] = await batchesOf(['x'.repeat(6), `${'x'.repeat(6)}\nb\n`], small);
     expect(batch?.tooLong).toEqual([1]);
     expect(batch?.lines.map(({ line }) => line)).toEqual(['b']);
   });
 
-  test('without their end are told apart', async () => {
+  test('a last line without its end is returned apart', async () => {
     const [batch] = await batchesOf(['a\nb']);
     expect(batch?.lines.map(({ line }) => line)).toEqual(['a']);
     expect(batch?.cut).toMatchObject({ line: 'b', number: 2 });
@@ -56,7 +56,7 @@ describe('names of lines', () => {
     expect(new Set(await namesOf(text(many))).size).toBe(many.length);
   });
 
-  test('stay when the file grows', async () => {
+  test('the names of lines stay when the file grows', async () => {
     const grown = await namesOf(text(many));
     expect(grown.slice(0, 1_500)).toEqual(await namesOf(text(many.slice(0, 1_500))));
   });

@@ -44,7 +44,7 @@ export interface WriteOptions {
   readonly io: Io;
   /** Make the ledger when there is none. */
   readonly create: boolean;
-  /** Continue with a ledger that does not follow from what was signed, and record that. */
+  /** Continue with a ledger that does not follow from its signed heads, and record that. */
   readonly acceptsRollback?: boolean;
 }
 
@@ -62,15 +62,15 @@ export const LAST = 'last';
 
 /** The id of the run with this id, or of the newest one. */
 export async function findRun(reader: StoreReader, name: string): Promise<string | Failure> {
-  if (name !== LAST) {
-    const found = await reader.run(name);
-    if (found !== undefined) return found.run_id;
-    const message = `the ledger has no run \`${name}\`.`;
-    return failure('SUB_LEDGER_QUERY', message, 'See `sub query --runs`.');
-  }
+  if (name !== LAST) return (await reader.run(name))?.run_id ?? unknownRun(name);
   const [newest] = (await reader.runs({}, { limit: 1 })).rows;
-  if (newest !== undefined) return newest.run_id;
-  return failure('SUB_LEDGER_QUERY', 'the ledger has no runs yet.', 'Run an agent first.');
+  const none = failure('SUB_LEDGER_QUERY', 'the ledger has no runs yet.', 'Run an agent first.');
+  return newest?.run_id ?? none;
+}
+
+export function unknownRun(runId: string): Failure {
+  const message = `the ledger has no run \`${runId}\`.`;
+  return failure('SUB_LEDGER_QUERY', message, 'See `sub query --runs`.');
 }
 
 const PAGE_ROWS = 1_000;

@@ -1,4 +1,4 @@
-// What `sub ledger verify` has found, in words.
+// The report of `sub ledger verify`, in words.
 import type { LedgerFinding, Prune, VerifyReport } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
 import { harmless, plural } from '../terminal/text.ts';
@@ -33,7 +33,7 @@ export function verifyText(report: VerifyReport, { file, colors }: Style): strin
   return `${lines.join('\n')}\n`;
 }
 
-/** The one with the lowest event; what is not about an event comes last. */
+/** The error with the lowest event; errors about no event come last. */
 export function firstError({ findings }: VerifyReport): LedgerFinding | undefined {
   const place = ({ fromSeq }: LedgerFinding) => fromSeq ?? Number.POSITIVE_INFINITY;
   const errors = findings.filter(({ level }) => level === 'error');
@@ -43,7 +43,7 @@ export function firstError({ findings }: VerifyReport): LedgerFinding | undefine
   );
 }
 
-/** No more than what was proven: of signed events, of what was not pruned, of what was looked at. */
+/** Claims only what was proven: about signed events that were not pruned, and checked rows. */
 function verdictOf({ events, signedSeq, tip, prunes, projections }: VerifyReport): string {
   if (events === 0) return 'there are no events';
   const isQuick = projections === 'counted';

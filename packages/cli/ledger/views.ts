@@ -1,4 +1,4 @@
-// What is shown of a call and of a run.
+// The columns that `sub query` shows of calls and of runs.
 import { subjectNames } from '@subluminal/contracts';
 import type { CallRow, RunRow } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
@@ -6,7 +6,7 @@ import type { Cell, Column } from '../terminal/table.ts';
 
 export interface View<R> {
   readonly name: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly (string | Column)[];
   readonly cells: (row: R) => readonly Cell[];
   readonly paint: (line: string, row: R, colors: Colors) => string;
   /** Every column of the CSV form, in order. */
@@ -32,23 +32,23 @@ function isRefused({ decision }: CallRow): boolean {
 export const CALL_VIEW: View<CallRow> = {
   name: 'calls',
   columns: [
-    { title: 'TIME' },
-    { title: 'DECISION' },
-    { title: 'STATUS' },
+    'TIME',
+    'DECISION',
+    'STATUS',
     { title: 'MS', right: true },
     { title: 'SERVER', lengthMax: 24 },
-    { title: 'TOOL' },
+    'TOOL',
     { title: 'RULE', lengthMax: 32 },
     { title: 'REASON', lengthMax: 32 },
-    { title: 'RUN' },
+    'RUN',
   ],
   cells: (row) => [
     timeText(row.created_at_ms),
-    // What would have been refused is marked: observe mode and development let it pass.
+    // A call that passed only because of observe mode or development is marked.
     row.would_action === null || row.would_action === row.decision
       ? row.decision
       : `${row.decision ?? ''} (${row.would_action})`,
-    // For its agent a refusal is an error, but none of the server's: nobody asked the server.
+    // For its agent a refusal is an error, but not one of the server, which never got the call.
     isRefused(row) ? 'REFUSED' : (row.status ?? 'PENDING'),
     row.latency_ms,
     ...subjectNames(row),
@@ -87,14 +87,14 @@ export const CALL_VIEW: View<CallRow> = {
 export const RUN_VIEW: View<RunRow> = {
   name: 'runs',
   columns: [
-    { title: 'STARTED' },
-    { title: 'RUN' },
-    { title: 'AGENT' },
-    { title: 'STATUS' },
+    'STARTED',
+    'RUN',
+    'AGENT',
+    'STATUS',
     { title: 'CALLS', right: true },
     { title: 'REFUSED', right: true },
     { title: 'ERRORS', right: true },
-    { title: 'POLICY' },
+    'POLICY',
   ],
   cells: (row) => [
     timeText(row.started_at_ms ?? row.first_at_ms),

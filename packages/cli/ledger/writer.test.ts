@@ -21,7 +21,7 @@ async function heldHome() {
   return { home, env, holder: await openSqliteStore({ file: home.file }) };
 }
 
-test('gives up on a ledger that another process keeps, in a bounded time', async () => {
+test('a writer gives up on a ledger that another process keeps, in a bounded time', async () => {
   const { home, holder } = await heldHome();
   let isAtWork = false;
   const changed = await changeLedger(home, { io, create: true, lockMs: 120 }, async () => {
@@ -32,7 +32,7 @@ test('gives up on a ledger that another process keeps, in a bounded time', async
   await holder.close();
 });
 
-test('waits for a daemon that has the ledger and does not answer yet, and works by it', async () => {
+test('a writer waits for a daemon that does not answer yet, and writes through it', async () => {
   const { home, env, holder } = await heldHome();
   const changed = changeLedger(home, { io, create: true }, (writer) => writer.count({}));
   // Long enough to be refused at least once.

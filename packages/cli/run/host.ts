@@ -42,7 +42,7 @@ export function notStarted(failed: Failure & Partial<AgentStartFailure>, io: Io)
   return done(failed.exitCode ?? EXIT.usage);
 }
 
-/** The policy weighs most, then what --strict found, a trace with gaps, and what the agent said. */
+/** The policy weighs most, then --strict, then a trace with gaps, then the code of the agent. */
 function exitCodeOf(ended: EndedRun, options: RunFlags): number {
   if (ended.status === 'TERMINATED') return EXIT_STOPPED;
   if (options.strict && strictLines(ended, options).length > 0) return EXIT_STOPPED;
@@ -83,7 +83,7 @@ function whereOf(trace: TracePlace, { runId, account }: EndedRun): string {
     case 'bundle':
       return ` Trace: ${trace.path}`;
     case 'ledger':
-      // What has not reached the ledger cannot be found there.
+      // Events that have not reached the ledger cannot be found there.
       return account.kind === 'events' ? ` Trace: sub query --run ${runId}` : '';
     case 'none':
       return '';
@@ -101,7 +101,7 @@ function violationLines({ account, shims }: EndedRun, options: RunFlags): readon
   if (account.kind !== 'events') {
     return [`strict: whether there were violations is not known: ${account.reason}.`];
   }
-  // Its calls may have gone around every shim: nobody can tell.
+  // Without a shim, calls may have passed that were never recorded.
   if (shims === 0 && !options['allow-no-server']) {
     return [`strict: ${NO_SERVER}. If it needs none, add --allow-no-server.`];
   }

@@ -7,7 +7,7 @@ const STDOUT = 1;
 const FULL_MS = 20;
 
 /**
- * False when nobody reads any more. Not by `process.stdout`: the agent shares it and may have made it
+ * False when the reader is gone. Not by `process.stdout`: the agent shares it and may have made it
  * blocking, and a reader that is slow must not hold up the hub.
  */
 export async function print(bytes: Uint8Array): Promise<boolean> {

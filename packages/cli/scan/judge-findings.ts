@@ -58,14 +58,14 @@ export function isSuppressed(finding: ContentFinding, { judge, place, nowMs }: J
   return suppress(verdict, section.suppressions, { ...place, nowMs }).suppressed.length > 0;
 }
 
-/** What is done about one finding, each way it can travel. */
+/** The actions on one finding, for each direction. */
 export function actionsOnFinding(finding: ContentFinding, judging: Judging): WayActions {
   return actionsOnVerdict({ ...NOTHING, findings: [finding] }, judging);
 }
 
 const NOTHING: ScanVerdict = { findings: [], unscanned: [], scannedUnits: 0, steps: 0 };
 
-/** What is done with all of it: the strongest action counts. */
+/** The strongest action on all findings of a text, for each direction. */
 export function actionsOnVerdict(
   verdict: ScanVerdict,
   { judge, place, as, nowMs }: Judging,
@@ -91,7 +91,7 @@ function actionsOf(section: FullContentSection, as: Strictness, direction: Direc
     : { outbound, inbound, confidenceMin, unscanned };
 }
 
-/** Nobody is asked about what comes in. */
+/** Answers cannot wait for approval: they are held back instead. */
 function firm(action: Action): Action {
   return action === 'ask' ? 'block' : action;
 }

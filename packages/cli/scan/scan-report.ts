@@ -1,5 +1,5 @@
 // Renders the result of a scan for people and for programs. It holds no scanned value.
-import type { Action, ContentFinding, Strictness, Suppression } from '@subluminal/core/detect';
+import type { Action, ContentFinding, Strictness } from '@subluminal/core/detect';
 import type { Colors, Io } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, plural } from '../terminal/text.ts';
@@ -55,11 +55,11 @@ function findingsText(report: Report, judge: Judge | undefined, colors: Colors):
   const ways = judge?.section === undefined ? [] : waysOf(report.as);
   const columns = [
     { title: 'place', lengthMax: PLACE_LENGTH_MAX },
-    { title: 'class' },
-    { title: 'rule' },
-    { title: 'confidence' },
-    { title: 'fingerprint' },
-    ...ways.map((title) => ({ title })),
+    'class',
+    'rule',
+    'confidence',
+    'fingerprint',
+    ...ways,
     { title: 'what it is', lengthMax: LABEL_LENGTH_MAX },
   ];
   const rows = findings.map((finding) => [
@@ -145,11 +145,6 @@ function judgeText({ as, doings }: Report, { name, mode, section }: Judge): stri
 const REFUSED = 'a call with it is refused, since nobody is asked in the mode guardrails';
 const IDLE = 'its mode is observe, so all of it passes and is only recorded';
 
-interface Document {
-  readonly judge: Judge | undefined;
-  readonly suppressions: readonly Suppression[] | undefined;
-}
-
 export function fileDocument(report: Report) {
   const { name, format, as, scannedUnits, findings, gaps, doings } = report;
   return {
@@ -167,10 +162,6 @@ export function fileDocument(report: Report) {
   };
 }
 
-export function policyDocument({ judge, suppressions }: Document) {
-  const policy =
-    judge === undefined
-      ? null
-      : { file: judge.name, mode: judge.mode, scans: judge.section !== undefined };
-  return { policy, ...(suppressions !== undefined && { suppressions }) };
+export function policyDocument({ name, mode, section }: Judge) {
+  return { file: name, mode, scans: section !== undefined };
 }

@@ -68,12 +68,6 @@ export type Gap =
   | Unscanned
   | { readonly reason: 'not_utf8'; readonly path: null; readonly count: number };
 
-export interface SourceFindings {
-  readonly findings: readonly ContentFinding[];
-  readonly gaps: readonly Gap[];
-  readonly scannedUnits: number;
-}
-
 export interface ScanSettings {
   readonly as: Strictness;
   readonly fingerprint: (text: string) => string;
@@ -84,7 +78,7 @@ const WIDE: Partial<ScanLimits> = { unitsMax: SOURCE_BYTES_MAX, nodesMax: SOURCE
 const TOOLS_MAX = 10_000;
 
 /** Everything that a file holds. */
-export function scanWhole(source: Source, looking: ScanSettings): SourceFindings {
+export function scanWhole(source: Source, looking: ScanSettings) {
   const { findings, unscanned, scannedUnits } = verdictOf(source, looking, WIDE);
   const { unreadable } = source;
   const unread: Gap[] =
@@ -92,7 +86,7 @@ export function scanWhole(source: Source, looking: ScanSettings): SourceFindings
   return { findings, gaps: [...unread, ...unscanned], scannedUnits };
 }
 
-/** What a gate would see of it. */
+/** The verdict with the limits of a gate. */
 export function gateVerdict(source: Source, looking: ScanSettings): ScanVerdict {
   return verdictOf(source, looking, {});
 }
@@ -142,7 +136,7 @@ function toolsIn(value: unknown): readonly { readonly path: string; readonly too
   return [{ path: '$', tool: value }, ...listed].slice(0, TOOLS_MAX);
 }
 
-/** Whether nobody can tell what is there. A file without text, such as an image, has none. */
+/** Whether text was left unscanned. A file without text, such as an image, has none. */
 export function isHole({ reason }: Gap): boolean {
   return reason !== 'binary';
 }

@@ -8,7 +8,7 @@ import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
 
 export interface Person {
-  /** One line that nobody can see. */
+  /** One line that is not echoed. */
   readonly hidden: (question: string) => Promise<Exclude<Typed, { kind: 'interrupted' }>>;
   readonly agrees: (question: string) => Promise<boolean>;
   /** An input that is still read would keep the process. */
@@ -52,7 +52,7 @@ export function personAt(io: Io): Person | undefined {
   };
   return {
     hidden: async (question) => {
-      // First: what is typed ahead must not be shown either.
+      // First: characters that are typed ahead must not be echoed either.
       stdin.setRawMode(true);
       err.write(question);
       let typed: Typed = NOTHING;
@@ -92,7 +92,7 @@ async function hiddenLine(next: Next): Promise<Typed> {
         const isAll = rest.every((one) => one === RETURN || one === LINE_FEED);
         return isAll ? lineOf(bytes) : { kind: 'lines' };
       }
-      // Arrows and the like are no part of a secret, and nobody can see that they were typed.
+      // Arrow keys and the like are no part of a secret, and leave no trace on the screen.
       if (byte === ESCAPE) break;
       if (ERASERS.has(byte)) eraseLast(bytes);
       else if (byte >= FIRST_VISIBLE) bytes.push(byte);

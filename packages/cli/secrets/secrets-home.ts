@@ -70,7 +70,7 @@ async function typed(person: Person, question: string): Promise<string | undefin
   return answer.kind === 'line' ? answer.text : undefined;
 }
 
-/** Twice, because nobody can see a slip. */
+/** Asked twice, because a typing mistake cannot be seen. */
 async function chosen(io: Io, person: Person, purpose: Purpose): Promise<string | undefined> {
   const first = await typed(person, purpose === 'offer' ? OFFER : NEW);
   if (!first) return first;

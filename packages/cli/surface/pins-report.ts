@@ -19,7 +19,7 @@ import { harmless, shortened } from '../terminal/text.ts';
 export interface PinsView {
   readonly known: ServerPins | undefined;
   readonly comparison: Comparison;
-  /** Not even one thing is known of it. */
+  /** The server has no pins yet. */
   readonly isFirstSight: boolean;
   readonly hasChanged: boolean;
 }
@@ -33,7 +33,7 @@ export function viewPins(store: PinStore, server: string, seen: ServerListing): 
   return { known, comparison, isFirstSight, hasChanged };
 }
 
-/** Those that nobody has looked at yet are remembered on first sight; that is no change. */
+/** Instructions that are seen for the first time are no change. */
 function areOther(instructions: Comparison['instructions']): boolean {
   return typeof instructions !== 'string' || instructions === 'unpinnable';
 }
@@ -186,13 +186,7 @@ export function pinCounts({ tools, instructions }: Comparison): string {
 export type PinnedServers = readonly (readonly [string, ServerPins])[];
 
 const HASH_SHOWN = 12;
-const COLUMNS = [
-  { title: 'SERVER' },
-  { title: 'TOOL', lengthMax: 60 },
-  { title: 'HASH' },
-  { title: 'FIRST SEEN' },
-  { title: 'ACCEPTED' },
-];
+const COLUMNS = ['SERVER', { title: 'TOOL', lengthMax: 60 }, 'HASH', 'FIRST SEEN', 'ACCEPTED'];
 
 export function pinsTable(servers: PinnedServers): string {
   const rows = servers.flatMap(([server, { instructions, tools }]) => [
@@ -211,7 +205,7 @@ function dayOf(timeMs: number): string {
   return timeOf(timeMs).slice(0, 16).replace('T', ' ');
 }
 
-/** A time that no calendar has was not written by us; it is told, not thrown. */
+/** `unknown` for a time that no calendar has: sub never writes one, but a file may hold it. */
 export function timeOf(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();

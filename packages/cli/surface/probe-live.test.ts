@@ -7,7 +7,7 @@ test.each([
   [['node', 'x.js'], 'pins accept files --yes -- node x.js', [], ['node', 'x.js']],
   [['a', '--', 'b'], 'pins accept files -- a -- b', [], ['a', '--', 'b']],
   [[], 'pins accept files --', [], []],
-])('of %j, what stood behind `--` in `%s` is the command', (words, line, before, command) => {
+])('of %j, the words behind `--` in `%s` are the command', (words, line, before, command) => {
   const split = splitWords('files', words, line.split(' '));
   expect(split).toEqual({ kind: 'words', server: 'files', before, command });
 });

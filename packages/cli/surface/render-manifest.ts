@@ -3,15 +3,7 @@ import type { Manifest, Tier } from '@subluminal/core/surface';
 import type { Colors } from '../terminal/io.ts';
 import { displayWidth, durationText, harmless, plural, shortened } from '../terminal/text.ts';
 
-interface ToolRow {
-  /** As written: a name or a glob. */
-  readonly name: string;
-  readonly tier: Tier;
-  /** Like `30/minute`; empty without any. */
-  readonly limits: string;
-}
-
-/** From what runs to what never does. */
+/** From the most to the least permissive tier. */
 const TIERS: readonly Tier[] = ['auto_execute', 'log_and_execute', 'human_approval', 'forbidden'];
 const WORDS: { readonly [T in Tier]: string } = {
   auto_execute: 'runs',
@@ -21,8 +13,8 @@ const WORDS: { readonly [T in Tier]: string } = {
 };
 const NAME_LENGTH_MAX = 80;
 
-/** Every name that the manifest has, each with the strictest tier that is said of it. */
-export function toolRows(manifest: Manifest): readonly ToolRow[] {
+/** Every name or glob of the manifest, with its strictest tier and its limits, like `30/minute`. */
+export function toolRows(manifest: Manifest) {
   const { document, exact, globs, tiers } = manifest;
   const entries = new Map((document.allowed_tools ?? []).map((entry) => [entry.name, entry]));
   const tierOf = (name: string, own: Tier | undefined): Tier => {

@@ -16,13 +16,13 @@ function kept(callsMax: number, ...names: readonly string[]): readonly string[] 
   return taken;
 }
 
-test('keeps the last calls, and what happened since the first of them', () => {
+test('a backlog keeps the last calls, and the notices since the first of them', () => {
   expect(kept(2, 'run', 'a', 'b', 'run', 'c')).toEqual(['b', 'run', 'c']);
   expect(kept(5, 'run', 'a', 'b')).toEqual(['run', 'a', 'b']);
   expect(kept(0, 'run', 'a', 'run')).toEqual(['run']);
 });
 
-test('does not keep any number of other things', () => {
+test('a backlog keeps a bounded number of notices', () => {
   const runs = Array.from({ length: 5_000 }, () => 'run');
   expect(kept(3, 'a', ...runs, 'b')).toHaveLength(1_003);
 });

@@ -40,6 +40,6 @@ test.each<[string, TailFilter, number, number]>([
   ['at a time', { fromMs: Date.parse(localTs(5)) }, 10, 13],
   ['at a time before all', { fromMs: 0 }, 10, 0],
   ['at a time after all', { fromMs: Date.parse(localTs(59)) }, 10, 61],
-])('begins %s', async (_, filter, backlog, afterSeq) => {
+])('a tail begins %s', async (_, filter, backlog, afterSeq) => {
   expect(await beginningOf(reader, { filter, backlog })).toEqual({ afterSeq, tipSeq: 61 });
 });

@@ -32,7 +32,7 @@ function shown(events: readonly Event[], options: Partial<LineOptions> = {}) {
 
 const at = { ts: localTs(7, 45) };
 
-test('shows a call that passed, one that was stopped and one that failed in the same columns', () => {
+test('the tail shows a call that passed, one that was stopped and one that failed in the same columns', () => {
   const hint = {
     hint_text: 'Open a pull request instead.',
     suggested_args: null,
@@ -75,7 +75,7 @@ test('shows a call that passed, one that was stopped and one that failed in the 
   ]);
 });
 
-test('marks what an enforcing policy would have stopped', () => {
+test('a line marks a call that an enforcing policy would have stopped', () => {
   const would = { action: 'BLOCK', rule_id: 'no-push', reason_code: 'X', summary: 'No.' };
   const explain = { reason_code: 'WOULD_BLOCK', summary: 'An enforcing policy would stop this.' };
   expect(shown([decision({ would, explain }), end()])).toEqual([
@@ -83,7 +83,7 @@ test('marks what an enforcing policy would have stopped', () => {
   ]);
 });
 
-test('says once that a call would have been refused', () => {
+test('a line says once that a call would have been refused', () => {
   const would = { action: 'BLOCK', rule_id: 'no-push', reason_code: 'X', summary: 'No.' };
   const explain = { reason_code: 'X', summary: 'Would be refused: Nobody pushes here.' };
   const [line = ''] = shown([decision({ would, explain }), end()]);
@@ -110,7 +110,7 @@ test('names the server whose shim has reloaded its policy, once it is known', ()
   ]);
 });
 
-test('shows runs, reloads and breakers on lines of their own', () => {
+test('the tail shows runs, reloads and breakers on lines of their own', () => {
   const breaker = {
     rule_id: 'loop',
     scope: 'run',
@@ -139,7 +139,7 @@ test('shows runs, reloads and breakers on lines of their own', () => {
   ]);
 });
 
-test('shows who is asked about a call, and what they said', () => {
+test('the tail shows who is asked about a call, and the answer', () => {
   const step = (approval: Parts) =>
     event('approval', { call: { call_id: 'c1' }, approval: { rule_id: 'ask', ...approval } });
   const id = '0198c0de-7a11-7000-8000-0000deadbeef';
@@ -162,7 +162,7 @@ test('shows who is asked about a call, and what they said', () => {
   ]);
 });
 
-test('shows how to answer, however narrow the terminal is', () => {
+test('the tail shows how to answer, however narrow the terminal is', () => {
   const id = '0198c0de-7a11-7000-8000-0000deadbeef';
   const asked = event('approval', {
     call: { call_id: 'c1' },
@@ -173,7 +173,7 @@ test('shows how to answer, however narrow the terminal is', () => {
   }
 });
 
-test('shows what still waits when nothing more will come', () => {
+test('the tail shows calls that have not ended when no more events will come', () => {
   const tail = renderer();
   expect([tail.push(start()), tail.push(decision({}, { call_id: 'c1' }))].flat()).toEqual([]);
   expect(tail.rest()).toEqual([
@@ -182,7 +182,7 @@ test('shows what still waits when nothing more will come', () => {
   expect(tail.rest()).toEqual([]);
 });
 
-test('tells the day when it is another one', () => {
+test('a line of its own names the day when it changes', () => {
   const yesterday = { ts: new Date(2026, 0, 30, 23, 59, 59).toISOString() };
   const today = { ts: localTs(1) };
   const lines = shown([end({}, {}, yesterday), end({}, { call_id: 'c2' }, today)]);
@@ -194,12 +194,12 @@ test('tells the day when it is another one', () => {
   ]);
 });
 
-test('shortens the id of a run to its end, which tells runs apart', () => {
+test('a line shortens the id of a run to its end, which differs between runs', () => {
   const [line] = shown([end({}, {}, { run_id: '0198c0de-7a11-7000-8000-0123456789ab' })]);
   expect(line).toContain('…456789ab');
 });
 
-test('learns how wide the names are, and keeps what it has learnt', () => {
+test('the columns grow with the names, and never shrink', () => {
   const long = { call_id: 'c1', server_name: 'filesystem', tool_name: 'read_text_file' };
   const lines = shown([end({}, long), end({}, { call_id: 'c2' })]);
   expect(lines.map((line) => line.indexOf('12 ms'))).toEqual([56, 56]);
@@ -273,7 +273,7 @@ describe('in a terminal', () => {
   });
 });
 
-test('says with colours nothing that it does not say without', () => {
+test('a line says the same with and without colours', () => {
   const loud = picocolors.createColors(true);
   const events = [runStart(), end(), blocked({}, { call_id: 'c2' }), runEnd()];
   const codes = /\u001b\[[0-9;]*m/g;
@@ -282,7 +282,7 @@ test('says with colours nothing that it does not say without', () => {
   expect(coloured.map((line) => line.replace(codes, '').trimEnd())).toEqual(shown(events));
 });
 
-test('tells what was found in a call and in its answer, before the reason', () => {
+test('a line names the findings in a call and in its answer before the reason', () => {
   const content = (action: string, ...findings: string[]): Parts => ({
     content: { action, findings },
   });
@@ -301,7 +301,7 @@ test('tells what was found in a call and in its answer, before the reason', () =
   expect(lines[1]).toMatch(/ no-push +blocked leak:token; Nobody pushes here\.$/);
 });
 
-test('tells what a server shows on one harmless line', () => {
+test('a notice about a server is one harmless line', () => {
   const surface = {
     what: 'tool_changed',
     enforced: true,

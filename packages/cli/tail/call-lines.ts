@@ -29,7 +29,7 @@ const LOOKS: { readonly [A in Action]: Look } = {
   REJECT_WITH_HINT: { mark: '✘', word: 'HINT', paint: ({ yellow }) => yellow },
   TERMINATE_RUN: { mark: '✘', word: 'TERMINATE', paint: ({ red }) => red },
 };
-/** The decision was before the first event that was seen. */
+/** The decision was made before the first event that was read. */
 const UNKNOWN: Look = { mark: '·', word: 'ended', paint: ({ dim }) => dim };
 const PENDING: Look = { mark: '…', word: 'waiting', paint: ({ dim }) => dim };
 const SPARED = '!';
@@ -109,7 +109,7 @@ function noticeLine(
   const notice = (runName: string): NoticeText =>
     eventMember(event.type).notice?.(event, { runName, serverName: server_name }) ?? NO_NOTICE;
   const whole = notice(event.run_id);
-  // What became of a run says more than the whole of its id.
+  // The end of a notice says more than the whole id of its run.
   const isTooLong = head.length + whole.mark.length + 1 + whole.text.length > cells;
   const { mark, text, isBad } = isTooLong ? notice(shortRun(event.run_id)) : whole;
   const paint = isBad ? colors.yellow : colors.dim;
@@ -121,7 +121,7 @@ function lookOf({ decision, ended_at }: FoldedCall): Look {
   return decision === 'ALLOW' && ended_at === null ? PENDING : LOOKS[decision];
 }
 
-/** How a decision that was not enforced begins its summary; the line has said that already. */
+/** The start of the summary of a decision that was not enforced; the line shows that already. */
 const SPARED_WORDS = /^Would be refused: /;
 
 interface Detail {
@@ -132,7 +132,7 @@ interface Detail {
 const CONTENT_WORDS = { tag: 'tagged', redact: 'redacted', ask: 'asked about', block: 'blocked' };
 const FINDINGS_SHOWN_MAX = 3;
 
-/** The reason, behind what was found in the content of the call and of its answer. */
+/** The findings in the call and in its answer, then the reason. */
 function detailOf(call: FoldedCall): Detail {
   const { text, isBad } = reasonOf(call);
   const found = [
@@ -153,7 +153,7 @@ function contentText(content: ContentOutcome | null, where: string): string {
   return `${CONTENT_WORDS[action]} ${shown}${more > 0 ? ` and ${more} more` : ''}${where}`;
 }
 
-/** Why, for a person: what the agent was told, what would have been done, or what went wrong. */
+/** The reason for a person: the hint of the agent, the decision that was spared, or the error. */
 function reasonOf(call: FoldedCall): Detail {
   const { decision, status, error, would, hint, summary, backoff_ms } = call;
   if (decision === 'REJECT_WITH_HINT') return { text: hint ?? summary ?? '', isBad: false };

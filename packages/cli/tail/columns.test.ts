@@ -11,7 +11,7 @@ const anyText = fc.oneof(
   }),
 );
 
-test('leaves alone what fits', () => {
+test('a text that fits stays as it is', () => {
   expect(fitted('push', 4)).toBe('push');
   expect(fitted('日本', 4)).toBe('日本');
 });
@@ -24,16 +24,16 @@ test.each([
   ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
   ['a\u001b[2Jb', 5, 'a…'],
   ['anything', 0, ''],
-])('cuts %j to %i cells', (text, cells, shown) => {
+])('the text %j is cut to %i cells', (text, cells, shown) => {
   expect(fitted(text, cells)).toBe(shown);
 });
 
-test('cuts a flood of marks, which would take no cell and all of the memory', () => {
+test('a flood of marks is cut, which would take no cell and all of the memory', () => {
   expect(fitted(`a${'\u0301'.repeat(100_000)}`, 10).length).toBeLessThan(100);
   expect(fitted('x'.repeat(100_000), Number.POSITIVE_INFINITY).length).toBeLessThan(10_000);
 });
 
-test('is never wider than asked, and never acts on a terminal', () => {
+test('a fitted text is never wider than asked, and never acts on a terminal', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 40 }), (text, cells) => {
       const shown = fitted(text, cells);

@@ -29,7 +29,7 @@ test.each<[string, TailFilter, readonly string[]]>([
   ['a server', { serverName: 'files' }, ['files']],
   ['what fits all filters', { runId: 'run-1', decision: 'BLOCK' }, ['blocked']],
   ['what happened since', { fromMs: Date.parse(localTs(5)) }, ['files', 'run_start', 'other']],
-])('shows %s', (_, filter, wanted) => {
+])('the filter shows %s', (_, filter, wanted) => {
   const fold = new CallFold();
   const shown = EVENTS.flatMap((one) => fold.push(one)).filter(shownBy(filter));
   expect(shown.map((one) => (one.kind === 'call' ? one.call_id : one.event.type))).toEqual(wanted);

@@ -19,7 +19,7 @@ function told(events: readonly Event[], limits?: Partial<FoldLimits>): readonly 
 }
 
 describe('a call', () => {
-  test('is told once, when it is decided and has ended', () => {
+  test('a call is returned once, when it is decided and has ended', () => {
     const fold = new CallFold();
     expect(fold.push(start({}, { ts: localTs(1) }))).toEqual([]);
     expect(fold.push(decision({}, {}, { ts: localTs(2) }))).toEqual([]);
@@ -41,7 +41,7 @@ describe('a call', () => {
     expect(fold.rest()).toEqual([]);
   });
 
-  test('is told at once when it is refused, and its end adds nothing', () => {
+  test('a call is returned at once when it is refused, and its end adds nothing', () => {
     const fold = new CallFold();
     fold.push(start());
     expect(fold.push(blocked())).toMatchObject([
@@ -52,7 +52,7 @@ describe('a call', () => {
     expect(fold.rest()).toEqual([]);
   });
 
-  test('brings its hint along, which is not told twice', () => {
+  test('a call carries its hint once', () => {
     const hint = {
       hint_text: 'Open a pull request.',
       suggested_args: null,
@@ -69,11 +69,11 @@ describe('a call', () => {
     ]);
   });
 
-  test('whose beginning was not seen is told by its end', () => {
+  test('a call whose start was not seen is returned at its end', () => {
     expect(told([end()])).toMatchObject([{ decision: null, started_at: null, status: 'OK' }]);
   });
 
-  test('of another run is another call, whatever its id', () => {
+  test('a call of another run is another call, whatever its id', () => {
     const other = { run_id: 'run-2' };
     const events = [start(), start({}, other), end({}, {}, other)];
     expect(told(events)).toMatchObject([{ run_id: 'run-2' }]);
@@ -85,7 +85,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('tells why it failed, and what would have been done', () => {
+  test('a call says why it failed, and what an enforcing policy would have done', () => {
     const would = { action: 'BLOCK', rule_id: 'w', reason_code: 'X', summary: 'No.' };
     const events = [
       decision({ would }),
@@ -98,7 +98,7 @@ describe('a call', () => {
 });
 
 describe('what never ends', () => {
-  test('is told as it stands when its shim ends, and the others go on', () => {
+  test('a call is returned as it is when its shim ends, and the others go on', () => {
     const other = { source: { host_id: 'h', proc_id: 'p', shim_id: 'other' } };
     const fold = new CallFold();
     fold.push(start());
@@ -108,19 +108,19 @@ describe('what never ends', () => {
     expect(fold.rest()).toMatchObject([{ call_id: 'c2' }]);
   });
 
-  test('makes room for what comes, the oldest first', () => {
+  test('the oldest call makes room for a new one', () => {
     const events = ['c1', 'c2', 'c3'].map((call_id) => start({ call_id }));
     expect(told(events, { pendingMax: 2 })).toMatchObject([{ call_id: 'c1', ended_at: null }]);
   });
 
-  test('is forgotten in the end when it was told already', () => {
+  test('a refused call is forgotten when it ends', () => {
     const events = ['c1', 'c2'].map((call_id) => blocked({}, { call_id }));
     const late = end({}, { call_id: 'c1' });
     expect(told([...events, late], { toldMax: 1 })).toHaveLength(3);
     expect(told([...events, late], { toldMax: 2 })).toHaveLength(2);
   });
 
-  test('takes little room, however long its names are', () => {
+  test('a call takes little room, however long its names are', () => {
     const [call] = told([end({}, { tool_name: 'x'.repeat(60_000) })]);
     expect(call).toMatchObject({ subject: { tool_name: `${'x'.repeat(1_023)}…` } });
   });
@@ -159,7 +159,7 @@ test('notices are the beginnings and ends of runs, and what a person should know
   ]);
 });
 
-test('remembers the servers of so many shims', () => {
+test('the fold remembers the servers of a bounded number of shims', () => {
   const shim = (shim_id: string) => ({ source: { host_id: 'h', proc_id: 'p', shim_id } });
   const reloaded = (shim_id: string) =>
     event('policy_loaded', { policy: POLICY, mode: 'control', reload: true }, shim(shim_id));

@@ -32,13 +32,13 @@ async function idsOf({ source, stop }: ReturnType<typeof daemon>, after = 0): Pr
   return ids;
 }
 
-test('goes on behind the last event when the daemon comes back', async () => {
+test('the stream continues after the last event when the daemon comes back', async () => {
   const one = daemon([[3, 4], [5], [], [7]]);
   expect(await idsOf(one, 2)).toEqual(['c3', 'c4', 'c5', 'c7']);
   expect(one.asked).toEqual([2, 4, 5, 5, 7]);
 });
 
-test('shows nothing twice, whatever the daemon sends again', async () => {
+test('the stream has no event twice, whatever the daemon sends again', async () => {
   expect(
     await idsOf(
       daemon([
@@ -49,13 +49,13 @@ test('shows nothing twice, whatever the daemon sends again', async () => {
   ).toEqual(['c1', 'c2', 'c3']);
 });
 
-test('begins at the beginning when another ledger was put in its place', async () => {
+test('the stream starts over when another ledger was put in its place', async () => {
   const one = daemon([[8, 9], [1]], [7, 1, 1]);
   expect(await idsOf(one, 7)).toEqual(['c8', 'c9', 'c1']);
   expect(one.asked).toEqual([7, 0, 1]);
 });
 
-test('says once why there is no daemon, and goes on trying', async () => {
+test('the stream reports once why there is no daemon, and keeps trying', async () => {
   const troubles: string[] = [];
   const stop = new AbortController();
   let tries = 0;
@@ -78,7 +78,7 @@ test('says once why there is no daemon, and goes on trying', async () => {
   expect(troubles).toEqual(['no disk']);
 });
 
-test('ends at once when it is told to while it waits', async () => {
+test('the stream ends at once when it is aborted while it waits', async () => {
   const stop = new AbortController();
   const source: FollowSource = {
     tip: async () => undefined,

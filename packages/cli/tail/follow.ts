@@ -1,5 +1,5 @@
-// The stream of events across restarts of the daemon: what was seen is not shown again, and what
-// came in between is not left out, because every connection goes on behind the last event.
+// The stream of events across restarts of the daemon. No event is repeated or left out, because every
+// connection continues after the last event.
 
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,7 @@ export interface Followed {
 }
 
 export interface FollowSource {
-  /** Sees to it that a daemon runs; says why none does. */
+  /** Starts a daemon when none runs; returns why that failed. */
   ensure(): Promise<string | undefined>;
   /** The last event of the ledger; undefined when that cannot be known. */
   tip(): Promise<number | undefined>;
@@ -29,7 +29,7 @@ export interface FollowSource {
 interface FollowRequest {
   readonly after: number;
   readonly signal: AbortSignal;
-  /** Told once per interruption. */
+  /** Called once per interruption. */
   readonly onTrouble: (message: string) => void;
 }
 
@@ -67,8 +67,6 @@ export async function* followOn(
   }
   return undefined;
 }
-
-// The ledger's daemon as `sub tail` needs it: started when it does not run, and followed.
 
 const START_MS = 10_000;
 

@@ -27,14 +27,14 @@ function screenOf(isTerminal: boolean) {
 
 const WAITS = 'sub: waiting for calls; Ctrl-C ends.\n';
 
-test('says that it waits where a person sees nothing', async () => {
+test('the screen says that it waits where a person sees nothing', async () => {
   const { screen, written } = screenOf(true);
   await screen.endPast();
   screen.sayThatItWaits();
   expect(written).toEqual({ out: '', err: WAITS });
 });
 
-test('says nothing where something was shown', async () => {
+test('the screen says nothing where something was shown', async () => {
   const { screen, written } = screenOf(true);
   await screen.show(blocked());
   await screen.endPast();
@@ -43,7 +43,7 @@ test('says nothing where something was shown', async () => {
   expect(written.err).toBe('');
 });
 
-test('says nothing to a program', async () => {
+test('the screen says nothing to a program', async () => {
   const { screen, written } = screenOf(false);
   await screen.show(end());
   await screen.endPast();

@@ -60,7 +60,7 @@ export class Screen {
     this.warn('waiting for calls; Ctrl-C ends.');
   }
 
-  /** What still waits. */
+  /** Shows the calls that have not ended. */
   async rest(): Promise<void> {
     await this.#put(this.#fold.rest());
   }
@@ -89,7 +89,7 @@ function isHeadless(folded: Folded): boolean {
   return folded.kind === 'call' && folded.started_at === null && folded.decided_at === null;
 }
 
-/** Who reads slowly is waited for: the rest stays in the ledger, not in memory. */
+/** Waits for a slow reader: the rest stays in the ledger, not in memory. */
 async function drained(signal: AbortSignal): Promise<void> {
   if (!process.stdout.writableNeedDrain || signal.aborted) return;
   await once(process.stdout, 'drain', { signal }).catch((cause: unknown) => {
@@ -97,10 +97,10 @@ async function drained(signal: AbortSignal): Promise<void> {
   });
 }
 
-// The last calls before those that come. Calls end in another order than they began, so only who has
-// seen them all knows which are the last.
+// The last calls of the past. Calls end in another order than they began, so all of them must be seen
+// before the last ones are known.
 
-/** Beside the calls; a run has two. */
+/** Besides the calls; a run has two. */
 const NOTICES_MAX = 1_000;
 
 export class Backlog {
@@ -119,7 +119,7 @@ export class Backlog {
     if (this.#kept.length > this.#callsMax + NOTICES_MAX) this.#drop();
   }
 
-  /** What is kept, and nothing any more. */
+  /** Returns the kept entries, and forgets them. */
   take(): readonly Folded[] {
     const kept = this.#kept;
     this.#kept = [];

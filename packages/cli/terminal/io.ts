@@ -19,7 +19,7 @@ export interface Io {
   readonly out: Output;
   readonly err: Output;
   readonly stdin: AsyncIterable<Uint8Array>;
-  /** Nobody has redirected the input: a person is expected to type. */
+  /** The input is not redirected: a person is expected to type. */
   readonly stdinIsTerminal: boolean;
 }
 
@@ -46,7 +46,7 @@ export function columnsIn(env: ColorSettings['env']): number | undefined {
   return columns >= 1 && columns <= COLUMNS_MAX ? columns : undefined;
 }
 
-/** As the terminal says; one that has never been told its size says 0, which means nothing. */
+/** The width that the terminal reports; 0 stands for an unknown one. */
 export function knownColumns({
   columns,
 }: {

@@ -14,12 +14,15 @@ const GAP = '  ';
 /** What a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Aligned columns; `paint` may colour a whole line. */
+/** Aligned columns, given by their titles or in detail; `paint` may colour a whole line. */
 export function tableText(
-  columns: readonly Column[],
+  titlesOrColumns: readonly (string | Column)[],
   rows: readonly (readonly Cell[])[],
   paint: (line: string, index: number) => string = (line) => line,
 ): string {
+  const columns: readonly Column[] = titlesOrColumns.map((one) =>
+    typeof one === 'string' ? { title: one } : one,
+  );
   const shown = rows.map((row) => columns.map((column, index) => shownCell(row[index], column)));
   const titles = columns.map(({ title }) => title);
   const widths = columns.map((_, index) =>

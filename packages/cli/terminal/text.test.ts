@@ -11,7 +11,7 @@ test('characters that act on a terminal are spelled out', () => {
   );
 });
 
-test('spells escapes as the policy core does, so that one output has one spelling', () => {
+test('escapes are spelled as in the policy core, so that one output has one spelling', () => {
   const hostile = '::x\u001b[2J\u202e\n\t\u3164\ue000##vso[x]##[y] ::z\ud800';
   expect(harmless(hostile)).toBe(visible(hostile, 200));
 });
@@ -55,11 +55,11 @@ test.each([
   ['￥１', 4],
   ['ｱﾊﾟ', 3],
   ['か\u3099', 2],
-])('measures %j by the form of its letters: %i cells', (text, cells) => {
+])('the width of %j follows from the form of its letters: %i cells', (text, cells) => {
   expect(displayWidth(text)).toBe(cells);
 });
 
-test('wraps at spaces, keeps every word, and ignores colours when it measures', () => {
+test('text is wrapped at spaces, keeps every word, and is measured without colours', () => {
   expect(wrapped('one two three', 7)).toEqual(['one two', 'three']);
   expect(wrapped('\u001b[31mone\u001b[39m two three', 7)).toEqual([
     '\u001b[31mone\u001b[39m two',

@@ -1,4 +1,4 @@
-// A shell may stand in a folder that somebody has deleted: then the system names no working folder.
+// The working folder of a shell may have been deleted: then the system names none.
 
 export const MISSING_FOLDER = {
   message: 'the working folder does not exist any more.',

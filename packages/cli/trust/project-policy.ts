@@ -53,7 +53,7 @@ function noneHere({ ignored }: FoundPolicies): Failure {
   return badUsage(message, `To use it, ${ignored.fix}.`);
 }
 
-/** Why this policy would not be used, trusted or not: the checks of whoever loads it. */
+/** Why a run would not use this policy even when it is trusted. */
 export function unusedPolicy({ home, path, namedAs }: ProjectPolicy): Failure | undefined {
   const project = projectOfPolicy(namedAs);
   const named = `use it as it is: --policy ${namedAs}.`;
@@ -69,7 +69,7 @@ export function unusedPolicy({ home, path, namedAs }: ProjectPolicy): Failure | 
   return badUsage(message, `Remove that one, or ${named}`);
 }
 
-/** What is not there has no real path; reading it says so. */
+/** A missing file has no real path; reading it reports that. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
