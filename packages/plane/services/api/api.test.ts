@@ -118,7 +118,7 @@ describe('the answers', () => {
     });
   });
 
-  it('say of what is not there that it is not there', async () => {
+  it('are 404 for anything that does not exist', async () => {
     const { client } = await filled();
     const paths = [
       '/',
@@ -324,7 +324,7 @@ describe('the events of a run', () => {
     expect([none.status, none.text]).toEqual([200, '']);
   });
 
-  it('leave out what was pruned', async () => {
+  it('leave out pruned events', async () => {
     const { live, client } = await filled();
     await live.ledger.prune({ keepRuns: 3 });
     expect((await client.ask('/api/v1/runs/run-0')).status).toBe(404);

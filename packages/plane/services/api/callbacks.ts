@@ -14,7 +14,7 @@ import {
   sendFailure,
   sendJson,
 } from './http-failure.ts';
-import { boundedServer, closeServer, listen, urlOf } from './http-server.ts';
+import { boundedServer, closeServer, listenAnywhere } from './http-server.ts';
 import { readBytes } from './read-request.ts';
 import { type Api, type ApiLimits, type Callback, type Callbacks, LIMITS } from './types.ts';
 
@@ -87,8 +87,8 @@ export async function openCallbacks(options: CallbacksOptions): Promise<Api | Fa
   const { callbacks, host, port } = options;
   const limits = { ...LIMITS, ...options.limits };
   const server = boundedServer(limits, new ConnectionGate(limits));
-  const address = await listen(server, { host, port });
-  if (isFailure(address)) return address;
+  const url = await listenAnywhere(server, { host, port });
+  if (isFailure(url)) return url;
   server.on('request', (request, response) => {
     const callback = callbackFor(callbacks, request);
     if (callback !== undefined) return void answerCallback(callback, request, response);
@@ -96,5 +96,5 @@ export async function openCallbacks(options: CallbacksOptions): Promise<Api | Fa
   });
   // An upgrade that nobody takes would stay open.
   server.on('upgrade', (_request, socket) => socket.destroy());
-  return { url: urlOf(address), close: () => closeServer(server, limits.closeMs) };
+  return { url, close: () => closeServer(server, limits.closeMs) };
 }

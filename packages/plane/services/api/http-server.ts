@@ -1,7 +1,9 @@
 // A bounded HTTP server: how it is made, bound and closed.
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type Failure, tableFailure } from '@subluminal/contracts';
+import { visible } from '@subluminal/core/visible';
 import { type ConnectionGate, systemCode } from '../../os/index.ts';
 import { badRequest, type HttpFailure, httpFailure, rawFailure } from './http-failure.ts';
 import type { ApiLimits } from './types.ts';
@@ -45,28 +47,31 @@ export function startFailure(detail: string): Failure {
   return tableFailure('SUB_API_START', detail);
 }
 
-export function listen(
-  server: Server,
-  at: { readonly host: string; readonly port: number },
-): Promise<AddressInfo | Failure> {
-  return new Promise((resolve) => {
-    server.once('error', (cause) => {
-      const code = systemCode(cause);
-      const what = code === 'EADDRINUSE' ? 'is in use' : 'cannot be listened on';
-      resolve(startFailure(`${authority(at.host, at.port)} ${what} (${code}).`));
-    });
-    server.listen(at, () => {
-      // After it listens, nothing that happens to it may end the process.
-      server.on('error', () => undefined);
-      const address = server.address();
-      const isBound = typeof address === 'object' && address !== null;
-      resolve(isBound ? address : startFailure('It has no address.'));
-    });
-  });
+/** `why` is a code of the system, or a sentence. */
+export function listenFailure({ host, port }: ListenAddress, why: string): Failure {
+  if (why.includes(' ')) return startFailure(visible(why, 200));
+  const what = why === 'EADDRINUSE' ? 'is in use' : 'cannot be listened on';
+  return startFailure(`${authority(host, port)} ${what} (${why}).`);
 }
 
-export function urlOf({ address, port }: AddressInfo): string {
-  return `http://${authority(address, port)}`;
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Listens on any address; the URL, or why it cannot. */
+export async function listenAnywhere(server: Server, at: ListenAddress): Promise<string | Failure> {
+  const listening = once(server, 'listening');
+  try {
+    server.listen(at);
+    await listening;
+  } catch (cause) {
+    return listenFailure(at, systemCode(cause));
+  }
+  server.on('error', () => undefined);
+  const address = server.address();
+  if (address === null || typeof address === 'string') return startFailure('It has no address.');
+  return `http://${authority(address.address, address.port)}`;
 }
 
 function authority(host: string, port: number): string {

@@ -35,7 +35,7 @@ async function opened() {
 }
 
 describe('events by HTTP', () => {
-  it('are committed when the answer comes, and told to those who follow', async () => {
+  it('are committed when the answer comes, and sent to streams', async () => {
     verifies('SL-11.4');
     const { live, client } = await opened();
     const stream = client.stream();
@@ -54,7 +54,7 @@ describe('events by HTTP', () => {
     expect(rows.map(({ producerSeq }) => producerSeq)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('are taken once, so that whoever got no answer may send them again', async () => {
+  it('are taken once, so that a sender without an answer may send them again', async () => {
     const { client } = await opened();
     const lines = textOf(new Shim('p').call('a'));
     await taken(client, lines);

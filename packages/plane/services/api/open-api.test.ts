@@ -103,7 +103,7 @@ describe('the token', () => {
 });
 
 describe('the address', () => {
-  it('must be the own one, or a name of somebody else could lead here', async () => {
+  it('must be our own, or a foreign name could lead here', async () => {
     const { client } = await opened();
     const { port } = new URL(client.api.url);
     const wrong = [
@@ -212,7 +212,7 @@ describe('every answer', () => {
     }
   });
 
-  it('to what is no request is an error of ours', async () => {
+  it('to bytes that are no request is an error of ours', async () => {
     const { client } = await opened({ limits: { headerBytesMax: 4_096, requestMs: 200 } });
     const long = `GET /${'a'.repeat(5_000)} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const cases = [
@@ -291,7 +291,7 @@ describe('the limits', () => {
     expect((await client.stream().ended).code).toBe(503);
   });
 
-  it('cut off whoever takes nothing of an answer, and send no faster than it is taken', async () => {
+  it('cut off a client that takes nothing of an answer, and send no faster than it is taken', async () => {
     const { live, client } = await opened({ limits: { stallMs: 300 } });
     const shim = new Shim('big', { run: 'big' });
     for (let n = 0; n < 20; n++) await live.ingest(...heavyCalls(shim, 100));
@@ -403,7 +403,7 @@ describe('closing', () => {
     expect(await live.ledger.store.run('run-1')).toBeDefined();
   });
 
-  it('does not wait for whoever says nothing', async () => {
+  it('does not wait for silent connections', async () => {
     const { live, client } = await opened({ limits: { closeMs: 50 } });
     const deaf = client.stream();
     await deaf.opened;

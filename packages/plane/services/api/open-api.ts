@@ -2,50 +2,38 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { type Failure, isFailure } from '@subluminal/contracts';
+import type { Failure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
-import { ConnectionGate } from '../../os/index.ts';
+import { ConnectionGate, listenOnLoopback } from '../../os/index.ts';
 import { createApp } from './app.ts';
 import { answerCallback, callbackFor } from './callbacks.ts';
 import { SECURITY_HEADERS, sendFailure } from './http-failure.ts';
-import { boundedServer, closeServer, listen, startFailure, urlOf } from './http-server.ts';
+import { boundedServer, closeServer, listenFailure, startFailure } from './http-server.ts';
 import { type RequestGuard, requestGuard } from './request-guard.ts';
 import { Streams } from './streams.ts';
 import { type Api, type ApiLimits, type ApiOptions, LIMITS } from './types.ts';
 
-/** What it may be bound to; a name is not looked up. */
-const ADDRESSES = new Map([
-  ['127.0.0.1', '127.0.0.1'],
-  ['localhost', '127.0.0.1'],
-  ['::1', '::1'],
-]);
 const TOKEN = /^[\w.~-]{32,512}$/;
-const PORT_MAX = 65_535;
 const WARNING_LENGTH_MAX = 500;
 
 export async function openApi(options: ApiOptions): Promise<Api | Failure> {
   const { host = '127.0.0.1', port = 0, token } = options;
-  const loopback = ADDRESSES.get(host);
-  if (loopback === undefined) {
-    return startFailure(`It would listen on ${visible(host, 100)}, where others could reach it.`);
-  }
   if (!TOKEN.test(token)) {
     return startFailure('The token must have 32 to 512 letters, digits, `-`, `.`, `_` or `~`.');
-  }
-  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
-    return startFailure(`A port is a number from 0 to ${PORT_MAX}.`);
   }
   const limits = { ...LIMITS, ...options.limits };
   const gate = new ConnectionGate(limits);
   const server = boundedServer(limits, gate);
-  const address = await listen(server, { host: loopback, port });
-  return isFailure(address) ? address : serve(server, { ...options, limits, gate, address });
+  const listening = await listenOnLoopback(server, { host, port });
+  if (listening.kind === 'failed') return listenFailure({ host, port }, listening.why);
+  return serve(server, { ...options, limits, gate, ...listening });
 }
 
 interface ServeOptions extends Omit<ApiOptions, 'limits'> {
   readonly limits: ApiLimits;
   readonly gate: ConnectionGate;
   readonly address: AddressInfo;
+  readonly url: string;
 }
 
 /** Everything is attached in the turn in which the server began to listen: no request is missed. */
@@ -65,6 +53,8 @@ function serve(server: Server, options: ServeOptions): Api {
   const app = createApp({ ...options, streams: () => streams.count });
   // It would put its own Request and Response in place of the process's.
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  // After it listens, nothing that happens to it may end the process.
+  server.on('error', () => undefined);
   server.on('request', (request, response) => {
     const callback = callbackFor(callbacks, request);
     if (callback !== undefined) return void answerCallback(callback, request, response);
@@ -83,5 +73,5 @@ function serve(server: Server, options: ServeOptions): Api {
     await closeServer(server, limits.closeMs, () => streams.terminate());
     streams.terminate();
   };
-  return { url: urlOf(address), close: () => (closing ??= close()) };
+  return { url: options.url, close: () => (closing ??= close()) };
 }

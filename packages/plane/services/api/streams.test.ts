@@ -18,7 +18,7 @@ function gate() {
 }
 
 describe('a stream', () => {
-  it('sends what is new, in the shape of the contract', async () => {
+  it('sends new events, in the shape of the contract', async () => {
     const live = await liveLedger();
     const shim = new Shim('a');
     await live.ingest(...shim.call('before'));
@@ -35,7 +35,7 @@ describe('a stream', () => {
     for (const message of received) expect(check(API_ENDPOINTS.stream.answer, message)).toEqual([]);
   });
 
-  it('sends what is stored first, from a seq on', async () => {
+  it('sends stored events first, from a seq on', async () => {
     const live = await liveLedger();
     const shim = new Shim('a');
     for (let n = 0; n < 400; n++) await live.ingest(...shim.call(`c${n}`));
@@ -82,7 +82,7 @@ describe('a stream', () => {
     }
   });
 
-  it('sends what it has read before it was announced once', async () => {
+  it('sends an event once that it has read before the announcement', async () => {
     const live = await liveLedger();
     const client = await live.open();
     const shim = new Shim('a');
@@ -96,7 +96,7 @@ describe('a stream', () => {
     expect(stream.seqs).toEqual(range(1, 9));
   });
 
-  it('sends what is announced while it reads', async () => {
+  it('sends events that are announced while it reads', async () => {
     const live = await liveLedger();
     const shim = new Shim('a');
     await live.ingest(...shim.call('a'));
@@ -124,7 +124,7 @@ describe('a stream', () => {
     expect(stream.seqs).toEqual(range(1, 9));
   });
 
-  it('asks whether somebody is there', async () => {
+  it('asks whether its client is there', async () => {
     const live = await liveLedger();
     const client = await live.open({ limits: { pingMs: 20 } });
     const stream = client.stream();
@@ -167,7 +167,7 @@ describe('the filters of a stream', () => {
     }
   });
 
-  it('find what the ledger could not store as it was', async () => {
+  it('find texts that the ledger could not store as they were', async () => {
     const live = await liveLedger();
     const client = await live.open();
     const shim = new Shim('a', { run: 'x\0y', tool: '\ud800' });
@@ -198,8 +198,8 @@ describe('the filters of a stream', () => {
   });
 });
 
-describe('who may open a stream', () => {
-  it('is told by the header, or by a protocol that is not said back', async () => {
+describe('a client of streams', () => {
+  it('shows its token by the header, or by a protocol that is not sent back', async () => {
     const live = await liveLedger();
     const client = await live.open();
     const none = { headers: {} };
@@ -225,7 +225,7 @@ describe('who may open a stream', () => {
     expect(live.listeners).toBe(2);
   });
 
-  it('has nothing to say', async () => {
+  it('is closed when it sends a message', async () => {
     const live = await liveLedger();
     const client = await live.open();
     for (const [text, code] of [
@@ -269,7 +269,7 @@ describe('a slow client', () => {
     expect(stream.seqs).toEqual(range(1, 2_003));
   });
 
-  it('is told to come back when the store cannot be read', async () => {
+  it('is asked to come back when the store cannot be read', async () => {
     const live = await liveLedger();
     const client = await live.open({ limits: { streamBytesMax: 65_536 } });
     const stream = client.stream();

@@ -67,11 +67,8 @@ export class Streams {
       this.#upgradeFailure(request) ??
       readParameters(API_ENDPOINTS.stream.query, request.url ?? '');
     if (isHttpFailure(query)) return refuse(request, socket, query);
-    const { reader, feed, limits, onWarning } = this.#options;
     this.#server.handleUpgrade(request, socket, head, (client) => {
-      const { streamBytesMax: bytesMax, pingMs } = limits;
-      const of = { reader, feed, bytesMax, pingMs, onWarning, query };
-      const subscriber = new Subscriber({ socket: client, ...of });
+      const subscriber = new Subscriber({ socket: client, query, ...this.#options });
       this.#subscribers.add(subscriber);
       client.once('close', () => this.#subscribers.delete(subscriber));
     });
@@ -114,14 +111,9 @@ function refuse(request: IncomingMessage, socket: Duplex, failure: HttpFailure):
 // One stream: the events of the store from a place on, page by page as its client takes them. Nothing
 // but a few bytes waits in memory, and nothing is left out or sent twice.
 
-interface SubscriberOptions {
+interface SubscriberOptions extends StreamsOptions {
   readonly socket: WebSocket;
   readonly query: ApiStreamQuery;
-  readonly reader: Pick<ApiReader, 'events'>;
-  readonly feed: Feed;
-  readonly bytesMax: number;
-  readonly pingMs: number;
-  readonly onWarning: (cause: unknown) => void;
 }
 
 /** How long a client has to take what it was sent, and the goodbye behind it. */
@@ -148,13 +140,13 @@ class Subscriber {
   #wake: (() => void) | undefined;
 
   constructor(options: SubscriberOptions) {
-    const { socket, query, reader, feed, pingMs } = options;
+    const { socket, query, reader, feed, limits } = options;
     this.#options = options;
     this.#wants = wantsOf(query);
     const run = query.run === undefined ? {} : { runId: query.run };
     this.#pages = new EventPages({ reader, afterSeq: query.after ?? feed.tip(), ...run });
     this.#unsubscribe = feed.subscribe(() => this.#readOn());
-    this.#timer = setInterval(() => this.#check(), pingMs);
+    this.#timer = setInterval(() => this.#check(), limits.pingMs);
     this.#timer.unref();
     socket.on('message', () => this.#end(CLOSE.policy));
     socket.on('pong', () => {
@@ -205,7 +197,7 @@ class Subscriber {
   }
 
   get #hasRoom(): boolean {
-    return this.#options.socket.bufferedAmount < this.#options.bytesMax;
+    return this.#options.socket.bufferedAmount < this.#options.limits.streamBytesMax;
   }
 
   /** Waits until the client has taken enough, or is gone. */

@@ -90,7 +90,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('of an engine that fails says that nobody was asked', () => {
+  it('of an engine that fails is CEDAR_UNAVAILABLE', () => {
     const base = { reasons: [], errors: [], policyId: null, hint: null, reasonCode: null };
     const answer = { ...base, decision: 'deny', cause: 'engine', message: 'Broken.' } as const;
     expect(cedarRefusal(answer)).toMatchObject({ reason_code: 'CEDAR_UNAVAILABLE' });

@@ -287,7 +287,7 @@ describe('policies that cannot be used', () => {
     expect(problemsOf(result).join('\n')).toContain(expected);
   });
 
-  it('are told all at once', async () => {
+  it('are reported all at once', async () => {
     const result = await openCedar({ policies: { a: 'permit', b: 'forbid', c: ALL } });
     expect(problemsOf(result)).toHaveLength(2);
   });

@@ -63,7 +63,7 @@ describe('the policies of examples/cedar', () => {
     });
   });
 
-  it('say what a model can do instead', () => {
+  it('give hints for the model', () => {
     expect(cedar.evaluate(request({ ...PUSH, args: { force: true } }))).toMatchObject({
       message: 'Force pushes are not allowed.',
       hint: 'Push to a new branch and open a pull request.',

@@ -128,7 +128,7 @@ async function approvalEvents(home: string): Promise<readonly EventOf<'approval'
 }
 
 describe('the webhook of a daemon', () => {
-  it('is told once over restarts, answers by the API of the daemon, and hears of the end', async () => {
+  it('gets a request once over restarts, answers by the API of the daemon, and gets the end', async () => {
     const home = tempFolder();
     const hook = await service();
     config(home, `[approvals.webhook]\nurl = "${hook.url}"\nsecret = "env://HOOK_SECRET"\n`);
@@ -175,7 +175,7 @@ describe('the webhook of a daemon', () => {
     expect(told(ended)).toMatchObject({ event: 'approval.ended', id });
   });
 
-  it('is told again when the daemon ended in the middle of it', async () => {
+  it('gets a request again when the daemon ended in the middle of it', async () => {
     const home = tempFolder();
     let isUp = false;
     const hook = await service(() => (isUp ? 204 : 503));
@@ -214,7 +214,7 @@ describe('the webhook of a daemon', () => {
     expect((await answerTo(`${url}/approvals/webhook`, told(asked))).status).toBe(200);
   });
 
-  it('is off without its secret, which is said without a word of it', async () => {
+  it('is off without its secret, and the message does not hold the secret', async () => {
     const home = tempFolder();
     config(home, '[approvals.webhook]\nurl = "https://127.0.0.1:9/"\nsecret = "env://NO_SECRET"\n');
     const daemon = startDaemon(home);
@@ -264,7 +264,7 @@ it('a desktop is notified by its own program', async () => {
 });
 
 describe('an end', () => {
-  it('goes on record once when whoever asked is gone, and not when they are there', async () => {
+  it('is recorded once when the asking process is gone, and not while it is there', async () => {
     const home = tempFolder();
     const hook = await service();
     config(home, `[approvals.webhook]\nurl = "${hook.url}"\nsecret = "env://HOOK_SECRET"\n`);
@@ -387,7 +387,7 @@ describe('the HTTP API', () => {
     expect(revoked.body).toMatchObject({ changed: true, grant: { state: 'revoked' } });
   });
 
-  it('decides only what was seen, for who has the token, and nothing else', async () => {
+  it('decides only the request that was seen, for a holder of the token, and nothing else', async () => {
     const { desk, send } = await served();
     const id = ask(desk);
     const path = `/api/v1/approvals/${id}/approve`;

@@ -98,7 +98,7 @@ describe('a home', () => {
 });
 
 describe('retention', () => {
-  it('prunes what is too old at the start, once a day', async () => {
+  it('prunes old runs at the start, once a day', async () => {
     const home = tempFolder();
     const nowMs = Date.now();
     const old = new Shim('old', { run: 'old' }, nowMs - 91 * DAY_MS);
@@ -128,7 +128,7 @@ describe('retention', () => {
 });
 
 describe('the queue of approvals', () => {
-  it('ends what nobody has answered, and loses it a month later', async () => {
+  it('ends requests without an answer, and removes them a month later', async () => {
     const bench = new Bench();
     onTestFinished(() => bench.end());
     const asked = bench.desk.queue.ask(question());

@@ -36,7 +36,7 @@ function calls(shim: Shim, count: number) {
 }
 
 describe('lines by the socket', () => {
-  it('are committed in order, and the sender is told how many', async () => {
+  it('are committed in order, and the sender gets their number', async () => {
     const daemon = await startDaemon();
     const wire = Wire.ingest(daemon.socketPath, 'a');
     const shim = new Shim('a');
@@ -172,7 +172,7 @@ describe('a commit', () => {
   /** Long enough that a test would fail if nobody hastened the commit. */
   const PATIENT = { gatherMinMs: 600_000, gatherMaxMs: 600_000 };
 
-  it('is one for all lines that come while it waits, until somebody asks', async () => {
+  it('is one for all lines that come while it waits, until a client asks for it', async () => {
     const daemon = await startDaemon({ limits: PATIENT });
     let commits = 0;
     daemon.server.onAdded(() => void commits++);
@@ -194,7 +194,7 @@ describe('a commit', () => {
     expect(await stored(daemon, 'a')).toEqual(upTo(30));
   });
 
-  it('comes at once when a sender has said its last', async () => {
+  it('comes at once when a sender has sent its last line', async () => {
     const daemon = await startDaemon({ limits: PATIENT });
     const wire = Wire.ingest(daemon.socketPath, 'a');
     wire.send(calls(new Shim('a'), 1));
@@ -293,7 +293,7 @@ describe('the spool', () => {
     expect(await stored(next, 'd')).toEqual(upTo(15));
   });
 
-  it('of a shim that comes is taken before what the shim then sends', async () => {
+  it('of a shim that connects is taken before its new lines', async () => {
     const home = new LedgerHome();
     const [socketPath, spoolDir] = [join(home.folder, 'l.sock'), join(home.folder, 'spool')];
     const shims = upTo(5).map((at) => new Shim(`early-${at}`));
@@ -356,7 +356,7 @@ describe('the spool', () => {
 });
 
 describe('a ledger that fails', () => {
-  it('is tried again, and nobody is told that lines are safe before they are', async () => {
+  it('is tried again, and no line is confirmed before it is safe', async () => {
     let failures = 3;
     const failing =
       (ingest: Ingest): Ingest =>

@@ -1,4 +1,4 @@
-// Who asks the daemon, and who follows it.
+// Requests to the daemon, and followers of its events.
 
 import { once } from 'node:events';
 import { existsSync, linkSync, lstatSync, statSync, writeFileSync } from 'node:fs';
@@ -72,7 +72,7 @@ describe('the socket', () => {
 });
 
 describe('control', () => {
-  it('says who it is and what it has done', async () => {
+  it('reports its process and its counts', async () => {
     const daemon = await startDaemon();
     await take(daemon, new Shim('a'), 3);
     daemon.server.setHttp({ http: { url: 'http://127.0.0.1:1' } });
@@ -89,7 +89,7 @@ describe('control', () => {
     });
   });
 
-  it('is silent where nobody listens', async () => {
+  it('answers nothing where no daemon listens', async () => {
     const client = createLedgerClient({ socketPath: join(new LedgerHome().folder, 'none.sock') });
     expect(await client.status()).toBeUndefined();
     expect(await client.sync(1_000)).toBe(false);
@@ -112,7 +112,7 @@ describe('control', () => {
     expect((await daemon.ledger.store.runs({}, {})).rows).toHaveLength(1);
   });
 
-  it('answers one request after the other, and says what it does not understand', async () => {
+  it('answers one request after the other, and refuses unknown ones', async () => {
     const daemon = await startDaemon();
     const wire = new Wire(daemon.socketPath, CONTROL);
     const asked = [
@@ -147,7 +147,7 @@ describe('control', () => {
     expect(await daemon.client.status()).toMatchObject({ conflicts: 2 });
   });
 
-  it('refuses what says no protocol, in one line', async () => {
+  it('refuses a first line without a protocol, in one line', async () => {
     const daemon = await startDaemon();
     const others = [
       'x',
@@ -165,7 +165,7 @@ describe('control', () => {
     expect(await statusAlone(daemon)).toMatchObject({ connections: 1 });
   });
 
-  it('keeps the one who stops it until the ledger is closed', async () => {
+  it('keeps the connection that stops it until the ledger is closed', async () => {
     const order: string[] = [];
     const daemon: TestDaemon = await startDaemon({
       onStop: () => void daemon.close().then(() => order.push('closed')),
@@ -179,7 +179,7 @@ describe('control', () => {
     expect((await daemon.home.verify()).events).toBe(3);
   });
 
-  it('makes sure of what was written to the socket just before', async () => {
+  it('commits lines that were written to the socket just before', async () => {
     const daemon = await startDaemon();
     const shims = Array.from({ length: 20 }, (_, at) => new Shim(`s${at}`));
     for (const shim of shims) {
@@ -220,7 +220,7 @@ describe('following', () => {
     expect(await all).toEqual([range(1, 2_000), range(1, 2_000)]);
   });
 
-  it('leaves out what the ledger says itself, and what was pruned', async () => {
+  it('leaves out events of the ledger itself, and pruned ones', async () => {
     const daemon = await startDaemon();
     await daemon.client.ingest(new Shim('old', { run: 'old' }).call('c'));
     await daemon.client.prune({ keepRuns: 0 });
@@ -229,7 +229,7 @@ describe('following', () => {
     expect(await followed(daemon, 3, { after: 0 })).toEqual(range(last - 2, last));
   });
 
-  it('does not let one who never reads hold up the others', async () => {
+  it('does not let a follower that never reads hold up the others', async () => {
     const daemon = await startDaemon();
     const stuck = new Wire(daemon.socketPath, { hello: 'subluminal.follow.v1', after: 0 });
     stuck.socket.pause();
@@ -278,7 +278,7 @@ describe('the socket', () => {
     expect(statSync(daemon.socketPath).mode & 0o777).toBe(0o600);
   });
 
-  it('is not taken from one who answers on it', async () => {
+  it('is not taken from a daemon that answers on it', async () => {
     const daemon = await startDaemon();
     expect(await openAt(new LedgerHome(), daemon.socketPath)).toMatchObject({
       kind: 'failure',
@@ -344,7 +344,7 @@ describe('the socket', () => {
     });
   });
 
-  it('does not end by itself once it was told to stay', async () => {
+  it('does not end by itself after a request to stay', async () => {
     const idle: string[] = [];
     const daemon = await startDaemon({ idle: { afterMs: 30, onIdle: () => idle.push('idle') } });
     expect(await daemon.client.stay()).toBe(true);
@@ -358,7 +358,7 @@ describe('the socket', () => {
 describe('lines that do not end', () => {
   const PART = 'x'.repeat(60_000);
 
-  it('take no more than their share: who holds most is let go, the others are served', async () => {
+  it('take no more than their share: the connection that holds most is closed, the others are served', async () => {
     const daemon = await startDaemon({ heldBytesMax: 1_000_000 });
     const greedy = new Wire(daemon.socketPath, CONTROL);
     const closed = new Promise<void>((resolve) => void greedy.socket.on('close', resolve));

@@ -271,7 +271,7 @@ describe('a policy', () => {
     expect(ask(hub, unused).needs_policy).toBe(true);
   });
 
-  it('is refused when it is not what its hash says', async () => {
+  it('is refused when its content does not have its hash', async () => {
     const hub = hubOf();
     const { file } = await policyOf([TEN]);
     const { file: loose } = await policyOf([]);
@@ -344,7 +344,7 @@ describe('a result', () => {
     expect(ask(hub, changed).decision).toBe('deny');
   });
 
-  it('of a call that nobody watches changes nothing', async () => {
+  it('of a call that no breaker watches changes nothing', async () => {
     const hub = hubOf({ limits: { watchedMax: 1 } });
     const policy = await policyOf([FLAKY]);
     await send(hub, policy);
@@ -383,7 +383,7 @@ describe('the end of a run', () => {
     expect(ask(hub, late).decision).toBe('deny');
   });
 
-  it('comes from a shim, is told to all, and to the host once', async () => {
+  it('comes from a shim, reaches all shims, and the host once', async () => {
     const hub = hubOf();
     const policy = await policyOf([TEN]);
     await send(hub, policy);
@@ -414,7 +414,7 @@ describe('the end of a run', () => {
     expect(hub.isStopping).toBe(false);
   });
 
-  it('can be a plain shutdown: calls are still decided, and told to be the last', async () => {
+  it('can be a plain shutdown: calls are still decided, and their answers announce it', async () => {
     const hub = hubOf();
     const policy = await policyOf([TEN]);
     await send(hub, policy);
@@ -448,7 +448,7 @@ describe('the shims of a run', () => {
     ]);
   });
 
-  it('are added up by what each has said last, also when they have left', () => {
+  it('are added up by the last counts of each, also when they have left', () => {
     const hub = hubOf({ limits: { shimsMax: 2 } });
     beat(hub, 'a', { summary: summaryOf(1) });
     beat(hub, 'a', { summary: summaryOf(5), leaving: true });
@@ -476,7 +476,7 @@ describe('the shims of a run', () => {
     expect(hub.shims.list().map(({ unlike }) => unlike)).toEqual(told);
   });
 
-  it('are doubted when they have counted more after a goodbye: another may have said it', () => {
+  it('are doubted when they have counted more after a goodbye: another process may have sent it', () => {
     const hub = hubOf();
     beat(hub, 'a', { summary: summaryOf(1), leaving: true });
     beat(hub, 'b', { summary: summaryOf(2), leaving: true });

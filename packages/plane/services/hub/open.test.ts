@@ -137,7 +137,7 @@ function open(listen: HubListen) {
   return openHub({ runId: RUN, nowMs: () => 0, sha256, listen });
 }
 
-it('tells what holds in its run', async () => {
+it('a hub reports the terms of its run', async () => {
   const terms = {
     profile: 'production',
     policy_hash: 'a'.repeat(64),
@@ -242,13 +242,13 @@ describe('the endpoints', () => {
     });
   });
 
-  it('know no task: who waits for a person waits for the queue', async () => {
+  it('know no task: calls that wait for a person are in the queue of approvals', async () => {
     await crew.hub();
     const got = await fetchFrom({ path: '/governance/task/some-task' });
     expect(got).toMatchObject({ status: 404, json: error(404) });
   });
 
-  it('tell Prometheus what happened', async () => {
+  it('are counted for Prometheus', async () => {
     const hub = await crew.hub();
     const policy = await policyOf([budget('one', { limit_calls: 1 })]);
     await post('/governance/evaluate', requestOf(policy));
@@ -300,14 +300,14 @@ describe('a hostile request', () => {
     expect(await fetchFrom({ path: '/healthz' })).toMatchObject({ status: 200 });
   });
 
-  it('to nowhere is told so', async () => {
+  it('to an unknown path is answered with 404', async () => {
     await crew.hub();
     for (const path of ['/', '/governance', '/governance/task/', '/healthz/', '//healthz']) {
       expect(await fetchFrom({ path })).toMatchObject({ status: 404, json: error(404) });
     }
   });
 
-  it('with the wrong method is told the right one', async () => {
+  it('with the wrong method is answered with the right one', async () => {
     await crew.hub();
     const got = await fetchFrom({ path: evaluate });
     expect(got).toMatchObject({ status: 405, headers: { allow: 'POST' }, json: error(405) });

@@ -31,7 +31,7 @@ const messages = (method: string, count: number): Pick<ShimCounts, 'messages'> =
 const messagesOf = (server: string, method: string) =>
   `messages_total{server_id="${server}",direction="agent_to_server",method="${method}"}`;
 
-it('tells all that shims have counted, under both names', () => {
+it('the metrics hold all counts of the shims, under both names', () => {
   verifies('NFR-002.1');
   const { beat, lines } = makeHub();
   beat('files', {
@@ -75,7 +75,7 @@ it('a counter never goes back: not when a shim leaves, is forgotten, or starts a
   expect(lines()).toContain('subluminal_server_state{server_id="files",state="running"} 1');
 });
 
-it('knows which servers run, have ended, never ran, and of which nothing is heard', () => {
+it('the metrics tell servers that run, have ended, never ran and are lost apart', () => {
   const { beat, lines, sleep } = makeHub();
   beat('lost', {});
   sleep(60_000);
@@ -97,7 +97,7 @@ it('knows which servers run, have ended, never ran, and of which nothing is hear
   );
 });
 
-describe('what a shim says', () => {
+describe('a name or a label of a shim', () => {
   it('becomes no label but those of the lists', () => {
     const { beat, lines } = makeHub();
     beat('files', {

@@ -30,7 +30,7 @@ function sequentially(policy: SealedPolicy, tools: readonly string[]): readonly 
   return TOOLS.map(tally);
 }
 
-describe('what the shims of a run have counted', () => {
+describe('the counts of the shims of a run', () => {
   it('is the same as if one had made all their calls, however they interleave', async () => {
     const limits = fc.record({ all: fc.nat({ max: 40 }), each: fc.nat({ max: 15 }) });
     const shims = fc.array(madeCalls, { minLength: 1, maxLength: 4 });

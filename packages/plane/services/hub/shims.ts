@@ -1,4 +1,5 @@
 // Which shims the run has, as far as their heartbeats tell.
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type HeartbeatRequest,
   SHIM_COUNTERS,
@@ -54,8 +55,7 @@ const NOTHING: ShimSummary = {
   answers_held_back: 0,
 };
 
-/** A shim that falls silent sends no event, so its time is checked this often. */
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 10;
 
 export class Shims {
   readonly #options: ShimsOptions;
@@ -63,7 +63,6 @@ export class Shims {
   /** What those had counted that are no longer in the list. */
   #forgotten: ShimSummary = NOTHING;
   readonly #forgottenTotals = new ServerTotals();
-  readonly #checks = new Set<() => void>();
 
   constructor(options: ShimsOptions) {
     this.#options = options;
@@ -84,7 +83,6 @@ export class Shims {
     if (request.counts !== undefined) shim.counts = request.counts;
     if (request.leaving === true) shim.hasLeft = true;
     this.#noteUnlike(shim, request);
-    for (const check of this.#checks) check();
     return true;
   }
 
@@ -131,22 +129,13 @@ export class Shims {
   }
 
   /** True when no shim is left (at once when there never was one), false when time is up. */
-  whenLeft(timeoutMs: number): Promise<boolean> {
-    if (this.#allLeft()) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const settle = (left: boolean): void => {
-        clearTimeout(deadline);
-        clearInterval(looking);
-        this.#checks.delete(check);
-        resolve(left);
-      };
-      const check = (): void => {
-        if (this.#allLeft()) settle(true);
-      };
-      const deadline = setTimeout(() => settle(this.#allLeft()), timeoutMs);
-      const looking = setInterval(check, LOOK_EVERY_MS);
-      this.#checks.add(check);
-    });
+  async whenLeft(timeoutMs: number): Promise<boolean> {
+    const deadlineMs = performance.now() + timeoutMs;
+    while (!this.#allLeft()) {
+      if (performance.now() >= deadlineMs) return false;
+      await delay(LOOK_EVERY_MS);
+    }
+    return true;
   }
 
   #allLeft(): boolean {

@@ -61,7 +61,7 @@ async function twoShims(): Promise<Shims> {
 }
 
 describe('two shims of a run', () => {
-  it('what one has read is found beside the arguments at the other', async () => {
+  it('content that one has read is found beside the arguments at the other', async () => {
     const { web, mailer } = await twoShims();
     const policy = await policyWith({ on_taint: 'block' });
     expect(await read(web, policy, JSON.stringify(PAGE))).toBe(true);
@@ -78,7 +78,7 @@ describe('two shims of a run', () => {
     expect(await evaluated(mailer, policy, good)).toMatchObject({ decision: 'forward' });
   });
 
-  it('what one has read asks a person at the other, and passes when approved', async () => {
+  it('content that one has read asks a person at the other, and passes when approved', async () => {
     const { web, mailer } = await twoShims();
     const policy = await policyWith({ approval: { wait: 'hold', timeout_ms: 9_000 } });
     expect(await evaluated(mailer, policy, mail('eve@evil.example'))).toMatchObject({
@@ -127,7 +127,7 @@ describe('two shims of a run', () => {
     expect(refused.call_decision?.approval).toBeUndefined();
   });
 
-  it('may repeat what they were sent, and taint nothing by it', async () => {
+  it('may repeat their arguments, and taint nothing by it', async () => {
     const { web, mailer } = await twoShims();
     const policy = await policyWith({ on_taint: 'block' });
     const sent = mail('bob@corp.example', { call_id: 'read-1' });
@@ -162,7 +162,7 @@ describe('two shims of a run', () => {
     });
   });
 
-  it('trust what the policy trusts', async () => {
+  it('are trusted where the policy trusts the server', async () => {
     const { web, mailer } = await twoShims();
     const policy = await policyWith({ sources: [{ server: 'web', trust: 'trusted' }] });
     await read(web, policy, JSON.stringify(PAGE));
@@ -266,7 +266,7 @@ describe('telling the hub', () => {
     expect((await fetch(address, { method: 'POST', body: '{}' })).status).toBe(401);
   });
 
-  it('is how a shim learns who else decides', async () => {
+  it('names the judges that decide beside the rules', async () => {
     await crew.hub({ judge: { name: 'cedar', refusal: () => undefined } });
     expect(await crew.client().ready()).toEqual({ kind: 'ready', judges: ['cedar'], terms: {} });
   });

@@ -137,7 +137,7 @@ describe('the secrets of a server', () => {
     writeFileSync(join(home, 'config.toml'), `[[servers.files.secret_bindings]]\n${binding}`);
   });
 
-  it('are given, and what the server says with them goes nowhere', async () => {
+  it('are given, and texts of the server that hold them go nowhere', async () => {
     const failed = failureOf(await look({ command: scripted({ mode: 'dies' }) }));
     expect(failed.said).toContain('here');
     expect(JSON.stringify(failed)).not.toContain(VALUE);
@@ -192,7 +192,7 @@ describe('a server that is found by its name', () => {
     expect(names(seenOf(await look({ server: 'docs' })).tools)).toEqual(['read']);
   });
 
-  it('is not told what is said to shims alone', async () => {
+  it('does not get the variables for shims', async () => {
     const tools = [{ name: 'read', description: 'in $TOKEN' }];
     config({
       files: {

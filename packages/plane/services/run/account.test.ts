@@ -48,12 +48,12 @@ describe('the account of a run', () => {
     expect(account).toHaveProperty('reason', expect.stringContaining(reason));
   });
 
-  test('does not call an error what was only given up', () => {
+  test('does not count a call that was given up as an error', () => {
     expect(accountOf(read('all', 2, 0), all, false).kind).toBe('events');
     expect(accountOf(read('all', 2, 1), all, false).kind).toBe('counted');
   });
 
-  test('is the most that is known when a shim has not told its counts', () => {
+  test('is the most that is known when a shim has not reported its counts', () => {
     const totals = { ...TWO, calls_total: 1, calls_allowed: 1 };
     const account = accountOf(read('all', 2), { totals, unended: ['files'] }, false);
     expect(account).toMatchObject({ kind: 'at_least', totals: TWO });

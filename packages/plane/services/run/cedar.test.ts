@@ -138,7 +138,7 @@ describe('the Cedar policies of a run', () => {
     expect(await ask('push')).toMatchObject({ action: 'ALLOW' });
   });
 
-  test('are not read again where only what tightens may change', async () => {
+  test('are not read again where only tightening changes are taken', async () => {
     put(NO_PUSH);
     const cedar = await opened({ SUB_POLICY_RELOAD: 'tighten' });
     if (cedar === undefined || 'kind' in cedar) throw new Error('no Cedar policies');
@@ -158,7 +158,7 @@ describe('the Cedar policies of a run', () => {
     expect(said.at(-1)).toContain('We go on without them.');
   });
 
-  test('that nobody has named are none', async () => {
+  test('without a setting are none', async () => {
     expect(await opened({ SUB_CEDAR_POLICIES: '' })).toBeUndefined();
     expect(said).toEqual([]);
   });

@@ -69,7 +69,7 @@ describe('following', () => {
     expect(chunks).toEqual([`${long}\n`, 'end\n']);
   });
 
-  test('stops when nobody takes them any more', async () => {
+  test('stops when the lines are no longer wanted', async () => {
     writeFileSync(path, 'one\n');
     const { chunks, following, leave } = follower();
     leave();

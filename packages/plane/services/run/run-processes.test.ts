@@ -33,7 +33,7 @@ const UP = 'process.stdout.write("up"); setInterval(() => {}, 1000)';
 const node = [process.execPath, '-e', UP];
 
 describe.runIf(process.platform === 'linux')('the processes of a run', () => {
-  test('are the agent, what bears its mark, and what those have started', async () => {
+  test('are the agent, processes with its mark, and their children', async () => {
     const endpoint = `unix:/x/${randomUUID()}`;
     const plain = await start(node);
     const marked = await start(node, { SUB_GOVERNANCE_ENDPOINT: endpoint });
@@ -53,7 +53,7 @@ describe.runIf(process.platform === 'linux')('the processes of a run', () => {
     expect(processesOf({ endpoint, agentPid: 0 })).toEqual({ agents: [], shims: [own] });
   });
 
-  test('have the shims that were told nothing, but not those below another run', async () => {
+  test('include shims without a mark, but not those below another run', async () => {
     const endpoint = `unix:/x/${randomUUID()}`;
     const shim = [process.execPath, ['-e', UP, '/x/sub.mjs', 'shim']];
     const launch = `const { spawn } = require('node:child_process');

@@ -93,12 +93,12 @@ test.each(OWN.slice(2))('in development, %j is only told', async (...one) => {
   expect(await unlikeRun(run, told)).toMatchObject({ isRefused: false });
 });
 
-test('what the run says itself may be said again', async () => {
+test('a shim may repeat the settings of its run', async () => {
   const flags = { policy: '/p.yaml', profile: 'production', events: 'file:/x/events' };
   expect(await unlikeRun(RUN, said(flags, {}))).toBeUndefined();
 });
 
-test('without a hub nobody knows the profile, so that it counts as production', async () => {
+test('without a hub the profile is unknown and counts as production', async () => {
   const dev = said({ profile: 'development' }, { config: development });
   expect(await looseWithoutHub(dev)).toContain('--profile development');
   expect(await looseWithoutHub({ ...dev, isWritten })).toBeUndefined();

@@ -69,7 +69,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const at = (path: string) => path.replace('ROOT', root);
 
-describe('what is protected is found', () => {
+describe('a protected file is found', () => {
   it.each([
     'ROOT/user/proj/policy.yaml',
     'policy.yaml',
@@ -216,7 +216,7 @@ describe('what is protected is found', () => {
     expect(find('mkdir', 'zz', 'cd', '../src/policy.yaml')).toBeUndefined();
   });
 
-  it('in any case where the shell is told so', () => {
+  it('in any case where the shell ignores case', () => {
     expect(find('POLICY.YAM[L]')).toBeUndefined();
     expect(find('shopt', 'nocaseglob', 'POLICY.YAM[L]')).toBeDefined();
   });
@@ -239,7 +239,7 @@ describe('what is protected is found', () => {
     expect(finder.find([join(project, 'policy.yaml')])?.what).toBe('the policy in force');
   });
 
-  it('in the roots that the agent has told', async () => {
+  it('in the roots that the agent has given', async () => {
     const { project, other } = layout();
     const policy = join(other, 'policy.yaml');
     const finder = await finderAt(policy);
@@ -274,13 +274,13 @@ describe('what is protected is found', () => {
     expect(find(config)).toBe('a client config that sub governs');
   });
 
-  it('in the words of what it is', () => {
+  it('with words that name it', () => {
     expect(find('policy.yaml')).toBe('the policy in force');
     expect(find('~/.subluminal/x')).toBe('the folder of sub (SUB_HOME)');
   });
 });
 
-describe('what is not protected stays free', () => {
+describe('an unprotected file stays free', () => {
   it.each([
     'src/policy.yaml',
     'ROOT/other/policy.yaml',

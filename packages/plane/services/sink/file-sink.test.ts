@@ -72,7 +72,7 @@ test('puts the lines on disk when pushed, without waiting for the tick', () => {
   expect(readFileSync(path, 'utf8')).toBe('{}\n');
 });
 
-test('says what is wrong with a path that cannot be opened', () => {
+test('a path that cannot be opened gives the reason', () => {
   const result = fileSink(join(dir, 'missing', 'events.jsonl'));
   expect(result).toMatchObject({ kind: 'failure', code: 'SUB_FILE_WRITE' });
   expect(result).toHaveProperty('message', expect.stringContaining('ENOENT'));

@@ -106,7 +106,7 @@ describe('while the ledger listens', () => {
     expect(listener.chunks).toEqual([1, 30]);
   });
 
-  test('takes back from the disk what was pushed before the connection stood', async () => {
+  test('takes back from the disk the lines that were pushed before the connection was open', async () => {
     await listener.listen(socketPath);
     const sink = sinkOf();
     sink.write(numbered(1));
@@ -119,7 +119,7 @@ describe('while the ledger listens', () => {
     expect(spoolNames()).toEqual([]);
   });
 
-  test('keeps on disk what a silent ledger has not confirmed when it is closed', async () => {
+  test('keeps on disk the lines that a silent ledger has not confirmed when it is closed', async () => {
     await listener.listen(socketPath);
     listener.acks = false;
     const sink = sinkOf();
@@ -164,7 +164,7 @@ describe('while the ledger listens', () => {
   });
 });
 
-describe('while nobody listens', () => {
+describe('while no ledger listens', () => {
   test('spools, and completes the file when closed', async () => {
     verifies('SL-11.4');
     const sink = sinkOf();
@@ -224,7 +224,7 @@ describe('while nobody listens', () => {
   });
 });
 
-test('spools what a killed ledger had not confirmed, and comes back to the next one', async () => {
+test('a sink spools the lines that a killed ledger had not confirmed, and connects to the next ledger', async () => {
   verifies('SL-11.4');
   await listener.listen(socketPath);
   const sink = sinkOf();
@@ -270,7 +270,7 @@ describe('under pressure', () => {
     expect(spoolNames()).toEqual([`${PRODUCER}-1.jsonl`]);
   });
 
-  test('has a copy on disk of what the kernel has no room for', async () => {
+  test('has a copy on disk of lines that the kernel has no room for', async () => {
     listener.reads = false;
     await listener.listen(socketPath);
     const sink = sinkOf();
@@ -332,7 +332,7 @@ describe('under pressure', () => {
   });
 });
 
-test('counts what is written after the end', async () => {
+test('lines that are written after the end count as lost', async () => {
   const sink = sinkOf();
   await sink.close(1_000);
   sink.write(numbered(1));

@@ -46,7 +46,7 @@ async function readAll(file: SpoolFile, read: Parameters<typeof readSpool>[1] = 
   return { lines, damaged, endOffset };
 }
 
-test('lists what is complete or left behind, in the order of writing', async () => {
+test('lists files that are complete or left behind, in the order of writing', async () => {
   put('b-c-10.jsonl');
   put('b-c-9.jsonl');
   put(`a-1.jsonl.${GONE}.part`);
@@ -65,14 +65,14 @@ test('sees by itself which process is gone', async () => {
   expect((await listSpool(dir)).map(({ number }) => number)).toEqual([2]);
 });
 
-test('takes a file that was left alone for an hour, whoever has its process id now', async () => {
+test('takes a file that was left alone for an hour, whichever process has its id now', async () => {
   const path = put(`a-1.jsonl.${process.pid}.part`);
   utimesSync(path, 1_000, 1_000);
   expect(await listSpool(dir, { ...options, nowMs: 1_000_000 + 3_599_000 })).toEqual([]);
   expect(await listSpool(dir, { ...options, nowMs: 1_000_000 + 3_601_000 })).toHaveLength(1);
 });
 
-test('leaves alone what is none of ours', async () => {
+test('leaves foreign files alone', async () => {
   const target = put('notes.txt', '1 {}\n');
   symlinkSync(target, join(dir, 'link-1.jsonl'));
   for (const name of ['x.jsonl', '-1.jsonl', 'a-1.jsonl.part', '.a-1.jsonl', 'a-x.jsonl'])
@@ -84,7 +84,7 @@ test('takes a folder that is not there for empty', async () => {
   expect(await listSpool(join(dir, 'missing'))).toEqual([]);
 });
 
-test('gives the lines in batches and counts what is damaged', async () => {
+test('gives the lines in batches and counts damaged ones', async () => {
   put('a-1.jsonl', '1 {"é":1}\nnonsense\n2 []\n3 {"a b":3}\n\n4 {"x":"long"}\n5 {}\n');
   const file = await only();
   const batches = [];
@@ -107,7 +107,7 @@ test('removes a file that was read whole', async () => {
   expect(await dropSpool(file, endOffset)).toBe(true);
 });
 
-test('removes what a dead process left with a torn last line', async () => {
+test('removes a file that a dead process left with a torn last line', async () => {
   const path = put(`a-1.jsonl.${GONE}.part`, '1 {}\n2 {"to');
   const file = await only();
   const { lines, damaged, endOffset } = await readAll(file);

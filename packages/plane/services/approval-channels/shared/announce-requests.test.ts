@@ -56,7 +56,7 @@ describe('a claim', () => {
     expect(claims(ONE).done(id)).toEqual({ value: { ts: '1' } });
   });
 
-  test('of nobody that is named is free after a while', () => {
+  test('without an owner is free after a while', () => {
     const id = bench.ask();
     const bare = new Claims(bench.desk, 'test');
     expect(bare.claim(id)).toEqual({ kind: 'mine' });
@@ -76,7 +76,7 @@ describe('a claim', () => {
 });
 
 describe('a channel', () => {
-  test('takes over what another process had begun, and hears of ends it has not seen', async () => {
+  test('takes over announcements that another process had begun, and learns of ends it has not seen', async () => {
     const id = bench.ask();
     claims(ONE).claim(id);
     gone.add(ONE.pid);

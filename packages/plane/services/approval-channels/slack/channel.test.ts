@@ -144,7 +144,7 @@ describe('a message in Slack', () => {
     expect(form(post).get('unfurl_links')).toBe('false');
   });
 
-  test('has no button to approve what does not fit into it, nor does 👍 approve that', async () => {
+  test('has no button to approve a call that does not fit into it, nor does 👍 approve it', async () => {
     start();
     const id = bench.ask({}, { args: { text: 'x'.repeat(20_000) } });
     const [post] = await api.until('/chat.postMessage', 1);
@@ -171,7 +171,7 @@ describe('a message in Slack', () => {
     expect(posts).toBe(2);
   });
 
-  test('that Slack refuses is told without the token, and the request goes on waiting', async () => {
+  test('that Slack refuses is reported without the token, and the request goes on waiting', async () => {
     await api.stop();
     api = await HttpService.start(() => ({
       status: 200,
@@ -210,7 +210,7 @@ describe('a reaction', () => {
     expect(ended).toMatchObject({ state: 'rejected' });
   });
 
-  test('of somebody else decides nothing, and they are told so once', async () => {
+  test('of a user who is not on the list decides nothing, and the user gets one reply', async () => {
     start();
     const id = bench.ask();
     reactions = [
@@ -259,7 +259,7 @@ describe('a button', () => {
     expect(bench.desk.queue.get(id)).toMatchObject({ state: 'rejected' });
   });
 
-  test('pressed by somebody who is not on the list decides nothing, and they are told no', async () => {
+  test('pressed by a user who is not on the list decides nothing, and the user gets a reply', async () => {
     const { id, value, answers } = await posted();
     await answers(press('subluminal_approve', value, { user: EVE }));
     const [told] = await api.until('/chat.postEphemeral', 1);

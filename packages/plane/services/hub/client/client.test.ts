@@ -157,7 +157,7 @@ describe('two shims', () => {
     expect(passed(await decisions(other, changed, 4))).toBe(1);
   });
 
-  it('are both told when a rule has ended the run', async () => {
+  it('both shut down when a rule has ended the run', async () => {
     const ended = told<string>();
     const hub = await crew.hub({ onTerminate: ({ code }) => ended.tell(code) });
     const stops = [told<void>(), told<void>()] as const;
@@ -429,7 +429,7 @@ describe('a hub that is gone', () => {
 describe('heartbeats', () => {
   const fast = { heartbeatMs: 10, heartbeatRetryMs: 5, goneRetryMs: 5 };
 
-  it('register the shim at once and bring what it has counted', async () => {
+  it('register the shim at once and bring its counts', async () => {
     const hub = await crew.hub();
     let calls = 0;
     const client = crew.client({ limits: fast, summary: () => summaryOf(++calls) });
@@ -510,7 +510,7 @@ describe('heartbeats', () => {
     expect(lost.said[1]).toMatchObject({ isGone: true });
   });
 
-  it('bring what the shim has counted for the metrics, the goodbye too', async () => {
+  it('bring the counts for the metrics, the goodbye too', async () => {
     const hub = await crew.hub();
     let count = 0;
     const counts = (): ShimCounts => ({
@@ -565,7 +565,7 @@ describe('leaving', () => {
     expect(await warned.first).toMatch(/^the hub was not told \(terminate\): /);
   });
 
-  it('by closing makes what waits unavailable', async () => {
+  it('by closing makes waiting calls unavailable', async () => {
     await impostor(() => {});
     const policy = await policyOf([]);
     const client = crew.client();
