@@ -44,13 +44,13 @@ export async function startChannels(options: ChannelsOptions): Promise<Channels>
     const { name } = channel;
     const configured = channel.configure(settings);
     if (configured === null) continue;
-    const { values, missing } = await fetchSecrets(name, configured.secretRefs, options);
-    if (missing !== undefined) {
+    const secrets = await fetchSecrets(name, configured.secretRefs, options);
+    if (typeof secrets === 'string') {
       // It could neither prove itself nor know who answers.
-      log(`approvals by ${name} are off: the secret ${missing.key} cannot be had: ${missing.why}.`);
+      log(`approvals by ${name} are off: ${secrets}`);
       continue;
     }
-    const started = configured.start({ desk, secrets: values, env });
+    const started = configured.start({ desk, secrets, env });
     running.push(started.running);
     names.push(name);
     if (started.callback !== undefined) callbacks.set(started.callback.path, started.callback);
@@ -62,17 +62,12 @@ export async function startChannels(options: ChannelsOptions): Promise<Channels>
   };
 }
 
-interface FetchedSecrets {
-  readonly values: { readonly [key: string]: string };
-  readonly missing?: { readonly key: string; readonly why: string };
-}
-
-/** Fetches the secrets of a channel from where servers get theirs. */
+/** Fetches the secrets of a channel from where servers get theirs; a text says which one is missing. */
 async function fetchSecrets(
   channel: string,
   refs: { readonly [key: string]: string },
   { config, paths, env }: ChannelsOptions,
-): Promise<FetchedSecrets> {
+): Promise<{ readonly [key: string]: string } | string> {
   const bindings = Object.entries(refs).flatMap(([key, ref]) => {
     const read = readSecretRef(ref, undefined);
     if (isFailure(read)) return [];
@@ -91,12 +86,10 @@ async function fetchSecrets(
   for (const key of Object.keys(refs)) {
     const isBound = bindings.some(({ injectAs }) => injectAs === key);
     const value = isBound ? (found[key]?.trim() ?? '') : '';
-    if (value === '') {
-      const problem = resolved.problems.find(({ injectAs }) => injectAs === key);
-      const why = problem?.message.replace(/\.$/, '') ?? 'it is empty';
-      return { values: {}, missing: { key: `approvals.${channel}.${key}`, why } };
-    }
+    const problem = resolved.problems.find(({ injectAs }) => injectAs === key);
+    const why = problem?.message.replace(/\.$/, '') ?? 'it is empty';
+    if (value === '') return `the secret approvals.${channel}.${key} cannot be had: ${why}.`;
     values[key] = value;
   }
-  return { values };
+  return values;
 }

@@ -1,6 +1,8 @@
 // The ledger that a user has: where it is, and how it is opened with its key and its witness.
 import { existsSync } from 'node:fs';
 import { catchFailure, type Failure, failure, isFailure } from '@subluminal/contracts';
+import type { Signer, Verifier } from '@subluminal/core/ports';
+import { ensureKeyFile, readKeyFile } from '../../os/crypto/index.ts';
 import {
   type ApprovalSettings,
   type Config,
@@ -19,7 +21,6 @@ import {
   type StoreReader,
   type Witness,
 } from '../../stores/ledger/index.ts';
-import { findSigner } from './key.ts';
 
 export interface LedgerHome {
   readonly config: Config;
@@ -96,7 +97,7 @@ async function openSigned(
   try {
     // Behind the lock of the store, so that two who start at once do not make two keys.
     const isNew = (await store.lastHead()) === undefined && (await store.tip()).seq === 0;
-    const signer = await findSigner(paths.ledgerKey, isNew);
+    const signer = findSigner(paths.ledgerKey, isNew);
     if (isFailure(signer)) return signer;
     const onRollback = acceptsRollback ? 'record' : 'refuse';
     ledger = await openLedger({ store, signer, witness, nowMs: Date.now, onWarning, onRollback });
@@ -121,6 +122,19 @@ export async function withWriter<T>(
       await ledger.close();
     }
   });
+}
+
+/** The key of the ledger. A new ledger gets one; an old one without its key is not signed anew. */
+function findSigner(path: string, isNew: boolean): Signer | Failure {
+  const found = isNew ? ensureKeyFile(path) : readKeyFile(path);
+  if (found !== undefined) return found;
+  const message = `${path} is missing, and the ledger has events that were signed with it.`;
+  return failure('SUB_FILE_READ', message, 'Put the key back, or move the ledger away.');
+}
+
+/** Undefined without a key: then nothing can be proven. */
+export async function findVerifier(path: string): Promise<Verifier | Failure | undefined> {
+  return readKeyFile(path);
 }
 
 function configFailure({ code, where, message, fix }: ConfigFailure): Failure {

@@ -28,7 +28,7 @@ export interface ProbeOptions {
   readonly version: string;
 }
 
-export interface ProbeFailure extends Failure {
+interface ProbeFailure extends Failure {
   /** The end of the server's standard error, its secrets taken out. */
   readonly said?: string;
 }

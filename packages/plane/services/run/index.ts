@@ -1,12 +1,8 @@
 export type {
-  Account,
   AgentEnd,
   AgentStartFailure,
   EndedRun,
   RunOptions,
   RunResult,
-  RunSession,
-  RunStatus,
-  SessionTold,
   TracePlace,
 } from './options.ts';
