@@ -22,7 +22,8 @@ export function withoutEscapes(text: string): string {
   );
 }
 
-function character(point: number, otherwise: string): string {
+/** The character with this number; something else where there is none. */
+export function character(point: number, otherwise: string): string {
   const isCharacter = point > 0 && point <= 0x10_ff_ff && !(point >= 0xd800 && point <= 0xdfff);
   return isCharacter ? String.fromCodePoint(point) : otherwise;
 }

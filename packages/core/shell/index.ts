@@ -1,4 +1,4 @@
-export { withoutEscapes } from './escapes.ts';
+export { character, withoutEscapes } from './escapes.ts';
 export { readShell } from './read-shell.ts';
 export type { ShellReading, ShellWord } from './reading.ts';
 export { UNKNOWN } from './word-texts.ts';

@@ -34,6 +34,12 @@ interface SinkHit {
   readonly source: TaintSource;
 }
 
+interface Check {
+  readonly state: TaintState;
+  readonly policy: TaintPolicy;
+  readonly effort?: Effort;
+}
+
 /** Clean, or each argument at a sink whose value was read in untrusted content of this run. */
 export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolicy): TaintVerdict {
   if (state.untrustedCount === 0 && state.blind === undefined) return { verdict: 'clean' };
@@ -44,17 +50,16 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   // Of what a client tells about itself with each call, only what is known to be read counts.
   const aboutClient = new Set(beside.leaves.filter(({ path }) => path[1] === '_meta'));
   const found: TaintFinding[] = [];
-  const sinkLeaves: TaintLeaf[] = [];
+  const sinkPaths = new Set<string>();
   const effort = new Effort(UNITS_MAX);
   for (const leaf of leaves) {
-    const sinks = sinksOf(leaf, call, policy);
-    if (sinks.size > 0 && !leaf.isKey) sinkLeaves.push(leaf);
-    for (const sink of sinks) {
-      const isAboutClient = aboutClient.has(leaf);
-      found.push(...leafFindings(state, { leaf, sink, effort, isAboutClient }, policy));
+    for (const sink of sinksOf(leaf, call, policy)) {
+      if (!leaf.isKey) sinkPaths.add(formatPath(leaf.path));
+      const isSilent = leaf.isKey || aboutClient.has(leaf);
+      found.push(...leafFindings({ state, policy, effort }, leaf, { sink, isSilent }));
     }
   }
-  if (found.length === 0) found.push(...joinedFindings(state, { leaves, sinkLeaves }, policy));
+  if (found.length === 0) found.push(...joinedFindings({ state, policy }, leaves, sinkPaths));
   const isWhole = args.whole && beside.whole && !effort.isSpent;
   if (!isWhole || call.args === undefined) found.push(...unseenFindings(state));
   const findings = distinct(found);
@@ -70,43 +75,31 @@ function sinksOf(leaf: TaintLeaf, call: TaintCall, policy: TaintPolicy): Readonl
   return new Set([...policy.sinksAt(call, leaf.path), ...shapes]);
 }
 
-interface SinkLeaf {
-  readonly leaf: TaintLeaf;
-  readonly sink: SinkKind;
-  readonly effort: Effort;
-  readonly isAboutClient: boolean;
-}
-
+/** Where `isSilent`, only what is known to be read counts. */
 function leafFindings(
-  state: TaintState,
-  { leaf, sink, effort, isAboutClient }: SinkLeaf,
-  policy: TaintPolicy,
+  check: Check,
+  { path, text }: TaintLeaf,
+  { sink, isSilent }: { readonly sink: SinkKind; readonly isSilent: boolean },
 ): readonly TaintFinding[] {
-  const arg = formatPath(leaf.path);
-  const { hits, vouched } = judgeValue(state, { value: leaf.text, sink, effort }, policy);
+  const { state } = check;
+  const arg = formatPath(path);
+  const { hits, vouched } = judgeValue(check, text, sink);
   if (hits.length > 0) {
     return hits.map(({ chain, match, source }) => {
       return { arg, sink, match, source, shown: shownChain(chain) };
     });
   }
-  if (sink === 'command' && !leaf.isKey && !isAboutClient && reachesUnknown(leaf.text)) {
-    return unseenFindings(state, { arg, sink, shown: shownValue(leaf.text) });
-  }
-  if (state.blind === undefined || vouched || leaf.isKey || isAboutClient) return [];
-  return [{ arg, sink, match: 'unscanned', source: state.blind, shown: shownValue(leaf.text) }];
-}
-
-interface SinkValue {
-  readonly value: string;
-  readonly sink: SinkKind;
-  readonly effort?: Effort;
+  if (isSilent) return [];
+  const isUnseen = sink === 'command' && reachesUnknown(text);
+  if (!isUnseen && (state.blind === undefined || vouched)) return [];
+  return unseenFindings(state, { arg, sink, shown: shownValue(text) });
 }
 
 /** What was read of a value; it is vouched for where all that it names is allowed or trusted. */
 function judgeValue(
-  state: TaintState,
-  { value, sink, effort }: SinkValue,
-  policy: TaintPolicy,
+  { state, policy, effort }: Check,
+  value: string,
+  sink: SinkKind,
 ): { readonly hits: readonly SinkHit[]; readonly vouched: boolean } {
   const hits: SinkHit[] = [];
   let chains = 0;
@@ -140,24 +133,22 @@ function firstKnown(state: TaintState, chain: Chain) {
 
 /** A value in pieces: `eve`, `evil.example` in two arguments, or a command word by word. */
 function joinedFindings(
-  state: TaintState,
-  { leaves, sinkLeaves }: { readonly [name in 'leaves' | 'sinkLeaves']: readonly TaintLeaf[] },
-  policy: TaintPolicy,
+  check: Check,
+  leaves: readonly TaintLeaf[],
+  sinkPaths: ReadonlySet<string>,
 ): readonly TaintFinding[] {
-  if (sinkLeaves.length === 0) return [];
-  const sinkPaths = new Set(sinkLeaves.map(({ path }) => formatPath(path)));
+  if (sinkPaths.size === 0) return [];
   return joinedOf(leaves).flatMap((joined) => {
     const { text, sink, parts } = joined;
     if (!parts.some(({ path }) => sinkPaths.has(formatPath(path)))) return [];
-    const { hits } = judgeValue(state, { value: text, sink }, policy);
+    const { hits } = judgeValue(check, text, sink);
     if (hits.length === 0) return [];
     const isOfOne = alone(joined);
-    return hits
-      .filter((hit) => !isOfOne(hit))
-      .map(({ chain, source }) => {
-        const arg = partNames(joined);
-        return { arg, sink, match: 'joined' as const, source, shown: shownChain(chain) };
-      });
+    return hits.flatMap((hit) => {
+      if (isOfOne(hit)) return [];
+      const { chain, source } = hit;
+      return [{ arg: partNames(joined), sink, match: 'joined', source, shown: shownChain(chain) }];
+    });
   });
 }
 
@@ -255,16 +246,11 @@ function joinedOf(leaves: readonly TaintLeaf[]): readonly JoinedText[] {
 
 function joinedIn(group: readonly TaintLeaf[]): readonly JoinedText[] {
   if (group.length < 2) return [];
-  const pairs = group.flatMap((one, index) => {
-    const next = group[index + 1];
-    return next === undefined || group.length === 2
-      ? []
-      : [
-          [one, next],
-          [next, one],
-        ];
-  });
-  const sets = [group, ...(group.length === 2 ? [group.toReversed()] : pairs)];
+  const pairs = group.slice(1).map((next, index) => [...group.slice(index, index + 1), next]);
+  const sets =
+    group.length === 2
+      ? [group, group.toReversed()]
+      : [group, ...pairs.flatMap((pair) => [pair, pair.toReversed()])];
   return sets.flatMap((set) => JOIN_RULES.flatMap((rule) => joinedBy(rule, set)));
 }
 

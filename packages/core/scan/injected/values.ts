@@ -1,7 +1,7 @@
 // Rules for the values that were injected: known exactly, found in every shape.
 
 import { unescaped } from '../text/escapes.ts';
-import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
+import { askRules, createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { KeywordPlace, Match, Range, Rule, Scanned, SecretValue } from '../types.ts';
 import type { Shape } from './encodings.ts';
 import { halvesOf, shapesOf, wholeShape } from './encodings.ts';
@@ -74,14 +74,9 @@ function viewScan(forms: readonly string[]): ViewScan {
   const cut = cutFinder(rules);
   let prefilter: Prefilter | undefined;
   return (task, probe, onRange) => {
-    const readTo = new Int32Array(rules.length);
-    const onHit = (index: number, at: number) => {
-      if (at < (readTo[index] ?? 0)) return;
-      const match = rules[index]?.match({ text: task.text, at, truncated: task.truncated });
-      if (match === undefined) return;
-      readTo[index] = match.readTo;
-      onRange(match);
-    };
+    const onHit = askRules(rules, task, (_, match) => {
+      if (match !== undefined) onRange(match);
+    });
     cut(task, onRange);
     prefilter ??= createPrefilter(rules);
     return prefilter.scanBoth(task.text, onHit, probe);

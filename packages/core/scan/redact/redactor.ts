@@ -1,7 +1,7 @@
 // Takes secrets out of what is shown or stored: injected values, known formats, the user's patterns.
 import { FORMATS } from '../formats/index.ts';
 import { INJECTED, type RefusedValue, type ValueSearch, valueRules } from '../injected/values.ts';
-import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
+import { askRules, createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { ExtraPattern, Range, Rule, Scanned, SecretValue } from '../types.ts';
 import { merged, onEscapes, quoteNumbers, type RedactedRange } from './findings.ts';
 import type { Gate } from './gate.ts';
@@ -110,20 +110,13 @@ function isRange({ start, end }: Range, text: string): boolean {
 
 function ruleFindings(rules: Rules, task: Scanned): RedactedRange[] {
   const { all, search, prefilter } = rules;
-  const { text, truncated } = task;
+  const { text } = task;
   const findings: RedactedRange[] = [];
-  let readTo: Int32Array | undefined;
-  const onHit = (index: number, at: number) => {
-    readTo ??= new Int32Array(all.length);
-    const rule = all[index];
-    if (rule === undefined || at < (readTo[index] ?? 0)) return;
-    const place = { text, at, truncated };
-    const match = rule.match(place);
-    readTo[index] = match?.readTo ?? rule.missedTo?.(place) ?? 0;
+  const onHit = askRules(all, task, (index, match) => {
     if (match === undefined) return;
     const { readTo: _read, ...found } = match;
-    findings.push({ ...found, rule: rule.name, rank: index });
-  };
+    findings.push({ ...found, rule: all[index]?.name ?? '', rank: index });
+  });
   if (search === undefined) {
     prefilter().scan(text, onHit);
     return findings;

@@ -2,7 +2,7 @@
 // look-up per unit; on request the seeds of pieces too, since reading the units is most of the work.
 // Units are folded to one byte and lower case: a hit is a candidate, never a proof.
 
-import type { Rule } from '../types.ts';
+import type { Match, Rule, Scanned } from '../types.ts';
 import { isEscape } from './escapes.ts';
 
 /** What is looked for, of a rule. */
@@ -160,6 +160,24 @@ export function createPrefilter(rules: readonly Keywords[]): Prefilter {
       const hasEscapes = leads.some((at) => isEscape(text, at));
       return { hasEscapes, isAscii: (bits[0] ?? 0) < 0x80 };
     },
+  };
+}
+
+/** Asks a rule where its keyword stands, and not again before the place that it has read to. */
+export function askRules(
+  rules: readonly Rule[],
+  { text, truncated }: Scanned,
+  onAnswer: (index: number, match: Match | undefined, at: number) => void,
+): OnHit {
+  let readTo: Int32Array | undefined;
+  return (index, at) => {
+    readTo ??= new Int32Array(rules.length);
+    const rule = rules[index];
+    if (rule === undefined || at < (readTo[index] ?? 0)) return;
+    const place = { text, at, truncated };
+    const match = rule.match(place);
+    readTo[index] = match?.readTo ?? rule.missedTo?.(place) ?? 0;
+    onAnswer(index, match, at);
   };
 }
 

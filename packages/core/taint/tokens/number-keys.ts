@@ -1,4 +1,5 @@
 // Numbers of phones, accounts and banks, however they are grouped.
+import { hasIbanChecksum } from '../../scan/detect/id-numbers.ts';
 
 /** Stands before the digits of a number that JSON has rounded: which ones it had is not known. */
 export const ROUNDED = '~';
@@ -71,18 +72,9 @@ function ibanAtStart(match: string): string | undefined {
   const compact = match.replace(/[ -]/g, '').toLowerCase();
   for (let end = IBAN_LENGTH_MIN; end <= Math.min(compact.length, IBAN_LENGTH_MAX); end++) {
     const iban = compact.slice(0, end);
-    if (mod97(iban.slice(4) + iban.slice(0, 4)) === 1) return iban;
+    if (hasIbanChecksum(iban)) return iban;
   }
   return undefined;
-}
-
-function mod97(text: string): number {
-  let rest = 0;
-  for (const char of text) {
-    const value = Number.parseInt(char, 36);
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
-  }
-  return rest;
 }
 
 /** What of a text is worth remembering. `command_part` is the beginning of a command line. */

@@ -1,23 +1,19 @@
 // One text in the spellings under which it may come back: without what cannot be seen, and with
 // percent signs, escapes and entities undone.
+import { character } from '../../shell/index.ts';
 import { plainIpv6 } from './host.ts';
 
 const ROUNDS_MAX = 3;
 const UNITS_MAX = 1_048_576;
 /** The share that another spelling of the same text costs. */
 const AGAIN = 0.25;
-const ENTITIES: { readonly [name: string]: string } = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  commat: '@',
-  period: '.',
-  sol: '/',
-  colon: ':',
-};
+/** Names of entities, and at the end of each its character. */
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['nbsp', ' '],
+  ...`amp& lt< gt> quot" apos' commat@ period. sol/ colon:`
+    .split(' ')
+    .map((entry) => [entry.slice(0, -1), entry.slice(-1)] as const),
+]);
 
 /** The text itself first, then what it becomes when it is decoded, each once. */
 export function spellingsOf(text: string, effort = new Effort(UNITS_MAX)): readonly string[] {
@@ -61,24 +57,13 @@ function percentDecoded(run: string): string {
 }
 
 function entityDecoded(whole: string, body: string): string {
-  if (!body.startsWith('#')) {
-    const name = body.toLowerCase();
-    return Object.hasOwn(ENTITIES, name) ? (ENTITIES[name] ?? whole) : whole;
-  }
-  const point = /^#x/i.test(body)
-    ? Number.parseInt(body.slice(2), 16)
-    : Number.parseInt(body.slice(1), 10);
-  return isCharacter(point) ? String.fromCodePoint(point) : whole;
+  if (!body.startsWith('#')) return ENTITIES.get(body.toLowerCase()) ?? whole;
+  if (/^#x/i.test(body)) return character(Number.parseInt(body.slice(2), 16), whole);
+  return character(Number.parseInt(body.slice(1), 10), whole);
 }
 
 function escapeDecoded(whole: string, body: string): string {
-  if (body === '/') return '/';
-  const point = Number.parseInt(body.slice(1), 16);
-  return isCharacter(point) ? String.fromCodePoint(point) : whole;
-}
-
-function isCharacter(point: number): boolean {
-  return point > 0 && point <= 0x10_ff_ff && !(point >= 0xd800 && point <= 0xdfff);
+  return body === '/' ? '/' : character(Number.parseInt(body.slice(1), 16), whole);
 }
 
 /** `eve [at] evil [dot] example` and `hxxps://evil[.]example`, as people write them for filters. */
