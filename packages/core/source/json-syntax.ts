@@ -17,10 +17,6 @@ const FIXES: { readonly [C in CanonCode]: string } = {
   SUB_CANON_NUMBER: 'Write a smaller number.',
 };
 
-export function isJsonFile(file: string): boolean {
-  return /\.json$/i.test(file);
-}
-
 /** The first place where a text is not JSON. */
 export function jsonFault(text: string): Fault | undefined {
   const read = canonicalize(text);

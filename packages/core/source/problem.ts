@@ -64,12 +64,10 @@ const PATH_LENGTH_MAX = 400;
 
 /** In the order of the file, and no more than a person would read. */
 export function sorted(problems: readonly Problem[]): readonly Problem[] {
-  const byPosition = problems.toSorted((a, b) => compare(a.position, b.position));
+  const byPosition = problems.toSorted(({ position: a }, { position: b }) => {
+    return a.line - b.line || a.column - b.column;
+  });
   return byPosition.slice(0, PROBLEMS_MAX);
-}
-
-function compare(a: Position, b: Position): number {
-  return a.line - b.line || a.column - b.column;
 }
 
 /** A path as people write it: `rules[3].effect.budget.scope`. */

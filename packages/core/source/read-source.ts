@@ -3,7 +3,7 @@
 
 import { decodeUtf8 } from '../json/text.ts';
 import { codePointName } from '../text/visible.ts';
-import { isJsonFile, jsonFault } from './json-syntax.ts';
+import { jsonFault } from './json-syntax.ts';
 import { type Fault, indexLines, type PositionAt, type Problem, sorted } from './problem.ts';
 import type { Tree } from './tree.ts';
 import { readDocument } from './yaml-document.ts';
@@ -25,12 +25,24 @@ export type SourceResult =
 
 export const BYTES_MAX = 1_048_576;
 const BYTE_ORDER_MARK = '\uFEFF';
+const SIZE_FAULT: Fault = {
+  code: 'SUB_BUNDLE_TOO_LARGE',
+  offset: 0,
+  message: `larger than ${BYTES_MAX} bytes`,
+  fix: 'Split the bundle.',
+};
+const EMPTY_FAULT: Fault = {
+  code: 'SUB_BUNDLE_SYNTAX',
+  offset: 0,
+  message: 'the file holds no bundle',
+  fix: 'Start with `policy_id`, `version`, `mode`, `defaults`, `selectors` and `rules`.',
+};
 
 /** Reads YAML or JSON; JSON is read as the YAML that it is, once it is known to be JSON. */
 export function readSource(source: Source): SourceResult {
   const { file } = source;
   const length = 'bytes' in source ? source.bytes.length : source.text.length;
-  if (length > BYTES_MAX) return failed(file, '', [sizeFault()]);
+  if (length > BYTES_MAX) return failed(file, '', [SIZE_FAULT]);
   const decoded = 'bytes' in source ? decodeUtf8(source.bytes) : { ok: true as const, ...source };
   if (!decoded.ok) {
     const text = withoutMark(decoded.textBefore);
@@ -38,11 +50,13 @@ export function readSource(source: Source): SourceResult {
     return failed(file, `${text}\uFFFD`, [byteFault(decoded.badByte, text.length)]);
   }
   const text = withoutMark(decoded.text);
-  const refused = lineEndFault(text) ?? forbiddenIn(text) ?? strictFault(file, text);
+  // An empty file is called empty, whatever its name.
+  const isJson = /\.json$/i.test(file) && text.trim() !== '';
+  const refused = lineEndFault(text) ?? forbiddenIn(text) ?? (isJson ? jsonFault(text) : undefined);
   if (refused !== undefined) return failed(file, text, [refused]);
   const read = readDocument(text);
   if (!read.ok) return failed(file, text, read.faults);
-  if (read.document === undefined) return failed(file, text, [emptyFault()]);
+  if (read.document === undefined) return failed(file, text, [EMPTY_FAULT]);
   const { tree, faults } = buildTree(read.document.contents, text);
   if (faults.length > 0) return failed(file, text, faults);
   return { ok: true, tree, positionAt: indexLines(text) };
@@ -58,11 +72,6 @@ function failed(file: string, text: string, faults: readonly Fault[]): SourceRes
 
 function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-}
-
-/** An empty file is told so, whatever its name. */
-function strictFault(file: string, text: string): Fault | undefined {
-  return isJsonFile(file) && text.trim() !== '' ? jsonFault(text) : undefined;
 }
 
 /** With bare carriage returns the whole file is one line, and every message would be about it. */
@@ -100,17 +109,7 @@ function forbiddenIn(text: string): Fault | undefined {
   return { ...at, message, fix: 'Remove it, or write it as an escape in double quotes.' };
 }
 
-function sizeFault(): Fault {
-  const message = `larger than ${BYTES_MAX} bytes`;
-  return { code: 'SUB_BUNDLE_TOO_LARGE', offset: 0, message, fix: 'Split the bundle.' };
-}
-
 function byteFault(badByte: number, offset: number): Fault {
   const message = `the byte 0x${badByte.toString(16)} is not valid UTF-8 here`;
   return { code: 'SUB_BUNDLE_ENCODING', offset, message, fix: 'Save the file as UTF-8.' };
-}
-
-function emptyFault(): Fault {
-  const fix = 'Start with `policy_id`, `version`, `mode`, `defaults`, `selectors` and `rules`.';
-  return { code: 'SUB_BUNDLE_SYNTAX', offset: 0, message: 'the file holds no bundle', fix };
 }

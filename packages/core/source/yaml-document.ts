@@ -14,6 +14,10 @@ export const DEPTH_MAX = 64;
 export const NODES_MAX = 100_000;
 /** Every bracket, word, space and line end is a lexeme: a node has about six. */
 const LEXEMES_MAX = 6 * NODES_MAX;
+/** As much as a file holds without aliases: one long text has room for thousands of uses. */
+export const CHARS_MAX = 1_048_576;
+const SPLIT_IT = 'Split the bundle.';
+const FEWER = 'Use fewer aliases.';
 /** After this many errors the rest is noise. */
 const FAULTS_MAX = 20;
 
@@ -79,14 +83,15 @@ function parse(text: string, parser: Parser, reading: YamlReading): void {
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) reading.take(token);
     // One entry is the document, and one may be a scalar that is still being read.
-    if (parser.stack.length > DEPTH_MAX + 2) reading.stop(depthFault(parser.offset));
+    if (parser.stack.length > DEPTH_MAX + 2) reading.stop(excessFault('depth', parser.offset));
     counts.lexemes++;
     // Each of these is a value for certain, and they are the dearest to parse.
     if (lexeme === '[' || lexeme === '{') counts.brackets++;
     else if (lexeme === '-') counts.dashes++;
     const { lexemes, brackets, dashes } = counts;
-    if (lexemes > LEXEMES_MAX) reading.stop(lexemesFault(parser.offset));
-    if (brackets > NODES_MAX || dashes > NODES_MAX) reading.stop(nodesFault(parser.offset));
+    if (lexemes > LEXEMES_MAX) reading.stop(excessFault('lexemes', parser.offset));
+    if (brackets > NODES_MAX || dashes > NODES_MAX)
+      reading.stop(excessFault('nodes', parser.offset));
   }
   for (const token of parser.end()) reading.take(token);
 }
@@ -124,19 +129,19 @@ function offsetOf(source: ErrorSource): number {
   return 'offset' in source ? source.offset : (source[0] ?? 0);
 }
 
-export function depthFault(offset: number): Fault {
-  const message = `nested deeper than ${DEPTH_MAX} levels`;
-  return { code: 'SUB_BUNDLE_TOO_DEEP', offset, message, fix: 'Flatten it.' };
-}
+const EACH_USE = 'counting each use of an alias';
+const EXCESSES = {
+  depth: ['SUB_BUNDLE_TOO_DEEP', `nested deeper than ${DEPTH_MAX} levels`, 'Flatten it.'],
+  lexemes: ['SUB_BUNDLE_TOO_LARGE', `more than ${LEXEMES_MAX} words, signs and blanks`, SPLIT_IT],
+  nodes: ['SUB_BUNDLE_TOO_LARGE', `more than ${NODES_MAX} values`, SPLIT_IT],
+  aliases: ['SUB_BUNDLE_TOO_DEEP', `more than ${NODES_MAX} values, ${EACH_USE}`, FEWER],
+  chars: ['SUB_BUNDLE_TOO_LARGE', `more than ${CHARS_MAX} characters, ${EACH_USE}`, FEWER],
+} as const;
 
-function lexemesFault(offset: number): Fault {
-  const message = `more than ${LEXEMES_MAX} words, signs and blanks`;
-  return { code: 'SUB_BUNDLE_TOO_LARGE', offset, message, fix: 'Split the bundle.' };
-}
-
-export function nodesFault(offset: number): Fault {
-  const message = `more than ${NODES_MAX} values`;
-  return { code: 'SUB_BUNDLE_TOO_LARGE', offset, message, fix: 'Split the bundle.' };
+/** What is too deep, too long or too much. */
+export function excessFault(what: keyof typeof EXCESSES, offset: number): Fault {
+  const [code, message, fix] = EXCESSES[what];
+  return { code, offset, message, fix };
 }
 
 // What the yaml package refuses, in words that name the likely fix.

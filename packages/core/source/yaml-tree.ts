@@ -14,7 +14,7 @@ import { nearest } from '../text/nearest.ts';
 import { quote } from '../text/visible.ts';
 import { type BundleCode, type Fault, PROBLEMS_MAX } from './problem.ts';
 import type { MapTree, ScalarTree, Style, Tree, TreeEntry } from './tree.ts';
-import { DEPTH_MAX, depthFault, NODES_MAX, nodesFault, unquotedStar } from './yaml-document.ts';
+import { CHARS_MAX, DEPTH_MAX, excessFault, NODES_MAX, unquotedStar } from './yaml-document.ts';
 
 /** What an anchor stands for, with what repeating it costs. */
 interface Anchored {
@@ -37,8 +37,6 @@ interface TreeBuilding {
 }
 
 const ANCHORS_TRIED_MAX = 100;
-/** As much as a file holds without aliases: one long text has room for thousands of uses. */
-const CHARS_MAX = 1_048_576;
 const CORE_TAGS = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
@@ -73,7 +71,7 @@ function build(node: unknown, place: NodePlace): Tree {
   const { building, level, parentOffset } = place;
   const offset = offsetOf(node) ?? parentOffset;
   building.nodes++;
-  if (building.nodes > NODES_MAX) return fault(building, nodesFault(offset));
+  if (building.nodes > NODES_MAX) return fault(building, excessFault('nodes', offset));
   if (isAlias(node)) return resolveAlias(node, place);
   if (!isScalar(node) && !isMap(node) && !isSeq(node)) return nothing(offset);
   if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) {
@@ -98,7 +96,7 @@ function buildValue(node: Scalar | YAMLMap | YAMLSeq, place: NodePlace, offset: 
   const { building, level } = place;
   if (isScalar(node)) return buildScalar(node, building, offset);
   building.depth = Math.max(building.depth, level);
-  if (level > DEPTH_MAX) return fault(building, depthFault(offset));
+  if (level > DEPTH_MAX) return fault(building, excessFault('depth', offset));
   if (isMap(node)) return buildMap(node, place, offset);
   const items: Tree[] = [];
   for (const item of node.items) {
@@ -193,9 +191,9 @@ function resolveAlias(node: Alias, { building, level, parentOffset }: NodePlace)
   building.nodes += anchored.nodes;
   building.chars += anchored.chars;
   building.depth = Math.max(building.depth, level + anchored.depth);
-  if (building.nodes > NODES_MAX) return fault(building, aliasesFault(offset));
-  if (building.chars > CHARS_MAX) return fault(building, charsFault(offset));
-  if (level + anchored.depth > DEPTH_MAX) return fault(building, depthFault(offset));
+  if (building.nodes > NODES_MAX) return fault(building, excessFault('aliases', offset));
+  if (building.chars > CHARS_MAX) return fault(building, excessFault('chars', offset));
+  if (level + anchored.depth > DEPTH_MAX) return fault(building, excessFault('depth', offset));
   return anchored.tree;
 }
 
@@ -217,16 +215,6 @@ function danglingAlias(
   if (!text.includes(`&${name}`)) return unquotedStar(`*${name}`);
   const fix = `Write ${quote(`&${name}`)} before the value that is meant, above this line.`;
   return { message, fix };
-}
-
-function aliasesFault(offset: number): Fault {
-  const message = `more than ${NODES_MAX} values, counting each use of an alias`;
-  return { code: 'SUB_BUNDLE_TOO_DEEP', offset, message, fix: 'Use fewer aliases.' };
-}
-
-function charsFault(offset: number): Fault {
-  const message = `more than ${CHARS_MAX} characters, counting each use of an alias`;
-  return { code: 'SUB_BUNDLE_TOO_LARGE', offset, message, fix: 'Use fewer aliases.' };
 }
 
 /** The rest is not looked at: what is too much has been told. */

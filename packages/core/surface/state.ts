@@ -61,13 +61,10 @@ export function waitOf(
     const credit = creditOf(counter, rate, nowMs);
     if (credit >= rate.periodMs) continue;
     const waitMs = Math.ceil((rate.periodMs - credit) / rate.calls);
-    return { kind: 'rate', waitMs, words: rateWords(rate) };
+    const calls = rate.calls === 1 ? 'call' : 'calls';
+    return { kind: 'rate', waitMs, words: `${rate.calls} ${calls} in ${inWords(rate.periodMs)}` };
   }
   return undefined;
-}
-
-function rateWords({ calls, periodMs }: Rate): string {
-  return `${calls} ${calls === 1 ? 'call' : 'calls'} in ${inWords(periodMs)}`;
 }
 
 /** The credit now: `calls` per millisecond, one call costs the period, and the bucket is bounded. */

@@ -39,7 +39,8 @@ const RECIPIENT_LENGTH_MAX = 256;
 export function chainsOf(value: string, sink: SinkKind): readonly Chain[] {
   const words = wordsIn(value);
   const addresses = words.flatMap((word) => [...mailChains(word), ...webChains(word)]);
-  if (sink === 'url') return [...addresses, ...words.filter(isFileUri).flatMap(pathChain)];
+  if (sink === 'url')
+    return [...addresses, ...words.filter((word) => /^file:/i.test(word)).flatMap(pathChain)];
   if (sink === 'recipient') return [...addresses, ...recipientChains(value, words)];
   const paths = words.filter(looksLikePath).flatMap(embeddedPaths);
   if (sink === 'command') {
@@ -52,10 +53,6 @@ export function chainsOf(value: string, sink: SinkKind): readonly Chain[] {
   }
   // A path given as such may have blanks in it, or be one bare name.
   return [...addresses, ...pathChain(value.trim()), ...paths];
-}
-
-function isFileUri(word: string): boolean {
-  return /^file:/i.test(word);
 }
 
 function mailChains(word: string): readonly Chain[] {

@@ -20,8 +20,7 @@ import {
   scanUnits,
   zoneMap,
 } from './piece-finder.ts';
-import type { SetApartSearch } from './set-apart.ts';
-import { createSetApartSearch } from './set-apart.ts';
+import { createSetApartSearch, type SetApartSearch } from './set-apart.ts';
 
 type OnRange = (range: Range) => void;
 
@@ -47,11 +46,6 @@ interface Finders {
   readonly units: Finder | undefined;
 }
 
-/** The value, and what becomes of it when the escapes around it are undone with its own. */
-function spellings(value: string): string[] {
-  return [...new Set([value, unescaped(value)])];
-}
-
 function needlesOf(value: string): Needle[] {
   const found = randomZones(value);
   const zones = zoneMap(value.length, found);
@@ -64,7 +58,8 @@ function needlesOf(value: string): Needle[] {
 }
 
 function findersOf(values: readonly string[]): Finders {
-  const all = [...new Set(values.flatMap(spellings))];
+  // Also what becomes of a value when the escapes around it are undone with its own.
+  const all = [...new Set(values.flatMap((value) => [value, unescaped(value)]))];
   const sparse = all.filter((value) => isSparse(value, randomZones(value)));
   const units = sparse.flatMap((value) =>
     [plainForm(value), reversedForm(value)].map((form) => ({
@@ -91,7 +86,9 @@ export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearc
       const { truncated } = task;
       apart.find(task, hiding.isAscii, onPiece);
       const views: UnescapedView[] = [];
-      const mapped: OnRange = (range) => onPiece(backThrough(views, range, truncated));
+      const mapped: OnRange = (piece) => {
+        onPiece(views.reduceRight((range, view) => sourceRange(view, range, truncated), piece));
+      };
       let mayHide = scanSigns(units, task, mapped) || hiding.hasEscapes;
       for (let { text } = task; mayHide && views.length < LEVELS_MAX; ) {
         const view = unescapeOnce({ text, truncated });
@@ -112,10 +109,6 @@ function scanSigns(units: Finder | undefined, task: Scanned, onPiece: OnRange): 
   if (units === undefined) return false;
   scanUnits(task.text, units(task, onPiece));
   return task.text.includes('\\');
-}
-
-function backThrough(views: readonly UnescapedView[], piece: Range, truncated: boolean): Range {
-  return views.reduceRight((range, view) => sourceRange(view, range, truncated), piece);
 }
 
 /** Whether some piece of a zone has no run of letters and digits that is long enough. */

@@ -1,4 +1,5 @@
 // The escapes that hide a character: how each is read.
+import { restLength } from '../../json/text.ts';
 import type { Range, Scanned } from '../types.ts';
 import { type Traced, Tracer } from './traced-text.ts';
 
@@ -118,19 +119,11 @@ export interface UnescapedView extends Traced {
   readonly sourceLength: number;
 }
 
-const BYTE_MIN = 0x80;
 export const LEVELS_MAX = 4;
-
-/** How many bytes follow the first one of a character in UTF-8. */
-function followers(byte: number): number {
-  if (byte >= 0xc2 && byte < 0xe0) return 1;
-  if (byte >= 0xe0 && byte < 0xf0) return 2;
-  return byte >= 0xf0 && byte < 0xf5 ? 3 : 0;
-}
 
 /** Joins escaped bytes to the character that they are in UTF-8. */
 function joined(text: string, first: Escape): Escape {
-  const count = first.isByte && first.point >= BYTE_MIN ? followers(first.point) : 0;
+  const count = first.isByte ? restLength(first.point) : 0;
   if (count === 0) return first;
   let point = first.point & (0x3f >> count);
   let { end } = first;

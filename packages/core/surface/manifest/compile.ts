@@ -1,5 +1,5 @@
 // A manifest as written → one that decides, or everything that is wrong with it.
-import { check } from '@subluminal/contracts';
+import { parseAs } from '@subluminal/contracts';
 import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
 import { PROBLEMS_MAX, type Problem } from '../../source/problem.ts';
@@ -10,7 +10,7 @@ import { variantOf } from '../names/spelling.ts';
 import { Building, breakerOf, entriesOf, tiersOf, toolsOf } from './build.ts';
 import { blockedOf, rewritesOf } from './build-params.ts';
 import { asManifestProblem, explainShape, placed } from './explain.ts';
-import { MANIFEST, type ManifestDocument, TIERS } from './shape.ts';
+import { MANIFEST, TIERS } from './shape.ts';
 import { type FullDocument, type Manifest, withDefaults } from './types.ts';
 
 export type ManifestResult =
@@ -28,21 +28,17 @@ export async function compileManifest(
 ): Promise<ManifestResult> {
   const read = readSource(source);
   if (!read.ok) return { ok: false, problems: read.problems.map(asManifestProblem) };
-  const value = valueOf(read.tree);
-  const mismatches = check(MANIFEST, value).slice(0, PROBLEMS_MAX);
-  if (!isDocument(value, mismatches)) {
-    return { ok: false, problems: placed(explainShape(mismatches, read.tree), source.file, read) };
+  const parsed = parseAs(MANIFEST, valueOf(read.tree));
+  if (!parsed.ok) {
+    const findings = explainShape(parsed.mismatches.slice(0, PROBLEMS_MAX), read.tree);
+    return { ok: false, problems: placed(findings, source.file, read) };
   }
-  const document = withDefaults(value);
+  const document = withDefaults(parsed.value);
   const building = new Building(await engineFor(document));
   const manifest = built(building, document, options);
   if (building.findings.length === 0) return { ok: true, manifest };
   const findings = building.findings.slice(0, PROBLEMS_MAX);
   return { ok: false, problems: placed(findings, source.file, read) };
-}
-
-function isDocument(_value: unknown, mismatches: readonly unknown[]): _value is ManifestDocument {
-  return mismatches.length === 0;
 }
 
 const EXPRESSIONS_MAX = 200;
