@@ -42,28 +42,14 @@ function isWordAt(text: string, at: number): boolean {
   return (low >= 0x61 && low <= 0x7a) || (unit >= 0x30 && unit <= 0x39) || unit >= 0x80;
 }
 
+const ESCAPE_CLASS_OR_SPACE = /\\.|\[(?:\\.|[^\]\\])*\]| \??/g;
+
 /** Puts what a space stands for into the pattern; inside of brackets it is any white space. */
 function spelledOut(pattern: string, over: Phrase['over']): string {
-  let out = '';
-  let inClass = false;
-  for (let at = 0; at < pattern.length; at++) {
-    const char = pattern[at] ?? '';
-    if (char === '\\') {
-      out += char + (pattern[at + 1] ?? '');
-      at++;
-      continue;
-    }
-    if (char === '[') inClass = true;
-    if (char === ']') inClass = false;
-    if (char !== ' ') out += char;
-    else if (inClass) out += String.raw`\s`;
-    else {
-      const optional = pattern[at + 1] === '?';
-      out += `${BETWEEN[over]}{${optional ? 0 : 1},${GAP_MAX}}`;
-      if (optional) at++;
-    }
-  }
-  return out;
+  return pattern.replace(ESCAPE_CLASS_OR_SPACE, (part) => {
+    if (part.startsWith('[')) return part.replaceAll(' ', String.raw`\s`);
+    return part.startsWith(' ') ? `${BETWEEN[over]}{${2 - part.length},${GAP_MAX}}` : part;
+  });
 }
 
 export function compilePhrase(phrase: Phrase): CompiledPhrase {

@@ -148,22 +148,34 @@ function decode(text: string, { start, end }: Range): string | undefined {
 
 type Encoding = 'base64' | 'hex';
 
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-const NO_VALUE = 255;
 /** Fewer bytes hold nothing worth hiding, and more of them are text by chance. */
 const BYTES_MIN = 10;
 const HEX_RUN = /^(?:0x)?[0-9A-Fa-f\s]+$/;
 const BASE64_RUN = /^[\w+/\s-]+={0,2}$/;
 
-function valuesOf(): Uint8Array {
-  const values = new Uint8Array(128).fill(NO_VALUE);
-  for (let at = 0; at < BASE64.length; at++) values[BASE64.charCodeAt(at)] = at;
-  values[0x2d] = 62;
-  values[0x5f] = 63;
-  return values;
+interface Digits {
+  readonly bits: number;
+  /** The value of each unit that is a digit. */
+  readonly values: Uint8Array;
 }
 
-const VALUES = valuesOf();
+const NO_VALUE = 255;
+
+/** Each list has the digits in order; a digit may stand in two lists. */
+function digitsOf(bits: number, ...lists: readonly string[]): Digits {
+  const values = new Uint8Array(128).fill(NO_VALUE);
+  for (const list of lists) {
+    for (let value = 0; value < list.length; value++) values[list.charCodeAt(value)] = value;
+  }
+  return { bits, values };
+}
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+const ALNUM = `${LETTERS}${LETTERS.toLowerCase()}0123456789`;
+const DIGITS: { readonly [E in Encoding]: Digits } = {
+  base64: digitsOf(6, `${ALNUM}+/`, `${ALNUM}-_`),
+  hex: digitsOf(4, '0123456789abcdef', '0123456789ABCDEF'),
+};
 
 /** Which encodings a run may be. */
 function hasBytesOf(run: string): { readonly base64: boolean; readonly hex: boolean } {
@@ -175,37 +187,26 @@ function hasBytesOf(run: string): { readonly base64: boolean; readonly hex: bool
 }
 
 export function textOfBytes(run: string, encoding: Encoding): string | undefined {
-  const bytes = encoding === 'hex' ? hexBytes(run) : base64Bytes(run);
+  const bytes = bytesOf(run, DIGITS[encoding], encoding === 'hex' && run.startsWith('0x') ? 2 : 0);
   return bytes === undefined || bytes.length < BYTES_MIN ? undefined : utf8Text(bytes);
 }
 
-function hexBytes(run: string): readonly number[] | undefined {
+function bytesOf(
+  run: string,
+  { bits, values }: Digits,
+  from: number,
+): readonly number[] | undefined {
   const bytes: number[] = [];
-  let high = -1;
-  for (let at = run.startsWith('0x') ? 2 : 0; at < run.length; at++) {
-    const digit = Number.parseInt(run[at] ?? '', 16);
-    if (Number.isNaN(digit)) continue;
-    if (high < 0) high = digit;
-    else {
-      if (!isLikely(bytes, high * 16 + digit)) return undefined;
-      high = -1;
-    }
-  }
-  return bytes;
-}
-
-function base64Bytes(run: string): readonly number[] | undefined {
-  const bytes: number[] = [];
-  let bits = 0;
+  let heldBits = 0;
   let held = 0;
-  for (let at = 0; at < run.length; at++) {
-    const value = VALUES[run.charCodeAt(at)] ?? NO_VALUE;
+  for (let at = from; at < run.length; at++) {
+    const value = values[run.charCodeAt(at)] ?? NO_VALUE;
     if (value === NO_VALUE) continue;
-    held = ((held << 6) | value) & 0xffff;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    if (!isLikely(bytes, (held >> bits) & 0xff)) return undefined;
+    held = ((held << bits) | value) & 0xffff;
+    heldBits += bits;
+    if (heldBits < 8) continue;
+    heldBits -= 8;
+    if (!isLikely(bytes, (held >> heldBits) & 0xff)) return undefined;
   }
   return bytes;
 }
@@ -213,14 +214,11 @@ function base64Bytes(run: string): readonly number[] | undefined {
 /** Adds a byte; a control that no text has ends the attempt, so that files cost little. */
 function isLikely(bytes: number[], byte: number): boolean {
   bytes.push(byte);
-  return (
-    (byte >= 0x20 && byte !== 0x7f) ||
-    byte === 0x0a ||
-    byte === 0x0d ||
-    byte === 0x09 ||
-    byte === 0x1b
-  );
+  return byte >= 0x20 ? byte !== 0x7f : TEXT_CONTROLS.has(byte);
 }
+
+/** Tab, line feed, carriage return and escape. */
+const TEXT_CONTROLS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x1b]);
 
 /** The text, when all of it is well-formed and most of it is ASCII. */
 function utf8Text(bytes: readonly number[]): string | undefined {
