@@ -1,5 +1,5 @@
-// How large a regular expression gets when its counted repetitions are written out. Known before
-// it is compiled, because compiling is what takes the time.
+// Estimates how large a regular expression gets when its counted repetitions are written out, before
+// it is compiled: compiling takes the time.
 
 interface RegexSize {
   /** About as many as the instructions of the compiled program. */

@@ -4,9 +4,9 @@ export interface Range {
   readonly end: number;
 }
 
-/** What a rule found, and how far it has read. */
+/** The range that a rule has found, and how far it has read. */
 export interface Match extends Range {
-  /** The rule need not be asked again before this place. */
+  /** The rule need not be tried again before this place. */
   readonly readTo: number;
   /** What to put around the marker so that a bare JSON number becomes a JSON string. */
   readonly quote?: string;
@@ -26,14 +26,14 @@ export interface KeywordPlace extends Scanned {
 
 export interface Rule {
   readonly name: string;
-  /** The rule is asked only where one of these stands. */
+  /** The rule is tried only where one of these stands. */
   readonly keywords: readonly string[];
   /** The keywords count in upper and lower case. */
   readonly anyCase: boolean;
   /** A keyword inside of a word counts only right behind an escape. */
   readonly edge?: boolean;
   readonly match: (place: KeywordPlace) => Match | undefined;
-  /** Where to ask again after a miss, for rules whose misses are expensive. */
+  /** Where to try again after a miss, for rules whose misses are expensive. */
   readonly missedTo?: (place: KeywordPlace) => number;
 }
 

@@ -1,4 +1,4 @@
-// What is known of programs and builtins: which options hold messages, and which variables they set.
+// Facts about programs and builtins: which options hold messages, and which variables they set.
 import type { Budget, ShellWord } from './reading.ts';
 
 type CommandWords = readonly ShellWord[];

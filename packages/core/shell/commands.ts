@@ -1,4 +1,4 @@
-// Simple commands as they come together: pipelines, loops, and the words that are only prose.
+// Collects simple commands: pipelines, loops, and the words that are only prose.
 import { HISTORIES, isMessageOption, variablesSetBy } from './builtins.ts';
 import type { Reading, ShellWord } from './reading.ts';
 import { UNKNOWN } from './word-texts.ts';

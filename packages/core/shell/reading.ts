@@ -1,4 +1,4 @@
-// What is found while a command line is read, and how much may still be read and made.
+// The result of reading a command line, and the budget for reading it.
 import { UNKNOWN, type WordTexts } from './word-texts.ts';
 
 export interface ShellWord {

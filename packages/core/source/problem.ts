@@ -1,4 +1,4 @@
-// What is wrong with a bundle, and how to mend it.
+// A problem of a bundle, with its place and its fix.
 import type { SubCode } from '@subluminal/contracts';
 import { harmless, visible } from '../text/visible.ts';
 
@@ -30,7 +30,7 @@ export function formatProblem(problem: Problem): string {
   return `${place}: ${level}: ${message}${end} ${fix} [${code}]`;
 }
 
-// What reading finds, before it is put into words with a file, a line and a column.
+// What reading finds, before it gets a file, a line and a column.
 
 export type Path = readonly (string | number)[];
 

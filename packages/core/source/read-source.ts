@@ -1,5 +1,5 @@
-// Bytes or text → a tree with positions, or what keeps it from being one. Never throws, never
-// hangs: what the input may be is bounded before, while and after it is parsed.
+// Bytes or text → a tree with positions, or the problems of the text. Never throws and never hangs:
+// the input is bounded before, while and after it is parsed.
 
 import { decodeUtf8 } from '../json/text.ts';
 import { codePointName } from '../text/visible.ts';

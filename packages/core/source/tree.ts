@@ -72,7 +72,7 @@ export function sourceOffset(tree: ScalarTree, inside: number): number {
   const { value, raw, style, offset } = tree;
   if (typeof value !== 'string' || inside < 0 || inside > value.length) return offset;
   if (style === 'literal') return offset + (literalOffset(value, raw, inside) ?? 0);
-  // Folding joins lines, so that columns after the first break cannot be told.
+  // Folding joins lines, so that columns after the first break are not known.
   if (style === 'folded' || raw.includes('\n')) return offset;
   if (style === 'double') return offset + escapedOffset(raw, inside);
   if (style === 'plain') return offset + inside;

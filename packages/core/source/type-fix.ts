@@ -84,7 +84,7 @@ export function valueFix({ expected }: Mismatch, tree: Tree): string {
   return expected.includes('at most') ? 'Shorten the text.' : 'Write it in that form.';
 }
 
-/** What stood there, as it was written; long or hidden parts are made harmless. */
+/** The value as it was written, safe to print and not too long. */
 export function written(tree: Tree): string {
   if (tree.kind === 'list') return `a list of ${tree.items.length}`;
   if (tree.kind === 'map') return 'an object';

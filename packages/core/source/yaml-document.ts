@@ -226,7 +226,7 @@ export function unquotedStar(written: string): YamlAdvice {
   return { message, fix: `Put quotes around it: \`"${visible(written, 60)}"\`.` };
 }
 
-/** After one of these, the rest of the file is read as something that nobody wrote. */
+/** After one of these errors, the parser misreads the rest of the file. */
 const CASCADING: ReadonlySet<string> = new Set(
   `BAD_INDENT TAB_AS_INDENT MISSING_CHAR BLOCK_AS_IMPLICIT_KEY MULTILINE_IMPLICIT_KEY BLOCK_IN_FLOW
    BAD_COLLECTION_TYPE UNEXPECTED_TOKEN`.split(/\s+/),

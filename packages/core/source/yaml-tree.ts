@@ -166,7 +166,7 @@ function buildScalar(node: Scalar, building: TreeBuilding, offset: number): Scal
     const number = Number(value);
     const exact = Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number);
     if (!exact) fault(building, numberFault(raw, number, offset));
-    // One zero: nobody means the other one.
+    // Negative zero becomes zero.
     return tree(exact ? number + 0 : 0);
   }
   if (typeof value === 'string') {
@@ -217,7 +217,7 @@ function danglingAlias(
   return { message, fix };
 }
 
-/** The rest is not looked at: what is too much has been told. */
+/** The limit is reported, and the rest is not read. */
 function isFull({ nodes, chars }: TreeBuilding): boolean {
   return nodes > NODES_MAX || chars > CHARS_MAX;
 }

@@ -35,7 +35,7 @@ const COMPARED_MAX = 100_000;
 const FOUND_MAX = 500;
 const GROUP_MAX = 50;
 
-/** Every group of names that collide; the strongest reason is told. */
+/** Every group of names that collide; with the strongest kind that holds. */
 export function findCollisions(servers: readonly Offered[]): Collisions {
   const all = servers.flatMap(({ server, tools }) =>
     [...new Set(tools)].map((tool) => ({ server, tool })),
@@ -67,10 +67,10 @@ function groupCollision(group: readonly Named[]): readonly Collision[] {
   const spellings = new Set(group.map(({ tool }) => tool));
   const variants = new Set(group.map(({ tool }) => variantOf(tool)));
   const kind = spellings.size === 1 ? 'same_name' : variants.size === 1 ? 'variant' : 'look_alike';
-  // What cannot be seen is a disguise, not a spelling.
+  // A character that cannot be seen is a disguise, not a spelling.
   const isHidden = [...spellings].some((tool) => /[^ -~]/.test(tool));
-  const told = kind === 'variant' && isHidden ? 'look_alike' : kind;
-  return [{ kind: told, names: group.slice(0, GROUP_MAX) }];
+  const shownKind = kind === 'variant' && isHidden ? 'look_alike' : kind;
+  return [{ kind: shownKind, names: group.slice(0, GROUP_MAX) }];
 }
 
 type Group = readonly [skeleton: string, names: readonly Named[]];

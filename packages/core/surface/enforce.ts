@@ -36,7 +36,7 @@ export interface Refusal {
   readonly message: string;
   /** What the caller can do instead. */
   readonly hint: string;
-  /** Arguments that would pass this gate, where they can be told. */
+  /** Arguments that would pass this gate, where they are known. */
   readonly suggested_args: JsonObject | null;
   /** When the same call may pass. */
   readonly retryAfterMs: number | undefined;
@@ -66,7 +66,7 @@ export interface Moment {
   readonly waiting?: Waiting | 'none' | undefined;
 }
 
-/** Decides a call by the manifest. What is refused costs nothing; what asks a person counts. */
+/** Decides a call by the manifest. A refused call counts for no limit; one that asks a person does. */
 export function enforceCall(manifest: Manifest, call: SurfaceCall, moment: Moment): Enforced {
   const { state, nowMs } = moment;
   const names = namesOf(manifest, call, moment);

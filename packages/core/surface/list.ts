@@ -1,4 +1,4 @@
-// What a server offers, as the agent may see it. Whatever is not understood is not shown.
+// The lists of a server as the agent may see them. An entry that is not understood is not shown.
 import { type Era, isObject } from '@subluminal/contracts';
 import { visible } from '../text/visible.ts';
 import { isShown, paramRules, toolRule } from './manifest/lookup.ts';
@@ -29,7 +29,7 @@ export interface Filtered {
   readonly removed: readonly Removed[];
   /** The tools whose input schema had to change. */
   readonly rewritten: readonly string[];
-  /** What the schemas cannot say, or say in vain; the check of the call holds in any case. */
+  /** Limits that the schemas cannot express, or only in part; each call is checked in any case. */
   readonly notes: readonly ToolNote[];
   /** Listed in the manifest by name, but not offered. Known only on the last page. */
   readonly unlisted: readonly string[];
@@ -178,7 +178,7 @@ function missingOf(wanted: readonly string[], { result, offered }: List, options
   return wanted.filter((name) => !offered.has(name) && !before.has(name));
 }
 
-/** Since 2026-07-28 lists say how long they may be kept; what was filtered is for nobody else. */
+/** Since 2026-07-28 lists say how long they may be kept; a filtered list is private to this client. */
 export function uncached(result: Json, era: Era): Json {
   return era === 'modern' ? { ...result, ttlMs: 0, cacheScope: 'private' } : result;
 }

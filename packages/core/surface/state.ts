@@ -17,7 +17,7 @@ export interface SurfaceState {
 
 const EMPTY: SurfaceState = { counters: new Map() };
 
-/** The state of a server that nobody has called yet. */
+/** The state of a server before its first call. */
 export function initialSurfaceState(): SurfaceState {
   return EMPTY;
 }

@@ -1,4 +1,4 @@
-// A call goes out: which of its arguments at sinks came from untrusted content.
+// Finds the arguments at sinks of a call whose values came from untrusted content.
 import { formatPath } from '../source/problem.ts';
 import { type Chain, chainsOf, shapesOf } from './chains.ts';
 import type { TaintPolicy } from './compile-policy.ts';

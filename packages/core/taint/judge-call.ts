@@ -1,4 +1,4 @@
-// What taint has against a call, for the gate of one server and for the hub of a run.
+// The objections of taint to a call, for the gate of one server and for the hub of a run.
 import { checkCall } from './check.ts';
 import type { TaintPolicy } from './compile-policy.ts';
 import { ruleOfTwo } from './rule-of-two.ts';
@@ -20,7 +20,7 @@ export interface TaintJudgement {
   readonly findings: readonly string[];
 }
 
-/** Looks at a call; nothing is remembered of it. */
+/** Judges a call without changing the state. */
 export function judgeTaint(
   state: TaintState,
   call: TaintCall,

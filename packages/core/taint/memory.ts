@@ -1,4 +1,4 @@
-// What a run remembers: keys and where each was seen first. Bounded, and never changed in place.
+// The memory of a run: keys, and where each was first seen. Bounded, and never changed in place.
 import type { RunFlag, Sighting, TaintSource, TaintState } from './types.ts';
 
 /** Of each trust. Beyond it untrusted content makes the run blind, and trusted content is not noted. */
@@ -26,7 +26,7 @@ export function sightingOf(state: TaintState, key: string): Sighting | undefined
   return undefined;
 }
 
-/** The state with these keys seen; `isWhole` is asked at the end whether these are all. */
+/** The state with these keys added; `isWhole`, called at the end, says whether these are all. */
 export function remember(
   state: TaintState,
   keys: Iterable<string>,

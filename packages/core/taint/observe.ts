@@ -1,4 +1,4 @@
-// An answer comes back: its values are remembered, with where they came from.
+// Remembers the values of an answer, with the place that they came from.
 import { textOfBytes } from '../scan/detect/unwrap.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { remember } from './memory.ts';

@@ -15,7 +15,7 @@ export type RuleOfTwoVerdict =
 
 /**
  * Whether the run would have all three with this call. Once it has, each further egress or change
- * is the third again: that one was let pass says nothing of the next.
+ * is the third again: a call that was allowed does not allow the next.
  */
 export function ruleOfTwo(
   state: TaintState,
@@ -40,7 +40,7 @@ interface PassedCall extends TaintSource {
   readonly args?: unknown;
 }
 
-/** The run after the call was let pass. */
+/** The run after the call was allowed. */
 export function recordCall(state: TaintState, call: PassedCall, policy: TaintPolicy): TaintState {
   const { args, ...source } = call;
   const sent = withSent(state, source, args);

@@ -1,4 +1,4 @@
-// What the agent itself wrote into the arguments of its calls, until their answers come.
+// The values that the agent has sent in the arguments of its calls, kept until the answers come.
 import { leavesOf } from './leaves.ts';
 import { Effort, spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';

@@ -1,6 +1,6 @@
-// What a server says without being asked: a person or a model reads it, and may take a value from it.
+// Messages that a server sends on its own: a person or a model reads them, and may take a value.
 
-/** Signs and figures for programs; no client hands their words to a model. */
+/** Messages for programs; no client passes their text to a model. */
 const QUIET: ReadonlySet<string> = new Set([
   'ping',
   'roots/list',

@@ -1,4 +1,4 @@
-// What agents, servers and bundles say is hostile text: made harmless before a person sees it. Every
+// Text of agents, servers and bundles may be hostile: it is made harmless before a person sees it. Every
 // place that prints such text goes through here, so that there is one spelling and no gap.
 
 /**

@@ -20,12 +20,12 @@ export function scanListed(entry: unknown, options: DefinitionOptions): ScanVerd
   return scanJson(entry, { ...options, strictness: 'definition' });
 }
 
-/** What `initialize` tells the model about the server. */
+/** The instructions that the server sends to the model with `initialize`. */
 export function scanInstructions(instructions: string, options: DefinitionOptions): ScanVerdict {
   return scanText(instructions, { ...options, strictness: 'definition' });
 }
 
-/** A name is for a model and for policies: what they could read differently is no name. */
+/** Models and policies must read a name alike, so the name of a tool has plain characters only. */
 function oddName(
   tool: unknown,
   { fingerprint, classes }: DefinitionOptions,

@@ -10,7 +10,7 @@ export interface ExternalSource {
 }
 
 export interface ExternalOptions extends ExternalSource {
-  /** No more units of content than this; the rest is cut and the cut is told. */
+  /** No more units of content than this; the rest is cut, and a mark in the text says so. */
   readonly unitsMax?: number;
 }
 

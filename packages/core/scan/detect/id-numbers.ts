@@ -80,14 +80,14 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** Numbers that everybody knows to be nobody's. */
+/** Numbers that are well known and belong to no person. */
 const NOBODYS_SSN: ReadonlySet<string> = new Set(['078051120', '219099999', '457555462']);
 
 /** What a `+` and a number must begin with to be a telephone's. */
 export const CALLING_CODE =
   /^(?:1[2-9]|2(?:0|7|[1-689]\d)|3(?:[0-469]|[578]\d)|4(?:[013-9]|2\d)|5(?:[1-8]|[09]\d)|6(?:[0-6]|[789]\d)|7|8(?:[1246]|[05789]\d)|9(?:[0-58]|[679]\d))/;
 
-/** Domains that are set aside, and users that are nobody. */
+/** Domains that are reserved, and users that are no person. */
 export const RESERVED_DOMAIN =
   /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost|local|internal)$/i;
 export const NOBODY =

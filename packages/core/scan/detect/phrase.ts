@@ -7,9 +7,9 @@ import type { FindingClass } from './types.ts';
 export interface Phrase {
   readonly id: string;
   readonly class: FindingClass;
-  /** Words for people. */
+  /** Shown to people. */
   readonly label: string;
-  /** The pattern is asked only where one of these stands; case doesn't count. */
+  /** The pattern is tried only where one of these stands, in upper or lower case. */
   readonly keywords: readonly string[];
   /** What a space stands for. `words`: anything between two words. `marks`: white space. */
   readonly over: 'words' | 'marks';
@@ -20,7 +20,7 @@ export interface Phrase {
   readonly unless?: string;
   /** In a result: 1 is a hint, 2 is likely, 3 is certain, 0 is nothing. */
   readonly score: number;
-  /** In a definition; one more than in a result unless told. */
+  /** In a definition; by default one more than in a result. */
   readonly definitionScore?: number;
   /** Talking about the phrase, in quotes, is not using it. */
   readonly mentionable?: boolean;
@@ -60,7 +60,7 @@ export function compilePhrase(phrase: Phrase): CompiledPhrase {
     phrase,
     match(text, at) {
       if (over === 'words' && at > 0 && isWordAt(text, at - 1)) return undefined;
-      // Most patterns are never asked; a start-up should not wait for them.
+      // Compiled on first use: most patterns are never tried, and a start-up should not wait for them.
       pattern ??= new RegExp(spelledOut(phrase.pattern, over), exactCase ? 'sy' : 'isy');
       pattern.lastIndex = at;
       const found = pattern.exec(text);

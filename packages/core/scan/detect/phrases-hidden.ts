@@ -4,7 +4,7 @@ import { keywordsIn, type Phrase } from './phrase.ts';
 /** Words that only a text for a model has. */
 const TO_MODEL =
   '(?:ignore (?:all|any|your|the|previous|prior)|disregard|assistant|\\bai\\b|\\bllm\\b|language model|\\bmodel\\b|\\bagents?\\b|system prompt|instructions? (?:for|to)|do not (?:tell|mention|reveal|inform)|send (?:the|all|your)|forward (?:the|all)|exfiltrate|chatgpt|claude|gpt|copilot|summari[sz]er)';
-/** Text that nobody is shown has no business to tell anybody what to do. */
+/** Text that is not shown has no reason to tell a reader what to do. */
 const ORDERS = `(?:${TO_MODEL}|you (?:must|should|are)|ignore)`;
 /** A comment of a page that only speaks of its own parts. */
 const OF_THE_PAGE = '<!--(?: ?\\[if |#|/| ?(?:begin|end|start) )[^>]{0,60}-->';

@@ -1,4 +1,4 @@
-// Orders to set aside what the model was told. Every pattern begins at its keyword and reads one short
+// Orders to ignore the instructions of the model. Every pattern begins at its keyword and reads one short
 // window; repeats are counted and small.
 import { keywordsIn, MODEL, ORDERS, OTHER, OWN, type Phrase, phrase, RULES, W } from './phrase.ts';
 

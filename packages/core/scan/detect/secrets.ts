@@ -1,5 +1,5 @@
 // Secrets: by their format, by the name before them, and by looking drawn by lot behind a word that
-// promises one. A value that anybody can see is made up is only a hint.
+// promises one. A value that is clearly made up is only a hint.
 import { FORMATS } from '../formats/index.ts';
 import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import { isRandom } from '../text/randomness.ts';
@@ -7,19 +7,19 @@ import type { Match, Range } from '../types.ts';
 import type { TextSurvey } from './survey.ts';
 import type { Detection, DetectorHit } from './types.ts';
 
-/** Known by what stands around them: a look at the value decides. */
+/** Rules that match by the text around the value: the value itself decides the score. */
 const BY_CONTEXT: ReadonlySet<string> = new Set(
   `assignment authorization-header azure-sas basic-auth-url connection-string database-url
    openai-key twilio-key`.split(/\s+/),
 );
-/** What a rule that misses is charged: its pattern reads about so far. */
+/** The steps that a miss costs: a pattern reads about so far. */
 const MISS_STEPS = 64;
 const VALUE_MAX = 512;
 const MADE_UP =
   /example|sample|dummy|changeme|change[_-]me|your[_-]?\w{0,20}|my[_-]?(?:secret|password|token|key)|insert|redacted|fake|test(?:ing)?|xxx+|\*{3,}|\.{3,}|<[^>]{0,40}>|\{[^}]{0,40}\}|abcdef|0123456|1234567|hunter2?\b|password|secret|token|notreal|s3cr3t/gi;
 /** The one of the vendor's own manual, and its like. */
 const AWS_EXAMPLE = /^A[A-Z]{3}[A-Z0-9]{9}EXAMPLE$/;
-/** So many characters that nobody made up must be left. */
+/** A value needs as many characters that are not part of a placeholder. */
 const LEFT_MIN = 8;
 const MARKER = /^(?:\[(?:redacted|REDACTED):[a-z0-9-]{1,64}\])+$/;
 const CONTEXT =
@@ -75,7 +75,7 @@ function scoreOf(rule: string, value: string): number {
   return rule === 'assignment' && !isLikelyPassword(value) ? 1 : 2;
 }
 
-/** Whether nothing is left when all that says "example" is taken away. */
+/** Whether too little is left of the value without its placeholder words, such as "example". */
 function isMadeUp(value: string): boolean {
   if (AWS_EXAMPLE.test(value)) return true;
   const left = value.replace(MADE_UP, '');

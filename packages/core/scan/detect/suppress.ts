@@ -1,5 +1,5 @@
-// A false alarm is silenced for one value, of one rule, on one tool of one server, until a day. There
-// is no way to say more.
+// A false alarm is silenced for one value, of one rule, on one tool of one server, until a day. A
+// suppression cannot be wider.
 import { HIDDEN_RULES } from './hidden.ts';
 import { PERSONAL_RULES } from './personal.ts';
 import { PHRASE_RULES } from './phrases.ts';

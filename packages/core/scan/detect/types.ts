@@ -2,7 +2,7 @@ import type { Range } from '../types.ts';
 
 export type FindingClass = 'secret' | 'personal' | 'injection' | 'hidden_text';
 export type Confidence = 'certain' | 'likely' | 'hint';
-/** Definitions are what a model obeys before anybody asked it anything: they are judged harder. */
+/** A model obeys definitions before a user asks anything, so they are judged more strictly. */
 export type Strictness = 'result' | 'definition';
 
 export interface ContentFinding {
@@ -16,7 +16,7 @@ export interface ContentFinding {
   readonly confidence: Confidence;
   /** A keyed hash of what was found, so that the same value is known again and none can be guessed. */
   readonly fingerprint: string;
-  /** Words for people; never the value. */
+  /** Shown to people; never contains the value. */
   readonly label: string;
   /** Set where one value was split over several fields: this is one part of it. */
   readonly part?: { readonly index: number; readonly count: number };
@@ -31,7 +31,7 @@ export type UnscannedReason =
   | 'not_json'
   | 'binary';
 
-/** What nobody looked at. All but `binary` are gaps that a policy may refuse. */
+/** A part that was not scanned. All but `binary` are gaps that a policy may refuse. */
 export interface Unscanned {
   readonly reason: UnscannedReason;
   readonly path: string | null;
@@ -58,17 +58,17 @@ export interface ScanLimits {
 export interface ScanOptions {
   /** A keyed hash, short and the same each time; the key stays with the caller. */
   readonly fingerprint: (text: string) => string;
-  /** All of them unless told. */
+  /** All classes by default. */
   readonly classes?: readonly FindingClass[];
   readonly strictness?: Strictness;
   readonly limits?: Partial<ScanLimits>;
 }
 
-/** A text to look through: the original, or one with something undone, and the way back. */
+/** A text to scan: the original, or a decoded form of it, with the way back to the original. */
 export interface View {
   readonly text: string;
   readonly toSource: (range: Range) => Range;
-  /** Whether somebody took the trouble to encode what stands here. */
+  /** Whether the source encodes what stands here. */
   readonly isWrapped: (range: Range) => boolean;
 }
 
@@ -79,7 +79,7 @@ export interface DetectorHit extends Range {
   readonly label: string;
   /** 1 is a hint, 2 is likely, 3 is certain; anything below is dropped. */
   readonly score: number;
-  /** What is fingerprinted, where it isn't the text itself. */
+  /** The text to fingerprint, where it isn't the text of the range. */
   readonly value?: string;
 }
 

@@ -38,7 +38,7 @@ export function patternRule(format: PatternRule): Rule {
     : { ...rule, missedTo: (place) => execAt(run(), place)?.end ?? 0 };
 }
 
-/** Most patterns are never asked; a start-up should not wait for them. */
+/** Compiled on first use: most patterns are never tried, and a start-up should not wait for them. */
 function lazy(source: string, flags: string): () => RegExp {
   let pattern: RegExp | undefined;
   return () => (pattern ??= new RegExp(source, flags));

@@ -129,7 +129,7 @@ function tablesOf(rules: readonly Keywords[]) {
 export function createPrefilter(rules: readonly Keywords[]): Prefilter {
   const { of, count, table, keywords } = tablesOf(rules);
 
-  /** Tells of the keywords of a row of the table that end at a place. */
+  /** Reports the keywords that end at a place, by their row of the table. */
   const teller = (text: string, onHit: OnHit) => (end: number, row: number) => {
     const unit = text.charCodeAt(end - 1);
     for (const { rule, length, exact, last, edge } of keywords.get(row / count) ?? []) {
@@ -204,7 +204,7 @@ interface Passed {
   readonly bits: number[];
 }
 
-/** Collects and calls nobody, and ends with its loop: so the compiler keeps what it made of it. */
+/** Calls no function and ends with its loop, so that the compiler keeps its optimised code. */
 function pass(text: string, tables: Tables, { hits, seeds, leads, bits }: Passed): void {
   const { of, table, codes, marks, mask } = tables;
   let state = 0;
@@ -243,7 +243,7 @@ export interface ProbeTables {
 /** What a pass over a text needs to look for seeds. */
 export interface Probe {
   readonly tables: ProbeTables;
-  /** Told of a seed, or of what looks like one, whose last code stands at `at`. */
+  /** Called for each seed, or what looks like one, whose last code stands at `at`. */
   readonly onSeed: (key: number, at: number) => void;
 }
 

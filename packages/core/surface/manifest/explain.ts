@@ -117,10 +117,10 @@ export function placed(
   return sorted(problems);
 }
 
-/** The reader of policies speaks of bundles; this is what it says of a manifest. */
+/** The reader of sources writes of bundles; here the same problem names the manifest. */
 export function asManifestProblem(problem: Problem): Problem {
-  const reworded = (said: string) =>
-    said.replaceAll('bundle', 'manifest').replaceAll('policy', 'manifest');
+  const reworded = (text: string) =>
+    text.replaceAll('bundle', 'manifest').replaceAll('policy', 'manifest');
   const fix = problem.fix.startsWith('Start with')
     ? 'Start with `server: NAME` and `allowed_tools:`.'
     : reworded(problem.fix);

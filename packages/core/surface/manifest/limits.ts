@@ -3,7 +3,7 @@
 import type { JsonValue } from '@subluminal/contracts';
 import type { ParamLimit } from './types.ts';
 
-/** Which limit a value breaks, in words for whoever made the call. */
+/** Which limit a value breaks, in words for the agent. */
 type Broken = string | undefined;
 
 const VALUES_SHOWN_MAX = 10;

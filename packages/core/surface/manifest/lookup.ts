@@ -60,7 +60,7 @@ function strictest(tiers: readonly Tier[]): Tier | undefined {
 
 /**
  * The names in the manifest that a call may mean by this one: a server may not care about case,
- * separators, or signs that nobody sees, and a person does not see another alphabet. Of no use for
+ * separators, or invisible characters, and a person does not see another alphabet. Of no use for
  * what the server itself lists by that name.
  */
 export function twinsOf(manifest: Manifest, tool: string): readonly string[] {

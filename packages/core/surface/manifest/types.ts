@@ -93,7 +93,7 @@ export interface Manifest {
   readonly answers: { readonly bytesMax: number; readonly onExcess: 'refuse' | 'truncate' };
 }
 
-// What a manifest means where it is silent, written out: one hash for one meaning.
+// The defaults of a manifest, written out, so that one meaning has one hash.
 
 /** The figures of a breaker that the manifest does not set. */
 const BREAKER_DEFAULTS = {
@@ -143,7 +143,7 @@ export function withDefaults(document: ManifestDocument): FullDocument {
   };
 }
 
-/** Who stands in a list of what is allowed is allowed, unless it says otherwise. */
+/** An entry of a list is allowed unless its `allowed` is false. */
 function shown<E extends { readonly allowed?: boolean }>(
   entries: readonly E[] | undefined,
 ): readonly Shown<E>[] {

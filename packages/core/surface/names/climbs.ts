@@ -2,19 +2,19 @@
 // known, so it is read in every way that one is known to.
 import { compatible } from './spelling.ts';
 
-/** Encoded more often than this is no address of anybody. */
+/** An address that is encoded more often than this counts as one that climbs. */
 const ROUNDS_MAX = 4;
-/** Nobody reads a longer one in every way: it is taken for one that climbs. */
+/** A longer address is not read, and counts as one that climbs. */
 const LENGTH_MAX = 65_536;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u;
 const HIDDEN_ALL = new RegExp(HIDDEN.source, 'gu');
-/** Bytes that no UTF-8 has: a way to write ASCII so that nobody sees it. */
+/** Overlong bytes, which are no valid UTF-8: a way to hide ASCII. */
 const OVERLONG = /%(?:c[01]|e0%[89]|f0%8)/i;
 const DOTS = /(?:^|[\\/:;?#&=])\.\.?(?:[\\/;?#&]|$)/;
 
 /** Whether an address has `.` or `..` as a part, however it is written. */
 export function climbs(uri: string): boolean {
-  // Not even encoded does an end of text belong into an address, or a sign that nobody sees.
+  // An address has neither NUL nor invisible characters, not even encoded.
   if (uri.length > LENGTH_MAX) return true;
   if (HIDDEN.test(uri) || /%(?:25)*00|%u0000/i.test(uri)) return true;
   let text = uri;

@@ -16,7 +16,7 @@ import {
 import { tighten } from './tighten.ts';
 
 export type SchemaNoteKind =
-  /** Members that nobody described may stand here; a forbidden one is found only in the call. */
+  /** Members that the schema does not describe may stand here; a forbidden one is found only in the call. */
   | 'open'
   /** A limit that a schema cannot express. */
   | 'unsaid'

@@ -177,7 +177,7 @@ export function isTransparent(node: Node): boolean {
   return groups[0] !== 'allOf' || listAt(node, 'allOf').length === 1;
 }
 
-/** Whether every branch only narrows what the schema itself lists, so that closing it is sound. */
+/** Whether every branch only narrows what the schema itself lists, so that it may be closed. */
 export function onlyNarrowed(node: Node): boolean {
   if (!isObject(node['properties'])) return false;
   const own = new Set(Object.keys(namedAt(node, 'properties')));

@@ -157,7 +157,7 @@ function narrowChoices(node: Node, limit: ParamLimit, { hasBranches }: SchemaPla
   const known = node['enum'];
   if (Array.isArray(known)) {
     const left = known.filter((value) => isJson(value) && fits(value));
-    // An empty list is no schema; that nothing fits is said otherwise.
+    // An empty list is no valid schema: the caller adds `not: {}` instead.
     if (left.length > 0) node['enum'] = left;
     return left.length > 0;
   }

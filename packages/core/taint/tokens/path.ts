@@ -12,7 +12,7 @@ const PROCESS_ROOTS =
 
 /** The path, its case kept; undefined when there is nothing of a path in it. */
 export function pathOf(word: string): string | undefined {
-  // Whoever opens a file ends its name there.
+  // The system ends the name of a file there.
   const [name = ''] = word.split('\0', 1);
   const slashes = withoutScheme(name).replaceAll('\\', '/').replace(PROCESS_FOLDER, '.');
   const absolute = slashes.startsWith('/');
