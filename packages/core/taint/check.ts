@@ -34,7 +34,7 @@ interface SinkHit {
   readonly source: TaintSource;
 }
 
-interface Check {
+interface TaintCheck {
   readonly state: TaintState;
   readonly policy: TaintPolicy;
   readonly effort?: Effort;
@@ -77,7 +77,7 @@ function sinksOf(leaf: TaintLeaf, call: TaintCall, policy: TaintPolicy): Readonl
 
 /** Where `isSilent`, only what is known to be read counts. */
 function leafFindings(
-  check: Check,
+  check: TaintCheck,
   { path, text }: TaintLeaf,
   { sink, isSilent }: { readonly sink: SinkKind; readonly isSilent: boolean },
 ): readonly TaintFinding[] {
@@ -97,7 +97,7 @@ function leafFindings(
 
 /** What was read of a value; it is vouched for where all that it names is allowed or trusted. */
 function judgeValue(
-  { state, policy, effort }: Check,
+  { state, policy, effort }: TaintCheck,
   value: string,
   sink: SinkKind,
 ): { readonly hits: readonly SinkHit[]; readonly vouched: boolean } {
@@ -133,7 +133,7 @@ function firstKnown(state: TaintState, chain: Chain) {
 
 /** A value in pieces: `eve`, `evil.example` in two arguments, or a command word by word. */
 function joinedFindings(
-  check: Check,
+  check: TaintCheck,
   leaves: readonly TaintLeaf[],
   sinkPaths: ReadonlySet<string>,
 ): readonly TaintFinding[] {
