@@ -136,11 +136,11 @@ describe('compileGlob', () => {
     expect(compileGlob(glob)).toEqual({ ok: false, message, offset });
   });
 
-  it('takes as many alternatives as it may', () => {
+  it('accepts as many alternatives as the limit allows', () => {
     expect(testOf('{a,b}'.repeat(6))('ababab')).toBe(true);
   });
 
-  it('knows a bracket at the start of a class for a member, and ranges to the last', () => {
+  it('reads a bracket at the start of a class as a member, and a range up to the last character', () => {
     expect(['[]]', '[!]]', '[a-]', '[0-9-]'].map((glob) => testOf(glob)(']'))).toEqual([
       true,
       false,
@@ -221,7 +221,7 @@ describe('compileGlob', () => {
   });
 });
 
-describe('whatever the text', () => {
+describe('compileGlob with any text', () => {
   const anything = fc.oneof(
     fc.string({ unit: fc.constantFrom(...'ab*?[]!^-{},\\+'), maxLength: 12 }),
     fc.string({ unit: 'binary', maxLength: 20 }),

@@ -61,19 +61,16 @@ function cutOff(message: string): SyntaxAdvice {
   return { message: `the file is cut off here: ${reason}`, fix };
 }
 
-const JSON_WORDS: { readonly [word: string]: string } = {
-  True: 'true',
-  False: 'false',
-  None: 'null',
-  undefined: 'null',
-};
+const JSON_WORDS: ReadonlyMap<string, string> = new Map([
+  ...['True', 'False'].map((word) => [word, word.toLowerCase()] as const),
+  ...['None', 'undefined'].map((word) => [word, 'null'] as const),
+]);
 
 function wordFix(word: string, message: string): SyntaxAdvice {
   if (message.startsWith('expected a key')) return { fix: `Write \`"${visible(word, 60)}"\`.` };
   if (!message.startsWith('expected a value')) return { fix: signFix(word, message) };
   if (/^(NaN|Infinity)$/.test(word)) return { fix: 'Write a number.' };
-  const meant = Object.hasOwn(JSON_WORDS, word) ? JSON_WORDS[word] : undefined;
-  return { fix: `Write \`${meant ?? `"${visible(word, 60)}"`}\`.` };
+  return { fix: `Write \`${JSON_WORDS.get(word) ?? `"${visible(word, 60)}"`}\`.` };
 }
 
 function signFix(rest: string, message: string): string {

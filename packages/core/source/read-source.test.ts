@@ -196,7 +196,7 @@ test('makes hostile names harmless in its messages', () => {
   expect(message.length).toBeLessThan(100);
 });
 
-test('speaks of signs, not of tokens', () => {
+test('names signs in its messages, not tokens of the parser', () => {
   expect(messages('a: 1\n]\n')).toEqual(['unexpected `]` here']);
 });
 
@@ -289,7 +289,7 @@ test('reads the same as YAML under another name', () => {
   expect(read("{ 'a': [1,], b: x, } # fine")).toEqual({ a: [1], b: 'x' });
 });
 
-test('tells of an empty file whatever its name', () => {
+test('reports an empty file whatever its name', () => {
   expect(only(' \n', 'p.json')).toMatch('the file holds no bundle');
 });
 

@@ -37,20 +37,12 @@ function cut(text: string): string {
   return text.length <= PATTERN_LENGTH_MAX ? text : `${text.slice(0, PATTERN_LENGTH_MAX)}…`;
 }
 
-const TRUTHS: { readonly [word: string]: string } = {
-  true: 'true',
-  yes: 'true',
-  on: 'true',
-  false: 'false',
-  no: 'false',
-  off: 'false',
-};
-
 export function typeFix(name: string, expected: string, tree: Tree): string {
   if (expected.startsWith('true or false') && tree.kind === 'scalar') {
     const word = String(tree.value).toLowerCase();
-    const truth = Object.hasOwn(TRUTHS, word) ? TRUTHS[word] : undefined;
-    return truth === undefined ? 'Write `true` or `false`.' : `Write \`${truth}\`, without quotes.`;
+    if (/^(?:true|yes|on)$/.test(word)) return 'Write `true`, without quotes.';
+    const isFalse = /^(?:false|no|off)$/.test(word);
+    return isFalse ? 'Write `false`, without quotes.' : 'Write `true` or `false`.';
   }
   if (/^a (whole )?number/.test(expected)) return numberFix(tree);
   if (expected.startsWith('a list')) {

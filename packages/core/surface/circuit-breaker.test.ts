@@ -71,7 +71,7 @@ describe('the circuit breaker', () => {
     expect(mayPass(probing, 'b', at(dueMs + SETTINGS.latencyThresholdMs + 1))).toBe(true);
   });
 
-  it('takes a probe without an answer for failed', () => {
+  it('counts a probe without an answer as failed', () => {
     const probing = callPassed(OPEN, 'a', at(dueMs));
     const laterMs = dueMs + SETTINGS.latencyThresholdMs + 1;
     expect(callPassed(probing, 'b', at(laterMs)).pause).toMatchObject({ attempt: 1 });

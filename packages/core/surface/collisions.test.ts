@@ -53,7 +53,7 @@ describe('tools of several servers', () => {
     ]);
   });
 
-  it('in great numbers come to an end, which is told', () => {
+  it('in great numbers are compared up to a limit, and the result says so', () => {
     const names = (prefix: string) =>
       Array.from({ length: 4_000 }, (_, index) => `${prefix}_tool_${index.toString(7)}`);
     const result = findCollisions([

@@ -13,14 +13,11 @@ export interface Named {
 }
 
 export interface Collision {
-  readonly kind: /** The very same name on several servers. */
-    | 'same_name'
-    /** Another spelling of case and separators. */
-    | 'variant'
-    /** Other characters that look the same. */
-    | 'look_alike'
-    /** A slip or two away, on another server. */
-    | 'near';
+  /**
+   * The very same name on several servers, another spelling of case and separators, other characters
+   * that look the same, or a name on another server that is a slip or two away.
+   */
+  readonly kind: 'same_name' | 'variant' | 'look_alike' | 'near';
   readonly names: readonly Named[];
 }
 
@@ -41,24 +38,17 @@ export function findCollisions(servers: readonly Offered[]): Collisions {
     [...new Set(tools)].map((tool) => ({ server, tool })),
   );
   const names = all.slice(0, NAMES_MAX);
-  const groups = groupBy(names, ({ tool }) => skeletonOf(tool));
+  const groups = new Map<string, Named[]>();
+  for (const name of names) {
+    const skeleton = skeletonOf(name.tool);
+    groups.set(skeleton, [...(groups.get(skeleton) ?? []), name]);
+  }
   const found = [...groups.values()].flatMap(groupCollision);
   const near = nearPairs([...groups]);
   return {
     found: [...found, ...near.found].slice(0, FOUND_MAX),
     isComplete: near.isComplete && all.length <= NAMES_MAX,
   };
-}
-
-function groupBy(names: readonly Named[], keyOf: (name: Named) => string) {
-  const groups = new Map<string, Named[]>();
-  for (const name of names) {
-    const key = keyOf(name);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [name]);
-    else group.push(name);
-  }
-  return groups;
 }
 
 function groupCollision(group: readonly Named[]): readonly Collision[] {

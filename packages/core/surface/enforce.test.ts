@@ -37,7 +37,7 @@ describe('a call to the mail server', () => {
     });
   });
 
-  it('is refused with a blocked parameter at any depth and in any case, and told to leave it out', async () => {
+  it('is refused with a blocked parameter at any depth and in any case, and the hint says to leave it out', async () => {
     verifies('ST-8.10.1');
     const manifest = await manifestOf(GMAIL_YAML);
     const args = { id: '1', more: [{ message: { Bcc: 'x@y' } }] };
@@ -58,7 +58,7 @@ describe('a call to the mail server', () => {
     });
   });
 
-  it('is refused beyond a limit, and told the limit', async () => {
+  it('is refused beyond a limit, and the hint names the limit', async () => {
     verifies('ST-8.10.1');
     const manifest = await manifestOf(GMAIL_YAML);
     expect(decisionOf(manifest, 'gmail.search', { query: 'a', max_results: 500 })).toMatchObject({
@@ -224,7 +224,7 @@ describe('hostile calls', () => {
     expect(decision).toMatchObject({ message: '`\\u{1b}[2Jgmail` is not available.' });
   });
 
-  it('are not told numbers that have lost digits', async () => {
+  it('get no suggested arguments with numbers that have lost digits', async () => {
     const manifest = await manifestOf(GMAIL_YAML);
     const args = { id: 2 ** 60, bcc: 'x' };
     expect(decisionOf(manifest, 'gmail.read', args)).toMatchObject({ suggested_args: null });

@@ -72,7 +72,7 @@ describe('the list of tools', () => {
     });
   });
 
-  it('leaves a tool alone that no rule of parameters is about', async () => {
+  it('does not change a tool without rules for its parameters', async () => {
     const manifest = await manifestOf(
       'server: s\nallowed_tools: [{ name: "*" }]\nblocked_params: [{ pattern: "other.*" }]',
     );
@@ -80,7 +80,7 @@ describe('the list of tools', () => {
     expect(filterTools(answer, manifest, LEGACY).result).toBe(answer);
   });
 
-  it('tells what is in the manifest but not offered, on the last page only', async () => {
+  it('reports tools of the manifest that the server does not offer, on the last page only', async () => {
     verifies('ST-8.9');
     const manifest = await manifestOf(GMAIL_YAML);
     const page = { tools: GMAIL_TOOLS.slice(0, 1) };
@@ -92,7 +92,7 @@ describe('the list of tools', () => {
     expect(warnings).toContain('`gmail.modify_labels` is offered but not in the manifest');
   });
 
-  it('lets nobody cache what was filtered, in the modern era', async () => {
+  it('marks a filtered list as private and not to be cached, in the modern era', async () => {
     const manifest = await manifestOf(GMAIL_YAML);
     const answer = {
       resultType: 'complete',
@@ -220,7 +220,7 @@ describe('a rewritten schema', () => {
     expect(filtered.notes.map(({ kind }) => kind)).toContain('open');
   });
 
-  it('tells of limits that do not fit, and of defaults beyond them', async () => {
+  it('comes with notes on limits that do not fit and on defaults beyond them', async () => {
     const limits =
       '{ constrain_params: { n: { maximum: 50 }, s: { maximum: 5 }, gone: { maximum: 1 } } }';
     const properties = { n: { type: 'integer', default: 100 }, s: { type: 'string' } };
@@ -354,7 +354,7 @@ allowed_resources: [{ uri: "file:///docs/*" }]
     });
   });
 
-  it('are hidden when the manifest is silent', async () => {
+  it('are hidden when the manifest does not list them', async () => {
     const manifest = await manifestOf('server: s');
     expect(filterPrompts({ prompts: [{ name: 'a' }] }, manifest, { era: 'modern' }).result).toEqual(
       {

@@ -266,7 +266,7 @@ describe('an argument at a sink that came from untrusted content', () => {
     expect(found).toEqual(['argv command joined']);
   });
 
-  it('is told with the names of its parts', () => {
+  it('is reported with the names of its parts', () => {
     const args = { recipient: 'eve.x', zone: 'gmail.com' };
     const found = findingsOf(verdictOf('write to eve.x@gmail.com', args));
     expect(found).toEqual(['recipient + zone recipient joined']);

@@ -135,7 +135,7 @@ describe('JSON', () => {
     expect(findings.filter(({ part }) => part !== undefined)).toHaveLength(2);
   });
 
-  it('says what it did not look at, and why', () => {
+  it('is reported as not scanned where a limit ends the scan, with the reason', () => {
     const deep = Array.from({ length: 8 }).reduce<unknown>((inner) => [inner], KEY);
     const limits = { depthMax: 4, nodesMax: 40, unitsMax: 100 };
     const reasons = (value: unknown) =>

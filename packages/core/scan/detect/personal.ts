@@ -214,11 +214,8 @@ function accountAt(text: string, at: number): DetectorHit | undefined {
     if (char !== ' ') account += char;
   }
   if (!isIban(account) || WORD.test(text[end] ?? ' ')) return undefined;
-  return personal(
-    'iban',
-    { start: at, end },
-    { label: 'looks like the number of a bank account', score: 3, value: account },
-  );
+  const label = 'looks like the number of a bank account';
+  return personal('iban', { start: at, end }, { label, score: 3, value: account });
 }
 
 function emailAt(text: string, at: number): DetectorHit | undefined {
@@ -228,37 +225,17 @@ function emailAt(text: string, at: number): DetectorHit | undefined {
   if (start === at || text[at - 1] === '.') return undefined;
   DOMAIN.lastIndex = 0;
   const domain = DOMAIN.exec(text.slice(at + 1, at + 1 + DOMAIN_MAX))?.[0].replace(/[.-]+$/, '');
-  if (
-    domain === undefined ||
-    !TOP.test(domain) ||
-    FILE_ENDING.test(domain) ||
-    domain.includes('..')
-  )
-    return undefined;
+  if (domain === undefined || !TOP.test(domain) || FILE_ENDING.test(domain)) return undefined;
+  if (domain.includes('..')) return undefined;
   const end = at + 1 + domain.length;
   const local = text.slice(start, at);
   // In an address of the web it is a user, and `git@host:path` is a repository.
-  if (
-    text.slice(Math.max(0, start - 3), start).includes('//') ||
-    (local === 'git' && text[end] === ':')
-  )
-    return undefined;
-  const nobody = RESERVED_DOMAIN.test(domain) || NOBODY.test(local);
-  return personal(
-    'email',
-    { start, end },
-    {
-      label: 'looks like an e-mail address',
-      score: nobody ? 1 : 3,
-      value: `${local}@${domain}`.toLowerCase(),
-    },
-  );
+  if (text.slice(Math.max(0, start - 3), start).includes('//')) return undefined;
+  if (local === 'git' && text[end] === ':') return undefined;
+  const isNobody = RESERVED_DOMAIN.test(domain) || NOBODY.test(local);
+  const label = 'looks like an e-mail address';
+  const value = `${local}@${domain}`.toLowerCase();
+  return personal('email', { start, end }, { label, score: isNobody ? 1 : 3, value });
 }
 
-export const PERSONAL_RULES: readonly string[] = [
-  'card-number',
-  'us-ssn',
-  'phone-number',
-  'iban',
-  'email',
-];
+export const PERSONAL_RULES = ['card-number', 'us-ssn', 'phone-number', 'iban', 'email'] as const;

@@ -212,7 +212,7 @@ export function createFinder(needles: readonly Needle[], alphabet: Alphabet): Fi
     seed.next = buckets.get(hash >>> BITS_PER_BUCKET);
     buckets.set(hash >>> BITS_PER_BUCKET, seed);
   }
-  const tables = { codes: alphabet.codes, marks, mask };
+  const tables = { codes: alphabet, marks, mask };
   const index = {
     alphabet,
     codes: joined(sowing.codes, length),

@@ -20,7 +20,7 @@ import {
   scanUnits,
   zoneMap,
 } from './piece-finder.ts';
-import { createSetApartSearch, type SetApartSearch } from './set-apart.ts';
+import { createSetApartSearch } from './set-apart.ts';
 
 type OnRange = (range: Range) => void;
 
@@ -33,19 +33,6 @@ export interface PieceSearch {
 
 export type ViewScan = (task: Scanned, probe: Probe, onRange: OnRange) => Hiding;
 
-interface PieceConfig {
-  readonly values: readonly string[];
-  /** Looks for more in text whose escapes were undone, in one pass with the probe. */
-  readonly scanView: ViewScan;
-}
-
-interface Finders {
-  readonly apart: SetApartSearch;
-  readonly letters: Finder;
-  /** Only where a value has many signs. */
-  readonly units: Finder | undefined;
-}
-
 function needlesOf(value: string): Needle[] {
   const found = randomZones(value);
   const zones = zoneMap(value.length, found);
@@ -57,7 +44,7 @@ function needlesOf(value: string): Needle[] {
   ];
 }
 
-function findersOf(values: readonly string[]): Finders {
+function findersOf(values: readonly string[]) {
   // Also what becomes of a value when the escapes around it are undone with its own.
   const all = [...new Set(values.flatMap((value) => [value, unescaped(value)]))];
   const sparse = all.filter((value) => isSparse(value, randomZones(value)));
@@ -71,12 +58,14 @@ function findersOf(values: readonly string[]): Finders {
   return {
     apart: createSetApartSearch(values),
     letters: createFinder(all.flatMap(needlesOf), LETTERS),
+    // Only where a value has many signs.
     units: units.length === 0 ? undefined : createFinder(units, UNITS),
   };
 }
 
-export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearch {
-  let made: Finders | undefined;
+/** `scanView` looks for more in text whose escapes were undone, in one pass with the probe. */
+export function createPieceSearch(values: readonly string[], scanView: ViewScan): PieceSearch {
+  let made: ReturnType<typeof findersOf> | undefined;
   // Built when the first text comes: a start-up should not wait for it.
   const finders = () => (made ??= findersOf(values));
   return {
@@ -84,7 +73,7 @@ export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearc
     findHidden(task, hiding, onPiece) {
       const { apart, letters, units } = finders();
       const { truncated } = task;
-      apart.find(task, hiding.isAscii, onPiece);
+      apart(task, hiding.isAscii, onPiece);
       const views: UnescapedView[] = [];
       const mapped: OnRange = (piece) => {
         onPiece(views.reduceRight((range, view) => sourceRange(view, range, truncated), piece));
@@ -97,7 +86,7 @@ export function createPieceSearch({ values, scanView }: PieceConfig): PieceSearc
         ({ text } = view);
         const inner = { text, truncated };
         const { hasEscapes, isAscii } = scanView(inner, letters(inner, mapped), mapped);
-        apart.find(inner, isAscii, mapped);
+        apart(inner, isAscii, mapped);
         mayHide = scanSigns(units, inner, mapped) || hasEscapes;
       }
     },

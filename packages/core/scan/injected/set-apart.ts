@@ -6,10 +6,8 @@ import { foldChar } from '../text/look-alikes.ts';
 import { isRandom } from '../text/randomness.ts';
 import type { Range, Scanned } from '../types.ts';
 
-export interface SetApartSearch {
-  /** `isAscii` says that the text has no other letters. */
-  readonly find: (task: Scanned, isAscii: boolean, onRange: (range: Range) => void) => void;
-}
+/** `isAscii` says that the text has no other letters. */
+type SetApartSearch = (task: Scanned, isAscii: boolean, onRange: (range: Range) => void) => void;
 
 /** The letters and digits of a text, in lower case, and where each comes from. */
 interface FoldedLetters {
@@ -49,33 +47,31 @@ let known: Uint8Array | undefined;
 
 export function createSetApartSearch(values: readonly string[]): SetApartSearch {
   const wanted = [...new Set(values)].flatMap(wantedOf);
-  if (wanted.length === 0) return { find: () => undefined };
+  if (wanted.length === 0) return () => undefined;
   const hasNumbers = wanted.some(({ kind }) => kind === 'number');
   const hasWords = wanted.some(({ kind }) => kind === 'words');
   let prefilter: Prefilter | undefined;
-  return {
-    find({ text }, isAscii, onRange) {
-      // What is drawn by lot is found by its pieces where separators are all that hides it.
-      const isNeeded = !isAscii || hasNumbers || (hasWords && hasLoneLetters(text));
-      if (!isNeeded) return;
-      prefilter ??= createPrefilter(
-        wanted.map(({ letters, kind }) => ({
-          name: kind,
-          keywords: [letters.slice(0, ANCHOR)],
-          anyCase: false,
-        })),
-      );
-      // Between letters, `\\n` of JSON is a newline; a backslash and an n may stand there as well.
-      const readings = text.includes('\\') ? [ESCAPED, AS_IT_STANDS] : [AS_IT_STANDS];
-      for (const hasEscapes of readings) {
-        const reading = readingOf(text, hasEscapes);
-        prefilter.scan(reading.letters, (index, at) => {
-          const one = wanted[index];
-          const range = one && rangeOf(text, reading, { ...one, at });
-          if (range !== undefined) onRange(range);
-        });
-      }
-    },
+  return ({ text }, isAscii, onRange) => {
+    // What is drawn by lot is found by its pieces where separators are all that hides it.
+    const isNeeded = !isAscii || hasNumbers || (hasWords && hasLoneLetters(text));
+    if (!isNeeded) return;
+    prefilter ??= createPrefilter(
+      wanted.map(({ letters, kind }) => ({
+        name: kind,
+        keywords: [letters.slice(0, ANCHOR)],
+        anyCase: false,
+      })),
+    );
+    // Between letters, `\\n` of JSON is a newline; a backslash and an n may stand there as well.
+    const readings = text.includes('\\') ? [ESCAPED, AS_IT_STANDS] : [AS_IT_STANDS];
+    for (const hasEscapes of readings) {
+      const reading = readingOf(text, hasEscapes);
+      prefilter.scan(reading.letters, (index, at) => {
+        const one = wanted[index];
+        const range = one && rangeOf(text, reading, { ...one, at });
+        if (range !== undefined) onRange(range);
+      });
+    }
   };
 }
 

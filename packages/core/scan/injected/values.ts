@@ -59,7 +59,7 @@ export function valueRules(values: readonly SecretValue[]): ValueRules {
   const forms = [...new Set(kept.flatMap((value) => [value, value.trim()]))];
   const rules = rulesOf([...forms.flatMap(shapesOf), ...forms.flatMap(halves)]);
   if (forms.length === 0) return { rules, refused, search: undefined };
-  const pieces = createPieceSearch({ values: forms, scanView: viewScan(forms) });
+  const pieces = createPieceSearch(forms, viewScan(forms));
   return { rules, refused, search: { ...pieces, findCut: cutFinder(rules) } };
 }
 

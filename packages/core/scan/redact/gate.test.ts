@@ -79,13 +79,13 @@ describe('the gate', () => {
 });
 
 describe('isClean', () => {
-  it('knows of plain text, and of nothing else', () => {
+  it('is true for plain text, and false where a keyword stands', () => {
     const { isClean: looksClean } = createRedactor({});
     expect(looksClean(Buffer.from(PROSE), 0, PROSE.length)).toBe(true);
     expect(looksClean(Buffer.from('password = hunter2'), 0, 18)).toBe(false);
   });
 
-  it('says nothing where values or patterns are looked for too', () => {
+  it('is false where values or patterns are searched as well', () => {
     const withValue = createRedactor({ values: [{ name: 'a', value: 'Zq7wLm9k' }] });
     const withPattern = createRedactor({ extra: [{ name: 'all', find: () => [] }] });
     for (const { isClean: looksClean } of [withValue, withPattern]) {

@@ -265,10 +265,8 @@ export function hashOf(key: number, mask: number): number {
 // How a unit of text is read when pieces are looked for. Between letters and digits everything is
 // passed over, except what encloses: a piece never reaches out of a JSON string or a bracket.
 
-export interface Alphabet {
-  /** The code of each unit, by its lower byte, or one of the marks below. */
-  readonly codes: Uint8Array;
-}
+/** The code of each unit, by its lower byte, or one of the marks below. */
+export type Alphabet = Uint8Array;
 
 export interface Squeezed {
   readonly codes: Uint8Array;
@@ -298,20 +296,16 @@ function plainCode(unit: number): number {
 }
 
 /** Letters and digits, upper and lower case alike. */
-export const LETTERS: Alphabet = {
-  codes: Uint8Array.from({ length: 256 }, (_, unit) => plainCode(unit)),
-};
+export const LETTERS: Alphabet = Uint8Array.from({ length: 256 }, (_, unit) => plainCode(unit));
 
 /** Every unit counts, for values with many signs; upper and lower case alike. */
-export const UNITS: Alphabet = {
-  codes: Uint8Array.from({ length: 256 }, (_, unit) => {
-    const low = lower(unit);
-    return low === BREAK || low >= LEAD ? 1 : low;
-  }),
-};
+export const UNITS: Alphabet = Uint8Array.from({ length: 256 }, (_, unit) => {
+  const low = lower(unit);
+  return low === BREAK || low >= LEAD ? 1 : low;
+});
 
-export function codeAt({ codes }: Alphabet, text: string, at: number): number {
-  return codes[text.charCodeAt(at) & 0xff] ?? SKIP;
+export function codeAt(alphabet: Alphabet, text: string, at: number): number {
+  return alphabet[text.charCodeAt(at) & 0xff] ?? SKIP;
 }
 
 /** The letter of `\n`, `\r`, `\t`, `\b` and `\f` is no letter of the text. */
@@ -342,7 +336,7 @@ export function placeTo(alphabet: Alphabet, text: string, to: number): number {
 }
 
 /** The codes that count, and where each stands. */
-export function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed {
+export function squeeze(alphabet: Alphabet, units: ArrayLike<number>): Squeezed {
   const kept = new Uint8Array(units.length);
   // Most forms have nothing to pass over, and need no places.
   let places: Int32Array | undefined;
@@ -350,7 +344,7 @@ export function squeeze({ codes }: Alphabet, units: ArrayLike<number>): Squeezed
   let before = 0;
   for (let at = 0; at < units.length; at++) {
     const unit = units[at] ?? 0;
-    const code = codes[unit & 0xff] ?? SKIP;
+    const code = alphabet[unit & 0xff] ?? SKIP;
     const isPassed = code >= LEAD || (before === BACKSLASH && isEscapeLetter(unit));
     before = code;
     if (isPassed) {

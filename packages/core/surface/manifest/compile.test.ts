@@ -136,12 +136,12 @@ allowed_tools:
     expect(problems[0]).toMatch(/^m\.yaml:\d+:\d+: error: .* \[SUB_MANIFEST_\w+\]$/);
   });
 
-  it('tells the line and the column', async () => {
+  it('that is wrong is reported with its line and column', async () => {
     const [problem] = await problemsOf('server: s\nallowed_tools:\n  - name: a\n    allow: true\n');
     expect(problem).toMatch(/^m\.yaml:4:5: error: unknown field `allow`; did you mean `allowed`\?/);
   });
 
-  it('answers whatever it is given', async () => {
+  it('compiles or is refused, whatever its text', async () => {
     const part = fc.constantFrom(
       'server: s\n',
       'allowed_tools:\n',

@@ -73,7 +73,7 @@ describe('an address', () => {
     expect(climbs(`mail://labels/x${marks.slice(0, 60_000)}/../y`)).toBe(true);
   });
 
-  it('of any kind is answered', () => {
+  it('of any kind is read without an error', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (uri) => typeof climbs(uri) === 'boolean'),
     );

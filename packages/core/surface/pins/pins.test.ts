@@ -135,7 +135,7 @@ describe('the tools of a server', () => {
     expect(diff[0]?.after).toContain('\\u{1b}[2J<IMPORTANT>');
   });
 
-  it('that come, go or are renamed are told', () => {
+  it('that come, go or are renamed are reported', () => {
     const { tools, renamed } = comparePins(
       KNOWN.servers.get('mail'),
       listing(READ, { ...SEND, name: 'send_mail' }, { name: 'new' }),

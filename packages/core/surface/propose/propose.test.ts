@@ -66,7 +66,7 @@ describe('a proposed manifest', () => {
     expect(await tierIn(text, 'delete_a')).toBe('forbidden');
   });
 
-  it('lists prompts and resources, denied until somebody has read them', async () => {
+  it('lists prompts and resources as denied until a person has read them', async () => {
     const text = proposeManifest({
       ...SERVER,
       tools: [],
