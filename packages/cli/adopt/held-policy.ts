@@ -64,7 +64,7 @@ export function policyWords(held: HeldPolicy, faultHere?: string): string {
     : `policy ${pathWords(held.path, held)}`;
 }
 
-/** A policy, and what stands beside it. */
+/** The path of a policy, and how it is trusted. */
 function pathWords(path: string, { found }: HeldPolicy): string {
   const [first, second] = found?.sources ?? [];
   if (second !== undefined) return `${path}, tightened by ${second.path}, which is not trusted`;

@@ -82,7 +82,7 @@ async function isMoveWanted(
   return how.asks.ask(`Move ${words} into the encrypted store?`);
 }
 
-/** The import goes on without only when somebody says so. */
+/** The import goes on without the store only when the person agrees. */
 async function withoutStore(problem: Failure, asIs: OfferedMove, how: MoveWish) {
   const { io, yes } = how;
   if (how['dry-run'] || yes || !io.stdinIsTerminal || !io.err.isTerminal) {

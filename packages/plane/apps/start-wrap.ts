@@ -7,7 +7,7 @@ import { startRun } from './start-run.ts';
 
 export interface WrapResult {
   readonly run: RunResult;
-  /** False when a config could not be put back; the person was told. */
+  /** False when a config could not be restored; a message says so. */
   readonly isRestored: boolean;
 }
 

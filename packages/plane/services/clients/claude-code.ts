@@ -68,7 +68,7 @@ function serversOnLine(
   const known = new Set(governed.map((path) => resolve(path)));
   const configs = flagLists(words, '--mcp-config')
     .filter((value) => !known.has(resolve(place.project, value)))
-    // Not a path: the config itself, with whatever is in it.
+    // Not a path: the config itself, which may hold secrets.
     .map((value) => `--mcp-config ${/^\s*\{/.test(value) ? '{…}' : value}`);
   const isStrict = words.includes('--strict-mcp-config');
   return isStrict && configs.length > 0 ? [...configs, '--strict-mcp-config'] : configs;

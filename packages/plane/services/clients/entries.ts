@@ -1,4 +1,4 @@
-// One server of a config, whatever the client: what it starts, and where that stands.
+// Reads one server of a config of any client: what it starts, and where that stands.
 import { definedFields, isObject } from '@subluminal/contracts';
 import { readShimCommand } from './shim-command.ts';
 import type { ServerEntry, ValuePath } from './types.ts';

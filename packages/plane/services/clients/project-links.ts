@@ -1,6 +1,6 @@
-// Configs that belong to a project. Such a config may be a link to anywhere: what somebody else has put
-// into a repository must not make us change a file outside of the project. Configs of the user may
-// lead where they like, to a repository of dotfiles for one.
+// Configs that belong to a project. Such a config may be a link to anywhere, and a repository must not
+// make us change a file outside of the project. Configs of the user may be links to anywhere, such as
+// a repository of dotfiles.
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { failure } from '@subluminal/contracts';
 import { realPath, repositoryOf } from './project-folders.ts';

@@ -70,7 +70,7 @@ function isLaunch([launcher, ...between]: readonly string[]): boolean {
   );
 }
 
-/** `./sub`, `node sub.mjs`: whatever lies in the folder that the client is started in may be anything. */
+/** `./sub`, `node sub.mjs`: a file in the folder that the client is started in may be any program. */
 function isOfFolder(words: readonly string[], sub: number): boolean {
   const [first = '', word = ''] = [words[0], words[sub]];
   if (isRelative(first) || isRelative(word)) return true;
@@ -93,7 +93,7 @@ export function flagIn(flags: readonly string[], name: string): string | undefin
   return word === `--${name}` ? flags[at + 1] : word?.slice(name.length + 3);
 }
 
-/** Of a path of whatever platform. */
+/** The last part of a path of any platform. */
 export function baseName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }

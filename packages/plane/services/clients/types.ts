@@ -43,7 +43,7 @@ export interface ServerEntry {
   /** As written, nothing expanded; undefined where there is none. */
   readonly command: string | undefined;
   readonly args: readonly string[] | undefined;
-  /** The command behind the shim, when the entry starts one already, of whatever `sub`. */
+  /** The command behind the shim, when the entry starts a shim of any `sub` already. */
   readonly governed: GovernedCommand | undefined;
   /** The client reads more of its environment from a file, which `sub` does not read. */
   readonly hasEnvFile?: true;
@@ -154,7 +154,7 @@ export interface ReadConfig {
   readonly file: ConfigFile;
   readonly text: string;
   readonly entries: readonly ServerEntry[];
-  /** Servers, of whatever file, that this one switches off in single projects. */
+  /** Servers of any file that this one switches off in single projects. */
   readonly switchedOff: readonly SwitchedOffServer[];
 }
 

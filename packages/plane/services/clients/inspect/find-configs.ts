@@ -113,21 +113,12 @@ function recorded({ record }: FoundRecord): FoundConfig | ConfigFailure {
 
 // A config as it would be without our edits.
 
-interface BaseText {
-  readonly kind: 'base';
-  readonly text: string;
-}
-
-export function readBaseText(
-  { target, file }: FoundConfig,
-  store: ChangeStore,
-): BaseText | Failure {
+export function readBaseText({ target, file }: FoundConfig, store: ChangeStore): string | Failure {
   const config = readConfigFile(file.path);
   if (config.kind === 'missing') {
     return failure('SUB_CLIENT_CONFIG', `${file.path} is gone.`, 'Try again.');
   }
   if (config.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', config);
   const before = readPriorState(config, configKey(target), store);
-  if (before.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', before);
-  return { kind: 'base', text: before.text };
+  return before.kind === 'failure' ? withCode('SUB_CLIENT_RESTORE', before) : before.text;
 }

@@ -120,7 +120,7 @@ export function livingWrap(
   { file, entries }: ReadConfig,
   { env, paths }: HomeOptions,
 ): Failure | undefined {
-  // Whatever else stands there, no session has written it.
+  // A session writes only valid ids.
   const ids = new Set(entries.flatMap(({ governed }) => governed?.wrapId ?? []).filter(isWrapId));
   for (const runDir of new Set([paths.run, fallbackRunDir(env)])) {
     for (const id of ids) {

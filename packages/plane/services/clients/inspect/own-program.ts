@@ -83,7 +83,7 @@ export function startsThisSub(entry: ServerEntry, { own, env }: AskingSub): bool
 function foundInPath(name: string, path = ''): string | undefined {
   if (/[\\/]/.test(name)) return undefined;
   for (const folder of path.split(delimiter).slice(0, PATH_PARTS_MAX)) {
-    // Whatever is found there depends on where the client is started.
+    // A relative folder depends on where the client is started.
     if (!isAbsolute(folder)) return undefined;
     const file = join(folder, name);
     if (isExecutable(file)) return realFile(file);

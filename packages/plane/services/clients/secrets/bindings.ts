@@ -209,7 +209,7 @@ async function attempt(
   return result.kind === 'failure' ? withCode('SUB_FILE_WRITE', result) : undefined;
 }
 
-/** An empty file says what no file says; ours goes as it came. A link is somebody's choice. */
+/** Removes the file when nothing is left in it. A link stays: the user made it. */
 function dropEmpty(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() === true && stats.size === 0) rmSync(path, { force: true });

@@ -64,7 +64,7 @@ interface MadeCut<T> {
   readonly removed: number;
 }
 
-/** Of each environment one value a round: what stands side by side shares its commas. */
+/** Cuts one value of each environment a round: neighbours share their commas. */
 function cutInRounds<T extends CutTarget>(
   text: string,
   { format, targets }: CutOptions<T>,

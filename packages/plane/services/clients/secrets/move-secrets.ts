@@ -233,7 +233,7 @@ export function movingRewrite(
   };
 }
 
-/** Those that were moved earlier stay known; to the byte, while nobody else has changed the config. */
+/** Adds the secrets that were moved earlier; with their exact places while the config is unchanged. */
 function movedUpTo(
   { key, store, format }: Moving,
   step: { readonly before: string; readonly after: string; readonly cuts: readonly MovedSecret[] },

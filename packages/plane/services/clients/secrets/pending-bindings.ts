@@ -39,7 +39,7 @@ export function beginMove(
 ): (() => void) | Failure {
   const { paths } = store;
   const owner = thisProcess(store);
-  // Where nobody can tell whether a process lives, nothing could be cleaned up after it.
+  // Without the identity of this process, nothing could be cleaned up after it.
   if (owner === undefined) return () => undefined;
   const unsafe = ensureFolder(paths.backups);
   if (unsafe !== undefined) return withCode('SUB_HOME_UNSAFE', unsafe);
@@ -157,7 +157,7 @@ function keepBindings(bindings: readonly BindingName[], { paths }: ChangeStore):
   }
 }
 
-// Bindings that nobody needs any more: the secrets they were for are back in their config.
+// Bindings that are not needed any more: their secrets are back in the config.
 
 /**
  * A whole sentence where one has to stay; it goes with the last config that needs it, at a later

@@ -196,7 +196,7 @@ function secretNames({ client, server, variable }: SecretRequest): readonly stri
   return [base, ...Array.from({ length: TRIES_MAX - 1 }, (_, at) => `${base}-${at + 2}`)];
 }
 
-/** Letters, digits, `_` and `-`; whatever else was there may be anything. */
+/** Only letters, digits, `_` and `-`; all else may be hostile. */
 function partOf(text: string): string {
   const plain = text.replaceAll(/[^A-Za-z0-9_]+/g, '-').replaceAll(/^-+|-+$/g, '');
   return plain.slice(0, PART_LENGTH_MAX) || 'x';
@@ -206,7 +206,7 @@ function partOf(text: string): string {
 
 const WORD_LENGTH_MAX = 512;
 const REFERENCE = /\$\{[^}]*\}/g;
-/** What stands for any text. */
+/** Matches any text in a bound command. */
 const ANYTHING = ['$', '{any}'].join('');
 
 /** Word by word; what may be a secret by its digest. */

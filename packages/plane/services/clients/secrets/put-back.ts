@@ -1,5 +1,5 @@
-// Puts a secret back into a config that others have changed since it was cut out: beside what stands
-// in the same environment, or in a new one. Every way is tried out, and the result read.
+// Puts a secret back into a config that others have changed since it was cut out: beside other values
+// of the same environment, or in a new one. Each way is tried, and the result is read.
 import { isObject } from '@subluminal/contracts';
 import { parse } from 'smol-toml';
 import type { Edit, Format, ValuePath } from '../index.ts';

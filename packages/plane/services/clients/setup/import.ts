@@ -79,7 +79,7 @@ export interface ImportFile {
   /** For people; a change of nothing but secrets shows none. */
   readonly diff: string;
   readonly warnings: readonly string[];
-  /** What stands in plain text in the environments of the servers that are governed then. */
+  /** The secrets in plain text in the environments of the servers that are governed then. */
   readonly secrets: readonly PlainSecret[];
   /** Those of them that go into the store; none unless the user wants that. */
   readonly moves: readonly SecretMove[];
@@ -186,13 +186,13 @@ function planFile(
 ): ImportFile | Failure {
   const { options, call, redact, bound } = context;
   const { client, file, config } = found;
-  const base = readBaseText(found, storeAt(options.paths));
-  if (base.kind === 'failure') return base;
+  const baseText = readBaseText(found, storeAt(options.paths));
+  if (isFailure(baseText)) return baseText;
   const loose = looseIn(found, options);
-  const chosen = chosenIn(found, { baseText: base.text, loose, options });
+  const chosen = chosenIn(found, { baseText, loose, options });
   const renewed = renewedIn(config, options);
   const rewrite = rewriteFor({ found, chosen, loose, renewed, moves }, context);
-  const rewritten = rewrite(base.text);
+  const rewritten = rewrite(baseText);
   if ('kind' in rewritten) return withCode('SUB_CLIENT_CONFIG', rewritten);
   const after = client.read(file, rewritten.text);
   if (after.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', after);
@@ -202,7 +202,6 @@ function planFile(
       isAsked(entry, options) && startsThisSub(entry, options) && !stillLoose.has(entryKey(entry)),
   );
   const { secrets, more } = plainSecrets(after, governed);
-  const { text: baseText } = base;
   const { own, env } = options;
   return {
     client,

@@ -19,7 +19,7 @@ interface RewriteOptions {
   readonly current: ReadConfig;
   /** The entries that come under governance now, by `entryKey`. */
   readonly chosen: ReadonlySet<string>;
-  /** The entries that start our shim with options that nobody here wrote, by `entryKey`. */
+  /** The entries that start our shim with options that `sub` did not write, by `entryKey`. */
   readonly loose: ReadonlySet<string>;
   readonly call: ShimCall;
   /** The governed entries that take over the options of the call, by `entryKey`. */
@@ -79,7 +79,7 @@ function flagsByEntry({ current, call, chosen, loose, renewed }: RewriteOptions)
   for (const entry of current.entries) {
     const key = entryKey(entry);
     if (entry.governed === undefined) continue;
-    // An entry that somebody has loosened since its import stays governed, without what loosens it.
+    // An entry that was loosened since its import stays governed, without the options that loosen it.
     const own = loose.has(key) ? [] : ownFlags(entry.governed.flags);
     flags.set(key, renewed?.has(key) === true ? withFlags(own, call.flags) : own);
   }

@@ -126,7 +126,7 @@ function planOn(request: ApplyRequest, key: string): PlannedChange | ConfigFailu
   const old = kind === 'wrap' ? before.old?.record : undefined;
   // An import is meant to last: a session on top of it would take it away with itself.
   const isImported = old?.kind === 'import' && before.text !== config.text;
-  // A session ends without the key of the store: it could not put back what stands there alone.
+  // A session ends without the key of the store, so it could not put moved secrets back.
   if (old?.moved !== undefined || isImported) {
     const refused = isImported ? request.rewrite(config.text) : undefined;
     return refused !== undefined && 'kind' in refused ? refused : imported(file);

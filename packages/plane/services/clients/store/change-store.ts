@@ -94,7 +94,7 @@ export function lockedFailure(path: string, { pid, elsewhere }: LockHolder): Con
   return { ...failure('SUB_CLIENT_LOCKED', message, fix), path };
 }
 
-/** This process; undefined where nobody could tell later whether it has ended. */
+/** This process; undefined where others could not find out later whether it has ended. */
 export function thisProcess({ system }: ChangeStore): ProcessIdentity | undefined {
   const own = ownIdentity(system);
   return own.start === 'unknown' ? undefined : own;

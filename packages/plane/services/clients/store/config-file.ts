@@ -33,7 +33,7 @@ export interface ConfigBytes {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** How many names the file has, in whatever folders. */
+  /** How many names (hard links) the file has. */
   readonly links: number;
 }
 
@@ -113,7 +113,7 @@ interface Replacement {
 
 type ReplaceResult =
   | { readonly kind: 'replaced' }
-  /** Somebody else has written the config since it was read. */
+  /** Another program has written the config since it was read. */
   | { readonly kind: 'changed' }
   | ConfigFailure;
 

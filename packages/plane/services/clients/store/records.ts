@@ -122,7 +122,7 @@ interface RecordToWrite {
   readonly onStep?: OnChangeStep | undefined;
 }
 
-/** The backup first, read back; then the record that names it. Whatever was there counts until then. */
+/** Writes the backup and reads it back, then the record that names it. The old record counts until then. */
 export function writeRecord(
   writing: RecordToWrite,
   { paths }: ChangeStore,
@@ -185,7 +185,7 @@ export function dropRecord(
     rmdirSync(folder);
     return undefined;
   } catch (cause) {
-    // What somebody else has put there stays, and so does the folder.
+    // Files of others stay, and so does the folder.
     if (hasSystemCode(cause, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) return undefined;
     return systemFailure(folder, 'removed', cause);
   }

@@ -109,7 +109,7 @@ function repairLocked(key: string, lock: ConfigLock, store: ChangeStore): readon
   const found = readRecord(key, store.paths);
   if (found.kind === 'failure') return [wrong(found)];
   if (found.kind === 'none') {
-    // The config is changed only while there is a record, so nobody needs this backup.
+    // The config is changed only while there is a record, so this backup is not needed.
     const failed = dropRecord(key, store.paths);
     return failed === undefined ? [] : [wrong(failed)];
   }

@@ -88,7 +88,7 @@ function writeProperty(
   return `${prefix}${writeKey(added.key, format)}${sign}${writeValue(added.value, manner)}`;
 }
 
-/** What stands between key and value, when it is a plain colon or equals sign. */
+/** The text between key and value, when it is a plain colon or equals sign. */
 function signOf(text: string, key: KeySpan, value: TextSpan): string | undefined {
   const sign = text.slice(key.end, value.start);
   return /^[ \t]*[:=][ \t]*$/.test(sign) ? sign : undefined;
@@ -171,7 +171,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return pieces.join('');
 }
 
-// How values and keys are written, in the manner of what stands there already.
+// Writes values and keys in the style of the text that is there.
 
 export type Writable = string | readonly string[];
 
@@ -182,7 +182,7 @@ interface ValueStyle {
   readonly list: ListStyle;
 }
 
-/** What stands behind the opening bracket, between the items, and before the closing bracket. */
+/** The text behind the opening bracket, between the items, and before the closing bracket. */
 interface ListStyle {
   readonly open: string;
   readonly separator: string;

@@ -164,7 +164,7 @@ function scanPair(scan: TomlScan, here: TablePosition, between: KeySeparators | 
   inner.table.members.set(name, { node, key: place });
 }
 
-/** Stops at what stands behind the key. */
+/** Stops behind the key and its spaces. */
 function scanKey(scan: TomlScan): DottedKey {
   const { text } = scan;
   const start = skipSpace(text, scan.at);

@@ -49,7 +49,7 @@ export interface KeySpan {
   /** Where the last part of a dotted key starts; else the start. */
   readonly lastStart: number;
   readonly end: number;
-  /** What stands around it between braces; none for a line of TOML. */
+  /** The separators around it between braces; none for a line of TOML. */
   readonly between: KeySeparators | undefined;
 }
 

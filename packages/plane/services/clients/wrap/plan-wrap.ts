@@ -243,7 +243,7 @@ function governedAlready(context: WrapContext): Failure | undefined {
   for (const found of configs) {
     // Fails with the name of the session that has rewritten the config and still runs.
     const base = readBaseText(found, storeAt(options.run.paths));
-    if (base.kind === 'failure') return base;
+    if (isFailure(base)) return base;
     const entry = found.config.entries.find(
       (one) => one.governed !== undefined && isOurs(one) && !found.loose.has(entryKey(one)),
     );
@@ -258,7 +258,7 @@ function governedAlready(context: WrapContext): Failure | undefined {
   return undefined;
 }
 
-/** `sub run` governs only what stands behind a shim of this very `sub`, and is not loosened. */
+/** `sub run` governs only servers behind a shim of this very `sub` that is not loosened. */
 function ungovernedIn({ configs, options, isOurs }: WrapContext): readonly string[] {
   const { own, run } = options;
   const names = configs.flatMap(({ config, loose }) =>

@@ -1,5 +1,5 @@
 // The configs of an agent while it runs under `sub wrap`: rewritten when the hub is up, put back
-// when the agent and its shims are gone, whatever has ended them.
+// when the agent and its shims have ended for any reason.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
