@@ -60,41 +60,29 @@ function isYaml(text: string): boolean {
 
 /** A failure when a policy was expected and something else is there. */
 export function notAPolicy(file: FileBytes): Failure | undefined {
-  const kind = kindOf(file.bytes);
-  if (kind === undefined || kind === 'bundle' || kind === 'snapshot') return undefined;
-  const swapped = kind === 'key' ? 'Give the policy.' : 'Are the arguments swapped?';
-  return wrongKind(file, kind, swapped);
+  return wrongKind(file, ['bundle', 'snapshot'], { key: 'Give the policy.' });
 }
 
 /** A failure when a bundle was expected, as written, and something else is there. */
 export function notABundle(file: FileBytes): Failure | undefined {
-  if (kindOf(file.bytes) !== 'snapshot') return notAPolicy(file);
-  return wrongKind(file, 'snapshot', 'Give the bundle it was made from.');
+  const snapshot = 'Give the bundle it was made from.';
+  return wrongKind(file, ['bundle'], { key: 'Give the policy.', snapshot });
 }
 
 /** A failure when calls were expected and something else is there. */
 export function notACall(file: FileBytes): Failure | undefined {
-  const kind = kindOf(file.bytes);
-  if (kind === 'events') {
-    return wrongKind(file, kind, 'Give calls here; `sub policy replay` reads events.');
-  }
-  if (kind !== undefined && kind !== 'call') {
-    return wrongKind(file, kind, 'Are the arguments swapped?');
-  }
-  if (!isYaml(startOf(file.bytes))) return undefined;
+  const events = 'Give calls here; `sub policy replay` reads events.';
+  const wrong = wrongKind(file, ['call'], { events });
+  if (wrong !== undefined || !isYaml(startOf(file.bytes))) return wrong;
   const fix = 'Write it as {"server_name": …, "tool_name": …, "args": {…}}.';
   return badUsage(`${file.name} looks like YAML, and calls are JSON.`, fix);
 }
 
 /** A failure when recorded events were expected and something else is there. */
 export function notEvents(file: FileBytes): Failure | undefined {
-  const kind = kindOf(file.bytes);
-  if (kind === undefined || kind === 'events') return undefined;
-  const fix =
-    kind === 'call'
-      ? 'Give recorded events; `sub policy explain --call` reads calls.'
-      : 'Are the arguments swapped? The policy comes first, then the events.';
-  return wrongKind(file, kind, fix);
+  const call = 'Give recorded events; `sub policy explain --call` reads calls.';
+  const bundle = 'Are the arguments swapped? The policy comes first, then the events.';
+  return wrongKind(file, ['events'], { call, bundle, snapshot: bundle });
 }
 
 /** The kind of a file that should be a snapshot, in words; undefined when it is unknown. */
@@ -103,8 +91,14 @@ export function insteadOfSnapshot(file: FileBytes): string | undefined {
   return kind === undefined || kind === 'snapshot' ? undefined : WORDS[kind];
 }
 
-function wrongKind({ name }: FileBytes, kind: FileKind, fix: string): Failure {
-  return badUsage(`${name} ${WORDS[kind]}.`, fix);
+function wrongKind(
+  { name, bytes }: FileBytes,
+  expected: readonly FileKind[],
+  fixes: { readonly [K in FileKind]?: string },
+): Failure | undefined {
+  const kind = kindOf(bytes);
+  if (kind === undefined || expected.includes(kind)) return undefined;
+  return badUsage(`${name} ${WORDS[kind]}.`, fixes[kind] ?? 'Are the arguments swapped?');
 }
 
 function startOf(bytes: Uint8Array): string {

@@ -158,28 +158,15 @@ function ruleLines({ rules, decision }: Explanation, output: Output): readonly s
 }
 
 /** `spared`: nothing is enforced here, so the decision is only what would have been. */
-function lookOf({ outcome, why }: ExplainedRule, spared: boolean, colors: Colors) {
-  const would = { mark: '▷', paint: colors.yellow };
-  switch (outcome) {
-    case 'decided': {
-      if (spared) return would;
-      const allows = why.startsWith('it decides: ALLOW');
-      return { mark: '▶', paint: allows ? colors.green : colors.red };
-    }
-    case 'asks':
-    case 'failed':
-      return spared ? would : { mark: '▶', paint: colors.yellow };
-    case 'would_decide':
-      return would;
-    case 'counted':
-    case 'tagged':
-    case 'approved':
-      return { mark: '+', paint: (text: string) => text };
-    case 'no_match':
-    case 'disabled':
-    case 'skipped':
-      return { mark: '·', paint: colors.dim };
+function lookOf({ outcome, why }: ExplainedRule, spared: boolean, colors: Colors): Look {
+  if (['no_match', 'disabled', 'skipped'].includes(outcome)) {
+    return { mark: '·', paint: colors.dim };
   }
+  if (['counted', 'tagged', 'approved'].includes(outcome)) return { mark: '+', paint: String };
+  if (spared || outcome === 'would_decide') return { mark: '▷', paint: colors.yellow };
+  if (outcome !== 'decided') return { mark: '▶', paint: colors.yellow };
+  const allows = why.startsWith('it decides: ALLOW');
+  return { mark: '▶', paint: allows ? colors.green : colors.red };
 }
 
 export function renderSummary(counts: ExplainedCounts, { colors }: Output): string {
