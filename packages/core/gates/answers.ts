@@ -39,7 +39,7 @@ export function resultPassage(memory: Memory, received: Passing, nowMs: number):
   return passageWith(message.value, value, note);
 }
 
-/** What a task comes to is judged as the answer of the tool that began it. */
+/** The result of a task is judged as an answer of the tool that began it. */
 function withTool({ tasks }: Memory, message: Passing): Passing {
   const { method, call, value, isError } = message;
   if (call !== undefined && !isError) taskBegun(tasks, call, value);
@@ -47,7 +47,7 @@ function withTool({ tasks }: Memory, message: Passing): Passing {
   return { ...message, value, call: callOfTask(tasks, value) };
 }
 
-/** The size that the manifest allows. */
+/** Cuts or refuses an answer that is larger than the manifest allows. */
 function withinLimit(memory: Memory, message: Passing, value: unknown): Treated {
   const { options } = memory;
   const { manifest, enforces } = options;
@@ -77,7 +77,7 @@ function ofTool({ call }: Passing): string {
   return call === undefined ? '' : ` of ${quotedName(call.tool)}`;
 }
 
-/** Findings are redacted or tagged; what must not arrive does not. */
+/** Redacts or tags findings; refuses content that must not arrive. */
 function scanInbound(memory: Memory, message: Passing, nowMs: number): Treated {
   const { value, method, call } = message;
   const section = memory.content;
@@ -111,14 +111,14 @@ function keepsShape({ value, kind, isError }: Passing, treated: unknown): boolea
   return isSameShape(value['structuredContent'], treated['structuredContent']);
 }
 
-/** Bounded, and marked with where it comes from. */
+/** Cuts a result to its limit, and marks where it comes from. */
 function forModel(memory: Memory, message: Passing, value: unknown): Treated {
   const { method, call, isError } = message;
   const section = memory.content;
   const { enforces, server, redact } = memory.options;
   if (section === undefined || !enforces.content) return { kind: 'passes', value };
   const isMarked = section.external_content === 'mark';
-  // Where no mark can stand, nothing may look like the end of one.
+  // Text that cannot be marked must not look like the end of a mark.
   const calm = isMarked ? withTexts(value, neutral, neutral) : value;
   if (isError) return { kind: 'passes', value: calm };
   const unitsMax = section.max_result_chars;
@@ -136,14 +136,14 @@ function forModel(memory: Memory, message: Passing, value: unknown): Treated {
   return { kind: 'passes', value: isMarked ? bounded(calm, { ...base, isMarked }) : cut, note };
 }
 
-/** Anything else that comes in and carries text. */
+/** Any other message of the server that carries text. */
 export function inboundPassage(memory: Memory, received: Passing, nowMs: number): Passage {
   const message = received.kind === 'answer' ? withTool(memory, received) : received;
   const scanned = scanInbound(memory, message, nowMs);
   if (scanned.kind === 'refused') return scanned;
   const { note } = scanned;
   const { content, options } = memory;
-  // Where content from outside is marked, nothing that a server sends may look like such a mark.
+  // If external content is marked, no text of a server may look like a mark.
   const isMarked = content?.external_content === 'mark' && options.enforces.content;
   const value = isMarked ? withTexts(scanned.value, neutral, neutral) : scanned.value;
   return passageWith(message.value, value, note);

@@ -1,4 +1,4 @@
-// Which content may travel: findings and the actions of the policy, in words without the values.
+// Which content may travel: findings, and the actions of the policy for them. No text here quotes a value.
 import {
   type FullContentSection,
   isObject,
@@ -24,19 +24,19 @@ import { mergedNote, quotedName, refusedPassage, SAME, type Stop, WEAKER } from 
 interface ScannedValue {
   readonly direction: Direction;
   readonly value: unknown;
-  /** The tool, or the method of what is no call: suppressions name it. */
+  /** The tool, or the method of another message: suppressions name it. */
   readonly place: string;
   readonly nowMs: number;
 }
 
 interface JudgedValue {
   readonly action: Action;
-  /** What may travel: everything from `redact` on has a marker in its place. */
+  /** The value that may travel: findings with `redact` or more are replaced by a marker. */
   readonly value: unknown;
   readonly note: ContentNote | undefined;
-  /** What was found and where, for people and models. */
+  /** A sentence for people and models: the findings and their places. */
   readonly words: string;
-  /** The same when a person has agreed to what was asked. */
+  /** The value that may travel after a person has approved it. */
   readonly agreed: () => unknown;
 }
 
@@ -60,11 +60,11 @@ export function judge(
   const { fingerprint, server, enforces } = memory.options;
   const { outbound, confidence_min: confidenceMin } = section;
   const unscanned = unscannedAction(section, direction);
-  // Nobody is asked about what comes in: it is blocked.
+  // Nobody is asked about inbound content: it is blocked.
   const inbound = withoutAsking(section.inbound, 'block');
   const actions: Actions = { outbound, inbound, confidenceMin, unscanned };
   const classes = CLASSES.filter((name) => actions[direction][name] !== 'allow');
-  // The scan keeps within its own limits, and lists what it has left out.
+  // The scan has its own limits, and lists the parts that it has left out.
   const found = scanJson(value, { fingerprint, classes, limits: LIMITS });
   const { verdict } = suppress(found, section.suppressions, { server, tool: place, nowMs });
   const treated = applyActions(value, verdict, { direction, actions });
@@ -80,10 +80,10 @@ export function judge(
   };
 }
 
-/** The depth limit of a message: what is merely nested is read. */
+/** The depth limit of a message, so that deep nesting alone hides nothing. */
 const LIMITS = { depthMax: 512 };
 
-/** The same actions with another one in the place of `ask`. */
+/** The same actions with another one instead of `ask`. */
 function withoutAsking(actions: Actions[Direction], instead: Action): Actions[Direction] {
   const given = (name: FindingClass) => (actions[name] === 'ask' ? instead : actions[name]);
   return {
@@ -94,13 +94,13 @@ function withoutAsking(actions: Actions[Direction], instead: Action): Actions[Di
   };
 }
 
-/** What is not enforced is only tagged. */
+/** Findings that are not enforced are only tagged. */
 function noteFor(
   action: Action,
   findings: readonly string[],
   isEnforced: boolean,
 ): ContentNote | undefined {
-  // What could not be scanned, such as a picture, is noted as well.
+  // Parts that could not be scanned, such as pictures, are noted as well.
   if (action === 'allow') return findings.length === 0 ? undefined : { action: 'tag', findings };
   if (isEnforced) return { action, findings };
   return { action: 'tag', findings: findings.map((finding) => finding.replace(WEAKER, '')) };
@@ -133,7 +133,7 @@ interface OutboundContent {
   readonly args?: JsonObject | undefined;
 }
 
-/** A call, by the content section: its arguments, and what stands beside them. */
+/** Judges the arguments of a call, and the members beside them, by the content section. */
 export function outboundCall(memory: Memory, call: GuardedCall, nowMs: number): OutboundContent {
   const section = memory.content;
   if (section === undefined) return { stops: [] };
@@ -151,7 +151,7 @@ interface TimedCall {
   readonly nowMs: number;
 }
 
-/** Beside the arguments nothing can be replaced, and nobody is asked: they would not see all of it. */
+/** Nothing beside the arguments can be replaced, and nobody is asked: people would not see all of it. */
 function outboundBeside(
   memory: Memory,
   section: FullContentSection,
@@ -198,7 +198,7 @@ function isFirm(action: Action): boolean {
   return action === 'ask' || action === 'block';
 }
 
-/** Every member of what JSON held is JSON again. */
+/** An object that came from JSON holds only JSON. */
 function isArgs(value: unknown): value is JsonObject {
   return isObject(value);
 }
@@ -206,7 +206,7 @@ function isArgs(value: unknown): value is JsonObject {
 interface StopReason {
   readonly action: Action;
   readonly enforced: boolean;
-  /** Where something was found, and what. */
+  /** The findings and their places. */
   readonly what: string;
 }
 
@@ -230,7 +230,7 @@ function stopFor(section: FullContentSection, { action, enforced, what }: StopRe
   };
 }
 
-/** Content around the value of a message is not for a model, and cannot be changed. */
+/** Content around the value of a message is not for a model, and cannot be changed: it passes or is refused. */
 export function aroundPassage(memory: Memory, scanned: ScannedValue): Passage {
   const section = memory.content;
   if (section === undefined) return SAME;

@@ -22,7 +22,7 @@ interface Definition {
 
 const CLASSES: readonly FindingClass[] = ['secret', 'personal', 'injection', 'hidden_text'];
 
-/** Scans one definition and notes what is odd about it; whether it must not be shown. */
+/** Scans one definition and notes its findings; true when it must not be shown. */
 export function isBadDefinition(memory: Memory, definition: Definition, nowMs: number): boolean {
   const { server, enforces } = memory.options;
   const section = memory.content;

@@ -1,4 +1,4 @@
-// What a guard remembers of its session; it outlives a change of the options.
+// The memory of a guard; it outlives a change of its options.
 import { type Era, type FullContentSection, fullContent } from '@subluminal/contracts';
 import type { SurfaceNotice } from '../session/guard.ts';
 import { type CircuitState, closedCircuit } from '../surface/circuit-breaker.ts';
@@ -18,13 +18,13 @@ export interface Memory {
   era: Era;
   counters: SurfaceState;
   circuit: CircuitState;
-  /** By what calls are decided. */
+  /** The review that decides calls. */
   review: PinReview | undefined;
-  /** What the next page of tools goes on from. */
+  /** The review that the next page of tools continues. */
   pageBefore: PinReview | undefined;
-  /** The review whose pins were handed out to be stored. */
-  reviewTold: PinReview | undefined;
-  /** The pins that were handed out to be stored. */
+  /** The last review whose new pins were saved. */
+  savedReview: PinReview | undefined;
+  /** The pins that were saved. */
   kept: ServerPins | undefined;
   /** Null when the server has none, undefined before it has introduced itself. */
   instructions: string | null | undefined;
@@ -46,7 +46,7 @@ export interface Memory {
   taint: TaintState;
   /** Notices that the session has not fetched yet. */
   notices: SurfaceNotice[];
-  /** What was noticed before in this session. */
+  /** Notices that this session has given before. */
   readonly noticed: Set<string>;
 }
 
@@ -58,7 +58,7 @@ export function newMemory(options: GuardOptions): Memory {
     circuit: closedCircuit(options.seed ?? 1),
     review: unreadable(options.pins?.opened),
     pageBefore: undefined,
-    reviewTold: undefined,
+    savedReview: undefined,
     kept: knownPins(options),
     instructions: undefined,
     areInstructionsBad: false,

@@ -1,4 +1,4 @@
-// What a guard is made of. Everything that is absent costs nothing.
+// The options of a guard. An absent option costs nothing.
 import type { ContentSection } from '@subluminal/contracts';
 import type { Sha256 } from '../ports.ts';
 import type { Guard } from '../session/guard.ts';
@@ -6,14 +6,14 @@ import type { Manifest, NewPins, OpenedPins } from '../surface/index.ts';
 import type { TaintPolicy } from '../taint/index.ts';
 import type { LeakFinder } from './leak-finder.ts';
 
-/** Which gates are enforced; the others only note what they would have done. */
+/** Which gates are enforced; the others only record what they would have done. */
 export interface Enforcement {
   /** The manifest and its circuit breaker. */
   readonly surface: boolean;
   readonly pins: boolean;
   /** Content, definitions and taint. Secrets that were injected are kept in any case. */
   readonly content: boolean;
-  /** Whether a person can be asked; where not, what needs one is refused. */
+  /** Whether a person can be asked; otherwise calls that need one are refused. */
   readonly asks: boolean;
 }
 
@@ -28,7 +28,7 @@ interface ProtectedName {
   readonly what: string;
 }
 
-/** Keeps calls away from what governs them. */
+/** Keeps calls away from the files that govern them. */
 export interface SelfProtection {
   /** False where a call is only noted. */
   readonly enforced: boolean;
@@ -38,10 +38,10 @@ export interface SelfProtection {
   hasBaseName(json: Uint8Array): boolean;
   /** Whether the base name of anything protected stands in a text. */
   isMentioned(text: string): boolean;
-  /** The first of these names that is protected, and as what: `the policy in force`. */
+  /** The first of these names that is protected, and what it is, such as `the policy in force`. */
   find(names: readonly string[]): ProtectedName | undefined;
-  /** The agent has sent its roots to the server: relative names may start there. */
-  rootsTold(uris: readonly string[]): void;
+  /** Takes the roots that the agent sent to the server: relative names may start there. */
+  useRoots(uris: readonly string[]): void;
 }
 
 export interface GuardOptions {
@@ -60,18 +60,18 @@ export interface GuardOptions {
   readonly fingerprint: (text: string) => string;
   /** Takes secrets out of all words of a gate. */
   readonly redact: (text: string) => string;
-  /** Beyond this size a message is never shown to a gate. */
+  /** Larger messages are never shown to a gate. */
   readonly inspectBytesMax?: number | undefined;
-  /** A hub counts for the limits of the manifest, so that a new session of the server goes on with them. */
+  /** The hub counts for the limits of the manifest, so that a new session of the server continues the counts. */
   readonly hubCounts?: boolean | undefined;
-  /** Where the jitter of the circuit breaker starts. */
+  /** The seed of the jitter of the circuit breaker. */
   readonly seed?: number | undefined;
 }
 
 /** A guard, with the pins that its owner must store. */
 export interface ServerGuard extends Guard {
-  /** Definitions that were seen for the first time since this was last asked, to be remembered. */
+  /** New definitions since the last call, to be saved. */
   pins(): NewPins | undefined;
-  /** The same session by other options: counters, pins and taint go on. */
+  /** A guard with other options for the same session: counters, pins and taint are kept. */
   renewed(options: GuardOptions): ServerGuard;
 }

@@ -1,4 +1,4 @@
-// The gates beside the rules, put together: what a server may show, and what content may travel.
+// Puts together the gates beside the rules: the surface of a server, and the content that may travel.
 import { fullContent } from '@subluminal/contracts';
 import type { GateVerdict, GuardedCall, SurfaceNotice } from '../session/guard.ts';
 import { closedCircuit } from '../surface/circuit-breaker.ts';
@@ -52,8 +52,8 @@ function guardOf(memory: Memory): ServerGuard {
     passing: (way, message, nowMs) => passageOf(memory, seen, { way, message, nowMs }),
     unseen: (way, kind, method) => oversizedPassage(memory, seen, { way, kind, method }),
     notices: () => takeNotices(memory),
-    // Asked for after each message: most change nothing.
-    pins: () => (memory.review === memory.reviewTold ? undefined : newPins(memory)),
+    // Called after each message: most change nothing.
+    pins: () => (memory.review === memory.savedReview ? undefined : newPins(memory)),
     renewed(changed) {
       renew(memory, changed);
       return guardOf(memory);
@@ -79,7 +79,7 @@ function contentVerdict(memory: Memory, call: GuardedCall, nowMs: number): GateV
   return { ...verdict, note, ...(out.args !== undefined && { args: out.args }) };
 }
 
-/** Neither an injected secret nor what the policy stops passes around the value of a message. */
+/** Judges everything around the value of a message: injected secrets, and content that the policy stops. */
 function aroundOf(memory: Memory): NonNullable<ServerGuard['around']> {
   return (way, envelope, nowMs) => {
     const { options } = memory;

@@ -29,7 +29,7 @@ const WHOLE_NUMBER = /^\s*[\d.eE+-]+\s*$/;
 /** The shortest part that is looked for is half of sixteen. */
 const NUMBER_INSIDE = /[\d.eE+-]{8}/;
 
-/** Undefined when there is nothing to look for. */
+/** Undefined when there are no values to search for. */
 export function createLeakFinder(values: readonly SecretValue[]): LeakFinder | undefined {
   const { find, refused } = findOf(values);
   if (find === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Injected secrets in what passes: the agent never sees one, and never sends one.
+// Injected secrets in messages: the agent never sees one, and never sends one.
 import { stringEnd } from '../json/text-parts.ts';
 import type { Envelope, GuardedCall, Passage, Passing, Way } from '../session/guard.ts';
 import { compatible } from '../surface/names/spelling.ts';
@@ -18,7 +18,7 @@ function namesIn(finder: LeakFinder, views: readonly string[]): readonly string[
   return names.length === 0 ? ['injected'] : names;
 }
 
-/** As it is written, and its parts alone: a secret may be cut by neither escapes nor quotes. */
+/** Its JSON, and its texts joined: escapes or quotes must not hide a secret. */
 function viewsOf(value: unknown): readonly string[] {
   const written = JSON.stringify(value) ?? '';
   const texts = textsOf(value);
@@ -26,7 +26,7 @@ function viewsOf(value: unknown): readonly string[] {
   return OTHER_FORMS.test(written) ? [...views, compatible(texts.join(''))] : views;
 }
 
-/** Full width, in circles, raised, or as mathematicians write: letters of which there are others. */
+/** Letters in other forms: full width, circled, raised, mathematical. */
 const OTHER_FORMS = /[\u2070-\u209f\u2460-\u24ff\uff01-\uff5e\ud835\ud83c\ud83e]/;
 
 /** The names of secrets in numbers that have lost digits when they were parsed from their JSON. */
@@ -42,7 +42,7 @@ function leaksInNumbers(
 
 const NUMBER = /-?\d[\d.eE+-]*/g;
 
-/** The numbers of a JSON text that are written otherwise than what they were parsed to. */
+/** The numbers of a JSON text that change when they are parsed and written again. */
 function lossyNumbers(text: string): readonly string[] {
   const found: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -57,7 +57,7 @@ function lossyNumbers(text: string): readonly string[] {
   return found;
 }
 
-/** A secret of the server in a call is not sent, whatever the policy says. */
+/** Stops a call that holds a secret of the server, whatever the policy says. */
 export function leakStop(
   leaks: LeakFinder,
   call: GuardedCall,
@@ -101,7 +101,7 @@ function findingsFor(names: readonly string[]): readonly string[] {
   return names.map((name) => `leak:${name}`);
 }
 
-/** A message with a secret around its value is held back: nothing there can be replaced. */
+/** Holds back a message with a secret around its value: nothing there can be replaced. */
 export function leakAround(leaks: LeakFinder, envelope: Envelope): Passage | undefined {
   const { written, rest } = envelope;
   const names = firstFound(
@@ -124,7 +124,7 @@ function heldBack(what: string, where: string, names: readonly string[]): Passag
   );
 }
 
-/** What becomes of a message that may hold a secret; `then` goes on with it, or with what is left. */
+/** Removes secrets from a message, or refuses it; `then` judges the message that is left. */
 export function passageWithoutLeaks(
   options: GuardOptions & { readonly leaks: LeakFinder },
   { way, message }: { readonly way: Way; readonly message: Passing },
@@ -132,7 +132,7 @@ export function passageWithoutLeaks(
 ): Passage {
   const { leaks } = options;
   const { value } = message;
-  // A number keeps its digits on its way, whatever else is changed.
+  // A number keeps its digits, whatever else is changed in the message.
   const numbers = leaksInNumbers(leaks, value, () => message.text);
   const texts = way === 'in' && numbers.length > 0 ? [] : leaksIn(leaks, value);
   const names = [...texts, ...numbers];
@@ -140,7 +140,7 @@ export function passageWithoutLeaks(
   const refused = () => heldBack(quotedName(message.method), 'it', names);
   if (way === 'out' || numbers.length > 0) return refused();
   const cleaned = withTexts(value, (text) => leaks.redact(text));
-  // It stands where nothing can be put in its place, or it is spread over several places.
+  // It cannot be replaced where it stands, or it is spread over several places.
   if (leaksIn(leaks, cleaned).length > 0) return refused();
   const passage = then({ ...message, value: cleaned });
   if (passage.kind === 'refused') return passage;

@@ -1,4 +1,4 @@
-// What a server offers, on its way to the agent.
+// Lists of tools, prompts and resources on their way to the agent.
 import { type Era, isObject, type ReasonCode } from '@subluminal/contracts';
 import type { Passage } from '../session/guard.ts';
 import {
@@ -14,7 +14,7 @@ import { uncached } from '../surface/list.ts';
 import { badNames } from './definitions.ts';
 import type { Memory } from './guard-memory.ts';
 import { addNotice } from './notices.ts';
-import { reviewTools, tellMissing } from './pinned.ts';
+import { noticeMissing, reviewTools } from './pinned.ts';
 import { passageWith, quotedName, refusedPassage, SAME } from './verdicts.ts';
 import { nameOf, namesOf } from './walk.ts';
 
@@ -33,7 +33,7 @@ export type ListMethod = keyof typeof LISTS;
 /** Over all pages of one list. */
 const OFFERED_MAX = 20_000;
 
-/** Over all lists of a session: a server that always has other tools must not fill our memory. */
+/** Over all lists of a session: a server that always lists other tools must not fill our memory. */
 const KNOWN_MAX = 50_000;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -63,8 +63,8 @@ export function listedPage(memory: Memory, method: ListMethod, page: Page): Pass
   }
   if (isLast && method === 'tools/list') {
     memory.wasListed = true;
-    if (before.size > 0) tellMissing(memory, offered);
-    tellLookAlikes(memory, [...offered]);
+    if (before.size > 0) noticeMissing(memory, offered);
+    noticeLookAlikes(memory, [...offered]);
   }
   const filtered = byManifest(memory, method, { value, offeredBefore: [...before] });
   const shown = withoutHidden(memory, filtered, { method, hidden });
@@ -82,14 +82,14 @@ export interface Page {
   readonly nowMs: number;
 }
 
-/** The entries of an answer; undefined for one that may hold definitions in another form. */
+/** The entries of an answer; undefined if it may hold definitions in another form. */
 function listItems(value: unknown, field: string): readonly unknown[] | undefined {
   if (!isObject(value)) return undefined;
   const items: unknown = value[field] ?? [];
   return Array.isArray(items) ? items : undefined;
 }
 
-/** What is no list is not judged entry by entry, so it does not pass where entries are judged. */
+/** An answer without a list has no entries to judge, so it is refused where entries are judged. */
 function malformedList(memory: Memory, method: ListMethod): Passage {
   const { manifest, enforces } = memory.options;
   const isEnforced = judgesItems(memory) || (manifest !== undefined && enforces.surface);
@@ -151,7 +151,7 @@ function byManifest(
   if (manifest === undefined) return value;
   const options = { era: eraOf(memory, value), offeredBefore };
   const filtered = LISTS[method].filter(value, manifest, options);
-  tellFiltered(memory, filtered);
+  noticeFiltered(memory, filtered);
   return enforces.surface ? filtered.result : value;
 }
 
@@ -168,7 +168,7 @@ const REMOVED: {
   },
 };
 
-function tellFiltered(memory: Memory, filtered: Filtered): void {
+function noticeFiltered(memory: Memory, filtered: Filtered): void {
   const enforced = memory.options.enforces.surface;
   for (const { name, reason } of filtered.removed) {
     addNotice(memory, { what: 'tool_hidden', enforced, name, ...REMOVED[reason] });
@@ -203,7 +203,7 @@ function withoutHidden(
   const isJudged = judgesItems(memory);
   const kept = items.filter((item: unknown) => {
     const name = nameOf(item, key);
-    // What has no name was not judged, and cannot be asked for.
+    // An entry without a name was not judged, and cannot be called.
     return name === undefined ? !isJudged : !hidden.has(name);
   });
   if (kept.length === items.length) return value;
@@ -215,7 +215,7 @@ function judgesItems({ options }: Memory): boolean {
   return (pins !== undefined && enforces.pins) || (content !== undefined && enforces.content);
 }
 
-/** Only lists of the modern era say how long they may be kept, however the server introduced itself. */
+/** Only lists of the modern era have cache fields, whatever version the server named. */
 function eraOf({ era }: Memory, value: unknown): Era {
   const isModern = isObject(value) && ('ttlMs' in value || 'cacheScope' in value);
   return isModern ? 'modern' : era;
@@ -224,7 +224,7 @@ function eraOf({ era }: Memory, value: unknown): Era {
 const COLLIDING_SHOWN_MAX = 5;
 
 /** Notes which names can be taken for those of servers whose tools are pinned. */
-function tellLookAlikes(memory: Memory, tools: readonly string[]): void {
+function noticeLookAlikes(memory: Memory, tools: readonly string[]): void {
   const { pins, server } = memory.options;
   if (pins?.opened.ok !== true) return;
   const key = JSON.stringify(tools);

@@ -1,4 +1,4 @@
-// Everything that passes and is no call of a tool.
+// All messages that are no tool call.
 import { isObject } from '@subluminal/contracts';
 import { itemTextsAt } from '../json/text-parts.ts';
 import type { Passage, Passing, Way } from '../session/guard.ts';
@@ -35,7 +35,7 @@ interface SeenMessage {
   readonly nowMs: number;
 }
 
-/** What becomes of a message; the words about it hold no secret. */
+/** Judges a message. The texts of a refusal hold no secret. */
 export function passageOf(memory: Memory, seenMessages: SeenMessages, seen: SeenMessage): Passage {
   const { way, message, nowMs } = seen;
   const { kind, method } = message;
@@ -78,7 +78,7 @@ function incoming(memory: Memory, message: Passing, nowMs: number): Passage {
   return inboundPassage(memory, message, nowMs);
 }
 
-/** The entries are judged as definitions, and what stands beside them as content. */
+/** Judges the entries of a list as definitions, and the members beside them as content. */
 function listPassage(
   memory: Memory,
   method: ListMethod,
@@ -102,7 +102,7 @@ function listPassage(
   return passageWith(value, passage.kind === 'changed' ? passage.value : calm, note);
 }
 
-/** The JSON of each entry, for the pins; where the text is gone, of those that a double can hold. */
+/** The JSON of each entry, for the pins. Without the text, only entries whose numbers a double can hold have one. */
 function textsOf({ options }: Memory, { method, value, text }: Passing): Page['texts'] {
   if (options.pins === undefined || method !== 'tools/list') return undefined;
   if (text !== undefined) return itemTextsAt(text, 'tools') ?? [];
@@ -114,8 +114,8 @@ function textsOf({ options }: Memory, { method, value, text }: Passing): Page['t
 }
 
 /**
- * Clients disagree on which ids are the same, `1` and `"1"` for example. What we take for an answer
- * to nothing may be one to them, and past every gate.
+ * Clients disagree on which ids are the same, `1` and `"1"` for example. An answer
+ * that matches no request for us may match one for them, and would pass every gate.
  */
 function strayAnswer({ options }: Memory): Passage {
   const { manifest, pins, content, taint, enforces } = options;
@@ -135,7 +135,7 @@ function strayAnswer({ options }: Memory): Passage {
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 const MODERN_SINCE = '2026-07-28';
 
-/** A server describes itself: its instructions are judged as a definition, the rest as content. */
+/** Judges the introduction of a server: its instructions as a definition, the rest as content. */
 function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
   const { value } = message;
   const { instructions, ...rest }: { readonly [key: string]: unknown } = isObject(value)
@@ -147,14 +147,14 @@ function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
   const isOther = reviewInstructions(memory, text, nowMs);
   const definition = { kind: 'instructions', value: text ?? '', name: 'initialize' } as const;
   const isBad = isBadDefinition(memory, definition, nowMs);
-  // A second introduction does not make up for the first: the agent may have read both.
+  // A second introduction does not replace the first: the agent may have read both.
   memory.areInstructionsBad ||= isBad;
   const { pins, content } = memory.options.enforces;
   const isWithheld = instructions !== undefined && ((isOther && pins) || (isBad && content));
   const others = text === null && !isWithheld ? value : rest;
   const passage = inboundPassage(memory, { ...message, value: others }, nowMs);
   if (passage.kind === 'refused') return passage;
-  // Left out, they would look like those of a server without instructions.
+  // A server whose instructions were left out would look like one without instructions.
   if (isWithheld) {
     const changed = passage.kind === 'changed' ? passage.value : rest;
     const shown = isObject(changed) ? changed : rest;
@@ -167,7 +167,7 @@ function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
 const WITHHELD =
   'The instructions of this server are withheld, and its tools are blocked, until a person has looked at them.';
 
-/** Whether a server speaks by the revision of 2026-07-28 or a later one. */
+/** Whether a server uses the revision of 2026-07-28 or a later one. */
 function isModern({ protocolVersion, supportedVersions }: { [key: string]: unknown }): boolean {
   const versions = Array.isArray(supportedVersions) ? supportedVersions : [protocolVersion];
   return versions.some(
@@ -179,7 +179,7 @@ function isModern({ protocolVersion, supportedVersions }: { [key: string]: unkno
 function outgoing(memory: Memory, message: Passing, nowMs: number): Passage {
   const { kind, method, value } = message;
   const { manifest, enforces } = memory.options;
-  if (kind === 'answer' && method === 'roots/list') rootsTold(memory, value);
+  if (kind === 'answer' && method === 'roots/list') useRoots(memory, value);
   else {
     const kept = selfPassage(memory.options, method, value);
     if (kept !== undefined) return kept;
@@ -195,17 +195,17 @@ function outgoing(memory: Memory, message: Passing, nowMs: number): Passage {
   return scanOutbound(memory, message, nowMs);
 }
 
-/** The roots of the agent, which a server may start relative paths from. */
-function rootsTold({ options }: Memory, value: unknown): void {
+/** Passes on the roots of the agent, which a server may start relative paths from. */
+function useRoots({ options }: Memory, value: unknown): void {
   const roots: unknown = isObject(value) ? value['roots'] : undefined;
   if (!Array.isArray(roots)) return;
   const uris = roots.flatMap((root: unknown) => {
     return isObject(root) && typeof root['uri'] === 'string' ? [root['uri']] : [];
   });
-  options.selfProtection?.rootsTold(uris);
+  options.selfProtection?.useRoots(uris);
 }
 
-/** Nobody can be asked about these: what would ask is refused. */
+/** Nobody can be asked about these messages: the action `ask` refuses them. */
 function scanOutbound(memory: Memory, message: Passing, nowMs: number): Passage {
   const { content: section, options } = memory;
   const { value, method } = message;

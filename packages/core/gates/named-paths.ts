@@ -1,4 +1,4 @@
-// What in a JSON value may name a file: whole texts, and the words of commands.
+// The texts in a JSON value that may name a file: whole texts, and the words of commands.
 import { isObject } from '@subluminal/contracts';
 import type { GatheredTexts } from '../session/peek/gather-texts.ts';
 import { readShell, withoutEscapes } from '../shell/index.ts';
@@ -12,7 +12,7 @@ export interface NamedPaths {
 
 const DEPTH_MAX = 512;
 const NODES_MAX = 200_000;
-/** What all texts of a call together may cost to be read as commands, beyond their own length. */
+/** How much reading all texts of a call as commands may cost, beyond their length. */
 const COST_MAX = 4_194_304;
 const NAMES_MAX = 16_384;
 /** Longer than any path that a system opens. */
@@ -28,9 +28,9 @@ const PROSE: ReadonlySet<string> = new Set(
    markdown html csv xml prompt instruction instructions goal plan task todo details excerpt abstract
    feedback review reason label labels tag tags`.split(/\s+/),
 );
-/** Keys of what a call leaves out. */
+/** Keys of things that a call leaves out. */
 const LEFT_OUT = /^(?:exclude|ignore)/;
-/** Keys of what is searched for: a plain name behind them is no file that is opened. */
+/** Keys of search texts: a plain name behind them is no file that is opened. */
 const SEARCHED: ReadonlySet<string> = new Set(
   'query q search searchtext replace replacewith keyword keywords pattern regex regexp'.split(' '),
 );
@@ -46,15 +46,15 @@ const PATCH_HEADER =
   /^[ \t]{0,64}(?:--- |\+\+\+ |Index: |rename (?:from|to) |copy (?:from|to) |diff --git |\*\*\* (?:(?:Add|Update|Delete) File|Move to): ?)(.+)$/gm;
 /** A name as git writes it where it has odd signs: `"b/pol\\151cy.yaml"`. */
 const QUOTED_NAME = /"((?:[^"\\\n]|\\.){1,4096})"/g;
-/** An option that says how many folders are left out of the names in a patch. */
+/** An option that strips folders from the names in a patch. */
 const STRIPS = /^(?:-p(?:[2-9]|\d\d).*|-p|--strip(?:=.*)?)$/;
 const STRIP_KEY = /^(?:p|strip|striplevel|stripcomponents)$/;
 /** A list of patterns, which bash reads with `extglob`. */
 const PATTERN_LIST = /([?*+@!])\(([^()]*)\)/g;
 const LISTS_DEPTH = 3;
-/** A sign of a path; what has none is a plain word. */
+/** The signs of a path; a text without them is a plain word. */
 const PATHISH = /[/\\~.%$*?\0]/;
-/** What a path has that leads out of the folder it starts in, or further down. */
+/** The signs of a path that leaves its folder, or goes further down. */
 const SLASHED = /[/\\~]/;
 /** A text with none of these is one word to every shell. */
 const SIGNS = /[\s"'`$;&|<>(){}[\]\\,]/;
@@ -62,15 +62,15 @@ const QUOTING = /["'`\\]/g;
 const SEPARATORS = /[\s"'`<>()[\]{},;|&]+/;
 /** A part of a word that only a shell fills in: a variable, a list in braces, a set of letters. */
 const EXPANDED = /\$[A-Za-z_{('"]|[\w./~]\{|\}[\w./~]|[\w./~*?]\[|\][\w./~*?]/;
-/** A sign that stands for others. */
+/** A wildcard or an escape. */
 const WILD = /[%*?]/;
 const ANY = /./;
 const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
 
-/** What a word must have to count as a name: anything, a sign of a path, or a slash. */
+/** What a word needs to count as a name: nothing, a sign of a path, or a slash. */
 type NameSign = 'nothing' | 'sign' | 'slash';
 
-/** What is known of the names of protected files. */
+/** The names of protected files. */
 type ProtectedNames = Pick<SelfProtection, 'baseNames' | 'isMentioned'>;
 
 class Collector {
@@ -127,19 +127,19 @@ class Collector {
     else this.#words(text, needed, WILD);
   }
 
-  /** Whether a text that need not be a command names something protected, if a shell reads it. */
+  /** Whether a shell that reads this text could find the name of something protected in it. */
   #mayHideName(text: string): boolean {
     if (EXPANDED.test(text) || text.includes('extglob')) return true;
     return this.#protected.isMentioned(text.replace(QUOTING, ''));
   }
 
-  /** Nothing protected is called like any of these words; they may lead there by links or patterns. */
+  /** Adds words that are not the name of a protected file, but may lead to one by links or patterns. */
   #words(text: string, needed: NameSign, chosen: RegExp): void {
     if (!chosen.test(text)) return;
     for (const word of text.split(SEPARATORS)) if (chosen.test(word)) this.#add(word, needed);
   }
 
-  /** Of a patch, the files that it changes; the rest of it is what is written to them. */
+  /** Adds the files that a patch changes; the rest of a patch is their content. */
   #patch(text: string): void {
     for (const [, named = ''] of text.matchAll(PATCH_HEADER)) {
       const quoted = [...named.matchAll(QUOTED_NAME)].map(([, name = '']) => withoutEscapes(name));
@@ -153,7 +153,7 @@ class Collector {
   }
 
   found(): NamedPaths {
-    // With `-p2` and such, the names in a patch lose more folders than one.
+    // With options such as `-p2`, the names in a patch lose more than one folder.
     for (const file of this.#strips ? this.#patched : []) {
       const parts = file.split('/');
       const count = Math.min(parts.length, FOLDERS_MAX);
@@ -165,7 +165,7 @@ class Collector {
   #command(text: string, needed: NameSign): void {
     const lines = text.includes('extglob') ? [text, withAlternatives(text)] : [text];
     for (const line of lines) {
-      // Once something is missing, the call is stopped anyway.
+      // The call is stopped anyway once something could not be read.
       if (!this.isWhole) return;
       const { words, isWhole, cost } = readShell(line, this.#costLeft);
       this.#costLeft = Math.max(0, this.#costLeft - cost);
@@ -230,7 +230,7 @@ export function isAlwaysProse(name: string): boolean {
 function isProse(name: string, key: string, text: string): boolean {
   if (isAlwaysProse(name)) return true;
   const hasLines = text.trim().includes('\n');
-  // `{"README.md": "…"}`: the name of a file, and what is in it.
+  // `{"README.md": "…"}`: the name of a file, and its content.
   return hasLines && (LINES.has(name) || /[^.]\.\w{1,8}$|\//.test(key));
 }
 

@@ -1,4 +1,4 @@
-// Messages that are too large or too deep to be looked at: what must be seen does not pass unseen.
+// Messages that are too large or too deep to inspect: they are refused if a gate must inspect them.
 import { unscannedAction } from '@subluminal/contracts';
 import type { ContentNote, Passage } from '../session/guard.ts';
 import { RESULT_METHODS } from '../session/peek/protocol-names.ts';
@@ -12,7 +12,7 @@ import { refusedPassage, SAME } from './verdicts.ts';
 
 const SMALLER = 'Ask for less, or send less, so that it can be looked at.';
 
-/** Whether such a message may pass; an empty method is unknown. */
+/** Whether such a message may pass. An empty method means that it is unknown. */
 export function oversizedPassage(
   memory: Memory,
   seenMessages: SeenMessages,
@@ -50,7 +50,7 @@ export function oversizedPassage(
   return gap !== undefined && gap !== 'allow' ? { kind: 'same', note: NOTE } : SAME;
 }
 
-/** A call is judged at its end, by its texts; one whose head does not show it is never judged. */
+/** Whether this is a call whose head does not show it: such a call would never be judged. */
 function isUnreadCall({ options }: Memory, { way, kind, method }: MessageKind): boolean {
   const isCall = way === 'out' && kind !== 'answer' && method === 'tools/call';
   return isCall && options.selfProtection?.enforced === true;
@@ -69,7 +69,7 @@ function isOneOf({ method }: MessageKind, methods: readonly string[]): boolean {
   return method === UNKNOWN || methods.includes(method);
 }
 
-/** Lists and instructions are what the surface is about, and names are what a manifest is about. */
+/** Whether a gate must inspect the message: lists and instructions, or names for a manifest. */
 function mustBeSeen({ options }: Memory, what: MessageKind): boolean {
   const { manifest, pins, content, enforces } = options;
   const { way, kind, method } = what;

@@ -1,4 +1,4 @@
-// Pins in a session: what is listed is held against what is known, and what is new is remembered.
+// Pins in a session: listed definitions are compared with the known ones, and new ones are remembered.
 import type { SurfaceNotice } from '../session/guard.ts';
 import {
   type Listing,
@@ -27,10 +27,10 @@ export function reviewTools(memory: Memory, listing: Listing, nowMs: number): Re
   memory.pageBefore = review;
   if (review.kind === 'unreadable') return new Set(namesOf(listing.tools, 'name'));
   const isKnown = memory.wasListed || (knownPins(memory.options)?.tools.size ?? 0) > 0;
-  for (const change of review.comparison.tools) tellChange(memory, change, isKnown);
+  for (const change of review.comparison.tools) noticeChange(memory, change, isKnown);
   for (const { from, to } of review.comparison.renamed) {
     const detail = `\`${visible(to, 80)}\` is \`${visible(from, 80)}\` under another name.`;
-    tell(memory, { what: 'tool_added', name: to, reason_code: 'TOOL_ADDED', detail });
+    addPinNotice(memory, { what: 'tool_added', name: to, reason_code: 'TOOL_ADDED', detail });
   }
   // None of them may be called, so none is shown.
   if (review.instructionsChanged) return new Set(namesOf(listing.tools, 'name'));
@@ -49,12 +49,12 @@ function reviewed(
   return reviewListing(pins.opened, listing, context);
 }
 
-function tell(memory: Memory, notice: Omit<SurfaceNotice, 'enforced'>): void {
+function addPinNotice(memory: Memory, notice: Omit<SurfaceNotice, 'enforced'>): void {
   addNotice(memory, { ...notice, enforced: memory.options.enforces.pins });
 }
 
-/** On the first sight of a server everything is new, which is no news. */
-function tellChange(memory: Memory, change: ToolChange, isKnown: boolean): void {
+/** Notices a change. All tools of a server that was never seen are new, and are not noticed. */
+function noticeChange(memory: Memory, change: ToolChange, isKnown: boolean): void {
   const { name } = change;
   switch (change.kind) {
     case 'same':
@@ -62,11 +62,16 @@ function tellChange(memory: Memory, change: ToolChange, isKnown: boolean): void 
     case 'added': {
       if (!isKnown) return;
       const detail = 'The server has a new tool; it is remembered as it is now.';
-      return tell(memory, { what: 'tool_added', name, reason_code: 'TOOL_ADDED', detail });
+      return addPinNotice(memory, { what: 'tool_added', name, reason_code: 'TOOL_ADDED', detail });
     }
     case 'removed': {
       const detail = 'The server no longer offers this tool.';
-      return tell(memory, { what: 'tool_removed', name, reason_code: 'TOOL_REMOVED', detail });
+      return addPinNotice(memory, {
+        what: 'tool_removed',
+        name,
+        reason_code: 'TOOL_REMOVED',
+        detail,
+      });
     }
     case 'changed': {
       const paths = change.diff.map(({ path }) => `\`${visible(path, 80)}\``);
@@ -75,7 +80,12 @@ function tellChange(memory: Memory, change: ToolChange, isKnown: boolean): void 
       const { server } = memory.options;
       const since = sinceWhen(knownPins(memory.options)?.tools.get(name), 'it was');
       const detail = `The definition has changed ${since}: ${shown}${more}. See ${pinsDiffOf(server)}.`;
-      return tell(memory, { what: 'tool_changed', name, reason_code: 'PIN_CHANGED', detail });
+      return addPinNotice(memory, {
+        what: 'tool_changed',
+        name,
+        reason_code: 'PIN_CHANGED',
+        detail,
+      });
     }
     case 'ambiguous':
     case 'unpinnable': {
@@ -84,19 +94,19 @@ function tellChange(memory: Memory, change: ToolChange, isKnown: boolean): void 
         ? SURFACE_REASONS.PIN_AMBIGUOUS
         : 'The definition is too large or too deep to be remembered, so it is not trusted.';
       const reason_code = isTwo ? 'PIN_AMBIGUOUS' : 'PIN_CHANGED';
-      return tell(memory, { what: 'tool_changed', name, reason_code, detail });
+      return addPinNotice(memory, { what: 'tool_changed', name, reason_code, detail });
     }
   }
 }
 
-/** Of a list in several pages, what is known and stands on none of them. */
-export function tellMissing(memory: Memory, offered: ReadonlySet<string>): void {
+/** Notices known tools that no page of a list has. */
+export function noticeMissing(memory: Memory, offered: ReadonlySet<string>): void {
   for (const name of knownPins(memory.options)?.tools.keys() ?? []) {
-    if (!offered.has(name)) tellChange(memory, { kind: 'removed', name }, true);
+    if (!offered.has(name)) noticeChange(memory, { kind: 'removed', name }, true);
   }
 }
 
-/** Holds the instructions against those that are known; whether they are not known to be the same. */
+/** Compares the instructions with the known ones; true unless they are the same. */
 export function reviewInstructions(
   memory: Memory,
   instructions: string | null,
@@ -117,14 +127,14 @@ export function reviewInstructions(
   const withheld = memory.options.enforces.pins ? ', and are withheld' : '';
   const detail = `The instructions of the server have changed ${since}${withheld}. See ${pinsDiffOf(server)}.`;
   const reason_code = 'PIN_INSTRUCTIONS_CHANGED';
-  tell(memory, { what: 'instructions_changed', reason_code, detail });
+  addPinNotice(memory, { what: 'instructions_changed', reason_code, detail });
   return true;
 }
 
-/** What was seen for the first time since this was last asked. */
+/** The definitions that are new since the last call. */
 export function newPins(memory: Memory): NewPins | undefined {
   const { review, kept, options } = memory;
-  memory.reviewTold = review;
+  memory.savedReview = review;
   if (review?.kind !== 'reviewed') return undefined;
   const now = review.store.servers.get(options.server);
   if (now === undefined || now === kept) return undefined;
@@ -135,7 +145,7 @@ export function newPins(memory: Memory): NewPins | undefined {
   return { server: options.server, instructions, tools: new Map(tools) };
 }
 
-/** Other pins: what is blocked stays blocked until it is listed again and found to be known. */
+/** Uses other pins: a blocked tool stays blocked until it is listed again and known. */
 export function renewPins(memory: Memory, options: GuardOptions): void {
   const { pins } = options;
   if (pins?.opened === memory.options.pins?.opened) return;
@@ -145,13 +155,13 @@ export function renewPins(memory: Memory, options: GuardOptions): void {
   memory.pageBefore = base;
   const isOn = base?.kind === 'reviewed' && before?.kind === 'reviewed';
   memory.review = isOn ? { ...base, verdicts: before.verdicts } : base;
-  // Instructions that were too long to be kept cannot be held against the new pins.
+  // Instructions that were too long to be kept cannot be compared with the new pins.
   if (isOn && instructions === undefined && before.instructionsChanged) {
     memory.review = { ...base, verdicts: before.verdicts, instructionsChanged: true };
   }
 }
 
-/** The instructions of the session against other pins; nothing is remembered by it. */
+/** Compares the instructions of the session with other pins; remembers nothing. */
 function fresh(memory: Memory, pins: PinOptions): PinReview {
   const { instructions } = memory;
   const known = instructions === undefined ? {} : { instructions };

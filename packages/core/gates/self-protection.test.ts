@@ -130,7 +130,7 @@ function guardWith(more: Partial<SelfProtection> = {}) {
       found.includes('policy.yaml')
         ? { name: 'policy.yaml', what: 'the policy in force' }
         : undefined,
-    rootsTold: () => undefined,
+    useRoots: () => undefined,
     ...more,
   };
   return createGuard(optionsOf({ selfProtection }));
@@ -220,7 +220,7 @@ describe('the gate', () => {
 
   it('hears the roots of the agent', () => {
     const told: string[] = [];
-    const guard = guardWith({ rootsTold: (uris) => told.push(...uris) });
+    const guard = guardWith({ useRoots: (uris) => told.push(...uris) });
     const value = { roots: [{ uri: 'file:///a' }, { uri: 7 }] };
     guard.passing('out', { kind: 'answer', method: 'roots/list', value, isError: false }, 0);
     expect(told).toEqual(['file:///a']);

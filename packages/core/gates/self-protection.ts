@@ -1,4 +1,4 @@
-// Self-protection: no call may name what governs it, such as the policy, `SUB_HOME` or the ledger.
+// Self-protection: no call may name the files that govern it, such as the policy, `SUB_HOME` or the ledger.
 import { isObject } from '@subluminal/contracts';
 import { asciiBytes, decodeText } from '../json/text.ts';
 import { BACKSLASH, COLON, LOWER_N, QUOTE, SPACE } from '../json/units.ts';
@@ -24,14 +24,14 @@ const UNREAD = 'its arguments are too many or too long to be checked for files t
 const SPLIT = 'Make several smaller calls of it.';
 const SHOWN_NAME_MAX = 120;
 
-/** What self-protection has against a call that was read whole. */
+/** The objection of self-protection to a call that was read whole. */
 export function selfStop({ selfProtection }: GuardOptions, call: GuardedCall): Stop | undefined {
   // The texts of a call that is too large come at its end.
   if (selfProtection === undefined || call.envelope === undefined) return undefined;
   return stopFor(selfProtection, call, () => namesInCall(selfProtection, call));
 }
 
-/** What self-protection has against a call of which only the texts are known. */
+/** The objection of self-protection to a call of which only the texts are known. */
 export function selfStopByTexts(
   { selfProtection }: GuardOptions,
   call: GuardedCall,
@@ -54,12 +54,12 @@ function namesInCall(selfProtection: SelfProtection, call: GuardedCall): NamedPa
   const { args } = call;
   if (args === undefined) return { names: [], isWhole: false };
   if (!isObject(params)) return namedPaths(args, selfProtection);
-  // What a client tells about itself stands in `_meta`, and no server opens it.
+  // `_meta` describes the client, and no server opens it.
   const { _meta: _aboutClient, ...beside } = params;
   return namedPaths([args, beside], selfProtection);
 }
 
-/** Why what was named must not pass. Names that cannot be read or looked up count as protected. */
+/** Why these names must not pass. Names that cannot be read or looked up count as protected. */
 function protectedReason(
   selfProtection: SelfProtection,
   subject: string,
@@ -114,10 +114,10 @@ export function selfPassage(
   });
 }
 
-// A quick look at the bytes of arguments, before they are parsed: whether any name of a file can be in
-// them. It may say yes for nothing, never no for something.
+// A quick search of the bytes of arguments, before they are parsed, for anything that can be the name of a
+// file. It may find too much, but never too little.
 
-/** What the texts behind a key are: opened or run, prose, prose with several lines, or anything. */
+/** How the texts behind a key are used: opened or run, prose, prose if it has several lines, or unknown. */
 type KeyKind = 'opened' | 'prose' | 'lines' | 'any';
 
 const PATH_SIGNS = asciiBytes('/.\\~%$*?');

@@ -32,7 +32,7 @@ import { quotedName, type Stop } from './verdicts.ts';
 
 const CONFIRMATION_MS = 300_000;
 
-/** Everything that the surface has against a call, the first reason first. */
+/** All objections of the surface to a call, the first reason first. */
 export function surfaceStops(memory: Memory, call: GuardedCall, nowMs: number): readonly Stop[] {
   const { manifest } = memory.options;
   const stops = [
@@ -139,7 +139,7 @@ function decided(
   return enforceCall(manifest, lazy, { state: counters, nowMs, isOffered, waiting });
 }
 
-/** What the hub must count a call for. */
+/** The limits that the hub must count a call for. */
 export function limitsFor(
   memory: Memory,
   { tool, args }: Pick<GuardedCall, 'tool' | 'args'>,
@@ -171,7 +171,7 @@ export function surfacePassed(memory: Memory, call: GuardedCall, nowMs: number):
   breakerPassed(memory, call, nowMs);
 }
 
-/** What the manifest says about a message of the agent that is no call. */
+/** Whether the manifest allows a message of the agent that is no call. */
 export function accessTo(manifest: Manifest, method: string, params: unknown): Access {
   const known = isObject(params) ? params : {};
   switch (method) {
@@ -193,7 +193,7 @@ export function accessTo(manifest: Manifest, method: string, params: unknown): A
   }
 }
 
-/** No default of a manifest is about a method that only looks like one of the protocol. */
+/** The default of a manifest does not cover a method that only looks like one of the protocol. */
 function methodAccess(manifest: Manifest, method: string): Access {
   if (isKnownMethod(method)) return { kind: 'pass' };
   const asked = isLookAlikeMethod(method)
@@ -202,7 +202,7 @@ function methodAccess(manifest: Manifest, method: string): Access {
   return enforceMethod(asked, method);
 }
 
-/** A subscription is about each resource that it names; what is no list may name any. */
+/** A subscription needs access to each resource that it names; any value but a list counts as one name. */
 function listeningAccess(manifest: Manifest, wanted: unknown): Access {
   const { resourceSubscriptions: uris = [] } = isObject(wanted) ? wanted : {};
   const named: readonly unknown[] = Array.isArray(uris) ? uris : [uris];
@@ -213,12 +213,12 @@ function listeningAccess(manifest: Manifest, wanted: unknown): Access {
   return { kind: 'pass' };
 }
 
-/** What is no text names nothing, and no manifest lists nothing. */
+/** A value that is no text names nothing, and no manifest lists an empty name. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-// The circuit breaker as a gate: it stops calls while the server is paused, and notes each change.
+// The circuit breaker as a gate: it stops calls while the server is paused, and gives a notice of each change.
 
 /** Stops a call while calls to the server are paused. */
 function breakerStop(memory: Memory, call: GuardedCall, nowMs: number): Stop | undefined {

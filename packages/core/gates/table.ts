@@ -1,4 +1,4 @@
-// Which messages must be seen, as a table: most pass by one look-up.
+// Which messages a gate must inspect, as a table: most need one look-up.
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
 import type { Passing, Way } from '../session/guard.ts';
 import { OBSERVED_METHODS } from '../session/peek/protocol-names.ts';
@@ -16,32 +16,32 @@ const ALL: MethodTest = () => true;
 const NONE: MethodTest = () => false;
 const EVERYTHING = { answer: ALL, request: ALL, notification: ALL };
 
-/** Answers of the agent that may name a file, or tell where relative paths start. */
+/** Answers of the agent that may name a file, or the start of relative paths. */
 const SELF_ANSWERS: readonly string[] = ['elicitation/create', 'roots/list'];
-/** Requests that carry such answers. */
+/** Requests of the agent that carry such answers. */
 const SELF_TASKS: readonly string[] = ['tasks/update'];
 
-/** Content is looked for in every message: a list of methods would be a way round it. */
+/** Content is scanned in every message: a list of methods would be a way around the scan. */
 export function seenMessages(options: GuardOptions): SeenMessages {
   const { manifest, content, leaks, selfProtection, taint } = options;
   if (leaks !== undefined || content !== undefined) return { in: EVERYTHING, out: EVERYTHING };
   const answers = seenAnswers(options);
   const isPlain = among(PLAIN);
-  // A manifest must see what the agent sends where it names something or is not known.
+  // A manifest must see messages of the agent that name something, and unknown ones.
   const sent: MethodTest =
     manifest === undefined && selfProtection === undefined ? NONE : (method) => !isPlain(method);
   const isTask = among([
-    // Only the request says whose result is asked for.
+    // Only the request names the task.
     ...(answers.includes('tasks/result') ? TASKS : []),
     ...(selfProtection === undefined ? [] : SELF_TASKS),
   ]);
-  // Taint must hear all that a server says without being asked and that somebody may read.
+  // Taint must know every unrequested message of a server that a model or a person may read.
   const spoken = taint === undefined ? NONE : isSpoken;
   return {
     in: {
       request: spoken,
       notification: spoken,
-      // Where any answer must be seen, one to an unknown request must be too.
+      // If any answer must be inspected, so must an answer to an unknown request.
       answer: answers.length === 0 ? NONE : among([...answers, UNKNOWN]),
     },
     out: {

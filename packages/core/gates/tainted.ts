@@ -9,7 +9,7 @@ interface TaintStops {
   readonly note?: ContentNote | undefined;
 }
 
-/** What taint has against a call. */
+/** The objections of taint to a call. */
 export function taintStops({ options, taint }: Memory, call: GuardedCall): TaintStops {
   const { taint: policy, server, enforces } = options;
   if (policy === undefined) return { stops: [] };

@@ -1,4 +1,5 @@
-// A call that goes on as a task: its result comes later, by another request, and is its tool's.
+// Calls that continue as tasks: the result comes later, in the answer to another request, and counts as an
+// answer of the tool.
 import { isObject } from '@subluminal/contracts';
 
 interface TaskCall {
@@ -21,7 +22,7 @@ export function newTaskTools(): TaskTools {
   return { calls: new Map(), asked: new Map() };
 }
 
-/** The answer to a call may say that it goes on as a task. */
+/** Notes the task in the answer to a call, if it continues as one. */
 export function taskBegun({ calls }: TaskTools, call: TaskCall, result: unknown): void {
   const id = taskIdOf(result);
   if (id === undefined) return;
@@ -44,8 +45,8 @@ function dropOldest(known: Map<string, unknown>): void {
 }
 
 /**
- * The call that an answer about a task belongs to. Of several that are waited for, the server says
- * which; it may as well have answered to the one as to the other.
+ * The call that an answer about a task belongs to. If several tasks are waited for, the server names the
+ * task; it could have answered any of them anyway.
  */
 export function callOfTask({ calls, asked }: TaskTools, result: unknown): TaskCall | undefined {
   const [first, second] = asked.keys();
@@ -58,7 +59,7 @@ export function callOfTask({ calls, asked }: TaskTools, result: unknown): TaskCa
   return calls.get(id);
 }
 
-/** Named by a result: as the task itself, within it, or as what it is related to. */
+/** The task that a result names: the task itself, a member of it, or a related task. */
 function taskIdOf(result: unknown): string | undefined {
   if (!isObject(result)) return undefined;
   const { task, taskId, _meta: meta } = result;

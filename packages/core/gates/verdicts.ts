@@ -1,4 +1,4 @@
-// Verdicts of the gates: decisions in words that a model can act on, and nothing secret in them.
+// Verdicts of the gates: decisions with texts that a model can act on, and without secrets.
 import type { Decision, HintKind, JsonObject, ReasonCode } from '@subluminal/contracts';
 import type {
   ContentNote,
@@ -44,7 +44,7 @@ const FINDING_LENGTH_MAX = 200;
 
 type Redactor = Pick<GuardOptions, 'redact'>;
 
-/** Bounded and without secrets, whatever it was put together from. */
+/** A text without secrets, and bounded. */
 export function clean(text: string, { redact }: Redactor): string {
   const shown = redact(text);
   return shown.length <= TEXT_MAX
@@ -52,7 +52,7 @@ export function clean(text: string, { redact }: Redactor): string {
     : `${shown.slice(0, TEXT_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** How long names are shown in what gates say. */
+/** The lengths to which the texts of gates cut names. */
 const NAME_LENGTHS = [200, 120, 80];
 
 /** The name of a tool or a method in a sentence. */
@@ -95,7 +95,7 @@ function decisionFor(stop: Stop, options: GuardOptions): Decision {
   return approval === undefined || !options.enforces.asks ? refused : { ...refused, approval };
 }
 
-/** What cannot be approved comes first, then what a person must be asked about, one at a time. */
+/** A stop that cannot be approved comes first, then those that ask a person, one at a time. */
 export function verdictFor(
   options: GuardOptions,
   call: GuardedCall,
@@ -112,7 +112,7 @@ export function verdictFor(
     enforced.find(({ approval }) => approval === undefined) ??
     enforced.find(({ rule }) => !(options.enforces.asks && call.isApproved(rule)));
   if (stop !== undefined) return { kind: 'stop', decision: decisionFor(stop, options) };
-  // Nobody is asked about what is not enforced: a grant must not be used up by it.
+  // Nobody is asked about a stop that is not enforced: it must not use up a grant.
   const spared = named.find((one) => !one.enforced);
   if (spared === undefined) return PASS;
   const { action, rule_id, reason_code, summary } = decisionFor(spared, options);
@@ -127,7 +127,7 @@ export function passageWith(before: unknown, value: unknown, note?: ContentNote)
   return value === before ? { kind: 'same', note } : { kind: 'changed', value, note };
 }
 
-/** A message that does not arrive, and what was found in it. */
+/** A refused message, and the findings in it. */
 export function refusedPassage(
   words: Pick<RefusedPassage, 'reason_code' | 'summary' | 'hint'>,
   findings?: readonly string[],
@@ -138,11 +138,11 @@ export function refusedPassage(
 
 const STRENGTH: readonly ContentNote['action'][] = ['tag', 'redact', 'ask', 'block'];
 
-/** A class and a rule of ours: to a redactor `secret:github-token` looks like an assignment. */
+/** Our own words: a redactor would take `secret:github-token` for an assignment. */
 const OWN_WORDS =
   /^(?:secret|personal|injection|hidden_text|unscanned|size):[a-z0-9_-]{1,64}(?: \((?:tag|redact|ask)\))?$/;
 
-/** Stands behind a finding for which less was done than the action of the note says. */
+/** The suffix of a finding that got a weaker action than the note names. */
 export const WEAKER = / \((?:tag|redact|ask)\)$/;
 
 /** One note of several, true of each of them; none when nothing was found. */
@@ -164,7 +164,7 @@ export function mergedNote(
     ),
   );
   const full = [...all].filter((one) => !WEAKER.test(one));
-  // What was done once to the full is not listed as done by half as well.
+  // A finding that got the full action once is not listed with a weaker one.
   const weaker = [...all].filter((one) => WEAKER.test(one) && !all.has(one.replace(WEAKER, '')));
   const findings = [...full, ...weaker].slice(0, FINDINGS_MAX);
   return { action, findings: findings.map((finding) => finding.slice(0, FINDING_LENGTH_MAX)) };

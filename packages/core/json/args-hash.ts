@@ -3,7 +3,7 @@ import type { Sha256 } from '../ports.ts';
 import type { InvalidJson } from './canonical-scalars.ts';
 import { canonicalize } from './canonicalize.ts';
 
-/** What a call without arguments is hashed as. */
+/** The arguments of a call without arguments, for its hash. */
 export const EMPTY_ARGS = '{}';
 
 export interface NotObject {

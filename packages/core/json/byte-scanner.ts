@@ -45,7 +45,7 @@ export type JsonReason = 'utf8' | 'json' | 'depth' | 'smuggled';
 
 /** How deep a message may nest; the arguments of a call have a lower limit of their own. */
 export const MESSAGE_DEPTH_MAX = 512;
-/** A longer string whose text nobody needs is only searched for its end and for control characters. */
+/** A longer string whose text is not needed is only searched for its end and for control characters. */
 const SKIM_FROM = 48;
 /** Most strings are shorter than this; reading several bytes at a time does not pay for them. */
 const SHORT = 16;
@@ -60,22 +60,22 @@ const PLAIN_UTF8 = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 const PLAIN_ASCII = PLAIN_UTF8.map((plain, byte) => (byte < 0x80 ? plain : 0));
 
-/** Shared by all scanners: one of them looks for canonical form from start to end before another does. */
+/** Shared by all scanners: no two of them check canonical form at the same time. */
 const KEYS = new OpenKeys();
 
-/** `Reason` is what the caller may find wrong with a message that is valid JSON. */
+/** `Reason` names the faults that the caller may find in valid JSON. */
 export class ByteScanner<Reason extends string = never> {
   readonly bytes: Uint8Array;
   readonly end: number;
   at = 0;
   /** Whether the string that was read last has an escape in it. */
   escaped = false;
-  /** The first thing that was wrong, and where. */
+  /** The first fault, and where it is. */
   reason: JsonReason | Reason | undefined;
   offset = 0;
   private view: DataView | undefined;
   private readonly isUtf8: boolean;
-  /** Whether all is canonical so far; false also while nobody asks. */
+  /** Whether everything is canonical so far; false also outside of `skipCanonical`. */
   private isCanonical = false;
   private canonicalDepthMax = 0;
 
@@ -86,14 +86,14 @@ export class ByteScanner<Reason extends string = never> {
     this.isUtf8 = isUtf8;
   }
 
-  /** Notes what is wrong and reads on: the id of the message may still come. */
+  /** Notes a fault and reads on: the id of the message may still come. */
   complain(reason: JsonReason | Reason): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
     this.offset = this.at;
   }
 
-  /** Notes what is wrong; reading on would be guessing. */
+  /** Notes a fault and stops: reading on would be guessing. */
   fail(reason: JsonReason | Reason, at: number): false {
     this.at = at;
     this.complain(reason);
@@ -117,7 +117,7 @@ export class ByteScanner<Reason extends string = never> {
     this.at = at;
     this.isCanonical = false;
     if (at >= end) return END;
-    // A reader that ends lines at a carriage return would take what follows for its own message.
+    // A reader that ends lines at a carriage return would take the rest for another message.
     if (broken && start > 0 && (byte === OPEN_BRACE || byte === OPEN_BRACKET)) {
       this.complain('smuggled');
     }
@@ -241,7 +241,7 @@ export class ByteScanner<Reason extends string = never> {
     return true;
   }
 
-  /** Skips a string whose text nobody needs; whether it is escaped is not always found out. */
+  /** Skips a string whose text is not needed; `escaped` is not always set. */
   private skipString(): boolean {
     const isSkimmed = this.isUtf8 && !this.isCanonical;
     return this.readString(isSkimmed ? Math.min(this.end, this.at + SKIM_FROM) : this.end);

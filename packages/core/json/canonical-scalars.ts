@@ -1,4 +1,4 @@
-// A place in a JSON text with what went wrong there, and the canonical form of strings and numbers.
+// A reader of JSON text with its first fault, and the canonical form of strings and numbers.
 
 import {
   BACKSLASH,
@@ -38,10 +38,10 @@ export interface InvalidJson {
   readonly message: string;
 }
 
-/** Says that the text just read is canonical as it stands. No JSON value is an empty text. */
+/** Means that the text just read is canonical as written. No JSON value is an empty text. */
 export const AS_WRITTEN = '';
 
-/** The canonical text of what was read, `AS_WRITTEN`, or undefined after a failure. */
+/** The canonical text of the value, `AS_WRITTEN`, or undefined after a failure. */
 export type CanonicalText = string | undefined;
 
 export class TextReader {
@@ -63,7 +63,7 @@ export class TextReader {
     return at < this.text.length ? this.text.charCodeAt(at) : END;
   }
 
-  /** Moves over white space to the next unit, and says which it is. */
+  /** Moves over white space to the next unit, and returns it. */
   next(): number {
     const { text } = this;
     const { length } = text;
@@ -80,7 +80,7 @@ export class TextReader {
     return END;
   }
 
-  /** Fails at a place where something else should have stood. */
+  /** Fails at a place where something else was expected. */
   expected(what: string, offset: number): undefined {
     const found = offset < this.text.length ? quoted(this.text.charAt(offset)) : 'the end';
     this.fail('SUB_CANON_SYNTAX', offset, `expected ${what}, found ${found}`);
@@ -100,8 +100,8 @@ export function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-// Strings: what JSON.stringify would write for the unescaped text, found without unescaping
-// where the text already is that.
+// Strings: the canonical form is what JSON.stringify writes for the text. A string that is written like that
+// is not unescaped.
 
 /** Sticky, so that it runs over a long stretch in one step; its place is set before each use. */
 const PLAIN = /[^"\\\x00-\x1f\ud800-\udfff]*/y;
@@ -122,7 +122,7 @@ export function readString(reader: TextReader): CanonicalText {
     if (unit === BACKSLASH && ESCAPES[reader.unit(at + 1)] === 2) reader.escaped = true;
     else if (!isPair(reader, at)) return rewrittenString(reader, start, at);
     at += 2;
-    // Escapes come in runs; starting the expression for nothing costs more than a look.
+    // Escapes come in runs, and to check one unit is cheaper than to start the expression.
     if (reader.unit(at) !== BACKSLASH) at = plainEnd(text, at);
   }
 }

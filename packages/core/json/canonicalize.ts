@@ -295,7 +295,7 @@ function firstRepeated(sorted: readonly Member[]): Member | undefined {
   return first;
 }
 
-/** Whether a key has what another key may lack and fold to it all the same. */
+/** Whether a key has upper case or characters beyond ASCII, so that another key may fold to it. */
 function hasCase({ source, start, end }: Key): boolean {
   for (let at = start; at < end; at++) {
     const unit = source.charCodeAt(at);

@@ -54,7 +54,7 @@ export class OpenKeys {
     return true;
   }
 
-  /** What a key has that another key may lack and fold to it all the same; `other` is beyond ASCII. */
+  /** Whether a key has upper case, so that another key may fold to it; `other` has characters beyond ASCII. */
   private kindOf(bytes: Uint8Array, key: number): 'lower' | 'upper' | 'other' {
     const end = this.ends[key] ?? 0;
     let kind: 'lower' | 'upper' = 'lower';

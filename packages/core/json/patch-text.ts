@@ -1,5 +1,4 @@
-// A JSON text with some of its values changed. What has not changed stays as it was written: a number
-// beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
+// Changes some values of a JSON text. Everything else stays as it was written: a number beyond 2^53, `1.0`, an escape or the order of keys would not survive being parsed and written anew.
 
 import type { ByteRange } from './byte-scanner.ts';
 import { concatBytes, stringText } from './text.ts';
@@ -17,7 +16,7 @@ import {
 interface Edit {
   readonly start: number;
   readonly end: number;
-  /** Written only when it is needed: what has been noted may have been noted in vain. */
+  /** Built only when it is needed: a later edit may replace this one. */
   readonly text: () => string;
 }
 
@@ -30,7 +29,7 @@ interface OpenValue<T> {
   readonly mark: number;
 }
 
-/** What is nested deeper is written anew as a whole. */
+/** A value that is nested deeper is written anew as a whole. */
 const DEPTH_MAX = 512;
 const WORDS: ReadonlyMap<string, unknown> = new Map([
   ['true', true],
@@ -38,7 +37,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map([
   ['null', null],
 ]);
 
-/** Goes through a text and the value that it should have, and notes where they differ. */
+/** Walks through a text and the value that it should have, and notes where they differ. */
 class PatchWalk {
   private readonly text: string;
   private readonly edits: Edit[] = [];
@@ -52,7 +51,7 @@ class PatchWalk {
     this.depth = depth;
   }
 
-  /** The text of this value; undefined when text or value are not what can be walked. */
+  /** The text of this value; undefined when the text or the value cannot be walked. */
   rewritten(changed: unknown): string | undefined {
     if (!this.value(changed, this.depth)) return undefined;
     if (blanksEnd(this.text, this.at) !== this.text.length) return undefined;
@@ -90,7 +89,7 @@ class PatchWalk {
       do {
         const key = this.key();
         if (key === undefined) return false;
-        // A key that stands there twice may hide from us what others read.
+        // If a key stands twice, another reader may see a value that we do not.
         if (keys.has(key) || value[key] === undefined || !isMember(value, key)) {
           return this.anew(opened);
         }
@@ -106,7 +105,7 @@ class PatchWalk {
 
   private list(opened: OpenValue<readonly unknown[]>): boolean {
     const { value, depth, mark } = opened;
-    // What is the same from the start on: all that is kept when the length differs.
+    // The unchanged items at the start: they are kept when the length differs.
     let same = { count: 0, end: this.at };
     let count = 0;
     if (!this.sees(CLOSE_BRACKET)) {
@@ -122,7 +121,7 @@ class PatchWalk {
     return this.takes(CLOSE_BRACKET);
   }
 
-  /** Writes all of what is open here; what has been noted in it no longer matters. */
+  /** Writes the whole open value anew, and drops the edits in it. */
   private anew({ start, mark, value, depth }: OpenValue<unknown>): boolean {
     const end = valueEnd(this.text, start);
     return this.replace(mark, { start, end }, () =>
@@ -130,7 +129,7 @@ class PatchWalk {
     );
   }
 
-  /** Writes the rest of a list, behind the items that are the same. */
+  /** Writes the rest of a list anew, behind the unchanged items. */
   private rest(
     { start: open, mark, value, depth }: OpenValue<readonly unknown[]>,
     { count, end: start }: { readonly count: number; readonly end: number },
@@ -188,7 +187,7 @@ class PatchWalk {
   }
 }
 
-/** The text of a value whose members or items are others than were written; what is left is kept. */
+/** The text of a value whose members or items have changed; unchanged ones stay as written. */
 function exactText(text: string, value: unknown, depth: number): string {
   if (depth > DEPTH_MAX) return JSON.stringify(value);
   if (Array.isArray(value)) {
@@ -199,7 +198,7 @@ function exactText(text: string, value: unknown, depth: number): string {
   }
   const members = isRecord(value) ? memberTexts(text) : undefined;
   if (!isRecord(value) || members === undefined) return JSON.stringify(value);
-  // Of two members of one key, the last is what was parsed.
+  // If a key stands twice, JSON.parse has taken the last member.
   const written = new Map(members.map((member) => [member.key, member.value]));
   const texts = Object.keys(value).flatMap((key) => {
     const part = partText(written.get(key), value[key], depth);
@@ -208,10 +207,10 @@ function exactText(text: string, value: unknown, depth: number): string {
   return `{${texts.join(',')}}`;
 }
 
-/** Searching for more items than this that were never there is not worth it. */
+/** After this many new items, the written ones are no longer searched. */
 const MISSES_MAX = 100;
 
-/** The texts of items, of which some are left of what was written, in the same order. */
+/** The texts of items. Those that are left of the written ones are in the same order. */
 function alignedTexts(
   written: readonly string[],
   values: readonly unknown[],
@@ -232,7 +231,7 @@ function alignedTexts(
   });
 }
 
-/** What names an item of a list of the protocol. */
+/** The keys that name an item of a list of the protocol. */
 const NAMES: readonly string[] = ['name', 'uri', 'uriTemplate'];
 
 /** Whether an item is the same one, though it may have been changed. */
@@ -249,7 +248,7 @@ function partText(text: string | undefined, value: unknown, depth: number): stri
   return new PatchWalk(text, depth + 1).rewritten(value) ?? JSON.stringify(value);
 }
 
-/** Whether this is something that JSON says, and that does not say itself how it is written. */
+/** Whether this is a JSON value without a `toJSON` of its own. */
 function isData(value: unknown): boolean {
   const type = typeof value;
   if (type === 'string' || type === 'number' || type === 'boolean' || value === null) return true;
@@ -270,7 +269,7 @@ function isMember(value: object, key: string): boolean {
 
 /**
  * The text of a value, made of a text that differs from it in some places. Undefined when the text
- * is no JSON, or the value not what `JSON.parse` makes.
+ * is no JSON, or `JSON.parse` could not have made the value.
  */
 function patchJsonText(text: string, changed: unknown): string | undefined {
   return new PatchWalk(text, 1).rewritten(changed);
@@ -289,8 +288,8 @@ function jsonOf(value: unknown): string | undefined {
 }
 
 /**
- * The JSON of a value that came from this text and was changed since: what has not changed stays as it
- * was written. Undefined when the value has no JSON, and never where it has.
+ * The JSON of a value that was parsed from this text and changed since: unchanged parts stay as they were
+ * written. Undefined only when the value has no JSON.
  */
 export function rewritten(text: string, changed: unknown): string | undefined {
   try {
@@ -300,40 +299,30 @@ export function rewritten(text: string, changed: unknown): string | undefined {
   }
 }
 
-/** The bytes with this text in place of what stands there. */
+/** The bytes with this text in place of a range. */
 export function spliced(bytes: Uint8Array, { start, end }: ByteRange, text: string): Uint8Array {
   return concatBytes(bytes.subarray(0, start), utf8Of(text), bytes.subarray(end));
 }
+
+/** The first byte of a sequence, by the number of bytes that follow it. */
+const LEADS = [0, 0xc0, 0xe0, 0xf0];
 
 /** UTF-8 of JSON that was decoded or that `JSON.stringify` wrote: neither leaves a lone surrogate. */
 function utf8Of(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length * 3);
   let used = 0;
   for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x80) {
-      bytes[used++] = unit;
+    const point = text.codePointAt(at) ?? 0;
+    if (point < 0x80) {
+      bytes[used++] = point;
       continue;
     }
-    const point = text.codePointAt(at) ?? 0;
-    if (point >= 0x1_00_00) at++;
-    used = putPoint(bytes, used, point);
+    const rest = point < 0x8_00 ? 1 : point < 0x1_00_00 ? 2 : 3;
+    bytes[used++] = (LEADS[rest] ?? 0) | (point >> (6 * rest));
+    for (let shift = 6 * (rest - 1); shift >= 0; shift -= 6) {
+      bytes[used++] = 0x80 | ((point >> shift) & 0x3f);
+    }
+    if (rest === 3) at++;
   }
   return bytes.subarray(0, used);
-}
-
-/** Writes one character beyond ASCII, and says where the next one goes. */
-function putPoint(bytes: Uint8Array, at: number, point: number): number {
-  let used = at;
-  if (point < 0x8_00) bytes[used++] = 0xc0 | (point >> 6);
-  else {
-    if (point < 0x1_00_00) bytes[used++] = 0xe0 | (point >> 12);
-    else {
-      bytes[used++] = 0xf0 | (point >> 18);
-      bytes[used++] = 0x80 | ((point >> 12) & 0x3f);
-    }
-    bytes[used++] = 0x80 | ((point >> 6) & 0x3f);
-  }
-  bytes[used++] = 0x80 | (point & 0x3f);
-  return used;
 }

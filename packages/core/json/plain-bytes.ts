@@ -1,7 +1,7 @@
 // Several bytes of a string at a time: most of a message of text is plain.
 import { SPACE } from './units.ts';
 
-/** What is not plain beside control characters: nothing, or all that is beyond ASCII. */
+/** Bytes that are not plain besides control characters: none, or all beyond ASCII. */
 export const NOTHING_MORE = 0;
 export const BEYOND_ASCII = 0x80808080 | 0;
 

@@ -8,14 +8,14 @@ import { BACKSLASH, CARRIAGE_RETURN, ESCAPES, LOWER_U, QUOTE, SPACE } from './un
 const HEX_DIGITS = 4;
 
 export class StringStream {
-  /** The first thing that was wrong in the bytes read last. */
+  /** The first fault in the bytes read last. */
   fault: JsonReason | undefined;
   /** The string has ended; the byte read last was its quote. */
   ended = false;
   /** After a backslash. */
   private escaping = false;
   private hexLeft = 0;
-  /** Continuation bytes that must come, and between what the next one lies. */
+  /** How many continuation bytes must come, and the range of the next one. */
   private restLeft = 0;
   private restMin = 0x80;
   private restMax = 0xbf;
@@ -28,7 +28,7 @@ export class StringStream {
     this.restLeft = 0;
   }
 
-  /** Reads on to the end of the string or of the bytes, and says where that is. */
+  /** Reads to the end of the string or of the bytes, and returns that place. */
   read(bytes: Uint8Array, view: DataView, from: number): number {
     const { length } = bytes;
     let at = from;
@@ -106,56 +106,4 @@ export class StringStream {
 function placeOf(bytes: Uint8Array, byte: number, from: number): number {
   const at = bytes.indexOf(byte, from);
   return at === -1 ? bytes.length : at;
-}
-
-// A number or one of the three words of JSON, byte by byte as it goes by.
-
-/** How far a scalar has come. */
-export interface ScalarStage {
-  /** The bytes that may come next, and where each of them leads. */
-  readonly next: Map<number, ScalarStage>;
-  /** Whether the scalar may end here. */
-  readonly isComplete: boolean;
-}
-
-const DIGITS = '0123456789';
-
-function stage(isComplete: boolean): ScalarStage {
-  return { next: new Map(), isComplete };
-}
-
-function connect(from: ScalarStage, characters: string, to: ScalarStage): void {
-  for (const character of characters) from.next.set(character.charCodeAt(0), to);
-}
-
-/** Before the first byte. */
-export const SCALAR_START = stage(false);
-
-const minus = stage(false);
-const zero = stage(true);
-const integer = stage(true);
-const dot = stage(false);
-const fraction = stage(true);
-const exponent = stage(false);
-const sign = stage(false);
-const power = stage(true);
-
-connect(SCALAR_START, '-', minus);
-for (const from of [SCALAR_START, minus]) {
-  connect(from, DIGITS, integer);
-  connect(from, '0', zero);
-}
-connect(integer, DIGITS, integer);
-for (const from of [zero, integer]) connect(from, '.', dot);
-for (const from of [dot, fraction]) connect(from, DIGITS, fraction);
-for (const from of [zero, integer, fraction]) connect(from, 'eE', exponent);
-connect(exponent, '+-', sign);
-for (const from of [exponent, sign, power]) connect(from, DIGITS, power);
-for (const word of ['true', 'false', 'null']) {
-  let from = SCALAR_START;
-  for (const [index, character] of [...word].entries()) {
-    const to = stage(index === word.length - 1);
-    connect(from, character, to);
-    from = to;
-  }
 }

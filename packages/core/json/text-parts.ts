@@ -121,8 +121,8 @@ export function stringEnd(text: string, start: number): number {
 }
 
 /**
- * Whether a key stands twice in an object of this text: we see the last of the two, and others may see
- * the first. `value` is what the text was parsed to.
+ * Whether a key stands twice in an object of this text: we see the last member, another reader may see the
+ * first. `value` is the parsed text.
  */
 export function hasDuplicateKeys(text: string, value: unknown): boolean {
   return writtenMembers(text) !== membersIn(value);

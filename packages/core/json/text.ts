@@ -54,11 +54,11 @@ export function asciiBytes(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-// Strict UTF-8 in a package that has no TextDecoder: it must say where the bytes go wrong.
+// Strict UTF-8 in a package that has no TextDecoder: it finds the first bad byte.
 
 type Utf8Result =
   | { readonly ok: true; readonly text: string }
-  /** The text before the first bad byte, so that its line and column can be told. */
+  /** The text before the first bad byte, which gives its line and column. */
   | { readonly ok: false; readonly textBefore: string; readonly badByte: number };
 
 /** Small enough to be spread into the arguments of one call. */

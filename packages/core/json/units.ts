@@ -2,7 +2,7 @@
 
 /** How deep the arrays and objects of a text with a canonical form may nest. */
 export const DEPTH_MAX = 256;
-/** What a reader sees behind the last unit. */
+/** The unit behind the end of a text. */
 export const END = -1;
 export const TAB = 0x09;
 export const LINE_FEED = 0x0a;
@@ -37,7 +37,7 @@ export const TRAIL_LAST = 0xdfff;
 export const PLAIN_INTEGER_DIGITS_MAX = 21;
 /** Fractions with more zeros after the point are written with an exponent, as in ECMAScript. */
 export const PLAIN_LEADING_ZEROS_MAX = 5;
-/** 1 for what may follow a backslash; 2 where canonical JSON writes that escape, too. */
+/** 1 for characters that may follow a backslash; 2 if canonical JSON writes that escape, too. */
 export const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   return '"\\bfnrt'.includes(char) ? 2 : char === '/' ? 1 : 0;

@@ -1,27 +1,27 @@
-// The gates beside the rules, as a session sees them: what a server may show, and what content may
+// The gates beside the rules, as a session sees them: the surface of a server, and the content that may
 // travel. A guard keeps its own state, answers at once and does no I/O.
 import type { Decision, JsonObject } from '@subluminal/contracts';
 import type { GatheredTexts } from './peek/gather-texts.ts';
 
-/** What became of content on its way, for the record. Never the content itself. */
+/** What was done with content, for the record. Never the content itself. */
 export interface ContentNote {
   readonly action: 'tag' | 'redact' | 'ask' | 'block';
   /**
-   * `class:rule` of what was found, `unscanned:reason`, `leak:name`, `taint:sink`; each once. For
-   * one with ` (tag)`, ` (redact)` or ` (ask)` behind it only that was done, not `action`.
+   * `class:rule` of a finding, `unscanned:reason`, `leak:name` or `taint:sink`; each once. The suffix
+   * ` (tag)`, ` (redact)` or ` (ask)` marks a finding that got this action instead of `action`.
    */
   readonly findings: readonly string[];
 }
 
-/** What stands in a message around what the gates see of it otherwise. */
+/** The parts of a message around its params, result or error, or around the arguments of a call. */
 export interface Envelope {
-  /** The id as JSON, and the method; of a line that is no message, all of it. */
+  /** The id as JSON, and the method; the whole line if it is no message. */
   readonly written: string;
-  /** Of an answer, the method of its request; empty when there is none. */
+  /** The method of an answer is that of its request; empty when there is none. */
   readonly method: string;
   /**
-   * Members of the message that no revision of the protocol knows, as `message`; of a call, those of
-   * its params beside `name` and `arguments` as `params`. Parsed on first use.
+   * Under `message`, members that no revision of the protocol knows; under `params`, the params of a call
+   * besides `name` and `arguments`. Parsed on first use.
    */
   readonly rest: JsonObject | undefined;
   /** The JSON that `rest` was parsed from: numbers may have lost digits. */
@@ -36,7 +36,7 @@ export interface CallLimit {
   readonly cooldownMs?: number | undefined;
 }
 
-/** What the hub says of the limits of a call: it is counted, or must wait and is not. */
+/** The answer of the hub about the limits of a call: it is counted, or it must wait and is not. */
 export type LimitVerdict =
   | { readonly kind: 'counted' }
   | { readonly kind: 'rate' | 'cooldown'; readonly waitMs: number; readonly words: string };
@@ -61,16 +61,16 @@ export interface GuardedCall {
 }
 
 /**
- * What a gate says about a call. A `decision` with `approval` asks a person; its `rule_id` is the
- * one that `isApproved` is asked about when the call is decided again.
+ * The verdict of a gate on a call. A `decision` with `approval` asks a person; the gate passes its `rule_id`
+ * to `isApproved` when the call is decided again.
  */
 export type GateVerdict =
   | {
       readonly kind: 'pass';
-      /** What goes to the server instead of what the agent wrote. */
+      /** The arguments that go to the server instead of those that the agent wrote. */
       readonly args?: JsonObject | undefined;
       readonly note?: ContentNote | undefined;
-      /** What would have been decided where this gate is enforced. */
+      /** The decision that this gate would make if it were enforced. */
       readonly would?: Decision['would'];
     }
   | {
@@ -99,7 +99,7 @@ export type Passage =
   | { readonly kind: 'changed'; readonly value: unknown; readonly note?: ContentNote | undefined }
   | RefusedPassage;
 
-/** The message does not arrive. A peer that waits for an answer gets these words instead. */
+/** The message does not arrive. A peer that waits for an answer gets this text instead. */
 export interface RefusedPassage {
   readonly kind: 'refused';
   readonly reason_code: string;
@@ -119,7 +119,7 @@ export interface CallEnd {
   readonly tookMs: number;
 }
 
-/** What a gate has noticed that is not about one call. */
+/** A notice of a gate that is not about one call. */
 export interface SurfaceNotice {
   readonly what:
     | 'tool_hidden'
@@ -142,32 +142,32 @@ export interface SurfaceNotice {
 export interface Guard {
   /** Whether the hub of the run must count the calls of this tool. Absent where none is counted there. */
   isLimited?(tool: string): boolean;
-  /** What it must count this call for. */
+  /** The limits that it must count this call for. */
   limits?(call: Pick<GuardedCall, 'tool' | 'args'>, nowMs: number): readonly CallLimit[];
-  /** Gate 1, before the rules are asked. Nothing is counted by looking. */
+  /** Gate 1, before the rules. Counts nothing. */
   surface(call: GuardedCall, nowMs: number): GateVerdict;
-  /** Gate 4, for what the rules let pass. Nothing is counted by looking. */
+  /** Gate 4, for calls that the rules let pass. Counts nothing. */
   content(call: GuardedCall, nowMs: number): GateVerdict;
   /**
-   * A call that was too large to be read whole, at its end: what the gates say of the texts in it.
-   * Absent when nobody minds.
+   * Judges a call that was too large to be read whole, at its end, by the texts in it. Absent when no gate
+   * needs them.
    */
   gathered?(call: GuardedCall, texts: GatheredTexts): GateVerdict;
   /** The call goes to the server: now it counts. */
   passed(call: GuardedCall, nowMs: number): void;
   /** An allowed call has ended. */
   ended(end: CallEnd, nowMs: number): void;
-  /** Whether such messages must be seen; what nobody wants to see passes as bytes. */
+  /** Whether a gate must inspect such messages; all others pass unparsed. */
   wants(way: Way, kind: Passing['kind'], method: string): boolean;
   /** A message that `wants` asked for. */
   passing(way: Way, message: Passing, nowMs: number): Passage;
   /**
-   * What stands around the value of a message that is no call: nothing of it can be changed. Absent
-   * when nobody minds.
+   * Judges the parts around the value of a message that is no call; they cannot be changed. Absent when no
+   * gate needs them.
    */
   around?(way: Way, envelope: Envelope, nowMs: number): Passage;
-  /** Whether such a message may pass although it is too large to be seen. */
+  /** Whether such a message may pass although it is too large to be inspected. */
   unseen(way: Way, kind: Passing['kind'], method: string): Passage;
-  /** What was noticed since this was last asked. */
+  /** The notices since the last call. */
   notices(): readonly SurfaceNotice[];
 }

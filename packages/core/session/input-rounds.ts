@@ -5,7 +5,7 @@
 import { type CallRef, isObject } from '@subluminal/contracts';
 import type { Sha256 } from '../ports.ts';
 
-/** What a server asked for in an `input_required` result. */
+/** The input that a server asked for in an `input_required` result. */
 interface InputRequest {
   /** The call that it answered; unique, so it names the round that answers it. */
   readonly callId: string;
@@ -41,7 +41,7 @@ export class InputRounds {
 
   /**
    * The round that a call belongs to: the same for all answers to one request of the server.
-   * Undefined in the first round, and when the server has not asked for what the agent answers.
+   * Undefined in the first round, and when the agent answers something that the server has not asked for.
    */
   roundOf(call: AskedCall, beside: unknown): string | undefined {
     const params = isObject(beside) ? beside['params'] : undefined;

@@ -1,5 +1,5 @@
-// Step 1 of a call: what the agent asks for, as rules and gates see it. Arguments and what stands
-// around them are parsed on first use: most policies never look.
+// Step 1 of a call: the call as rules and gates see it. Its arguments and the members around them are
+// parsed on first use: most policies never need them.
 import type { CallRef, JsonObject } from '@subluminal/contracts';
 import { argsHash } from '../json/index.ts';
 import { type MemberRange, membersAt } from '../json/member-ranges.ts';
@@ -40,7 +40,7 @@ export interface ReadCall {
   /** The arguments as they were written, for a step that comes later: a held call waits. */
   readonly argsText?: (() => string) | undefined;
   readonly argsBytes?: (() => Uint8Array) | undefined;
-  /** What stands around the arguments, if it was read. */
+  /** The members around the arguments, if they were read. */
   readonly envelope?: LazyEnvelope | undefined;
   /** The hub decides it. */
   readonly shared: boolean;
@@ -89,7 +89,7 @@ function mayAskHub({ config }: Context): boolean {
   return config.hub === true || config.hubNeeds?.asksAlways === true;
 }
 
-/** Looks at the call of a message, once. Nothing is counted by looking. */
+/** Reads the call of a message, once. Counts nothing. */
 export function viewCall(step: MessageStep, seen: SeenCall): ViewedCall {
   const { message, bytes } = step;
   if (message?.call !== undefined) return message.call;
@@ -113,7 +113,7 @@ export function viewCall(step: MessageStep, seen: SeenCall): ViewedCall {
   return viewed;
 }
 
-/** Gates and people who judge what is beside the arguments must see what the server sees. */
+/** Why the members beside the arguments are ambiguous: gates and people must see what the server sees. */
 export function ambiguityAround({ guard }: Context, envelope: LazyEnvelope): string | undefined {
   if (guard === undefined && envelope.bound === undefined) return undefined;
   return envelope.isAmbiguous
@@ -263,8 +263,8 @@ const CALLED: readonly string[] = ['name', 'arguments'];
 const META = '_meta';
 
 /**
- * What a message holds beside what the gates look at anyway: its id, its method, and members around
- * the arguments of a call, or around the params, the result or the error of another message.
+ * The parts of a message that its value does not hold: its id, its method, and the members around the
+ * arguments of a call, or around the params, the result or the error of another message.
  */
 export class LazyEnvelope implements Envelope {
   readonly written: string;
@@ -293,8 +293,8 @@ export class LazyEnvelope implements Envelope {
   }
 
   /**
-   * All that stands beside the arguments but the labels of a request, as it was written. It makes two
-   * calls with the same arguments two different calls.
+   * The members beside the arguments as written, without the labels of a request. They make two calls with
+   * the same arguments two different calls.
    */
   get bound(): string | undefined {
     const { extra, params } = this.enclosing;
@@ -302,7 +302,7 @@ export class LazyEnvelope implements Envelope {
     return `${this.text([...CALLED, META])} ${this.boundMeta()}`;
   }
 
-  /** Whether it may hold the answers of a further round; most calls have but one. */
+  /** Whether it may hold the answers of a further round; most calls have only one round. */
   get mayHoldInput(): boolean {
     return this.enclosing.params?.bound === true;
   }

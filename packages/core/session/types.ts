@@ -1,4 +1,4 @@
-// What goes into a session and what comes out of it. Plain data.
+// The inputs and outputs of a session. Plain data.
 import type {
   CallRef,
   Decision,
@@ -27,18 +27,18 @@ export type ReportReason =
   | 'call_without_id'
   | 'no_server'
   | 'orphan'
-  /** A gate lets it not pass. */
+  /** A gate refuses it. */
   | 'refused'
-  /** A server has written what only we may write. */
+  /** A server has written a mark that only Subluminal may write. */
   | 'forged_mark'
-  /** The hub was not told of an answer. */
+  /** The hub did not receive an answer. */
   | 'unheard'
   /** A gate has noticed something about the server. */
   | 'surface';
 
-/** Something that an operator should hear of. */
+/** A report for the operator. */
 export interface Report {
-  /** `WOULD_…`: what the development profile let pass. */
+  /** `WOULD_…`: the development profile let it pass. */
   readonly what: 'REJECTED' | 'DROPPED' | 'WOULD_REJECT' | 'WOULD_DROP' | 'NOTICED';
   readonly from: Side;
   readonly reason: ReportReason;
@@ -49,17 +49,17 @@ export interface Report {
   readonly sample?: string;
 }
 
-/** A call that the hub must decide, because it counts what other servers of the run count too. */
+/** A call that the hub must decide, because its counters are shared by the servers of the run. */
 export interface HubQuestion {
   readonly ref: CallRef;
   readonly call: Call;
-  /** What stands beside its arguments: see `Envelope.rest`. */
+  /** The members beside its arguments: see `Envelope.rest`. */
   readonly beside?: JsonObject | undefined;
   /** The limits of the manifest that it counts for. */
   readonly limits?: readonly CallLimit[] | undefined;
 }
 
-/** What the hub said; without an outcome, it could not be asked. */
+/** An answer of the hub; without an outcome, the hub could not be asked. */
 export interface HubAnswer {
   readonly callId: string;
   readonly outcome:
@@ -71,14 +71,14 @@ export interface HubAnswer {
     | undefined;
 }
 
-/** What the hub said before a message went in. */
+/** The answers of the hub before a message is handled. */
 export interface HubReply {
   readonly answers?: readonly HubAnswer[];
-  /** The hub has heard what this message of the server holds. */
+  /** The hub has received the content of this message of the server. */
   readonly heard?: boolean;
 }
 
-/** What an answer holds, for the hub, which tracks where values came from. */
+/** The content of an answer, for the hub, which tracks where values come from. */
 export interface Observation {
   /** Empty when it answers no call of a tool. */
   readonly callId: string;
@@ -118,7 +118,7 @@ export interface TakenGrant {
   readonly channel: string;
 }
 
-/** Who can say yes. It answers at once; what a person says comes later, as `Session.approval`. */
+/** Asks people and looks up grants. It answers at once; the answer of a person comes later, by `Session.approval`. */
 export interface Approver {
   /** The rules among these that grants satisfy for this call. Nothing is used up. */
   granted(query: GrantQuery, ruleIds: readonly string[]): readonly string[];
@@ -132,7 +132,7 @@ interface AskedFor {
   readonly id: string;
   /** How it gets approved, in words. */
   readonly advice: string;
-  /** Somebody has approved it in this very moment: nobody was asked anew. */
+  /** A person has just approved it, so nobody was asked again. */
   readonly isApproved?: boolean;
 }
 
@@ -161,14 +161,14 @@ export type DiscardReason = 'refused' | 'timeout' | 'cancelled';
 export type Command =
   /** Write the bytes of this message; `bytes` only when they are not all of it. */
   | { readonly do: 'forward'; readonly to: Side; readonly bytes?: Uint8Array }
-  /** Write a line of ours; it brings its newline. It must not land inside of a long line. */
+  /** Write a line of the session, which has its newline. It must not land inside of a streamed message. */
   | { readonly do: 'answer'; readonly to: Side; readonly text: string }
   /** Write nothing of this message. */
   | { readonly do: 'drop'; readonly reason: ReportReason | 'cancelled' }
   | { readonly do: 'report'; readonly report: Report }
   | Emit
   | { readonly do: 'terminate'; readonly code: string; readonly message: string }
-  /** Tell the hub how a call that it decided has ended. */
+  /** Tell the hub that a call that it decided has failed. */
   | { readonly do: 'result'; readonly callId: string; readonly result: 'error' }
   /** Ask the hub about a held call that a person has approved; see `Session.consulted`. */
   | { readonly do: 'consult'; readonly question: HubQuestion }
@@ -180,9 +180,9 @@ export type Command =
   | { readonly do: 'part'; readonly to: Side; readonly bytes: Uint8Array }
   /** Read a large message and write nothing. */
   | { readonly do: 'swallow' }
-  /** The end of a streamed message: write what was held back of it, and its newline … */
+  /** The end of a streamed message: write its held bytes and its newline … */
   | { readonly do: 'finish'; readonly to: Side; readonly bytes: Uint8Array }
-  /** … or make sure that nobody takes it for a message: see `BROKEN_LINE_END`. */
+  /** … or make sure that no reader takes it for a message: see `BROKEN_LINE_END`. */
   | { readonly do: 'break'; readonly to: Side };
 
 export interface SessionLimits {
@@ -201,13 +201,13 @@ export interface SessionLimits {
   readonly progressMs: number;
 }
 
-/** Takes secrets out of a text; of one that was cut, what begins like a secret at its end as well. */
+/** Removes secrets from a text; at the end of a text that was cut, also the beginning of a possible secret. */
 export type Redact = (text: string, how?: { readonly truncated?: boolean }) => string;
 
 export interface HubNeeds {
   /** Every call is the hub's to decide: it has gates of its own. Without a hub none can be asked. */
   readonly asksAlways?: boolean;
-  /** The hub must hear of answers before the agent does: see `observations`. */
+  /** The hub must know answers before the agent does: see `observations`. */
   readonly observes?: boolean;
 }
 
@@ -216,7 +216,7 @@ export interface SessionConfig {
   readonly transport?: Transport;
   readonly profile: Profile;
   readonly snapshot: Snapshot;
-  /** What the run has counted so far. */
+  /** The counters of the run so far. */
   readonly state?: PolicyState;
   readonly identity: Identity;
   /** Gives the id of the next call; unique. */
@@ -233,19 +233,19 @@ export interface SessionConfig {
   readonly utf8Bytes?: (text: string) => number;
   /** Takes secrets out of names, previews and messages. */
   readonly redact?: Redact;
-  /** Says of a part of a message that `redact` would leave it as it is; false says nothing. */
+  /** True when `redact` would not change this part of a message; false when that is not known. */
   readonly isClean?: (bytes: Uint8Array, start: number, end: number) => boolean;
-  /** Without one, nobody can be asked and nothing was granted. */
+  /** Without it, nobody can be asked and nothing was granted. */
   readonly approver?: Approver | undefined;
   /** Whether a hub counts for all servers of the run: see `questions`. Else this session does. */
   readonly hub?: boolean;
-  /** What the hub must know. It may change with the policy, so it is read anew for each message. */
+  /** The needs of the hub. They may change with the policy, so they are read again for each message. */
   readonly hubNeeds?: HubNeeds;
   /** The gates beside the rules. */
   readonly guard?: Guard | undefined;
-  /** Hears of each message: its method, or what it is where it has none. It must be quick. */
+  /** Called for each message with its method, or with its kind if it has none. It must be quick. */
   readonly counted?: (from: Side, method: string) => void;
-  /** Hears of each decision, with the id of its request as JSON. It must be quick. */
+  /** Called for each decision, with the id of its request as JSON. It must be quick. */
   readonly decided?: (ref: CallRef, decision: Decision, messageId: string | undefined) => void;
   readonly limits?: Partial<SessionLimits>;
 }

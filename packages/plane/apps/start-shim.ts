@@ -145,8 +145,8 @@ async function gatherWith(
   if (isFailure(redaction)) return `${redaction.message} ${redaction.fix} [${redaction.code}]`;
   const sink = sinkOf(options, loaded);
   if (typeof sink === 'string') return sink;
-  const reach = await awaitRunHub(reaching, { ...options, ...loaded, warn });
-  if (typeof reach === 'string') return reach;
+  const hub = await awaitRunHub(reaching, { ...options, ...loaded, warn });
+  if (typeof hub === 'string') return hub;
   heard.tell();
   // As late as can be: who takes part in a run and then does not start leaves it without its start.
   const serverOnly = options.flags['server-env']?.split(',') ?? [];
@@ -157,7 +157,7 @@ async function gatherWith(
     identified.leave();
     return problem;
   }
-  const hub = reach?.link(producer);
+  hub?.use(producer);
   if (hub === undefined && config['cedar.policies'] !== null) warn(unasked(config));
   const people = new LazyApprovals({ home: paths.home, producer, warn });
   const { snapshot } = policy;
@@ -166,7 +166,7 @@ async function gatherWith(
     snapshot,
     identity: identityOf(producer),
     hasHub: hub !== undefined,
-    hasCedar: hub?.judges.cedar === true || config['cedar.policies'] !== null,
+    hasCedar: hub?.asksCedar === true || config['cedar.policies'] !== null,
     secrets: secrets.secretValues(),
     redact: redaction.plain,
     ...byPolicy(options, loaded, policy),

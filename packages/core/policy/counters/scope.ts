@@ -1,4 +1,4 @@
-// What shares a counter.
+// The keys of counters: which calls share one.
 import type { Mode, Scope } from '@subluminal/contracts';
 import type { Call } from '../model/call.ts';
 import { keyName } from './table.ts';
@@ -54,7 +54,7 @@ function toolText(call: Call): string {
   return `tool ${keyName(call.tool_name)}`;
 }
 
-/** Names may hold any character: the length says where the first ends. */
+/** Names may hold any character, so the length marks where the first ends. */
 function serverToolText(call: Call): string {
   const server = keyName(call.server_name);
   return `tool ${server.length} ${server}\u0000${keyName(call.tool_name)}`;

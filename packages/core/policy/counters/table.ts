@@ -1,5 +1,5 @@
-// A bounded table of counters. Two generations: what has not been touched for a lifetime is
-// forgotten when the older one is dropped, without ever walking the entries.
+// A bounded table of counters. It has two generations: entries that were not
+// written for a lifetime go when the older one is dropped, without a walk over the entries.
 
 export interface CounterTable<V> {
   readonly limits: TableLimits;
@@ -90,7 +90,7 @@ function hashOf(text: string): number {
 
 // A map of which every version stays valid: setting a key gives a new version, and the old one
 // still reads as before. All versions share one mutable map, which the newest owns; an older one
-// remembers what to undo, and takes the map back when somebody reads it. The usual case, one
+// remembers what to undo, and takes the map back when it is read. The usual case, one
 // caller that always goes on from the newest version, costs no more than a plain map.
 
 export interface Versions<V> {
@@ -101,7 +101,7 @@ export interface Versions<V> {
 }
 interface Difference<V> {
   readonly key: string;
-  /** What this version has under the key; undefined for nothing. */
+  /** The value of this version; undefined if it has none. */
   readonly value: V | undefined;
   readonly from: Versions<V>;
 }

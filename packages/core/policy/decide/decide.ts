@@ -1,4 +1,4 @@
-// The heart of it: one call, one snapshot, one state, one time; a decision comes out.
+// Decides one call by a snapshot, a state and a time.
 import type { Decision, Mode, Rule } from '@subluminal/contracts';
 import {
   type CompiledRule,
@@ -26,7 +26,7 @@ import {
   withoutMarks,
 } from './verdict.ts';
 
-/** What one evaluation gathers. Local to a call of `decide`; nothing outside sees it change. */
+/** The working state of one evaluation, local to a call of `decide`. */
 interface Evaluation {
   readonly snapshot: Snapshot;
   readonly input: MatchInput;
@@ -41,13 +41,13 @@ interface Evaluation {
   asks: Verdict | undefined;
   /** The first rule that could not be evaluated, where that must stop the call. */
   failure: Verdict | undefined;
-  /** The first rule that lacked the arguments: nothing may open what this has closed. */
+  /** The first rule that lacked the arguments: it stops the call even where errors let calls pass. */
   uninspected: Verdict | undefined;
 }
 
 /**
  * Decides one call. Touches nothing: the same arguments always give the same outcome, and a
- * caller that does not adopt the returned state has only asked what would happen.
+ * caller that does not adopt the returned state has only simulated the call.
  */
 // The design fixes these four.
 // oxlint-disable-next-line max-params
@@ -96,7 +96,7 @@ function decideOne(
 const NAME_LENGTH_MAX = 1_024;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** A line break in a name would slip past `^shell_.*$`, and past whoever reads a log. */
+/** A line break in a name would slip past `^shell_.*$`, and mislead readers of a log. */
 function isValidName(name: string): boolean {
   return name.length > 0 && name.length <= NAME_LENGTH_MAX && !CONTROL.test(name);
 }
@@ -186,7 +186,7 @@ function apply(compiled: CompiledRule, evaluation: Evaluation): void {
   }
 }
 
-/** Events carry at most so many, and every later rule looks at all of them. */
+/** The limit of an event; every later rule checks all of them. */
 const RISK_CLASSES_MAX = 1_000;
 
 function addClasses(names: readonly string[], { input, riskClass }: Evaluation): void {
@@ -233,7 +233,7 @@ function stop(
   return stopped;
 }
 
-/** Puts the pieces together: failures first, then who decided, then who asks. */
+/** Makes the outcome: failures come first, then the rule that decided, then one that asks. */
 function conclude(evaluation: Evaluation, call: Call, state: PolicyState): Outcome<PolicyState> {
   const { snapshot, riskClass } = evaluation;
   const verdict = finalVerdict(evaluation);

@@ -39,7 +39,7 @@ export function stricterOutcome(
   };
 }
 
-/** Somebody else had the last word. */
+/** The trace of a policy that did not decide in the end. */
 export function overruled(trace: readonly TraceStep[]): readonly TraceStep[] {
   return trace.map((taken) =>
     taken.outcome === 'decided' ? { ...taken, outcome: 'would_decide' } : taken,

@@ -1,4 +1,4 @@
-// Corrected arguments, computed from what a rule says would be right.
+// Corrected arguments, computed by the corrections of a rule.
 import type { JsonObject, JsonValue, Suggest } from '@subluminal/contracts';
 import { own } from '../match/match.ts';
 

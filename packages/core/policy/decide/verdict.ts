@@ -1,4 +1,4 @@
-// From what a rule wants to what the agent is told: modes, profiles, hints.
+// Makes the decision for the agent from the verdict of a rule: modes, profiles, hints.
 import type { Decision, Hint, HintRecipe, Rule } from '@subluminal/contracts';
 import { type CompiledRule, type Layout, policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import { type CounterTable, emptyTable, type TableLimits, withLimits } from '../counters/table.ts';
@@ -33,7 +33,7 @@ export const NOT_SELECTED: Decision = {
   summary: 'The policy is not for this agent.',
 };
 
-/** No rule has a say about what is not even a name. */
+/** No rule is asked about an invalid name. */
 export const INVALID_NAME: Decision = {
   action: 'BLOCK',
   rule_id: null,
@@ -47,7 +47,7 @@ export function enforces(snapshot: Snapshot): boolean {
   return snapshot.document.mode !== 'observe' && snapshot.profile === 'production';
 }
 
-/** What an enforcing policy says. */
+/** The decision of an enforcing policy. */
 export function decisionOf(verdict: Verdict | undefined, call: Call): Decision {
   if (verdict === undefined) return DEFAULT_ALLOW;
   const { rule } = verdict;
@@ -96,7 +96,7 @@ function hintOf(rule: Rule, trip: Trip, call: Call): Hint {
   };
 }
 
-/** Observe mode and the development profile let the call pass, and say what they spared it. */
+/** Observe mode and the development profile let the call pass, and record the refusal that it was spared. */
 export function spared(decision: Decision): Decision {
   const { action, rule_id, severity, reason_code, summary } = decision;
   return {
@@ -109,7 +109,7 @@ export function spared(decision: Decision): Decision {
   };
 }
 
-/** What every call gets after the run has been ended. */
+/** The decision on every call after the run has been ended. */
 export function afterTermination(terminated: Termination): Decision {
   const { rule_id, terminate_code, terminate_message } = terminated;
   return {
@@ -122,7 +122,7 @@ export function afterTermination(terminated: Termination): Decision {
   };
 }
 
-// What a policy remembers of one run: an immutable value, given to `decide` and returned anew.
+// The state of a policy in one run: an immutable value that `decide` takes and returns anew.
 
 export interface Termination {
   readonly rule_id: string;
@@ -174,7 +174,7 @@ export function withoutMarks(
   return { ...after, slots };
 }
 
-/** A rule's slot, with what it has counted so far. */
+/** A rule's slot, with its counts so far. */
 function slotFor({ rule, kind }: CompiledRule, known: RuleSlot | undefined): RuleSlot {
   const limits = Object.entries(kind.tables?.(rule) ?? {});
   return Object.fromEntries(limits.map(([name, one]) => [name, tableFor(known?.[name], one)]));

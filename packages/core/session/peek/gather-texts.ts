@@ -1,5 +1,5 @@
-// The texts of a message that is too long to hold, as far as they are short: what a gate may ask for
-// at its end. What is too long is told with its key, and whether it may be a command.
+// Gathers the short texts of a message that is too long to hold, for a gate that judges it at its end. Of a
+// long text, only its key is kept, and whether it may be a command.
 import { decodeUtf8 } from '../../json/text.ts';
 
 const TEXT_BYTES_MAX = 4_096;
@@ -42,7 +42,7 @@ export class TextGatherer {
   #bytesLeft = BYTES_MAX;
   #isWhole = true;
 
-  /** An object or a list begins; what is in a list stands behind the key of the list. */
+  /** An object or a list begins; the items of a list stand behind the key of the list. */
   enter(): void {
     this.#outerKeys.push(this.#key);
   }
@@ -66,12 +66,12 @@ export class TextGatherer {
     const wasShort = this.#length <= TEXT_BYTES_MAX;
     this.#length += part.length;
     if (this.#length <= TEXT_BYTES_MAX || this.#mayBeCommand) return;
-    // What came before it was too long has not been looked at yet.
+    // The bytes before the text became too long have not been searched yet.
     const before = wasShort ? this.#buffer.subarray(0, this.#length - part.length) : NOTHING;
     this.#mayBeCommand = COMMAND_SIGNS.some((sign) => part.includes(sign) || before.includes(sign));
   }
 
-  /** The string is over; what follows a key stands behind it. */
+  /** The string is over; the value after a key stands behind it. */
   close(isKey: boolean): void {
     const isShort = this.#length <= TEXT_BYTES_MAX;
     this.#bytesLeft -= isShort ? this.#length : 0;
@@ -89,7 +89,7 @@ export class TextGatherer {
     found.key = 'file';
   }
 
-  /** What follows stands behind this key. */
+  /** The next value stands behind this key. */
   under(key: string): void {
     this.#key = key;
   }

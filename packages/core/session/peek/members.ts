@@ -4,8 +4,6 @@ import { asciiBytes, decodeText, stringText } from '../../json/text.ts';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  COLON,
-  COMMA,
   DOT,
   LOWER_E,
   LOWER_N,
@@ -20,40 +18,42 @@ import {
 import { isFolded, PROTOCOL, type ProtocolKeys, type ProtocolObject } from './protocol-names.ts';
 import type { ByteRange, InvalidReason, MessageId, Seen, SeenParams } from './types.ts';
 
-/** An object of a known place in the message, and what to do at the value of each key. */
-export interface ObjectScope<D> {
+export type MessageScanner = ByteScanner<InvalidReason>;
+
+/** An object at a known place in the message, and how to read the value of each key. */
+export interface ObjectScope {
   readonly place: ProtocolKeys;
   readonly words: readonly Uint8Array[];
   readonly texts: readonly string[];
   /** Reads the value; `key` is the place of its key among `words`, or -1. */
-  readonly visit: (scan: ByteScanner<InvalidReason>, draft: D, key: number) => boolean;
-  /** Told when a key comes again. */
-  readonly repeated?: ((draft: D, key: number) => void) | undefined;
+  readonly visit: (scan: MessageScanner, draft: MessageDraft, key: number) => boolean;
+  /** Called when a key comes again. */
+  readonly repeated?: ((draft: MessageDraft, key: number) => void) | undefined;
 }
 
-/** More keys than this at a level that we decide on are no message of anybody. */
+/** No honest message has more keys in an object that we decide on. */
 const KEYS_MAX = 4_096;
 
-export function scopeOf<D>(
+export function scopeOf(
   place: ProtocolObject,
   texts: readonly string[],
-  hooks: Pick<ObjectScope<D>, 'visit' | 'repeated'>,
-): ObjectScope<D> {
+  hooks: Pick<ObjectScope, 'visit' | 'repeated'>,
+): ObjectScope {
   const { visit, repeated } = hooks;
   // All of one shape, whether it has a hook or not: these are read with every message.
   return { place: PROTOCOL[place], words: texts.map(asciiBytes), texts, visit, repeated };
 }
 
 /** Reads an object from its opening brace to behind the closing one. */
-export function readMembers<D>(
-  scan: ByteScanner<InvalidReason>,
-  scope: ObjectScope<D>,
-  draft: D,
+export function readMembers(
+  scan: MessageScanner,
+  scope: ObjectScope,
+  draft: MessageDraft,
 ): boolean {
   let known = 0;
   let others: Set<string> | undefined;
   scan.at++;
-  if (scan.next() === CLOSE_BRACE) return passed(scan);
+  if (scan.next() === CLOSE_BRACE) return scan.pass();
   for (;;) {
     if (scan.next() !== QUOTE) return scan.fail('json', scan.at);
     const start = scan.at;
@@ -64,7 +64,11 @@ export function readMembers<D>(
       : placeOf(scope.words, scan.bytes, { start: start + 1, end: end - 1 });
     if (key === -1) {
       others ??= new Set();
-      if (!remember(scan, { others, place: scope.place }, start)) return false;
+      if (others.size >= KEYS_MAX) return scan.fail('too_many_keys', start);
+      const text = stringText(decodeText(scan.bytes, start, end));
+      if (others.has(text)) scan.complain('duplicate_key');
+      if (isFolded(scope.place, text)) scan.complain('folded_key');
+      others.add(text);
     } else {
       if ((known & (1 << key)) !== 0) {
         scan.complain('duplicate_key');
@@ -72,88 +76,55 @@ export function readMembers<D>(
       }
       known |= 1 << key;
     }
-    if (scan.next() !== COLON) return scan.fail('json', scan.at);
-    scan.at++;
-    scan.next();
+    if (!scan.passColon()) return false;
     if (!scope.visit(scan, draft, key)) return false;
     const byte = scan.next();
-    if (byte === CLOSE_BRACE) return passed(scan);
-    if (byte !== COMMA) return scan.fail('json', scan.at);
-    scan.at++;
+    if (byte === CLOSE_BRACE) return scan.pass();
+    if (!scan.passComma(byte)) return false;
   }
 }
 
-interface OtherKeys {
-  readonly others: Set<string>;
-  readonly place: ProtocolKeys;
-}
-
-function remember(
-  scan: ByteScanner<InvalidReason>,
-  { others, place }: OtherKeys,
-  start: number,
-): boolean {
-  if (others.size >= KEYS_MAX) return scan.fail('too_many_keys', start);
-  const text = stringText(decodeText(scan.bytes, start, scan.at));
-  if (others.has(text)) scan.complain('duplicate_key');
-  if (isFolded(place, text)) scan.complain('folded_key');
-  others.add(text);
-  return true;
-}
-
 /**
- * Reads a value that may be an object of a place, or a list of such: looks for keys that fold to keys of
- * the protocol. Nothing is decided on it here, so keys may stand twice; who decides sees to that.
+ * Reads a value that may be an object at a place, or a list of such objects, and looks for keys that fold to
+ * keys of the protocol. Nothing is decided on it here, so a key may stand twice.
  */
-export function readInside(
-  scan: ByteScanner<InvalidReason>,
-  place: ProtocolObject,
-  depth: number,
-): boolean {
+export function readInside(scan: MessageScanner, place: ProtocolObject, depth: number): boolean {
   const first = scan.bytes[scan.at];
   if (first === OPEN_BRACE) return readPlace(scan, place, depth + 1);
   if (first !== OPEN_BRACKET) return scan.skipValue(depth);
   scan.at++;
-  if (scan.next() === CLOSE_BRACKET) return passed(scan);
+  if (scan.next() === CLOSE_BRACKET) return scan.pass();
   for (;;) {
     const read =
       scan.next() === OPEN_BRACE ? readPlace(scan, place, depth + 2) : scan.skipValue(depth + 1);
     if (!read) return false;
     const byte = scan.next();
-    if (byte === CLOSE_BRACKET) return passed(scan);
-    if (byte !== COMMA) return scan.fail('json', scan.at);
-    scan.at++;
+    if (byte === CLOSE_BRACKET) return scan.pass();
+    if (!scan.passComma(byte)) return false;
   }
 }
 
-function readPlace(
-  scan: ByteScanner<InvalidReason>,
-  place: ProtocolObject,
-  depth: number,
-): boolean {
+function readPlace(scan: MessageScanner, place: ProtocolObject, depth: number): boolean {
   const known = PROTOCOL[place];
   scan.at++;
-  if (scan.next() === CLOSE_BRACE) return passed(scan);
+  if (scan.next() === CLOSE_BRACE) return scan.pass();
   for (;;) {
     if (scan.next() !== QUOTE) return scan.fail('json', scan.at);
     const start = scan.at;
     if (!scan.readString()) return false;
     const key = keyIn(scan, known, start);
-    if (scan.next() !== COLON) return scan.fail('json', scan.at);
-    scan.at++;
-    scan.next();
+    if (!scan.passColon()) return false;
     const inside = known.inside.get(key);
     const read = inside === undefined ? scan.skipValue(depth) : readInside(scan, inside, depth);
     if (!read) return false;
     const byte = scan.next();
-    if (byte === CLOSE_BRACE) return passed(scan);
-    if (byte !== COMMA) return scan.fail('json', scan.at);
-    scan.at++;
+    if (byte === CLOSE_BRACE) return scan.pass();
+    if (!scan.passComma(byte)) return false;
   }
 }
 
 /** The key that was just read. */
-function keyIn(scan: ByteScanner<InvalidReason>, known: ProtocolKeys, start: number): string {
+function keyIn(scan: MessageScanner, known: ProtocolKeys, start: number): string {
   const { bytes, at, escaped } = scan;
   const index = escaped ? -1 : placeOf(known.words, bytes, { start: start + 1, end: at - 1 });
   const exact = known.keys[index];
@@ -161,11 +132,6 @@ function keyIn(scan: ByteScanner<InvalidReason>, known: ProtocolKeys, start: num
   const text = stringText(decodeText(bytes, start, at));
   if (isFolded(known, text)) scan.complain('folded_key');
   return text;
-}
-
-function passed(scan: ByteScanner<InvalidReason>): true {
-  scan.at++;
-  return true;
 }
 
 /** Which of the words stands there, or -1. */
@@ -189,25 +155,18 @@ export function isWord(word: Uint8Array, bytes: Uint8Array, start: number): bool
   return true;
 }
 
-// What is gathered while a message is read, and what it comes to in the end.
+// A draft is filled while a message is read, and becomes the message in the end.
 
 export interface MessageDraft {
   version: boolean;
   /** `null` when it is there but cannot be used. */
   id: MessageId | null | undefined;
   method: string | null | undefined;
-  params: boolean;
+  readonly params: { -readonly [K in keyof SeenParams]: SeenParams[K] };
   result: ByteRange | undefined;
   error: boolean;
-  name: string | undefined;
-  args: ByteRange | undefined;
-  argsAreCanonical: boolean;
-  progressToken: ByteRange | undefined;
-  metaVersion: string | undefined;
+  /** Of a result. */
   protocolVersion: string | undefined;
-  requestId: MessageId | undefined;
-  more: boolean;
-  bound: boolean;
   extra: boolean;
   isError: boolean;
   needsInput: boolean;
@@ -221,27 +180,25 @@ export interface MessageFault {
   readonly offset: number;
 }
 
-const NO_PARAMS: SeenParams = {
-  name: undefined,
-  args: undefined,
-  argsAreCanonical: false,
-  progressToken: undefined,
-  metaVersion: undefined,
-  protocolVersion: undefined,
-  requestId: undefined,
-  more: false,
-  bound: false,
-};
-
 export function emptyDraft(): MessageDraft {
   return {
     version: false,
     id: undefined,
     method: undefined,
-    params: false,
+    params: {
+      name: undefined,
+      args: undefined,
+      argsAreCanonical: false,
+      progressToken: undefined,
+      metaVersion: undefined,
+      protocolVersion: undefined,
+      requestId: undefined,
+      more: false,
+      bound: false,
+    },
     result: undefined,
     error: false,
-    ...NO_PARAMS,
+    protocolVersion: undefined,
     extra: false,
     isError: false,
     needsInput: false,
@@ -251,13 +208,12 @@ export function emptyDraft(): MessageDraft {
   };
 }
 
-/** The message, or why it is none. */
+/** The message that a draft holds, or why it is invalid. */
 export function settle(draft: MessageDraft, fault: MessageFault | undefined): Seen {
   const reason = fault?.reason ?? shapeFault(draft);
   if (reason !== undefined) return invalid(draft, { reason, offset: fault?.offset ?? 0 });
-  const { id, method, extra } = draft;
+  const { id, method, params, extra } = draft;
   if (typeof method === 'string') {
-    const params = draft.params ? paramsOf(draft) : NO_PARAMS;
     if (id === undefined || id === null) return { kind: 'notification', method, params, extra };
     return { kind: 'request', id, method, params, extra };
   }
@@ -285,27 +241,13 @@ function invalid(draft: MessageDraft, { reason, offset }: MessageFault): Seen {
   return { kind: 'invalid', reason, offset, id, asks, method: draft.method ?? undefined };
 }
 
-function paramsOf(draft: MessageDraft): SeenParams {
-  return {
-    name: draft.name,
-    args: draft.args,
-    argsAreCanonical: draft.argsAreCanonical,
-    progressToken: draft.progressToken,
-    metaVersion: draft.metaVersion,
-    protocolVersion: draft.protocolVersion,
-    requestId: draft.requestId,
-    more: draft.more,
-    bound: draft.bound,
-  };
-}
-
-// Ids of requests: strings, numbers and null; everything else is none.
+// Ids of requests: strings, numbers and null; nothing else is an id.
 
 /** A message with a longer id is refused. */
 export const ID_BYTES_MAX = 1_024;
 const NULL_ID: MessageId = { type: 'null', json: 'null' };
 
-/** The id that a valid JSON value is, or undefined. Two spellings of one id give the same. */
+/** The id in a valid JSON value, or undefined. Two spellings of one id give the same id. */
 export function idOf(bytes: Uint8Array, start: number, end: number): MessageId | undefined {
   const first = bytes[start] ?? 0;
   if (first === QUOTE) {
@@ -320,7 +262,7 @@ export function idOf(bytes: Uint8Array, start: number, end: number): MessageId |
   return { type: 'number', json: json === '-0' ? '0' : json };
 }
 
-/** Whether a number is written in digits alone: then it is kept as it is, however large. */
+/** Whether a number is written in digits alone: then it is kept as written, however large. */
 function isWhole(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at];

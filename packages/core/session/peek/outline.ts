@@ -1,8 +1,8 @@
-// The outline of a message that is too long to hold: its parts go by, every byte of them is checked, and
-// what is decided on is picked out. Nothing behind its closing brace may pass before it is judged.
+// The outline of a message that is too long to hold. Every byte of its parts is checked, and the members that
+// decisions depend on are kept. Nothing behind its closing brace may pass before it is judged.
 
 import { ByteScanner, MESSAGE_DEPTH_MAX } from '../../json/byte-scanner.ts';
-import { SCALAR_START, type ScalarStage, StringStream } from '../../json/stream-scalars.ts';
+import { StringStream } from '../../json/stream-scalars.ts';
 import { asciiBytes, decodeUtf8 } from '../../json/text.ts';
 import {
   CARRIAGE_RETURN,
@@ -23,7 +23,7 @@ import { DECIDED_SCOPES } from './peek.ts';
 import { isFolded, PROTOCOL, type ProtocolObject } from './protocol-names.ts';
 import type { InvalidReason, MessageId, Seen } from './types.ts';
 
-/** What can be told before the end has come. */
+/** The facts that are known before the end of the message. */
 export interface OutlineSoFar {
   readonly batch: boolean;
   readonly id: MessageId | undefined;
@@ -42,8 +42,8 @@ interface Level {
   readonly kind: 'object' | 'array';
   /** Whose keys its members have; of an array, its items. */
   readonly place: ProtocolObject | undefined;
-  /** What reads its members, and the keys so far: only where we decide on a member. */
-  readonly scope: ObjectScope<MessageDraft> | undefined;
+  /** Reads its members; set only where decisions depend on them. */
+  readonly scope: ObjectScope | undefined;
   readonly keys: Set<string>;
   key: string;
 }
@@ -62,7 +62,7 @@ type Expected =
 /** Longer keys and values are not ours; a name, an id or a method must be shorter. */
 const CAPTURE_MAX = 4_096;
 const KEYS_MAX = 4_096;
-/** White space behind the message that somebody must keep until it is judged. */
+/** How much white space behind the message is held until the message is judged. */
 const TAIL_MAX = 1_024;
 
 /** The scalars that are kept. */
@@ -74,7 +74,7 @@ const CAPTURED: { readonly [P in ProtocolObject]?: readonly string[] } = {
   error: ['code'],
 };
 
-/** What stands for a value that is not kept. */
+/** The stand-in for a value that is not kept. */
 const STAND_IN = {
   object: asciiBytes('{}'),
   array: asciiBytes('[]'),
@@ -90,15 +90,14 @@ const ANY_ARRAY: Level = { kind: 'array', ...ANY };
 export class Outline {
   /** Where the closing brace of the message stands; -1 while it has not come. */
   closedAt = -1;
-  /** How much of it has gone by. */
+  /** How many bytes were fed. */
   bytesFed = 0;
   private readonly draft: MessageDraft = emptyDraft();
   private readonly levels: Level[] = [];
   private expected: Expected = 'message';
   private reading: 'between' | 'string' | 'scalar' = 'between';
   private readonly text = new StringStream();
-  private scalar: ScalarStage = SCALAR_START;
-  /** Whether the string or scalar at hand is kept. */
+  /** Whether the current string or scalar is kept. */
   private capturing = false;
   private readonly captured = new Uint8Array(CAPTURE_MAX);
   private capturedLength = 0;
@@ -137,9 +136,9 @@ export class Outline {
       batch,
       id: draft.id ?? undefined,
       method: draft.method ?? undefined,
-      name: draft.name,
+      name: draft.params.name,
       answers: draft.result !== undefined || draft.error,
-      metaVersion: draft.metaVersion,
+      metaVersion: draft.params.metaVersion,
       argsStart,
       faulty: this.isFaulty,
     };
@@ -149,15 +148,15 @@ export class Outline {
     return this.reason !== undefined;
   }
 
-  /** The whole message has gone by. */
+  /** The end of the message. */
   finish(): Seen {
     if (this.batch) return { kind: 'batch' };
     if (this.closedAt === -1 && !this.isFaulty) this.fail('json', this.bytesFed);
     const { draft, reason, offset } = this;
-    // The bytes that these ranges are about have gone by.
-    draft.args = undefined;
-    draft.argsAreCanonical = false;
-    draft.progressToken = undefined;
+    // The bytes of these ranges are gone.
+    draft.params.args = undefined;
+    draft.params.argsAreCanonical = false;
+    draft.params.progressToken = undefined;
     draft.message = undefined;
     if (draft.result !== undefined) draft.result = { start: 0, end: 0 };
     return settle(draft, reason === undefined ? undefined : { reason, offset });
@@ -168,14 +167,14 @@ export class Outline {
     return this.gatherer?.texts();
   }
 
-  /** The gatherer, if what comes stands inside of the params; `_meta` is no argument. */
+  /** The gatherer, if the next value is inside of the params, but not in `_meta`. */
   private gathering(): TextGatherer | undefined {
     const { gatherer, levels } = this;
     if (gatherer === undefined || levels[1]?.place !== 'params') return undefined;
     return levels[2]?.place === 'meta' ? undefined : gatherer;
   }
 
-  /** Notes what is wrong and goes on: the id may still come. */
+  /** Notes a fault and goes on: the id may still come. */
   private complain(reason: InvalidReason, offset: number): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
@@ -188,7 +187,7 @@ export class Outline {
   }
 
   private between(byte: number, offset: number): void {
-    // A reader that ends lines at a carriage return would take what follows for its own message.
+    // A reader that ends lines at a carriage return would take the rest for another message.
     if (this.lineBreak) this.complain('smuggled', offset);
     this.lineBreak = byte === CARRIAGE_RETURN;
     if (byte <= SPACE) return this.space(byte, offset);
@@ -221,7 +220,7 @@ export class Outline {
     return this.levels.at(-1)?.kind === 'object';
   }
 
-  /** Goes on when this was expected; says whether it was. */
+  /** Moves to the next state if this was expected, else fails. */
   private step(from: readonly Expected[], to: Expected, offset: number): void {
     if (from.includes(this.expected)) this.expected = to;
     else this.fail(this.expected === 'message' ? 'not_object' : 'json', offset);
@@ -253,14 +252,12 @@ export class Outline {
   }
 
   private openScalar(byte: number, offset: number): void {
+    if (!this.takesValue) return this.step([], 'nothing', offset);
     const level = this.levelAt();
-    const first = SCALAR_START.next.get(byte);
-    if (!this.takesValue || first === undefined) return this.step([], 'nothing', offset);
-    this.scalar = first;
     this.reading = 'scalar';
     this.capturing = level !== undefined && isCaptured(level);
     this.capturedLength = 0;
-    if (this.capturing) this.capture(byte);
+    this.capture(byte);
   }
 
   private open(kind: Level['kind'], offset: number): void {
@@ -278,7 +275,7 @@ export class Outline {
     this.expected = 'key or end';
   }
 
-  /** What the object or array that begins here means to the member that it is the value of. */
+  /** The level of an object or array that begins here, by the member that it is the value of. */
   private levelFor(kind: Level['kind'], offset: number): Level {
     const plain = kind === 'object' ? ANY_OBJECT : ANY_ARRAY;
     const outer = this.levels.at(-1);
@@ -317,19 +314,21 @@ export class Outline {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] ?? 0;
       if (byte <= SPACE || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-        if (this.scalar.isComplete) this.closeValue(this.bytesFed + at);
-        else this.fail('json', this.bytesFed + at);
+        this.closeScalar(this.bytesFed + at);
         return at;
       }
-      const next = this.scalar.next.get(byte);
-      if (next === undefined) {
-        this.fail('json', this.bytesFed + at);
-        return at;
-      }
-      this.scalar = next;
-      if (this.capturing) this.capture(byte);
+      this.capture(byte);
     }
     return bytes.length;
+  }
+
+  /** Checks the number or word that has ended. A longer one than is captured is refused. */
+  private closeScalar(offset: number): void {
+    const { capturedLength: length } = this;
+    const scan = new ByteScanner<InvalidReason>(this.captured.subarray(0, length), false);
+    const isValid = length <= CAPTURE_MAX && scan.skipValue(1) && scan.at === length;
+    if (isValid) this.closeValue(offset);
+    else this.fail(scan.reason ?? 'json', offset);
   }
 
   private capture(byte: number): void {

@@ -9,6 +9,7 @@ import {
   idOf,
   isWord,
   type MessageDraft,
+  type MessageScanner,
   type ObjectScope,
   readInside,
   readMembers,
@@ -28,7 +29,7 @@ export interface PeekOptions {
   readonly skim?: boolean;
 }
 
-/** Longer versions, methods and ids are nobody's. */
+/** Longer versions and methods are ignored. */
 const TEXT_BYTES_MAX = 1_024;
 const NAME_BYTES_MAX = 65_536;
 export const TOOLS_CALL = 'tools/call';
@@ -39,22 +40,22 @@ const INPUT_REQUIRED = asciiBytes('"input_required"');
 const PROGRESS_TOKEN = REQUEST_LABELS.indexOf('progressToken');
 const PROTOCOL_VERSION = REQUEST_LABELS.indexOf('io.modelcontextprotocol/protocolVersion');
 
-const META = scopeOf<MessageDraft>('meta', REQUEST_LABELS, {
+const META = scopeOf('meta', REQUEST_LABELS, {
   visit: (scan, draft, key) => {
     const start = scan.at;
     const read =
       key === PROTOCOL_VERSION
-        ? text(scan, TEXT_BYTES_MAX, (value) => (draft.metaVersion = value))
+        ? text(scan, TEXT_BYTES_MAX, (value) => (draft.params.metaVersion = value))
         : scan.skipValue(3);
     if (!read) return false;
     const value = { start, end: scan.at };
-    if (key === PROGRESS_TOKEN) draft.progressToken = value;
-    if (key === -1 || !isLabelValue(key, scan.bytes, value)) draft.bound = true;
+    if (key === PROGRESS_TOKEN) draft.params.progressToken = value;
+    if (key === -1 || !isLabelValue(key, scan.bytes, value)) draft.params.bound = true;
     return true;
   },
 });
 
-/** What `params` may hold whose own keys matter, by its place among the members. */
+/** Members of `params` whose own keys matter, by their place in the list of keys. */
 const IN_PARAMS: { readonly [key: number]: ProtocolObject } = {
   7: 'task',
   8: 'reference',
@@ -63,7 +64,7 @@ const IN_PARAMS: { readonly [key: number]: ProtocolObject } = {
   11: 'item',
 };
 
-const PARAMS = scopeOf<MessageDraft>(
+const PARAMS = scopeOf(
   'params',
   [
     ...['name', 'arguments', '_meta', 'protocolVersion', 'requestId', 'uri', 'cursor', 'task'],
@@ -71,37 +72,37 @@ const PARAMS = scopeOf<MessageDraft>(
   ],
   {
     visit: (scan, draft, key) => {
-      if (key !== 0 && key !== 1) draft.more = true;
-      if (key === -1 || key > 2) draft.bound = true;
+      if (key !== 0 && key !== 1) draft.params.more = true;
+      if (key === -1 || key > 2) draft.params.bound = true;
       switch (key) {
         case 0:
-          return text(scan, NAME_BYTES_MAX, (value) => (draft.name = value));
+          return text(scan, NAME_BYTES_MAX, (value) => (draft.params.name = value));
         case 2:
           if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, META, draft);
-          draft.bound = true;
+          draft.params.bound = true;
           return scan.skipValue(2);
         case 3:
-          return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
+          return text(scan, TEXT_BYTES_MAX, (value) => (draft.params.protocolVersion = value));
       }
       const inside = IN_PARAMS[key];
       if (inside !== undefined) return readInside(scan, inside, 2);
       const start = scan.at;
       if (key === 1) {
         const read = scan.skipCanonical(2);
-        draft.args = { start, end: scan.at };
-        draft.argsAreCanonical = read === 'canonical';
+        draft.params.args = { start, end: scan.at };
+        draft.params.argsAreCanonical = read === 'canonical';
         return read !== undefined;
       }
       if (!scan.skipValue(2)) return false;
-      if (key === 4) draft.requestId = idOf(scan.bytes, start, scan.at);
+      if (key === 4) draft.params.requestId = idOf(scan.bytes, start, scan.at);
       return true;
     },
   },
 );
 
-/** Only we may write this: see `forged-marks.ts`. */
+/** Notes the mark that only Subluminal may write; see `from-server.ts`. */
 function oursIn(place: ProtocolObject) {
-  return scopeOf<MessageDraft>(place, ['subluminal'], {
+  return scopeOf(place, ['subluminal'], {
     visit: (scan, draft, key) => {
       if (key === 0) draft.forged = true;
       return scan.skipValue(3);
@@ -112,11 +113,11 @@ function oursIn(place: ProtocolObject) {
 const RESULT_META = oursIn('meta');
 const ERROR_DATA = oursIn('data');
 
-/** Where the members of `result` that hold items begin. */
+/** Where the members of `result` that hold items, and those that hold tasks, begin. */
 const LISTS_FROM = 6;
 const TASKS_FROM = 14;
 
-const RESULT = scopeOf<MessageDraft>(
+const RESULT = scopeOf(
   'result',
   [
     ...['isError', 'structuredContent', '_meta', 'resultType', 'protocolVersion', 'nextCursor'],
@@ -144,7 +145,7 @@ const RESULT = scopeOf<MessageDraft>(
   },
 );
 
-const ERROR = scopeOf<MessageDraft>('error', ['code', 'message', 'data'], {
+const ERROR = scopeOf('error', ['code', 'message', 'data'], {
   visit: (scan, draft, key) => {
     const start = scan.at;
     if (key === 2 && scan.bytes[start] === OPEN_BRACE) return readMembers(scan, ERROR_DATA, draft);
@@ -156,39 +157,35 @@ const ERROR = scopeOf<MessageDraft>('error', ['code', 'message', 'data'], {
   },
 });
 
-const MESSAGE = scopeOf<MessageDraft>(
-  'top',
-  ['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
-  {
-    visit: (scan, draft, key) => {
-      switch (key) {
-        case 0:
-          return readVersion(scan, draft);
-        case 1:
-          return readId(scan, draft);
-        case 2:
-          return readMethod(scan, draft);
-        case 3:
-          return readParams(scan, draft);
-        case 4:
-          return readResult(scan, draft);
-        case 5:
-          draft.error = true;
-          if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, ERROR, draft);
-          scan.complain('shape');
-      }
-      if (key === -1) draft.extra = true;
-      return scan.skipValue(1);
-    },
-    repeated: (draft, key) => {
-      // Of two ids, nobody knows which one the other side takes.
-      if (key === 1) draft.id = null;
-    },
+const MESSAGE = scopeOf('top', ['jsonrpc', 'id', 'method', 'params', 'result', 'error'], {
+  visit: (scan, draft, key) => {
+    switch (key) {
+      case 0:
+        return readVersion(scan, draft);
+      case 1:
+        return readId(scan, draft);
+      case 2:
+        return readMethod(scan, draft);
+      case 3:
+        return readParams(scan, draft);
+      case 4:
+        return readResult(scan, draft);
+      case 5:
+        draft.error = true;
+        if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, ERROR, draft);
+        scan.complain('shape');
+    }
+    if (key === -1) draft.extra = true;
+    return scan.skipValue(1);
   },
-);
+  repeated: (draft, key) => {
+    // With two ids, we cannot know which one the other side takes.
+    if (key === 1) draft.id = null;
+  },
+});
 
-/** The objects that something is decided on: no key of theirs may stand twice. */
-export const DECIDED_SCOPES: { readonly [P in ProtocolObject]?: ObjectScope<MessageDraft> } = {
+/** The objects that decisions depend on: no key may stand twice in them. */
+export const DECIDED_SCOPES: { readonly [P in ProtocolObject]?: ObjectScope } = {
   top: MESSAGE,
   params: PARAMS,
   meta: META,
@@ -196,7 +193,7 @@ export const DECIDED_SCOPES: { readonly [P in ProtocolObject]?: ObjectScope<Mess
   error: ERROR,
 };
 
-/** Looks at one message: a whole line, with or without its end of line. Never throws. */
+/** Reads one message: a whole line, with or without its line break. Never throws. */
 export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): Seen {
   const scan = new ByteScanner<InvalidReason>(bytes, skim);
   const draft = emptyDraft();
@@ -213,7 +210,7 @@ export function peek(bytes: Uint8Array, { skim = false }: PeekOptions = {}): See
   return settle(draft, reason === undefined ? undefined : { reason, offset });
 }
 
-function readVersion(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
+function readVersion(scan: MessageScanner, draft: MessageDraft): boolean {
   const { bytes, at } = scan;
   if (isWord(JSON_RPC_2, bytes, at)) {
     scan.at += JSON_RPC_2.length;
@@ -223,7 +220,7 @@ function readVersion(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boo
   return text(scan, TEXT_BYTES_MAX, (value) => (draft.version = value === '2.0'));
 }
 
-function readId(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
+function readId(scan: MessageScanner, draft: MessageDraft): boolean {
   const start = scan.at;
   const read = scan.bytes[start] === QUOTE ? scan.readString() : scan.skipValue(1);
   if (!read) return false;
@@ -233,7 +230,7 @@ function readId(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean 
   return true;
 }
 
-function readMethod(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
+function readMethod(scan: MessageScanner, draft: MessageDraft): boolean {
   draft.method = null;
   if (isWord(TOOLS_CALL_WORD, scan.bytes, scan.at)) {
     scan.at += TOOLS_CALL_WORD.length;
@@ -245,16 +242,15 @@ function readMethod(scan: ByteScanner<InvalidReason>, draft: MessageDraft): bool
   });
 }
 
-function readParams(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
+function readParams(scan: MessageScanner, draft: MessageDraft): boolean {
   const first = scan.bytes[scan.at];
-  draft.params = true;
   if (first === OPEN_BRACE) return readMembers(scan, PARAMS, draft);
   // Some peers write null for no params.
   if (first !== OPEN_BRACKET && first !== LOWER_N) scan.complain('params');
   return scan.skipValue(1);
 }
 
-function readResult(scan: ByteScanner<InvalidReason>, draft: MessageDraft): boolean {
+function readResult(scan: MessageScanner, draft: MessageDraft): boolean {
   const start = scan.at;
   // An invalid answer is still an answer: the agent that waits for it gets an error.
   draft.result = { start, end: start };
@@ -264,12 +260,8 @@ function readResult(scan: ByteScanner<InvalidReason>, draft: MessageDraft): bool
   return read;
 }
 
-/** Reads a string that matters; another value is skipped and leaves its field unset. */
-function text(
-  scan: ByteScanner<InvalidReason>,
-  bytesMax: number,
-  take: (value: string) => void,
-): boolean {
+/** Reads a string and hands it to `take`; any other value is skipped. */
+function text(scan: MessageScanner, bytesMax: number, take: (value: string) => void): boolean {
   const start = scan.at;
   if (scan.bytes[start] !== QUOTE) return scan.skipValue(3);
   if (!scan.readString()) return false;

@@ -25,9 +25,9 @@ export type ProtocolObject =
 export interface ProtocolKeys {
   readonly keys: readonly string[];
   readonly words: readonly Uint8Array[];
-  /** From what a key folds to, to the key. */
+  /** The key, by what it folds to. */
   readonly byFold: ReadonlyMap<string, string>;
-  /** Members whose value is an object of a place, or a list of such. */
+  /** Members whose value is an object at a known place, or a list of such objects. */
   readonly inside: ReadonlyMap<string, ProtocolObject>;
 }
 
@@ -49,7 +49,7 @@ const IN_ITEM: Inside = {
 const DELIMITERS = /(?<=.)[_-]/g;
 
 /**
- * What a key of the protocol folds to. Beyond case, `is_error` is `isError` for readers that take their
+ * The text that a key of the protocol folds to. Beyond case, `is_error` is `isError` for readers that take their
  * own names of fields beside those of the protocol, as the official SDK for Python may.
  */
 function foldProtocolKey(key: string): string {

@@ -1,4 +1,4 @@
-// What is known of one JSON-RPC message after a look at its bytes.
+// The facts about one JSON-RPC message that a first pass over its bytes finds.
 
 import type { ByteRange, JsonReason } from '../../json/byte-scanner.ts';
 
@@ -10,12 +10,12 @@ export interface MessageId {
   readonly json: string;
 }
 
-/** What `params` holds of what we may need. */
+/** The members of `params` that we may need. */
 export interface SeenParams {
   /** `name`, when it is a string. */
   readonly name: string | undefined;
   readonly args: ByteRange | undefined;
-  /** The arguments are an object in canonical form: their bytes are what is hashed. */
+  /** The arguments are an object in canonical form: their bytes can be hashed as they are. */
   readonly argsAreCanonical: boolean;
   /** `_meta.progressToken`, as written. */
   readonly progressToken: ByteRange | undefined;
@@ -27,7 +27,7 @@ export interface SeenParams {
   readonly requestId: MessageId | undefined;
   /** It has members beside `name` and `arguments`. */
   readonly more: boolean;
-  /** It has such as make a call another one: more than the labels of a request in `_meta`. */
+  /** It has members that make a call another call: more than the labels of a request in `_meta`. */
   readonly bound: boolean;
 }
 
@@ -56,11 +56,11 @@ export interface SeenResponse {
   readonly message: ByteRange | undefined;
   /** The whole result, for a preview. */
   readonly result: ByteRange | undefined;
-  /** `result.protocolVersion`: what `initialize` settled on. */
+  /** `result.protocolVersion`, which `initialize` negotiates. */
   readonly protocolVersion: string | undefined;
   /** `result.resultType` says that the server needs input for a further round of the call. */
   readonly needsInput: boolean;
-  /** It has a member in `_meta` or `data` that only we may write. */
+  /** It has the mark in `_meta` or `data` that only Subluminal may write. */
   readonly forged: boolean;
   readonly extra: boolean;
 }
@@ -86,11 +86,11 @@ export interface SeenInvalid {
   readonly reason: InvalidReason;
   /** Where, in bytes from the start of the line. */
   readonly offset: number;
-  /** The id, when it could be told beyond doubt. */
+  /** The id, if there is no doubt about it. */
   readonly id: MessageId | undefined;
   /** Whether it would have been a request, had it been valid. */
   readonly asks: boolean;
-  /** Its method, as far as it could be told. */
+  /** Its method, if it is known. */
   readonly method: string | undefined;
 }
 

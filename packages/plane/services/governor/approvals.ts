@@ -1,4 +1,4 @@
-// Calls of this shim in the queue of approvals: asked, watched, and ended with what waits for them.
+// Calls of this shim in the queue of approvals: asked, watched and ended.
 import {
   type ApprovalCall,
   type EventBody,
@@ -55,7 +55,7 @@ const WARNING_LENGTH_MAX = 500;
 const REASON_LENGTH_MAX = 2_000;
 const RISKS_MAX = 64;
 const RISK_LENGTH_MAX = 128;
-/** The queue is told of the end a moment before the session would give up by itself. */
+/** The request in the queue ends a moment before the session would give up by itself. */
 const EARLY_MS = 50;
 const APPROVED_MAX = 64;
 /** A grant is written right after its approval; one that is not there by then was lost. */
@@ -63,10 +63,10 @@ const ON_ITS_WAY_MS = 10_000;
 
 export class Approvals {
   readonly #options: ApprovalsOptions;
-  /** Held calls by their ids, and requests that nobody waits for by theirs. */
+  /** Held calls by call id, and requests that no call waits for by request id. */
   readonly #held = new Map<string, WaitingApproval>();
   readonly #hinted = new Map<string, WaitingApproval>();
-  /** Requests that nobody waits for and that were approved a moment ago. */
+  /** Requests that no call waits for and that were just approved. */
   readonly #approved = new Set<string>();
   readonly #owner: { readonly pid: number; readonly start: string };
   #desk: Desk | undefined;
@@ -130,7 +130,7 @@ export class Approvals {
     return { id: asked.id, advice: ADVICE };
   }
 
-  /** A held call goes no further: nobody needs to answer any more. */
+  /** Ends the request of a held call that does not pass. */
   discard(callId: string, why: DiscardReason): void {
     const waiting = this.#held.get(callId);
     if (waiting === undefined) return;
@@ -272,7 +272,7 @@ export class Approvals {
     };
   }
 
-  /** A folder that was not safe may be mended meanwhile. */
+  /** Tries again after a failure: an unsafe folder may be repaired by now. */
   #open(): Desk | Failure {
     if (this.#desk !== undefined) return this.#desk;
     const ports = {
@@ -294,7 +294,7 @@ export class Approvals {
   }
 }
 
-/** What a person sees; text that is no JSON any more was changed by more than redaction. */
+/** The arguments that a person sees; text that is no longer JSON was cut. */
 function argsOf(shown: ApprovalWanted['args']): { args: JsonValue; args_complete: boolean } {
   if (shown === undefined) return { args: null, args_complete: false };
   try {

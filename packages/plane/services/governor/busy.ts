@@ -1,5 +1,5 @@
-// V8 is set for a shim that has little to do: most have, and there are many of them. One that has
-// much to do is worth more memory, and code that is made faster sooner.
+// V8 is set up for a shim with little to do: most are, and there are many of them. A busy shim gets more
+// memory, and its code is optimised sooner.
 import { setFlagsFromString } from 'node:v8';
 
 const CALLS_BUSY = 150;

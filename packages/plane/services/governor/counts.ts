@@ -1,8 +1,8 @@
-// What a shim counts for the metrics of its hub: plain numbers, nothing new per message.
+// Counts of a shim for the metrics of its hub: plain numbers, no allocation per message.
 import {
   type CallRef,
   type Decision,
-  HUB_DECISIONS,
+  type HUB_DECISIONS,
   HUB_METHODS,
   type Profile,
   type ShimCounts,
@@ -20,25 +20,23 @@ import { visible } from '@subluminal/core/visible';
 import type { ShimParts } from './governed-session.ts';
 import type { Log } from './log.ts';
 
-interface Box {
-  count: number;
-}
-type Boxes = ReadonlyMap<string, Box>;
+type Counts = Map<string, number>;
 export type DecisionLabel = (typeof HUB_DECISIONS)[number];
 
+const METHODS: ReadonlySet<string> = new Set(HUB_METHODS);
 /** As many as a heartbeat takes. */
 const ERROR_TYPES_MAX = 64;
 
 export class Counter {
   serverState: ShimCounts['server_state'] = 'running';
-  readonly #agent = boxesFor(HUB_METHODS);
-  readonly #server = boxesFor(HUB_METHODS);
-  readonly #decisions = boxesFor(HUB_DECISIONS);
-  readonly #errors = new Map<string, Box>();
+  readonly #agent: Counts = new Map();
+  readonly #server: Counts = new Map();
+  readonly #decisions: Counts = new Map();
+  readonly #errors: Counts = new Map();
   readonly #approvals = { count: 0, waited_ms: 0 };
 
   message(from: Side, method: string): void {
-    bump(from === 'agent' ? this.#agent : this.#server, method);
+    bump(from === 'agent' ? this.#agent : this.#server, METHODS.has(method) ? method : 'other');
   }
 
   decision(label: DecisionLabel): void {
@@ -46,10 +44,8 @@ export class Counter {
   }
 
   report({ what, reason }: Report): void {
-    if (what === 'NOTICED') return;
-    const box = this.#errors.get(reason);
-    if (box !== undefined) box.count++;
-    else if (this.#errors.size < ERROR_TYPES_MAX) this.#errors.set(reason, { count: 1 });
+    const hasRoom = this.#errors.size < ERROR_TYPES_MAX || this.#errors.has(reason);
+    if (what !== 'NOTICED' && hasRoom) bump(this.#errors, reason);
   }
 
   /** A call has waited for a person. */
@@ -66,38 +62,28 @@ export class Counter {
         ...messagesIn('agent_to_server', this.#agent),
         ...messagesIn('server_to_agent', this.#server),
       ],
-      decisions: filled(this.#decisions, (decision, count) => ({ decision, count })),
-      framing_errors: filled(this.#errors, (error_type, count) => ({ error_type, count })),
+      decisions: [...this.#decisions].map(([decision, count]) => ({ decision, count })),
+      framing_errors: [...this.#errors].map(([error_type, count]) => ({ error_type, count })),
       ...(this.#approvals.count > 0 && { approvals: { ...this.#approvals } }),
     };
   }
 }
 
-/** A decision in the word of the metrics and the log. */
+/** The label of a decision in the metrics and the log. */
 function labelOf({ action, would }: Decision): DecisionLabel {
   if (action !== 'ALLOW') return 'deny';
   return would === undefined || would.action === 'ALLOW' ? 'forward' : `WOULD_${would.action}`;
 }
 
-function boxesFor(labels: readonly string[]): Boxes {
-  return new Map(labels.map((label) => [label, { count: 0 }]));
+function bump(counts: Counts, label: string): void {
+  counts.set(label, (counts.get(label) ?? 0) + 1);
 }
 
-function bump(boxes: Boxes, label: string): void {
-  const box = boxes.get(label) ?? boxes.get('other');
-  if (box !== undefined) box.count++;
+function messagesIn<D extends string>(direction: D, counts: Counts) {
+  return [...counts].map(([method, count]) => ({ direction, method, count }));
 }
 
-function messagesIn<D extends string>(direction: D, boxes: Boxes) {
-  return filled(boxes, (method, count) => ({ direction, method, count }));
-}
-
-/** What has been counted at all. */
-function filled<T>(boxes: Boxes, show: (label: string, count: number) => T): readonly T[] {
-  return [...boxes].flatMap(([label, { count }]) => (count === 0 ? [] : [show(label, count)]));
-}
-
-// The hooks of a session that feed counts and logs. A shim without either has no hooks.
+// The hooks of a session that feed the counts and the log.
 
 interface Watching {
   readonly parts: Pick<ShimParts, 'hub' | 'profile' | 'redact'>;
@@ -105,7 +91,7 @@ interface Watching {
   readonly log: Log;
 }
 
-/** When the message came in that is being decided, by `performance.now()`. */
+/** When the current message came in, by `performance.now()`. */
 export interface Begun {
   atMs: number;
 }
@@ -117,12 +103,12 @@ const NAME_LENGTH_MAX = 256;
 const ID_LENGTH_MAX = 128;
 const REASON_LENGTH_MAX = 512;
 
-/** What is to be called, if anything. */
+/** The hooks that are needed, if any. */
 export function hooksOf(watching: Watching, begun: Begun): Hooks {
   const { parts, counter, log } = watching;
   const isCounting = parts.hub !== undefined;
   const isDebug = log.isOn('debug');
-  const tellsCalls = log.isOn('info') || (parts.profile === 'development' && log.isOn('warn'));
+  const logsCalls = log.isOn('info') || (parts.profile === 'development' && log.isOn('warn'));
   return {
     ...((isCounting || isDebug) && {
       counted: (from, method) => {
@@ -132,10 +118,10 @@ export function hooksOf(watching: Watching, begun: Begun): Hooks {
         log.write('debug', { direction, method: visible(parts.redact(method), NAME_LENGTH_MAX) });
       },
     }),
-    ...((isCounting || tellsCalls) && {
+    ...((isCounting || logsCalls) && {
       decided: (ref, decision, messageId) => {
         counter.decision(labelOf(decision));
-        if (tellsCalls) tellCall(watching, begun, { ref, decision, messageId });
+        if (logsCalls) logCall(watching, begun, { ref, decision, messageId });
       },
     }),
   };
@@ -147,10 +133,10 @@ interface LoggedDecision {
   readonly messageId: string | undefined;
 }
 
-/** One line for one call, in the words of the specification. */
-function tellCall({ parts, log }: Watching, begun: Begun, decided: LoggedDecision): void {
+/** Writes one line for one call, with the field names of the specification. */
+function logCall({ parts, log }: Watching, begun: Begun, decided: LoggedDecision): void {
   const { ref, decision, messageId } = decided;
-  // The report of its message tells more.
+  // The report about its message says more.
   if (ref.tool_name === UNREADABLE) return;
   const label = labelOf(decision);
   const would = label.startsWith('WOULD_');

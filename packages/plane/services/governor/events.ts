@@ -15,11 +15,11 @@ const DEFERRED_MAX = 256;
 interface Deferred {
   readonly event: Emit;
   readonly ts: string;
-  /** Spelled out as soon as there is time; undefined for one that is malformed. */
+  /** Set as soon as there is time; stays undefined if the event is malformed. */
   line: EventLine | undefined;
 }
 
-/** Writes events with the time of the wall, which is what people compare them by. */
+/** Writes events with wall-clock time, which people can compare. */
 export class Recorder {
   readonly #writer: EventWriter;
   readonly #sink: EventSink;
@@ -44,7 +44,7 @@ export class Recorder {
     if (line !== undefined) this.#sink.write(line);
   }
 
-  /** Takes an event that nothing waits for: it is written with the next one, or after a moment. */
+  /** Takes an event that nothing waits for: it is written with the next one, or shortly after. */
   defer(event: Emit): void {
     this.#deferred.push({ event, ts: this.#clock(), line: undefined });
     if (this.#deferred.length >= DEFERRED_MAX) this.settle();
@@ -105,7 +105,7 @@ export class Recorder {
   }
 }
 
-/** The time as events have it; spelled out anew only when it has changed. */
+/** The time as events have it; formatted again only when it has changed. */
 function wallClock(): () => string {
   let lastMs = Number.NaN;
   let text = '';

@@ -1,12 +1,12 @@
-// Names for values that must not be named: the same value has the same one wherever this home is
-// used, so that a suppression which `sub scan` proposes is one that a shim knows again.
+// Fingerprints of secret values. A value has the same fingerprint wherever this home is used, so that a shim
+// recognises a suppression that `sub scan` proposes.
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createPrivateFile, readRegularFile } from '../../os/index.ts';
 
 export interface Fingerprints {
   readonly of: (text: string) => string;
-  /** False when the key could be neither read nor kept: then nobody else gets the same. */
+  /** False when the key could be neither read nor saved: then no other process gets the same fingerprints. */
   readonly areKept: () => boolean;
 }
 

@@ -1,5 +1,4 @@
-// What stands beside the rules in a shim: manifest, pins, content and leaks. The gates themselves are
-// loaded where one of them has something to do.
+// The gates of a shim: manifest, pins, content and leaks. Their code is loaded only if one of them is needed.
 import type { Profile } from '@subluminal/contracts';
 import {
   type Identity,
@@ -34,22 +33,22 @@ export interface GatesLifecycleOptions {
   readonly secrets: readonly SecretValue[];
   readonly redact: (text: string) => string;
   readonly inspectBytesMax: number;
-  /** What calls must not name, and where their names start. */
+  /** What calls must not name, and where relative names start. */
   readonly protects: FinderOptions;
 }
 
 export interface GatesPeer {
-  /** Other gates hold, from the next message on. */
+  /** Uses other gates from the next message on. */
   use(guard: Guard | undefined): void;
   warn(text: string): void;
-  /** Something is not as it should be, and goes on record. */
+  /** Records that something is degraded. */
   degraded(reason: string): void;
 }
 
-/** What is in force; it changes while the shim runs. */
+/** The policy and manifest in force; they change while the shim runs. */
 interface Inforce {
   snapshot: Snapshot;
-  /** What the policies have beside their rules, for this agent. */
+  /** The sections of the policies besides their rules, for this agent. */
   sections: SectionsInForce;
   /** Whether the first policy, which alone may switch off self-protection, is for this agent. */
   isMeant: boolean;
@@ -61,7 +60,7 @@ const MANIFEST_EVERY_MS = 1_000;
 export class GatesLifecycle {
   readonly #options: GatesLifecycleOptions;
   readonly #now: Inforce;
-  /** Loaded where one of them has something to do. */
+  /** Loaded only if one of them is needed. */
   gates: Gates | undefined;
   #peer: GatesPeer | undefined;
   #watch: { stop(): void } | undefined;
@@ -77,25 +76,25 @@ export class GatesLifecycle {
     return this.gates?.guard;
   }
 
-  /** Every call asks the hub: it knows Cedar, and where values came from. */
+  /** Whether every call asks the hub, which has Cedar and the taint of the run. */
   get asksAlways(): boolean {
     const { hasCedar } = this.#options;
     return hasCedar || this.observes;
   }
 
-  /** The hub hears what answers hold. */
+  /** Whether the hub must know the content of answers. */
   get observes(): boolean {
     return this.#options.hasHub && this.#now.sections.taint !== undefined;
   }
 
-  /** Whether somebody beside the rules may ask a person. */
+  /** Whether a gate or Cedar may ask a person. */
   get mayAsk(): boolean {
     const { content, taint } = this.#now.sections;
     if (this.#now.manifest !== undefined || this.#options.hasCedar) return true;
     return content !== undefined || taint !== undefined;
   }
 
-  /** Loads the gates if they are wanted; must be done before a session works by what is in force. */
+  /** Loads the gates if they are needed; must be called before a session uses the policy in force. */
   async prepare(): Promise<void> {
     if (!this.#isWanted) {
       this.gates?.stop();
@@ -157,7 +156,7 @@ export class GatesLifecycle {
     this.gates?.stop();
   }
 
-  /** All that was to be remembered is on the disk, or could not be written. */
+  /** Resolves when all pins are saved, or could not be. */
   flush(): Promise<void> {
     return this.gates?.flush() ?? Promise.resolve();
   }

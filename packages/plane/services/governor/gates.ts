@@ -34,7 +34,7 @@ import type { GatesLifecycleOptions, GatesPeer } from './gates-lifecycle.ts';
 interface GatesOptions extends GatesLifecycleOptions {
   readonly manifest: Manifest | undefined;
   readonly snapshot: Snapshot;
-  /** What the policies have beside their rules, for this agent. */
+  /** The sections of the policies besides their rules, for this agent. */
   readonly sections: SectionsInForce;
   /** Whether the first policy is for this agent. */
   readonly isMeant: boolean;
@@ -46,9 +46,9 @@ export class Gates {
   guard: ServerGuard;
   #options: GatesOptions;
   #opened: ReadPins | undefined;
-  /** What is pinned of this server. It can change while the shim runs, but not get less. */
+  /** The pins of this server. They can change while the shim runs, but none goes away. */
   #written: ServerPins | undefined;
-  #isLossTold = false;
+  #isLossReported = false;
   /** The newest revision of the pins that this shim has seen. */
   #revision = 0;
   #watched: WatchedFiles | undefined;
@@ -81,7 +81,7 @@ export class Gates {
       peer.degraded('the pins cannot be read');
     }
     if (pinsMode === 'off') return;
-    // A person may have accepted a change.
+    // A person may have accepted a change in another process.
     const read = async () => this.#reopen();
     const paths = [join(home, PINS_FILE)];
     this.#watched = watchFiles({ paths, everyMs: PINS_EVERY_MS, read });
@@ -91,13 +91,13 @@ export class Gates {
     this.#watched?.stop();
   }
 
-  /** Other options; what was counted and seen goes on. */
+  /** Uses other options; counters and pins are kept. */
   renew(options: GatesOptions): void {
     this.#options = options;
     this.guard = this.guard.renewed(this.#guardOptions());
   }
 
-  /** Writes down what was seen for the first time. */
+  /** Saves definitions that are new. */
   remember(): void {
     const seen = this.guard.pins();
     if (seen === undefined) return;
@@ -132,27 +132,27 @@ export class Gates {
     const wasRead = this.#opened !== undefined && !isFailure(this.#opened);
     if (isFailure(opened)) return this.#use(opened, this.#written);
     const own = this.#keeping(opened.store);
-    // Gates that are replaced ask again about what waits for a person: not for what others have seen.
+    // New gates ask again about calls that wait for a person, so pins of other servers must not replace them.
     if (wasRead && isDeepStrictEqual(own, this.#written)) return;
-    // What could not be read is not made good by a file that says nothing.
-    if (!wasRead && own === undefined) return this.#tellLoss();
+    // A file without pins of this server does not repair one that could not be read.
+    if (!wasRead && own === undefined) return this.#reportLoss();
     this.#use(opened, own);
   }
 
-  /** A file that was signed once, and put back later, is as old as it says. */
+  /** Refuses an older file that was put back: its signature is still valid. */
   #newer(opened: PinsFile | Failure): PinsFile | Failure {
     if (isFailure(opened)) return opened;
     const { revision } = opened;
     const isOlder = revision > 0 && revision < this.#revision;
     this.#revision = Math.max(this.#revision, revision);
-    // Without a file there is nothing older: what is gone is kept anyway.
+    // A missing file is not older: pins that are gone are kept anyway.
     if (!isOlder) return opened;
     const message = `${PINS_FILE} is older than the one that was there before.`;
     const fix = 'Put the newer one back, or run `sub pins reset --yes`.';
     return failure('SUB_PINS_UNREADABLE', message, fix);
   }
 
-  /** The pins of this server in a store, with those that are gone from it. */
+  /** The pins of this server in a store, plus those that are gone from it. */
   #keeping({ servers }: PinStore): ServerPins | undefined {
     const own = servers.get(this.#options.serverName);
     const known = this.#written;
@@ -162,14 +162,14 @@ export class Gates {
     const isLess =
       tools.size > (own?.tools.size ?? 0) ||
       (instructions !== undefined && own?.instructions === undefined);
-    if (isLess) this.#tellLoss();
-    else this.#isLossTold = false;
+    if (isLess) this.#reportLoss();
+    else this.#isLossReported = false;
     return isLess ? { instructions, tools } : own;
   }
 
-  #tellLoss(): void {
-    if (this.#isLossTold) return;
-    this.#isLossTold = true;
+  #reportLoss(): void {
+    if (this.#isLossReported) return;
+    this.#isLossReported = true;
     const { serverName } = this.#options;
     this.#peer?.warn(`${serverName}: pins are gone; they hold until the next start`);
     this.#peer?.degraded('pins are gone; those of this session stay');
@@ -189,7 +189,7 @@ export class Gates {
   /** On in every profile and without any policy, unless a policy says otherwise or only observes. */
   #selfProtection(): SelfProtection | undefined {
     const { snapshot, sections, isMeant, hasPolicy } = this.#options;
-    // Whatever a second policy says: it cannot switch anything off.
+    // A second policy cannot switch anything off.
     if (isMeant && snapshot.document.self_protection === 'off') return undefined;
     const finder = this.#protected;
     return {
@@ -198,7 +198,7 @@ export class Gates {
       hasBaseName: (json) => finder.hasBaseName(json),
       isMentioned: (text) => finder.isMentioned(text),
       find: (names) => finder.find(names),
-      rootsTold: (uris) => finder.rootsTold(uris),
+      useRoots: (uris) => finder.useRoots(uris),
     };
   }
 
@@ -228,7 +228,7 @@ export class Gates {
   }
 }
 
-/** What production enforces. Without a policy, a manifest is enforced and pins only report. */
+/** What is enforced: nothing outside of production. Without a policy, a manifest is enforced and pins only report. */
 function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {
   const { profile, snapshot, sections, hasPolicy } = options;
   const mode = strictestMode(policiesIn(snapshot));

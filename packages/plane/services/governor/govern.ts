@@ -1,4 +1,4 @@
-// Between two peers: every message that comes in goes to the session, and its commands are carried out.
+// Connects two peers by a session: every message goes to the session, and its commands are carried out.
 import { createHash, type Hash } from 'node:crypto';
 import type {
   Command,
@@ -20,9 +20,9 @@ interface DirectionOptions {
   readonly session: Session;
   readonly transports: { readonly [S in Side]: Transport };
   readonly now: () => number;
-  /** Carries out what is not about the bytes of this message. */
+  /** Carries out commands that are not about the bytes of this message. */
   readonly act: (command: Command) => void;
-  /** All that came at once has been carried out: its events may be handed over. */
+  /** Called when all messages of one read are handled: their events may be sent. */
   readonly settled: () => void;
   readonly hub?: Pick<HubLink, 'ask' | 'observe'> | undefined;
 }
@@ -34,7 +34,7 @@ export const TERMINATED_EXIT = 3;
 export class SessionDirection {
   readonly #options: DirectionOptions;
   #hash: Hash | undefined;
-  /** With a hub: what came in while an answer was awaited, in order. */
+  /** Messages that came in while the hub was asked, in order. */
   readonly #waiting: (Incoming | { readonly kind: 'over'; readonly act: () => void })[] = [];
   #isAsking = false;
 
@@ -42,7 +42,7 @@ export class SessionDirection {
     this.#options = options;
   }
 
-  /** Gives up a large message that does not go on; the rest of it is dropped. */
+  /** Gives up a large message that has stalled; the rest of it is dropped. */
   breakOff(): void {
     const { from, session } = this.#options;
     this.#carryOut(session.largeStalled(from), NO_BYTES);
@@ -65,7 +65,7 @@ export class SessionDirection {
     this.#waiting.push({ kind: 'over', act: over });
   }
 
-  /** Takes what waits, until the hub must be asked or nothing is left. */
+  /** Handles waiting messages until the hub must be asked or none is left. */
   #drain(hub: NonNullable<DirectionOptions['hub']>): void {
     while (!this.#isAsking) {
       const next = this.#waiting.shift();
@@ -100,7 +100,7 @@ export class SessionDirection {
     return incoming.kind === 'head' ? session.readHead(from, incoming.bytes) : undefined;
   }
 
-  /** What the hub says of a message, if it must be asked or told. */
+  /** The answer of the hub to a message, if it must be asked or told. */
   #asked(
     hub: NonNullable<DirectionOptions['hub']>,
     message: Message | LargeHead,
@@ -143,7 +143,7 @@ export class SessionDirection {
   #piece(bytes: Uint8Array): void {
     const { from, session } = this.#options;
     this.#hash?.update(bytes);
-    // The session says what passes of it: not the closing brace, and nothing behind a fault.
+    // The session decides how much passes: not the closing brace, and nothing behind a fault.
     this.#carryOut(session.largePiece(from, bytes), bytes);
   }
 
@@ -209,7 +209,7 @@ export function governBoth(shim: Shim, server: Transport, over: Over): void {
     transports,
     now,
     act: (command) => performLater(shim, command),
-    // Nobody waits for the record of an answer: the answer goes first.
+    // The answer goes first, because nothing waits for its record.
     settled: () => parts.guarding.gates?.remember(),
     hub: parts.hub,
   });
@@ -279,7 +279,7 @@ export function perform(shim: Shim, command: Command): void {
   }
 }
 
-/** As `perform`, for what the server causes. */
+/** As `perform`, for commands that a message of the server causes. */
 function performLater(shim: Shim, command: Command): void {
   if (command.do !== 'emit') return perform(shim, command);
   if (command.type === 'surface') shim.lookAlikes.noticed(command);
@@ -296,7 +296,7 @@ function consult(shim: Shim, question: HubQuestion): void {
   void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
 }
 
-/** Milliseconds that never go back, starting from the time of the wall. */
+/** Milliseconds that never go back, starting at wall-clock time. */
 export function monotonicClock(): () => number {
   const offset = Date.now() - performance.now();
   return () => Math.floor(offset + performance.now());

@@ -1,4 +1,4 @@
-// What the parts of a running shim share, and the session that they govern.
+// The parts of a running shim, and its session.
 import { isUtf8 } from 'node:buffer';
 import type { Producer, Profile } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
@@ -33,7 +33,7 @@ export interface PolicyFiles {
   readonly mark: string;
   /** The hashes of what is in force. */
   readonly hashes: readonly string[];
-  /** What a changed file would have let pass when the shim began, had it been taken. */
+  /** What a changed file would have let pass, if the shim had started with it. */
   readonly loosening: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ShimParts {
   readonly serverName: string;
   readonly spawned: SpawnResult;
   readonly snapshot: Snapshot;
-  /** The files of the policy, and what they were like before they were read. */
+  /** The files of the policy, and their state before they were read. */
   readonly policyFiles: PolicyFiles;
   readonly policyReload: 'any' | 'tighten' | 'off';
   readonly profile: Profile;
@@ -84,11 +84,11 @@ export interface Shim {
   snapshot: Snapshot;
   stop: (exitCode: number) => void;
   terminated: boolean;
-  /** It has had enough calls to be worth more memory. */
+  /** It has had enough calls to get more memory. */
   isBusy: boolean;
 }
 
-/** The session, and what is counted of it. */
+/** The session and its counter. */
 export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {
   const counter = new Counter();
   const begun: Begun = { atMs: 0 };
@@ -98,7 +98,7 @@ export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'c
   return { counter, session };
 }
 
-/** Who acts, as policies know it. */
+/** The identity of the agent, as policies know it. */
 export function identityOf(producer: Producer) {
   const { run_id, agent_id, client, env, principal, workload } = producer;
   return {

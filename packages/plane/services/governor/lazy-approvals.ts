@@ -1,5 +1,4 @@
-// The shim's way to people who approve calls. What it needs is loaded when a policy asks for them:
-// most policies never do.
+// The shim's way to people who approve calls. Its code is loaded when a policy asks people: most never do.
 import type { EventBody, Producer } from '@subluminal/contracts';
 import { policiesIn, ruleRole, type Snapshot } from '@subluminal/core/policy';
 import type { ApprovalAnswer, Approver, DiscardReason } from '@subluminal/core/session';
@@ -12,7 +11,7 @@ export interface LazyApprovalsOptions {
   readonly warn: (text: string) => void;
 }
 
-/** What a running shim does with what people say. */
+/** How a running shim takes the answers of people. */
 export interface LazyApprovalsPeer {
   readonly now: () => number;
   readonly record: (body: EventBody<'approval'>) => void;
@@ -38,7 +37,7 @@ export class LazyApprovals {
     this.#options = options;
   }
 
-  /** Must be done before a session works by this policy, and by gates that may ask. */
+  /** Must be called before a session uses this policy, or gates that may ask. */
   async prepare(snapshot: Snapshot, mayAsk: boolean): Promise<void> {
     if (this.#approvals !== undefined) return;
     const rules = policiesIn(snapshot).flatMap((policy) => policy.rules);
@@ -55,7 +54,7 @@ export class LazyApprovals {
     this.#approvals?.discard(callId, why);
   }
 
-  /** Time has passed: requests whose time is up have ended, one way or the other. */
+  /** Ends requests whose time is up. */
   tick(): void {
     this.#approvals?.tick();
   }

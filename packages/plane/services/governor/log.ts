@@ -1,5 +1,4 @@
-// What the shim tells the person in front of the machine: JSON lines on stderr, few and bounded
-// unless more is asked for.
+// The log of a shim: JSON lines on stderr, few and bounded unless the log level asks for more.
 
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { Profile } from '@subluminal/contracts';
@@ -51,7 +50,7 @@ export function createLog({ serverName: server_id, profile, level, now }: LogOpt
   };
 }
 
-// Lines on stderr never keep a call waiting, even when nothing reads them.
+// Lines on stderr never delay a call, even when nothing reads them.
 
 /** Writes one line; false when there was no room for it. */
 export type WriteLine = (line: string) => boolean;
@@ -72,9 +71,9 @@ export function lazyStderr(): WriteLine {
 }
 
 /**
- * The same pipe, opened anew: a descriptor of our own may be told not to wait, while the server,
- * which has the old one too, never notices. All else is written to as it is; a socket, which
- * cannot be opened, then waits until somebody reads.
+ * Opens the same pipe again: a descriptor of our own can be set not to block, without an effect on the server,
+ * which has the old one. Anything but a pipe is written to as it is; a socket cannot be opened, and blocks
+ * until it is read.
  */
 function openStderr(): WriteLine {
   const fd = reopened();
@@ -93,7 +92,7 @@ function openStderr(): WriteLine {
 
 function reopened(): number | undefined {
   try {
-    // A file has a place where it goes on, and that is not to be shared.
+    // A file has an offset, which a new descriptor would not share.
     return fstatSync(2).isFIFO() ? openSync(STDERR, WRITE) : undefined;
   } catch {
     return undefined;

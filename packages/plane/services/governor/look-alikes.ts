@@ -1,5 +1,5 @@
-// Tools that have the names of tools of other servers. A server that goes by two names collides with
-// itself in all of them: one line tells of all, and of what helps.
+// Tools with the names of tools of other servers. A server with two names collides with itself in all of its
+// tools, so one line reports all of them, and how to fix it.
 import type { Command, Report } from '@subluminal/core/session';
 
 type Emitted = Extract<Command, { readonly do: 'emit' }>;
@@ -10,17 +10,17 @@ const SHOWN_MAX = 5;
 const OTHER = /`([^`/]+)\//g;
 
 export interface LookAlikes {
-  /** Hears of everything that goes on record. */
+  /** Called for each event that is recorded. */
   noticed(command: Emitted): void;
-  /** True for a report that is told with others, in a moment. */
+  /** True for a report that is joined with others, and written shortly after. */
   holds(report: Report): boolean;
 }
 
 export function joinLookAlikes(warn: WarnOfLookAlike): LookAlikes {
-  /** What was noticed and not reported yet, in the words of its report. */
+  /** Notices that are not reported yet, by the text of their report. */
   const noticed = new Set<string>();
   const held: Report[] = [];
-  const tell = (): void => {
+  const report = (): void => {
     const [first] = held;
     if (first === undefined) return;
     const { detail: _, sample: __, ...facts } = first;
@@ -32,9 +32,9 @@ export function joinLookAlikes(warn: WarnOfLookAlike): LookAlikes {
       const { name, detail } = body.surface;
       noticed.add(name === undefined ? (detail ?? '') : `${name}: ${detail}`);
     },
-    holds(report) {
-      if (report.reason !== 'surface' || !noticed.delete(report.detail)) return false;
-      if (held.push(report) === 1) setImmediate(tell);
+    holds(one) {
+      if (one.reason !== 'surface' || !noticed.delete(one.detail)) return false;
+      if (held.push(one) === 1) setImmediate(report);
       return true;
     },
   };

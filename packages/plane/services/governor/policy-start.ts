@@ -18,7 +18,7 @@ import {
 import type { LoadedRunPolicy } from '../../stores/runs/policy-of-run.ts';
 import type { PolicyFiles } from './governed-session.ts';
 
-/** What a shim was started with. */
+/** The environment and command line of a shim. */
 interface PolicyStart {
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
@@ -49,7 +49,7 @@ export async function startPolicy(
   return { kind: 'started', snapshot, files };
 }
 
-/** A run keeps the policy that it began with; an entry that names another one has that. */
+/** A run keeps the policy that it began with; a config entry that names another policy uses that. */
 async function policyOf(
   { env, flags }: PolicyStart,
   { config, paths }: StartConfig,
@@ -61,7 +61,7 @@ async function policyOf(
   const ofRuns = await import('../../stores/runs/policy-of-run.ts');
   const path = sources[0]?.path ?? null;
   const ofRun = env['SUB_POLICY'];
-  // `sub wrap` writes that of its run into every entry, should it be cut off.
+  // `sub wrap` writes the policy of its run into every entry, in case the wrap is interrupted.
   const isNamed = flags['policy'] !== undefined && flags['wrap'] === undefined;
   if (isNamed && path !== null && ofRuns.isOther(ofRun, path)) {
     const warning = ofRuns.otherThan(copyPath, ofRun, path);
@@ -72,7 +72,7 @@ async function policyOf(
   return ofRuns.loadRunPolicy({ copy, sources, home: paths.home, reload, profile, warn });
 }
 
-/** Tells what production would have refused. */
+/** Warns of what production would have refused. */
 async function warned(
   loading: Promise<LoadedPolicy | PolicyFailure>,
   warn: WarnUser,
@@ -83,28 +83,28 @@ async function warned(
   return loaded;
 }
 
-/** The files of the policy. What an outer run says of them is how they were found there. */
+/** The files of the policy; an outer run may name them. */
 function sourcesOf(
   { cwd, env, flags }: PolicyStart,
   { config, paths, origins }: StartConfig,
   warn: WarnUser,
 ): readonly PolicySource[] {
-  const isTold = origins['policy.path'] === 'env' || flags['wrap'] !== undefined;
-  const toldProject = isTold ? env[PROJECT_POLICY_VAR] : undefined;
+  const isGiven = origins['policy.path'] === 'env' || flags['wrap'] !== undefined;
+  const givenProject = isGiven ? env[PROJECT_POLICY_VAR] : undefined;
   const named = config['policy.path'];
   // A run keeps its files in their places, whatever is trusted meanwhile.
-  if (env[POLICY_COPY_VAR] && named !== null && toldProject)
-    return sourcesOfRun(named, toldProject);
+  if (env[POLICY_COPY_VAR] && named !== null && givenProject)
+    return sourcesOfRun(named, givenProject);
   const found = policySources({
     cwd,
     home: paths.home,
     userHome: userHome(env),
     named,
-    toldProject,
-    // An entry of a repository could say otherwise.
+    toldProject: givenProject,
+    // A config entry of a repository must not decide about trust.
     trusts: false,
   });
-  // The run says by which policy its servers are governed: what lies here does not matter.
+  // The run decides which policy governs its servers: files in this folder do not matter.
   if (!env[POLICY_COPY_VAR]) for (const warning of sourceWarnings(found)) warn(warning);
   return found.sources;
 }

@@ -1,8 +1,8 @@
-// What a shim tells of itself: its beginning, its health and its end.
+// Events of a shim about itself: its start, its health and its end.
 import { type Snapshot, snapshotJson } from '@subluminal/core/policy';
 import type { Shim } from './governed-session.ts';
 
-/** A longer policy is told of by its hash alone. */
+/** A longer policy is recorded by its hash alone. */
 const DOCUMENT_LENGTH_MAX = 262_144;
 const HEALTH_EVERY_MS = 60_000;
 const LOOK_EVERY_MS = 10_000;
@@ -19,7 +19,7 @@ export function recordStart(shim: Shim): void {
   parts.sink.push();
 }
 
-/** The policy goes along, so that a trace can be read and replayed on another machine. */
+/** Records the policy itself, so that a trace can be read and replayed on another machine. */
 export function recordPolicy({ recorder }: Shim, snapshot: Snapshot, reload: boolean): void {
   const { ref: policy, document } = snapshot;
   const written = snapshotJson(snapshot, DOCUMENT_LENGTH_MAX);
@@ -45,19 +45,19 @@ export function recordEnd(shim: Shim, exitCode: number): void {
   });
 }
 
-/** Tells how the shim does when that changes, and now and then while it works. */
+/** Records the health of the shim when it changes, and every minute while it has calls. */
 export function watchHealth(shim: Shim): { stop(): void } {
-  let told: Status = 'ok';
-  let toldAtMs = shim.now();
-  let callsTold = 0;
+  let recorded: Status = 'ok';
+  let recordedAtMs = shim.now();
+  let callsRecorded = 0;
   let before = shim.parts.sink.stats();
   const look = (): void => {
     const status = statusOf(shim, before);
     before = shim.parts.sink.stats();
     const calls = shim.session.summary().calls_total;
-    const isDue = calls > callsTold && shim.now() - toldAtMs >= HEALTH_EVERY_MS;
-    if (status === told && !isDue) return;
-    [told, toldAtMs, callsTold] = [status, shim.now(), calls];
+    const isDue = calls > callsRecorded && shim.now() - recordedAtMs >= HEALTH_EVERY_MS;
+    if (status === recorded && !isDue) return;
+    [recorded, recordedAtMs, callsRecorded] = [status, shim.now(), calls];
     recordHealth(shim, status);
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
@@ -66,7 +66,7 @@ export function watchHealth(shim: Shim): { stop(): void } {
     stop() {
       clearInterval(timer);
       // A shim that was never degraded ends without a record of it.
-      if (told !== 'ok' || statusOf(shim, before) !== 'ok') recordHealth(shim, 'stopping');
+      if (recorded !== 'ok' || statusOf(shim, before) !== 'ok') recordHealth(shim, 'stopping');
     },
   };
 }
@@ -78,7 +78,7 @@ type Stats = ReturnType<Shim['parts']['sink']['stats']>;
 function statusOf({ parts }: Shim, before: Stats): Status {
   const { previewsDropped, linesLost } = parts.sink.stats();
   const loses = previewsDropped > before.previewsDropped || linesLost > before.linesLost;
-  return loses || parts.hub?.isThere() === false ? 'degraded' : 'ok';
+  return loses || parts.hub?.isThere === false ? 'degraded' : 'ok';
 }
 
 export function recordHealth(shim: Shim, status: Status | 'stopping', reason?: string): void {

@@ -1,10 +1,11 @@
 // Which hub a shim must ask, and whether its server may start without it.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
 import type { Config, HomePaths } from '../../stores/config/index.ts';
 import { TOKEN_VAR } from '../../stores/runs/env-vars.ts';
 import type { ShimStart } from '../clients/inspect/loose-entries.ts';
-import type { HubReach } from './hub.ts';
+import type { HubLink } from './hub.ts';
 
 /** The shim that asks, as its command line and its environment describe it. */
 interface HubCaller {
@@ -15,16 +16,16 @@ interface HubCaller {
 
 type Warning = (text: string) => void;
 
-/** Calls the hub of the run, if there is one: it answers while all else gets ready. */
+/** Calls the hub of the run, if there is one: it answers while the shim gets ready. */
 export async function callRunHub(
   { serverName, env, flags }: HubCaller,
   config: Config,
   warn: Warning,
-): Promise<HubReach | string | undefined> {
-  const told = env['SUB_GOVERNANCE_ENDPOINT'];
-  // An entry chooses no other hub for a run that has one.
-  const isHosted = env['SUB_RUN_HOSTED'] === '1' && Boolean(told);
-  const endpoint = isHosted ? told : flags['governance-endpoint'] || told;
+): Promise<HubLink | string | undefined> {
+  const ofRun = env['SUB_GOVERNANCE_ENDPOINT'];
+  // A config entry cannot choose another hub for a run that has one.
+  const isHosted = env['SUB_RUN_HOSTED'] === '1' && Boolean(ofRun);
+  const endpoint = isHosted ? ofRun : flags['governance-endpoint'] || ofRun;
   const { profile } = config;
   if (!endpoint) {
     if (env['SUB_RUN_HOSTED'] !== '1' || profile !== 'production') return undefined;
@@ -40,11 +41,11 @@ export async function callRunHub(
   };
   const { reachHub } = await import('./hub.ts');
   const runId = env['SUB_RUN_ID'] ?? '';
-  const reached = reachHub({ endpoint, token, serverName, runId, profile, warn, ...limits });
-  return reached.ok ? reached.reach : reached.message;
+  const hub = reachHub({ endpoint, token, serverName, runId, profile, warn, ...limits });
+  return isFailure(hub) ? `${hub.message} [${hub.code}]` : hub;
 }
 
-/** The hub, when it is known whether it is there; a text says why the server must not start. */
+/** Waits until it is known whether the hub is there; a text says why the server must not start. */
 export async function awaitRunHub(
   reaching: ReturnType<typeof callRunHub>,
   caller: HubCaller & {
@@ -63,11 +64,11 @@ export async function awaitRunHub(
     return isWrittenStart(started, { env, paths });
   };
   const { words } = started;
-  const told = { serverName, env, flags, words, config, home: paths.home, isWritten };
+  const start = { serverName, env, flags, words, config, home: paths.home, isWritten };
   const unreached = await reach.problem;
   if (unreached === undefined) {
-    // The file that told of the run may have been changed: what its hub says holds.
-    const unlike = await unlikeRun(reach.terms(), told);
+    // The terms of the hub hold: the file that describes the run may have been changed.
+    const unlike = await unlikeRun(reach.terms, start);
     if (unlike === undefined) return reach;
     if (unlike.isRefused) {
       await reach.refuse(unlike.reason);
@@ -78,9 +79,9 @@ export async function awaitRunHub(
     return reach;
   }
   if (config.profile === 'production') return unreached;
-  // The profile by which it would go on may be the word of a repository alone.
+  // A repository alone may have set the profile that lets the server start without its hub.
   const isHosted = env['SUB_RUN_HOSTED'] === '1';
-  const loose = isHosted && flags['profile'] ? await looseWithoutHub(told) : undefined;
+  const loose = isHosted && flags['profile'] ? await looseWithoutHub(start) : undefined;
   if (loose !== undefined) return `${unreached}, and ${loose}`;
   warn(`${unreached}; we go on without it`);
   return reach;

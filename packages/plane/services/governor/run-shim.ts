@@ -98,14 +98,14 @@ function recorderFor({ producer, limits, sink }: ShimParts, log: Log): Recorder 
   return new Recorder(writer, sink, (text) => log.warn(text));
 }
 
-/** Other gates may want a person where nobody was asked before. */
+/** Uses other gates, which may ask a person even if nobody was asked before. */
 function useGuard(shim: Shim, guard: Guard | undefined): void {
   const { people, guarding } = shim.parts;
   void people.prepare(shim.snapshot, guarding.mayAsk).then(() => shim.session.useGuard(guard));
 }
 
 function tick(shim: Shim): void {
-  // First what people have said: time only ends what nobody has answered.
+  // The answers of people come first: a timeout only ends calls without an answer.
   shim.parts.people.tick();
   runCommands(shim, shim.session.tick(shim.now()));
   shim.isBusy ||= speedUpWhenBusy(shim.session.summary().calls_total);
@@ -142,7 +142,7 @@ function over(shim: Shim, exit: ServerExit): void {
   runCommands(shim, session.serverExited(exit, now()));
 }
 
-/** The server could not start: every request hears why, until the agent leaves. */
+/** The server could not start: every request gets the reason, until the agent leaves. */
 function refuseAll(shim: Shim, message: string): Promise<number> {
   const { session, agent, now, parts } = shim;
   shim.counter.serverState = 'failed';
@@ -193,7 +193,7 @@ function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
     changed: async (changed) => {
       const { snapshot } = changed;
       if (snapshot.ref.policy_hash === shim.snapshot.ref.policy_hash) return;
-      // Files that were only touched: whether they are trusted now does not matter before the next start.
+      // The files were only touched: whether they are trusted now matters at the next start.
       if (changed.hashes.every((hash, index) => hash === hashes[index])) return;
       const isFree = policyReload === 'any' && mayLoosen(changed, hashes);
       const refusal = isFree ? undefined : await loosening(shim, snapshot);
@@ -213,7 +213,7 @@ function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
     },
     broken: (reason) => {
       shim.log.warn(BROKEN, { reason });
-      // Not the reason itself: it may quote the file.
+      // Not the reason itself, which may quote the file.
       recordHealth(shim, 'degraded', BROKEN);
     },
   });
@@ -226,10 +226,10 @@ async function loosening(shim: Shim, snapshot: Snapshot): Promise<string | undef
   return `the changed policy would let more pass (${found}); the last one stays until the next start`;
 }
 
-/** How the server went. Its output may end a moment before it does, or long before. */
+/** How the server exited. Its output may end shortly before it does, or long before. */
 function exitOf({ child }: RunningServer): Promise<ServerExit> {
   return new Promise((resolve) => {
-    const tell = (): void => {
+    const settle = (): void => {
       clearTimeout(timer);
       const { exitCode: code, signalCode: signal } = child;
       resolve({
@@ -238,9 +238,9 @@ function exitOf({ child }: RunningServer): Promise<ServerExit> {
         ...(signal !== null && { signal }),
       });
     };
-    const timer = setTimeout(tell, EXIT_MS);
+    const timer = setTimeout(settle, EXIT_MS);
     timer.unref();
-    if (child.exitCode !== null || child.signalCode !== null) tell();
-    else child.once('exit', tell);
+    if (child.exitCode !== null || child.signalCode !== null) settle();
+    else child.once('exit', settle);
   });
 }

@@ -244,7 +244,7 @@ describe('a protected file is found', () => {
     const policy = join(other, 'policy.yaml');
     const finder = await finderAt(policy);
     expect(finder.find(['way/../policy.yaml'])).toBeUndefined();
-    finder.rootsTold([`file://${other}`]);
+    finder.useRoots([`file://${other}`]);
     expect(finder.find(['policy.yaml'])?.what).toBe('the policy in force');
     expect(finder.find([join(project, 'policy.yaml')])).toBeUndefined();
   });

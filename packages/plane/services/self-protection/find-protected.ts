@@ -84,7 +84,7 @@ export class ProtectedFinder {
   }
 
   /** Takes the roots that the agent has given to its server: relative names may start there. */
-  rootsTold(uris: readonly string[]): void {
+  useRoots(uris: readonly string[]): void {
     this.#hasMoreRoots = uris.length > ROOTS_MAX;
     this.#roots = uris.slice(0, ROOTS_MAX).flatMap((uri) => {
       try {

@@ -1,6 +1,6 @@
-// How messages come in and go out, whatever carries them. The governor knows a peer by this alone.
+// The way to a peer, whatever carries the messages. The governor knows a peer only by this interface.
 
-/** What a peer sends: a whole message, or the parts of one that is too large to hold. */
+/** Input of a peer: a whole message, or the parts of one that is too large to hold. */
 export type Incoming =
   /** A whole message, ready to be forwarded as it is. */
   | { readonly kind: 'message'; readonly bytes: Uint8Array }
@@ -9,7 +9,7 @@ export type Incoming =
   | { readonly kind: 'piece'; readonly bytes: Uint8Array }
   /** The large message is over; an incomplete one was cut off by the end of the input. */
   | { readonly kind: 'end'; readonly bytesTotal: number; readonly isComplete: boolean }
-  /** The large message has passed the cap: the rest of it is skipped, and no end is told. */
+  /** The large message is larger than the cap: the rest of it is skipped, and no `end` follows. */
   | { readonly kind: 'too_large'; readonly bytesTotal: number }
   /** The input ended in the middle of a message. */
   | { readonly kind: 'partial'; readonly bytes: Uint8Array };
@@ -21,20 +21,20 @@ export interface Holdable {
 }
 
 export interface TransportHandlers {
-  /** All that has come at once. */
+  /** All messages of one read. */
   incoming(messages: readonly Incoming[]): void;
   /** The peer sends nothing more. */
   end(): void;
   /** The peer no longer reads. */
   broken?(): void;
-  /** A large message to the peer does not go on and keeps others waiting: it must be given up. */
+  /** A large message to the peer has stalled and keeps others waiting: it must be given up. */
   stalled?(): void;
 }
 
 /** The way to one peer, an agent or a server. */
 export interface Transport extends Holdable {
   read(on: TransportHandlers): void;
-  /** Reads nothing more, and tells of no end. */
+  /** Reads nothing more, and calls no `end`. */
   stop(): void;
   /** Writes a whole message. It waits while a large one is on its way. */
   write(message: Uint8Array): void;
@@ -42,9 +42,9 @@ export interface Transport extends Holdable {
   writePart(bytes: Uint8Array): void;
   /** The large message is whole. */
   endParts(): void;
-  /** The large message ends here, and the peer must not take it for a message. */
+  /** Breaks the large message off: the peer must not take it for a message. */
   abortParts(): void;
-  /** Sources to hold back while the peer takes nothing. */
+  /** Sources to hold back while the peer does not read. */
   holds(...sources: readonly Holdable[]): void;
   /** Writes what waits, then closes. */
   end(): void;

@@ -1,5 +1,5 @@
-// The guard ends the server when the shim itself was killed and can't. It is a shell that waits on
-// a pipe whose other end only the shim holds: the pipe's end, without a word before, is the alarm.
+// The guard ends the server when the shim was killed and cannot do it. It is a shell that reads from a pipe
+// whose other end only the shim holds: if the pipe ends without a word, the shim is dead.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { type Family, SHIM_MARK } from './processes.ts';
@@ -93,7 +93,7 @@ export function startGuard(family: Family, times: GuardTimes): ProcessGuard {
   let isTermSent = false;
   let isDismissed = false;
   let restarts = 0;
-  // Somebody may end the guard by hand: while the server runs it has a new one.
+  // A guard that was ended by hand is replaced while the server runs.
   const replace = (): void => {
     if (isDismissed || restarts >= RESTARTS_MAX) return;
     restarts++;

@@ -1,5 +1,5 @@
-// Which processes of a server are still running. Linux tells by group and by the mark in their
-// environment; elsewhere `ps` tells by group only, so what left the group there is out of reach.
+// Which processes of a server are still running. Linux shows their group and the mark in their environment;
+// elsewhere `ps` shows only the group, so a process that left its group is out of reach there.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type ProcessStat, processStat } from '../../../os/index.ts';
@@ -14,7 +14,7 @@ const PS_BYTES_MAX = 8 * 1024 * 1024;
 export interface Family {
   readonly pgid: number;
   readonly shimId: string;
-  /** Undefined where the system does not tell. */
+  /** Undefined where the system does not show it. */
   readonly startTicks: number | undefined;
 }
 
@@ -76,13 +76,13 @@ export function strike(family: Family, signal: 'SIGTERM' | 'SIGKILL'): boolean {
     return isThere;
   }
   let isFound = false;
-  let isGroupTold = false;
+  let isGroupSignalled = false;
   for (const { pid, pgid } of membersOf(family)) {
     if (pid === process.pid) continue;
     isFound = true;
     if (pgid !== family.pgid) signalOne(pid, signal);
-    else if (!isGroupTold) signalOne(-family.pgid, signal);
-    isGroupTold ||= pgid === family.pgid;
+    else if (!isGroupSignalled) signalOne(-family.pgid, signal);
+    isGroupSignalled ||= pgid === family.pgid;
   }
   return isFound;
 }
@@ -91,7 +91,7 @@ export function signalOne(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch {
-    // Gone, or not ours to signal: the next look tells which.
+    // Gone, or not ours to signal: the next look shows which.
   }
 }
 

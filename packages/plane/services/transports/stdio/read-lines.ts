@@ -1,5 +1,5 @@
 // Bytes in, lines out. A line that lies within one chunk is a view on it; one that is too long to
-// inspect is handed on in parts, so that nobody has to hold it.
+// inspect is passed on in parts, so that it is never held as a whole.
 import type { Readable } from 'node:stream';
 
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';

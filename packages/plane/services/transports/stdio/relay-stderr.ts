@@ -5,18 +5,18 @@ import type { Readable } from 'node:stream';
 import { harmless } from '@subluminal/core/visible';
 
 export interface StderrRelay {
-  /** Resolves when all is passed on, or when nobody takes it any more for so long. */
+  /** Resolves when everything is passed on, or when nothing was read for this long. */
   drained(quietMs: number): Promise<void>;
 }
 
-/** Calls `done` when the bytes are with the system, or nobody is there to take them. */
+/** Calls `done` when the bytes are written, or when there is no reader any more. */
 type WriteBytes = (bytes: Buffer, done: () => void) => void;
 
 const STDERR = 2;
 const STDERR_PATH = '/proc/self/fd/2';
 const REOPEN = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const RETRY_MS = 20;
-/** A prompt without the end of its line is shown, too, a moment later. */
+/** A prompt without a line break is shown after this time. */
 const PARTIAL_MS = 50;
 const DRAIN_MS_MAX = 5_000;
 
@@ -57,7 +57,7 @@ export function relayStderr(source: Readable, write: WriteBytes = openStderr()):
   source.on('error', () => undefined);
   return {
     async drained(quietMs) {
-      // What escaped may hold the pipe and write for ever.
+      // A process that escaped may hold the pipe and write for ever.
       const endMs = performance.now() + DRAIN_MS_MAX;
       for (let isQuiet = false; (isWriting || !hasEnded) && !isQuiet; ) {
         if (performance.now() >= endMs) break;
@@ -75,8 +75,8 @@ export function relayStderr(source: Readable, write: WriteBytes = openStderr()):
 }
 
 /**
- * A pipe or a terminal is opened anew: a descriptor of our own may be told not to wait, and whoever
- * shares the old one never notices. A socket cannot be opened; Node's own stream does not wait there.
+ * Opens a pipe or a terminal again: a descriptor of our own can be set not to block, without an effect on
+ * processes that share the old one. A socket cannot be opened; Node's own stream does not block there.
  */
 function openStderr(): WriteBytes {
   const fd = ownDescriptor();
@@ -88,7 +88,7 @@ function openStderr(): WriteBytes {
 function ownDescriptor(): number | undefined {
   try {
     const stats = fstatSync(STDERR);
-    // A file has a place where it goes on, which a descriptor of its own would not share.
+    // A file has an offset, which a new descriptor would not share.
     if (stats.isFile()) return STDERR;
     const canReopen = stats.isFIFO() || stats.isCharacterDevice();
     return canReopen ? openSync(STDERR_PATH, REOPEN) : undefined;
@@ -104,7 +104,7 @@ function retryingWrite(fd: number): WriteBytes {
       count = writeSync(fd, bytes);
     } catch (cause) {
       const isFull = cause instanceof Error && 'code' in cause && cause.code === 'EAGAIN';
-      // Where nobody reads any more, there is nothing to wait for.
+      // Without a reader there is nothing to wait for.
       if (isFull) count = 0;
     }
     if (count < bytes.length) setTimeout(attempt, RETRY_MS, bytes.subarray(count), done);
@@ -114,14 +114,13 @@ function retryingWrite(fd: number): WriteBytes {
   return attempt;
 }
 
-// What a server writes to its stderr is hostile text that ends on a terminal, now or when somebody
-// looks at a log. Nothing in it may move the cursor, set a title, fill a clipboard, hide what
+// The stderr of a server is hostile text that ends on a terminal, now or when a log is read. Nothing in it may move the cursor, set a title, fill a clipboard, hide what
 // follows or give an order to a build server.
 
 /** Nothing to do: the usual case. */
 const PLAIN = /^[\x20-\x7e\t\n]*$/;
 /** Colours are taken out; they are the one thing that well-meaning servers send. */
-// oxlint-disable-next-line no-control-regex -- That is what is looked for.
+// oxlint-disable-next-line no-control-regex -- It matches control characters on purpose.
 const COLOR = /\u001b\[[0-9;:]{0,64}m/g;
 /** Stays as it is: a tab, and what makes a symbol an emoji or not. */
 const KEPT = /(\t|\uFE0E|\uFE0F)/;
@@ -131,7 +130,7 @@ const HELD_LENGTH_MAX = 8_192;
 
 /** Bytes of any cut in, harmless text out, line by line. */
 export class HarmlessText {
-  // Whatever is no UTF-8 becomes U+FFFD: some terminals take single bytes for orders.
+  // Bytes that are not UTF-8 become U+FFFD: some terminals take single bytes for commands.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** A line without its end. */
   #held = '';
@@ -156,7 +155,7 @@ export class HarmlessText {
     return text.replace(BEGUN_ORDER, (char) => `\\u{${char.charCodeAt(0).toString(16)}}`);
   }
 
-  /** There is nothing more to come. */
+  /** The end of the input. */
   end(): string {
     this.#held += this.#decoder.decode();
     return this.flush();

@@ -67,7 +67,7 @@ const ADVICE: { readonly [fault in StartFault]: string } = {
   no_resources: 'the system refused to start another process; check its limits',
 };
 
-/** Starts the server. Never rejects: what keeps it from starting is a result. */
+/** Starts the server. Never rejects: a failure to start is a result. */
 export function spawnServer(command: ServerCommand): Promise<SpawnResult> {
   if (!SHIM_ID.test(command.shimId)) throw new TypeError('shimId: letters, digits, _ and - only');
   catchSignals();
@@ -80,7 +80,7 @@ export function spawnServer(command: ServerCommand): Promise<SpawnResult> {
       return;
     }
     child.once('error', (cause) => resolve(failed(command, cause)));
-    // The streams' own readers and writers act on errors; nothing here may crash on one.
+    // The readers and writers of the streams handle errors; here they must only not crash the process.
     child.on('error', ignore);
     child.stdin?.on('error', ignore);
     child.stdout?.on('error', ignore);

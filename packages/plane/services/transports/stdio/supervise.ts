@@ -1,5 +1,5 @@
-// Watches over a running server and ends it in order: close its stdin, wait, SIGTERM, wait,
-// SIGKILL, then whatever escaped. It is over when nothing of it runs and its exit was taken note of.
+// Supervises a running server and ends it in order: close its stdin, wait, SIGTERM, wait, SIGKILL, then the
+// processes that escaped. It is done when none of them runs and the exit of the server is known.
 
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
@@ -47,12 +47,12 @@ type Times = Required<Pick<SuperviseOptions, 'graceMs' | 'termMs' | 'killMs' | '
 const POLL_MS = 50;
 /** Signals in a row, without a pause in which a process could fork. */
 const BLOWS = 10;
-// What a dead server leaves behind has nobody to serve: a moment to end by itself is enough.
+// Processes that a dead server leaves behind serve nobody: a short time to end by themselves is enough.
 const ORPHAN_GRACE_MS = 250;
 // A server that exits closes its stdout a moment before: don't mistake the one for the other.
 const EXIT_AFTER_CLOSE_MS = 250;
 
-// What is left of its stderr is worth waiting for only while somebody reads it.
+// The rest of its stderr is worth waiting for only while it is read.
 const STDERR_QUIET_MS = 250;
 
 /** Takes charge of the server until nothing of it is left. */
@@ -82,10 +82,9 @@ export function supervise(options: SuperviseOptions): Supervisor {
   const arm = setImmediate(() => {
     watch.guard = startGuard(server.family, watch.times);
   });
-  listen({
-    signal: (signal) => escalate(watch, signal, stop),
-    parentGone: () => stop({ kind: 'parent_gone' }),
-  });
+  // Signals that came early reach a supervisor that is complete.
+  queueMicrotask(() => onSignal((signal) => escalate(watch, signal, stop)));
+  watchParent(() => stop({ kind: 'parent_gone' }));
   watchServer(watch, stop);
   const done = stopped.then(async (reason) => {
     closeInput();
@@ -168,12 +167,12 @@ async function goneWithin(watch: Watch, force: Force, timeoutMs: number): Promis
     if (hasEnded && isOver(family)) return true;
     const leftMs = deadlineMs - performance.now();
     if (leftMs <= 0 || watch.force !== force) return false;
-    // The server's own exit wakes us; what it left behind has to be looked for.
+    // The exit of the server wakes us; processes that it left behind must be polled.
     await rest(watch, hasEnded ? Math.min(POLL_MS, leftMs) : leftMs);
   }
 }
 
-/** Looks twice: what is forked during a look is not seen by it. */
+/** Looks twice: a process that is forked during the first look may be missed. */
 function isOver(family: Family): boolean {
   return survivorsOf(family).length === 0 && survivorsOf(family).length === 0;
 }
@@ -198,7 +197,7 @@ async function drain(watch: Watch): Promise<void> {
   let quietMs = 0;
   let totalMs = 0;
   let before = bytesRead(watch);
-  // What escaped may hold the pipe and write for ever: there is an end to our patience.
+  // A process that escaped may hold the pipe and write for ever, so the total time is bounded.
   const { drainMs } = watch.times;
   while (!stdout.closed && !isReaderGone && quietMs < drainMs && totalMs < 2 * drainMs) {
     if (watch.force === 'kill' && watch.signals.size > 0) break;
@@ -275,57 +274,49 @@ function ownCode({ code, signal }: ServerEnd): number {
   return signal === null ? (code ?? 1) : 128 + constants.signals[signal];
 }
 
-// What from outside tells the shim to end: signals, and the death of the process that started it.
+// The shim ends by signals, and when the process that started it is gone.
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
-
-export interface Triggers {
-  signal(signal: StopSignal): void;
-  parentGone(): void;
-}
 
 const SIGNALS: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_POLL_MS = 500;
 const EARLY_MAX = 16;
 
-/** What came before anybody took it. */
+/** Signals that came before there was a handler. */
 const early: StopSignal[] = [];
 const takers: ((signal: StopSignal) => void)[] = [];
 let isCatching = false;
 
 /**
- * From here on no signal ends this process unheard: it would leave a server behind that nobody
- * watches yet. Never given back: a signal after the server's end must not cut off what is still to
- * be flushed.
+ * From here on no signal ends this process at once: it would leave an unsupervised server behind. The handlers
+ * stay: a signal after the end of the server must not cut off what is still to be flushed.
  */
 export function catchSignals(): void {
   if (isCatching) return;
   isCatching = true;
-  for (const signal of SIGNALS) process.on(signal, () => heard(signal));
+  for (const signal of SIGNALS) process.on(signal, () => dispatch(signal));
 }
 
-function heard(signal: StopSignal): void {
+function dispatch(signal: StopSignal): void {
   if (takers.length === 0 && early.length < EARLY_MAX) early.push(signal);
   for (const take of takers) take(signal);
 }
 
-/** Takes what has come so far, and all that comes. */
+/** Calls `take` for the signals so far, and for every later one. */
 export function onSignal(take: (signal: StopSignal) => void): void {
   catchSignals();
   takers.push(take);
   for (const signal of early.splice(0)) take(signal);
 }
 
-/** Listens for the rest of the process's life, but keeps no process alive by itself. */
-function listen(on: Triggers): void {
-  // What came early is heard by a supervisor that is whole.
-  queueMicrotask(() => onSignal((signal) => on.signal(signal)));
-  // The end of stdin tells too, but not while reading pauses or another process holds the pipe.
+/** Notices when the process that started this one is gone; keeps no process alive by itself. */
+function watchParent(gone: () => void): void {
+  // The end of stdin shows it, too, but not while reading pauses or another process holds the pipe.
   const parentPid = process.ppid;
   const poll = setInterval(() => {
     if (process.ppid === parentPid) return;
     clearInterval(poll);
-    on.parentGone();
+    gone();
   }, PARENT_POLL_MS);
   poll.unref();
 }

@@ -15,7 +15,7 @@ interface Pipes {
 const NEWLINE = Buffer.from('\n');
 const BROKEN = Buffer.from(BROKEN_LINE_END);
 const LOOK_MS = 1_000;
-/** A large message that does not go on for so long, or keeps others waiting for so long, is given up. */
+/** A large message that stalls for this long, or keeps others waiting for this long, is given up. */
 const STILL_MS = 5_000;
 const WAIT_MS = 60_000;
 
@@ -132,7 +132,6 @@ class StdioTransport implements Transport {
   }
 }
 
-/** The same bytes as a Buffer; what comes from a stream already is one. */
 /** The text of valid UTF-8. */
 export function decodeBytes(bytes: Uint8Array, start: number, end: number): string {
   return asBuffer(bytes).toString('utf8', start, end);
@@ -171,7 +170,7 @@ function isPipe(fd: number): boolean {
 export interface WriterOptions {
   /** Above this many waiting bytes the sources are held. */
   readonly bytesHigh?: number;
-  /** The other side is gone; what was waiting is lost. Called once. */
+  /** The other side is gone, and the waiting bytes are lost. Called once. */
   readonly onBroken?: (cause: Error) => void;
 }
 
@@ -181,7 +180,7 @@ export interface ChunkWriter {
   /** Sources to hold back while this side is full. */
   holds(...sources: readonly Holdable[]): void;
   bufferedBytes(): number;
-  /** Writes what waits, then closes the stream. */
+  /** Writes the waiting bytes, then closes the stream. */
   end(): void;
   /** As `end`; true when all bytes have left. When time is up the rest is dropped. */
   close(timeoutMs: number): Promise<boolean>;
@@ -213,7 +212,7 @@ export function createWriter(sink: Writable, options: WriterOptions = {}): Chunk
     if (isOver) return;
     isOver = true;
     batch.take();
-    // Held sources may go on: what they bring has nowhere to go and is dropped.
+    // Held sources may go on: their input is dropped.
     relieve();
     options.onBroken?.(cause);
   };
