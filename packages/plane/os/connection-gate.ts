@@ -1,6 +1,6 @@
 // Which connections a listener keeps. Anybody who reaches it may connect and say nothing; that must
 // never shut out a client that speaks. So a connection has to show who it is before it counts:
-// until then it waits, and when too many wait, those that have said nothing go first, oldest first.
+// until then it waits, and when too many wait, those that have sent nothing go first, oldest first.
 import type { Socket } from 'node:net';
 
 export interface GateLimits {

@@ -6,7 +6,7 @@ import { systemCode } from './system-error.ts';
 
 export interface ReadOptions {
   readonly bytesMax: number;
-  /** Refuses a path whose last part is a symbolic link; links are followed unless told so. */
+  /** Refuses a path whose last part is a symbolic link; otherwise links are followed. */
   readonly noFollow?: boolean;
 }
 

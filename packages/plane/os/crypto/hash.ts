@@ -1,20 +1,13 @@
 // SHA-256 and the ids of calls, for the core.
-
-import * as crypto from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import type { Sha256 } from '@subluminal/core/ports';
 import { V7Generator } from 'uuidv7';
 
-/** One call without a hash object, where Node has it (from 20.12). */
-export const sha256: Sha256 =
-  typeof crypto.hash === 'function'
-    ? (text) => crypto.hash('sha256', text, 'hex')
-    : (text) => crypto.createHash('sha256').update(text, 'utf8').digest('hex');
+export const sha256: Sha256 = (text) => hash('sha256', text, 'hex');
 
-/** The same of bytes. */
-export const sha256Bytes: (bytes: Uint8Array) => string =
-  typeof crypto.hash === 'function'
-    ? (bytes) => crypto.hash('sha256', bytes, 'hex')
-    : (bytes) => crypto.createHash('sha256').update(bytes).digest('hex');
+export function sha256Bytes(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex');
+}
 
 const NUMBERS = 256;
 
@@ -27,7 +20,7 @@ export function callIds(): () => string {
   let used = NUMBERS;
   const nextUint32 = (): number => {
     if (used === NUMBERS) {
-      crypto.randomFillSync(numbers);
+      randomFillSync(numbers);
       used = 0;
     }
     return numbers[used++] ?? 0;

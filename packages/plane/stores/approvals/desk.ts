@@ -92,10 +92,10 @@ function decide(
   const nowMs = ports.nowMs();
   const grant = wish && grantFor(entry.request, wish, { id: ports.uuid(), ...said, nowMs });
   if (grant?.kind === 'failure') return grant;
-  // A grant for once is written before the end, and counts from the end on: an agent that tries again
-  // the moment the end is there must find it. A lasting grant is written after the end: a decision
-  // that loses the race must not leave it behind. A crash in between loses the grant, and the next
-  // call asks again.
+  // A grant for one call is written before the end, and counts from the end on: an agent that tries
+  // again the moment the end is there must find it. A lasting grant is written after the end: a
+  // decision that loses the race must not leave it behind. A crash in between loses the grant, and
+  // the next call asks again.
   const isFirst = grant?.kind === 'once';
   const early = isFirst ? grants.add(grant) : undefined;
   const ended = queue.end(id, {

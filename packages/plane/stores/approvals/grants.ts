@@ -1,5 +1,5 @@
-// What lasts of an approval, as files: each can be listed and revoked, and one that is for once is
-// used up by exactly one call.
+// Grants as files: each can be listed and revoked, and a grant for one call is used up by exactly
+// one call.
 import {
   type Failure,
   failure,
@@ -39,7 +39,7 @@ interface GrantsOptions {
   readonly ports: ApprovalPorts;
   readonly seal: RecordSeal;
   readonly grantsMax?: number;
-  /** Whether a grant that is there counts yet; one that is for once is written before its approval. */
+  /** Whether a stored grant counts yet; a grant for one call is written before its approval. */
   readonly isGiven?: (grant: Grant) => boolean;
 }
 
@@ -100,7 +100,7 @@ class FileGrants {
 
   /** Finds a grant and takes it: of several calls that want the same one, exactly one gets it. */
   takeGrant(call: GrantedCall, nowMs: number): Grant | undefined {
-    // Those that last come first: what is for once is kept for when nothing else helps.
+    // Lasting grants come first: a grant for one call is kept for when nothing else covers it.
     for (const grant of this.#fitting(call, nowMs)) {
       if (grant.kind !== 'once') return grant;
       const end = { state: 'used', by: call.agent.agent_id.slice(0, 256) } as const;

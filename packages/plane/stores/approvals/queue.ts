@@ -27,7 +27,7 @@ export interface Entry {
   /** Of the request, byte for byte: a decision names the request that was seen. */
   readonly sha256: string;
   readonly state: EntryState;
-  /** Null while it waits, and when its time is up but nobody has said so yet. */
+  /** Null while it waits, and when its time is up but no process has recorded that yet. */
   readonly outcome: ApprovalEnd | null;
 }
 
@@ -74,7 +74,7 @@ export type Queue = Pick<FileQueue, keyof FileQueue>;
 interface QueueLimits {
   readonly pendingMax: number;
   readonly timeoutMsMax: number;
-  /** How often is looked where the system does not tell of changes, or loses one. */
+  /** How often the folder is polled where the system reports no changes, or loses one. */
   readonly pollMs: number;
 }
 
@@ -151,12 +151,9 @@ class FileQueue {
     return found.kind === 'found' ? this.#entry(found) : found;
   }
 
+  /** A request that has ended is read only without a state, or for one of an end. */
   list({ state }: { readonly state?: EntryState } = {}): Listing<Entry> | Failure {
-    return this.#listed('all', state);
-  }
-
-  #listed(which: 'all' | 'open', state: EntryState | undefined): Listing<Entry> | Failure {
-    const all = this.#records.all(which);
+    const all = this.#records.all(state === 'pending' ? 'open' : 'all');
     if (isFailure(all)) return all;
     const found: Entry[] = [];
     const damaged = [...all.damaged];
@@ -192,7 +189,7 @@ class FileQueue {
     return this.#watch.watch(ids, onEnd);
   }
 
-  /** Tells of every request that waits, then of each that comes, and of their ends. */
+  /** Reports every request that waits, then each new one, and their ends. */
   follow(follower: Follower): Stoppable {
     return this.#watch.follow(follower);
   }
@@ -270,9 +267,8 @@ class FileQueue {
     return ended.kind === 'ended' || ended.kind === 'already' ? ended.entry : entry;
   }
 
-  /** Looked at often: what has ended is not read again. */
   #waiting(): readonly Entry[] {
-    const all = this.#listed('open', 'pending');
+    const all = this.list({ state: 'pending' });
     return isFailure(all) ? [] : all.found;
   }
 

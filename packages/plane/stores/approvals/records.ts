@@ -1,9 +1,9 @@
 // One record is a file `<id>.json`; its end, if it has one, is `<id>.end.json`. Channels may leave
 // marks beside it: `<id>.<mark>.json`. The queue and the grants are both kept like this.
-import { createHash } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, isFailure, type Mismatch, type Parsed } from '@subluminal/contracts';
+import { sha256 } from '../../os/crypto/index.ts';
 import { createPrivateFile, decodeUtf8, parseJson, readPrivateFile } from '../../os/index.ts';
 import { diskFailure, ensureFolder, recordNames, unsafeFolder } from './files.ts';
 import type { ApprovalPorts } from './ports.ts';
@@ -93,11 +93,16 @@ export class Records<R extends Identified, E extends Identified> {
     if (record.kind !== 'value') return record;
     const end = this.#parsed(this.#read(`${id}.${END}.json`, END_BYTES_MAX), parseEnd);
     if (end.kind === 'damaged') return end;
-    const { value, sha256 } = record;
-    return { kind: 'found', record: value, sha256, end: end.kind === 'missing' ? null : end.value };
+    const { value, sha256: hash } = record;
+    return {
+      kind: 'found',
+      record: value,
+      sha256: hash,
+      end: end.kind === 'missing' ? null : end.value,
+    };
   }
 
-  /** All records, in order, or only those without an end; damaged ones are told apart. */
+  /** All records, in order, or only those without an end; damaged ones are listed apart. */
   all(which: 'all' | 'open'): Listing<FoundRecord<R, E>> | Failure {
     const known = this.ids();
     if (isFailure(known)) return known;
@@ -116,7 +121,7 @@ export class Records<R extends Identified, E extends Identified> {
     return this.#write(`${record.id}.json`, record, RECORD_BYTES_MAX);
   }
 
-  /** The first end wins, whoever writes it. */
+  /** The first end that is written wins. */
   end(end: E): 'written' | 'taken' | 'too_large' | Failure {
     return this.#write(`${end.id}.${END}.json`, end, END_BYTES_MAX);
   }
@@ -216,8 +221,7 @@ export class Records<R extends Identified, E extends Identified> {
     const parsed = parse(read.json);
     if (!parsed.ok) return read.damaged(mismatchText(parsed.mismatches));
     if (parsed.value.id !== read.id) return read.damaged('it names another id');
-    const sha256 = createHash('sha256').update(read.text).digest('hex');
-    return { kind: 'value', value: parsed.value, sha256 };
+    return { kind: 'value', value: parsed.value, sha256: sha256(read.text) };
   }
 }
 

@@ -1,9 +1,8 @@
 // A record of a person's decision as it stands in its file: a line of JSON, and a line with a
 // signature over it. A process that can write into the folder but has no key can approve nothing.
 
-import { createHash } from 'node:crypto';
 import { type Failure, failure, isFailure, isObject } from '@subluminal/contracts';
-import type { HomeSeal, Signature } from '../../os/crypto/index.ts';
+import { type HomeSeal, type Signature, sha256 } from '../../os/crypto/index.ts';
 import { parseJson } from '../../os/index.ts';
 
 export type RecordSeal = ReturnType<typeof recordSeal>;
@@ -33,7 +32,7 @@ export function recordSeal(key: HomeSeal, folder: string) {
       const [line = '', last = '', end, ...rest] = text.split('\n');
       const signature = readSignature(last);
       if (signature === undefined || end !== '' || rest.length > 0) return refused(UNSIGNED);
-      const digest = createHash('sha256').update(`${name}\n${text}`).digest('hex');
+      const digest = sha256(`${name}\n${text}`);
       if (known.has(digest)) return { kind: 'line', line };
       const checked = key.check(signedText(name, line), signature);
       if (isFailure(checked)) return refused(`it cannot be checked: ${checked.message}`);

@@ -31,7 +31,7 @@ export type LoadResult =
       readonly servers: Servers;
       /** How people are asked; undefined where the file says nothing about it. */
       readonly approvals: ApprovalSettings | undefined;
-      /** What production would refuse, and development only tells of. */
+      /** What production refuses, and development only reports. */
       readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly ConfigFailure[] };

@@ -66,7 +66,7 @@ function combined(
   return source.role === 'trusted' ? [source] : [...own, source];
 }
 
-/** What a run has told its shims: the project's policy alone, or one that it tightens. */
+/** The sources that a run passes to its shims: the project's policy alone, or one that it tightens. */
 export function sourcesOfRun(named: string, project: string): readonly PolicySource[] {
   const untrusted: PolicySource = { path: project, role: 'untrusted' };
   return named === project ? [untrusted] : [{ path: named, role: 'user' }, untrusted];
@@ -78,14 +78,14 @@ export function projectSource(
   { home, trusts }: Pick<SourceOptions, 'home' | 'trusts'>,
 ): PolicySource {
   const read = readRegularFile(path, { bytesMax: POLICY_FILE_BYTES_MAX });
-  // Whoever loads it says what is wrong with it.
+  // Loading it reports what is wrong with it.
   if (read.kind !== 'read') return { path, role: 'untrusted' };
   const { bytes } = read;
   const isKnown = trusts || isTrusted(home, path, sha256Bytes(bytes));
   return { path, role: isKnown ? 'trusted' : 'untrusted', bytes };
 }
 
-/** What is to be said of policies that do not hold as somebody may think. */
+/** Warnings about policies that are not in force as a user may expect. */
 export function sourceWarnings({
   sources,
   ignored,

@@ -112,15 +112,8 @@ function changeTrust(
   home: string,
   change: (trusted: readonly TrustEntry[]) => readonly TrustEntry[],
 ): Promise<boolean | Failure> {
-  const what = `what is remembered in ${home}`;
-  const lock = {
-    home,
-    name: 'trust',
-    files: [TRUST_FILE],
-    what,
-    busyCode: 'SUB_TRUST_STORE',
-  } as const;
-  return changeFiles(lock, () => {
+  const lock = { home, name: 'trust', files: [TRUST_FILE], what: `the trust of ${home}` } as const;
+  return changeFiles({ ...lock, busyCode: 'SUB_TRUST_STORE' }, () => {
     const opened = openTrust(home);
     if (isFailure(opened)) return opened;
     const trusted = change(opened);

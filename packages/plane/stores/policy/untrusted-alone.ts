@@ -18,8 +18,9 @@ export const NO_POLICY: Bundle = {
 };
 
 /**
- * Manifests, Cedar policies and self-protection are enforced without a policy, and only told by one in
- * the mode `observe`: such a policy of a project is put beside having none, so that it frees nobody.
+ * Manifests, Cedar policies and self-protection are enforced without a policy, and only reported under
+ * one in the mode `observe`. So such a policy of a project is applied beside no policy at all: it must
+ * not let more pass than having none.
  */
 export async function untrustedAlone(
   snapshot: Snapshot,

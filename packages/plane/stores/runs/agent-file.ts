@@ -1,5 +1,5 @@
 // Some clients start their servers with almost no environment. For them the run is written down
-// under the processes of `sub run` and of the agent, where a shim that was told nothing finds it:
+// under the processes of `sub run` and of the agent, where a shim without variables finds it:
 // in the home of the run, and in the home that is found from HOME alone.
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ interface FoundRun {
   readonly problem?: string;
 }
 
-/** The environment of a shim, with what its agent's run has told where nothing else did. */
+/** The environment of a shim, with the variables of its agent's run where it has none. */
 export function withAgentFile(env: RunEnv, system: System = thisSystem()): FoundRun {
   const given = env['SUB_RUN_ID'];
   if (given && env['SUB_GOVERNANCE_ENDPOINT']) return { env };

@@ -7,7 +7,7 @@ export const POLICY_COPY_HASH_VAR = 'SUB_RUN_POLICY_HASH';
 
 /**
  * The policy of the project, where the run has one that it has found: the same path as `SUB_POLICY` when
- * it holds alone, another one when it only tightens that. What is said by this name never loosens.
+ * it holds alone, another one when it only tightens that. A policy under this name never loosens.
  */
 export const PROJECT_POLICY_VAR = 'SUB_PROJECT_POLICY';
 

@@ -59,7 +59,7 @@ export function isOther(ofRun: string | undefined, path: string): boolean {
   return !ofRun || realPath(path) !== realPath(ofRun);
 }
 
-/** What is to be said of that: nothing, where nobody named a policy for the run. */
+/** The warning about such an entry; none where nobody named a policy for the run. */
 export function otherThan(
   copyPath: string,
   ofRun: string | undefined,

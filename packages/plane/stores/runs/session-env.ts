@@ -41,9 +41,9 @@ const OF_RUN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Looks in the home that the shim was told of, and in the one that is found from HOME alone. What the
- * host of the same run has said to its agent wins: whoever can write to these folders could loosen the
- * policy of a run that lives.
+ * Looks in the home of the shim's environment, and in the one that is found from HOME alone. The
+ * variables that the host of the same run gave to its agent win: a process that can write to these
+ * folders could otherwise loosen the policy of a run that lives.
  */
 export async function withWrapFile(env: RunEnv, id: string): Promise<WrappedEnv> {
   const host = hostEnv(env, thisSystem());
@@ -72,7 +72,7 @@ function tokenOf({ [TOKEN_VAR]: token }: RunEnv): RunEnv {
 
 /** Another client reads the same config: it is governed as the config says, in a run of its own. */
 async function own(env: RunEnv, told: RunEnv, host: RunEnv | undefined): Promise<WrappedEnv> {
-  // One that has its own run was told all by that.
+  // A shim with a run of its own has all variables from that.
   if (env['SUB_RUN_ID'] && env['SUB_GOVERNANCE_ENDPOINT'])
     return { env, isLive: false, warning: BESIDE };
   if (host !== undefined && (await isHostThere(host)))

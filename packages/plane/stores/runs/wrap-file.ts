@@ -107,7 +107,7 @@ export function readWrapFile(
   }
 }
 
-/** The run of a session, also of one that is over; undefined where that cannot be told. */
+/** The run of a session, also of one that is over; undefined when its file cannot be read. */
 export function runOfWrap(runDir: string, id: string): string | undefined {
   const text = attempt(() => readPrivate(runDir, wrapFilePath(runDir, id)));
   return text === undefined ? undefined : readText(text, id)?.env['SUB_RUN_ID'];

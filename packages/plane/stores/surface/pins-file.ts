@@ -69,7 +69,7 @@ function fixFor(body: string): string {
   return parsePins(body, sha256).ok ? SIGN : RESET;
 }
 
-/** The pins whoever signed them: for a person to look at, never to decide by. */
+/** The pins without a check of their signature: for a person to look at, never to decide by. */
 export function openUntrustedPins(home: string): PinsFile | Failure {
   const text = readPinsText(home);
   if (text === undefined) return { store: EMPTY_PINS, revision: 0 };
@@ -110,7 +110,7 @@ export function savePins(
 }
 
 /**
- * Signs the pins that a person has looked at, whoever wrote them. Undefined when they are no longer
+ * Signs the pins that a person has looked at. Undefined when they are no longer
  * the `expected` ones, which were shown.
  */
 export function signPins(

@@ -1,8 +1,8 @@
 // The command that a secret is bound to: servers of other configs may have the same name.
-import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Failure } from '@subluminal/contracts';
+import { sha256 } from '../../os/crypto/index.ts';
 import {
   attempt,
   findProgram,
@@ -18,7 +18,7 @@ const HIDDEN = 'sha256:';
 
 /** A word that is not to be read in the settings. */
 export function hiddenWord(word: string): string {
-  return `${HIDDEN}${createHash('sha256').update(word).digest('hex')}`;
+  return `${HIDDEN}${sha256(word)}`;
 }
 
 /** Word by word; `${…}` in a bound word stands for any text. */
@@ -213,7 +213,7 @@ function shadowPackage(words: readonly string[], cwd: string): string | undefine
   return undefined;
 }
 
-/** The packages that a launcher is told of: by options, then by the first word that is none. */
+/** The packages that a launcher gets: by options, then by the first word that is no option. */
 function packagesIn([, ...words]: readonly string[]): readonly string[] {
   const first = words.findIndex(
     (word, at) => !word.startsWith('-') && !/^(?:-p|--package)$/.test(words[at - 1] ?? ''),

@@ -1,6 +1,6 @@
 // Secrets that are neither in a variable nor in a file. Loaded only for a server that has one.
 import { join } from 'node:path';
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { definedFields, type Failure, isFailure } from '@subluminal/contracts';
 import { fromHashicorp } from './hashicorp.ts';
 import { loadKeychain } from './keychain.ts';
 import { fromConnect } from './onepassword-connect.ts';
@@ -33,11 +33,6 @@ interface ExternalBinding {
   readonly secretRef: string;
 }
 
-interface ExternalSources {
-  readonly fetch: (binding: ExternalBinding) => Promise<string | Failure>;
-  readonly close: () => Promise<void>;
-}
-
 const VAULT: ServiceNames = {
   title: 'HashiCorp Vault',
   addressVariable: 'VAULT_ADDR',
@@ -52,16 +47,16 @@ const CONNECT: ServiceNames = {
 };
 
 /** Opens our own store once for all secrets of a server, and only when one of them is in it. */
-export function openExternalSources(options: ExternalSourceOptions): ExternalSources {
+export function openExternalSources(options: ExternalSourceOptions) {
   const { env, home, userHome, settings, keychain } = options;
   let opening: Promise<Vault | Failure | undefined> | undefined;
   const openStore = () => {
     const { passphraseFile = null } = settings;
-    opening ??= openVault({ home, passphraseFile, ...(keychain !== undefined && { keychain }) });
+    opening ??= openVault({ home, passphraseFile, ...definedFields({ keychain }) });
     return opening;
   };
   return {
-    fetch: async ({ source, secretRef }) => {
+    fetch: async ({ source, secretRef }: ExternalBinding): Promise<string | Failure> => {
       if (source === 'keychain') return fromKeychain(secretRef, options);
       if (secretRef.startsWith('vault://')) {
         const names = { ...VAULT, tokenPath: join(userHome, '.vault-token') };

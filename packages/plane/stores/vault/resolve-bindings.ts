@@ -229,7 +229,7 @@ function toRedact(
   const held = [...servers.values()].flatMap(({ secretBindings }) =>
     secretBindings.flatMap((binding) => {
       const { source, secretRef, redact } = binding;
-      // What opens a place is redacted, whatever is said of one secret in it.
+      // The token of a service is always redacted, also when one of its secrets is not.
       if (source === 'env' && !redact) return [];
       const values = takenBy(binding).flatMap((name) => env[name] ?? []);
       return values.filter(isFindable).map((value) => ({ name: secretRef, value }));

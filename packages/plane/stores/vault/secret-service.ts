@@ -37,8 +37,8 @@ const ADDRESS_LENGTH_MAX = 2_048;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * The settings take precedence over the variables, which whoever starts the shim may have set. For the
- * same reason a token that is kept in a file goes only to the address of the settings.
+ * The settings take precedence over the variables, which the process that starts the shim may have
+ * set. For the same reason a token that is kept in a file goes only to the address of the settings.
  */
 export function secretService(
   names: ServiceNames,

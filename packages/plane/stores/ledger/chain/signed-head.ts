@@ -1,7 +1,7 @@
 // A head: what the ledger held at one moment, signed. Heads form a chain of their own.
-import { createHash } from 'node:crypto';
 import { isObject } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
+import { sha256 } from '../../../os/crypto/index.ts';
 import { parseJson, readRegularFile, writePrivateFile } from '../../../os/index.ts';
 import { hex } from './hash-chain.ts';
 
@@ -60,8 +60,7 @@ export function headHolds(
 
 /** What the next head refers to. */
 export function headHash(ledgerId: string, head: Head): string {
-  const text = `${headText(ledgerId, head, 'v1')}\n${head.keyId}\n${head.signature}`;
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+  return sha256(`${headText(ledgerId, head, 'v1')}\n${head.keyId}\n${head.signature}`);
 }
 
 interface NextHead {

@@ -222,7 +222,7 @@ export class RunSummarizer {
     };
   }
 
-  /** What was already known of the call. A call is counted once, however often it is spoken of. */
+  /** The marks that the call had before. A call is counted once, however many events it has. */
   #addCall(event: CallEvent, flag: number): number {
     const { call_id } = event.call;
     const marks = this.#calls.get(call_id) ?? 0;

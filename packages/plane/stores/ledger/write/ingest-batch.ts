@@ -94,7 +94,7 @@ interface IngestState {
 interface Ingested {
   readonly tip: Tip;
   readonly result: IngestResult;
-  /** What to tell of lines whose number another line has. */
+  /** A warning about lines whose number another line has. */
   readonly conflict: string | undefined;
 }
 

@@ -198,15 +198,15 @@ class Writer implements Ledger {
       const tip = await transaction.tip();
       this.#requireTip(tip);
       const result = await work(transaction, tip);
-      if (result?.kind === undefined) return { tip: result?.tip, head: undefined };
+      if (result?.kind === undefined) return { tip: result?.tip, head: undefined, text: '' };
       const head = this.#makeHead(result.tip, result.kind);
       const text = formatWitness(sealed(this.#ledgerId, head, this.#options.signer));
       await transaction.addHead(head);
       await transaction.setMeta(NOTED_HEAD, text);
-      return { tip: result.tip, head: { head, text } };
+      return { tip: result.tip, head, text };
     }, options);
     if (done.tip !== undefined) this.#tip = done.tip;
-    if (done.head !== undefined) await this.#headWritten(done.head);
+    if (done.head !== undefined) await this.#headWritten(done.head, done.text);
   }
 
   #requireTip(found: Tip): void {
@@ -224,13 +224,7 @@ class Writer implements Ledger {
   }
 
   /** The head is safe in the store; without its witness only the cut-off end would go unnoticed. */
-  async #headWritten({
-    head,
-    text,
-  }: {
-    readonly head: Head;
-    readonly text: string;
-  }): Promise<void> {
+  async #headWritten(head: Head, text: string): Promise<void> {
     this.#head = head;
     this.#fresh = false;
     clearTimeout(this.#timer);
