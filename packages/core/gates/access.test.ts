@@ -68,7 +68,7 @@ describe('under a manifest', () => {
     }
   });
 
-  it('that allows what it does not list, other methods pass, but none that looks like a known one', async () => {
+  it('that allows unlisted entries, other methods pass, but none that looks like a known one', async () => {
     const guard = await guardOf('default: auto_execute\n');
     const ask = (method: string) => guard.passing('out', said('request', method, {}), 0).kind;
     expect(ask('admin/run')).toBe('same');

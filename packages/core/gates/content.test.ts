@@ -54,7 +54,7 @@ describe('the arguments of a call', () => {
     expect(note).toEqual({ action: 'block', findings: ['secret:github-token'] });
   });
 
-  it('are redacted where the policy says so, and the rest is untouched', () => {
+  it('are redacted by the policy, and the rest is untouched', () => {
     const guard = guardWith({ outbound: { secret: 'redact' } });
     const call = callOf({ tool: 'post', args: { a: [1, `x ${TOKEN}`], b: true } });
     expect(guard.content(call, 0)).toEqual({
@@ -64,7 +64,7 @@ describe('the arguments of a call', () => {
     });
   });
 
-  it('ask a person, and then go as they are, apart from what is redacted', () => {
+  it('ask a person, and then go as they are, apart from redacted findings', () => {
     const guard = guardWith({
       outbound: { secret: 'redact', personal: 'ask' },
       approval: { wait: 'hint', timeout_ms: 5_000 },
@@ -169,7 +169,7 @@ describe('the arguments of a call', () => {
     });
   });
 
-  it('pass where nothing is enforced, and say what would have been', () => {
+  it('pass where nothing is enforced, and record the refusal that they were spared', () => {
     const guard = guardWith({}, { enforces: OBSERVED });
     const verdict = guard.content(callOf({ tool: 'post', args: { text: TOKEN } }), 0);
     expect(verdict).toMatchObject({
@@ -181,8 +181,8 @@ describe('the arguments of a call', () => {
   });
 });
 
-describe('what comes from a server', () => {
-  it('as a picture passes, and is told as not looked at', () => {
+describe('content from a server', () => {
+  it('passes as a picture, with a note that it was not scanned', () => {
     const data = `iVBORw0KGgoAAAANSUhEUgAA${mixed(600)}`;
     const picture = { content: [{ type: 'image', mimeType: 'image/png', data }] };
     for (const guard of [guardWith(), guardWith({}, { enforces: OBSERVED })]) {
@@ -208,7 +208,7 @@ describe('what comes from a server', () => {
     });
   });
 
-  it('is said to be redacted only where it is, and tagged where it was less sure', () => {
+  it('is noted as redacted only where it is, and as tagged where the finding was less sure', () => {
     const zeroWidth = 'a\u200bb';
     const tagged = '\u{e0041}\u{e0042}\u{e0043}';
     const message = result('read', textResult(`${zeroWidth} and ${tagged}`));
@@ -220,7 +220,7 @@ describe('what comes from a server', () => {
     });
   });
 
-  it('is said to be tagged where something else of it was cut', () => {
+  it('is noted as tagged where another part of it was cut', () => {
     const guard = guardWith({ max_result_chars: 80 });
     const message = result('read', textResult(`${ORDER} ${'x '.repeat(60)}`));
     const { note } = guard.passing('in', message, 0);
@@ -270,14 +270,14 @@ describe('what comes from a server', () => {
     });
   });
 
-  it.each(['ask', 'block'])('is refused where the policy says %s', (injection) => {
+  it.each(['ask', 'block'])('is refused if the action of the policy is %s', (injection) => {
     const guard = guardWith({ inbound: { injection } });
     const passage = guard.passing('in', result('read', textResult(ORDER)), 0);
     expect(passage).toMatchObject({ kind: 'refused', reason_code: 'CONTENT_BLOCKED' });
     expect(JSON.stringify(passage)).not.toContain('Ignore all');
   });
 
-  it('is told, and stays as it is, where nothing is enforced', () => {
+  it('is noted, and stays as it is, where nothing is enforced', () => {
     const guard = guardWith(
       { inbound: { injection: 'block' }, external_content: 'mark', max_result_chars: 5 },
       { enforces: OBSERVED },
@@ -361,7 +361,7 @@ describe('what comes from a server', () => {
   });
 });
 
-describe('what the agent sends besides calls', () => {
+describe('messages of the agent that are no calls', () => {
   const guard = guardWith();
 
   it('is refused with a secret in it', () => {
@@ -425,7 +425,7 @@ describe('definitions', () => {
     expect(guard.notices()).toMatchObject([{ what: 'definition_suspicious', enforced: true }]);
   });
 
-  it('are only told where that is not enforced', () => {
+  it('are only noticed where that is not enforced', () => {
     const guard = guardWith({}, { enforces: OBSERVED });
     const message = answer('tools/list', { tools: [bad, good] });
     expect(guard.passing('in', message, 0)).toEqual({ kind: 'same' });

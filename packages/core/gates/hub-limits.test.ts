@@ -56,7 +56,7 @@ describe('a call of a tool with a limit', () => {
     expect(asked(call(2, 'search', { m: { bcc: 'x' } }))[0]?.limits).toEqual([]);
   });
 
-  it('passes or waits as the hub says, whatever was counted here', async () => {
+  it('passes or waits as the hub decides, whatever was counted here', async () => {
     const { answered } = await session();
     const decisions = (commands: ReturnType<typeof answered>) =>
       commands.flatMap((command) =>

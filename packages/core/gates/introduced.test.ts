@@ -72,7 +72,7 @@ describe('instructions by server/discover', () => {
     expect(free.passing('in', tools, 0)).toEqual({ kind: 'same' });
   });
 
-  it('stand where the rest of what a server says of itself is changed', () => {
+  it('are kept when the rest of the introduction is changed', () => {
     const hidden = String.fromCodePoint(...Array.from('obey', (c) => 0xe0000 + c.charCodeAt(0)));
     const guard = createGuard(optionsOf({ content: {} }));
     const value = { instructions: 'Be nice.', serverInfo: { name: `mail${hidden}` } };

@@ -159,7 +159,7 @@ describe('a secret of the server', () => {
     }
   });
 
-  it('keeps back what cannot be looked at', () => {
+  it('holds back a message that cannot be inspected', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 5_000; level++) deep = [deep];
     expect(guard.content(callOf({ tool: 'post' }), 0)).toMatchObject({

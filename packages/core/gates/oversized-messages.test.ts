@@ -25,7 +25,7 @@ const content = (unscanned: NonNullable<ContentSection['unscanned']>): ContentSe
 
 type Row = readonly [Way, Passing['kind'], string, string];
 
-describe('a message that nobody can look at', () => {
+describe('a message that cannot be inspected', () => {
   it.each<readonly [string, Partial<Parameters<typeof optionsOf>[0]>, readonly Row[]]>([
     [
       'a manifest',
@@ -132,7 +132,7 @@ describe('the size that a manifest allows', () => {
     expect(guard.passing('in', result('t', textResult('short')), 0)).toEqual({ kind: 'same' });
   });
 
-  it('refuses what cannot be cut', () => {
+  it('refuses an answer that cannot be cut', () => {
     const guard = createGuard(optionsOf({ manifest: SMALL }));
     const message = result('t', { structuredContent: { a: 'x'.repeat(500) } });
     const passage = guard.passing('in', message, 0);
@@ -141,7 +141,7 @@ describe('the size that a manifest allows', () => {
     expect(guard.unseen('in', 'answer', 'tools/call')).toMatchObject({ kind: 'refused' });
   });
 
-  it('is only told where the manifest is not enforced', () => {
+  it('is only noted where the manifest is not enforced', () => {
     const enforces = { ...ENFORCED, surface: false };
     const guard = createGuard(optionsOf({ manifest: SMALL, enforces }));
     expect(guard.passing('in', result('t', long), 0)).toEqual({

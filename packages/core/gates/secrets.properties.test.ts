@@ -92,7 +92,7 @@ const without = (said: unknown) => {
   expect(shown).not.toContain(FOUND);
 };
 
-describe('what a guard says', () => {
+describe('the texts of a guard', () => {
   it('has no secret in it, whatever passes', () => {
     fc.assert(
       fc.property(
@@ -125,7 +125,7 @@ describe('what a guard says', () => {
     );
   });
 
-  it('tells a model what was refused and what to do instead', () => {
+  it('explain to a model what was refused and what to do instead', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.record({ tool: planted, args }), (hasLeaks, one) => {
         const guard = guardOf(true, hasLeaks);

@@ -57,7 +57,7 @@ describe('the names in the arguments of a call', () => {
     expect(names(value)).not.toContain('a/b.c');
   });
 
-  it('of a patch keep their folders where nobody leaves them out', () => {
+  it('of a patch keep their folders if no option strips them', () => {
     expect(names({ patch: '--- a/x/b.c\n+++ b/x/b.c\n' })).not.toContain('b.c');
     expect(names({ command: 'git apply <<E\n--- a/x/b.c\n+++ b/x/b.c\nE' })).not.toContain('b.c');
   });
@@ -100,7 +100,7 @@ describe('the names in the arguments of a call', () => {
     expect(mayNamePath(new TextEncoder().encode(json))).toBe(false);
   });
 
-  it('are not all known where one is too long to be looked at, and mentions what is protected', () => {
+  it('are not complete if one is too long to read and mentions a protected file', () => {
     const known = { baseNames: NONE, isMentioned: (text: string) => text.includes('b.c') };
     expect(namedPaths({ path: `${'./'.repeat(2_100)}b.c` }, known).isWhole).toBe(false);
     expect(namedPaths({ zz: `${'./'.repeat(2_100)}b.c` }, known).isWhole).toBe(false);
@@ -114,7 +114,7 @@ describe('the names in the arguments of a call', () => {
     expect(namedPaths({ texts }, known).isWhole).toBe(false);
   });
 
-  it('are bounded, and it is told when there are more', () => {
+  it('are bounded, and `isWhole` is false when there are more', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => `a/${index}`);
     expect(namedPaths(many, { baseNames: NONE, isMentioned: () => false }).isWhole).toBe(false);
   });
@@ -137,7 +137,7 @@ function guardWith(more: Partial<SelfProtection> = {}) {
 }
 
 describe('the gate', () => {
-  it('stops a call that names what is protected, and tells no path', () => {
+  it('stops a call that names a protected file, and reveals no path', () => {
     const call = callOf({ tool: 'edit', args: { path: 'policy.yaml' } });
     const verdict = guardWith().surface(call, 0);
     const stop = { rule_id: 'gate:self-protection', reason_code: 'SELF_PROTECTION' };
@@ -149,14 +149,14 @@ describe('the gate', () => {
     expect(guardWith().surface(free, 0)).toEqual({ kind: 'pass' });
   });
 
-  it('looks at what stands beside the arguments, and not at what a client tells of itself', () => {
+  it('checks the members beside the arguments, but not those that describe the client', () => {
     const beside = { inputResponses: { f: { content: { file: 'policy.yaml' } } } };
     expect(guardWith().surface(callOf({ tool: 't', args: {}, beside }), 0).kind).toBe('stop');
     const told = { _meta: { cwd: 'policy.yaml' } };
     expect(guardWith().surface(callOf({ tool: 't', args: {}, beside: told }), 0).kind).toBe('pass');
   });
 
-  it('only tells where it is not enforced', () => {
+  it('only records where it is not enforced', () => {
     const call = callOf({ tool: 'edit', args: { path: 'policy.yaml' } });
     expect(guardWith({ enforced: false }).surface(call, 0)).toMatchObject({
       kind: 'pass',
@@ -164,7 +164,7 @@ describe('the gate', () => {
     });
   });
 
-  it('stops what could not be looked up, and arguments that nobody could read', () => {
+  it('stops names that could not be looked up, and arguments that could not be read', () => {
     const broken = guardWith({
       find: () => {
         throw new Error('no disk');
@@ -174,7 +174,7 @@ describe('the gate', () => {
     expect(guardWith().surface(callOf({ tool: 't' }), 0).kind).toBe('stop');
   });
 
-  it('stops what it breaks on, wherever it looks', () => {
+  it('stops a call that breaks it, at any step', () => {
     const broken = guardWith({
       isMentioned: () => {
         throw new RangeError('Maximum call stack size exceeded');
@@ -218,7 +218,7 @@ describe('the gate', () => {
     },
   );
 
-  it('hears the roots of the agent', () => {
+  it('takes the roots of the agent', () => {
     const told: string[] = [];
     const guard = guardWith({ useRoots: (uris) => told.push(...uris) });
     const value = { roots: [{ uri: 'file:///a' }, { uri: 7 }] };

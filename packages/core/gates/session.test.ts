@@ -87,7 +87,7 @@ describe('a secret of digits', () => {
 });
 
 describe('a session with the guard', () => {
-  it('shows the tools of the manifest, and tells what it hid', async () => {
+  it('shows the tools of the manifest, and records the hidden ones', async () => {
     const { says } = await guarded();
     for (const [index, said] of initialize('2025-06-18').entries()) {
       expect(says(index === 0 ? 'agent' : 'server', said).map((command) => command.do)).toContain(
@@ -104,7 +104,7 @@ describe('a session with the guard', () => {
     expect(told).toContainEqual(['tool_hidden', 'gone']);
   });
 
-  it('refuses, redacts and blocks calls by what they hold', async () => {
+  it('refuses, redacts and blocks calls by their content', async () => {
     const { says, told } = await guarded();
     expect(told('agent', call(1, 'gone'))).toContain('decision BLOCK TOOL_FORBIDDEN');
     expect(told('agent', call(2, 'post', { card: '4111 1111 1111 1111' }))).toContain(

@@ -71,7 +71,7 @@ describe('calls under a manifest', () => {
     expect(guard.surface(better, 0)).toEqual({ kind: 'pass' });
   });
 
-  it('ask a person for what the manifest says, once', async () => {
+  it('ask a person if the manifest asks for it, once', async () => {
     const guard = await gmail();
     const send = { tool: 'gmail.send', args: { to: ['a@b.test'], subject: 's' } };
     const decision = stopped(guard.surface(callOf(send), 0));
@@ -86,7 +86,7 @@ describe('calls under a manifest', () => {
     });
   });
 
-  it('are refused where nobody can be asked', async () => {
+  it('are refused if nobody can be asked', async () => {
     const guard = await gmail({ enforces: { ...OBSERVED, surface: true, asks: false } });
     const decision = stopped(guard.surface(callOf({ tool: 'gmail.send', args: {} }), 0));
     expect(decision.action).toBe('REJECT_WITH_HINT');
@@ -115,7 +115,7 @@ describe('calls under a manifest', () => {
     expect(stopped(guard.surface(unread, 0)).reason_code).toBe('ARGS_TOO_COMPLEX');
   });
 
-  it('use up no grant where nothing is enforced, or nobody can be asked', async () => {
+  it('use up no grant if nothing is enforced, or nobody can be asked', async () => {
     const send = callOf({ tool: 'gmail.send', args: {} });
     const never = { ...send, isApproved: () => expect.unreachable('a grant was asked for') };
     const observed = await gmail({ enforces: OBSERVED });
@@ -124,7 +124,7 @@ describe('calls under a manifest', () => {
     expect(alone.surface(never, 0).kind).toBe('stop');
   });
 
-  it('pass where nothing is enforced, and say what would have been', async () => {
+  it('pass where nothing is enforced, and record the refusal that they were spared', async () => {
     const guard = await gmail({ enforces: OBSERVED });
     expect(guard.surface(callOf({ tool: 'gmail.delete', args: {} }), 0)).toMatchObject({
       kind: 'pass',
@@ -147,7 +147,7 @@ describe('the circuit breaker', () => {
     return guard;
   }
 
-  it('pauses a failing server and says for how long', async () => {
+  it('pauses a failing server and gives the duration', async () => {
     verifies('ST-8.11');
     const guard = await broken();
     expect(stopped(guard.surface(callOf({ tool: 't' }), 1))).toMatchObject({
@@ -191,7 +191,7 @@ describe('the circuit breaker', () => {
     expect(guard.surface(late, 206_000)).toEqual({ kind: 'pass' });
   });
 
-  it('only tells where it is not enforced', async () => {
+  it('only records where it is not enforced', async () => {
     const guard = await broken({ enforces: OBSERVED });
     expect(guard.surface(callOf({ tool: 't' }), 1)).toMatchObject({
       kind: 'pass',
@@ -202,7 +202,7 @@ describe('the circuit breaker', () => {
 });
 
 describe('lists', () => {
-  it('are filtered and rewritten by the manifest, and what went is told once', async () => {
+  it('are filtered and rewritten by the manifest, and each change is noticed once', async () => {
     verifies('ST-8.9');
     const guard = await gmail();
     const message = answer('tools/list', { tools: GMAIL_TOOLS });
@@ -236,7 +236,7 @@ describe('lists', () => {
     });
   });
 
-  it('of prompts and resources show what the manifest allows, and requests follow', async () => {
+  it('of prompts and resources show the allowed entries, and requests follow', async () => {
     const manifest = await manifestOf(
       'server: mail\nallowed_prompts: [{ name: hello }]\nallowed_resources: [{ uri: "file:///docs/*" }]\n',
     );
@@ -417,7 +417,7 @@ describe('pins', () => {
     expect(told[0]?.detail).toContain('`mail/read`');
   });
 
-  it('never overwrite what another process has written meanwhile', () => {
+  it('never overwrite pins that another process has written meanwhile', () => {
     const { store } = pinnedStore();
     const guard = createGuard(optionsOf({ pins: { mode: 'on', opened: EMPTY } }));
     guard.passing('in', list({ ...READ, title: 'later' }, { name: 'third' }), 5);

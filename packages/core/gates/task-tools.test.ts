@@ -41,7 +41,7 @@ describe('the result of a task', () => {
     });
   });
 
-  it('is found among several by what the server says', () => {
+  it('is found among several by the task that the server names', () => {
     const tasks = newTaskTools();
     taskBegun(tasks, call('a'), task('1'));
     taskBegun(tasks, call('b'), task('2'));
@@ -53,7 +53,7 @@ describe('the result of a task', () => {
     expect(callOfTask(tasks, { content: [] })).toBeUndefined();
   });
 
-  it('of more tasks than anybody has is forgotten, the oldest first', () => {
+  it('is forgotten beyond a limit of tasks, the oldest first', () => {
     const tasks = newTaskTools();
     for (let at = 0; at < 3_000; at++) {
       taskBegun(tasks, call(`tool-${at}`), task(`t${at}`));

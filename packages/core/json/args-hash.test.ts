@@ -23,7 +23,7 @@ describe('argsHash', () => {
     expect(argsHash('{"\\u00e9":"\\ud83d\\ude00"}', sha256)).toEqual({ ok: true, hash, canonical });
   });
 
-  it('tells large integers apart', () => {
+  it('distinguishes large integers', () => {
     const first = argsHash('{"id":9007199254740992}', sha256);
     const second = argsHash('{"id":9007199254740993}', sha256);
     expect(first).not.toEqual(second);
@@ -42,7 +42,7 @@ describe('argsHash', () => {
     });
   });
 
-  it('hands on what is wrong with the text', () => {
+  it('passes on the fault of the text', () => {
     const failure = { ok: false, code: 'SUB_CANON_DUPLICATE_KEY', offset: 7 };
     expect(argsHash('{"a":1,"a":2}', sha256)).toMatchObject(failure);
   });

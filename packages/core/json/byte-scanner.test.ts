@@ -60,7 +60,7 @@ function anyText(): fc.Arbitrary<string> {
 }
 
 describe('the canonical form, seen from bytes', () => {
-  it('never takes for canonical what is not', () => {
+  it('never takes a text that is not canonical for canonical', () => {
     const property = fc.property(anyText(), (text) => {
       if (!seen(text)) return;
       expect(canonicalize(text, { foldsKeys: true })).toEqual({ ok: true, canonical: text });

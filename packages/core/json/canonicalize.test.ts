@@ -93,7 +93,7 @@ function agreesWithParse(text: string): void {
   expect(isAgreed(text), text).toBe(true);
 }
 
-describe('what is valid', () => {
+describe('valid JSON', () => {
   it('agrees with JSON.parse on garbage', () => {
     fc.assert(fc.property(jsonish, agreesWithParse), runs(5_000));
   });
@@ -126,7 +126,7 @@ describe('what is valid', () => {
     expect(canonicalize(text)).toMatchObject({ ok: false, code: 'SUB_CANON_SYNTAX', offset });
   });
 
-  it('says what it expected and what it found', () => {
+  it('names the expected and the found character', () => {
     expect(canonicalize('{"a":1;')).toMatchObject({ message: 'expected `,` or `}`, found ";"' });
     expect(canonicalize('[')).toMatchObject({ message: 'expected a value, found the end' });
   });
@@ -170,7 +170,7 @@ describe('strings', () => {
     expect(canonicalOf(text)).toBe(canonical);
   });
 
-  it('writes what JSON.stringify writes, however the input escapes', () => {
+  it('writes strings as JSON.stringify does, however the input escapes', () => {
     verifies('IP-1.9.1');
     const styles = fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 8 });
     const property = fc.property(anyText, styles, (text, choices) => {

@@ -42,7 +42,7 @@ test('is not fooled by a name inside a string or a deeper object', () => {
   expect(memberText('{"a":"\\",\\"args\\":1","b":{"args":2}}', 'args')).toBeUndefined();
 });
 
-test('finds nothing in what is empty', () => {
+test('finds nothing in empty objects and lists', () => {
   expect(itemTexts('[]')).toEqual([]);
   expect(memberText('{}', 'args')).toBeUndefined();
 });

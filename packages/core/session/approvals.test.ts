@@ -187,8 +187,8 @@ describe('a call that may be tried again once it is approved', () => {
   });
 });
 
-describe('where nobody can be asked', () => {
-  it.each(['hold', 'hint'] as const)('production refuses what would %s', async (wait) => {
+describe('without anybody to ask', () => {
+  it.each(['hold', 'hint'] as const)('production refuses a call that would %s', async (wait) => {
     verifies('EC-STDIO-021');
     const { told } = await play([approvalRule('ask', wait, 'pay')], { mode: 'control' });
     expect(told('agent', call(1, 'pay'))).toEqual([
@@ -200,7 +200,7 @@ describe('where nobody can be asked', () => {
     ]);
   });
 
-  it('development approves by itself, and says so', async () => {
+  it('development approves by itself, and records it', async () => {
     verifies('EC-STDIO-021', 'F-023');
     const { says } = await play([asks], { mode: 'control', profile: 'development' });
     const passed = says('agent', call(1, 'pay'));
@@ -217,7 +217,7 @@ describe('where nobody can be asked', () => {
   });
 });
 
-describe('what people are shown', () => {
+describe('the request that people see', () => {
   it.each([
     ['small arguments', '{"sum":5}', '{"sum":5}', true],
     ['a number that cannot be repeated', '{"sum":12345678901234567890}', '{"sum":1234', false],

@@ -21,7 +21,7 @@ function deciding() {
   return { heard, decided };
 }
 
-it('each message is counted once, by its method or by what it is', async () => {
+it('each message is counted once, by its method or by its kind', async () => {
   const { heard, counted } = counting();
   const { says } = await play([], { config: { counted } });
   says('agent', request(1, 'initialize'));
@@ -59,7 +59,7 @@ it('a message that is too large to inspect is counted by its head', async () => 
   expect(heard).toEqual(expected);
 });
 
-it('each decision is heard of with the id of its request', async () => {
+it('the decision hook gets each decision with the id of its request', async () => {
   const { heard, decided } = deciding();
   const { says } = await play([noWrite], { config: { decided } });
   says('agent', call(1, 'read'));

@@ -41,7 +41,7 @@ const forwarded = (commands: readonly Command[]) =>
       : [],
   );
 
-describe('what stands beside the arguments of a call', () => {
+describe('the envelope of a call', () => {
   it('is shown to the gates, all of it', async () => {
     const seen: unknown[] = [];
     const content = ({ args, envelope }: GuardedCall): GateVerdict => {
@@ -64,7 +64,7 @@ describe('what stands beside the arguments of a call', () => {
     ]);
   });
 
-  it('is refused where a key stands twice in it and somebody looks', async () => {
+  it('is refused if a key stands twice in it and a gate reads it', async () => {
     const line =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","_meta":{"a":{"b":1,"b":2}}}}';
     const guarded = await play([], { config: { guard: guardOf() } });
@@ -189,7 +189,7 @@ describe('an approval of a call', () => {
   });
 });
 
-describe('what stands around any other message', () => {
+describe('the envelope of any other message', () => {
   const around = (look: (envelope: Envelope, way: Way) => boolean): Guard =>
     guardOf({
       around: (way, envelope) => (look(envelope, way) ? refused('AROUND') : SAME),

@@ -70,7 +70,7 @@ describe('a message of the agent', () => {
     expect(lenient.told('server', result(1))).toEqual(['forward to agent']);
   });
 
-  it('that calls a tool may not either, and hears which two', async () => {
+  it('that calls a tool may not either, and its refusal names the two keys', async () => {
     const { says } = await play();
     const sent = says('agent', call(1, 'read_x', { Path: '/a', path: '/b' }));
     expect(inShort(sent)).toContain('decision BLOCK INVALID_CALL');
@@ -117,7 +117,7 @@ describe('a message of the server', () => {
     ]);
   });
 
-  it('is dropped when nobody waits for it', async () => {
+  it('is dropped when no request waits for it', async () => {
     const { told } = await play();
     const line = '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":1,"Data":2}}';
     expect(told('server', line)).toEqual(['report DROPPED folded_key', 'drop folded_key']);

@@ -19,7 +19,7 @@ const lines = (commands: readonly Command[]) =>
       : [],
   );
 
-describe('what a server says in the name of Subluminal', () => {
+describe('the mark of Subluminal in an answer of a server', () => {
   it.each([
     [
       'a result',
@@ -61,13 +61,13 @@ describe('what a server says in the name of Subluminal', () => {
     );
   });
 
-  it('is what we say ourselves in a refusal', async () => {
+  it('stands in our own refusals', async () => {
     const { says } = await play([deny('all')], { hint_delivery: 'tool_result' });
     const [answer] = answersOf(says('agent', call(1, 'a')));
     expect(answer).toMatchObject({ result: { _meta: { subluminal: {} } } });
   });
 
-  it("is nobody else's word elsewhere", async () => {
+  it('is left alone at other places', async () => {
     const { says } = await play();
     says('agent', call(1, 'a'));
     const line = `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{${FORGED}},"content":[]}}`;

@@ -39,7 +39,7 @@ const linesOf = (commands: readonly Command[]) =>
       : [],
   );
 
-describe('who decides about a call', () => {
+describe('the order of rules and gates', () => {
   const no = { stop: true } as const;
   const ask = { ask: true } as const;
   type Said = typeof no | typeof ask | undefined;
@@ -82,7 +82,7 @@ describe('who decides about a call', () => {
     expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
   });
 
-  it('does not show the content gate what is refused already', async () => {
+  it('does not show the content gate a call that is refused already', async () => {
     const seen: string[] = [];
     const content = ({ callId }: GuardedCall): GateVerdict => {
       seen.push(callId);
@@ -94,7 +94,7 @@ describe('who decides about a call', () => {
     expect(seen).toEqual(['call-2']);
   });
 
-  it('takes the retry of what a gate has stopped for no duplicate', async () => {
+  it('does not count the retry of a call that a gate has stopped as a duplicate', async () => {
     let isOpen = false;
     const content = () => (isOpen ? ({ kind: 'pass' } as const) : stops('gate:content')());
     const rules = [dedupe('twice', { window_ms: 60_000 })];
@@ -105,7 +105,7 @@ describe('who decides about a call', () => {
     expect(told('agent', call(3, 'pay')).join()).toContain('DUPLICATE_CALL');
   });
 
-  it('tells what a gate that is not enforced would have done', async () => {
+  it('records what a gate that is not enforced would have done', async () => {
     const would = { action: 'BLOCK', rule_id: 'gate:pins', reason_code: 'PIN_CHANGED' } as const;
     const surface = (): GateVerdict => ({ kind: 'pass', would: { ...would, summary: 'Changed.' } });
     const { says } = await guarded(guardOf({ surface }));
@@ -142,7 +142,7 @@ describe('who decides about a call', () => {
     expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BY_LEAK');
   });
 
-  it('gates a call that nobody waits for', async () => {
+  it('gates a call without an id', async () => {
     const { told } = await guarded(guardOf({ content: asksFor('gate:content') }));
     const notified = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'pay' } };
     expect(told('agent', notified)).toEqual([
@@ -155,7 +155,7 @@ describe('who decides about a call', () => {
   });
 });
 
-describe('what a gate hears of a call', () => {
+describe('a gate and its call', () => {
   it('is its arguments, parsed only when it looks', async () => {
     const seen: unknown[] = [];
     const content = ({ args, tool }: GuardedCall): GateVerdict => {
@@ -171,7 +171,7 @@ describe('what a gate hears of a call', () => {
     ]);
   });
 
-  it('is told once that it passed, and once that it ended', async () => {
+  it('learns once that the call passed, and once that it ended', async () => {
     const heard: string[] = [];
     const guard = guardOf({
       content: asksFor('gate:content'),
@@ -323,7 +323,7 @@ describe('a gate that asks for a person', () => {
     expect(told('agent', call(1, 'pay'))).toEqual(['start pay', 'approval']);
   });
 
-  it('finds no grant in a mode where nobody is asked', async () => {
+  it('finds no grant in a mode that asks nobody', async () => {
     const config = {
       guard: guardOf({ content: asksFor('gate:content') }),
       approver: people(['gate:content']),
@@ -416,7 +416,7 @@ describe('arguments that a gate replaces', () => {
     expect(told('agent', bare)).toContain('decision BLOCK CONTENT_BLOCKED');
   });
 
-  it('leave the hash and the record of what the agent wrote', async () => {
+  it('keep the hash and the record of the arguments that the agent wrote', async () => {
     const line = lineOf(call(1, 'pay', { key: 'x' }));
     const one = await guarded(guardOf({ content: cleaned({ key: '*' }) }));
     const two = await guarded(guardOf());
@@ -427,7 +427,7 @@ describe('arguments that a gate replaces', () => {
   });
 });
 
-describe('what was found in a call', () => {
+describe('findings in a call', () => {
   const note: ContentNote = { action: 'tag', findings: ['secret:aws', 'secret:aws'] };
 
   it.each([

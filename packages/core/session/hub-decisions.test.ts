@@ -54,7 +54,7 @@ function answer(
 }
 
 describe('a call that counts for the whole run', () => {
-  it('tells the hub what stands beside its arguments', async () => {
+  it('sends the hub the members beside its arguments', async () => {
     const { session } = await play([shared], withHub);
     const inputResponses = { whom: { action: 'accept', content: { to: 'bob' } } };
     const params = { name: 'pay', arguments: { sum: 5 }, inputResponses };
@@ -82,7 +82,7 @@ describe('a call that counts for the whole run', () => {
     expect(session.summary().calls_total).toBe(0);
   });
 
-  it('does as the hub says, under the id that the hub knows', async () => {
+  it('follows the decision of the hub, under the id that the hub knows', async () => {
     const { session } = await play([shared], withHub);
     const line = lineOf(call(1, 'pay'));
     const questions = session.questions(readOnce(session, 'agent', line), 0);
@@ -126,7 +126,7 @@ describe('a call that counts for the whole run', () => {
     });
   });
 
-  it('tells the hub of an error when a breaker listens there', async () => {
+  it('reports an error to the hub when a breaker counts there', async () => {
     const { session, told } = await play([shared], withHub);
     const failing = {
       ...ALLOWED,

@@ -14,7 +14,7 @@ import {
 
 const notice = (method: string, params: unknown = {}) => ({ jsonrpc: '2.0', method, params });
 
-describe('what passes undecided', () => {
+describe('messages that pass undecided', () => {
   it.each([
     'notifications/initialized',
     'notifications/progress',
@@ -77,7 +77,7 @@ describe('requests of the agent', () => {
     expect(told('server', result('1'))).toEqual(['forward to agent']);
   });
 
-  it('are answered once: what comes again, or unasked, is dropped and told', async () => {
+  it('are answered once: a second or unsolicited answer is dropped and reported', async () => {
     verifies('F-015', 'F-014');
     const { told } = await play();
     told('agent', call(1, 'a'));
@@ -153,7 +153,7 @@ describe('requests of the agent', () => {
     expect(session.summary().errors_total).toBe(1);
   });
 
-  it('end when they are cancelled; the late answer passes and tells nothing', async () => {
+  it('end when they are cancelled; the late answer passes and is not recorded', async () => {
     verifies('IP-1.7', 'F-017');
     const { told } = await play();
     told('agent', call('c', 'a'), 0);
@@ -235,7 +235,7 @@ describe('when a side goes away', () => {
     expect(told('agent', notice('notifications/initialized'))).toEqual(['drop no_server']);
   });
 
-  it('ends the calls of an agent that has gone, and answers nobody', async () => {
+  it('ends the calls of an agent that is gone, and answers nobody', async () => {
     verifies('IP-1.7');
     const { told, session } = await play();
     told('agent', call(1, 't'), 0);

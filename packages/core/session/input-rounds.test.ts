@@ -102,7 +102,7 @@ it('the round of a call is known when the call passes by an approval', async () 
   expect(released.map((command) => command.do)).toContain('forward');
 });
 
-it('the hub is told the round that a call belongs to', async () => {
+it('the hub gets the round that a call belongs to', async () => {
   const rule = dedupe('twice', { window_ms: 60_000, scope: 'tool' });
   const { told, session } = await play([rule], {
     mode: 'control',

@@ -55,7 +55,7 @@ describe('a carriage return in a large message', () => {
     expect(sent).toContain('report REJECTED smuggled');
   });
 
-  it('is told of in development, and passes', async () => {
+  it('is reported in development, and passes', async () => {
     const one = await play([], { profile: 'development' });
     const sent = inShort(send(one, 'agent', withReturn('[\r1]')));
     expect(sent).toContain('report WOULD_REJECT smuggled');
@@ -83,7 +83,7 @@ function written(commands: readonly Command[], to: 'agent' | 'server'): string {
 describe('the end of a large message', () => {
   const honest = JSON.stringify(idLast(1, 'put', { blob: BLOB }));
 
-  it.each(['', ' ', '\r', '\t \r'])('passes with what stands behind it: %j', async (tail) => {
+  it.each(['', ' ', '\r', '\t \r'])('passes with the white space behind it: %j', async (tail) => {
     const one = await play();
     expect(written(send(one, 'agent', `${honest}${tail}`), 'server')).toBe(`${honest}${tail}\n`);
   });
@@ -108,7 +108,7 @@ describe('the end of a large message', () => {
     expect(passed.length).toBeLessThan(honest.length);
   });
 
-  it('is held back when its id is in use, or nobody asked for it', async () => {
+  it('is held back when its id is in use, or when it is unsolicited', async () => {
     const one = await play();
     one.told('agent', call(1, 'a'));
     expect(written(send(one, 'agent', honest), 'server')).toBe(
@@ -153,7 +153,7 @@ it('a large answer that does not go on is broken off, and its request is answere
 });
 
 describe('a large call', () => {
-  it('is streamed, and told of with the hash of its bytes before its end passes', async () => {
+  it('is streamed, and recorded with the hash of its bytes before its end passes', async () => {
     verifies('IP-1.10', 'IP-1.9.2', 'T-A2.4');
     const one = await play();
     const message = idLast(1, 'put', { blob: BLOB });
@@ -189,7 +189,7 @@ describe('a large call', () => {
     expect(one.session.openRequests('agent')).toBe(0);
   });
 
-  it('is refused when a rule needs the arguments that nobody has read', async () => {
+  it('is refused when a rule needs the arguments, which were not read', async () => {
     const one = await play([deny('w', { args: { has_keys: ['force'] } })]);
     expect(inShort(send(one, 'agent', call(1, 'put', { blob: BLOB })))).toContain(
       'decision BLOCK ARGS_NOT_INSPECTED',
@@ -315,7 +315,7 @@ describe('a large answer', () => {
     expect(inShort(send(one, 'server', large(1, { isError: true })))).toContain('end ERROR');
   });
 
-  it('that nobody asked for is broken off', async () => {
+  it('that is unsolicited is broken off', async () => {
     verifies('F-015');
     const one = await play();
     expect(inShort(send(one, 'server', large(9)))).toEqual([

@@ -115,13 +115,13 @@ describe('a method that only looks like one of the protocol', () => {
     expect(inShort(session.handle(readHeadOnce(session, 'agent', head), 0))).toEqual(['swallow']);
   });
 
-  it('passes in development, which says what production would do', async () => {
+  it('passes in development, which reports what production would do', async () => {
     const { told } = await play([], { profile: 'development' });
     expect(told('agent', line('Tools/Call', 1))).toContain('report WOULD_REJECT method');
   });
 });
 
-describe('a method of anybody', () => {
+describe('a method that the protocol does not have', () => {
   it.each([
     'ping',
     'tools/list',

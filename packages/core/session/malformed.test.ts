@@ -21,7 +21,7 @@ function withoutRecord(told: readonly string[]): readonly string[] {
   return told.filter((one) => !ABOUT_RECORD.test(one));
 }
 
-describe('what may have been a call', () => {
+describe('a message that may have been a call', () => {
   it.each([
     [
       'a call with a key twice',
@@ -139,7 +139,7 @@ describe('malformed lines of the server', () => {
     expect(lenient.told('server', 'hello')).toEqual(['report WOULD_DROP json', 'forward to agent']);
   });
 
-  it('end the request that they seem to answer, so that nobody waits for ever', async () => {
+  it('end the request that they seem to answer, so that the agent does not wait for ever', async () => {
     verifies('F-014', 'EC-STDIO-018');
     const { told, session } = await play();
     told('agent', call(1, 'a'));
@@ -247,7 +247,7 @@ describe('batches', () => {
     },
   );
 
-  it('answer the invalid in them, and drop what is all refused', async () => {
+  it('answer their invalid messages, and are dropped if all are refused', async () => {
     const { says, told } = await agreed('2025-03-26');
     expect(told('agent', '[{"id":5,"method":"a"}]')).toEqual([
       'report REJECTED version',

@@ -36,7 +36,7 @@ describe('a hash of bytes', () => {
 });
 
 describe('a look at bytes before they are redacted', () => {
-  it('spares the redactor what is clean, and nothing else', async () => {
+  it('does not redact a part that is clean, and redacts every other part', async () => {
     const redacted: string[] = [];
     const redact = (text: string) => {
       redacted.push(text);
@@ -55,7 +55,7 @@ describe('a look at bytes before they are redacted', () => {
   });
 });
 
-it('cuts a preview by what it shows, not by what its characters take', async () => {
+it('a preview is cut by its length, not by the bytes of its characters', async () => {
   const { says } = await play([], { config: { limits: { previewBytesMax: 64 } } });
   const [started] = eventsOf(
     says('agent', call(1, 't', { a: '你'.repeat(9_000) })),

@@ -18,8 +18,8 @@ import type { HubAnswer } from './types.ts';
 
 const observing = { config: { hubNeeds: { observes: true } } };
 
-describe('what the hub must hear before the agent does', () => {
-  it('is what calls, resources and prompts give, and nothing else', async () => {
+describe('the content that the hub must know before the agent does', () => {
+  it('is the content of answers to calls, resources and prompts, and nothing else', async () => {
     const { session, says } = await play([], observing);
     says('agent', call(1, 'fetch'));
     says('agent', request(2, 'resources/read'));
@@ -48,7 +48,7 @@ describe('what the hub must hear before the agent does', () => {
     expect(session.openRequests('agent')).toBe(5);
   });
 
-  it('is what the server says by itself, unless it is but a sign', async () => {
+  it('is the text of requests and notifications of the server', async () => {
     const { session } = await play([], observing);
     const said = [
       { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: { message: 'a' } },
@@ -91,7 +91,7 @@ describe('what the hub must hear before the agent does', () => {
     ]);
   });
 
-  it('is nothing where nobody observes', async () => {
+  it('is empty when the hub does not observe', async () => {
     const { session, says, told } = await play();
     says('agent', call(1, 'fetch'));
     expect(session.observations(readOnce(session, 'server', lineOf(result(1))))).toEqual([]);
@@ -99,7 +99,7 @@ describe('what the hub must hear before the agent does', () => {
   });
 });
 
-describe('an answer that the hub has not heard of', () => {
+describe('an answer that the hub did not receive', () => {
   it('does not reach the agent in production', async () => {
     const { session, says } = await play([], observing);
     says('agent', call(1, 'fetch'));
@@ -120,7 +120,7 @@ describe('an answer that the hub has not heard of', () => {
     expect(session.summary()).toMatchObject({ calls_allowed: 1, errors_total: 0 });
   });
 
-  it('passes in development, which says so', async () => {
+  it('passes in development, which reports it', async () => {
     const { says, told } = await play([], { profile: 'development', ...observing });
     says('agent', call(1, 'fetch'));
     expect(told('server', result(1))).toEqual([
@@ -130,7 +130,7 @@ describe('an answer that the hub has not heard of', () => {
     ]);
   });
 
-  it('passes where it has been heard, or holds nothing to hear', async () => {
+  it('passes if the hub received it, or if it holds nothing to observe', async () => {
     const { session, says, told } = await play([], observing);
     says('agent', call(1, 'fetch'));
     says('agent', request(2, 'ping'));
@@ -184,7 +184,7 @@ describe('a hub that decides every call', () => {
     expect(told?.decision.explain.summary).toMatch(/Cedar policies.*`sub run` or `sub wrap`/);
   });
 
-  it('is told of the grants for what its gates ask, which are then used up', async () => {
+  it('gets the grants for the approvals that its gates ask for, which are then used up', async () => {
     const granted = ['gate:taint'];
     const config = { hub: true, hubNeeds: { asksAlways: true }, approver: people(granted) };
     const { session } = await play([], { mode: 'control', config });

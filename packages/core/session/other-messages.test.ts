@@ -37,8 +37,8 @@ const errorAnswer = (id: unknown, message: string) => ({
   error: { code: -1, message },
 });
 
-describe('what a guard is shown', () => {
-  it('is every message but calls, each with what it is about', async () => {
+describe('the messages that a guard sees', () => {
+  it('are all messages but calls, each with its value', async () => {
     const seen: unknown[] = [];
     const { says } = await watched(({ kind, method, value, isError, call: made }, way) => {
       seen.push([way, kind, method, value, isError, made]);
@@ -88,7 +88,7 @@ describe('what a guard is shown', () => {
     ]);
   });
 
-  it('is no answer to a held call, nor one that nobody asked for', async () => {
+  it('do not include an answer to a held call, nor an unsolicited answer', async () => {
     const seen: string[] = [];
     const { told } = await watched(({ kind }) => {
       seen.push(kind);
@@ -99,7 +99,7 @@ describe('what a guard is shown', () => {
   });
 });
 
-describe('what a guard changes', () => {
+describe('a message that a guard changes', () => {
   const changed: Passage = { kind: 'changed', value: { é: ['🙂', null] } };
   const json = '{"é":["🙂",null]}';
 
@@ -136,7 +136,7 @@ describe('what a guard changes', () => {
     expect(linesOf(says(side, bytesOf(line)))).toEqual([line.replace(part, json)]);
   });
 
-  it('leaves what it did not change as it was written', async () => {
+  it('keeps its unchanged parts as they were written', async () => {
     const look: Look = ({ value, kind }) =>
       kind === 'answer'
         ? { kind: 'changed', value: { ...Object(value), content: [{ text: '*' }] } }
@@ -174,7 +174,7 @@ describe('what a guard changes', () => {
     ]);
   });
 
-  it('is what the record shows of an answer', async () => {
+  it('is recorded as the guard changed it', async () => {
     const look: Look = ({ isError }) => ({
       kind: 'changed',
       value: isError ? { code: 1, message: '*' } : { content: '*' },
@@ -195,7 +195,7 @@ describe('what a guard changes', () => {
   });
 });
 
-describe('what a guard refuses', () => {
+describe('a refusal of a guard', () => {
   it('of the agent is answered with the reason and a hint', async () => {
     const { says, session } = await watched(() => refused('PROMPT_NOT_LISTED', 'Use another.'));
     const said = says('agent', request('p', 'prompts/get', { name: 'x' }));
@@ -214,7 +214,7 @@ describe('what a guard refuses', () => {
     expect(session.openRequests('agent')).toBe(0);
   });
 
-  it('of what the server asks is answered to the server, and nobody else may answer', async () => {
+  it('of a request of the server is answered to the server, and the agent cannot answer it', async () => {
     const { says, told, session } = await watched(({ kind }) =>
       kind === 'request' ? refused('CONTENT_BLOCKED') : SAME,
     );
@@ -228,7 +228,7 @@ describe('what a guard refuses', () => {
     expect(told('agent', result(9))).toContain('drop unsolicited_answer');
   });
 
-  it('of what the agent answers becomes an error for the server', async () => {
+  it('of an answer of the agent becomes an error for the server', async () => {
     const { says, told } = await watched(({ kind }) =>
       kind === 'answer' ? refused('CONTENT_BLOCKED') : SAME,
     );
@@ -285,7 +285,7 @@ describe('what a guard refuses', () => {
     ]);
   });
 
-  it('of a notification is dropped, and told of', async () => {
+  it('of a notification drops it and reports it', async () => {
     const { told } = await watched(() => refused('NO'));
     const message = notification('notifications/message', {});
     for (const side of ['agent', 'server'] as const) {
@@ -307,7 +307,7 @@ describe('what a guard refuses', () => {
     expect(parsed(linesOf(said)[0] ?? '')).toEqual([request(1, 'a'), request(3, 'c')]);
   });
 
-  it('reaches nobody when the guard breaks on it', async () => {
+  it('applies to a message that breaks the guard', async () => {
     const { told } = await watched(({ value }) => {
       throw new Error(String(value));
     });
@@ -334,7 +334,7 @@ describe('what a guard refuses', () => {
   });
 });
 
-describe('what a guard notices', () => {
+describe('the notices of a guard', () => {
   it('is on record and reported after the message, once', async () => {
     const waiting = [
       {

@@ -142,7 +142,7 @@ describe('a large message that is no call', () => {
     ]);
   });
 
-  it('is swallowed at once where no open request may have such an answer', async () => {
+  it('is swallowed at once if no open request may have this answer', async () => {
     const one = await withGuard(blind('in answer tools/call'));
     one.says('agent', call(1, 'read'));
     expect(inShort(send(one, 'server', idLast(1, LARGE)))[0]).toBe('swallow');
@@ -159,7 +159,7 @@ describe('a large message that is no call', () => {
     ]);
   });
 
-  it('is a notification, which only its end tells: swallowed', async () => {
+  it('is swallowed if only its end shows that it is a notification', async () => {
     const one = await withGuard(blind('in notification notifications/message'));
     const note = { jsonrpc: '2.0', method: 'notifications/message', params: LARGE };
     expect(inShort(send(one, 'server', note))).toEqual([
@@ -188,7 +188,7 @@ describe('a large message that is no call', () => {
     }
   });
 
-  it('stays refused for what its head looked like', async () => {
+  it('stays refused for the kind that its head showed', async () => {
     const one = await withGuard(blind('out request x/y'));
     const note = { jsonrpc: '2.0', method: 'x/y', params: LARGE };
     expect(inShort(send(one, 'agent', note))).toEqual([
@@ -198,7 +198,7 @@ describe('a large message that is no call', () => {
     ]);
   });
 
-  it('cannot be changed by who has not seen it', async () => {
+  it('cannot be changed by a gate that has not seen it', async () => {
     const unseen: Guard['unseen'] = () => ({ kind: 'changed', value: {} });
     const one = await withGuard(guardOf({ unseen }));
     expect(inShort(send(one, 'agent', request(2, 'x/y', LARGE)))).toContain('answer 2 -32602');

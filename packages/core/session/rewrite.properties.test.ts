@@ -134,7 +134,7 @@ describe('any text', () => {
     );
   });
 
-  it('says what the value says, whatever the value was before', () => {
+  it('parses to the changed value, whatever the value was before', () => {
     const other = fc.oneof(
       sample.map(({ changed }) => changed),
       fc.jsonValue(),

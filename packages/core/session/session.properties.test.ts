@@ -60,7 +60,7 @@ function perform({ says }: Play, steps: readonly (readonly [Side, Uint8Array])[]
 
 const forwards = (out: readonly Command[]) => out.filter((command) => command.do === 'forward');
 
-describe('whatever is said', () => {
+describe('for any messages', () => {
   it.each(['production', 'development'] as const)(
     'nothing throws, and only whole messages pass (%s)',
     async (profile) => {

@@ -78,7 +78,7 @@ describe('a call that may pass', () => {
     expect(hash(',"arguments":null', 5)).toBe(hash(',"arguments":{}', 6));
   });
 
-  it('ends in error when the tool or the server says so', async () => {
+  it('ends in error when the tool or the server reports one', async () => {
     verifies('IP-1.7');
     const { says, session } = await play();
     says('agent', call(1, 'a'));
@@ -251,7 +251,7 @@ describe('a call that is refused', () => {
     expect(eventsOf(sent, 'hint_issued')[0]).toMatchObject({ call: { call_id: 'call-1' }, hint });
   });
 
-  it('is told to the model when the bundle wants that', async () => {
+  it('reaches the model as a result when the bundle asks for that', async () => {
     verifies('IP-3.2');
     const { says } = await play([HINT], { mode: 'control', hint_delivery: 'tool_result' });
     const [answer] = answersOf(says('agent', call(1, 'search', { limit: 500 })));
@@ -322,7 +322,7 @@ describe('a call that is refused', () => {
 });
 
 describe('profiles and modes', () => {
-  it('lets a denied call pass in development, and says what was spared', async () => {
+  it('lets a denied call pass in development, and records the refusal that it was spared', async () => {
     verifies('EC-STDIO-033', 'F-023');
     const { says } = await play([noWrite], { profile: 'development' });
     const sent = says('agent', call(1, 'write'));
@@ -336,7 +336,7 @@ describe('profiles and modes', () => {
     expect(check(DECISION.fields.would.shape, decided?.decision.would)).toEqual([]);
   });
 
-  it('takes another policy between two calls and keeps what was counted', async () => {
+  it('takes another policy between two calls and keeps the counters', async () => {
     const rule = budget('cap', { limit_calls: 2 });
     const { told, session } = await play([rule]);
     told('agent', call(1, 'a'));
@@ -349,7 +349,7 @@ describe('profiles and modes', () => {
 describe('breakers', () => {
   const rule = breaker('errors', { error_threshold: 2, window_ms: 1_000 });
 
-  it('hear of failed answers, open, and are told of once per window', async () => {
+  it('count failed answers, open, and are reported once per window', async () => {
     verifies('IP-1.7');
     const { says, told } = await play([rule]);
     for (const id of [1, 2]) {

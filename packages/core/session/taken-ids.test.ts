@@ -83,7 +83,7 @@ describe('an id of the agent', () => {
     expect(answer?.do === 'answer' && answer.text).toContain('"id":9007199254740993,');
   });
 
-  it('may be used again in development, which says what production would do', async () => {
+  it('may be used again in development, which reports what production would do', async () => {
     const { told } = await play([], { profile: 'development' });
     told('agent', call(1, 'a'));
     told('agent', cancel(1));
@@ -129,7 +129,7 @@ describe('an id of the server', () => {
 });
 
 describe('a late answer to a cancelled request', () => {
-  it('is judged by the gates as the answer to what it answers', async () => {
+  it('is judged by the gates as the answer to its own request', async () => {
     const seen: string[] = [];
     const guard = guardOf({
       wants: () => true,

@@ -53,7 +53,7 @@ describe('a table', () => {
     );
   });
 
-  it('forgets what was not written for three lives', () => {
+  it('forgets entries that were not written for three lifetimes', () => {
     let table = tableSet(emptyTable<number>(SHARE), 'old', { value: 1, nowMs: 0 });
     for (const nowMs of [90, 180, 300]) table = tableSet(table, 'other', { value: 2, nowMs });
     expect(tableGet(table, 'old')).toBeUndefined();

@@ -54,7 +54,7 @@ function essence({ decision }: Outcome<PolicyState>) {
   return { action, rule_id, reason_code, summary };
 }
 
-describe('what is spared', () => {
+describe('a call that is spared', () => {
   it.each([
     ['observe mode', { mode: 'observe' }],
     ['the development profile', { profile: 'development' }],
@@ -205,7 +205,7 @@ describe('decide', () => {
     ]);
   });
 
-  it('gives an agent what it needs to go on: corrected arguments that pass', async () => {
+  it('gives the agent corrected arguments that pass', async () => {
     verifies('SL-10.1', 'SL-10.2');
     const rule: Rule = {
       rule_id: 'small',
@@ -225,7 +225,7 @@ describe('decide', () => {
 });
 
 describe('a policy that is reloaded', () => {
-  it('keeps what its rules have counted', async () => {
+  it('keeps the counters of its rules', async () => {
     verifies('IP-2.6');
     const before = runOf(await snapshotOf([budget('b', { limit_calls: 3 })]));
     before.call({}, 0);
@@ -260,7 +260,7 @@ describe('a policy that is reloaded', () => {
     expect(decide(other, callOf(), before.state, 0).decision.action).toBe('ALLOW');
   });
 
-  it('does not end a run for what was only observed', async () => {
+  it('does not end a run for a trip that was only observed', async () => {
     const list = [budget('b', { limit_calls: 0, on_exceed: 'TERMINATE_RUN' })];
     const before = runOf(await snapshotOf(list, { mode: 'observe' }));
     expect(before.call({}, 0).decision.would?.action).toBe('TERMINATE_RUN');

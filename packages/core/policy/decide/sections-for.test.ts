@@ -43,7 +43,7 @@ describe('the sections in force', () => {
     expect([content !== undefined, taint, mode]).toEqual([true, undefined, 'observe']);
   });
 
-  it('are told only, where the policy that has them observes and the other one enforces', async () => {
+  it('only tag, if their policy observes and the other one enforces', async () => {
     const { content, taint, mode } = await sections(
       { content: {}, taint: {}, mode: 'observe' },
       { mode: 'guardrails' },
@@ -62,7 +62,7 @@ describe('the sections in force', () => {
     expect(content).toEqual(CONTENT_DEFAULTS);
   });
 
-  it('ask nobody where one of the policies asks nobody', async () => {
+  it('ask nobody if one of the policies asks nobody', async () => {
     const { mode } = await sections({ mode: 'control' }, { mode: 'guardrails' });
     expect(mode).toBe('guardrails');
   });

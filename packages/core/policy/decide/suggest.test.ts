@@ -70,7 +70,7 @@ describe('suggestArgs', () => {
     );
   });
 
-  it('changes what the rule says, key by key, and nothing else', () => {
+  it('changes the keys that the rule names, and nothing else', () => {
     fc.assert(
       fc.property(recipes, objects(values), (recipe, args: JsonObject) => {
         // A key that is both clamped and listed is decided by the list.
@@ -98,7 +98,7 @@ describe('suggestArgs', () => {
     expect(Object.getPrototypeOf(suggested)).toBe(Object.prototype);
   });
 
-  it('gives up on what is nested too deep', () => {
+  it('gives up on arguments that are nested too deep', () => {
     let deep: JsonValue = 1;
     for (let index = 0; index < 1_000; index++) deep = [deep];
     expect(suggestArgs({ drop: ['x'] }, { x: 1, deep })).toBeNull();

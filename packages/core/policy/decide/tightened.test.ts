@@ -181,7 +181,7 @@ describe('a policy that is tightened by another', () => {
     );
   });
 
-  it('refuses what the project denies, and names its rule', async () => {
+  it('refuses a call that the project denies, and names its rule', async () => {
     const snapshot = await tightened(bundleOf([allow('all')]), bundleOf([deny('no')]));
     const outcome = decide(snapshot, callOf(), initialState(snapshot), 0);
     expect(outcome.decision).toMatchObject({ action: 'BLOCK', rule_id: 'project:no' });
@@ -191,7 +191,7 @@ describe('a policy that is tightened by another', () => {
     ]);
   });
 
-  it('refuses what the user denies, whatever the project allows', async () => {
+  it('refuses a call that the user denies, whatever the project allows', async () => {
     const snapshot = await tightened(bundleOf([deny('no')]), bundleOf([allow('all')]));
     expect(decisionIn(snapshot)).toMatchObject({ action: 'BLOCK', rule_id: 'no' });
   });
@@ -217,7 +217,7 @@ describe('a policy that is tightened by another', () => {
     expect(decisionIn(snapshot, { approved }).action).toBe('ALLOW');
   });
 
-  it('tells what an observing project would refuse, and lets it pass', async () => {
+  it('records what an observing project would refuse, and lets it pass', async () => {
     const observing = bundleOf([deny('no')], { mode: 'observe' });
     const snapshot = await tightened(bundleOf([]), observing);
     expect(decisionIn(snapshot)).toMatchObject({
@@ -263,7 +263,7 @@ describe('a policy that is tightened by another', () => {
     });
   });
 
-  it('tells breakers of both about an error', async () => {
+  it('reports an error to the breakers of both', async () => {
     const limits = { error_threshold: 1, window_ms: 1_000 } as const;
     const run = runOf(await tightened(bundleOf([]), bundleOf([breaker('b', limits)])));
     run.call({}, 0, 'error');
@@ -279,14 +279,14 @@ describe('a policy that is tightened by another', () => {
     expect(decide(both, callOf(), run.state, 0).decision.rule_id).toBe('b');
   });
 
-  it('decides the same beside a policy that is for nobody', async () => {
+  it('decides the same beside a policy that selects no agent', async () => {
     const snapshot = await tightened(NOTHING, bundleOf([deny('no')]));
     expect(decisionIn(snapshot)).toMatchObject({ action: 'BLOCK', rule_id: 'project:no' });
   });
 });
 
 describe('a snapshot file of two policies', () => {
-  it('opens as what was sealed, with one hash over both', async () => {
+  it('opens as it was sealed, with one hash over both', async () => {
     const snapshot = await tightened(bundleOf([allow('all')]), bundleOf([deny('no')]));
     const file: unknown = JSON.parse(JSON.stringify(sealSnapshot(snapshot)));
     const opened = await openSnapshot(file, { sha256 });
@@ -295,7 +295,7 @@ describe('a snapshot file of two policies', () => {
     expect(decisionIn(opened).rule_id).toBe('project:no');
   });
 
-  it('is refused when its second policy is not sound', async () => {
+  it('is refused when its second policy is not valid', async () => {
     const snapshot = await tightened(bundleOf([]), bundleOf([deny('no')]));
     const twice = normalizeBundle(bundleOf([deny('no'), deny('no')]));
     const document = { ...snapshot.document, tightened_by: twice };

@@ -46,12 +46,12 @@ describe('the texts of a large message', () => {
     expect(byKey('content')).toEqual(['said']);
   });
 
-  it('are bounded, and it is told when there are more', () => {
+  it('are bounded, and `isWhole` is false when there are more', () => {
     const many = Array.from({ length: 30_000 }, () => 'x');
     expect(gathered({ name: 't', arguments: { many } }, 4_096)?.isWhole).toBe(false);
   });
 
-  it('are not gathered unless somebody asks', () => {
+  it('are not gathered unless a gate needs them', () => {
     const outline = new Outline();
     expect(outline.gathered()).toBeUndefined();
   });

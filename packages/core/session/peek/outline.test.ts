@@ -186,7 +186,7 @@ describe('a message that goes by in parts', () => {
     expect(outline.finish()).toMatchObject({ kind: 'invalid', reason: 'utf8', id: { json: '1' } });
   });
 
-  it('tells where its closing brace stands, and bears little behind it', () => {
+  it('finds its closing brace, and allows little white space behind it', () => {
     const text = '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"}"}}';
     const outline = new Outline();
     outline.feed(Buffer.from(text.slice(0, -1)));

@@ -44,8 +44,8 @@ function parsedGist(message: unknown) {
   return ['response', under(message, 'id'), failed, code];
 }
 
-describe('what a message is', () => {
-  it('tells requests, notifications, answers and batches apart', () => {
+describe('the kind of a message', () => {
+  it('distinguishes requests, notifications, answers and batches', () => {
     verifies('T-A1.1', 'F-013');
     expect(read(CALL).kind).toBe('request');
     expect(read('{"jsonrpc":"2.0","method":"notifications/initialized"}').kind).toBe(
@@ -68,7 +68,7 @@ describe('what a message is', () => {
     expect(text.slice(progressToken?.start, progressToken?.end)).toBe('"p"');
   });
 
-  it('reads what an answer says of failure', () => {
+  it('reads the failure in an answer', () => {
     const answer = (rest: string) => {
       const seen = read(`{"jsonrpc":"2.0","id":1,${rest}}`);
       return seen.kind === 'response' ? [seen.failed, seen.code] : seen;
@@ -95,7 +95,7 @@ describe('what a message is', () => {
   });
 });
 
-describe('what it refuses', () => {
+describe('an invalid message', () => {
   it.each([
     ['[', 'batch'],
     ['"text"', 'not_object'],
@@ -183,7 +183,7 @@ describe('what it refuses', () => {
     );
   });
 
-  it('tells the id where it is beyond doubt', () => {
+  it('gives the id if there is no doubt about it', () => {
     const id = (text: string) => {
       const seen = read(text);
       return seen.kind === 'invalid' ? [seen.id?.json, seen.asks] : seen.kind;

@@ -36,7 +36,7 @@ function started() {
   return { recorder, ids, lines, warnings, written };
 }
 
-it('writes what was deferred before the next event', () => {
+it('deferred events are written before the next event', () => {
   const { recorder, ids } = started();
   recorder.defer(ended('a'));
   recorder.defer(ended('b'));
@@ -48,7 +48,7 @@ it('writes what was deferred before the next event', () => {
   expect(ids).toEqual(['a', 'b', 'c', 'd', '']);
 });
 
-it('writes what was deferred after a moment when nothing follows', async () => {
+it('deferred events are written after a moment when nothing follows', async () => {
   const { recorder, ids, written } = started();
   const first = written();
   recorder.defer(ended('a'));
@@ -59,7 +59,7 @@ it('writes what was deferred after a moment when nothing follows', async () => {
   expect(ids).toEqual(['a', 'b']);
 });
 
-it('writes each event once, whoever is first', async () => {
+it('each event is written once, whether the timer or the next event is first', async () => {
   const { recorder, ids, written } = started();
   recorder.defer(ended('a'));
   await new Promise(setImmediate);
@@ -88,7 +88,7 @@ it('can leave the preview of a deferred event out', () => {
   expect(event?.lean?.(event.line)).toContain('"previews_dropped":true');
 });
 
-it('says what is malformed and writes the rest', () => {
+it('a malformed event is reported, and the rest is written', () => {
   const { recorder, ids, warnings } = started();
   recorder.defer(ended(''));
   recorder.defer(ended('b'));

@@ -31,7 +31,7 @@ it('makes no key before there is something to name', () => {
   expect(readdirSync(home)).toEqual([]);
 });
 
-it('says that a key is not kept where it cannot be, and stays the same meanwhile', () => {
+it('a key that cannot be saved is reported as such, and stays the same meanwhile', () => {
   const prints = fingerprintsIn(join(home, 'missing'));
   expect(prints.of('value')).toBe(prints.of('value'));
   expect(prints.areKept()).toBe(false);

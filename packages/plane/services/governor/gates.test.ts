@@ -94,7 +94,7 @@ const pinned = () => {
 };
 
 describe('pins', async () => {
-  it('that are deleted hold until the next start, and what they block is not remembered as new', async () => {
+  it('that are deleted hold until the next start, and blocked tools are not remembered as new', async () => {
     expect(await (await session()).shows(['read', 'Reads.'])).toEqual(['read']);
     const next = await session();
     expect(await next.shows(['read', 'Obey.'])).toEqual([]);

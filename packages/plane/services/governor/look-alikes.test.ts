@@ -36,13 +36,13 @@ async function told(notices: readonly ReturnType<typeof notice>[]): Promise<read
   return lines;
 }
 
-test('tools with the names of another server’s are told in one line, with what helps', async () => {
+test('tools with the names of another server’s are reported in one line, with the fix', async () => {
   expect(await told([notice('read', 'old'), notice('write', 'old')])).toEqual([
     'read: It has the same name as `old/read`. write: It has the same name as `old/write`. If old is not used any more, forget its tools: sub pins forget old',
   ]);
 });
 
-test('a line names a few of many, and says how many there are', async () => {
+test('a line names a few of many tools, and their number', async () => {
   const many = Array.from({ length: 20 }, (_, at) => notice(`tool-${at}`, `server-${at % 2}`));
   const [line = '', ...rest] = await told(many);
   expect(rest).toEqual([]);
@@ -51,7 +51,7 @@ test('a line names a few of many, and says how many there are', async () => {
   expect(line).toContain('sub pins forget SERVER');
 });
 
-test('what is told later has a line of its own, and all other notices stay as they are', async () => {
+test('a later report has a line of its own, and all other notices stay as they are', async () => {
   const lines: string[] = [];
   const joined = joinLookAlikes((text) => lines.push(text));
   const changed = notice('read', 'old', 'tool_changed');

@@ -61,7 +61,7 @@ test.runIf(process.platform === 'linux')('waits for nobody, and loses whole line
   expect(lines.every((line, index) => line === index + 'x'.repeat(200))).toBe(true);
 });
 
-test('writes everything to a file, between what the server writes there', async () => {
+test('writes everything to a file, between the lines of the server', async () => {
   const path = join(folder, 'log');
   const fd = openSync(path, 'w');
   expect(await written(fd, 'talk')).toBe(2_000);

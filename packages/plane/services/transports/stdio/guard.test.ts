@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux')('guard', () => {
     expect(isRunning(pgid)).toBe(true);
   });
 
-  test('kills what carries the mark even when the group is gone', async () => {
+  test('kills processes that carry the mark even when the group is gone', async () => {
     verifies('T-A1.5');
     const shimId = randomUUID();
     const escaped = bystander({ [SHIM_MARK]: shimId });
@@ -117,7 +117,7 @@ describe.skipIf(process.platform !== 'linux')('guard', () => {
     await nothingLeft(shim);
   });
 
-  test('is replaced when somebody ends it', async () => {
+  test('is replaced when it is killed', async () => {
     const shim = await startShim({ server: ['ignore-eof', 'ready'], graceMs: 200, termMs: 200 });
     await heard(shim.child.stdout, 'ready');
     const { guardPid, shimPid } = await shim.fact('up');

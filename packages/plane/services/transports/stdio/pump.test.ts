@@ -84,7 +84,7 @@ describe('createWriter', () => {
     expect(writer.bufferedBytes()).toBe(0);
   });
 
-  test('says once that the other side is gone, and drops the rest', async () => {
+  test('reports once that the other side is gone, and drops the rest', async () => {
     const causes: Error[] = [];
     const source = { holds: 0, hold: () => source.holds++, release: () => source.holds-- };
     const { sink } = slowSink();
@@ -165,7 +165,7 @@ describe.skipIf(process.platform !== 'linux')('a relay of real processes', () =>
     expect(received.digest('hex')).toBe(sent.digest('hex'));
   });
 
-  test('keeps little in memory when nobody reads what the server floods', async () => {
+  test('keeps little in memory when nobody reads the flood of a server', async () => {
     const shim = await startShim({
       server: ['flood-stdout'],
       bytesHigh: 1024 * 1024,

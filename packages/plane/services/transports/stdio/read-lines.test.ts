@@ -31,7 +31,7 @@ describe('lines', () => {
     }
   });
 
-  it('waits for the newline, and says what is left when the input ends', () => {
+  it('waits for the newline, and gives the rest when the input ends', () => {
     verifies('EC-STDIO-027');
     const splitter = lineSplitter();
     expect(splitter.feed(bytes('{"a"'))).toEqual([]);
@@ -76,7 +76,7 @@ describe('lines that are too long to inspect', () => {
     ]);
   });
 
-  it('says when the input ends within one', () => {
+  it('marks one as incomplete when the input ends within it', () => {
     expect(split(['abcdef'], { inspectBytesMax: 3 }).at(-1)).toEqual({
       kind: 'end',
       bytesTotal: 6,

@@ -17,7 +17,7 @@ describe('the relay of stderr', () => {
     expect(heard.endsWith('\\u{1b}]0;last')).toBe(true);
   });
 
-  it('reads no further while nobody takes what was read', async () => {
+  it('reads no further while its output is not taken', async () => {
     const source = new PassThrough({ highWaterMark: 1_024 });
     const taken: (() => void)[] = [];
     let bytes = 0;

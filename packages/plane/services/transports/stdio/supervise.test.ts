@@ -197,7 +197,7 @@ describe.skipIf(process.platform !== 'linux')('supervise', () => {
     await nothingLeft(shim);
   });
 
-  test('ends with 128 + signal and what it left behind when the server is killed', async () => {
+  test('ends with 128 + signal, and ends the children, when the server is killed', async () => {
     verifies('EC-STDIO-010', 'F-021');
     const shim = await difficult();
     process.kill((await shim.fact('up')).serverPid, 'SIGKILL');
@@ -214,7 +214,7 @@ describe.skipIf(process.platform !== 'linux')('supervise', () => {
     await nothingLeft(shim);
   });
 
-  test('passes what the server says on stderr, unchanged and however much', async () => {
+  test('passes on the stderr of the server, unchanged and however long', async () => {
     verifies('EC-STDIO-028', 'F-011');
     const shim = await startShim({ server: ['flood-stderr', 'echo', 'ready'], ...PATIENT });
     let bytes = 0;
