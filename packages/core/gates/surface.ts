@@ -34,13 +34,12 @@ const CONFIRMATION_MS = 300_000;
 
 /** All objections of the surface to a call, the first reason first. */
 export function surfaceStops(memory: Memory, call: GuardedCall, nowMs: number): readonly Stop[] {
-  const { manifest } = memory.options;
   const stops = [
     selfStop(memory.options, call),
     breakerStop(memory, call, nowMs),
     badDefinition(memory, call.tool),
     pinStop(memory, call.tool),
-    manifest && manifestStop(memory, manifest, { call, nowMs }),
+    manifestStop(memory, call, nowMs),
   ];
   return stops.filter((stop) => stop !== undefined);
 }
@@ -78,14 +77,11 @@ function pinStop({ options, review }: Memory, tool: string): Stop | undefined {
   };
 }
 
-interface TimedCall {
-  readonly call: GuardedCall;
-  readonly nowMs: number;
-}
-
-function manifestStop(memory: Memory, manifest: Manifest, timed: TimedCall): Stop | undefined {
-  const base = { rule: 'gate:manifest', enforced: memory.options.enforces.surface } as const;
-  if (isUnread(memory, manifest, timed)) {
+function manifestStop(memory: Memory, call: GuardedCall, nowMs: number): Stop | undefined {
+  const { manifest, enforces } = memory.options;
+  if (manifest === undefined) return undefined;
+  const base = { rule: 'gate:manifest', enforced: enforces.surface } as const;
+  if (needsArgs(memory, manifest, call.tool) && call.args === undefined) {
     return {
       ...base,
       reason_code: 'ARGS_TOO_COMPLEX',
@@ -94,7 +90,7 @@ function manifestStop(memory: Memory, manifest: Manifest, timed: TimedCall): Sto
       hintKind: 'OTHER',
     };
   }
-  const { decision } = decided(memory, manifest, timed);
+  const { decision } = decided(memory, manifest, { call, nowMs });
   if (decision.kind === 'pass') return undefined;
   const { reason_code, message: summary } = decision;
   if (decision.kind === 'refuse') return { ...base, summary, ...refusedBy(decision) };
@@ -102,7 +98,7 @@ function manifestStop(memory: Memory, manifest: Manifest, timed: TimedCall): Sto
     ...base,
     reason_code,
     summary,
-    advice: `A person must agree to ${quotedName(timed.call.tool)} first; go on with something else meanwhile.`,
+    advice: `A person must agree to ${quotedName(call.tool)} first; go on with something else meanwhile.`,
     approval: { wait: 'hold', timeout_ms: decision.confirmation.timeoutMs ?? CONFIRMATION_MS },
   };
 }
@@ -115,17 +111,16 @@ function refusedBy(refusal: Refusal): Omit<Stop, 'rule' | 'enforced' | 'summary'
   return reason_code.startsWith('PARAM_') ? { ...base, hintKind: 'ARG_FIX', suggested_args } : base;
 }
 
-/** Arguments that were not read, where the manifest has rules for them. */
-function isUnread({ offeredEver }: Memory, manifest: Manifest, { call }: TimedCall): boolean {
-  const { tool } = call;
+/** Whether the manifest has rules for the arguments of a tool. */
+function needsArgs({ offeredEver }: Memory, manifest: Manifest, tool: string): boolean {
   const twins = offeredEver.has(tool) ? [] : twinsOf(manifest, tool);
-  return paramRules(manifest, tool, ...twins).any && call.args === undefined;
+  return paramRules(manifest, tool, ...twins).any;
 }
 
 function decided(
   { counters, offeredEver }: Memory,
   manifest: Manifest,
-  { call, nowMs }: TimedCall,
+  { call, nowMs }: { readonly call: GuardedCall; readonly nowMs: number },
 ) {
   const { tool } = call;
   const lazy = {

@@ -9,14 +9,9 @@ const SHOWN_MAX = 5;
 /** As the detail of a notice names a tool of another server. */
 const OTHER = /`([^`/]+)\//g;
 
-export interface LookAlikes {
-  /** Called for each event that is recorded. */
-  noticed(command: Emitted): void;
-  /** True for a report that is joined with others, and written shortly after. */
-  holds(report: Report): boolean;
-}
+export type LookAlikes = ReturnType<typeof joinLookAlikes>;
 
-export function joinLookAlikes(warn: WarnOfLookAlike): LookAlikes {
+export function joinLookAlikes(warn: WarnOfLookAlike) {
   /** Notices that are not reported yet, by the text of their report. */
   const noticed = new Set<string>();
   const held: Report[] = [];
@@ -27,12 +22,14 @@ export function joinLookAlikes(warn: WarnOfLookAlike): LookAlikes {
     warn(wordsFor(held.splice(0).map(({ detail }) => detail)), facts);
   };
   return {
-    noticed({ type, body }) {
+    /** Called for each event that is recorded. */
+    noticed({ type, body }: Emitted): void {
       if (type !== 'surface' || body.surface.what !== 'look_alike') return;
       const { name, detail } = body.surface;
       noticed.add(name === undefined ? (detail ?? '') : `${name}: ${detail}`);
     },
-    holds(one) {
+    /** True for a report that is joined with others, and written shortly after. */
+    holds(one: Report): boolean {
       if (one.reason !== 'surface' || !noticed.delete(one.detail)) return false;
       if (held.push(one) === 1) setImmediate(report);
       return true;

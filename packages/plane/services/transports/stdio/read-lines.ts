@@ -17,18 +17,12 @@ export interface FrameLimits {
   readonly messageBytesMax?: number;
 }
 
-export interface LineSplitter {
-  feed(chunk: Uint8Array): readonly Incoming[];
-  /** The input has ended. */
-  end(): readonly Incoming[];
-}
-
 const HOLD_BYTES_MIN = 4_096;
 /** Larger than two: each leap copies all that is held into memory that is new. */
 const GROWTH = 4;
 const NOTHING = new Uint8Array(0);
 
-export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
+export function lineSplitter(limits: FrameLimits = {}) {
   const { inspectBytesMax = MAX_INSPECT_BYTES, messageBytesMax = Number.POSITIVE_INFINITY } =
     limits;
   const held = new HeldLine();
@@ -72,7 +66,7 @@ export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
   }
 
   return {
-    feed(chunk) {
+    feed(chunk: Uint8Array): readonly Incoming[] {
       const out: Incoming[] = [];
       let from = 0;
       while (from < chunk.length) {
@@ -84,7 +78,8 @@ export function lineSplitter(limits: FrameLimits = {}): LineSplitter {
       }
       return out;
     },
-    end() {
+    /** The input has ended. */
+    end(): readonly Incoming[] {
       const ended = mode;
       mode = 'line';
       if (ended === 'large') return [{ kind: 'end', bytesTotal: total, isComplete: false }];
@@ -138,16 +133,10 @@ export interface ChunkHandlers {
   end(cause?: Error): void;
 }
 
-/** Reads a stream chunk by chunk, and can be held back by a writer that can't take more. */
-export interface ChunkReader {
-  /** Stops reading until released as often as held: several writers may hold one reader. */
-  hold(): void;
-  release(): void;
-  /** No more chunks and no end. */
-  stop(): void;
-}
+export type ChunkReader = ReturnType<typeof readChunks>;
 
-export function readChunks(source: Readable, on: ChunkHandlers): ChunkReader {
+/** Reads a stream chunk by chunk, and can be held back by a writer that can't take more. */
+export function readChunks(source: Readable, on: ChunkHandlers) {
   let holds = 0;
   let isOver = false;
   const finish = (cause?: Error): void => {
@@ -162,14 +151,16 @@ export function readChunks(source: Readable, on: ChunkHandlers): ChunkReader {
   source.on('error', finish);
   source.once('close', () => finish());
   return {
-    hold() {
+    /** Stops reading until released as often as held: several writers may hold one reader. */
+    hold(): void {
       if (++holds === 1) source.pause();
     },
-    release() {
+    release(): void {
       if (holds === 0) throw new Error('released more often than held');
       if (--holds === 0 && !isOver) source.resume();
     },
-    stop() {
+    /** No more chunks and no end. */
+    stop(): void {
       isOver = true;
       source.off('data', onData);
       source.pause();

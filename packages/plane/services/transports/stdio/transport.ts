@@ -174,23 +174,13 @@ export interface WriterOptions {
   readonly onBroken?: (cause: Error) => void;
 }
 
-export interface ChunkWriter {
-  /** Bytes are taken by reference: the caller must not change them afterwards. */
-  write(chunk: Buffer): void;
-  /** Sources to hold back while this side is full. */
-  holds(...sources: readonly Holdable[]): void;
-  bufferedBytes(): number;
-  /** Writes the waiting bytes, then closes the stream. */
-  end(): void;
-  /** As `end`; true when all bytes have left. When time is up the rest is dropped. */
-  close(timeoutMs: number): Promise<boolean>;
-}
+type ChunkWriter = ReturnType<typeof createWriter>;
 
 const BYTES_HIGH = 1024 * 1024;
 // Copying up to here is cheaper than handing the system a list of pieces.
 const CONCAT_BYTES_MAX = 64 * 1024;
 
-export function createWriter(sink: Writable, options: WriterOptions = {}): ChunkWriter {
+export function createWriter(sink: Writable, options: WriterOptions = {}) {
   const bytesHigh = Math.max(options.bytesHigh ?? BYTES_HIGH, sink.writableHighWaterMark);
   const batch = new Batch();
   const sources: Holdable[] = [];
@@ -221,13 +211,15 @@ export function createWriter(sink: Writable, options: WriterOptions = {}): Chunk
   sink.once('close', () => {
     if (!sink.writableFinished) onBroken(new Error('closed by the other side'));
   });
+  /** Writes the waiting bytes, then closes the stream. */
   const end = (): void => {
     flush();
     if (!isOver) sink.end();
     isOver = true;
   };
   return {
-    write(chunk) {
+    /** Bytes are taken by reference: the caller must not change them afterwards. */
+    write(chunk: Buffer): void {
       if (isOver) return;
       batch.add(chunk);
       if (!isScheduled) {
@@ -239,7 +231,8 @@ export function createWriter(sink: Writable, options: WriterOptions = {}): Chunk
         for (const source of sources) source.hold();
       }
     },
-    holds(...more) {
+    /** Sources to hold back while this side is full. */
+    holds(...more: readonly Holdable[]): void {
       for (const source of more) {
         sources.push(source);
         if (isFull) source.hold();
@@ -247,7 +240,8 @@ export function createWriter(sink: Writable, options: WriterOptions = {}): Chunk
     },
     bufferedBytes: () => batch.bytes + sink.writableLength,
     end,
-    close(timeoutMs) {
+    /** As `end`; true when all bytes have left. When time is up the rest is dropped. */
+    close(timeoutMs: number): Promise<boolean> {
       end();
       return finished(sink, timeoutMs);
     },
