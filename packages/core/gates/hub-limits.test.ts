@@ -29,7 +29,7 @@ const ALLOWED = {
 async function session(enforces: Enforcement = ENFORCED, hubCounts = true) {
   const manifest = await manifestOf(YAML);
   const guard = createGuard(optionsOf({ server: 'files', manifest, hubCounts, enforces }));
-  const { session: played, told } = await play([], { config: { guard, hub: true } });
+  const { session: played, sendInShort } = await play([], { config: { guard, hub: true } });
   const asked = (message: unknown) =>
     played.questions(readOnce(played, 'agent', lineOf(message)), 0);
   const answered = (message: unknown, limit: NonNullable<HubAnswer['outcome']>['limit']) => {
@@ -38,7 +38,7 @@ async function session(enforces: Enforcement = ENFORCED, hubCounts = true) {
     const answer = { callId: question?.ref.call_id ?? '', outcome: { ...ALLOWED, limit } };
     return played.handle(readOnce(played, 'agent', line), 0, { answers: [answer] });
   };
-  return { asked, answered, told };
+  return { asked, answered, sendInShort };
 }
 
 describe('a call of a tool with a limit', () => {
@@ -75,8 +75,8 @@ describe('a call of a tool with a limit', () => {
   });
 
   it('does not pass when the hub cannot be asked', async () => {
-    const { told } = await session();
-    expect(told('agent', call(1, 'search'))).toContain('decision BLOCK HUB_UNAVAILABLE');
+    const { sendInShort } = await session();
+    expect(sendInShort('agent', call(1, 'search'))).toContain('decision BLOCK HUB_UNAVAILABLE');
   });
 
   it('is counted here where there is no hub, or nothing is enforced', async () => {
@@ -84,9 +84,9 @@ describe('a call of a tool with a limit', () => {
       [OBSERVED, true],
       [ENFORCED, false],
     ] as const) {
-      const { asked, told } = await session(enforces, hubCounts);
+      const { asked, sendInShort } = await session(enforces, hubCounts);
       expect(asked(call(1, 'search'))).toEqual([]);
-      expect(told('agent', call(2, 'search'))).toContain('forward to server');
+      expect(sendInShort('agent', call(2, 'search'))).toContain('forward to server');
     }
   });
 });

@@ -20,9 +20,9 @@ async function session(options: Partial<GuardOptions>) {
   let id = 0;
   const answered = (method: string, result: string) => {
     id++;
-    played.says('agent', request(id, method));
+    played.send('agent', request(id, method));
     const line = `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
-    return arrivedOf(played.says('server', line), line);
+    return arrivedOf(played.send('server', line), line);
   };
   return { ...played, guard, answered };
 }
@@ -47,11 +47,11 @@ describe('digits that a double cannot hold', () => {
     };
     const same = await session({ pins: opened(store) });
     same.answered('tools/list', `{"tools":[${tool('a', '9007199254740993')}]}`);
-    expect(same.told('agent', call('c', 'a'))).toContain('forward to server');
+    expect(same.sendInShort('agent', call('c', 'a'))).toContain('forward to server');
     const other = await session({ pins: opened(store) });
     const shown = other.answered('tools/list', `{"tools":[${tool('a', '9007199254740992')}]}`);
     expect(shown).toContain('"tools":[]');
-    expect(other.told('agent', call('c', 'a'))).toContain('decision BLOCK PIN_CHANGED');
+    expect(other.sendInShort('agent', call('c', 'a'))).toContain('decision BLOCK PIN_CHANGED');
   });
 
   it('stay as they were written where a manifest hides and rewrites', async () => {

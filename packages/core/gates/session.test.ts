@@ -58,7 +58,7 @@ describe('a secret of digits', () => {
   };
 
   it.each(NUMBERS)('is not sent as the number %s, wherever it stands', async (number) => {
-    const { told } = await digits();
+    const { sendInShort } = await digits();
     const params = (text: string) =>
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${text}}`;
     for (const text of [
@@ -66,37 +66,37 @@ describe('a secret of digits', () => {
       `{"name":"post","arguments":{},"inputResponses":{"k":{"content":{"n":${number}}}}}`,
       `{"name":"post","arguments":{},"_meta":{"n":${number}}}`,
     ]) {
-      expect(told('agent', params(text))).toContain('decision BLOCK LEAK_BLOCKED');
+      expect(sendInShort('agent', params(text))).toContain('decision BLOCK LEAK_BLOCKED');
     }
     const extra = `{"jsonrpc":"2.0","id":2,"method":"ping","odd":${number}}`;
-    expect(told('agent', extra)).not.toContain('forward to server');
+    expect(sendInShort('agent', extra)).not.toContain('forward to server');
     const other = `{"jsonrpc":"2.0","id":3,"method":"x/y","params":{"n":${number}}}`;
-    expect(told('agent', other)).not.toContain('forward to server');
+    expect(sendInShort('agent', other)).not.toContain('forward to server');
   });
 
   it.each(NUMBERS)('does not arrive as the number %s', async (number) => {
-    const { says } = await digits();
-    says('agent', call(1, 'read'));
+    const { send } = await digits();
+    send('agent', call(1, 'read'));
     const structured = `{"content":[],"structuredContent":{"text":"${PIN}","n":${number}}}`;
-    const commands = says('server', `{"jsonrpc":"2.0","id":1,"result":${structured}}`);
+    const commands = send('server', `{"jsonrpc":"2.0","id":1,"result":${structured}}`);
     expect(commands.map((command) => command.do)).not.toContain('forward');
-    says('agent', call(2, 'read'));
+    send('agent', call(2, 'read'));
     const fine = `{"jsonrpc":"2.0","id":2,"result":{"content":[],"n":12345678901234567890}}`;
-    expect(says('server', fine).map((command) => command.do)).toContain('forward');
+    expect(send('server', fine).map((command) => command.do)).toContain('forward');
   });
 });
 
 describe('a session with the guard', () => {
   it('shows the tools of the manifest, and records the hidden ones', async () => {
-    const { says } = await guarded();
+    const { send } = await guarded();
     for (const [index, said] of initialize('2025-06-18').entries()) {
-      expect(says(index === 0 ? 'agent' : 'server', said).map((command) => command.do)).toContain(
+      expect(send(index === 0 ? 'agent' : 'server', said).map((command) => command.do)).toContain(
         'forward',
       );
     }
-    says('agent', request(1, 'tools/list'));
+    send('agent', request(1, 'tools/list'));
     const read = { name: 'read', inputSchema: { type: 'object' } };
-    const commands = says('server', result(1, { tools: [read, { name: 'gone' }] }));
+    const commands = send('server', result(1, { tools: [read, { name: 'gone' }] }));
     expect(lines(commands)).toEqual([
       `{"jsonrpc":"2.0","id":1,"result":{"tools":[${JSON.stringify(read)}]}}\n`,
     ]);
@@ -105,15 +105,15 @@ describe('a session with the guard', () => {
   });
 
   it('refuses, redacts and blocks calls by their content', async () => {
-    const { says, told } = await guarded();
-    expect(told('agent', call(1, 'gone'))).toContain('decision BLOCK TOOL_FORBIDDEN');
-    expect(told('agent', call(2, 'post', { card: '4111 1111 1111 1111' }))).toContain(
+    const { send, sendInShort } = await guarded();
+    expect(sendInShort('agent', call(1, 'gone'))).toContain('decision BLOCK TOOL_FORBIDDEN');
+    expect(sendInShort('agent', call(2, 'post', { card: '4111 1111 1111 1111' }))).toContain(
       'decision BLOCK CONTENT_BLOCKED',
     );
-    expect(told('agent', call(3, 'post', { text: VALUE }))).toContain(
+    expect(sendInShort('agent', call(3, 'post', { text: VALUE }))).toContain(
       'decision BLOCK LEAK_BLOCKED',
     );
-    const sent = says('agent', call(4, 'post', { text: `key ${TOKEN}` }));
+    const sent = send('agent', call(4, 'post', { text: `key ${TOKEN}` }));
     expect(lines(sent).join('')).toContain('"arguments":{"text":"key [redacted:github-token]"}');
     expect(eventsOf(sent, 'tool_call_decision')[0]?.call).toMatchObject({
       content: { action: 'redact', findings: ['secret:github-token'] },
@@ -121,13 +121,13 @@ describe('a session with the guard', () => {
   });
 
   it('takes secrets out of answers, and hands none on to nothing that is open', async () => {
-    const { says } = await guarded();
-    says('agent', call(1, 'read'));
+    const { send } = await guarded();
+    send('agent', call(1, 'read'));
     const text = `a ${VALUE} b`;
-    const answered = says('server', result(1, { content: [{ type: 'text', text }] }));
+    const answered = send('server', result(1, { content: [{ type: 'text', text }] }));
     expect(lines(answered).join('')).toContain('a [REDACTED:injected-secret] b');
-    says('agent', call(2, 'read'));
-    const stray = says('server', result('2', { content: [{ type: 'text', text: 'hi' }] }));
+    send('agent', call(2, 'read'));
+    const stray = send('server', result('2', { content: [{ type: 'text', text: 'hi' }] }));
     expect(stray.map((command) => command.do)).not.toContain('forward');
   });
 });

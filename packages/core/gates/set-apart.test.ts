@@ -66,12 +66,12 @@ describe.each(VALUES)('a secret %s', (kind, value) => {
   it.each(separators)('is taken out of names, methods and previews: %s', async (_, separator) => {
     const { plain, isClean } = createRedactor({ values: [{ name: 'key', value }] });
     const config = { redact: plain, isClean };
-    const { says } = await play([], { config });
+    const { send } = await play([], { config });
     const text = [...value].join(separator);
     const written = JSON.stringify(text).slice(1, -1);
     const commands = [
-      ...says('agent', call(1, text, { note: text, [text]: 1 })),
-      ...says('agent', asked(2, text)),
+      ...send('agent', call(1, text, { note: text, [text]: 1 })),
+      ...send('agent', asked(2, text)),
     ];
     expect(eventsOf(commands, 'tool_call_start')).not.toHaveLength(0);
     const kept = JSON.stringify(commands.filter(({ do: what }) => what !== 'forward'));

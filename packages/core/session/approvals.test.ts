@@ -23,8 +23,8 @@ describe('a call that waits for a person', () => {
     const asked: ApprovalWanted[] = [];
     const config = { approver: people([], asked) };
     const rules = [asks, budget('cap', { limit_calls: 1 })];
-    const { says, told, session } = await play(rules, { ...control, config });
-    const held = says('agent', call(1, 'pay', { sum: 5 }));
+    const { send, sendInShort, session } = await play(rules, { ...control, config });
+    const held = send('agent', call(1, 'pay', { sum: 5 }));
     expect(inShort(held)).toEqual(['start pay', 'approval']);
     expect(eventsOf(held, 'approval')[0]).toEqual({
       call: { call_id: 'call-1' },
@@ -39,15 +39,15 @@ describe('a call that waits for a person', () => {
         args: { text: '{"sum":5}', complete: true },
       },
     ]);
-    expect(told('server', result(1))).toContain('drop unsolicited_answer');
+    expect(sendInShort('server', result(1))).toContain('drop unsolicited_answer');
     expect(inShort(session.approval('call-1', 'approved', 500))).toEqual([
       'decision ALLOW DEFAULT_ALLOW',
       'forward to server in part',
     ]);
     expect(session.approval('call-1', 'approved', 501)).toEqual([]);
-    expect(told('server', result(1), 600)).toEqual(['end OK', 'forward to agent']);
+    expect(sendInShort('server', result(1), 600)).toEqual(['end OK', 'forward to agent']);
     // It was counted once, when it passed.
-    expect(told('agent', call(2, 'read'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+    expect(sendInShort('agent', call(2, 'read'))).toContain('decision BLOCK BUDGET_EXCEEDED');
     expect(session.summary()).toMatchObject({ calls_total: 2, calls_allowed: 1, calls_blocked: 1 });
   });
 
@@ -55,8 +55,8 @@ describe('a call that waits for a person', () => {
     ['rejected', 'APPROVAL_REJECTED'],
     ['unavailable', 'APPROVAL_UNAVAILABLE'],
   ] as const)('is refused when the answer is %s', async (answer, reason) => {
-    const { says, session } = await play([asks], control);
-    says('agent', call(1, 'pay'));
+    const { send, session } = await play([asks], control);
+    send('agent', call(1, 'pay'));
     const ended = session.approval('call-1', answer, 10);
     expect(inShort(ended)).toEqual([
       `decision BLOCK ${reason}`,
@@ -69,20 +69,20 @@ describe('a call that waits for a person', () => {
   });
 
   it('is refused when its time is up', async () => {
-    const { says, session } = await play([asks], control);
-    says('agent', call(1, 'pay'), 100);
+    const { send, session } = await play([asks], control);
+    send('agent', call(1, 'pay'), 100);
     expect(session.tick(1_099)).toEqual([]);
     expect(inShort(session.tick(1_100))).toContain('decision BLOCK APPROVAL_TIMEOUT');
     expect(session.tick(9_999)).toEqual([]);
   });
 
   it('gives signs of life to a caller that wants progress', async () => {
-    const { says, session } = await play([asks], {
+    const { send, session } = await play([asks], {
       ...control,
       config: { ...control.config, limits: { progressMs: 100 } },
     });
     const params = { name: 'pay', arguments: {}, _meta: { progressToken: 'tok' } };
-    says('agent', request(1, 'tools/call', params), 0);
+    send('agent', request(1, 'tools/call', params), 0);
     expect(session.tick(50)).toEqual([]);
     expect(answersOf(session.tick(100))[0]).toMatchObject({
       method: 'notifications/progress',
@@ -93,10 +93,10 @@ describe('a call that waits for a person', () => {
 
   it('is given up when it is cancelled', async () => {
     verifies('EC-STDIO-031');
-    const { says, told, session } = await play([asks], control);
-    says('agent', call(1, 'pay'));
+    const { send, sendInShort, session } = await play([asks], control);
+    send('agent', call(1, 'pay'));
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
-    expect(told('agent', cancel, 5)).toEqual([
+    expect(sendInShort('agent', cancel, 5)).toEqual([
       'decision BLOCK APPROVAL_CANCELLED',
       'end CANCELLED',
       'discard call-1',
@@ -107,7 +107,7 @@ describe('a call that waits for a person', () => {
 
   it('ends with the server or the agent', async () => {
     const one = await play([asks], control);
-    one.says('agent', call(1, 'pay'));
+    one.send('agent', call(1, 'pay'));
     expect(inShort(one.session.serverExited({ started: true, code: 0 }, 5))).toEqual([
       'decision BLOCK APPROVAL_CANCELLED',
       'end CANCELLED',
@@ -115,7 +115,7 @@ describe('a call that waits for a person', () => {
       'answer 1 -32603',
     ]);
     const two = await play([asks], control);
-    two.says('agent', call(1, 'pay'));
+    two.send('agent', call(1, 'pay'));
     expect(inShort(two.session.agentClosed(5))).toEqual([
       'decision BLOCK APPROVAL_CANCELLED',
       'end CANCELLED',
@@ -124,8 +124,8 @@ describe('a call that waits for a person', () => {
   });
 
   it('waits again when a second rule asks too', async () => {
-    const { says, session } = await play([asks, approvalRule('ask-2', 'hold', 'p*')], control);
-    says('agent', call(1, 'pay'), 0);
+    const { send, session } = await play([asks, approvalRule('ask-2', 'hold', 'p*')], control);
+    send('agent', call(1, 'pay'), 0);
     expect(inShort(session.approval('call-1', 'approved', 900))).toEqual(['approval']);
     expect(session.tick(1_500)).toEqual([]);
     expect(inShort(session.approval('call-1', 'approved', 1_600))).toContain(
@@ -139,8 +139,8 @@ describe('a call that may be tried again once it is approved', () => {
     verifies('IP-3.3');
     const granted: string[] = [];
     const config = { approver: people(granted) };
-    const { says, told } = await play([hinting], { ...control, config });
-    const hinted = says('agent', call(1, 'pay'));
+    const { send, sendInShort } = await play([hinting], { ...control, config });
+    const hinted = send('agent', call(1, 'pay'));
     expect(inShort(hinted)).toEqual([
       'start pay',
       'approval',
@@ -152,7 +152,7 @@ describe('a call that may be tried again once it is approved', () => {
     ]);
     expect(JSON.stringify(answersOf(hinted))).toContain('Ask Ann. Try the same call again');
     granted.push('ask');
-    const passed = says('agent', call(2, 'pay'));
+    const passed = send('agent', call(2, 'pay'));
     expect(inShort(passed)).toContain('forward to server');
     expect(eventsOf(passed, 'approval')[0]?.approval).toMatchObject({
       rule_id: 'ask',
@@ -161,16 +161,16 @@ describe('a call that may be tried again once it is approved', () => {
       by: 'ann',
     });
     // It was for once.
-    expect(told('agent', call(3, 'pay'))).toContain('answer 3 -32083');
+    expect(sendInShort('agent', call(3, 'pay'))).toContain('answer 3 -32083');
   });
 
   it('uses up no grant when another rule refuses it', async () => {
     const granted = ['ask'];
     const config = { approver: people(granted) };
     const cap = budget('cap', { limit_calls: 1 });
-    const { told } = await play([hinting, cap], { ...control, config });
-    expect(told('agent', call(1, 'read'))).toContain('forward to server');
-    expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+    const { sendInShort } = await play([hinting, cap], { ...control, config });
+    expect(sendInShort('agent', call(1, 'read'))).toContain('forward to server');
+    expect(sendInShort('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
     expect(granted).toEqual(['ask']);
   });
 
@@ -178,11 +178,11 @@ describe('a call that may be tried again once it is approved', () => {
     const granted = ['ask'];
     const config = { approver: people(granted) };
     const both = [hinting, approvalRule('ask-2', 'hint', 'p*')];
-    const { told } = await play(both, { ...control, config });
-    expect(told('agent', call(1, 'pay'))).toContain('answer 1 -32083');
+    const { sendInShort } = await play(both, { ...control, config });
+    expect(sendInShort('agent', call(1, 'pay'))).toContain('answer 1 -32083');
     expect(granted).toEqual(['ask']);
     granted.push('ask-2');
-    expect(told('agent', call(2, 'pay'))).toContain('forward to server');
+    expect(sendInShort('agent', call(2, 'pay'))).toContain('forward to server');
     expect(granted).toEqual([]);
   });
 });
@@ -190,8 +190,8 @@ describe('a call that may be tried again once it is approved', () => {
 describe('without anybody to ask', () => {
   it.each(['hold', 'hint'] as const)('production refuses a call that would %s', async (wait) => {
     verifies('EC-STDIO-021');
-    const { told } = await play([approvalRule('ask', wait, 'pay')], { mode: 'control' });
-    expect(told('agent', call(1, 'pay'))).toEqual([
+    const { sendInShort } = await play([approvalRule('ask', wait, 'pay')], { mode: 'control' });
+    expect(sendInShort('agent', call(1, 'pay'))).toEqual([
       'start pay',
       'decision BLOCK APPROVAL_UNAVAILABLE',
       'end ERROR',
@@ -202,8 +202,8 @@ describe('without anybody to ask', () => {
 
   it('development approves by itself, and records it', async () => {
     verifies('EC-STDIO-021', 'F-023');
-    const { says } = await play([asks], { mode: 'control', profile: 'development' });
-    const passed = says('agent', call(1, 'pay'));
+    const { send } = await play([asks], { mode: 'control', profile: 'development' });
+    const passed = send('agent', call(1, 'pay'));
     expect(inShort(passed)).toEqual([
       'start pay',
       'approval',
@@ -228,8 +228,8 @@ describe('the request that people see', () => {
     const redact = (text: string) => text.replaceAll('hunter2', '***');
     const limits = { previewBytesMax: 0 };
     const config = { approver: people([], asked), redact, limits };
-    const { says } = await play([asks], { ...control, config });
-    says(
+    const { send } = await play([asks], { ...control, config });
+    send(
       'agent',
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":${args}}}`,
     );
@@ -240,8 +240,8 @@ describe('the request that people see', () => {
 
 describe('a held call', () => {
   it('is refused with an answer when the agent sends nothing more', async () => {
-    const { says, session } = await play([asks], control);
-    says('agent', call(1, 'pay'));
+    const { send, session } = await play([asks], control);
+    send('agent', call(1, 'pay'));
     expect(inShort(session.inputEnded(5))).toEqual([
       'decision BLOCK APPROVAL_CANCELLED',
       'discard call-1',
@@ -255,8 +255,8 @@ describe('a held call', () => {
   it('is asked about again when the policy has changed meanwhile', async () => {
     const asked: ApprovalWanted[] = [];
     const config = { approver: people([], asked) };
-    const { says, session } = await play([asks], { ...control, config });
-    says('agent', call(1, 'pay'));
+    const { send, session } = await play([asks], { ...control, config });
+    send('agent', call(1, 'pay'));
     session.usePolicy(await snapshotOf([asks, budget('cap', { limit_calls: 9 })], control));
     expect(inShort(session.approval('call-1', 'approved', 5))).toEqual(['approval']);
     expect(asked[1]?.policy_hash).not.toBe(asked[0]?.policy_hash);
@@ -266,8 +266,8 @@ describe('a held call', () => {
   });
 
   it('that was rejected does not pass when the policy no longer asks', async () => {
-    const { says, session } = await play([asks], control);
-    says('agent', call(1, 'pay'));
+    const { send, session } = await play([asks], control);
+    send('agent', call(1, 'pay'));
     session.usePolicy(await snapshotOf([], control));
     const ended = inShort(session.approval('call-1', 'rejected', 5));
     expect(ended).toContain('decision BLOCK APPROVAL_REJECTED');

@@ -23,14 +23,14 @@ function deciding() {
 
 it('each message is counted once, by its method or by its kind', async () => {
   const { heard, counted } = counting();
-  const { says } = await play([], { config: { counted } });
-  says('agent', request(1, 'initialize'));
-  says('server', result(1));
-  says('agent', { jsonrpc: '2.0', method: 'notifications/initialized' });
-  says('agent', call(2, 'read'));
-  says('server', request(1, 'roots/list'));
-  says('agent', '{"broken');
-  says('server', '[]');
+  const { send } = await play([], { config: { counted } });
+  send('agent', request(1, 'initialize'));
+  send('server', result(1));
+  send('agent', { jsonrpc: '2.0', method: 'notifications/initialized' });
+  send('agent', call(2, 'read'));
+  send('server', request(1, 'roots/list'));
+  send('agent', '{"broken');
+  send('server', '[]');
   expect(heard).toEqual([
     'agent initialize',
     'server response',
@@ -61,16 +61,16 @@ it('a message that is too large to inspect is counted by its head', async () => 
 
 it('the decision hook gets each decision with the id of its request', async () => {
   const { heard, decided } = deciding();
-  const { says } = await play([noWrite], { config: { decided } });
-  says('agent', call(1, 'read'));
-  says('agent', call('a"b', 'write'));
-  says('agent', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'read' } });
+  const { send } = await play([noWrite], { config: { decided } });
+  send('agent', call(1, 'read'));
+  send('agent', call('a"b', 'write'));
+  send('agent', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'read' } });
   expect(heard).toEqual(['read ALLOW 1', 'write BLOCK "a\\"b"', 'read ALLOW undefined']);
 });
 
 it('a message that may have been a call is a decision without a request', async () => {
   const { heard, decided } = deciding();
-  const { says } = await play([], { config: { decided } });
-  says('agent', '{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call","params":{"name":"read"}}');
+  const { send } = await play([], { config: { decided } });
+  send('agent', '{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call","params":{"name":"read"}}');
   expect(heard).toEqual(['(unreadable) BLOCK undefined']);
 });

@@ -48,11 +48,11 @@ describe('the envelope of a call', () => {
       seen.push([args, envelope?.written, envelope?.rest]);
       return { kind: 'pass' };
     };
-    const { says } = await play([], { config: { guard: guardOf({ content }) } });
-    says('agent', call(1, 'pay', { sum: 5 }));
-    says('agent', callWith('b', { _meta: { a: 1 }, task: { ttl: 2 }, ...ANSWERS }));
-    says('agent', callWith(3, {}, { later: [true] }));
-    says(
+    const { send } = await play([], { config: { guard: guardOf({ content }) } });
+    send('agent', call(1, 'pay', { sum: 5 }));
+    send('agent', callWith('b', { _meta: { a: 1 }, task: { ttl: 2 }, ...ANSWERS }));
+    send('agent', callWith(3, {}, { later: [true] }));
+    send(
       'agent',
       '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"pay","x":"\\u0041"}}',
     );
@@ -68,12 +68,12 @@ describe('the envelope of a call', () => {
     const line =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","_meta":{"a":{"b":1,"b":2}}}}';
     const guarded = await play([], { config: { guard: guardOf() } });
-    expect(guarded.told('agent', line)).toContain('decision BLOCK INVALID_CALL');
+    expect(guarded.sendInShort('agent', line)).toContain('decision BLOCK INVALID_CALL');
     const bare = await play();
     const label = line.replace('"a":', '"x-codex-turn-metadata":');
-    expect(bare.told('agent', label)).toContain('decision ALLOW DEFAULT_ALLOW');
+    expect(bare.sendInShort('agent', label)).toContain('decision ALLOW DEFAULT_ALLOW');
     const other = line.replace('_meta', 'inputResponses').replace('"id":1', '"id":2');
-    expect(bare.told('agent', other)).toContain('decision BLOCK INVALID_CALL');
+    expect(bare.sendInShort('agent', other)).toContain('decision BLOCK INVALID_CALL');
   });
 });
 
@@ -110,13 +110,13 @@ describe.each([
   it('covers no other answers beside the same arguments', async () => {
     const asked: ApprovalWanted[] = [];
     const config = { approver: exacting(asked), ...(guard !== undefined && { guard }) };
-    const { says, told } = await play(rules, { mode: 'control', config });
+    const { send, sendInShort } = await play(rules, { mode: 'control', config });
     const isRefused = (id: number, more: object, top: object = {}) =>
-      told('agent', callWith(id, more, top)).some((what) =>
+      sendInShort('agent', callWith(id, more, top)).some((what) =>
         what.startsWith('decision REJECT_WITH_HINT'),
       );
     const isPassed = (id: number, more: object, top: object = {}) =>
-      told('agent', callWith(id, more, top)).includes('forward to server');
+      sendInShort('agent', callWith(id, more, top)).includes('forward to server');
     expect(isRefused(1, {})).toBe(true);
     expect(isPassed(2, {})).toBe(true);
     expect(isPassed(3, { _meta: LABELS })).toBe(true);
@@ -133,8 +133,8 @@ describe.each([
       '{"arguments":{"sum":5},"message":{"later":1}}',
     ]);
     // On record, the hash is that of the arguments alone.
-    const [with9] = eventsOf(says('agent', callWith(9, ANSWERS)), 'tool_call_start');
-    const [with10] = eventsOf(says('agent', callWith(10, {})), 'tool_call_start');
+    const [with9] = eventsOf(send('agent', callWith(9, ANSWERS)), 'tool_call_start');
+    const [with10] = eventsOf(send('agent', callWith(10, {})), 'tool_call_start');
     expect(with9?.call.args_hash).toBe(with10?.call.args_hash);
   });
 });
@@ -161,30 +161,39 @@ describe('an approval of a call', () => {
     ['another task', { task: { ttl: 1 } }, { task: { ttl: 2 } }],
   ])('does not cover %s, and shows it', async (_what, shown, other) => {
     const asked: ApprovalWanted[] = [];
-    const { told } = await play(rules, { mode: 'control', config: { approver: exacting(asked) } });
-    expect(told('agent', callWith(1, shown))).not.toContain('forward to server');
-    expect(told('agent', callWith(2, { ...shown }))).toContain('forward to server');
-    expect(told('agent', callWith(3, other))).not.toContain('forward to server');
-    expect(told('agent', callWith(4, other))).toContain('forward to server');
+    const { sendInShort } = await play(rules, {
+      mode: 'control',
+      config: { approver: exacting(asked) },
+    });
+    expect(sendInShort('agent', callWith(1, shown))).not.toContain('forward to server');
+    expect(sendInShort('agent', callWith(2, { ...shown }))).toContain('forward to server');
+    expect(sendInShort('agent', callWith(3, other))).not.toContain('forward to server');
+    expect(sendInShort('agent', callWith(4, other))).toContain('forward to server');
     const [, second] = asked;
     expect(JSON.parse(second?.args?.text ?? '')).toEqual({ arguments: { sum: 5 }, params: other });
   });
 
   it('covers the retry of a client that labels each request anew', async () => {
-    const { told } = await play(rules, { mode: 'control', config: { approver: exacting([]) } });
+    const { sendInShort } = await play(rules, {
+      mode: 'control',
+      config: { approver: exacting([]) },
+    });
     const second = { progressToken: 'next', 'claudecode/toolUseId': 'toolu_02', callId: 'call_y' };
-    told('agent', callWith(1, meta({ target: 'a' })));
-    expect(told('agent', callWith(2, meta({ target: 'a', ...second })))).toContain(
+    sendInShort('agent', callWith(1, meta({ target: 'a' })));
+    expect(sendInShort('agent', callWith(2, meta({ target: 'a', ...second })))).toContain(
       'forward to server',
     );
   });
 
   it('is not asked for where a key stands twice in `_meta`', async () => {
     const asked: ApprovalWanted[] = [];
-    const { told } = await play(rules, { mode: 'control', config: { approver: exacting(asked) } });
+    const { sendInShort } = await play(rules, {
+      mode: 'control',
+      config: { approver: exacting(asked) },
+    });
     const line =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","_meta":{"a":{"b":1,"b":2}}}}';
-    expect(told('agent', line)).toContain('decision BLOCK INVALID_CALL');
+    expect(sendInShort('agent', line)).toContain('decision BLOCK INVALID_CALL');
     expect(asked).toEqual([]);
   });
 });
@@ -201,10 +210,10 @@ describe('the envelope of any other message', () => {
       seen.push([way, written, method, rest]);
       return false;
     });
-    const { says } = await play([], { config: { guard } });
-    says('agent', request('q', 'x/y'));
-    says('server', { ...Object(result('q')), later: { a: 1 } });
-    says('server', { jsonrpc: '2.0', method: 'n/z', params: { late: 1 } });
+    const { send } = await play([], { config: { guard } });
+    send('agent', request('q', 'x/y'));
+    send('server', { ...Object(result('q')), later: { a: 1 } });
+    send('server', { jsonrpc: '2.0', method: 'n/z', params: { late: 1 } });
     expect(seen).toEqual([
       ['out', '"q" x/y', 'x/y', undefined],
       ['in', '"q"', 'x/y', { message: { later: { a: 1 } } }],
@@ -216,14 +225,16 @@ describe('the envelope of any other message', () => {
     const guard = around(({ written, rest }) =>
       `${written}${JSON.stringify(rest)}`.includes('key'),
     );
-    const { told } = await play([], { config: { guard } });
-    expect(told('agent', request('key', 'x/y'))).toContain('answer "key" -32602');
-    expect(told('agent', request(1, 'x/key'))).toContain('answer 1 -32602');
-    expect(told('server', request('key', 'ping'))).toContain('drop refused');
-    expect(told('server', { jsonrpc: '2.0', method: 'n/key' })).toContain('drop refused');
-    told('agent', request(2, 'x/y'));
-    expect(told('server', { ...Object(result(2)), later: 'key' })).toContain('answer 2 -32603');
-    expect(told('agent', request(3, 'x/y', { a: 'key' }))).toEqual(['forward to server']);
+    const { sendInShort } = await play([], { config: { guard } });
+    expect(sendInShort('agent', request('key', 'x/y'))).toContain('answer "key" -32602');
+    expect(sendInShort('agent', request(1, 'x/key'))).toContain('answer 1 -32602');
+    expect(sendInShort('server', request('key', 'ping'))).toContain('drop refused');
+    expect(sendInShort('server', { jsonrpc: '2.0', method: 'n/key' })).toContain('drop refused');
+    sendInShort('agent', request(2, 'x/y'));
+    expect(sendInShort('server', { ...Object(result(2)), later: 'key' })).toContain(
+      'answer 2 -32603',
+    );
+    expect(sendInShort('agent', request(3, 'x/y', { a: 'key' }))).toEqual(['forward to server']);
   });
 
   it.each([
@@ -235,9 +246,9 @@ describe('the envelope of any other message', () => {
     const guard = around(({ written }) => written.includes('key'));
     for (const side of ['agent', 'server'] as const) {
       const bare = await play([], { profile: 'development', config: { guard: guardOf() } });
-      expect(bare.told(side, line).join()).toMatch(/forward to/);
+      expect(bare.sendInShort(side, line).join()).toMatch(/forward to/);
       const one = await play([], { profile: 'development', config: { guard } });
-      expect(one.told(side, line).join()).not.toMatch(/forward to/);
+      expect(one.sendInShort(side, line).join()).not.toMatch(/forward to/);
     }
   });
 
@@ -247,8 +258,8 @@ describe('the envelope of any other message', () => {
         throw new Error('broken');
       },
     });
-    const { told } = await play([], { config: { guard } });
-    expect(told('agent', request(1, 'x/y'))).toContain('answer 1 -32602');
+    const { sendInShort } = await play([], { config: { guard } });
+    expect(sendInShort('agent', request(1, 'x/y'))).toContain('answer 1 -32602');
   });
 });
 
@@ -264,16 +275,16 @@ describe('a key that stands twice', () => {
     const passing: Guard['passing'] = (_way, message) =>
       looks && message.value === undefined ? refused('NOTHING') : SAME;
     const guard = guardOf({ wants: () => true, passing });
-    const { says } = await play([], { config: { guard } });
-    says('agent', request(1, 'x/y'));
-    const commands = says('server', answer);
+    const { send } = await play([], { config: { guard } });
+    send('agent', request(1, 'x/y'));
+    const commands = send('server', answer);
     expect(inShort(commands)).toEqual([`forward to agent${looks ? ' in part' : ''}`]);
     expect(forwarded(commands)[0]).toBe(line);
   });
 
   it('arrives once where the hub has looked', async () => {
-    const { session, says } = await play([], { config: { hubNeeds: { observes: true } } });
-    says('agent', call(1, 'read'));
+    const { session, send } = await play([], { config: { hubNeeds: { observes: true } } });
+    send('agent', call(1, 'read'));
     const line = Buffer.from(`${answer}\n`);
     expect(session.observations(readOnce(session, 'server', line))).toHaveLength(1);
     expect(

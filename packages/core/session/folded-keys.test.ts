@@ -23,9 +23,9 @@ describe('a message of the agent', () => {
     'is refused when a key in its params is one for some readers: %s %s',
     async (method, params) => {
       verifies('F-014');
-      const { told } = await play([noDelete]);
+      const { sendInShort } = await play([noDelete]);
       const line = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
-      const sent = told('agent', line);
+      const sent = sendInShort('agent', line);
       expect(sent).toContain('report REJECTED folded_key');
       expect(sent).toContain('answer 1 -32600');
       expect(sent).not.toContain('forward to server');
@@ -41,8 +41,8 @@ describe('a message of the agent', () => {
     '"method":"ping","ID":2',
     '"method":"ping","Result":{}',
   ])('is refused when a key at its top is one for some readers: %s', async (members) => {
-    const { told } = await play([noDelete]);
-    const sent = told('agent', `{"jsonrpc":"2.0","id":1,${members}}`);
+    const { sendInShort } = await play([noDelete]);
+    const sent = sendInShort('agent', `{"jsonrpc":"2.0","id":1,${members}}`);
     expect(sent).toContain('drop folded_key');
     expect(sent).not.toContain('forward to server');
   });
@@ -52,27 +52,27 @@ describe('a message of the agent', () => {
     '{"name":"a","arguments":{"deep":[{"k":1,"\\u004b":2}]}}',
     '{"name":"a","arguments":{"x":1,"x":2}}',
   ])('that gets a prompt may not have two keys that differ only in case: %s', async (params) => {
-    const { says, told } = await play();
+    const { send, sendInShort } = await play();
     const line = (id: number) =>
       `{"jsonrpc":"2.0","id":${id},"method":"prompts/get","params":${params}}`;
-    expect(told('agent', line(1))).toEqual([
+    expect(sendInShort('agent', line(1))).toEqual([
       'report REJECTED duplicate_key',
       'answer 1 -32602',
       'drop duplicate_key',
     ]);
     const message: unknown = expect.stringMatching(/Invalid params: .*"[xk]"/i);
-    expect(answersOf(says('agent', line(2)))).toMatchObject([{ error: { message } }]);
+    expect(answersOf(send('agent', line(2)))).toMatchObject([{ error: { message } }]);
     const lenient = await play([], { profile: 'development' });
-    expect(lenient.told('agent', line(1))).toEqual([
+    expect(lenient.sendInShort('agent', line(1))).toEqual([
       'report WOULD_REJECT duplicate_key',
       'forward to server',
     ]);
-    expect(lenient.told('server', result(1))).toEqual(['forward to agent']);
+    expect(lenient.sendInShort('server', result(1))).toEqual(['forward to agent']);
   });
 
   it('that calls a tool may not either, and its refusal names the two keys', async () => {
-    const { says } = await play();
-    const sent = says('agent', call(1, 'read_x', { Path: '/a', path: '/b' }));
+    const { send } = await play();
+    const sent = send('agent', call(1, 'read_x', { Path: '/a', path: '/b' }));
     expect(inShort(sent)).toContain('decision BLOCK INVALID_CALL');
     const message: unknown = expect.stringContaining('"Path" and "path"');
     expect(answersOf(sent)).toMatchObject([{ id: 1, error: { message } }]);
@@ -83,8 +83,8 @@ describe('a message of the agent', () => {
     request(1, 'x/y', { meta: {}, user_name: 'a', Names: ['b'], vendor: { Name: 'c' } }),
     request(1, 'prompts/get', { name: 'a', arguments: { Name: 'b' } }),
   ])('passes with names of its own: %j', async (message) => {
-    const { told } = await play();
-    expect(told('agent', message)).toContain('forward to server');
+    const { sendInShort } = await play();
+    expect(sendInShort('agent', message)).toContain('forward to server');
   });
 });
 
@@ -108,9 +108,9 @@ describe('a message of the server', () => {
     '"result":{},"ERROR":{}',
   ])('is replaced by an error when a key in it is one for some readers: %s', async (members) => {
     verifies('F-014');
-    const { told } = await play();
-    told('agent', request(1, 'tools/list'));
-    expect(told('server', `{"jsonrpc":"2.0","id":1,${members}}`)).toEqual([
+    const { sendInShort } = await play();
+    sendInShort('agent', request(1, 'tools/list'));
+    expect(sendInShort('server', `{"jsonrpc":"2.0","id":1,${members}}`)).toEqual([
       'report REJECTED folded_key',
       'answer 1 -32603',
       'drop folded_key',
@@ -118,16 +118,16 @@ describe('a message of the server', () => {
   });
 
   it('is dropped when no request waits for it', async () => {
-    const { told } = await play();
+    const { sendInShort } = await play();
     const line = '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":1,"Data":2}}';
-    expect(told('server', line)).toEqual(['report DROPPED folded_key', 'drop folded_key']);
+    expect(sendInShort('server', line)).toEqual(['report DROPPED folded_key', 'drop folded_key']);
   });
 
   it('passes with keys of any case where the protocol has none', async () => {
-    const { told } = await play();
-    told('agent', call(1, 'query'));
+    const { sendInShort } = await play();
+    sendInShort('agent', call(1, 'query'));
     const structuredContent = { Id: 1, ID: 2, rows: [{ Name: 'a', name: 'b' }] };
     const value = { content: [{ type: 'text', text: '{}', vendor: 1 }], structuredContent };
-    expect(told('server', result(1, value))).toEqual(['end OK', 'forward to agent']);
+    expect(sendInShort('server', result(1, value))).toEqual(['end OK', 'forward to agent']);
   });
 });

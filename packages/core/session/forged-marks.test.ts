@@ -38,9 +38,9 @@ describe('the mark of Subluminal in an answer of a server', () => {
     ],
   ])('in %s is taken out', async (_where, written, left) => {
     for (const profile of ['production', 'development'] as const) {
-      const { says } = await play([], { profile });
-      says('agent', call(1, 'a'));
-      const commands = says('server', `{"jsonrpc":"2.0","id":1,${written}}`);
+      const { send } = await play([], { profile });
+      send('agent', call(1, 'a'));
+      const commands = send('server', `{"jsonrpc":"2.0","id":1,${written}}`);
       expect(inShort(commands)).toContain('report NOTICED forged_mark');
       expect(lines(commands)).toEqual([`{"jsonrpc":"2.0","id":1,${left}}\n`]);
       const [end] = eventsOf(commands, 'tool_call_end');
@@ -49,28 +49,28 @@ describe('the mark of Subluminal in an answer of a server', () => {
   });
 
   it('in a batch is taken out of the one that has it', async () => {
-    const { says } = await play();
+    const { send } = await play();
     for (const [at, message] of initialize('2025-03-26').entries()) {
-      says(at === 0 ? 'agent' : 'server', message);
+      send(at === 0 ? 'agent' : 'server', message);
     }
-    says('agent', request(1, 'ping'));
-    says('agent', request(2, 'ping'));
+    send('agent', request(1, 'ping'));
+    send('agent', request(2, 'ping'));
     const batch = `[{"jsonrpc":"2.0","id":1,"result":{"_meta":{${FORGED}}}},{"jsonrpc":"2.0","id":2,"result":{}}]`;
-    expect(lines(says('server', batch)).join()).toBe(
+    expect(lines(send('server', batch)).join()).toBe(
       '[{"jsonrpc":"2.0","id":1,"result":{"_meta":{}}},{"jsonrpc":"2.0","id":2,"result":{}}]\n',
     );
   });
 
   it('stands in our own refusals', async () => {
-    const { says } = await play([deny('all')], { hint_delivery: 'tool_result' });
-    const [answer] = answersOf(says('agent', call(1, 'a')));
+    const { send } = await play([deny('all')], { hint_delivery: 'tool_result' });
+    const [answer] = answersOf(send('agent', call(1, 'a')));
     expect(answer).toMatchObject({ result: { _meta: { subluminal: {} } } });
   });
 
   it('is left alone at other places', async () => {
-    const { says } = await play();
-    says('agent', call(1, 'a'));
+    const { send } = await play();
+    send('agent', call(1, 'a'));
     const line = `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{${FORGED}},"content":[]}}`;
-    expect(inShort(says('server', line))).toEqual(['end OK', 'forward to agent']);
+    expect(inShort(send('server', line))).toEqual(['end OK', 'forward to agent']);
   });
 });

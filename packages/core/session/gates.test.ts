@@ -66,8 +66,8 @@ describe('the order of rules and gates', () => {
       ...(content !== undefined && { content: gate('gate:content', content) }),
     });
     const bundle = rules === undefined ? [] : [rules === no ? denied : asking];
-    const { says } = await guarded(guard, bundle, { asked });
-    const said = says('agent', call(1, 'pay'));
+    const { send } = await guarded(guard, bundle, { asked });
+    const said = send('agent', call(1, 'pay'));
     const who = asked.length > 0 ? asked.map(({ rule_id }) => rule_id) : decisionsOf(said);
     expect(who).toEqual([by]);
     expect(inShort(said).includes('forward to server')).toBe(by === null);
@@ -76,10 +76,12 @@ describe('the order of rules and gates', () => {
   it('asks the rules even where the surface refuses, so that they count', async () => {
     let isOpen = false;
     const surface = () => (isOpen ? ({ kind: 'pass' } as const) : stops('gate:pins')());
-    const { told } = await guarded(guardOf({ surface }), [budget('cap', { limit_calls: 1 })]);
-    expect(told('agent', call(1, 'pay'))).toContain('decision BLOCK BY_PINS');
+    const { sendInShort } = await guarded(guardOf({ surface }), [
+      budget('cap', { limit_calls: 1 }),
+    ]);
+    expect(sendInShort('agent', call(1, 'pay'))).toContain('decision BLOCK BY_PINS');
     isOpen = true;
-    expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+    expect(sendInShort('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
   });
 
   it('does not show the content gate a call that is refused already', async () => {
@@ -88,9 +90,9 @@ describe('the order of rules and gates', () => {
       seen.push(callId);
       return { kind: 'pass' };
     };
-    const { says } = await guarded(guardOf({ content }), [denied]);
-    says('agent', call(1, 'pay'));
-    says('agent', call(2, 'read'));
+    const { send } = await guarded(guardOf({ content }), [denied]);
+    send('agent', call(1, 'pay'));
+    send('agent', call(2, 'read'));
     expect(seen).toEqual(['call-2']);
   });
 
@@ -98,18 +100,18 @@ describe('the order of rules and gates', () => {
     let isOpen = false;
     const content = () => (isOpen ? ({ kind: 'pass' } as const) : stops('gate:content')());
     const rules = [dedupe('twice', { window_ms: 60_000 })];
-    const { told } = await guarded(guardOf({ content }), rules);
-    expect(told('agent', call(1, 'pay'))).toContain('decision BLOCK BY_CONTENT');
+    const { sendInShort } = await guarded(guardOf({ content }), rules);
+    expect(sendInShort('agent', call(1, 'pay'))).toContain('decision BLOCK BY_CONTENT');
     isOpen = true;
-    expect(told('agent', call(2, 'pay'))).toContain('forward to server');
-    expect(told('agent', call(3, 'pay')).join()).toContain('DUPLICATE_CALL');
+    expect(sendInShort('agent', call(2, 'pay'))).toContain('forward to server');
+    expect(sendInShort('agent', call(3, 'pay')).join()).toContain('DUPLICATE_CALL');
   });
 
   it('records what a gate that is not enforced would have done', async () => {
     const would = { action: 'BLOCK', rule_id: 'gate:pins', reason_code: 'PIN_CHANGED' } as const;
     const surface = (): GateVerdict => ({ kind: 'pass', would: { ...would, summary: 'Changed.' } });
-    const { says } = await guarded(guardOf({ surface }));
-    const said = says('agent', call(1, 'pay'));
+    const { send } = await guarded(guardOf({ surface }));
+    const said = send('agent', call(1, 'pay'));
     expect(inShort(said)).toContain('forward to server');
     expect(eventsOf(said, 'tool_call_decision')[0]?.decision).toMatchObject({
       action: 'ALLOW',
@@ -126,26 +128,26 @@ describe('the order of rules and gates', () => {
         throw new Error('broken');
       };
       const config = { guard: guardOf({ surface }) };
-      const { told } = await play([], { profile, config });
+      const { sendInShort } = await play([], { profile, config });
       const isOpen = profile === 'development';
-      expect(told('agent', call(1, 'pay'))).toContain(
+      expect(sendInShort('agent', call(1, 'pay'))).toContain(
         isOpen ? 'decision ALLOW WOULD_BLOCK' : 'decision BLOCK POLICY_ERROR',
       );
     },
   );
 
   it('asks no gate that was taken away, and asks the new one from the next message on', async () => {
-    const { told, session } = await guarded(guardOf({ surface: stops('gate:pins') }));
+    const { sendInShort, session } = await guarded(guardOf({ surface: stops('gate:pins') }));
     session.useGuard(undefined);
-    expect(told('agent', call(1, 'pay'))).toContain('forward to server');
+    expect(sendInShort('agent', call(1, 'pay'))).toContain('forward to server');
     session.useGuard(guardOf({ content: stops('gate:leak') }));
-    expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BY_LEAK');
+    expect(sendInShort('agent', call(2, 'pay'))).toContain('decision BLOCK BY_LEAK');
   });
 
   it('gates a call without an id', async () => {
-    const { told } = await guarded(guardOf({ content: asksFor('gate:content') }));
+    const { sendInShort } = await guarded(guardOf({ content: asksFor('gate:content') }));
     const notified = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'pay' } };
-    expect(told('agent', notified)).toEqual([
+    expect(sendInShort('agent', notified)).toEqual([
       'start pay',
       'decision BLOCK APPROVAL_UNAVAILABLE',
       'end ERROR',
@@ -162,9 +164,9 @@ describe('a gate and its call', () => {
       seen.push([tool, args]);
       return { kind: 'pass' };
     };
-    const { says } = await guarded(guardOf({ content }));
-    says('agent', call(1, 'pay', { sum: 5 }));
-    says('agent', { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'read' } });
+    const { send } = await guarded(guardOf({ content }));
+    send('agent', call(1, 'pay', { sum: 5 }));
+    send('agent', { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'read' } });
     expect(seen).toEqual([
       ['pay', { sum: 5 }],
       ['read', {}],
@@ -179,13 +181,13 @@ describe('a gate and its call', () => {
       ended: ({ callId, isError, tookMs }: CallEnd) =>
         heard.push(`${callId} ended ${isError} ${tookMs}`),
     });
-    const { says, session } = await guarded(guard, [denied]);
-    says('agent', call(1, 'read'), 0);
+    const { send, session } = await guarded(guard, [denied]);
+    send('agent', call(1, 'read'), 0);
     expect(heard).toEqual([]);
     session.approval('call-1', 'approved', 100);
     expect(heard).toEqual(['call-1 read passed']);
-    says('server', result(1, { isError: true }), 130);
-    says('agent', call(2, 'pay'), 200);
+    send('server', result(1, { isError: true }), 130);
+    send('agent', call(2, 'pay'), 200);
     expect(heard).toEqual(['call-1 read passed', 'call-1 ended true 30']);
   });
 
@@ -197,16 +199,16 @@ describe('a gate and its call', () => {
   ])('is the end of %s', async (_what, how, end) => {
     const heard: string[] = [];
     const ended = ({ isError }: CallEnd) => heard.push(`ended ${isError}`);
-    const { says, session } = await guarded(guardOf({ ended }));
+    const { send, session } = await guarded(guardOf({ ended }));
     if (how === 'notify') {
-      says('agent', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'read' } });
-    } else says('agent', call(1, 'read'));
+      send('agent', { jsonrpc: '2.0', method: 'tools/call', params: { name: 'read' } });
+    } else send('agent', call(1, 'read'));
     if (how === 'exit') session.serverExited({ started: true, code: 1 }, 5);
     if (how === 'cancel' || how === 'give up') {
       const params = { requestId: 1 };
-      says('agent', { jsonrpc: '2.0', method: 'notifications/cancelled', params });
+      send('agent', { jsonrpc: '2.0', method: 'notifications/cancelled', params });
     }
-    if (how === 'cancel') says('server', result(1));
+    if (how === 'cancel') send('server', result(1));
     expect(heard).toEqual(end);
   });
 });
@@ -215,8 +217,8 @@ describe('a gate that asks for a person', () => {
   it('asks after the rules and the surface, one at a time', async () => {
     const asked: ApprovalWanted[] = [];
     const guard = guardOf({ surface: asksFor('gate:pins'), content: asksFor('gate:content') });
-    const { says, session } = await guarded(guard, [asking], { asked });
-    expect(inShort(says('agent', call(1, 'pay', { sum: 5 }), 0))).toEqual([
+    const { send, session } = await guarded(guard, [asking], { asked });
+    expect(inShort(send('agent', call(1, 'pay', { sum: 5 }), 0))).toEqual([
       'start pay',
       'approval',
     ]);
@@ -240,13 +242,13 @@ describe('a gate that asks for a person', () => {
   ] as const)('refuses when the answer is %s, and the retry is no duplicate', async (end, why) => {
     const rules = [dedupe('twice', { window_ms: 60_000 })];
     const guard = guardOf({ content: asksFor('gate:content') });
-    const { says, told, session } = await guarded(guard, rules);
-    says('agent', call(1, 'pay'));
+    const { send, sendInShort, session } = await guarded(guard, rules);
+    send('agent', call(1, 'pay'));
     const ended = session.approval('call-1', end, 10);
     expect(inShort(ended)).toContain(`decision BLOCK ${why}`);
     expect(decisionsOf(ended)).toEqual(['gate:content']);
     session.useGuard(guardOf());
-    expect(told('agent', call(2, 'pay'))).toContain('forward to server');
+    expect(sendInShort('agent', call(2, 'pay'))).toContain('forward to server');
   });
 
   it('is given up when the call is cancelled', async () => {
@@ -256,10 +258,10 @@ describe('a gate that asks for a person', () => {
       passed: () => heard.push('passed'),
       ended: () => heard.push('ended'),
     });
-    const { says, told, session } = await guarded(guard);
-    says('agent', call(1, 'pay'));
+    const { send, sendInShort, session } = await guarded(guard);
+    send('agent', call(1, 'pay'));
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
-    expect(told('agent', cancel, 5)).toEqual([
+    expect(sendInShort('agent', cancel, 5)).toEqual([
       'decision BLOCK APPROVAL_CANCELLED',
       'end CANCELLED',
       'discard call-1',
@@ -273,8 +275,8 @@ describe('a gate that asks for a person', () => {
     const granted: string[] = [];
     const guard = guardOf({ content: asksFor('gate:content', 'hint') });
     const rules = [dedupe('twice', { window_ms: 1 })];
-    const { says, told } = await guarded(guard, rules, { granted });
-    const hinted = says('agent', call(1, 'pay'), 0);
+    const { send, sendInShort } = await guarded(guard, rules, { granted });
+    const hinted = send('agent', call(1, 'pay'), 0);
     expect(inShort(hinted)).toEqual([
       'start pay',
       'approval',
@@ -286,29 +288,29 @@ describe('a gate that asks for a person', () => {
     ]);
     expect(JSON.stringify(answersOf(hinted))).toContain('Ask Ann. Try the same call again');
     granted.push('gate:content');
-    const passed = says('agent', call(2, 'pay'), 0);
+    const passed = send('agent', call(2, 'pay'), 0);
     expect(inShort(passed)).toContain('forward to server');
     expect(eventsOf(passed, 'approval')[0]?.approval).toMatchObject({
       rule_id: 'gate:content',
       state: 'approved',
       grant_id: 'grant',
     });
-    expect(told('agent', call(3, 'pay'), 9)).toContain('answer 3 -32083');
+    expect(sendInShort('agent', call(3, 'pay'), 9)).toContain('answer 3 -32083');
   });
 
   it('uses up no grant when another gate refuses', async () => {
     const granted = ['gate:manifest', 'ask'];
     const guard = guardOf({ surface: asksFor('gate:manifest'), content: stops('gate:leak') });
-    const { told } = await guarded(guard, [asking], { granted });
-    expect(told('agent', call(1, 'pay'))).toContain('decision BLOCK BY_LEAK');
+    const { sendInShort } = await guarded(guard, [asking], { granted });
+    expect(sendInShort('agent', call(1, 'pay'))).toContain('decision BLOCK BY_LEAK');
     expect(granted).toEqual(['gate:manifest', 'ask']);
   });
 
   it('takes the grants of rules and gates together', async () => {
     const granted = ['gate:manifest', 'ask'];
     const guard = guardOf({ surface: asksFor('gate:manifest') });
-    const { says } = await guarded(guard, [asking], { granted });
-    const passed = says('agent', call(1, 'pay'));
+    const { send } = await guarded(guard, [asking], { granted });
+    const passed = send('agent', call(1, 'pay'));
     expect(eventsOf(passed, 'approval').map(({ approval }) => approval.rule_id)).toEqual([
       'ask',
       'gate:manifest',
@@ -319,8 +321,8 @@ describe('a gate that asks for a person', () => {
   it('asks when the grant is gone in the very moment', async () => {
     const approver = { ...people(['gate:content']), take: () => undefined };
     const config = { guard: guardOf({ content: asksFor('gate:content') }), approver };
-    const { told } = await play([], { mode: 'control', config });
-    expect(told('agent', call(1, 'pay'))).toEqual(['start pay', 'approval']);
+    const { sendInShort } = await play([], { mode: 'control', config });
+    expect(sendInShort('agent', call(1, 'pay'))).toEqual(['start pay', 'approval']);
   });
 
   it('finds no grant in a mode that asks nobody', async () => {
@@ -328,8 +330,8 @@ describe('a gate that asks for a person', () => {
       guard: guardOf({ content: asksFor('gate:content') }),
       approver: people(['gate:content']),
     };
-    const { told } = await play([], { mode: 'guardrails', config });
-    expect(told('agent', call(1, 'pay'))).toContain('approval');
+    const { sendInShort } = await play([], { mode: 'guardrails', config });
+    expect(sendInShort('agent', call(1, 'pay'))).toContain('approval');
   });
 
   it('finds no grant for a name that is not shown as it is', async () => {
@@ -338,16 +340,16 @@ describe('a gate that asks for a person', () => {
       approver: people(['gate:content']),
       redact: (text: string) => text.replaceAll('s3cret', '***'),
     };
-    const { told } = await play([], { mode: 'control', config });
-    expect(told('agent', call(1, 'pay_s3cret'))).toContain('approval');
-    expect(told('agent', call(2, 'pay'))).toContain('forward to server');
+    const { sendInShort } = await play([], { mode: 'control', config });
+    expect(sendInShort('agent', call(1, 'pay_s3cret'))).toContain('approval');
+    expect(sendInShort('agent', call(2, 'pay'))).toContain('forward to server');
   });
 
   it('asks again when the gates have changed meanwhile', async () => {
     const asked: ApprovalWanted[] = [];
     const guard = guardOf({ content: asksFor('gate:content') });
-    const { says, session } = await guarded(guard, [], { asked });
-    says('agent', call(1, 'pay'));
+    const { send, session } = await guarded(guard, [], { asked });
+    send('agent', call(1, 'pay'));
     session.useGuard(guardOf({ content: asksFor('gate:content') }));
     expect(inShort(session.approval('call-1', 'approved', 5))).toEqual(['approval']);
     expect(inShort(session.approval('call-1', 'approved', 6))).toContain(
@@ -356,8 +358,8 @@ describe('a gate that asks for a person', () => {
   });
 
   it('lets nothing pass that a new policy refuses', async () => {
-    const { says, session } = await guarded(guardOf({ content: asksFor('gate:content') }));
-    says('agent', call(1, 'pay'));
+    const { send, session } = await guarded(guardOf({ content: asksFor('gate:content') }));
+    send('agent', call(1, 'pay'));
     session.usePolicy(await snapshotOf([denied], { mode: 'control', version: '2' }));
     const ended = inShort(session.approval('call-1', 'approved', 5));
     expect(ended).toContain('decision BLOCK DENYLIST_MATCH');
@@ -373,8 +375,8 @@ describe('arguments that a gate replaces', () => {
 
   it('stand in the original bytes, and nothing else is touched', async () => {
     const guard = guardOf({ content: cleaned({ key: '[secret] é 🙂', n: 100 }) });
-    const { says } = await guarded(guard);
-    const said = says('agent', bytesOf(written));
+    const { send } = await guarded(guard);
+    const said = send('agent', bytesOf(written));
     expect(linesOf(said)).toEqual([written.replace('s3cret', '[secret] é 🙂')]);
   });
 
@@ -386,8 +388,8 @@ describe('arguments that a gate replaces', () => {
         return verdict.kind === 'stop' ? verdict : { kind: 'pass', args: { key: '*', n: 100 } };
       },
     });
-    const { says, session } = await guarded(guard);
-    expect(linesOf(says('agent', bytesOf(written)))).toEqual([]);
+    const { send, session } = await guarded(guard);
+    expect(linesOf(send('agent', bytesOf(written)))).toEqual([]);
     const released = session.approval('call-1', 'approved', 5);
     expect(inShort(released)).toEqual([
       'decision ALLOW DEFAULT_ALLOW',
@@ -399,21 +401,21 @@ describe('arguments that a gate replaces', () => {
   it('are replaced in one element of a batch', async () => {
     const content = ({ tool }: GuardedCall): GateVerdict =>
       tool === 'pay' ? { kind: 'pass', args: { a: '*' } } : { kind: 'pass' };
-    const { says } = await guarded(guardOf({ content }));
+    const { send } = await guarded(guardOf({ content }));
     for (const [at, message] of initialize('2025-03-26').entries()) {
-      says(at === 0 ? 'agent' : 'server', message);
+      send(at === 0 ? 'agent' : 'server', message);
     }
     const one = JSON.stringify(call(1, 'pay', { a: 's3cret' }));
     const two = '{"jsonrpc":"2.0",  "id":2,"method":"tools/call","params":{"name":"read"}}';
-    const said = says('agent', `[${one} , ${two}]`);
+    const said = send('agent', `[${one} , ${two}]`);
     expect(linesOf(said)).toEqual([`[${one.replace('s3cret', '*')},${two}]\n`]);
   });
 
   it('must not pass as they are where they cannot be replaced', async () => {
-    const { told } = await guarded(guardOf({ content: cleaned({ key: '*' }) }));
+    const { sendInShort } = await guarded(guardOf({ content: cleaned({ key: '*' }) }));
     const params = { name: 'pay' };
     const bare = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-    expect(told('agent', bare)).toContain('decision BLOCK CONTENT_BLOCKED');
+    expect(sendInShort('agent', bare)).toContain('decision BLOCK CONTENT_BLOCKED');
   });
 
   it('keep the hash and the record of the arguments that the agent wrote', async () => {
@@ -421,7 +423,7 @@ describe('arguments that a gate replaces', () => {
     const one = await guarded(guardOf({ content: cleaned({ key: '*' }) }));
     const two = await guarded(guardOf());
     const hashes = [one, two].map(
-      ({ says }) => eventsOf(says('agent', line), 'tool_call_start')[0]?.call.args_hash,
+      ({ send }) => eventsOf(send('agent', line), 'tool_call_start')[0]?.call.args_hash,
     );
     expect(hashes[0]).toBe(hashes[1]);
   });
@@ -434,8 +436,8 @@ describe('findings in a call', () => {
     ['passes', (): GateVerdict => ({ kind: 'pass', note })],
     ['is stopped', stops('gate:content', note)],
   ])('is on record when it %s', async (_what, content) => {
-    const { says } = await guarded(guardOf({ content }));
-    const said = says('agent', call(1, 'pay'));
+    const { send } = await guarded(guardOf({ content }));
+    const said = send('agent', call(1, 'pay'));
     expect(eventsOf(said, 'tool_call_decision')[0]?.call.content).toEqual({
       action: 'tag',
       findings: ['secret:aws'],
@@ -446,8 +448,8 @@ describe('findings in a call', () => {
     const findings = Array.from({ length: 300 }, (_, at) => `${at}${'x'.repeat(500)}`);
     const surface = (): GateVerdict => ({ kind: 'pass', note: { action: 'redact', findings } });
     const content = (): GateVerdict => ({ kind: 'pass', note });
-    const { says } = await guarded(guardOf({ surface, content }));
-    const said = says('agent', call(1, 'pay'));
+    const { send } = await guarded(guardOf({ surface, content }));
+    const said = send('agent', call(1, 'pay'));
     const told = eventsOf(said, 'tool_call_decision')[0]?.call.content;
     expect(told?.action).toBe('redact');
     expect(told?.findings.length).toBe(100);

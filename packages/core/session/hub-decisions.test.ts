@@ -107,7 +107,7 @@ describe('a call that counts for the whole run', () => {
 
   it('is refused when the hub cannot be asked, and passes in development', async () => {
     const closed = await play([shared], withHub);
-    expect(closed.told('agent', call(1, 'pay'))).toContain('decision BLOCK HUB_UNAVAILABLE');
+    expect(closed.sendInShort('agent', call(1, 'pay'))).toContain('decision BLOCK HUB_UNAVAILABLE');
     const line = lineOf(call(2, 'pay'));
     const unanswered = answer(
       closed.session.questions(readOnce(closed.session, 'agent', line), 0),
@@ -119,7 +119,7 @@ describe('a call that counts for the whole run', () => {
       ),
     ).toContain('decision BLOCK HUB_UNAVAILABLE');
     const open = await play([shared], { ...withHub, profile: 'development' });
-    const passed = open.says('agent', call(1, 'pay'));
+    const passed = open.send('agent', call(1, 'pay'));
     expect(inShort(passed)).toContain('forward to server');
     expect(passed[1]).toMatchObject({
       body: { decision: { would: { reason_code: 'HUB_UNAVAILABLE' } } },
@@ -127,7 +127,7 @@ describe('a call that counts for the whole run', () => {
   });
 
   it('reports an error to the hub when a breaker counts there', async () => {
-    const { session, told } = await play([shared], withHub);
+    const { session, sendInShort } = await play([shared], withHub);
     const failing = {
       ...ALLOWED,
       trace: [{ rule_id: 'b', kind: 'breaker', outcome: 'counted', tally: null, note: null }],
@@ -136,14 +136,14 @@ describe('a call that counts for the whole run', () => {
     session.handle(readOnce(session, 'agent', line), 0, {
       answers: answer(session.questions(readOnce(session, 'agent', line), 0), failing),
     });
-    expect(told('server', result(1, { isError: true }))).toContain('result call-1 error');
+    expect(sendInShort('server', result(1, { isError: true }))).toContain('result call-1 error');
   });
 
   it('is asked about in a batch and by the head of a large message too', async () => {
-    const { session, says } = await play([shared], withHub);
+    const { session, send } = await play([shared], withHub);
     const [hello, welcome] = initialize('2025-03-26');
-    says('agent', hello);
-    says('server', welcome);
+    send('agent', hello);
+    send('server', welcome);
     const batch = lineOf([
       call(1, 'pay'),
       { jsonrpc: '2.0', id: 9, method: 'ping' },
@@ -171,9 +171,9 @@ describe('a call that does not', () => {
     ['no rule counts', [deny('no', { tool_name: { glob: ['rm'] } })], 'read'],
     ['only rules of its own server count', [own], 'own_call'],
   ])('is decided here when %s', async (_why, rules, tool) => {
-    const { session, told } = await play(rules, withHub);
+    const { session, sendInShort } = await play(rules, withHub);
     expect(session.questions(readOnce(session, 'agent', lineOf(call(1, tool))), 0)).toEqual([]);
-    expect(told('agent', call(1, tool))).toContain('forward to server');
+    expect(sendInShort('agent', call(1, tool))).toContain('forward to server');
   });
 
   it.each([
@@ -187,10 +187,10 @@ describe('a call that does not', () => {
   });
 
   it('needs no hub where there is none', async () => {
-    const { session, told } = await play([shared]);
+    const { session, sendInShort } = await play([shared]);
     expect(session.questions(readOnce(session, 'agent', lineOf(call(1, 'pay'))), 0)).toEqual([]);
-    expect(told('agent', call(1, 'pay'))).toContain('forward to server');
-    expect(told('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+    expect(sendInShort('agent', call(1, 'pay'))).toContain('forward to server');
+    expect(sendInShort('agent', call(2, 'pay'))).toContain('decision BLOCK BUDGET_EXCEEDED');
   });
 });
 

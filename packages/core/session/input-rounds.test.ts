@@ -24,13 +24,13 @@ const RULES = [
 
 describe.each(RULES)('by %s, a call with answers for the server', (_what, rule) => {
   const started = async (): Promise<Play> => play([rule], { mode: 'control' });
-  const passes = ({ told }: Play, id: number, more: object = {}) =>
-    told('agent', callWith(id, more)).includes('forward to server');
+  const passes = ({ sendInShort }: Play, id: number, more: object = {}) =>
+    sendInShort('agent', callWith(id, more)).includes('forward to server');
 
   it('is a repeat when the server has asked for nothing', async () => {
     const session = await started();
     expect(passes(session, 1)).toBe(true);
-    session.told('server', result(1));
+    session.sendInShort('server', result(1));
     const junk = [
       ANSWERS,
       JUNK,
@@ -44,7 +44,7 @@ describe.each(RULES)('by %s, a call with answers for the server', (_what, rule) 
   it('is a further round when the server has asked for it, once', async () => {
     const session = await started();
     expect(passes(session, 1)).toBe(true);
-    session.told('server', inputRequired(1, { requestState: 'one' }));
+    session.sendInShort('server', inputRequired(1, { requestState: 'one' }));
     expect(passes(session, 2, { ...JUNK, requestState: 'one' })).toBe(false);
     expect(passes(session, 3, { ...ANSWERS, requestState: 'two' })).toBe(false);
     expect(passes(session, 4, ANSWERS)).toBe(false);
@@ -52,7 +52,7 @@ describe.each(RULES)('by %s, a call with answers for the server', (_what, rule) 
     // Other answers to the same question are a repeat of the round.
     const other = { inputResponses: { confirm: { action: 'decline' } }, requestState: 'one' };
     expect(passes(session, 6, other)).toBe(false);
-    session.told('server', inputRequired(5, { requestState: 'two' }));
+    session.sendInShort('server', inputRequired(5, { requestState: 'two' }));
     expect(passes(session, 7, { ...ANSWERS, requestState: 'two' })).toBe(true);
   });
 
@@ -60,7 +60,7 @@ describe.each(RULES)('by %s, a call with answers for the server', (_what, rule) 
     const session = await started();
     expect(passes(session, 1)).toBe(true);
     for (const id of [2, 3, 4]) {
-      session.told('server', inputRequired(id - 1));
+      session.sendInShort('server', inputRequired(id - 1));
       expect(passes(session, id, ANSWERS)).toBe(true);
     }
     expect(passes(session, 5, ANSWERS)).toBe(false);
@@ -69,9 +69,9 @@ describe.each(RULES)('by %s, a call with answers for the server', (_what, rule) 
   it('is a repeat when the server has asked about another call', async () => {
     const session = await started();
     expect(passes(session, 1)).toBe(true);
-    session.told('server', result(1));
-    session.told('agent', callWith('other', {}, 6));
-    session.told('server', inputRequired('other', { requestState: 's' }));
+    session.sendInShort('server', result(1));
+    session.sendInShort('agent', callWith('other', {}, 6));
+    session.sendInShort('server', inputRequired('other', { requestState: 's' }));
     expect(passes(session, 2, { ...ANSWERS, requestState: 's' })).toBe(false);
   });
 
@@ -81,7 +81,7 @@ describe.each(RULES)('by %s, a call with answers for the server', (_what, rule) 
     const guard = guardOf({ wants: (way, kind) => way === 'in' && kind === 'answer', passing });
     const session = await play([rule], { mode: 'control', config: { guard } });
     expect(passes(session, 1)).toBe(true);
-    session.told('server', inputRequired(1, { requestState: 's' }));
+    session.sendInShort('server', inputRequired(1, { requestState: 's' }));
     expect(passes(session, 2, { ...ANSWERS, requestState: 's' })).toBe(false);
   });
 });
@@ -93,26 +93,26 @@ it('the round of a call is known when the call passes by an approval', async () 
     ask: () => ({ id: 'r', advice: 'Ask Ann.' }),
   };
   const rules = [dedupe('twice', { window_ms: 60_000 }), approvalRule('ask', 'hold', 'pay')];
-  const { told, session } = await play(rules, { mode: 'control', config: { approver } });
-  told('agent', callWith(1));
+  const { sendInShort, session } = await play(rules, { mode: 'control', config: { approver } });
+  sendInShort('agent', callWith(1));
   session.approval('call-1', 'approved', 1);
-  told('server', inputRequired(1, { requestState: 's' }));
-  told('agent', callWith(2, { ...ANSWERS, requestState: 's' }), 2);
+  sendInShort('server', inputRequired(1, { requestState: 's' }));
+  sendInShort('agent', callWith(2, { ...ANSWERS, requestState: 's' }), 2);
   const released = session.approval('call-2', 'approved', 3);
   expect(released.map((command) => command.do)).toContain('forward');
 });
 
 it('the hub gets the round that a call belongs to', async () => {
   const rule = dedupe('twice', { window_ms: 60_000, scope: 'tool' });
-  const { told, session } = await play([rule], {
+  const { sendInShort, session } = await play([rule], {
     mode: 'control',
     config: { hub: true, profile: 'development' },
   });
   const line = (message: unknown) => Buffer.from(`${JSON.stringify(message)}\n`);
-  told('agent', callWith(1));
+  sendInShort('agent', callWith(1));
   const [before] = session.questions(readOnce(session, 'agent', line(callWith(2, ANSWERS))), 0);
   expect(before?.call.round).toBeUndefined();
-  told('server', inputRequired(1));
+  sendInShort('server', inputRequired(1));
   const [after] = session.questions(readOnce(session, 'agent', line(callWith(2, ANSWERS))), 0);
   expect(after?.call.round).toBe('call-1');
 });

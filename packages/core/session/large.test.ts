@@ -110,7 +110,7 @@ describe('the end of a large message', () => {
 
   it('is held back when its id is in use, or when it is unsolicited', async () => {
     const one = await play();
-    one.told('agent', call(1, 'a'));
+    one.sendInShort('agent', call(1, 'a'));
     expect(written(send(one, 'agent', honest), 'server')).toBe(
       `${honest.slice(0, -1)}${BROKEN_LINE_END}`,
     );
@@ -139,7 +139,7 @@ describe('the end of a large message', () => {
 
 it('a large answer that does not go on is broken off, and its request is answered', async () => {
   const one = await play();
-  one.told('agent', call(1, 'get'));
+  one.sendInShort('agent', call(1, 'get'));
   const line = bytesOf(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: BLOB } }));
   const { session } = one;
   expect(
@@ -171,7 +171,7 @@ describe('a large call', () => {
       bytes_in: JSON.stringify(message).length,
       preview: { truncated: true },
     });
-    expect(one.told('server', result(1))).toEqual(['end OK', 'forward to agent']);
+    expect(one.sendInShort('server', result(1))).toEqual(['end OK', 'forward to agent']);
   });
 
   it('is refused by name, and its parts go nowhere', async () => {
@@ -250,7 +250,7 @@ describe('a large call', () => {
 
   it('may not use an id that is still open', async () => {
     const one = await play();
-    one.told('agent', call(1, 'a'));
+    one.sendInShort('agent', call(1, 'a'));
     const sent = inShort(send(one, 'agent', idLast(1, 'put', { blob: BLOB })));
     expect(sent).toContain('answer 1 -32600');
     expect(sent.slice(0, 2)).toEqual(['stream to server', 'break to server']);
@@ -264,7 +264,7 @@ describe('a large call', () => {
       expect(answersOf(sent)[0]).toMatchObject({ id: 4, error: { code: -32600 } });
       expect(inShort(sent).slice(0, 2)).toEqual(['stream to server', 'break to server']);
       expect(one.session.openRequests('agent')).toBe(0);
-      expect(one.told('agent', call(5, 'a'))).toContain('forward to server');
+      expect(one.sendInShort('agent', call(5, 'a'))).toContain('forward to server');
     }
   });
 
@@ -298,7 +298,7 @@ describe('a large answer', () => {
   it('passes as it comes and ends its call with the hash of its bytes', async () => {
     verifies('IP-1.10', 'IP-1.9.2', 'EC-STDIO-032', 'T-A2.4');
     const one = await play();
-    one.told('agent', call(1, 'get'));
+    one.sendInShort('agent', call(1, 'get'));
     const message = large(1);
     const got = send(one, 'server', message);
     expect(inShort(got)).toEqual(['stream to agent', 'end OK', 'finish to agent']);
@@ -311,7 +311,7 @@ describe('a large answer', () => {
 
   it('is known to have failed, though that comes last', async () => {
     const one = await play();
-    one.told('agent', call(1, 'get'));
+    one.sendInShort('agent', call(1, 'get'));
     expect(inShort(send(one, 'server', large(1, { isError: true })))).toContain('end ERROR');
   });
 
@@ -329,7 +329,7 @@ describe('a large answer', () => {
   it('beyond the cap is replaced by an error', async () => {
     verifies('EC-STDIO-014');
     const one = await play();
-    one.told('agent', call(1, 'get'));
+    one.sendInShort('agent', call(1, 'get'));
     const { result: blob } = large(1);
     const message = { jsonrpc: '2.0', id: 1, result: blob };
     expect(inShort(send(one, 'server', new Capped(message, 500)))).toEqual([
@@ -351,7 +351,7 @@ describe('other large messages', () => {
       'stream to server',
       'finish to server',
     ]);
-    expect(one.told('server', result(1))).toEqual(['forward to agent']);
+    expect(one.sendInShort('server', result(1))).toEqual(['forward to agent']);
     expect(
       inShort(send(one, 'server', request(1, 'sampling/createMessage', { blob: BLOB }))),
     ).toEqual(['stream to agent', 'finish to agent']);

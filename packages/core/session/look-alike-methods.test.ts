@@ -63,20 +63,20 @@ const line = (method: string, id?: number) =>
 describe('a method that only looks like one of the protocol', () => {
   it.each(LOOK_ALIKES)('%j does not pass, with gates or without', async (method) => {
     for (const config of [{}, { guard: guardOf() }]) {
-      const { told } = await play([deny('all')], { config });
-      const refused = told('agent', line(method, 1));
+      const { sendInShort } = await play([deny('all')], { config });
+      const refused = sendInShort('agent', line(method, 1));
       expect(refused).toContain('report REJECTED method');
       expect(refused).toContain('answer 1 -32600');
       expect(refused.join()).not.toContain('forward');
-      expect(told('agent', line(method)).join()).not.toContain('forward');
+      expect(sendInShort('agent', line(method)).join()).not.toContain('forward');
     }
   });
 
   it.each(['tools\u0000/call', 'tools/call\n', '\u007ftools/call'])(
     '%j does not pass either',
     async (method) => {
-      const { told } = await play();
-      expect(told('agent', line(method, 1)).join()).not.toContain('forward');
+      const { sendInShort } = await play();
+      expect(sendInShort('agent', line(method, 1)).join()).not.toContain('forward');
     },
   );
 
@@ -88,23 +88,23 @@ describe('a method that only looks like one of the protocol', () => {
     'notifications/Message',
     'notifications/tools/list_Changed',
   ])('%j of a server does not pass', async (method) => {
-    const { told } = await play();
-    expect(told('server', line(method, 1)).join()).not.toContain('forward');
-    expect(told('server', line(method)).join()).not.toContain('forward');
+    const { sendInShort } = await play();
+    expect(sendInShort('server', line(method, 1)).join()).not.toContain('forward');
+    expect(sendInShort('server', line(method)).join()).not.toContain('forward');
   });
 
   it('is on record as a call that was refused', async () => {
-    const { told } = await play();
-    expect(told('agent', line('Tools/Call', 1))).toContain('start (unreadable)');
+    const { sendInShort } = await play();
+    expect(sendInShort('agent', line('Tools/Call', 1))).toContain('start (unreadable)');
   });
 
   it('does not pass in a batch', async () => {
-    const { told } = await play();
+    const { sendInShort } = await play();
     for (const [at, message] of initialize('2025-03-26').entries()) {
-      told(at === 0 ? 'agent' : 'server', message);
+      sendInShort(at === 0 ? 'agent' : 'server', message);
     }
     const batch = `[${line('Tools/Call', 1)},${line('ping', 2)}]`;
-    expect(told('agent', batch)).toContain('report REJECTED method');
+    expect(sendInShort('agent', batch)).toContain('report REJECTED method');
   });
 
   it('does not pass in a message that is too large to inspect', async () => {
@@ -116,8 +116,8 @@ describe('a method that only looks like one of the protocol', () => {
   });
 
   it('passes in development, which reports what production would do', async () => {
-    const { told } = await play([], { profile: 'development' });
-    expect(told('agent', line('Tools/Call', 1))).toContain('report WOULD_REJECT method');
+    const { sendInShort } = await play([], { profile: 'development' });
+    expect(sendInShort('agent', line('Tools/Call', 1))).toContain('report WOULD_REJECT method');
   });
 });
 
@@ -137,7 +137,7 @@ describe('a method that the protocol does not have', () => {
     '100%/done',
     '%',
   ])('%j passes', async (method) => {
-    const { told } = await play();
-    expect(told('agent', line(method, 1))).toEqual(['forward to server']);
+    const { sendInShort } = await play();
+    expect(sendInShort('agent', line(method, 1))).toEqual(['forward to server']);
   });
 });

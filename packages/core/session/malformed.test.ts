@@ -17,8 +17,8 @@ import {
 const RECORD = ['start (unreadable)', 'decision BLOCK INVALID_CALL', 'end ERROR'];
 const ABOUT_RECORD = /^(?:start \(unreadable\)|decision \S+ \S+|end ERROR)$/;
 
-function withoutRecord(told: readonly string[]): readonly string[] {
-  return told.filter((one) => !ABOUT_RECORD.test(one));
+function withoutRecord(sendInShort: readonly string[]): readonly string[] {
+  return sendInShort.filter((one) => !ABOUT_RECORD.test(one));
 }
 
 describe('a message that may have been a call', () => {
@@ -31,8 +31,8 @@ describe('a message that may have been a call', () => {
     ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}]'],
     ['an id that is none', '{"jsonrpc":"2.0","id":[1],"method":"tools/call"}'],
   ])('is recorded as refused, and counted: %s', async (_what, line) => {
-    const { says, session } = await play();
-    const sent = says('agent', line);
+    const { send, session } = await play();
+    const sent = send('agent', line);
     expect(inShort(sent).slice(0, 3)).toEqual(RECORD);
     const [decided] = eventsOf(sent, 'tool_call_decision');
     expect(decided?.decision).toMatchObject({ explain: { reason_code: 'INVALID_CALL' } });
@@ -43,14 +43,14 @@ describe('a message that may have been a call', () => {
     ['another method', '{"jsonrpc":"2.0","id":[1],"method":"ping"}'],
     ['an answer', '{"id":1,"result":{}}'],
   ])('is not: %s', async (_what, line) => {
-    const { told, session } = await play();
-    expect(told('agent', line)).toEqual(withoutRecord(told('agent', line)));
+    const { sendInShort, session } = await play();
+    expect(sendInShort('agent', line)).toEqual(withoutRecord(sendInShort('agent', line)));
     expect(session.summary().calls_total).toBe(0);
   });
 
   it('is recorded as spared in development', async () => {
-    const { says } = await play([], { profile: 'development' });
-    const [decided] = eventsOf(says('agent', 'not json'), 'tool_call_decision');
+    const { send } = await play([], { profile: 'development' });
+    const [decided] = eventsOf(send('agent', 'not json'), 'tool_call_decision');
     expect(decided?.decision).toMatchObject({ action: 'ALLOW', would: { action: 'BLOCK' } });
   });
 });
@@ -72,14 +72,14 @@ describe('malformed lines of the agent', () => {
     ],
   ])('are answered when their id is known: %s', async (line, reason, code) => {
     verifies('F-013', 'F-014', 'EC-STDIO-015', 'EC-STDIO-016', 'EC-STDIO-017', 'EC-STDIO-018');
-    const { told } = await play();
-    expect(withoutRecord(told('agent', line))).toEqual([
+    const { sendInShort } = await play();
+    expect(withoutRecord(sendInShort('agent', line))).toEqual([
       `report REJECTED ${reason}`,
       `answer 1 ${code}`,
       `drop ${reason}`,
     ]);
     const lenient = await play([], { profile: 'development' });
-    expect(withoutRecord(lenient.told('agent', line))).toEqual([
+    expect(withoutRecord(lenient.sendInShort('agent', line))).toEqual([
       `report WOULD_REJECT ${reason}`,
       'forward to server',
     ]);
@@ -94,20 +94,20 @@ describe('malformed lines of the agent', () => {
     ['7', 'not_object'],
   ])('are dropped when nobody could be answered: %s', async (line, reason) => {
     verifies('F-013', 'EC-STDIO-015', 'EC-STDIO-017');
-    const { told } = await play();
-    const dropped = withoutRecord(told('agent', line));
+    const { sendInShort } = await play();
+    const dropped = withoutRecord(sendInShort('agent', line));
     expect(dropped).toEqual([`report DROPPED ${reason}`, `drop ${reason}`]);
     const lenient = await play([], { profile: 'development' });
-    expect(withoutRecord(lenient.told('agent', line))).toEqual([
+    expect(withoutRecord(lenient.sendInShort('agent', line))).toEqual([
       `report WOULD_DROP ${reason}`,
       'forward to server',
     ]);
   });
 
   it('are not answered in the name of a request that is open', async () => {
-    const { told } = await play();
-    told('agent', request(1, 'tools/list'));
-    expect(told('agent', '{"id":1,"method":"a"}')).toEqual([
+    const { sendInShort } = await play();
+    sendInShort('agent', request(1, 'tools/list'));
+    expect(sendInShort('agent', '{"id":1,"method":"a"}')).toEqual([
       'report DROPPED version',
       'drop version',
     ]);
@@ -115,36 +115,42 @@ describe('malformed lines of the agent', () => {
 
   it('are reported with the bytes around the fault, and no more of them', async () => {
     verifies('F-013');
-    const { says } = await play();
+    const { send } = await play();
     const line = bytesOf(
       '{"jsonrpc":"2.0","method":"a","params":{"secret":"hunter2-hunter2-hunter2?"}}\n',
     );
     line[line.indexOf(0x3f)] = 0xff;
-    const [told] = says('agent', line);
-    if (told?.do !== 'report') throw new Error('nothing was reported');
-    expect(told.report).toMatchObject({ reason: 'utf8', bytes: line.length - 1 });
-    expect(Buffer.from(told.report.sample ?? '', 'hex').length).toBeLessThanOrEqual(16);
-    expect(told.report.sample).toContain('ff');
+    const [sendInShort] = send('agent', line);
+    if (sendInShort?.do !== 'report') throw new Error('nothing was reported');
+    expect(sendInShort.report).toMatchObject({ reason: 'utf8', bytes: line.length - 1 });
+    expect(Buffer.from(sendInShort.report.sample ?? '', 'hex').length).toBeLessThanOrEqual(16);
+    expect(sendInShort.report.sample).toContain('ff');
   });
 });
 
 describe('malformed lines of the server', () => {
   it('are dropped, and the next line passes', async () => {
     verifies('F-013', 'EC-STDIO-015');
-    const { told } = await play();
-    told('agent', call(1, 'a'));
-    expect(told('server', 'Server listening…')).toEqual(['report DROPPED json', 'drop json']);
-    expect(told('server', result(1))).toEqual(['end OK', 'forward to agent']);
+    const { sendInShort } = await play();
+    sendInShort('agent', call(1, 'a'));
+    expect(sendInShort('server', 'Server listening…')).toEqual([
+      'report DROPPED json',
+      'drop json',
+    ]);
+    expect(sendInShort('server', result(1))).toEqual(['end OK', 'forward to agent']);
     const lenient = await play([], { profile: 'development' });
-    expect(lenient.told('server', 'hello')).toEqual(['report WOULD_DROP json', 'forward to agent']);
+    expect(lenient.sendInShort('server', 'hello')).toEqual([
+      'report WOULD_DROP json',
+      'forward to agent',
+    ]);
   });
 
   it('end the request that they seem to answer, so that the agent does not wait for ever', async () => {
     verifies('F-014', 'EC-STDIO-018');
-    const { told, session } = await play();
-    told('agent', call(1, 'a'));
+    const { sendInShort, session } = await play();
+    sendInShort('agent', call(1, 'a'));
     const line = '{"jsonrpc":"2.0","id":1,"result":{"isError":true,"isError":false}}';
-    expect(told('server', line)).toEqual([
+    expect(sendInShort('server', line)).toEqual([
       'end ERROR',
       'report REJECTED duplicate_key',
       'answer 1 -32603',
@@ -155,13 +161,13 @@ describe('malformed lines of the server', () => {
 
   it('cannot smuggle an answer behind an unescaped newline', async () => {
     verifies('F-014', 'EC-STDIO-018');
-    const { told } = await play();
-    told('agent', call(1, 'a'));
+    const { sendInShort } = await play();
+    sendInShort('agent', call(1, 'a'));
     const inside = '{"jsonrpc":"2.0","id":77,"result":{"content":[]}}';
     const [first = '', second = ''] =
       `{"jsonrpc":"2.0","id":1,"result":{"text":"x\n${inside}`.split('\n');
-    expect(told('server', first)).toContain('drop json');
-    expect(told('server', second)).toContain('drop unsolicited_answer');
+    expect(sendInShort('server', first)).toContain('drop json');
+    expect(sendInShort('server', second)).toContain('drop unsolicited_answer');
   });
 });
 
@@ -172,8 +178,8 @@ describe('batches', () => {
   async function agreed(version: string) {
     const one = await play([denied]);
     const [opens, opened] = initialize(version);
-    one.says('agent', opens);
-    one.says('server', opened);
+    one.send('agent', opens);
+    one.send('server', opened);
     return one;
   }
 
@@ -181,8 +187,8 @@ describe('batches', () => {
     'are refused where %s was negotiated',
     async (version) => {
       verifies('F-007b', 'EC-STDIO-035');
-      const { told } = await agreed(version);
-      expect(told('agent', batch)).toEqual([
+      const { sendInShort } = await agreed(version);
+      expect(sendInShort('agent', batch)).toEqual([
         ...RECORD,
         'report REJECTED batch',
         'answer 1 -32600',
@@ -190,14 +196,18 @@ describe('batches', () => {
         'answer 3 -32600',
         'drop batch',
       ]);
-      expect(told('agent', '[1,2')).toEqual([...RECORD, 'report DROPPED batch', 'drop batch']);
-      expect(told('server', [result(1)])).toEqual(['report DROPPED batch', 'drop batch']);
+      expect(sendInShort('agent', '[1,2')).toEqual([
+        ...RECORD,
+        'report DROPPED batch',
+        'drop batch',
+      ]);
+      expect(sendInShort('server', [result(1)])).toEqual(['report DROPPED batch', 'drop batch']);
     },
   );
 
   it('pass unread in development', async () => {
-    const { told } = await play([], { profile: 'development' });
-    expect(withoutRecord(told('agent', batch))).toEqual([
+    const { sendInShort } = await play([], { profile: 'development' });
+    expect(withoutRecord(sendInShort('agent', batch))).toEqual([
       'report WOULD_REJECT batch',
       'forward to server',
     ]);
@@ -205,8 +215,8 @@ describe('batches', () => {
 
   it('are governed one by one where 2025-03-26 was negotiated', async () => {
     verifies('F-007b');
-    const { says } = await agreed('2025-03-26');
-    const sent = says('agent', `[ ${batch.map((one) => JSON.stringify(one)).join(' , ')} ]`);
+    const { send } = await agreed('2025-03-26');
+    const sent = send('agent', `[ ${batch.map((one) => JSON.stringify(one)).join(' , ')} ]`);
     expect(inShort(sent)).toEqual([
       'start read',
       'decision ALLOW DEFAULT_ALLOW',
@@ -221,7 +231,7 @@ describe('batches', () => {
       throw new Error('not in part');
     const wanted = `[${JSON.stringify(batch[0])},${JSON.stringify(batch[2])}]\n`;
     expect(Buffer.from(forwarded.bytes).toString()).toBe(wanted);
-    const answers = says('server', [result(1), result(3), result(9)]);
+    const answers = send('server', [result(1), result(3), result(9)]);
     expect(inShort(answers)).toEqual([
       'end OK',
       'report DROPPED unsolicited_answer',
@@ -230,17 +240,19 @@ describe('batches', () => {
   });
 
   it('pass byte for byte when nothing in them is refused', async () => {
-    const { told } = await agreed('2025-03-26');
-    expect(told('agent', [request(1, 'ping'), request(2, 'ping')])).toEqual(['forward to server']);
-    expect(told('server', [result(1), result(2)])).toEqual(['forward to agent']);
+    const { sendInShort } = await agreed('2025-03-26');
+    expect(sendInShort('agent', [request(1, 'ping'), request(2, 'ping')])).toEqual([
+      'forward to server',
+    ]);
+    expect(sendInShort('server', [result(1), result(2)])).toEqual(['forward to agent']);
   });
 
   it.each(['[]', '[1]', '[{}', '[{},]', '[{}]]', `[${'{},'.repeat(1_000)}{}]`])(
     'are refused when malformed: %s',
     async (line) => {
       verifies('F-007b');
-      const { told } = await agreed('2025-03-26');
-      expect(told('agent', line)).toEqual([
+      const { sendInShort } = await agreed('2025-03-26');
+      expect(sendInShort('agent', line)).toEqual([
         expect.stringMatching(/^report DROPPED (json|not_object|too_many_keys)$/),
         expect.stringMatching(/^drop /),
       ]);
@@ -248,13 +260,13 @@ describe('batches', () => {
   );
 
   it('answer their invalid messages, and are dropped if all are refused', async () => {
-    const { says, told } = await agreed('2025-03-26');
-    expect(told('agent', '[{"id":5,"method":"a"}]')).toEqual([
+    const { send, sendInShort } = await agreed('2025-03-26');
+    expect(sendInShort('agent', '[{"id":5,"method":"a"}]')).toEqual([
       'report REJECTED version',
       'answer 5 -32600',
       'drop refused',
     ]);
-    const twice = says('agent', [request(6, 'ping'), request(6, 'ping')]);
+    const twice = send('agent', [request(6, 'ping'), request(6, 'ping')]);
     expect(answersOf(twice)).toHaveLength(1);
     expect(inShort(twice).at(-1)).toBe('forward to server in part');
   });

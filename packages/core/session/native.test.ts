@@ -20,14 +20,14 @@ describe('a hash of bytes', () => {
   ])('is that of the text: %s', async (args) => {
     const plain = await play();
     const native = await play([], { config: { sha256Bytes: toyHashOfBytes } });
-    expect(native.says('agent', raw(args))).toEqual(plain.says('agent', raw(args)));
+    expect(native.send('agent', raw(args))).toEqual(plain.send('agent', raw(args)));
   });
 
   it('is taken of arguments that are canonical as they came, and of no others', async () => {
     const sha256Bytes = () => 'b'.repeat(64);
-    const { says } = await play([], { config: { sha256Bytes } });
+    const { send } = await play([], { config: { sha256Bytes } });
     const hashOf = (args: string) =>
-      eventsOf(says('agent', raw(args).replace('"id":1,', '')), 'tool_call_start')[0]?.call
+      eventsOf(send('agent', raw(args).replace('"id":1,', '')), 'tool_call_start')[0]?.call
         .args_hash;
     expect(hashOf('{"a":1,"b":2}')).toBe('b'.repeat(64));
     expect(hashOf('{"b":2,"a":1}')).toBe(toyHash('{"a":1,"b":2}'));
@@ -44,10 +44,10 @@ describe('a look at bytes before they are redacted', () => {
     };
     const isClean = (bytes: Uint8Array, start: number, end: number) =>
       !Buffer.from(bytes.subarray(start, end)).includes('hunter');
-    const { says } = await play([], { config: { redact, isClean } });
-    const [clean] = eventsOf(says('agent', call(1, 't', { a: 'fine' })), 'tool_call_start');
-    const [dirty] = eventsOf(says('agent', call(2, 't', { a: 'hunter2' })), 'tool_call_start');
-    const [ended] = eventsOf(says('server', result(1, { b: 'fine' })), 'tool_call_end');
+    const { send } = await play([], { config: { redact, isClean } });
+    const [clean] = eventsOf(send('agent', call(1, 't', { a: 'fine' })), 'tool_call_start');
+    const [dirty] = eventsOf(send('agent', call(2, 't', { a: 'hunter2' })), 'tool_call_start');
+    const [ended] = eventsOf(send('server', result(1, { b: 'fine' })), 'tool_call_end');
     expect(clean?.call.preview.args_preview).toBe('{"a":"fine"}');
     expect(dirty?.call.preview.args_preview).toBe('{"a":"***"}');
     expect(ended?.preview.result_preview).toBe('{"b":"fine"}');
@@ -56,9 +56,9 @@ describe('a look at bytes before they are redacted', () => {
 });
 
 it('a preview is cut by its length, not by the bytes of its characters', async () => {
-  const { says } = await play([], { config: { limits: { previewBytesMax: 64 } } });
+  const { send } = await play([], { config: { limits: { previewBytesMax: 64 } } });
   const [started] = eventsOf(
-    says('agent', call(1, 't', { a: '你'.repeat(9_000) })),
+    send('agent', call(1, 't', { a: '你'.repeat(9_000) })),
     'tool_call_start',
   );
   expect(started?.call.preview.truncated).toBe(true);

@@ -20,12 +20,12 @@ const observing = { config: { hubNeeds: { observes: true } } };
 
 describe('the content that the hub must know before the agent does', () => {
   it('is the content of answers to calls, resources and prompts, and nothing else', async () => {
-    const { session, says } = await play([], observing);
-    says('agent', call(1, 'fetch'));
-    says('agent', request(2, 'resources/read'));
-    says('agent', request(3, 'prompts/get'));
-    says('agent', request(4, 'tools/list'));
-    says('agent', call(5, 'fetch'));
+    const { session, send } = await play([], observing);
+    send('agent', call(1, 'fetch'));
+    send('agent', request(2, 'resources/read'));
+    send('agent', request(3, 'prompts/get'));
+    send('agent', request(4, 'tools/list'));
+    send('agent', call(5, 'fetch'));
     const heard = [
       '{"jsonrpc":"2.0","id":1,"result":{ "content":[]}}',
       result(2, { contents: [1] }),
@@ -69,17 +69,17 @@ describe('the content that the hub must know before the agent does', () => {
         'forward to agent',
       );
     expect(said.map((message) => forwards(message, false))).toEqual([false, false, true, true]);
-    const [asked = {}, told = {}] = said;
+    const [asked = {}, sendInShort = {}] = said;
     expect(forwards({ ...asked, id: 3 }, true)).toBe(true);
-    expect(forwards(told, true)).toBe(true);
+    expect(forwards(sendInShort, true)).toBe(true);
   });
 
   it('is found in a batch', async () => {
-    const { session, says } = await play([], observing);
+    const { session, send } = await play([], observing);
     const [first, second] = initialize('2025-03-26');
-    says('agent', first);
-    says('server', second);
-    says('agent', [call(1, 'a'), call(2, 'b')]);
+    send('agent', first);
+    send('server', second);
+    send('agent', [call(1, 'a'), call(2, 'b')]);
     const line = lineOf([result(1, {}), result(2, {})]);
     expect(session.observations(readOnce(session, 'server', line)).map(({ tool }) => tool)).toEqual(
       ['a', 'b'],
@@ -92,17 +92,17 @@ describe('the content that the hub must know before the agent does', () => {
   });
 
   it('is empty when the hub does not observe', async () => {
-    const { session, says, told } = await play();
-    says('agent', call(1, 'fetch'));
+    const { session, send, sendInShort } = await play();
+    send('agent', call(1, 'fetch'));
     expect(session.observations(readOnce(session, 'server', lineOf(result(1))))).toEqual([]);
-    expect(told('server', result(1))).toEqual(['end OK', 'forward to agent']);
+    expect(sendInShort('server', result(1))).toEqual(['end OK', 'forward to agent']);
   });
 });
 
 describe('an answer that the hub did not receive', () => {
   it('does not reach the agent in production', async () => {
-    const { session, says } = await play([], observing);
-    says('agent', call(1, 'fetch'));
+    const { session, send } = await play([], observing);
+    send('agent', call(1, 'fetch'));
     const said = session.handle(
       readOnce(session, 'server', lineOf(result(1, { content: 'x' }))),
       1,
@@ -121,9 +121,9 @@ describe('an answer that the hub did not receive', () => {
   });
 
   it('passes in development, which reports it', async () => {
-    const { says, told } = await play([], { profile: 'development', ...observing });
-    says('agent', call(1, 'fetch'));
-    expect(told('server', result(1))).toEqual([
+    const { send, sendInShort } = await play([], { profile: 'development', ...observing });
+    send('agent', call(1, 'fetch'));
+    expect(sendInShort('server', result(1))).toEqual([
       'report WOULD_REJECT unheard',
       'end OK',
       'forward to agent',
@@ -131,13 +131,13 @@ describe('an answer that the hub did not receive', () => {
   });
 
   it('passes if the hub received it, or if it holds nothing to observe', async () => {
-    const { session, says, told } = await play([], observing);
-    says('agent', call(1, 'fetch'));
-    says('agent', request(2, 'ping'));
+    const { session, send, sendInShort } = await play([], observing);
+    send('agent', call(1, 'fetch'));
+    send('agent', request(2, 'ping'));
     expect(
       inShort(session.handle(readOnce(session, 'server', lineOf(result(1))), 1, { heard: true })),
     ).toEqual(['end OK', 'forward to agent']);
-    expect(told('server', result(2))).toEqual(['forward to agent']);
+    expect(sendInShort('server', result(2))).toEqual(['forward to agent']);
   });
 });
 
@@ -172,16 +172,18 @@ describe('a hub that decides every call', () => {
     ['production', 'decision BLOCK HUB_UNAVAILABLE'],
     ['development', 'decision ALLOW WOULD_BLOCK'],
   ] as const)('cannot be asked where there is none: %s', async (profile, decision) => {
-    const { says, session } = await play([], {
+    const { send, session } = await play([], {
       profile,
       config: { hubNeeds: { asksAlways: true } },
     });
     expect(session.questions(readOnce(session, 'agent', lineOf(call(1, 'pay'))), 0)).toEqual([]);
-    const said = says('agent', call(1, 'pay'));
+    const said = send('agent', call(1, 'pay'));
     expect(inShort(said)).toContain(decision);
     // Only Cedar makes a server without a run ask.
-    const [told] = eventsOf(said, 'tool_call_decision');
-    expect(told?.decision.explain.summary).toMatch(/Cedar policies.*`sub run` or `sub wrap`/);
+    const [sendInShort] = eventsOf(said, 'tool_call_decision');
+    expect(sendInShort?.decision.explain.summary).toMatch(
+      /Cedar policies.*`sub run` or `sub wrap`/,
+    );
   });
 
   it('gets the grants for the approvals that its gates ask for, which are then used up', async () => {

@@ -40,19 +40,19 @@ const errorAnswer = (id: unknown, message: string) => ({
 describe('the messages that a guard sees', () => {
   it('are all messages but calls, each with its value', async () => {
     const seen: unknown[] = [];
-    const { says } = await watched(({ kind, method, value, isError, call: made }, way) => {
+    const { send } = await watched(({ kind, method, value, isError, call: made }, way) => {
       seen.push([way, kind, method, value, isError, made]);
       return SAME;
     });
-    says('agent', request(1, 'tools/list', { cursor: 'a' }));
-    says('server', result(1, { tools: [] }));
-    says('agent', { jsonrpc: '2.0', method: 'notifications/initialized' });
-    says('agent', call('c', 'pay', { sum: 5 }));
-    says('server', result('c', { content: [] }));
-    says('server', request('s', 'sampling/createMessage', { messages: [] }));
-    says('agent', errorAnswer('s', 'no'));
-    says('server', notification('notifications/message', { data: 'x' }));
-    says('server', { jsonrpc: '2.0', error: { code: 1, message: 'lost' } });
+    send('agent', request(1, 'tools/list', { cursor: 'a' }));
+    send('server', result(1, { tools: [] }));
+    send('agent', { jsonrpc: '2.0', method: 'notifications/initialized' });
+    send('agent', call('c', 'pay', { sum: 5 }));
+    send('server', result('c', { content: [] }));
+    send('server', request('s', 'sampling/createMessage', { messages: [] }));
+    send('agent', errorAnswer('s', 'no'));
+    send('server', notification('notifications/message', { data: 'x' }));
+    send('server', { jsonrpc: '2.0', error: { code: 1, message: 'lost' } });
     const made = { callId: 'call-1', tool: 'pay' };
     expect(seen).toEqual([
       ['out', 'request', 'tools/list', { cursor: 'a' }, false, undefined],
@@ -71,30 +71,30 @@ describe('the messages that a guard sees', () => {
     const wants: Guard['wants'] = (way, kind, method) =>
       way === 'in' && kind === 'answer' && method === 'tools/list';
     const config = { guard: guardOf({ wants, passing }) };
-    const { told } = await play([], { config });
-    expect(told('agent', request(1, 'prompts/list'))).toEqual(['forward to server']);
-    expect(told('server', result(1))).toEqual(['forward to agent']);
-    expect(told('agent', request(2, 'tools/list'))).toEqual(['forward to server']);
-    expect(told('server', result(2))).toContain('drop refused');
+    const { sendInShort } = await play([], { config });
+    expect(sendInShort('agent', request(1, 'prompts/list'))).toEqual(['forward to server']);
+    expect(sendInShort('server', result(1))).toEqual(['forward to agent']);
+    expect(sendInShort('agent', request(2, 'tools/list'))).toEqual(['forward to server']);
+    expect(sendInShort('server', result(2))).toContain('drop refused');
   });
 
   it('is the late answer of a call that was cancelled', async () => {
     const look: Look = ({ kind }) => (kind === 'answer' ? { kind: 'changed', value: {} } : SAME);
-    const { says } = await watched(look);
-    says('agent', call(1, 'read'));
-    says('agent', notification('notifications/cancelled', { requestId: 1 }));
-    expect(linesOf(says('server', result(1, { content: [1] })))).toEqual([
+    const { send } = await watched(look);
+    send('agent', call(1, 'read'));
+    send('agent', notification('notifications/cancelled', { requestId: 1 }));
+    expect(linesOf(send('server', result(1, { content: [1] })))).toEqual([
       '{"jsonrpc":"2.0","id":1,"result":{}}\n',
     ]);
   });
 
   it('do not include an answer to a held call, nor an unsolicited answer', async () => {
     const seen: string[] = [];
-    const { told } = await watched(({ kind }) => {
+    const { sendInShort } = await watched(({ kind }) => {
       seen.push(kind);
       return SAME;
     });
-    expect(told('server', result(7))).toContain('drop unsolicited_answer');
+    expect(sendInShort('server', result(7))).toContain('drop unsolicited_answer');
     expect(seen).toEqual([]);
   });
 });
@@ -130,10 +130,10 @@ describe('a message that a guard changes', () => {
       '{"code":1,"message":"m"}',
     ],
   ])('stands in the original bytes: %s', async (_what, side, written, part) => {
-    const { says } = await watched(() => changed);
-    if (side === 'server') says('agent', call(1, 'read'));
+    const { send } = await watched(() => changed);
+    if (side === 'server') send('agent', call(1, 'read'));
     const line = `${written}\n`;
-    expect(linesOf(says(side, bytesOf(line)))).toEqual([line.replace(part, json)]);
+    expect(linesOf(send(side, bytesOf(line)))).toEqual([line.replace(part, json)]);
   });
 
   it('keeps its unchanged parts as they were written', async () => {
@@ -141,23 +141,23 @@ describe('a message that a guard changes', () => {
       kind === 'answer'
         ? { kind: 'changed', value: { ...Object(value), content: [{ text: '*' }] } }
         : SAME;
-    const { says } = await watched(look);
-    says('agent', call(1, 'read'));
+    const { send } = await watched(look);
+    send('agent', call(1, 'read'));
     const line =
       '{"id":1,"result":{"structuredContent":{"id":12345678901234567890, "x":1.0},"content":[{"text":"é"}]},"jsonrpc":"2.0"}\n';
-    expect(linesOf(says('server', bytesOf(line)))).toEqual([line.replace('é', '*')]);
+    expect(linesOf(send('server', bytesOf(line)))).toEqual([line.replace('é', '*')]);
   });
 
   it('is changed in one element of a batch', async () => {
-    const { says, told } = await watched(({ method }) => (method === 'b' ? changed : SAME));
+    const { send, sendInShort } = await watched(({ method }) => (method === 'b' ? changed : SAME));
     const [first, second] = initialize('2025-03-26');
-    says('agent', first);
-    says('server', second);
+    send('agent', first);
+    send('server', second);
     const a = JSON.stringify(request(1, 'a'));
     const b = JSON.stringify(request(2, 'b'));
-    const said = says('agent', `[${a}, ${b}]`);
+    const said = send('agent', `[${a}, ${b}]`);
     expect(linesOf(said)).toEqual([`[${a},${b.replace('"params":{}', `"params":${json}`)}]\n`]);
-    expect(told('server', `[${JSON.stringify(result(1))}]`)).toEqual(['forward to agent']);
+    expect(sendInShort('server', `[${JSON.stringify(result(1))}]`)).toEqual(['forward to agent']);
   });
 
   it.each([
@@ -165,9 +165,9 @@ describe('a message that a guard changes', () => {
     ['nothing that JSON can say', (): Passage => ({ kind: 'changed', value: undefined })],
     ['a value without end', (): Passage => ({ kind: 'changed', value: 1n })],
   ])('does not pass where it cannot be written: %s', async (_what, look) => {
-    const { told } = await watched(look);
+    const { sendInShort } = await watched(look);
     const { jsonrpc, id, method } = { jsonrpc: '2.0', id: 1, method: 'x/y' };
-    expect(told('agent', { jsonrpc, id, method })).toEqual([
+    expect(sendInShort('agent', { jsonrpc, id, method })).toEqual([
       'report REJECTED refused',
       'answer 1 -32602',
       'drop refused',
@@ -180,16 +180,16 @@ describe('a message that a guard changes', () => {
       value: isError ? { code: 1, message: '*' } : { content: '*' },
       note: { action: 'redact', findings: ['secret:x'] },
     });
-    const { says } = await watched(look);
-    says('agent', call(1, 'read'));
-    says('agent', call(2, 'read'));
-    const fine = eventsOf(says('server', result(1, { content: 's3cret' })), 'tool_call_end')[0];
+    const { send } = await watched(look);
+    send('agent', call(1, 'read'));
+    send('agent', call(2, 'read'));
+    const fine = eventsOf(send('server', result(1, { content: 's3cret' })), 'tool_call_end')[0];
     expect(fine).toMatchObject({
       status: 'OK',
       call: { content: { action: 'redact', findings: ['secret:x'] } },
       preview: { result_preview: '{"content":"*"}' },
     });
-    const failed = says('server', errorAnswer(2, 's3cret'));
+    const failed = send('server', errorAnswer(2, 's3cret'));
     expect(JSON.stringify(eventsOf(failed, 'tool_call_end'))).not.toContain('s3cret');
     expect(eventsOf(failed, 'tool_call_end')[0]?.status).toBe('ERROR');
   });
@@ -197,8 +197,8 @@ describe('a message that a guard changes', () => {
 
 describe('a refusal of a guard', () => {
   it('of the agent is answered with the reason and a hint', async () => {
-    const { says, session } = await watched(() => refused('PROMPT_NOT_LISTED', 'Use another.'));
-    const said = says('agent', request('p', 'prompts/get', { name: 'x' }));
+    const { send, session } = await watched(() => refused('PROMPT_NOT_LISTED', 'Use another.'));
+    const said = send('agent', request('p', 'prompts/get', { name: 'x' }));
     expect(inShort(said)).toEqual(['report REJECTED refused', 'answer "p" -32602', 'drop refused']);
     expect(answersOf(said)).toEqual([
       {
@@ -215,25 +215,25 @@ describe('a refusal of a guard', () => {
   });
 
   it('of a request of the server is answered to the server, and the agent cannot answer it', async () => {
-    const { says, told, session } = await watched(({ kind }) =>
+    const { send, sendInShort, session } = await watched(({ kind }) =>
       kind === 'request' ? refused('CONTENT_BLOCKED') : SAME,
     );
-    const said = says('server', request(9, 'sampling/createMessage'));
+    const said = send('server', request(9, 'sampling/createMessage'));
     expect(inShort(said)).toEqual([
       'report REJECTED refused',
       'answer 9 -32602 to server',
       'drop refused',
     ]);
     expect(session.openRequests('server')).toBe(0);
-    expect(told('agent', result(9))).toContain('drop unsolicited_answer');
+    expect(sendInShort('agent', result(9))).toContain('drop unsolicited_answer');
   });
 
   it('of an answer of the agent becomes an error for the server', async () => {
-    const { says, told } = await watched(({ kind }) =>
+    const { send, sendInShort } = await watched(({ kind }) =>
       kind === 'answer' ? refused('CONTENT_BLOCKED') : SAME,
     );
-    says('server', request(9, 'elicitation/create'));
-    expect(told('agent', result(9, { content: 's3cret' }))).toEqual([
+    send('server', request(9, 'elicitation/create'));
+    expect(sendInShort('agent', result(9, { content: 's3cret' }))).toEqual([
       'report REJECTED refused',
       'answer 9 -32603 to server',
       'drop refused',
@@ -250,9 +250,9 @@ describe('a refusal of a guard', () => {
       note: { action: 'block', findings: ['injection:x'] },
     });
     const ended: Guard['ended'] = ({ isError }) => ends.push(isError);
-    const { says, session } = await watched(look, { ended });
-    says('agent', call(1, 'read'));
-    const said = says('server', result(1, { content: 's3cret' }));
+    const { send, session } = await watched(look, { ended });
+    send('agent', call(1, 'read'));
+    const said = send('server', result(1, { content: 's3cret' }));
     expect(inShort(said)).toEqual([
       'end ERROR',
       'report REJECTED refused',
@@ -276,9 +276,9 @@ describe('a refusal of a guard', () => {
   });
 
   it('of another answer becomes an error', async () => {
-    const { told } = await watched(({ kind }) => (kind === 'answer' ? refused('NO') : SAME));
-    told('agent', request(1, 'tools/list'));
-    expect(told('server', result(1))).toEqual([
+    const { sendInShort } = await watched(({ kind }) => (kind === 'answer' ? refused('NO') : SAME));
+    sendInShort('agent', request(1, 'tools/list'));
+    expect(sendInShort('server', result(1))).toEqual([
       'report REJECTED refused',
       'answer 1 -32603',
       'drop refused',
@@ -286,19 +286,19 @@ describe('a refusal of a guard', () => {
   });
 
   it('of a notification drops it and reports it', async () => {
-    const { told } = await watched(() => refused('NO'));
+    const { sendInShort } = await watched(() => refused('NO'));
     const message = notification('notifications/message', {});
     for (const side of ['agent', 'server'] as const) {
-      expect(told(side, message)).toEqual(['report DROPPED refused', 'drop refused']);
+      expect(sendInShort(side, message)).toEqual(['report DROPPED refused', 'drop refused']);
     }
   });
 
   it('of a batch leaves the others', async () => {
-    const { says } = await watched(({ method }) => (method === 'b' ? refused('NO') : SAME));
+    const { send } = await watched(({ method }) => (method === 'b' ? refused('NO') : SAME));
     const [first, second] = initialize('2025-03-26');
-    says('agent', first);
-    says('server', second);
-    const said = says('agent', [request(1, 'a'), request(2, 'b'), request(3, 'c')]);
+    send('agent', first);
+    send('server', second);
+    const said = send('agent', [request(1, 'a'), request(2, 'b'), request(3, 'c')]);
     expect(inShort(said)).toEqual([
       'report REJECTED refused',
       'answer 2 -32602',
@@ -308,10 +308,10 @@ describe('a refusal of a guard', () => {
   });
 
   it('applies to a message that breaks the guard', async () => {
-    const { told } = await watched(({ value }) => {
+    const { sendInShort } = await watched(({ value }) => {
       throw new Error(String(value));
     });
-    expect(told('agent', request(1, 'x/y'))).toContain('answer 1 -32602');
+    expect(sendInShort('agent', request(1, 'x/y'))).toContain('answer 1 -32602');
   });
 
   describe('is a text that only a lenient reader takes', () => {
@@ -320,16 +320,16 @@ describe('a refusal of a guard', () => {
     const config = { guard: guardOf({ wants: () => true, passing }), isUtf8: () => true };
 
     it('in an answer', async () => {
-      const { says, told } = await play([], { config });
-      says('agent', call(1, 'read'));
+      const { send, sendInShort } = await play([], { config });
+      send('agent', call(1, 'read'));
       const line = `{"jsonrpc":"2.0","id":1,"result":{"content":"${text}"}}\n`;
-      expect(told('server', bytesOf(line))).toContain('answer 1 -32603');
+      expect(sendInShort('server', bytesOf(line))).toContain('answer 1 -32603');
     });
 
     it('in a request', async () => {
-      const { told } = await play([], { config });
+      const { sendInShort } = await play([], { config });
       const line = `{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"a":"${text}"}}\n`;
-      expect(told('agent', bytesOf(line))).toContain('answer 1 -32700');
+      expect(sendInShort('agent', bytesOf(line))).toContain('answer 1 -32700');
     });
   });
 });
@@ -346,8 +346,8 @@ describe('the notices of a guard', () => {
       } as const,
     ];
     const notices = () => waiting.splice(0);
-    const { says } = await play([], { config: { guard: guardOf({ notices }) } });
-    const said = says('agent', request(1, 'tools/list'));
+    const { send } = await play([], { config: { guard: guardOf({ notices }) } });
+    const said = send('agent', request(1, 'tools/list'));
     expect(inShort(said)).toEqual(['forward to server', 'surface', 'report NOTICED surface']);
     expect(eventsOf(said, 'surface')).toEqual([
       {
@@ -361,7 +361,7 @@ describe('the notices of a guard', () => {
         },
       },
     ]);
-    expect(inShort(says('server', result(1)))).toEqual(['forward to agent']);
+    expect(inShort(send('server', result(1)))).toEqual(['forward to agent']);
   });
 
   it('is bounded', async () => {

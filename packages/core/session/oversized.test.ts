@@ -71,7 +71,7 @@ describe('a large call', () => {
 describe('a large message that is no call', () => {
   it('streams as it did where the guard does not mind', async () => {
     const one = await withGuard(blind());
-    one.says('agent', request(1, 'resources/read'));
+    one.send('agent', request(1, 'resources/read'));
     expect(inShort(send(one, 'server', result(1, LARGE)))).toEqual([
       'stream to agent',
       'finish to agent',
@@ -106,8 +106,8 @@ describe('a large message that is no call', () => {
 
   it('is an answer whose request is known from its head: swallowed', async () => {
     const one = await withGuard(blind('in answer tools/call'));
-    one.says('agent', call(1, 'read'));
-    one.says('agent', request(2, 'resources/read'));
+    one.send('agent', call(1, 'read'));
+    one.send('agent', request(2, 'resources/read'));
     const sent = send(one, 'server', result(1, LARGE));
     expect(inShort(sent)).toEqual([
       'swallow',
@@ -127,8 +127,8 @@ describe('a large message that is no call', () => {
 
   it('is an answer whose id comes last: swallowed while any open request may not have it', async () => {
     const one = await withGuard(blind('in answer tools/call'));
-    one.says('agent', request(2, 'resources/read'));
-    one.says('agent', call(1, 'read'));
+    one.send('agent', request(2, 'resources/read'));
+    one.send('agent', call(1, 'read'));
     expect(inShort(send(one, 'server', idLast(1, LARGE)))).toEqual([
       'swallow',
       'end ERROR',
@@ -144,13 +144,13 @@ describe('a large message that is no call', () => {
 
   it('is swallowed at once if no open request may have this answer', async () => {
     const one = await withGuard(blind('in answer tools/call'));
-    one.says('agent', call(1, 'read'));
+    one.send('agent', call(1, 'read'));
     expect(inShort(send(one, 'server', idLast(1, LARGE)))[0]).toBe('swallow');
   });
 
   it('is an answer of the agent: the server gets an error instead', async () => {
     const one = await withGuard(blind('out answer sampling/createMessage'));
-    one.says('server', request('s', 'sampling/createMessage'));
+    one.send('server', request('s', 'sampling/createMessage'));
     expect(inShort(send(one, 'agent', result('s', LARGE)))).toEqual([
       'swallow',
       'report REJECTED refused',
@@ -181,7 +181,7 @@ describe('a large message that is no call', () => {
     const guard = guardOf({ wants: () => true, unseen: () => refused(NOT_SEEN) });
     for (const profile of ['production', 'development'] as const) {
       const one = await play([], { profile, config: { guard } });
-      one.says('agent', call(1, 'read'));
+      one.send('agent', call(1, 'read'));
       const sent = inShort(send(one, 'server', line));
       expect(sent[0]).toBe('swallow');
       expect(sent.filter((what) => /stream|finish|break/.test(what))).toEqual([]);
@@ -207,7 +207,7 @@ describe('a large message that is no call', () => {
   it('may pass with a note', async () => {
     const note = { action: 'tag', findings: ['unscanned:size'] } as const;
     const one = await withGuard(guardOf({ unseen: () => ({ kind: 'same', note }) }));
-    one.says('agent', call(1, 'read'));
+    one.send('agent', call(1, 'read'));
     const sent = send(one, 'server', result(1, LARGE));
     expect(inShort(sent)).toContain('finish to agent');
     expect(eventsOf(sent, 'tool_call_end')[0]?.call.content).toEqual(note);
@@ -226,7 +226,7 @@ describe('a large answer that the hub must hear of', () => {
     ],
   ] as const)('cannot be told: %s', async (profile, commands) => {
     const one = await play([], { profile, config: { hubNeeds: { observes: true } } });
-    one.says('agent', call(1, 'read'));
+    one.send('agent', call(1, 'read'));
     expect(inShort(send(one, 'server', idLast(1, LARGE)))).toEqual(commands);
   });
 });

@@ -12,9 +12,9 @@ type Options = Parameters<typeof snapshotOf>[1];
 export interface Play {
   readonly session: Session;
   /** Says something as one side; texts get a newline, other values are written as JSON. */
-  readonly says: (side: Side, message: unknown, nowMs?: number) => readonly Command[];
+  readonly send: (side: Side, message: unknown, nowMs?: number) => readonly Command[];
   /** The same, in short: forwarded, answers, events. */
-  readonly told: (side: Side, message: unknown, nowMs?: number) => readonly string[];
+  readonly sendInShort: (side: Side, message: unknown, nowMs?: number) => readonly string[];
 }
 
 const IDENTITY = { run_id: 'run', agent_id: 'agent', client: 'claude', env: 'dev' };
@@ -35,11 +35,11 @@ export async function play(
     sha256: toyHash,
     ...config,
   });
-  const says: Play['says'] = (side, message, nowMs = 0) => {
+  const send: Play['send'] = (side, message, nowMs = 0) => {
     const line = lineOf(message);
     return session.handle(session.read(side, line), nowMs);
   };
-  return { session, says, told: (...said) => inShort(says(...said)) };
+  return { session, send, sendInShort: (...message) => inShort(send(...message)) };
 }
 
 /** Reads the same bytes once per session, as a governor does that asks the hub in between. */

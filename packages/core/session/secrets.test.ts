@@ -1,4 +1,4 @@
-// A secret at every place of a message, of every format there is: nothing of it is kept or told.
+// A secret at every place of a message, of every format there is: nothing of it is kept or shown.
 import type { Rule } from '@subluminal/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { optionsOf } from '../gates/guard.test-support.ts';
@@ -100,12 +100,12 @@ function keptOf(commands: readonly Command[]): string {
   return JSON.stringify(kept, (key, value: unknown) => (key === 'sample' ? '' : value));
 }
 
-async function sessions(told: string[]): Promise<readonly Play[]> {
+async function sessions(recorded: string[]): Promise<readonly Play[]> {
   const hooks: Partial<SessionConfig> = {
     // As the logs of the shim tell it.
-    counted: (_, method) => void told.push(plain(method)),
+    counted: (_, method) => void recorded.push(plain(method)),
     decided: (ref, decision, id) =>
-      void told.push(ref.tool_name, plain(decision.summary), plain(id ?? '')),
+      void recorded.push(ref.tool_name, plain(decision.summary), plain(id ?? '')),
   };
   const content = { inbound: { secret: 'block' }, outbound: { secret: 'block' } } as const;
   const guard = () => createGuard(optionsOf({ content, redact: plain }));
@@ -122,11 +122,11 @@ describe.each(Object.entries(PLACES))('a secret as %s', (_, saidOf) => {
   beforeAll(async () => {
     const found: string[] = [];
     for (const { text, secret, rule } of SAMPLES) {
-      const told: string[] = [];
-      for (const { says } of await sessions(told)) {
-        for (const [side, message] of saidOf(text)) told.push(keptOf(says(side, message)));
+      const recorded: string[] = [];
+      for (const { send } of await sessions(recorded)) {
+        for (const [side, message] of saidOf(text)) recorded.push(keptOf(send(side, message)));
       }
-      if (isIn({ secret }, told)) found.push(`${rule}: ${text}`);
+      if (isIn({ secret }, recorded)) found.push(`${rule}: ${text}`);
     }
     leaked = found;
   });
@@ -136,9 +136,9 @@ describe.each(Object.entries(PLACES))('a secret as %s', (_, saidOf) => {
   });
 });
 
-function isIn({ secret }: Pick<Sample, 'secret'>, told: readonly string[]): boolean {
+function isIn({ secret }: Pick<Sample, 'secret'>, recorded: readonly string[]): boolean {
   const written = [secret, JSON.stringify(secret).slice(1, -1)];
-  return told.some((text) => written.some((form) => text.includes(form)));
+  return recorded.some((text) => written.some((form) => text.includes(form)));
 }
 
 describe('a name that is cut inside of a secret', () => {
@@ -150,10 +150,10 @@ describe('a name that is cut inside of a secret', () => {
     ['a method', (method: string) => request(1, method, { note: formatSamples()[0]?.text })],
   ])('shows nothing of it: %s', async (_, messageOf) => {
     const guard = createGuard(optionsOf({ content, redact: plain }));
-    const { says } = await play([], { config: { ...REDACTION, guard } });
+    const { send } = await play([], { config: { ...REDACTION, guard } });
     const leaked = LONG.filter(({ secret }) => {
       const name = `${'x '.repeat(30)}${secret}`;
-      const kept = keptOf(says('agent', messageOf(name)));
+      const kept = keptOf(send('agent', messageOf(name)));
       return kept.includes(secret.slice(0, 16));
     });
     expect(leaked.map(({ rule }) => rule)).toEqual([]);
@@ -162,17 +162,17 @@ describe('a name that is cut inside of a secret', () => {
 
 describe('a refusal', () => {
   it('suggests no arguments that hold a secret, whatever its format', async () => {
-    const { says } = await play([HINT], { mode: 'control', config: REDACTION });
+    const { send } = await play([HINT], { mode: 'control', config: REDACTION });
     const leaked = SAMPLES.filter(({ text, secret }, index) => {
-      const commands = says('agent', call(index + 1, 'search', { limit: 500, note: text }));
+      const commands = send('agent', call(index + 1, 'search', { limit: 500, note: text }));
       return isIn({ secret }, [JSON.stringify(answersOf(commands))]);
     });
     expect(leaked.map(({ rule }) => rule)).toEqual([]);
   });
 
   it('still suggests arguments that hold none', async () => {
-    const { says } = await play([HINT], { mode: 'control', config: REDACTION });
-    const commands = says('agent', call(1, 'search', { limit: 500, note: 'plain' }));
+    const { send } = await play([HINT], { mode: 'control', config: REDACTION });
+    const commands = send('agent', call(1, 'search', { limit: 500, note: 'plain' }));
     expect(JSON.stringify(answersOf(commands))).toContain('Suggested arguments');
   });
 });
@@ -181,8 +181,8 @@ describe('a name that begins like a secret', () => {
   it.each(['npm_install', 'secret_list', 'hf_search', 'pa-system', 'key-rotate'])(
     'is shown as it is: %s',
     async (name) => {
-      const { says } = await play([], { config: REDACTION });
-      expect(keptOf(says('agent', call(1, name)))).toContain(`"tool_name":"${name}"`);
+      const { send } = await play([], { config: REDACTION });
+      expect(keptOf(send('agent', call(1, name)))).toContain(`"tool_name":"${name}"`);
     },
   );
 });

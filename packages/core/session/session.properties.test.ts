@@ -54,8 +54,8 @@ const line = fc.oneof(
 const side = fc.constantFrom<Side>('agent', 'server');
 const script = fc.array(fc.tuple(side, line), { maxLength: 40 });
 
-function perform({ says }: Play, steps: readonly (readonly [Side, Uint8Array])[]) {
-  return steps.map(([from, bytes], at) => ({ from, bytes, out: says(from, bytes, at) }));
+function perform({ send }: Play, steps: readonly (readonly [Side, Uint8Array])[]) {
+  return steps.map(([from, bytes], at) => ({ from, bytes, out: send(from, bytes, at) }));
 }
 
 const forwards = (out: readonly Command[]) => out.filter((command) => command.do === 'forward');

@@ -38,8 +38,8 @@ const HINT: Rule = {
 describe('a call that may pass', () => {
   it('is put on record, forwarded as it came, and ended by its answer', async () => {
     verifies('T-A1.2', 'IP-1.5', 'IP-1.6', 'IP-1.7', 'IP-7.1');
-    const { says, session } = await play();
-    const sent = says('agent', call(1, 'read', { path: '/a' }), 1_000);
+    const { send, session } = await play();
+    const sent = send('agent', call(1, 'read', { path: '/a' }), 1_000);
     expect(inShort(sent)).toEqual([
       'start read',
       'decision ALLOW DEFAULT_ALLOW',
@@ -56,7 +56,7 @@ describe('a call that may pass', () => {
       preview: { truncated: false, args_preview: '{"path":"/a"}' },
       seq: 1,
     });
-    const answered = says('server', result(1, { content: [] }), 1_042);
+    const answered = send('server', result(1, { content: [] }), 1_042);
     expect(inShort(answered)).toEqual(['end OK', 'forward to agent']);
     expect(eventsOf(answered, 'tool_call_end')[0]).toMatchObject({
       call: { call_id: 'call-1' },
@@ -68,10 +68,10 @@ describe('a call that may pass', () => {
 
   it('has one hash whatever the order and spacing of its arguments', async () => {
     verifies('IP-7.4', 'T-A2.3');
-    const { says } = await play();
+    const { send } = await play();
     const hash = (text: string, id: number) => {
       const head = `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"t"`;
-      return eventsOf(says('agent', `${head}${text}}}`), 'tool_call_start')[0]?.call.args_hash;
+      return eventsOf(send('agent', `${head}${text}}}`), 'tool_call_start')[0]?.call.args_hash;
     };
     expect(hash(',"arguments":{"b":1.0,"a":2}', 1)).toBe(hash(',"arguments": {"a":2, "b":1}', 2));
     expect(hash('', 3)).toBe(hash(',"arguments":{}', 4));
@@ -80,15 +80,15 @@ describe('a call that may pass', () => {
 
   it('ends in error when the tool or the server reports one', async () => {
     verifies('IP-1.7');
-    const { says, session } = await play();
-    says('agent', call(1, 'a'));
-    says('agent', call(2, 'b'));
-    const tool = says('server', result(1, { isError: true, content: [] }));
+    const { send, session } = await play();
+    send('agent', call(1, 'a'));
+    send('agent', call(2, 'b'));
+    const tool = send('server', result(1, { isError: true, content: [] }));
     expect(eventsOf(tool, 'tool_call_end')[0]).toMatchObject({
       status: 'ERROR',
       error: { class: 'upstream_error' },
     });
-    const rpc = says('server', {
+    const rpc = send('server', {
       jsonrpc: '2.0',
       id: 2,
       error: { code: -32001, message: 'No "such" file' },
@@ -105,9 +105,9 @@ describe('a call that may pass', () => {
     verifies('IP-1.10');
     const redact = (text: string) => text.replaceAll('SECRETSECRET', '***');
     const limits = { previewBytesMax: 64 };
-    const { says } = await play([], { config: { redact, limits } });
+    const { send } = await play([], { config: { redact, limits } });
     const shown = (text: string, id: number) =>
-      eventsOf(says('agent', call(id, 't', { text })), 'tool_call_start')[0]?.call.preview;
+      eventsOf(send('agent', call(id, 't', { text })), 'tool_call_start')[0]?.call.preview;
     expect(shown('SECRETSECRET', 1)).toEqual({ truncated: false, args_preview: '{"text":"***"}' });
     const long = shown(`${'é'.repeat(100)}SECRETSECRET`, 2);
     expect(long?.truncated).toBe(true);
@@ -118,11 +118,11 @@ describe('a call that may pass', () => {
     verifies('IP-1.10');
     const secret = 'SECRET'.repeat(300);
     const redact = (text: string) => text.replaceAll(secret, '***');
-    const { says } = await play([], { config: { redact, limits: { previewBytesMax: 64 } } });
+    const { send } = await play([], { config: { redact, limits: { previewBytesMax: 64 } } });
     const text = secret.repeat(5);
-    const sent = says('agent', call(1, 't', { text }));
+    const sent = send('agent', call(1, 't', { text }));
     expect(eventsOf(sent, 'tool_call_start')[0]?.call.preview.args_preview).not.toMatch(/SECRET/);
-    const answered = says('server', result(1, { content: [{ type: 'text', text }] }));
+    const answered = send('server', result(1, { content: [{ type: 'text', text }] }));
     expect(eventsOf(answered, 'tool_call_end')[0]?.preview.result_preview).not.toMatch(/SECRET/);
   });
 
@@ -130,8 +130,8 @@ describe('a call that may pass', () => {
     verifies('IP-6.4');
     const redact = (text: string) => text.replaceAll('hunter22', '***');
     const rule = deny('no', { tool_name: { glob: ['read_hunter22'] } });
-    const { says } = await play([rule], { config: { redact } });
-    const refused = says('agent', call(1, 'read_hunter22'));
+    const { send } = await play([rule], { config: { redact } });
+    const refused = send('agent', call(1, 'read_hunter22'));
     expect(inShort(refused)).toContain('decision BLOCK DENYLIST_MATCH');
     expect(JSON.stringify(refused)).not.toContain('hunter22');
     expect(eventsOf(refused, 'tool_call_decision')[0]?.call.tool_name).toBe('read_***');
@@ -140,8 +140,8 @@ describe('a call that may pass', () => {
   it('neither records nor gives a suggestion that has a secret in it', async () => {
     verifies('IP-6.4');
     const redact = (text: string) => text.replaceAll('hunter22', '***');
-    const { says } = await play([HINT], { mode: 'control', config: { redact } });
-    const hinted = says('agent', call(1, 'read', { limit: 500, token: 'hunter22' }));
+    const { send } = await play([HINT], { mode: 'control', config: { redact } });
+    const hinted = send('agent', call(1, 'read', { limit: 500, token: 'hunter22' }));
     const events = hinted.filter((command) => command.do === 'emit');
     expect(JSON.stringify(events)).not.toContain('hunter22');
     expect(eventsOf(hinted, 'hint_issued')[0]?.hint.suggested_args).toBeNull();
@@ -150,18 +150,18 @@ describe('a call that may pass', () => {
 
   it('writes events that contract A takes, with and without previews', async () => {
     verifies('IP-1.5', 'IP-1.6', 'IP-1.7', 'T-A2.3');
-    const { says, session } = await play([HINT, noWrite], { mode: 'control' });
+    const { send, session } = await play([HINT, noWrite], { mode: 'control' });
     const all = [
-      ...says('agent', call(1, 'read', { limit: 5 })),
-      ...says('server', result(1)),
-      ...says('agent', call(2, 'write_file')),
-      ...says('agent', call(3, 'read', { limit: 500 })),
-      ...says(
+      ...send('agent', call(1, 'read', { limit: 5 })),
+      ...send('server', result(1)),
+      ...send('agent', call(2, 'write_file')),
+      ...send('agent', call(3, 'read', { limit: 500 })),
+      ...send(
         'agent',
         '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"t","arguments":{"a":1,"a":2}}}',
       ),
-      ...says('agent', call(5, '')),
-      ...says('agent', call(6, 'open')),
+      ...send('agent', call(5, '')),
+      ...send('agent', call(6, 'open')),
       ...session.serverExited({ started: true, code: 1 }, 5),
     ];
     const source = { host_id: 'h', proc_id: 'p', shim_id: 's' };
@@ -189,8 +189,8 @@ describe('a call that may pass', () => {
 describe('a call that is refused', () => {
   it('is answered by a well-formed error and never forwarded', async () => {
     verifies('T-A1.3', 'IP-3.2', 'IP-3.2.1', 'IP-3.2.2', 'IP-7.2');
-    const { says, session } = await play([noWrite]);
-    const sent = says('agent', call('x"1', 'write_file'));
+    const { send, session } = await play([noWrite]);
+    const sent = send('agent', call('x"1', 'write_file'));
     expect(inShort(sent)).toEqual([
       'start write_file',
       'decision BLOCK DENYLIST_MATCH',
@@ -214,22 +214,22 @@ describe('a call that is refused', () => {
 
   it('gets the code of its era', async () => {
     verifies('IP-3.2.1');
-    const { says, told } = await play([noWrite]);
+    const { send, sendInShort } = await play([noWrite]);
     const [opens, opened] = initialize('2025-11-25');
-    says('agent', opens);
-    says('server', opened);
-    expect(told('agent', call(1, 'write'))).toContain('answer 1 -32081');
+    send('agent', opens);
+    send('server', opened);
+    expect(sendInShort('agent', call(1, 'write'))).toContain('answer 1 -32081');
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
     const modern = request(2, 'tools/call', { name: 'write', arguments: {}, _meta: meta });
-    expect(told('agent', modern)).toContain('answer 2 -31081');
+    expect(sendInShort('agent', modern)).toContain('answer 2 -31081');
   });
 
   it('is throttled with the time to wait', async () => {
     verifies('IP-3.2.3');
     const rule = rateLimit('rate', { capacity: 1, on_limit: 'THROTTLE', backoff_ms: 250 });
-    const { says, session } = await play([rule]);
-    says('agent', call(1, 'a'));
-    const [answer] = answersOf(says('agent', call(2, 'a')));
+    const { send, session } = await play([rule]);
+    send('agent', call(1, 'a'));
+    const [answer] = answersOf(send('agent', call(2, 'a')));
     expect(answer).toMatchObject({
       error: { code: -32082, data: { subluminal: { backoff_ms: 250 } } },
     });
@@ -238,8 +238,8 @@ describe('a call that is refused', () => {
 
   it('brings its hint, as an answer and as an event', async () => {
     verifies('IP-3.2.4', 'IP-3.3');
-    const { says } = await play([HINT], { mode: 'control' });
-    const sent = says('agent', call(1, 'search', { limit: 500, q: 'x' }));
+    const { send } = await play([HINT], { mode: 'control' });
+    const sent = send('agent', call(1, 'search', { limit: 500, q: 'x' }));
     const hint = {
       hint_text: 'At most 100.',
       suggested_args: { limit: 100, q: 'x' },
@@ -253,24 +253,26 @@ describe('a call that is refused', () => {
 
   it('reaches the model as a result when the bundle asks for that', async () => {
     verifies('IP-3.2');
-    const { says } = await play([HINT], { mode: 'control', hint_delivery: 'tool_result' });
-    const [answer] = answersOf(says('agent', call(1, 'search', { limit: 500 })));
+    const { send } = await play([HINT], { mode: 'control', hint_delivery: 'tool_result' });
+    const [answer] = answersOf(send('agent', call(1, 'search', { limit: 500 })));
     expect(answer).toMatchObject({ id: 1, result: { isError: true, content: [{ type: 'text' }] } });
     expect(JSON.stringify(under(answer, 'result', 'content'))).toContain('At most 100.');
     expect(check(ERROR_DATA, under(answer, 'result', '_meta'))).toEqual([]);
     expect(under(answer, 'result')).not.toHaveProperty('resultType');
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
     const params = { name: 'search', arguments: { limit: 500 }, _meta: meta };
-    expect(answersOf(says('agent', request(2, 'tools/call', params)))[0]).toMatchObject({
+    expect(answersOf(send('agent', request(2, 'tools/call', params)))[0]).toMatchObject({
       result: { resultType: 'complete' },
     });
   });
 
   it('ends the run, and every later call after that', async () => {
     verifies('IP-3.1');
-    const { told } = await play([budget('cap', { limit_calls: 1, on_exceed: 'TERMINATE_RUN' })]);
-    told('agent', call(1, 'a'));
-    expect(told('agent', call(2, 'a'))).toEqual([
+    const { sendInShort } = await play([
+      budget('cap', { limit_calls: 1, on_exceed: 'TERMINATE_RUN' }),
+    ]);
+    sendInShort('agent', call(1, 'a'));
+    expect(sendInShort('agent', call(2, 'a'))).toEqual([
       'start a',
       'decision TERMINATE_RUN BUDGET_EXCEEDED',
       'end ERROR',
@@ -278,7 +280,7 @@ describe('a call that is refused', () => {
       'drop refused',
       expect.stringMatching(/^terminate /),
     ]);
-    expect(told('agent', call(3, 'a'))).toContain('answer 3 -32084');
+    expect(sendInShort('agent', call(3, 'a'))).toContain('answer 3 -32084');
   });
 
   it.each([
@@ -293,16 +295,16 @@ describe('a call that is refused', () => {
   ])('for invalid params: %s', async (_, params) => {
     verifies('T-A1.3', 'F-014');
     const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
-    const { says } = await play();
-    const sent = says('agent', message);
+    const { send } = await play();
+    const sent = send('agent', message);
     expect(inShort(sent).slice(1)).toEqual([
       'decision BLOCK INVALID_CALL',
       'end ERROR',
       'answer 1 -32602',
       'drop refused',
     ]);
-    const { told } = await play([], { profile: 'development' });
-    expect(told('agent', message).slice(1)).toEqual([
+    const { sendInShort } = await play([], { profile: 'development' });
+    expect(sendInShort('agent', message).slice(1)).toEqual([
       'decision ALLOW WOULD_BLOCK',
       'forward to server',
     ]);
@@ -310,22 +312,22 @@ describe('a call that is refused', () => {
 
   it('is dropped when it has no id, and forwarded when it may pass', async () => {
     verifies('IP-7.4');
-    const { told } = await play([noWrite]);
+    const { sendInShort } = await play([noWrite]);
     const notice = (name: string) => ({ jsonrpc: '2.0', method: 'tools/call', params: { name } });
-    expect(told('agent', notice('write')).slice(2)).toEqual([
+    expect(sendInShort('agent', notice('write')).slice(2)).toEqual([
       'end ERROR',
       'report DROPPED call_without_id',
       'drop refused',
     ]);
-    expect(told('agent', notice('read')).slice(2)).toEqual(['end OK', 'forward to server']);
+    expect(sendInShort('agent', notice('read')).slice(2)).toEqual(['end OK', 'forward to server']);
   });
 });
 
 describe('profiles and modes', () => {
   it('lets a denied call pass in development, and records the refusal that it was spared', async () => {
     verifies('EC-STDIO-033', 'F-023');
-    const { says } = await play([noWrite], { profile: 'development' });
-    const sent = says('agent', call(1, 'write'));
+    const { send } = await play([noWrite], { profile: 'development' });
+    const sent = send('agent', call(1, 'write'));
     expect(inShort(sent)).toEqual([
       'start write',
       'decision ALLOW WOULD_BLOCK',
@@ -338,11 +340,11 @@ describe('profiles and modes', () => {
 
   it('takes another policy between two calls and keeps the counters', async () => {
     const rule = budget('cap', { limit_calls: 2 });
-    const { told, session } = await play([rule]);
-    told('agent', call(1, 'a'));
+    const { sendInShort, session } = await play([rule]);
+    sendInShort('agent', call(1, 'a'));
     session.usePolicy(await snapshotOf([rule, noWrite]));
-    expect(told('agent', call(2, 'write'))).toContain('answer 2 -32081');
-    expect(told('agent', call(3, 'a'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+    expect(sendInShort('agent', call(2, 'write'))).toContain('answer 2 -32081');
+    expect(sendInShort('agent', call(3, 'a'))).toContain('decision BLOCK BUDGET_EXCEEDED');
   });
 });
 
@@ -351,12 +353,12 @@ describe('breakers', () => {
 
   it('count failed answers, open, and are reported once per window', async () => {
     verifies('IP-1.7');
-    const { says, told } = await play([rule]);
+    const { send, sendInShort } = await play([rule]);
     for (const id of [1, 2]) {
-      says('agent', call(id, 'a'), 0);
-      says('server', result(id, { isError: true }), 10);
+      send('agent', call(id, 'a'), 0);
+      send('server', result(id, { isError: true }), 10);
     }
-    const tripped = says('agent', call(3, 'a'), 20);
+    const tripped = send('agent', call(3, 'a'), 20);
     expect(inShort(tripped)).toContain('decision BLOCK BREAKER_ERRORS');
     expect(eventsOf(tripped, 'breaker_trip')[0]?.breaker).toEqual({
       rule_id: 'errors',
@@ -369,16 +371,16 @@ describe('breakers', () => {
       server_name: 'files',
       tool_name: 'a',
     });
-    expect(told('agent', call(4, 'a'), 30)).not.toContain('breaker_trip');
-    expect(told('agent', call(5, 'a'), 2_000)).toContain('forward to server');
+    expect(sendInShort('agent', call(4, 'a'), 30)).not.toContain('breaker_trip');
+    expect(sendInShort('agent', call(5, 'a'), 2_000)).toContain('forward to server');
   });
 
   it('count a call that was never answered', async () => {
     const limits = { orphanMs: 100 };
-    const { says, told, session } = await play([rule], { config: { limits } });
-    says('agent', call(1, 'a'), 0);
-    says('agent', call(2, 'a'), 0);
+    const { send, sendInShort, session } = await play([rule], { config: { limits } });
+    send('agent', call(1, 'a'), 0);
+    send('agent', call(2, 'a'), 0);
     session.tick(100);
-    expect(told('agent', call(3, 'a'), 101)).toContain('decision BLOCK BREAKER_ERRORS');
+    expect(sendInShort('agent', call(3, 'a'), 101)).toContain('decision BLOCK BREAKER_ERRORS');
   });
 });
