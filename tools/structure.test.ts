@@ -8,7 +8,7 @@ import { countLines } from './lines.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** Goes down only; 85,000 is the goal. */
-const SHIPPED_LINES_MAX = 101_600;
+const SHIPPED_LINES_MAX = 93_300;
 const TOOLS_LINES_MAX = 1_500;
 const SAME_BASE_NAME_MAX = 3;
 const SAME_EXPORT_MAX = 2;
