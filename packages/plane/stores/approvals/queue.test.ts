@@ -266,6 +266,7 @@ describe('damage', () => {
     expect(end).toMatchObject({ kind: 'damaged', id, file: bench.file(id, 'end') });
     expect(approves(end, CALL)).toBe(false);
     expect(listed()).toMatchObject({ found: [], damaged: [{ id }] });
+    expect(listed('pending')).toMatchObject({ found: [], damaged: [{ id }] });
     expect(queue.end(id, { state: 'approved', ...ME })).toMatchObject({ kind: 'damaged' });
   });
 

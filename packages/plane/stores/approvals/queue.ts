@@ -151,9 +151,12 @@ class FileQueue {
     return found.kind === 'found' ? this.#entry(found) : found;
   }
 
-  /** A request that has ended is read only without a state, or for one of an end. */
   list({ state }: { readonly state?: EntryState } = {}): Listing<Entry> | Failure {
-    const all = this.#records.all(state === 'pending' ? 'open' : 'all');
+    return this.#listed('all', state);
+  }
+
+  #listed(which: 'all' | 'open', state: EntryState | undefined): Listing<Entry> | Failure {
+    const all = this.#records.all(which);
     if (isFailure(all)) return all;
     const found: Entry[] = [];
     const damaged = [...all.damaged];
@@ -267,8 +270,9 @@ class FileQueue {
     return ended.kind === 'ended' || ended.kind === 'already' ? ended.entry : entry;
   }
 
+  /** Runs often, so it does not read what has ended, damaged ends included. */
   #waiting(): readonly Entry[] {
-    const all = this.list({ state: 'pending' });
+    const all = this.#listed('open', 'pending');
     return isFailure(all) ? [] : all.found;
   }
 
