@@ -1,7 +1,7 @@
 // Two readers, two calls: whatever any common reader would execute was decided as exactly that.
 import { isObject } from '@subluminal/contracts';
 import { argsHash } from '@subluminal/core/json';
-import type { Guard, Passage } from '@subluminal/core/session';
+import type { Guard, MessageVerdict } from '@subluminal/core/session';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../runs.ts';
 import { EVIL, hostileLine, hostileList, type Random, randomFrom } from './hostile-messages.ts';
@@ -88,11 +88,11 @@ const surface: Guard = {
   ended: () => {},
   notices: () => [],
   wants: (way, kind, method) => way === 'in' && kind === 'answer' && method === 'tools/list',
-  unseen: (way, kind, method): Passage =>
+  unseen: (way, kind, method): MessageVerdict =>
     way === 'in' && kind === 'answer' && method === 'tools/list'
       ? { kind: 'refused', reason_code: 'UNSEEN', summary: 'It was not seen.' }
       : { kind: 'same' },
-  passing: (_way, { value }): Passage => {
+  passing: (_way, { value }): MessageVerdict => {
     const shown = isObject(value) ? value : {};
     const all: unknown = shown['tools'];
     if (!Array.isArray(all)) return { kind: 'same' };

@@ -1,6 +1,6 @@
 // Ways to a prompt or a resource that are no plain request for one, and methods that nobody knows.
 import { describe, expect, it } from 'vitest';
-import type { Passing } from '../session/guard.ts';
+import type { OtherMessage } from '../session/guard.ts';
 import { manifestOf } from '../surface/gmail.test-support.ts';
 import { answer, callOf, OBSERVED, optionsOf } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';
@@ -11,7 +11,7 @@ allowed_prompts: [{ name: ok }]
 `;
 const guardOf = async (more = '') =>
   createGuard(optionsOf({ manifest: await manifestOf(YAML + more) }));
-const said = (kind: Passing['kind'], method: string, value: unknown): Passing => ({
+const said = (kind: OtherMessage['kind'], method: string, value: unknown): OtherMessage => ({
   kind,
   method,
   value,
@@ -22,7 +22,7 @@ const listen = (...uris: readonly unknown[]) => ({
 });
 
 describe('under a manifest', () => {
-  it.each<readonly [Passing['kind'], string, unknown, string]>([
+  it.each<readonly [OtherMessage['kind'], string, unknown, string]>([
     ['notification', 'resources/read', { uri: 'mail://secret' }, 'RESOURCE_NOT_LISTED'],
     ['notification', 'prompts/get', { name: 'bad' }, 'PROMPT_NOT_LISTED'],
     ['request', 'resources/unsubscribe', { uri: 'mail://secret' }, 'RESOURCE_NOT_LISTED'],
@@ -49,7 +49,7 @@ describe('under a manifest', () => {
     expect(free.passing('out', said(kind, method, value), 0)).toEqual({ kind: 'same' });
   });
 
-  it.each<readonly [Passing['kind'], string, unknown]>([
+  it.each<readonly [OtherMessage['kind'], string, unknown]>([
     ['request', 'subscriptions/listen', listen('mail://labels/a')],
     ['request', 'subscriptions/listen', { notifications: { toolsListChanged: true } }],
     ['request', 'resources/unsubscribe', { uri: 'mail://labels/a' }],

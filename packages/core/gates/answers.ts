@@ -1,7 +1,12 @@
 // The answer of a server on its way to the agent: scanned, cut, marked, and remembered as read.
 import { isObject } from '@subluminal/contracts';
 import { neutral } from '../scan/detect/external.ts';
-import type { ContentNote, Passage, Passing, RefusedPassage } from '../session/guard.ts';
+import type {
+  ContentNote,
+  MessageVerdict,
+  OtherMessage,
+  RefusedMessage,
+} from '../session/guard.ts';
 import { answerLimit } from '../surface/index.ts';
 import { bounded, isStructureTooLong, withinBytes } from './blocks.ts';
 import { judge } from './content.ts';
@@ -20,10 +25,14 @@ type Treated =
       readonly value: unknown;
       readonly note?: ContentNote | undefined;
     }
-  | RefusedPassage;
+  | RefusedMessage;
 
 /** A result that a model reads. */
-export function resultPassage(memory: Memory, received: Passing, nowMs: number): Passage {
+export function resultPassage(
+  memory: Memory,
+  received: OtherMessage,
+  nowMs: number,
+): MessageVerdict {
   const message = withTool(memory, received);
   const { method, call } = message;
   const sized = withinLimit(memory, message, message.value);
@@ -40,7 +49,7 @@ export function resultPassage(memory: Memory, received: Passing, nowMs: number):
 }
 
 /** The result of a task is judged as an answer of the tool that began it. */
-function withTool({ tasks }: Memory, message: Passing): Passing {
+function withTool({ tasks }: Memory, message: OtherMessage): OtherMessage {
   const { method, call, value, isError } = message;
   if (call !== undefined && !isError) taskBegun(tasks, call, value);
   if (call !== undefined || !TASKS.includes(method)) return message;
@@ -48,7 +57,7 @@ function withTool({ tasks }: Memory, message: Passing): Passing {
 }
 
 /** Cuts or refuses an answer that is larger than the manifest allows. */
-function withinLimit(memory: Memory, message: Passing, value: unknown): Treated {
+function withinLimit(memory: Memory, message: OtherMessage, value: unknown): Treated {
   const { options } = memory;
   const { manifest, enforces } = options;
   const { method, call, isError } = message;
@@ -68,17 +77,17 @@ function withinLimit(memory: Memory, message: Passing, value: unknown): Treated 
   return tooLarge(summary);
 }
 
-function tooLarge(summary: string): RefusedPassage {
+function tooLarge(summary: string): RefusedMessage {
   const hint = 'Ask for less: narrow the query, or read it in parts.';
   return refusedPassage({ reason_code: 'RESULT_TOO_LARGE', summary, hint }, ['size:refused']);
 }
 
-function ofTool({ call }: Passing): string {
+function ofTool({ call }: OtherMessage): string {
   return call === undefined ? '' : ` of ${quotedName(call.tool)}`;
 }
 
 /** Redacts or tags findings; refuses content that must not arrive. */
-function scanInbound(memory: Memory, message: Passing, nowMs: number): Treated {
+function scanInbound(memory: Memory, message: OtherMessage, nowMs: number): Treated {
   const { value, method, call } = message;
   const section = memory.content;
   if (section === undefined) return { kind: 'passes', value };
@@ -96,7 +105,7 @@ function scanInbound(memory: Memory, message: Passing, nowMs: number): Treated {
   return { kind: 'passes', value: judged.value, note };
 }
 
-function subjectOf(message: Passing): string {
+function subjectOf(message: OtherMessage): string {
   const { kind, call, method } = message;
   if (call !== undefined) return `The answer${ofTool(message)}`;
   const name = quotedName(method);
@@ -104,7 +113,7 @@ function subjectOf(message: Passing): string {
 }
 
 /** Programs read structured content, errors and requests: only their texts may differ. */
-function keepsShape({ value, kind, isError }: Passing, treated: unknown): boolean {
+function keepsShape({ value, kind, isError }: OtherMessage, treated: unknown): boolean {
   if (value === treated) return true;
   if (kind !== 'answer' || isError) return isSameShape(value, treated);
   if (!isObject(value) || !isObject(treated)) return isSameShape(value, treated);
@@ -112,7 +121,7 @@ function keepsShape({ value, kind, isError }: Passing, treated: unknown): boolea
 }
 
 /** Cuts a result to its limit, and marks where it comes from. */
-function forModel(memory: Memory, message: Passing, value: unknown): Treated {
+function forModel(memory: Memory, message: OtherMessage, value: unknown): Treated {
   const { method, call, isError } = message;
   const section = memory.content;
   const { enforces, server, redact } = memory.options;
@@ -137,7 +146,11 @@ function forModel(memory: Memory, message: Passing, value: unknown): Treated {
 }
 
 /** Any other message of the server that carries text. */
-export function inboundPassage(memory: Memory, received: Passing, nowMs: number): Passage {
+export function inboundPassage(
+  memory: Memory,
+  received: OtherMessage,
+  nowMs: number,
+): MessageVerdict {
   const message = received.kind === 'answer' ? withTool(memory, received) : received;
   const scanned = scanInbound(memory, message, nowMs);
   if (scanned.kind === 'refused') return scanned;

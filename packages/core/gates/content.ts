@@ -16,7 +16,7 @@ import {
   scanJson,
   suppress,
 } from '../scan/detect/index.ts';
-import type { ContentNote, GuardedCall, Passage } from '../session/guard.ts';
+import type { ContentNote, GuardedCall, MessageVerdict } from '../session/guard.ts';
 import { visible } from '../text/visible.ts';
 import type { Memory } from './guard-memory.ts';
 import { mergedNote, quotedName, refusedPassage, SAME, type Stop, WEAKER } from './verdicts.ts';
@@ -231,7 +231,7 @@ function stopFor(section: FullContentSection, { action, enforced, what }: StopRe
 }
 
 /** Content around the value of a message is not for a model, and cannot be changed: it passes or is refused. */
-export function aroundPassage(memory: Memory, scanned: ScannedValue): Passage {
+export function aroundPassage(memory: Memory, scanned: ScannedValue): MessageVerdict {
   const section = memory.content;
   if (section === undefined) return SAME;
   const { action, note, words } = judge(memory, section, scanned);

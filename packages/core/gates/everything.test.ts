@@ -1,7 +1,7 @@
 // With a content section, all that passes is looked through: no method is a way round it.
 import type { ContentSection } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
-import type { Passing, Way } from '../session/guard.ts';
+import type { OtherMessage, Way } from '../session/guard.ts';
 import { ENFORCED, optionsOf } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';
 
@@ -12,7 +12,7 @@ const CONTENT: ContentSection = {
 };
 const guard = createGuard(optionsOf({ content: CONTENT }));
 
-type Row = readonly [Way, Passing['kind'], string];
+type Row = readonly [Way, OtherMessage['kind'], string];
 const ROWS: readonly Row[] = [
   ...[
     'tasks/get',

@@ -1,6 +1,6 @@
 // Guards for tests: everything real, small options, and calls that count how often they are read.
 import type { JsonObject } from '@subluminal/contracts';
-import type { Envelope, GuardedCall, Passage, Passing } from '../session/guard.ts';
+import type { Envelope, GuardedCall, MessageVerdict, OtherMessage } from '../session/guard.ts';
 import { sha256 } from '../surface/gmail.test-support.ts';
 import type { GuardOptions } from './guard-options.ts';
 
@@ -50,23 +50,31 @@ export function sealedCall(tool: string): GuardedCall {
   };
 }
 
-export function answer(method: string, value: unknown, more: Partial<Passing> = {}): Passing {
+export function answer(
+  method: string,
+  value: unknown,
+  more: Partial<OtherMessage> = {},
+): OtherMessage {
   return { kind: 'answer', method, value, isError: false, ...more };
 }
 
 /** The answer to a call of a tool. */
-export function result(tool: string, value: unknown, more: Partial<Passing> = {}): Passing {
+export function result(
+  tool: string,
+  value: unknown,
+  more: Partial<OtherMessage> = {},
+): OtherMessage {
   return answer('tools/call', value, { call: { callId: 'c1', tool }, ...more });
 }
 
-export function request(method: string, value: unknown): Passing {
+export function request(method: string, value: unknown): OtherMessage {
   return { kind: 'request', method, value, isError: false };
 }
 
 export const textResult = (text: string) => ({ content: [{ type: 'text', text }] });
 
 /** What arrives; throws when nothing does. */
-export function arrived(message: Passing, passage: Passage): unknown {
+export function arrived(message: OtherMessage, passage: MessageVerdict): unknown {
   if (passage.kind === 'refused') throw new Error(passage.summary);
   return passage.kind === 'same' ? message.value : passage.value;
 }

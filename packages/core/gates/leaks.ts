@@ -1,6 +1,6 @@
 // Injected secrets in messages: the agent never sees one, and never sends one.
 import { stringEnd } from '../json/text-parts.ts';
-import type { Envelope, GuardedCall, Passage, Passing, Way } from '../session/guard.ts';
+import type { Envelope, GuardedCall, MessageVerdict, OtherMessage, Way } from '../session/guard.ts';
 import { compatible } from '../surface/names/spelling.ts';
 import type { GuardOptions } from './guard-options.ts';
 import type { LeakFinder } from './leak-finder.ts';
@@ -102,7 +102,7 @@ function findingsFor(names: readonly string[]): readonly string[] {
 }
 
 /** Holds back a message with a secret around its value: nothing there can be replaced. */
-export function leakAround(leaks: LeakFinder, envelope: Envelope): Passage | undefined {
+export function leakAround(leaks: LeakFinder, envelope: Envelope): MessageVerdict | undefined {
   const { written, rest } = envelope;
   const names = firstFound(
     () => (isWalkable(rest) ? leaksIn(leaks, [written, rest ?? null]) : ['injected']),
@@ -113,7 +113,7 @@ export function leakAround(leaks: LeakFinder, envelope: Envelope): Passage | und
     : heldBack('A message', 'around what it is about, it', names);
 }
 
-function heldBack(what: string, where: string, names: readonly string[]): Passage {
+function heldBack(what: string, where: string, names: readonly string[]): MessageVerdict {
   return refusedPassage(
     {
       reason_code: 'LEAK_BLOCKED',
@@ -127,9 +127,9 @@ function heldBack(what: string, where: string, names: readonly string[]): Passag
 /** Removes secrets from a message, or refuses it; `then` judges the message that is left. */
 export function passageWithoutLeaks(
   options: GuardOptions & { readonly leaks: LeakFinder },
-  { way, message }: { readonly way: Way; readonly message: Passing },
-  then: (message: Passing) => Passage,
-): Passage {
+  { way, message }: { readonly way: Way; readonly message: OtherMessage },
+  then: (message: OtherMessage) => MessageVerdict,
+): MessageVerdict {
   const { leaks } = options;
   const { value } = message;
   // A number keeps its digits, whatever else is changed in the message.

@@ -1,6 +1,6 @@
 // Lists of tools, prompts and resources on their way to the agent.
 import { type Era, isObject, type ReasonCode } from '@subluminal/contracts';
-import type { Passage } from '../session/guard.ts';
+import type { MessageVerdict } from '../session/guard.ts';
 import {
   type Filtered,
   filterPrompts,
@@ -42,7 +42,7 @@ export function isList(method: string): method is ListMethod {
 }
 
 /** One page of a list as the agent may see it. */
-export function listedPage(memory: Memory, method: ListMethod, page: Page): Passage {
+export function listedPage(memory: Memory, method: ListMethod, page: Page): MessageVerdict {
   const { value, nowMs } = page;
   const { field, key } = LISTS[method];
   const items = listItems(value, field);
@@ -90,7 +90,7 @@ function listItems(value: unknown, field: string): readonly unknown[] | undefine
 }
 
 /** An answer without a list has no entries to judge, so it is refused where entries are judged. */
-function malformedList(memory: Memory, method: ListMethod): Passage {
+function malformedList(memory: Memory, method: ListMethod): MessageVerdict {
   const { manifest, enforces } = memory.options;
   const isEnforced = judgesItems(memory) || (manifest !== undefined && enforces.surface);
   const summary = `The server answers \`${method}\` without a list of ${LISTS[method].field}.`;
@@ -103,7 +103,7 @@ function malformedList(memory: Memory, method: ListMethod): Passage {
   return isEnforced ? refusedList(summary) : SAME;
 }
 
-function refusedList(summary: string): Passage {
+function refusedList(summary: string): MessageVerdict {
   const hint = 'Go on without this list.';
   return refusedPassage({ reason_code: 'ANSWER_REFUSED', summary, hint });
 }

@@ -1,7 +1,7 @@
 // All messages that are no tool call.
 import { isObject } from '@subluminal/contracts';
 import { itemTextsAt } from '../json/text-parts.ts';
-import type { Passage, Passing, Way } from '../session/guard.ts';
+import type { MessageVerdict, OtherMessage, Way } from '../session/guard.ts';
 import { OBSERVED_METHODS, RESULT_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { inboundPassage, resultPassage } from './answers.ts';
@@ -31,19 +31,23 @@ import { holdsOnlySafeNumbers, isSameShape, isWalkable } from './walk.ts';
 
 interface SeenMessage {
   readonly way: Way;
-  readonly message: Passing;
+  readonly message: OtherMessage;
   readonly nowMs: number;
 }
 
 /** Judges a message. The texts of a refusal hold no secret. */
-export function passageOf(memory: Memory, seenMessages: SeenMessages, seen: SeenMessage): Passage {
+export function passageOf(
+  memory: Memory,
+  seenMessages: SeenMessages,
+  seen: SeenMessage,
+): MessageVerdict {
   const { way, message, nowMs } = seen;
   const { kind, method } = message;
   const { options } = memory;
   const { leaks } = options;
-  const govern = (one: Passing) =>
+  const govern = (one: OtherMessage) =>
     way === 'in' ? incoming(memory, one, nowMs) : outgoing(memory, one, nowMs);
-  let passage: Passage;
+  let passage: MessageVerdict;
   if (!isWalkable(message.value)) {
     passage = oversizedPassage(memory, seenMessages, { way, kind, method });
   } else if (leaks === undefined || message.value === undefined) passage = govern(message);
@@ -61,7 +65,7 @@ export function passageOf(memory: Memory, seenMessages: SeenMessages, seen: Seen
   };
 }
 
-function incoming(memory: Memory, message: Passing, nowMs: number): Passage {
+function incoming(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
   const { kind, method, isError } = message;
   if (kind !== 'answer') {
     if (isSpoken(method)) taintRead(memory, { tool: method, callId: '', content: message.value });
@@ -83,7 +87,7 @@ function listPassage(
   memory: Memory,
   method: ListMethod,
   { message, nowMs }: Omit<SeenMessage, 'way'>,
-): Passage {
+): MessageVerdict {
   const { value } = message;
   const { field } = LISTS[method];
   if (!isObject(value)) return listedPage(memory, method, { value, nowMs });
@@ -103,7 +107,7 @@ function listPassage(
 }
 
 /** The JSON of each entry, for the pins. Without the text, only entries whose numbers a double can hold have one. */
-function textsOf({ options }: Memory, { method, value, text }: Passing): Page['texts'] {
+function textsOf({ options }: Memory, { method, value, text }: OtherMessage): Page['texts'] {
   if (options.pins === undefined || method !== 'tools/list') return undefined;
   if (text !== undefined) return itemTextsAt(text, 'tools') ?? [];
   const items: unknown = isObject(value) ? value['tools'] : undefined;
@@ -117,7 +121,7 @@ function textsOf({ options }: Memory, { method, value, text }: Passing): Page['t
  * Clients disagree on which ids are the same, `1` and `"1"` for example. An answer
  * that matches no request for us may match one for them, and would pass every gate.
  */
-function strayAnswer({ options }: Memory): Passage {
+function strayAnswer({ options }: Memory): MessageVerdict {
   const { manifest, pins, content, taint, enforces } = options;
   const isGuarded =
     (manifest !== undefined && enforces.surface) ||
@@ -136,7 +140,7 @@ const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 const MODERN_SINCE = '2026-07-28';
 
 /** Judges the introduction of a server: its instructions as a definition, the rest as content. */
-function introduced(memory: Memory, message: Passing, nowMs: number): Passage {
+function introduced(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
   const { value } = message;
   const { instructions, ...rest }: { readonly [key: string]: unknown } = isObject(value)
     ? value
@@ -176,7 +180,7 @@ function isModern({ protocolVersion, supportedVersions }: { [key: string]: unkno
   );
 }
 
-function outgoing(memory: Memory, message: Passing, nowMs: number): Passage {
+function outgoing(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
   const { kind, method, value } = message;
   const { manifest, enforces } = memory.options;
   if (kind === 'answer' && method === 'roots/list') useRoots(memory, value);
@@ -206,7 +210,7 @@ function useRoots({ options }: Memory, value: unknown): void {
 }
 
 /** Nobody can be asked about these messages: the action `ask` refuses them. */
-function scanOutbound(memory: Memory, message: Passing, nowMs: number): Passage {
+function scanOutbound(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
   const { content: section, options } = memory;
   const { value, method } = message;
   if (section === undefined || value === undefined) return SAME;

@@ -1,6 +1,6 @@
 import type { ContentSection } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
-import type { Passing, Way } from '../session/guard.ts';
+import type { OtherMessage, Way } from '../session/guard.ts';
 import { manifestOf } from '../surface/gmail.test-support.ts';
 import { EMPTY_PINS } from '../surface/index.ts';
 import {
@@ -23,7 +23,7 @@ const content = (unscanned: NonNullable<ContentSection['unscanned']>): ContentSe
   unscanned,
 });
 
-type Row = readonly [Way, Passing['kind'], string, string];
+type Row = readonly [Way, OtherMessage['kind'], string, string];
 
 describe('a message that cannot be inspected', () => {
   it.each<readonly [string, Partial<Parameters<typeof optionsOf>[0]>, readonly Row[]]>([

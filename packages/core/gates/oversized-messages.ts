@@ -1,6 +1,6 @@
 // Messages that are too large or too deep to inspect: they are refused if a gate must inspect them.
 import { unscannedAction } from '@subluminal/contracts';
-import type { ContentNote, Passage } from '../session/guard.ts';
+import type { ContentNote, MessageVerdict } from '../session/guard.ts';
 import { RESULT_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import type { Memory } from './guard-memory.ts';
@@ -17,7 +17,7 @@ export function oversizedPassage(
   memory: Memory,
   seenMessages: SeenMessages,
   what: MessageKind,
-): Passage {
+): MessageVerdict {
   const { way, kind, method } = what;
   if (isUnreadCall(memory, what)) {
     return refused('SELF_PROTECTION', 'The call does not show its tool before its arguments.');
@@ -61,7 +61,7 @@ const SUBJECTS = { answer: 'The answer', request: 'The request', notification: '
 const NOTE: ContentNote = { action: 'tag', findings: ['unscanned:too_long'] };
 const NOBODY_READ = { callId: '', content: '', partial: true };
 
-function refused(reason_code: string, summary: string): Passage {
+function refused(reason_code: string, summary: string): MessageVerdict {
   return refusedPassage({ reason_code, summary, hint: SMALLER }, NOTE.findings);
 }
 

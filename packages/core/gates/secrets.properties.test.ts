@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { join, mixed } from '../../../test/corpora/parts.ts';
 import { createRedactor } from '../scan/redact/index.ts';
-import type { Passing } from '../session/guard.ts';
+import type { OtherMessage } from '../session/guard.ts';
 import { manifestOf } from '../surface/gmail.test-support.ts';
 import { EMPTY_PINS } from '../surface/index.ts';
 import { compileTaint } from '../taint/index.ts';
@@ -47,7 +47,7 @@ const { value: json } = fc.letrec((tie) => ({
 }));
 const args = fc.dictionary(planted, json, { maxKeys: 4 });
 const tool = fc.record({ name: planted, description: text, inputSchema: json });
-const message: fc.Arbitrary<Passing> = fc.record({
+const message: fc.Arbitrary<OtherMessage> = fc.record({
   kind: fc.constantFrom('request', 'answer', 'notification'),
   method: fc.constantFrom(
     'initialize',

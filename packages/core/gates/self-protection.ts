@@ -2,7 +2,7 @@
 import { isObject } from '@subluminal/contracts';
 import { asciiBytes, decodeText } from '../json/text.ts';
 import { BACKSLASH, COLON, LOWER_N, QUOTE, SPACE } from '../json/units.ts';
-import type { GuardedCall, Passage } from '../session/guard.ts';
+import type { GuardedCall, MessageVerdict } from '../session/guard.ts';
 import type { GatheredTexts } from '../session/peek/gather-texts.ts';
 import { visible } from '../text/visible.ts';
 import type { GuardOptions, SelfProtection } from './guard-options.ts';
@@ -103,7 +103,7 @@ export function selfPassage(
   { selfProtection }: GuardOptions,
   method: string,
   value: unknown,
-): Passage | undefined {
+): MessageVerdict | undefined {
   if (selfProtection?.enforced !== true || value === undefined) return undefined;
   const why = protectedReason(selfProtection, 'it names', () => namedPaths(value, selfProtection));
   if (why === undefined) return undefined;

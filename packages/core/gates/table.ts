@@ -1,6 +1,6 @@
 // Which messages a gate must inspect, as a table: most need one look-up.
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
-import type { Passing, Way } from '../session/guard.ts';
+import type { OtherMessage, Way } from '../session/guard.ts';
 import { OBSERVED_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import type { GuardOptions } from './guard-options.ts';
@@ -9,7 +9,7 @@ import { INTRODUCTIONS, PLAIN, TASKS, UNKNOWN } from './methods.ts';
 
 type MethodTest = (method: string) => boolean;
 export type SeenMessages = {
-  readonly [W in Way]: { readonly [K in Passing['kind']]: MethodTest };
+  readonly [W in Way]: { readonly [K in OtherMessage['kind']]: MethodTest };
 };
 
 const ALL: MethodTest = () => true;
@@ -91,6 +91,6 @@ function answerLimits({ manifest }: GuardOptions, otherwise: number): readonly n
 
 export interface MessageKind {
   readonly way: Way;
-  readonly kind: Passing['kind'];
+  readonly kind: OtherMessage['kind'];
   readonly method: string;
 }

@@ -4,8 +4,8 @@ import type {
   ContentNote,
   GateVerdict,
   GuardedCall,
-  Passage,
-  RefusedPassage,
+  MessageVerdict,
+  RefusedMessage,
 } from '../session/guard.ts';
 import { visible } from '../text/visible.ts';
 import type { GuardOptions } from './guard-options.ts';
@@ -120,18 +120,18 @@ export function verdictFor(
 }
 
 export const PASS: GateVerdict = { kind: 'pass' };
-export const SAME: Passage = { kind: 'same' };
+export const SAME: MessageVerdict = { kind: 'same' };
 
 /** A message that arrives, changed where the value is another one. */
-export function passageWith(before: unknown, value: unknown, note?: ContentNote): Passage {
+export function passageWith(before: unknown, value: unknown, note?: ContentNote): MessageVerdict {
   return value === before ? { kind: 'same', note } : { kind: 'changed', value, note };
 }
 
 /** A refused message, and the findings in it. */
 export function refusedPassage(
-  words: Pick<RefusedPassage, 'reason_code' | 'summary' | 'hint'>,
+  words: Pick<RefusedMessage, 'reason_code' | 'summary' | 'hint'>,
   findings?: readonly string[],
-): RefusedPassage {
+): RefusedMessage {
   const note = findings && ({ action: 'block', findings } as const);
   return { kind: 'refused', ...words, note };
 }

@@ -10,7 +10,7 @@ import type {
 import { type Decode, decodeText } from '../json/text.ts';
 import { initialState } from '../policy/decide/verdict.ts';
 import type { Call, PolicyState, Snapshot, TraceStep } from '../policy/index.ts';
-import type { Guard, RefusedPassage } from './guard.ts';
+import type { Guard, RefusedMessage } from './guard.ts';
 import type { HeldCall } from './held-calls.ts';
 import { InputRounds } from './input-rounds.ts';
 import type { LargeMessage } from './large-messages.ts';
@@ -105,7 +105,7 @@ export interface MessageStep {
   /** The hub has received the content of this message of the server. */
   readonly heard?: boolean | undefined;
   /** Set for a message that was too large for the gates: its hash, and why its head was refused, if it was. */
-  readonly unseen?: { readonly streamHash: string; readonly refused: RefusedPassage | undefined };
+  readonly unseen?: { readonly streamHash: string; readonly refused: RefusedMessage | undefined };
 }
 
 const MODERN_SINCE = '2026-07-28';

@@ -1,9 +1,9 @@
 // Small guards for tests: they pass everything but what a test says.
 import type { Decision } from '@subluminal/contracts';
-import type { ContentNote, GateVerdict, Guard, GuardedCall, Passage } from './guard.ts';
+import type { ContentNote, GateVerdict, Guard, GuardedCall, MessageVerdict } from './guard.ts';
 
 const PASS: GateVerdict = { kind: 'pass' };
-export const SAME: Passage = { kind: 'same' };
+export const SAME: MessageVerdict = { kind: 'same' };
 
 export function guardOf(parts: Partial<Guard> = {}): Guard {
   return {
@@ -49,6 +49,6 @@ export function asksFor(rule_id: string, wait: 'hold' | 'hint' = 'hold') {
   };
 }
 
-export function refused(reason_code: string, hint?: string): Passage {
+export function refused(reason_code: string, hint?: string): MessageVerdict {
   return { kind: 'refused', reason_code, summary: 'It may not pass.', hint };
 }

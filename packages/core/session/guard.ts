@@ -80,7 +80,7 @@ export type GateVerdict =
     };
 
 /** A message that is no call of a tool. */
-export interface Passing {
+export interface OtherMessage {
   readonly kind: 'request' | 'answer' | 'notification';
   /** Of an answer, the method of its request. */
   readonly method: string;
@@ -94,13 +94,13 @@ export interface Passing {
   readonly call?: { readonly callId: string; readonly tool: string } | undefined;
 }
 
-export type Passage =
+export type MessageVerdict =
   | { readonly kind: 'same'; readonly note?: ContentNote | undefined }
   | { readonly kind: 'changed'; readonly value: unknown; readonly note?: ContentNote | undefined }
-  | RefusedPassage;
+  | RefusedMessage;
 
 /** The message does not arrive. A peer that waits for an answer gets this text instead. */
-export interface RefusedPassage {
+export interface RefusedMessage {
   readonly kind: 'refused';
   readonly reason_code: string;
   readonly summary: string;
@@ -158,16 +158,16 @@ export interface Guard {
   /** An allowed call has ended. */
   ended(end: CallEnd, nowMs: number): void;
   /** Whether a gate must inspect such messages; all others pass unparsed. */
-  wants(way: Way, kind: Passing['kind'], method: string): boolean;
+  wants(way: Way, kind: OtherMessage['kind'], method: string): boolean;
   /** A message that `wants` asked for. */
-  passing(way: Way, message: Passing, nowMs: number): Passage;
+  passing(way: Way, message: OtherMessage, nowMs: number): MessageVerdict;
   /**
    * Judges the parts around the value of a message that is no call; they cannot be changed. Absent when no
    * gate needs them.
    */
-  around?(way: Way, envelope: Envelope, nowMs: number): Passage;
+  around?(way: Way, envelope: Envelope, nowMs: number): MessageVerdict;
   /** Whether such a message may pass although it is too large to be inspected. */
-  unseen(way: Way, kind: Passing['kind'], method: string): Passage;
+  unseen(way: Way, kind: OtherMessage['kind'], method: string): MessageVerdict;
   /** The notices since the last call. */
   notices(): readonly SurfaceNotice[];
 }

@@ -3,7 +3,7 @@ export type { Message } from './context.ts';
 export type {
   Guard,
   LimitVerdict,
-  Passage,
+  MessageVerdict,
 } from './guard.ts';
 export type { LargeHead } from './large-messages.ts';
 export { leanLine } from './record-call.ts';

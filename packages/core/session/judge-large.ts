@@ -2,18 +2,18 @@
 // what it may be, and at the end of a call, by the texts that were gathered from it.
 import { type Context, type MessageStep, other } from './context.ts';
 import { type DecidedCall, sparedBy } from './decide-call.ts';
-import type { GuardedCall, Passing, RefusedPassage } from './guard.ts';
+import type { GuardedCall, OtherMessage, RefusedMessage } from './guard.ts';
 import { isSpeech, isUnheard, isWatched, refusalOf, UNHEARD, wayFrom } from './pass-message.ts';
 import type { GatheredTexts } from './peek/gather-texts.ts';
 import type { OutlineSoFar } from './peek/outline.ts';
 
-type PossibleMessage = Pick<Passing, 'kind' | 'method'>;
+type PossibleMessage = Pick<OtherMessage, 'kind' | 'method'>;
 
 /** The method of a message that does not show it. */
 const UNKNOWN = '';
 
 /** Why a message must not pass. Everything that its head does not rule out counts. */
-export function refusedAtHead(step: MessageStep, soFar: OutlineSoFar): RefusedPassage | undefined {
+export function refusedAtHead(step: MessageStep, soFar: OutlineSoFar): RefusedMessage | undefined {
   const { guard, enforcing } = step.context;
   if (!isWatched(step.context)) return undefined;
   for (const { kind, method } of possibleMessages(step, soFar)) {

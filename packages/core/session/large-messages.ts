@@ -10,7 +10,7 @@ import { type Context, type MessageStep, other, stepFor } from './context.ts';
 import { concludeCall, type DecidedCall } from './decide-call.ts';
 import { admits, finishCall, fromAgent, passRequest } from './from-agent.ts';
 import { fromServer } from './from-server.ts';
-import type { RefusedPassage } from './guard.ts';
+import type { RefusedMessage } from './guard.ts';
 import { judgedByTexts, refusedAtHead } from './judge-large.ts';
 import { handOn, requestOnward } from './pass-message.ts';
 import { Outline, type OutlineSoFar } from './peek/outline.ts';
@@ -41,7 +41,7 @@ export interface LargeMessage {
   /** Its head does not show what it is, so production does not let it pass. */
   readonly opaque: boolean;
   /** Why it may not pass without inspection, if its head shows that. */
-  readonly refused: RefusedPassage | undefined;
+  readonly refused: RefusedMessage | undefined;
 }
 
 /** The head of a large message. It is read once, for the questions to the hub and for the decision. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { guardOf, refused, SAME } from './guard.test-support.ts';
-import type { Guard, Passage, Passing, Way } from './guard.ts';
+import type { Guard, MessageVerdict, OtherMessage, Way } from './guard.ts';
 import { parsed, under } from './json.test-support.ts';
 import {
   answersOf,
@@ -15,7 +15,7 @@ import {
 } from './playbook.test-support.ts';
 import type { Command, Side } from './types.ts';
 
-type Look = (message: Passing, way: Way) => Passage;
+type Look = (message: OtherMessage, way: Way) => MessageVerdict;
 
 /** A session whose guard wants to see everything. */
 function watched(look: Look, parts: Partial<Guard> = {}) {
@@ -100,7 +100,7 @@ describe('the messages that a guard sees', () => {
 });
 
 describe('a message that a guard changes', () => {
-  const changed: Passage = { kind: 'changed', value: { é: ['🙂', null] } };
+  const changed: MessageVerdict = { kind: 'changed', value: { é: ['🙂', null] } };
   const json = '{"é":["🙂",null]}';
 
   it.each<[string, Side, string, string]>([
@@ -162,8 +162,8 @@ describe('a message that a guard changes', () => {
 
   it.each([
     ['no params to change', () => changed],
-    ['nothing that JSON can say', (): Passage => ({ kind: 'changed', value: undefined })],
-    ['a value without end', (): Passage => ({ kind: 'changed', value: 1n })],
+    ['nothing that JSON can say', (): MessageVerdict => ({ kind: 'changed', value: undefined })],
+    ['a value without end', (): MessageVerdict => ({ kind: 'changed', value: 1n })],
   ])('does not pass where it cannot be written: %s', async (_what, look) => {
     const { sendInShort } = await watched(look);
     const { jsonrpc, id, method } = { jsonrpc: '2.0', id: 1, method: 'x/y' };

@@ -14,7 +14,7 @@ import {
   report,
 } from './context.ts';
 import { mergeNotes } from './gate-notes.ts';
-import type { ContentNote, Passage, Passing, RefusedPassage, Way } from './guard.ts';
+import type { ContentNote, MessageVerdict, OtherMessage, RefusedMessage, Way } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { OBSERVED_METHODS } from './peek/protocol-names.ts';
 import type {
@@ -27,7 +27,7 @@ import type {
 import { LazyEnvelope } from './read-call.ts';
 import type { Side } from './types.ts';
 
-interface PassedMessage extends Pick<Passing, 'kind' | 'method' | 'isError' | 'call'> {
+interface PassedMessage extends Pick<OtherMessage, 'kind' | 'method' | 'isError' | 'call'> {
   readonly id: MessageId | undefined;
   /** It has members that no revision of the protocol knows. */
   readonly extra: boolean;
@@ -44,13 +44,13 @@ export type Onward =
     }
   | {
       readonly kind: 'refused';
-      readonly why: RefusedPassage;
+      readonly why: RefusedMessage;
       readonly message: PassedMessage;
       readonly note: ContentNote | undefined;
     };
 
 const AS_IS: Onward = { kind: 'as_is', note: undefined };
-const SAME: Passage = { kind: 'same' };
+const SAME: MessageVerdict = { kind: 'same' };
 
 /** Whether a guard or the hub looks at messages that are no calls. */
 export function isWatched({ guard, config }: Context): boolean {
@@ -58,11 +58,11 @@ export function isWatched({ guard, config }: Context): boolean {
 }
 
 /** Parsed on first use: the method may be all that a gate needs. */
-class LazyPassing implements Passing {
-  readonly kind: Passing['kind'];
+class LazyPassing implements OtherMessage {
+  readonly kind: OtherMessage['kind'];
   readonly method: string;
   readonly isError: boolean;
-  readonly call: Passing['call'];
+  readonly call: OtherMessage['call'];
   private readonly readText: () => string | undefined;
   private parsed: { readonly value: unknown } | undefined;
 
@@ -167,7 +167,7 @@ function asItIs(note: ContentNote | undefined): Onward {
 }
 
 /** The verdict of the gates on everything in a message that is neither params, result nor error. */
-function aroundOf(step: MessageStep, message: PassedMessage): Passage | undefined {
+function aroundOf(step: MessageStep, message: PassedMessage): MessageVerdict | undefined {
   const { guard } = step.context;
   if (guard?.around === undefined) return undefined;
   const { kind, method, id, extra } = message;
@@ -177,7 +177,7 @@ function aroundOf(step: MessageStep, message: PassedMessage): Passage | undefine
   return guard.around(wayFrom(from), envelope, nowMs);
 }
 
-const NOT_REPLACED: RefusedPassage = {
+const NOT_REPLACED: RefusedMessage = {
   kind: 'refused',
   reason_code: 'CONTENT_BLOCKED',
   summary: 'Something in this message may not travel, and could not be replaced.',
@@ -196,12 +196,12 @@ function onwardUnseen(step: MessageStep, message: PassedMessage): Onward {
 }
 
 /** Why a part of a message that cannot be changed keeps the message from passing. */
-export function refusalOf(passage: Passage): RefusedPassage | undefined {
+export function refusalOf(passage: MessageVerdict): RefusedMessage | undefined {
   if (passage.kind === 'same') return undefined;
   return passage.kind === 'refused' ? passage : { ...NOT_REPLACED, note: passage.note };
 }
 
-function refusedBy(why: RefusedPassage, message: PassedMessage): Onward {
+function refusedBy(why: RefusedMessage, message: PassedMessage): Onward {
   return { kind: 'refused', why, message, note: mergeNotes([why.note]) };
 }
 
@@ -245,7 +245,7 @@ function refuse(step: MessageStep, onward: Extract<Onward, { kind: 'refused' }>)
   out.push({ do: 'drop', reason: 'refused' });
 }
 
-export const UNHEARD: RefusedPassage = {
+export const UNHEARD: RefusedMessage = {
   kind: 'refused',
   reason_code: 'ANSWER_REFUSED',
   summary: 'The hub of this run, which keeps track of what answers hold, could not be told of it.',

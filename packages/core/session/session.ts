@@ -14,7 +14,7 @@ import {
 import { fromAgent } from './from-agent.ts';
 import { fromServer } from './from-server.ts';
 import { recordNotices } from './gate-notes.ts';
-import type { GateVerdict, Guard, Passage } from './guard.ts';
+import type { GateVerdict, Guard, MessageVerdict } from './guard.ts';
 import { consulted, endHeld, resolveHeld } from './held-calls.ts';
 import { observationsIn, questionsIn } from './hub-questions.ts';
 import {
@@ -225,8 +225,8 @@ const STOPPED: GateVerdict = {
   decision: { action: 'BLOCK', severity: 'critical', ...BROKEN },
 };
 const SPARED: GateVerdict = { kind: 'pass', would: { action: 'BLOCK', ...BROKEN } };
-const REFUSED: Passage = { kind: 'refused', ...BROKEN };
-const SAME: Passage = { kind: 'same' };
+const REFUSED: MessageVerdict = { kind: 'refused', ...BROKEN };
+const SAME: MessageVerdict = { kind: 'same' };
 
 /**
  * The same guard, but it never throws: hostile content that breaks a gate must not end the session, nor

@@ -8,7 +8,7 @@ import { manifestOf } from '../surface/gmail.test-support.ts';
 import { EMPTY_PINS } from '../surface/index.ts';
 import { compileTaint } from '../taint/index.ts';
 import { guardOf } from './guard.test-support.ts';
-import type { Passing } from './guard.ts';
+import type { OtherMessage } from './guard.ts';
 import {
   answersOf,
   call,
@@ -118,7 +118,7 @@ describe('an id of the server', () => {
     const seen: string[] = [];
     const guard = guardOf({
       wants: () => true,
-      passing: (_way, { kind, method }: Passing) => {
+      passing: (_way, { kind, method }: OtherMessage) => {
         if (kind === 'answer') seen.push(method);
         return { kind: 'same' };
       },
@@ -141,7 +141,7 @@ describe('a late answer to a cancelled request', () => {
     const seen: string[] = [];
     const guard = guardOf({
       wants: () => true,
-      passing: (_way, { kind, method, call: made }: Passing) => {
+      passing: (_way, { kind, method, call: made }: OtherMessage) => {
         if (kind === 'answer') seen.push(`${method} ${made?.tool ?? ''}`);
         return { kind: 'same' };
       },

@@ -14,7 +14,7 @@ import { type StartedPolicy, startPolicy } from '../services/governor/policy-sta
 import { awaitRunHub, callRunHub, folderOpenToOthers } from '../services/governor/run-hub.ts';
 import { runShim } from '../services/governor/run-shim.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
-import { fileSink, ledgerSink, offSink, type PromptSink } from '../services/sink/index.ts';
+import { type BatchingSink, fileSink, ledgerSink, offSink } from '../services/sink/index.ts';
 import { type SpawnResult, spawnServer } from '../services/transports/stdio/index.ts';
 import {
   type Config,
@@ -282,7 +282,7 @@ function warningsLater() {
 
 const warn = (text: string): boolean => process.stderr.write(`sub: ${text}\n`);
 
-function sinkOf({ env }: ShimOptions, loaded: LoadedConfig): PromptSink | string {
+function sinkOf({ env }: ShimOptions, loaded: LoadedConfig): BatchingSink | string {
   const { config, paths } = loaded;
   const target = config['events.sink'];
   switch (target.kind) {

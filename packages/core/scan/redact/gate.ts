@@ -4,7 +4,7 @@
 import type { Range, Rule } from '../types.ts';
 
 /** True when no keyword stands there, so that no rule could find anything. */
-export type Gate = (bytes: Uint8Array, start: number, end: number) => boolean;
+export type CleanCheck = (bytes: Uint8Array, start: number, end: number) => boolean;
 
 interface Keyword {
   readonly word: Uint8Array;
@@ -30,7 +30,7 @@ const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
 const PLAIN = /^[\x20-\x7e]{2,}$/;
 
-export function createGate(rules: readonly Rule[]): Gate {
+export function createGate(rules: readonly Rule[]): CleanCheck {
   const all = rules.flatMap(({ keywords, anyCase, edge = false }) =>
     shortened(keywords).map((text) => ({ text, anyCase, edge })),
   );
@@ -151,8 +151,8 @@ function lower(byte: number): number {
 }
 
 /** A gate that is built when the first bytes come: a start-up should not wait for it. */
-export function lazyGate(rules: readonly Rule[]): Gate {
-  let gate: Gate | undefined;
+export function lazyGate(rules: readonly Rule[]): CleanCheck {
+  let gate: CleanCheck | undefined;
   return (bytes, start, end) => {
     gate ??= createGate(rules);
     return gate(bytes, start, end);

@@ -4,7 +4,7 @@ import { INJECTED, type RefusedValue, type ValueSearch, valueRules } from '../in
 import { askRules, createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { ExtraPattern, Range, Rule, Scanned, SecretValue } from '../types.ts';
 import { merged, onEscapes, quoteNumbers, type RedactedRange } from './findings.ts';
-import type { Gate } from './gate.ts';
+import type { CleanCheck } from './gate.ts';
 import { lazyGate } from './gate.ts';
 
 export interface RedactorConfig {
@@ -28,7 +28,7 @@ export interface Redactor {
   /** The same as a plain function. */
   readonly plain: (text: string, options?: RedactOptions) => string;
   /** True when the text that these bytes of UTF-8 are would stay as it is; false says nothing. */
-  readonly isClean: Gate;
+  readonly isClean: CleanCheck;
   /** Values that are not looked for. */
   readonly refused: readonly RefusedValue[];
 }

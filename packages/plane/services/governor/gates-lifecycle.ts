@@ -46,7 +46,7 @@ export interface GatesPeer {
 }
 
 /** The policy and manifest in force; they change while the shim runs. */
-interface Inforce {
+interface PolicyInForce {
   snapshot: Snapshot;
   /** The sections of the policies besides their rules, for this agent. */
   sections: SectionsInForce;
@@ -59,7 +59,7 @@ const MANIFEST_EVERY_MS = 1_000;
 
 export class GatesLifecycle {
   readonly #options: GatesLifecycleOptions;
-  readonly #now: Inforce;
+  readonly #now: PolicyInForce;
   /** Loaded only if one of them is needed. */
   gates: Gates | undefined;
   #peer: GatesPeer | undefined;

@@ -208,7 +208,7 @@ export function governBoth(shim: Shim, server: Transport, over: Over): void {
     session,
     transports,
     now,
-    act: (command) => performLater(shim, command),
+    act: (command) => performDeferringEvents(shim, command),
     // The answer goes first, because nothing waits for its record.
     settled: () => parts.guarding.gates?.remember(),
     hub: parts.hub,
@@ -280,7 +280,7 @@ export function perform(shim: Shim, command: Command): void {
 }
 
 /** As `perform`, for commands that a message of the server causes. */
-function performLater(shim: Shim, command: Command): void {
+function performDeferringEvents(shim: Shim, command: Command): void {
   if (command.do !== 'emit') return perform(shim, command);
   if (command.type === 'surface') shim.lookAlikes.noticed(command);
   shim.recorder.defer(command);

@@ -6,7 +6,7 @@ import type { Redactor } from '@subluminal/core/scan';
 import { Session, type SessionConfig } from '@subluminal/core/session';
 import { callIds, sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
-import type { PromptSink } from '../sink/index.ts';
+import type { BatchingSink } from '../sink/index.ts';
 import { decodeBytes, type SpawnResult } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
 import { type Begun, Counter, hooksOf, TimedSession } from './counts.ts';
@@ -48,7 +48,7 @@ export interface ShimParts {
   readonly producer: Producer;
   /** Whether this shim tells when the run begins and ends. */
   readonly tellsRun: boolean;
-  readonly sink: PromptSink;
+  readonly sink: BatchingSink;
   readonly hub: HubLink | undefined;
   readonly people: LazyApprovals;
   readonly guarding: GatesLifecycle;

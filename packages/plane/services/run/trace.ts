@@ -16,12 +16,12 @@ import { uuidv7 } from 'uuidv7';
 import { attempt, codeOrText, makeFolders, openForAppending, refuseLink } from '../../os/index.ts';
 import type { Config } from '../../stores/config/index.ts';
 import { transitPathOf } from '../../stores/runs/hub-socket.ts';
-import { fileSink, ledgerSink, offSink, type PromptSink } from '../sink/index.ts';
+import { type BatchingSink, fileSink, ledgerSink, offSink } from '../sink/index.ts';
 
 import type { RunOptions, TracePlace } from './options.ts';
 
 export interface Trace {
-  readonly sink: PromptSink;
+  readonly sink: BatchingSink;
   readonly place: TracePlace;
   /** The events of the run, and whatever else was written behind the place. */
   readonly file?: { readonly path: string; readonly fromByte: number };
@@ -79,7 +79,7 @@ function ledgerTrace({ config, paths, tell }: RunOptions): Trace {
     });
   const sink = open();
   const sinks = [sink];
-  const lacks = (one: PromptSink): boolean => {
+  const lacks = (one: BatchingSink): boolean => {
     const { linesLost, queued } = one.stats();
     return linesLost > 0 || (hasComplained && queued > 0);
   };

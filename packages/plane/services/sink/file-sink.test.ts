@@ -16,7 +16,7 @@ import type { EventLine } from '@subluminal/core/ports';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { fileSink } from './file-sink.ts';
-import type { PromptSink } from './prompt-sink.ts';
+import type { BatchingSink } from './prompt-sink.ts';
 import { bundleProgram } from './testing/program.ts';
 
 const MKFIFO = 'mkfifo';
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-function opened(path: string, options?: Parameters<typeof fileSink>[1]): PromptSink {
+function opened(path: string, options?: Parameters<typeof fileSink>[1]): BatchingSink {
   const result = fileSink(path, options);
   if (isFailure(result)) throw new Error(result.message);
   return result;

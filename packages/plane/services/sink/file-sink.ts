@@ -4,7 +4,7 @@ import { type Failure, failure } from '@subluminal/contracts';
 import type { EventLine } from '@subluminal/core/ports';
 import { codeOrText, openForAppending } from '../../os/index.ts';
 import {
-  type PromptSink,
+  type BatchingSink,
   type PromptSinkStats,
   Waiters,
   type Warn,
@@ -27,7 +27,7 @@ interface SinkFile {
 const QUEUE_BYTES = 8 * 1024 * 1024;
 const RETRY_MS = 20;
 
-class FileSink implements PromptSink {
+class FileSink implements BatchingSink {
   readonly #target: SinkFile;
   /** Made when somebody waits. */
   #waiters: Waiters | undefined;
@@ -155,7 +155,7 @@ class FileSink implements PromptSink {
 }
 
 /** A sink for `SUB_EVENTS=file:PATH`: appends, and makes the file private when it creates it. */
-export function fileSink(path: string, options: FileSinkOptions = {}): PromptSink | Failure {
+export function fileSink(path: string, options: FileSinkOptions = {}): BatchingSink | Failure {
   const { queueBytes = QUEUE_BYTES, warn = warnOnStderr } = options;
   try {
     // Appending keeps the lines of several writers apart.

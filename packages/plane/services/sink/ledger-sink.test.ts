@@ -15,7 +15,7 @@ import type { EventLine } from '@subluminal/core/ports';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { type LedgerSinkOptions, ledgerSink } from './ledger-sink.ts';
-import type { PromptSink } from './prompt-sink.ts';
+import type { BatchingSink } from './prompt-sink.ts';
 import { Listener } from './testing/listener.ts';
 import { bundleProgram } from './testing/program.ts';
 
@@ -25,7 +25,7 @@ let dir: string;
 let socketPath: string;
 let spoolDir: string;
 let listener: Listener;
-const open: PromptSink[] = [];
+const open: BatchingSink[] = [];
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'sub-sink-'));
@@ -40,7 +40,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function sinkOf(options: Partial<LedgerSinkOptions> = {}): PromptSink {
+function sinkOf(options: Partial<LedgerSinkOptions> = {}): BatchingSink {
   const sink = ledgerSink({ socketPath, spoolDir, producer: PRODUCER, ...options });
   open.push(sink);
   return sink;

@@ -4,7 +4,7 @@ import type { EventLine } from '@subluminal/core/ports';
 import { codeOrText } from '../../os/index.ts';
 import { LedgerLink } from './link.ts';
 import {
-  type PromptSink,
+  type BatchingSink,
   type PromptSinkStats,
   Waiters,
   type Warn,
@@ -42,7 +42,7 @@ const SPOOL_REST_MS = 500;
 const CALM_PART = 16;
 const HELLO = 'subluminal.ingest.v1';
 
-class LedgerSink implements PromptSink {
+class LedgerSink implements BatchingSink {
   readonly #limits: LedgerSinkLimits;
   readonly #warn: Warn;
   readonly #ring = new Ring();
@@ -245,6 +245,6 @@ class LedgerSink implements PromptSink {
 }
 
 /** A sink for `events.sink = "ledger"`; it connects in the background. */
-export function ledgerSink(options: LedgerSinkOptions): PromptSink {
+export function ledgerSink(options: LedgerSinkOptions): BatchingSink {
   return new LedgerSink(options);
 }

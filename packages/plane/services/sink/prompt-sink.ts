@@ -7,7 +7,7 @@ export interface PromptSinkStats extends SinkStats {
 }
 
 /** A sink that gathers the lines of a tick; `push` hands them over before the tick ends. */
-export interface PromptSink extends EventSink {
+export interface BatchingSink extends EventSink {
   /**
    * Hands over what was written, now. When it returns, a kill of this process loses nothing of
    * it: the kernel or the disk has it. Call it before an act that the events must outlive.
@@ -24,7 +24,7 @@ export function warnOnStderr(text: string): void {
 }
 
 /** For `events.sink = "off"`. */
-export function offSink(): PromptSink {
+export function offSink(): BatchingSink {
   const stats = { queued: 0, spooled: 0, previewsDropped: 0, linesLost: 0 };
   return {
     write() {},

@@ -4,9 +4,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { type ProcessGuard, startGuard } from './guard.ts';
 import { type Family, strike, survivorsOf } from './processes.ts';
 import type { RunningServer } from './spawn.ts';
+import { type ServerWatchdog, startGuard } from './watchdog.ts';
 
 export interface SuperviseOptions {
   readonly server: RunningServer;
@@ -34,7 +34,7 @@ export interface Supervisor {
 interface Watch {
   readonly server: RunningServer;
   readonly times: Times;
-  guard: ProcessGuard | undefined;
+  guard: ServerWatchdog | undefined;
   reason: StopReason | undefined;
   force: Force;
   readonly signals: Set<StopSignal>;

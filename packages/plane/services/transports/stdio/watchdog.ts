@@ -1,4 +1,4 @@
-// The guard ends the server when the shim was killed and cannot do it. It is a shell that reads from a pipe
+// The watchdog ends the server when the shim was killed and cannot do it. It is a shell that reads from a pipe
 // whose other end only the shim holds: if the pipe ends without a word, the shim is dead.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
@@ -9,7 +9,7 @@ export interface GuardTimes {
   readonly termMs: number;
 }
 
-export interface ProcessGuard {
+export interface ServerWatchdog {
   /** Undefined when it could not be started: then a server that ignores EOF outlives a killed shim. */
   pid(): number | undefined;
   /** The server was already asked to end by SIGTERM: an alarm need not wait for that again. */
@@ -88,7 +88,7 @@ exit 1
 `;
 
 /** Starts a guard beside the server; it costs a small shell that sleeps. */
-export function startGuard(family: Family, times: GuardTimes): ProcessGuard {
+export function startGuard(family: Family, times: GuardTimes): ServerWatchdog {
   let shell = startShell(family, times);
   let isTermSent = false;
   let isDismissed = false;

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
-import { SCRIPT, SHELL } from './guard.ts';
 import { readProcess, SHIM_MARK } from './processes.ts';
 import { heard, isRunning, nothingLeft, startShim, until } from './testing/shim-process.ts';
+import { SCRIPT, SHELL } from './watchdog.ts';
 
 /** A process in a group of its own that ignores EOF and SIGTERM. */
 function bystander(env: { readonly [name: string]: string } = {}) {
