@@ -24,7 +24,7 @@ import {
   string,
 } from '../shape/shape.ts';
 
-/** Messages above this size are forwarded without inspection; the default of the pack. */
+/** Larger messages are decided without their arguments, and stream through while they are checked. */
 export const MAX_INSPECT_BYTES = 1_048_576;
 /** A preview holds at most this much UTF-8; the default of the pack. */
 export const MAX_PREVIEW_BYTES = 16_384;

@@ -133,3 +133,16 @@ export function secondMax(lead: number): number {
   if (lead === 0xed) return 0x9f;
   return lead === 0xf4 ? 0x8f : 0xbf;
 }
+
+const WORDS: ReadonlyMap<number, Uint8Array> = new Map(
+  ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), asciiBytes(word)]),
+);
+const NUMBER_STARTS: ReadonlySet<number> = new Set(asciiBytes('-0123456789'));
+const NUMBER_BYTES: ReadonlySet<number> = new Set(asciiBytes('-+.eE0123456789'));
+
+/** Whether a word or number, of which `length` bytes are written, may go on with this one. */
+export function isScalarByte(written: Uint8Array, length: number, byte: number): boolean {
+  if (length === 0) return WORDS.has(byte) || NUMBER_STARTS.has(byte);
+  const word = WORDS.get(written[0] ?? 0);
+  return word === undefined ? NUMBER_BYTES.has(byte) : byte === word[length];
+}

@@ -1,4 +1,4 @@
-// Step 4 of a call: an allowed call is forwarded, a refused one is answered.
+// An allowed call is forwarded, a refused one is answered.
 
 import { refusal } from '@subluminal/contracts';
 import { spliced } from '../json/patch-text.ts';

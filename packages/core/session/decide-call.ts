@@ -1,4 +1,4 @@
-// Step 2 of a call: the rules or the hub decide it, then the gates.
+// The rules or the hub decide it, then the gates.
 
 import type { Decision, JsonObject } from '@subluminal/contracts';
 import { rewritten } from '../json/patch-text.ts';

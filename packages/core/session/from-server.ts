@@ -95,7 +95,8 @@ function passWithoutForgedMark(step: MessageStep): void {
 /** Remembers the input that the server asks for, as the agent gets it: only that can be answered. */
 function noteInputRequest(step: MessageStep, open: OpenCall, answer: MatchedAnswer): void {
   const { seen, onward } = answer;
-  if (onward.kind === 'refused' || seen.result === undefined) return;
+  // Of a message that was not inspected, there is no text to read.
+  if (onward.kind === 'refused' || seen.result === undefined || step.unseen !== undefined) return;
   const isNew = onward.kind === 'rewritten';
   const { start, end } = isNew ? onward.value : seen.result;
   const text = step.context.decode(isNew ? onward.bytes : step.bytes, start, end);

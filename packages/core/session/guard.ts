@@ -144,9 +144,9 @@ export interface Guard {
   isLimited?(tool: string): boolean;
   /** The limits that it must count this call for. */
   limits?(call: Pick<GuardedCall, 'tool' | 'args'>, nowMs: number): readonly CallLimit[];
-  /** Gate 1, before the rules. Counts nothing. */
+  /** Its refusal wins over what the rules say. Counts nothing. */
   surface(call: GuardedCall, nowMs: number): GateVerdict;
-  /** Gate 4, for calls that the rules let pass. Counts nothing. */
+  /** For calls that the rules let pass. Counts nothing. */
   content(call: GuardedCall, nowMs: number): GateVerdict;
   /**
    * Judges a call that was too large to be read whole, at its end, by the texts in it. Absent when no gate

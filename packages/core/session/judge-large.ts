@@ -5,7 +5,7 @@ import { type DecidedCall, sparedBy } from './decide-call.ts';
 import type { GuardedCall, OtherMessage, RefusedMessage } from './guard.ts';
 import { isSpeech, isUnheard, isWatched, refusalOf, UNHEARD, wayFrom } from './pass-message.ts';
 import type { GatheredTexts } from './peek/gather-texts.ts';
-import type { OutlineSoFar } from './peek/outline.ts';
+import type { OutlineSoFar } from './peek/types.ts';
 
 type PossibleMessage = Pick<OtherMessage, 'kind' | 'method'>;
 

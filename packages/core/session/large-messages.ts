@@ -13,9 +13,9 @@ import { fromServer } from './from-server.ts';
 import type { RefusedMessage } from './guard.ts';
 import { judgedByTexts, refusedAtHead } from './judge-large.ts';
 import { handOn, requestOnward } from './pass-message.ts';
-import { Outline, type OutlineSoFar } from './peek/outline.ts';
+import { Outline } from './peek/outline.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
-import type { Seen } from './peek/types.ts';
+import type { OutlineSoFar, Seen } from './peek/types.ts';
 import { nextSeq, type ReadCall, readToolName, unreadCall } from './read-call.ts';
 import { recordStart } from './record-call.ts';
 import {

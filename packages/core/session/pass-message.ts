@@ -79,8 +79,10 @@ class LazyPassing implements OtherMessage {
   }
 
   get value(): unknown {
-    const { text } = this;
-    this.parsed ??= { value: text === undefined ? undefined : JSON.parse(text) };
+    if (this.parsed === undefined) {
+      const { text } = this;
+      this.parsed = { value: text === undefined ? undefined : JSON.parse(text) };
+    }
     return this.parsed.value;
   }
 

@@ -1,4 +1,4 @@
-// Step 1 of a call: the call as rules and gates see it. Its arguments and the members around them are
+// The call as rules and gates see it. Its arguments and the members around them are
 // parsed on first use: most policies never need them.
 import type { CallRef, JsonObject } from '@subluminal/contracts';
 import { argsHash } from '../json/index.ts';

@@ -1,4 +1,4 @@
-// Step 3 of a call, and its end: the events of contract A. A decision is recorded before it is applied.
+// The start, the decision and the end of a call: the events of contract A. A decision is recorded before it is applied.
 
 import {
   type CallError,

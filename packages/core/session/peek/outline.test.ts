@@ -197,6 +197,15 @@ describe('a message that goes by in parts', () => {
     expect(outlined(`${text}${' '.repeat(2_000)}`)).toMatchObject({ kind: 'invalid' });
   });
 
+  it.each(['nullX', 'trux', '+', 'x', '1:', `-${'1'.repeat(5_000)}`])(
+    'is faulty as soon as a word or number cannot become one: %s',
+    (scalar) => {
+      const outline = new Outline();
+      outline.feed(Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":${scalar}`));
+      expect(outline.isFaulty).toBe(true);
+    },
+  );
+
   it('never throws', () => {
     const noise = fc.string({
       unit: fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', '1', 'n', ' ', '\r', '\u0001'),

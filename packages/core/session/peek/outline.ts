@@ -3,7 +3,7 @@
 
 import { ByteScanner, MESSAGE_DEPTH_MAX } from '../../json/byte-scanner.ts';
 import { StringStream } from '../../json/stream-scalars.ts';
-import { asciiBytes, decodeUtf8 } from '../../json/text.ts';
+import { asciiBytes, decodeUtf8, isScalarByte } from '../../json/text.ts';
 import {
   CARRIAGE_RETURN,
   CLOSE_BRACE,
@@ -21,21 +21,7 @@ import { type GatheredTexts, TextGatherer } from './gather-texts.ts';
 import { emptyDraft, type MessageDraft, type ObjectScope, settle } from './members.ts';
 import { DECIDED_SCOPES } from './peek.ts';
 import { isFolded, PROTOCOL, type ProtocolObject } from './protocol-names.ts';
-import type { InvalidReason, MessageId, Seen } from './types.ts';
-
-/** The facts that are known before the end of the message. */
-export interface OutlineSoFar {
-  readonly batch: boolean;
-  readonly id: MessageId | undefined;
-  readonly method: string | undefined;
-  readonly name: string | undefined;
-  /** It has a result or an error: it is an answer. */
-  readonly answers: boolean;
-  readonly metaVersion: string | undefined;
-  /** Where the arguments begin, in bytes from the start of the message; -1 while they have not. */
-  readonly argsStart: number;
-  readonly faulty: boolean;
-}
+import type { InvalidReason, OutlineSoFar, Seen } from './types.ts';
 
 /** An object or array that is open. */
 interface Level {
@@ -227,11 +213,11 @@ export class Outline {
   }
 
   private get takesValue(): boolean {
-    return this.expected === 'value' || this.expected === 'value or end';
+    return this.expected.startsWith('value');
   }
 
   private get takesKey(): boolean {
-    return this.expected === 'key' || this.expected === 'key or end';
+    return this.expected.startsWith('key');
   }
 
   /** The level whose member comes next, if its members matter. */
@@ -257,6 +243,7 @@ export class Outline {
     this.reading = 'scalar';
     this.capturing = level !== undefined && isCaptured(level);
     this.capturedLength = 0;
+    if (!isScalarByte(this.captured, 0, byte)) return this.fail('json', offset);
     this.capture(byte);
   }
 
@@ -313,8 +300,14 @@ export class Outline {
   private inScalar(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] ?? 0;
+      const { captured, capturedLength: length } = this;
       if (byte <= SPACE || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         this.closeScalar(this.bytesFed + at);
+        return at;
+      }
+      // Whatever comes later, this cannot become a value: nothing more of it passes.
+      if (length >= CAPTURE_MAX || !isScalarByte(captured, length, byte)) {
+        this.fail('json', this.bytesFed + at);
         return at;
       }
       this.capture(byte);
@@ -322,12 +315,11 @@ export class Outline {
     return bytes.length;
   }
 
-  /** Checks the number or word that has ended. A longer one than is captured is refused. */
+  /** Checks the number or word that has ended. */
   private closeScalar(offset: number): void {
-    const { capturedLength: length } = this;
-    const scan = new ByteScanner<InvalidReason>(this.captured.subarray(0, length), false);
-    const isValid = length <= CAPTURE_MAX && scan.skipValue(1) && scan.at === length;
-    if (isValid) this.closeValue(offset);
+    const written = this.captured.subarray(0, this.capturedLength);
+    const scan = new ByteScanner<InvalidReason>(written, false);
+    if (scan.skipValue(1) && scan.at === written.length) this.closeValue(offset);
     else this.fail(scan.reason ?? 'json', offset);
   }
 

@@ -112,3 +112,17 @@ export const INVALID_WORDS: { readonly [R in InvalidReason]: string } = {
   shape: 'it is neither a request nor an answer',
   not_object: 'it is not a JSON object',
 };
+
+/** The facts that are known before the end of the message. */
+export interface OutlineSoFar {
+  readonly batch: boolean;
+  readonly id: MessageId | undefined;
+  readonly method: string | undefined;
+  readonly name: string | undefined;
+  /** It has a result or an error: it is an answer. */
+  readonly answers: boolean;
+  readonly metaVersion: string | undefined;
+  /** Where the arguments begin, in bytes from the start of the message; -1 while they have not. */
+  readonly argsStart: number;
+  readonly faulty: boolean;
+}

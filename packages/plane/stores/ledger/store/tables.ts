@@ -25,7 +25,7 @@ export interface Column {
   readonly as?: string | null;
   /** The step of the schema that adds it, from 3 on; earlier ones are spelled out in schema.ts. */
   readonly since?: number;
-  /** The value in rows that are older than the column. */
+  /** The value in rows that are older than the column; with it, the column is never null. */
   readonly fallback?: string;
 }
 
