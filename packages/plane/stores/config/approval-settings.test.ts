@@ -84,6 +84,10 @@ describe('the settings of approvals', () => {
     },
   );
 
+  test('do not take a list for an address', () => {
+    expect(readApprovals({ listen: ['0.0.0.0:8790'] }).faults).toHaveLength(1);
+  });
+
   test('suggest what was probably meant', async () => {
     const { faults } = readApprovals({ webhook: { ...WEBHOOK, atempts: 3 } });
     const failures = await configFailures(faults, () => 'here');

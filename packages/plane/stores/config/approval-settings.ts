@@ -34,7 +34,8 @@ const USERS = {
 const ADDRESS = {
   words: 'an address and a port, like 127.0.0.1:8790 or 0.0.0.0:8790',
   read: (value: unknown) => {
-    const [, six, four = '', digits = ''] = LISTEN.exec(String(value)) ?? [];
+    const [, six, four = '', digits = ''] =
+      LISTEN.exec(typeof value === 'string' ? value : '') ?? [];
     const host = six ?? (four === 'localhost' ? '127.0.0.1' : four);
     const port = Number(digits);
     const isOne = isIP(host) === (six === undefined ? 4 : 6) && port <= PORT_MAX;

@@ -139,6 +139,7 @@ describe('says where and how to mend', () => {
     ['a misspelt choice', 'profile = "prodution"', '1:1', 'Did you mean `production`?'],
     ['a misspelt sink', 'events.sink = "ledgr"', '1:1', 'Did you mean `ledger`?'],
     ['a sink without a path', 'events.sink = "file:"', '1:1', '`file:PATH`'],
+    ['a sink that is a list', 'events.sink = ["file:/tmp/x.jsonl"]', '1:1', '`file:PATH`'],
     ['an empty path', 'ledger.path = ""', '1:1', 'expected a path'],
     ['a backreference', 'redact.extra_patterns = ["(a)\\\\1"]', '1:1', 'Write it in RE2 syntax.'],
     ['a pattern that is none', 'redact.extra_patterns = [1]', '1:1', 'regular expressions'],

@@ -91,7 +91,7 @@ export const SINK: SettingType<SinkTarget> = {
   words: '`ledger`, `file:PATH` or `off`',
   read: (value, places) => {
     if (value === 'ledger' || value === 'off') return { kind: value };
-    const [, name] = /^file:(.*)$/s.exec(String(value)) ?? [];
+    const [, name] = /^file:(.*)$/s.exec(typeof value === 'string' ? value : '') ?? [];
     const whole = wholePath(name, places);
     return whole === undefined ? undefined : { kind: 'file', path: whole };
   },
