@@ -231,8 +231,8 @@ describe('the table [approvals]', () => {
     ['[approval]\nx = 1\n', 'unknown key `approval.x`', 'Did you mean `approvals`?'],
     [
       '[approvals.webhook]\nurl = "https://x.example/"\nsecret = "gopher://x"\n',
-      '`approvals.webhook.secret` is not a reference to a secret',
-      'Write a reference to a secret: env://, file://, keychain://, sub://, vault:// or op://.',
+      '`approvals.webhook.secret` has no known scheme',
+      'Write one of env://, file://, keychain://, sub://, vault://, op://.',
     ],
   ])('that is wrong is told with its place: %j', async (text, message, fix) => {
     const home = tempFolder();

@@ -99,6 +99,34 @@ describe('the settings of approvals', () => {
     expect(readApprovals({ webhook: { ...WEBHOOK, url } }).faults).toEqual([]);
   });
 
+  test.each([
+    [
+      'a variable of the server',
+      'env://PATH',
+      'is a variable that says how the server runs',
+      'Name a variable that holds a secret.',
+    ],
+    [
+      'an unknown scheme',
+      'aws://x',
+      'has no known scheme',
+      'Write one of env://, file://, keychain://, sub://, vault://, op://.',
+    ],
+  ])('say what is wrong with %s as a reference', (_what, secret, message, fix) => {
+    const { faults } = readApprovals({ webhook: { ...WEBHOOK, secret } });
+    expect(faults).toMatchObject([{ message: `\`approvals.webhook.secret\` ${message}`, fix }]);
+  });
+
+  test.each([
+    ['a blank', 'keychain://my service/me'],
+    ['a control character', 'file:///run/a\u0007b'],
+    ['more than 1,000 characters', `file:///${'x'.repeat(1_000)}`],
+  ])('take no reference with %s', (_what, secret) => {
+    const { faults } = readApprovals({ webhook: { ...WEBHOOK, secret } });
+    const message = expect.stringContaining('is not a reference to a secret') as unknown;
+    expect(faults).toMatchObject([{ message }]);
+  });
+
   test('never show a secret that was written in place of its name', () => {
     const read = readApprovals({ slack: { ...SLACK, token: 'xoxb-very-secret' } });
     expect(read).toMatchObject({ faults: [{ path: ['approvals', 'slack', 'token'] }] });

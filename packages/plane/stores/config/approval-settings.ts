@@ -7,6 +7,7 @@ import { type ConfigFault, TableReader } from './table-reader.ts';
 import { BOOLEAN, integer, isTable, safeUrl } from './values.ts';
 
 const KEEP_DAYS = 30;
+const REF_SHAPE = /^[a-z][a-z0-9+-]{1,20}:\/\/[^\s\p{C}]{1,1000}$/u;
 const SLACK_ID = /^[A-Z][A-Z0-9]{2,31}$/;
 const USERS_MAX = 200;
 const LISTEN = /^(?:\[([0-9a-fA-F:.]{2,45})\]|(localhost|[0-9.]{7,15})):(\d{1,5})$/;
@@ -19,7 +20,7 @@ const SAFE_URL = text(
 );
 const REFERENCE = text(
   'a reference to a secret: env://, file://, keychain://, sub://, vault:// or op://',
-  (ref) => !isFailure(readSecretRef(ref, undefined)),
+  (ref) => REF_SHAPE.test(ref),
 );
 const CHANNEL = text('the id of a channel, like C0123456789', (id) => SLACK_ID.test(id));
 const USERS = {
@@ -86,7 +87,7 @@ function readWebhook(table: TableReader | undefined) {
   if (table === undefined) return null;
   const settings = {
     url: table.required('url', SAFE_URL, ''),
-    secretRef: table.required('secret', REFERENCE, ''),
+    secretRef: secretRef(table, 'secret'),
     timeoutMs: table.optional('timeout_ms', integer(100, 60_000), 10_000),
     attemptsMax: table.optional('attempts', integer(1, 10), 6),
     backoffMs: table.optional('backoff_ms', integer(1, 60_000), 1_000),
@@ -98,8 +99,8 @@ function readWebhook(table: TableReader | undefined) {
 function readSlack(table: TableReader | undefined) {
   if (table === undefined) return null;
   const settings = {
-    tokenRef: table.required('token', REFERENCE, ''),
-    signingSecretRef: table.required('signing_secret', REFERENCE, ''),
+    tokenRef: secretRef(table, 'token'),
+    signingSecretRef: secretRef(table, 'signing_secret'),
     channel: table.required('channel', CHANNEL, ''),
     users: table.required('users', USERS, []),
     pollMs: table.optional('poll_ms', integer(100, 600_000), 5_000),
@@ -108,4 +109,15 @@ function readSlack(table: TableReader | undefined) {
   };
   table.done();
   return settings;
+}
+
+function secretRef(table: TableReader, key: string): string {
+  const ref = table.required(key, REFERENCE, '');
+  const read = ref === '' ? undefined : readSecretRef(ref, undefined);
+  if (isFailure(read)) {
+    const message = read.message.replace('secret_ref', [...table.path, key].join('.'));
+    // There is no `source` here.
+    table.fault(key, message, read.fix.replace(', or add `source`', ''));
+  }
+  return ref;
 }
