@@ -57,6 +57,11 @@ describe('the settings of approvals', () => {
       [['webhook', 'url']],
     ],
     [
+      'http on another address of 127.0.0.0/8',
+      { webhook: { ...WEBHOOK, url: 'http://127.0.0.2:8080/hook' } },
+      [['webhook', 'url']],
+    ],
+    [
       'an address with a password',
       { webhook: { ...WEBHOOK, url: 'https://a:b@example.com' } },
       [['webhook', 'url']],
@@ -94,8 +99,8 @@ describe('the settings of approvals', () => {
     expect(failures).toMatchObject([{ fix: 'Did you mean `attempts`?' }]);
   });
 
-  test('take http on this machine', () => {
-    const url = 'http://127.0.0.1:8080/hook';
+  test.each(['127.0.0.1', '[::1]', 'localhost'])('take http on this machine: %s', (host) => {
+    const url = `http://${host}:8080/hook`;
     expect(readApprovals({ webhook: { ...WEBHOOK, url } }).faults).toEqual([]);
   });
 

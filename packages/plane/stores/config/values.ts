@@ -137,11 +137,11 @@ function isPatterns(value: unknown): value is readonly string[] {
 }
 
 /** A URL without a password that is encrypted, or stays on this machine. */
-export function safeUrl(text: string): URL | undefined {
+export function safeUrl(text: string, localHost = LOCAL_HOST): URL | undefined {
   if (text.length > ADDRESS_LENGTH_MAX || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   const { protocol, hostname, username, password } = url;
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOCAL_HOST.test(hostname));
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && localHost.test(hostname));
   return isSafe && username + password === '' ? url : undefined;
 }
 
