@@ -21,6 +21,7 @@ import { basename, dirname, join } from 'node:path';
 import { hasSystemCode, readRegularFile, syncFolder, systemCode } from '../../../os/index.ts';
 import type { ConfigFailure } from '../types.ts';
 import { configFailure, shellQuoted, systemFailure } from './change-store.ts';
+import { isDraftName } from './record-text.ts';
 
 export interface ConfigBytes {
   readonly kind: 'read';
@@ -94,9 +95,8 @@ export function draftPath(target: string): string {
 /** Removes the drafts that killed processes have left; only for the holder of the lock. */
 export function removeConfigDrafts(target: string): void {
   const folder = dirname(target);
-  const prefix = `.${basename(target)}.subluminal-`;
   try {
-    for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix))) {
+    for (const name of readdirSync(folder).filter((one) => isDraftName(one, target))) {
       rmSync(join(folder, name), { force: true });
     }
   } catch {

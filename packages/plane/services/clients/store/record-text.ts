@@ -143,10 +143,12 @@ export function isOwner(value: unknown): value is ProcessIdentity {
   return OWNER(value);
 }
 
-/** Only a file that is named like a draft of that config is ever removed as one. */
 function isDraftOf({ draft, target }: ConfigRecord): boolean {
+  return dirname(draft) === dirname(target) && isDraftName(basename(draft), target);
+}
+
+/** Only a file that is named like a draft of that config is ever removed as one. */
+export function isDraftName(name: string, target: string): boolean {
   const prefix = `.${basename(target)}.subluminal-`;
-  const name = basename(draft);
-  if (dirname(draft) !== dirname(target) || !name.startsWith(prefix)) return false;
-  return /^[0-9a-f-]{36}$/.test(name.slice(prefix.length));
+  return name.startsWith(prefix) && /^[0-9a-f-]{36}$/.test(name.slice(prefix.length));
 }

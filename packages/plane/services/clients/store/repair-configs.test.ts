@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import { configKey } from './change-store.ts';
+import { draftPath } from './config-file.ts';
 import { recordText } from './record-text.ts';
 import { listRecords, originalPath, readRecord } from './records.ts';
 import { leftBehind } from './repair-configs.ts';
@@ -305,6 +306,15 @@ test('a config without a record is set free by what its entries say', () => {
   expect(JSON.parse(one.text)).toEqual(JSON.parse(CONFIG));
   expect(one.kept()).toEqual([]);
   expect(releaseConfig({ ...one.store, file: one.file, entries })).toEqual({ kind: 'none', path });
+});
+
+test('a config without a record loses its drafts, and no other file beside it', () => {
+  const one = bench();
+  const stranger = '.mcp.json.subluminal-notes';
+  writeFileSync(draftPath(one.file.path), 'x');
+  writeFileSync(join(one.place, stranger), 'x');
+  releaseConfig({ ...one.store, file: one.file, entries: () => [] });
+  expect(one.beside()).toEqual([stranger]);
 });
 
 describe('a config that others have emptied', () => {
