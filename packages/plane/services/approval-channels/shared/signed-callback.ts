@@ -33,12 +33,13 @@ interface SignedMessage {
 interface CallbackOptions<T> {
   readonly secret: string;
   readonly nowMs: () => number;
-  /** Undefined for a body that is malformed. */
-  readonly read: (body: string) => T | undefined;
+  /** Undefined for a body that is malformed; null for a message that is not for us. */
+  readonly read: (body: string) => T | null | undefined;
   readonly act: (message: T) => CallbackAnswer | Promise<CallbackAnswer>;
   readonly words: { readonly malformed: string; readonly replayed: string };
 }
 
+export const FINE: CallbackAnswer = { status: 200, body: {} };
 /** A timestamp further from our clock than this is refused. */
 const WINDOW_MS = 5 * 60_000;
 /** Seconds since 1970. */
@@ -79,6 +80,7 @@ export function signedCallback<T>(
     }
     const message = read(body);
     if (message === undefined) return refused(400, words.malformed);
+    if (message === null) return FINE;
     if (!nonces.take(nonce ?? given, nowMs())) return refused(409, words.replayed);
     return act(message);
   };

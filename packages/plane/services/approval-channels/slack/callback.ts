@@ -3,7 +3,7 @@ import { isObject } from '@subluminal/contracts';
 import { parseJson } from '../../../os/index.ts';
 import type { Decided, Desk } from '../../../stores/approvals/index.ts';
 import { Claims } from '../shared/announce-requests.ts';
-import { type CallbackAnswer, signedCallback } from '../shared/signed-callback.ts';
+import { FINE, signedCallback } from '../shared/signed-callback.ts';
 import { lazyClient, NOT_ON_LIST, readPosted, type SlackConfig, slackErrorText } from './client.ts';
 import { ACTIONS } from './message.ts';
 
@@ -26,7 +26,6 @@ const SCHEME = {
   secretLengthMin: 1,
   bytesMax: SLACK_BODY_BYTES_MAX,
 };
-const FINE: CallbackAnswer = { status: 200, body: {} };
 
 /** Answers button presses. */
 export function slackCallback(desk: Desk, config: SlackConfig) {
@@ -43,7 +42,6 @@ export function slackCallback(desk: Desk, config: SlackConfig) {
     nowMs: () => desk.ports.nowMs(),
     read: readPress,
     act: async (press) => {
-      if (press === null) return FINE;
       const { channelId, userId } = press;
       const isOnList = channelId === config.channel && config.users.includes(userId);
       const reply = isOnList ? pressReply(decidePress(desk, press)) : NOT_ON_LIST;
