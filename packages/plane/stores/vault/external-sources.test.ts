@@ -234,6 +234,7 @@ describe('a service', () => {
     ['words of its own', { status: 500, json: { errors: [VALUE, TOKEN] } }, 'status 500'],
     ['no secret', { status: 200, json: [1] }, 'something else'],
     ['data that is null', { status: 200, json: { data: null } }, 'something else'],
+    ['no JSON', { status: 200, json: undefined }, 'status 200, but not with JSON'],
     ['too much', { status: 200, json: 'x'.repeat(4_194_305) }, 'larger than'],
   ])('that answers with %s gives nothing away', async (_, reply, words) => {
     const { address, asked } = await standing(() => reply);

@@ -105,7 +105,7 @@ interface ServiceRequest {
   readonly timeoutMs?: number;
 }
 
-/** The JSON that the service answers with; undefined for an answer that is none. */
+/** The JSON that the service answers with. */
 export async function getJson(
   { title, base }: Pick<SecretService, 'title' | 'base'>,
   { path, query = {}, headers, timeoutMs = TIMEOUT_MS }: ServiceRequest,
@@ -120,13 +120,24 @@ export async function getJson(
     const response = await send(url, headers, signal);
     const text = await readText(response);
     if (text === undefined) return failed(`the answer is larger than ${BYTES_MAX} bytes`);
-    return statusFailure(title, response.statusCode ?? 0) ?? { json: parseJson(text) };
+    const refused = statusFailure(title, response.statusCode ?? 0);
+    if (refused !== undefined) return refused;
+    const json = parseJson(text);
+    // A wrong address may answer so, with a page.
+    return json === undefined ? notJson(title) : { json };
   } catch (cause) {
     if (signal.aborted) return failed(`no answer within ${timeoutMs} ms`);
     // The code alone: the words of a library may hold what was sent.
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     return failed(`it cannot be reached (${/^[A-Z0-9_]{1,64}$/.test(code) ? code : 'unknown'})`);
   }
+}
+
+function notJson(title: string): Failure {
+  return unusableSecret(
+    `${title} answers with status 200, but not with JSON.`,
+    'Check its address.',
+  );
 }
 
 function statusFailure(title: string, status: number): Failure | undefined {
