@@ -50,7 +50,7 @@ export class LineReader {
     else {
       if (length > this.#held.length) {
         const size = Math.max(HELD_BYTES_MIN, 2 ** Math.ceil(Math.log2(length)));
-        const grown = Buffer.allocUnsafeSlow(size);
+        const grown = Buffer.allocUnsafeSlow(Math.min(size, this.bytesMax));
         this.#held.copy(grown, 0, 0, this.#length);
         this.#held = grown;
       }
