@@ -1,4 +1,4 @@
-// What can be asked of a ledger, in words that every engine understands.
+// What can be asked of a ledger.
 import type { Action, CallStatus, CallSubject } from '@subluminal/contracts';
 import { parseJson } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';

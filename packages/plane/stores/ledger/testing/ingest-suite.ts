@@ -1,4 +1,4 @@
-// Taking events in, as every engine must.
+// Taking events in, as tests.
 import { expect, it } from 'vitest';
 import type { IncomingLine } from '../chain/event-line.ts';
 import { Shim, T0_MS } from './events.ts';

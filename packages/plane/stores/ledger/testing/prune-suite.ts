@@ -1,4 +1,4 @@
-// Thinning a ledger out, as every engine must.
+// Thinning a ledger out, as tests.
 import { expect, it } from 'vitest';
 import type { Ledger } from '../write/ledger.ts';
 import { Shim, T0_MS } from './events.ts';

@@ -1,4 +1,4 @@
-// Finding runs and calls again, as every engine must.
+// Finding runs and calls again, as tests.
 import { expect, it } from 'vitest';
 import { exportRun } from '../export/index.ts';
 import type { StoreReader } from '../sqlite/sqlite-store.ts';

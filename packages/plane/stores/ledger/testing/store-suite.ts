@@ -1,4 +1,4 @@
-// What every engine must do, as tests. Each engine calls it with a way to get an empty store.
+// What the store must do, as tests. They are called with a way to get an empty store.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { T0_MS } from './events.ts';

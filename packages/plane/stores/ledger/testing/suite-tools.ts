@@ -1,4 +1,4 @@
-// What the tests of every engine share.
+// What the tests of the store share.
 import { expect } from 'vitest';
 import type { Store, StoreReader } from '../sqlite/sqlite-store.ts';
 import type { CallRow } from '../store/query.ts';
