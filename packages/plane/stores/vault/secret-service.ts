@@ -123,21 +123,13 @@ export async function getJson(
     const refused = statusFailure(title, response.statusCode ?? 0);
     if (refused !== undefined) return refused;
     const json = parseJson(text);
-    // A wrong address may answer so, with a page.
-    return json === undefined ? notJson(title) : { json };
+    return json === undefined ? failed('it answers with status 200, but not with JSON') : { json };
   } catch (cause) {
     if (signal.aborted) return failed(`no answer within ${timeoutMs} ms`);
     // The code alone: the words of a library may hold what was sent.
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     return failed(`it cannot be reached (${/^[A-Z0-9_]{1,64}$/.test(code) ? code : 'unknown'})`);
   }
-}
-
-function notJson(title: string): Failure {
-  return unusableSecret(
-    `${title} answers with status 200, but not with JSON.`,
-    'Check its address.',
-  );
 }
 
 function statusFailure(title: string, status: number): Failure | undefined {
