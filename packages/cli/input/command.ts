@@ -159,20 +159,46 @@ export function defineCommand<
 >(spec: CommandSpec<A, O>): Command {
   const { args = {}, options = {}, hasJson = true } = spec;
   const allOptions = hasJson && !('json' in options) ? { ...options, ...JSON_OPTION } : options;
-  return {
-    ...spec,
+  const specs = {
     args: fullSpecs<ArgSpec>(args, (doc) => ({ doc, many: false })),
     options: fullSpecs<OptionSpec>(allOptions, (doc) => ({ kind: 'flag', doc })),
+  };
+  return {
+    ...spec,
+    ...specs,
     exitCodes: { ...spec.exitCodes, [EXIT.internal]: 'a defect in sub itself' },
     run: async (values, io) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The parser is built from these specs.
-      const outcome = await catchFailure(() => spec.run(values as unknown as Input<A, O>, io));
+      if (!isInput<A, O>(specs, values)) {
+        throw new Error('the parser returned values of other types than the command declares');
+      }
+      const outcome = await catchFailure(() => spec.run(values, io));
       if (outcome.kind !== 'printout') return outcome;
       const { document, text, exitCode } = outcome;
       io.out.write(values.options['json'] === true ? jsonText(document) : text);
       return done(exitCode);
     },
   };
+}
+
+function isInput<A extends ArgSpecs, O extends OptionSpecs>(
+  { args, options }: Pick<Command, 'args' | 'options'>,
+  values: RawValues,
+): values is RawValues & Input<A, O> {
+  const isText = (value: unknown) => typeof value === 'string';
+  const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+  return (
+    Object.entries(args).every(([name, { many: isMany }]) =>
+      (isMany ? areTexts : isText)(values.args[name]),
+    ) &&
+    Object.entries(options).every(([name, option]) => {
+      const value = values.options[name];
+      if (option.kind === 'flag') return typeof value === 'boolean';
+      if (option.kind === 'texts') return areTexts(value);
+      if (value === undefined || option.kind === 'text')
+        return value === undefined || isText(value);
+      return option.values.some((one) => one === value);
+    })
+  );
 }
 
 /**
