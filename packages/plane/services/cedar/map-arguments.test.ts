@@ -125,8 +125,9 @@ describe('a policy that forbids', () => {
       { numRuns: 300 },
     );
     expect(
-      cedar.evaluate(request({ args: { path: '/work/a', n: 3, list: [1.5, null, { a: 'b' }] } }))
-        .decision,
+      cedar.evaluate(
+        request({ args: { path: '/projects/a', n: 3, list: [1.5, null, { a: 'b' }] } }),
+      ).decision,
     ).toBe('allow');
   });
 });

@@ -10,7 +10,7 @@ function configOf(
   content: object,
   client: ClientId = 'claude-code',
 ): ReadConfig {
-  const path = scope === 'user' ? '/home/u/.claude.json' : '/work/app/.mcp.json';
+  const path = scope === 'user' ? '/home/u/.claude.json' : '/projects/app/.mcp.json';
   const file = { client, scope, path, format: 'json' } as const;
   const read = clientOf(client).read(file, JSON.stringify(content));
   if (read.kind === 'failure') throw new Error(read.message);
@@ -21,12 +21,12 @@ const server = (command: string) => ({ command });
 const user = configOf('user', {
   mcpServers: { both: server('user'), mine: server('mine'), quiet: server('quiet') },
   projects: {
-    '/work/app': {
+    '/projects/app': {
       mcpServers: { local: server('local'), everywhere: server('local') },
       disabledMcpServers: ['quiet'],
       disabledMcpjsonServers: ['shared'],
     },
-    '/work/other': { mcpServers: { other: server('other') }, disabledMcpServers: ['mine'] },
+    '/projects/other': { mcpServers: { other: server('other') }, disabledMcpServers: ['mine'] },
   },
 });
 const project = configOf('project', {
@@ -35,7 +35,7 @@ const project = configOf('project', {
 
 test("the project's servers win over the user's, and each says which file it is from", () => {
   verifies('EC-STDIO-025', 'F-002');
-  const found = effectiveServers([user, project], '/work/app');
+  const found = effectiveServers([user, project], '/projects/app');
   expect(found.map(({ entry, file }) => [entry.name, entry.command, file.scope])).toEqual([
     ['both', 'project', 'project'],
     ['mine', 'mine', 'user'],
@@ -55,13 +55,15 @@ test('the order in which files are given does not matter', () => {
         JSON.stringify([entry.name, entry.command, file.path, isDisabled]),
       )
       .toSorted();
-  expect(byName(effectiveServers([project, user], '/work/app'))).toEqual(
-    byName(effectiveServers([user, project], '/work/app')),
+  expect(byName(effectiveServers([project, user], '/projects/app'))).toEqual(
+    byName(effectiveServers([user, project], '/projects/app')),
   );
 });
 
 test('a server that this project switches off is disabled, wherever it stands', () => {
-  const disabled = effectiveServers([user, project], '/work/app').filter((one) => one.isDisabled);
+  const disabled = effectiveServers([user, project], '/projects/app').filter(
+    (one) => one.isDisabled,
+  );
   expect(disabled.map(({ entry }) => entry.name)).toEqual(['quiet', 'shared']);
 });
 
@@ -74,13 +76,13 @@ test('without a project, entries for single projects stand by themselves', () =>
 
 test('clients do not override each other', () => {
   const cursor = configOf('project', { mcpServers: { both: server('cursor') } }, 'cursor');
-  const found = effectiveServers([user, cursor], '/work/app');
+  const found = effectiveServers([user, cursor], '/projects/app');
   expect(found.filter(({ entry }) => entry.name === 'both')).toHaveLength(2);
 });
 
 test('of equals, the last file counts', () => {
   const later = configOf('project', { mcpServers: { shared: server('later') } });
-  const found = effectiveServers([project, later], '/work/app');
+  const found = effectiveServers([project, later], '/projects/app');
   expect(found.find(({ entry }) => entry.name === 'shared')?.entry.command).toBe('later');
 });
 
@@ -99,12 +101,12 @@ test.each([
     return read;
   });
   if (lower === undefined || upper === undefined) throw new Error('not read');
-  expect(effectiveServers([lower, upper], '/work/app')[0]?.isSplit).toBe(is);
-  expect(effectiveServers([lower], '/work/app')[0]?.isSplit).toBe(false);
+  expect(effectiveServers([lower, upper], '/projects/app')[0]?.isSplit).toBe(is);
+  expect(effectiveServers([lower], '/projects/app')[0]?.isSplit).toBe(false);
 });
 
 test('other clients take whole entries', () => {
   const below = configOf('user', { mcpServers: { a: { command: 'x', args: ['y'] } } });
   const above = configOf('project', { mcpServers: { a: { command: 'z' } } });
-  expect(effectiveServers([below, above], '/work/app')[0]?.isSplit).toBe(false);
+  expect(effectiveServers([below, above], '/projects/app')[0]?.isSplit).toBe(false);
 });

@@ -10,7 +10,7 @@ import type { ClientId, ClientPlace, ConfigFile, ReadConfig } from './types.ts';
 const LINUX: ClientPlace = {
   platform: 'linux',
   userHome: '/home/u',
-  project: '/work/app',
+  project: '/projects/app',
   env: {},
 };
 const MACOS: ClientPlace = { ...LINUX, platform: 'darwin', userHome: '/Users/u' };
@@ -84,10 +84,10 @@ describe('a client is recognized by the command that starts it', () => {
 
 describe('configs are found', () => {
   test.each([
-    ['claude-code', ['user /home/u/.claude.json', 'project /work/app/.mcp.json']],
+    ['claude-code', ['user /home/u/.claude.json', 'project /projects/app/.mcp.json']],
     ['claude-desktop', ['user /home/u/.config/Claude/claude_desktop_config.json']],
-    ['codex', ['user /home/u/.codex/config.toml', 'project /work/app/.codex/config.toml']],
-    ['cursor', ['user /home/u/.cursor/mcp.json', 'project /work/app/.cursor/mcp.json']],
+    ['codex', ['user /home/u/.codex/config.toml', 'project /projects/app/.codex/config.toml']],
+    ['cursor', ['user /home/u/.cursor/mcp.json', 'project /projects/app/.cursor/mcp.json']],
     [
       'vscode',
       [
@@ -95,8 +95,8 @@ describe('configs are found', () => {
         'user /home/u/.config/Code/User/mcp.json',
         'user /home/u/.config/Code - Insiders/User/settings.json',
         'user /home/u/.config/Code - Insiders/User/mcp.json',
-        'project /work/app/.vscode/settings.json',
-        'project /work/app/.vscode/mcp.json',
+        'project /projects/app/.vscode/settings.json',
+        'project /projects/app/.vscode/mcp.json',
       ],
     ],
     [
@@ -106,7 +106,7 @@ describe('configs are found', () => {
         'user /home/u/.codeium/windsurf-next/mcp_config.json',
       ],
     ],
-    ['zed', ['user /home/u/.config/zed/settings.json', 'project /work/app/.zed/settings.json']],
+    ['zed', ['user /home/u/.config/zed/settings.json', 'project /projects/app/.zed/settings.json']],
     ['custom', []],
   ] as const)('on Linux, of %s', (id, paths) => {
     verifies('F-002');

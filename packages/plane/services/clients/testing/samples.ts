@@ -35,7 +35,7 @@ export const SAMPLES: readonly Sample[] = [
     "linear": { "type": "http", "url": "https://mcp.example.com/mcp" }
   },
   "projects": {
-    "/work/app": {
+    "/projects/app": {
       "allowedTools": [],
       "history": [{ "display": "hello" }],
       "mcpServers": {
@@ -45,7 +45,7 @@ export const SAMPLES: readonly Sample[] = [
       "disabledMcpServers": ["old", "files"],
       "disabledMcpjsonServers": ["shared"]
     },
-    "/work/other": { "mcpServers": {} }
+    "/projects/other": { "mcpServers": {} }
   },
   "userID": "0123"
 }
@@ -60,7 +60,7 @@ export const SAMPLES: readonly Sample[] = [
   {
     client: 'claude-code',
     scope: 'project',
-    path: '/work/app/.mcp.json',
+    path: '/projects/app/.mcp.json',
     format: 'json',
     text: '{"mcpServers":{"files":{"command":"npx","args":["x"]},"shared":{"command":"${BIN:-uvx}"},"far":{"type":"streamable-http","url":"${URL}"}}}',
     found: [
@@ -114,7 +114,7 @@ inline = { command = "uvx", args = ["mcp-server-git"] }
 docs.url = "https://docs.example.com/mcp"
 docs.bearer_token_env_var = "DOCS_TOKEN"
 
-[projects."/work/app"]
+[projects."/projects/app"]
 trust_level = "trusted"
 `,
     found: [
@@ -127,7 +127,7 @@ trust_level = "trusted"
   {
     client: 'cursor',
     scope: 'project',
-    path: '/work/app/.cursor/mcp.json',
+    path: '/projects/app/.cursor/mcp.json',
     format: 'jsonc',
     text: `{
 \t"mcpServers": {
@@ -148,7 +148,7 @@ trust_level = "trusted"
   {
     client: 'vscode',
     scope: 'project',
-    path: '/work/app/.vscode/mcp.json',
+    path: '/projects/app/.vscode/mcp.json',
     format: 'jsonc',
     text: `\uFEFF{\r
   // Asked for once.\r
@@ -239,7 +239,7 @@ trust_level = "trusted"
   {
     client: 'custom',
     scope: 'user',
-    path: '/work/app/agent.json',
+    path: '/projects/app/agent.json',
     format: 'jsonc',
     text: '{ "servers": { "a": { "command": "a" } }, "context_servers": { "b": { "command": { "path": "b" } } } }',
     found: [
