@@ -39,14 +39,45 @@ const SETTINGS = {
   plugins: [withoutSideEffects, directImports].map((setup) => ({ name: setup.name, setup })),
 };
 
+/** The agent and the MCP server of `sub demo`, with the packages that an installation lacks. */
+const DEMO = {
+  entryPoints: {
+    agent: join(ROOT, 'examples', 'demo', 'agent.mjs'),
+    'server-filesystem': '@modelcontextprotocol/server-filesystem/dist/index.js',
+  },
+  outdir: join(OUT, 'demo'),
+  outExtension: { '.js': '.mjs' },
+  absWorkingDir: ROOT,
+  bundle: true,
+  write: false,
+  metafile: true,
+  format: 'esm',
+  platform: 'node',
+  target: SETTINGS.target,
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  logLevel: 'silent',
+  // CommonJS packages in a module call `require`, which modules lack.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
+};
+
 /** All files with their contents, and what esbuild has to say. */
 async function bundle() {
-  const [sub, shim] = await Promise.all(Object.keys(ENTRIES).map(bundleOf));
+  const [sub, shim, demo] = await Promise.all([...Object.keys(ENTRIES).map(bundleOf), build(DEMO)]);
   return {
     errors: [...sub.errors, ...shim.errors],
     warnings: [...sub.warnings, ...shim.warnings],
-    files: [...sub.files, ...shim.files],
+    files: [...sub.files, ...shim.files, ...demo.outputFiles],
+    inputs: [sub, shim, demo].flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {})),
   };
+}
+
+/** The paths of all files that went into the bundles, from the root. */
+async function bundledInputs() {
+  return (await bundle()).inputs;
 }
 
 async function bundleOf(name) {
@@ -61,7 +92,7 @@ async function bundleOf(name) {
   const { errors, warnings, outputFiles, metafile } = built;
   const files = await Promise.all(outputFiles.map(asScript));
   const pointer = { path: join(OUT, `${name}.js`), contents: pointerText(name, metafile?.outputs) };
-  return { errors, warnings, files: [...files, pointer] };
+  return { errors, warnings, metafile, files: [...files, pointer] };
 }
 
 /** The script to begin with, and for whoever wonders, the sources that are loaded with it. */
@@ -168,4 +199,4 @@ function linesIn(text) {
   return text.split('\n').length - 1;
 }
 
-export { bundle, ENTRIES, OUT, SETTINGS };
+export { bundle, bundledInputs, ENTRIES, OUT, SETTINGS };

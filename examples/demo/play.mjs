@@ -12,11 +12,8 @@ import { stageEnv } from './workspace.mjs';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SUB = [process.execPath, join(ROOT, 'packages', 'cli', 'bin', 'sub.mjs')];
 const POLICY = join(ROOT, 'examples', 'demo', 'policy.yaml');
-const AGENT = join(ROOT, 'examples', 'demo', 'agent.mjs');
-const SERVER = join(
-  ROOT,
-  ...['node_modules', '@modelcontextprotocol', 'server-filesystem', 'dist', 'index.js'],
-);
+const AGENT = join(ROOT, 'packages', 'cli', 'dist', 'demo', 'agent.mjs');
+const SERVER = join(ROOT, 'packages', 'cli', 'dist', 'demo', 'server-filesystem.mjs');
 /** Long enough to see the calls come one by one, on a terminal. */
 const PAUSE_MS = 250;
 const START_MS = 15_000;

@@ -1,4 +1,4 @@
-// `npm start`: the product's main job, on an example of its own. `--keep` keeps its files.
+// `sub demo`: the product's main job, on an example of its own. `--keep` keeps its files.
 import { parseArgs } from 'node:util';
 import { DemoFailed, play } from './play.mjs';
 import { createCast } from './processes.mjs';
@@ -22,7 +22,7 @@ async function main(args) {
     return await Promise.race([played, interrupted]);
   } catch (cause) {
     if (!(cause instanceof DemoFailed || cause instanceof StoryBroken)) throw cause;
-    process.stderr.write(`start: the demo did not end as it should: ${cause.message}\n`);
+    process.stderr.write(`demo: the demo did not end as it should: ${cause.message}\n`);
     return 1;
   } finally {
     await cast.end();
@@ -34,7 +34,7 @@ function readArgs(args) {
   try {
     return parseArgs({ args, options: { keep: { type: 'boolean', default: false } } }).values;
   } catch (cause) {
-    process.stderr.write(`start: ${cause.message}\nUsage: npm start [-- --keep]\n`);
+    process.stderr.write(`demo: ${cause.message}\nUsage: sub demo [--keep]\n`);
     return undefined;
   }
 }

@@ -1,5 +1,7 @@
 // What happened, in a few lines: what was refused and why, what the agent then did, and what is
 // there to try.
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Each of these must have refused something, or the demo has not shown what it is there for. */
 const RULES = ['short-reads', 'no-secrets', 'no-double-writes', 'write-budget'];
@@ -42,18 +44,24 @@ function mustBeTrue(is, otherwise) {
   if (!is) throw new StoryBroken(otherwise);
 }
 
+/** A file of the demo, as it can be written here: it may be installed anywhere. */
+function fileIn(name) {
+  const path = fileURLToPath(new URL(name, import.meta.url));
+  const from = relative(process.cwd(), path);
+  return from.startsWith('..') ? path : from;
+}
+
 function tellNext({ say, paint }, kept) {
-  const sub = 'npx --no-install sub';
   const ledger =
     kept === undefined
-      ? ['npm start -- --keep', 'keeps the ledger, and says how to ask it']
-      : [`SUB_HOME=${kept.home} ${sub} query --decision REFUSED`, 'asks the ledger of this demo'];
+      ? ['sub demo --keep', 'keeps the ledger, and says how to ask it']
+      : [`SUB_HOME=${kept.home} sub query --decision REFUSED`, 'asks the ledger of this demo'];
   say();
   say(`${paint('bold', 'Next:')} put your own server behind it, docs/start/govern-a-server.md; or`);
   for (const [command, what] of [
-    [`${sub} policy explain examples/demo/policy.yaml --call examples/demo/call.json`, 'says why'],
+    [`sub policy explain ${fileIn('policy.yaml')} --call ${fileIn('call.json')}`, 'says why'],
     ledger,
-    [`${sub} doctor`, 'looks at your own setup'],
+    [`sub doctor`, 'looks at your own setup'],
   ]) {
     say(`  ${command}  ${paint('dim', `# ${what}`)}`);
   }

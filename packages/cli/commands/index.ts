@@ -84,6 +84,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
     title: 'Get started',
     entries: [
       ...table({
+        demo: ['Watch a scripted agent under a policy', () => import('./demo.ts')],
         import: ['Govern the MCP servers of an agent client', () => import('./import.ts')],
         wrap: [
           'Run an agent with its MCP servers governed for one session',

@@ -1,0 +1,106 @@
+// The packed product as a new user has it: installed from its tarball into an empty folder, with a home
+// of its own, and nothing of the checkout in reach.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureBuilt, ROOT } from './sub.ts';
+
+const INSTALL_MS = 180_000;
+const CONFIG = { mcpServers: { notes: { command: 'node', args: ['server.mjs'] } } };
+
+let folder: string;
+let project: string;
+let packedBytes: number;
+
+beforeAll(() => {
+  ensureBuilt();
+  folder = mkdtempSync(join(tmpdir(), 'sub-package-'));
+  project = join(folder, 'project');
+  for (const name of ['project', 'home', 'tool']) mkdirSync(join(folder, name));
+  succeed(process.execPath, [join(ROOT, 'tools', 'package.mjs'), folder], { cwd: ROOT });
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  const path = join(folder, tarball);
+  packedBytes = readFileSync(path).length;
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  succeed('npm', ['install', '--prefix', join(folder, 'tool'), ...quiet, path], {
+    cwd: folder,
+    env: npmEnvironment(),
+  });
+}, INSTALL_MS);
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+/** What the system needs, and nothing that points back to the checkout. */
+function environment(): NodeJS.ProcessEnv {
+  const path = (process.env['PATH'] ?? '').split(':').filter((one) => !one.startsWith(ROOT));
+  return { PATH: path.join(':'), HOME: join(folder, 'home'), TMPDIR: folder };
+}
+
+/** The registry may be behind certificates of the machine, and npm has most packages already. */
+function npmEnvironment(): NodeJS.ProcessEnv {
+  const { HOME = '', TEST_CA_CERTS = '' } = process.env;
+  const cache = { npm_config_cache: join(HOME, '.npm') };
+  return {
+    ...environment(),
+    ...cache,
+    ...(TEST_CA_CERTS && { NODE_EXTRA_CA_CERTS: TEST_CA_CERTS }),
+  };
+}
+
+function succeed(
+  file: string,
+  args: readonly string[],
+  { cwd, env = environment() }: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+): string {
+  const ended = spawnSync(file, args, { cwd, env, encoding: 'utf8', timeout: INSTALL_MS });
+  if (ended.status !== 0) {
+    throw new Error(`${file} ${args.join(' ')} ended with ${ended.status}:\n${ended.stderr}`);
+  }
+  return ended.stdout;
+}
+
+function sub(...args: string[]): string {
+  return succeed(join(folder, 'tool', 'node_modules', '.bin', 'sub'), args, { cwd: project });
+}
+
+const installed = (...names: string[]) =>
+  join(folder, 'tool', 'node_modules', 'subluminal', ...names);
+
+test('the package is small, and lists the licences of the code in it', () => {
+  expect(packedBytes).toBeLessThan(3_500_000);
+  expect(readFileSync(installed('THIRD-PARTY-NOTICES.txt'), 'utf8')).toContain('commander ');
+  const manifest: unknown = JSON.parse(readFileSync(installed('package.json'), 'utf8'));
+  expect(manifest).toHaveProperty('dependencies', { '@photostructure/sqlite': '1.2.1' });
+});
+
+test('the installed command prints its version and checks a policy', () => {
+  expect(sub('version')).toMatch(/^sub \d+\.\d+\.\d+ /);
+  expect(sub('policy', 'lint', installed('examples', 'policies', 'starter.yaml'))).toContain(
+    'no problems',
+  );
+});
+
+test('the installed command adopts a client, and puts its config back byte for byte', () => {
+  const path = join(folder, 'home', '.claude.json');
+  const before = `${JSON.stringify(CONFIG, null, 4)}\n`;
+  writeFileSync(path, before);
+  sub('import', 'claude', '--yes');
+  const governed = readFileSync(path, 'utf8');
+  expect(governed).toContain('--server-name');
+  expect(governed).not.toContain(ROOT);
+  sub('restore', 'claude', '--yes');
+  expect(readFileSync(path, 'utf8')).toBe(before);
+});
+
+test('a run is recorded, and found in the ledger', () => {
+  sub('run', '--quiet', '--', process.execPath, '-e', '0');
+  expect(JSON.parse(sub('query', '--runs', '--json'))).toMatchObject({
+    runs: [{ status: 'SUCCEEDED' }],
+  });
+  sub('ledgerd', '--stop');
+});
+
+test('the demo runs with the server that came with the package', () => {
+  expect(sub('demo')).toContain('9 calls: 5 passed, 4 refused.');
+});
