@@ -321,7 +321,7 @@ test('the tutorial “govern a server” ends in a server that status and doctor
   const tutorial = readFileSync(`${ROOT}docs/start/govern-a-server.md`, 'utf8');
   const [, policy = ''] = /```yaml\n([^]*?)```/.exec(tutorial) ?? [];
   const [, config = ''] = /```json\n([^]*?)```/.exec(tutorial) ?? [];
-  const [, command = ''] = /^\$ npx --no-install sub (import .*)$/m.exec(tutorial) ?? [];
+  const [, command = ''] = /^\$ sub (import .*)$/m.exec(tutorial) ?? [];
   machine.write(join(machine.project, 'policy.yaml'), policy);
   machine.write(file, config);
   expect((await machine.sub(...command.split(' '), '--yes')).code).toBe(0);
