@@ -23,6 +23,7 @@ const POLICY = group('policy', 'Check, compile, compare and test policies', {
     () => import('./policy-compare.ts'),
   ],
   explain: ['Decide calls and show the result of every rule', () => import('./policy-explain.ts')],
+  test: ['Test that a policy decides as expected', () => import('./policy-test.ts')],
   replay: ['Replay recorded calls against a policy', () => import('./policy-compare.ts')],
 });
 

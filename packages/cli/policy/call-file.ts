@@ -143,10 +143,13 @@ function wrongCall(value: unknown, name: string, place: string): Failure {
 }
 
 /** What was written: a field that does not exist, or the value of one that does. */
-function wordAt(value: unknown, { path, problem }: Mismatch): string {
+export function wordAt(value: unknown, { path, problem }: Mismatch): string {
   if (problem !== 'value') return String(path.at(-1) ?? '');
   let found = value;
-  for (const part of path) found = isObject(found) ? found[part] : undefined;
+  for (const part of path) {
+    if (Array.isArray(found)) found = found[Number(part)];
+    else found = isObject(found) ? found[part] : undefined;
+  }
   return typeof found === 'string' ? found : '';
 }
 

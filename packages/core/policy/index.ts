@@ -1,6 +1,9 @@
 export { compileGlob } from '../patterns/glob.ts';
 export type { Position, Problem } from '../source/problem.ts';
 export { formatProblem } from '../source/problem.ts';
+export type { SourceTree } from '../source/read-source.ts';
+export { readSource } from '../source/read-source.ts';
+export { follow as treeAt, valueOf as treeValue } from '../source/tree.ts';
 export { nearest } from '../text/nearest.ts';
 export { visible } from '../text/visible.ts';
 export type { Effect, PolicyChange, PolicyDiff } from './changes/change.ts';

@@ -1,0 +1,190 @@
+// `sub policy test`: expectations beside a policy, in the forms that people and CI systems read.
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, ensureBuilt, ROOT, runSub } from './sub.ts';
+
+const READ = '{ server_name: files, tool_name: read_file, args: { path: notes.md } }';
+const POLICY = `policy_id: small
+version: "1"
+mode: control
+defaults: { decision_on_error: BLOCK }
+selectors: {}
+rules:
+  - rule_id: no-delete
+    kind: deny
+    enabled: true
+    severity: critical
+    match: { tool_name: { glob: ["delete_*"] } }
+    effect:
+      action: BLOCK
+      reason_code: NO_DELETE
+      message: Nothing is deleted here.
+      hint: { hint_text: Move it to the trash folder. }
+  - rule_id: few
+    kind: budget
+    enabled: true
+    severity: warn
+    match: {}
+    effect: { budget: { scope: run, limit_calls: 3, on_exceed: BLOCK } }
+`;
+
+let folder: string;
+beforeAll(() => {
+  ensureBuilt();
+  folder = mkdtempSync(join(tmpdir(), 'sub-policy-test-'));
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function runTests(text: string, ...flags: string[]): Promise<Ended> {
+  writeFileSync(join(folder, 'policy.test.yaml'), text);
+  return runSub(['policy', 'test', ...flags, 'policy.test.yaml'], { cwd: folder });
+}
+
+function testOf(call: string, expected: string, name = 'one'): string {
+  return `policy: policy.yaml\ntests:\n  - name: ${name}\n    call: ${call}\n    expect: ${expected}\n`;
+}
+
+const DELETE = '{ server_name: files, tool_name: delete_file }';
+
+describe('a test passes when the policy decides as expected', () => {
+  test.each([
+    [READ, '{ decision: ALLOW, rule: null }'],
+    [
+      DELETE,
+      '{ decision: REJECT_WITH_HINT, rule: no-delete, hint: trash, reason_code: NO_DELETE }',
+    ],
+    ['{ server_name: a, tool_name: b, repeat: 4 }', '{ decision: BLOCK, rule: few }'],
+  ])('%s %s', async (call, expected) => {
+    const { code, stdout } = await runTests(testOf(call, expected));
+    expect(stdout).toBe('✔ one\n1 test, all passed\n');
+    expect(code).toBe(0);
+  });
+
+  test('each test has a budget of its own', async () => {
+    const again = `  - name: two\n    call: ${READ}\n    expect: { decision: ALLOW }\n`;
+    const four = '{ server_name: a, tool_name: b, repeat: 4 }';
+    const { code } = await runTests(testOf(four, '{ decision: BLOCK }') + again);
+    expect(code).toBe(0);
+  });
+});
+
+describe('a test fails when the policy decides otherwise', () => {
+  test.each([
+    [READ, '{ decision: BLOCK }', 'expected BLOCK, got ALLOW by no rule'],
+    [READ, '{ decision: ALLOW, rule: few }', 'expected the rule few, got no rule'],
+    [
+      DELETE,
+      '{ decision: REJECT_WITH_HINT, hint: bin }',
+      'expected a hint with "bin", got "Move it',
+    ],
+    [
+      DELETE,
+      '{ decision: REJECT_WITH_HINT, reason_code: X }',
+      'expected the reason X, got NO_DELETE',
+    ],
+  ])('%s %s', async (call, expected, said) => {
+    const { code, stdout } = await runTests(testOf(call, expected));
+    expect(stdout).toContain('✘ one  policy.test.yaml:3\n');
+    expect(stdout).toContain(said);
+    expect(code).toBe(1);
+  });
+});
+
+describe('the report', () => {
+  const FAILING = testOf(READ, '{ decision: BLOCK }', '"a <b> & c"');
+
+  test('as JSON counts what passed and failed', async () => {
+    const { code, stdout } = await runTests(FAILING, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      tests: [{ name: 'a <b> & c', line: 3, passed: false, decision: 'ALLOW', rule: null }],
+      summary: { passed: 0, failed: 1 },
+    });
+    expect(code).toBe(1);
+  });
+
+  test('as JUnit escapes what XML forbids', async () => {
+    const { stdout } = await runTests(FAILING, '--format', 'junit');
+    expect(stdout).toContain('<testsuites tests="1" failures="1">');
+    expect(stdout).toContain('name="a &lt;b&gt; &amp; c"');
+    expect(stdout).toContain('<failure message="expected BLOCK, got ALLOW');
+  });
+
+  test('as SARIF names the line', async () => {
+    const { stdout } = await runTests(FAILING, '--format', 'sarif');
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: '2.1.0',
+      runs: [
+        {
+          results: [
+            {
+              locations: [
+                {
+                  physicalLocation: {
+                    artifactLocation: { uri: 'policy.test.yaml' },
+                    region: { startLine: 3 },
+                  },
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test('for GitHub is one annotation for each failure, whatever its name holds', async () => {
+    const hostile = testOf(READ, '{ decision: BLOCK }', '"a\\n::warning::b"');
+    const { stdout } = await runTests(hostile, '--format', 'github');
+    const commands = stdout.split('\n').filter((line) => line.startsWith('::'));
+    expect(commands).toHaveLength(1);
+    expect(commands[0]).toContain('file=policy.test.yaml,line=3,col=5');
+  });
+});
+
+describe('a file that cannot be used is refused with its place and what to do', () => {
+  test.each([
+    [
+      'a misspelt field',
+      testOf(READ, '{ decison: ALLOW }'),
+      ':5:15: at tests.0.expect.decison',
+      'Did you mean decision?',
+    ],
+    [
+      'an unknown decision',
+      testOf(READ, '{ decision: DENY }'),
+      'expected one of ALLOW, ASK, BLOCK',
+      '',
+    ],
+    ['a wrong call', testOf('{ tool_name: a }', '{ decision: ALLOW }'), 'server_name', ''],
+    [
+      'no call',
+      'policy: policy.yaml\ntests:\n  - name: one\n    expect: { decision: ALLOW }\n',
+      'needs either a call or calls',
+      'Give `call`',
+    ],
+    ['YAML that does not parse', 'policy: [', 'policy.test.yaml:', ''],
+    [
+      'a policy that is missing',
+      testOf(READ, '{ decision: ALLOW }').replace('policy.yaml', 'none.yaml'),
+      'none.yaml',
+      '',
+    ],
+  ])('%s', async (_, text, message, fix) => {
+    const { code, stderr } = await runTests(text);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(fix);
+    expect(code).toBe(2);
+  });
+});
+
+test('the tests beside the example policies pass', async () => {
+  const cwd = join(ROOT, 'examples', 'policies');
+  const files = readdirSync(cwd).filter((name) => name.endsWith('.test.yaml'));
+  expect(files.length).toBeGreaterThan(1);
+  const { code, stdout } = await runSub(['policy', 'test', ...files], { cwd });
+  expect(stdout).not.toContain('✘');
+  expect(code).toBe(0);
+});
