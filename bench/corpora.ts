@@ -1,0 +1,183 @@
+// `npm run bench -- corpora [FILE…] [--out FOLDER] [--json]`: what the scanner finds in texts that
+// nobody here wrote. A file has one JSON object per line, gzipped or not:
+// `{ "class", "source", "label", "text" }`, with the class `secret`, `personal`, `injection` or
+// `definition` and the label `attack` or `benign`. Without a file, the corpora of the tests are read.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { type FindingClass, scanJson, scanText, scanToolDefinition } from '@subluminal/core/detect';
+import { sha256 } from '@subluminal/plane/crypto';
+import {
+  type Corpus,
+  DEFINITIONS,
+  ENCODED,
+  HIDDEN,
+  PERSONAL,
+  RESULTS,
+  SECRETS,
+} from '../test/corpora/index.ts';
+import { table, UsageError } from './measure.ts';
+
+const USAGE = 'Usage: npm run bench -- corpora [FILE…] [--out FOLDER] [--json]';
+
+/** The classes of findings that count for each class of texts. */
+const WANTED: { readonly [kind: string]: readonly FindingClass[] } = {
+  secret: ['secret'],
+  personal: ['personal'],
+  injection: ['injection', 'hidden_text'],
+  definition: ['injection', 'hidden_text'],
+};
+
+interface Sample {
+  readonly class: string;
+  readonly source: string;
+  readonly label: 'attack' | 'benign';
+  readonly text: string;
+}
+
+interface Tally {
+  readonly kind: string;
+  readonly source: string;
+  readonly attacks: number;
+  readonly found: number;
+  readonly benign: number;
+  readonly alarms: number;
+}
+
+export function run(args: readonly string[]): void {
+  const { files, out, json } = readOptions(args);
+  const samples = files.length === 0 ? ownSamples() : files.flatMap(readSamples);
+  const wrong = samples.filter((sample) => isFound(sample) !== (sample.label === 'attack'));
+  const tallies = tally(samples, new Set(wrong));
+  if (out !== undefined) writeWrong(out, wrong);
+  process.stdout.write(json ? `${JSON.stringify(tallies, null, 2)}\n` : textOf(tallies));
+}
+
+function readOptions(args: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { out: { type: 'string' }, json: { type: 'boolean', default: false } },
+    });
+    return { files: positionals, out: values.out, json: values.json };
+  } catch (cause) {
+    throw new UsageError(`${cause instanceof Error ? cause.message : String(cause)}\n${USAGE}`);
+  }
+}
+
+function readSamples(path: string): readonly Sample[] {
+  const bytes = readFileSync(path);
+  const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const value: unknown = JSON.parse(line);
+    if (!isSample(value)) throw new UsageError(`${path}:${index + 1} is no sample.\n${USAGE}`);
+    return [value];
+  });
+}
+
+function isSample(value: unknown): value is Sample {
+  if (typeof value !== 'object' || value === null) return false;
+  const { class: kind, source, label, text } = value as { readonly [key: string]: unknown };
+  if (typeof kind !== 'string' || !Object.hasOwn(WANTED, kind)) return false;
+  return (
+    typeof source === 'string' &&
+    typeof text === 'string' &&
+    /^(?:attack|benign)$/.test(String(label))
+  );
+}
+
+function ownSamples(): readonly Sample[] {
+  const of = (kind: string, corpus: Corpus): readonly Sample[] =>
+    (['attacks', 'benign'] as const).flatMap((name) =>
+      corpus[name].map(({ value }) => ({
+        class: kind,
+        source: `ours: ${corpus.name}`,
+        label: name === 'attacks' ? 'attack' : 'benign',
+        text: typeof value === 'string' ? value : JSON.stringify(value),
+      })),
+    );
+  return [
+    ...of('secret', SECRETS),
+    ...of('personal', PERSONAL),
+    ...[RESULTS, HIDDEN, ENCODED].flatMap((corpus) => of('injection', corpus)),
+    ...of('definition', DEFINITIONS),
+  ];
+}
+
+/** Whether something was found that a policy acts on by default: likely or certain. */
+function isFound({ class: kind, text }: Sample): boolean {
+  const options = { fingerprint: sha256, classes: WANTED[kind] ?? [] };
+  const value = parsed(text);
+  const { findings } =
+    kind === 'definition'
+      ? scanToolDefinition(value ?? { description: text }, options)
+      : value === undefined
+        ? scanText(text, options)
+        : scanJson(value, options);
+  return findings.some(({ confidence }) => confidence !== 'hint');
+}
+
+/** An object or a list, as arguments and answers are; other texts are texts. */
+function parsed(text: string): unknown {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function tally(samples: readonly Sample[], wrong: ReadonlySet<Sample>): readonly Tally[] {
+  const groups = new Map<string, Sample[]>();
+  for (const sample of samples) {
+    const key = `${sample.class}\0${sample.source}`;
+    groups.set(key, [...(groups.get(key) ?? []), sample]);
+  }
+  return [...groups]
+    .toSorted(([one], [two]) => one.localeCompare(two))
+    .map(([key, group]) => {
+      const [kind = '', source = ''] = key.split('\0');
+      const count = (label: string, isRight: boolean) =>
+        group.filter((one) => one.label === label && wrong.has(one) !== isRight).length;
+      return {
+        kind,
+        source,
+        attacks: count('attack', true) + count('attack', false),
+        found: count('attack', true),
+        benign: count('benign', true) + count('benign', false),
+        alarms: count('benign', false),
+      };
+    });
+}
+
+function textOf(tallies: readonly Tally[]): string {
+  const rows = tallies.map(({ kind, source, attacks, found, benign, alarms }) => [
+    kind,
+    source,
+    attacks === 0 ? '' : `${found} of ${attacks}`,
+    attacks === 0 ? '' : `${((100 * found) / attacks).toFixed(1)} %`,
+    benign === 0 ? '' : `${alarms} of ${benign}`,
+    benign === 0 ? '' : `${((1_000 * alarms) / benign).toFixed(1)} per 1,000`,
+  ]);
+  return table([['class', 'corpus', 'found', 'recall', 'false alarms', ''], ...rows]);
+}
+
+/** What was missed and what was a false alarm, a file for each class. */
+function writeWrong(folder: string, wrong: readonly Sample[]): void {
+  mkdirSync(folder, { recursive: true });
+  for (const kind of Object.keys(WANTED)) {
+    for (const [name, label] of [
+      ['missed', 'attack'],
+      ['alarms', 'benign'],
+    ]) {
+      const lines = wrong
+        .filter((one) => one.class === kind && one.label === label)
+        .map((one) => `${JSON.stringify(one)}\n`);
+      writeFileSync(join(folder, `${kind}-${name}.jsonl`), lines.join(''));
+    }
+  }
+}
