@@ -9,14 +9,14 @@ import type { Detection, DetectorHit } from './types.ts';
 
 /** Rules that match by the text around the value: the value itself decides the score. */
 const BY_CONTEXT: ReadonlySet<string> = new Set(
-  `assignment authorization-header azure-sas basic-auth-url connection-string database-url
-   openai-key twilio-key`.split(/\s+/),
+  `assignment authorization-header azure-sas basic-auth-url connection-string curl-user database-url
+   openai-key sql-password twilio-key`.split(/\s+/),
 );
 /** The steps that a miss costs: a pattern reads about so far. */
 const MISS_STEPS = 64;
 const VALUE_MAX = 512;
 const MADE_UP =
-  /example|sample|dummy|changeme|change[_-]me|your[_-]?\w{0,20}|my[_-]?(?:secret|password|token|key)|insert|redacted|fake|test(?:ing)?|xxx+|\*{3,}|\.{3,}|<[^>]{0,40}>|\{[^}]{0,40}\}|abcdef|0123456|1234567|hunter2?\b|password|secret|token|notreal|s3cr3t/gi;
+  /example|sample|dummy|changeme|change[_-]me|your[_-]?\w{0,20}|my[_-]?(?:secret|password|token|key)|insert|redacted|fake|test(?:ing)?|xxx+|\*{3,}|\.{3,}|<[\w .:/-]{0,40}>|\{[\w .:/-]{0,40}\}|abcdef|0123456|1234567|hunter2?\b|password|secret|token|notreal|s3cr3t/gi;
 /** The one of the vendor's own manual, and its like. */
 const AWS_EXAMPLE = /^A[A-Z]{3}[A-Z0-9]{9}EXAMPLE$/;
 /** A value needs as many characters that are not part of a placeholder. */
@@ -85,11 +85,17 @@ function isMadeUp(value: string): boolean {
 
 /** Words and code behind `password:` are prose; what has two kinds of characters is not. */
 function isLikelyPassword(value: string): boolean {
-  if (/\s/.test(value.trim()) || /^[$%#@{(<[]/.test(value) || /[(){}[\]]/.test(value)) return false;
+  if (/\s/.test(value.trim()) || /^[$%#@{(<[]/.test(value) || isCode(value)) return false;
   if (/^(?:true|false|null|none|nil|undefined|yes|no)$/i.test(value)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^\w.-]/].filter((kind) => kind.test(value)).length;
   if (/^[A-Za-z]+(?:[._-][A-Za-z]+)*$/.test(value)) return value.length >= 12 && isRandom(value);
   return kinds >= 2 || value.length >= 8;
+}
+
+/** A call, an index, or text with a place for a variable. */
+function isCode(value: string): boolean {
+  if (/^[\w$.]{0,80}[([]/.test(value)) return true;
+  return /\$\{[\w.:-]{1,80}\}|\{\{[\w. |:-]{1,80}\}\}|<[\w. -]{1,80}>/.test(value);
 }
 
 /** A run that looks drawn by lot, behind a word that promises a secret. */

@@ -1,13 +1,41 @@
-// Secrets known by the name in front of them: `"db_password": "…"`, `?token=…`, `API_KEY=…`,
-// `secret: …`. The name is kept, the value goes.
+// Secrets known by the name in front of them, in the notations that people use: `"db_password": "…"`,
+// `?token=…`, `API_KEY=…`, `var key string = "…"`, `--password …`, `<token>…</token>`,
+// `set("TOKEN", "…")`, `PASSWORD '…'`. The name is kept, the value goes.
 import type { KeywordPlace, Match, Range, Rule } from '../types.ts';
 
 const LENGTH_MIN = 6;
-const KEYWORDS = `password passwd passphrase secret token api_key api-key apikey
-   access_key access-key accesskey private_key private-key privatekey`.split(/\s+/);
+/** Short names are looked for with what follows them: by themselves they are in many words. */
+const SHORT = ['pass', 'pw'].flatMap((name) =>
+  [':', '=', ' =', ' :', '"', "'", '\\'].map((sign) => name + sign),
+);
+const KEYWORDS = [
+  ...`password passwd passphrase secret token api_key api-key apikey access_key access-key accesskey
+   private_key private-key privatekey auth_key auth-key authkey pwd psw`.split(/\s+/),
+  ...['api key', 'access key', 'private key', 'auth key'],
+];
 
-const HEAD =
-  /(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private)[_-]?key)(?:[_-]?(?:key|value|\d{1,3}))?(\\{0,7}["'`])?\]?([ \t]{0,8})(=>|:=|={1,3}|:|%3D)([ \t]{0,8})/iy;
+const raw = String.raw;
+/** Short names count as whole words only: `db_pass`, not `compass`. */
+const NAME = raw`(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private|auth)[ _-]?key|(?<![A-Za-z])(?:pass|pwd|psw|pw)(?![A-Za-z]))(?: key|[_-]?(?:key|value|text|plain|secure|prod|dev|old|new|\d{1,3})){0,2}`;
+const OPENING = raw`\\{0,7}["'\x60]`;
+/** The groups: the quote behind the name, spaces, the sign, spaces. A type may stand between. */
+const HEAD = sticky(
+  raw`(${OPENING})?\]?(?::?[ \t]{1,4}str(?:ing)?(?=[ \t]{0,8}=))?([ \t]{0,8})(=>|:{1,3}=|[?.+]?={1,3}|!={1,2}|:|%3D)([ \t]{0,8})`,
+);
+/** `<token>…</token>`, behind `<`. */
+const ELEMENT = sticky(raw`>\s{0,64}([^<>\s]{6,512})\s{0,64}</`);
+/** `set("TOKEN", "…")`, behind a parenthesis, and `key="password" value="…"`. */
+const PAIR = sticky(raw`${OPENING}(?:[ \t]{0,4},[ \t]{0,4}|[ \t]{1,8}value[ \t]{0,4}=[ \t]{0,4})`);
+/** `--password …`, behind dashes. */
+const FLAG = sticky(raw`[ \t]{1,4}(?=[^\s-])`);
+/** `PASSWORD '…'` of SQL, `#define TOKEN "…"`. */
+const SPACED = sticky(raw`[ \t]{1,4}(?=["'])`);
+
+/** What stands behind a name. */
+function sticky(behind: string): RegExp {
+  return new RegExp(NAME + behind, 'iy');
+}
+
 const QUOTE = /\\{0,7}["'`]/y;
 const NUMBER = /-?\d[\d.eE+-]{0,64}/y;
 const BARE = /[^\s"'`,;&<>\\]+/y;
@@ -16,6 +44,8 @@ const HAS_DIGIT = /[^\s"'`,;&<>\\]{0,63}?\d/y;
 /** What stands for a value: types, variables and stars. */
 const STAND_IN =
   /(?:(?:string|number|boolean|undefined|unknown|object|buffer|uint8array|required|optional|default|password|secret)|\$\{[\w.:-]{1,80}\}|\$[A-Za-z_]{1,64}|\{\{[^{}"'\\]{1,80}\}\}|%[A-Za-z_]{1,64}%|\*{1,64})(?=$|[\s"'`,;&<>\\(){}[\]|?])/iy;
+/** A path with at least two parts, or a substitution of the shell. */
+const PATH = /(?:~|\.{1,2})?\/[\w.-]{1,64}\/|[A-Za-z]:\\|\$\(/y;
 const CODE =
   /(?:await|new|typeof|return)\s|(?:process|os|this|self|options|opts|config|settings|env|req|request|params|props|args|ctx|context)\.|[A-Za-z_$][\w$.]{0,80}[([]/y;
 /** Behind a quote that closes a JSON string. */
@@ -40,10 +70,16 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return isAt(pattern, text, at) ? pattern.lastIndex : at;
 }
 
-/** Whether the key is the first word of its line or of its member, and so no part of a sentence. */
-function opensLine(text: string, at: number): boolean {
+/** Where the key begins that has a name at its end. */
+function keyStart(text: string, at: number): number {
   let start = at;
   while (at - start < KEY_REACH && KEY_CHAR.test(text[start - 1] ?? ' ')) start--;
+  return start;
+}
+
+/** Whether the key is the first word of its line or of its member, and so no part of a sentence. */
+function opensLine(text: string, at: number): boolean {
+  const start = keyStart(text, at);
   // The `n` of an escaped newline looks like a letter of the key.
   const before = text.slice(Math.max(0, start - KEY_REACH), start);
   const key = text.slice(start, at);
@@ -111,7 +147,7 @@ function bare(place: KeywordPlace, from: number, head: RegExpExecArray): Match |
     const span = spanTo(endOf(NUMBER, text, from));
     return span && { ...span, quote: keyQuote };
   }
-  if (isAt(STAND_IN, text, from)) return undefined;
+  if (isAt(STAND_IN, text, from) || isAt(PATH, text, from)) return undefined;
   const tight = sign !== ':' && before === '' && behind === '';
   if (!tight) {
     if (isAt(CODE, text, from)) return undefined;
@@ -120,10 +156,35 @@ function bare(place: KeywordPlace, from: number, head: RegExpExecArray): Match |
   return spanTo(endOf(tight ? BARE : BARE_AFTER_COLON, text, from));
 }
 
+/** The notations that have no sign between the name and its value. */
+function matchWithoutSign(place: KeywordPlace): Match | undefined {
+  const { text, at } = place;
+  const start = keyStart(text, at);
+  const before = text[start - 1] ?? '';
+  if (before === '<') {
+    ELEMENT.lastIndex = at;
+    const value = ELEMENT.exec(text)?.[1];
+    if (value === undefined || isAt(STAND_IN, value, 0)) return undefined;
+    const from = text.indexOf(value, at);
+    return { start: from, end: from + value.length, readTo: from + value.length };
+  }
+  const isFlag = /^--?[A-Za-z]/.test(text.slice(start, start + 3));
+  const behind = isFlag ? endOf(FLAG, text, at) : endOf(SPACED, text, at);
+  const isCall = /["'`]/.test(before) && /[(\s]/.test(text[start - 2] ?? '');
+  const from = behind > at ? behind : isCall ? endOf(PAIR, text, at) : at;
+  if (from === at) return undefined;
+  const opened = endOf(QUOTE, text, from);
+  if (opened > from)
+    return quoted(place, opened, { key: undefined, value: text.slice(from, opened) });
+  if (!isFlag || isAt(STAND_IN, text, from) || isAt(CODE, text, from)) return undefined;
+  const end = endOf(BARE, text, from);
+  return end - from < LENGTH_MIN ? undefined : { start: from, end, readTo: end };
+}
+
 function matchAssignment(place: KeywordPlace): Match | undefined {
   HEAD.lastIndex = place.at;
   const head = HEAD.exec(place.text);
-  if (head === null) return undefined;
+  if (head === null) return matchWithoutSign(place);
   const from = HEAD.lastIndex;
   const opened = endOf(QUOTE, place.text, from);
   if (opened > from) {
@@ -134,9 +195,6 @@ function matchAssignment(place: KeywordPlace): Match | undefined {
 }
 
 /** Last of all rules: a value that is known by its looks is called by that name. */
-export const ASSIGNMENT: Rule = {
-  name: 'assignment',
-  keywords: KEYWORDS,
-  anyCase: true,
-  match: matchAssignment,
-};
+export const ASSIGNMENTS: readonly Rule[] = [KEYWORDS, SHORT].map((keywords) => {
+  return { name: 'assignment', keywords, anyCase: true, match: matchAssignment };
+});

@@ -1,6 +1,6 @@
 // The one table of secret formats: what is found by it is redacted by it, and the other way round.
 import type { Rule } from '../types.ts';
-import { ASSIGNMENT } from './assignment.ts';
+import { ASSIGNMENTS } from './assignment.ts';
 import { CLOUDS } from './clouds.ts';
 import { patternRule, tokenRule } from './pattern.ts';
 import { SERVICES } from './services.ts';
@@ -13,5 +13,5 @@ export const FORMATS: readonly Rule[] = [
   ...TOKENS.map(tokenRule),
   ...SERVICES.map(patternRule),
   ...SHAPES.map(patternRule),
-  ASSIGNMENT,
+  ...ASSIGNMENTS,
 ];

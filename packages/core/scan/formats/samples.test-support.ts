@@ -108,7 +108,16 @@ const MAKES: { readonly [rule: string]: Make | readonly Make[] } = {
       ? behind(`sent ${keyword} `, `1${draw(ALNUM, 24)}`)
       : behind(`${keyword}: Token `, draw(ALNUM, 24)),
   'connection-string': (keyword, draw) => behind(`Server=db;${keyword}`, draw(ALNUM, 16), ';'),
-  assignment: (keyword, draw) => behind(`"${keyword}": "`, draw(ALNUM, 24), '"'),
+  'sql-password': (keyword, draw) => behind(`ALTER USER app ${keyword} '`, draw(ALNUM, 16), "'"),
+  'curl-user': (keyword, draw) =>
+    behind(`curl ${keyword}app:`, draw(ALNUM, 16), ' https://a.example'),
+  assignment: [
+    (keyword, draw) => behind(`"${keyword}": "`, draw(ALNUM, 24), '"'),
+    // Some keywords bring the sign, or the quote before it.
+    (keyword, draw) => behind(keyword, draw(ALNUM, 24)),
+    (keyword, draw) => behind(`${keyword}: "`, draw(ALNUM, 24), '"'),
+    (keyword, draw) => behind(`${keyword}": \\"`, draw(ALNUM, 24), '\\"'),
+  ],
 };
 
 function makesOf(rule: string): readonly Make[] {

@@ -51,6 +51,19 @@ export const SHAPES: readonly PatternRule[] = [
     cut: raw`bearer(?:\s|%20){1,4}(?=[\w.~+/=-]{0,80}\d)([\w.~+/=-]{1,16})`,
   },
   {
+    name: 'sql-password',
+    keywords: ['identified by'],
+    anyCase: true,
+    pattern: raw`identified by\s{1,4}\\{0,7}["'\x60]?([^\s"'\x60\\;()]{6,256})`,
+    cut: raw`identified by\s{1,4}\\{0,7}["'\x60]?([^\s"'\x60\\;()]{1,6})`,
+  },
+  {
+    name: 'curl-user',
+    keywords: ['-u ', '--user '],
+    pattern: raw`(?<=curl\s(?:[^\n|;]{0,200}\s)?)(?:-u|--user) {1,4}\\{0,7}["']?[^\s:"'\\]{0,64}:([^\s"'\\$]{3,256})`,
+    cut: raw`(?<=curl\s(?:[^\n|;]{0,200}\s)?)(?:-u|--user) {1,4}\\{0,7}["']?[^\s:"'\\]{0,64}:([^\s"'\\$]{1,256})`,
+  },
+  {
     name: 'connection-string',
     keywords: ['pwd='],
     anyCase: true,
