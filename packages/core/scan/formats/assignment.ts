@@ -1,6 +1,7 @@
 // Secrets known by the name in front of them, in the notations that people use: `"db_password": "…"`,
 // `?token=…`, `API_KEY=…`, `var key string = "…"`, `--password …`, `<token>…</token>`,
 // `set("TOKEN", "…")`, `PASSWORD '…'`. The name is kept, the value goes.
+import { isRandom } from '../text/randomness.ts';
 import type { KeywordPlace, Match, Range, Rule } from '../types.ts';
 
 const LENGTH_MIN = 6;
@@ -15,8 +16,7 @@ const KEYWORDS = [
 ];
 
 const raw = String.raw;
-/** Short names count as whole words only: `db_pass`, not `compass`. */
-const NAME = raw`(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private|auth)[ _-]?key|(?<![A-Za-z])(?:pass|pwd|psw|pw)(?![A-Za-z]))(?: key|[_-]?(?:key|value|text|plain|secure|prod|dev|old|new|\d{1,3})){0,2}`;
+const NAME = raw`(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private|auth)[ _-]?key|(?:pass|pwd|psw|pw)(?![A-Za-z]))(?: key|[_-]?(?:key|value|text|plain|secure|prod|dev|old|new|\d{1,3})){0,2}`;
 const OPENING = raw`\\{0,7}["'\x60]`;
 /** The groups: the quote behind the name, spaces, the sign, spaces. A type may stand between. */
 const HEAD = sticky(
@@ -36,6 +36,10 @@ function sticky(behind: string): RegExp {
   return new RegExp(NAME + behind, 'iy');
 }
 
+/** At the end of a word (`compass`), a short name counts only before a value that looks drawn by lot. */
+const GLUED =
+  /(?<=[a-z])(?:pass|pwd|psw|pw)(?![A-Za-z])|(?<=[A-Z])(?:PASS|PWD|PSW|PW)(?![A-Za-z])/y;
+const GLUED_READ = 64;
 const QUOTE = /\\{0,7}["'`]/y;
 const NUMBER = /-?\d[\d.eE+-]{0,64}/y;
 const BARE = /[^\s"'`,;&<>\\]+/y;
@@ -182,6 +186,14 @@ function matchWithoutSign(place: KeywordPlace): Match | undefined {
 }
 
 function matchAssignment(place: KeywordPlace): Match | undefined {
+  const match = matchNamed(place);
+  if (match === undefined || !isAt(GLUED, place.text, place.at)) return match;
+  const isCut = place.truncated && match.end === place.text.length;
+  const value = place.text.slice(match.start, Math.min(match.end, match.start + GLUED_READ));
+  return isCut || isRandom(value) ? match : undefined;
+}
+
+function matchNamed(place: KeywordPlace): Match | undefined {
   HEAD.lastIndex = place.at;
   const head = HEAD.exec(place.text);
   if (head === null) return matchWithoutSign(place);
