@@ -7,7 +7,7 @@ import {
   grantWords,
   shortId,
 } from '@subluminal/plane/approvals';
-import type { Colors } from '../terminal/io.ts';
+import type { Colors, Output } from '../terminal/io.ts';
 import { type Cell, tableText } from '../terminal/table.ts';
 import { harmless } from '../terminal/text.ts';
 
@@ -17,13 +17,13 @@ const LABEL_WIDTH = 9;
 const COLUMNS = [
   'ID',
   'STATE',
-  { title: 'CALL', lengthMax: 48 },
-  { title: 'AGENT', lengthMax: 24 },
+  { title: 'CALL', widthMin: 16 },
+  { title: 'AGENT', widthMin: 8, dropped: 1 },
   { title: 'LEFT', right: true },
-  { title: 'WHY', lengthMax: 60 },
+  { title: 'WHY', widthMin: 12, dropped: 2 },
 ];
 
-export function listText(entries: readonly Entry[], nowMs: number, colors: Colors): string {
+export function listText(entries: readonly Entry[], nowMs: number, output: Output): string {
   const rows = entries.map(({ request, state }): readonly Cell[] => [
     shortId(request.id),
     state,
@@ -33,8 +33,8 @@ export function listText(entries: readonly Entry[], nowMs: number, colors: Color
     request.call.reason,
   ]);
   const paint = (line: string, index: number) =>
-    entries[index]?.state === 'pending' ? line : colors.dim(line);
-  return tableText(COLUMNS, rows, paint);
+    entries[index]?.state === 'pending' ? line : output.colors.dim(line);
+  return tableText(COLUMNS, rows, { width: output.columns, paint });
 }
 
 /** How long the request is still open. */

@@ -36,12 +36,12 @@ import { tableText } from '../terminal/table.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
 const COLUMNS = [
-  { title: 'ID', lengthMax: 36 },
+  'ID',
   'WHEN',
-  { title: 'CALL', lengthMax: 48 },
-  { title: 'AGENT', lengthMax: 24 },
-  { title: 'RULE', lengthMax: 32 },
-  { title: 'HINT', lengthMax: 80 },
+  { title: 'CALL', widthMin: 16 },
+  { title: 'AGENT', widthMin: 8, dropped: 2 },
+  { title: 'RULE', widthMin: 8, dropped: 1 },
+  { title: 'HINT', widthMin: 16 },
 ];
 
 export const list = defineCommand({
@@ -58,7 +58,7 @@ export const list = defineCommand({
     const hints = orThrow(
       await readFreshLedger(io, (reader) => listHints(reader, options.run, limit)),
     );
-    const table = tableText(COLUMNS, hints.map(rowOf));
+    const table = tableText(COLUMNS, hints.map(rowOf), { width: io.out.columns });
     const document = { hints: hints.map(jsonOf) };
     return printout(document, hints.length === 0 ? 'There are no hints.\n' : table);
   },

@@ -29,18 +29,18 @@ export const list = defineCommand({
   options: { server: textOption('name', 'Only pins of this server') },
   examples: ['sub pins list', 'sub pins --server github', 'sub pins list --json'],
   exitCodes: { 0: 'the pins are listed', 2: 'wrong flags, or pins that cannot be read' },
-  run: async ({ options }) => {
+  run: async ({ options }, io) => {
     const pins = await openPinHome();
     const wanted = options.server;
     const servers = [...pins.store.servers].filter(
       ([server]) => wanted === undefined || server === wanted,
     );
-    return printout(listDocument(servers), listText(servers, wanted));
+    const text = servers.length > 0 ? pinsTable(servers, io.out.columns) : nothingPinned(wanted);
+    return printout(listDocument(servers), text);
   },
 });
 
-function listText(servers: PinnedServers, wanted: string | undefined): string {
-  if (servers.length > 0) return pinsTable(servers);
+function nothingPinned(wanted: string | undefined): string {
   const of = wanted === undefined ? '' : ` of ${wanted}`;
   return harmlessLine(
     `Nothing${of} is pinned yet: tools are remembered when an agent first lists them.`,
@@ -141,7 +141,8 @@ export const sign = defineCommand({
       return printout({ signed: true, tools: count }, said);
     }
     orThrow(cannotAsk(io, options.yes));
-    (options.json ? io.err : io.out).write(pinsTable([...store.servers]));
+    const output = options.json ? io.err : io.out;
+    output.write(pinsTable([...store.servers], output.columns));
     const question = `Trust these ${plural(count, 'tool')} as they are pinned, and sign them?`;
     const answer = orThrow(await confirm(question, io, options.yes));
     if (answer) {

@@ -171,5 +171,8 @@ function pagePrintout<R extends CallRow | RunRow>(
     const row = rows[index];
     return row === undefined ? line : view.paint(line, row, io.out.colors);
   };
-  return printout(document, tableText(view.columns, rows.map(view.cells), paint));
+  return printout(
+    document,
+    tableText(view.columns, rows.map(view.cells), { width: io.out.columns, paint }),
+  );
 }

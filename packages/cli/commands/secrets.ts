@@ -106,10 +106,10 @@ export const get = defineCommand({
 });
 
 const COLUMNS = [
-  { title: 'name', lengthMax: 64 },
+  { title: 'name', widthMin: 16 },
   'added',
-  'rotated',
-  { title: 'used by', lengthMax: 80 },
+  { title: 'rotated', dropped: 1 },
+  { title: 'used by', widthMin: 12 },
 ];
 
 export const list = defineCommand({
@@ -136,7 +136,7 @@ export const list = defineCommand({
       const rows = secrets.map(({ name, addedAt, rotatedAt, usedBy }) => {
         return [name, day(addedAt), day(rotatedAt), usedBy.join(', ')];
       });
-      const table = rows.length > 0 ? tableText(COLUMNS, rows) : '';
+      const table = rows.length > 0 ? tableText(COLUMNS, rows, { width: io.out.columns }) : '';
       const where = protectionText(vault.protection, found.home);
       const count = plural(rows.length, 'secret');
       return printout(document, table + harmlessLine(`${count}; ${where}.`));

@@ -44,6 +44,15 @@ const program: Program = {
           summary: 'Boxes',
           commands: [
             { path: ['box', 'pack'], summary: 'Pack a box', load: async () => ({ command }) },
+            { path: ['box', 'unpack'], summary: 'Empty', load: async () => ({ command }) },
+          ],
+        },
+        {
+          name: 'crate',
+          summary: 'Crates',
+          commands: [
+            { path: ['crate', 'unpack'], summary: 'Empty', load: async () => ({ command }) },
+            { path: ['crate', 'open'], summary: 'Open', load: async () => ({ command }) },
           ],
         },
         { path: ['pick'], summary: 'Pick one', load: async () => ({ command: pick }) },
@@ -83,9 +92,10 @@ test('a command gets defaults for options that were not given', async () => {
 test.each([
   [['bx'], 'Did you mean box?'],
   [['box', 'pak', 'a', 'b'], 'Did you mean pack?'],
-  [['pack'], 'Did you mean `sub box pack`?'],
-  // `pick` is spelt alike, but `pack` is a command.
-  [['pack', 'x'], 'Did you mean `sub box pack`?'],
+  // `pack` is a command of `box`, but `pick` stands where it was looked for.
+  [['pack'], 'Did you mean pick?'],
+  [['unpack', 'x'], 'Did you mean `sub box unpack` or `sub crate unpack`?'],
+  [['box', 'open'], 'Did you mean `sub crate open`?'],
   [['box', 'pack', 'a', 'b', '--fsat'], 'Did you mean --fast?'],
   [['box', 'pack', 'a'], 'Run `sub box pack --help`'],
   [['box', 'pack', 'a', 'b', '--size', 'huge'], 'Run `sub box pack --help`'],

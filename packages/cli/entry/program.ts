@@ -96,20 +96,34 @@ async function intentOfExit({ code, message }: CommanderError, parse: Parse): Pr
     return { kind: 'print', text: parse.printed };
   }
   const [first = '', second = ''] = message.replace(/^error: /, '').split('\n');
-  // A name that is right somewhere else is a better guess than one that is only spelt alike.
   const guess =
-    elsewhere(first, parse.program) ??
+    (await guessedCommand(first, parse)) ??
     /^\((Did you mean .+\?)\)$/.exec(second)?.[1] ??
     (await guessedChoice(first));
   const help = `Run \`${parse.failedAt ?? 'sub'} --help\` to see what it takes.`;
   return failure('SUB_USAGE', `${first.replace(/\.$/, '')}.`, guess ?? help);
 }
 
-/** The name is right, but it stands in another place: `sub lint`. */
-function elsewhere(message: string, { sections }: Program): string | undefined {
+/** A command beside it that is spelt alike; else one of that name in another place: `sub lint`. */
+async function guessedCommand(
+  message: string,
+  { program: { sections }, failedAt }: Parse,
+): Promise<string | undefined> {
   const word = /^unknown command '(.+)'$/.exec(message)?.[1];
-  const found = allEntries(sections).find(({ path }) => path.at(-1) === word);
-  return found && `Did you mean \`sub ${found.path.join(' ')}\`?`;
+  if (word === undefined) return undefined;
+  const [, group] = (failedAt ?? '').split(' ');
+  const entries = sections.flatMap((section) => section.entries);
+  const commands = allEntries(sections);
+  const beside =
+    group === undefined
+      ? entries.map((entry) => (isGroup(entry) ? entry.name : (entry.path[0] ?? '')))
+      : commands.flatMap(({ path }) => (path[0] === group ? (path[1] ?? []) : []));
+  const { nearest } = await import('../input/guess.ts');
+  const near = nearest(word, beside);
+  if (near !== undefined) return `Did you mean ${near}?`;
+  const elsewhere = commands.filter(({ path }) => path.at(-1) === word);
+  const named = elsewhere.map(({ path }) => `\`sub ${path.join(' ')}\``);
+  return named.length === 0 ? undefined : `Did you mean ${named.join(' or ')}?`;
 }
 
 /** A value that an option does not take may be near to one that it does. */

@@ -17,3 +17,5 @@ export function didYouMean(word: string, known: readonly string[], otherwise: st
   const guess = guessed(word, known);
   return guess === undefined ? otherwise : `Did you mean ${guess}?`;
 }
+
+export { nearest };

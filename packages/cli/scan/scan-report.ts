@@ -1,6 +1,6 @@
 // Renders the result of a scan for people and for programs. It holds no scanned value.
 import type { Action, ContentFinding, Strictness } from '@subluminal/core/detect';
-import type { Colors, Io } from '../terminal/io.ts';
+import type { Colors, Io, Output } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmless, plural } from '../terminal/text.ts';
 import type { Judge, Way, WayActions } from './judge-findings.ts';
@@ -25,9 +25,6 @@ export interface Report {
   readonly doings: WayActions;
 }
 
-const PLACE_LENGTH_MAX = 120;
-const LABEL_LENGTH_MAX = 120;
-
 const GAP_WORDS: { readonly [R in Gap['reason']]: string } = {
   too_long: 'characters behind the limit',
   too_deep: 'values that are nested too deep',
@@ -42,25 +39,25 @@ const GAP_WORDS: { readonly [R in Gap['reason']]: string } = {
 export function reportText(report: Report, judge: Judge | undefined, io: Io): string {
   const { colors } = io.out;
   return [
-    findingsText(report, judge, colors),
+    findingsText(report, judge, io.out),
     ...report.gaps.map((gap) => gapText(report, gap, colors)),
     summaryText(report, colors),
     judge === undefined ? '' : judgeText(report, judge),
   ].join('');
 }
 
-function findingsText(report: Report, judge: Judge | undefined, colors: Colors): string {
+function findingsText(report: Report, judge: Judge | undefined, output: Output): string {
   const { findings } = report;
   if (findings.length === 0) return '';
   const ways = judge?.section === undefined ? [] : waysOf(report.as);
   const columns = [
-    { title: 'place', lengthMax: PLACE_LENGTH_MAX },
+    { title: 'place', widthMin: 24 },
     'class',
     'rule',
-    'confidence',
+    { title: 'confidence', dropped: 1 },
     'fingerprint',
     ...ways,
-    { title: 'what it is', lengthMax: LABEL_LENGTH_MAX },
+    { title: 'what it is', widthMin: 12, dropped: 2 },
   ];
   const rows = findings.map((finding) => [
     placeText(report, finding),
@@ -71,9 +68,9 @@ function findingsText(report: Report, judge: Judge | undefined, colors: Colors):
     ...ways.map((way) => (finding.isSuppressed ? 'suppressed' : (finding.doings[way] ?? ''))),
     finding.label + partText(finding),
   ]);
-  return tableText(columns, rows, (line, index) =>
-    findings[index]?.isSuppressed === true ? colors.dim(line) : line,
-  );
+  const paint = (line: string, index: number) =>
+    findings[index]?.isSuppressed === true ? output.colors.dim(line) : line;
+  return tableText(columns, rows, { width: output.columns, paint });
 }
 
 function waysOf(as: Strictness): readonly Way[] {

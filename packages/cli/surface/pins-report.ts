@@ -186,14 +186,20 @@ export function pinCounts({ tools, instructions }: Comparison): string {
 export type PinnedServers = readonly (readonly [string, ServerPins])[];
 
 const HASH_SHOWN = 12;
-const COLUMNS = ['SERVER', { title: 'TOOL', lengthMax: 60 }, 'HASH', 'FIRST SEEN', 'ACCEPTED'];
+const COLUMNS = [
+  { title: 'SERVER', widthMin: 8 },
+  { title: 'TOOL', widthMin: 16 },
+  { title: 'HASH', dropped: 2 },
+  { title: 'FIRST SEEN', dropped: 1 },
+  'ACCEPTED',
+];
 
-export function pinsTable(servers: PinnedServers): string {
+export function pinsTable(servers: PinnedServers, width: number): string {
   const rows = servers.flatMap(([server, { instructions, tools }]) => [
     ...(instructions === undefined ? [] : [rowOf(server, '(instructions)', instructions)]),
     ...[...tools].map(([name, pin]) => rowOf(server, name, pin)),
   ]);
-  return tableText(COLUMNS, rows);
+  return tableText(COLUMNS, rows, { width });
 }
 
 function rowOf(server: string, name: string, { hash, seenAtMs, acceptedAtMs }: Pin) {

@@ -2,7 +2,8 @@
 import { type Action, type ContentOutcome, subjectNames } from '@subluminal/contracts';
 import { eventMember, type NoticeText } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
-import { type Cells, fitted, layoutFor, padded, type Seen } from './columns.ts';
+import { fitted, padded } from '../terminal/text.ts';
+import { type Cells, layoutFor, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
 import type { Folded, FoldedCall, FoldedNotice } from './fold.ts';
 

@@ -1,7 +1,9 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { csvText, tableText } from './table.ts';
+import { displayWidth } from './text.ts';
 
-const plain = (line: string) => line;
+const UNBOUNDED = { width: Number.POSITIVE_INFINITY };
 
 test('columns line up, also with wide characters', () => {
   const columns = [{ title: 'A' }, { title: 'COUNT', right: true }, { title: 'B' }];
@@ -9,20 +11,53 @@ test('columns line up, also with wide characters', () => {
     ['漢字', 1, 'x'],
     ['ab', 1000, null],
   ];
-  expect(tableText(columns, rows, plain)).toBe(
+  expect(tableText(columns, rows, UNBOUNDED)).toBe(
     ['A     COUNT  B', '漢字      1  x', 'ab     1000  -', ''].join('\n'),
   );
 });
 
-test('a cell stays on its line and within its width', () => {
-  const text = tableText(
-    [{ title: 'T', lengthMax: 12 }],
-    [[`\u001b[2J\n${'x'.repeat(99)}`]],
-    plain,
+test('a cell stays on its line, and is cut only by a terminal', () => {
+  const columns = [{ title: 'T', widthMin: 4 }, 'U'];
+  const rows = [[`\u001b[2J\n${'x'.repeat(9_000)}`, 'end']];
+  const piped = tableText(columns, rows, UNBOUNDED);
+  expect(piped.split('\n')).toHaveLength(3);
+  expect(piped).not.toContain('\u001b');
+  expect(piped).toContain(`${'x'.repeat(9_000)}  end`);
+  expect(tableText(columns, rows, { width: 20 }).split('\n')[1]).toBe('\\u{1b}[2J\\u{a}…  end');
+});
+
+test('the widest columns are narrowed first, and ids stay whole', () => {
+  const columns = ['ID', { title: 'NAME', widthMin: 4 }, { title: 'WHY', widthMin: 4 }];
+  const rows = [['0123456789', 'a-long-name', 'because it was asked for']];
+  expect(tableText(columns, rows, { width: 36 })).toBe(
+    ['ID          NAME         WHY', '0123456789  a-long-name  because it…', ''].join('\n'),
   );
-  expect(text.split('\n')).toHaveLength(3);
-  expect(text).not.toContain('\u001b');
-  expect(text.split('\n')[1]).toHaveLength(12);
+  expect(tableText(columns, rows, { width: 22 }).split('\n')[1]).toBe('0123456789  a-l…  bec…');
+});
+
+test('columns are left out in their order where the others would not fit', () => {
+  const columns = ['ID', { title: 'ONE', dropped: 1 }, { title: 'TWO', dropped: 2 }];
+  const rows = [['12345', 'first', 'second']];
+  const titles = (width: number) => tableText(columns, rows, { width }).split('\n')[0];
+  expect([20, 19, 11, 4].map(titles)).toEqual(['ID     ONE    TWO', 'ID     ONE', 'ID', 'ID']);
+});
+
+test('no line is wider than the terminal, whatever the cells are', () => {
+  const cell = fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), fc.constant('漢字'));
+  const column = fc.record(
+    { title: fc.constantFrom('A', 'LONGER'), widthMin: fc.nat(9), dropped: fc.nat(3) },
+    { requiredKeys: ['title'] },
+  );
+  const columns = fc.array(column, { minLength: 1, maxLength: 5 });
+  const rows = fc.array(fc.array(cell, { maxLength: 5 }), { maxLength: 4 });
+  fc.assert(
+    fc.property(columns, rows, fc.integer({ min: 1, max: 60 }), (shown, cells, width) => {
+      for (const line of tableText(shown, cells, { width }).split('\n')) {
+        expect(displayWidth(line)).toBeLessThanOrEqual(width);
+      }
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test('CSV quotes what has to be quoted and runs nothing', () => {

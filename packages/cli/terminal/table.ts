@@ -1,47 +1,110 @@
 // Rows for people and for spreadsheets. Every cell is hostile text.
-import { displayWidth, harmless, shortened } from './text.ts';
+import { displayWidth, fitted, harmless } from './text.ts';
 
 export type Cell = string | number | boolean | null;
 
 export interface Column {
   readonly title: string;
   readonly right?: boolean;
-  readonly lengthMax?: number;
+  /** How narrow it may become; without it, its cells are never cut, as of ids and times. */
+  readonly widthMin?: number;
+  /** Left out where the others need the room, the highest number first; without it, never. */
+  readonly dropped?: number;
 }
 
-const CELL_LENGTH_MAX = 40;
+export interface TableOptions {
+  /** Of the terminal; without bounds, nothing is cut or left out. */
+  readonly width: number;
+  /** May colour a whole line. */
+  readonly paint?: (line: string, index: number) => string;
+}
+
+interface Sized {
+  readonly column: Column;
+  readonly cells: readonly string[];
+  width: number;
+}
+
 const GAP = '  ';
+const ALIGNED_MAX = 120;
 /** What a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Aligned columns, given by their titles or in detail; `paint` may colour a whole line. */
+/** Aligned columns, given by their titles or in detail, in lines that fit the terminal. */
 export function tableText(
-  titlesOrColumns: readonly (string | Column)[],
+  columns: readonly (string | Column)[],
   rows: readonly (readonly Cell[])[],
-  paint: (line: string, index: number) => string = (line) => line,
+  { width, paint = (line) => line }: TableOptions,
 ): string {
-  const columns: readonly Column[] = titlesOrColumns.map((one) =>
-    typeof one === 'string' ? { title: one } : one,
-  );
-  const shown = rows.map((row) => columns.map((column, index) => shownCell(row[index], column)));
-  const titles = columns.map(({ title }) => title);
-  const widths = columns.map((_, index) =>
-    Math.max(...[titles, ...shown].map((row) => displayWidth(row[index] ?? ''))),
-  );
-  const line = (row: readonly string[]) => {
-    const cells = row.map((text, index) => {
-      const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - displayWidth(text)));
-      return columns[index]?.right === true ? space + text : text + space;
+  const all = columns.map((given, index): Sized => {
+    const column = typeof given === 'string' ? { title: given } : given;
+    const cells = rows.map((row) => shownCell(row[index]));
+    return { column, cells, width: widestOf([column.title, ...cells]) };
+  });
+  const shown = fittedColumns(all, width);
+  const isCut = Number.isFinite(width);
+  const isTooWide = isCut && total(shown.map((sized) => sized.width)) > width;
+  const line = (cellOf: (sized: Sized) => string) => {
+    const cells = shown.map((sized) => {
+      const cell = isCut ? fitted(cellOf(sized), sized.width) : cellOf(sized);
+      // Where nothing is cut, one long cell does not widen all lines.
+      const wanted = isCut ? sized.width : Math.min(sized.width, ALIGNED_MAX);
+      const space = ' '.repeat(Math.max(0, wanted - displayWidth(cell)));
+      return sized.column.right === true ? space + cell : cell + space;
     });
-    return cells.join(GAP).trimEnd();
+    const whole = cells.join(GAP).trimEnd();
+    return isTooWide ? fitted(whole, width) : whole;
   };
-  const lines = shown.map((row, index) => paint(line(row), index));
-  return `${[line(titles), ...lines].join('\n')}\n`;
+  const lines = rows.map((_, index) =>
+    paint(
+      line(({ cells }) => cells[index] ?? ''),
+      index,
+    ),
+  );
+  return `${[line(({ column }) => column.title), ...lines].join('\n')}\n`;
 }
 
-function shownCell(cell: Cell | undefined, { lengthMax = CELL_LENGTH_MAX }: Column): string {
+function widestOf(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);
+}
+
+/** Leaves out columns until the rest fits at its narrowest, then narrows the widest ones. */
+function fittedColumns(all: readonly Sized[], width: number): readonly Sized[] {
+  let shown = all;
+  while (total(shown.map(narrowest)) > width) {
+    const droppable = shown.filter(({ column }) => column.dropped !== undefined);
+    const first = droppable.toSorted(byDrop)[0];
+    if (first === undefined) break;
+    shown = shown.filter((sized) => sized !== first);
+  }
+  for (let over = total(shown.map((sized) => sized.width)) - width; over > 0; ) {
+    const [widest, next] = shown
+      .filter((sized) => sized.width > narrowest(sized))
+      .toSorted((left, right) => right.width - left.width);
+    if (widest === undefined) break;
+    const down = Math.max(narrowest(widest), Math.min(next?.width ?? 0, widest.width - 1));
+    const cut = Math.min(over, widest.width - down);
+    widest.width -= cut;
+    over -= cut;
+  }
+  return shown;
+}
+
+function byDrop(left: Sized, right: Sized): number {
+  return (right.column.dropped ?? 0) - (left.column.dropped ?? 0);
+}
+
+function narrowest({ column, width }: Sized): number {
+  return Math.min(width, column.widthMin ?? width);
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length);
+}
+
+function shownCell(cell: Cell | undefined): string {
   if (cell === null || cell === undefined || cell === '') return '-';
-  return shortened(harmless(shortened(String(cell), lengthMax)), lengthMax);
+  return harmless(String(cell));
 }
 
 /** RFC 4180, with a quote in front of what a spreadsheet would take for a formula. */
