@@ -57,6 +57,17 @@ describe.skipIf(!has('bash'))('in bash', () => {
     expect(offered('version', '--s')).toEqual([]);
   });
 
+  test('the names of clients are offered where a command takes one', () => {
+    expect(offered('import', 'cl')).toEqual([
+      'claude-code',
+      'claude',
+      'claude-desktop',
+      'claude-app',
+    ]);
+    expect(offered('restore', 'cod')).toEqual(['codex', 'codex-cli', 'code']);
+    expect(offered('wrap', '--agent-type', 'ze')).toEqual(['zed']);
+  });
+
   test('choices are offered after their option, also after an equals sign', () => {
     expect(offered('tail', '--decision', 'B')).toEqual(['BLOCK']);
     expect(offered('policy', 'diff', '--fail-on', '')).toEqual(['critical', 'warn', 'any']);

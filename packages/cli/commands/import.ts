@@ -8,6 +8,7 @@ import {
   type ImportPlan,
   type PreparedMoves,
   planImport,
+  unseenText,
 } from '@subluminal/plane/clients/setup';
 import {
   diffLines,
@@ -58,7 +59,8 @@ const OPTIONS = {
   ),
   profile: choice(PROFILES, PROFILE_DOC),
   'config-path': textOption('file', 'Use this config instead of those of the client'),
-  'user-only': 'Skip files that belong to the project and are shared with others',
+  shared: 'Also change files of the project that git shares with others, such as .mcp.json',
+  'user-only': 'Skip all files that belong to the project',
   'move-secrets': 'Move plain-text secrets from env into the encrypted store without asking',
   'keep-secrets': 'Leave plain-text secrets where they are, and do not offer to move them',
   yes: YES_FLAG,
@@ -67,7 +69,7 @@ type ImportInput = Input<typeof ARGS, typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
-    'Shows how the config of the client would change, asks, and makes each of its stdio servers start behind `sub shim`. Nothing else in the file changes, and `sub restore` reverts it byte for byte. Servers that are reached by URL are not governed yet. A server that is governed already stays so; --policy and --profile change its settings. On a terminal it offers to move plain-text secrets from the env of these servers into the store of `sub secrets`; --yes alone moves none.',
+    'Shows how the config of the client would change, asks, and makes each of its stdio servers start behind `sub shim`. Nothing else in the file changes, and `sub restore` reverts it byte for byte. A file of the project that git shares with others stays as it is without --shared. Servers that are reached by URL are not governed yet. A server that is governed already stays so; --policy and --profile change its settings. On a terminal it offers to move plain-text secrets from the env of these servers into the store of `sub secrets`; --yes alone moves none.',
   args: ARGS,
   options: OPTIONS,
   examples: [
@@ -76,6 +78,7 @@ export const command = defineCommand({
     'sub import codex --policy policy.yaml --yes',
     'sub import custom --config-path mcp.json --server files',
     'sub import claude --move-secrets --yes',
+    'sub import claude --shared',
   ],
   exitCodes: {
     0: 'the servers are imported, there was nothing to do, or you declined',
@@ -91,7 +94,7 @@ export const command = defineCommand({
     const shown: Shown = { ...options, io, asks, files: [], applied: new Set(), hasFailed: false };
     shown.hasFailed = tellProblems(plan.problems, io);
     const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
-    for (const warning of warnings) warn(io, warning);
+    for (const warning of [...warnings, ...sharedText(plan)]) warn(io, warning);
     try {
       for (const client of plan.clients) {
         const own = plan.files.filter((file) => file.client === client);
@@ -104,6 +107,8 @@ export const command = defineCommand({
     else if (!shown.hasFailed && plan.files.every(({ isChanged }) => !isChanged)) {
       io.out.write('Nothing to do.\n');
     }
+    const unseen = unseenText(plan.files.map((file) => ({ ...file, client: file.client.id })));
+    if (unseen !== undefined && !options.json) io.out.write(harmlessLine(unseen));
     return done(shown.hasFailed ? EXIT.usage : EXIT.fine);
   },
 });
@@ -130,6 +135,10 @@ async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | 
     const message = '--user-only chooses among the files of a client.';
     return badUsage(message, 'Leave out either that or --config-path.');
   }
+  if (options['user-only'] && options.shared) {
+    const message = '--user-only and --shared say the opposite.';
+    return badUsage(message, 'Leave out one of the two.');
+  }
   if (client?.id === 'custom' && configPath === undefined) {
     const message = 'where the config of a custom client is, only you know.';
     return badUsage(message, 'Name it with --config-path.');
@@ -143,6 +152,7 @@ async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | 
     policyPath,
     profile: options.profile,
     isUserOnly: options['user-only'],
+    withShared: options.shared,
     own: { runtime: process.execPath, script: process.argv[1] },
   };
 }
@@ -158,8 +168,9 @@ async function policyAt({ policy, profile }: ImportInput['options'], io: Io) {
   return resolve(policy);
 }
 
-function nothingThere({ files, problems, looked }: ImportPlan, client: ImportOptions['client']) {
-  if (files.length > 0 || problems.length > 0) return undefined;
+function nothingThere(plan: ImportPlan, client: ImportOptions['client']): Failure | undefined {
+  const { files, problems, shared, looked } = plan;
+  if (files.length + problems.length + shared.length > 0) return undefined;
   const [message, fix] =
     client === undefined
       ? ['no agent client has a config here.', 'Name one with --config-path.']
@@ -168,6 +179,13 @@ function nothingThere({ files, problems, looked }: ImportPlan, client: ImportOpt
           'Name its config with --config-path.',
         ];
   return failure('SUB_CLIENT_CONFIG', message, fix);
+}
+
+function sharedText({ shared }: ImportPlan): readonly string[] {
+  if (shared.length === 0) return [];
+  return [
+    `not imported, because git shares them with others: ${shared.join(', ')}. Add --shared to import them.`,
+  ];
 }
 
 /** Clients rarely hand their environment on to their servers. */
@@ -303,6 +321,7 @@ function documentOf(plan: ImportPlan, { files, applied }: Shown): object {
       applied: applied.has(file),
       warnings: file.warnings,
     })),
+    shared: plan.shared,
     problems: plan.problems.map(problemParts),
     warnings: plan.warnings,
   };

@@ -18,6 +18,6 @@ export const command = defineCommand({
   exitCodes: RUN_EXIT_CODES,
   run: async (input, io) => {
     const prepared = await prepareRun('run', input, io);
-    return hostRun(() => startRun(prepared), input.options, io);
+    return hostRun(() => startRun(prepared), { ...input.options, agent: prepared }, io);
   },
 });

@@ -1,5 +1,10 @@
 import type { Failure } from '@subluminal/contracts';
-import { adoptionStatus, type ServerView, type StatusFile } from '@subluminal/plane/clients/setup';
+import {
+  adoptionStatus,
+  type ServerView,
+  type StatusFile,
+  unseenText,
+} from '@subluminal/plane/clients/setup';
 import type { SecretBinding, Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
@@ -15,7 +20,7 @@ import {
 import { whereabouts } from '../adopt/wish.ts';
 import { defineCommand, done, EXIT, orThrow, textOption } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
-import { ageText, harmless, jsonText, plural } from '../terminal/text.ts';
+import { ageText, harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
@@ -42,6 +47,8 @@ export const command = defineCommand({
     }
     tellProblems(problems, io);
     for (const file of files) printFile(file, known, io);
+    const unseen = unseenText(files);
+    if (unseen !== undefined) io.out.write(harmlessLine(unseen));
     if (files.length === 0) io.out.write('No agent client has a config here.\n');
     return done(EXIT.fine);
   },
@@ -98,11 +105,12 @@ function documentOf(
   known: KnownFacts,
 ): object {
   return {
-    files: files.map(({ client, title, path, scope, change, wrapPid, servers }) => ({
+    files: files.map(({ client, title, path, scope, isShared, change, wrapPid, servers }) => ({
       client,
       title,
       path,
       scope,
+      shared: isShared,
       change,
       wrap_pid: wrapPid,
       servers: servers.map((server) => ({ ...serverParts(server), ...factParts(server, known) })),

@@ -72,7 +72,9 @@ export const command = defineCommand({
       isRestored = result.isRestored;
       return result.run;
     };
-    const outcome = await hostRun(start, options, io);
+    const { configPath, run } = wrap;
+    const agent = { ...run, client: plan.client, configPath };
+    const outcome = await hostRun(start, { ...options, agent }, io);
     // A script that reads only the exit code must learn that the config is not restored.
     return isRestored ? outcome : done(EXIT.usage);
   },

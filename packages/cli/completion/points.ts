@@ -1,4 +1,5 @@
 // What a shell can complete at each position, from the data of the commands.
+import { CLIENTS } from '@subluminal/plane/clients';
 import {
   allEntries,
   type Command,
@@ -90,7 +91,13 @@ function optionOf(name: string, spec: OptionSpec): CompletedOption {
 
 function valueNamed(name: string): CompletedValue {
   if (name === 'shell') return { kind: 'words', words: SHELLS };
+  if (name === 'client') return { kind: 'words', words: clientWords() };
   return { kind: FILE_NAMES.has(name.toLowerCase()) ? 'files' : 'text' };
+}
+
+/** Every word that names a client. */
+function clientWords(): readonly string[] {
+  return CLIENTS.flatMap(({ id, aliases }) => [id, ...aliases]);
 }
 
 /** How the path so far and the next word are compared: a first word has nothing before it. */

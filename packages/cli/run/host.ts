@@ -1,10 +1,12 @@
 // Runs an agent, prints how the run ended, and ends with its exit code.
 import { constants } from 'node:os';
 import { type Failure, isFailure } from '@subluminal/contracts';
+import type { Client } from '@subluminal/plane/clients';
 import type {
   AgentEnd,
   AgentStartFailure,
   EndedRun,
+  RunOptions,
   RunResult,
   TracePlace,
 } from '@subluminal/plane/run';
@@ -22,9 +24,17 @@ const NO_SERVER = 'no server of this run went through Subluminal';
 
 type RunFlags = RunInput['options'];
 
+interface HostOptions extends RunFlags {
+  readonly agent: Pick<RunOptions, 'command' | 'cwd' | 'env'> & {
+    /** Found by the command unless given. */
+    readonly client?: Client;
+    readonly configPath?: string | undefined;
+  };
+}
+
 export async function hostRun(
   start: () => Promise<RunResult>,
-  options: RunFlags,
+  options: HostOptions,
   io: Io,
 ): Promise<Outcome> {
   outliveReaders();
@@ -33,7 +43,18 @@ export async function hostRun(
   const harms = result.policyHarms.map(({ text }) => text);
   const lines = [...result.warnings, ...harms, ...closingLines(result, options)];
   for (const line of lines) warn(io, line);
+  const unseen = options.quiet ? undefined : await unseenBy(options.agent);
+  if (unseen !== undefined) warn(io, unseen);
   return done(exitCodeOf(result, options));
+}
+
+/** Reading configs loads more than most agents need. */
+async function unseenBy(agent: HostOptions['agent']): Promise<string | undefined> {
+  const { clientStartedBy } = await import('@subluminal/plane/clients');
+  const client = agent.client ?? clientStartedBy(agent.command);
+  if (client === undefined) return undefined;
+  const { unseenByClient } = await import('@subluminal/plane/clients/setup');
+  return unseenByClient({ ...agent, client });
 }
 
 /** An agent that a shell could not start either has the exit code of a shell. */

@@ -10,6 +10,7 @@ export const claudeCode = createClient({
   id: 'claude-code',
   title: 'Claude Code',
   aliases: ['claude'],
+  builtInTools: ['Bash', 'Edit', 'Write', 'WebFetch'],
   expands: ['plain'],
   commands: ['claude', 'claude-code'],
   packages: ['@anthropic-ai/claude-code'],

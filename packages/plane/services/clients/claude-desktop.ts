@@ -7,6 +7,7 @@ export const claudeDesktop = createClient({
   id: 'claude-desktop',
   title: 'Claude Desktop',
   aliases: ['claude-app'],
+  builtInTools: ['web search', 'connectors', 'extensions'],
   hasWindow: true,
   commands: ['claude-desktop'],
   apps: ['claude'],

@@ -12,6 +12,7 @@ export const codex = createClient({
   id: 'codex',
   title: 'Codex CLI',
   aliases: ['codex-cli'],
+  builtInTools: ['shell', 'apply_patch', 'web_search'],
   mergesFiles: true,
   commands: ['codex'],
   packages: ['@openai/codex'],

@@ -26,6 +26,7 @@ const DEFAULTS = {
   expandsWorkspace: false,
   mergesFiles: false,
   projectFiles: [] as readonly string[],
+  builtInTools: [] as readonly string[],
   serversBeside: (): readonly string[] => [],
 };
 

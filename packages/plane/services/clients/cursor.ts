@@ -5,6 +5,7 @@ export const cursor = createClient({
   id: 'cursor',
   title: 'Cursor',
   aliases: [],
+  builtInTools: ['terminal', 'edits', 'web search'],
   hasWindow: true,
   expands: ['env'],
   expandsWorkspace: true,

@@ -176,6 +176,8 @@ export interface Client {
   readonly title: string;
   /** Other words for it on the command line. */
   readonly aliases: readonly string[];
+  /** The best known of the tools that it brings itself: no shim stands before them. */
+  readonly builtInTools: readonly string[];
   /** It is started from a desktop, so the folder of its servers is unknown. */
   readonly hasWindow: boolean;
   /** The references to variables that it expands itself. */

@@ -15,6 +15,7 @@ export const vscode = createClient({
   id: 'vscode',
   title: 'VS Code',
   aliases: ['code', 'vs-code'],
+  builtInTools: ['terminal', 'edits', 'fetch'],
   hasWindow: true,
   expands: ['env', 'input'],
   expandsWorkspace: true,

@@ -9,6 +9,7 @@ export const windsurf = createClient({
   id: 'windsurf',
   title: 'Windsurf',
   aliases: [],
+  builtInTools: ['terminal', 'edits', 'web search'],
   hasWindow: true,
   expands: ['env'],
   commands: PRODUCTS,

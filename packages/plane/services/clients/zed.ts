@@ -15,6 +15,7 @@ export const zed = createClient({
   id: 'zed',
   title: 'Zed',
   aliases: ['zed-editor'],
+  builtInTools: ['terminal', 'edit_file', 'fetch'],
   hasWindow: true,
   commands: ['zed', 'zeditor', 'zed-editor'],
   apps: ['zed', 'zed preview', 'zed nightly'],

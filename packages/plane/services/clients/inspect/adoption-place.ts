@@ -22,7 +22,7 @@ export interface SecretPlace extends AdoptionPlace {
   readonly keychain?: null;
 }
 
-export function clientPlace({ env, project }: AdoptionPlace): ClientPlace {
+export function clientPlace({ env, project }: Pick<AdoptionPlace, 'env' | 'project'>): ClientPlace {
   return { platform: process.platform, userHome: userHome(env), project, env };
 }
 

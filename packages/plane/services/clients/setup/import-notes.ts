@@ -159,7 +159,7 @@ function hasFlags({ governed }: ServerEntry, flags: readonly string[]): boolean 
 function* fileNotes({ found: { client, file }, chosen, call }: NoteContext): Generator<string> {
   if (chosen.length === 0) return;
   if (file.scope === 'project') {
-    yield `${file.path} belongs to the project: others who share it would start sub from this machine's path. --user-only leaves such files out.`;
+    yield `${file.path} belongs to the project: anybody else who has it would start sub from this machine's path. --user-only leaves such files out.`;
   }
   // Started from a desktop, a client has no folder of a project to find a policy from.
   if (client.hasWindow && !call.flags.includes('--policy')) {

@@ -34,6 +34,7 @@ import {
   startedCommand,
   viewsOf,
 } from '../inspect/server-view.ts';
+import { isSharedByGit } from '../inspect/shared-files.ts';
 import { boundServers } from '../secrets/bindings.ts';
 import {
   movingRewrite,
@@ -46,6 +47,7 @@ import type { SecretMove } from '../secrets/plan-moves.ts';
 import { applyChange } from '../store/apply-change.ts';
 import { configKey } from '../store/change-store.ts';
 import type { OnChangeStep } from '../store/config-file.ts';
+import { readRecord } from '../store/records.ts';
 import { notesOn, splitNotes } from './import-notes.ts';
 import { createRewrite, policyFlags } from './plan-rewrite.ts';
 
@@ -61,6 +63,8 @@ export interface ImportOptions extends SecretPlace, LooseOptions {
   readonly profile?: string | undefined;
   /** Without the files that belong to the project. */
   readonly isUserOnly?: boolean;
+  /** Also files of the project that git shares with others. */
+  readonly withShared?: boolean;
   readonly own: OwnCall;
   /** `redact.extra_patterns` */
   readonly redactPatterns: readonly string[];
@@ -96,6 +100,8 @@ export interface ImportPlan {
   /** Of single files; the others can be imported all the same. */
   readonly problems: readonly Failure[];
   readonly warnings: readonly string[];
+  /** The files that git shares with others, which are left as they are. */
+  readonly shared: readonly string[];
   /** The clients that were looked for. */
   readonly clients: readonly Client[];
   readonly looked: readonly string[];
@@ -114,7 +120,10 @@ export async function planImport(options: ImportOptions): Promise<ImportPlan | F
   );
   const strange = strangeServer(options.servers, found);
   if (strange !== undefined) return strange;
-  const planned = found.map((one) => planFile(one, [], context));
+  const shared = found.filter((one) => isLeftToOthers(one, options));
+  const planned = found
+    .filter((one) => !shared.includes(one))
+    .map((one) => planFile(one, [], context));
   return {
     kind: 'plan',
     files: planned.filter(isFile),
@@ -123,9 +132,19 @@ export async function planImport(options: ImportOptions): Promise<ImportPlan | F
       ...planned.filter(isFailure),
     ],
     warnings: [...context.warnings, ...splitNotes(found, options.project)],
+    shared: shared.map(({ file }) => file.path),
     clients,
     looked,
   };
+}
+
+/** A file that was named, or that an import here has changed already, is the user's own choice. */
+function isLeftToOthers({ file, target, config }: FoundConfig, options: ImportOptions): boolean {
+  const { withShared = false, configPath, env, paths } = options;
+  if (withShared || configPath !== undefined || !config.entries.some(isUngoverned)) return false;
+  const known = readRecord(configKey(target), paths);
+  if (known.kind === 'record' && known.record.kind === 'import') return false;
+  return isSharedByGit(file, env);
 }
 
 /** What the plans of all files share. */

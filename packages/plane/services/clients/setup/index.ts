@@ -1,6 +1,7 @@
 export type { AdoptionPlace } from '../inspect/adoption-place.ts';
 export type { OwnCall } from '../inspect/own-program.ts';
 export type { ServerState, ServerView } from '../inspect/server-view.ts';
+export { unseenByClient, unseenText } from '../inspect/unseen.ts';
 export type { PreparedMoves } from '../secrets/move-secrets.ts';
 export { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.ts';
 export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan } from './import.ts';

@@ -7,6 +7,7 @@ import { type FoundConfig, findConfigs, recordedConfigs } from '../inspect/find-
 import { type LooseOptions, looseIn } from '../inspect/loose-entries.ts';
 import type { OwnCall } from '../inspect/own-program.ts';
 import { type ServerView, viewsOf } from '../inspect/server-view.ts';
+import { isSharedByGit } from '../inspect/shared-files.ts';
 import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { readRecord } from '../store/records.ts';
 
@@ -17,6 +18,8 @@ export interface StatusFile {
   readonly scope: 'user' | 'project';
   /** The folder of the project that the file belongs to. */
   readonly project?: string;
+  /** Git shares it with others, so that only `sub import --shared` governs its servers. */
+  readonly isShared: boolean;
   readonly servers: readonly ServerView[];
   /** How it came about; null without a record. */
   readonly change: 'import' | 'wrap' | null;
@@ -78,6 +81,7 @@ function fileOf(found: FoundConfig, store: ChangeStore, asking: StatusOptions): 
     path: file.path,
     scope: file.scope,
     ...(project !== undefined && { project }),
+    isShared: kind === null && isSharedByGit(file, asking.env),
     servers: viewsOf(config, { ...asking, loose: looseIn(found, asking) }),
     change: kind,
     wrapPid: isLive ? owner.pid : null,

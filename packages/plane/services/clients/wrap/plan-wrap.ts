@@ -80,7 +80,7 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan | Failure
   if ('kind' in client) return client;
   const program = ownProgram(own);
   if (program.kind === 'failure') return program;
-  const place = clientPlace({ env: run.env, project: run.cwd, paths: run.paths });
+  const place = clientPlace({ env: run.env, project: run.cwd });
   const found = configsOf(client, place, options.configPath);
   if ('kind' in found) return found;
   const configs = found.map((one) => ({ ...one, loose: looseOurs(one, options) }));

@@ -1,0 +1,64 @@
+// What no shim sees: the built-in tools of a client, and servers that are reached by an address.
+import { type Client, type ClientId, clientOf, isForProject } from '../index.ts';
+import { clientPlace } from './adoption-place.ts';
+import { findConfigs } from './find-configs.ts';
+
+interface UnseenFile {
+  readonly client: ClientId;
+  readonly servers: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly isDisabled: boolean;
+  }[];
+}
+
+const SERVERS_MAX = 8;
+const NAME_LENGTH_MAX = 40;
+
+/** One line for all of these files; undefined when everything is seen. */
+export function unseenText(files: readonly UnseenFile[]): string | undefined {
+  const clients = [...new Set(files.map(({ client }) => clientOf(client)))];
+  const tools = clients
+    .filter(({ builtInTools }) => builtInTools.length > 0)
+    .map(({ title, builtInTools }) => `${title} (${builtInTools.join(', ')}, …)`);
+  const remote = new Set(
+    files.flatMap(({ servers }) =>
+      servers
+        .filter(({ state, isDisabled }) => state === 'remote' && !isDisabled)
+        .map(({ name }) => name.slice(0, NAME_LENGTH_MAX)),
+    ),
+  );
+  const more = remote.size - SERVERS_MAX;
+  const names =
+    [...remote].slice(0, SERVERS_MAX).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const parts = [
+    ...(tools.length === 0 ? [] : [`the built-in tools of ${tools.join(' and ')}`]),
+    ...(remote.size === 0 ? [] : [`servers by address: ${names}`]),
+  ];
+  return parts.length === 0 ? undefined : `Not seen by Subluminal: ${parts.join('; ')}.`;
+}
+
+interface StartedClient {
+  readonly client: Client;
+  readonly cwd: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly configPath?: string | undefined;
+}
+
+/** The same for one client, where it was started. */
+export function unseenByClient({
+  client,
+  cwd,
+  env,
+  configPath,
+}: StartedClient): string | undefined {
+  const place = clientPlace({ env, project: cwd });
+  const isOurs = isForProject(cwd);
+  const { found } = findConfigs({ place, clients: [client], configPath });
+  const servers = found.flatMap(({ config }) =>
+    config.entries
+      .filter(isOurs)
+      .map(({ name, transport, isDisabled }) => ({ name, state: transport, isDisabled })),
+  );
+  return unseenText([{ client: client.id, servers }]);
+}
