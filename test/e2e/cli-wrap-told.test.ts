@@ -105,22 +105,40 @@ test.each([
   expect(code).not.toBe(0);
 });
 
-test.each([
-  ['import', 'claude', '--dry-run'],
-  ['restore', 'claude', '--dry-run'],
-  ['wrap', ...TYPE, '--dry-run', '--', 'true'],
-])('%s … --dry-run leaves what a killed session has left, and tells of it', async (...words) => {
-  const config = machine.servers();
-  const child = machine.start(['wrap', ...TYPE, ...machine.agent({ calls: [ECHO], linger: true })]);
-  await said(child, 'agent:');
-  const done = ended(child);
-  child.kill('SIGKILL');
-  machine.killAll();
-  await done;
-  const left = machine.read();
-  expect(left).not.toBe(config);
-  expect((await machine.sub(...words)).stderr).toContain('`sub unwrap` puts it back');
-  expect(machine.read()).toBe(left);
+describe('after a session that was killed', () => {
+  let config: string;
+  beforeEach(async () => {
+    config = machine.servers();
+    const agent = machine.agent({ calls: [ECHO], linger: true });
+    const child = machine.start(['wrap', ...TYPE, ...agent]);
+    await said(child, 'agent:');
+    const done = ended(child);
+    child.kill('SIGKILL');
+    machine.killAll();
+    await done;
+  });
+
+  test.each([
+    ['import', 'claude', '--dry-run'],
+    ['restore', 'claude', '--dry-run'],
+    ['wrap', ...TYPE, '--dry-run', '--', 'true'],
+  ])('%s … --dry-run leaves its config, and tells of it', async (...words) => {
+    const left = machine.read();
+    expect(left).not.toBe(config);
+    expect((await machine.sub(...words)).stderr).toContain('`sub unwrap` puts it back');
+    expect(machine.read()).toBe(left);
+  });
+
+  test('a dry run of the next one shows what that one would do', async () => {
+    const words = ['wrap', ...TYPE, '--dry-run', '--', 'true'];
+    const left = await machine.sub(...words);
+    expect(left.stderr).not.toContain('starts a shim already');
+    await machine.sub('unwrap');
+    const clean = await machine.sub(...words);
+    const withoutId = (diff: string) => diff.replaceAll(/[0-9a-f-]{36}/g, 'ID');
+    expect(withoutId(left.stdout)).toBe(withoutId(clean.stdout));
+    expect({ left: left.code, clean: clean.code }).toEqual({ left: 0, clean: 0 });
+  });
 });
 
 test('restore with another SUB_HOME leaves the config of a session that lives', async () => {

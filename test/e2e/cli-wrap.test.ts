@@ -198,6 +198,7 @@ describe('which servers', () => {
     const { code, stdout } = await runSub(words, { cwd: inside, env: machine.env });
     expect(code).toBe(0);
     expect(stdout).toContain('"local",');
+    expect(stdout).toMatch(/"--wrap",\n\+ +"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",/);
     expect(stdout).not.toContain('"other",');
   });
 
@@ -516,6 +517,7 @@ describe('how a session ends', () => {
     expect(second.code).toBe(2);
     expect(second.stderr).toContain('[SUB_CLIENT_LOCKED]');
     expect(second.stderr).toContain(String(first.pid));
+    expect(second.stderr).toContain('`sub import claude-code`, then start each with `sub run -- ');
     for (const words of [
       ['unwrap'],
       ['import', 'claude', '--yes'],

@@ -7,6 +7,7 @@ function shown(...words: readonly string[]): string {
 
 test.each([
   [['--api-key', 'V'], '--api-key …'],
+  [['--', '--wrap', '0a1b2c3d-08c4-7060-b4da-0a1b2c3d4e5f'], '-- --wrap …-08c4-7060-b4da-…'],
   [['--token', 'V', 'x'], '--token … x'],
   [['--client-secret', '-V'], '--client-secret …'],
   [['-p', 'V'], '-p …'],
@@ -58,4 +59,9 @@ test('a long word takes no time that grows with its square', () => {
   const word = 'key'.repeat(700_000);
   expect(shown(word)).toBe(word);
   expect(shown(`${word}=V`)).not.toContain('V');
+});
+
+test('the id of a session of `sub wrap` is shown', () => {
+  const words = ['shim', '--wrap', '0a1b2c3d-08c4-7060-b4da-0a1b2c3d4e5f', '--', 'node'];
+  expect(shown(...words)).toBe(words.join(' '));
 });

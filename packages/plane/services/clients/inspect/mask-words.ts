@@ -22,14 +22,19 @@ const IN_QUERY = /([?&#;][^=&#?;]{0,128}=)([^&#;]+)/g;
 const SHORT_WORD = /^(?:\d{1,6}|[a-z]{1,15})$/;
 const DRAWN_LENGTH_MIN = 8;
 const NAME_LENGTH_MAX = 128;
+/** Of a session of `sub wrap`: it opens nothing. */
+const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const MASK = '…';
 
 /** Takes the words one after the other; a word may be the value of the one before. */
 export function maskedWords(): (word: string) => string {
   let before = '';
+  let isOfServer = false;
   return (word) => {
     const owner = before;
     before = word;
+    isOfServer ||= word === '--';
+    if (owner === '--wrap' && !isOfServer && SESSION_ID.test(word)) return word;
     // Whatever follows is its value, also one that begins like an option.
     if (announces(owner) && word !== '--') {
       if (!announces(word)) before = '';

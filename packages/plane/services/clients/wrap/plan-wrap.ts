@@ -22,6 +22,8 @@ import { type OwnCall, ownProgram, startsThisSub } from '../inspect/own-program.
 import { redactedDiff } from '../inspect/redacted-diff.ts';
 import { entryKey } from '../inspect/server-view.ts';
 import { policyFlags } from '../setup/plan-rewrite.ts';
+import { type ChangeStore, configKey } from '../store/change-store.ts';
+import { readRecord } from '../store/records.ts';
 import { serversBeside } from './command-line.ts';
 
 export interface WrapOptions {
@@ -81,7 +83,7 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan | Failure
   const program = ownProgram(own);
   if (program.kind === 'failure') return program;
   const place = clientPlace({ env: run.env, project: run.cwd });
-  const found = configsOf(client, place, options.configPath);
+  const found = configsOf({ client, place, options });
   if ('kind' in found) return found;
   const configs = found.map((one) => ({ ...one, loose: looseOurs(one, options) }));
   const isOurs = isForProject(run.cwd);
@@ -165,12 +167,15 @@ function clientFor({ run, client, configPath }: WrapOptions): Client | Failure {
   return failure('SUB_CLIENT_UNKNOWN', `${name} is no agent that sub knows.`, fix);
 }
 
+interface ConfigSearch {
+  readonly client: Client;
+  readonly place: ClientPlace;
+  readonly options: WrapOptions;
+}
+
 /** Every config that the agent will read; one that cannot be read would not be governed. */
-function configsOf(
-  client: Client,
-  place: ClientPlace,
-  configPath: string | undefined,
-): readonly FoundConfig[] | Failure {
+function configsOf({ client, place, options }: ConfigSearch): readonly FoundConfig[] | Failure {
+  const { configPath, run } = options;
   const { found, problems, looked } = findConfigs({ place, clients: [client], configPath });
   const [problem] = problems;
   if (problem !== undefined) return withCode('SUB_CLIENT_CONFIG', problem);
@@ -180,9 +185,40 @@ function configsOf(
     return failure('SUB_CLIENT_CONFIG', message, 'Name its config with --config-path.');
   }
   const empty = found.find(({ config }) => config.text.trim() === '');
-  if (empty === undefined) return found;
-  const message = `${empty.file.path} is empty: that is no config.`;
-  return failure('SUB_CLIENT_CONFIG', message, 'Fill it in, or remove it.');
+  if (empty !== undefined) {
+    const message = `${empty.file.path} is empty: that is no config.`;
+    return failure('SUB_CLIENT_CONFIG', message, 'Fill it in, or remove it.');
+  }
+  const store = storeAt(run.paths);
+  const repaired = found.map((one) => withoutDeadSession(one, store));
+  const locked = repaired.find(isFailure);
+  return locked === undefined
+    ? repaired.filter((one) => one.kind === 'found')
+    : besideSession(locked, client, run);
+}
+
+/** A killed session is over: `sub wrap` puts back what it left, and a dry run shows just that. */
+function withoutDeadSession(found: FoundConfig, store: ChangeStore): FoundConfig | Failure {
+  const { client, file, target } = found;
+  // Fails with the process of a session that has rewritten the config and still runs.
+  const base = readBaseText(found, store);
+  if (isFailure(base)) return base;
+  const known = readRecord(configKey(target), store.paths);
+  if (known.kind !== 'record' || known.record.kind !== 'wrap') return found;
+  const config = client.read(file, base);
+  return config.kind === 'failure' ? withCode('SUB_CLIENT_CONFIG', config) : { ...found, config };
+}
+
+/** A config that another session has rewritten says what to use for several agents at once. */
+export function besideSession(
+  problem: Failure,
+  { id }: Pick<Client, 'id'>,
+  { command }: Pick<RunOptions, 'command'>,
+): Failure {
+  if (problem.code !== 'SUB_CLIENT_LOCKED') return problem;
+  const agent = command.join(' ').slice(0, NAME_LENGTH_MAX);
+  const fix = `${problem.fix} For several agents at once: \`sub import ${id}\`, then start each with \`sub run -- ${agent}\`.`;
+  return { ...problem, fix };
 }
 
 function wrapProblem(context: WrapContext): Failure | undefined {
@@ -239,11 +275,8 @@ function wrapObstacle({
 }
 
 function governedAlready(context: WrapContext): Failure | undefined {
-  const { options, isOurs, configs } = context;
+  const { isOurs, configs } = context;
   for (const found of configs) {
-    // Fails with the name of the session that has rewritten the config and still runs.
-    const base = readBaseText(found, storeAt(options.run.paths));
-    if (isFailure(base)) return base;
     const entry = found.config.entries.find(
       (one) => one.governed !== undefined && isOurs(one) && !found.loose.has(entryKey(one)),
     );

@@ -14,7 +14,7 @@ import { missingEntriesText } from '../setup/repair.ts';
 import { type AppliedChange, applyChange } from '../store/apply-change.ts';
 import { type ChangeStore, type ConfigLock, thisProcess } from '../store/change-store.ts';
 import { keepChange, restoreLocked } from '../store/restore-config.ts';
-import type { WrapFilePlan, WrapOptions, WrapPlan } from './plan-wrap.ts';
+import { besideSession, type WrapFilePlan, type WrapOptions, type WrapPlan } from './plan-wrap.ts';
 
 interface WrapSession extends RunSession {
   /** How long the agent ran; undefined when it was never started. */
@@ -55,7 +55,7 @@ export function wrapSession(plan: WrapPlan, options: WrapOptions): WrapSession {
       if (problem !== undefined) return problem;
       for (const each of plan.files) {
         const one = rewriteOne(each, plan.id, store);
-        if (isFailure(one)) return one;
+        if (isFailure(one)) return besideSession(one, plan.client, run);
         for (const warning of one.warnings) run.tell(warning);
         rewritten.push(one);
       }
