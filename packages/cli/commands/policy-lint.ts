@@ -2,7 +2,7 @@ import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
 import { defineCommand, EXIT, many, orThrow, printout } from '../input/command.ts';
 import { stdinTwice } from '../input/read-file.ts';
-import { linesOf, type ReadBundle, readBundle } from '../policy/load-policy.ts';
+import { linesOf, pinnedTools, type ReadBundle, readBundle } from '../policy/load-policy.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
@@ -25,10 +25,11 @@ export const command = defineCommand({
   run: async ({ args, options }, io) => {
     orThrow(stdinTwice(args.file));
     const linted: Linted[] = [];
+    const tools = await pinnedTools();
     // One after the other, so that the report keeps the order of the arguments.
     for (const path of args.file) {
       noteTrust(path, io);
-      const read = await readBundle(path, io);
+      const read = await readBundle(path, io, tools);
       linted.push(isFailure(read) ? { ...read, name: path } : read);
     }
     for (const one of linted) if (isFailure(one)) reportFailure(one, io);

@@ -11,6 +11,7 @@ import {
   policiesIn,
   type Snapshot,
 } from '@subluminal/core/policy';
+import { homePaths } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
 import type { PolicySource } from '@subluminal/plane/policy';
 import {
@@ -56,16 +57,32 @@ export interface ReadBundle {
   readonly problems: readonly Problem[];
 }
 
-/** Reads and lints one bundle. */
-export async function readBundle(path: string, io: Io): Promise<ReadBundle | Failure> {
+/** Reads and lints one bundle; with the names of pinned tools, it compares those of the rules with them. */
+export async function readBundle(
+  path: string,
+  io: Io,
+  tools?: PinnedTools,
+): Promise<ReadBundle | Failure> {
   const file = await readFileBytes(path, { io, bytesMax: POLICY_FILE_BYTES_MAX });
-  return isFailure(file) ? file : (notABundle(file) ?? parseFile(file));
+  return isFailure(file) ? file : (notABundle(file) ?? parseFile(file, tools));
 }
 
-async function parseFile(file: FileBytes): Promise<ReadBundle> {
+type PinnedTools = ReadonlyMap<string, readonly string[]>;
+
+/** The tools of every server that is pinned on this machine; none where the pins cannot be read. */
+export async function pinnedTools(): Promise<PinnedTools> {
+  const { openPins } = await import('@subluminal/plane/surface');
+  const pins = openPins(homePaths(process.env).home);
+  if (isFailure(pins)) return new Map();
+  return new Map([...pins.store.servers].map(([server, { tools }]) => [server, [...tools.keys()]]));
+}
+
+async function parseFile(file: FileBytes, tools?: PinnedTools): Promise<ReadBundle> {
   const source = { file: file.name, bytes: file.bytes.subarray(0, BUNDLE_BYTES_MAX) };
-  const parsed = parseBundle(source, { checks: await loadPatternChecks() });
-  const place = { file: file.name, nowMs: Date.now() };
+  const checks = await loadPatternChecks();
+  const parsed = parseBundle(source, { checks });
+  const { parseWhen } = checks;
+  const place = { file: file.name, nowMs: Date.now(), parseWhen, tools };
   const advice = parsed.ok ? lintBundle(parsed.bundle, parsed.positionOf, place) : [];
   return { kind: 'bundle', file, parsed, problems: [...parsed.problems, ...advice] };
 }

@@ -38,6 +38,11 @@ const ERRORS = {
   SUB_LINT_EMPTY: 'The policy has no rules.',
   SUB_LINT_SUPPRESSION: 'A suppression does nothing, or lasts too long.',
   SUB_LINT_RULE_OF_TWO: 'The rule of two can never hold anything back.',
+  SUB_LINT_HINT_DROPPED: 'A hint never reaches the agent.',
+  SUB_LINT_HINT_DELIVERY: 'Refusals are errors, which clients show raw.',
+  SUB_LINT_DURATION: 'A duration is very short.',
+  SUB_LINT_UNGUARDED: 'A condition fails where an argument is missing.',
+  SUB_LINT_UNKNOWN_TOOL: 'No pinned tool has the name that a rule matches.',
   // Canonical JSON and hashes.
   SUB_CANON_SYNTAX: 'The arguments are not valid JSON.',
   SUB_CANON_DUPLICATE_KEY: 'The arguments have a key twice.',

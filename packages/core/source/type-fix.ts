@@ -44,7 +44,7 @@ export function typeFix(name: string, expected: string, tree: Tree): string {
     const isFalse = /^(?:false|no|off)$/.test(word);
     return isFalse ? 'Write `false`, without quotes.' : 'Write `true` or `false`.';
   }
-  if (/^a (whole )?number/.test(expected)) return numberFix(tree);
+  if (/^a (whole )?number/.test(expected)) return durationFix(name, tree) ?? numberFix(tree);
   if (expected.startsWith('a list')) {
     return tree.kind === 'scalar'
       ? `Write it as a list: \`[${shortened(tree)}]\`.`
@@ -55,6 +55,24 @@ export function typeFix(name: string, expected: string, tree: Tree): string {
   }
   if (tree.kind === 'scalar') return `Put quotes around it: \`"${shortened(tree)}"\`.`;
   return 'Write one value, in quotes.';
+}
+
+const UNITS_MS: readonly (readonly [unit: RegExp, unitMs: number])[] = [
+  [/^(?:ms|msecs?|milliseconds?)$/i, 1],
+  [/^(?:s|secs?|seconds?)$/i, 1_000],
+  [/^(?:m|mins?|minutes?)$/i, 60_000],
+  [/^(?:h|hrs?|hours?)$/i, 3_600_000],
+  [/^(?:d|days?)$/i, 86_400_000],
+];
+
+/** Durations are numbers of milliseconds; undefined for other fields. */
+export function durationFix(name: string, tree: Tree): string | undefined {
+  if (!name.endsWith('_ms')) return undefined;
+  const text = tree.kind === 'scalar' && typeof tree.value === 'string' ? tree.value : '';
+  const [, count, unit = ''] = /^(\d{1,15}(?:\.\d{1,3})?) ?([a-z]{1,12})$/i.exec(text.trim()) ?? [];
+  const unitMs = UNITS_MS.find(([pattern]) => pattern.test(unit))?.[1];
+  if (count === undefined || unitMs === undefined) return undefined;
+  return `Write \`${name}: ${Math.round(Number(count) * unitMs)}\`: durations are in milliseconds.`;
 }
 
 /** YAML 1.2 has no signs between digits, but people and other languages do. */

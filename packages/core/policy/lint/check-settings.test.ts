@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseWhen } from '../match/when.ts';
 import { parseBundle } from '../read/parse.ts';
 import { bundleText, NO_CHECKS, sampleRule } from '../testing/sample-bundle.ts';
 import { lintBundle } from './lint.ts';
@@ -9,7 +10,11 @@ function lint(sections: string, mode = 'control'): readonly string[] {
   const text = `${bundleText(sampleRule('deny'), { mode })}${sections}`;
   const parsed = parseBundle({ file: 'p.yaml', text }, { checks: NO_CHECKS });
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join('\n'));
-  const advice = lintBundle(parsed.bundle, parsed.positionOf, { file: 'p.yaml', nowMs: NOW_MS });
+  const advice = lintBundle(parsed.bundle, parsed.positionOf, {
+    file: 'p.yaml',
+    nowMs: NOW_MS,
+    parseWhen,
+  });
   return advice
     .filter(({ path }) => path !== 'mode')
     .map(({ level, code, path }) => `${level} ${code} ${path}`);
@@ -102,7 +107,7 @@ describe('lint of the sections', () => {
     const text = `${bundleText('  []')}\ncontent: {}\n`;
     const parsed = parseBundle({ file: 'p.yaml', text }, { checks: NO_CHECKS });
     if (!parsed.ok) throw new Error('it is valid');
-    const place = { file: 'p.yaml', nowMs: NOW_MS };
+    const place = { file: 'p.yaml', nowMs: NOW_MS, parseWhen };
     expect(lintBundle(parsed.bundle, parsed.positionOf, place)).toEqual([]);
   });
 });

@@ -35,6 +35,18 @@ export function observesOnly({ bundle, enabled }: Subject): readonly Advice[] {
   return [note('SUB_LINT_OBSERVE', ['mode'], [message, fix])];
 }
 
+/** Clients show an error as an error; a result is what their models read. */
+export function rawRefusals({ bundle, enabled }: Subject): readonly Advice[] {
+  const { hint_delivery, mode } = bundle;
+  const refuses = enabled.some(({ rule }) => !['tags', 'allows'].includes(ruleRole(rule)));
+  if (hint_delivery !== undefined || mode === 'observe' || !refuses) return [];
+  const message =
+    'refusals are JSON-RPC errors: Claude Code shows them as "MCP error -32081", Codex as raw JSON';
+  const fix =
+    'Write `hint_delivery: tool_result`, so that the model reads the reason and the hint; `hint_delivery: error` keeps it so.';
+  return [note('SUB_LINT_HINT_DELIVERY', ['mode'], [message, fix])];
+}
+
 export function readsUntagged({ bundle, enabled }: Subject): readonly Advice[] {
   if (bundle.defaults.fail_open_read_tools !== true) return [];
   if (enabled.some(({ rule }) => ruleClasses(rule).includes(READ_CLASS))) return [];

@@ -4,27 +4,45 @@ import { verifies } from '../../../../test/requirements.ts';
 import { compileGlob } from '../../patterns/glob.ts';
 import { compileRegex } from '../../patterns/regex.ts';
 import type { Problem } from '../../source/problem.ts';
-import { compileWhen } from '../match/when.ts';
+import { compileWhen, parseWhen } from '../match/when.ts';
 import { parseBundle } from '../read/parse.ts';
 import { bundleText, NO_CHECKS, ruleText, sampleRule } from '../testing/sample-bundle.ts';
 import { lintBundle } from './lint.ts';
 
 const NOW_MS = Date.parse('2027-01-01T00:00:00Z');
 
-function lint(text: string): readonly Problem[] {
+type Tools = ReadonlyMap<string, readonly string[]>;
+
+function lint(text: string, tools?: Tools): readonly Problem[] {
   const parsed = parseBundle({ file: 'p.yaml', text }, { checks: NO_CHECKS });
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join('\n'));
-  return lintBundle(parsed.bundle, parsed.positionOf, { file: 'p.yaml', nowMs: NOW_MS });
+  const options = { file: 'p.yaml', nowMs: NOW_MS, parseWhen, tools };
+  return lintBundle(parsed.bundle, parsed.positionOf, options);
 }
 
-function codes(text: string): readonly string[] {
-  return lint(text).map(({ code, path }) => `${code} ${path}`);
+/** A bundle that has settled how refusals are delivered. */
+function settled(text: string): string {
+  return `${text}\nhint_delivery: tool_result\n`;
+}
+
+function codes(text: string, tools?: Tools): readonly string[] {
+  return lint(settled(text), tools).map(({ code, path }) => `${code} ${path}`);
 }
 
 const SHELL = '{ tool_name: { glob: [shell] } }';
 const WRITES = '{ risk_class: [write_like] }';
 const TAG_READS = ruleText({ kind: 'tag', effect: '{ tag: { add_risk_class: [read_like] } }' });
 const REJECTING = '{ budget: { scope: run, limit_calls: 1, on_exceed: REJECT_WITH_HINT } }';
+
+const HINTED = { effect: '{ action: BLOCK, hint: { hint_text: use the API } }' };
+
+function hintedBudget(action: string): string {
+  return `{ budget: { scope: run, limit_calls: 1, on_exceed: ${action}, hint_text: stop } }`;
+}
+
+function dedupeFor(windowMs: number): string {
+  return `{ dedupe: { scope: run, window_ms: ${windowMs}, key: args_hash, on_duplicate: BLOCK } }`;
+}
 
 /** A bundle that is only for some. */
 function selecting(selectors: string): string {
@@ -183,6 +201,49 @@ const TWINS: readonly (readonly [code: string, path: string, found: string, clea
     bundleText(ruleText({ kind: 'tag', effect: '{ tag: { add_risk_class: ["\\u03c1ii"] } }' })),
     bundleText(ruleText({ kind: 'tag', effect: '{ tag: { add_risk_class: [pii] } }' })),
   ],
+  [
+    'SUB_LINT_HINT_DROPPED',
+    'rules[0].effect.hint',
+    bundleText(sampleRule('deny', HINTED), { mode: 'guardrails' }),
+    bundleText(sampleRule('deny', HINTED), { mode: 'control' }),
+  ],
+  [
+    'SUB_LINT_HINT_DROPPED',
+    'rules[0].effect.budget.hint_text',
+    bundleText(ruleText({ kind: 'budget', effect: hintedBudget('TERMINATE_RUN') })),
+    bundleText(ruleText({ kind: 'budget', effect: hintedBudget('REJECT_WITH_HINT') })),
+  ],
+  [
+    'SUB_LINT_DURATION',
+    'rules[0].effect.dedupe.window_ms',
+    bundleText(ruleText({ kind: 'dedupe', match: SHELL, effect: dedupeFor(60) })),
+    bundleText(ruleText({ kind: 'dedupe', match: SHELL, effect: dedupeFor(60_000) })),
+  ],
+  [
+    'SUB_LINT_UNGUARDED',
+    'rules[0].when',
+    bundleText(sampleRule('deny', { when: 'args.force == true' })),
+    bundleText(sampleRule('deny', { when: 'has(args.force) && args.force == true' })),
+  ],
+  [
+    'SUB_LINT_UNGUARDED',
+    'rules[0].when',
+    bundleText(sampleRule('deny', { when: 'has(args.a.b) && args.a.b' })),
+    bundleText(sampleRule('deny', { when: 'has(args.a) && has(args.a.b) && args.a.b' })),
+  ],
+  [
+    'SUB_LINT_UNGUARDED',
+    'rules[0].when',
+    bundleText(sampleRule('deny', { when: `args["dry run"] == false` })),
+    bundleText(
+      sampleRule('deny', { when: `'"dry run" in args && args["dry run"] == false'` }) +
+        sampleRule('deny', {
+          id: 'matched',
+          match: '{ args: { has_keys: [a], key_equals: { b: 1 } } }',
+          when: 'args.a == args.b',
+        }),
+    ),
+  ],
   ['SUB_LINT_EMPTY', 'rules', bundleText('  []'), bundleText(sampleRule('deny'))],
 ];
 
@@ -193,7 +254,7 @@ test.each(TWINS)('%s is found at %s, and not in its clean twin', (code, path, fo
 
 test('lint gives each finding a place, a message and a fix', () => {
   const text = bundleText(sampleRule('deny', { id: 'all' }) + sampleRule('allow', { id: 'late' }));
-  expect(lint(text)).toEqual([
+  expect(lint(settled(text))).toEqual([
     {
       level: 'warning',
       code: 'SUB_LINT_UNREACHABLE',
@@ -216,6 +277,57 @@ test('lint marks advice that is only worth knowing as a note', () => {
     ['SUB_LINT_OBSERVE', 'note'],
     ['SUB_LINT_DISABLED', 'note'],
   ]);
+});
+
+test('lint suggests refusals that the model reads, as a note, until the policy has settled it', () => {
+  const text = bundleText(sampleRule('deny'));
+  const [advice, ...others] = lint(text);
+  expect(advice).toMatchObject({ level: 'note', code: 'SUB_LINT_HINT_DELIVERY' });
+  expect(advice?.message).toContain('MCP error -32081');
+  expect(advice?.fix).toContain('`hint_delivery: tool_result`');
+  expect(others).toEqual([]);
+  expect(lint(`${text}hint_delivery: error\n`)).toEqual([]);
+  expect(lint(bundleText(sampleRule('allow')))).toEqual([]);
+});
+
+test.each([
+  ['BLOCK', '`decision_on_error: BLOCK` then refuses the call'],
+  ['ALLOW', 'the rule is then skipped, and the call may pass'],
+])('lint says what a missing argument does when errors %s', (onError, words) => {
+  const when = 'call.bytes_in > 9 && args.force';
+  const defaults = `{ decision_on_error: ${onError} }`;
+  const advice = lint(bundleText(sampleRule('deny', { when }), { defaults }));
+  const unguarded = advice.find(({ code }) => code === 'SUB_LINT_UNGUARDED');
+  expect(unguarded).toMatchObject({
+    position: { line: 11, column: 32 },
+    message: `the condition fails where a call has no argument \`force\`, and ${words}`,
+    fix: 'Write `has(args.force) && …`, or `has_keys` in `match.args`.',
+  });
+});
+
+test('lint compares the names of tools with those that are pinned for their server', () => {
+  const tools = new Map([['github', ['delete_repo', 'get_file']]]);
+  const rule = (names: string) => bundleText(sampleRule('deny', { match: `{ ${names} }` }));
+  const wrong = rule(
+    'server_name: { glob: [github] }, tool_name: { glob: [get_file, delete_repos] }',
+  );
+  expect(lint(settled(wrong), tools)).toMatchObject([
+    {
+      code: 'SUB_LINT_UNKNOWN_TOOL',
+      path: 'rules[0].match.tool_name.glob[1]',
+      message: 'no pinned tool of `github` is called `delete_repos`',
+      fix: 'Write `delete_repo` if that is meant; `sub pins list` shows all of them.',
+    },
+  ]);
+  const unknown = [
+    'server_name: { glob: [gitlab] }, tool_name: { glob: [delete_repos] }',
+    'server_name: { glob: ["git*"] }, tool_name: { glob: [delete_repos] }',
+    'server_name: { glob: [github, gitlab] }, tool_name: { glob: [delete_repos] }',
+    'server_name: { glob: [github] }, tool_name: { glob: ["delete_*s"] }',
+    'tool_name: { glob: [delete_repos] }',
+  ];
+  expect(unknown.filter((names) => codes(rule(names), tools).length > 0)).toEqual([]);
+  expect(codes(wrong)).toEqual([]);
 });
 
 test.each(['budget', 'rate_limit', 'breaker', 'dedupe', 'approval'] as const)(
@@ -258,7 +370,7 @@ test('lint finds a call that costs more than its budget', () => {
 });
 
 test('lint finds hidden text in ids and keys too', () => {
-  const [advice] = lint(bundleText(sampleRule('deny', { id: '"x\\_y"' })));
+  const [advice] = lint(settled(bundleText(sampleRule('deny', { id: '"x\\_y"' }))));
   expect(advice?.message).toBe('`x\u00a0y` has the invisible character U+00A0 in it');
 });
 
@@ -299,7 +411,7 @@ test.each(readdirSync(FOLDER).filter((name) => !name.includes('.test.')))(
     const bytes = readFileSync(new URL(name, FOLDER));
     const parsed = parseBundle({ file: name, bytes }, { checks: ENGINES });
     const advice = parsed.ok
-      ? lintBundle(parsed.bundle, parsed.positionOf, { file: name, nowMs: NOW_MS })
+      ? lintBundle(parsed.bundle, parsed.positionOf, { file: name, nowMs: NOW_MS, parseWhen })
       : [];
     expect([...parsed.problems, ...advice]).toEqual([]);
   },

@@ -2,12 +2,21 @@
 import type { Bundle } from '@subluminal/contracts';
 import { formatPath, type Problem, sorted } from '../../source/problem.ts';
 import type { PositionOf } from '../read/parse.ts';
-import { disabledRules, kindAdvice, missingHints } from './check-effects.ts';
+import { missingGuards } from './check-arguments.ts';
+import {
+  disabledRules,
+  droppedHints,
+  kindAdvice,
+  missingHints,
+  shortDurations,
+} from './check-effects.ts';
+import { unpinnedTools } from './check-names.ts';
 import { coveredRules, missingTags } from './check-order.ts';
 import {
   failsOpen,
   noRules,
   observesOnly,
+  rawRefusals,
   readsUntagged,
   ruleOfTwoWithoutTools,
   sectionsAskNobody,
@@ -17,14 +26,19 @@ import {
   uselessSuppressions,
 } from './check-settings.ts';
 import { hiddenTexts } from './hidden.ts';
-import type { LintCheck, Subject } from './lint-subject.ts';
+import type { LintCheck, LintOptions, Subject } from './lint-subject.ts';
 
 const CHECKS: readonly LintCheck[] = [
   coveredRules,
   missingTags,
   kindAdvice,
   missingHints,
+  droppedHints,
+  shortDurations,
   disabledRules,
+  missingGuards,
+  unpinnedTools,
+  rawRefusals,
   failsOpen,
   observesOnly,
   readsUntagged,
@@ -38,25 +52,19 @@ const CHECKS: readonly LintCheck[] = [
   ruleOfTwoWithoutTools,
 ];
 
-interface LintPlace {
-  readonly file: string;
-  /** Suppressions expire, so lint needs the time. */
-  readonly nowMs: number;
-}
-
 /** Everything worth a second look, in the order of the file. */
 export function lintBundle(
   bundle: Bundle,
   positionOf: PositionOf,
-  { file, nowMs }: LintPlace,
+  { file, ...known }: LintOptions,
 ): readonly Problem[] {
   const placed = bundle.rules.map((rule, index) => ({ rule, index }));
   const enabled = placed.filter(({ rule }) => rule.enabled);
-  const subject: Subject = { bundle, enabled, nowMs };
+  const subject: Subject = { bundle, enabled, ...known };
   const advice = CHECKS.flatMap((check) => check(subject));
   return sorted(
-    advice.map(({ path, ...rest }) => {
-      return { ...rest, file, position: positionOf(path), path: formatPath(path) };
+    advice.map(({ path, inside, ...rest }) => {
+      return { ...rest, file, position: positionOf(path, inside), path: formatPath(path) };
     }),
   );
 }

@@ -2,6 +2,9 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compileRegex } from '../../patterns/regex.ts';
 
+/** Gives the tree of a valid condition; passed in, so that the engine stays unloaded until then. */
+export type ParseWhen = (source: string) => ASTNode;
+
 interface ConditionFault {
   readonly message: string;
   readonly offset: number;

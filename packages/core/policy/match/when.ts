@@ -83,6 +83,11 @@ export function compileWhen(source: string): WhenResult {
   }
 }
 
+/** The tree of a condition that has been found valid, for lint. */
+export function parseWhen(source: string): ASTNode {
+  return environment.parse(source).ast;
+}
+
 function testOf(run: ParseResult, survey: ConditionSurvey): WhenTest {
   return ({ variables, nodes, bytes, riskClass }) => {
     if (isTooMuch(survey, { items: nodes + riskClass.length, bytes })) {

@@ -9,6 +9,8 @@ export interface Advice {
   readonly level: 'warning' | 'note';
   readonly code: LintCode;
   readonly path: Path;
+  /** How far inside the string at `path`. */
+  readonly inside?: number;
   readonly message: string;
   readonly fix: string;
 }

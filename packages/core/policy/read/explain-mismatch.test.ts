@@ -89,3 +89,46 @@ test.each([
   expect(problem?.fix).toContain(fix);
   expect(others).toEqual([]);
 });
+
+test.each([
+  ['kind: deny', 'kind: block', 'unknown kind `block`; did you mean `deny`?'],
+  ['kind: deny', 'kind: forbid', 'unknown kind `forbid`; did you mean `deny`?'],
+  ['kind: deny', 'kind: ask', 'unknown kind `ask`; did you mean `approval`?'],
+  [
+    'kind: deny',
+    'kind: circuit-breaker',
+    'unknown kind `circuit-breaker`; did you mean `breaker`?',
+  ],
+  ['severity: warn', 'severity: high', 'unknown severity `high`; did you mean `critical`?'],
+])('the words of other tools are known: %#', (good, bad, message) => {
+  const text = GOOD.replace(good, bad);
+  expect(text).not.toBe(GOOD);
+  expect(parse(text).problems.map((problem) => problem.message)).toEqual([message]);
+});
+
+test.each(['DENY', 'deny'])('the action %s is BLOCK', (action) => {
+  const effect = `{ budget: { scope: run, limit_calls: 5, on_exceed: ${action} } }`;
+  expect(fixes(bundleText(sampleRule('budget', { effect })))).toEqual([
+    'Write `on_exceed: BLOCK`.',
+  ]);
+});
+
+test('an unknown mode is answered with what each mode does', () => {
+  const [problem] = parse(GOOD.replace('mode: control', 'mode: enforce')).problems;
+  expect(problem?.message).toBe(
+    'unknown mode `enforce`; `observe` only records what it would refuse, `guardrails` refuses, `control` refuses, asks people and sends hints',
+  );
+  expect(problem?.fix).toBe('Write `mode: guardrails`.');
+  expect(fixes(GOOD.replace('mode: control', 'mode: purple'))).toEqual(['Use one of them.']);
+});
+
+test.each([
+  ['timeout_ms: 5m', 'Write `timeout_ms: 300000`: durations are in milliseconds.'],
+  ['timeout_ms: "1.5 hours"', 'Write `timeout_ms: 5400000`: durations are in milliseconds.'],
+  ['timeout_ms: soon', 'Write a number.'],
+  ['timeout: 5m', 'Write `timeout_ms: 300000`: durations are in milliseconds.'],
+  ['timeout: 300', 'Rename it to `timeout_ms`, which is in milliseconds.'],
+])('the fix for the duration %s is a number of milliseconds', (field, fix) => {
+  const effect = `{ approval: { wait: hold, ${field} } }`;
+  expect(fixes(bundleText(sampleRule('approval', { effect })))).toEqual([fix]);
+});

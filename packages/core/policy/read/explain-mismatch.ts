@@ -2,7 +2,7 @@
 import { BUNDLE, type Mismatch, type Shape } from '@subluminal/contracts';
 import type { Finding, Path, Remark } from '../../source/problem.ts';
 import { follow, type MapTree, type Tree } from '../../source/tree.ts';
-import { emptyFix, typeFix, valueFix, written } from '../../source/type-fix.ts';
+import { durationFix, emptyFix, typeFix, valueFix, written } from '../../source/type-fix.ts';
 import { likely, nearest } from '../../text/nearest.ts';
 import { quote } from '../../text/visible.ts';
 import { exampleOf } from './examples.ts';
@@ -130,13 +130,55 @@ function unknownChoice(mismatch: Mismatch, value: string): Remark {
     return { code, message, fix: `Write \`${name}: ${only}\`.` };
   }
   const unknown = `unknown ${isAction ? 'action' : name} ${quote(value)}`;
-  const meant = nearest(value, choices);
+  const meant = nearest(value, choices) ?? synonymOf(value, choices);
+  if (name === 'mode' && path.length === 1 && nearest(value, choices) === undefined) {
+    const fix = meant === undefined ? 'Use one of them.' : `Write \`mode: ${meant}\`.`;
+    return { code, message: `${unknown}; ${MODES}`, fix };
+  }
   if (meant === undefined) {
     const message = `${unknown}; expected one of ${choices.join(', ')}`;
     return { code, message, fix: 'Use one of them.' };
   }
   const message = `${unknown}; did you mean \`${meant}\`?`;
   return { code, message, fix: `Write \`${name}: ${meant}\`.` };
+}
+
+const MODES =
+  '`observe` only records what it would refuse, `guardrails` refuses, `control` refuses, asks people and sends hints';
+
+/** What other tools write for listed values, in lower case and without `_` and `-`. */
+const VALUE_SYNONYMS: { readonly [choice: string]: string } = {
+  // Kinds of rules.
+  allow: 'permit pass accept whitelist allowlist',
+  deny: 'block forbid reject refuse prohibit disallow blacklist blocklist denylist',
+  approval: 'ask confirm approve requireapproval human hold prompt',
+  budget: 'limit quota calllimit maxcalls',
+  rate_limit: 'throttle rate',
+  breaker: 'circuitbreaker circuit loop',
+  dedupe: 'dedup duplicate repeat idempotency',
+  tag: 'label classify mark',
+  // Actions.
+  block: 'deny refuse forbid stop drop',
+  reject_with_hint: 'hint reject',
+  terminate_run: 'terminate kill abort end',
+  ask: 'approve approval confirm hold',
+  redact: 'mask replace hide',
+  // Severities and modes.
+  info: 'low notice debug',
+  warn: 'medium moderate',
+  critical: 'high error severe fatal',
+  observe: 'audit monitor log dryrun report permissive passive shadow',
+  guardrails: 'enforce enforcing enforced strict block deny on',
+  control: 'ask approve approval interactive',
+};
+
+function synonymOf(value: string, choices: readonly string[]): string | undefined {
+  const folded = value.toLowerCase().replaceAll(/[-_ ]/g, '');
+  return choices.find((choice) => {
+    const name = choice.toLowerCase();
+    const words = Object.hasOwn(VALUE_SYNONYMS, name) ? VALUE_SYNONYMS[name] : undefined;
+    return words?.split(' ').includes(folded) === true;
+  });
 }
 
 // A field that the contract does not have here: what was meant, or where it belongs.
@@ -187,7 +229,9 @@ function unknownField({ path, choices }: Mismatch, root: Tree, missing: readonly
   const meant = likely(name, missing) ?? likely(name, free) ?? free.find(isSynonym);
   if (meant !== undefined) {
     const message = `unknown field ${quote(name)}; did you mean \`${meant}\`?`;
-    return { code, message, fix: `Rename it to \`${meant}\`.` };
+    const unit = meant.endsWith('_ms') ? ', which is in milliseconds' : '';
+    const duration = durationFix(meant, follow(root, path).tree);
+    return { code, message, fix: duration ?? `Rename it to \`${meant}\`${unit}.` };
   }
   const message = `unknown field ${quote(name)}; the fields here are ${choices.join(', ')}`;
   return { code, message, fix: renameFix(parent, choices, missing) };

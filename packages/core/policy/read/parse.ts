@@ -11,14 +11,16 @@ import {
   sorted,
 } from '../../source/problem.ts';
 import { readSource, type Source, type SourceTree } from '../../source/read-source.ts';
-import { follow, sourceOffset, valueOf } from '../../source/tree.ts';
+import { follow, sourceOffset, type Tree, valueOf } from '../../source/tree.ts';
+import type { ParseWhen } from '../match/when-survey.ts';
 import { type PatternChecks, type PatternFault, patternFindings } from './check-patterns.ts';
 import { duplicateRuleIds, type RuleAt, ruleFindings } from './check-rules.ts';
 import { sectionFindings, selectorFindings } from './check-sections.ts';
 import { conditionWords } from './explain-condition.ts';
 import { explainMismatches } from './explain-mismatch.ts';
 
-export type PositionOf = (path: Path) => Position;
+/** Where a part of a bundle stands; `inside` goes into the string at that place. */
+export type PositionOf = (path: Path, inside?: number) => Position;
 
 export interface ParsedBundle {
   readonly ok: true;
@@ -54,7 +56,10 @@ export function parseBundle(source: Source, { checks }: ParseOptions): ParseResu
     const problems = findings.map((finding) => toProblem(finding, source.file, read));
     return { ok: false, problems: sorted(problems) };
   }
-  const positionOf: PositionOf = (path) => read.positionAt(follow(read.tree, path).tree.offset);
+  const positionOf: PositionOf = (path, inside) => {
+    const { tree, whole } = follow(read.tree, path);
+    return read.positionAt(offsetIn(tree, whole ? inside : undefined));
+  };
   return { ok: true, bundle: value, problems: [], positionOf };
 }
 
@@ -89,20 +94,24 @@ function toProblem(
 ): Problem {
   const { code, path, message, fix } = finding;
   const { tree, keyOffset, whole } = follow(root, path);
-  let offset = tree.offset;
-  if (finding.atKey === true) offset = keyOffset;
-  else if (finding.inside !== undefined && whole && tree.kind === 'scalar') {
-    offset = sourceOffset(tree, finding.inside);
-  }
-  const position = positionAt(offset);
+  const offset = offsetIn(tree, whole ? finding.inside : undefined);
+  const position = positionAt(finding.atKey === true ? keyOffset : offset);
   return { level: 'error', code, file, position, path: formatPath(path), message, fix };
+}
+
+function offsetIn(tree: Tree, inside: number | undefined): number {
+  return inside === undefined || tree.kind !== 'scalar' ? tree.offset : sourceOffset(tree, inside);
 }
 
 // The engines that will run a bundle's patterns, as the checks that its parser wants.
 
+interface PatternEngines extends PatternChecks {
+  readonly parseWhen: ParseWhen;
+}
+
 /** Loads the engines; they are heavy, so only readers of bundles as written load them. */
-export async function loadPatternChecks(): Promise<PatternChecks> {
-  const [{ compileRegex }, { compileWhen }] = await Promise.all([
+export async function loadPatternChecks(): Promise<PatternEngines> {
+  const [{ compileRegex }, { compileWhen, parseWhen }] = await Promise.all([
     import('../../patterns/regex.ts'),
     import('../match/when.ts'),
   ]);
@@ -113,6 +122,7 @@ export async function loadPatternChecks(): Promise<PatternChecks> {
       const compiled = compileWhen(source);
       return compiled.ok ? undefined : { ...compiled, ...conditionWords(source, compiled) };
     },
+    parseWhen,
   };
 }
 
