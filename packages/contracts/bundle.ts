@@ -28,10 +28,13 @@ const THRESHOLD_MAX = 1_000;
 const SCOPE = oneOf('run', 'tool', 'server_tool');
 const hintText = optional(string({ lengthMax: 4_096 }), 'What the agent is told to do instead.');
 
-const NAME_MATCH = closed({
+const TEXTS = {
   glob: optional(names, 'Globs; `*` matches any characters, `?` one.'),
   regex: optional(names, 'RE2 expressions, searched anywhere unless anchored.'),
-});
+  ignore_case: optional(boolean(), 'Since 0.2.0: globs and regexes match in any case; false.'),
+};
+
+const NAME_MATCH = closed(TEXTS);
 
 const RANGE = closed({
   min: optional(number(), 'The least value, included.'),
@@ -43,6 +46,25 @@ const ARGS_MATCH = closed({
   key_equals: optional(record(scalar()), 'Each key has exactly this value.'),
   key_in: optional(record(array(scalar(), { itemsMin: 1 })), 'Each key has one of these values.'),
   numeric_range: optional(record(RANGE), 'Each key is a number in this range.'),
+  path_under: optional(
+    record(names),
+    'Since 0.2.0: what stands under these keys (globs, at any depth) is a path in one of these folders.',
+  ),
+  not_path_under: optional(
+    record(names),
+    'Since 0.2.0: it is a path outside of all these folders, or there is none.',
+  ),
+  path_matches: optional(
+    record(names),
+    'Since 0.2.0: it is a path that one of these globs matches; `*` stays within a name, `**` does not.',
+  ),
+});
+
+const ANY_ARG_MATCH = closed({
+  ...TEXTS,
+  path_under: optional(names, 'A text is or holds a path in one of these folders.'),
+  not_path_under: optional(names, 'A text is or holds a path outside of all these folders.'),
+  path_matches: optional(names, 'A text is or holds a path that one of these globs matches.'),
 });
 
 const TIME_MATCH = closed({
@@ -56,7 +78,11 @@ export const MATCH = closed({
   server_name: optional(NAME_MATCH, 'Which servers.'),
   tool_name: optional(NAME_MATCH, 'Which tools.'),
   risk_class: optional(names, 'The call carries one of these classes.'),
-  args: optional(ARGS_MATCH, 'Predicates over the top-level arguments.'),
+  args: optional(ARGS_MATCH, 'Predicates over the arguments.'),
+  any_arg: optional(
+    ANY_ARG_MATCH,
+    'Since 0.2.0: some text anywhere in the arguments, keys included, matches one of these.',
+  ),
   time: optional(TIME_MATCH, 'When.'),
 });
 
@@ -235,6 +261,7 @@ export type RuleOf<K extends RuleKindName> = Extract<Rule, { readonly kind: K }>
 export type Match = Infer<typeof MATCH>;
 export type NameMatch = Infer<typeof NAME_MATCH>;
 export type ArgsMatch = Infer<typeof ARGS_MATCH>;
+export type AnyArgMatch = Infer<typeof ANY_ARG_MATCH>;
 export type Selectors = Infer<typeof SELECTORS>;
 export type Scope = Infer<typeof SCOPE>;
 export type HintRecipe = Infer<typeof HINT_RECIPE>;

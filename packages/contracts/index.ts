@@ -52,6 +52,7 @@ export {
   API_STREAM_PROTOCOL,
 } from './api/endpoints.ts';
 export type {
+  AnyArgMatch,
   ArgsMatch,
   Bundle,
   HintRecipe,

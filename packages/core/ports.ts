@@ -37,3 +37,23 @@ export interface EventSink {
   close(timeoutMs: number): Promise<void>;
   stats(): SinkStats;
 }
+
+/** Where paths in rules and calls start, and what the disk knows of them. */
+export interface ProjectPaths {
+  /** The working folder of the run: relative paths start here. */
+  readonly project: string;
+  readonly home: string;
+  readonly tmp: string;
+  /** The environment of the servers, for `$NAME` in a path. */
+  readonly env: { readonly [name: string]: string | undefined };
+  /** The disk takes `A` and `a` for the same name. */
+  readonly isCaseless: boolean;
+  /** A look at the disk as it is now: it finds where absolute paths lead, each once. */
+  lookup(): PathResolver;
+}
+
+/**
+ * Resolves links in an absolute path; the part that is not there stays as it is written. Undefined when
+ * the path can't be resolved, or when too many were asked for.
+ */
+export type PathResolver = (path: string) => string | undefined;

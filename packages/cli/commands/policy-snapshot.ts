@@ -10,6 +10,7 @@ import {
 } from '@subluminal/core/policy';
 import type { Signer } from '@subluminal/core/ports';
 import { createKeyPair, sha256, signerFromPem } from '@subluminal/plane/crypto';
+import { projectPaths } from '@subluminal/plane/policy';
 import {
   badUsage,
   defineCommand,
@@ -79,7 +80,10 @@ export const compile = defineCommand({
       warn(io, `${file.name} has warnings; see \`sub policy lint\`.`);
     }
     const signer = sign === undefined ? undefined : await readSigner(sign, io);
-    const sealed = sealSnapshot(await compileBundle(parsed.bundle, { sha256 }), signer);
+    const sealed = sealSnapshot(
+      await compileBundle(parsed.bundle, { sha256, paths: projectPaths() }),
+      signer,
+    );
     if (out === undefined) return printout(sealed, jsonText(sealed));
     orThrow(await replaceFile(out, jsonText(sealed)));
     const { policy_id, version, rules } = sealed.snapshot;
@@ -132,7 +136,11 @@ export const verify = defineCommand({
     );
     const trusted = await readPublicKeys({ paths: options.key, fix: GIVE_KEY }, io);
     const value = parseJson(file.bytes);
-    const opened = await openSnapshot(value, { sha256, ...(trusted && { verifier: trusted }) });
+    const opened = await openSnapshot(value, {
+      sha256,
+      paths: projectPaths(),
+      ...(trusted && { verifier: trusted }),
+    });
     const key_id = keyIdOf(value);
     if (!isFailure(opened)) {
       const { policy_id, version, rules } = opened.document;

@@ -12,6 +12,7 @@ import {
 import { unifiedDiff } from '@subluminal/plane/clients';
 import { sha256 } from '@subluminal/plane/crypto';
 import { FLAGS, type RunRow } from '@subluminal/plane/ledger';
+import { projectPaths } from '@subluminal/plane/policy';
 import { orThrow } from '../input/command.ts';
 import { type FileBytes, STDIO } from '../input/read-file.ts';
 import { replaceFile } from '../input/write-file.ts';
@@ -87,7 +88,7 @@ async function checkInsertion(
   const parsed = parseBundle(source, { checks: await loadPatternChecks() });
   const byHand = 'Write the rule by hand; nothing was changed.';
   if (!parsed.ok) return promoteFailure('the rule cannot be put into this file safely.', byHand);
-  const options = { sha256, profile: 'production' as const };
+  const options = { sha256, profile: 'production' as const, paths: projectPaths() };
   const [old, next] = [
     await compileBundle(before, options),
     await compileBundle(parsed.bundle, options),

@@ -13,7 +13,7 @@ import {
 } from '@subluminal/core/policy';
 import { homePaths } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
-import type { PolicySource } from '@subluminal/plane/policy';
+import { type PolicySource, projectPaths } from '@subluminal/plane/policy';
 import {
   BUNDLE_BYTES_MAX,
   compilePolicy,
@@ -95,7 +95,7 @@ export async function loadPolicy(
   const file = await readPolicyFile(typeof given === 'string' ? { path: given } : given, options);
   if (isFailure(file)) return file;
   const { io, mode, profile = 'production' } = options;
-  const compiling = { sha256, profile };
+  const compiling = { sha256, profile, paths: projectPaths() };
   const own = await compilePolicy(file, compiling);
   if (isFailure(own)) return withProblems(own, [file], io);
   const policy = { kind: 'policy', name: file.name } as const;

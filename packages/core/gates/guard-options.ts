@@ -1,5 +1,6 @@
 // The options of a guard. An absent option costs nothing.
 import type { ContentSection } from '@subluminal/contracts';
+import type { WantedNames } from '../paths/named-paths.ts';
 import type { Sha256 } from '../ports.ts';
 import type { Guard } from '../session/guard.ts';
 import type { Manifest, NewPins, OpenedPins } from '../surface/index.ts';
@@ -29,15 +30,11 @@ interface ProtectedName {
 }
 
 /** Keeps calls away from the files that govern them. */
-export interface SelfProtection {
+export interface SelfProtection extends WantedNames {
   /** False where a call is only noted. */
   readonly enforced: boolean;
-  /** Names of protected files that have no sign of a path in them. */
-  readonly baseNames: ReadonlySet<string>;
   /** Whether one of these names stands anywhere in JSON. */
   hasBaseName(json: Uint8Array): boolean;
-  /** Whether the base name of anything protected stands in a text. */
-  isMentioned(text: string): boolean;
   /** The first of these names that is protected, and what it is, such as `the policy in force`. */
   find(names: readonly string[]): ProtectedName | undefined;
   /** Takes the roots that the agent sent to the server: relative names may start there. */

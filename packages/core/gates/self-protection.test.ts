@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { namedPaths } from '../paths/named-paths.ts';
 import { callOf, optionsOf, request, sealedCall } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';
 import type { SelfProtection } from './guard-options.ts';
-import { namedPaths } from './named-paths.ts';
 import { mayNamePath } from './self-protection.ts';
 
 const NONE: ReadonlySet<string> = new Set();

@@ -2,10 +2,6 @@
 import { isObject } from '@subluminal/contracts';
 import { asciiBytes, decodeText } from '../json/text.ts';
 import { BACKSLASH, COLON, LOWER_N, QUOTE, SPACE } from '../json/units.ts';
-import type { GuardedCall, MessageVerdict } from '../session/guard.ts';
-import type { GatheredTexts } from '../session/peek/gather-texts.ts';
-import { visible } from '../text/visible.ts';
-import type { GuardOptions, SelfProtection } from './guard-options.ts';
 import {
   COMMAND_KEY,
   FILE_KEY,
@@ -15,7 +11,11 @@ import {
   type NamedPaths,
   namedInTexts,
   namedPaths,
-} from './named-paths.ts';
+} from '../paths/named-paths.ts';
+import type { GuardedCall, MessageVerdict } from '../session/guard.ts';
+import type { GatheredTexts } from '../session/peek/gather-texts.ts';
+import { visible } from '../text/visible.ts';
+import type { GuardOptions, SelfProtection } from './guard-options.ts';
 import { quotedName, refusedPassage, type Stop } from './verdicts.ts';
 
 const ADVICE =

@@ -3,7 +3,7 @@
 
 export type NameTest = (name: string) => boolean;
 type GlobResult = { readonly ok: true; readonly test: NameTest } | GlobError;
-interface GlobError {
+export interface GlobError {
   readonly ok: false;
   readonly message: string;
   readonly offset: number;
@@ -31,7 +31,8 @@ interface Segment {
 }
 
 /** Compiles one glob: `*`, `?`, `[a-z]`, `[!a-z]`, `{one,two}`, and `\` before a literal. */
-export function compileGlob(glob: string): GlobResult {
+export function compileGlob(glob: string, { ignoresCase = false } = {}): GlobResult {
+  if (ignoresCase) return caselessGlob(glob);
   const parts = splitBraces(glob);
   if (!Array.isArray(parts)) return parts;
   const tests: NameTest[] = [];
@@ -51,6 +52,19 @@ export function compileGlob(glob: string): GlobResult {
   const [only] = tests;
   if (tests.length === 1 && only !== undefined) return { ok: true, test: only };
   return { ok: true, test: (name) => tests.some((test) => test(name)) };
+}
+
+function caselessGlob(glob: string): GlobResult {
+  const compiled = compileGlob(glob.toLowerCase());
+  if (!compiled.ok) return compiled;
+  return { ok: true, test: (name) => compiled.test(name.toLowerCase()) };
+}
+
+/** A glob with its braces written out: every alternative is a glob without braces. */
+export function globAlternatives(glob: string): string[] | GlobError {
+  const parts = splitBraces(glob);
+  if (!Array.isArray(parts)) return parts;
+  return alternativesOf(parts).map((pieces) => pieces.map(({ text }) => text).join(''));
 }
 
 /** The same glob in one spelling: runs of stars mean one star. */

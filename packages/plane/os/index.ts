@@ -10,6 +10,8 @@ export {
   loopbackGuard,
 } from './http-listener.ts';
 export { createOutput, openForAppending, refuseLink, replaceOutput } from './output-file.ts';
+export type { Located } from './path-identity.ts';
+export { IS_CASELESS_DISK, PathLookup } from './path-identity.ts';
 export {
   createPrivateFile,
   ensurePrivateFolder,

@@ -84,7 +84,10 @@ export function matchingArgs(relate: Relate): ChangeDirection {
   return (change) => {
     const both = [change.around.before, change.around.after];
     const hasWhen = both.some((rule) => valueAt(rule, 'when') !== undefined);
-    const [old, current] = both.map((rule) => asksForArgs(valueAt(rule, 'match.args')));
+    const [old, current] = both.map(
+      (rule) =>
+        asksForArgs(valueAt(rule, 'match.args')) || valueAt(rule, 'match.any_arg') !== undefined,
+    );
     // A condition is looked at only where the arguments fit.
     const shifts: Shift[] = [hasWhen ? 'all' : 'applying'];
     if (old !== current) shifts.push('evaluated');

@@ -30,6 +30,11 @@ export function requirements(before: Value, after: Value): Relation {
   return relatedSets(new Set(listOf(after)), new Set(listOf(before)));
 }
 
+/** A list of which none may hold: the longer it is, the narrower. */
+export function exclusions(before: Value, after: Value): Relation {
+  return absent(before, after) ?? requirements(before, after);
+}
+
 /** An object of conditions by key, all of which must hold; a missing key asks for nothing. */
 export function byKey(relate: Relate): Relate {
   return (before, after) => {
@@ -73,7 +78,12 @@ export function nameRelation(before: Value, after: Value): Relation {
 
 function nameSet(value: Value): NameSet {
   if (!isJsonObject(value)) return namesIn(undefined);
-  return namesIn({ glob: textsIn(value['glob']), regex: textsIn(value['regex']) });
+  const { glob, regex, ignore_case } = value;
+  return namesIn({
+    glob: textsIn(glob),
+    regex: textsIn(regex),
+    ignore_case: ignore_case === true,
+  });
 }
 
 export function textsIn(value: Value): readonly string[] {

@@ -1,5 +1,7 @@
 // A bundle with every default expanded, in one spelling, without what no decision depends on.
 import {
+  type AnyArgMatch,
+  type ArgsMatch,
   type Bundle,
   type ContentSection,
   definedFields,
@@ -15,6 +17,7 @@ import {
   type TaintSection,
 } from '@subluminal/contracts';
 import { normalizeGlob } from '../../patterns/glob.ts';
+import { PATH_FIELDS, type PathField } from '../match/path-args.ts';
 import { ruleKind } from '../rules/index.ts';
 
 /** Makes the document that is hashed, signed and stored. Normalising it again changes nothing. */
@@ -43,20 +46,40 @@ function normalizeRule(rule: Rule): Rule {
 }
 
 function normalizeMatch(match: Match): Match {
-  const { server_name, tool_name, risk_class } = match;
+  const { server_name, tool_name, risk_class, args, any_arg } = match;
   return {
     ...match,
     ...definedFields({
       server_name: server_name && normalizeNames(server_name),
       tool_name: tool_name && normalizeNames(tool_name),
       risk_class: risk_class && sortedUnique(risk_class),
+      args: args && normalizeArgs(args),
+      any_arg: any_arg && { ...normalizeNames(any_arg), ...normalizePaths(any_arg) },
     }),
   };
 }
 
 /** The order of alternatives means nothing, so it must not change the hash. */
-function normalizeNames({ glob, regex }: NameMatch): NameMatch {
-  return definedFields({ glob: glob && globsIn(glob), regex: regex && sortedUnique(regex) });
+function normalizeNames({ glob, regex, ignore_case }: NameMatch): NameMatch {
+  return definedFields({
+    glob: glob && globsIn(glob),
+    regex: regex && sortedUnique(regex),
+    ignore_case: ignore_case || undefined,
+  });
+}
+
+function normalizeArgs(args: ArgsMatch): ArgsMatch {
+  const lists = PATH_FIELDS.map((field) => {
+    const keys = args[field];
+    const sorted = Object.entries(keys ?? {}).map(([key, list]) => [key, sortedUnique(list)]);
+    return [field, keys && Object.fromEntries(sorted)] as const;
+  });
+  return { ...args, ...definedFields(Object.fromEntries(lists)) };
+}
+
+function normalizePaths(match: AnyArgMatch): Pick<AnyArgMatch, PathField> {
+  const lists = PATH_FIELDS.map((field) => [field, match[field] && sortedUnique(match[field])]);
+  return definedFields(Object.fromEntries(lists));
 }
 
 // The sections beside the rules in one spelling, with every default written out.

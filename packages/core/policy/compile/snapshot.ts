@@ -8,7 +8,7 @@ import type {
   SnapshotDocument,
 } from '@subluminal/contracts';
 import { canonicalize } from '../../json/index.ts';
-import type { Sha256 } from '../../ports.ts';
+import type { ProjectPaths, Sha256 } from '../../ports.ts';
 import { type CompiledMatch, compileMatch, type Engines, enginesFor } from '../match/match.ts';
 import type { RuleKind } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
@@ -44,6 +44,8 @@ export interface Snapshot {
 export interface CompileOptions {
   readonly sha256: Sha256;
   readonly profile?: Profile;
+  /** The folders that rules about paths speak of; a policy with such rules needs them. */
+  readonly paths?: ProjectPaths | undefined;
 }
 
 const CANDIDATES_MAX = 1_024;
@@ -60,7 +62,7 @@ export async function compileDocument(
   const owners: string[] = [];
   const policy_hash = options.sha256(canonicalText(document));
   const profile = options.profile ?? 'production';
-  const shared = { policy_hash, profile, owners, layout: { owners } };
+  const shared = { policy_hash, profile, owners, layout: { owners }, paths: options.paths };
   const first = await compileOne(document, shared);
   if (document.tightened_by === undefined) return first;
   const second = withPrefixedIds(document.tightened_by, prefixFor(document.rules));
@@ -73,13 +75,14 @@ interface SharedParts {
   /** Takes the stateful rules; both policies of a document keep their counters in one state. */
   readonly owners: string[];
   readonly layout: Layout;
+  readonly paths: ProjectPaths | undefined;
 }
 
 async function compileOne(
   document: SnapshotDocument,
-  { policy_hash, profile, owners, layout }: SharedParts,
+  { policy_hash, profile, owners, layout, paths }: SharedParts,
 ): Promise<Snapshot> {
-  const engines = await enginesFor(document.rules);
+  const engines = await enginesFor(document.rules, paths);
   const rules: CompiledRule[] = [];
   for (const rule of document.rules) {
     // A disabled rule must compile too: enabling it must not fail.

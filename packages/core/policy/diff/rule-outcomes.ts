@@ -49,7 +49,10 @@ function settles(action: unknown): RuleOutcome {
 
 /** A rule that looks at arguments, or has a condition, may fail; that stops the call. */
 export function mayFail({ match, when }: Rule): boolean {
-  const predicates = Object.values(match.args ?? {});
+  const predicates = Object.values({
+    ...match.args,
+    ...(match.any_arg && { any_arg: match.any_arg }),
+  });
   return when !== undefined || predicates.some((part) => Object.keys(part).length > 0);
 }
 

@@ -7,9 +7,16 @@ import type {
   Rule,
   Selectors,
 } from '@subluminal/contracts';
-import { compileGlob } from '../../patterns/glob.ts';
 import { visible } from '../../text/visible.ts';
-import { type Engines, isJsonObject, own } from '../match/match.ts';
+import { settled } from '../match/certainty.ts';
+import {
+  type ArgPredicate,
+  argPredicates,
+  type Engines,
+  isJsonObject,
+  own,
+  textTests,
+} from '../match/match.ts';
 import type { Call, Identity } from '../model/call.ts';
 
 /** What a rule saw when it was evaluated. */
@@ -26,7 +33,7 @@ const ITEMS_MAX = 8;
 const HOUR_MS = 3_600_000;
 
 /** Why an enabled rule did not match. Looks in the order in which matching does. */
-export function mismatchOf({ match }: Rule, seen: RuleView): string {
+export function mismatchOf({ match, kind }: Rule, seen: RuleView): string {
   const { args } = seen.call;
   return (
     nameMismatch('server_name', match.server_name, seen) ??
@@ -34,6 +41,9 @@ export function mismatchOf({ match }: Rule, seen: RuleView): string {
     classMismatch(match.risk_class, seen.riskClass) ??
     hourMismatch(match.time?.utc_hours, seen.nowMs) ??
     (args === undefined ? undefined : argsMismatch(match.args ?? {}, args)) ??
+    (args === undefined
+      ? undefined
+      : judgedMismatch(argPredicates(match, seen.engines), { args, kind })) ??
     // All else fits, so it can only have been the condition.
     'when gave false'
   );
@@ -46,8 +56,7 @@ function nameMismatch(
 ): string | undefined {
   if (names === undefined) return undefined;
   const { glob = [], regex = [] } = names;
-  const compiled = [...glob.map(compileGlob), ...regex.map((source) => engines.regex(source))];
-  if (compiled.some((one) => one.ok && one.test(call[field]))) return undefined;
+  if (textTests(names, engines).some((test) => test(call[field]))) return undefined;
   const wanted = listed([...glob, ...regex.map((one) => `/${one}/`)]);
   return `${field} ${quotedText(call[field])} matches none of ${wanted}`;
 }
@@ -81,6 +90,20 @@ function argsMismatch(match: ArgsMatch, args: JsonObject): string | undefined {
     const value = own(args, key);
     const fits = typeof value === 'number' && value >= (min ?? value) && value <= (max ?? value);
     if (!fits) return `${argument(args, key)}, not in ${min ?? ''}..${max ?? ''}`;
+  }
+  return undefined;
+}
+
+/** The first predicate about paths, or about all texts, that did not match. */
+function judgedMismatch(
+  predicates: readonly ArgPredicate[],
+  { args, kind }: { readonly args: JsonObject; readonly kind: Rule['kind'] },
+): string | undefined {
+  for (const { name, patterns, judge } of predicates) {
+    const judged = judge(args);
+    if (settled(judged, kind) !== 'no') continue;
+    const doubt = judged === 'maybe' ? ', for it can be read in more than one way' : '';
+    return `${visible(name, TEXT_LENGTH_MAX)} does not match ${listed(patterns)}${doubt}`;
   }
   return undefined;
 }

@@ -1,7 +1,8 @@
 // Whether one rule matches every call that another matches. Only certainty counts: a "no" may be a
 // "yes" that would take a theorem prover to see.
-import type { ArgsMatch, Match, Rule } from '@subluminal/contracts';
+import type { Match, Rule } from '@subluminal/contracts';
 import { coversNames, isSubset, type NameSet, namesIn } from './names.ts';
+import { PATH_FIELDS } from './path-args.ts';
 
 /** Whether a tag rule between the two adds a class: then the lower one may see more. */
 type Tagged = (name: string) => boolean;
@@ -25,19 +26,20 @@ export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): RuleScop
     tool: namesIn(match.tool_name),
     classes: match.risk_class && new Set(match.risk_class),
     keys: new Set(match.args?.has_keys),
-    predicates: predicatesOf(match.args),
+    predicates: predicatesOf(match),
     hours: match.time?.utc_hours && new Set(match.time.utc_hours),
   };
 }
 
-function predicatesOf(args: ArgsMatch | undefined): ReadonlyMap<string, string> {
+function predicatesOf({ args, any_arg }: Match): ReadonlyMap<string, string> {
   const predicates = new Map<string, string>();
-  for (const field of ['key_equals', 'key_in', 'numeric_range'] as const) {
+  for (const field of ['key_equals', 'key_in', 'numeric_range', ...PATH_FIELDS] as const) {
     for (const [key, wanted] of Object.entries(args?.[field] ?? {})) {
       // Both come from the same shape; another spelling of the same only means "not sure".
       predicates.set(`${field} ${key}`, JSON.stringify(wanted));
     }
   }
+  if (any_arg !== undefined) predicates.set('any_arg', JSON.stringify(any_arg));
   return predicates;
 }
 

@@ -4,13 +4,18 @@ import type {
   Bundle,
   JsonObject,
   JsonValue,
+  Match,
   NameMatch,
   Rule,
   Selectors,
 } from '@subluminal/contracts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 import type { RegexResult } from '../../patterns/regex.ts';
+import type { ProjectPaths } from '../../ports.ts';
 import type { Call, Identity } from '../model/call.ts';
+import { anyArgJudge, needed } from './any-arg.ts';
+import { type Certainty, settled } from './certainty.ts';
+import { type ArgsJudge, PATH_FIELDS, pathArgsJudge } from './path-args.ts';
 import type { WhenContext, WhenResult, WhenTest } from './when.ts';
 
 /** Everything a rule may look at, besides the names. */
@@ -46,11 +51,19 @@ export function compileMatch(rule: Rule, engines: Engines): CompiledMatch {
 
 function nameTest(names: NameMatch | undefined, engines: Engines): NameTest {
   if (names === undefined) return () => true;
-  const tests = [
-    ...(names.glob ?? []).map((glob) => valid(compileGlob(glob), glob).test),
-    ...(names.regex ?? []).map((regex) => valid(engines.regex(regex), regex).test),
-  ];
+  const tests = textTests(names, engines);
   return (name) => tests.some((test) => test(name));
+}
+
+/** The globs and regexes of a match, each a test. */
+export function textTests(
+  { glob = [], regex = [], ignore_case = false }: NameMatch,
+  engines: Pick<Engines, 'regex'>,
+): readonly NameTest[] {
+  return [
+    ...glob.map((text) => valid(compileGlob(text, { ignoresCase: ignore_case }), text).test),
+    ...regex.map((text) => valid(engines.regex(ignore_case ? `(?i)${text}` : text), text).test),
+  ];
 }
 
 function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
@@ -58,8 +71,9 @@ function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
   const classes = match.risk_class;
   const hours = match.time?.utc_hours;
   const predicates = match.args === undefined ? [] : argsPredicates(match.args);
+  const judge = argsJudge(match, engines);
   const when = rule.when === undefined ? undefined : valid(engines.when(rule.when), rule.when);
-  const needsArgs = predicates.length > 0 || when?.needsArgs === true;
+  const needsArgs = predicates.length > 0 || judge !== undefined || when?.needsArgs === true;
   if (!classes && !hours && !needsArgs && !when) return undefined;
   return (input) => {
     if (classes && !classes.some((name) => input.riskSet.has(name))) return 'no';
@@ -69,6 +83,9 @@ function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
       const { args } = input.call;
       if (args === undefined) return 'uninspected';
       if (!predicates.every((fits) => fits(args))) return 'no';
+      const judged = judge === undefined ? 'yes' : settled(judge(args), rule.kind);
+      if (judged === 'no') return 'no';
+      if (judged === 'in_doubt') return { failed: 'its paths can be read in more than one way' };
     }
     return when === undefined ? 'yes' : conditionResult(when.test, input);
   };
@@ -82,6 +99,42 @@ function conditionResult(test: WhenTest, input: MatchInput): MatchResult {
 
 function utcHour(nowMs: number): number {
   return Math.floor(nowMs / HOUR_MS) % 24;
+}
+
+/** A predicate over arguments that can be read in more than one way. */
+export interface ArgPredicate {
+  /** Where it stands in the match: `args.path_under.path`, `any_arg`. */
+  readonly name: string;
+  readonly patterns: readonly string[];
+  readonly judge: ArgsJudge;
+}
+
+/** The predicates about paths, and about every text of the arguments. */
+export function argPredicates({ args, any_arg }: Match, engines: Engines): readonly ArgPredicate[] {
+  const found: ArgPredicate[] = PATH_FIELDS.flatMap((field) =>
+    Object.entries(args?.[field] ?? {}).map(([key, patterns]) => {
+      const judge = pathArgsJudge(key, { field, patterns }, needed(engines.paths));
+      return { name: `args.${field}.${key}`, patterns, judge };
+    }),
+  );
+  if (any_arg === undefined) return found;
+  const { ignore_case: _option, ...fields } = any_arg;
+  const judge = anyArgJudge(any_arg, textTests(any_arg, engines), engines.paths);
+  return [...found, { name: 'any_arg', patterns: Object.values(fields).flat(), judge }];
+}
+
+function argsJudge(match: Match, engines: Engines): ArgsJudge | undefined {
+  const predicates = argPredicates(match, engines);
+  if (predicates.length === 0) return undefined;
+  return (given) => {
+    let found: Certainty = 'yes';
+    for (const { judge } of predicates) {
+      const one = judge(given);
+      if (one === 'no') return 'no';
+      if (one === 'maybe') found = 'maybe';
+    }
+    return found;
+  };
 }
 
 type ArgsTest = (args: JsonObject) => boolean;
@@ -131,23 +184,25 @@ export interface Engines {
   readonly regex: (source: string) => RegexResult;
   readonly when: (source: string) => WhenResult;
   readonly whenContext: (call: Call, riskClass: readonly string[]) => WhenContext;
+  /** What rules about paths look at. */
+  readonly paths: ProjectPaths | undefined;
 }
 
 const COSTLY_MAX = 1_000;
 
 /** Loads what the rules need, and nothing else. */
-export async function enginesFor(rules: Bundle['rules']): Promise<Engines> {
+export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): Promise<Engines> {
   const needsWhen = rules.some((rule) => rule.when !== undefined);
-  const needsRegex = rules.some(
-    ({ match }) => match.server_name?.regex !== undefined || match.tool_name?.regex !== undefined,
+  const needsRegex = rules.some(({ match: { server_name, tool_name, any_arg } }) =>
+    [server_name, tool_name, any_arg].some((texts) => texts?.regex !== undefined),
   );
   const { compileRegex } = needsRegex
     ? await import('../../patterns/regex.ts')
     : { compileRegex: unloaded };
   const regex = once((source: string) => compileRegex(source, 'name'));
-  if (!needsWhen) return { regex, when: unloaded, whenContext: unloaded };
+  if (!needsWhen) return { regex, when: unloaded, whenContext: unloaded, paths };
   const { compileWhen, whenContext } = await import('./when.ts');
-  return { regex, when: once(compileWhen), whenContext };
+  return { regex, when: once(compileWhen), whenContext, paths };
 }
 
 /** Compiles each source once, and not too many of them: one may take milliseconds. */

@@ -45,8 +45,14 @@ export function namesIn(names: NameMatch | undefined): NameSet {
   return found;
 }
 
-function readNames({ glob = [], regex = [] }: NameMatch): NameSet {
+function readNames({ glob = [], regex = [], ignore_case = false }: NameMatch): NameSet {
   const isAll = (text: string) => MATCH_ALL_GLOB.test(text);
+  if (ignore_case) {
+    // Compared as whole texts, as expressions are.
+    const { everything } = readNames({ glob, regex });
+    const texts = [...glob.map((text) => `glob ${text}`), ...regex];
+    return { ...EVERYTHING, everything, regexes: new Set(texts.map((text) => `(?i)${text}`)) };
+  }
   return {
     everything: glob.some(isAll) || regex.some((text) => MATCH_ALL_REGEX.test(text)),
     regexes: new Set(regex),

@@ -1,8 +1,12 @@
 // Globs, regexes and conditions are checked by the engines that will run them. They are passed
 // in, so that a bundle without patterns is read without loading any of them.
+
+import type { Match } from '@subluminal/contracts';
 import { regexSize } from '../../patterns/regex-size.ts';
 import { type BundleCode, type Finding, type Path, PROBLEMS_MAX } from '../../source/problem.ts';
 import { quote, visible } from '../../text/visible.ts';
+import { formOf, PATH_FIELDS } from '../match/path-args.ts';
+import { type PathForm, pathPatternFault } from '../match/path-patterns.ts';
 import type { RuleAt } from './check-rules.ts';
 
 /** Why a pattern is invalid, with the place and the fix where they are known. */
@@ -18,7 +22,12 @@ export interface PatternChecks {
   when(source: string): PatternFault | undefined;
 }
 
-const NAME_FIELDS = ['server_name', 'tool_name'] as const;
+const pathChecks: { readonly [F in PathForm]: (source: string) => PatternFault | undefined } = {
+  path_under: (source) => pathPatternFault(source, 'path_under'),
+  path_matches: (source) => pathPatternFault(source, 'path_matches'),
+};
+
+const TEXT_FIELDS = ['server_name', 'tool_name', 'any_arg'] as const;
 const FORMS = ['glob', 'regex'] as const;
 /** Compiling one takes up to some milliseconds, and a bundle has room for tens of thousands. */
 const COSTLY_MAX = 1_000;
@@ -26,7 +35,7 @@ const COSTLY_MAX = 1_000;
 const COSTLY_PARTS = 200;
 const REASON_LENGTH_MAX = 200;
 
-type PatternForm = keyof PatternChecks;
+type PatternForm = keyof PatternChecks | PathForm;
 interface Pattern {
   readonly form: PatternForm;
   readonly source: string;
@@ -47,7 +56,7 @@ export function patternFindings(
     if (!known.has(id)) {
       costly += costOf(pattern);
       if (costly > COSTLY_MAX) return [...found, tooMany(path)];
-      known.set(id, checks[form](source));
+      known.set(id, { ...checks, ...pathChecks }[form](source));
     }
     const fault = known.get(id);
     if (fault !== undefined) found.push(patternFinding(pattern, fault));
@@ -58,35 +67,57 @@ export function patternFindings(
 
 /** A condition may hold hundreds of expressions, and one may be as dear as five others. */
 function costOf({ form, source }: Pattern): number {
-  if (form === 'glob') return 0;
+  if (form !== 'regex' && form !== 'when') return 0;
   const inside = form === 'when' ? (source.match(/\bmatches\b/g)?.length ?? 0) : 0;
   return inside + Math.max(1, Math.ceil(regexSize(source).parts / COSTLY_PARTS));
 }
 
 function patternsOf({ rule, path }: RuleAt): readonly Pattern[] {
   const patterns: Pattern[] = [];
-  for (const field of NAME_FIELDS) {
+  for (const field of TEXT_FIELDS) {
     for (const form of FORMS) {
       for (const [index, source] of (rule.match[field]?.[form] ?? []).entries()) {
         patterns.push({ form, source, path: [...path, 'match', field, form, index] });
       }
     }
   }
+  patterns.push(...pathPatterns(rule.match, [...path, 'match']));
   const { when } = rule;
   if (when !== undefined) patterns.push({ form: 'when', source: when, path: [...path, 'when'] });
   return patterns;
+}
+
+function pathPatterns({ args, any_arg }: Match, path: Path): readonly Pattern[] {
+  return PATH_FIELDS.flatMap((field) => {
+    const form = formOf(field);
+    const at = [...path, 'args', field];
+    const keys = Object.entries(args?.[field] ?? {});
+    return [
+      ...keys.map(([key]): Pattern => ({ form: 'glob', source: key, path: [...at, key] })),
+      ...keys.flatMap(([key, list]) => listed(list, form, [...at, key])),
+      ...listed(any_arg?.[field] ?? [], form, [...path, 'any_arg', field]),
+    ];
+  });
+}
+
+function listed(list: readonly string[], form: PathForm, path: Path): readonly Pattern[] {
+  return list.map((source, index) => ({ form, source, path: [...path, index] }));
 }
 
 const CODES: { readonly [F in PatternForm]: BundleCode } = {
   glob: 'SUB_BUNDLE_GLOB',
   regex: 'SUB_BUNDLE_REGEX',
   when: 'SUB_BUNDLE_WHEN',
+  path_under: 'SUB_BUNDLE_GLOB',
+  path_matches: 'SUB_BUNDLE_GLOB',
 };
 
 const FIXES: { readonly [F in PatternForm]: string } = {
   glob: 'Use `*`, `?`, `[a-z]` or `{one,two}`, and `\\` before a sign that is meant as is.',
   regex: 'Write it in RE2 syntax, or use a glob.',
   when: 'Write CEL over `call`, `identity` and `args`.',
+  path_under: 'Write a folder, such as `${project}/src`, `~/notes` or `/etc`.',
+  path_matches: 'Write a path such as `**/.env*` or `${project}/src/**`.',
 };
 
 /** What an engine refuses, as a finding. */

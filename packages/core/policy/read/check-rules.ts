@@ -57,6 +57,12 @@ function reservedId({ rule_id }: Rule, path: Path): readonly Finding[] {
 
 function emptyNames(rule: Rule, path: Path): readonly Finding[] {
   const fields = ['server_name', 'tool_name'] as const;
+  const { ignore_case: _option, ...texts } = rule.match.any_arg ?? { glob: [] };
+  if (Object.keys(texts).length === 0) {
+    const message = '`any_arg` has nothing to look for';
+    const fix = 'Add `path_matches: ["**/.env*"]`, `glob`, `regex` or `path_under`.';
+    return [missingFinding([...path, 'match', 'any_arg'], message, fix)];
+  }
   return fields.flatMap((field) => {
     const names = rule.match[field];
     if (names === undefined || names.glob !== undefined || names.regex !== undefined) return [];

@@ -52,7 +52,7 @@ export function replay(
 
 function rulesWithArgs({ rules, engines }: Snapshot): ReadonlySet<string> {
   const reading = rules.filter(({ rule: { match, when } }) => {
-    if (match.args !== undefined) return true;
+    if (match.args !== undefined || match.any_arg !== undefined) return true;
     const compiled = when === undefined ? undefined : engines.when(when);
     return compiled?.ok === true && compiled.needsArgs;
   });

@@ -7,14 +7,14 @@ import {
   type Rule,
   type RuleOf,
 } from '@subluminal/contracts';
-import { compileBundle, type Snapshot } from '../compile/snapshot.ts';
+import { type CompileOptions, compileBundle, type Snapshot } from '../compile/snapshot.ts';
 import { tableSize } from '../counters/table.ts';
 import { decide, recordResult } from '../decide/decide.ts';
 import { initialState, type PolicyState } from '../decide/verdict.ts';
 import type { Call, CallResult, Outcome } from '../model/call.ts';
 import type { RuleSlot } from '../rule-kind/rule-kind.ts';
 
-type Options = Partial<Omit<Bundle, 'rules'>> & { readonly profile?: Snapshot['profile'] };
+type Options = Partial<Omit<Bundle, 'rules'>> & Pick<CompileOptions, 'profile' | 'paths'>;
 type Budget = RuleOf<'budget'>['effect']['budget'];
 type RateLimit = RuleOf<'rate_limit'>['effect']['rate_limit'];
 type Breaker = RuleOf<'breaker'>['effect']['breaker'];
@@ -22,7 +22,10 @@ type Dedupe = RuleOf<'dedupe'>['effect']['dedupe'];
 
 export const IDENTITY = { run_id: 'run', agent_id: 'agent', client: 'client', env: 'dev' };
 
-export function bundleOf(rules: readonly Rule[], options: Omit<Options, 'profile'> = {}): Bundle {
+export function bundleOf(
+  rules: readonly Rule[],
+  options: Omit<Options, 'profile' | 'paths'> = {},
+): Bundle {
   return {
     policy_id: 'tests',
     version: '1',
@@ -35,8 +38,8 @@ export function bundleOf(rules: readonly Rule[], options: Omit<Options, 'profile
 }
 
 export function snapshotOf(rules: readonly Rule[], options: Options = {}): Promise<Snapshot> {
-  const { profile = 'production', ...rest } = options;
-  return compileBundle(bundleOf(rules, rest), { sha256: lengthHash, profile });
+  const { profile = 'production', paths, ...rest } = options;
+  return compileBundle(bundleOf(rules, rest), { sha256: lengthHash, profile, paths });
 }
 
 /** Good enough where nobody looks at the hash. */

@@ -10,6 +10,7 @@ import {
   withProfile,
 } from '@subluminal/core/policy';
 import type { Sha256, Verifier } from '@subluminal/core/ports';
+import { projectPaths } from '../../stores/policy/index.ts';
 import { Counters } from './counters.ts';
 import { type TaintRules, taintRules } from './taint.ts';
 
@@ -64,7 +65,7 @@ export class Policies {
   }
 
   async #open(file: unknown): Promise<string | undefined> {
-    const snapshot = await openSnapshot(file, this.#options);
+    const snapshot = await openSnapshot(file, { ...this.#options, paths: projectPaths() });
     if (isFailure(snapshot)) return `${snapshot.message} [${snapshot.code}]`;
     const counters = this.#countersFor(snapshot);
     if (counters === undefined) return `the run has ${this.#countersById.size} policies already`;

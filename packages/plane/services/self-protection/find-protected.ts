@@ -1,6 +1,8 @@
 // Whether a call names something that is protected, under whatever name.
 import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nameVariants } from '@subluminal/core/paths';
+import { PathLookup } from '../../os/index.ts';
 import type { FinderOptions } from './finder-options.ts';
 import { linkTest, makesFolders } from './made-folders.ts';
 import {
@@ -13,8 +15,6 @@ import {
   pathParts,
   splitPattern,
 } from './name-patterns.ts';
-import { nameVariants } from './name-variants.ts';
-import { PathLookup } from './path-identity.ts';
 import {
   configuredFiles,
   foldedPath,

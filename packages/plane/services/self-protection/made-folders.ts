@@ -1,7 +1,7 @@
 // Calls that make links or folders: where a path in them leads is seen only when they have run.
 import { resolve } from 'node:path';
+import type { PathLookup } from '../../os/index.ts';
 import { isAnything, isPattern, nameMatcher } from './name-patterns.ts';
-import type { PathLookup } from './path-identity.ts';
 
 const LINKS = /^(?:(?:\w+\.)?(?:sym)?link(?:sync|at)?|ln|mklink)$/i;
 const FOLDERS = /^(?:ln|mkdir|clone|worktree|tar|unzip)$/;

@@ -1,11 +1,11 @@
 // What an agent must not touch: the policy, `SUB_HOME`, and everything else that decides about it.
 import { statSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
+import { IS_CASELESS_DISK, type Located, PathLookup } from '../../os/index.ts';
 import type { HomePaths } from '../../stores/config/index.ts';
 import { listRecords, recordFolder, recordKeys } from '../clients/store/records.ts';
 import type { FinderOptions } from './finder-options.ts';
 import { namesIn } from './name-patterns.ts';
-import { type Located, PathLookup } from './path-identity.ts';
 
 export interface ProtectedFile {
   readonly path: string;
@@ -16,7 +16,6 @@ export interface ProtectedFile {
 const POLICY = 'the policy in force';
 const POLICY_PLACE = 'a place where a policy is looked for';
 const ENTRIES_MAX = 256;
-const IS_CASELESS_DISK = process.platform === 'darwin' || process.platform === 'win32';
 
 /** The files and folders that are known from the configuration alone. */
 export function configuredFiles(options: FinderOptions): readonly ProtectedFile[] {

@@ -1,3 +1,4 @@
+export { projectPaths } from './project-paths.ts';
 export type { PolicyRole, PolicySource, PolicySources } from './sources.ts';
 export { policySources, sourceWarnings, unsafePolicy } from './sources.ts';
 export type { TrustEntry } from './trust-store.ts';

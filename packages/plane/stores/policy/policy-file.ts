@@ -23,6 +23,7 @@ import {
 } from '@subluminal/core/policy';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import { errorText, readRegularFile } from '../../os/index.ts';
+import { projectPaths } from './project-paths.ts';
 import { type PolicySource, unsafePolicy } from './sources.ts';
 import { untrustedAlone } from './untrusted-alone.ts';
 
@@ -54,7 +55,7 @@ export async function loadSources(
   profile: Profile,
 ): Promise<LoadedPolicy | PolicyFailure> {
   const [user, project] = sources;
-  const options = { sha256, profile };
+  const options = { sha256, profile, paths: projectPaths() };
   try {
     const first = await loadSource(user, options);
     if (isFailure(first)) return first;

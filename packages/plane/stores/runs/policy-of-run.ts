@@ -6,6 +6,7 @@ import { visible } from '@subluminal/core/visible';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import { attempt, parseJson, readRegularFile, realPath } from '../../os/index.ts';
 import type { LoadedPolicy } from '../policy/policy-file.ts';
+import { projectPaths } from '../policy/project-paths.ts';
 import type { PolicySource } from '../policy/sources.ts';
 import { loadPolicy, mayLoosen, policyFailureText, sourcesNow } from '../policy/watch-policy.ts';
 
@@ -93,7 +94,7 @@ async function readCopy(
     const value: unknown = JSON.parse(readCopyText(path));
     if (!isObject(value)) return other(', the policy of this run, is damaged.');
     const { sealed, source_sha256s } = value;
-    const snapshot = await openSnapshot(sealed, { sha256, profile });
+    const snapshot = await openSnapshot(sealed, { sha256, profile, paths: projectPaths() });
     if (isFailure(snapshot)) return other(`, the policy of this run: ${snapshot.message}.`);
     // A policy may be whole and still be another one.
     if (hash === undefined || snapshot.ref.policy_hash !== hash) {

@@ -1,8 +1,6 @@
 // The texts in a JSON value that may name a file: whole texts, and the words of commands.
 import { isObject } from '@subluminal/contracts';
-import type { GatheredTexts } from '../session/peek/gather-texts.ts';
 import { readShell, withoutEscapes } from '../shell/index.ts';
-import type { SelfProtection } from './guard-options.ts';
 
 export interface NamedPaths {
   readonly names: readonly string[];
@@ -70,21 +68,35 @@ const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
 /** What a word needs to count as a name: nothing, a sign of a path, or a slash. */
 type NameSign = 'nothing' | 'sign' | 'slash';
 
-/** The names of protected files. */
-type ProtectedNames = Pick<SelfProtection, 'baseNames' | 'isMentioned'>;
+/** The names that are looked for. */
+export interface WantedNames {
+  /** Plain words, without a sign of a path, that are such names. */
+  readonly baseNames: { has(word: string): boolean };
+  /** Whether a text holds such a name, or a part of it. */
+  isMentioned(text: string): boolean;
+  /** Whether a single word behind a key of prose counts as well, such as a title. */
+  readonly inProse?: boolean;
+}
+
+/** A text of a message that is too large to hold: its key, and the text if it is short. */
+interface GatheredText {
+  readonly key: string;
+  readonly text?: string | undefined;
+  readonly mayBeCommand?: boolean | undefined;
+}
 
 class Collector {
   readonly #names = new Set<string>();
   isWhole = true;
-  readonly #protected: ProtectedNames;
+  readonly #wanted: WantedNames;
   /** The names in patches, as they stand there. */
   readonly #patched = new Set<string>();
   #strips = false;
   #nodesLeft = NODES_MAX;
   #costLeft = COST_MAX;
 
-  constructor(known: ProtectedNames) {
-    this.#protected = known;
+  constructor(wanted: WantedNames) {
+    this.#wanted = wanted;
   }
 
   visit(value: unknown, key: string, depth = 0): void {
@@ -111,7 +123,7 @@ class Collector {
     const isRooted = trimmed !== undefined && ROOTED.test(trimmed);
     const isWord = trimmed !== undefined && !/\s/.test(trimmed);
     if (isProse(name, key, text)) {
-      if (isRooted && isWord) this.#add(trimmed, 'sign');
+      if (isWord && (isRooted || this.#wanted.inProse === true)) this.#add(trimmed, 'sign');
       return;
     }
     const isCommand = COMMAND_KEY.test(name);
@@ -127,13 +139,13 @@ class Collector {
     else this.#words(text, needed, WILD);
   }
 
-  /** Whether a shell that reads this text could find the name of something protected in it. */
+  /** Whether a shell that reads this text could find a wanted name in it. */
   #mayHideName(text: string): boolean {
     if (EXPANDED.test(text) || text.includes('extglob')) return true;
-    return this.#protected.isMentioned(text.replace(QUOTING, ''));
+    return this.#wanted.isMentioned(text.replace(QUOTING, ''));
   }
 
-  /** Adds words that are not the name of a protected file, but may lead to one by links or patterns. */
+  /** Adds words that are no wanted name, but may lead to one by links or patterns. */
   #words(text: string, needed: NameSign, chosen: RegExp): void {
     if (!chosen.test(text)) return;
     for (const word of text.split(SEPARATORS)) if (chosen.test(word)) this.#add(word, needed);
@@ -188,11 +200,11 @@ class Collector {
     if (name === '') return;
     if (name.length > PATH_LENGTH_MAX) {
       // A server may make it shorter before it opens it: `././policy.yaml`.
-      if (this.#protected.isMentioned(name)) this.isWhole = false;
+      if (this.#wanted.isMentioned(name)) this.isWhole = false;
       return;
     }
     if (needed === 'slash' && !SLASHED.test(name)) return;
-    const isPlain = !PATHISH.test(name) && !this.#protected.baseNames.has(name);
+    const isPlain = !PATHISH.test(name) && !this.#wanted.baseNames.has(name);
     if (needed === 'sign' && isPlain) return;
     if (this.#names.size >= NAMES_MAX) this.isWhole = false;
     else this.#names.add(name);
@@ -235,15 +247,15 @@ function isProse(name: string, key: string, text: string): boolean {
 }
 
 /** Every name in a value that may be that of a file. */
-export function namedPaths(value: unknown, known: ProtectedNames): NamedPaths {
-  const collector = new Collector(known);
+export function namedPaths(value: unknown, wanted: WantedNames): NamedPaths {
+  const collector = new Collector(wanted);
   collector.visit(value, '');
   return collector.found();
 }
 
 /** The same of the texts of a large message: a long one must be known to be prose, or no command. */
-export function namedInTexts(texts: GatheredTexts['texts'], known: ProtectedNames): NamedPaths {
-  const collector = new Collector(known);
+export function namedInTexts(texts: readonly GatheredText[], wanted: WantedNames): NamedPaths {
+  const collector = new Collector(wanted);
   for (const { key, text, mayBeCommand } of texts) {
     if (text !== undefined) collector.text(text, key);
     else if (mayBeCommand === true && !isProse(foldedKey(key), key, 'a\nb'))

@@ -1,8 +1,8 @@
 // A name as it stands in a call → the paths that a server, or a shell, may take it for.
-import { normalize } from 'node:path/posix';
-import { UNKNOWN } from '@subluminal/core/shell';
+import { UNKNOWN } from '../shell/index.ts';
+import { lexicalPath } from './lexical-path.ts';
 
-export interface NamePlace {
+interface NamePlace {
   readonly userHome: string;
   /** The environment of the server. */
   readonly env: { readonly [name: string]: string | undefined };
@@ -54,13 +54,23 @@ export function nameVariants(name: string, place: NamePlace): readonly string[] 
   return [...found];
 }
 
-/** Without what a later `..` takes back. */
+/** Without what a later `..` takes back; one that leaves its folder stays as it is. */
 function normalized(path: string): string {
-  return path.includes('..') ? normalize(path) : path;
+  if (!path.includes('..')) return path;
+  return path.startsWith('/') ? lexicalPath(path) : relativePath(path);
 }
 
-/** As it is written, and with its percent signs undone. */
-function decoded(name: string): readonly string[] {
+function relativePath(path: string): string {
+  const names: string[] = [];
+  for (const name of path.split('/')) {
+    if (name === '..' && names.length > 0 && names.at(-1) !== '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  }
+  return names.join('/') || '.';
+}
+
+/** A text as it is written, and with its percent signs undone. */
+export function decoded(name: string): readonly string[] {
   const texts = [name];
   for (let round = 0; round < DECODE_ROUNDS; round++) {
     const last = texts.at(-1) ?? '';

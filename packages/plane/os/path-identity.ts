@@ -2,6 +2,9 @@
 import { type BigIntStats, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
+/** Disks that take `A` and `a` for the same name. */
+export const IS_CASELESS_DISK = process.platform === 'darwin' || process.platform === 'win32';
+
 export interface Located {
   /** Its true name, as far as it is there. */
   readonly path: string;
@@ -59,7 +62,8 @@ export class PathLookup {
 
   /** A file that is not there is its name in its folder. */
   #missing(path: string, hops: number): Located | undefined {
-    const plain = resolve(path);
+    // A `..` before the name leads out of where a link leads, not out of the link.
+    const plain = /(?:^|\/)\.{1,2}\/*$/.test(path) ? resolve(path) : path.replace(/(?!^)\/+$/, '');
     const folder = dirname(plain);
     if (folder === plain) return undefined;
     const above = this.locate(folder, hops);

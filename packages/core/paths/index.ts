@@ -1,0 +1,1 @@
+export { nameVariants } from './name-variants.ts';

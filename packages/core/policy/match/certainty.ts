@@ -1,0 +1,24 @@
+// What a rule does with arguments that can be read in more than one way.
+import type { RuleKindName } from '@subluminal/contracts';
+
+/** `maybe`: some ways to read the arguments match and some don't, or they can't be read at all. */
+export type Certainty = 'yes' | 'no' | 'maybe';
+
+/** Doubt counts against the call: a rule that lets calls pass does not match, one that stops them does. */
+export function settled(certainty: Certainty, kind: RuleKindName): 'yes' | 'no' | 'in_doubt' {
+  if (certainty !== 'maybe') return certainty;
+  if (kind === 'allow') return 'no';
+  // A class may serve rules of both kinds.
+  return kind === 'tag' ? 'in_doubt' : 'yes';
+}
+
+/** All agree, or nobody knows. */
+export function agreed(all: readonly Certainty[], whenEmpty: Certainty): Certainty {
+  const [first = whenEmpty] = all;
+  return all.every((one) => one === first) ? first : 'maybe';
+}
+
+export function negated(certainty: Certainty): Certainty {
+  if (certainty === 'maybe') return 'maybe';
+  return certainty === 'yes' ? 'no' : 'yes';
+}

@@ -1,0 +1,109 @@
+// The paths in a rule: a folder or a glob, with `${project}`, `${home}` or `${tmp}` at its start → a test
+// for absolute, normalised paths.
+
+import { isUnder, lexicalPath } from '../../paths/lexical-path.ts';
+import { type GlobError, globAlternatives } from '../../patterns/glob.ts';
+import { compilePathGlob } from '../../patterns/path-glob.ts';
+import type { ProjectPaths } from '../../ports.ts';
+
+/** Tests a path that `foldPath` has been applied to. */
+export type PathPatternTest = (path: string) => boolean;
+
+/** `path_under` names a folder, `path_matches` is a glob. */
+export type PathForm = 'path_under' | 'path_matches';
+
+const FOLDER = /^(?:\$\{(\w*)\}|(~))(?=\/|$)/;
+const VARIABLES = ['project', 'home', 'tmp'] as const;
+/** A shorter text stands in nearly everything. */
+const MENTION_LENGTH_MIN = 2;
+/** Signs that some disks leave out of names. */
+const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/** A path as the disk compares it. */
+export function foldPath(path: string, { isCaseless }: Pick<ProjectPaths, 'isCaseless'>): string {
+  // What ASCII can't spell is rare, and normalising is slow.
+  const composed = /^[\0-\x7f]*$/.test(path) ? path : path.normalize('NFC');
+  return isCaseless ? composed.replace(IGNORED, '').toLowerCase() : composed;
+}
+
+/** What is wrong with a path in a rule. */
+export function pathPatternFault(text: string, form: PathForm): Omit<GlobError, 'ok'> | undefined {
+  const variable = text.lastIndexOf('${');
+  const [, name] = FOLDER.exec(text) ?? [];
+  if (variable > 0 || (variable === 0 && !VARIABLES.some((one) => one === name))) {
+    const known = VARIABLES.map((one) => `\`\${${one}}\``).join(', ');
+    return { message: `it may start with ${known}, and has no other variables`, offset: variable };
+  }
+  if (form === 'path_under') return undefined;
+  const compiled = compilePathGlob(startOf(text, form).rest);
+  return compiled.ok ? undefined : compiled;
+}
+
+interface PatternStart {
+  readonly folder: (typeof VARIABLES)[number] | 'root';
+  readonly rest: string;
+}
+
+function startOf(text: string, form: PathForm): PatternStart {
+  const [whole = '', name, tilde] = FOLDER.exec(text) ?? [];
+  const folder = tilde === undefined ? VARIABLES.find((one) => one === name) : 'home';
+  if (folder !== undefined) return { folder, rest: text.slice(whole.length) };
+  if (text.startsWith('/') || text.startsWith('**')) return { folder: 'root', rest: text };
+  // As in `.gitignore`: a name alone is meant wherever it stands.
+  const isName = form === 'path_matches' && !text.replace(/\/+$/, '').includes('/');
+  return isName ? { folder: 'root', rest: `**/${text}` } : { folder: 'project', rest: text };
+}
+
+/**
+ * Compiles a pattern. Where its folders lead is looked up once, now: a link that an agent puts in their
+ * place later does not move the pattern.
+ */
+export function compilePathPattern(
+  text: string,
+  form: PathForm,
+  paths: ProjectPaths,
+): PathPatternTest {
+  const { folder, rest } = startOf(text, form);
+  const base = folder === 'root' ? '' : paths[folder];
+  const resolve = paths.lookup();
+  const foldersAt = (below: string) => {
+    const path = `${base}/${below}`;
+    const lexical = lexicalPath(path);
+    const folders = [lexical, resolve(path) ?? lexical].map((one) => foldPath(one, paths));
+    return [...new Set(folders)];
+  };
+  if (form === 'path_under') {
+    const folders = foldersAt(rest);
+    return (path) => folders.some((one) => isUnder(path, one));
+  }
+  const compiled = compilePathGlob(foldPath(rest, paths));
+  if (!compiled.ok) throw new Error(`an invalid path reached the compiler: ${text.slice(0, 100)}`);
+  const globs = compiled.alternatives.map(({ fixed, test }) => {
+    return { folders: foldersAt(fixed.join('/')), test };
+  });
+  return (path) =>
+    globs.some(({ folders, test }) =>
+      folders.some((one) => isUnder(path, one) && test(namesBelow(path, one))),
+    );
+}
+
+function namesBelow(path: string, folder: string): readonly string[] {
+  return path
+    .slice(folder.length)
+    .split('/')
+    .filter((name) => name !== '');
+}
+
+/** Texts of which each path that a pattern matches holds one, in lower case; empty when any path may. */
+export function mentionsOf(text: string, form: PathForm): readonly string[] {
+  const { rest } = startOf(text, form);
+  const alternatives = form === 'path_under' ? [rest] : globAlternatives(rest);
+  if (!Array.isArray(alternatives)) return [];
+  const longest = alternatives.map((one) => {
+    const fixed = form === 'path_under' ? one.split('/') : one.split(/\\[\s\S]|\[[^\]]*\]|[*?/]/);
+    return fixed.reduce((best, part) => (part.length > best.length ? part : best), '');
+  });
+  return longest.some((part) => part.length < MENTION_LENGTH_MIN)
+    ? []
+    : longest.map((part) => part.toLowerCase());
+}
