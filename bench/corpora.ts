@@ -1,12 +1,17 @@
 // `npm run bench -- corpora [FILE…] [--out FOLDER] [--json]`: what the scanner finds in texts that
 // nobody here wrote. A file has one JSON object per line, gzipped or not:
-// `{ "class", "source", "label", "text" }`, with the class `secret`, `personal`, `injection` or
-// `definition` and the label `attack` or `benign`. Without a file, the corpora of the tests are read.
+// `{ "class", "source", "label", "text" }`, with the class `secret`, `personal`, `injection`,
+// `definition` or `taint` and the label `attack` or `benign`. The text of `taint` is JSON: the calls of
+// a task with their answers, and those that an attack adds,
+// `{ "calls": [{ "tool", "args", "answer" }], "attack": […] }`. Without a file, the corpora of the
+// tests are read.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { isObject } from '@subluminal/contracts';
 import { type FindingClass, scanJson, scanText, scanToolDefinition } from '@subluminal/core/detect';
+import { compileTaint, judgeTaint, newTaint, observe, recordCall } from '@subluminal/core/taint';
 import { sha256 } from '@subluminal/plane/crypto';
 import {
   type Corpus,
@@ -27,6 +32,7 @@ const WANTED: { readonly [kind: string]: readonly FindingClass[] } = {
   personal: ['personal'],
   injection: ['injection', 'hidden_text'],
   definition: ['injection', 'hidden_text'],
+  taint: [],
 };
 
 interface Sample {
@@ -109,6 +115,7 @@ function ownSamples(): readonly Sample[] {
 
 /** Whether something was found that a policy acts on by default: likely or certain. */
 function isFound({ class: kind, text }: Sample): boolean {
+  if (kind === 'taint') return isHeld(parsed(text));
   const options = { fingerprint: sha256, classes: WANTED[kind] ?? [] };
   const value = parsed(text);
   const { findings } =
@@ -118,6 +125,36 @@ function isFound({ class: kind, text }: Sample): boolean {
         ? scanText(text, options)
         : scanJson(value, options);
   return findings.some(({ confidence }) => confidence !== 'hint');
+}
+
+interface StoryCall {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly answer: unknown;
+}
+
+/** Whether `taint: {}` stops one of the calls that count: those of the attack, or all of a task. */
+function isHeld(story: unknown): boolean {
+  const { calls = [], attack = [] } = isObject(story) ? story : {};
+  const own = isStoryCalls(calls) ? calls : [];
+  const added = isStoryCalls(attack) ? attack : [];
+  const policy = compileTaint({});
+  const server = 'suite';
+  let state = newTaint();
+  const stops = [...own, ...added].map(({ tool, args, answer }, index) => {
+    const { objections } = judgeTaint(state, { server, tool, args }, policy);
+    const source = { server, tool, callId: `call-${index}` };
+    state = recordCall(state, { ...source, args }, policy);
+    state = observe(state, { ...source, trust: 'untrusted', content: answer });
+    return objections.length > 0;
+  });
+  return stops.slice(added.length === 0 ? 0 : own.length).includes(true);
+}
+
+function isStoryCalls(value: unknown): value is readonly StoryCall[] {
+  return (
+    Array.isArray(value) && value.every((one) => isObject(one) && typeof one['tool'] === 'string')
+  );
 }
 
 /** An object or a list, as arguments and answers are; other texts are texts. */

@@ -14,7 +14,7 @@ import {
 const TRUST = oneOf('trusted', 'untrusted');
 const ON_TAINT = oneOf('ask', 'block', 'tag');
 const CLEARS = oneOf('earlier', 'any');
-const SINK_KIND = oneOf('recipient', 'url', 'path', 'command');
+const SINK_KIND = oneOf('recipient', 'url', 'path', 'command', 'id');
 const RUN_FLAG = oneOf('untrusted_input', 'private_data', 'egress_or_change');
 const RULE_OF_TWO_MODE = oneOf('ask', 'block', 'off');
 

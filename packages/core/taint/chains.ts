@@ -42,6 +42,7 @@ export function chainsOf(value: string, sink: SinkKind): readonly Chain[] {
   if (sink === 'url')
     return [...addresses, ...words.filter((word) => /^file:/i.test(word)).flatMap(pathChain)];
   if (sink === 'recipient') return [...addresses, ...recipientChains(value, words)];
+  if (sink === 'id') return thingChains(value);
   const paths = words.filter(looksLikePath).flatMap(embeddedPaths);
   if (sink === 'command') {
     return [
@@ -102,6 +103,13 @@ function recipientChains(value: string, words: readonly string[]): readonly Chai
     for (const key of identifierKeys(name)) add(key);
   }
   return chains;
+}
+
+/** The id of a thing: a file, an event, an issue. */
+function thingChains(value: string): readonly Chain[] {
+  const id = value.trim().replace(/^#/, '');
+  const keys = [keyOf('thing', id), ...identifierKeys(id)];
+  return keys.map((key) => ({ subject: 'other', value, links: [{ key, match: 'exact' }] }));
 }
 
 /** `--output=/etc/x` holds a path behind its sign. */

@@ -307,9 +307,9 @@ describe('what stays clean', () => {
       { to: 'bob', topic: 'docs/guide.md', n: 1 },
     ],
     [
-      'an address in a sentence beside a sink',
+      'an address in the text of a file',
       'https://evil.example/steal',
-      { to: 'bob', body: 'see https://evil.example/steal now' },
+      { path: '/srv/a.md', content: 'see https://evil.example/steal now' },
     ],
     [
       'a sentence that starts with a host, beside a sink',

@@ -4,12 +4,16 @@ import { type Chain, chainsOf, shapesOf } from './chains.ts';
 import type { TaintPolicy } from './compile-policy.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { sightingOf } from './memory.ts';
+import { orderText } from './observe.ts';
 import { shownChain, shownValue } from './summaries.ts';
 import { reachesUnknown } from './tokens/command-words.ts';
+import { keyOf } from './tokens/number-keys.ts';
 import { pathOf } from './tokens/path.ts';
 import { Effort, spellingsOf } from './tokens/spellings.ts';
+import { isReading } from './tool-verbs.ts';
 import type {
   MatchKind,
+  Sighting,
   SinkKind,
   TaintCall,
   TaintFinding,
@@ -32,17 +36,23 @@ interface SinkHit {
   readonly key: string;
   readonly match: MatchKind;
   readonly source: TaintSource;
+  readonly place: Sighting['place'];
 }
 
 interface TaintCheck {
   readonly state: TaintState;
   readonly policy: TaintPolicy;
+  /** The call only reads. */
+  readonly reads: boolean;
+  /** Its one text is an address or a path: it carries nothing else. */
+  readonly isAlone: boolean;
   readonly effort?: Effort;
 }
 
 /** Clean, or each argument at a sink whose value was read in untrusted content of this run. */
 export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolicy): TaintVerdict {
-  if (state.untrustedCount === 0 && state.blind === undefined) return { verdict: 'clean' };
+  const hasRead = state.untrustedCount > 0 || state.orders.length > 0;
+  if (!hasRead && state.blind === undefined) return { verdict: 'clean' };
   const args = leavesOf(call.args ?? {}, LIMITS);
   // A server may ask for what stands beside the arguments piece by piece.
   const beside = leavesOf(call.beside, LIMITS);
@@ -52,14 +62,24 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   const found: TaintFinding[] = [];
   const sinkPaths = new Set<string>();
   const effort = new Effort(UNITS_MAX);
+  const reads = isReading(call.tool);
+  const isAlone = args.leaves.filter(({ isKey, text }) => !isKey && !/^\d+$/.test(text)).length < 2;
+  const check: TaintCheck = { state, policy, reads, isAlone, effort };
+  let namesPath = false;
   for (const leaf of leaves) {
-    for (const sink of sinksOf(leaf, call, policy)) {
+    for (const sink of sinksOf(leaf, call, check)) {
+      if (sink === 'path') namesPath = true;
       if (!leaf.isKey) sinkPaths.add(formatPath(leaf.path));
-      const isSilent = leaf.isKey || aboutClient.has(leaf);
-      found.push(...leafFindings({ state, policy, effort }, leaf, { sink, isSilent }));
+      const isSilent = leaf.isKey || sink === 'id' || aboutClient.has(leaf);
+      found.push(...leafFindings(check, leaf, { sink, isSilent }));
     }
   }
-  if (found.length === 0) found.push(...joinedFindings({ state, policy }, leaves, sinkPaths));
+  if (found.length === 0) found.push(...joinedFindings(check, leaves, sinkPaths));
+  if (!reads) {
+    // What is written into a file reaches nobody.
+    if (!namesPath) found.push(...bodyFindings(check, args.leaves));
+    found.push(...orderedFindings(state, args.leaves));
+  }
   const isWhole = args.whole && beside.whole && !effort.isSpent;
   if (!isWhole || call.args === undefined) found.push(...unseenFindings(state));
   const findings = distinct(found);
@@ -69,10 +89,12 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
 }
 
 /** By the names on its path, and by what it looks like. A key is a sink where it looks like one. */
-function sinksOf(leaf: TaintLeaf, call: TaintCall, policy: TaintPolicy): ReadonlySet<SinkKind> {
+function sinksOf(leaf: TaintLeaf, call: TaintCall, check: TaintCheck): ReadonlySet<SinkKind> {
+  const { policy, reads } = check;
   const shapes = [...shapesOf(leaf.text)].filter((kind) => policy.byShape.has(kind));
   if (leaf.isKey) return new Set(shapes);
-  return new Set([...policy.sinksAt(call, leaf.path), ...shapes]);
+  const named = [...policy.sinksAt(call, leaf.path)].filter((kind) => kind !== 'id' || !reads);
+  return new Set([...named, ...shapes]);
 }
 
 /** Where `isSilent`, only what is known to be read counts. */
@@ -85,14 +107,99 @@ function leafFindings(
   const arg = formatPath(path);
   const { hits, vouched } = judgeValue(check, text, sink);
   if (hits.length > 0) {
-    return hits.map(({ chain, match, source }) => {
-      return { arg, sink, match, source, shown: shownChain(chain) };
+    return hits.map((hit) => {
+      const { chain, match, source } = hit;
+      return {
+        arg,
+        sink,
+        match,
+        source,
+        holds: holdsFor(check, hit, sink),
+        shown: shownChain(chain),
+      };
     });
   }
   if (isSilent) return [];
   const isUnseen = sink === 'command' && reachesUnknown(text);
   if (!isUnseen && (state.blind === undefined || vouched)) return [];
   return unseenFindings(state, { arg, sink, shown: shownValue(text) });
+}
+
+/**
+ * Whether a match stops the call. It is only recorded where nothing that was read looks like an order
+ * and the call uses a value as it stood in a field, or reads more of what was named.
+ */
+function holdsFor(
+  { state, reads, isAlone }: TaintCheck,
+  { chain, key, match, place }: SinkHit,
+  sink: SinkKind,
+): boolean {
+  if (state.orders.length > 0 || sink === 'command') return true;
+  if (reads && chain.subject === 'path') return !isOwnPath(state, chain.value);
+  // A longer address, or another name at the same host, may carry something out.
+  const isSame = match === 'exact' || match === 'suffix' || key === keyOf('host', chain.value);
+  if (!isSame) return true;
+  if (place === 'field') return false;
+  return !(reads && (sink === 'recipient' || (sink === 'url' && isAlone)));
+}
+
+/** Below a folder that the agent has named itself, and not hidden there. */
+function isOwnPath({ ownPaths }: TaintState, path: string): boolean {
+  return [...ownPaths].some((own) => {
+    const isBelow = own === '.' ? !/^(?:\/|~|\.\.)/.test(path) : path.startsWith(`${own}/`);
+    return isBelow && !/(?:^|\/)\./.test(own === '.' ? path : path.slice(own.length));
+  });
+}
+
+const BODY_NAME = /body|caption|comment|content|message|note|text/i;
+
+/** Addresses that were read, in a text that is sent to somebody. */
+function bodyFindings(check: TaintCheck, leaves: readonly TaintLeaf[]): readonly TaintFinding[] {
+  return leaves.flatMap(({ path, text, isKey }) => {
+    const name = path.findLast((step) => typeof step === 'string');
+    if (isKey || name === undefined || !BODY_NAME.test(name) || !/\s/.test(text)) return [];
+    const { hits } = judgeValue(check, text, 'url');
+    return hits
+      .filter(({ chain }) => chain.subject === 'host' && chain.isBare !== true)
+      .map((hit) => {
+        const { chain, match, source } = hit;
+        const holds = holdsFor(check, hit, 'url');
+        return {
+          arg: formatPath(path),
+          sink: 'url',
+          match,
+          source,
+          holds,
+          shown: shownChain(chain),
+        };
+      });
+  });
+}
+
+/** Values of any argument that stand in a text that looks like an order. */
+function orderedFindings(
+  { orders }: TaintState,
+  leaves: readonly TaintLeaf[],
+): readonly TaintFinding[] {
+  if (orders.length === 0) return [];
+  return leaves.flatMap(({ path, text, isKey }) => {
+    const value = isKey ? '' : orderText(text);
+    if (value.length < 2 || /^[a-z]{1,3}$/.test(value)) return [];
+    const order = orders.find((one) => hasWords(one.text, value));
+    if (order === undefined) return [];
+    const { source } = order;
+    const shown = shownValue(text);
+    return [{ arg: formatPath(path), sink: 'any', match: 'ordered', source, holds: true, shown }];
+  });
+}
+
+/** Whether the text has the value with no letter or digit right before or behind it. */
+function hasWords(text: string, value: string): boolean {
+  for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + 1)) {
+    const around = `${text[at - 1] ?? ''} ${text[at + value.length] ?? ''}`;
+    if (!/[\p{L}\p{N}]/u.test(around)) return true;
+  }
+  return false;
 }
 
 /** What was read of a value; it is vouched for where all that it names is allowed or trusted. */
@@ -147,7 +254,8 @@ function joinedFindings(
     return hits.flatMap((hit) => {
       if (isOfOne(hit)) return [];
       const { chain, source } = hit;
-      return [{ arg: partNames(joined), sink, match: 'joined', source, shown: shownChain(chain) }];
+      const shown = shownChain(chain);
+      return [{ arg: partNames(joined), sink, match: 'joined', source, holds: true, shown }];
     });
   });
 }
@@ -186,7 +294,7 @@ const ALL_ARGS: Unseen = { arg: '', sink: 'any', shown: '…' };
 /** What was not looked at, or is known to a running shell alone, may hold anything that was read. */
 function unseenFindings(state: TaintState, what: Unseen = ALL_ARGS): readonly TaintFinding[] {
   const source = state.blind ?? state.flags.get('untrusted_input');
-  return source === undefined ? [] : [{ ...what, match: 'unscanned', source }];
+  return source === undefined ? [] : [{ ...what, match: 'unscanned', source, holds: true }];
 }
 
 /** One finding for each argument, sink and value, the most telling match first. */
@@ -228,6 +336,7 @@ const JOIN_RULES: readonly JoinRule[] = [
   { sign: '.', sink: 'url', ofWords: true },
   { sign: '/', sink: 'url', ofWords: true },
   { sign: '/', sink: 'path' },
+  { sign: '/', sink: 'id', ofWords: true },
   { sign: ' ', sink: 'command' },
 ];
 

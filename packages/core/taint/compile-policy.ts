@@ -130,8 +130,10 @@ const NAMES: { readonly [kind in TaintSink['kind']]: string } = {
     target* source output`,
   command: `*command* cmd *script* shell exec* argv args arguments code run sql expression eval stdin
     entrypoint`,
+  // Only where a call changes something.
+  id: 'id ids *_id *_ids *_number owner repo*',
 };
 
-const DEFAULT_SINKS: readonly TaintSink[] = (['recipient', 'url', 'path', 'command'] as const).map(
-  (kind) => ({ kind, args: NAMES[kind].split(/\s+/) }),
-);
+const DEFAULT_SINKS: readonly TaintSink[] = (
+  ['recipient', 'url', 'path', 'command', 'id'] as const
+).map((kind) => ({ kind, args: NAMES[kind].split(/\s+/) }));

@@ -31,12 +31,13 @@ export function judgeTaint(
   const checked = checkCall(state, call, policy);
   if (checked.verdict === 'tainted') {
     for (const { sink } of checked.findings) findings.add(`taint:${sink}`);
-    if (policy.onTaint !== 'tag') {
+    const held = checked.findings.filter(({ holds }) => holds);
+    if (policy.onTaint !== 'tag' && held.length > 0) {
       objections.push({
         ruleId: 'gate:taint',
         reason_code: 'TAINTED_SINK',
         how: policy.onTaint,
-        summary: taintSummary(checked),
+        summary: taintSummary({ findings: held, more: checked.more }),
         hint: TAINT_HINT,
       });
     }

@@ -14,6 +14,8 @@ export function newTaint(options: { readonly trustedClears?: 'earlier' | 'any' }
     blind: undefined,
     sent: new Map<string, ReadonlySet<string>>(),
     flags: new Map<RunFlag, TaintSource>(),
+    orders: [],
+    ownPaths: new Set(),
   };
 }
 
@@ -41,6 +43,10 @@ export function remember(
     if (layer.has(key)) continue;
     const before = sightingOf(state, key);
     const cleared = before?.trust === 'untrusted' && !untrusted && state.trustedClears === 'any';
+    if (before?.trust === 'untrusted' && isStronger(sighting, before)) {
+      layer.set(key, sighting);
+      continue;
+    }
     // Trusted content that repeats an untrusted value may only be an echo of it.
     if (before !== undefined && !cleared) continue;
     full = (untrusted ? untrustedCount : trustedCount) >= KEYS_MAX;
@@ -53,6 +59,11 @@ export function remember(
   const lost = untrusted && (full || !seen.isWhole());
   const blind = state.blind ?? (lost ? sighting.source : undefined);
   return { ...state, layers: stacked(state.layers, layer), untrustedCount, trustedCount, blind };
+}
+
+/** Running text may order what a field only names. */
+function isStronger(now: Sighting, before: Sighting): boolean {
+  return now.trust === 'untrusted' && now.place === 'text' && before.place === 'field';
 }
 
 /** Layers of like size become one, so that there are few and each key is copied a few times. */

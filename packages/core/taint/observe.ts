@@ -1,11 +1,14 @@
 // Remembers the values of an answer, with the place that they came from.
-import { textOfBytes } from '../scan/detect/unwrap.ts';
+import { scanText } from '../scan/detect/scan-text.ts';
+import { survey } from '../scan/detect/survey.ts';
+import { textOfBytes, unwrap } from '../scan/detect/unwrap.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { remember } from './memory.ts';
+import { partsOf } from './records.ts';
 import { sentBy } from './sent.ts';
-import { Effort, spellingsOf } from './tokens/spellings.ts';
+import { Effort, folded, spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';
-import type { TaintSource, TaintState, Trust } from './types.ts';
+import type { Order, TaintSource, TaintState, Trust } from './types.ts';
 
 export interface Observation extends TaintSource {
   readonly trust: Trust;
@@ -43,23 +46,56 @@ export function observe(state: TaintState, observation: Observation): TaintState
   const source: TaintSource = { server, tool, callId };
   const { leaves, whole } = leavesOf(content, LIMITS);
   const effort = new Effort(UNITS_MAX);
-  const texts = batchesOf(textsOf(leaves, effort));
-  const seen = remember(state, keysOf(texts, sentBy(state, source), effort), {
-    sighting: { trust, source },
-    isWhole: () => whole && partial !== true && !effort.isSpent,
-  });
+  const sent = sentBy(state, source);
+  const { prose, fields } = partsOf(leavesWithBytes(leaves, effort));
+  const texts = [...batchesOf(prose)];
+  const isWhole = () => whole && partial !== true && !effort.isSpent;
+  const keep = (to: TaintState, place: 'field' | 'text', batches: Iterable<string>) =>
+    remember(to, keysOf(batches, sent, effort), { sighting: { trust, source, place }, isWhole });
+  const seen = keep(keep(state, 'text', texts), 'field', batchesOf(fields));
   const brings = trust === 'untrusted' && !(callId === '' && INTRODUCTIONS.has(tool));
-  if (!brings || seen.flags.has('untrusted_input')) return seen;
-  return { ...seen, flags: new Map([...seen.flags, ['untrusted_input', source]]) };
+  if (!brings) return seen;
+  const ordered = withOrders(seen, source, texts);
+  if (ordered.flags.has('untrusted_input')) return ordered;
+  return { ...ordered, flags: new Map([...ordered.flags, ['untrusted_input', source]]) };
 }
 
-/** Each text, and the content of a file that came as base64. */
-function* textsOf(leaves: readonly TaintLeaf[], effort: Effort): Generator<string> {
-  for (const { text, path, isKey } of leaves) {
-    if (!effort.spend(UNITS_OF_LEAF)) return;
-    const isBlob = !isKey && path.at(-1) === 'blob' && effort.spend(text.length / 2);
-    yield (isBlob ? textOfBytes(text, 'base64') : undefined) ?? text;
+const ORDERS_MAX = 8;
+const ORDER_BEFORE = 500;
+const ORDER_AFTER = 2_000;
+
+/** The state with the texts that look like orders to the agent. */
+function withOrders(state: TaintState, source: TaintSource, texts: readonly string[]): TaintState {
+  const found: Order[] = [];
+  for (const text of texts) {
+    if (state.orders.length + found.length >= ORDERS_MAX) break;
+    const { findings } = scanText(text, { classes: ['injection'], fingerprint: () => '' });
+    const sure = findings.filter(({ confidence }) => confidence !== 'hint');
+    const [first] = sure;
+    const last = sure.at(-1);
+    if (first === undefined || last === undefined) continue;
+    const start = Math.max(0, first.start - ORDER_BEFORE);
+    found.push({ source, text: orderText(text.slice(start, last.end + ORDER_AFTER)) });
   }
+  return found.length === 0 ? state : { ...state, orders: [...state.orders, ...found] };
+}
+
+/** Blanks and case don't count. */
+export function orderText(text: string): string {
+  return folded(text).toLowerCase().replace(/\s+/g, ' ').trim();
+}
+
+/** The content of a file that came as base64 is text. */
+function leavesWithBytes(leaves: readonly TaintLeaf[], effort: Effort): readonly TaintLeaf[] {
+  const read: TaintLeaf[] = [];
+  for (const leaf of leaves) {
+    const { text, path, isKey } = leaf;
+    if (!effort.spend(UNITS_OF_LEAF)) break;
+    const isBlob = !isKey && path.at(-1) === 'blob' && effort.spend(text.length / 2);
+    const plain = isBlob ? textOfBytes(text, 'base64') : undefined;
+    read.push(plain === undefined ? leaf : { ...leaf, text: plain });
+  }
+  return read;
 }
 
 function* batchesOf(texts: Iterable<string>): Generator<string> {
@@ -83,7 +119,8 @@ function* keysOf(
   effort: Effort,
 ): Generator<string> {
   for (const text of texts) {
-    for (const [index, spelling] of [...onlyNew(spellingsOf(text, effort))].entries()) {
+    const spellings = [...spellingsOf(text, effort), ...unwrappedIn(text, effort)];
+    for (const [index, spelling] of [...onlyNew(spellings)].entries()) {
       if (index > 0 && !effort.spend(spelling.length)) return;
       for (const keys of keysIn(spelling)) {
         const units =
@@ -93,6 +130,12 @@ function* keysOf(
       }
     }
   }
+}
+
+/** What is hidden in base64, in hex or between letters set apart. */
+function unwrappedIn(text: string, effort: Effort): readonly string[] {
+  const { views } = unwrap(text, survey(text));
+  return views.map((view) => view.text).filter(({ length }) => effort.spend(length));
 }
 
 /** Of each spelling the lines that no other has: a page with one percent sign is not read twice. */

@@ -3,10 +3,17 @@ import { ruleOfTwoSummary, taintSummary } from './summaries.ts';
 import type { RunFlag, TaintFinding } from './types.ts';
 
 const source = { server: 'web', tool: 'fetch', callId: 'c1' };
-const finding: TaintFinding = { arg: 'to', sink: 'recipient', match: 'exact', source, shown: 'e…' };
+const finding: TaintFinding = {
+  arg: 'to',
+  sink: 'recipient',
+  match: 'exact',
+  source,
+  holds: true,
+  shown: 'e…',
+};
 
 function said(...findings: readonly TaintFinding[]): string {
-  return taintSummary({ verdict: 'tainted', findings, more: 0 });
+  return taintSummary({ findings, more: 0 });
 }
 
 describe('the words of taint', () => {

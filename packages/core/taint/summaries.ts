@@ -22,7 +22,7 @@ export const RULE_OF_TWO_HINT =
   'Finish without this call, or leave it to a run that has not read untrusted content or private data.';
 
 /** Names what was found first, and counts the rest. */
-export function taintSummary({ findings, more }: Tainted): string {
+export function taintSummary({ findings, more }: Pick<Tainted, 'findings' | 'more'>): string {
   // One value at sinks of two kinds makes one sentence.
   const all = [...new Set(findings.map(findingText))];
   const shown = all.slice(0, SHOWN_MAX);
@@ -35,7 +35,9 @@ function findingText({ arg, match, source, shown }: TaintFinding): string {
   if (match === 'unscanned') {
     return `${what} may have come from ${placeOf(source)}, of whose answer not everything is known.`;
   }
-  return `${what} came with the answer of ${placeOf(source)}, which is not trusted.`;
+  const end =
+    match === 'ordered' ? 'in a text that gives orders to agents' : 'which is not trusted';
+  return `${what} came with the answer of ${placeOf(source)}, ${end}.`;
 }
 
 function subjectOf(arg: string, match: TaintFinding['match'], shown: string): string {

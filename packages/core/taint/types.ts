@@ -20,6 +20,8 @@ export type RunFlag = (typeof RUN_FLAGS)[number];
 export interface Sighting {
   readonly trust: Trust;
   readonly source: TaintSource;
+  /** Alone in a field of a record, or in running text, where an order to use it may stand. */
+  readonly place: 'field' | 'text';
 }
 
 /**
@@ -37,6 +39,16 @@ export interface TaintState {
   readonly sent: ReadonlyMap<string, ReadonlySet<string>>;
   /** What brought each flag of the run first. */
   readonly flags: ReadonlyMap<RunFlag, TaintSource>;
+  /** Untrusted texts that look like orders to the agent. From the first one on, every match holds. */
+  readonly orders: readonly Order[];
+  /** Paths that the agent named in calls that passed. */
+  readonly ownPaths: ReadonlySet<string>;
+}
+
+/** The surroundings of an injection, folded. */
+export interface Order {
+  readonly source: TaintSource;
+  readonly text: string;
 }
 
 /** How a value is tied to what was read. */
@@ -45,6 +57,7 @@ export type MatchKind =
   | 'host' // the same host, or one below it
   | 'prefix' // it continues a path, an address or a command that was read
   | 'suffix' // a path that was read, behind a folder
+  | 'ordered' // it stands in a text that looks like an order to the agent
   | 'joined' // several arguments together are what was read
   | 'unscanned'; // not everything that was read is known, so it cannot be ruled out
 
@@ -55,6 +68,8 @@ export interface TaintFinding {
   readonly sink: SinkKind | 'any';
   readonly match: MatchKind;
   readonly source: TaintSource;
+  /** Whether the call is stopped for it; else it is only recorded. */
+  readonly holds: boolean;
   /** Enough of the value to recognise it, harmless and shortened. */
   readonly shown: string;
 }

@@ -87,7 +87,8 @@ export type TokenKind =
   | 'command_part'
   | 'identifier'
   | 'number'
-  | 'handle';
+  | 'handle'
+  | 'thing';
 
 const KEY_LENGTH_MAX = 256;
 

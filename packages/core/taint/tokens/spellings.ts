@@ -69,7 +69,15 @@ function escapeDecoded(whole: string, body: string): string {
 /** `eve [at] evil [dot] example` and `hxxps://evil[.]example`, as people write them for filters. */
 function withPlainSigns(text: string): string {
   const plain = /[[({]/.test(text) ? withoutBrackets(text) : text;
-  return withPlainMail(withPlainPlaces(plain.replace(/\bhxxp(?=s?:)/gi, 'http')));
+  const spoken = / dot /i.test(plain) ? plain.replace(SPOKEN, spokenPlace) : plain;
+  return withPlainMail(withPlainPlaces(spoken.replace(/\bhxxp(?=s?:)/gi, 'http')));
+}
+
+/** `eve at evil dot example`. */
+const SPOKEN = /[\w+-]{1,64}(?: (?:dot|at) [\w+-]{1,64}){1,8}/gi;
+
+function spokenPlace(match: string): string {
+  return match.replace(/ at /gi, '@').replace(/ dot /gi, '.');
 }
 
 function withoutBrackets(text: string): string {

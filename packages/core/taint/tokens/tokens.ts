@@ -13,6 +13,12 @@ const SEPARATORS = /[\s"'`<>()[\]{}|,;]+/;
 const PLAIN_WORD = /^[A-Za-z]{1,19}$/;
 const HANDLE = /^[@#][\p{L}\p{N}_][\p{L}\p{N}_.-]{1,63}$/u;
 
+/** `owner/repository`. */
+const SLUG = /^[\w.-]{1,64}\/[\w.-]{1,100}$/;
+/** The id of a thing, named as such: `ID '13'`, `issue #7`. */
+const THING =
+  /(?:\b(?:ids?|identifiers?|numbers?|no\.|nr\.?)[\s:='"`([]{1,4}|#)(?=[\w-]{0,63}\d)([\w-]{1,64})/gi;
+
 /**
  * The keys of everything in a text that is worth remembering; one text may give a key twice. Those
  * of one word come together: a host says less than the address that it stands in.
@@ -22,6 +28,7 @@ export function* keysIn(text: string): Generator<readonly string[]> {
     if (!PLAIN_WORD.test(word)) yield [...wordKeys(word)];
   }
   for (const key of numberKeysIn(text)) yield [key];
+  for (const [, id = ''] of text.matchAll(THING)) yield [keyOf('thing', id)];
   for (const words of commandsIn(text)) {
     yield [keyOf('command', commandKey(words))];
     // The sentence may go on behind the command, so each beginning counts, too.
@@ -74,6 +81,7 @@ function* wordKeys(word: string): Generator<string> {
   }
   if ((!word.includes('://') || /^file:/i.test(word)) && looksLikePath(word)) yield* pathKeys(word);
   yield* identifierKeys(word);
+  if (SLUG.test(word)) yield keyOf('thing', word);
 }
 
 function* pathKeys(word: string): Generator<string> {
