@@ -133,6 +133,10 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
     entries: [
       ...table({
         restore: ['Undo `sub import`', () => import('./restore.ts')],
+        uninstall: [
+          'Restore every client, stop the daemon, and remove the data if asked',
+          () => import('./uninstall.ts'),
+        ],
         unwrap: [
           'Restore configs that an interrupted `sub wrap` left',
           () => import('./unwrap.ts'),

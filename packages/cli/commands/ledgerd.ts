@@ -4,7 +4,6 @@ import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { ensurePrivateFolder, homePaths } from '@subluminal/plane/config';
 import { ensureLedgerd, type LedgerHome, runLedgerd } from '@subluminal/plane/daemon';
 import { createLedgerClient, type LedgerStatus } from '@subluminal/plane/ingest';
-import { processEnded } from '@subluminal/plane/os';
 import {
   badUsage,
   defineCommand,
@@ -16,6 +15,7 @@ import {
   printout,
 } from '../input/command.ts';
 import { dutiesOf, isOlder, notesOf, statusText, troublesOf } from '../ledger/daemon-text.ts';
+import { notEnded, STOP_MS, stopDaemon } from '../ledger/stop-daemon.ts';
 import { findLedger, printProblem } from '../ledger/user-ledger.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
@@ -23,9 +23,6 @@ import { warn } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 
 const START_MS = 20_000;
-const STOP_MS = 30_000;
-/** From the end of its work to the end of its process. */
-const EXIT_MS = 10_000;
 const TAKE_OVER_TRIES = 3;
 const ENDING_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** The log of a daemon in the background must not grow without end. */
@@ -157,21 +154,9 @@ function logger(io: Io, isBounded: boolean): (message: string) => void {
 }
 
 async function stop(socketPath: string): Promise<Outcome> {
-  const client = createLedgerClient({ socketPath });
-  const before = await client.status();
-  if (before !== undefined) {
-    const hasEnded = await client.stop(STOP_MS);
-    // The ledger is closed and signed; the process follows.
-    if (!hasEnded || !(await processEnded(before.pid, EXIT_MS))) return notEnded(before.pid);
-  }
-  const pid = before?.pid ?? null;
+  const { pid } = orThrow(await stopDaemon(socketPath));
   const text = pid === null ? 'No daemon runs.' : `The daemon (pid ${pid}) has ended.`;
   return printout({ running: false, stopped: pid }, `${text}\n`);
-}
-
-function notEnded(pid: number): Outcome {
-  const message = `the daemon (pid ${pid}) has not ended in time.`;
-  return failure('SUB_LEDGER_BUSY', message, 'Look at run/ledgerd.log, or end the process.');
 }
 
 function statusPrintout(status: LedgerStatus, isNew: boolean, notes: readonly string[]): Outcome {

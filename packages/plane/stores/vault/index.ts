@@ -8,6 +8,7 @@ export type { Vault, VaultOptions } from './vault-store.ts';
 export {
   addSecret,
   addSecrets,
+  forgetVaultKey,
   openVault,
   removeSecret,
   rotateKey,

@@ -87,6 +87,13 @@ export async function openVault(options: KeyOptions): Promise<Vault | Failure | 
   };
 }
 
+/** Forgets a key that is kept outside of the home, of a store that is about to go. Whether it is gone. */
+export async function forgetVaultKey(options: KeyOptions): Promise<boolean> {
+  const bytes = readSecretBytes(vaultPath(options.home), FILE_BYTES_MAX);
+  const file = isFailure(bytes) ? bytes : parseVault(bytes);
+  return isFailure(file) || file.header.protection !== 'keychain' || forget(file.header, options);
+}
+
 async function readOpen(options: KeyOptions): Promise<OpenStore | Failure | undefined> {
   const bytes = readSecretBytes(vaultPath(options.home), FILE_BYTES_MAX);
   if (isFailure(bytes)) {
