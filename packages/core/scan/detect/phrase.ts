@@ -18,12 +18,12 @@ export interface Phrase {
   readonly exactCase?: boolean;
   /** Where this matches the same window, the phrase means nothing. */
   readonly unless?: string;
-  /** In a result: 1 is a hint, 2 is likely, 3 is certain, 0 is nothing. */
+  /** Its weight in an answer: 1 is a hint, 2 is likely, 3 is certain, 0 is nothing. */
   readonly score: number;
-  /** In a definition; by default one more than in a result. */
+  /** Its weight in a definition; by default one more than in an answer. */
   readonly definitionScore?: number;
-  /** Talking about the phrase, in quotes, is not using it. */
-  readonly mentionable?: boolean;
+  /** It is evidence that adds up with other evidence, and a mention of it is none. */
+  readonly isEvidence?: boolean;
 }
 
 export interface CompiledPhrase {
@@ -74,21 +74,6 @@ export function compilePhrase(phrase: Phrase): CompiledPhrase {
   };
 }
 
-const ABOUT =
-  /\b(?:such as|like|e\.g\.|for example|examples? of|phrases?|templates?|delimiters?|patterns?|strings?|payloads?|attacks?|attackers?|injections?|jailbreaks?|detect(?:s|ed|ion)?|flag(?:s|ged)?|block(?:s|ed)?|reject(?:s|ed)?|filter(?:s|ed)?|tests?|expect|assert|regex|says?|said|saying|contains?|containing|means?|called|titled|looks? for|match(?:es)?|quoted?|instruct(?:s|ed|ing)? (?:it|the model) to|tells? (?:it|the model) to)\b/i;
-const ABOUT_REACH = 120;
-
-const OPENING = /(?:^|[\s(:[,=])(["'`/])(?=[^"'`/]*$)/;
-const CLOSING_REACH = 120;
-
-/** Whether a phrase is quoted, or listed in code, by a text that speaks of such phrases. */
-export function isMention(text: string, { start, end }: Range): boolean {
-  const before = text.slice(Math.max(0, start - ABOUT_REACH), start);
-  const quote = OPENING.exec(before)?.[1];
-  if (quote === undefined || !text.slice(end, end + CLOSING_REACH).includes(quote)) return false;
-  return ABOUT.test(before);
-}
-
 // The words that phrases are made of, as parts of patterns. A space stands for what is between words.
 
 /** One more word. */
@@ -96,8 +81,9 @@ export const W = "(?: [a-z0-9'\\u0080-\\uffff]{1,32})";
 export const OTHER =
   'previous|prior|preceding|earlier|above|foregoing|past|existing|original|initial|older?';
 export const OWN = 'your|system|safety|security|developer|content|ethical|hidden|default|current';
+/** The last one is `instructions` with a typo. */
 export const ORDERS =
-  'instructions?|prompts?|directives?|guidelines?|guardrails?|programming|training|orders|system messages?';
+  'instructions?|prompts?|directives?|directions|guidelines?|guardrails?|programming|training|orders|assignments?|system messages?|i\\w{0,2}n?s?t\\w{0,2}r\\w{0,3}[ct]\\w{0,3}ons?';
 export const RULES =
   'rules?|polic(?:y|ies)|constraints?|restrictions?|limitations?|commands?|messages?|context|conversation|tasks?|filters?|protocols?|checks?|measures|mechanisms|protections';
 export const MODEL =
@@ -110,7 +96,7 @@ export const phrase = (data: PhraseData): Phrase => ({
   class: 'injection',
   over: 'words',
   score: 2,
-  mentionable: true,
+  isEvidence: true,
   ...data,
 });
 

@@ -2,9 +2,9 @@
 import { keywordsIn, type Phrase, phrase, W } from './phrase.ts';
 
 const PRIVATE =
-  "conversation|chat history|chat log|message history|history|system prompt|previous messages|prior messages|all messages|ssh keys?|id_rsa|id_ed25519|private keys?|\\.env|env(?:ironment)? (?:variables?|vars?|file)|credentials?|secrets?|cookies?|passwords?|api keys?|access tokens?|session tokens?|auth(?:entication)? tokens?|source code|personal data|user'?s? (?:data|details|files?|email|address|information|messages|contacts)|contacts|address book|(?:full |entire |complete )?contents? of|file contents?|customer (?:data|list|records)|bank details|inbox|all (?:the )?(?:files?|emails?|documents|data|records)|their (?:data|messages|files)|what you (?:know|found|read)|the data above|results? of the previous";
+  "conversation|chat history|chat log|message history|history|system prompt|previous messages|prior messages|all messages|ssh keys?|id_rsa|id_ed25519|private keys?|\\.env|env(?:ironment)? (?:variables?|vars?|file)|credentials?|secrets?|cookies?|passwords?|api keys?|access tokens?|session tokens?|auth(?:entication)? tokens?|source code|personal data|user'?s? (?:data|details|files?|email|address|information|messages|contacts)|contacts|address book|(?:full |entire |complete )?contents? of|file contents?|customer (?:data|list|records|emails|details)|user records|database|invoices|bank details|inbox|all (?:the )?(?:files?|emails?|documents|data|records)|their (?:data|messages|files)|what you (?:know|found|read)|the data above|results? of the previous";
 const AWAY =
-  '(?:to|at|into|via|towards|through|in the query|as (?:a |the )?(?:query|url|parameter))(?: [^.]{0,40}?)?(?:https?:|hxxps?:|ftp:|wss?:|www\\.|[\\w-]{1,40}\\.(?:com|net|org|io|dev|xyz|ru|cn|info|site|online|app|me|co|example|test|invalid)\\b|[\\w.+-]{1,40}@[\\w-]{1,40}\\.|webhook|our (?:server|endpoint|collector)|(?:this|the following) (?:url|address|endpoint|server|number|email)|attacker|pastebin|telegram|discord)';
+  '(?:to|at|into|via|towards|through|in the query|as (?:a |the )?(?:query|url|parameter))(?: [^.]{0,40}?)?(?:https?:|hxxps?:|ftp:|wss?:|www\\.|[\\w-]{1,40}\\.(?:com|net|org|io|dev|xyz|ru|cn|info|site|online|app|me|co|example|test|invalid)\\b|[\\w.+-]{1,40}@[\\w-]{1,40}\\.|webhook(?!\\w| secret)|our (?:server|endpoint|collector)|(?:this|the following) (?:url|address|endpoint|server|number|email)|attacker|pastebin|telegram|discord)';
 const SEND =
   'send|sends|post|forward|upload|transmit|e-?mail|mail|exfiltrate|leak|submit|copy|append|encode|embed|deliver|report|share|publish|push|relay|bcc|write|attach|include|add|put|pass|collect|ship|sync|deliver|disclose|echo|dump';
 const FILES =
@@ -18,7 +18,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
       submit|append|encode|deliver|share|publish|relay|bcc|attach|include|collect|ship |sync |
       copy |dump|echo|write |put `),
     over: 'marks',
-    pattern: `(?:${SEND})\\b[^.!?]{0,60}?\\b(?:${PRIVATE})\\b.{0,60}?\\b${AWAY}`,
+    pattern: `(?:${SEND})\\b[^.!?]{0,60}?\\b(?:${PRIVATE})\\b(?:(?!\\n\\n|\`\`\`).){0,60}?\\b${AWAY}`,
     unless:
       "\\b(?:authorization|bearer|x-api-key|header|oauth|grant_type|client_id|sdk|npm|install|documentation|docs|see https?|learn more|dashboard|settings|pull request|support@|security@|never (?:send|share|post|include|commit)|do not (?:send|share|post|include|commit)|don't (?:send|share|post|include|commit))\\b",
   }),
@@ -29,7 +29,7 @@ export const CARRIED_OUT: readonly Phrase[] = [
       content of|grab|extract|collect|find |pass |provide|attach|send|look up|locate|print |show |
       upload|copy `),
     over: 'marks',
-    pattern: `(?:read|cat|open|load|fetch|access|retrieve|get|include|contents? of|grab|extract|collect|find|pass|provide|attach|send|look up|locate|print|show|upload|copy)\\b[^!?]{0,80}?${FILES}.{0,160}?\\b(?:pass|send|include|append|as (?:the|a|an|its|this)|parameter|argument|value|field|post|upload|to http|sidenote|content|contents|forward|encode|attach|put|provide|otherwise|or the tool|required|first|before)\\b`,
+    pattern: `(?:read|cat|open|load|fetch|access|retrieve|get|include|contents? of|grab|extract|collect|find|pass|provide|attach|send|look up|locate|print|show|upload|copy)(?![a-z])[^!?]{0,80}?${FILES}.{0,160}?\\b(?:pass|send|include|append|as (?:the|a|an|its|this)|parameter|argument|value|field|post|upload|to http|sidenote|content|contents|forward|encode|attach|put|provide|otherwise|or the tool|required|first|before)\\b`,
     score: 1,
     definitionScore: 3,
   }),
@@ -39,7 +39,26 @@ export const CARRIED_OUT: readonly Phrase[] = [
     keywords: ['![', '<img', '[!['],
     over: 'marks',
     pattern:
-      '(?:!\\[[^\\]]{0,100}\\] ?\\( ?|<img\\b[^>]{0,80}?src ?= ?["\']?)<?https?:[^)\\s>]{1,200}?(?:[?&/#][\\w.-]{0,30}=?(?:\\{|%7b|\\$\\{|<|%3c|\\[|%5b)[^)]{0,60}|[?&](?:data|d|q|c|content|payload|secret|history|text|msg|message|info|leak|exfil|log|prompt|chat|conv|conversation|context|summary|s|x|p|b64|base64|stolen|body|key|token|password|env)=[\\w%+/.~-]{32,})',
+      '(?:!\\[[^\\]]{0,100}\\] ?\\( ?|<img\\b[^>]{0,80}?src ?= ?["\']?)<?https?:[^)\\s>]{1,200}?(?:[?&/#][\\w.-]{0,30}=?(?:\\{|%7b|\\$\\{|<|%3c|\\[|%5b)[^)]{0,40}?(?:data|content|secret|history|prompt|conversation|chat|summary|message|token|password|email|key|info|stolen|env|context|base64|encoded|query|text)[^)]{0,40}|[?&](?:data|d|q|c|content|payload|secret|history|text|msg|message|info|leak|exfil|log|prompt|chat|conv|conversation|context|summary|s|x|p|b64|base64|stolen|body|key|token|password|env)=[\\w%+/.~-]{32,})',
+  }),
+  phrase({
+    id: 'exfiltration-image',
+    label: 'asks to show an image with data in its address',
+    keywords: ['!['],
+    over: 'marks',
+    pattern:
+      '(?<=\\b(?:load|render|display|embed|fetch|append|output|insert) )!\\[[^\\]]{0,100}\\]\\(https?:[^)\\s]{1,200}\\?[^)\\s]{1,200}',
+  }),
+  phrase({
+    id: 'redirected-recipient',
+    label: 'asks to send something to an address',
+    keywords: keywordsIn(`send |forward |post |upload |email |transfer |envoy|envia|sende |schicke|
+      invia |visit `),
+    over: 'marks',
+    pattern:
+      '(?:send|forward|post|upload|email|transfer|envoyez?|envi(?:a|e|ar)|sende|schicke|invia|visit)\\b[^.!?\\n]{0,60}?(?:[\\w.+-]{1,40}@[\\w-]{1,40}\\.|https?://)',
+    score: 1,
+    definitionScore: 1,
   }),
   phrase({
     id: 'exfiltration-link',
@@ -82,14 +101,16 @@ export const CARRIED_OUT: readonly Phrase[] = [
   phrase({
     id: 'tool-steering',
     label: 'changes how the model uses other tools',
-    keywords: keywordsIn(`instead of|always use this|always call this|must use this|must call this|
+    keywords:
+      keywordsIn(`before using|before calling|before invoking|before running|before executing|
+      before you use|before you call|instead of|always use this|always call this|must use this|must call this|
       must be called|always be called|do not use any other|never use the|do not use the|
       don't use the|whenever the user|when the user asks|regardless of|any time the user|
       every time the user|on every|use this tool for all|replaces the|this overrides|
       this tool overrides|this tool supersedes|other tools are|all other tools|before any other|
       before every other|first before|takes precedence|highest priority|only trusted tool|
       deprecated and`),
-    pattern: `(?:instead of (?:using |calling )?(?:the |any )?(?:other|official|built ?in|original|real|native)(?: [\\w']{1,32}){0,3} tools?|(?:always (?:use|call|be called)|must (?:use|call|be called))(?: this)?(?: tool| function)?${W}{0,4} (?:first|before (?:any|every|all|each|anything|responding|answering)|on every|after every|for every|in every|no matter|regardless|silently|at the start of every)|(?:do not|don't|never) use (?:the|any other)${W}{0,4} (?:tools?|server|function)${W}{0,6} (?:use this|this tool|call this|compromised|unsafe|broken|deprecated|instead|insecure)|(?:whenever|when|any time|every time) the user${W}{0,10} (?:silently|secretly|also send|also call|also forward|instead (?:send|use|call|of)|always (?:add|bcc|include|send|append)|bcc|without (?:telling|asking)|to the (?:attacker|following)|must be (?:sent|replaced|changed))|regardless of (?:what )?(?:the )?(?:user|other|their|your|system)${W}{0,3} (?:asks?|says?|instructions?|wants?|request|tools?|prompt)|use this tool for all|(?:this|this tool) (?:overrides|supersedes|replaces)${W}{0,5} (?:tools?|instructions?|rules|descriptions?|prompts?)|(?:all )?other tools (?:are|must|should)(?: (?:be|now|not)){0,8}(?: (?:compromised|unsafe|deprecated|ignored|broken|insecure|disabled|untrusted|avoided|used))|before (?:any|every) other tool|(?:takes precedence over|highest priority over)${W}{0,3} (?:tools?|instructions?|prompts?|rules|requests?)\\b|only trusted tool|on every(?: [\\w']{1,32}){0,4} (?:call|message|turn|request|response)${W}{0,6} (?:send|append|include|attach|pass|forward))`,
+    pattern: `(?:before (?:using|calling|invoking|running|executing|you (?:use|call))(?: (?:any|every|all|other|the)){0,3}[^.]{1,40}?(?: tools?)?[,:]? (?:you must |always |must |first ){1,2}(?:call|use|invoke|run) this (?:tool|function)|instead of (?:using |calling )?(?:the |any )?(?:other|official|built ?in|original|real|native)(?: [\\w']{1,32}){0,3} tools?|(?:always (?:use|call|be called)|must (?:use|call|be called))(?: this)?(?: tool| function)?(?:(?![.!?]\\s) [\\w']{1,32}){0,4}(?![.!?]\\s) (?:first|before (?:any|every|all|each|anything|responding|answering)|on every|after every|for every|in every|no matter|regardless|silently|at the start of every)|(?:do not|don't|never) use (?:the|any other)${W}{0,4} (?:tools?|server|function)${W}{0,6} (?:use this|this tool|call this|compromised|unsafe|broken|deprecated|instead|insecure)|(?:whenever|when|any time|every time) the user${W}{0,10} (?:silently|secretly|also send|also call|also forward|instead (?:send|use|call|of)|always (?:add|bcc|include|send|append)|bcc|without (?:telling|asking)|to the (?:attacker|following)|must be (?:sent|replaced|changed))|regardless of (?:what )?(?:the )?(?:user|other|their|your|system)${W}{0,3} (?:asks?|says?|instructions?|wants?|request|tools?|prompt)|use this tool for all|(?:this|this tool) (?:overrides|supersedes|replaces)${W}{0,5} (?:tools?|instructions?|rules|descriptions?|prompts?)|(?:all )?other tools (?:are|must|should)(?: (?:be|now|not)){0,8}(?: (?:compromised|unsafe|deprecated|ignored|broken|insecure|disabled|untrusted|avoided|used))|before (?:any|every) other tool|(?:takes precedence over|highest priority over)${W}{0,3} (?:tools?|instructions?|prompts?|rules|requests?)\\b|only trusted tool|on every(?: [\\w']{1,32}){0,4} (?:call|message|turn|request|response)${W}{0,6} (?:send|append|include|attach|pass|forward))`,
     unless:
       '(?:must|always) be called (?:first|before)(?! (?:any|every|all|each|anything|responding|answering))|regardless of (?:the )?(?:user|other|their|your)(?: agent| locale| case| settings| role| input)\\b',
     score: 0,
@@ -106,6 +127,31 @@ export const CARRIED_OUT: readonly Phrase[] = [
     ],
     pattern: `(?:(?:the )?(?:recipient|beneficiary|payee|iban|account number|wallet(?: address)?|phone number|destination|proxy number)${W}{0,6} (?:must|should|always|has to|needs to|to)(?: (?:be|always|now)){0,8} (?:set|changed|replaced|sent|routed|redirected|forwarded|updated)?(?: (?:with|to|by))? ?(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following|0x))|(?:add|include|always|also)? ?(?:bcc|cc)${W}{0,4} [\\w']{1,32}(?: [\\w']{1,32}){1,4} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|(?:all|every|route all|send all) (?:outgoing |future )?(?:emails?|messages?|payments?|requests?|traffic|invoices)${W}{0,5} (?:must|should|have to|need to|to|through|via)(?: (?:be|go|now|also|always)){0,8}(?: (?:sent|routed|redirected|forwarded|copied|go|to|through|via)){1,3} ?(?=.{0,80}(?:\\b\\w{1,32} (?:com|net|org|io|example|test|invalid|ru|cn)\\b|\\d{6,}|attacker|following)))`,
     score: 1,
+    definitionScore: 2,
+  }),
+  phrase({
+    id: 'redirected-recipient',
+    label: 'sends a copy to somebody else',
+    keywords: keywordsIn(`also send|also forward|also email|also post|also cc|also notify|also let|
+      also share|also upload|a copy of|a copy to|also include|loop in|always send|always forward|
+      always email|always cc|additionally send|also report|always also|also copy`),
+    over: 'marks',
+    pattern:
+      '(?:(?:also|always|additionally)(?: also| silently| then)? (?:send|forward|e-?mail|post|cc|bcc|notify|let|share|upload|include|report|copy)|a copy (?:of|to)|loop in)\\b[^!?\\n]{0,100}?(?:[\\w.+-]{1,40}@[\\w-]{1,40}\\.\\w|https?://|\\bwebhook\\b|external (?:server|endpoint|address))',
+    score: 1,
+    definitionScore: 2,
+  }),
+  phrase({
+    id: 'asks-for-secrets',
+    label: 'wants secrets or the conversation in its arguments',
+    keywords: keywordsIn(`conversation|chat history|system prompt|previous message|environment var|
+      credential|api key|secret|password|private key|ssh key|message history|access token`),
+    over: 'marks',
+    pattern:
+      "(?<=\\b(?:entire|full|complete|whole|all|any|recent|user'?s?|your|raw|current) (?:\\w{1,12} )?)(?:(?:conversation|chat|message)(?: history| context| log)?|system prompt|previous messages|environment variables|credentials?|api keys?|secrets|passwords?|private keys?|ssh keys?|access tokens?)\\b[^.!?]{0,40}?\\b(?:for (?:context|debugging|logging|verification|validation|auditing|personali[sz]ation|compliance|telemetry|quality)|here|as (?:a |the )?(?:context|value|argument|parameter)|so (?:that )?(?:the|we|it))\\b",
+    unless:
+      '\\b(?:oauth|log ?in|sign ?in|connect to|authenticate with|to access the|stored|vault|environment variables? (?:for|of|to) (?:the|a|your))\\b',
+    score: 0,
     definitionScore: 2,
   }),
   phrase({

@@ -2,8 +2,10 @@
 // personal data.
 import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { Range } from '../types.ts';
+import { addUp, type Evidence } from './evidence.ts';
+import { isMention, isNegated } from './mention.ts';
 import type { CompiledPhrase, Phrase } from './phrase.ts';
-import { compilePhrase, isMention, WINDOW } from './phrase.ts';
+import { compilePhrase, WINDOW } from './phrase.ts';
 import { CARRIED_OUT } from './phrases-exfiltration.ts';
 import { MARKUP } from './phrases-hidden.ts';
 import { LABELLED } from './phrases-labels.ts';
@@ -13,9 +15,8 @@ import type { Detection, Strictness } from './types.ts';
 
 const PHRASES: readonly Phrase[] = [...OVERRIDE, ...SPEECH, ...CARRIED_OUT, ...MARKUP, ...LABELLED];
 const COMPILED: readonly CompiledPhrase[] = PHRASES.map(compilePhrase);
-/** Quoted by a text that speaks of it. */
-const MENTION = 2;
 const SCORE_MAX = 3;
+const HINT = 1;
 
 let prefilter: Prefilter | undefined;
 
@@ -26,6 +27,7 @@ export function detectPhrases(detection: Detection): void {
     PHRASES.map(({ id, keywords }) => ({ name: id, keywords, anyCase: true })),
   );
   const readTo = new Int32Array(COMPILED.length);
+  const found: Evidence[] = [];
   meter.steps += text.length;
   prefilter.scan(text, (index, at) => {
     const rule = COMPILED[index];
@@ -35,24 +37,30 @@ export function detectPhrases(detection: Detection): void {
     const range = rule.match(text, at);
     if (range === undefined) return;
     readTo[index] = range.end;
-    report(detection, rule.phrase, range);
+    found.push({ ...range, phrase: rule.phrase, weight: weightOf(detection, rule.phrase, range) });
   });
+  for (const evidence of addUp(found)) report(detection, evidence);
 }
 
 function scoreIn({ score, definitionScore }: Phrase, strictness: Strictness): number {
   return strictness === 'result' ? score : (definitionScore ?? Math.min(SCORE_MAX, score + 1));
 }
 
-function report({ view, strictness, found }: Detection, phrase: Phrase, range: Range): void {
-  const { text } = view;
-  const wrapped = view.isWrapped(range);
+/** What a phrase is worth where it stands: nothing where it is mentioned, more where it is wrapped. */
+function weightOf({ view, strictness }: Detection, phrase: Phrase, range: Range): number {
   const base = scoreIn(phrase, strictness);
-  const mentioned = phrase.mentionable === true && !wrapped && isMention(text, range);
   // An order that is wrapped is meant.
-  const score = mentioned ? Math.max(1, base - MENTION) : base + (wrapped ? 1 : 0);
-  const value = text.slice(range.start, range.end).toLowerCase().replaceAll(/\s+/g, ' ');
+  if (view.isWrapped(range)) return base + 1;
+  if (phrase.isEvidence !== true) return base;
+  const isTaken = isNegated(view.text, range.start) || isMention(view.text, range);
+  return isTaken ? 0 : base;
+}
+
+function report({ view, found }: Detection, { phrase, weight, start, end }: Evidence): void {
+  const value = view.text.slice(start, end).toLowerCase().replaceAll(/\s+/g, ' ');
   const { class: name, id: rule, label } = phrase;
-  found({ class: name, rule, label, ...range, value, score: Math.min(SCORE_MAX, score) });
+  const score = Math.min(SCORE_MAX, Math.max(HINT, weight));
+  found({ class: name, rule, label, start, end, value, score });
 }
 
 export const PHRASE_RULES: readonly string[] = [...new Set(PHRASES.map(({ id }) => id))];

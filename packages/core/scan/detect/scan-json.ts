@@ -19,6 +19,8 @@ interface JsonScan {
   readonly task: Omit<TextTask, 'text'>;
   readonly findings: ContentFinding[];
   readonly unscanned: Unscanned[];
+  /** The descriptions of a definition in order: a text may be cut over several of them. */
+  readonly descriptions: Leaf[];
   units: number;
   steps: number;
   dropped: number;
@@ -51,12 +53,14 @@ export function scanJson(value: unknown, options: ScanOptions): ScanVerdict {
     task: textTask(options),
     findings: [],
     unscanned: [],
+    descriptions: [],
     units: 0,
     steps: 0,
     dropped: 0,
     nodes: 0,
   };
   visit(scan, value, { path: ROOT_PATH, depth: 0, field: undefined });
+  scanRow(scan, scan.descriptions);
   const { findings, unscanned, units, steps, dropped } = scan;
   if (dropped > 0) unscanned.push({ reason: 'too_many_findings', path: null, count: dropped });
   return { findings, unscanned, scannedUnits: units, steps };
@@ -76,6 +80,9 @@ function visit(scan: JsonScan, value: unknown, at: JsonPlace): Leaf | readonly L
     const text = typeof value === 'string' ? value : plainNumber(value);
     const leaf = { text, path: at.path, field: at.field };
     scanLeaf(scan, leaf);
+    if (at.field === 'description' && scan.task.strictness === 'definition') {
+      scan.descriptions.push(leaf);
+    }
     return leaf;
   }
   if (value === null || value === undefined || typeof value === 'boolean') return undefined;

@@ -1,6 +1,7 @@
 // One text: looked at as it stands, folded, and with its wrappings undone; findings come back with
 // places in the original.
 import type { Range } from '../types.ts';
+import { type Disguised, disguisedIn } from './disguised.ts';
 import { fold } from './folded-text.ts';
 import { detectHidden } from './hidden.ts';
 import { detectPersonal } from './personal.ts';
@@ -38,6 +39,7 @@ export interface TextTask {
 }
 
 const CLASSES: readonly FindingClass[] = ['secret', 'personal', 'injection', 'hidden_text'];
+const NOT_DISGUISED: Disguised = { hits: [], views: [] };
 const STEPS_PER_UNIT = 64;
 const STEPS_FREE = 1 << 20;
 const CONFIDENCES: readonly Confidence[] = ['hint', 'likely', 'certain'];
@@ -115,7 +117,9 @@ export function hitsIn(task: TextTask): TextHits {
   detectHidden(detection(original), seen);
   lookAtBoth(original, seen);
   const { views, binaryUnits, skippedUnits } = unwrap(text, seen);
-  for (const view of views) lookAtBoth(view, surveyed(view.text, meter));
+  const disguised = classes.has('injection') ? disguisedIn(text) : NOT_DISGUISED;
+  for (const hit of disguised.hits) detection(original).found(hit);
+  for (const view of [...views, ...disguised.views]) lookAtBoth(view, surveyed(view.text, meter));
   const gaps = [
     { reason: 'binary' as const, count: binaryUnits },
     { reason: 'too_long' as const, count: skippedUnits },
