@@ -1,7 +1,15 @@
 // The packed product as a new user has it: installed from its tarball into an empty folder, with a home
 // of its own, and nothing of the checkout in reach.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,18 +26,23 @@ beforeAll(() => {
   ensureBuilt();
   folder = mkdtempSync(join(tmpdir(), 'sub-package-'));
   project = join(folder, 'project');
-  for (const name of ['project', 'home', 'tool']) mkdirSync(join(folder, name));
+  for (const name of ['project', 'home', 'tool', 'bare']) mkdirSync(join(folder, name));
   succeed(process.execPath, [join(ROOT, 'tools', 'package.mjs'), folder], { cwd: ROOT });
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
   const path = join(folder, tarball);
   packedBytes = readFileSync(path).length;
+  install('tool', path);
+  install('bare', path, '--omit=optional');
+}, INSTALL_MS);
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+function install(name: string, path: string, ...words: readonly string[]): void {
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  succeed('npm', ['install', '--prefix', join(folder, 'tool'), ...quiet, path], {
+  succeed('npm', ['install', '--prefix', join(folder, name), ...quiet, ...words, path], {
     cwd: folder,
     env: npmEnvironment(),
   });
-}, INSTALL_MS);
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+}
 
 /** What the system needs, and nothing that points back to the checkout. */
 function environment(): NodeJS.ProcessEnv {
@@ -103,4 +116,39 @@ test('a run is recorded, and found in the ledger', () => {
 
 test('the demo runs with the server that came with the package', () => {
   expect(sub('demo')).toContain('9 calls: 5 passed, 4 refused.');
+});
+
+test('without its optional packages, Cedar policies are refused with what to install', () => {
+  const policy = installed('examples', 'policies', 'starter.yaml');
+  const cedar = join(project, 'all.cedar');
+  writeFileSync(cedar, 'permit (principal, action, resource);\n');
+  const bare = (...args: readonly string[]) =>
+    spawnSync(join(folder, 'bare', 'node_modules', '.bin', 'sub'), args, {
+      cwd: project,
+      env: environment(),
+      encoding: 'utf8',
+    });
+  const started = join(project, 'started');
+  for (const words of [
+    ['run', '--cedar', cedar, '--', 'touch', started],
+    ['policy', 'explain', policy, '--cedar', cedar, '--tool', 'a', '--server', 'b'],
+  ]) {
+    const { status, stderr } = bare(...words);
+    expect(stderr).toContain('the engine for Cedar policies is not installed');
+    expect(stderr).toMatch(/npm i -g @cedar-policy\/cedar-wasm@\d/);
+    expect(status).toBe(2);
+  }
+  expect(existsSync(started)).toBe(false);
+  expect(bare('run', '--quiet', '--', 'true').status).toBe(0);
+  expect(bare('ledgerd', '--stop').status).toBe(0);
+});
+
+test('the installed command restores every client and purges its home', () => {
+  const path = join(folder, 'home', '.claude.json');
+  const before = `${JSON.stringify(CONFIG)}\n`;
+  writeFileSync(path, before);
+  sub('import', 'claude', '--yes');
+  expect(sub('uninstall', '--purge', '--yes')).toContain('npm rm -g subluminal');
+  expect(readFileSync(path, 'utf8')).toBe(before);
+  expect(existsSync(join(folder, 'home', '.subluminal'))).toBe(false);
 });

@@ -5,6 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Problem } from '@subluminal/core/policy';
 import { fileProblem, readRegularFile } from '../../os/index.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import { findUids, readEntities } from './entities.ts';
 import { createEvaluator, type Engine, loadEngine } from './evaluate.ts';
 import {
@@ -180,13 +181,25 @@ function causeText(cause: unknown): string {
 
 /** Makes an evaluator from the texts, or lists everything that is wrong with them. */
 export async function openSources(sources: CedarSources): Promise<CedarOpened> {
-  const engine = await loadEngine();
+  let engine: Engine;
+  try {
+    engine = await loadEngine();
+  } catch (cause) {
+    return noEngine(sources.path, causeText(cause));
+  }
   try {
     return openWithEngine(engine, sources);
   } catch (cause) {
     // The engine panics on some texts; such a text must not be used.
     return failedAt(sources.path, causeText(cause), 'Take out what was changed last.');
   }
+}
+
+/** Cedar is an optional dependency, which `npm i --omit=optional` leaves out. */
+function noEngine(path: string, cause: string): CedarOpened {
+  const version = manifest.dependencies['@cedar-policy/cedar-wasm'];
+  const fix = `Install it beside sub: npm i -g @cedar-policy/cedar-wasm@${version}`;
+  return failedAt(path, `the engine for Cedar policies is not installed (${cause})`, fix);
 }
 
 function openWithEngine(engine: Engine, sources: CedarSources): CedarOpened {
