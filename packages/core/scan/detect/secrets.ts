@@ -3,7 +3,8 @@
 import { FORMATS } from '../formats/index.ts';
 import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import { isRandom } from '../text/randomness.ts';
-import type { Match, Range } from '../types.ts';
+import type { Match, Range, Rule } from '../types.ts';
+import { isLikelyPassword, isMadeUp, isReference, isWords } from './secret-value.ts';
 import type { TextSurvey } from './survey.ts';
 import type { Detection, DetectorHit } from './types.ts';
 
@@ -12,21 +13,26 @@ const BY_CONTEXT: ReadonlySet<string> = new Set(
   `assignment authorization-header azure-sas basic-auth-url connection-string curl-user database-url
    openai-key sql-password twilio-key`.split(/\s+/),
 );
+/** Of these, words are values as well: a password of a server is often one. */
+const WORDS_ALLOWED: ReadonlySet<string> = new Set(
+  'azure-sas basic-auth-url curl-user database-url openai-key twilio-key'.split(' '),
+);
 /** The steps that a miss costs: a pattern reads about so far. */
 const MISS_STEPS = 64;
 const VALUE_MAX = 512;
-const MADE_UP =
-  /example|sample|dummy|changeme|change[_-]me|your[_-]?\w{0,20}|my[_-]?(?:secret|password|token|key)|insert|redacted|fake|test(?:ing)?|xxx+|\*{3,}|\.{3,}|<[\w .:/-]{0,40}>|\{[\w .:/-]{0,40}\}|abcdef|0123456|1234567|hunter2?\b|password|secret|token|notreal|s3cr3t/gi;
-/** The one of the vendor's own manual, and its like. */
-const AWS_EXAMPLE = /^A[A-Z]{3}[A-Z0-9]{9}EXAMPLE$/;
-/** A value needs as many characters that are not part of a placeholder. */
-const LEFT_MIN = 8;
 const MARKER = /^(?:\[(?:redacted|REDACTED):[a-z0-9-]{1,64}\])+$/;
+/** Tokens that mark a place, a version or a request, and keys that are public. */
+const NO_SECRET_NAME =
+  /(?:next|prev(?:ious)?|page|pagination|forward|backward|continuation|continue|sync|lock|client[_-]?(?=token)|start|stop|cancel(?:l?ation)?|csrf|xsrf|public(?:[_-]?key)?|publishable|cursor|canary|idempotency|request|resume|delta|change|process|design|syntax|lexer|stop|eos|bos|pad|sep|unk|mask|special|amz)[_-]?(?:token|key|credential)["'`\]]{0,2}(?::?[ \t]{0,4}str(?:ing)?)?[ \t]{0,8}(?:[:=,]|==|:=|=>)?[ \t]{0,8}[\\"'`]{0,8}$/i;
+const NAME_REACH = 96;
+/** The address of a server on this machine or in a network of containers. */
+const LOCAL_HOST =
+  /^@(?:localhost|127\.\d|\[::1|0\.0\.0\.0|host\.docker\.internal|[\w-]+(?:[:/?"'`\s]|$))/;
 const CONTEXT =
-  /(?:key|secret|token|passw(?:or)?d|passphrase|credential|auth|bearer|api)[\w"'`\]. -]{0,24}(?:=>|[:=]|\bis\b)[\s"'`]{0,4}$/i;
+  /(?:key|secret|token|passw(?:or)?d|passphrase|credential|auth|bearer|api)[\w"'`\]. -]{0,24}(?:=>|[:=]|\bis\b)[\s"'`(]{0,4}$/i;
 const CONTEXT_REACH = 64;
 const NO_SECRET =
-  /(?:sha(?:1|256|384|512)|md5|integrity|checksum|digest|etag|commit|revision|hash|uuid|guid|nonce|cursor|page|next|sync|continuation|public|fingerprint|csrf|host|author|monkey|keyboard|tokens?_?(?:count|limit|max|usage)|keyid|key_?id|keyword|primary|foreign|partition|sort|idempotency|cache)[\w"'`\]. -]{0,32}[:=][\s"'`]{0,4}$/i;
+  /(?:sha(?:1|256|384|512)|md5|integrity|checksum|digest|etag|commit|revision|hash|uuid|guid|nonce|cursor|page|next|sync|continuation|public|fingerprint|csrf|host|author|monkey|keyboard|tokens?_?(?:count|limit|max|usage)|keyid|key_?id|keyword|primary|foreign|partition|sort|idempotency|cache|h1)[\w"'`\]. -]{0,32}[:=][\s"'`]{0,4}$/i;
 const ENTROPY_MIN = 20;
 const ENTROPY_MAX = 200;
 
@@ -45,7 +51,7 @@ export function detectSecrets(detection: Detection, seen: TextSurvey): void {
     const match = rule.match({ text, at, truncated: false });
     readTo[index] = match?.readTo ?? rule.missedTo?.({ text, at, truncated: false }) ?? 0;
     meter.steps += match === undefined ? MISS_STEPS : match.readTo - at + 1;
-    if (match !== undefined) report(detection, rule.name, match);
+    if (match !== undefined) report(detection, rule, match);
   });
   for (const blob of seen.blobs) {
     const hit = randomIn(text, blob);
@@ -53,14 +59,17 @@ export function detectSecrets(detection: Detection, seen: TextSurvey): void {
   }
 }
 
-function report({ view, found }: Detection, rule: string, match: Match): void {
+function report({ view, found }: Detection, rule: Rule, match: Match): void {
   const { text } = view;
   const { start, end } = match;
   if (end <= start) return;
   const value = text.slice(start, Math.min(end, start + VALUE_MAX));
   if (MARKER.test(value)) return;
-  const score = scoreOf(rule, value);
-  found({ ...secret(rule, match), score });
+  const score = scoreOf(rule, value, {
+    before: text.slice(Math.max(0, start - NAME_REACH), start),
+    behind: text.slice(end, end + NAME_REACH),
+  });
+  found({ ...secret(rule.name, match), score });
 }
 
 function secret(rule: string, { start, end }: Range): Omit<DetectorHit, 'score'> {
@@ -68,34 +77,28 @@ function secret(rule: string, { start, end }: Range): Omit<DetectorHit, 'score'>
   return { class: 'secret', rule, start, end, label: `looks like a secret: ${words}` };
 }
 
-function scoreOf(rule: string, value: string): number {
+interface Around {
+  readonly before: string;
+  readonly behind: string;
+}
+
+function scoreOf({ name: rule, keywords }: Rule, value: string, around: Around): number {
   if (rule === 'private-key' || rule === 'gcp-service-account') return value.length > 80 ? 3 : 1;
   if (isMadeUp(value)) return 1;
-  if (!BY_CONTEXT.has(rule)) return 3;
-  return rule === 'assignment' && !isLikelyPassword(value) ? 1 : 2;
+  if (!BY_CONTEXT.has(rule)) {
+    const prefix = keywords.find((keyword) => value.startsWith(keyword)) ?? '';
+    const body = value.slice(prefix.length);
+    return isMadeUp(body) || (isWords(body) && !body.includes('.')) ? 1 : 3;
+  }
+  if (WORDS_ALLOWED.has(rule)) return isReference(value) || isDefault(value, around) ? 1 : 2;
+  if (rule === 'assignment' && NO_SECRET_NAME.test(around.before)) return 1;
+  return isLikelyPassword(value) ? 2 : 1;
 }
 
-/** Whether too little is left of the value without its placeholder words, such as "example". */
-function isMadeUp(value: string): boolean {
-  if (AWS_EXAMPLE.test(value)) return true;
-  const left = value.replace(MADE_UP, '');
-  if (left.length === value.length) return new Set(value).size <= 4;
-  return left.length < LEFT_MIN || new Set(left).size <= 4;
-}
-
-/** Words and code behind `password:` are prose; what has two kinds of characters is not. */
-function isLikelyPassword(value: string): boolean {
-  if (/\s/.test(value.trim()) || /^[$%#@{(<[]/.test(value) || isCode(value)) return false;
-  if (/^(?:true|false|null|none|nil|undefined|yes|no)$/i.test(value)) return false;
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^\w.-]/].filter((kind) => kind.test(value)).length;
-  if (/^[A-Za-z]+(?:[._-][A-Za-z]+)*$/.test(value)) return value.length >= 12 && isRandom(value);
-  return kinds >= 2 || value.length >= 8;
-}
-
-/** A call, an index, or text with a place for a variable. */
-function isCode(value: string): boolean {
-  if (/^[\w$.]{0,80}[([]/.test(value)) return true;
-  return /\$\{[\w.:-]{1,80}\}|\{\{[\w. |:-]{1,80}\}\}|<[\w. -]{1,80}>/.test(value);
+/** A password that is the user's name, or a plain word for a server of this machine. */
+function isDefault(value: string, { before, behind }: Around): boolean {
+  if (before.endsWith(`/${value}:`)) return true;
+  return isWords(value) && LOCAL_HOST.test(behind);
 }
 
 /** A run that looks drawn by lot, behind a word that promises a secret. */
@@ -109,7 +112,8 @@ function randomIn(text: string, { start, end }: Range): DetectorHit | undefined 
   const drawn = value.slice(named.length);
   if (drawn.length < ENTROPY_MIN || !CONTEXT.test(context) || NO_SECRET.test(context))
     return undefined;
-  if (!isDrawn(drawn) || isMadeUp(drawn)) return undefined;
+  // What begins with a brace in Base64 has a rule of its own.
+  if (!isDrawn(drawn) || isMadeUp(drawn) || drawn.startsWith('eyJ')) return undefined;
   const range = { start: from + named.length, end };
   return { ...secret('high-entropy', range), score: 2 };
 }

@@ -7,16 +7,24 @@ import type { KeywordPlace, Match, Range, Rule } from '../types.ts';
 const LENGTH_MIN = 6;
 /** Short names are looked for with what follows them: by themselves they are in many words. */
 const SHORT = ['pass', 'pw'].flatMap((name) =>
-  [':', '=', ' =', ' :', '"', "'", '\\'].map((sign) => name + sign),
+  [':', '=', ' =', ' :', ' !', '"', "'", '\\', '_'].map((sign) => name + sign),
 );
+const KEYS =
+  'api access private auth authentication activation license encryption signing master secret shared service account deploy';
+const NAMES = 'password passwd paswd psswd passphrase secret token credential creds pwd psw';
+/** A gate reads no more than the beginnings of very many keywords: hence several lists. */
 const KEYWORDS = [
-  ...`password passwd passphrase secret token api_key api-key apikey access_key access-key accesskey
-   private_key private-key privatekey auth_key auth-key authkey pwd psw`.split(/\s+/),
-  ...['api key', 'access key', 'private key', 'auth key'],
+  [...NAMES.split(' '), ...SHORT],
+  ...['', '_', '-', ' '].map((sign) => KEYS.split(' ').map((kind) => `${kind}${sign}key`)),
 ];
 
 const raw = String.raw;
-const NAME = raw`(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|private|auth)[ _-]?key|(?:pass|pwd|psw|pw)(?![A-Za-z]))(?: key|[_-]?(?:key|value|text|plain|secure|prod|dev|old|new|\d{1,3})){0,2}`;
+const WORD = raw`(?:(?:pas?s?|pss)w(?:or)?d|passphrase|secrete?|token|credentials?|creds|(?:${KEYS.replaceAll(' ', '|')})[ _-]?key|(?:pass|pwd|psw|pw)(?![A-Za-z]))`;
+/** What often stands behind such a word. */
+const ENDING = raw`(?: key|[_-]?(?:key|value|text|plain|secure|prod|dev|old|new|\d{1,3})){0,2}`;
+/** Other endings count before a value that looks drawn by lot, unless they name what is no secret. */
+const LOOSE_ENDING = raw`[_-](?!id|name|ur[li]|endpoint|file|path|type|hash|arn|sha|digest|checksum|version|ref|uuid|public)[\w-]{1,24}`;
+const NAME = raw`${WORD}(?:${ENDING}(?![\w-])|${LOOSE_ENDING})`;
 const OPENING = raw`\\{0,7}["'\x60]`;
 /** The groups: the quote behind the name, spaces, the sign, spaces. A type may stand between. */
 const HEAD = sticky(
@@ -39,7 +47,13 @@ function sticky(behind: string): RegExp {
 /** At the end of a word (`compass`), a short name counts only before a value that looks drawn by lot. */
 const GLUED =
   /(?<=[a-z])(?:pass|pwd|psw|pw)(?![A-Za-z])|(?<=[A-Z])(?:PASS|PWD|PSW|PW)(?![A-Za-z])/y;
-const GLUED_READ = 64;
+const NAMED = new RegExp(raw`${WORD}${ENDING}(?![\w-])`, 'iy');
+const DRAWN_MIN = 14;
+const DRAWN_READ = 64;
+/** `#define TOKEN …`, `%define token …`. */
+const DEFINE = /[#%]define[ \t]{1,4}$/;
+const COMPARED = /(["'])([^"'\\\n]{6,128})\1 ?[!=]={1,2} ?$/;
+const COMPARED_REACH = 140;
 const QUOTE = /\\{0,7}["'`]/y;
 const NUMBER = /-?\d[\d.eE+-]{0,64}/y;
 const BARE = /[^\s"'`,;&<>\\]+/y;
@@ -153,11 +167,12 @@ function bare(place: KeywordPlace, from: number, head: RegExpExecArray): Match |
   }
   if (isAt(STAND_IN, text, from) || isAt(PATH, text, from)) return undefined;
   const tight = sign !== ':' && before === '' && behind === '';
+  const opens = opensLine(text, at);
   if (!tight) {
     if (isAt(CODE, text, from)) return undefined;
-    if (!opensLine(text, at) && !isAt(HAS_DIGIT, text, from)) return undefined;
+    if (!opens && !isAt(HAS_DIGIT, text, from)) return undefined;
   }
-  return spanTo(endOf(tight ? BARE : BARE_AFTER_COLON, text, from));
+  return spanTo(endOf(tight || (opens && sign !== ':') ? BARE : BARE_AFTER_COLON, text, from));
 }
 
 /** The notations that have no sign between the name and its value. */
@@ -172,11 +187,13 @@ function matchWithoutSign(place: KeywordPlace): Match | undefined {
     const from = text.indexOf(value, at);
     return { start: from, end: from + value.length, readTo: from + value.length };
   }
-  const isFlag = /^--?[A-Za-z]/.test(text.slice(start, start + 3));
+  const isFlag =
+    /^--?[A-Za-z]/.test(text.slice(start, start + 3)) ||
+    DEFINE.test(text.slice(Math.max(0, start - KEY_REACH), start));
   const behind = isFlag ? endOf(FLAG, text, at) : endOf(SPACED, text, at);
   const isCall = /["'`]/.test(before) && /[(\s]/.test(text[start - 2] ?? '');
   const from = behind > at ? behind : isCall ? endOf(PAIR, text, at) : at;
-  if (from === at) return undefined;
+  if (from === at) return comparedBefore(place, start);
   const opened = endOf(QUOTE, text, from);
   if (opened > from)
     return quoted(place, opened, { key: undefined, value: text.slice(from, opened) });
@@ -185,12 +202,22 @@ function matchWithoutSign(place: KeywordPlace): Match | undefined {
   return end - from < LENGTH_MIN ? undefined : { start: from, end, readTo: end };
 }
 
+/** `"…" == password`: the value stands before the name. */
+function comparedBefore({ text, at }: KeywordPlace, start: number): Match | undefined {
+  const left = text.slice(Math.max(0, start - COMPARED_REACH), start);
+  const value = COMPARED.exec(left)?.[2];
+  if (value === undefined) return undefined;
+  const from = start - left.length + left.lastIndexOf(value);
+  return { start: from, end: from + value.length, readTo: at };
+}
+
 function matchAssignment(place: KeywordPlace): Match | undefined {
   const match = matchNamed(place);
-  if (match === undefined || !isAt(GLUED, place.text, place.at)) return match;
-  const isCut = place.truncated && match.end === place.text.length;
-  const value = place.text.slice(match.start, Math.min(match.end, match.start + GLUED_READ));
-  return isCut || isRandom(value) ? match : undefined;
+  const { text, at, truncated } = place;
+  if (match === undefined || (isAt(NAMED, text, at) && !isAt(GLUED, text, at))) return match;
+  const isCut = truncated && match.end === text.length;
+  const value = text.slice(match.start, Math.min(match.end, match.start + DRAWN_READ));
+  return isCut || (value.length >= DRAWN_MIN && isRandom(value)) ? match : undefined;
 }
 
 function matchNamed(place: KeywordPlace): Match | undefined {
@@ -207,6 +234,6 @@ function matchNamed(place: KeywordPlace): Match | undefined {
 }
 
 /** Last of all rules: a value that is known by its looks is called by that name. */
-export const ASSIGNMENTS: readonly Rule[] = [KEYWORDS, SHORT].map((keywords) => {
+export const ASSIGNMENTS: readonly Rule[] = KEYWORDS.map((keywords) => {
   return { name: 'assignment', keywords, anyCase: true, match: matchAssignment };
 });

@@ -1,9 +1,9 @@
 // Keys of the large clouds.
-import { ALNUM, BECOMES, type PatternRule, PEM } from './pattern.ts';
+import { ALNUM, BECOMES, EDGE, type PatternRule, PEM } from './pattern.ts';
 
 const raw = String.raw;
-const AWS_ID = raw`(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}`;
-const AWS_IDS = ['AKIA', 'ASIA', 'ABIA', 'ACCA'];
+const AWS_ID = raw`(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}`;
+const AWS_IDS = ['A3T', 'AKIA', 'ASIA', 'ABIA', 'ACCA'];
 const AWS_SECRET = raw`secret[_-]?(?:access[_-]?)?key${BECOMES}`;
 /** Base64 as JSON writers may leave it, with the slash escaped. */
 const BASE64_CHAR = raw`(?:[A-Za-z0-9+=]|\\?/)`;
@@ -33,6 +33,17 @@ export const CLOUDS: readonly PatternRule[] = [
     anyCase: true,
     pattern: `${AWS_SECRET}(${BASE64_CHAR}{40,80})`,
     cut: `${AWS_SECRET}(${BASE64_CHAR}{1,40})`,
+  },
+  {
+    name: 'aws-presigned-url',
+    keywords: ['X-Amz-Signature=', 'X-Amz-Security-Token='],
+    pattern: raw`X-Amz-(?:Signature|Security-Token)=([A-Za-z0-9%+/=]{32,2048})`,
+    cut: raw`X-Amz-(?:Signature|Security-Token)=([A-Za-z0-9%+/=]{1,32})`,
+  },
+  {
+    name: 'azure-key',
+    keywords: ['JQQJ99'],
+    pattern: raw`(?<=${EDGE}(?<before>[A-Za-z0-9]{40,60}))JQQJ99[A-Za-z0-9+/]{20,44}={0,2}`,
   },
   {
     name: 'gcp-service-account',

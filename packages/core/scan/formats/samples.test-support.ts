@@ -56,16 +56,21 @@ const uuid = (draw: Draw) => [8, 4, 4, 4, 12].map((length) => draw(HEX, length))
 
 /** How samples are made of formats that are more than a prefix and what follows it. */
 const MAKES: { readonly [rule: string]: Make | readonly Make[] } = {
-  'aws-access-key': (keyword, draw) => whole(keyword + draw(UPPER, 16)),
+  'aws-access-key': (keyword, draw) => whole(keyword.padEnd(4, 'B') + draw(UPPER, 16)),
   'aws-secret-key': [
-    (keyword, draw) => behind(`${keyword}${draw(UPPER, 16)} `, draw(ALNUM, 40)),
+    (keyword, draw) => behind(`${keyword.padEnd(4, 'B')}${draw(UPPER, 16)} `, draw(ALNUM, 40)),
     (keyword, draw) => behind(`${keyword}: "`, draw(ALNUM, 40), '"'),
   ],
   'gcp-service-account': [
     (keyword, draw) => behind(`"${keyword}": "`, pem(draw), '"'),
     (keyword, draw) => behind(`"${keyword}": "`, draw(HEX, 40), '"'),
   ],
-  'azure-key': (keyword, draw) => behind(`Name=a;${keyword}`, `${draw(ALNUM, 43)}=`, ';'),
+  'aws-presigned-url': (keyword, draw) =>
+    behind(`https://a.example/?a=1&${keyword}`, draw(HEX, 64)),
+  'azure-key': (keyword, draw) =>
+    keyword.endsWith('=')
+      ? behind(`Name=a;${keyword}`, `${draw(ALNUM, 43)}=`, ';')
+      : whole(draw(ALNUM, 52) + keyword + draw(ALNUM, 26)),
   'azure-sas': (keyword, draw) => behind(`https://a.example/?sv=1&${keyword}`, draw(ALNUM, 43)),
   'slack-token': (keyword, draw) =>
     whole(`${keyword}${keyword.endsWith('-') ? '1-' : '-'}${draw(ALNUM, 24)}`),
@@ -89,12 +94,30 @@ const MAKES: { readonly [rule: string]: Make | readonly Make[] } = {
   'azure-client-secret': (keyword, draw) => whole(draw(ALNUM, 3) + keyword + draw(ALNUM, 34)),
   'terraform-token': (keyword, draw) => whole(draw(ALNUM, 14) + keyword + draw(ALNUM, 67)),
   'maxmind-key': (keyword, draw) => whole(`${draw(ALNUM, 6)}_${draw(ALNUM, 29)}${keyword}`),
-  'facebook-token': (keyword, draw) => whole(`${keyword}C${draw(ALNUM, 120)}`),
+  'facebook-token': (keyword, draw) =>
+    keyword === 'EAA'
+      ? whole(`${keyword}C${draw(ALNUM, 120)}`)
+      : behind(`${keyword}: `, `${draw('[1-9]', 16)}|${draw(ALNUM, 27)}`),
+  '1password-key': (keyword, draw) =>
+    whole(`${keyword}${[6, 6, 5, 5, 5, 5].map((length) => draw(UPPER, length)).join('-')}`),
+  'salesforce-token': (keyword, draw) => whole(`${keyword}${draw(ALNUM, 12)}!A${draw(ALNUM, 80)}`),
+  'newrelic-key': (keyword, draw) => whole(draw(HEX, 36) + keyword),
+  'harness-key': (keyword, draw) =>
+    whole(`${keyword}${draw(ALNUM, 22)}.${draw(ALNUM, 24)}.${draw(ALNUM, 20)}`),
+  'authress-key': (keyword, draw) =>
+    whole(`sc_${draw(ALNUM, 12)}.${draw(ALNUM, 4)}${keyword}${draw(ALNUM, 16)}.${draw(ALNUM, 40)}`),
+  'bundler-credentials': (keyword, draw) =>
+    behind(`BUNDLE_GEMS__${keyword}="`, `${draw(HEX, 8)}:${draw(HEX, 8)}`, '"'),
+  'curl-password': (keyword, draw) =>
+    behind(`curl_easy_setopt(c, ${keyword}PASSWORD, "`, draw(ALNUM, 16), '");'),
+  'secure-string': (keyword, draw) => behind(`${keyword} "`, draw(ALNUM, 16), '"'),
   'dropbox-token': (keyword, draw) => whole(keyword + draw(ALNUM, 140)),
   'octopus-key': (keyword, draw) => whole(keyword + draw(UPPER, 26)),
   'plaid-token': (keyword, draw) => whole(keyword + uuid(draw)),
   'private-key': (keyword, draw) =>
-    behind('', `${keyword}RSA ${PRIVATE_KEY}-----\n${draw(ALNUM, 200)}\n`),
+    keyword === 'MII'
+      ? whole(`${keyword}EpAIBAAK${draw(ALNUM, 200)}`)
+      : behind('', `${keyword}RSA ${PRIVATE_KEY}-----\n${draw(ALNUM, 200)}\n`),
   jwt: (keyword, draw) =>
     whole(`${keyword}${draw(ALNUM, 20)}.${keyword}${draw(ALNUM, 30)}.${draw(ALNUM, 43)}`),
   'database-url': (keyword, draw) => {
@@ -108,7 +131,10 @@ const MAKES: { readonly [rule: string]: Make | readonly Make[] } = {
       ? behind(`sent ${keyword} `, `1${draw(ALNUM, 24)}`)
       : behind(`${keyword}: Token `, draw(ALNUM, 24)),
   'connection-string': (keyword, draw) => behind(`Server=db;${keyword}`, draw(ALNUM, 16), ';'),
-  'sql-password': (keyword, draw) => behind(`ALTER USER app ${keyword} '`, draw(ALNUM, 16), "'"),
+  'sql-password': (keyword, draw) =>
+    keyword.endsWith(' ')
+      ? behind(`CREATE ROLE app LOGIN${keyword}`, draw(ALNUM, 16), ';')
+      : behind(`ALTER USER app ${keyword.replace('with', 'with a by')} '`, draw(ALNUM, 16), "'"),
   'curl-user': (keyword, draw) =>
     behind(`curl ${keyword}app:`, draw(ALNUM, 16), ' https://a.example'),
   assignment: [
@@ -117,6 +143,8 @@ const MAKES: { readonly [rule: string]: Make | readonly Make[] } = {
     (keyword, draw) => behind(keyword, draw(ALNUM, 24)),
     (keyword, draw) => behind(`${keyword}: "`, draw(ALNUM, 24), '"'),
     (keyword, draw) => behind(`${keyword}": \\"`, draw(ALNUM, 24), '\\"'),
+    (keyword, draw) => behind(`${keyword}app = "`, draw(ALNUM, 24), '"'),
+    (keyword, draw) => behind(`if (${keyword}= "`, draw(ALNUM, 24), '")'),
   ],
 };
 

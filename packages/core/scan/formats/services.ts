@@ -3,7 +3,7 @@ import { ALNUM, BECOMES, EDGE, type PatternRule, SLASH, WORD } from './pattern.t
 
 const raw = String.raw;
 /** A token begins with a number in Base64: so do its first two digits. */
-const DISCORD_HEADS = ['MT', 'Nz', 'OD', 'ND', 'NT', 'Nj'].flatMap((first) =>
+const DISCORD_HEADS = ['MT', 'Mj', 'Mz', 'ND', 'NT', 'Nj', 'Nz', 'OD', 'OT'].flatMap((first) =>
   Array.from('AEIMQUYcgk', (second) => first + second),
 );
 
@@ -25,8 +25,8 @@ export const SERVICES: readonly PatternRule[] = [
     name: 'twilio-key',
     keywords: ['SK'],
     edge: true,
-    pattern: `SK[0-9a-f]{32}(?!${ALNUM})`,
-    cut: 'SK[0-9a-f]{6,31}',
+    pattern: `SK(?:[0-9a-f]{32}|[0-9A-F]{32})(?!${ALNUM})`,
+    cut: 'SK(?:[0-9a-f]{6,31}|[0-9A-F]{6,31})',
   },
   {
     name: 'twilio-key',
@@ -44,9 +44,9 @@ export const SERVICES: readonly PatternRule[] = [
   },
   {
     name: 'telegram-token',
-    keywords: [':AA'],
-    pattern: raw`(?<=${EDGE}(?<before>\d{8,10})):AA${WORD}{32,34}(?!${WORD})`,
-    cut: raw`(?<=${EDGE}(?<before>\d{8,10})):AA${WORD}{1,32}`,
+    keywords: [':A'],
+    pattern: raw`(?<=${EDGE}(?<before>\d{8,10})):A${WORD}{33,35}(?!${WORD})`,
+    cut: raw`(?<=${EDGE}(?<before>\d{8,10})):A${WORD}{1,33}`,
   },
   {
     name: 'discord-token',
@@ -122,5 +122,53 @@ export const SERVICES: readonly PatternRule[] = [
     keywords: ['access-production-', 'access-development-', 'access-sandbox-'],
     pattern: raw`access-(?:production|development|sandbox)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
     cut: raw`access-(?:production|development|sandbox)-[0-9a-f-]{4,35}`,
+  },
+  {
+    name: '1password-key',
+    keywords: ['A3-'],
+    edge: true,
+    pattern: raw`A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}(?!${ALNUM})`,
+    cut: raw`A3-[A-Z0-9]{6}-[A-Z0-9-]{1,30}`,
+  },
+  {
+    name: 'facebook-token',
+    keywords: ['facebook', 'access_token'],
+    anyCase: true,
+    pattern: raw`(?:facebook|access_token)[\w.-]{0,20}[\s:="'(]{1,8}(\d{15,16}(?:\||%7C)${WORD}{27,40})(?!${WORD})`,
+  },
+  {
+    name: 'newrelic-key',
+    keywords: ['NRAL'],
+    pattern: raw`(?<=${EDGE}(?<before>(?:[a-z]{2}\d{2}x)?[0-9a-f]{31,36}))NRAL(?!${ALNUM})`,
+  },
+  {
+    name: 'salesforce-token',
+    keywords: ['00D'],
+    edge: true,
+    pattern: raw`00D[A-Za-z0-9]{9,15}!A[\w.]{60,140}`,
+    cut: raw`00D[A-Za-z0-9]{9,15}!A?[\w.]{0,60}`,
+  },
+  {
+    name: 'harness-key',
+    keywords: ['pat.', 'sat.'],
+    edge: true,
+    pattern: raw`[ps]at\.${WORD}{22}\.${ALNUM}{24}\.${ALNUM}{20}(?!${ALNUM})`,
+    cut: raw`[ps]at\.${WORD}{22}\.[A-Za-z0-9.]{1,44}`,
+  },
+  {
+    name: 'authress-key',
+    keywords: ['.acc_', '.acc-'],
+    pattern: raw`(?<=${EDGE}(?<before>(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}))\.acc[_-][A-Za-z0-9-]{10,32}\.[\w+/=-]{30,120}`,
+    cut: raw`(?<=${EDGE}(?<before>(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}))\.acc[_-][\w.-]{1,60}`,
+  },
+  {
+    name: 'bundler-credentials',
+    keywords: ['CONTRIBSYS__COM'],
+    pattern: raw`CONTRIBSYS__COM${BECOMES}([0-9a-f]{8}:[0-9a-f]{8})`,
+  },
+  {
+    name: 'curl-password',
+    keywords: ['CURLOPT_'],
+    pattern: raw`CURLOPT_[A-Z_]{0,20}(?:PASSWORD|PWD|BEARER|PASSWD)[A-Z_]{0,10},\s{0,8}\\{0,7}["']([^"'\\\n]{6,256})`,
   },
 ];

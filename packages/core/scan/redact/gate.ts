@@ -1,6 +1,7 @@
 // A quick look at bytes before they are decoded: whether any keyword stands in them. It reads every
 // second place only, three bytes at a time: wherever a keyword begins, one of these threes lies on
 // it. Bytes are folded to six bits, which keeps the table small: it is a set of bits.
+import { endsColour } from '../text/keyword-search.ts';
 import type { Range, Rule } from '../types.ts';
 
 /** True when no keyword stands there, so that no rule could find anything. */
@@ -132,10 +133,11 @@ function isAt({ word, anyCase }: Keyword, bytes: Uint8Array, from: number): bool
   return true;
 }
 
-/** Whether a letter or a digit stands before, and no escape that this could be the end of. */
+/** Whether a letter or a digit stands before, and no escape or colour that this could be the end of. */
 function isInWord(bytes: Uint8Array, from: number): boolean {
   const before = bytes[from - 1] ?? 0;
   if (!isLetter(before) && !(before >= 0x30 && before <= 0x39)) return false;
+  if (before === 0x6d && endsColour(bytes[from - 2] ?? 0)) return false;
   return (
     bytes[from - 2] !== BACKSLASH && bytes[from - 3] !== PERCENT && bytes[from - 6] !== BACKSLASH
   );

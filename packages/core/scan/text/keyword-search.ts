@@ -181,12 +181,18 @@ export function askRules(
   };
 }
 
-/** Whether a letter or a digit stands before, and no escape that this could be the end of. */
+/** Whether a letter or a digit stands before, and no escape or colour that this could be the end of. */
 function isInWord(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1);
   const low = foldUnit(before);
   const isWord = before < 0x80 && ((low >= 0x61 && low <= 0x7a) || (low >= 0x30 && low <= 0x39));
-  return isWord && text[at - 2] !== '\\' && text[at - 3] !== '%' && text[at - 6] !== '\\';
+  if (!isWord || (before === 0x6d && endsColour(text.charCodeAt(at - 2)))) return false;
+  return text[at - 2] !== '\\' && text[at - 3] !== '%' && text[at - 6] !== '\\';
+}
+
+/** The unit before the `m` of a colour, as in `[0m`, `[1;31m` and `[m`. */
+export function endsColour(unit: number): boolean {
+  return (unit >= 0x30 && unit <= 0x39) || unit === 0x5b;
 }
 
 interface Tables extends ProbeTables {
