@@ -19,6 +19,10 @@ interface Scene {
   readonly copy: string;
 }
 
+interface Runs {
+  readonly runs: readonly { readonly summary_json: string | null }[];
+}
+
 const GREETING = 'Hello from the file.';
 const DONE = 'That is all.';
 
@@ -114,7 +118,11 @@ describe.each(REAL_CLIENTS)('$title', (client) => {
     const imported = await stage.sub('import', client.id, '--policy', stage.policy, '--yes');
     expect(imported, imported.stderr).toMatchObject({ code: 0 });
     expectGoverned(scene, await stage.run(client.command));
-    await expectRecorded(scene);
+    const calls = await expectRecorded(scene);
+    // One run for all servers of the session, which the client has ended in its own way.
+    const { runs } = JSON.parse((await stage.sub('query', '--runs', '--json')).stdout) as Runs;
+    expect(runs).toMatchObject([{ status: 'SUCCEEDED', calls: { total: calls.length } }]);
+    expect(JSON.parse(runs[0]?.summary_json ?? '')).toMatchObject({ calls_total: calls.length });
 
     const left = textsOf(configs);
     const restored = await stage.sub('restore', client.id, '--yes');

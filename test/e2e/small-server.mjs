@@ -1,5 +1,5 @@
 // A server with the two tools that most tests call, without a library: it starts with every session
-// of every test of adoption.
+// of every test of adoption. It also takes calls of `hang`, which it never answers, and of `crash`.
 import { createInterface } from 'node:readline';
 
 const text = { type: 'string' };
@@ -25,7 +25,8 @@ const ANSWERS = {
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params = {} } = JSON.parse(line);
   // Notifications are for nobody here.
-  if (id === undefined) continue;
+  if (id === undefined || params.name === 'hang') continue;
+  if (params.name === 'crash') process.exit(3);
   const result = ANSWERS[method]?.(params);
   const told =
     result === undefined ? { error: { code: -32601, message: 'no such method' } } : { result };

@@ -78,7 +78,7 @@ export async function startShim(given: ShimOptions): Promise<StartedShim> {
   if (unknownRun !== undefined && profile === 'production') return refused(unknownRun);
   if (unknownRun !== undefined) warn(unknownRun);
   const parts = await gather(options, loaded);
-  return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await run(parts, env) };
+  return typeof parts === 'string' ? refused(parts) : { ok: true, exitCode: await run(parts) };
 }
 
 interface RunEnvironment {
@@ -98,23 +98,38 @@ async function runOf({ env, flags }: ShimOptions): Promise<RunEnvironment> {
 }
 
 type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
-type GatheredParts = Omit<ShimParts, 'tellsRun'> & { readonly identified: Identified };
+type GatheredParts = Omit<ShimParts, 'membership'> & { readonly identified: Identified };
+
+function identifyShim(
+  { env, cwd, flags }: ShimOptions,
+  { config, paths }: LoadedConfig,
+): Identified {
+  const serverOnly = flags['server-env']?.split(',') ?? [];
+  const { profile } = config;
+  return identify({ env, serverOnly, cwd, paths, nowMs: Date.now(), profile, isShim: true });
+}
 
 /** The first shim of a run tells of its start, the last one of its end; a host does both itself. */
-function run({ identified, ...parts }: GatheredParts, env: ShimOptions['env']): Promise<number> {
-  const { runOrigin, leave } = identified;
-  const isHosted = runOrigin === 'given' && env['SUB_RUN_HOSTED'] === '1';
-  let hasBegun = false;
-  const running = runShim({
-    ...parts,
-    get tellsRun() {
-      if (isHosted) return false;
-      return hasBegun ? leave() : runOrigin !== 'joined';
-    },
-  });
-  // What `runShim` does before it first waits is its beginning.
-  hasBegun = true;
-  return running.finally(leave);
+function membershipOf({ runOrigin, leave }: Identified): ShimParts['membership'] {
+  const isHosted = runOrigin === 'given';
+  return {
+    tellsStart: !isHosted && runOrigin !== 'joined',
+    leave: isHosted ? () => undefined : leave,
+  };
+}
+
+/** For a shim that takes part in a run and then cannot start, or has recorded its end. */
+function giveUpPlace({ leave, release }: Identified): void {
+  leave();
+  release();
+}
+
+async function run({ identified, ...parts }: GatheredParts): Promise<number> {
+  try {
+    return await runShim({ ...parts, membership: membershipOf(identified) });
+  } finally {
+    giveUpPlace(identified);
+  }
 }
 
 /** Everything a shim is made of, the server last: a fault before it leaves nothing behind. */
@@ -133,7 +148,7 @@ async function gatherWith(
   options: ShimOptions,
   loaded: LoadedConfig,
 ): Promise<GatheredParts | string> {
-  const { serverName, env, cwd } = options;
+  const { serverName } = options;
   const { config, paths } = loaded;
   const { profile } = config;
   const heard = warningsLater();
@@ -149,12 +164,11 @@ async function gatherWith(
   if (typeof hub === 'string') return hub;
   heard.tell();
   // As late as can be: who takes part in a run and then does not start leaves it without its start.
-  const serverOnly = options.flags['server-env']?.split(',') ?? [];
-  const identified = identify({ env, serverOnly, cwd, paths, nowMs: Date.now(), profile });
+  const identified = identifyShim(options, loaded);
   for (const warning of identified.warnings) warn(warning);
   const { producer, problem } = identified;
   if (problem !== undefined && profile === 'production') {
-    identified.leave();
+    giveUpPlace(identified);
     return problem;
   }
   hub?.use(producer);
@@ -172,7 +186,7 @@ async function gatherWith(
     ...byPolicy(options, loaded, policy),
   });
   if (typeof guarding === 'string') {
-    identified.leave();
+    giveUpPlace(identified);
     return guarding;
   }
   // The gates are loaded while the server starts.

@@ -5,6 +5,7 @@ import type { Snapshot } from '@subluminal/core/policy';
 import type { Redactor } from '@subluminal/core/scan';
 import { Session, type SessionConfig } from '@subluminal/core/session';
 import { callIds, sha256, sha256Bytes } from '../../os/crypto/index.ts';
+import type { ShimAccount } from '../../stores/identity/index.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
 import type { BatchingSink } from '../sink/index.ts';
 import { decodeBytes, type SpawnResult } from '../transports/stdio/index.ts';
@@ -37,6 +38,14 @@ export interface PolicyFiles {
   readonly loosening: string | undefined;
 }
 
+/** The part that this shim has in its run. */
+interface RunMembership {
+  /** Whether it records the start of the run. */
+  readonly tellsStart: boolean;
+  /** Leaves the run. The account of all its shims when this one has to record the end. */
+  readonly leave: (own: ShimAccount) => ShimAccount | undefined;
+}
+
 export interface ShimParts {
   readonly serverName: string;
   readonly spawned: SpawnResult;
@@ -46,8 +55,7 @@ export interface ShimParts {
   readonly policyReload: 'any' | 'tighten' | 'off';
   readonly profile: Profile;
   readonly producer: Producer;
-  /** Whether this shim tells when the run begins and ends. */
-  readonly tellsRun: boolean;
+  readonly membership: RunMembership;
   readonly sink: BatchingSink;
   readonly hub: HubLink | undefined;
   readonly people: LazyApprovals;
@@ -86,6 +94,8 @@ export interface Shim {
   terminated: boolean;
   /** It has had enough calls to get more memory. */
   isBusy: boolean;
+  /** All that is known of the session is recorded. */
+  hasRecordedEnd: boolean;
 }
 
 /** The session and its counter. */

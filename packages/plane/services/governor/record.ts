@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 10_000;
 export function recordStart(shim: Shim): void {
   const { parts, recorder, snapshot } = shim;
   const { document, ref: policy } = snapshot;
-  if (parts.tellsRun) {
+  if (parts.membership.tellsStart) {
     const started_at = new Date().toISOString();
     recorder.record('run_start', { run: { started_at, mode: document.mode, policy } });
   }
@@ -31,16 +31,23 @@ export function recordPolicy({ recorder }: Shim, snapshot: Snapshot, reload: boo
   });
 }
 
-export function recordEnd(shim: Shim, exitCode: number): void {
-  const { parts, recorder, session, terminated, now, startedAt } = shim;
-  if (!parts.tellsRun) return;
-  const status = terminated ? 'TERMINATED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED';
-  const duration_ms = Math.max(0, Math.round(now() - startedAt));
+/**
+ * Leaves the run, and records its end when no other shim is left in it. `hasFailed`: the server failed, so
+ * the shim had to end; a client that ends its server is no failure.
+ */
+export function recordEnd(shim: Shim, hasFailed: boolean): void {
+  const { parts, recorder, session, terminated: isTerminated, now, startedAt } = shim;
+  const endedMs = Date.now();
+  const ownMs = Math.max(0, Math.round(now() - startedAt));
+  const own = { startedMs: endedMs - ownMs, hasFailed, isTerminated, summary: session.summary() };
+  const account = parts.membership.leave(own);
+  if (account === undefined) return;
   recorder.record('run_end', {
     run: {
-      ended_at: new Date().toISOString(),
-      status,
-      summary: { ...session.summary(), duration_ms },
+      ended_at: new Date(endedMs).toISOString(),
+      status: account.isTerminated ? 'TERMINATED' : account.hasFailed ? 'FAILED' : 'SUCCEEDED',
+      // The clock may have been set back since another shim started.
+      summary: { ...account.summary, duration_ms: Math.max(ownMs, endedMs - account.startedMs) },
     },
   });
 }

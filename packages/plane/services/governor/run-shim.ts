@@ -23,6 +23,11 @@ const TICK_MS = 1_000;
 /** Clients kill a server that takes longer than a few seconds to end. */
 const FLUSH_MS = 1_500;
 const DRAIN_MS = 2_000;
+/**
+ * A client that has sent a signal kills this process soon: Claude Code after 500 ms. A server that takes
+ * longer than this is not waited for with the record of the session.
+ */
+const RECORD_MS = 200;
 /** A server that closes its output and lives for longer than this is reported as running. */
 const EXIT_MS = 250;
 
@@ -48,6 +53,7 @@ export async function runShim(parts: ShimParts): Promise<number> {
     stop: () => {},
     terminated: false,
     isBusy: false,
+    hasRecordedEnd: false,
   };
   recordStart(shim);
   const watch = watchPolicyOf(shim);
@@ -72,10 +78,10 @@ export async function runShim(parts: ShimParts): Promise<number> {
     counts: () => shim.counter.counts(profile),
     onShutdown: () => shim.stop(0),
   });
-  const exitCode =
+  const { exitCode, hasFailed } =
     spawned.kind === 'started'
       ? await serve(shim, spawned.server)
-      : await refuseAll(shim, spawned.message);
+      : { exitCode: await refuseAll(shim, spawned.message), hasFailed: true };
   clearInterval(ticking);
   watch?.stop();
   health.stop();
@@ -83,13 +89,22 @@ export async function runShim(parts: ShimParts): Promise<number> {
   runCommands(shim, shim.session.agentClosed(now()));
   parts.people.close();
   await agent.close(DRAIN_MS);
-  recordEnd(shim, exitCode);
-  recorder.settle();
+  endOnce(shim, hasFailed);
   await parts.guarding.flush();
   // Tell the hub last: a process that waits for this shim may then read all of its events.
   await parts.sink.close(FLUSH_MS);
   await parts.hub?.leave(shim.session.summary());
   return exitCode;
+}
+
+/** Records the end of the session: calls without an answer, and the run when no other shim is in it. */
+function endOnce(shim: Shim, hasFailed: boolean): void {
+  if (shim.hasRecordedEnd) return;
+  shim.hasRecordedEnd = true;
+  runCommands(shim, shim.session.agentClosed(shim.now()));
+  recordEnd(shim, hasFailed);
+  shim.recorder.settle();
+  shim.parts.sink.push();
 }
 
 function recorderFor({ producer, limits, sink }: ShimParts, log: Log): Recorder {
@@ -111,12 +126,24 @@ function tick(shim: Shim): void {
   shim.isBusy ||= speedUpWhenBusy(shim.session.summary().calls_total);
 }
 
+interface ShimEnd {
+  readonly exitCode: number;
+  /** The server ended by itself, and not well. */
+  readonly hasFailed: boolean;
+}
+
 /** The usual case: messages flow both ways until a side leaves. */
-async function serve(shim: Shim, running: RunningServer): Promise<number> {
+async function serve(shim: Shim, running: RunningServer): Promise<ShimEnd> {
   const { graceMs, termMs, ...limits } = shim.parts.limits;
   const server = openServer(running, limits);
   const closeInput = () => server.end();
-  const supervisor = supervise({ server: running, graceMs, termMs, closeInput });
+  const supervisor = supervise({
+    server: running,
+    graceMs,
+    termMs,
+    closeInput,
+    onSignal: () => void setTimeout(() => endOnce(shim, false), RECORD_MS).unref(),
+  });
   shim.stop = (exitCode) => supervisor.stop({ kind: 'asked', exitCode });
   shim.server = server;
   governBoth(shim, server, {
@@ -131,7 +158,10 @@ async function serve(shim: Shim, running: RunningServer): Promise<number> {
   if (outcome.left.length > 0) {
     shim.log.warn('processes of the server could not be ended', { pids: outcome.left });
   }
-  return shim.terminated ? TERMINATED_EXIT : outcome.exitCode;
+  const exitCode = shim.terminated ? TERMINATED_EXIT : outcome.exitCode;
+  const { kind } = outcome.reason;
+  const isOwnEnd = kind === 'server_ended' || kind === 'server_closed_pipe';
+  return { exitCode, hasFailed: isOwnEnd && exitCode !== 0 };
 }
 
 /** The server has ended. When the agent ended first, its calls were cancelled, not lost. */

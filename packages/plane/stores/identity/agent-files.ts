@@ -6,6 +6,7 @@ import { isObject } from '@subluminal/contracts';
 import {
   attempt,
   createPrivateFile,
+  isProcessAlive,
   makeFolders,
   type ProcessInfo,
   parseJson,
@@ -34,22 +35,28 @@ const KEPT_MS = 60 * 60_000;
 const KEPT_ELSEWHERE_MS = 30 * 24 * KEPT_MS;
 
 export function agentFileName({ pid, start }: ProcessName): string {
-  return `agent-${pid}-${start}.json`;
+  return `${filePrefix({ pid, start })}json`;
 }
 
-/** The place of a shim in the run of an agent. */
-export function placeName({ pid, start }: ProcessName, shim: ProcessName): string {
-  return `agent-${pid}-${start}.shim-${shim.pid}-${shim.start}.json`;
+/** What the names of all files of a process begin with. */
+export function filePrefix({ pid, start }: ProcessName): string {
+  return `agent-${pid}-${start}.`;
 }
 
-/** Whether a living shim has a place in the run of this agent. Removes the places of dead shims. */
-export function hasShims(runDir: string, agent: ProcessName, system: System): boolean {
-  const prefix = `agent-${agent.pid}-${agent.start}.`;
+/** `shim` is its place in the run, `left` what it leaves for the end, `last` is that of the one that ends it. */
+export type ShimFileKind = 'shim' | 'left' | 'last';
+
+export function shimFileName(prefix: string, kind: ShimFileKind, shim: ProcessName): string {
+  return `${prefix}${kind}-${shim.pid}-${shim.start}.json`;
+}
+
+/** Whether a living shim has a place in the run. Removes the places of dead shims. */
+export function hasShims(runDir: string, prefix: string, system: System): boolean {
   let isOneAlive = false;
   for (const name of readdirSync(runDir).filter((one) => one.startsWith(prefix))) {
     const [, pid, start] = PLACE.exec(name.slice(prefix.length)) ?? [];
-    if (pid === undefined) continue;
-    if (processInfo(Number(pid), system)?.start === start) isOneAlive = true;
+    if (pid === undefined || start === undefined) continue;
+    if (isProcessAlive({ pid: Number(pid), start }, system)) isOneAlive = true;
     else drop(join(runDir, name));
   }
   return isOneAlive;

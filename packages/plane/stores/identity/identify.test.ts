@@ -21,6 +21,7 @@ import { verifies } from '../../../../test/requirements.ts';
 import { type System, thisSystem } from '../../os/index.ts';
 import { bundleProgram } from '../../services/sink/testing/program.ts';
 import { type IdentifyOptions, identify } from './identify.ts';
+import type { ShimAccount } from './shim-account.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -376,37 +377,121 @@ describe('the run', () => {
     for (const name of names) expect(statSync(join(dir, 'run', name)).mode & 0o777).toBe(0o600);
   });
 
-  test('goes on while one of its shims lives, and the last to leave ends it', () => {
+  /** A shim that had so many calls. */
+  const did = (calls: number, more: Partial<ShimAccount> = {}): ShimAccount => ({
+    startedMs: 1_000 + calls,
+    hasFailed: false,
+    isTerminated: false,
+    summary: {
+      calls_total: calls,
+      calls_allowed: calls,
+      calls_blocked: 0,
+      calls_throttled: 0,
+      errors_total: 0,
+    },
+    ...more,
+  });
+
+  test('goes on while one of its shims lives, and the last to leave ends it for all', () => {
     const [first, second] = [shim(100), shim(101)];
     expect(second.producer.run_id).toBe(first.producer.run_id);
-    expect(first.leave()).toBe(false);
+    expect(first.leave(did(1))).toBeUndefined();
     const third = shim(102);
     expect(third).toMatchObject({
       runOrigin: 'joined',
       producer: { run_id: first.producer.run_id },
     });
-    expect(second.leave()).toBe(false);
-    expect(third.leave()).toBe(true);
-    // Asked again, it says the same.
-    expect([first.leave(), third.leave()]).toEqual([false, true]);
+    expect(second.leave(did(20))).toBeUndefined();
+    expect(third.leave(did(300))).toMatchObject({
+      startedMs: 1_001,
+      hasFailed: false,
+      summary: { calls_total: 321, calls_allowed: 321, errors_total: 0 },
+    });
+    // A shim leaves once.
+    expect([first.leave(did(1)), third.leave(did(1))]).toEqual([undefined, undefined]);
+    // Until its events are safe, a process of the run is on file.
+    expect(readdirSync(join(dir, 'run'))).toEqual([
+      'agent-42-5042-b00710ad.last-102-5102-b00710ad.json',
+    ]);
+    third.release();
     expect(readdirSync(join(dir, 'run'))).toEqual([]);
     const next = shim(103);
     expect(next.runOrigin).toBe('created');
     expect(next.producer.run_id).not.toBe(first.producer.run_id);
   });
 
+  test.each<[string, Partial<ShimAccount>, Partial<ShimAccount>, Partial<ShimAccount>]>([
+    [
+      'has failed when all of its servers have',
+      { hasFailed: true },
+      { hasFailed: true },
+      { hasFailed: true },
+    ],
+    ['has not failed when one of them has not', { hasFailed: true }, {}, { hasFailed: false }],
+    [
+      'was terminated when one of its shims was',
+      { isTerminated: true },
+      {},
+      { isTerminated: true },
+    ],
+  ])('%s', (_, one, other, both) => {
+    const [first, second] = [shim(100), shim(101)];
+    first.leave(did(1, one));
+    expect(second.leave(did(1, other))).toMatchObject(both);
+  });
+
+  test('counts nothing that stands in a damaged file, or in one of another run', () => {
+    const last = who();
+    const names = ['1-1-x', '2-2-x', '3-3-x'].map(
+      (shimName) => `agent-42-5042-b00710ad.left-${shimName}.json`,
+    );
+    const texts = ['{', JSON.stringify({ run_id: 'other', account: did(5) }), '{"account":{}}'];
+    for (const [index, name] of names.entries())
+      writeFileSync(join(dir, 'run', name), texts[index] ?? '');
+    expect(last.leave(did(7))).toMatchObject({ summary: { calls_total: 7 } });
+  });
+
+  test('of a given name is shared as well, apart from that of the agent', () => {
+    const env = { SUB_RUN_ID: 'nightly' };
+    const given = (pid: number) =>
+      who({ env, isShim: true, system: { ...machine([AGENT, ...SHIMS]), pid } });
+    const [first, own, second] = [given(100), shim(101), given(102)];
+    expect([first, own, second].map(({ runOrigin }) => runOrigin)).toEqual([
+      'created',
+      'created',
+      'joined',
+    ]);
+    expect(second.producer.run_id).toBe('nightly');
+    expect(first.leave(did(1))).toBeUndefined();
+    expect(second.leave(did(2))).toMatchObject({ summary: { calls_total: 3 } });
+    expect(own.leave(did(9))).toMatchObject({ summary: { calls_total: 9 } });
+  });
+
+  test('of a host has a file that shows that the shim lives', () => {
+    const env = { SUB_RUN_ID: 'hosted', SUB_RUN_HOSTED: '1' };
+    mkdirSync(join(dir, 'run'));
+    const { runOrigin, release } = who({ env, isShim: true });
+    expect(runOrigin).toBe('given');
+    const name = 'agent-99-5099-b00710ad.shim-99-5099-b00710ad.json';
+    expect(readdirSync(join(dir, 'run'))).toEqual([name]);
+    expect(readFileSync(join(dir, 'run', name), 'utf8')).toContain('"run_id":"hosted"');
+    release();
+    expect(readdirSync(join(dir, 'run'))).toEqual([]);
+  });
+
   test('does not go on for a shim that was killed', () => {
     const last = who();
     const dead = 'agent-42-5042-b00710ad.shim-98-1-b00710ad.json';
     writeFileSync(join(dir, 'run', dead), '{}');
-    expect(last.leave()).toBe(true);
+    expect(last.leave(did(0))).toBeDefined();
+    last.release();
     expect(readdirSync(join(dir, 'run'))).toEqual([]);
   });
 
   test('is not ended by a shim of the run before', () => {
     const old = shim(100);
     writeFileSync(join(dir, 'run', RUN_FILE), '{"run_id":"next"}');
-    expect(old.leave()).toBe(false);
+    expect(old.leave(did(1))).toBeUndefined();
     expect(readFileSync(join(dir, 'run', RUN_FILE), 'utf8')).toContain('next');
   });
 
@@ -509,22 +594,24 @@ describe('the run', () => {
       dir,
       `import { identify } from '../../stores/identity/index.ts';
        const [home] = process.argv.slice(2);
-       const { producer, runOrigin, leave } = identify({ env: {}, cwd: home, nowMs: Date.now(), paths: { run: home + '/run', hostId: home + '/host-id' } });
+       const { producer, runOrigin, leave, release } = identify({ env: {}, cwd: home, nowMs: Date.now(), paths: { run: home + '/run', hostId: home + '/host-id' } });
+       const own = { startedMs: 1, hasFailed: false, isTerminated: false, summary: { calls_total: 3, calls_allowed: 3, calls_blocked: 0, calls_throttled: 0, errors_total: 0 } };
        process.stdout.write('here\\n');
-       process.stdin.on('end', () => console.log(JSON.stringify({ run: producer.run_id, host: producer.source.host_id, shim: producer.source.shim_id, runOrigin, isLast: leave() }))).resume();`,
+       process.stdin.on('end', () => console.log(JSON.stringify({ run: producer.run_id, host: producer.source.host_id, shim: producer.source.shim_id, runOrigin, calls: leave(own)?.summary.calls_total ?? 0 })) || release()).resume();`,
     );
     const children = Array.from({ length: 8 }, () => spawn(process.execPath, [program, dir]));
     const outputs = children.map((child) => text(child.stdout));
     await Promise.all(children.map((child) => once(child.stdout, 'data')));
     for (const child of children) child.stdin.end();
     const lines = (await Promise.all(outputs)).map((output) => output.split('\n')[1] ?? '');
-    const results = lines.map((line) => JSON.parse(line) as { [name: string]: string | boolean });
+    const results = lines.map((line) => JSON.parse(line) as { [name: string]: string | number });
     const distinct = (name: string) => new Set(results.map((result) => result[name])).size;
     expect(distinct('run')).toBe(1);
     expect(distinct('host')).toBe(1);
     expect(distinct('shim')).toBe(8);
     expect(results.filter(({ runOrigin }) => runOrigin === 'created')).toHaveLength(1);
-    expect(results.filter(({ isLast }) => isLast)).toHaveLength(1);
+    // One of them ends the run, and has counted them all.
+    expect(results.map(({ calls }) => calls).filter(Boolean)).toEqual([24]);
     expect(results[0]?.['run']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
     expect(readdirSync(join(dir, 'run'))).toEqual([]);
   });

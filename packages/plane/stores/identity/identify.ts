@@ -18,7 +18,7 @@ import {
 } from '../../os/index.ts';
 import { createOnce } from './agent-files.ts';
 import { type AgentProcess, agentProcess } from './agent-process.ts';
-import { type RunId, runIdOf } from './run-id.ts';
+import { type LeaveRun, type RunId, runIdOf } from './run-id.ts';
 import { type CiJob, ciJob, pod, shortText } from './workload.ts';
 
 export interface IdentifyOptions {
@@ -30,6 +30,8 @@ export interface IdentifyOptions {
   readonly paths: { readonly run: string; readonly hostId: string };
   readonly nowMs: number;
   readonly profile?: Profile;
+  /** Set for a shim, which has a part in its run. */
+  readonly isShim?: boolean;
   readonly system?: System;
 }
 
@@ -41,8 +43,8 @@ export interface Identified {
   readonly warnings: readonly string[];
   /** Why the run is unknown although there is one. */
   readonly problem?: string;
-  /** Gives the place in the run back; true when no other process is left to record its end. */
-  readonly leave: () => boolean;
+  readonly leave: LeaveRun;
+  readonly release: RunId['release'];
 }
 
 const CLIENTS: readonly Client[] = ['claude', 'codex', 'headless', 'custom', 'unknown'];
@@ -51,7 +53,7 @@ const LEVELS_MAX = 64;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function identify(given: IdentifyOptions): Identified {
-  const { paths, nowMs, profile, serverOnly = [], system = thisSystem() } = given;
+  const { paths, nowMs, profile, serverOnly = [], isShim, system = thisSystem() } = given;
   const warnings: string[] = [];
   const warn = (text: string) => warnings.push(text);
   const agent = agentProcess(system);
@@ -65,6 +67,7 @@ export function identify(given: IdentifyOptions): Identified {
   const workload = workloadOf({ ...options, system }, job);
   const run = runIdOf({
     given: shortText(env['SUB_RUN_ID']),
+    part: isShim !== true ? 'none' : env['SUB_RUN_HOSTED'] === '1' ? 'hosted' : 'shared',
     agent,
     runDir: paths.run,
     system,
@@ -89,8 +92,8 @@ export function identify(given: IdentifyOptions): Identified {
       profile,
     }),
   };
-  const { origin: runOrigin, problem, leave } = run;
-  return { producer, runOrigin, warnings, ...definedFields({ problem }), leave };
+  const { origin: runOrigin, problem, leave, release } = run;
+  return { producer, runOrigin, warnings, ...definedFields({ problem }), leave, release };
 }
 
 /**

@@ -7,3 +7,4 @@ export {
 export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
 export { personFailure, terminalProblem } from './person.ts';
+export type { ShimAccount } from './shim-account.ts';

@@ -22,6 +22,8 @@ export interface SuperviseOptions {
   readonly closeInput?: () => void;
   /** Called once, when the end begins. */
   readonly onStop?: (reason: StopReason) => void;
+  /** Called for every signal that asks this process to end. */
+  readonly onSignal?: () => void;
 }
 
 export interface Supervisor {
@@ -83,7 +85,12 @@ export function supervise(options: SuperviseOptions): Supervisor {
     watch.guard = startGuard(server.family, watch.times);
   });
   // Signals that came early reach a supervisor that is complete.
-  queueMicrotask(() => onSignal((signal) => escalate(watch, signal, stop)));
+  queueMicrotask(() =>
+    onSignal((signal) => {
+      escalate(watch, signal, stop);
+      options.onSignal?.();
+    }),
+  );
   watchParent(() => stop({ kind: 'parent_gone' }));
   watchServer(watch, stop);
   const done = stopped.then(async (reason) => {
