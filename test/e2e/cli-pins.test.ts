@@ -53,6 +53,19 @@ describe('sub pins diff', () => {
     expect(existsSync(file())).toBe(false);
   });
 
+  test('says in one line that nothing has changed, for all servers together', async () => {
+    // A simple server: it answers what it does not know, too.
+    const server = { command: process.execPath, args: [SCRIPTED, script()] };
+    const mcpServers = { files: server, notes: server, mail: server };
+    writeFileSync(join(folder, '.claude.json'), JSON.stringify({ mcpServers }));
+    show([READ, LIST], { mode: 'simple' });
+    for (const name of Object.keys(mcpServers)) {
+      expect(await pins('accept', name, '--all', '--yes')).toMatchObject({ code: 0, stderr: '' });
+    }
+    const same = { code: 0, stdout: 'files, mail, notes: 6 tools, all as pinned.\n', stderr: '' };
+    expect(await pins('diff')).toEqual({ signal: null, ...same });
+  });
+
   test('shows what changed, came, went and was renamed', async () => {
     await known([READ, LIST], { instructions: 'Be brief.' });
     expect(await diff()).toMatchObject({ code: 0, stdout: 'files: 2 tools, all as pinned.\n' });

@@ -51,9 +51,15 @@ test('the policy of the project is named, and the last call that the ledger has'
   );
   const run = await ended(machine.start(['run', ...machine.agent({ calls: [ECHO] })]));
   expect(told(run.stdout).outcomes).toEqual(['ok']);
-  expect((await machine.sub('status')).stdout).toMatch(/last call \d+ \w+ ago/);
+  // Several clients may have a server of this name.
+  expect((await machine.sub('status')).stdout).toMatch(
+    /last call \d+ \w+ ago: echo by \w+ \(run [0-9a-f-]{36}\)/,
+  );
   const { stdout } = await machine.sub('status', '--json');
   expect(stdout).toMatch(/"last_call_at": "\d{4}-\d\d-\d\dT/);
+  expect(stdout).toMatch(
+    /"last_call": \{\s+"tool": "echo",\s+"run_id": "[0-9a-f-]{36}",\s+"client": "\w+"/,
+  );
   expect(JSON.parse(stdout)).toMatchObject({
     files: [
       {

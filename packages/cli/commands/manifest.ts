@@ -33,7 +33,7 @@ import { commandBehind, probeLive } from '../surface/probe-live.ts';
 import { countWords, otherLines, toolLines, toolRows } from '../surface/render-manifest.ts';
 import { type SurfaceHome, surfaceHome } from '../surface/surface-home.ts';
 import type { Colors, Io } from '../terminal/io.ts';
-import { reportFailure } from '../terminal/report-failure.ts';
+import { reportFailure, warn } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
 
 const INIT_OPTIONS = {
@@ -62,6 +62,7 @@ export const init = defineCommand({
     const live = await probeLive({ server, client, timeout, command }, io);
     if (live.kind !== 'seen') return live;
     const { seen } = live;
+    for (const note of seen.notes) warn(io, note);
     const { tools, prompts, resources, serverInfo } = seen;
     const offered = { serverInfo, tools, prompts, resources };
     const text = proposeManifest({ server, transport: 'stdio', ...offered });

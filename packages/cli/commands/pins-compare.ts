@@ -80,8 +80,8 @@ export const diff = defineCommand({
       servers: views.map(({ server, view, seen }) => documentOf(server, view, seen)),
       unseen,
     };
-    const text = views.map((one) => diffText(one, command, io.out.colors)).join('');
     const exitCode = hasChanged ? EXIT.findings : EXIT.fine;
+    const text = diffsText(views, command, io.out.colors);
     const shown = servers.length === 0 ? 'Nothing is pinned yet.\n' : text;
     return printout(document, shown, unseen.length > 0 ? EXIT.usage : exitCode);
   },
@@ -91,6 +91,21 @@ interface ProbedServer {
   readonly server: string;
   readonly seen: ServerListing;
   readonly view: PinsView;
+}
+
+/** Servers that are all as pinned share one line. */
+function diffsText(
+  views: readonly ProbedServer[],
+  commandLine: readonly string[],
+  colors: Colors,
+): string {
+  const same = views.filter(({ view }) => !view.hasChanged && !view.isFirstSight);
+  if (same.length < 2) return views.map((one) => diffText(one, commandLine, colors)).join('');
+  const others = views.filter((one) => !same.includes(one));
+  const tools = same.reduce((sum, { seen }) => sum + seen.tools.length, 0);
+  const names = same.map(({ server }) => server).join(', ');
+  const rest = harmlessLine(`${names}: ${plural(tools, 'tool')}, all as pinned.`);
+  return `${others.map((one) => diffText(one, commandLine, colors)).join('')}${rest}`;
 }
 
 /** `commandLine` stood behind `--`: the next command needs it as well. */

@@ -8,7 +8,7 @@ import {
 import type { SecretBinding, Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
-import { lastCalls } from '../adopt/last-calls.ts';
+import { type LastCall, lastCalls } from '../adopt/last-calls.ts';
 import {
   printLines,
   problemParts,
@@ -20,11 +20,11 @@ import {
 import { whereabouts } from '../adopt/wish.ts';
 import { defineCommand, done, EXIT, orThrow, textOption } from '../input/command.ts';
 import type { Io } from '../terminal/io.ts';
-import { ageText, harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
+import { ageText, harmless, harmlessLine, jsonText, plural, shortened } from '../terminal/text.ts';
 
 export const command = defineCommand({
   description:
-    'Lists the configs of the agent clients of this user and project, and every other config that `sub import` has changed, with their servers: whether calls are governed and the server can start, by which policy, how many of its secrets come from the store, and when the last call was seen. Prints no value of any config except the command that starts `sub`.',
+    'Lists the configs of the agent clients of this user and project, and every other config that `sub import` has changed, with their servers: whether calls are governed and the server can start, by which policy, how many of its secrets come from the store, and the last call that was seen, with its client and run. Prints no value of any config except the command that starts `sub`.',
   options: {
     project: textOption('dir', 'The folder of the project (default: the current folder)'),
   },
@@ -54,6 +54,8 @@ export const command = defineCommand({
   },
 });
 
+const TOOL_LENGTH_MAX = 60;
+
 /** Facts about a server that starts a shim. */
 interface Facts {
   readonly held: HeldPolicy;
@@ -62,14 +64,13 @@ interface Facts {
   readonly faultHere: string | undefined;
   /** How many of its secrets come from the store of sub. */
   readonly secrets: number;
-  /** When its last call was seen. */
-  readonly lastMs: number | undefined;
+  readonly lastCall: LastCall | undefined;
 }
 
 type KnownFacts = ReadonlyMap<ServerView, Facts>;
 
 interface FactSources {
-  readonly calls: ReadonlyMap<string, number>;
+  readonly calls: ReadonlyMap<string, LastCall>;
   readonly bound: Servers;
   readonly policyOf: PolicyOf;
 }
@@ -89,7 +90,7 @@ async function factsOf(
       const faultHere = here === null ? undefined : await check.policyFault(here);
       const name = server.serverName ?? '';
       const secrets = bound.get(name)?.secretBindings.filter(isInStore).length ?? 0;
-      facts.set(server, { held, cannotStart, faultHere, secrets, lastMs: calls.get(name) });
+      facts.set(server, { held, cannotStart, faultHere, secrets, lastCall: calls.get(name) });
     }
   }
   return facts;
@@ -122,7 +123,7 @@ function documentOf(
 function factParts(server: ServerView, known: KnownFacts): object {
   const own = known.get(server);
   if (own === undefined) return {};
-  const { held, cannotStart, secrets, lastMs } = own;
+  const { held, cannotStart, secrets, lastCall } = own;
   return {
     policy: held.path,
     policy_source: held.source,
@@ -133,7 +134,11 @@ function factParts(server: ServerView, known: KnownFacts): object {
     is_this_sub: server.state === 'governed',
     cannot_start: cannotStart ?? null,
     secrets_from_store: secrets,
-    last_call_at: lastMs === undefined ? null : new Date(lastMs).toISOString(),
+    last_call_at: lastCall === undefined ? null : new Date(lastCall.atMs).toISOString(),
+    last_call:
+      lastCall === undefined
+        ? null
+        : { tool: lastCall.tool, run_id: lastCall.runId, client: lastCall.client },
   };
 }
 
@@ -151,7 +156,7 @@ function sessionWords({ change, wrapPid }: StatusFile): string {
 function wordsOf(server: ServerView, known: KnownFacts): string {
   const own = known.get(server);
   if (own === undefined) return stateWords(server);
-  const { held, cannotStart, faultHere, secrets, lastMs } = own;
+  const { held, cannotStart, faultHere, secrets, lastCall } = own;
   // The other facts are known only to the other sub.
   if (server.state === 'foreign') {
     return `${stateWords(server)}${cannotStart === undefined ? '' : `, cannot start: ${cannotStart}`}`;
@@ -162,8 +167,15 @@ function wordsOf(server: ServerView, known: KnownFacts): string {
     ...(server.profile === 'development' ? ['development: nothing is refused'] : []),
     ...(server.events === undefined ? [] : [eventWords(server.events)]),
     ...(secrets === 0 ? [] : [`${plural(secrets, 'secret')} from the store`]),
-    lastMs === undefined ? 'no call seen' : `last call ${ageText(Date.now() - lastMs)} ago`,
+    callWords(lastCall),
   ].join(', ');
+}
+
+function callWords(call: LastCall | undefined): string {
+  if (call === undefined) return 'no call seen';
+  const { tool, atMs, client, runId } = call;
+  const age = ageText(Date.now() - atMs);
+  return `last call ${age} ago: ${shortened(tool, TOOL_LENGTH_MAX)} by ${client ?? 'unknown'} (run ${runId})`;
 }
 
 function eventWords(events: string): string {

@@ -1,4 +1,3 @@
-import { warn } from '../terminal/report-failure.ts';
 // Starts a server and lists what it offers, for the commands that need that.
 
 import { type Failure, failure } from '@subluminal/contracts';
@@ -42,7 +41,6 @@ export async function probeLive(
     tellSaid(looked.said ?? '', io);
     return failure(looked.code, looked.message, looked.fix);
   }
-  for (const note of looked.seen.notes) warn(io, note);
   return { kind: 'seen', seen: looked.seen };
 }
 

@@ -161,7 +161,7 @@ export class Controller implements Talk {
         await server.sync();
         return { ok: true };
       case 'status':
-        return { ok: true, status: await server.status() };
+        return { ok: true, status: await server.status(this.#peer) };
       case 'stay':
         server.stay();
         return { ok: true };

@@ -186,13 +186,14 @@ export class IngestServer {
     this.#options.onStop();
   }
 
-  async status(): Promise<LedgerStatus> {
+  /** Without the connection of the asker. */
+  async status(asker: Peer): Promise<LedgerStatus> {
     await this.#options.ready;
     return {
       pid: process.pid,
       version: this.#options.version,
       started_at: this.#startedAt,
-      connections: this.#peers.size,
+      connections: [...this.#peers].filter((peer) => peer !== asker).length,
       events_committed: this.#committed,
       stays: this.#stays,
       conflicts: this.#conflicts,

@@ -126,6 +126,7 @@ async function listAll(
     if (answer.kind === 'error' && page === 0 && !isAnnounced) return { items, texts };
     if (answer.kind !== 'result') return { why: wordsOf(method, answer) };
     const found = answer.result[key];
+    if (!Array.isArray(found) && page === 0 && !isAnnounced) return { items, texts };
     if (!Array.isArray(found)) return { why: `answers ${method} without a list` };
     const written = itemTextsAt(memberText(answer.line, 'result') ?? '', key) ?? [];
     for (const [at, item] of found.entries()) {
