@@ -24,6 +24,7 @@ const POLICY = group('policy', 'Check, compile, compare and test policies', {
   ],
   explain: ['Decide calls and show the result of every rule', () => import('./policy-explain.ts')],
   test: ['Test that a policy decides as expected', () => import('./policy-test.ts')],
+  suggest: ['Suggest a policy that allows what was recorded', () => import('./policy-suggest.ts')],
   replay: ['Replay recorded calls against a policy', () => import('./policy-compare.ts')],
 });
 

@@ -1,17 +1,13 @@
-import { type Event, failure, parseEventLine } from '@subluminal/contracts';
 import { replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
-import type { ChainReader } from '@subluminal/plane/ledger';
 import { badUsage, defineCommand, orThrow, textOption } from '../input/command.ts';
 import { COMPARE_OPTION, RUN_ID_DOC } from '../input/shared-options.ts';
-import { eventRows, findRun, readFreshLedger } from '../ledger/user-ledger.ts';
+import { eventsOfRun } from '../ledger/recorded-events.ts';
+import { readFreshLedger } from '../ledger/user-ledger.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { plural } from '../terminal/text.ts';
 import { replayPrintout } from './policy-compare.ts';
-
-/** As much as `sub policy replay` takes from a file. */
-const RECORDING_LENGTH_MAX = 268_435_456;
 
 export const command = defineCommand({
   description:
@@ -37,10 +33,7 @@ export const command = defineCommand({
     }
     const policy = orThrow(await loadPolicy(path, { io }));
     const { events, prunedCount } = orThrow(
-      await readFreshLedger(io, async (reader) => {
-        const runId = orThrow(await findRun(reader, args.run));
-        return reader.snapshot((view) => readRun(view, runId));
-      }),
+      await readFreshLedger(io, (reader) => eventsOfRun(reader, args.run)),
     );
     if (prunedCount > 0) {
       const what = plural(prunedCount, 'event');
@@ -49,22 +42,3 @@ export const command = defineCommand({
     return replayPrintout(replay(policy.snapshot, events, { sha256, compare }), io);
   },
 });
-
-/** The events of a run, and how many of them were pruned. */
-async function readRun(reader: ChainReader, runId: string) {
-  const events: Event[] = [];
-  let prunedCount = 0;
-  let length = 0;
-  for await (const { line } of eventRows(reader, { runId })) {
-    length += line?.length ?? 0;
-    if (length > RECORDING_LENGTH_MAX) {
-      const message = `the run holds more than ${RECORDING_LENGTH_MAX} characters of events.`;
-      return failure('SUB_LEDGER_QUERY', message, 'Export it, and replay a part of events.jsonl.');
-    }
-    const parsed = line === null ? undefined : parseEventLine(line);
-    if (parsed === undefined) prunedCount++;
-    // The ledger holds only events; one of an unknown type was written by a later version.
-    else if (parsed.ok) events.push(parsed.event);
-  }
-  return { events, prunedCount };
-}

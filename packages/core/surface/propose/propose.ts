@@ -2,6 +2,7 @@
 // may change something asks a person, and what looks destructive is forbidden.
 import { isObject } from '@subluminal/contracts';
 import { visible } from '../../text/visible.ts';
+import { yamlQuoted as quoted } from '../../text/yaml-text.ts';
 import { NAME_LENGTH_MAX, TOOLS_MAX } from '../manifest/shape.ts';
 import { escapeName } from '../names/name-patterns.ts';
 
@@ -117,16 +118,6 @@ function saysOf({ name = '', version = '' }: NonNullable<Introspected['serverInf
 /** Hostile text in a comment: one line, and nothing that hides or moves. */
 function comment(text: string): string {
   return `"${visible(text, SAYS_MAX)}"`;
-}
-
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-/** A text in double quotes as YAML has them; what cannot be seen is escaped. */
-function quoted(text: string): string {
-  return JSON.stringify(text).replace(HIDDEN, (char) => {
-    const code = (char.codePointAt(0) ?? 0).toString(16);
-    return char.length > 1 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
-  });
 }
 
 // What the name of a tool tells of what it does. Names are chosen by the server, so they are a

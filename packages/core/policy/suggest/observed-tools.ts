@@ -1,0 +1,138 @@
+// What recorded calls show of each tool: how often it was used, and which folders its arguments named.
+import { type Event, type EventOf, isObject } from '@subluminal/contracts';
+import { guessOf } from '../../surface/propose/propose.ts';
+
+export interface ObservedTool {
+  readonly server: string;
+  readonly tool: string;
+  /** Calls that passed, and the runs that they were in. */
+  calls: number;
+  readonly runs: Set<string>;
+  refused: number;
+  /** Whether its name, its risk class or an earlier rule says that a person should be asked. */
+  asks: boolean;
+  readonly changes: boolean;
+  /** The values of each argument that all calls have, where all of them are texts. */
+  readonly texts: Map<string, Set<string> | null>;
+  /** Calls whose arguments are not on record. */
+  unseen: number;
+}
+
+export interface Observed {
+  readonly tools: readonly ObservedTool[];
+  readonly calls: number;
+  readonly refused: number;
+  readonly runs: number;
+  /** The most calls in one run, and the most that may change something. */
+  readonly callsMax: number;
+  readonly changesMax: number;
+}
+
+interface RecordedCall {
+  readonly run: string;
+  readonly tool: ObservedTool;
+  readonly args: unknown;
+  hasPassed: boolean;
+}
+
+/** A policy with more tools than this is read by nobody. */
+const TOOLS_MAX = 500;
+const VALUES_MAX = 1_000;
+const DESTRUCTIVE = /destruct|delet/i;
+
+export function observeTools(events: Iterable<Event>): Observed {
+  const tools = new Map<string, ObservedTool>();
+  const calls = new Map<string, RecordedCall>();
+  for (const event of events) {
+    if (event.type !== 'tool_call_start' && event.type !== 'tool_call_decision') continue;
+    const key = JSON.stringify([event.run_id, event.call.call_id]);
+    const tool = toolOf(event, tools);
+    if (tool === undefined) continue;
+    if (event.type === 'tool_call_start') {
+      const args = calls.has(key) ? undefined : argsOf(event);
+      if (!calls.has(key)) calls.set(key, { run: event.run_id, tool, args, hasPassed: false });
+      continue;
+    }
+    const call = calls.get(key) ?? { run: event.run_id, tool, args: undefined, hasPassed: false };
+    calls.set(key, call);
+    tool.asks ||= event.decision.approval !== undefined;
+    tool.asks ||= (event.call.risk_class ?? []).some((name) => DESTRUCTIVE.test(name));
+    // A person may have agreed after the first decision.
+    call.hasPassed ||= event.decision.action === 'ALLOW';
+  }
+  return summary([...calls.values()], [...tools.values()]);
+}
+
+function toolOf(
+  { call }: EventOf<'tool_call_start'> | EventOf<'tool_call_decision'>,
+  tools: Map<string, ObservedTool>,
+): ObservedTool | undefined {
+  const { server_name: server, tool_name: tool } = call;
+  const key = JSON.stringify([server, tool]);
+  const known = tools.get(key);
+  if (known !== undefined || tools.size >= TOOLS_MAX) return known;
+  const guess = guessOf(tool);
+  const made: ObservedTool = {
+    server,
+    tool,
+    calls: 0,
+    runs: new Set(),
+    refused: 0,
+    asks: guess === 'destroy',
+    changes: guess === 'destroy' || guess === 'write',
+    texts: new Map(),
+    unseen: 0,
+  };
+  tools.set(key, made);
+  return made;
+}
+
+/** Undefined where the preview is not the whole. */
+function argsOf({ call }: EventOf<'tool_call_start'>): unknown {
+  const { truncated, args_preview: text } = call.preview;
+  if (truncated || text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function summary(calls: readonly RecordedCall[], tools: readonly ObservedTool[]): Observed {
+  const perRun = new Map<string, { calls: number; changes: number }>();
+  for (const { run, tool, args, hasPassed } of calls) {
+    const counts = perRun.get(run) ?? { calls: 0, changes: 0 };
+    perRun.set(run, counts);
+    counts.calls += 1;
+    counts.changes += tool.changes ? 1 : 0;
+    if (hasPassed) addCall(tool, run, args);
+    else tool.refused += 1;
+  }
+  const counts = [...perRun.values()];
+  return {
+    tools: tools.filter((tool) => tool.calls > 0),
+    calls: calls.filter(({ hasPassed }) => hasPassed).length,
+    refused: calls.filter(({ hasPassed }) => !hasPassed).length,
+    runs: perRun.size,
+    callsMax: Math.max(0, ...counts.map((one) => one.calls)),
+    changesMax: Math.max(0, ...counts.map((one) => one.changes)),
+  };
+}
+
+function addCall(tool: ObservedTool, run: string, args: unknown): void {
+  tool.calls += 1;
+  tool.runs.add(run);
+  if (!isObject(args)) {
+    tool.unseen += 1;
+    return;
+  }
+  const isFirst = tool.calls - tool.unseen === 1;
+  if (isFirst) for (const name of Object.keys(args)) tool.texts.set(name, new Set());
+  for (const [name, values] of tool.texts) {
+    const value = args[name];
+    if (values === null) continue;
+    if (typeof value !== 'string' || values.size >= VALUES_MAX) tool.texts.set(name, null);
+    else values.add(value);
+  }
+}
