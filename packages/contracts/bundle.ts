@@ -7,6 +7,7 @@ import {
   array,
   boolean,
   closed,
+  defaulted,
   formatted,
   type Infer,
   integer,
@@ -164,14 +165,14 @@ function ruleOf<const K extends string, const E extends Shape>(kind: K, effect: 
   return closed({
     rule_id: required(string({ lengthMax: 256 }), 'Unique within the policy.'),
     kind: required(oneOf(kind), 'What the rule does.'),
-    enabled: required(boolean(), 'Whether it is in force.'),
+    enabled: defaulted(boolean(), true, 'Whether it is in force; true.'),
     match: required(MATCH, 'Which calls; every given field must match.'),
     when: optional(
       string({ lengthMax: 8_192 }),
       'Since 0.2.0: a CEL condition on top of the match.',
     ),
     effect: required(effect, 'What it does to them.'),
-    severity: required(SEVERITY, 'How much a decision by it matters.'),
+    severity: defaulted(SEVERITY, 'warn', 'How much a decision by it matters; `warn`.'),
     description: optional(string({ lengthMax: 4_096 }), 'For people.'),
   });
 }
@@ -233,8 +234,12 @@ export const BUNDLE = closed({
   policy_id: required(string({ lengthMax: 256 }), 'A stable identifier.'),
   version: required(string({ lengthMax: 128 }), 'A semantic or time version.'),
   mode: required(MODE, 'How far the policy goes.'),
-  defaults: required(DEFAULTS, 'What holds where no rule speaks.'),
-  selectors: required(SELECTORS, 'Whom the policy is for; omitted fields match all.'),
+  defaults: defaulted(
+    DEFAULTS,
+    { decision_on_error: 'BLOCK' },
+    'What holds where no rule speaks; errors block.',
+  ),
+  selectors: defaulted(SELECTORS, {}, 'Whom the policy is for; omitted fields match all.'),
   rules: required(array(RULE, { itemsMax: 1_000 }), 'The rules, in order.'),
   content: optional(CONTENT_SECTION, 'Since 0.2.0: what may travel; absent, nothing is scanned.'),
   taint: optional(

@@ -119,9 +119,15 @@ function objectSchema(shape: ObjectShape, names: ShapeNames): JsonObject {
   const fields = Object.entries(shape.fields);
   const properties: [string, JsonValue][] = fields.map(([name, field]) => [
     name,
-    { description: field.doc, ...refOrSchema(field.shape, names) },
+    {
+      description: field.doc,
+      ...refOrSchema(field.shape, names),
+      ...(field.default === undefined ? {} : { default: field.default }),
+    },
   ]);
-  const needed = fields.filter(([, field]) => field.required).map(([name]) => name);
+  const needed = fields
+    .filter(([, field]) => field.required && field.default === undefined)
+    .map(([name]) => name);
   const conditions = shape.conditions.map(conditionSchema);
   return {
     type: 'object',

@@ -91,6 +91,8 @@ export interface Field<S extends Shape = Shape, R extends boolean = boolean> {
   readonly shape: S;
   readonly required: R;
   readonly doc: string;
+  /** What `withDefaults` puts where the field is left out; then the schema does not require it. */
+  readonly default?: JsonValue;
 }
 export type Fields = { readonly [name: string]: Field };
 
@@ -223,6 +225,15 @@ export function required<S extends Shape>(shape: S, doc: string): Field<S, true>
 
 export function optional<S extends Shape>(shape: S, doc: string): Field<S, false> {
   return { shape, required: false, doc };
+}
+
+/** May be left out by people; `withDefaults` fills it in, and from then on it is there. */
+export function defaulted<S extends Shape>(
+  shape: S,
+  value: JsonValue,
+  doc: string,
+): Field<S, true> {
+  return { shape, required: true, doc, default: value };
 }
 
 /** The same object with nothing left out: every field is required. */

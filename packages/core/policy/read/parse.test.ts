@@ -116,6 +116,23 @@ test('an error names an unknown kind and the one that was meant', () => {
   });
 });
 
+test('what a bundle leaves out has its default', () => {
+  const text = `policy_id: short
+version: "1"
+mode: control
+rules:
+  - { rule_id: no-writes, kind: deny, match: {}, effect: { action: BLOCK } }
+`;
+  expect(parse(text)).toMatchObject({
+    ok: true,
+    bundle: {
+      defaults: { decision_on_error: 'BLOCK' },
+      selectors: {},
+      rules: [{ rule_id: 'no-writes', enabled: true, severity: 'warn' }],
+    },
+  });
+});
+
 test('an error lists the kinds when none is near', () => {
   verifies('IP-0.2');
   expect(problems(bundleText(ruleText({ kind: 'quota_per_moon', effect: '{}' })))).toEqual([
@@ -141,12 +158,6 @@ test.each([
     'mode: control\n',
     '',
     '1:1 mode: missing `mode`, one of observe, guardrails, control Add `mode: guardrails`.',
-  ],
-  [
-    'a missing object',
-    'selectors: {}\n',
-    '',
-    '1:1 selectors: missing `selectors`, an object Add `selectors: {}`.',
   ],
   [
     'a number for a string',

@@ -1,5 +1,13 @@
 // A bundle as written → a bundle that fits contract B, or everything that is wrong with it.
-import { BUNDLE, type Bundle, check, isObject, RULE, type Rule } from '@subluminal/contracts';
+import {
+  BUNDLE,
+  type Bundle,
+  check,
+  isObject,
+  RULE,
+  type Rule,
+  withDefaults,
+} from '@subluminal/contracts';
 import { compileGlob } from '../../patterns/glob.ts';
 import {
   type Finding,
@@ -43,7 +51,7 @@ export interface ParseOptions {
 export function parseBundle(source: Source, { checks }: ParseOptions): ParseResult {
   const read = readSource(source);
   if (!read.ok) return read;
-  const value = valueOf(read.tree);
+  const value = withDefaults(BUNDLE, valueOf(read.tree));
   // Each suggestion costs something, and a hostile bundle may have tens of thousands.
   const mismatches = check(BUNDLE, value).slice(0, PROBLEMS_MAX);
   const findings = [
