@@ -52,12 +52,12 @@ function recorded(calls: readonly Recorded[]): readonly Event[] {
     const base = { v: '0.2.0', ts: '2026-11-17T12:00:00.000Z', ...identity };
     const source = { host_id: 'h', proc_id: 'p', shim_id: 's' };
     const preview = { truncated: cut, args_preview: cut ? '{' : JSON.stringify(args) };
-    const start = { ...ref, transport: 'mcp_stdio', bytes_in: 1, seq: index + 1, preview };
+    const start = { ...ref, transport: 'mcp_stdio' as const, bytes_in: 1, seq: index + 1, preview };
     const why = { severity: 'info', reason_code: 'X', summary: 'x', rule_id: null } as const;
     const decision = eventDecision({ action, ...why }, POLICY);
     return [
-      { ...base, source, type: 'tool_call_start', call: start } as Event,
-      { ...base, source, type: 'tool_call_decision', call: ref, decision } as Event,
+      { ...base, source, type: 'tool_call_start' as const, call: start },
+      { ...base, source, type: 'tool_call_decision' as const, call: ref, decision },
     ];
   });
 }

@@ -22,6 +22,8 @@ export interface Suggestion {
 
 const SLUG_LENGTH_MAX = 40;
 const LIMIT_MIN = 20;
+// oxlint-disable-next-line no-template-curly-in-string -- Policies write it so.
+const PROJECT = '${project}';
 
 export function suggestPolicy(events: Iterable<Event>, options: SuggestOptions): Suggestion {
   const observed = observeTools(events);
@@ -182,7 +184,7 @@ function argLines({ texts, changes }: ObservedTool, project: string): readonly s
   for (const [name, values] of texts) {
     const folder = values === null ? undefined : commonFolder(name, [...values], project);
     if (folder === undefined) continue;
-    const root = changes && folder !== '' ? `\${project}/${folder}` : '\${project}';
+    const root = [PROJECT, ...(changes && folder !== '' ? [folder] : [])].join('/');
     roots.push(`${yamlQuoted(name)}: [${yamlQuoted(root)}]`);
   }
   return roots.length === 0 ? [] : ['args:', `  path_under: { ${roots.join(', ')} }`];
