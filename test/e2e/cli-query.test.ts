@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Shim } from '../../packages/plane/stores/ledger/testing/events.ts';
 import { ensureBuilt, ROOT, runSub } from './sub.ts';
 
 const SESSION = readFileSync(`${ROOT}examples/events/session.jsonl`, 'utf8');
@@ -80,4 +81,105 @@ test('a call that was refused is shown as such, and ended with an error for its 
   for (const line of refused) expect(line).toMatch(/ REJECT_WITH_HINT +REFUSED +/);
   const { calls = [] } = await asked('--run', 'last', '--decision', 'REFUSED');
   expect(calls.map(({ status }) => status)).toEqual(['ERROR', 'ERROR']);
+});
+
+describe('who did what to a file', () => {
+  const NOW_MS = Date.now();
+  beforeAll(async () => {
+    const mia = new Shim('mia', names('mia@laptop', 'files', 'write_file'), NOW_MS - 60_000);
+    const bot = new Shim('bot', names('ci:deploy', 'shell', 'run'), NOW_MS - 30_000);
+    const blocked = {
+      action: 'BLOCK',
+      rule_id: 'no-shell',
+      reason_code: 'DENYLIST_MATCH',
+    } as const;
+    const approved = { rule_id: 'ask', state: 'approved', by: 'ada', channel: 'terminal' } as const;
+    const lines = [
+      mia.runStart(),
+      ...mia.callWith('write-1', { path: 'src/x.ts', content: '\u001b[2Jhello' }),
+      mia.approval('write-1', approved),
+      mia.start('write-2', { preview: { truncated: true } }),
+      bot.runStart(),
+      bot.start('run-1', {
+        preview: { truncated: false, args_preview: '{"command":"rm src/x.ts"}' },
+      }),
+      bot.decision('run-1', blocked),
+      ...bot.callWith('run-2', { command: `echo ${'long '.repeat(60)}`, token: '[REDACTED]' }),
+    ];
+    writeFileSync(join(folder, 'who.jsonl'), `${lines.map(({ line }) => line).join('\n')}\n`);
+    await sub('ingest', 'who.jsonl');
+  });
+
+  function names(principal: string, server: string, tool: string) {
+    return { run: `run-of-${principal}`, principal, server, tool, folder };
+  }
+
+  test('is one command: who, with which client, when, by which tool, and the decision', async () => {
+    const { code, stdout, stderr } = await sub('query', '--path', 'src/x.ts', '--since', '7d');
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      'sub: 1 call, whose arguments were cut or not kept, may be missing here.\n',
+    );
+    const [titles = '', ...rows] = stdout.trimEnd().split('\n');
+    expect(titles).toMatch(/^TIME +WHO +CLIENT +DECISION +STATUS +MS +SERVER +TOOL +ARGUMENT /);
+    expect(rows.map((row) => row.replaceAll(/ {2,}/g, '|').slice(21).split('|', 8))).toEqual([
+      ['ci:deploy', 'claude', 'BLOCK', 'REFUSED', '-', 'shell', 'run', 'command=rm src/x.ts'],
+      ['mia@laptop', 'claude', 'ALLOW', 'OK', '12', 'files', 'write_file', 'path=src/x.ts'],
+    ]);
+    expect(rows[1]).toContain('ada');
+  });
+
+  test.each([
+    [
+      ['--principal', 'ci:*'],
+      ['run-2', 'run-1'],
+    ],
+    [['--approved-by', 'ada'], ['write-1']],
+    [
+      ['--tool', 'write_*', '--server', 'f?les'],
+      ['write-2', 'write-1'],
+    ],
+    [['--arg', 'command=rm *'], ['run-1']],
+    [['--arg', 'command=*', '--arg', 'token=*'], ['run-2']],
+    [['--path', 'src', '--principal', 'mia@laptop'], ['write-1']],
+    [['--path', 'other.ts'], []],
+  ])('%j finds %j', async (args, expected) => {
+    const { stdout } = await sub('query', '--json', '--since', '1h', ...args);
+    const { calls } = JSON.parse(stdout) as { calls: readonly { readonly call_id: string }[] };
+    expect(calls.map(({ call_id }) => call_id)).toEqual(expected);
+  });
+
+  test('all arguments are shown harmless, and piped output is whole', async () => {
+    const { stdout } = await sub('query', '--since', '1h', '--args');
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toContain(String.raw`"content":"\u001b[2Jhello"`);
+    expect(stdout).toContain('long '.repeat(60).trimEnd());
+    expect(stdout).toContain('(not kept)');
+  });
+
+  test('a table is as wide as the terminal at most', async () => {
+    const env = { SUB_HOME: join(folder, 'home'), HOME: folder, COLUMNS: '80' };
+    const { stdout } = await runSub(['query', '--since', '1h'], { cwd: folder, env });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(5);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+    expect(lines[0]).toMatch(/^TIME +WHO +DECISION +.*TOOL +ARGUMENT/);
+  });
+
+  test.each([
+    [['--arg', 'path'], 'is not written as NAME=GLOB', 'SUB_LEDGER_QUERY'],
+    [['--tool', 'a['], 'The glob `a[` cannot be used', 'SUB_LEDGER_QUERY'],
+    [['--runs', '--path', 'x'], '--path is about calls', 'SUB_USAGE'],
+    [['--runs', '--arg', 'a=b'], '--arg is about calls', 'SUB_USAGE'],
+  ])('%j is an error that says why', async (args, words, failureCode) => {
+    const { code, stderr } = await sub('query', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+    expect(stderr).toContain(`[${failureCode}]`);
+  });
+
+  test('runs are found by who started them', async () => {
+    const { runs = [] } = await asked('--runs', '--principal', 'mia@*');
+    expect(runs.map(({ run_id }) => run_id)).toEqual(['run-of-mia@laptop']);
+  });
 });

@@ -6,7 +6,7 @@ import { diffLines } from '../adopt/lines.ts';
 import { openOwnDesk, userName } from '../approvals/desk.ts';
 import { readArgumentFlags } from '../approvals/grant-flags.ts';
 import { newGrantText } from '../approvals/render-approval.ts';
-import { findHint, type Hinted, hintId, listHints } from '../hints/find.ts';
+import { findHint, type Hinted, listHints } from '../hints/find.ts';
 import { giveGrant, planGrant, requestOf } from '../hints/to-grant.ts';
 import { type PolicyPlan, planPolicy, writePolicyPlan } from '../hints/to-policy.ts';
 import {
@@ -30,6 +30,7 @@ import {
   readFreshLedger,
   withReader,
 } from '../ledger/user-ledger.ts';
+import { shownCallId } from '../ledger/views.ts';
 import { confirm } from '../terminal/confirm.ts';
 import type { Io, Output } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
@@ -66,7 +67,7 @@ export const list = defineCommand({
 
 function rowOf(call: Hinted): readonly string[] {
   return [
-    hintId(call.call_id),
+    shownCallId(call.call_id),
     new Date(call.hint.created_at_ms).toISOString().slice(0, 19).concat('Z'),
     `${call.server_name}/${call.tool_name}`,
     call.agent_id,

@@ -1,12 +1,14 @@
 import { definedFields, type Failure } from '@subluminal/contracts';
-import type {
-  CallFilter,
-  CallRow,
-  Page,
-  RunFilter,
-  RunRow,
-  StoreReader,
+import {
+  type CallFilter,
+  namePattern,
+  type Page,
+  type PageRequest,
+  type RunFilter,
+  type RunRow,
+  type StoreReader,
 } from '@subluminal/plane/ledger';
+import { CALL_FILTER_OPTIONS, readCallFilters } from '../input/call-filters.ts';
 import {
   badUsage,
   choice,
@@ -20,10 +22,11 @@ import {
 import { numberOption, timeOption } from '../input/read-option.ts';
 import { DECISION_FILTERS, NO_LEDGER } from '../input/shared-options.ts';
 import { findRun, gatherPages, readFreshLedger } from '../ledger/user-ledger.ts';
-import { CALL_VIEW, RUN_VIEW, type View } from '../ledger/views.ts';
+import { callView, type ListedCall, listedCall, RUN_VIEW, type View } from '../ledger/views.ts';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { csvText, tableText } from '../terminal/table.ts';
+import { plural } from '../terminal/text.ts';
 
 interface Span {
   readonly fromMs?: number;
@@ -31,8 +34,8 @@ interface Span {
 }
 
 const CALLS_ONLY = [
-  ...(['server', 'tool', 'provider', 'model'] as const),
-  ...(['decision', 'rule', 'args-hash', 'text'] as const),
+  ...(['server', 'tool', 'provider', 'model', 'approved-by'] as const),
+  ...(['decision', 'rule', 'args-hash', 'path', 'text'] as const),
 ];
 
 const CALL_STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'FAILED', 'PENDING'] as const;
@@ -41,8 +44,8 @@ const OPTIONS = {
   runs: 'List runs instead of calls',
   run: textOption('id', 'Only this run; `last` is the newest run in the ledger'),
   agent: textOption('id', 'Only this agent'),
-  server: textOption('name', 'Only this server'),
-  tool: textOption('name', 'Only this tool'),
+  ...CALL_FILTER_OPTIONS,
+  'approved-by': textOption('name', 'Only calls that this person approved; may be a glob'),
   provider: textOption('name', 'Only turns of this model provider'),
   model: textOption('name', 'Only turns of this model'),
   decision: choice(DECISION_FILTERS, 'Only this decision; REFUSED is any decision except ALLOW'),
@@ -55,6 +58,7 @@ const OPTIONS = {
   until: textOption('time', 'Before this time'),
   'args-hash': textOption('hash', 'Only calls with these arguments'),
   text: textOption('words', 'Only rows with this text in a name, a reason, an error or a preview'),
+  args: 'Show all arguments of each call, not only the one that tells most',
   limit: textOption('count', 'Maximum number of rows, up to 10000 (default: 50)'),
   after: textOption('cursor', 'Continue after the previous page'),
   csv: 'Print comma-separated values',
@@ -63,11 +67,13 @@ type QueryOptions = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
-    'Lists the calls, or the runs, that match all filters, newest first. A refused call ends with ERROR for its agent and is listed as REFUSED; the ERRORS of a run are calls that passed and failed.',
+    'Lists the calls, or the runs, that match all filters, newest first: who made each call, what was decided, and the argument that tells most. `sub show` has the rest. A refused call ends with ERROR for its agent and is listed as REFUSED; the ERRORS of a run are calls that passed and failed.',
   options: OPTIONS,
   examples: [
     'sub query --decision REFUSED --since 2h',
     'sub query --run last --server files --tool write_file --json',
+    'sub query --path src/x.ts --since 7d',
+    "sub query --tool 'write_*' --principal 'ci:*' --args",
     'sub query --runs',
   ],
   exitCodes: { 0: 'the rows are printed; there may be none', 2: NO_LEDGER },
@@ -82,9 +88,9 @@ export const command = defineCommand({
         options.run === undefined ? undefined : await findRun(reader, options.run),
       );
       const query = { options, span, limit, ...(runId !== undefined && { runId }) };
-      return options.runs
-        ? pagePrintout(await runsOf(reader, query), RUN_VIEW, { options, io })
-        : pagePrintout(await callsOf(reader, query), CALL_VIEW, { options, io });
+      if (options.runs) return pagePrintout(await runsOf(reader, query), RUN_VIEW, { options, io });
+      const page = await callsOf(reader, query);
+      return pagePrintout(page, callView(page.rows, options.args), { options, io });
     });
   },
 });
@@ -103,7 +109,8 @@ function spanOf({ since, until }: QueryOptions): Span {
 /** What is wrong with options that are right only for calls, or only for runs. */
 function wrongOptions(options: QueryOptions): Failure | undefined {
   const { runs, run, status, 'args-hash': hash } = options;
-  const stray = CALLS_ONLY.find((name) => runs && options[name] !== undefined);
+  const given = CALLS_ONLY.find((name) => options[name] !== undefined);
+  const stray = runs ? (given ?? strayArgs(options)) : undefined;
   if (stray !== undefined) return badUsage(`--${stray} is about calls.`, 'Leave out --runs.');
   if (hash !== undefined && !SHA256.test(hash)) {
     const fix = 'Write 64 digits of 0-9 and a-f, as `sub query --json` has them.';
@@ -117,14 +124,20 @@ function wrongOptions(options: QueryOptions): Failure | undefined {
   return run === '' ? badUsage('--run is empty.', 'Give an id, or last.') : undefined;
 }
 
+function strayArgs({ args, arg }: QueryOptions): string | undefined {
+  if (args) return 'args';
+  return arg.length > 0 ? 'arg' : undefined;
+}
+
 const SHA256 = /^[0-9a-f]{64}$/;
 
 function callFilter({ options, span, runId }: LedgerQuery): CallFilter {
-  const { agent, server, tool, provider, model, decision, rule, text } = options;
+  const { agent, provider, model, decision, rule, text } = options;
   const status = CALL_STATUSES.find((one) => one === options.status);
   return {
     ...span,
-    ...definedFields({ runId, agentId: agent, serverName: server, toolName: tool }),
+    ...readCallFilters(options),
+    ...definedFields({ runId, agentId: agent, approvedBy: namePattern(options['approved-by']) }),
     ...definedFields({ provider, model, decision, status }),
     ...definedFields({ ruleId: rule, argsHash: options['args-hash'], text }),
   };
@@ -137,9 +150,15 @@ interface LedgerQuery {
   readonly runId?: string;
 }
 
-function callsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<CallRow>> {
+function callsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<ListedCall>> {
   const filter = callFilter(query);
-  return gatherPages((request) => reader.calls(filter, request), query.limit, query.options.after);
+  const { args, after } = query.options;
+  const ask = async (request: PageRequest) => {
+    const page = await reader.calls(filter, { ...request, withArgs: true });
+    // Only the rows of one page are in memory with all of their arguments.
+    return { ...page, rows: page.rows.map((row) => listedCall(row, args)) };
+  };
+  return gatherPages(ask, query.limit, after);
 }
 
 async function runsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<RunRow>> {
@@ -149,19 +168,27 @@ async function runsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<Run
     return { rows: found === undefined ? [] : [found], next: null };
   }
   const status = RUN_STATUSES.find((one) => one === options.status);
-  const filter: RunFilter = { ...span, ...definedFields({ agentId: options.agent, status }) };
+  const principal = namePattern(options.principal);
+  const filter: RunFilter = {
+    ...span,
+    ...definedFields({ agentId: options.agent, principal, status }),
+  };
   return gatherPages((request) => reader.runs(filter, request), limit, options.after);
 }
 
-function pagePrintout<R extends CallRow | RunRow>(
-  { rows, next }: Page<R>,
+function pagePrintout<R extends ListedCall | RunRow>(
+  { rows, next, unseen = 0 }: Page<R>,
   view: View<R>,
   { options, io }: { readonly options: QueryOptions; readonly io: Io },
 ): Outcome {
   if (next !== null && !options.json) {
     warn(io, `there is more; go on with --after ${next}`);
   }
-  const document = { [view.name]: rows, next };
+  if (unseen > 0 && !options.json) {
+    const kept = 'whose arguments were cut or not kept, may be missing here.';
+    warn(io, `${plural(unseen, 'call')}, ${kept}`);
+  }
+  const document = { [view.name]: rows, next, ...(unseen > 0 && { unseen }) };
   if (options.csv) {
     const cells = rows.map((row) => Object.values(view.csv).map((read) => read(row)));
     return printout(document, csvText(Object.keys(view.csv), cells));

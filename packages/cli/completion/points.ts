@@ -35,7 +35,17 @@ export interface CompletionPoint {
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 /** Names of arguments and values that are paths. */
-const FILE_NAMES = new Set(['file', 'dir', 'key', 'snapshot', 'events', 'old', 'new', 'out']);
+const FILE_NAMES = new Set([
+  'file',
+  'path',
+  'dir',
+  'key',
+  'snapshot',
+  'events',
+  'old',
+  'new',
+  'out',
+]);
 const SHARED: readonly CompletedOption[] = [
   { flags: ['--no-color'], doc: 'Print without colours' },
   { flags: ['--help', '-h'], doc: 'Print the help' },

@@ -1,6 +1,6 @@
 // Hints as the ledger has them: calls that were refused, each with the hint that the agent got.
 import { definedFields, type Failure, failure } from '@subluminal/contracts';
-import { findId, shortId } from '@subluminal/plane/approvals';
+import { findId } from '@subluminal/plane/approvals';
 import type { CallDetail, CallRow, StoreReader } from '@subluminal/plane/ledger';
 import { orThrow } from '../input/command.ts';
 import { findRun, gatherPages } from '../ledger/user-ledger.ts';
@@ -68,11 +68,4 @@ function severalHints(id: string, others: readonly string[]): Failure {
 
 export function promoteFailure(message: string, fix: string): Failure {
   return failure('SUB_HINT_PROMOTE', message, fix);
-}
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** The end of a UUID, which is random; ids that other programs chose stay whole. */
-export function hintId(callId: string): string {
-  return UUID.test(callId) ? shortId(callId) : callId;
 }

@@ -74,7 +74,7 @@ export function unknownRun(runId: string): Failure {
 }
 
 const PAGE_ROWS = 1_000;
-/** A search for text gives short pages, so their number is bounded as well. */
+/** A search in texts or arguments gives short pages, so their number is bounded as well. */
 const PAGES_MAX = 10_000;
 
 type AskForPage<R> = (request: {
@@ -90,14 +90,16 @@ export async function gatherPages<R>(
 ): Promise<Page<R>> {
   const rows: R[] = [];
   let next = after;
+  let unseen = 0;
   for (let pages = 0; pages < PAGES_MAX && rows.length < limit; pages++) {
     const pageLimit = Math.min(PAGE_ROWS, limit - rows.length);
     const page = await ask({ limit: pageLimit, ...(next !== null && { cursor: next }) });
     rows.push(...page.rows);
+    unseen += page.unseen ?? 0;
     next = page.next;
     if (next === null) break;
   }
-  return { rows, next };
+  return { rows, next, unseen };
 }
 
 interface EventRange {

@@ -1,6 +1,7 @@
 // The columns that `sub query` shows of calls and of runs.
 import { subjectNames } from '@subluminal/contracts';
-import type { CallRow, RunRow } from '@subluminal/plane/ledger';
+import { shortId } from '@subluminal/plane/approvals';
+import { type CallRow, mainArgument, type RunRow, readArgs } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
 import type { Cell, Column } from '../terminal/table.ts';
 
@@ -17,6 +18,11 @@ function timeText(ms: number | null): string {
   return ms === null ? '' : new Date(ms).toISOString();
 }
 
+/** To the second; JSON and CSV have the rest. */
+function secondsText(ms: number): string {
+  return `${timeText(ms).slice(0, 19)}Z`;
+}
+
 type CellName<R> = { [K in keyof R]: R[K] extends Cell ? K : never }[keyof R] & string;
 
 /** Columns of the CSV form that are as in the row. */
@@ -29,33 +35,90 @@ function isRefused({ decision }: CallRow): boolean {
   return decision !== null && decision !== 'ALLOW';
 }
 
-export const CALL_VIEW: View<CallRow> = {
+/** A call with the argument that tells most, or with all of them. */
+export type ListedCall = CallRow & { readonly argument: string | null };
+
+export function listedCall({ args_preview = null, ...row }: CallRow, allArgs: boolean): ListedCall {
+  const args = args_preview === null ? undefined : readArgs(args_preview);
+  const argument = args === undefined ? null : mainArgument(args);
+  return { ...row, argument, ...(allArgs && { args_preview }) };
+}
+
+const NOT_KEPT = '(not kept)';
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The end of a UUID, which is random; ids that other programs chose stay whole. */
+export function shownCallId(callId: string): string {
+  return UUID.test(callId) ? shortId(callId) : callId;
+}
+
+/** A column of calls, and its cell. */
+type CallColumn = readonly [column: string | Column, cell: (row: ListedCall) => Cell];
+
+const CALL_COLUMNS: readonly CallColumn[] = [
+  ['TIME', (row) => secondsText(row.created_at_ms)],
+  [{ title: 'WHO', widthMin: 8, dropped: 1 }, (row) => row.principal],
+  [{ title: 'CLIENT', dropped: 6 }, (row) => row.client],
+  ['DECISION', decisionText],
+  // For its agent a refusal is an error, but not one of the server, which never got the call.
+  [
+    { title: 'STATUS', dropped: 7 },
+    (row) => (isRefused(row) ? 'REFUSED' : (row.status ?? 'PENDING')),
+  ],
+  [{ title: 'MS', right: true, dropped: 9 }, (row) => row.latency_ms],
+  [{ title: 'SERVER', widthMin: 6, dropped: 4 }, (row) => subjectNames(row)[0]],
+  [{ title: 'TOOL', widthMin: 8 }, (row) => subjectNames(row)[1]],
+];
+const ARGUMENT: CallColumn = [
+  { title: 'ARGUMENT', widthMin: 24, showsEnd: true },
+  (row) => (row.kind === 'turn' ? null : (row.argument ?? unreadText(row))),
+];
+const ARGUMENTS: CallColumn = [
+  { title: 'ARGUMENTS', widthMin: 12 },
+  (row) => (row.kind === 'turn' ? null : (row.args_preview ?? NOT_KEPT)),
+];
+const LAST_COLUMNS: readonly CallColumn[] = [
+  [{ title: 'RULE', widthMin: 8, dropped: 3 }, (row) => row.rule_id ?? row.would_rule_id],
+  [{ title: 'REASON', widthMin: 8, dropped: 8 }, (row) => row.reason_code],
+  [{ title: 'CALL', dropped: 2 }, (row) => shownCallId(row.call_id)],
+  [{ title: 'RUN', dropped: 10 }, (row) => row.run_id],
+];
+const APPROVED_BY: CallColumn = [
+  { title: 'APPROVED BY', widthMin: 8, dropped: 5 },
+  (row) => row.approved_by.join(', '),
+];
+
+/** A call without arguments has nothing to show; one whose arguments are not kept may have. */
+function unreadText({ preview_truncated }: ListedCall): Cell {
+  return preview_truncated ? NOT_KEPT : null;
+}
+
+/** A call that passed only because of observe mode or development is marked. */
+function decisionText({ decision, would_action }: ListedCall): Cell {
+  if (would_action === null || would_action === decision) return decision;
+  return `${decision ?? ''} (${would_action})`;
+}
+
+export function callView(rows: readonly ListedCall[], allArgs: boolean): View<ListedCall> {
+  const columns = [
+    ...CALL_COLUMNS,
+    ...(allArgs ? [] : [ARGUMENT]),
+    ...(rows.some(({ approved_by }) => approved_by.length > 0) ? [APPROVED_BY] : []),
+    ...LAST_COLUMNS,
+    ...(allArgs ? [ARGUMENTS] : []),
+  ];
+  return {
+    ...CALL_VIEW,
+    columns: columns.map(([column]) => column),
+    cells: (row) => columns.map(([, cell]) => cell(row)),
+    csv: allArgs
+      ? { ...CALL_VIEW.csv, args_preview: (row) => row.args_preview ?? null }
+      : CALL_VIEW.csv,
+  };
+}
+
+const CALL_VIEW: Pick<View<ListedCall>, 'name' | 'paint' | 'csv'> = {
   name: 'calls',
-  columns: [
-    'TIME',
-    'DECISION',
-    { title: 'STATUS', dropped: 2 },
-    { title: 'MS', right: true, dropped: 5 },
-    { title: 'SERVER', widthMin: 8 },
-    { title: 'TOOL', widthMin: 12 },
-    { title: 'RULE', widthMin: 8, dropped: 1 },
-    { title: 'REASON', widthMin: 8, dropped: 3 },
-    { title: 'RUN', dropped: 4 },
-  ],
-  cells: (row) => [
-    timeText(row.created_at_ms),
-    // A call that passed only because of observe mode or development is marked.
-    row.would_action === null || row.would_action === row.decision
-      ? row.decision
-      : `${row.decision ?? ''} (${row.would_action})`,
-    // For its agent a refusal is an error, but not one of the server, which never got the call.
-    isRefused(row) ? 'REFUSED' : (row.status ?? 'PENDING'),
-    row.latency_ms,
-    ...subjectNames(row),
-    row.rule_id ?? row.would_rule_id,
-    row.reason_code,
-    row.run_id,
-  ],
   paint: (line, row, colors) => {
     if (isRefused(row)) return colors.red(line);
     return row.status !== null && row.status !== 'OK' ? colors.yellow(line) : line;
@@ -80,7 +143,9 @@ export const CALL_VIEW: View<CallRow> = {
     kind: (row) => row.kind,
     provider: (row) => (row.kind === 'turn' ? row.provider : null),
     model: (row) => (row.kind === 'turn' ? row.model : null),
-    ...csvColumns<CallRow>('tokens_in', 'tokens_out', 'cost_micros'),
+    ...csvColumns<CallRow>('tokens_in', 'tokens_out', 'cost_micros', 'principal', 'client'),
+    approved_by: (row) => row.approved_by.join(', '),
+    argument: (row) => row.argument,
   },
 };
 
@@ -89,16 +154,18 @@ export const RUN_VIEW: View<RunRow> = {
   columns: [
     'STARTED',
     'RUN',
+    { title: 'WHO', widthMin: 8, dropped: 2 },
     { title: 'AGENT', widthMin: 8, dropped: 1 },
     'STATUS',
     { title: 'CALLS', right: true },
     { title: 'REFUSED', right: true },
     { title: 'ERRORS', right: true },
-    { title: 'POLICY', widthMin: 8, dropped: 2 },
+    { title: 'POLICY', widthMin: 8, dropped: 3 },
   ],
   cells: (row) => [
     timeText(row.started_at_ms ?? row.first_at_ms),
     row.run_id,
+    row.principal,
     row.agent_id,
     row.status ?? 'RUNNING',
     row.calls.total,

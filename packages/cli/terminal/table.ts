@@ -1,5 +1,5 @@
 // Rows for people and for spreadsheets. Every cell is hostile text.
-import { displayWidth, fitted, harmless } from './text.ts';
+import { displayWidth, fitted, fittedInside, harmless } from './text.ts';
 
 export type Cell = string | number | boolean | null;
 
@@ -8,6 +8,8 @@ export interface Column {
   readonly right?: boolean;
   /** How narrow it may become; without it, its cells are never cut, as of ids and times. */
   readonly widthMin?: number;
+  /** Its cells are cut inside, so that their ends are seen. */
+  readonly showsEnd?: true;
   /** Left out where the others need the room, the highest number first; without it, never. */
   readonly dropped?: number;
 }
@@ -46,7 +48,8 @@ export function tableText(
   const isTooWide = isCut && total(shown.map((sized) => sized.width)) > width;
   const line = (cellOf: (sized: Sized) => string) => {
     const cells = shown.map((sized) => {
-      const cell = isCut ? fitted(cellOf(sized), sized.width) : cellOf(sized);
+      const fit = sized.column.showsEnd === true ? fittedInside : fitted;
+      const cell = isCut ? fit(cellOf(sized), sized.width) : cellOf(sized);
       // Where nothing is cut, one long cell does not widen all lines.
       const wanted = isCut ? sized.width : Math.min(sized.width, ALIGNED_MAX);
       const space = ' '.repeat(Math.max(0, wanted - displayWidth(cell)));

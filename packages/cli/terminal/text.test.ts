@@ -5,6 +5,7 @@ import {
   displayWidth,
   durationText,
   fitted,
+  fittedInside,
   harmless,
   jsonText,
   padded,
@@ -118,6 +119,14 @@ test.each([
   expect(fitted(text, cells)).toBe(shown);
 });
 
+test.each([
+  ['path=src/x.ts', 20, 'path=src/x.ts'],
+  ['path=/home/me/app/src/x.ts', 18, 'path=…app/src/x.ts'],
+  ['日本語の長い名前', 9, '日…い名前'],
+])('the text %j is cut inside to %i cells', (text, cells, shown) => {
+  expect(fittedInside(text, cells)).toBe(shown);
+});
+
 test('a flood of marks is cut, which would take no cell and all of the memory', () => {
   expect(fitted(`a${'\u0301'.repeat(100_000)}`, 10).length).toBeLessThan(100);
   expect(fitted('x'.repeat(100_000), Number.POSITIVE_INFINITY).length).toBeLessThan(10_000);
@@ -129,6 +138,7 @@ test('a fitted text is never wider than asked, and never acts on a terminal', ()
       const shown = fitted(text, cells);
       expect(displayWidth(shown)).toBeLessThanOrEqual(cells);
       expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+      expect(displayWidth(fittedInside(text, cells))).toBeLessThanOrEqual(cells);
       expect(displayWidth(padded(text, cells))).toBe(cells);
       expect(displayWidth(padded(text, cells, 'right'))).toBe(cells);
     }),

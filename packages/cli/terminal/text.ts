@@ -45,6 +45,8 @@ const CUT = '…';
 const MARKS_PER_CELL_MAX = 8;
 /** Where there is no terminal, a line may be as long as this. */
 const LENGTH_MAX = 8_192;
+/** Of the longest escape. */
+const UNIT_LENGTH_MAX = 10;
 /** One of our escapes, or a character with the marks on it. */
 const UNIT = /\\u\{[0-9a-f]+\}|\P{M}\p{M}*|\p{M}/gu;
 
@@ -67,6 +69,22 @@ function cut(text: string, cellsMax: number): string {
     end += unit.length;
   }
   return text.slice(0, end) + CUT;
+}
+
+/** The same, with its end: a cut path without its last name says little. */
+export function fittedInside(text: string, cellsMax: number): string {
+  const whole = harmless(text.slice(0, LENGTH_MAX));
+  if (displayWidth(whole) <= cellsMax) return fitted(text, cellsMax);
+  const head = fitted(whole, Math.ceil(cellsMax / 3));
+  const room = cellsMax - displayWidth(head);
+  let cells = 0;
+  let start = whole.length;
+  for (const [unit] of [...whole.matchAll(UNIT)].toReversed()) {
+    cells += displayWidth(unit);
+    if (cells > room || unit.length > UNIT_LENGTH_MAX) break;
+    start -= unit.length;
+  }
+  return head + whole.slice(start);
 }
 
 /** Fitted, and filled up with spaces to exactly that width. */

@@ -12,6 +12,7 @@ import {
   nullable,
   oneOf,
   open,
+  optional,
   record,
   required,
   string,
@@ -92,6 +93,9 @@ const CALL_FIELDS = {
   run_id: required(words, 'The run.'),
   call_id: required(words, 'The call; unique within the run.'),
   agent_id: required(words, 'The agent.'),
+  principal: required(wordsOrNull, 'Who started its run.'),
+  client: required(wordsOrNull, 'The agent client.'),
+  approved_by: required(array(words), 'Who approved it, each once.'),
   transport: required(wordsOrNull, 'The adapter it came by.'),
   call_seq: required(countOrNull, 'Its place among the calls of its shim.'),
   risk_class: required(array(words), 'Its risk classes.'),
@@ -168,6 +172,10 @@ export const API_RUNS_PAGE = open({
 export const API_CALLS_PAGE = open({
   rows: required(array(API_CALL, { itemsMax: API_PAGE_LIMIT.max }), 'Newest first.'),
   next,
+  unseen: optional(
+    count,
+    'With `path` or `arg`: calls that may fit, but whose arguments are not all in the ledger.',
+  ),
 });
 
 /** How many tools and rules the statistics list. */

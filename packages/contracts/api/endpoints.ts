@@ -58,6 +58,8 @@ import {
 export const API_STREAM_PROTOCOL = 'subluminal.v1';
 /** The longest text that can be searched for. */
 const TEXT_LENGTH_MAX = 200;
+const PATH_LENGTH_MAX = 4_096;
+const ARG_LENGTH_MAX = 2_048;
 const PRODUCER_LENGTH_MAX = 256;
 
 const name = string();
@@ -93,6 +95,8 @@ const CALLS_QUERY = closed({
   kind: optional(oneOf('tool_call', 'turn'), 'Calls of tools, or of models, alone.'),
   server_name: optional(name, 'The server, as it is configured.'),
   tool_name: optional(name, 'The tool, as the server calls it.'),
+  principal: optional(name, 'Who started the run.'),
+  approved_by: optional(name, 'Who approved the call.'),
   provider: optional(name, 'The provider of a model.'),
   model: optional(name, 'The model, as the provider calls it.'),
   decision: optional(DECISION_FILTER, 'What was decided; `REFUSED` is all but ALLOW.'),
@@ -102,6 +106,11 @@ const CALLS_QUERY = closed({
   ),
   rule_id: optional(name, 'The rule that decided.'),
   args_hash: optional(formatted('sha256'), 'The hash of the canonical arguments.'),
+  path: optional(
+    string({ lengthMax: PATH_LENGTH_MAX }),
+    'An absolute path that the arguments name, or a folder above it.',
+  ),
+  arg: optional(string({ lengthMax: ARG_LENGTH_MAX }), 'An argument, as `NAME=GLOB`.'),
   text: optional(
     string({ lengthMax: TEXT_LENGTH_MAX }),
     'Part of a name, a summary, an error or a preview.',

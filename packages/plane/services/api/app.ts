@@ -14,7 +14,12 @@ import {
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { type Context, Hono } from 'hono';
-import type { CallFilter, RunFilter } from '../../stores/ledger/index.ts';
+import {
+  argFilter,
+  type CallFilter,
+  pathFilter,
+  type RunFilter,
+} from '../../stores/ledger/index.ts';
 import { ApprovalDesk, type DeskOptions } from './approval-desk.ts';
 import {
   errorBody,
@@ -42,6 +47,8 @@ type ApiAnswer = object | HttpFailure | Response | undefined;
 
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const WARNING_LENGTH_MAX = 500;
+/** Nobody asks from a folder. */
+const ROOT = '/';
 
 export function createApp(options: AppOptions): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>();
@@ -208,6 +215,10 @@ function callFilter(query: ApiCallsQuery): CallFilter {
       agentId: query.agent_id,
       serverName: query.server_name,
       toolName: query.tool_name,
+      principal: query.principal,
+      approvedBy: query.approved_by,
+      path: query.path === undefined ? undefined : pathFilter(query.path, ROOT),
+      args: query.arg === undefined ? undefined : [argFilter(query.arg)],
       ruleId: query.rule_id,
       argsHash: query.args_hash,
     }),

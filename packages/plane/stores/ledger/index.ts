@@ -1,3 +1,5 @@
+export { argFilter, namePattern, nameTest, pathFilter } from './args/name-pattern.ts';
+export { mainArgument, readArgs } from './args/read-args.ts';
 export type { IncomingLine } from './chain/event-line.ts';
 export { OWN_PRODUCER } from './chain/ledger-events.ts';
 export { ledgerFailure } from './chain/ledger-failure.ts';
@@ -15,6 +17,7 @@ export type {
   CallDetail,
   CallFilter,
   CallRow,
+  NamePattern,
   Page,
   PageRequest,
   RunFilter,

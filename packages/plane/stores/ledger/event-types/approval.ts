@@ -1,3 +1,4 @@
+import { addApproval } from '../store/projection.ts';
 import { bad, calm, type EventMember } from './types.ts';
 
 const ID_SHOWN_LENGTH = 8;
@@ -11,6 +12,11 @@ const APPROVAL_WORDS = {
 } as const;
 
 export const approval: EventMember<'approval'> = {
+  project(into, { run_id, call, approval: { rule_id, state, by } }) {
+    // The answer may come by another producer, so it may be here before the question.
+    if (state === 'asked') return;
+    addApproval(into, { run_id, call_id: call.call_id, rule_id, state, decided_by: by ?? null });
+  },
   notice(event, { serverName }) {
     const { id, rule_id, state, by, channel, grant_id } = event.approval;
     const where = serverName === null ? 'a call' : `a call to ${serverName}`;

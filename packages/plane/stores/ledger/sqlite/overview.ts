@@ -17,6 +17,7 @@ import type { RejectRow } from '../store/stored-rows.ts';
 import { POLICY_VERSIONS, RUNS } from '../store/tables.ts';
 import type { Connection } from './connection.ts';
 import type { SqlRow } from './load.ts';
+import { IN_NAMES, namedPrincipals } from './name-conditions.ts';
 import { integerCell, integerOrNull, readRow, textCell, textOrNull, where } from './rows.ts';
 
 const TALLIES_MAX = 50;
@@ -40,9 +41,10 @@ export function searchRuns(
 ): Page<RunRow> {
   const limit = limitOf(request);
   const after = positionOf(request);
-  const { agentId, status, fromMs, toMs } = filter;
+  const { agentId, principal, status, fromMs, toMs } = filter;
   const { sql: matching, values } = where([
     ['agent_id = ?', agentId],
+    [`principal ${IN_NAMES}`, namedPrincipals(connection, principal)],
     status === 'RUNNING' ? ['status IS NULL'] : ['status = ?', status],
     ['first_at >= ?', fromMs],
     ['first_at < ?', toMs],

@@ -64,7 +64,7 @@ function readCell(row: SqlRow, name: string, { kind, orNull }: Column): unknown 
   }
 }
 
-function textsOf(value: unknown): readonly string[] {
+export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 

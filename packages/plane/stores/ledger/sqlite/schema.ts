@@ -173,7 +173,20 @@ function columnsSince(step: number): string {
 const TURNS = `${columnsSince(3)}
 CREATE INDEX calls_model ON tool_calls (provider, model, created_at) WHERE kind = 'turn';`;
 
-export const MIGRATIONS: readonly string[] = [FIRST, CONTENT, TURNS];
+/** Who approved a call. */
+const APPROVALS = `
+CREATE TABLE approvals (
+  run_id TEXT NOT NULL,
+  call_id TEXT NOT NULL,
+  rule_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  decided_by TEXT,
+  PRIMARY KEY (run_id, call_id, rule_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX approvals_by ON approvals (decided_by) WHERE decided_by IS NOT NULL;
+`;
+
+export const MIGRATIONS: readonly string[] = [FIRST, CONTENT, TURNS, APPROVALS];
 
 // Brings a database to the schema of this version, or says why it can't.
 

@@ -1,6 +1,7 @@
 // Calls by any combination of filters, newest first. The filter that narrows most picks the index;
 // all values are bound.
 import type { CallSubject } from '@subluminal/contracts';
+import { parseJson } from '../../../os/index.ts';
 import {
   type CallDetail,
   type CallFilter,
@@ -17,6 +18,7 @@ import {
 import { FLAGS, HINTS, TOOL_CALLS } from '../store/tables.ts';
 import type { Connection } from './connection.ts';
 import type { SqlRow } from './load.ts';
+import { namedConditions, nameIn } from './name-conditions.ts';
 import {
   type Condition,
   integerCell,
@@ -24,23 +26,32 @@ import {
   readRow,
   textCell,
   textOrNull,
+  textsOf,
   where,
 } from './rows.ts';
 
-/** How many calls one page of a search for text looks at. */
+/** How many calls one page of a search in texts or arguments looks at. */
 const WINDOW_CALLS = 50_000;
 /** So many calls are sorted or checked in no time. */
 const RARE_CALLS_MAX = 20_000;
 
-interface Search {
-  readonly index: string;
+export interface Search {
+  /** Without one, SQLite chooses. */
+  readonly index?: string;
   readonly conditions: readonly Condition[];
+  readonly withArgs?: boolean;
 }
 
 const COLUMNS = [
   ...Object.keys(TOOL_CALLS.columns).map((column) => `c.${column}`),
   'p.redaction_flags',
+  'r.principal',
+  'r.client',
+  `(SELECT json_group_array(DISTINCT a.decided_by) FROM approvals a WHERE a.run_id = c.run_id
+    AND a.call_id = c.call_id AND a.state = 'approved' AND a.decided_by IS NOT NULL) AS approved_by`,
 ].join(', ');
+const JOINED = `LEFT JOIN previews p ON p.id = c.id
+  LEFT JOIN runs r ON r.run_id = c.run_id`;
 const NEWEST_FIRST = 'ORDER BY c.created_at DESC, c.id DESC';
 const TEXT_COLUMNS = [
   'c.tool_name',
@@ -53,56 +64,74 @@ const TEXT_COLUMNS = [
   'p.result_preview',
 ];
 
-export function searchCalls(
+export async function searchCalls(
   connection: Connection,
   filter: CallFilter,
   request: PageRequest,
-): Page<CallRow> {
+): Promise<Page<CallRow>> {
   const limit = limitOf(request);
+  const { withArgs = false } = request;
   const index = leaderOf(connection, filter);
-  const search = { index, conditions: conditionsOf(filter, positionOf(request)) };
-  const { text } = filter;
-  if (text !== undefined) return searchText(connection, search, { text, limit });
-  return pageOf(select(connection, search, limit), limit, endOf);
+  const conditions = [
+    ...conditionsOf(filter, positionOf(request)),
+    ...namedConditions(connection, filter),
+  ];
+  const { text, path, args } = filter;
+  const isInArgs = path !== undefined || args !== undefined;
+  if (text === undefined && !isInArgs) {
+    return pageOf(select(connection, { index, conditions, withArgs }, limit), limit, endOf);
+  }
+  const last = windowEnd(connection, { index, conditions });
+  const inWindow: readonly Condition[] = [
+    ...conditions,
+    ['(c.created_at, c.id) >= (?, ?)', last?.atMs, last && Number(last.id)],
+    ...(text === undefined ? [] : [textCondition(text)]),
+  ];
+  const search = { index, conditions: inWindow, withArgs };
+  if (isInArgs) {
+    const { searchArgs } = await import('./search-args.ts');
+    const { ids, next = last, unseen } = searchArgs(connection, search, { filter, limit });
+    const rows = select(connection, { conditions: [idCondition(ids)], withArgs }, limit);
+    return { rows, next: next === undefined ? null : cursorOf(next), unseen };
+  }
+  const page = pageOf(select(connection, search, limit), limit, endOf);
+  return page.next === null && last !== undefined ? { ...page, next: cursorOf(last) } : page;
+}
+
+function idCondition(ids: readonly number[]): Condition {
+  return ['c.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)];
 }
 
 function endOf(row: CallRow): Position {
   return { atMs: row.created_at_ms, id: String(row.id) };
 }
 
-/** Looks for the text in a window of calls; the next page goes on behind it. */
-function searchText(
-  connection: Connection,
-  { index, conditions }: Search,
-  { text, limit }: { readonly text: string; readonly limit: number },
-): Page<CallRow> {
-  const last = windowEnd(connection, { index, conditions });
+function textCondition(text: string): Condition {
   const pattern = likePattern(text);
   const like = TEXT_COLUMNS.map((column) => String.raw`${column} LIKE ? ESCAPE '\'`).join(' OR ');
-  const found: readonly Condition[] = [
-    ...conditions,
-    ['(c.created_at, c.id) >= (?, ?)', last?.atMs, last && Number(last.id)],
-    [`(${like})`, ...TEXT_COLUMNS.map(() => pattern)],
-  ];
-  const page = pageOf(select(connection, { index, conditions: found }, limit), limit, endOf);
-  return page.next === null && last !== undefined ? { ...page, next: cursorOf(last) } : page;
+  return [`(${like})`, ...TEXT_COLUMNS.map(() => pattern)];
 }
 
 function select(
   connection: Connection,
-  { index, conditions }: Search,
+  { index, conditions, withArgs = false }: Search,
   limit: number,
 ): readonly CallRow[] {
   const { sql: matching, values } = where(conditions);
-  const sql = `SELECT ${COLUMNS} FROM tool_calls c INDEXED BY ${index}
-    LEFT JOIN previews p ON p.id = c.id WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
+  const columns = withArgs ? `${COLUMNS}, p.args_preview` : COLUMNS;
+  const sql = `SELECT ${columns} FROM tool_calls c ${by(index)} ${JOINED}
+    WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
   return connection.all(sql, ...values, limit).map(callOf);
+}
+
+function by(index: string | undefined): string {
+  return index === undefined ? '' : `INDEXED BY ${index}`;
 }
 
 /** The last call of the window, or undefined when the window reaches the end. */
 function windowEnd(connection: Connection, { index, conditions }: Search): Position | undefined {
   const { sql: matching, values } = where(conditions);
-  const sql = `SELECT c.created_at, c.id FROM tool_calls c INDEXED BY ${index}
+  const sql = `SELECT c.created_at, c.id FROM tool_calls c ${by(index)}
     WHERE ${matching} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
   const row = connection.get(sql, ...values, WINDOW_CALLS - 1);
   return row && { atMs: integerCell(row, 'created_at'), id: String(integerCell(row, 'id')) };
@@ -110,13 +139,16 @@ function windowEnd(connection: Connection, { index, conditions }: Search): Posit
 
 /** The index of the filter that narrows most; the other filters only check. */
 function leaderOf(connection: Connection, filter: CallFilter): string {
-  const { serverName, toolName, agentId, decision, status } = filter;
+  const { agentId, decision, status } = filter;
+  const serverName = nameIn(filter.serverName);
+  const toolName = nameIn(filter.toolName);
   const isRare = (index: string, column: string, value: string) => {
     const sql = `SELECT 1 FROM tool_calls INDEXED BY ${index} WHERE ${column} = ? LIMIT 1 OFFSET ?`;
     return connection.get(sql, value, RARE_CALLS_MAX) === undefined;
   };
   if (filter.argsHash !== undefined) return 'calls_args';
   if (filter.runId !== undefined) return 'calls_run';
+  if (filter.approvedBy !== undefined) return 'calls_key';
   if (filter.ruleId !== undefined) return 'calls_rule';
   if (filter.provider !== undefined) return 'calls_model';
   if (toolName !== undefined && isRare('calls_tool', 'tool_name', toolName)) return 'calls_tool';
@@ -139,8 +171,8 @@ function conditionsOf(filter: CallFilter, after: Position | undefined): readonly
     ['c.rule_id = ?', filter.ruleId],
     ...decided(decision),
     ...ended(status),
-    ['c.tool_name = ?', filter.toolName],
-    ['c.server_name = ?', filter.serverName],
+    ['c.tool_name = ?', nameIn(filter.toolName)],
+    ['c.server_name = ?', nameIn(filter.serverName)],
     ['c.agent_id = ?', filter.agentId],
     ['c.kind = ?', filter.kind],
     // In the words of the partial index.
@@ -173,7 +205,7 @@ export function findCall(
   callId: string,
 ): CallDetail | undefined {
   const sql = `SELECT ${COLUMNS}, p.args_preview, p.result_preview
-    FROM tool_calls c LEFT JOIN previews p ON p.id = c.id WHERE c.run_id = ? AND c.call_id = ?`;
+    FROM tool_calls c ${JOINED} WHERE c.run_id = ? AND c.call_id = ?`;
   const row = connection.get(sql, runId, callId);
   if (row === undefined) return undefined;
   const hint = connection.get(
@@ -190,8 +222,38 @@ export function findCall(
   };
 }
 
+/** An id itself, else calls whose id begins or ends with it. */
+export function callsNamed(
+  connection: Connection,
+  id: string,
+  limit: number,
+): readonly { readonly run_id: string; readonly call_id: string }[] {
+  const found = (condition: string, ...values: readonly (string | number)[]) =>
+    connection.all(
+      `SELECT run_id, call_id FROM tool_calls WHERE ${condition} ORDER BY id DESC LIMIT ?`,
+      ...values,
+      limit,
+    );
+  const exact = found('call_id = ?', id);
+  const { length } = id;
+  const part = 'substr(call_id, 1, ?) = ? OR substr(call_id, -?) = ?';
+  const rows = exact.length > 0 ? exact : found(part, length, id, length, id);
+  return rows.map((row) => ({
+    run_id: textCell(row, 'run_id'),
+    call_id: textCell(row, 'call_id'),
+  }));
+}
+
 function callOf(row: SqlRow): CallRow {
-  return { ...readRow(TOOL_CALLS, row), ...subjectOf(row), preview_truncated: isTruncated(row) };
+  return {
+    ...readRow(TOOL_CALLS, row),
+    ...subjectOf(row),
+    preview_truncated: isTruncated(row),
+    principal: textOrNull(row, 'principal'),
+    client: textOrNull(row, 'client'),
+    approved_by: textsOf(parseJson(textCell(row, 'approved_by'))),
+    ...(row['args_preview'] !== undefined && { args_preview: textOrNull(row, 'args_preview') }),
+  };
 }
 
 function subjectOf(row: SqlRow): CallSubject {

@@ -19,7 +19,7 @@ import {
 } from './connection.ts';
 import { findRun, policiesOf, rejectsOf, searchRuns, statsOf } from './overview.ts';
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
-import { findCall, searchCalls } from './search.ts';
+import { callsNamed, findCall, searchCalls } from './search.ts';
 import { type StoreTransaction, sqliteTransaction } from './transaction.ts';
 
 const CHECKPOINT_WAIT_MS = 200;
@@ -85,7 +85,9 @@ export async function openSqliteReader(
 function readerOf(reader: Connection, migrations: readonly string[]) {
   return {
     ...chainReads(reader, migrations),
-    calls: async (filter: CallFilter, page: PageRequest) => searchCalls(reader, filter, page),
+    calls: (filter: CallFilter, page: PageRequest) => searchCalls(reader, filter, page),
+    /** The calls whose id is this one, or begins or ends so; the newest first. */
+    callsNamed: async (id: string, limit: number) => callsNamed(reader, id, limit),
     call: async (runId: string, callId: string) => findCall(reader, runId, callId),
     runs: async (filter: RunFilter, page: PageRequest) => searchRuns(reader, filter, page),
     run: async (runId: string) => findRun(reader, runId),

@@ -5,6 +5,7 @@ import type { Head } from '../chain/signed-head.ts';
 import type { CallChange, CallDelta, Projection } from '../store/projection.ts';
 import type { EventRow, PrunedEvent, RejectRow, StaleRequest } from '../store/stored-rows.ts';
 import {
+  APPROVALS,
   FLAGS,
   HINTS,
   POLICY_VERSIONS,
@@ -34,6 +35,7 @@ const ADD_PREVIEW = insert(PREVIEWS);
 const CALL = upsert(TOOL_CALLS, 'RETURNING id');
 const PREVIEW = upsert(PREVIEWS);
 const HINT = upsert(HINTS);
+const APPROVAL = upsert(APPROVALS);
 const POLICY = upsert(POLICY_VERSIONS);
 /** What a decision, an end or both change of a call that is already there. */
 const LATER = {
@@ -153,10 +155,11 @@ function addRejects(connection: Connection, rows: readonly RejectRow[], rowsMax:
 }
 
 function merge(connection: Connection, projection: Projection): void {
-  const { runs, calls, hints, policies } = projection;
+  const { runs, calls, hints, approvals, policies } = projection;
   for (const run of runs.values()) connection.run(RUN.sql, ...RUN.values(run));
   for (const change of calls.values()) mergeCall(connection, change);
   for (const hint of hints.values()) connection.run(HINT.sql, ...HINT.values(hint));
+  for (const ended of approvals.values()) connection.run(APPROVAL.sql, ...APPROVAL.values(ended));
   for (const policy of policies.values()) connection.run(POLICY.sql, ...POLICY.values(policy));
 }
 
@@ -237,7 +240,7 @@ function replaceLines(connection: Connection, rows: readonly PrunedEvent[]): voi
 function dropRuns(connection: Connection, runIds: readonly string[]): void {
   for (const runId of runIds) {
     // The previews go with their calls.
-    for (const table of ['tool_calls', 'hints', 'runs']) {
+    for (const table of ['tool_calls', 'hints', 'approvals', 'runs']) {
       connection.run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
     }
   }

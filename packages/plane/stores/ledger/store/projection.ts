@@ -6,7 +6,16 @@ import {
   type Hint,
   type PolicyRef,
 } from '@subluminal/contracts';
-import type { Cell, Delta, HINTS, POLICY_VERSIONS, PREVIEWS, RUNS, TOOL_CALLS } from './tables.ts';
+import type {
+  APPROVALS,
+  Cell,
+  Delta,
+  HINTS,
+  POLICY_VERSIONS,
+  PREVIEWS,
+  RUNS,
+  TOOL_CALLS,
+} from './tables.ts';
 
 /** The place of an event in the ledger, and its time. */
 export interface EventPlace {
@@ -27,6 +36,11 @@ export type CallDelta = Delta<typeof TOOL_CALLS> & {
   created_at: number;
   events: number;
 };
+type ApprovalDelta = Delta<typeof APPROVALS> & {
+  readonly run_id: string;
+  readonly call_id: string;
+  readonly rule_id: string;
+};
 type PreviewDelta = Delta<typeof PREVIEWS>;
 
 export interface CallChange {
@@ -39,11 +53,18 @@ export interface Projection {
   readonly runs: Map<string, RunDelta>;
   readonly calls: Map<string, CallChange>;
   readonly hints: Map<string, Delta<typeof HINTS>>;
+  readonly approvals: Map<string, ApprovalDelta>;
   readonly policies: Map<string, Delta<typeof POLICY_VERSIONS>>;
 }
 
 export function emptyProjection(): Projection {
-  return { runs: new Map(), calls: new Map(), hints: new Map(), policies: new Map() };
+  return {
+    runs: new Map(),
+    calls: new Map(),
+    hints: new Map(),
+    approvals: new Map(),
+    policies: new Map(),
+  };
 }
 
 /** The row of the event's run, with what every event says of it. */
@@ -120,6 +141,11 @@ export function addHint(
   const created_at = Math.min(Number(into.hints.get(key)?.created_at ?? atMs), atMs);
   const fields = { hint_text, suggested_args_json, retry_advice, hint_kind, created_at };
   into.hints.set(key, { run_id, call_id, ...fields });
+}
+
+export function addApproval(into: Projection, ended: ApprovalDelta): void {
+  const { run_id, call_id, rule_id } = ended;
+  into.approvals.set(pairKey(run_id, pairKey(call_id, rule_id)), ended);
 }
 
 interface PolicyFields {

@@ -4,13 +4,36 @@ import { parseJson } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { HINTS, POLICY_VERSIONS, RUNS, TableAnswer, TOOL_CALLS } from './tables.ts';
 
+/** A name, or a glob for names. */
+export type NamePattern = string | { readonly glob: string };
+
+/** Where a file is named in the arguments of a call. */
+export interface PathFilter {
+  /** Absolute and normalised: the ways to write one file, or a folder with all below it. */
+  readonly paths: readonly string[];
+  /** What `~` stands for. */
+  readonly home: string;
+  /** Where relative names begin in a run whose repository is not known. */
+  readonly folder: string;
+}
+
+/** An argument of a call, by its name or the names on the way to it, and a glob for its value. */
+export interface ArgFilter {
+  readonly name: string;
+  readonly glob: string;
+}
+
 export interface CallFilter {
   readonly runId?: string;
   readonly agentId?: string;
   /** Tool calls or turns only; names of the one kind leave out the other. */
   readonly kind?: CallSubject['kind'];
-  readonly serverName?: string;
-  readonly toolName?: string;
+  readonly serverName?: NamePattern;
+  readonly toolName?: NamePattern;
+  /** Who started the run. */
+  readonly principal?: NamePattern;
+  /** Who approved the call. */
+  readonly approvedBy?: NamePattern;
   readonly provider?: string;
   readonly model?: string;
   /** `REFUSED` is every decision but ALLOW. */
@@ -22,12 +45,16 @@ export interface CallFilter {
   /** From this time on, and before that one. */
   readonly fromMs?: number;
   readonly toMs?: number;
+  readonly path?: PathFilter;
+  /** All of them. */
+  readonly args?: readonly ArgFilter[];
   /** Part of a name, a summary, an error or a preview; ASCII letters match in either case. */
   readonly text?: string;
 }
 
 export interface RunFilter {
   readonly agentId?: string;
+  readonly principal?: NamePattern;
   /** `RUNNING` has no end on record. */
   readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'RUNNING';
   readonly fromMs?: number;
@@ -39,21 +66,35 @@ export interface PageRequest {
   readonly limit?: number;
   /** What the page before gave as `next`. */
   readonly cursor?: string;
+  /** Give calls with `args_preview`. */
+  readonly withArgs?: boolean;
 }
 
 export interface Page<T> {
   /** Newest first. */
   readonly rows: readonly T[];
   /**
-   * Ask again with it; null at the end. A search for text looks at a bounded number of calls at a
-   * time, so a page may be short, even empty, and still have a next one.
+   * Ask again with it; null at the end. A search in texts or arguments looks at a bounded number of
+   * calls at a time, so a page may be short, even empty, and still have a next one.
    */
   readonly next: string | null;
+  /** Of a search in arguments: calls that may fit, but whose arguments are not all in the ledger. */
+  readonly unseen?: number;
 }
 
 /** What a call is about stands in it as the union that contract A has. */
 export type CallRow = OfCall<CallSubject>;
-type OfCall<S> = S extends CallSubject ? TableAnswer<typeof TOOL_CALLS> & S : never;
+type OfCall<S> = S extends CallSubject ? TableAnswer<typeof TOOL_CALLS> & S & CallPeople : never;
+
+interface CallPeople {
+  /** Of its run. */
+  readonly principal: string | null;
+  readonly client: string | null;
+  /** Each once. */
+  readonly approved_by: readonly string[];
+  /** Where the page was asked for with it. */
+  readonly args_preview?: string | null;
+}
 
 export type CallHint = TableAnswer<typeof HINTS>;
 

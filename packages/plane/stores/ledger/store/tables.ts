@@ -34,7 +34,13 @@ export interface Table {
   readonly columns: { readonly [column: string]: Column };
 }
 
-export type TableName = 'runs' | 'tool_calls' | 'previews' | 'hints' | 'policy_versions';
+export type TableName =
+  | 'runs'
+  | 'tool_calls'
+  | 'previews'
+  | 'hints'
+  | 'approvals'
+  | 'policy_versions';
 
 /** Times are milliseconds since 1970. */
 export const RUNS = {
@@ -131,6 +137,18 @@ export const HINTS = {
   },
 } as const satisfies Table;
 
+/** How each request to a person about a call ended; a call may need more than one. */
+export const APPROVALS = {
+  name: 'approvals',
+  columns: {
+    run_id: { merge: 'key', kind: 'text' },
+    call_id: { merge: 'key', kind: 'text' },
+    rule_id: { merge: 'key', kind: 'text' },
+    state: { merge: 'last', kind: 'text' },
+    decided_by: { merge: 'with state', kind: 'text', orNull: true },
+  },
+} as const satisfies Table;
+
 export const POLICY_VERSIONS = {
   name: 'policy_versions',
   columns: {
@@ -145,7 +163,14 @@ export const POLICY_VERSIONS = {
   },
 } as const satisfies Table;
 
-export const TABLES: readonly Table[] = [RUNS, TOOL_CALLS, PREVIEWS, HINTS, POLICY_VERSIONS];
+export const TABLES: readonly Table[] = [
+  RUNS,
+  TOOL_CALLS,
+  PREVIEWS,
+  HINTS,
+  APPROVALS,
+  POLICY_VERSIONS,
+];
 
 /** The bits of `redaction_flags`. */
 export const FLAGS = {

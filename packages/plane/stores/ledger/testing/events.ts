@@ -34,12 +34,15 @@ interface Names {
   readonly server?: string;
   readonly tool?: string;
   readonly args?: string;
+  readonly principal?: string;
+  /** The repository that the run works in. */
+  readonly folder?: string;
 }
 
 /** One producer: its lines are numbered as they are made. */
 export class Shim {
   readonly producer: string;
-  readonly #names: Required<Names>;
+  readonly #names: Required<Omit<Names, 'principal' | 'folder'>>;
   readonly #writer: EventWriter;
   #seq = 0;
   #nowMs: number;
@@ -61,6 +64,8 @@ export class Shim {
       client: 'claude',
       env: 'dev',
       source: { host_id: 'h', proc_id: 'p', shim_id: producer },
+      ...(names.principal !== undefined && { principal: names.principal }),
+      ...(names.folder !== undefined && { workload: { repo_path: names.folder } }),
     });
   }
 
@@ -109,6 +114,16 @@ export class Shim {
     const preview = { truncated: false, result_preview: `result of ${call_id}` };
     const fixed = { status: 'OK', latency_ms: 12, bytes_out: 34, preview } as const;
     return this.line('tool_call_end', { call: this.ref(call_id), ...fixed, ...parts });
+  }
+
+  approval(call_id: string, ended: EventBody<'approval'>['approval']): IncomingLine {
+    return this.line('approval', { call: { call_id }, approval: ended });
+  }
+
+  /** A whole call with these arguments. */
+  callWith(call_id: string, args: unknown): readonly IncomingLine[] {
+    const preview = { truncated: false, args_preview: JSON.stringify(args) };
+    return [this.start(call_id, { preview }), this.decision(call_id), this.end(call_id)];
   }
 
   /** A whole call that went well. */

@@ -75,7 +75,11 @@ function lineOf(shim: Shim, { call, kind, odd }: Step): IncomingLine {
       return odd
         ? shim.line('approval', {
             call: { call_id: id },
-            approval: { id: 'request', rule_id: 'r', state: 'asked' },
+            approval: {
+              id: 'request',
+              rule_id: 'r',
+              ...(call % 2 === 0 ? { state: 'asked' } : { state: 'approved', by: 'ada' }),
+            },
           })
         : shim.line('hint_issued', { call: { call_id: id }, hint: HINT });
     case 4:

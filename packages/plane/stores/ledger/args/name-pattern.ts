@@ -1,0 +1,55 @@
+// What people write for a filter: a name or a glob, an argument, a path.
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { compileGlob } from '@subluminal/core/policy';
+import { realPath } from '../../../os/index.ts';
+import { ledgerFailure } from '../chain/ledger-failure.ts';
+import type { ArgFilter, NamePattern, PathFilter } from '../store/query.ts';
+
+const GLOB_SIGNS = /[*?[\]{}\\]/;
+const GLOB_LENGTH_MAX = 1_024;
+
+/** What a person typed: a glob when it has the signs of one. */
+export function namePattern(text: string | undefined): NamePattern | undefined {
+  return text !== undefined && GLOB_SIGNS.test(text) ? { glob: text } : text;
+}
+
+/** Throws a failure for a glob that is none. */
+export function globTest(glob: string): (name: string) => boolean {
+  const compiled = compileGlob(glob.slice(0, GLOB_LENGTH_MAX + 1));
+  if (compiled.ok && glob.length <= GLOB_LENGTH_MAX) return compiled.test;
+  const why = compiled.ok ? `it is longer than ${GLOB_LENGTH_MAX} characters` : compiled.message;
+  throw ledgerFailure(
+    'SUB_LEDGER_QUERY',
+    `The glob \`${glob.slice(0, 80)}\` cannot be used: ${why}.`,
+  );
+}
+
+/** Whether a name is the one that is asked for; any name is when none is. */
+export function nameTest(pattern: NamePattern | undefined): (name: string) => boolean {
+  if (pattern === undefined) return () => true;
+  return typeof pattern === 'string' ? (name) => name === pattern : globTest(pattern.glob);
+}
+
+/** `NAME=GLOB`; throws a failure for anything else. */
+export function argFilter(text: string): ArgFilter {
+  const [, name = '', glob = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === '') {
+    const detail = `The argument \`${text.slice(0, 80)}\` is not written as NAME=GLOB.`;
+    throw ledgerFailure('SUB_LEDGER_QUERY', detail);
+  }
+  globTest(glob);
+  return { name, glob };
+}
+
+const PATH_LENGTH_MAX = 4_096;
+
+/** A path from a folder, and what it is when its links are followed. */
+export function pathFilter(path: string, folder: string): PathFilter {
+  if (path === '' || path.length > PATH_LENGTH_MAX || path.includes('\0')) {
+    throw ledgerFailure('SUB_LEDGER_QUERY', 'The path is empty or too long.');
+  }
+  const home = homedir();
+  const written = resolve(folder, path.replace(/^~(?=\/|$)/, home));
+  return { paths: [...new Set([written, realPath(written)])], home, folder };
+}

@@ -1,0 +1,114 @@
+// Looks into the arguments of calls. SQL leaves out most calls that cannot fit; what is left is read.
+import { isObject } from '@subluminal/contracts';
+import { parseJson } from '../../../os/index.ts';
+import { argsTest, pathTest } from '../args/match-args.ts';
+import { readArgs } from '../args/read-args.ts';
+import { type CallFilter, likePattern, type PathFilter, type Position } from '../store/query.ts';
+import { FLAGS } from '../store/tables.ts';
+import type { Connection } from './connection.ts';
+import type { SqlRow } from './load.ts';
+import { type Condition, integerCell, integerOrNull, textOrNull, where } from './rows.ts';
+import type { Search } from './search.ts';
+
+interface FoundCalls {
+  readonly ids: readonly number[];
+  /** Where to go on, unless all calls of the window were looked at. */
+  readonly next?: Position;
+  readonly unseen: number;
+}
+
+/** Previews are up to 16 KB each, so few of them are in memory at a time. */
+const CHUNK_CALLS = 500;
+/** How many calls one page reads at most. */
+const READ_CALLS_MAX = 20_000;
+/** JSON may spell any letter as `\u002e`. */
+const IS_SPELLED = String.raw`instr(p.args_preview, '\u') > 0`;
+/** A URI may spell it as `%2e`. */
+const IS_URI = "p.args_preview LIKE '%file:%'";
+const IS_IN_HOME = "p.args_preview GLOB '*[~$]*'";
+const NOT_WHOLE = `p.args_preview IS NULL OR p.redaction_flags & ${FLAGS.argsTruncated}`;
+
+export function searchArgs(
+  connection: Connection,
+  { index, conditions }: Search,
+  { filter, limit }: { readonly filter: CallFilter; readonly limit: number },
+): FoundCalls {
+  const fits = testOf(filter);
+  const ids: number[] = [];
+  let unseen = 0;
+  let after: Position | undefined;
+  for (let read = 0; read < READ_CALLS_MAX; read += CHUNK_CALLS) {
+    const { sql: matching, values } = where([
+      ...conditions,
+      ["c.kind = 'tool_call'"],
+      ['(c.created_at, c.id) < (?, ?)', after?.atMs, after && Number(after.id)],
+      ...mayFit(filter),
+    ]);
+    const sql = `SELECT c.id, c.created_at, p.args_preview, p.redaction_flags, r.metadata_json
+      FROM tool_calls c INDEXED BY ${index ?? 'calls_time'}
+      LEFT JOIN previews p ON p.id = c.id LEFT JOIN runs r ON r.run_id = c.run_id
+      WHERE ${matching} ORDER BY c.created_at DESC, c.id DESC LIMIT ?`;
+    const rows = connection.all(sql, ...values, CHUNK_CALLS);
+    for (const row of rows) {
+      const id = integerCell(row, 'id');
+      after = { atMs: integerCell(row, 'created_at'), id: String(id) };
+      if (fits(row)) ids.push(id);
+      else if (isCut(row)) unseen++;
+      if (ids.length === limit) return { ids, next: after, unseen };
+    }
+    if (rows.length < CHUNK_CALLS) return { ids, unseen };
+  }
+  return { ids, unseen, ...(after && { next: after }) };
+}
+
+/** Conditions that every call meets which may fit. */
+function mayFit({ path, args = [] }: CallFilter): readonly Condition[] {
+  return [
+    ...(path === undefined ? [] : [mayNamePath(path)]),
+    ...args.map(({ name }): Condition => {
+      const sql = `(${MENTIONS} OR ${IS_SPELLED} OR ${NOT_WHOLE})`;
+      return [sql, likePattern(name.slice(0, PATTERN_MAX).replace(/\..*$/s, '') || name)];
+    }),
+  ];
+}
+
+const MENTIONS = String.raw`p.args_preview LIKE ? ESCAPE '\'`;
+const IS_RUN_IN = String.raw`r.metadata_json LIKE ? ESCAPE '\'`;
+const PATTERN_MAX = 200;
+
+/** The last part of the path stands in the arguments, unless the run or the home is below it. */
+function mayNamePath({ paths, home }: PathFilter): Condition {
+  const bases = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
+  // JSON writes quotes and backslashes in another way.
+  if (bases.some((base) => base === '' || /["\\]/.test(base))) return ['1'];
+  const patterns = bases.map((base) => likePattern(base.slice(0, PATTERN_MAX)));
+  const isHome = paths.some((path) => `${home}/`.startsWith(`${path}/`));
+  const sql = [
+    ...patterns.flatMap(() => [MENTIONS, IS_RUN_IN]),
+    ...[IS_SPELLED, IS_URI, NOT_WHOLE, ...(isHome ? [IS_IN_HOME] : [])],
+  ];
+  return [`(${sql.join(' OR ')})`, ...patterns.flatMap((pattern) => [pattern, pattern])];
+}
+
+function testOf({ path, args = [] }: CallFilter): (row: SqlRow) => boolean {
+  const hasPath = path === undefined ? () => true : pathTest(path);
+  const hasArgs = argsTest(args);
+  return (row) => {
+    const preview = textOrNull(row, 'args_preview');
+    const value = preview === null ? undefined : readArgs(preview);
+    return value !== undefined && hasArgs(value) && hasPath(value, folderOf(row));
+  };
+}
+
+/** The repository that the run worked in. */
+function folderOf(row: SqlRow): string | undefined {
+  const metadata = parseJson(textOrNull(row, 'metadata_json') ?? '');
+  const workload = isObject(metadata) ? metadata['workload'] : undefined;
+  const folder = isObject(workload) ? workload['repo_path'] : undefined;
+  return typeof folder === 'string' && folder.startsWith('/') ? folder : undefined;
+}
+
+function isCut(row: SqlRow): boolean {
+  if (textOrNull(row, 'args_preview') === null) return true;
+  return ((integerOrNull(row, 'redaction_flags') ?? 0) & FLAGS.argsTruncated) !== 0;
+}
