@@ -244,6 +244,58 @@ describe('a store that cannot be opened', () => {
   });
 });
 
+/** Copies as clients and editors make them, and files that are none. */
+function plantedCopies(): {
+  readonly copies: readonly string[];
+  readonly others: readonly string[];
+} {
+  const text = planted();
+  const copies = [
+    '.claude.json.backup',
+    '.claude.json.backup.1769596532941',
+    '.claude.json~',
+    '.claude/backups/.claude.json.backup.1769596532941',
+    '.claude/file-history/session/0a1b@v1',
+    '.config/Code/User/History/-1a2b/Xyz1.json',
+  ].map((name) => join(machine.home, name));
+  const others = [
+    [join(machine.home, '.claude.json.old'), '{}'],
+    [join(machine.home, 'notes.txt'), text],
+    [join(machine.home, '.cursor', 'mcp.json'), text],
+  ] as const;
+  for (const path of copies) machine.write(path, text);
+  for (const [path, content] of others) machine.write(path, content);
+  return { copies: copies.toSorted(), others: others.map(([path]) => path) };
+}
+
+describe('other copies of the config that hold what moved', () => {
+  test('are named and stay, with --yes and with --dry-run', async () => {
+    const { copies } = plantedCopies();
+    const dry = await machine.sub('import', 'claude', '--move-secrets', '--dry-run');
+    const moved = await machine.sub('import', 'claude', '--move-secrets', '--yes', '--json');
+    for (const { code, stderr } of [dry, moved]) {
+      expect(code).toBe(0);
+      expect(stderr).toContain('in plain text in 6 other copies:');
+      for (const path of copies) expect(stderr).toContain(`\n  ${path}\n`);
+    }
+    expect(moved.stderr).toContain('--remove-copies');
+    const document = JSON.parse(moved.stdout) as { readonly copies: unknown };
+    expect(document.copies).toEqual(copies.map((path) => ({ path, removed: false })));
+    expect(copies.every((path) => existsSync(path))).toBe(true);
+    expectNowhere(said(dry) + said(moved));
+  });
+
+  test('go with --remove-copies, and nothing else does', async () => {
+    const { copies, others } = plantedCopies();
+    const words = ['import', 'claude', '--move-secrets', '--remove-copies', '--yes'];
+    const { code, stdout, stderr } = await machine.sub(...words);
+    expect(code).toBe(0);
+    expect(copies.filter((path) => existsSync(path))).toEqual([]);
+    expect(others.every((path) => existsSync(path))).toBe(true);
+    expectNowhere(stdout + stderr);
+  });
+});
+
 describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   /** Types each answer when its question has come; gives all that the terminal showed. */
   function typed(args: string, answers: readonly (readonly [string, string])[]): Promise<string> {
@@ -278,6 +330,17 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     expectNowhere(shown);
     expect(shown).toContain('in plain text: GITHUB_TOKEN of files (github-token)');
     expectNowhere(everything());
+  });
+
+  test('the removal of other copies is asked for', async () => {
+    const { copies } = plantedCopies();
+    const shown = await typed('import claude', [
+      ['Move 2 secrets into the encrypted store?', 'y'],
+      ['Change this file of Claude Code?', 'y'],
+      ['Remove 6 files for good?', 'y'],
+    ]);
+    expectNowhere(shown);
+    expect(copies.filter((path) => existsSync(path))).toEqual([]);
   });
 
   test('no leaves them where they are, and imports', async () => {

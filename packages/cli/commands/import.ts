@@ -19,13 +19,8 @@ import {
   stateWords,
   tellProblems,
 } from '../adopt/lines.ts';
-import {
-  type MoveWish,
-  offerMoves,
-  secretLines,
-  secretParts,
-  storeMoves,
-} from '../adopt/move-secrets.ts';
+import { offerMoves, secretLines, secretParts, storeMoves } from '../adopt/move-secrets.ts';
+import { type CopyWish, type NamedCopy, offerCopies } from '../adopt/other-copies.ts';
 import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import {
   badUsage,
@@ -62,6 +57,7 @@ const OPTIONS = {
   shared: 'Also change files of the project that git shares with others, such as .mcp.json',
   'user-only': 'Skip all files that belong to the project',
   'move-secrets': 'Move plain-text secrets from env into the encrypted store without asking',
+  'remove-copies': 'Remove other copies of the config that hold a moved secret, without asking',
   'keep-secrets': 'Leave plain-text secrets where they are, and do not offer to move them',
   yes: YES_FLAG,
 };
@@ -91,7 +87,8 @@ export const command = defineCommand({
     orThrow(nothingThere(plan, wish.client));
     const { options } = input;
     const asks = asker(io, options.yes);
-    const shown: Shown = { ...options, io, asks, files: [], applied: new Set(), hasFailed: false };
+    const lists = { files: [], applied: new Set<ImportFile>(), copies: [] };
+    const shown: Shown = { ...options, io, asks, ...lists, hasFailed: false };
     shown.hasFailed = tellProblems(plan.problems, io);
     const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
     for (const warning of [...warnings, ...sharedText(plan)]) warn(io, warning);
@@ -113,11 +110,12 @@ export const command = defineCommand({
   },
 });
 
-interface Shown extends MoveWish {
+interface Shown extends CopyWish {
   readonly json: boolean;
   /** As they are planned in the end. */
   readonly files: ImportFile[];
   readonly applied: Set<ImportFile>;
+  readonly copies: NamedCopy[];
   hasFailed: boolean;
 }
 
@@ -128,6 +126,9 @@ async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | 
   if (options['move-secrets'] && options['keep-secrets']) {
     const message = '--move-secrets and --keep-secrets say the opposite.';
     return badUsage(message, 'Leave out one of the two.');
+  }
+  if (options['remove-copies'] && options['keep-secrets']) {
+    return badUsage('--remove-copies goes with secrets that move.', 'Leave out --keep-secrets.');
   }
   const chosen = orThrow(await chosenClient(args.client, options['config-path'], where));
   const { client, configPath } = chosen;
@@ -230,6 +231,7 @@ async function offer(
   for (const warning of new Set(files.flatMap((file) => file.warnings))) warn(io, warning);
   const open = files.filter(({ isChanged }) => isChanged);
   const [first] = open;
+  if (shown['dry-run']) shown.copies.push(...(await offerCopies(open, wish, shown)));
   if (first === undefined || shown['dry-run']) return;
   const which = open.length === 1 ? 'this file' : 'these files';
   const text = `Change ${which} of ${first.client.title}?`;
@@ -244,6 +246,7 @@ async function offer(
   if (applied.length > 0 && !shown.json) {
     io.out.write(harmlessLine(doneText(applied, first.client, wish)));
   }
+  shown.copies.push(...(await offerCopies(applied, wish, shown)));
 }
 
 async function applyAll(
@@ -308,7 +311,7 @@ function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-function documentOf(plan: ImportPlan, { files, applied }: Shown): object {
+function documentOf(plan: ImportPlan, { files, applied, copies }: Shown): object {
   return {
     files: files.map((file) => ({
       client: file.client.id,
@@ -322,6 +325,7 @@ function documentOf(plan: ImportPlan, { files, applied }: Shown): object {
       warnings: file.warnings,
     })),
     shared: plan.shared,
+    copies,
     problems: plan.problems.map(problemParts),
     warnings: plan.warnings,
   };

@@ -23,6 +23,7 @@ export const claudeCode = createClient({
   projectsAbove: ({ project }) => foldersAbove(realPath(project)),
   serversBeside: serversOnLine,
   folders: (place) => [folderOf(place)],
+  copyFolders: (place) => ['backups', 'file-history'].map((name) => join(folderOf(place), name)),
   inside: [['mcpServers'], ['projects']],
   containers: (root, file) => [{ path: ['mcpServers'] }, ...projectContainers(root, file)],
   switchedOff: (root) =>

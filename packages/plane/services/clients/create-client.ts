@@ -28,6 +28,7 @@ const DEFAULTS = {
   projectFiles: [] as readonly string[],
   builtInTools: [] as readonly string[],
   serversBeside: (): readonly string[] => [],
+  copyFolders: (_place: ClientPlace): readonly string[] => [],
 };
 
 interface ClientLayout

@@ -190,6 +190,8 @@ export interface Client {
   serversBeside(words: readonly string[], line: CommandLine): readonly string[];
   /** Whether a command line starts it (F-001). */
   isStartedBy(command: readonly string[]): boolean;
+  /** Folders in which it keeps copies of its configs, and of files that it has changed. */
+  copyFolders(place: ClientPlace): readonly string[];
   /** Its files in a project, relative to the folder of the project. */
   readonly projectFiles: readonly string[];
   /** What events call it; by its command where they have no word for it. */

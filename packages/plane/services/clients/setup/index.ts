@@ -3,6 +3,7 @@ export type { OwnCall } from '../inspect/own-program.ts';
 export type { ServerState, ServerView } from '../inspect/server-view.ts';
 export { unseenByClient, unseenText } from '../inspect/unseen.ts';
 export type { PreparedMoves } from '../secrets/move-secrets.ts';
+export { findCopies, removeCopy } from '../secrets/other-copies.ts';
 export { repairBindings, unrepairedBindings } from '../secrets/pending-bindings.ts';
 export type { Imported, ImportFile, ImportOptions, ImportPlan, MovingPlan } from './import.ts';
 export { applyImport, planImport, planMoves } from './import.ts';
