@@ -59,6 +59,10 @@ export const CONTENT_SECTION = closed({
     'What is done about findings in definitions and instructions; `block` hides a tool.',
   ),
   confidence_min: optional(CONFIDENCE, 'What is less sure than this is tagged and nothing more.'),
+  block_confidence: optional(
+    CONFIDENCE,
+    'What is less sure than this is not blocked: a call asks a person, an answer is redacted. Definitions are blocked from `confidence_min` on.',
+  ),
   unscanned: optional(
     UNSCANNED_ACTION,
     'What is done about content that could not be looked at; `follow`: the strictest of `block` and `ask` that its direction has, else `tag`.',
@@ -92,9 +96,10 @@ export type ContentAction = Infer<typeof CONTENT_ACTION>;
 
 export const CONTENT_DEFAULTS: FullContentSection = {
   outbound: { secret: 'block', personal: 'tag', injection: 'allow', hidden_text: 'tag' },
-  inbound: { secret: 'redact', personal: 'tag', injection: 'tag', hidden_text: 'redact' },
+  inbound: { secret: 'redact', personal: 'tag', injection: 'block', hidden_text: 'redact' },
   definitions: { secret: 'tag', personal: 'allow', injection: 'block', hidden_text: 'block' },
   confidence_min: 'likely',
+  block_confidence: 'certain',
   unscanned: 'follow',
   external_content: 'mark',
   max_result_chars: 200_000,
@@ -116,7 +121,8 @@ export function fullContent(section: ContentSection): FullContentSection {
 
 /**
  * What is done about content of a direction that could not be looked at. Where a policy stops
- * anything, it must not be enough to make a message hard to read.
+ * anything, it must not be enough to make a message hard to read. Injection in answers is a matter of
+ * confidence: a policy that blocks only what is certain does not block a picture for its size.
  */
 export function unscannedAction(
   section: FullContentSection,
@@ -124,7 +130,10 @@ export function unscannedAction(
 ): Exclude<FullContentSection['unscanned'], 'follow'> {
   const { unscanned } = section;
   if (unscanned !== 'follow') return unscanned;
-  const actions: readonly ContentAction[] = Object.values(section[direction]);
+  const isByConfidence = direction === 'inbound' && section.block_confidence === 'certain';
+  const { injection, ...others } = section[direction];
+  const actions: ContentAction[] = Object.values(others);
+  if (!isByConfidence) actions.push(injection);
   if (actions.includes('block')) return 'block';
   return actions.includes('ask') ? 'ask' : 'tag';
 }

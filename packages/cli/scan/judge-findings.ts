@@ -85,10 +85,17 @@ export function actionsOnVerdict(
 
 function actionsOf(section: FullContentSection, as: Strictness, direction: Direction): Actions {
   const { outbound, inbound, definitions, confidence_min: confidenceMin } = section;
+  const { block_confidence: blockConfidence } = section;
   const unscanned = unscannedAction(section, as === 'definition' ? 'definitions' : direction);
   return as === 'definition'
-    ? { outbound: definitions, inbound: definitions, confidenceMin, unscanned }
-    : { outbound, inbound, confidenceMin, unscanned };
+    ? {
+        outbound: definitions,
+        inbound: definitions,
+        confidenceMin,
+        blockConfidence: confidenceMin,
+        unscanned,
+      }
+    : { outbound, inbound, confidenceMin, blockConfidence, unscanned };
 }
 
 /** Answers cannot wait for approval: they are held back instead. */

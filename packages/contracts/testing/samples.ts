@@ -99,6 +99,7 @@ const BUNDLE = {
     outbound: { secret: 'block', personal: 'ask' },
     definitions: { injection: 'block' },
     confidence_min: 'hint',
+    block_confidence: 'likely',
     unscanned: 'ask',
     external_content: 'off',
     max_result_chars: 1,

@@ -58,11 +58,11 @@ export function judge(
 ): JudgedValue {
   const { direction, value, place, nowMs } = scanned;
   const { fingerprint, server, enforces } = memory.options;
-  const { outbound, confidence_min: confidenceMin } = section;
+  const { outbound, confidence_min: confidenceMin, block_confidence: blockConfidence } = section;
   const unscanned = unscannedAction(section, direction);
   // Nobody is asked about inbound content: it is blocked.
   const inbound = withoutAsking(section.inbound, 'block');
-  const actions: Actions = { outbound, inbound, confidenceMin, unscanned };
+  const actions: Actions = { outbound, inbound, confidenceMin, blockConfidence, unscanned };
   const classes = CLASSES.filter((name) => actions[direction][name] !== 'allow');
   // The scan has its own limits, and lists the parts that it has left out.
   const found = scanJson(value, { fingerprint, classes, limits: LIMITS });

@@ -33,8 +33,11 @@ export function isBadDefinition(memory: Memory, definition: Definition, nowMs: n
     nowMs,
   });
   const { definitions, confidence_min: confidenceMin } = section;
+  // A definition travels whole or not at all, and nobody is asked about one.
+  const blockConfidence = confidenceMin;
   const unscanned = unscannedAction(section, 'definitions');
-  const actions = { outbound: definitions, inbound: definitions, confidenceMin, unscanned };
+  const how = { confidenceMin, blockConfidence, unscanned };
+  const actions = { outbound: definitions, inbound: definitions, ...how };
   const { action, tags } = applyActions(null, verdict, { direction: 'inbound', actions });
   if (action === 'allow') return false;
   const isBad = action === 'block' || action === 'ask';

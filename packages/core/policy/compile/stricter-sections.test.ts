@@ -33,6 +33,7 @@ const content: fc.Arbitrary<FullContentSection> = fc.record({
   inbound: four(action),
   definitions: four(definition),
   confidence_min: fc.constantFrom('certain', 'likely', 'hint'),
+  block_confidence: fc.constantFrom('certain', 'likely', 'hint'),
   unscanned: fc.constantFrom('allow', 'tag', 'follow', 'ask', 'block'),
   external_content: fc.constantFrom('off', 'mark'),
   max_result_chars: fc.integer({ min: 1, max: 5 }),
@@ -110,6 +111,8 @@ const CONTENT_CHECKS: {
     CLASSES.every((name) => isActionAsStrict(combined.definitions[name], alone.definitions[name])),
   confidence_min: (combined, alone) =>
     inOrder(['certain', 'likely', 'hint'], alone.confidence_min, combined.confidence_min),
+  block_confidence: (combined, alone) =>
+    inOrder(['certain', 'likely', 'hint'], alone.block_confidence, combined.block_confidence),
   unscanned: (combined, alone) =>
     DIRECTIONS.every((direction) =>
       inOrder(ACTIONS, unscannedAction(alone, direction), unscannedAction(combined, direction)),

@@ -6,6 +6,8 @@ type ContentAction = FullContentSection['outbound']['secret'];
 type DefinitionAction = FullContentSection['definitions']['secret'];
 type TaintSource = FullTaintSection['sources'][number];
 
+const CONFIDENCES = ['certain', 'likely', 'hint'] as const;
+
 /** How a person is asked is neither strict nor mild: that of the user holds. */
 export function stricterContent(
   user: FullContentSection,
@@ -15,11 +17,8 @@ export function stricterContent(
     outbound: mergeActions(user.outbound, project.outbound, stricterAction),
     inbound: mergeActions(user.inbound, project.inbound, stricterAction),
     definitions: mergeActions(user.definitions, project.definitions, stricterDefinition),
-    confidence_min: later(
-      ['certain', 'likely', 'hint'],
-      user.confidence_min,
-      project.confidence_min,
-    ),
+    confidence_min: later(CONFIDENCES, user.confidence_min, project.confidence_min),
+    block_confidence: later(CONFIDENCES, user.block_confidence, project.block_confidence),
     unscanned: stricterUnscanned(user.unscanned, project.unscanned),
     external_content: later(['off', 'mark'], user.external_content, project.external_content),
     max_result_chars: Math.min(user.max_result_chars, project.max_result_chars),

@@ -58,6 +58,7 @@ const CONTENT: readonly (readonly [string, Way, ContentSection, ContentSection])
   ['definitions.injection', 'loosens', {}, { definitions: { injection: 'tag' } }],
   ['confidence_min', 'loosens', {}, { confidence_min: 'certain' }],
   ['confidence_min', 'tightens', {}, { confidence_min: 'hint' }],
+  ['block_confidence', 'tightens', {}, { block_confidence: 'likely' }],
   ['unscanned', 'tightens', {}, { unscanned: 'block' }],
   ['unscanned', 'loosens', {}, { unscanned: 'tag' }],
   ['unscanned', 'mixed', {}, { unscanned: 'ask' }],

@@ -52,6 +52,10 @@ export const SECTIONS: readonly { readonly whole: Field; readonly fields: readon
           'the confidence that is needed',
           stricterAlong(['certain', 'likely', 'hint']),
         ],
+        block_confidence: [
+          'the confidence that is needed to block',
+          stricterAlong(['certain', 'likely', 'hint']),
+        ],
         unscanned: ['the action on what cannot be looked at', unscanned],
         external_content: ['the marking of text from servers', stricterAlong(['off', 'mark'])],
         max_result_chars: ['the longest answer', moreLoosens],

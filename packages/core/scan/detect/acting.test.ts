@@ -21,6 +21,7 @@ const ACTIONS: Actions = {
   outbound: { secret: 'block', personal: 'redact', injection: 'tag', hidden_text: 'allow' },
   inbound: { secret: 'redact', personal: 'tag', injection: 'ask', hidden_text: 'redact' },
   confidenceMin: 'likely',
+  blockConfidence: 'likely',
   unscanned: 'ask',
 };
 const inbound = { direction: 'inbound', actions: ACTIONS } as const;

@@ -13,6 +13,8 @@ export interface Actions {
   readonly inbound: Readonly<Record<FindingClass, Action>>;
   /** What is less sure than this is tagged and nothing more. */
   readonly confidenceMin: Confidence;
+  /** What is less sure than this is not blocked: `ask` outbound, `redact` inbound. */
+  readonly blockConfidence: Confidence;
   /** For what could not be looked at; files without text don't count. */
   readonly unscanned: Action;
 }
@@ -52,8 +54,11 @@ function actionFor(
   { direction, actions }: Treatment,
 ): Action {
   const action = actions[direction][name];
-  const isSure = CONFIDENCE.indexOf(confidence) >= CONFIDENCE.indexOf(actions.confidenceMin);
-  return isSure || action === 'allow' ? action : 'tag';
+  const isAtLeast = (least: Confidence) =>
+    CONFIDENCE.indexOf(confidence) >= CONFIDENCE.indexOf(least);
+  if (action !== 'allow' && !isAtLeast(actions.confidenceMin)) return 'tag';
+  if (action !== 'block' || isAtLeast(actions.blockConfidence)) return action;
+  return direction === 'outbound' ? 'ask' : 'redact';
 }
 
 /** The verdict of `scanText` goes with a text, that of `scanJson` with the value it was made from. */

@@ -13,6 +13,16 @@ export const SPEECH: readonly Phrase[] = [
     over: 'marks',
     pattern:
       '(?:<\\| ?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|eom_id|python_tag|fim_prefix|endofprompt|channel|message|return|tool_call|end)(?:\\|>| ?\\|?>)|\\[/?inst\\]|<</?sys>>|<(?:start|end)_of_turn>)(?!["\'`])',
+    score: 1,
+    definitionScore: 3,
+  }),
+  phrase({
+    id: 'chat-delimiter',
+    label: 'begins a turn of a chat template',
+    keywords: ['<|', '[inst]', '<<sys>>', '<start_of_turn>'],
+    over: 'marks',
+    pattern:
+      '(?:<\\| ?(?:im_start|start_header_id)\\|> ?(?:system|user|assistant|developer)\\b|<\\| ?(?:system|user|assistant)\\|>|\\[inst\\]|<<sys>>|<start_of_turn>)(?= ?[\\w<([])',
   }),
   phrase({
     id: 'fake-tag',

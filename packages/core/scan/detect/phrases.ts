@@ -57,10 +57,20 @@ function weightOf({ view, strictness }: Detection, phrase: Phrase, range: Range)
 }
 
 function report({ view, found }: Detection, { phrase, weight, start, end }: Evidence): void {
+  // Suppressions know the phrase alone; what is redacted is the order, to the end of its sentence.
   const value = view.text.slice(start, end).toLowerCase().replaceAll(/\s+/g, ' ');
+  const isOrder = phrase.isEvidence === true && weight > HINT;
   const { class: name, id: rule, label } = phrase;
   const score = Math.min(SCORE_MAX, Math.max(HINT, weight));
-  found({ class: name, rule, label, start, end, value, score });
+  const to = isOrder ? sentenceEnd(view.text, end) : end;
+  found({ class: name, rule, label, start, end: to, value, score });
+}
+
+const SENTENCE_REST = /(?:(?![.!?](?:\s|$)|["<>]|\\n)[^\n]){0,200}/y;
+
+function sentenceEnd(text: string, from: number): number {
+  SENTENCE_REST.lastIndex = from;
+  return from + (SENTENCE_REST.exec(text)?.[0].length ?? 0);
 }
 
 export const PHRASE_RULES: readonly string[] = [...new Set(PHRASES.map(({ id }) => id))];
