@@ -2,7 +2,8 @@
 // config has them, and ends them as clients do.
 //   node session-agent.mjs PLAN
 // PLAN is JSON: { shim: [command, …], servers: { NAME: [command, …] } }. Each line of its input is
-// { do: "open" | "call" | "close" | "kill", server, tool, signal }; each line of its output answers one.
+// { do: "open" | "list" | "call" | "close" | "kill", server, tool, signal }; each line of its output
+// answers one, with what the server or the shim has said.
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -29,13 +30,15 @@ const ORDERS = {
     await client.connect(transport);
     open.set(server, { client, transport });
   },
+  async list({ server }) {
+    const { tools } = await open.get(server).client.listTools();
+    return tools.map(({ name }) => name);
+  },
   async call({ server, tool = 'echo' }) {
     const call = { name: tool, arguments: { message: 'hi' } };
-    const answer = open
-      .get(server)
-      .client.callTool(call)
-      .catch(() => undefined);
-    if (tool !== 'hang') await answer;
+    const answer = open.get(server).client.callTool(call);
+    const told = answer.catch(({ message }) => message);
+    return tool === 'hang' ? undefined : told;
   },
   /** As the SDK does it: stdin is closed; after a while SIGTERM, then SIGKILL. */
   close: ({ server }) => open.get(server).client.close(),
@@ -46,8 +49,8 @@ const ORDERS = {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line);
-  await ORDERS[order.do](order);
-  process.stdout.write(`${JSON.stringify(order)}\n`);
+  const told = await ORDERS[order.do](order);
+  process.stdout.write(`${JSON.stringify({ ...order, told })}\n`);
 }
 // A client that just exits, with servers that still run.
 process.exit(0);

@@ -39,7 +39,7 @@ import { openPinHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Colors } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, harmlessLine, plural } from '../terminal/text.ts';
+import { harmless, harmlessLine, plural, shellWord } from '../terminal/text.ts';
 
 export const diff = defineCommand({
   description:
@@ -126,12 +126,6 @@ function diffText(
   const words = [server, '--all', ...(isOther ? ['--instructions'] : []), ...behind];
   const next = `Accept it, if it is meant: sub pins accept ${words.map(shellWord).join(' ')}`;
   return `${[`${name}: ${pinCounts(view.comparison)}`, ...lines, next].join('\n')}\n`;
-}
-
-/** As a shell takes it for one word. */
-function shellWord(word: string): string {
-  const shown = harmless(word);
-  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
 }
 
 const ACCEPT_OPTIONS = {

@@ -8,7 +8,7 @@ import {
 import type { SecretBinding, Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
-import { type LastCall, lastCalls } from '../adopt/last-calls.ts';
+import { type LastCall, ledgerFacts } from '../adopt/ledger-facts.ts';
 import {
   printLines,
   problemParts,
@@ -19,6 +19,7 @@ import {
 } from '../adopt/lines.ts';
 import { whereabouts } from '../adopt/wish.ts';
 import { defineCommand, done, EXIT, orThrow, textOption } from '../input/command.ts';
+import { changeLine } from '../surface/change-line.ts';
 import type { Io } from '../terminal/io.ts';
 import { ageText, harmless, harmlessLine, jsonText, plural, shortened } from '../terminal/text.ts';
 
@@ -35,18 +36,20 @@ export const command = defineCommand({
     const own = { runtime: process.execPath, script: process.argv[1] };
     const { files, problems } = adoptionStatus({ ...where, own });
     const names = files.flatMap(({ servers }) => servers.flatMap((one) => one.serverName ?? []));
-    const calls = orThrow(await lastCalls(names, io));
+    const { lastCalls: calls, changes } = orThrow(await ledgerFacts(names, io));
     const known = await factsOf(files, {
       calls,
       bound: where.bound,
       policyOf: await policyFinder(where),
     });
     if (options.json) {
-      io.out.write(jsonText(documentOf(files, problems, known)));
+      const document = { ...documentOf(files, problems, known), definitions_changed: changes };
+      io.out.write(jsonText(document));
       return done(EXIT.fine);
     }
     tellProblems(problems, io);
     for (const file of files) printFile(file, known, io);
+    for (const change of changes) io.out.write(harmlessLine(changeLine(change)));
     const unseen = unseenText(files);
     if (unseen !== undefined) io.out.write(harmlessLine(unseen));
     if (files.length === 0) io.out.write('No agent client has a config here.\n');

@@ -2,9 +2,15 @@
 // manifests and pins.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { catchFailure, type Failure, isFailure } from '@subluminal/contracts';
 import { formatProblem } from '@subluminal/core/policy';
+import type { PinStore } from '@subluminal/core/surface';
 import { formatConfigFailure } from '@subluminal/plane/config';
+import {
+  type ChangedDefinition,
+  openSqliteReader,
+  unacceptedChanges,
+} from '@subluminal/plane/ledger';
 import { fileProblem } from '@subluminal/plane/os';
 import {
   type PolicyRole,
@@ -14,6 +20,7 @@ import {
 } from '@subluminal/plane/policy';
 import { openPins } from '@subluminal/plane/surface';
 import { loadPolicy, type Policy, readBundle } from '../policy/load-policy.ts';
+import { changeLine } from '../surface/change-line.ts';
 import { checkFile } from '../surface/check-manifest.ts';
 import { SILENT } from '../terminal/io.ts';
 import { plural } from '../terminal/text.ts';
@@ -23,6 +30,7 @@ import {
   codeOf,
   configuredCheck,
   type Finding,
+  ledgerPlaces,
   type Machine,
   ok,
   warn,
@@ -215,12 +223,36 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-export async function checkPins({ loaded, paths }: Machine): Promise<Finding> {
+const CHANGES_SHOWN_MAX = 10;
+
+/** A ledger that cannot be read is told of by its own check. */
+async function changesIn(
+  file: string,
+  store: PinStore,
+  nowMs: number,
+): Promise<readonly ChangedDefinition[]> {
+  const reader = await catchFailure(() => openSqliteReader({ file }));
+  if (isFailure(reader)) return [];
+  try {
+    return await unacceptedChanges(reader, store, nowMs);
+  } finally {
+    await reader.close();
+  }
+}
+
+export async function checkPins(machine: Machine): Promise<Finding> {
+  const { loaded, paths, nowMs } = machine;
   const opened = openPins(paths.home);
   if (isFailure(opened)) return brokenBy(opened);
   const servers = [...opened.store.servers.values()];
   const count = servers.reduce((sum, { tools }) => sum + tools.size, 0);
   const text = `${plural(count, 'tool')} of ${plural(servers.length, 'server')}`;
-  if (!loaded.ok || loaded.config['pins.mode'] !== 'off') return ok(text);
+  if (!loaded.ok || loaded.config['pins.mode'] !== 'off') {
+    const changes = await changesIn(ledgerPlaces(machine).file, opened.store, nowMs);
+    if (changes.length === 0) return ok(text);
+    const changed = `${text}; ${plural(changes.length, 'definition')} changed and not accepted`;
+    const fix = 'Look with `sub pins diff`, then accept what is meant with `sub pins accept`.';
+    return { ...warn(changed, fix), more: changes.slice(0, CHANGES_SHOWN_MAX).map(changeLine) };
+  }
   return warn(`${text}, but nothing is held against them`, 'Set `pins.mode` to `on`.');
 }

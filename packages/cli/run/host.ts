@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Client } from '@subluminal/plane/clients';
+import type { ChangedDefinition } from '@subluminal/plane/ledger';
 import type {
   AgentEnd,
   AgentStartFailure,
@@ -11,6 +12,7 @@ import type {
   TracePlace,
 } from '@subluminal/plane/run';
 import { done, EXIT, type Outcome } from '../input/command.ts';
+import { changeLine } from '../surface/change-line.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure, warn } from '../terminal/report-failure.ts';
 import { plural } from '../terminal/text.ts';
@@ -41,7 +43,8 @@ export async function hostRun(
   const result = await start();
   if (isFailure(result)) return notStarted(result, io);
   const harms = result.policyHarms.map(({ text }) => text);
-  const lines = [...result.warnings, ...harms, ...closingLines(result, options)];
+  const changes = changesOf(result).map(changeLine);
+  const lines = [...result.warnings, ...harms, ...changes, ...closingLines(result, options)];
   for (const line of lines) warn(io, line);
   const unseen = options.quiet ? undefined : await unseenBy(options.agent);
   if (unseen !== undefined) warn(io, unseen);
@@ -115,7 +118,13 @@ function whereOf(trace: TracePlace, { runId, account }: EndedRun): string {
 function strictLines(ended: EndedRun, options: RunFlags): readonly string[] {
   const kinds = new Set(ended.policyHarms.map(({ kind }) => kind));
   const harms = [...kinds].map((kind) => `strict: a policy was ${kind}.`);
-  return [...harms, ...violationLines(ended, options)];
+  const count = changesOf(ended).length;
+  const changes = count === 0 ? [] : [`strict: ${plural(count, 'definition')} changed.`];
+  return [...harms, ...changes, ...violationLines(ended, options)];
+}
+
+function changesOf({ account }: EndedRun): readonly ChangedDefinition[] {
+  return account.kind === 'events' ? account.summary.definitions_changed : [];
 }
 
 function violationLines({ account, shims }: EndedRun, options: RunFlags): readonly string[] {

@@ -35,7 +35,7 @@ export const RUN_OPTIONS = {
 export const RUN_EXIT_CODES = {
   0: 'the agent succeeded; any other code of the agent is passed on',
   2: 'wrong flags, a broken policy or configuration, or a trace that cannot be written completely',
-  3: 'the run was terminated, or --strict found a violation or a loosened policy, or cannot tell',
+  3: 'the run was terminated, or --strict found a violation, a loosened policy or a changed definition, or cannot tell',
   126: 'the command of the agent cannot be executed',
   127: 'the command of the agent does not exist',
   128: 'and more: 128 plus the signal that ended the agent',

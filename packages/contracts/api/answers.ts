@@ -283,6 +283,18 @@ export const API_RUN_SUMMARY = open({
   totals: required(RUN_SUMMARY, 'As `run_end` has them.'),
   calls_undecided: required(count, 'Calls without a decision on record.'),
   answers_held_back: required(count, 'Answers of forwarded calls that the agent did not get.'),
+  definitions_changed: required(
+    array(
+      open({
+        ts: required(words, 'When it was first seen in the run.'),
+        server_name: required(words, 'The server.'),
+        tool_name: required(wordsOrNull, 'The tool; null for the instructions of the server.'),
+        enforced: required(boolean(), 'Whether calls were refused because of it.'),
+      }),
+      listed,
+    ),
+    'What is not as it was pinned, and has to be accepted by a person.',
+  ),
   decisions: required(record(count), 'Calls by action.'),
   rules: required(
     array(open({ rule_id: required(words, 'The rule.'), count: callsCounted }), listed),

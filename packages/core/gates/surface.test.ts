@@ -308,7 +308,7 @@ describe('pins', () => {
       reason_code: 'PIN_CHANGED',
     });
     expect(decision.summary).toBe(
-      '`read` is blocked: The definition of the tool has changed since it was first seen. A person must look at it first, with `sub pins diff mail`; go on without this tool.',
+      '`read` is blocked: The definition of `read` has changed since it was first seen. A person must look at it with `sub pins diff mail` and accept it: `sub pins accept mail read`. Go on without this tool.',
     );
     expect(guard.surface(sealedCall('send'), 0)).toEqual({ kind: 'pass' });
     const told = guard.notices();

@@ -176,9 +176,18 @@ const PLAIN_WORD = /^[A-Za-z0-9._/-]+$/;
 
 /** The command that shows what has changed. */
 export function pinsDiffOf(server: string): string {
-  const shown = visible(server, 120);
-  const word = PLAIN_WORD.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
-  return `\`sub pins diff ${word}\``;
+  return `\`sub pins diff ${shellWord(server)}\``;
+}
+
+/** The command that accepts a changed tool, or without one the instructions of the server. */
+function pinsAcceptOf(server: string, tool?: string): string {
+  const what = tool === undefined ? '--instructions' : shellWord(tool);
+  return `\`sub pins accept ${shellWord(server)} ${what}\``;
+}
+
+function shellWord(name: string): string {
+  const shown = visible(name, 120);
+  return PLAIN_WORD.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
 }
 
 /** Until somebody accepts it, the first sight is what holds. */
@@ -196,16 +205,19 @@ export function decideByPins(review: PinReview | undefined, tool: string): PinDe
     return { kind: 'pass', isFirstSight: verdict === 'added' };
   }
   const pins = store.servers.get(server);
-  const hint = `A person must look at it first, with ${pinsDiffOf(server)}; go on without this tool.`;
+  const hintFor = (accept: string) =>
+    `A person must look at it with ${pinsDiffOf(server)} and accept it: ${accept}. Go on without this tool.`;
   if (instructionsChanged) {
+    const hint = hintFor(pinsAcceptOf(server));
     const reason = `The instructions of the server have changed ${sinceWhen(pins?.instructions, 'they were')}.`;
     return block('PIN_INSTRUCTIONS_CHANGED', tool, { hint, reason });
   }
+  const hint = hintFor(pinsAcceptOf(server, tool));
   if (verdict === 'ambiguous') return block('PIN_AMBIGUOUS', tool, { hint });
   if (verdict === undefined) return block('PIN_UNVERIFIED', tool, { hint: LIST });
   const reason =
     verdict === 'changed'
-      ? `The definition of the tool has changed ${sinceWhen(pins?.tools.get(tool), 'it was')}.`
+      ? `The definition of \`${visible(tool, 120)}\` has changed ${sinceWhen(pins?.tools.get(tool), 'it was')}.`
       : 'The definition of the tool is too large or too deep to be remembered.';
   return block('PIN_CHANGED', tool, { hint, reason });
 }

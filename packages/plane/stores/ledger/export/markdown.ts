@@ -1,7 +1,7 @@
 // The summary as a page for people. Names and messages come from agents and servers: they are shown
 // as code, where Markdown renders no link, no mention, no picture and no HTML.
 import { visible } from '@subluminal/core/policy';
-import type { FailedCall, RunSummary, Violation } from './summary.ts';
+import type { ChangedDefinition, FailedCall, RunSummary, Violation } from './summary.ts';
 
 const TEXT_LENGTH_MAX = 200;
 const ROWS_MAX = 50;
@@ -19,6 +19,10 @@ export function summaryMarkdown(summary: RunSummary): string {
     ...section('Policies', POLICY_COLUMNS, {
       rows: summary.policies,
       total: isByOne(summary) ? 0 : summary.policies.length,
+    }),
+    ...section('Changed definitions', CHANGE_COLUMNS, {
+      rows: summary.definitions_changed,
+      total: summary.definitions_changed.length,
     }),
     ...section('Violations', VIOLATION_COLUMNS, {
       rows: summary.violations,
@@ -78,6 +82,12 @@ const POLICY_COLUMNS: Columns<RunSummary['policies'][number]> = {
   hash: ({ policy_hash }) => code(policy_hash.slice(0, HASH_SHOWN)),
   calls: ({ calls }) => String(calls),
   refused: ({ refused }) => String(refused),
+};
+const CHANGE_COLUMNS: Columns<ChangedDefinition> = {
+  'first seen': ({ ts }) => ts,
+  server: ({ server_name }) => code(server_name),
+  'what has changed': ({ tool_name }) => (tool_name === null ? 'instructions' : code(tool_name)),
+  calls: ({ enforced }) => (enforced ? 'refused until a person accepts it' : 'not refused'),
 };
 const VIOLATION_COLUMNS: Columns<Violation> = {
   time: ({ ts }) => ts,

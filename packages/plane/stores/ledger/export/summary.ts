@@ -33,6 +33,16 @@ export interface FailedCall extends NamedCall {
   readonly message: string;
 }
 
+/** A tool, or the instructions of a server, that is not what was pinned. */
+export interface ChangedDefinition {
+  readonly ts: string;
+  readonly server_name: string;
+  /** Null for the instructions of the server. */
+  readonly tool_name: string | null;
+  /** Whether calls were refused because of it. */
+  readonly enforced: boolean;
+}
+
 interface ToolTally {
   readonly server_name: string;
   readonly tool_name: string;
@@ -77,6 +87,8 @@ export interface RunSummary {
   readonly calls_undecided: number;
   /** Of calls that have passed: answers that the agent did not get. */
   readonly answers_held_back: number;
+  /** What a person has to accept, each once. */
+  readonly definitions_changed: readonly ChangedDefinition[];
   readonly decisions: { readonly [A in Action]: number };
   /** Rules that decided, the most frequent first. */
   readonly rules: readonly { readonly rule_id: string; readonly count: number }[];
@@ -136,6 +148,7 @@ export class RunSummarizer {
   readonly #rules = new Map<string, number>();
   readonly #policies = new Map<string, PolicyTally>();
   readonly #tools = new Map<string, ToolTally>();
+  readonly #changed = new Map<string, ChangedDefinition>();
   readonly #violations = new BoundedList<Violation>();
   readonly #spared = new BoundedList<Violation>();
   readonly #errors = new BoundedList<FailedCall>();
@@ -161,6 +174,7 @@ export class RunSummarizer {
       this.#start ??= event;
       this.#policyTally(event.run.policy);
     } else if (event.type === 'policy_loaded') this.#policyTally(event.policy);
+    else if (event.type === 'surface') this.#addChange(event);
     else if (event.type === 'run_end') this.#end = event;
     else if (isCallEvent(event)) {
       if ('decision' in event) this.#addDecision(event);
@@ -188,6 +202,7 @@ export class RunSummarizer {
       totals: this.#callTotals(),
       calls_undecided: this.#undecided,
       answers_held_back: this.#heldBack,
+      definitions_changed: [...this.#changed.values()],
       decisions: { ...this.#decisions },
       rules: Array.from(this.#rules, ([rule_id, count]) => ({ rule_id, count })).toSorted(
         (left, right) => right.count - left.count,
@@ -285,6 +300,14 @@ export class RunSummarizer {
     if ((known & both) !== both && ((known | flag) & both) === both) this.#heldBack += 1;
   }
 
+  #addChange(event: EventOf<'surface'>): void {
+    const tally = changedDefinition(event);
+    if (tally === undefined) return;
+    const { server_name, tool_name } = tally;
+    const key = `${server_name.length}:${server_name}${tool_name ?? ''}`;
+    this.#known(this.#changed, key, { tally, max: NAMES_MAX });
+  }
+
   #countRule(ruleId: string): void {
     const known = this.#rules.get(ruleId);
     if (known === undefined && this.#rules.size >= NAMES_MAX) this.#incomplete = true;
@@ -319,6 +342,13 @@ export class RunSummarizer {
     tallies.set(key, tally);
     return tally;
   }
+}
+
+/** Undefined for what needs no person. */
+export function changedDefinition(event: EventOf<'surface'>): ChangedDefinition | undefined {
+  const { what, server_name, name = null, enforced } = event.surface;
+  if (what !== 'tool_changed' && what !== 'instructions_changed') return undefined;
+  return { ts: event.ts, server_name, tool_name: what === 'tool_changed' ? name : null, enforced };
 }
 
 function namedCall(event: CallEvent): NamedCall {

@@ -80,16 +80,18 @@ function headsOf(connection: Connection, rest: string, ...values: number[]): rea
 }
 
 function eventsOf(connection: Connection, request: EventsRequest): readonly EventRow[] {
-  const { afterSeq, limit, runId, pruned, producer } = request;
+  const { afterSeq, limit, runId, type, pruned, producer } = request;
   const { sql: matching, values } = where([
     ['e.seq > ?', afterSeq],
     ['e.run_id = ?', runId],
+    ['e.type = ?', type],
     ['e.producer_id = (SELECT id FROM producers WHERE name = ?)', producer],
     ...(pruned === true ? ([['e.digest IS NOT NULL']] as const) : []),
   ]);
   // The join must not lose an event whose producer was removed: that is for verify to see.
   // A reader of all events reads the table itself: an index may lack rows.
-  const isWhole = runId === undefined && producer === undefined && pruned !== true;
+  const isWhole =
+    runId === undefined && type === undefined && producer === undefined && pruned !== true;
   const sql = `SELECT ${EVENT_COLUMNS}
     FROM events e ${isWhole ? 'NOT INDEXED' : ''} LEFT JOIN producers p ON p.id = e.producer_id
     WHERE ${matching} ORDER BY e.seq LIMIT ?`;

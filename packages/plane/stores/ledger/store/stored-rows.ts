@@ -25,6 +25,7 @@ export interface EventsRequest {
   readonly afterSeq: number;
   readonly limit: number;
   readonly runId?: string;
+  readonly type?: string;
   /** Only what was pruned. */
   readonly pruned?: boolean;
   /** Only what this producer sent. */
