@@ -62,6 +62,34 @@ describe('a held call', () => {
     });
   });
 
+  it('is refused at once in a CI job where nobody is there, and says so', async () => {
+    const rig = await startServed({
+      policy: asking(),
+      env: { SUB_ENV: 'ci' },
+      hasNoTerminal: true,
+    });
+    rig.say(call(1, 'pay', '{"sum":5}'));
+    const refused = await nextJson(rig.heard);
+    expect(refused).toMatchObject({
+      id: 1,
+      error: { data: { subluminal: { reason_code: 'APPROVAL_UNAVAILABLE' } } },
+    });
+    expect(JSON.stringify(refused)).toContain('nobody is there');
+    expect(JSON.stringify(refused)).toContain('Go on without this call');
+    await expectStillWorks(rig);
+    await hangUp(rig);
+    expect(approvalsOf(rig)).toEqual([]);
+  });
+
+  it('waits in a CI job where a program may answer', async () => {
+    const env = { SUB_ENV: 'ci', SUB_LEDGER_HTTP: '127.0.0.1:18790' };
+    const rig = await startServed({ policy: asking(), env, hasNoTerminal: true });
+    rig.say(call(1, 'pay', '{"sum":5}'));
+    const { request } = await approvingAt(rig.folder).pending();
+    expect(request).toMatchObject({ wait: 'hold' });
+    await hangUp(rig);
+  });
+
   it('is refused when a person rejects it', async () => {
     const { rig, people, id } = await startHeld();
     await people.sub('approvals', 'reject', id);

@@ -28,6 +28,8 @@ export interface RigOptions {
   readonly stdin?: Readable;
   /** The server appears, but does not read yet. */
   readonly isDeaf?: boolean;
+  /** The shim has no terminal, even where the tests have one. */
+  readonly hasNoTerminal?: boolean;
 }
 
 export interface Exit {
@@ -139,7 +141,12 @@ function spawnShim(options: RigOptions, place: Place): ChildProcess {
   ];
   const above = agent === undefined ? [] : [process.execPath, AGENT, agent];
   const [program = '', ...args] = [...above, ...shim, ...flags, '--', ...command];
-  return spawn(program, args, { cwd: place.folder, env, stdio: [stdin ?? 'pipe', 'pipe', 'pipe'] });
+  return spawn(program, args, {
+    cwd: place.folder,
+    env,
+    stdio: [stdin ?? 'pipe', 'pipe', 'pipe'],
+    detached: options.hasNoTerminal === true,
+  });
 }
 
 function listenTo(stream: Readable): Pick<Rig, 'stderr' | 'told' | 'silent'> {

@@ -14,7 +14,7 @@ export const REASONS = {
   APPROVAL_REJECTED: 'A person said no.',
   APPROVAL_TIMEOUT: 'Nobody answered in time.',
   APPROVAL_UNAVAILABLE:
-    'Nobody can be asked: the queue cannot be written or is full, or the arguments were too large to be shown.',
+    'Nobody can be asked: a CI job has neither a terminal nor a channel, the queue cannot be written or is full, or the arguments were too large to be shown.',
   APPROVAL_CANCELLED: 'The agent withdrew the call, or left, before anybody answered.',
   POLICY_ERROR: 'A rule could not be evaluated, so the default for errors holds.',
   ARGS_NOT_INSPECTED: 'The arguments were too large to inspect, and a rule needs them.',

@@ -51,6 +51,16 @@ describe('a call that waits for a person', () => {
     expect(session.summary()).toMatchObject({ calls_total: 2, calls_allowed: 1, calls_blocked: 1 });
   });
 
+  it('is refused at once where nobody is there, with a hint', async () => {
+    const approver = { ...people(), isUnattended: true };
+    const { send, sendInShort } = await play([asks, hinting], { ...control, config: { approver } });
+    const refused = send('agent', call(1, 'pay'));
+    expect(inShort(refused)).toContain('decision REJECT_WITH_HINT APPROVAL_UNAVAILABLE');
+    expect(eventsOf(refused, 'hint_issued')).toHaveLength(1);
+    expect(eventsOf(refused, 'approval')).toEqual([]);
+    expect(sendInShort('agent', call(2, 'read'))).toContain('forward to server');
+  });
+
   it.each([
     ['rejected', 'APPROVAL_REJECTED'],
     ['unavailable', 'APPROVAL_UNAVAILABLE'],

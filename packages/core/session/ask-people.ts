@@ -102,7 +102,7 @@ export function askPeople(step: MessageStep, decided: DecidedCall): string | und
   const { exit, config } = step.context;
   if (approval === undefined) throw new Error('this call needs no approval');
   // Nobody needs to decide about a server that is gone.
-  if (exit !== undefined) return undefined;
+  if (exit !== undefined || isUnattended(step, decided)) return undefined;
   const asked = config.approver?.ask(wantedFor(step.context, decided, approval));
   if (asked === undefined) return undefined;
   if (asked.isApproved !== true) {
@@ -115,6 +115,39 @@ export const UNAVAILABLE = {
   reason_code: 'APPROVAL_UNAVAILABLE',
   summary: 'Nobody could be asked.',
 };
+
+const UNATTENDED = {
+  reason_code: 'APPROVAL_UNAVAILABLE',
+  summary:
+    'This call needs a person, and nobody is there: this is a CI job without a terminal and without a channel for approvals.',
+};
+
+const UNATTENDED_HINT = {
+  hint_text:
+    'Go on without this call, and report that it needs a person: a grant, a channel for approvals or another policy.',
+  suggested_args: null,
+  retry_advice: 'Do not try it again in this run.',
+  hint_kind: 'SAFETY',
+} as const;
+
+/** Waiting would only end by time; a call that may be tried again waits for nothing. */
+function isUnattended({ context }: MessageStep, { outcome }: DecidedCall): boolean {
+  if (outcome.decision.approval?.wait !== 'hold') return false;
+  return context.config.approver?.isUnattended === true;
+}
+
+/** The call, refused because nobody could be asked. */
+export function refusedUnasked(step: MessageStep, decided: DecidedCall): DecidedCall {
+  if (!isUnattended(step, decided)) return refusedAs(decided, UNAVAILABLE);
+  const refused = refusedAs(decided, UNATTENDED);
+  const { outcome } = refused;
+  const decision: Decision = {
+    ...outcome.decision,
+    action: 'REJECT_WITH_HINT',
+    hint: UNATTENDED_HINT,
+  };
+  return { ...refused, outcome: { ...outcome, decision } };
+}
 
 /** The call, blocked for this reason in place of its decision. */
 export function refusedAs(

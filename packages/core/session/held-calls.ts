@@ -5,7 +5,7 @@ import { decide } from '../policy/decide/decide.ts';
 import { progressLine } from './answer-lines.ts';
 import { applyDecision } from './apply-decision.ts';
 import { hubOutcome, limitsFor } from './ask-hub.ts';
-import { askForRetry, askPeople, refusedAs, UNAVAILABLE } from './ask-people.ts';
+import { askForRetry, askPeople, refusedAs, refusedUnasked, UNAVAILABLE } from './ask-people.ts';
 import type { MessageStep } from './context.ts';
 import {
   type DecidedCall,
@@ -56,7 +56,7 @@ export function holdCall(step: MessageStep, decided: DecidedCall): void {
   const { approval } = outcome.decision;
   if (approval === undefined || id === undefined) throw new Error('this call needs no approval');
   if (askPeople(step, decided) === undefined) {
-    const refused = refusedAs(decided, UNAVAILABLE);
+    const refused = refusedUnasked(step, decided);
     recordDecision(step, refused);
     return applyDecision(step, refused);
   }
@@ -130,7 +130,7 @@ function goOn(step: MessageStep, held: HeldCall, again: DecidedCall): void {
     return settle(step, held, { again: askForRetry(step, again), why: 'refused' });
   }
   if (askPeople(step, again) === undefined) {
-    return settle(step, held, { again: refusedAs(again, UNAVAILABLE), why: 'refused' });
+    return settle(step, held, { again: refusedUnasked(step, again), why: 'refused' });
   }
   // It waits again, with a timeout of its own.
   const untilMs = step.nowMs + approval.timeout_ms;

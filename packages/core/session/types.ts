@@ -126,6 +126,8 @@ export interface Approver {
   take(query: GrantQuery, ruleIds: readonly string[]): readonly TakenGrant[] | undefined;
   /** Puts a request before people; undefined when nobody can be asked. */
   ask(wanted: ApprovalWanted): AskedFor | undefined;
+  /** Whether nobody is there who could answer in time, as in a CI job without a channel. */
+  readonly isUnattended?: boolean;
 }
 
 interface AskedFor {

@@ -143,6 +143,12 @@ async function gather(options: ShimOptions, loaded: LoadedConfig): Promise<Gathe
   return parts;
 }
 
+/** Whether a channel, or a program that knows the address of the HTTP API, may answer approvals. */
+function mayAnswerElsewhere({ approvals, config }: LoadedConfig): boolean {
+  const { desktop, webhook, slack, listen } = approvals ?? {};
+  return [desktop, webhook, slack, listen].some(Boolean) || !config['ledger.http'].endsWith(':0');
+}
+
 async function gatherWith(
   reaching: ReturnType<typeof callRunHub>,
   options: ShimOptions,
@@ -173,7 +179,8 @@ async function gatherWith(
   }
   hub?.use(producer);
   if (hub === undefined && config['cedar.policies'] !== null) warn(unasked(config));
-  const people = new LazyApprovals({ home: paths.home, producer, warn });
+  const hasChannel = mayAnswerElsewhere(loaded);
+  const people = new LazyApprovals({ home: paths.home, producer, warn, hasChannel });
   const { snapshot } = policy;
   const guarding = await guardingOf(loaded, {
     serverName,

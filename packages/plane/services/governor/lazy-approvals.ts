@@ -2,6 +2,7 @@
 import type { EventBody, Producer } from '@subluminal/contracts';
 import { policiesIn, ruleRole, type Snapshot } from '@subluminal/core/policy';
 import type { ApprovalAnswer, Approver, DiscardReason } from '@subluminal/core/session';
+import { hasTerminal } from '../../stores/identity/index.ts';
 import type { Approvals } from './approvals.ts';
 
 export interface LazyApprovalsOptions {
@@ -9,6 +10,8 @@ export interface LazyApprovalsOptions {
   readonly home: string;
   readonly producer: Producer;
   readonly warn: (text: string) => void;
+  /** Something besides a terminal of this machine may answer. */
+  readonly hasChannel: boolean;
 }
 
 /** How a running shim takes the answers of people. */
@@ -31,10 +34,14 @@ export class LazyApprovals {
     granted: (query, ruleIds) => this.#approvals?.granted(query, ruleIds) ?? NONE,
     take: (query, ruleIds) => this.#approvals?.take(query, ruleIds),
     ask: (wanted) => this.#approvals?.ask(wanted),
+    isUnattended: false,
   };
 
   constructor(options: LazyApprovalsOptions) {
     this.#options = options;
+    const { producer, hasChannel } = options;
+    const isUnattended = producer.env === 'ci' && !hasChannel && !hasTerminal();
+    this.approver = { ...this.approver, isUnattended };
   }
 
   /** Must be called before a session uses this policy, or gates that may ask. */

@@ -6,5 +6,5 @@ export {
 } from './agent-files.ts';
 export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
-export { personFailure, terminalProblem } from './person.ts';
+export { hasTerminal, personFailure, terminalProblem } from './person.ts';
 export type { ShimAccount } from './shim-account.ts';

@@ -162,14 +162,20 @@ function ticksOf({ start }: ProcessInfo): number {
  */
 export function terminalProblem(stdinIsTerminal: boolean, system: System): string | undefined {
   if (!stdinIsTerminal) return 'its input is not a terminal';
-  try {
-    closeSync(openSync('/dev/tty', 'r'));
-  } catch {
-    return 'it has no controlling terminal';
-  }
+  if (!hasTerminal()) return 'it has no controlling terminal';
   const groups = processGroups(system);
   if (groups === undefined) return 'the system does not tell about its terminal';
   return groups.own === groups.foreground ? undefined : 'it runs in the background of its terminal';
+}
+
+/** Whether this process has a controlling terminal. */
+export function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function processGroups(system: System): { own: number; foreground: number } | undefined {
