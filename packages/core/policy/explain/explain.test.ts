@@ -112,7 +112,36 @@ describe('explain', () => {
       deny('r', { args: { numeric_range: { limit: { max: 9 } } } }),
       { args: { limit: '5' } },
     ],
-    ['when gave false', deny('r', {}, 'call.tool_name == "other"'), {}],
+    [
+      'when: `call.tool_name == "other"` is false (call.tool_name is "tool")',
+      deny('r', {}, 'call.tool_name == "other"'),
+      {},
+    ],
+    [
+      'when: `args.branch in ["main", "release"]` is false (args.branch is "dev")',
+      deny('r', {}, 'has(args.force) && args.force && args.branch in ["main", "release"]'),
+      { args: { force: true, branch: 'dev' } },
+    ],
+    [
+      'when: `args.n > 10` is false (args.n is 3), `has(args.all)` is false (args.all is missing)',
+      deny('r', {}, '(args.n > 10 || has(args.all)) && call.bytes_in >= 0'),
+      { args: { n: 3 } },
+    ],
+    [
+      'when: `args.path.startsWith("/tmp")` is true (args.path is "/tmp/x")',
+      deny('r', {}, '!args.path.startsWith("/tmp")'),
+      { args: { path: '/tmp/x' } },
+    ],
+    [
+      'when: `args.a == 1` is false (args.a is 2)',
+      deny('r', {}, 'has(args.b) ? args.b == 1 : args.a == 1'),
+      { args: { a: 2 } },
+    ],
+    [
+      'when: `args.paths.exists(p, p.startsWith("/etc"))` is false (args.paths is ["/srv","/tmp"])',
+      deny('r', {}, 'args.paths.exists(p, p.startsWith("/etc"))'),
+      { args: { paths: ['/srv', '/tmp'] } },
+    ],
   ])('names the first part that did not match: %s', async (why, rule, parts) => {
     verifies('T-B.5', 'IP-2.4');
     expect(await whyNot(rule, parts)).toBe(`no_match: ${why}`);
@@ -234,7 +263,7 @@ describe('explain', () => {
       defaults: { decision_on_error: 'ALLOW' },
     });
     expect(ask(lenient).rules[0]?.why).toMatch(
-      /^it could not be evaluated \(`.+`\), and it does not count here$/,
+      /^it could not be evaluated \(`.+`\), and it does not count here: `args.a.b == 1` fails \(args.a.b is missing\)$/,
     );
   });
 
@@ -254,5 +283,30 @@ describe('explain', () => {
   it('shortens a long list of what would have matched', async () => {
     const glob = Array.from({ length: 30 }, (_, index) => `t${index}`);
     expect(await whyNot(deny('r', { tool_name: { glob } }))).toContain('t14, t15 and 22 more');
+  });
+
+  it('shows the values of a condition without secrets and cut, as data too', async () => {
+    const rule = deny('r', {}, 'args.token == "x" || args.long == "x"');
+    const snapshot = await snapshotOf([rule]);
+    const explanation = explain(snapshot, {
+      call: callOf({ args: { token: 'tell-nobody', long: 'y'.repeat(500) } }),
+      state: initialState(snapshot),
+      nowMs: NOON_MS,
+      redact: (text) => text.replaceAll('tell-nobody', '[redacted]'),
+    });
+    const [first] = explanation.rules;
+    expect(JSON.stringify(first)).not.toContain('tell-nobody');
+    expect(first?.why.length).toBeLessThan(300);
+    expect(first?.unmet).toMatchObject({
+      part: 'when',
+      conditions: [
+        {
+          expression: 'args.token == "x"',
+          gave: false,
+          values: { 'args.token': '"[redacted]"' },
+        },
+        { expression: 'args.long == "x"', gave: false },
+      ],
+    });
   });
 });

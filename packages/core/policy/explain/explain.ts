@@ -16,7 +16,15 @@ import { selects } from '../match/match.ts';
 import type { Call, Outcome, TraceStep } from '../model/call.ts';
 import { ruleClasses } from '../rules/index.ts';
 import { ruleReview } from '../rules/reviews.ts';
-import { listed, mismatchOf, quotedText, selectorMismatch } from './why.ts';
+import {
+  conditionsOf,
+  conditionWords,
+  listed,
+  type Mismatch,
+  mismatchOf,
+  quotedText,
+  selectorMismatch,
+} from './why.ts';
 
 export interface ExplainedRule {
   readonly rule_id: string;
@@ -27,6 +35,8 @@ export interface ExplainedRule {
   /** Harmless text, whatever the call holds. */
   readonly why: string;
   readonly tally: TraceStep['tally'];
+  /** With `no_match`: the part that the call did not fit. */
+  readonly unmet?: Omit<Mismatch, 'why'>;
 }
 
 export interface Explanation {
@@ -58,6 +68,8 @@ interface ExplainQuestion {
   readonly call: Call;
   readonly state: PolicyState;
   readonly nowMs: number;
+  /** Takes secrets out of the values that are shown. */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** Decides a call without counting it, and explains the decision. */
@@ -91,25 +103,28 @@ function secondOf({ document }: Snapshot, { identity }: Call): SecondPolicy {
 
 function explainRules(
   snapshot: Snapshot,
-  { call, state, nowMs }: ExplainQuestion,
+  { call, state, nowMs, redact = String }: ExplainQuestion,
   outcome: Outcome<PolicyState>,
 ): readonly ExplainedRule[] {
   let taken = 0;
   return policiesIn(snapshot).flatMap((policy) => {
     const skipped = skippedBecause(policy, { call, state }, outcome.decision);
     const riskClass = [...(call.risk_class ?? [])];
-    const seen = { call, riskClass, nowMs, engines: policy.engines };
+    const seen = { call, riskClass, nowMs, engines: policy.engines, redact };
     return policy.document.rules.map((rule) => {
       if (!rule.enabled) return explained(rule, 'disabled', 'the rule is switched off');
       if (skipped !== undefined) return explained(rule, 'skipped', skipped);
       const step = outcome.trace[taken];
       if (step?.rule_id !== rule.rule_id) {
-        return explained(rule, 'no_match', mismatchOf(rule, seen));
+        const { why, ...unmet } = mismatchOf(rule, seen);
+        return { ...explained(rule, 'no_match', why), unmet };
       }
       taken += 1;
       // What a tag adds is seen by the rules below it only.
       if (step.outcome === 'tagged') riskClass.push(...ruleClasses(rule));
-      const why = whyOf(step, rule, outcome.decision);
+      const fails = step.outcome === 'failed' && rule.when !== undefined;
+      const where = fails ? `: ${conditionWords(conditionsOf(rule.when, seen))}` : '';
+      const why = whyOf(step, rule, outcome.decision) + where;
       return { ...explained(rule, step.outcome, why), tally: step.tally };
     });
   });

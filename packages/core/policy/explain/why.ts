@@ -26,27 +26,82 @@ export interface RuleView {
   readonly riskClass: readonly string[];
   readonly nowMs: number;
   readonly engines: Engines;
+  /** Takes secrets out of the values that are shown. */
+  readonly redact: (text: string) => string;
 }
 
 const TEXT_LENGTH_MAX = 80;
+const CONDITION_LENGTH_MAX = 160;
 const ITEMS_MAX = 8;
 const HOUR_MS = 3_600_000;
 
+/** The part of a rule that a call did not fit. */
+export interface Mismatch {
+  readonly part: 'server_name' | 'tool_name' | 'risk_class' | 'time' | 'args' | 'when';
+  readonly why: string;
+  /** With `when`: the parts of the condition that were not as they should be. */
+  readonly conditions?: readonly ShownCondition[];
+}
+
+interface ShownCondition {
+  readonly expression: string;
+  readonly gave: boolean | null;
+  /** By their names; null where a value is missing. */
+  readonly values: { readonly [name: string]: string | null };
+}
+
 /** Why an enabled rule did not match. Looks in the order in which matching does. */
-export function mismatchOf({ match, kind }: Rule, seen: RuleView): string {
+export function mismatchOf({ match, when, kind }: Rule, seen: RuleView): Mismatch {
   const { args } = seen.call;
-  return (
-    nameMismatch('server_name', match.server_name, seen) ??
-    nameMismatch('tool_name', match.tool_name, seen) ??
-    classMismatch(match.risk_class, seen.riskClass) ??
-    hourMismatch(match.time?.utc_hours, seen.nowMs) ??
-    (args === undefined ? undefined : argsMismatch(match.args ?? {}, args)) ??
-    (args === undefined
-      ? undefined
-      : judgedMismatch(argPredicates(match, seen.engines), { args, kind })) ??
-    // All else fits, so it can only have been the condition.
-    'when gave false'
-  );
+  const parts = {
+    server_name: () => nameMismatch('server_name', match.server_name, seen),
+    tool_name: () => nameMismatch('tool_name', match.tool_name, seen),
+    risk_class: () => classMismatch(match.risk_class, seen.riskClass),
+    time: () => hourMismatch(match.time?.utc_hours, seen.nowMs),
+    args: () =>
+      args &&
+      (argsMismatch(match.args ?? {}, seen) ??
+        judgedMismatch(argPredicates(match, seen.engines), { args, kind })),
+  };
+  for (const part of MATCH_PARTS) {
+    const why = parts[part]();
+    if (why !== undefined) return { part, why };
+  }
+  // All else fits, so it can only have been the condition.
+  const conditions = when === undefined ? [] : conditionsOf(when, seen);
+  const words = conditionWords(conditions);
+  const why = words === '' ? 'when gave false' : `when: ${words}`;
+  return { part: 'when', why, conditions };
+}
+
+const MATCH_PARTS = ['server_name', 'tool_name', 'risk_class', 'time', 'args'] as const;
+
+/** The parts of a condition that kept it from being true, and what they saw. */
+export function conditionsOf(when: string, seen: RuleView): readonly ShownCondition[] {
+  const { engines, call, riskClass } = seen;
+  const parts = engines.explainWhen(when, engines.whenContext(call, riskClass));
+  return parts.map(({ expression, gave, values }) => ({
+    expression: visible(expression, CONDITION_LENGTH_MAX),
+    gave,
+    values: Object.fromEntries(
+      values.map(({ name, value }) => [
+        visible(name, TEXT_LENGTH_MAX),
+        value === undefined ? null : shown(value, seen),
+      ]),
+    ),
+  }));
+}
+
+/** The parts in one line: `X` is false (args.a is 1), `Y` fails (args.b is missing). */
+export function conditionWords(conditions: readonly ShownCondition[]): string {
+  const words = conditions.map(({ expression, gave, values }) => {
+    const given = Object.entries(values).map(([name, value]) => {
+      return value === null ? `${name} is missing` : `${name} is ${value}`;
+    });
+    const result = gave === null ? 'fails' : `is ${gave}`;
+    return `\`${expression}\` ${result}${given.length === 0 ? '' : ` (${given.join(', ')})`}`;
+  });
+  return words.join(', ');
 }
 
 function nameMismatch(
@@ -75,21 +130,23 @@ function hourMismatch(hours: readonly number[] | undefined, nowMs: number): stri
   return `the hour is ${hour} UTC, none of ${listed(hours.map(String))}`;
 }
 
-function argsMismatch(match: ArgsMatch, args: JsonObject): string | undefined {
+function argsMismatch(match: ArgsMatch, seen: RuleView): string | undefined {
+  const { args = {} } = seen.call;
+  const argument = (key: string) => argumentWords(key, seen);
   for (const key of match.has_keys ?? []) {
-    if (!Object.hasOwn(args, key)) return argument(args, key);
+    if (!Object.hasOwn(args, key)) return argument(key);
   }
   for (const [key, wanted] of Object.entries(match.key_equals ?? {})) {
-    if (own(args, key) !== wanted) return `${argument(args, key)}, not ${shown(wanted)}`;
+    if (own(args, key) !== wanted) return `${argument(key)}, not ${shown(wanted, seen)}`;
   }
   for (const [key, wanted] of Object.entries(match.key_in ?? {})) {
     if (wanted.some((value) => own(args, key) === value)) continue;
-    return `${argument(args, key)}, none of ${listed(wanted.map((value) => JSON.stringify(value)))}`;
+    return `${argument(key)}, none of ${listed(wanted.map((value) => JSON.stringify(value)))}`;
   }
   for (const [key, { min, max }] of Object.entries(match.numeric_range ?? {})) {
     const value = own(args, key);
     const fits = typeof value === 'number' && value >= (min ?? value) && value <= (max ?? value);
-    if (!fits) return `${argument(args, key)}, not in ${min ?? ''}..${max ?? ''}`;
+    if (!fits) return `${argument(key)}, not in ${min ?? ''}..${max ?? ''}`;
   }
   return undefined;
 }
@@ -108,10 +165,10 @@ function judgedMismatch(
   return undefined;
 }
 
-function argument(args: JsonObject, key: string): string {
+function argumentWords(key: string, seen: RuleView): string {
   const name = `args.${visible(key, TEXT_LENGTH_MAX)}`;
-  const value = own(args, key);
-  return value === undefined ? `${name} is missing` : `${name} is ${shown(value)}`;
+  const value = own(seen.call.args ?? {}, key);
+  return value === undefined ? `${name} is missing` : `${name} is ${shown(value, seen)}`;
 }
 
 /** Why the policy is not for this agent; undefined when it is. */
@@ -154,7 +211,8 @@ function notListed(
 ): string | undefined {
   if (wanted === undefined) return undefined;
   if (typeof actual === 'string' && wanted.includes(actual)) return undefined;
-  const is = actual === undefined ? 'is missing' : `is ${shown(actual)}`;
+  const is =
+    actual === undefined ? 'is missing' : `is ${visible(JSON.stringify(actual), TEXT_LENGTH_MAX)}`;
   return `${field} ${is}, none of ${listed(wanted)}`;
 }
 
@@ -166,8 +224,12 @@ export function listed(items: readonly string[]): string {
   return some.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-function shown(value: JsonValue): string {
-  return visible(JSON.stringify(value), TEXT_LENGTH_MAX);
+/** A value of a call, without secrets; those of conditions have whole numbers as bigints. */
+function shown(value: unknown, { redact }: Pick<RuleView, 'redact'>): string {
+  const text = JSON.stringify(value, (_, item: unknown) => {
+    return typeof item === 'bigint' ? Number(item) : item;
+  });
+  return visible(redact(text), TEXT_LENGTH_MAX);
 }
 
 export function quotedText(text: string): string {

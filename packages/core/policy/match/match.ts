@@ -17,6 +17,7 @@ import { anyArgJudge, needed } from './any-arg.ts';
 import { type Certainty, settled } from './certainty.ts';
 import { type ArgsJudge, PATH_FIELDS, pathArgsJudge } from './path-args.ts';
 import type { WhenContext, WhenResult, WhenTest } from './when.ts';
+import type { ConditionPart } from './when-parts.ts';
 
 /** Everything a rule may look at, besides the names. */
 export interface MatchInput {
@@ -184,6 +185,7 @@ export interface Engines {
   readonly regex: (source: string) => RegexResult;
   readonly when: (source: string) => WhenResult;
   readonly whenContext: (call: Call, riskClass: readonly string[]) => WhenContext;
+  readonly explainWhen: (source: string, context: WhenContext) => readonly ConditionPart[];
   /** What rules about paths look at. */
   readonly paths: ProjectPaths | undefined;
 }
@@ -200,9 +202,11 @@ export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): 
     ? await import('../../patterns/regex.ts')
     : { compileRegex: unloaded };
   const regex = once((source: string) => compileRegex(source, 'name'));
-  if (!needsWhen) return { regex, when: unloaded, whenContext: unloaded, paths };
-  const { compileWhen, whenContext } = await import('./when.ts');
-  return { regex, when: once(compileWhen), whenContext, paths };
+  if (!needsWhen) {
+    return { regex, when: unloaded, whenContext: unloaded, explainWhen: unloaded, paths };
+  }
+  const { compileWhen, whenContext, explainWhen } = await import('./when.ts');
+  return { regex, when: once(compileWhen), whenContext, explainWhen, paths };
 }
 
 /** Compiles each source once, and not too many of them: one may take milliseconds. */

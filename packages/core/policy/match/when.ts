@@ -5,6 +5,7 @@ import { contains } from '../../patterns/contains.ts';
 import { compileRegex } from '../../patterns/regex.ts';
 import type { Call } from '../model/call.ts';
 import { isJsonObject } from './match.ts';
+import { type ConditionPart, unmetParts } from './when-parts.ts';
 import { type ConditionSurvey, childrenOf, isTooMuch, PARTS_MAX, surveyed } from './when-survey.ts';
 
 /** What a condition sees; built once per call, and only when some condition is reached. */
@@ -88,13 +89,28 @@ export function parseWhen(source: string): ASTNode {
   return environment.parse(source).ast;
 }
 
-function testOf(run: ParseResult, survey: ConditionSurvey): WhenTest {
-  return ({ variables, nodes, bytes, riskClass }) => {
-    if (isTooMuch(survey, { items: nodes + riskClass.length, bytes })) {
-      return { failed: 'the arguments are too large for it' };
-    }
+/** Why a condition was not true: the parts that were wrong, and what they saw. */
+export function explainWhen(source: string, context: WhenContext): readonly ConditionPart[] {
+  const { ast } = environment.parse(source);
+  if (isTooMuch(surveyed(ast), loadOf(context))) return [];
+  return unmetParts(source, ast, (expression) => {
     try {
-      const result: unknown = run(variables);
+      return { value: replaced(expression)(context.variables) };
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+function loadOf({ nodes, bytes, riskClass }: WhenContext) {
+  return { items: nodes + riskClass.length, bytes };
+}
+
+function testOf(run: ParseResult, survey: ConditionSurvey): WhenTest {
+  return (context) => {
+    if (isTooMuch(survey, loadOf(context))) return { failed: 'the arguments are too large for it' };
+    try {
+      const result: unknown = run(context.variables);
       return typeof result === 'boolean' ? result : { failed: 'it gave no true or false' };
     } catch (cause) {
       return { failed: summaryOf(cause) };
