@@ -42,6 +42,7 @@ const ERRORS = {
   SUB_LINT_HINT_DELIVERY: 'Refusals are errors, which clients show raw.',
   SUB_LINT_DURATION: 'A duration is very short.',
   SUB_LINT_UNGUARDED: 'A condition fails where an argument is missing.',
+  SUB_LINT_RAW_PATH: 'A path is compared as text.',
   SUB_LINT_UNKNOWN_TOOL: 'No pinned tool has the name that a rule matches.',
   // Canonical JSON and hashes.
   SUB_CANON_SYNTAX: 'The arguments are not valid JSON.',

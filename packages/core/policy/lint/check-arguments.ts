@@ -1,5 +1,6 @@
 // Advice on arguments that a condition reads.
 import type { ASTNode } from '@marcbachmann/cel-js';
+import type { ArgsMatch } from '@subluminal/contracts';
 import { quote } from '../../text/visible.ts';
 import { childrenOf } from '../match/when-survey.ts';
 import { type Advice, warning } from '../model/advice.ts';
@@ -14,7 +15,7 @@ export function missingGuards({ enabled, bundle, parseWhen }: Subject): readonly
   return enabled.flatMap(({ rule, index }) => {
     if (rule.when === undefined) return [];
     const { read, guarded } = keysIn(parseWhen(rule.when));
-    const matched = new Set(Object.values(rule.match.args ?? {}).flatMap(keysOf));
+    const matched = matchedKeys(rule.match.args ?? {});
     return [...read].flatMap(([key, offset]) => {
       if (guarded.has(key) || matched.has(key)) return [];
       const isPlain = /^[A-Za-z_]\w*$/.test(key);
@@ -27,10 +28,10 @@ export function missingGuards({ enabled, bundle, parseWhen }: Subject): readonly
   });
 }
 
-/** Every predicate on arguments names its keys in a list or as fields. */
-function keysOf(predicate: unknown): readonly string[] {
-  if (Array.isArray(predicate)) return predicate.map(String);
-  return typeof predicate === 'object' && predicate !== null ? Object.keys(predicate) : [];
+/** The keys that a call has once it fits; paths may stand under other keys, or deeper. */
+function matchedKeys({ has_keys, key_equals, key_in, numeric_range }: ArgsMatch) {
+  const named = [key_equals, key_in, numeric_range].flatMap((keys) => Object.keys(keys ?? {}));
+  return new Set([...(has_keys ?? []), ...named]);
 }
 
 interface ReadKeys {
@@ -69,13 +70,13 @@ function guardedKey(node: ASTNode): string | undefined {
 }
 
 /** The key of `args.key` and `args["key"]`. */
-function argumentKey(node: ASTNode): string | undefined {
+export function argumentKey(node: ASTNode): string | undefined {
   if (node.op !== '.' && node.op !== '[]') return undefined;
   const [owner, key] = node.args;
   if (owner.op !== 'id' || owner.args !== 'args') return undefined;
   return typeof key === 'string' ? key : textOf(key);
 }
 
-function textOf(node: ASTNode): string | undefined {
+export function textOf(node: ASTNode): string | undefined {
   return node.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 }

@@ -15,8 +15,11 @@ export function unpinnedTools({ enabled, tools = new Map() }: Subject): readonly
     const known = pinnedNames(match, tools);
     if (known === undefined) return [];
     const { literals } = namesIn(match.tool_name);
+    const isCaseless = match.tool_name?.ignore_case === true;
+    const fold = (name: string) => (isCaseless ? name.toLowerCase() : name);
     return (match.tool_name?.glob ?? []).flatMap((name, at) => {
-      if (!literals.has(name) || known.includes(name)) return [];
+      const isKnown = known.some((tool) => fold(tool) === fold(name));
+      if (!literals.has(name) || isKnown) return [];
       const servers = (match.server_name?.glob ?? []).map((server) => quote(server)).join(' or ');
       const meant = nearest(name, known);
       const message = `no pinned tool of ${servers} is called ${quote(name)}`;

@@ -244,6 +244,26 @@ const TWINS: readonly (readonly [code: string, path: string, found: string, clea
         }),
     ),
   ],
+  [
+    'SUB_LINT_RAW_PATH',
+    'rules[0].when',
+    bundleText(sampleRule('deny', { when: 'has(args.path) && args.path.startsWith("/etc")' })),
+    bundleText(sampleRule('deny', { when: 'has(args.path) && args.path.endsWith(".env")' })),
+  ],
+  [
+    'SUB_LINT_RAW_PATH',
+    'rules[0].match.any_arg.glob[0]',
+    bundleText(sampleRule('deny', { match: '{ any_arg: { glob: ["/etc/*"] } }' })),
+    bundleText(
+      sampleRule('deny', { match: '{ any_arg: { glob: ["*.env"], path_under: [/etc] } }' }),
+    ),
+  ],
+  [
+    'SUB_LINT_RAW_PATH',
+    'rules[0].match.args.key_in.path[1]',
+    bundleText(sampleRule('deny', { match: '{ args: { key_in: { path: [x, /etc/passwd] } } }' })),
+    bundleText(sampleRule('allow', { match: '{ args: { key_in: { path: [x, /etc/passwd] } } }' })),
+  ],
   ['SUB_LINT_EMPTY', 'rules', bundleText('  []'), bundleText(sampleRule('deny'))],
 ];
 
@@ -305,6 +325,36 @@ test.each([
   });
 });
 
+const RAW_PATHS = [
+  'args.path.startsWith("/srv/")',
+  '!args.file_path.lowerAscii().startsWith("src/")',
+  'args.targetFile.matches("^(?:/etc|/root)/")',
+  'args.paths.exists(p, p.startsWith("~/.ssh"))',
+  'args.uri.startsWith("file:///etc")',
+];
+const PLAIN_TEXTS = [
+  'args.url.startsWith("https://example.com/")',
+  'args.file.startsWith("https://example.com/")',
+  'args.file_type.startsWith("image/")',
+  'args.branch.startsWith("release/")',
+  'args.command.startsWith("/usr/bin/git")',
+  'args.profile.startsWith("/a")',
+  'args.path.matches("\\\\.md$")',
+  'args.path.matches("^[^/]+$")',
+  'args.path.contains("..")',
+  'args.endpoint.startsWith("/api")',
+];
+
+test('lint finds paths that are compared as text, and no other texts', () => {
+  const found = (condition: string) => {
+    const key = /args\.(\w+)/.exec(condition)?.[1] ?? '';
+    const rule = sampleRule('deny', { when: `'has(args.${key}) && ${condition}'` });
+    return codes(bundleText(rule)).filter((code) => code.startsWith('SUB_LINT_RAW_PATH'));
+  };
+  expect(RAW_PATHS.filter((condition) => found(condition).length !== 1)).toEqual([]);
+  expect(PLAIN_TEXTS.filter((condition) => found(condition).length !== 0)).toEqual([]);
+});
+
 test('lint compares the names of tools with those that are pinned for their server', () => {
   const tools = new Map([['github', ['delete_repo', 'get_file']]]);
   const rule = (names: string) => bundleText(sampleRule('deny', { match: `{ ${names} }` }));
@@ -325,6 +375,7 @@ test('lint compares the names of tools with those that are pinned for their serv
     'server_name: { glob: [github, gitlab] }, tool_name: { glob: [delete_repos] }',
     'server_name: { glob: [github] }, tool_name: { glob: ["delete_*s"] }',
     'tool_name: { glob: [delete_repos] }',
+    'server_name: { glob: [github] }, tool_name: { glob: [Delete_Repo], ignore_case: true }',
   ];
   expect(unknown.filter((names) => codes(rule(names), tools).length > 0)).toEqual([]);
   expect(codes(wrong)).toEqual([]);

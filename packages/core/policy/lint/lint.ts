@@ -12,6 +12,7 @@ import {
 } from './check-effects.ts';
 import { unpinnedTools } from './check-names.ts';
 import { coveredRules, missingTags } from './check-order.ts';
+import { rawPaths } from './check-paths.ts';
 import {
   failsOpen,
   noRules,
@@ -37,6 +38,7 @@ const CHECKS: readonly LintCheck[] = [
   shortDurations,
   disabledRules,
   missingGuards,
+  rawPaths,
   unpinnedTools,
   rawRefusals,
   failsOpen,
