@@ -1,5 +1,6 @@
 import { check, type Failure, type Shape } from '@subluminal/contracts';
 import type { Identity } from '@subluminal/core/policy';
+import { loadRedactor } from '@subluminal/plane/vault';
 import {
   badUsage,
   choice,
@@ -12,11 +13,13 @@ import {
   textsOption,
 } from '../input/command.ts';
 import { CLIENTS, ENVS } from '../input/identity-values.ts';
+import { loadOwnConfig } from '../input/own-config.ts';
 import { readFileBytes, stdinTwice } from '../input/read-file.ts';
 import { BAD_POLICY, PROFILES } from '../input/shared-options.ts';
 import { canonicalText, type PlannedCall, parseCalls } from '../policy/call-file.ts';
 import { type Explained, explainCalls, lastOf } from '../policy/explain-calls.ts';
 import { type CedarGate, cedarReport, openGate } from '../policy/explain-cedar.ts';
+import { openExplainGates } from '../policy/explain-gates.ts';
 import { notACall } from '../policy/file-kind.ts';
 import { loadPolicy, type Policy } from '../policy/load-policy.ts';
 import {
@@ -52,7 +55,7 @@ type ExplainFlags = OptionValues<typeof OPTIONS>;
 
 export const command = defineCommand({
   description:
-    'Decides calls in sequence, as for an agent, so that budgets and repeats count, and shows for each call the result of every rule. Nothing is sent anywhere.',
+    'Decides calls in sequence, as for an agent, so that budgets and repeats count, and shows for each call the result of every rule and gate. Nothing is sent anywhere.',
   args: { file: 'The bundle or snapshot; - reads standard input' },
   options: OPTIONS,
   examples: [
@@ -63,7 +66,7 @@ export const command = defineCommand({
   ],
   exitCodes: {
     0: 'every explained call is allowed',
-    1: 'at least one call is refused, by a rule or by a Cedar policy',
+    1: 'at least one call is refused, by a rule, a gate or a Cedar policy',
     2: `${BAD_POLICY}; or Cedar policies that cannot be used`,
   },
   run: async ({ args, options }, io) => {
@@ -72,9 +75,15 @@ export const command = defineCommand({
     noteTrust(args.file, io);
     const policy = orThrow(await loadPolicy(args.file, { io, mode, profile }));
     const calls = await readCalls(options, io);
-    const cedar = orThrow(await openGate(options.cedar, policy.snapshot, io));
+    const loaded = await loadOwnConfig({ cedar: options.cedar });
+    const { config } = loaded;
+    const { snapshot } = policy;
+    const cedar = orThrow(await openGate(options.cedar, { snapshot, config }, io));
+    const { plain: redact } = orThrow(await loadRedactor(config['redact.extra_patterns'], []));
     const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
-    const all = explainCalls(policy.snapshot, calls, { startMs, cedar });
+    const setup = { loaded, snapshot, policyFile: args.file, redact, startMs };
+    const gates = orThrow(await openExplainGates(calls, setup));
+    const all = explainCalls(snapshot, calls, { startMs, cedar, gates, redact });
     const shown = options.last ? all.slice(-1).map(lastOf) : all;
     const isStopped = shown.some(({ explanation }) => explanation.decision.action !== 'ALLOW');
     const exitCode = isStopped ? EXIT.findings : EXIT.fine;
@@ -149,12 +158,14 @@ function countsOf(shown: readonly Explained[]): ExplainedCounts {
 
 function reportOf(shown: readonly Explained[], { modeOverridden }: Policy) {
   return {
-    calls: shown.map(({ from, to, atMs, args, explanation, cedar }) => {
-      const { call, ...rest } = explanation;
+    calls: shown.map(({ from, to, atMs, args, explanation, cedar, gates }) => {
+      // The gates have judged the content of the call; the taint of answers is not known.
+      const not_evaluated = explanation.not_evaluated.filter((section) => section !== 'content');
+      const { call, ...rest } = { ...explanation, not_evaluated };
       const at = new Date(atMs).toISOString();
       const more = { mode_overridden: modeOverridden, call: { ...call, args } };
       const said = cedar === undefined ? {} : { cedar: cedarReport(cedar) };
-      return { from, to, at, ...rest, ...more, ...said };
+      return { from, to, at, ...rest, ...more, gates, ...said };
     }),
     summary: countsOf(shown),
   };

@@ -1,14 +1,14 @@
 // Loads the configuration of this user and folder.
 import { failure } from '@subluminal/contracts';
-import { type LoadResult, loadConfig } from '@subluminal/plane/config';
+import { type LoadOptions, type LoadResult, loadConfig } from '@subluminal/plane/config';
 import { plural } from '../terminal/text.ts';
 import { orThrow } from './command.ts';
 
 export type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
 
 /** Throws its failure, which names the first problem. */
-export async function loadOwnConfig(): Promise<LoadedConfig> {
-  const loaded = await loadConfig({ env: process.env, cwd: process.cwd() });
+export async function loadOwnConfig(flags: LoadOptions['flags'] = {}): Promise<LoadedConfig> {
+  const loaded = await loadConfig({ env: process.env, cwd: process.cwd(), flags });
   if (loaded.ok) return loaded;
   const [first, ...others] = loaded.problems;
   if (first === undefined) throw new Error('a configuration that failed has a problem');

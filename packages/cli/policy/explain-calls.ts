@@ -1,5 +1,5 @@
 // Calls decided in a row. Those that repeat and come out the same are folded into one.
-import type { JsonObject } from '@subluminal/contracts';
+import type { Decision } from '@subluminal/contracts';
 import {
   type Call,
   decide,
@@ -14,13 +14,15 @@ import {
 } from '@subluminal/core/policy';
 import type { PlannedCall } from './call-file.ts';
 import type { CedarGate, CedarSaid } from './explain-cedar.ts';
+import type { ExplainedStage, ExplainGates, JudgedByGates } from './explain-gates.ts';
 
 /** One call, or calls in a row that came out the same. */
 export interface Explained {
   readonly from: number;
   readonly to: number;
   readonly atMs: number;
-  readonly args: JsonObject;
+  /** Without secrets. */
+  readonly args: unknown;
   readonly argsText: string;
   /** Of the first call; its tallies are those of the last one, and their words name both. */
   readonly explanation: Explanation;
@@ -28,27 +30,36 @@ export interface Explained {
   readonly last: Explanation;
   /** The answer of the Cedar policies, if there are any; the decision is that of both together. */
   readonly cedar: CedarSaid['answer'] | undefined;
+  /** The stages of gates with a gate in force, if gates were asked. */
+  readonly gates: readonly ExplainedStage[];
 }
 
 interface ExplainOptions {
   readonly startMs: number;
   readonly cedar?: CedarGate | undefined;
+  readonly gates?: ExplainGates | undefined;
+  /** Takes secrets out of the values that are shown. */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 interface Question {
   readonly call: Call;
   readonly state: PolicyState;
   readonly nowMs: number;
+  readonly redact: ((text: string) => string) | undefined;
 }
 
 /** A row of equal calls that may still grow. */
 interface Fold {
   readonly key: string;
+  /** By the rules alone. */
+  readonly rulesKey: string;
   readonly from: number;
   to: number;
   readonly argsText: string;
   readonly first: Explanation;
   readonly said: CedarSaid | undefined;
+  readonly judged: JudgedByGates | undefined;
   /** Asked only when the row has ended: nobody looks at the calls in between. */
   lastQuestion: Question;
 }
@@ -56,7 +67,7 @@ interface Fold {
 export function explainCalls(
   snapshot: Snapshot,
   calls: readonly PlannedCall[],
-  { startMs, cedar }: ExplainOptions,
+  { startMs, cedar, gates, redact }: ExplainOptions,
 ): readonly Explained[] {
   const all: Explained[] = [];
   let state = initialState(snapshot);
@@ -67,22 +78,26 @@ export function explainCalls(
     let fold: Fold | undefined;
     for (let left = repeat; left > 0; left--) {
       number++;
-      const question: Question = { call, state, nowMs };
+      const question: Question = { call, state, nowMs, redact };
       const outcome = decide(snapshot, call, state, nowMs);
-      const key = keyOf(outcome);
+      const rulesKey = keyOf(outcome);
+      // Calls that come out the same by the rules do so by Cedar: it counts nothing.
+      const isSame = fold?.rulesKey === rulesKey;
+      const said = isSame ? fold?.said : cedar?.explain({ call, rules: outcome, nowMs });
+      const rules = { ...outcome, decision: said?.decision ?? outcome.decision };
+      const judged = gates?.judge({ call, argsText, result, rules, state, nowMs });
+      const key = rulesKey + JSON.stringify(judged && [judged.decision, judged.stages]);
       if (fold?.key === key) {
         fold.to = number;
         fold.lastQuestion = question;
       } else {
         if (fold !== undefined) all.push(folded(snapshot, fold));
         const first = explain(snapshot, question);
-        // Calls that come out the same by the rules do so by Cedar: it counts nothing.
-        const said = cedar?.explain({ call, rules: outcome, nowMs });
-        fold = { key, from: number, to: number, argsText, first, said, lastQuestion: question };
+        const row = { key, rulesKey, argsText, first, said, judged };
+        fold = { ...row, from: number, to: number, lastQuestion: question };
       }
-      const { decision } = fold.said ?? outcome;
-      state = outcome.state;
-      if (decision.action === 'ALLOW') {
+      state = (judged ?? outcome).state;
+      if ((judged ?? rules).decision.action === 'ALLOW') {
         state = recordResult(snapshot, { call, result, trace: outcome.trace, nowMs }, state);
       }
     }
@@ -99,14 +114,35 @@ function keyOf({ decision, trace }: Outcome<PolicyState>): string {
 }
 
 function folded(snapshot: Snapshot, fold: Fold): Explained {
-  const { from, to, argsText, first, said, lastQuestion } = fold;
-  const decided = said === undefined ? {} : { decision: said.decision };
-  const last = { ...(from === to ? first : explain(snapshot, lastQuestion)), ...decided };
-  const rules = first.rules.map((rule, index) => ranged(rule, last.rules[index]));
-  const { nowMs, call } = lastQuestion;
-  const explanation = { ...first, ...decided, rules };
-  const cedar = said?.answer;
-  return { from, to, atMs: nowMs, args: call.args ?? {}, argsText, explanation, last, cedar };
+  const { from, to, argsText, first, said, judged, lastQuestion } = fold;
+  const decision = judged?.decision ?? said?.decision;
+  const inEnd = from === to ? first : explain(snapshot, lastQuestion);
+  const last = decidedBy(inEnd, decision);
+  const rules = decidedBy(first, decision).rules.map((rule, index) =>
+    ranged(rule, last.rules[index]),
+  );
+  const { nowMs, call, redact = String } = lastQuestion;
+  const explanation = { ...decidedBy(first, decision), rules };
+  // Redacted JSON is JSON still.
+  const shown = redact(argsText);
+  const args: unknown = shown === argsText ? call.args : JSON.parse(shown);
+  const gates = judged?.stages ?? [];
+  const row = { from, to, atMs: nowMs, args, argsText: shown, explanation, last };
+  return { ...row, cedar: said?.answer, gates };
+}
+
+/** The explanation of the rules, where Cedar or a gate may have decided in the end. */
+function decidedBy(explanation: Explanation, decision: Decision | undefined): Explanation {
+  if (decision === undefined) return explanation;
+  const { rule_id, would } = decision;
+  const gate = (would ?? decision).rule_id;
+  if (gate?.startsWith('gate:') !== true) return { ...explanation, decision };
+  const rules = explanation.rules.map((rule): ExplainedRule => {
+    if (rule.outcome !== 'decided') return rule;
+    const why = `${rule.why.replace('it decides', 'it would decide')}, but \`${rule_id ?? gate}\` comes first`;
+    return { ...rule, outcome: 'would_decide', why };
+  });
+  return { ...explanation, decision, rules };
 }
 
 /** A count that went on: "1 of 3 used" and "3 of 3 used" make "1–3 of 3 used". */

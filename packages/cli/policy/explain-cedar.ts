@@ -2,7 +2,7 @@
 import { type Decision, type Failure, failure } from '@subluminal/contracts';
 import type { Call, Explanation, Problem, Snapshot } from '@subluminal/core/policy';
 import type { CedarExplanation, CedarPolicy } from '@subluminal/plane/cedar';
-import { loadConfig } from '@subluminal/plane/config';
+import type { Config } from '@subluminal/plane/config';
 import type { Io } from '../terminal/io.ts';
 import { renderProblem } from './render-problem.ts';
 
@@ -29,16 +29,9 @@ const PROBLEMS_SHOWN_MAX = 20;
 /** The policies that `--cedar` names, else those of the configuration; undefined without any. */
 export async function openGate(
   path: string | undefined,
-  snapshot: Snapshot,
+  { snapshot, config }: { readonly snapshot: Snapshot; readonly config: Config },
   io: Io,
 ): Promise<CedarGate | Failure | undefined> {
-  const loaded = await loadConfig({ env: process.env, flags: { cedar: path }, cwd: process.cwd() });
-  if (!loaded.ok) {
-    const [first] = loaded.problems;
-    if (first === undefined) throw new Error('a configuration failed without a problem');
-    return failure(first.code, `${first.where}: ${first.message}.`, first.fix);
-  }
-  const { config } = loaded;
   const policies = config['cedar.policies'];
   if (policies === null) return undefined;
   const { loadCedar, cedarRefusal, cedarRequest } = await import('@subluminal/plane/cedar');

@@ -1,11 +1,6 @@
 // Renders explained decisions for a terminal.
 import type { Decision } from '@subluminal/contracts';
-import {
-  type ExplainedRule,
-  type Explanation,
-  sectionLines,
-  sectionsOf,
-} from '@subluminal/core/policy';
+import { type ExplainedRule, type Explanation, sectionsOf } from '@subluminal/core/policy';
 import type { CedarExplanation, CedarPolicy } from '@subluminal/plane/cedar';
 import type { Colors, Output } from '../terminal/io.ts';
 import {
@@ -17,6 +12,7 @@ import {
   wrapped,
 } from '../terminal/text.ts';
 import { outvotedIn } from './explain-cedar.ts';
+import type { ExplainedStage } from './explain-gates.ts';
 import type { Policy } from './load-policy.ts';
 
 interface ExplainedCall {
@@ -24,6 +20,7 @@ interface ExplainedCall {
   readonly to: number;
   readonly argsText: string;
   readonly explanation: Explanation;
+  readonly gates: readonly ExplainedStage[];
 }
 
 export interface ExplainedCounts {
@@ -52,8 +49,12 @@ export function renderHead({ snapshot, modeOverridden }: Policy, { colors }: Out
     `profile ${profile}`,
     `sha256 ${ref.policy_hash.slice(0, HASH_SHOWN)}…`,
   ];
-  const left = sectionLines(sectionsOf(snapshot)).map((line) => `${line}\n`);
-  return `${colors.bold(name)}  ${colors.dim(facts.join(' · '))}\n${left.join('')}`;
+  const sections = sectionsOf(snapshot).map((section) => `\`${section}\``);
+  const left =
+    sections.length === 0
+      ? ''
+      : `\nAnswers of servers are not known here: ${sections.join(' and ')} may stop more.\n`;
+  return `${colors.bold(name)}  ${colors.dim(facts.join(' · '))}\n${left}`;
 }
 
 export function renderExplained(explained: ExplainedCall, output: Output): string {
@@ -65,7 +66,7 @@ export function renderExplained(explained: ExplainedCall, output: Output): strin
     ...adviceOf(decision).flatMap(([label, text]) => labelled(label, text, output)),
     ...(explanation.selected ? [] : labelled('for', explanation.selector, output)),
     '',
-    ...ruleLines(explanation, output),
+    ...ruleLines(explained, output),
     '',
   ];
   return lines.join('\n');
@@ -135,34 +136,65 @@ function block(text: string, indent: number, output: Output): readonly string[] 
   return wrapped(text, output.columns - indent).map((line) => ' '.repeat(indent) + line);
 }
 
-function ruleLines({ rules, decision }: Explanation, output: Output): readonly string[] {
-  if (rules.length === 0) return ['    The policy has no rules.'];
-  const names = rules.map(({ rule_id }) => shortened(harmless(rule_id), RULE_ID_WIDTH_MAX));
-  const width = Math.max(...names.map(displayWidth));
-  const kindWidth = Math.max(...rules.map(({ kind }) => kind.length));
+/** A line of the table: a rule, or a stage of gates. */
+interface Row {
+  readonly name: string;
+  readonly kind: string;
+  readonly outcome: ExplainedRule['outcome'] | ExplainedStage['outcome'];
+  readonly why: string;
+}
+
+/** In the order in which a call meets them: the surface, the rules, the content. */
+function rowsOf({ explanation, gates }: ExplainedCall): readonly Row[] {
+  const rows = (wanted: ExplainedStage['stage']) =>
+    gates
+      .filter((one) => one.stage === wanted && !isOrdinary(one))
+      .map(({ stage, gates: named, outcome, why }) => {
+        const list = named.join(', ');
+        const words = list === stage ? why : `${list}: ${why}`;
+        return { name: stage, kind: 'gate', outcome, why: words };
+      });
+  const rules = explanation.rules.map((rule) => ({ ...rule, name: rule.rule_id }));
+  return [...rows('surface'), ...rules, ...rows('content')];
+}
+
+/** Self-protection is always there, and worth a line only when it acts. */
+function isOrdinary({ gates, outcome }: ExplainedStage): boolean {
+  return outcome === 'passed' && gates.join() === 'self-protection';
+}
+
+function ruleLines(explained: ExplainedCall, output: Output): readonly string[] {
+  const { rules, decision } = explained.explanation;
+  const rows = rowsOf(explained);
+  const none = rules.length === 0 ? ['    The policy has no rules.'] : [];
+  const names = rows.map(({ name }) => shortened(harmless(name), RULE_ID_WIDTH_MAX));
+  const width = Math.max(0, ...names.map(displayWidth));
+  const kindWidth = Math.max(0, ...rows.map(({ kind }) => kind.length));
   const beside = width + kindWidth + 10;
   const below = output.columns - beside < WHY_COLUMNS_MIN;
   const indent = below ? WHY_INDENT : beside;
   const spared = decision.would !== undefined;
-  return rules.flatMap((rule, index) => {
+  const lines = rows.flatMap((row, index) => {
     const { colors, columns } = output;
     const name = names[index] ?? '';
     const padded = name + ' '.repeat(width - displayWidth(name));
-    const { mark, paint } = lookOf(rule, spared, colors);
-    const why = wrapped(harmless(rule.why), Math.max(WHY_COLUMNS_MIN, columns - indent));
-    const head = `    ${mark} ${padded}  ${rule.kind.padEnd(kindWidth)}`;
+    const { mark, paint } = lookOf(row, spared, colors);
+    const why = wrapped(harmless(row.why), Math.max(WHY_COLUMNS_MIN, columns - indent));
+    const head = `    ${mark} ${padded}  ${row.kind.padEnd(kindWidth)}`;
     const [first = '', ...more] = below ? ['', ...why] : why;
-    const lines = [`${head}  ${first}`.trimEnd(), ...more.map((line) => ' '.repeat(indent) + line)];
-    return lines.map((line) => paint(line));
+    const shown = [`${head}  ${first}`.trimEnd(), ...more.map((line) => ' '.repeat(indent) + line)];
+    return shown.map((line) => paint(line));
   });
+  return [...none, ...lines];
 }
 
 /** `spared`: nothing is enforced here, so the decision is only what would have been. */
-function lookOf({ outcome, why }: ExplainedRule, spared: boolean, colors: Colors): Look {
-  if (['no_match', 'disabled', 'skipped'].includes(outcome)) {
+function lookOf({ outcome, why }: Row, spared: boolean, colors: Colors): Look {
+  if (['no_match', 'disabled', 'skipped', 'passed'].includes(outcome)) {
     return { mark: '·', paint: colors.dim };
   }
-  if (['counted', 'tagged', 'approved'].includes(outcome)) return { mark: '+', paint: String };
+  if (['counted', 'tagged', 'approved', 'noted'].includes(outcome))
+    return { mark: '+', paint: String };
   if (spared || outcome === 'would_decide') return { mark: '▷', paint: colors.yellow };
   if (outcome !== 'decided') return { mark: '▶', paint: colors.yellow };
   const allows = why.startsWith('it decides: ALLOW');

@@ -27,7 +27,7 @@ export { carryState, initialState } from './decide/verdict.ts';
 export { diffBundles } from './diff/diff.ts';
 export { formatDiff } from './diff/format-diff.ts';
 export type { ExplainedRule, Explanation } from './explain/explain.ts';
-export { explain, sectionLines, sectionsOf } from './explain/explain.ts';
+export { explain, sectionsOf } from './explain/explain.ts';
 export { lintBundle } from './lint/lint.ts';
 export { selects } from './match/match.ts';
 export type { Call, CallResult, Identity, Outcome, TraceStep } from './model/call.ts';

@@ -188,7 +188,7 @@ class GatedCall implements GuardedCall {
  * A refusal counts before a question to a person; within each, the order is surface, rules, content, but
  * the rules ask first. The rules have decided in any case, so that they count the call.
  */
-function throughGates({ context, nowMs }: MessageStep, input: GateInput): Judgement {
+export function throughGates({ context, nowMs }: MessageStep, input: GateInput): Judgement {
   const { guard } = context;
   const { rules, read } = input;
   if (guard === undefined) return rules;

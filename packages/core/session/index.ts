@@ -1,10 +1,13 @@
 export { itemTextsAt, memberText } from '../json/text-parts.ts';
 export type { Message } from './context.ts';
 export type {
+  GateVerdict,
   Guard,
   LimitVerdict,
   MessageVerdict,
 } from './guard.ts';
+export type { GateJudgement } from './judge-call.ts';
+export { judgeCall } from './judge-call.ts';
 export type { LargeHead } from './large-messages.ts';
 export { leanLine } from './record-call.ts';
 export { UNREADABLE } from './reject-message.ts';

@@ -74,12 +74,12 @@ function valuesIn(
   return [...found].map(([name, value]) => ({ name, value }));
 }
 
-const VARIABLES = ['args', 'call', 'identity'];
+const VARIABLES: ReadonlySet<string> = new Set(['args', 'call', 'identity']);
 
 /** Whether a node is a field of a variable, or a field of such a field. */
 function isRead(node: ASTNode): boolean {
   if (node.op !== '.' && node.op !== '[]') return false;
   const [owner, key] = node.args;
   if (typeof key !== 'string' && key.op !== 'value') return false;
-  return owner.op === 'id' ? VARIABLES.includes(owner.args) : isRead(owner);
+  return owner.op === 'id' ? VARIABLES.has(owner.args) : isRead(owner);
 }

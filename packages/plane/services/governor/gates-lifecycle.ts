@@ -76,6 +76,26 @@ export class GatesLifecycle {
     return this.gates?.guard;
   }
 
+  /** The names of the gates in force, by the stage in which they judge a call. */
+  get inForce(): { readonly surface: readonly string[]; readonly content: readonly string[] } {
+    const { manifest, sections, isMeant, snapshot } = this.#now;
+    const isProtected = !isMeant || snapshot.document.self_protection !== 'off';
+    const named = (gates: { readonly [name: string]: boolean }) =>
+      Object.keys(gates).filter((name) => gates[name]);
+    return {
+      surface: named({
+        'self-protection': isProtected,
+        pins: this.#options.pinsMode !== 'off',
+        manifest: manifest !== undefined,
+      }),
+      content: named({
+        leaks: this.#options.secrets.length > 0,
+        content: sections.content !== undefined,
+        taint: sections.taint !== undefined && !this.#options.hasHub,
+      }),
+    };
+  }
+
   /** Whether every call asks the hub, which has Cedar and the taint of the run. */
   get asksAlways(): boolean {
     const { hasCedar } = this.#options;

@@ -1,4 +1,5 @@
 export { filesNamed, fitsCommand, hiddenWord } from './bound-command.ts';
+export { loadRedactor } from './load-redactor.ts';
 export type { Injection, ResolvedSecrets, SecretFailure } from './resolve-bindings.ts';
 export { formatSecretFailure, isTooShortToRedact, resolveBindings } from './resolve-bindings.ts';
 export type { Protection } from './vault-format.ts';
