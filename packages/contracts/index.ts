@@ -100,7 +100,7 @@ export { REASONS } from './decision/reasons.ts';
 export type { Era, RefusedCall } from './decision/refusal.ts';
 export { refusal } from './decision/refusal.ts';
 export type { SubCode } from './errors/error-table.ts';
-export { ERROR_CODES, errorFix } from './errors/error-table.ts';
+export { ERROR_CODES, errorFix, errorTitle } from './errors/error-table.ts';
 export type { Failure } from './errors/failure.ts';
 export {
   catchFailure,

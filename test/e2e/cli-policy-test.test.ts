@@ -188,3 +188,49 @@ test('the tests beside the example policies pass', async () => {
   expect(stdout).not.toContain('✘');
   expect(code).toBe(0);
 });
+
+describe('lint has the reports of CI systems, too', () => {
+  const SLIPS = POLICY.replace('kind: budget', 'kind: limit').replace('"1"', '1');
+
+  test('SARIF has each problem with its place, and each code with its meaning', async () => {
+    writeFileSync(join(folder, 'slips.yaml'), SLIPS);
+    const args = ['policy', 'lint', '--format', 'sarif', 'slips.yaml', 'none.yaml'];
+    const { code, stdout } = await runSub(args, { cwd: folder });
+    expect(code).toBe(2);
+    const log: unknown = JSON.parse(stdout);
+    const region = (startLine: number, startColumn: number) => ({ startLine, startColumn });
+    const at = (uri: string, place: object) => [
+      { physicalLocation: { artifactLocation: { uri }, region: place } },
+    ];
+    expect(log).toMatchObject({
+      version: '2.1.0',
+      runs: [
+        {
+          tool: { driver: { name: 'sub policy lint' } },
+          results: [
+            { ruleId: 'SUB_BUNDLE_TYPE', locations: at('slips.yaml', region(2, 10)) },
+            {
+              ruleId: 'SUB_BUNDLE_UNKNOWN_KIND',
+              level: 'error',
+              message: {
+                text: 'unknown kind `limit`; did you mean `budget`? Write `kind: budget`.',
+              },
+            },
+            { ruleId: 'SUB_FILE_READ', locations: at('none.yaml', region(1, 1)) },
+          ],
+        },
+      ],
+    });
+    expect(stdout).toContain('"text": "A rule has an unknown kind."');
+  });
+
+  test('GitHub gets a command for each problem, notes as notices, and the text for the log', async () => {
+    const args = ['policy', 'lint', '--format', 'github', 'policy.yaml'];
+    const { code, stdout } = await runSub(args, { cwd: folder });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^::notice file=policy\.yaml,line=3,col=7,title=Policy::refusals are JSON-RPC errors/,
+    );
+    expect(stdout).toContain('✔ policy.yaml: 2 rules, 1 note');
+  });
+});

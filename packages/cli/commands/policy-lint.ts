@@ -1,22 +1,57 @@
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { errorTitle, type Failure, isFailure, type SubCode } from '@subluminal/contracts';
 import type { Problem } from '@subluminal/core/policy';
-import { defineCommand, EXIT, many, orThrow, printout } from '../input/command.ts';
+import { choice, defineCommand, done, EXIT, many, orThrow } from '../input/command.ts';
 import { stdinTwice } from '../input/read-file.ts';
+import { type FileFinding, githubCommands, sarifLog } from '../policy/ci-reports.ts';
 import { linesOf, pinnedTools, type ReadBundle, readBundle } from '../policy/load-policy.ts';
 import { renderProblem } from '../policy/render-problem.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, plural } from '../terminal/text.ts';
+import { harmless, jsonText, plural } from '../terminal/text.ts';
 import { noteTrust } from '../trust/project-policy.ts';
 
 /** A file that could not be read is a finding of its own; the others are still linted. */
 type Linted = ReadBundle | (Failure & { readonly name: string });
 
+const LINT_FORMATS = ['text', 'json', 'sarif', 'github'] as const;
+type LintFormat = (typeof LINT_FORMATS)[number];
+
+const REPORTS: {
+  readonly [F in LintFormat]: (linted: readonly Linted[], text: () => string) => string;
+} = {
+  text: (_, text) => text(),
+  json: (linted) => jsonText(reportOf(linted)),
+  sarif: (linted) => jsonText(sarifLog(SARIF_TOOL, linted.flatMap(findingsOf))),
+  github: (linted, text) => githubCommands('Policy', linted.flatMap(findingsOf)) + text(),
+};
+
+const SARIF_TOOL = { name: 'sub policy lint', describe: errorTitle };
+
+/** A file that could not be read is an error in its first line. */
+function findingsOf(linted: Linted): readonly FileFinding<SubCode>[] {
+  if (isFailure(linted)) {
+    const { name: file, code, message, fix } = linted;
+    const position = { line: 1, column: 1 };
+    return [{ level: 'error', code, file, position, message: `${message} ${fix}` }];
+  }
+  return linted.problems.map((problem) => {
+    const end = /[.?!]$/.test(problem.message) ? '' : '.';
+    return { ...problem, message: `${problem.message}${end} ${problem.fix}` };
+  });
+}
+
 export const command = defineCommand({
   description: 'Reads each bundle and prints every problem with its position and a likely fix.',
   args: { file: many('Bundles in YAML or JSON; - reads standard input') },
-  options: { strict: 'Fail on warnings too' },
-  examples: ['sub policy lint policy.yaml', 'sub policy lint --strict --json policies/*.yaml'],
+  options: {
+    strict: 'Fail on warnings too',
+    format: choice(LINT_FORMATS, 'The form of the report (default: text)'),
+  },
+  examples: [
+    'sub policy lint policy.yaml',
+    'sub policy lint --strict --json policies/*.yaml',
+    'sub policy lint --format sarif policies/*.yaml > policies.sarif',
+  ],
   exitCodes: {
     0: 'no errors (with --strict: no warnings either); notes never fail',
     1: 'there are errors, or a file is empty or not text; with --strict: or warnings',
@@ -35,12 +70,14 @@ export const command = defineCommand({
     for (const one of linted) if (isFailure(one)) reportFailure(one, io);
     const read = linted.filter((one) => !isFailure(one));
     const unread = linted.length - read.length;
+    const format = options.json ? 'json' : (options.format ?? 'text');
     const total = linted.length > 1 ? totalOf(linted, unread) : '';
-    const text = read.map((one) => textOf(one, io)).join('') + total;
+    const text = () => read.map((one) => textOf(one, io)).join('') + total;
+    io.out.write(REPORTS[format](linted, text));
     const failing = options.strict ? ['error', 'warning'] : ['error'];
     const hasFailed = problemsOf(linted).some(({ level }) => failing.includes(level));
     const exitCode = hasFailed ? EXIT.findings : EXIT.fine;
-    return printout(reportOf(linted), text, unread > 0 ? EXIT.usage : exitCode);
+    return done(unread > 0 ? EXIT.usage : exitCode);
   },
 });
 

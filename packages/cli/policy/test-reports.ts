@@ -1,6 +1,7 @@
 // The results of policy tests in the forms that people and CI systems read.
 import type { Output } from '../terminal/io.ts';
 import { harmless, jsonText, plural } from '../terminal/text.ts';
+import { type FileFinding, githubCommands, sarifLog } from './ci-reports.ts';
 import type { TestResult } from './run-tests.ts';
 
 export const REPORT_FORMATS = ['text', 'json', 'junit', 'sarif', 'github'] as const;
@@ -11,8 +12,9 @@ const REPORTS: { readonly [F in ReportFormat]: (results: Results, out: Output) =
   text: textReport,
   json: (results) => jsonText(testDocument(results)),
   junit: junitReport,
-  sarif: (results) => jsonText(sarifReport(results)),
-  github: githubReport,
+  sarif: (results) => jsonText(sarifLog(SARIF_TOOL, findingsOf(results))),
+  github: (results, out) =>
+    githubCommands('Policy test', findingsOf(results)) + textReport(results, out),
 };
 
 export function renderTests(results: Results, format: ReportFormat, out: Output): string {
@@ -69,54 +71,15 @@ function junitReport(results: Results): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}>\n${suite}</testsuites>\n`;
 }
 
-function sarifReport(results: Results): object {
+function findingsOf(results: Results): readonly FileFinding[] {
   const failed = results.filter(({ faults }) => faults.length > 0);
-  return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: {
-          driver: {
-            name: 'sub policy test',
-            rules: [
-              {
-                id: 'policy-test',
-                shortDescription: { text: 'A policy does not decide as its test expects.' },
-              },
-            ],
-          },
-        },
-        results: failed.map(({ file, name, position, faults }) => ({
-          ruleId: 'policy-test',
-          level: 'error',
-          message: { text: `${name}: ${faults.join('; ')}` },
-          locations: [
-            {
-              physicalLocation: {
-                artifactLocation: { uri: encodeURI(file) },
-                region: { startLine: position.line, startColumn: position.column },
-              },
-            },
-          ],
-        })),
-      },
-    ],
-  };
-}
-
-/** Workflow commands, which GitHub shows beside the line; a line break must not begin another one. */
-function githubReport(results: Results, out: Output): string {
-  const failed = results.filter(({ faults }) => faults.length > 0);
-  const commands = failed.map(({ file, name, position, faults }) => {
-    const place = `file=${escaped(file, true)},line=${position.line},col=${position.column}`;
-    const message = escaped(`${name}: ${faults.join('; ')}`, false);
-    return `::error ${place},title=Policy test::${message}\n`;
+  return failed.map(({ file, name, position, faults }) => {
+    const message = `${name}: ${faults.join('; ')}`;
+    return { level: 'error', code: 'policy-test', file, position, message };
   });
-  return commands.join('') + textReport(results, out);
 }
 
-function escaped(text: string, isProperty: boolean): string {
-  const plain = text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-  return isProperty ? plain.replaceAll(':', '%3A').replaceAll(',', '%2C') : plain;
-}
+const SARIF_TOOL = {
+  name: 'sub policy test',
+  describe: () => 'A policy does not decide as its test expects.',
+};
