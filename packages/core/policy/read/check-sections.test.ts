@@ -83,11 +83,11 @@ taint:
     ],
     [
       'taint: { sinks: [{ args: [to] }] }',
-      'p.yaml:13:18: error: missing `kind`, one of recipient, url, path, command. Add `kind: recipient`. [SUB_BUNDLE_MISSING_FIELD]',
+      'p.yaml:13:18: error: missing `kind`, one of recipient, url, path, command, id. Add `kind: recipient`. [SUB_BUNDLE_MISSING_FIELD]',
     ],
     [
       'taint: { sinks: [{ kind: adress, args: [to] }] }',
-      'p.yaml:13:26: error: unknown kind `adress`; expected one of recipient, url, path, command. Use one of them. [SUB_BUNDLE_VALUE]',
+      'p.yaml:13:26: error: unknown kind `adress`; expected one of recipient, url, path, command, id. Use one of them. [SUB_BUNDLE_VALUE]',
     ],
     [
       'taint: { rule_of_two: { tools: [] } }',
