@@ -37,7 +37,7 @@ export function unmetParts(
     if (found.length >= PARTS_MAX) return;
     if (node.op === '!_') return visit(node.args, !wanted);
     if (node.op === '&&' || node.op === '||') {
-      for (const side of node.args) if (gives(side) !== wanted) visit(side, wanted);
+      for (const side of operandsOf(node)) if (gives(side) !== wanted) visit(side, wanted);
       return;
     }
     if (node.op === '?:') {
@@ -51,6 +51,18 @@ export function unmetParts(
     found.push({ expression: textOf(node), gave, values: valuesIn(node, textOf, evaluate) });
   };
   visit(root, true);
+  return found;
+}
+
+/** The sides of `a && b && c`, so that none is evaluated again with each that stands behind it. */
+function operandsOf(root: ASTNode): readonly ASTNode[] {
+  const found: ASTNode[] = [];
+  const left = [root];
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    if (node.op === root.op && (node.op === '&&' || node.op === '||'))
+      left.push(...node.args.toReversed());
+    else found.push(node);
+  }
   return found;
 }
 
