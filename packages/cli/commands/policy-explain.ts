@@ -81,7 +81,8 @@ export const command = defineCommand({
     const cedar = orThrow(await openGate(options.cedar, { snapshot, config }, io));
     const { plain: redact } = orThrow(await loadRedactor(config['redact.extra_patterns'], []));
     const startMs = options.at === undefined ? Date.now() : Date.parse(options.at);
-    const setup = { loaded, snapshot, policyFile: args.file, redact, startMs };
+    const place = { env: process.env, cwd: process.cwd() };
+    const setup = { loaded, snapshot, policyFile: args.file, redact, startMs, ...place };
     const gates = orThrow(await openExplainGates(calls, setup));
     const all = explainCalls(snapshot, calls, { startMs, cedar, gates, redact });
     const shown = options.last ? all.slice(-1).map(lastOf) : all;

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { choice, defineCommand, done, EXIT, many, orThrow } from '../input/command.ts';
 import { readFileBytes, stdinTwice } from '../input/read-file.ts';
 import { BAD_POLICY } from '../input/shared-options.ts';
@@ -40,5 +40,8 @@ async function testFile(path: string, io: Io): Promise<readonly TestResult[]> {
   const { policy, tests } = parseTestFile(file);
   const policyPath = isAbsolute(policy) ? policy : join(dirname(path), policy);
   const { snapshot } = orThrow(await loadPolicy(policyPath, { io }));
-  return tests.map((test) => runTest(file.name, snapshot, test));
+  const place = { policyFile: policyPath, cwd: dirname(resolve(policyPath)), file: file.name };
+  const results: TestResult[] = [];
+  for (const test of tests) results.push(await runTest(test, snapshot, place));
+  return results;
 }

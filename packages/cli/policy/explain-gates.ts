@@ -47,6 +47,9 @@ interface GatesSetup {
   readonly policyFile: string;
   readonly redact: (text: string) => string;
   readonly startMs: number;
+  /** What the servers would have. */
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly cwd: string;
 }
 
 /** Opens the gates for the servers of these calls. */
@@ -90,11 +93,11 @@ async function gatesFor(
     identity,
   }: { readonly server_name: string; readonly identity: Identity },
   pins: ServerPins | undefined,
-  { loaded, snapshot, policyFile, redact, startMs }: GatesSetup,
+  { loaded, snapshot, policyFile, redact, startMs, env, cwd }: GatesSetup,
 ): Promise<GatesLifecycle | Failure> {
   const { finderOptions, openGates } = await import('@subluminal/plane/governor');
   const { config, paths } = loaded;
-  const server = { env: process.env, cwd: process.cwd(), command: serverName, args: [] };
+  const server = { env, cwd, command: serverName, args: [] };
   const policies = [resolve(policyFile)];
   const opened = await openGates({
     serverName,

@@ -1,7 +1,14 @@
 // Tests of a policy, run: each has a state of its own, and its calls are decided in a row.
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Decision } from '@subluminal/contracts';
 import type { Position, Snapshot } from '@subluminal/core/policy';
+import { loadConfig } from '@subluminal/plane/config';
+import { loadRedactor } from '@subluminal/plane/vault';
+import { orThrow } from '../input/command.ts';
 import { explainCalls } from './explain-calls.ts';
+import { openExplainGates } from './explain-gates.ts';
 import type { Expectation, PolicyTest, TestOutcome } from './test-file.ts';
 
 export interface TestResult {
@@ -17,12 +24,29 @@ export interface TestResult {
 /** When all tests begin: limits that depend on the time of day must give the same every day. */
 const START_MS = Date.UTC(2026, 0, 31, 12);
 
-export function runTest(
-  file: string,
-  snapshot: Snapshot,
+/** A home that is not there: a test comes out the same whatever this machine has pinned or configured. */
+const NO_HOME = join(tmpdir(), `sub-policy-test-${randomUUID()}`);
+
+interface TestPlace {
+  /** The file of the tests. */
+  readonly file: string;
+  readonly policyFile: string;
+  readonly cwd: string;
+}
+
+export async function runTest(
   { name, position, calls, expect }: PolicyTest,
-): TestResult {
-  const decision = explainCalls(snapshot, calls, { startMs: START_MS }).at(-1)?.last.decision;
+  snapshot: Snapshot,
+  { file, policyFile, cwd }: TestPlace,
+): Promise<TestResult> {
+  const env = { HOME: NO_HOME };
+  const loaded = await loadConfig({ env, cwd: NO_HOME });
+  if (!loaded.ok) throw new Error('a configuration without settings is wrong');
+  const { plain: redact } = orThrow(await loadRedactor([], []));
+  const setup = { loaded, snapshot, policyFile, redact, startMs: START_MS, env, cwd };
+  const gates = orThrow(await openExplainGates(calls, setup));
+  const explained = explainCalls(snapshot, calls, { startMs: START_MS, gates, redact });
+  const decision = explained.at(-1)?.last.decision;
   if (decision === undefined) throw new Error('a test has at least one call');
   const faults = faultsOf(expect, decision);
   return { file, name, position, faults, decision: outcomeOf(decision), rule: decision.rule_id };
