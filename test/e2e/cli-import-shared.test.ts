@@ -1,5 +1,6 @@
 // What `sub import` leaves to others, and what no shim sees.
 import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdoptHome, SERVER } from './adopt-home.ts';
@@ -44,6 +45,21 @@ describe('a file of the project in a git work tree', () => {
     );
     expect(machine.read(shared)).toBe(before);
     expect(machine.read()).toContain('"shim"');
+  });
+
+  test('is left as it is, too, when it starts shims that are weakened', async () => {
+    await machine.sub('import', 'claude', '--shared', '--server', 'team', '--yes');
+    const args = [
+      '"--server-name"',
+      '"--events",\n        "off",\n        "--server-name"',
+    ] as const;
+    const loose = machine.write(shared, machine.read(shared).replace(...args));
+    rmSync(join(machine.subHome, 'backups'), { recursive: true });
+    const { stderr } = await machine.sub('import', 'claude', '--yes');
+    expect(stderr).toContain('Add --shared to import them.');
+    expect(machine.read(shared)).toBe(loose);
+    await machine.sub('import', 'claude', '--shared', '--yes');
+    expect(machine.read(shared)).not.toContain('"off"');
   });
 
   test('is imported with --shared, kept up by later imports, and comes back', async () => {

@@ -11,7 +11,7 @@ import { broken, type Finding, type Machine, ok, warn } from './check.ts';
 const IN_FILE = 'Correct what cannot be read; `sub status` says what is wrong.';
 
 const SHARED_FIX =
-  'Git shares these configs with others: `sub import --shared` puts a shim in front of each of them.';
+  'Configs of a project that git shares with others are changed by `sub import --shared` only.';
 
 /** What to do about servers in a state; `foreign` has a fix of its own. */
 const FIXES: { readonly [S in ServerView['state']]?: string } = {
@@ -56,10 +56,11 @@ function stateFixes(files: readonly StatusFile[]): readonly string[] {
     (one) => `\`sub restore ${one}\`, \`sub import ${one}\``,
   );
   const byAnother = `Only the sub that asks is known to govern: take the shims of another one out, then put its own in their place: ${commands.join('; ')}.`;
-  const isOnlyShared = !files.some((file) => !file.isShared && has('open')(file));
+  const isShared = files.some((one) => one.isShared && (has('open')(one) || has('loose')(one)));
   const fixes = [
-    isOnlyShared && fixOf('open') !== undefined ? SHARED_FIX : fixOf('open'),
+    fixOf('open'),
     fixOf('loose'),
+    isShared ? SHARED_FIX : undefined,
     commands.length > 0 ? byAnother : undefined,
     fixOf('remote'),
     fixOf('unknown'),

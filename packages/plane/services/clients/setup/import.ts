@@ -139,9 +139,11 @@ export async function planImport(options: ImportOptions): Promise<ImportPlan | F
 }
 
 /** A file that was named, or that an import here has changed already, is the user's own choice. */
-function isLeftToOthers({ file, target, config }: FoundConfig, options: ImportOptions): boolean {
+function isLeftToOthers(found: FoundConfig, options: ImportOptions): boolean {
+  const { file, target, config } = found;
   const { withShared = false, configPath, env, paths } = options;
-  if (withShared || configPath !== undefined || !config.entries.some(isUngoverned)) return false;
+  if (withShared || configPath !== undefined) return false;
+  if (!config.entries.some(isUngoverned) && looseIn(found, options).size === 0) return false;
   const known = readRecord(configKey(target), paths);
   if (known.kind === 'record' && known.record.kind === 'import') return false;
   return isSharedByGit(file, env);
