@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bundled } from '../bundled.ts';
 import { bearing, endBearing } from '../contract/proc.ts';
-import { type Ended, ended, ROOT, runSub, startSub } from './sub.ts';
+import { type Ended, ended, ROOT, runSub, SUB, startOnTerminal, startSub } from './sub.ts';
 
 const AGENT = bundled(`${ROOT}test/e2e/wrap-agent.mjs`);
 /** A real MCP server, as a config starts it. */
@@ -50,6 +50,7 @@ export interface Told {
   readonly started: { readonly [name: string]: readonly string[] };
 }
 
+export const CTRL_C = '\u0003';
 export const ECHO = ['files', 'echo', { message: 'hello' }] as const;
 
 export class AdoptHome {
@@ -88,6 +89,30 @@ export class AdoptHome {
 
   wrap(args: readonly string[], plan: Plan = {}): Promise<Ended> {
     return ended(this.start(['wrap', ...args, ...this.agent(plan)]));
+  }
+
+  /** Types each answer when its question has come; gives all that the terminal showed. */
+  typed(args: string, answers: readonly (readonly [string, string])[]): Promise<string> {
+    const child = startOnTerminal([process.execPath, SUB, args], {
+      cwd: this.project,
+      env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb', ...this.env },
+    });
+    const left = [...answers];
+    let shown = '';
+    let from = 0;
+    return new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        shown += text;
+        const [question = '', answer] = left[0] ?? [];
+        const at = answer === undefined ? -1 : shown.indexOf(question, from);
+        if (at === -1 || answer === undefined) return;
+        from = at + question.length;
+        left.shift();
+        child.stdin.write(answer === CTRL_C ? answer : `${answer}\r`);
+      });
+      child.on('close', () => resolve(shown));
+    });
   }
 
   /** The command of an agent that reads `config`. */

@@ -16,7 +16,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { AdoptHome, SERVER } from './adopt-home.ts';
-import { type Ended, ensureBuilt, HAS_TERMINAL, SUB, startOnTerminal } from './sub.ts';
+import { type Ended, ensureBuilt, HAS_TERMINAL } from './sub.ts';
 
 let machine: AdoptHome;
 beforeAll(ensureBuilt);
@@ -34,6 +34,7 @@ require('node:fs').writeFileSync(TOLD, hash.digest('hex'));
 import(process.argv[1]);`;
 const TELLING = { command: SERVER.command, args: ['-e', TELL, ...SERVER.args] };
 const NAME = 'claude-code.files.GITHUB_TOKEN';
+const POLICY = 'policy_id: p\nversion: "1"\nmode: guardrails\nrules: []\n';
 
 interface Planted {
   readonly mcpServers: { readonly files: { readonly env: object } };
@@ -297,29 +298,13 @@ describe('other copies of the config that hold what moved', () => {
 });
 
 describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
-  /** Types each answer when its question has come; gives all that the terminal showed. */
-  function typed(args: string, answers: readonly (readonly [string, string])[]): Promise<string> {
-    const child = startOnTerminal([process.execPath, SUB, args], {
-      cwd: machine.project,
-      env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb', ...machine.env },
-    });
-    const left = [...answers];
-    let shown = '';
-    let from = 0;
-    return new Promise((resolve, reject) => {
-      child.on('error', reject);
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        shown += text;
-        const [question = '', answer] = left[0] ?? [];
-        const at = answer === undefined ? -1 : shown.indexOf(question, from);
-        if (at === -1 || answer === undefined) return;
-        from = at + question.length;
-        left.shift();
-        child.stdin.write(`${answer}\r`);
-      });
-      child.on('close', () => resolve(shown));
-    });
-  }
+  const typed = (args: string, answers: readonly (readonly [string, string])[]) =>
+    machine.typed(args, answers);
+
+  beforeEach(() => {
+    // Without a policy, `sub import` would offer one first.
+    machine.write(join(machine.project, 'policy.yaml'), POLICY);
+  });
 
   test('it is asked, and then the change is shown and asked for', async () => {
     planted();

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
-import { failure } from '@subluminal/contracts';
-import { defineCommand, done } from '../input/command.ts';
+import { defineCommand, done, orThrow } from '../input/command.ts';
+import { packageFile } from '../input/package-file.ts';
 
 export const command = defineCommand({
   description:
@@ -12,13 +10,7 @@ export const command = defineCommand({
   examples: ['sub demo', 'sub demo --keep'],
   exitCodes: { 0: 'the demo ended as it should', 1: 'it did not', 2: 'wrong flags' },
   run: async ({ options }) => {
-    // npm links the command from another folder.
-    const script = realpathSync(process.argv[1] ?? '');
-    const start = join(script, '..', '..', '..', '..', 'examples', 'demo', 'start.mjs');
-    if (!existsSync(start)) {
-      const fix = 'Install the package again.';
-      return failure('SUB_FILE_READ', `The files of the demo are missing: ${start}.`, fix);
-    }
+    const start = orThrow(packageFile('examples', 'demo', 'start.mjs'));
     const demo = spawn(process.execPath, [start, ...(options.keep ? ['--keep'] : [])], {
       stdio: 'inherit',
     });

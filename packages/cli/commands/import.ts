@@ -36,7 +36,7 @@ import {
 } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
 import { PROFILE_DOC, PROFILES, YES_FLAG } from '../input/shared-options.ts';
-import { asker } from '../terminal/confirm.ts';
+import { type Asker, asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
@@ -82,33 +82,54 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async (input, io) => {
-    const wish = orThrow(await readWish(input, io));
-    const plan = orThrow(await planImport(wish));
-    orThrow(nothingThere(plan, wish.client));
-    const { options } = input;
-    const asks = asker(io, options.yes);
-    const lists = { files: [], applied: new Set<ImportFile>(), copies: [] };
-    const shown: Shown = { ...options, io, asks, ...lists, hasFailed: false };
-    shown.hasFailed = tellProblems(plan.problems, io);
-    const warnings = [...plan.warnings, ...homeWarning(wish), ...(await policyWarning(plan, wish))];
-    for (const warning of [...warnings, ...sharedText(plan)]) warn(io, warning);
+    const asks = asker(io, input.options.yes);
     try {
-      for (const client of plan.clients) {
-        const own = plan.files.filter((file) => file.client === client);
-        await offer(own, wish, shown);
-      }
+      return done(await runImport(input, io, asks));
     } finally {
       await asks.close();
     }
-    if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
-    else if (!shown.hasFailed && plan.files.every(({ isChanged }) => !isChanged)) {
-      io.out.write('Nothing to do.\n');
-    }
-    const unseen = unseenText(plan.files.map((file) => ({ ...file, client: file.client.id })));
-    if (unseen !== undefined && !options.json) io.out.write(harmlessLine(unseen));
-    return done(shown.hasFailed ? EXIT.usage : EXIT.fine);
   },
 });
+
+const UNSET = {
+  ...{ 'dry-run': false, shared: false, 'user-only': false, yes: false, json: false },
+  ...{ 'move-secrets': false, 'keep-secrets': false, 'remove-copies': false, server: [] },
+  ...{ project: undefined, profile: undefined, 'config-path': undefined },
+};
+
+/** Imports every client found, as `sub import` does; `policy` where it has to be named. */
+export function importServers(policy: string | undefined, io: Io, asks: Asker): Promise<number> {
+  return runImport({ args: { client: '' }, options: { ...UNSET, policy } }, io, asks);
+}
+
+async function runImport(input: ImportInput, io: Io, asks: Asker): Promise<number> {
+  const { options } = input;
+  const asked = orThrow(await readWish(input, io));
+  const first = orThrow(await planImport(asked));
+  orThrow(nothingThere(first, asked.client));
+  const lists = { files: [], applied: new Set<ImportFile>(), copies: [] };
+  const state = { hasFailed: false, lacksPolicy: false };
+  const shown: Shown = { ...options, io, asks, ...lists, ...state };
+  shown.hasFailed = tellProblems(first.problems, io);
+  const policyPath = asked.policyPath ?? (await policyToName(first, asked, shown));
+  const wish = { ...asked, policyPath };
+  const plan = policyPath === asked.policyPath ? first : orThrow(await planImport(wish));
+  for (const warning of [...plan.warnings, ...homeWarning(wish), ...sharedText(plan)]) {
+    warn(io, warning);
+  }
+  for (const client of plan.clients) {
+    const own = plan.files.filter((file) => file.client === client);
+    await offer(own, wish, shown);
+  }
+  if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
+  else if (!shown.hasFailed && plan.files.every(({ isChanged }) => !isChanged)) {
+    io.out.write('Nothing to do.\n');
+  }
+  const unseen = unseenText(plan.files.map((file) => ({ ...file, client: file.client.id })));
+  if (unseen !== undefined && !options.json) io.out.write(harmlessLine(unseen));
+  if (shown.lacksPolicy && !options.json) io.out.write(harmlessLine(noPolicyText(wish.project)));
+  return shown.hasFailed ? EXIT.usage : EXIT.fine;
+}
 
 interface Shown extends CopyWish {
   readonly json: boolean;
@@ -117,6 +138,8 @@ interface Shown extends CopyWish {
   readonly applied: Set<ImportFile>;
   readonly copies: NamedCopy[];
   hasFailed: boolean;
+  /** No policy is found, and nobody could be asked to write one. */
+  lacksPolicy: boolean;
 }
 
 type Wish = ImportOptions & Pick<Whereabouts, 'paths'>;
@@ -182,6 +205,10 @@ function nothingThere(plan: ImportPlan, client: ImportOptions['client']): Failur
   return failure('SUB_CLIENT_CONFIG', message, fix);
 }
 
+function noPolicyText(project: string): string {
+  return `No policy is found from ${project}, so calls are only recorded. To write one: sub init`;
+}
+
 function sharedText({ shared }: ImportPlan): readonly string[] {
   if (shared.length === 0) return [];
   return [
@@ -195,21 +222,35 @@ function homeWarning({ env }: ImportOptions): readonly string[] {
   return ['SUB_HOME is set: servers of a client that does not hand it on use ~/.subluminal.'];
 }
 
-/** A server that finds a broken policy does not start. */
-async function policyWarning(
+/**
+ * A server that finds a broken policy does not start, and one that finds none only records. Returns the
+ * path of a policy that was written here and that servers would not find.
+ */
+async function policyToName(
   { files }: ImportPlan,
-  { policyPath, env, project, paths }: Wish,
-): Promise<readonly string[]> {
-  if (policyPath !== undefined || files.every(({ chosen }) => chosen.length === 0)) return [];
+  wish: Wish,
+  shown: Shown,
+): Promise<string | undefined> {
+  if (files.every(({ chosen }) => chosen.length === 0)) return undefined;
+  const { io, asks, yes, json, 'dry-run': isDry } = shown;
+  const { env, project, paths } = wish;
   const { policyFinder } = await import('../adopt/held-policy.ts');
   const { startCheck } = await import('../adopt/can-start.ts');
   const policyOf = await policyFinder({ env, project, paths });
   const held = policyOf({ name: '', state: 'governed', isDisabled: false }, { project });
   const path = held.source === 'start' ? held.here : held.path;
-  const fault = path === null ? undefined : await startCheck().policyFault(path);
-  return fault === undefined
-    ? []
-    : [`servers that run in ${project} cannot start: ${fault}. See \`sub policy lint\`.`];
+  if (path === null) {
+    const { offerStarter } = await import('../init/offer-starter.ts');
+    const canAsk = io.stdinIsTerminal && io.err.isTerminal && !yes && !json && !isDry;
+    const clients = [...new Set(files.map(({ client }) => client.title))];
+    shown.lacksPolicy = !canAsk;
+    return canAsk ? offerStarter({ where: wish, clients, io, asks }) : undefined;
+  }
+  const fault = await startCheck().policyFault(path);
+  if (fault !== undefined) {
+    warn(io, `servers that run in ${project} cannot start: ${fault}. See \`sub policy lint\`.`);
+  }
+  return undefined;
 }
 
 /** Shows the files of one client, asks, and changes them. Throws its failure. */

@@ -87,6 +87,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
     entries: [
       ...table({
         demo: ['Watch a scripted agent under a policy', () => import('./demo.ts')],
+        init: ['Write a starter policy for a project', () => import('./init.ts')],
         import: ['Govern the MCP servers of an agent client', () => import('./import.ts')],
         wrap: [
           'Run an agent with its MCP servers governed for one session',

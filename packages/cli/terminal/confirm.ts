@@ -5,6 +5,8 @@ import type { Io } from './io.ts';
 export interface Asker {
   /** Whether the answer is yes. */
   readonly ask: (question: string) => Promise<boolean | Failure>;
+  /** Something was changed before: Ctrl-C then says that nothing more was. */
+  readonly noteChange: () => void;
   /** An input that is still read would keep the process. */
   readonly close: () => Promise<void>;
 }
@@ -67,6 +69,9 @@ export function asker(io: Io, isYes: boolean, interrupts: Interrupts = OF_PROCES
       } finally {
         ignore();
       }
+    },
+    noteChange: () => {
+      hasAgreed = true;
     },
     close: async () => {
       await input?.return?.();
