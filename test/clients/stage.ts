@@ -37,6 +37,8 @@ interface StageOptions {
   readonly binFolder: string;
   /** What the client needs besides. */
   readonly env: Env;
+  /** The command of the product; that of the checkout unless given. */
+  readonly sub?: string;
 }
 
 const COMMAND_MAX_MS = 90_000;
@@ -60,10 +62,11 @@ rules:
       hint: { hint_text: ${HINT}, hint_kind: SAFETY }
 `;
 
-export function setStage({ binFolder, env }: StageOptions): Stage {
+export function setStage({ binFolder, env, sub: product = SUB }: StageOptions): Stage {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sub-clients-')));
   const home = join(folder, 'home');
-  const project = join(folder, 'project');
+  // In the home, where the policy of a project is looked for.
+  const project = join(home, 'project');
   const policy = join(folder, 'policy.yaml');
   mkdirSync(home);
   mkdirSync(project);
@@ -77,7 +80,7 @@ export function setStage({ binFolder, env }: StageOptions): Stage {
     ...env,
   };
   const run = (command: readonly string[]) => runIn(command, { cwd: project, env: own });
-  const sub = (...args: readonly string[]) => run([process.execPath, SUB, ...args]);
+  const sub = (...args: readonly string[]) => run([process.execPath, product, ...args]);
   return {
     home,
     project,

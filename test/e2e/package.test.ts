@@ -1,21 +1,13 @@
 // The packed product as a new user has it: installed from its tarball into an empty folder, with a home
 // of its own, and nothing of the checkout in reach.
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bareEnvironment, INSTALL_MS, installTarball, packInto, succeed } from '../packed.ts';
 import { ensureBuilt, ROOT } from './sub.ts';
 
-const INSTALL_MS = 180_000;
 const CONFIG = { mcpServers: { notes: { command: 'node', args: ['server.mjs'] } } };
 
 let folder: string;
@@ -27,54 +19,18 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sub-package-'));
   project = join(folder, 'project');
   for (const name of ['project', 'home', 'tool', 'bare']) mkdirSync(join(folder, name));
-  succeed(process.execPath, [join(ROOT, 'tools', 'package.mjs'), folder], { cwd: ROOT });
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
-  const path = join(folder, tarball);
-  packedBytes = readFileSync(path).length;
-  install('tool', path);
-  install('bare', path, '--omit=optional');
+  const tarball = packInto(folder);
+  packedBytes = readFileSync(tarball).length;
+  installTarball(tarball, join(folder, 'tool'));
+  installTarball(tarball, join(folder, 'bare'), '--omit=optional');
 }, INSTALL_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-function install(name: string, path: string, ...words: readonly string[]): void {
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  succeed('npm', ['install', '--prefix', join(folder, name), ...quiet, ...words, path], {
-    cwd: folder,
-    env: npmEnvironment(),
-  });
-}
-
-/** What the system needs, and nothing that points back to the checkout. */
-function environment(): NodeJS.ProcessEnv {
-  const path = (process.env['PATH'] ?? '').split(':').filter((one) => !one.startsWith(ROOT));
-  return { PATH: path.join(':'), HOME: join(folder, 'home'), TMPDIR: folder };
-}
-
-/** The registry may be behind certificates of the machine, and npm has most packages already. */
-function npmEnvironment(): NodeJS.ProcessEnv {
-  const { HOME = '', TEST_CA_CERTS = '' } = process.env;
-  const cache = { npm_config_cache: join(HOME, '.npm') };
-  return {
-    ...environment(),
-    ...cache,
-    ...(TEST_CA_CERTS && { NODE_EXTRA_CA_CERTS: TEST_CA_CERTS }),
-  };
-}
-
-function succeed(
-  file: string,
-  args: readonly string[],
-  { cwd, env = environment() }: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
-): string {
-  const ended = spawnSync(file, args, { cwd, env, encoding: 'utf8', timeout: INSTALL_MS });
-  if (ended.status !== 0) {
-    throw new Error(`${file} ${args.join(' ')} ended with ${ended.status}:\n${ended.stderr}`);
-  }
-  return ended.stdout;
-}
-
 function sub(...args: string[]): string {
-  return succeed(join(folder, 'tool', 'node_modules', '.bin', 'sub'), args, { cwd: project });
+  return succeed(join(folder, 'tool', 'node_modules', '.bin', 'sub'), args, {
+    cwd: project,
+    env: bareEnvironment(folder),
+  });
 }
 
 const installed = (...names: string[]) =>
@@ -92,6 +48,12 @@ test('the installed command prints its version and checks a policy', () => {
   expect(sub('policy', 'lint', installed('examples', 'policies', 'starter.yaml'))).toContain(
     'no problems',
   );
+});
+
+test('the starter policies come with the package', () => {
+  for (const use of ['solo', 'team', 'ci', 'read-only']) {
+    expect(sub('init', '--use', use, '--dry-run')).toContain(`made by \`sub init --use ${use}\``);
+  }
 });
 
 test('the installed command adopts a client, and puts its config back byte for byte', () => {
@@ -125,7 +87,7 @@ test('without its optional packages, Cedar policies are refused with what to ins
   const bare = (...args: readonly string[]) =>
     spawnSync(join(folder, 'bare', 'node_modules', '.bin', 'sub'), args, {
       cwd: project,
-      env: environment(),
+      env: bareEnvironment(folder),
       encoding: 'utf8',
     });
   const started = join(project, 'started');
