@@ -17,6 +17,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
 
 const PAGE = readFileSync(`${ROOT}docs/start/twelve-lines.md`, 'utf8');
+const [, POLICY = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
 const FILES = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'),
 );
@@ -49,14 +50,16 @@ beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'sub-twelve-')));
   mkdirSync(join(folder, 'src'));
   writeFileSync(join(folder, '.env'), 'A=1\n');
-  const [, policy = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
-  expect(policy.trimEnd().split('\n')).toHaveLength(12);
-  writeFileSync(join(folder, 'policy.yaml'), policy);
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
   writeFileSync(join(folder, 'policy.test.yaml'), TESTS);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = () => ({ HOME: folder, SUB_HOME: join(folder, 'home') });
+
+test('it has twelve lines', () => {
+  expect(POLICY.trimEnd().split('\n')).toHaveLength(12);
+});
 
 test.each([
   ['lint', '--strict', 'policy.yaml'],
