@@ -121,6 +121,7 @@ export {
   eventDecision,
   MAX_INSPECT_BYTES,
   MAX_PREVIEW_BYTES,
+  TRACE_RULES_MAX,
 } from './events/call.ts';
 export type { Client, Env, Producer, Workload } from './events/envelope.ts';
 export { CLIENT, ENV } from './events/envelope.ts';

@@ -93,6 +93,12 @@ describe('who did what to a file', () => {
       rule_id: 'no-shell',
       reason_code: 'DENYLIST_MATCH',
     } as const;
+    const step = { rule_id: 'calls', kind: 'budget', outcome: 'counted', note: null } as const;
+    const trace = [
+      { ...step, tally: { count: 7, limit: 200 } },
+      { ...step, rule_id: 'no-shell', kind: 'deny', outcome: 'decided', tally: null } as const,
+    ];
+    const hint = { hint_text: 'Ask a person.', suggested_args: null, retry_advice: null };
     const approved = { rule_id: 'ask', state: 'approved', by: 'ada', channel: 'terminal' } as const;
     const lines = [
       mia.runStart(),
@@ -103,7 +109,11 @@ describe('who did what to a file', () => {
       bot.start('run-1', {
         preview: { truncated: false, args_preview: '{"command":"rm src/x.ts"}' },
       }),
-      bot.decision('run-1', blocked),
+      bot.decision('run-1', blocked, { trace }),
+      bot.line('hint_issued', {
+        call: { call_id: 'run-1' },
+        hint: { ...hint, hint_kind: 'SAFETY' },
+      }),
       ...bot.callWith('run-2', { command: `echo ${'long '.repeat(60)}`, token: '[REDACTED]' }),
     ];
     writeFileSync(join(folder, 'who.jsonl'), `${lines.map(({ line }) => line).join('\n')}\n`);
@@ -181,5 +191,54 @@ describe('who did what to a file', () => {
   test('runs are found by who started them', async () => {
     const { runs = [] } = await asked('--runs', '--principal', 'mia@*');
     expect(runs.map(({ run_id }) => run_id)).toEqual(['run-of-mia@laptop']);
+  });
+
+  test('one call is shown whole, by a part of its id', async () => {
+    const { code, stdout } = await sub('show', 'run-1');
+    expect(code).toBe(0);
+    for (const line of [
+      'call run-1',
+      '  tool       shell/run',
+      '  who        ci:deploy, agent fixer (claude, dev)',
+      '  decision   BLOCK by no-shell, DENYLIST_MATCH (info)',
+      '  calls     budget  counted  7 of 200  -',
+      '  no-shell  deny    decided  -         -',
+      '  Ask a person.',
+      '    "command": "rm src/x.ts"',
+      '  (none: the call was refused)',
+    ]) {
+      expect(stdout.split('\n')).toContain(line);
+    }
+    expect(stdout).toMatch(
+      /SEQ +TIME +TYPE\n.*tool_call_start\n.*tool_call_decision\n.*hint_issued/,
+    );
+
+    const approved = await sub('show', 'write-1', '--json');
+    expect(JSON.parse(approved.stdout)).toMatchObject({
+      call: { call_id: 'write-1', principal: 'mia@laptop', approved_by: ['ada'] },
+      arguments: { path: 'src/x.ts' },
+      not_whole: { arguments: null, result: null },
+      approvals: [{ state: 'approved', by: 'ada', channel: 'terminal', rule_id: 'ask' }],
+      trace: null,
+    });
+    expect(approved.stdout).not.toContain('\u001b');
+  });
+
+  test('what was not kept of a call is said', async () => {
+    const { stdout } = await sub('show', 'write-2');
+    expect(stdout).toContain('(not kept: previews are off, or it is larger than');
+    expect(stdout).toContain('(none: the call has no end on record)');
+    expect(stdout).toContain('  decision   none on record');
+  });
+
+  test.each([
+    ['run-', 'fits 2 calls'],
+    ['nothing', 'the ledger has no call `nothing`. See `sub query`.'],
+    ['run-of-mia@laptop', 'It is a run: `sub query --run run-of-mia@laptop` lists its calls.'],
+    ['', 'the id of the call is empty'],
+  ])('`sub show %s` is an error that says what to do', async (id, words) => {
+    const { code, stderr } = await sub('show', id);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
   });
 });

@@ -214,7 +214,7 @@ async function followers(wanted: number): Promise<void> {
   for (;;) {
     const { stdout } = await sub('ledgerd', '--status', '--json');
     const { connections = 0 } = JSON.parse(stdout) as { readonly connections?: number };
-    if (connections > wanted) return;
+    if (connections >= wanted) return;
   }
 }
 

@@ -105,6 +105,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
       ...table({
         tail: ['Show live tool calls', () => import('./tail.ts')],
         query: ['Search calls and runs in the ledger', () => import('./query.ts')],
+        show: ['Show one call in full', () => import('./show.ts')],
         replay: ['Replay a recorded run against another policy', () => import('./replay.ts')],
       }),
       EXPORT,

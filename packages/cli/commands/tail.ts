@@ -27,11 +27,12 @@ interface TailStart extends Beginning {
 
 export const command = defineCommand({
   description:
-    'Prints a line for each call when it ends, or at once when it is refused, and one when a run starts or ends, a policy is reloaded or a breaker trips. Starts the ledger daemon when none is running, and continues when it restarts. Ctrl-C ends it. With --server, --tool or --decision it shows only calls.',
+    'Prints a line for each call when it ends, or at once when it is refused, and one when a run starts or ends, a policy is reloaded or a breaker trips. Starts the ledger daemon when none is running, and continues when it restarts. Ctrl-C ends it. With --server, --tool, --decision, --path or --arg it shows only calls.',
   options: TAIL_OPTIONS,
   examples: [
     'sub tail',
     'sub tail --decision REFUSED --backlog 50',
+    'sub tail --path src --args',
     'sub tail --run last --no-follow --json',
   ],
   exitCodes: {
@@ -47,7 +48,14 @@ export const command = defineCommand({
     return untilSignal(async ({ signal }) => {
       const { filter } = start;
       const { backlog } = request;
-      const screen = new Screen({ filter, backlog, json: options.json, io, signal });
+      const screen = new Screen({
+        filter,
+        backlog,
+        json: options.json,
+        allArgs: options.args,
+        io,
+        signal,
+      });
       if (start.tipSeq > 0) await showPast(home, start, screen);
       if (!follows) await screen.rest();
       await screen.endPast();

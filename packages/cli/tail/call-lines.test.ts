@@ -318,3 +318,31 @@ test('a notice about a server is one harmless line', () => {
   expect(lines[0]).toMatch(/! git\/push.* has changed: The description.*is another one\.$/);
   expect(lines[1]).toMatch(/· git\/pull is new \(told only\): New\.$/);
 });
+
+describe('the arguments of a call', () => {
+  const preview = {
+    truncated: false,
+    args_preview: '{"content":"\\u001b[2Jx","path":"/home/me/app/src/deep/folder/and/more/x.ts"}',
+  };
+  const events = [start({ preview }), decision(), end({}, {}, at)];
+
+  test('stand behind the tool: the one that tells most, cut inside where there is no room', () => {
+    const [wide = ''] = shown(events, { width: 160 });
+    expect(wide).toContain('git/push                  path=/home/me/…');
+    expect(wide).toContain('/more/x.ts    12 ms');
+    const [piped = ''] = shown(events, { width: Number.POSITIVE_INFINITY });
+    expect(piped).toContain('path=/home/me/app/src/deep/folder/and/more/x.ts');
+    for (const width of [110, 80, 60, 40]) {
+      const [line = ''] = shown(events, { width });
+      expect(displayWidth(line)).toBeLessThanOrEqual(width);
+    }
+  });
+
+  test('are all in a line below, harmless, when they are asked for', () => {
+    const tail = createTailRenderer({ colors, width: 90, nowMs }, { allArgs: true });
+    const lines = events.flatMap((one) => tail.push(one));
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toMatch(/^ {4}\{"content":/);
+    expect(displayWidth(lines[1] ?? '')).toBeLessThanOrEqual(90);
+  });
+});

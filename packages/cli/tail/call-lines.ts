@@ -2,7 +2,7 @@
 import { type Action, type ContentOutcome, subjectNames } from '@subluminal/contracts';
 import { eventMember, type NoticeText } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
-import { fitted, padded } from '../terminal/text.ts';
+import { displayWidth, fitted, fittedInside, harmless, padded } from '../terminal/text.ts';
 import { type Cells, layoutFor, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
 import type { Folded, FoldedCall, FoldedNotice } from './fold.ts';
@@ -38,7 +38,7 @@ const GAP = '  ';
 
 /** Formats calls and notices in the order in which they are shown. */
 export function lineFormatter({ width, colors, nowMs }: LineOptions) {
-  const seen: Seen = { tool: 0, rule: 0 };
+  const seen: Seen = { tool: 0, argument: 0, rule: 0 };
   let lastDay = dayOf(new Date(nowMs));
   return (folded: Folded): readonly string[] => {
     const cells = Math.max(1, typeof width === 'number' ? width : width());
@@ -47,10 +47,11 @@ export function lineFormatter({ width, colors, nowMs }: LineOptions) {
       folded.kind === 'call'
         ? callLine(folded, { at, cells, colors, seen })
         : noticeLine(folded, { at, cells, colors });
+    const lines = [line, ...argsLine(folded, { at, cells, colors })];
     const day = dayOf(at);
-    if (day === lastDay) return [line];
+    if (day === lastDay) return lines;
     lastDay = day;
-    return [colors.dim(fitted(`── ${day} ──`, cells)), line];
+    return [colors.dim(fitted(`── ${day} ──`, cells)), ...lines];
   };
 }
 
@@ -69,32 +70,49 @@ function callLine(
   const paint = spared ? colors.yellow : look.paint(colors);
   const rule = call.rule_id ?? call.would?.rule_id ?? '';
   const name = subjectNames(call.subject).join('/');
-  const layout = layoutFor({ cells, name, rule }, seen);
+  const argument = call.args_preview === undefined ? (call.argument ?? '') : '';
+  const layout = layoutFor({ cells, name, argument, rule }, seen);
   const { text, isBad } = detailOf(call);
   const parts: readonly (readonly [string, keyof Cells, Paint])[] = [
     [timeText(at, layout.time), 'time', colors.dim],
     [`${spared ? SPARED : look.mark} ${look.word}`, 'decision', paint],
     [name, 'tool', plain],
+    [argument, 'argument', plain],
     [latencyText(call.latency_ms), 'latency', isBad ? colors.red : colors.dim],
     [shortRun(call.run_id), 'run', colors.dim],
     [rule, 'rule', plain],
     [text, 'detail', isBad ? colors.red : plain],
   ];
-  return joined(parts, layout);
+  return joined(parts, layout, Number.isFinite(cells));
+}
+
+const INDENT = '    ';
+
+/** All arguments, where they are asked for. */
+function argsLine(folded: Folded, { cells, colors }: LineFormat): readonly string[] {
+  if (folded.kind !== 'call' || folded.args_preview === undefined) return [];
+  if (folded.subject.kind === 'turn') return [];
+  const text = `${INDENT}${folded.args_preview ?? '(arguments not kept)'}`;
+  return [colors.dim(Number.isFinite(cells) ? fitted(text, cells) : harmless(text))];
 }
 
 function joined(
   parts: readonly (readonly [text: string, column: keyof Cells, paint: Paint])[],
   layout: Cells,
+  isCut: boolean,
 ): string {
   const shown = parts.filter(([, column]) => layout[column] > 0);
   const cells = shown.map(([text, column, paint]) => {
     if (column === 'detail') return text === '' ? '' : paint(fitted(text, layout.detail));
-    return paint(padded(text, layout[column], column === 'latency' ? 'right' : 'left'));
+    // Where there is no terminal, names and arguments are whole.
+    if (!isCut && displayWidth(text) > layout[column]) return paint(harmless(text));
+    const whole = column === 'argument' ? fittedInside(text, layout.argument) : text;
+    return paint(padded(whole, layout[column], column === 'latency' ? 'right' : 'left'));
   });
   return cells.join(GAP).trimEnd();
 }
 
+const NO_NAMES = { name: '', argument: '', rule: '' };
 const NO_NOTICE: NoticeText = { mark: '·', text: '', isBad: false };
 
 function plain(text: string): string {
@@ -105,7 +123,7 @@ function noticeLine(
   { event, server_name }: FoldedNotice,
   { at, cells, colors }: LineFormat,
 ): string {
-  const { time } = layoutFor({ cells, name: '', rule: '' }, { tool: 0, rule: 0 });
+  const { time } = layoutFor({ cells, ...NO_NAMES }, { tool: 0, argument: 0, rule: 0 });
   const head = time === 0 ? '' : `${timeText(at, time)}${GAP}`;
   const notice = (runName: string): NoticeText =>
     eventMember(event.type).notice?.(event, { runName, serverName: server_name }) ?? NO_NOTICE;

@@ -7,6 +7,7 @@ export interface Cells {
   readonly time: number;
   readonly decision: number;
   readonly tool: number;
+  readonly argument: number;
   readonly latency: number;
   readonly run: number;
   readonly rule: number;
@@ -17,12 +18,14 @@ export interface Cells {
 /** The widest so far. */
 export interface Seen {
   tool: number;
+  argument: number;
   rule: number;
 }
 
 interface LineNeeds {
   readonly cells: number;
   readonly name: string;
+  readonly argument: string;
   readonly rule: string;
 }
 
@@ -34,16 +37,18 @@ const LATENCY = 7;
 const RUN = 9;
 const TOOL = { min: 16, minWide: 24, max: 40 };
 const RULE = { max: 24 };
+const ARGUMENT = { min: 8, max: 48 };
 const GAP = 2;
 /** Below this there is no room for the run and the milliseconds; below the other, only for what. */
 const WIDE = 110;
 const NARROW = 60;
 
-export function layoutFor({ cells, name, rule }: LineNeeds, seen: Seen): Cells {
+export function layoutFor({ cells, name, argument, rule }: LineNeeds, seen: Seen): Cells {
   // A quarter of the line at most, so that one long name does not push the reasons out.
   const quarter = Math.floor(cells / 4);
   seen.tool = Math.max(seen.tool, displayWidth(fitted(name, TOOL.max)));
   seen.rule = Math.max(seen.rule, displayWidth(fitted(rule, RULE.max)));
+  seen.argument = Math.max(seen.argument, displayWidth(fitted(argument, ARGUMENT.max)));
   const besideDecision = Math.max(0, cells - DECISION - GAP);
   const isWide = cells >= WIDE;
   const isNarrow = cells < NARROW;
@@ -58,8 +63,12 @@ export function layoutFor({ cells, name, rule }: LineNeeds, seen: Seen): Cells {
   const used = Object.values(fixed).filter((width) => width > 0);
   const left = cells - used.reduce((sum, width) => sum + width + GAP, 0);
   const ruleCells = isNarrow ? 0 : Math.max(0, Math.min(seen.rule, quarter, left));
-  const detail = left - (ruleCells > 0 ? ruleCells + GAP : 0);
-  return { ...fixed, rule: ruleCells, detail: Math.max(0, detail) };
+  const besideRule = Math.max(0, left - (ruleCells > 0 ? ruleCells + GAP : 0));
+  // The reason has the other half.
+  const room = Math.min(seen.argument, Math.floor(besideRule / 2));
+  const argumentCells = isNarrow || room < ARGUMENT.min ? 0 : room;
+  const detail = besideRule - (argumentCells > 0 ? argumentCells + GAP : 0);
+  return { ...fixed, argument: argumentCells, rule: ruleCells, detail: Math.max(0, detail) };
 }
 
 function timeCells(isWide: boolean, isNarrow: boolean): number {

@@ -1,5 +1,7 @@
 // The options of `sub tail`, and which calls and notices they select.
-import { type Action, definedFields } from '@subluminal/contracts';
+import { definedFields } from '@subluminal/contracts';
+import { type CallFilter, nameTest } from '@subluminal/plane/ledger';
+import { CALL_FILTER_OPTIONS, readCallFilters } from '../input/call-filters.ts';
 import { badUsage, choice, type OptionValues, orThrow, textOption } from '../input/command.ts';
 import { numberOption, timeOption } from '../input/read-option.ts';
 import { DECISION_FILTERS } from '../input/shared-options.ts';
@@ -8,34 +10,35 @@ import type { Folded, FoldedCall } from './fold.ts';
 export const TAIL_OPTIONS = {
   run: textOption('id', 'Only this run; `last` is the newest run in the ledger'),
   agent: textOption('id', 'Only this agent'),
-  server: textOption('name', 'Only calls to this server'),
-  tool: textOption('name', 'Only calls of this tool'),
+  ...CALL_FILTER_OPTIONS,
   decision: choice(DECISION_FILTERS, 'Only this decision; REFUSED is any decision except ALLOW'),
   backlog: textOption('count', 'Start with this many matching past calls (default: 10)'),
   since: textOption('time', 'Start at this time instead: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago'),
+  args: 'Print all arguments of each call in a line below it',
   'no-follow': 'Print what the ledger has, and end',
   json: 'Print one JSON object per line: one per call, and one per notice',
 };
 
-export interface TailFilter {
-  readonly runId?: string;
-  readonly agentId?: string;
-  readonly serverName?: string;
-  readonly toolName?: string;
-  /** `REFUSED` is every decision but ALLOW. */
-  readonly decision?: Action | 'REFUSED';
-  /** Only what happened from this time on. */
-  readonly fromMs?: number;
-}
+export type TailFilter = Pick<
+  CallFilter,
+  | ('runId' | 'agentId' | 'principal' | 'fromMs')
+  | ('serverName' | 'toolName' | 'decision' | 'path' | 'args')
+>;
 
 /** Filters about calls leave calls only; those about runs leave what happens in those runs. */
 export function shownBy(filter: TailFilter): (folded: Folded) => boolean {
-  const { serverName, toolName, decision } = filter;
-  const isAboutCalls = [serverName, toolName, decision].some((wanted) => wanted !== undefined);
-  return (folded) =>
-    folded.kind === 'call'
-      ? isInRun(folded, filter) && isSince(lastOf(folded), filter) && isCall(folded, filter)
+  const { serverName, toolName, decision, path, args } = filter;
+  const wanted = [serverName, toolName, decision, path, args];
+  const isAboutCalls = wanted.some((one) => one !== undefined);
+  const isPrincipal = nameTest(filter.principal);
+  const isCall = callTest(filter);
+  return (folded) => {
+    const { principal } = folded.kind === 'call' ? folded : folded.event;
+    if (filter.principal !== undefined && !isPrincipal(principal ?? '')) return false;
+    return folded.kind === 'call'
+      ? isInRun(folded, filter) && isSince(lastOf(folded), filter) && isCall(folded)
       : !isAboutCalls && isInRun(folded.event, filter) && isSince(folded.event.ts, filter);
+  };
 }
 
 function isInRun(
@@ -46,14 +49,18 @@ function isInRun(
   return run_id === runId && agent_id === agentId;
 }
 
-function isCall(call: FoldedCall, filter: TailFilter): boolean {
+function callTest(filter: TailFilter): (call: FoldedCall) => boolean {
   const { serverName, toolName } = filter;
-  if (!isDecided(call, filter)) return false;
-  if (serverName === undefined && toolName === undefined) return true;
-  const { subject } = call;
-  if (subject.kind !== 'tool_call') return false;
-  const { server_name, tool_name } = subject;
-  return server_name === (serverName ?? server_name) && tool_name === (toolName ?? tool_name);
+  const isServer = nameTest(serverName);
+  const isTool = nameTest(toolName);
+  return (call) => {
+    if (!isDecided(call, filter) || !call.fits_args) return false;
+    if (serverName === undefined && toolName === undefined) return true;
+    const { subject } = call;
+    return (
+      subject.kind === 'tool_call' && isServer(subject.server_name) && isTool(subject.tool_name)
+    );
+  };
 }
 
 /** A call without a decision is neither allowed nor refused. */
@@ -85,13 +92,13 @@ export function readTailOptions(
   options: OptionValues<typeof TAIL_OPTIONS>,
   nowMs: number,
 ): TailRequest {
-  const { run, agent, server, tool, decision, since, backlog } = options;
+  const { run, agent, decision, since, backlog } = options;
   if (since !== undefined && backlog !== undefined) {
     orThrow(badUsage('--since and --backlog exclude each other.', 'Give one.'));
   }
-  const names = { runId: run, agentId: agent, serverName: server, toolName: tool };
   const fromMs = timeOption('since', since, nowMs);
   const count = numberOption('backlog', backlog, { min: 0, max: BACKLOG_MAX });
-  const filter = definedFields({ ...names, decision, fromMs });
+  const own = definedFields({ runId: run, agentId: agent, decision, fromMs });
+  const filter = { ...readCallFilters(options), ...own };
   return { filter, backlog: count ?? BACKLOG_DEFAULT };
 }

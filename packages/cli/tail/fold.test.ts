@@ -14,7 +14,7 @@ import {
 } from './recorded.test-support.ts';
 
 function told(events: readonly Event[], limits?: Partial<FoldLimits>): readonly Folded[] {
-  const fold = new CallFold(limits);
+  const fold = new CallFold({ limits: limits ?? {} });
   return events.flatMap((one) => fold.push(one));
 }
 

@@ -10,15 +10,24 @@ import {
   type Event,
   type EventOf,
   isCallEvent,
+  type JsonObject,
 } from '@subluminal/contracts';
-import { eventMember } from '@subluminal/plane/ledger';
+import { eventMember, mainArgument, readArgs } from '@subluminal/plane/ledger';
 
 export interface FoldedCall {
   readonly kind: 'call';
   readonly run_id: string;
   readonly agent_id: string;
   readonly call_id: string;
+  readonly principal: string | null;
+  readonly client: string;
   readonly subject: CallSubject;
+  /** The argument that tells most, as `name=value`; null when it is not on record. */
+  readonly argument: string | null;
+  /** All of them, where they are asked for. */
+  readonly args_preview?: string | null;
+  /** Whether the arguments are those that a filter asks for. */
+  readonly fits_args: boolean;
   /** Null where the event was before the first one that was seen. */
   readonly started_at: string | null;
   readonly decided_at: string | null;
@@ -57,6 +66,14 @@ export interface FoldLimits {
   readonly shimsMax: number;
 }
 
+export interface FoldOptions {
+  readonly limits?: Partial<FoldLimits>;
+  /** Keep all arguments of a call, not only the one that tells most. */
+  readonly allArgs?: boolean;
+  /** Which arguments are asked for, and the folder that their relative names begin in. */
+  readonly fitsArgs?: ((args: JsonObject, folder: string | undefined) => boolean) | undefined;
+}
+
 const LIMITS: FoldLimits = { pendingMax: 10_000, toldMax: 10_000, shimsMax: 1_000 };
 const NAME_LENGTH_MAX = 1_024;
 const TEXT_LENGTH_MAX = 4_096;
@@ -70,6 +87,7 @@ interface Pending {
 
 export class CallFold {
   readonly #limits: FoldLimits;
+  readonly #options: FoldOptions;
   /** Calls that were not returned yet, the oldest first. */
   readonly #pending = new Map<string, Pending>();
   /** Calls that were returned when they were refused: their end adds nothing. */
@@ -77,8 +95,9 @@ export class CallFold {
   /** The server that each shim stands in front of. */
   readonly #servers = new Map<string, string>();
 
-  constructor(limits: Partial<FoldLimits> = {}) {
-    this.#limits = { ...LIMITS, ...limits };
+  constructor(options: FoldOptions = {}) {
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#options = options;
   }
 
   /** The calls and notices that this event completes. */
@@ -118,10 +137,10 @@ export class CallFold {
       return [];
     }
     const known = this.#pending.get(key);
-    const call = known?.call ?? draftOf(event);
+    const call = known?.call ?? draftOf(event, this.#options);
     if ('decision' in event) addDecision(call, event);
     else if ('status' in event) addEnd(call, event);
-    else call.started_at = event.ts;
+    else addStart(call, event, this.#options);
     if (call.ended_at !== null || isRefused(call)) {
       this.#pending.delete(key);
       if (call.ended_at !== null) return [call];
@@ -163,14 +182,18 @@ function isRefused({ decision }: FoldedCall): boolean {
   return decision !== null && decision !== 'ALLOW';
 }
 
-function draftOf(event: CallEvent): Draft {
-  const { run_id, agent_id, call } = event;
+function draftOf(event: CallEvent, { fitsArgs }: FoldOptions): Draft {
+  const { run_id, agent_id, principal, client, call } = event;
   return {
     kind: 'call',
     run_id: bounded(run_id, NAME_LENGTH_MAX),
     agent_id: bounded(agent_id, NAME_LENGTH_MAX),
     call_id: bounded(call.call_id, NAME_LENGTH_MAX),
+    principal: principal === undefined ? null : bounded(principal, NAME_LENGTH_MAX),
+    client,
     subject: boundedSubject(callSubject(event)),
+    argument: null,
+    fits_args: fitsArgs === undefined,
     started_at: null,
     decided_at: null,
     ended_at: null,
@@ -194,6 +217,20 @@ function boundedSubject(subject: CallSubject): CallSubject {
   return subject.kind === 'turn'
     ? { ...subject, provider: cut(subject.provider), model: cut(subject.model) }
     : { ...subject, server_name: cut(subject.server_name), tool_name: cut(subject.tool_name) };
+}
+
+function addStart(
+  call: Draft,
+  event: EventOf<'tool_call_start' | 'turn_start'>,
+  { fitsArgs, allArgs = false }: FoldOptions,
+): void {
+  const { args_preview = null } = event.call.preview;
+  call.started_at = event.ts;
+  if (allArgs) call.args_preview = args_preview;
+  const args = args_preview === null ? undefined : readArgs(args_preview);
+  if (args === undefined) return;
+  call.argument = mainArgument(args);
+  if (fitsArgs !== undefined) call.fits_args = fitsArgs(args, event.workload?.repo_path);
 }
 
 function addEnd(call: Draft, event: EventOf<'tool_call_end' | 'turn_end'>): void {

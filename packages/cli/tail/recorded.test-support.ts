@@ -1,7 +1,7 @@
 // Events in few words, for tests only; parsed, so that only what could be recorded is shown.
 import { type Event, parseEvent } from '@subluminal/contracts';
 import { type LineOptions, lineFormatter } from './call-lines.ts';
-import { CallFold, type Folded } from './fold.ts';
+import { CallFold, type Folded, type FoldOptions } from './fold.ts';
 
 const HASH = 'a'.repeat(64);
 export const POLICY = { policy_id: 'team', policy_version: '1.0.0', policy_hash: HASH };
@@ -70,8 +70,8 @@ export function runEnd(envelope: Parts = {}): Event {
 }
 
 /** The lines that events complete, as `sub tail` prints them. */
-export function createTailRenderer(options: LineOptions) {
-  const fold = new CallFold();
+export function createTailRenderer(options: LineOptions, folding: FoldOptions = {}) {
+  const fold = new CallFold(folding);
   const format = lineFormatter(options);
   const lines = (folded: readonly Folded[]) => folded.flatMap((one) => format(one));
   return { push: (one: Event) => lines(fold.push(one)), rest: () => lines(fold.rest()) };

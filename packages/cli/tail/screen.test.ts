@@ -22,7 +22,10 @@ function screenOf(isTerminal: boolean) {
     stdinIsTerminal: false,
   };
   const { signal } = new AbortController();
-  return { screen: new Screen({ filter: {}, backlog: 5, json: false, io, signal }), written };
+  return {
+    screen: new Screen({ filter: {}, backlog: 5, json: false, allArgs: false, io, signal }),
+    written,
+  };
 }
 
 const WAITS = 'sub: waiting for calls; Ctrl-C ends.\n';

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { Event } from '@subluminal/contracts';
 import { harmlessJson } from '@subluminal/core/visible';
+import { callArgsTest } from '@subluminal/plane/ledger';
 import { type Io, knownColumns } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { lineFormatter } from './call-lines.ts';
@@ -13,6 +14,8 @@ interface ScreenOptions {
   /** How many of the last calls are shown first; all of them where a time was given. */
   readonly backlog: number;
   readonly json: boolean;
+  /** Show all arguments. */
+  readonly allArgs: boolean;
   readonly io: Io;
   readonly signal: AbortSignal;
 }
@@ -20,15 +23,16 @@ interface ScreenOptions {
 export class Screen {
   readonly signal: AbortSignal;
   readonly #io: Io;
-  readonly #fold = new CallFold();
+  readonly #fold: CallFold;
   readonly #format: (folded: Folded) => readonly string[];
   readonly #fits: (folded: Folded) => boolean;
   #past: Backlog | undefined;
   #isPast = true;
   #hasShown = false;
 
-  constructor({ filter, backlog, json, io, signal }: ScreenOptions) {
+  constructor({ filter, backlog, json, allArgs, io, signal }: ScreenOptions) {
     this.signal = signal;
+    this.#fold = new CallFold({ allArgs, fitsArgs: callArgsTest(filter) });
     this.#io = io;
     this.#fits = shownBy(filter);
     this.#past = filter.fromMs === undefined ? new Backlog(backlog) : undefined;
@@ -135,7 +139,7 @@ export class Backlog {
 /** One JSON object in a line. The names of the subject stand beside the other fields of a call. */
 export function jsonLine(folded: Folded): string {
   if (folded.kind !== 'call') return harmlessJson(JSON.stringify(folded));
-  const { kind, run_id, agent_id, call_id, subject, ...rest } = folded;
+  const { kind, run_id, agent_id, call_id, subject, fits_args: _shown, ...rest } = folded;
   const { kind: subjectKind, ...names } = subject;
   const flat = { kind, run_id, agent_id, call_id, subject: subjectKind, ...names, ...rest };
   return harmlessJson(JSON.stringify(flat));

@@ -16,6 +16,7 @@ import {
   type Infer,
   integer,
   nullable,
+  number,
   type ObjectShape,
   oneOf,
   open,
@@ -114,11 +115,37 @@ export const startFields = {
 
 export const riskClass = optional(classes, 'Since 0.2.0: the risk classes of the call.');
 
+/** How many rules the trace of a decision names. */
+export const TRACE_RULES_MAX = 100;
+
+const TRACED_RULE = open({
+  rule_id: required(string(), 'The rule.'),
+  kind: required(string(), 'Its kind.'),
+  outcome: required(
+    oneOf('decided', 'would_decide', 'counted', 'tagged', 'asks', 'approved', 'failed'),
+    'What it did.',
+  ),
+  tally: required(
+    nullable(
+      open({
+        count: required(number(), 'What its counter stands at.'),
+        limit: required(number(), 'Where it ends.'),
+      }),
+    ),
+    'Its counter, if it has one.',
+  ),
+  note: required(nullable(string({ lengthMin: 0 })), 'Why it failed, when it did.'),
+});
+
 export const decisionFields = {
   decision: required(EVENT_DECISION, 'What was decided.'),
   counter_scope: optional(
     COUNTER_SCOPE,
     'Since 0.2.0: what the counters of run scope really covered; `shim` without a hub.',
+  ),
+  trace: optional(
+    array(TRACED_RULE, { itemsMax: TRACE_RULES_MAX }),
+    'Since 0.2.0: the rules that matched, in their order, and what each did.',
   ),
 } as const;
 

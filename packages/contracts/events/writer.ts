@@ -240,6 +240,13 @@ function writerOf(shape: Shape, path: string, options: CompileOptions): JsonWrit
           ? String(value)
           : fail();
     }
+    case 'number': {
+      const { min = -Infinity, max = Infinity } = shape;
+      return (value) =>
+        typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max
+          ? String(value)
+          : fail();
+    }
     case 'boolean':
       return (value) => (typeof value === 'boolean' ? String(value) : fail());
     case 'nullable': {

@@ -46,6 +46,7 @@ const EVENT_DAMAGES: readonly Damage[] = [
   { sample: 'tool_call_decision', path: 'decision.rule_id', value: undefined },
   { sample: 'tool_call_decision', path: 'decision.action', value: 'DENY' },
   { sample: 'tool_call_decision', path: 'counter_scope', value: 'host' },
+  { sample: 'tool_call_decision', path: 'trace', value: [{ rule_id: 'r' }] },
   { sample: 'throttled', path: 'decision.backoff_ms', value: undefined },
   { sample: 'throttled', path: 'decision.backoff_ms', value: null },
   { sample: 'hinted', path: 'decision.hint', value: undefined },

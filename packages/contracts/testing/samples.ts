@@ -161,6 +161,7 @@ const EVENTS: { readonly [name: string]: JsonValue } = {
     call: { ...CALL, content: { action: 'ask', findings: ['secret:aws-access-key'] } },
     decision: EVENT_DECISION,
     counter_scope: 'shim',
+    trace: [{ rule_id: 'r', kind: 'deny', outcome: 'decided', tally: null, note: null }],
   },
   throttled: {
     ...ENVELOPE,

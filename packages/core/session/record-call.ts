@@ -10,9 +10,11 @@ import {
   eventDecision,
   isObject,
   type StartedCall,
+  TRACE_RULES_MAX,
 } from '@subluminal/contracts';
 import { policiesIn } from '../policy/compile/snapshot.ts';
 import { recordResult } from '../policy/decide/decide.ts';
+import type { TraceStep } from '../policy/model/call.ts';
 import { awaitsResult } from '../policy/rules/index.ts';
 import type { Context, MessageStep, OpenCall, OpenRequest } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
@@ -78,24 +80,21 @@ function emitGrants(step: MessageStep, { taken = [], read, outcome }: DecidedCal
 function emitDecision(step: MessageStep, decided: DecidedCall): void {
   const { context, out } = step;
   const { ref } = decided.read;
-  const { decision, risk_class, content } = decided.outcome;
+  const { decision, risk_class, content, trace } = decided.outcome;
   const call = risk_class.length > 0 ? withRisk(ref, risk_class) : ref;
-  out.push({
-    do: 'emit',
-    type: 'tool_call_decision',
-    durability: 'durable',
-    body: {
-      call: content === undefined ? call : { ...call, content },
-      decision: recordedDecision(context, decision),
-      counter_scope: context.config.hub === true ? 'run' : 'shim',
-    },
-  });
+  const body: MutableBody<EventBody<'tool_call_decision'>> = {
+    call: content === undefined ? call : { ...call, content },
+    decision: recordedDecision(context, decision),
+    counter_scope: context.config.hub === true ? 'run' : 'shim',
+  };
+  if (trace.length > 0) body.trace = recordedTrace(context, trace);
+  out.push({ do: 'emit', type: 'tool_call_decision', durability: 'durable', body });
   emitBreaker(step, decided);
   if (decision.action !== 'REJECT_WITH_HINT') return;
   const { hint } = withoutSecrets(context, decision);
   if (hint === undefined) return;
-  const body = { call: { call_id: ref.call_id }, hint };
-  out.push({ do: 'emit', type: 'hint_issued', durability: 'durable', body });
+  const issued = { call: { call_id: ref.call_id }, hint };
+  out.push({ do: 'emit', type: 'hint_issued', durability: 'durable', body: issued });
 }
 
 /** Emits that a person is asked, or why nobody needs to be. */
@@ -106,6 +105,13 @@ export function emitApproval(
 ): void {
   const body = { call: { call_id }, approval };
   step.out.push({ do: 'emit', type: 'approval', durability: 'durable', body });
+}
+
+/** Why a rule failed may quote the call. */
+function recordedTrace({ redact }: Context, trace: readonly TraceStep[]): readonly TraceStep[] {
+  const bounded = trace.length > TRACE_RULES_MAX ? trace.slice(0, TRACE_RULES_MAX) : trace;
+  if (bounded.every(({ note }) => note === null)) return bounded;
+  return bounded.map((step) => (step.note === null ? step : { ...step, note: redact(step.note) }));
 }
 
 /** Spelled out: an object made by spreading is slower to read, and this one is read at once. */

@@ -338,6 +338,18 @@ describe('profiles and modes', () => {
     expect(check(DECISION.fields.would.shape, decided?.decision.would)).toEqual([]);
   });
 
+  it('records every rule that matched, in the order of the policy', async () => {
+    const { send } = await play([budget('cap', { limit_calls: 9 }), noWrite]);
+    const [read] = eventsOf(send('agent', call(1, 'read')), 'tool_call_decision');
+    const capped = { rule_id: 'cap', kind: 'budget', outcome: 'counted', note: null };
+    expect(read?.trace).toEqual([{ ...capped, tally: { count: 1, limit: 9 } }]);
+    const [write] = eventsOf(send('agent', call(2, 'write')), 'tool_call_decision');
+    expect(write?.trace).toMatchObject([
+      { rule_id: 'cap' },
+      { rule_id: 'no-write', kind: 'deny', outcome: 'decided' },
+    ]);
+  });
+
   it('takes another policy between two calls and keeps the counters', async () => {
     const rule = budget('cap', { limit_calls: 2 });
     const { sendInShort, session } = await play([rule]);

@@ -1,3 +1,4 @@
+export { callArgsTest } from './args/match-args.ts';
 export { argFilter, namePattern, nameTest, pathFilter } from './args/name-pattern.ts';
 export { mainArgument, readArgs } from './args/read-args.ts';
 export type { IncomingLine } from './chain/event-line.ts';

@@ -7,7 +7,7 @@ import {
   namedPaths,
   nameVariants,
 } from '@subluminal/core/paths';
-import type { ArgFilter, PathFilter } from '../store/query.ts';
+import type { ArgFilter, CallFilter, PathFilter } from '../store/query.ts';
 import { globTest } from './name-pattern.ts';
 
 /** Relative names of a command begin in a folder that it names, too; with more names they do not. */
@@ -15,7 +15,7 @@ const NAMES_JOINED_MAX = 64;
 const DEPTH_MAX = 16;
 
 /** Whether arguments name one of the paths, or something below it. */
-export function pathTest({ paths, home, folder }: PathFilter) {
+function pathTest({ paths, home, folder }: PathFilter) {
   const baseNames = new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)));
   const lowerNames = [...baseNames].map((base) => base.toLowerCase());
   const isMentioned = (text: string) => {
@@ -37,8 +37,17 @@ export function pathTest({ paths, home, folder }: PathFilter) {
   };
 }
 
+/** What filters ask of arguments; undefined when they ask nothing. */
+export function callArgsTest({ path, args = [] }: Pick<CallFilter, 'path' | 'args'>) {
+  if (path === undefined && args.length === 0) return undefined;
+  const hasPath = path === undefined ? () => true : pathTest(path);
+  const hasArgs = argsTest(args);
+  return (value: JsonObject, runFolder: string | undefined): boolean =>
+    hasArgs(value) && hasPath(value, runFolder);
+}
+
 /** Whether all the named arguments are there with values that fit. */
-export function argsTest(filters: readonly ArgFilter[]): (args: JsonObject) => boolean {
+function argsTest(filters: readonly ArgFilter[]): (args: JsonObject) => boolean {
   const tests = filters.map(({ name, glob }) => ({ name, fits: globTest(glob) }));
   return (args) =>
     tests.every(({ name, fits }) => valuesAt(args, name).some((value) => fits(value)));

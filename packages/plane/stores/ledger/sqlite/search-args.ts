@@ -1,7 +1,7 @@
 // Looks into the arguments of calls. SQL leaves out most calls that cannot fit; what is left is read.
 import { isObject } from '@subluminal/contracts';
 import { parseJson } from '../../../os/index.ts';
-import { argsTest, pathTest } from '../args/match-args.ts';
+import { callArgsTest } from '../args/match-args.ts';
 import { readArgs } from '../args/read-args.ts';
 import { type CallFilter, likePattern, type PathFilter, type Position } from '../store/query.ts';
 import { FLAGS } from '../store/tables.ts';
@@ -90,13 +90,12 @@ function mayNamePath({ paths, home }: PathFilter): Condition {
   return [`(${sql.join(' OR ')})`, ...patterns.flatMap((pattern) => [pattern, pattern])];
 }
 
-function testOf({ path, args = [] }: CallFilter): (row: SqlRow) => boolean {
-  const hasPath = path === undefined ? () => true : pathTest(path);
-  const hasArgs = argsTest(args);
+function testOf(filter: CallFilter): (row: SqlRow) => boolean {
+  const fits = callArgsTest(filter) ?? (() => true);
   return (row) => {
     const preview = textOrNull(row, 'args_preview');
     const value = preview === null ? undefined : readArgs(preview);
-    return value !== undefined && hasArgs(value) && hasPath(value, folderOf(row));
+    return value !== undefined && fits(value, folderOf(row));
   };
 }
 

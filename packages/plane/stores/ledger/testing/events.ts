@@ -39,6 +39,11 @@ interface Names {
   readonly folder?: string;
 }
 
+interface DecisionParts {
+  readonly content?: ContentOutcome;
+  readonly trace?: NonNullable<EventBody<'tool_call_decision'>['trace']>;
+}
+
 /** One producer: its lines are numbered as they are made. */
 export class Shim {
   readonly producer: string;
@@ -104,10 +109,14 @@ export class Shim {
     });
   }
 
-  decision(call_id: string, made: Partial<Decision> = {}, content?: ContentOutcome): IncomingLine {
+  decision(
+    call_id: string,
+    made: Partial<Decision> = {},
+    { content, trace }: DecisionParts = {},
+  ): IncomingLine {
     const decision = eventDecision({ ...ALLOWED, ...made }, POLICY);
     const call = { ...this.ref(call_id), ...(content && { content }) };
-    return this.line('tool_call_decision', { call, decision });
+    return this.line('tool_call_decision', { call, decision, ...(trace && { trace }) });
   }
 
   end(call_id: string, parts: Partial<EventBody<'tool_call_end'>> = {}): IncomingLine {

@@ -345,7 +345,7 @@ export function querySuite(openStore: OpenStore): void {
     const found = { action: 'redact', findings: ['secret:aws-access-key'] } as const;
     const answered = { action: 'tag', findings: ['injection:override'] } as const;
     await ledger.ingest([
-      ...[shim.start('c'), shim.decision('c', {}, found)],
+      ...[shim.start('c'), shim.decision('c', {}, { content: found })],
       shim.end('c', { call: { ...shim.ref('c'), content: answered } }),
       ...shim.call('d'),
       shim.line('surface', {

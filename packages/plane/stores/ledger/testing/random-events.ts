@@ -85,7 +85,11 @@ function lineOf(shim: Shim, { call, kind, odd }: Step): IncomingLine {
     case 4:
     case 5:
       return odd
-        ? shim.decision(id, { action: 'REJECT_WITH_HINT', rule_id: 'r', hint: HINT }, CONTENT)
+        ? shim.decision(
+            id,
+            { action: 'REJECT_WITH_HINT', rule_id: 'r', hint: HINT },
+            { content: CONTENT },
+          )
         : shim.decision(id);
     case 6:
     case 7:

@@ -1,0 +1,146 @@
+// One call with all that the ledger has about it.
+import {
+  type EventOf,
+  type Failure,
+  failure,
+  isObject,
+  type JsonObject,
+  parseEventLine,
+} from '@subluminal/contracts';
+import {
+  type CallDetail,
+  FLAGS,
+  type RunRow,
+  readArgs,
+  type StoreReader,
+} from '@subluminal/plane/ledger';
+import { orThrow } from '../input/command.ts';
+import { eventRows, findRun, LAST } from './user-ledger.ts';
+
+type DecisionEvent = EventOf<'tool_call_decision' | 'turn_decision'>;
+
+export interface CallRecord {
+  readonly call: CallDetail;
+  readonly run: RunRow | undefined;
+  /** Undefined when it was pruned, or never recorded. */
+  readonly decision: DecisionEvent | undefined;
+  readonly approvals: readonly EventOf<'approval'>[];
+  readonly events: readonly RecordedEvent[];
+  /** There are more events in the run than are looked through. */
+  readonly hasMore: boolean;
+}
+
+interface RecordedEvent {
+  readonly seq: number;
+  readonly event: JsonObject;
+}
+
+const SHOWN_MAX = 20;
+/** Events of the run, from the first of the call on. */
+const EVENTS_MAX = 200_000;
+
+/** The one call that an id, a part of it or `last` means. */
+export async function findCall(
+  reader: StoreReader,
+  name: string,
+  run: string | undefined,
+): Promise<CallDetail | Failure> {
+  const runId = run === undefined ? undefined : orThrow(await findRun(reader, run));
+  const found =
+    name === LAST
+      ? (await reader.calls(runId === undefined ? {} : { runId }, { limit: 1 })).rows
+      : await reader.callsNamed(name, SHOWN_MAX);
+  const calls = found.filter(({ run_id }) => runId === undefined || run_id === runId);
+  const [first, second] = calls;
+  if (first === undefined) return unknownCall(name, (await reader.run(name)) !== undefined);
+  if (second !== undefined) {
+    const isSameId = first.call_id === second.call_id;
+    const like = isSameId ? `Add --run ${first.run_id}.` : `Give more of it: ${first.call_id}`;
+    const count =
+      calls.length === SHOWN_MAX ? `${SHOWN_MAX} calls or more` : `${calls.length} calls`;
+    return failure('SUB_LEDGER_QUERY', `\`${name}\` fits ${count}.`, like);
+  }
+  return (await reader.call(first.run_id, first.call_id)) ?? unknownCall(name, false);
+}
+
+function unknownCall(name: string, isRun: boolean): Failure {
+  const fix = isRun
+    ? `It is a run: \`sub query --run ${name}\` lists its calls.`
+    : 'See `sub query`.';
+  return failure('SUB_LEDGER_QUERY', `the ledger has no call \`${name}\`.`, fix);
+}
+
+export async function callRecord(reader: StoreReader, call: CallDetail): Promise<CallRecord> {
+  const events: RecordedEvent[] = [];
+  const approvals: EventOf<'approval'>[] = [];
+  let decision: DecisionEvent | undefined;
+  let seen = 0;
+  for await (const { seq, line } of eventRows(reader, {
+    runId: call.run_id,
+    afterSeq: call.id - 1,
+  })) {
+    if (++seen > EVENTS_MAX) break;
+    const event = line === null ? undefined : eventAbout(line, call.call_id);
+    if (line === null || event === undefined) continue;
+    events.push({ seq, event });
+    const parsed = parseEventLine(line);
+    if (!parsed.ok) continue;
+    if (parsed.event.type === 'approval') approvals.push(parsed.event);
+    if (parsed.event.type === 'tool_call_decision' || parsed.event.type === 'turn_decision') {
+      decision = parsed.event;
+    }
+  }
+  const run = await reader.run(call.run_id);
+  return { call, run, decision, approvals, events, hasMore: seen > EVENTS_MAX };
+}
+
+/** The event, when it is about this call. */
+function eventAbout(line: string, callId: string): JsonObject | undefined {
+  // Most lines need not be parsed; an id that JSON spells in another way is looked at.
+  if (!line.includes(callId) && /^[\w-]+$/.test(callId)) return undefined;
+  const event = readArgs(line);
+  const about = event?.['call'] ?? event?.['breaker'];
+  return isObject(about) && about['call_id'] === callId ? event : undefined;
+}
+
+/** Why arguments or a result are not there as a whole; undefined when they are. */
+export function whyNotWhole({ call }: CallRecord, what: 'args' | 'result'): string | undefined {
+  const isArgs = what === 'args';
+  const has = (flag: number) => (call.redaction_flags & flag) !== 0;
+  const isTruncated = has(isArgs ? FLAGS.argsTruncated : FLAGS.resultTruncated);
+  if ((isArgs ? call.args_preview : call.result_preview) !== null) {
+    return isTruncated ? 'cut: the rest was not kept' : undefined;
+  }
+  if (has(isArgs ? FLAGS.argsPruned : FLAGS.resultPruned)) return 'not kept: pruned';
+  if (has(isArgs ? FLAGS.argsDropped : FLAGS.resultDropped)) {
+    return 'not kept: left out because too many events were waiting';
+  }
+  if (!isArgs && call.decision !== null && call.decision !== 'ALLOW') {
+    return 'none: the call was refused';
+  }
+  if (!isArgs && call.status === null) return 'none: the call has no end on record';
+  const content = isArgs ? call.args_content : call.result_content;
+  if (content !== undefined && content.action !== 'tag')
+    return 'not kept because of what was found in it';
+  return isTruncated
+    ? 'not kept: previews are off, or it is larger than limits.max_inspect_bytes'
+    : 'none';
+}
+
+export function recordDocument(record: CallRecord): object {
+  const { call, run, decision, approvals, events, hasMore } = record;
+  return {
+    call,
+    run: run ?? null,
+    arguments: call.args_preview === null ? null : (readArgs(call.args_preview) ?? null),
+    not_whole: {
+      arguments: whyNotWhole(record, 'args') ?? null,
+      result: whyNotWhole(record, 'result') ?? null,
+    },
+    decision: decision?.decision ?? null,
+    trace: decision?.trace ?? null,
+    approvals: approvals.map(({ ts, approval }) => ({ ts, ...approval })),
+    events,
+    has_more_events: hasMore,
+  };
+}
