@@ -38,8 +38,8 @@ const CALLS_ONLY = [
   ...(['decision', 'rule', 'args-hash', 'path', 'text'] as const),
 ];
 
-const CALL_STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'FAILED', 'PENDING'] as const;
-const RUN_STATUSES = ['SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING'] as const;
+const CALL_STATUSES = ['OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'LOST', 'FAILED', 'PENDING'] as const;
+const RUN_STATUSES = ['SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'LOST', 'RUNNING'] as const;
 const OPTIONS = {
   runs: 'List runs instead of calls',
   run: textOption('id', 'Only this run; `last` is the newest run in the ledger'),

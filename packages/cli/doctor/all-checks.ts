@@ -3,7 +3,7 @@
 import { broken, type Check, codeOf, type Finding, type Machine, pathOf } from './check.ts';
 import { checkClients } from './check-clients.ts';
 import * as installation from './check-installation.ts';
-import { checkDaemon, checkHead, checkLedger, checkSocket } from './check-ledger.ts';
+import { checkDaemon, checkHead, checkLedger, checkRuns, checkSocket } from './check-ledger.ts';
 import * as policies from './check-policies.ts';
 import { checkSecrets } from './check-secrets.ts';
 
@@ -22,6 +22,7 @@ export const CHECKS: { readonly [id: string]: Check } = {
   secrets: checkSecrets,
   ledger: checkLedger,
   head: checkHead,
+  runs: checkRuns,
   daemon: checkDaemon,
   socket: checkSocket,
   spool: installation.checkSpool,

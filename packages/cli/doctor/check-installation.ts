@@ -2,6 +2,7 @@
 import { constants, existsSync, lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { runsOnFile } from '@subluminal/plane/identity';
 import { ownerProblem } from '@subluminal/plane/os';
 import { ageText, plural, sizeText } from '../terminal/text.ts';
 import { broken, codeOf, type Finding, ledgerPlaces, type Machine, ok, warn } from './check.ts';
@@ -183,6 +184,14 @@ export async function checkRunFiles({ paths, nowMs }: Machine): Promise<Finding>
     const ours = found.filter(({ name }) => RUN_FILE.test(name));
     // A young file may be in use; the next run removes it when it is not.
     const stale = ours.filter(({ name, ageMs }) => ageMs > STALE_MS && !isRunning(name));
+    const dead = [...runsOnFile(paths.run)].filter(([, isLiving]) => !isLiving).length;
+    if (dead > 0) {
+      const text = `the files of ${plural(dead, 'run')} that was killed or died are in ${paths.run}`;
+      return warn(
+        text,
+        'Run `sub ledgerd`: the daemon closes such runs as LOST and removes the files.',
+      );
+    }
     if (stale.length === 0) return ok(`${plural(ours.length, 'file')} of runs, none is stale`);
     return warn(
       `${plural(stale.length, 'file')} of runs that are long over in ${paths.run}`,

@@ -26,6 +26,26 @@ export async function checkLedger(machine: Machine): Promise<Finding> {
   });
 }
 
+const LOST_DAYS = 7;
+const LOST_COUNTED_MAX = 1_000;
+
+/** Runs and calls whose processes were killed before they could record the end. */
+export async function checkRuns(machine: Machine): Promise<Finding> {
+  const { file } = ledgerPlaces(machine);
+  return withLedger(file, async (reader) => {
+    const lost = { status: 'LOST', fromMs: machine.nowMs - LOST_DAYS * 86_400_000 } as const;
+    const page = { limit: LOST_COUNTED_MAX };
+    const [runs, calls] = [await reader.runs(lost, page), await reader.calls(lost, page)];
+    const counts = `${plural(runs.rows.length, 'run')} and ${plural(calls.rows.length, 'call')}`;
+    const text = `${counts} were lost in the last ${LOST_DAYS} days`;
+    if (runs.rows.length + calls.rows.length === 0) return ok(text);
+    return warn(
+      `${text}: their processes were killed, or the machine was`,
+      'See `sub query --runs --status LOST`; what the agent did until then is on record.',
+    );
+  });
+}
+
 export async function checkHead(machine: Machine): Promise<Finding> {
   const { file } = ledgerPlaces(machine);
   const path = `${file.replace(/\.db$/, '')}.head`;

@@ -4,6 +4,7 @@
 
 import { ACTION } from '../decision/decision.ts';
 import { CALL_STATUS } from '../events/call.ts';
+import { RUN_STATUS } from '../events/run.ts';
 import { type Parsed, parserFor } from '../shape/check.ts';
 import {
   closed,
@@ -80,7 +81,7 @@ const RANGE_FIELDS = {
 const RUNS_QUERY = closed({
   agent_id: optional(name, 'The agent.'),
   status: optional(
-    oneOf('SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'RUNNING'),
+    oneOf(...RUN_STATUS.values, 'RUNNING'),
     'How the run ended; `RUNNING` has no end on record.',
   ),
   ...RANGE_FIELDS,

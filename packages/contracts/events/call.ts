@@ -33,7 +33,8 @@ export const MAX_PREVIEW_BYTES = 16_384;
 export const TRUNCATED_PREVIEW = '[TRUNCATED]';
 
 export const TRANSPORT = oneOf('mcp_stdio', 'mcp_http', 'http', 'messages_api', 'unknown');
-export const CALL_STATUS = oneOf('OK', 'ERROR', 'TIMEOUT', 'CANCELLED');
+/** `LOST`, since 0.2.0: the process that would have recorded the end is gone. */
+export const CALL_STATUS = oneOf('OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'LOST');
 export const COUNTER_SCOPE = oneOf('run', 'shim');
 const ERROR_CLASS = oneOf('upstream_error', 'policy_block', 'timeout', 'transport', 'unknown');
 

@@ -3,7 +3,8 @@ import { MODE, POLICY_REF } from '../decision/decision.ts';
 import { formatted, json, oneOf, open, optional, record, required } from '../shape/shape.ts';
 import { count } from './call.ts';
 
-const RUN_STATUS = oneOf('SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED');
+/** `LOST`, since 0.2.0: its processes are gone, and none has recorded the end. */
+export const RUN_STATUS = oneOf('SUCCEEDED', 'FAILED', 'TERMINATED', 'CANCELLED', 'LOST');
 
 const RUN_STARTED = open({
   started_at: required(formatted('rfc3339'), 'When the run began.'),

@@ -10,6 +10,7 @@ import { type IngestServer, openIngest } from '../ingest/server.ts';
 import { openApprovals } from './approvals.ts';
 import { findLedger, type LedgerHome, openWriter, type Whereabouts } from './home.ts';
 import { openHttp } from './http.ts';
+import { closeLost } from './lost-runs.ts';
 import { DAY_MS, keepRetention, sweepApprovals } from './retention.ts';
 import { releaseStart } from './start.ts';
 
@@ -108,8 +109,10 @@ async function serve(
   if (signal.aborted) ended();
   log(`serving ${home.file} on ${socketPath}`);
   const stopRetention = retain({ home, log }, ledger, server);
+  const stopLooking = lookForLost({ home, log }, ledger, server);
   const result = await toldToEnd;
   stopRetention();
+  await stopLooking();
   await approvals.close();
   await server.close(CLOSE_MS, async () => {
     await http.close();
@@ -117,6 +120,32 @@ async function serve(
   });
   log('ended');
   return result;
+}
+
+const LOOK_MS = 30_000;
+
+/** Looks for runs that were killed, at the start and then again and again; the result ends it. */
+function lookForLost(
+  { home, log }: { readonly home: LedgerHome } & Pick<LedgerdOptions, 'log'>,
+  { store }: Ledger,
+  server: IngestServer,
+): () => Promise<void> {
+  const look = async () => {
+    try {
+      const { runs, calls } = await closeLost({ store, server, paths: home.paths });
+      if (runs + calls > 0) log(`runs closed as LOST: ${runs}, calls: ${calls}`);
+    } catch (cause) {
+      log(`lost runs could not be closed: ${String(cause)}`);
+    }
+  };
+  let last = look();
+  const timer = setInterval(() => {
+    last = last.then(look);
+  }, LOOK_MS);
+  return () => {
+    clearInterval(timer);
+    return last;
+  };
 }
 
 const FINAL_FIX = 'Run `sub ledger verify`; the events that come meanwhile wait in the spool.';

@@ -7,4 +7,5 @@ export {
 export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
 export { hasTerminal, personFailure, terminalProblem } from './person.ts';
+export { dropRunFiles, runsOnFile } from './run-register.ts';
 export type { ShimAccount } from './shim-account.ts';

@@ -56,7 +56,7 @@ export interface RunFilter {
   readonly agentId?: string;
   readonly principal?: NamePattern;
   /** `RUNNING` has no end on record. */
-  readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'RUNNING';
+  readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'LOST' | 'RUNNING';
   readonly fromMs?: number;
   readonly toMs?: number;
 }

@@ -37,6 +37,7 @@ interface Names {
   readonly principal?: string;
   /** The repository that the run works in. */
   readonly folder?: string;
+  readonly host?: string;
 }
 
 interface DecisionParts {
@@ -47,7 +48,7 @@ interface DecisionParts {
 /** One producer: its lines are numbered as they are made. */
 export class Shim {
   readonly producer: string;
-  readonly #names: Required<Omit<Names, 'principal' | 'folder'>>;
+  readonly #names: Required<Omit<Names, 'principal' | 'folder' | 'host'>>;
   readonly #writer: EventWriter;
   #seq = 0;
   #nowMs: number;
@@ -68,7 +69,7 @@ export class Shim {
       agent_id: this.#names.agent,
       client: 'claude',
       env: 'dev',
-      source: { host_id: 'h', proc_id: 'p', shim_id: producer },
+      source: { host_id: names.host ?? 'h', proc_id: 'p', shim_id: producer },
       ...(names.principal !== undefined && { principal: names.principal }),
       ...(names.folder !== undefined && { workload: { repo_path: names.folder } }),
     });
