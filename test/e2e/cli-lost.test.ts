@@ -80,7 +80,7 @@ test.skipIf(process.platform !== 'linux')(
     await noneBearing(doomed);
 
     const before = await sub('doctor');
-    expect(before.stdout).toMatch(/! run-files .*the files of 2 runs/);
+    expect(before.stdout).toMatch(/! run-files .*files of 2 killed runs/);
 
     expect((await sub('ledgerd')).code).toBe(0);
     const runs = await runsThat(

@@ -186,7 +186,7 @@ export async function checkRunFiles({ paths, nowMs }: Machine): Promise<Finding>
     const stale = ours.filter(({ name, ageMs }) => ageMs > STALE_MS && !isRunning(name));
     const dead = [...runsOnFile(paths.run)].filter(([, isLiving]) => !isLiving).length;
     if (dead > 0) {
-      const text = `the files of ${plural(dead, 'run')} that was killed or died are in ${paths.run}`;
+      const text = `files of ${plural(dead, 'killed run')} in ${paths.run}`;
       return warn(
         text,
         'Run `sub ledgerd`: the daemon closes such runs as LOST and removes the files.',

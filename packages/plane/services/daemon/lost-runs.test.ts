@@ -141,6 +141,14 @@ describe('a run is not LOST', () => {
     },
   );
 
+  test('while its process is stopped, as on a suspended machine', async () => {
+    const { look, onFile } = await scene();
+    const { child, name } = await living();
+    child.kill('SIGSTOP');
+    onFile(`agent-${name}.json`);
+    expect(await look()).toEqual(NONE);
+  });
+
   test('when it comes from another home or machine', async () => {
     const { look, statusOf } = await scene('7e5f2c1a-0000-4000-8000-000000000002');
     expect(await look()).toEqual(NONE);
