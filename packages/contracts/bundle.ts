@@ -76,6 +76,10 @@ const TIME_MATCH = closed({
 });
 
 export const MATCH = closed({
+  subjects: optional(
+    array(oneOf('tool', 'resource', 'prompt'), { itemsMin: 1, itemsMax: 3 }),
+    'Since 0.2.0: calls of tools, reads of resources, prompts; `[tool]`.',
+  ),
   server_name: optional(NAME_MATCH, 'Which servers.'),
   tool_name: optional(NAME_MATCH, 'Which tools.'),
   risk_class: optional(names, 'The call carries one of these classes.'),

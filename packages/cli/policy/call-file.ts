@@ -32,6 +32,7 @@ export interface PlannedCall {
 interface CallEntry {
   readonly server_name: string;
   readonly tool_name: string;
+  readonly subject?: Call['subject'];
   readonly args?: JsonObject;
   readonly identity?: Partial<Identity>;
   readonly risk_class?: readonly string[];
@@ -67,6 +68,7 @@ const IDENTITY: Shape = closed({
 const CALL: Shape = closed({
   server_name: { ...optional(NAME), required: true },
   tool_name: { ...optional(NAME), required: true },
+  subject: optional({ kind: 'enum', values: ['resource', 'prompt'] }),
   args: optional(JSON_OBJECT),
   identity: optional(IDENTITY),
   risk_class: optional(NAMES),
@@ -111,7 +113,7 @@ function plannedCall(text: string, source: CallSource, place: string): PlannedCa
   if (!isEntry(value)) return orThrow(wrongCall(value, source.name, place));
   const hashed = argsHash(memberText(text, 'args'), sha256);
   if (!hashed.ok) return orThrow(failure(hashed.code, `${source.name}: ${hashed.message}.`, ''));
-  const { server_name, tool_name, args = {}, risk_class, approved } = value;
+  const { server_name, tool_name, subject, args = {}, risk_class, approved } = value;
   const { repeat = 1, result = 'ok', at } = value;
   const { canonical: argsText, hash } = hashed;
   const call: Call = {
@@ -121,7 +123,7 @@ function plannedCall(text: string, source: CallSource, place: string): PlannedCa
     args,
     args_hash: hash,
     bytes_in: Buffer.byteLength(argsText),
-    ...definedFields({ risk_class, approved }),
+    ...definedFields({ subject, risk_class, approved }),
   };
   return { call, argsText, repeat, result, ...(at !== undefined && { atMs: Date.parse(at) }) };
 }

@@ -1,5 +1,5 @@
 // A call of a tool: it starts, is decided, and ends.
-import { formatted, type Infer, open, optional, required } from '../shape/shape.ts';
+import { formatted, type Infer, oneOf, open, optional, required } from '../shape/shape.ts';
 import {
   CONTENT_OUTCOME,
   callId,
@@ -22,6 +22,10 @@ const STARTED_CALL = open({
   tags: optional(classes, 'Tags such as `read_like` and `write_like`.'),
   timeout_ms: optional(count, 'How long the caller waits, if known.'),
   risk_class: riskClass,
+  subject: optional(
+    oneOf('resource', 'prompt'),
+    'Since 0.2.0: a request for a resource or a prompt, governed as a call is.',
+  ),
   args_stream_hash: optional(
     formatted('sha256'),
     'Since 0.2.0: SHA-256 of the raw bytes of a message that was not inspected.',

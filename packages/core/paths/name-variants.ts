@@ -1,5 +1,5 @@
 // A name as it stands in a call → the paths that a server, or a shell, may take it for.
-import { UNKNOWN } from '../shell/index.ts';
+import { UNKNOWN } from '../shell/word-texts.ts';
 import { lexicalPath } from './lexical-path.ts';
 
 interface NamePlace {
@@ -17,6 +17,8 @@ const DECODE_ROUNDS = 4;
 const REMOTE = /^(?:https?|wss?|ftps?|ssh|git|s3|gs|mailto|data|javascript|blob):/i;
 const HOSTLESS = /^[a-z][a-z0-9+.-]{1,40}:\/(?:[^/]|\/\/)/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,40}:\/{0,3}/i;
+/** A relative path that every reader takes for the same. */
+const PLAIN = /^\w[\w-]*(?:[./][\w-]+)*$/;
 const SEPARATOR = /[=:@,+<>]/;
 const SEPARATORS = /[=:@,+<>]/g;
 const VARIABLE = /\$\{?([A-Za-z_]\w{0,63})\}?|%([A-Za-z_]\w{0,63})%/g;
@@ -37,6 +39,7 @@ const PROCESS_ROOT = /^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?root(?=\/)/;
 
 /** Each once; relative ones stay relative. */
 export function nameVariants(name: string, place: NamePlace): readonly string[] {
+  if (PLAIN.test(name) && !place.isMentioned(name)) return [name];
   const found = new Set<string>();
   for (const text of decoded(name)) {
     for (const part of partsOf(text, place)) {

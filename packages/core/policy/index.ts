@@ -32,6 +32,7 @@ export { lintBundle } from './lint/lint.ts';
 export { selects } from './match/match.ts';
 export type { Call, CallResult, Identity, Outcome, TraceStep } from './model/call.ts';
 export { POLICY_FILE_BYTES_MAX } from './model/limits.ts';
+export { subjectOf } from './model/subjects.ts';
 export type { PatternChecks } from './read/check-patterns.ts';
 export type { ParsedBundle, ParseResult } from './read/parse.ts';
 export { loadPatternChecks, parseBundle, parseWithEngines } from './read/parse.ts';

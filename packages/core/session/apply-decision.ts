@@ -12,6 +12,7 @@ import {
 } from './answer-lines.ts';
 import { eraOf, type MessageStep, report } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
+import { passSubject } from './govern-subject.ts';
 import type { MessageId } from './peek/types.ts';
 import { emitEnd, NOT_INSPECTED, withoutSecrets } from './record-call.ts';
 
@@ -22,6 +23,7 @@ export function applyDecision(step: MessageStep, decided: DecidedCall): void {
   if (outcome.decision.action !== 'ALLOW') return refuse(step, decided);
   if (context.exit !== undefined) return refuseWithoutServer(step, decided);
   const { ref, call } = read;
+  if (call.subject !== undefined) return passSubject(step, decided);
   // It counts whether or not anybody waits for its answer.
   if (outcome.gated !== undefined) context.guard?.passed(outcome.gated.call, nowMs);
   if (id === undefined) {
@@ -84,7 +86,9 @@ function refusalLine(
   const call = { ...read.ref, run_id: config.identity.run_id };
   const error = refusal({ decision, call, policy: snapshot.ref, era });
   if (read.fault !== undefined) return errorLine(id, { ...error, code: INVALID_PARAMS });
-  if (snapshot.document.hint_delivery !== 'tool_result') return errorLine(id, error);
+  // Only the answer to a tool call has a place for a result that is an error.
+  const isTool = read.call.subject === undefined;
+  if (snapshot.document.hint_delivery !== 'tool_result' || !isTool) return errorLine(id, error);
   return resultLine(id, { text: error.message, era, meta: error.data });
 }
 

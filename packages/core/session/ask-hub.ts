@@ -19,15 +19,13 @@ const RUNLESS =
  * Which rules can match follows from the names alone, so each counter is kept in one place only. A hub
  * with gates of its own decides every call; it also counts for the limits of a manifest.
  */
-export function asksHub(
-  { config, snapshot, guard }: Context,
-  { server_name, tool_name }: Call,
-): boolean {
-  if (config.hubNeeds?.asksAlways === true) return true;
+export function asksHub({ config, snapshot, guard }: Context, call: Call): boolean {
+  const isTool = call.subject === undefined;
+  if (config.hubNeeds?.asksAlways === true && isTool) return true;
   if (config.hub !== true) return false;
-  if (guard?.isLimited?.(tool_name) === true) return true;
+  if (isTool && guard?.isLimited?.(call.tool_name) === true) return true;
   return policiesIn(snapshot).some((policy) =>
-    candidatesFor(policy, server_name, tool_name).some(({ rule }) => countsAcrossServers(rule)),
+    candidatesFor(policy, call).some(({ rule }) => countsAcrossServers(rule)),
   );
 }
 

@@ -3,6 +3,7 @@
 
 import type { CallRef, Decision } from '@subluminal/contracts';
 import { candidatesFor, policiesIn } from '../policy/compile/snapshot.ts';
+import type { Call } from '../policy/index.ts';
 import { ruleRole } from '../policy/rules/index.ts';
 import type { Context, MessageStep } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
@@ -16,6 +17,7 @@ const HUB_GATES: readonly string[] = ['gate:taint', 'gate:rule-of-two'];
 
 interface GrantSubject extends Pick<GrantQuery, 'ref' | 'args'> {
   readonly tool: string;
+  readonly subject?: Call['subject'];
   readonly envelope: LazyEnvelope | undefined;
 }
 
@@ -26,7 +28,8 @@ export function grantedRules(context: Context, subject: GrantSubject): readonly 
   const asking = policiesIn(snapshot).filter(({ document }) => document.mode === 'control');
   if (asking.length === 0) return NONE;
   const { server_name } = subject.ref;
-  const candidates = asking.flatMap((one) => candidatesFor(one, server_name, subject.tool));
+  const names = { server_name, tool_name: subject.tool, subject: subject.subject };
+  const candidates = asking.flatMap((one) => candidatesFor(one, names));
   const rules = candidates.flatMap(({ rule }) => (ruleRole(rule) === 'asks' ? rule.rule_id : []));
   return grantedAmong(context, subject, hasHubGates(config) ? [...rules, ...HUB_GATES] : rules);
 }

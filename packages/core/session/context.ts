@@ -78,6 +78,8 @@ export interface Message {
   readonly seen: Seen;
   /** The call in it, once it has been read. */
   call: ViewedCall | undefined;
+  /** The request for a resource or a prompt in it, once it has been read. */
+  subject?: Pick<ViewedCall, 'call' | 'ref'>;
   /** The messages in it, if it is a batch and once they have been read. */
   batch: BatchItems | undefined;
 }

@@ -94,8 +94,8 @@ export function decideByGates(
 }
 
 export function withApproved(call: Call, approved: readonly string[]): Call {
-  const { identity, server_name, tool_name, args_hash, bytes_in, args, round } = call;
-  const same = { identity, server_name, tool_name, args_hash, bytes_in, round };
+  const { identity, server_name, tool_name, subject, args_hash, bytes_in, args, round } = call;
+  const same = { identity, server_name, tool_name, subject, args_hash, bytes_in, round };
   return { ...same, approved, ...(args !== undefined && { args }) };
 }
 
@@ -191,7 +191,8 @@ class GatedCall implements GuardedCall {
 export function throughGates({ context, nowMs }: MessageStep, input: GateInput): Judgement {
   const { guard } = context;
   const { rules, read } = input;
-  if (guard === undefined) return rules;
+  // Other requests go through the gates when they are passed on.
+  if (guard === undefined || read.call.subject !== undefined) return rules;
   const call = new GatedCall(context, input);
   // A malformed call is refused as such, whatever a gate would say.
   if (read.fault !== undefined && rules.decision.action === 'BLOCK') return withNotes(call, []);

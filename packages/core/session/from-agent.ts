@@ -6,11 +6,12 @@ import { askForRetry } from './ask-people.ts';
 import { governBatch } from './batch.ts';
 import { type MessageStep, type OpenRequest, report } from './context.ts';
 import { concludeCall, type DecidedCall } from './decide-call.ts';
+import { governedSubject, readSubject } from './govern-subject.ts';
 import { abandonHeld, holdCall } from './held-calls.ts';
 import { answerOnward, handOn, requestOnward } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
-import type { Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
-import { readCall, type SeenCall } from './read-call.ts';
+import type { MessageId, Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
+import { type ReadCall, readCall, type SeenCall } from './read-call.ts';
 import { emitEnd, endUnanswered, recordDecision, recordStart } from './record-call.ts';
 import { isUnambiguous, malformed, recordRefused, reject, UNASKED } from './reject-message.ts';
 
@@ -33,6 +34,7 @@ function request(step: MessageStep, seen: SeenRequest): void {
   if (!admits(step, seen)) return;
   if (seen.method === TOOLS_CALL) return governCall(step, seen);
   if (!isUnambiguous(step, seen)) return;
+  if (isGoverned(step, seen)) return governRead(step, readSubject(step, seen), seen.id);
   if (step.context.exit === undefined) passRequest(step, seen);
   else answerWithoutServer(step, seen.id);
 }
@@ -92,6 +94,7 @@ function giveUp(step: MessageStep, open: OpenRequest): void {
 function notification(step: MessageStep, seen: SeenNotification): void {
   if (seen.method === TOOLS_CALL) return governCall(step, seen);
   if (!isUnambiguous(step, seen)) return;
+  if (isGoverned(step, seen)) return governRead(step, readSubject(step, seen), undefined);
   if (seen.method === 'notifications/cancelled') cancel(step, seen);
   if (step.context.exit !== undefined) {
     step.out.push({ do: 'drop', reason: 'no_server' });
@@ -126,8 +129,15 @@ function response(step: MessageStep, seen: SeenResponse): void {
 
 /** Decides a call, records the decision and applies it. */
 function governCall(step: MessageStep, seen: SeenCall): void {
-  const id = seen.kind === 'request' ? seen.id : undefined;
-  const read = readCall(step, seen);
+  governRead(step, readCall(step, seen), seen.kind === 'request' ? seen.id : undefined);
+}
+
+/** Whether rules see this request; one that is too large to inspect was refused at its head. */
+function isGoverned({ context, unseen }: MessageStep, { method }: SeenCall): boolean {
+  return unseen === undefined && governedSubject(context, method) !== undefined;
+}
+
+function governRead(step: MessageStep, read: ReadCall, id: MessageId | undefined): void {
   const decided = concludeCall(step, { read, id });
   recordStart(step, decided);
   if (decided.outcome.decision.approval?.wait === 'hold' && id !== undefined) {

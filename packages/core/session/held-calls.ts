@@ -15,6 +15,7 @@ import {
   withoutMarks,
 } from './decide-call.ts';
 import type { Guard } from './guard.ts';
+import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId } from './peek/types.ts';
 import { emitEnd, recordDecision } from './record-call.ts';
 import type { ApprovalAnswer, DiscardReason, HubAnswer } from './types.ts';
@@ -61,7 +62,9 @@ export function holdCall(step: MessageStep, decided: DecidedCall): void {
     return applyDecision(step, refused);
   }
   const callId = read.ref.call_id;
-  const request = { method: 'tools/call', sinceMs: nowMs, call: undefined, heldAs: callId };
+  const { tool_name, subject } = read.call;
+  const method = subject === undefined ? TOOLS_CALL : tool_name;
+  const request = { method, sinceMs: nowMs, call: undefined, heldAs: callId };
   context.requests.agent.add(id.json, request);
   // A message of a batch has no newline of its own.
   const part = forward.do === 'forward' ? forward.bytes : undefined;

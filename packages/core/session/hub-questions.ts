@@ -4,6 +4,7 @@ import { isSpoken } from '../taint/spoken.ts';
 import { asksHub, limitsFor } from './ask-hub.ts';
 import { batchItems } from './batch.ts';
 import { type Context, type Message, stepFor, takesBatches } from './context.ts';
+import { subjectQuestion } from './govern-subject.ts';
 import { isObserved } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { ByteRange, Seen } from './peek/types.ts';
@@ -27,8 +28,11 @@ export function questionsIn(
   return messagesIn(context, whole).flatMap((message) => {
     const { seen } = message;
     if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
-    if (seen.method !== TOOLS_CALL) return [];
     const step = { ...stepFor(context, message, nowMs), message };
+    if (seen.method !== TOOLS_CALL) {
+      const question = subjectQuestion(step, seen);
+      return question === undefined ? [] : [question];
+    }
     const { call, ref, fault, envelope } = viewCall(step, seen);
     if ((fault ?? ambiguityAround(context, envelope)) !== undefined) return [];
     if (!asksHub(context, call)) return [];

@@ -2,6 +2,7 @@
 // what it may be, and at the end of a call, by the texts that were gathered from it.
 import { type Context, type MessageStep, other } from './context.ts';
 import { type DecidedCall, sparedBy } from './decide-call.ts';
+import { governedSubject } from './govern-subject.ts';
 import type { GuardedCall, OtherMessage, RefusedMessage } from './guard.ts';
 import { isSpeech, isUnheard, isWatched, refusalOf, UNHEARD, wayFrom } from './pass-message.ts';
 import type { GatheredTexts } from './peek/gather-texts.ts';
@@ -12,9 +13,17 @@ type PossibleMessage = Pick<OtherMessage, 'kind' | 'method'>;
 /** The method of a message that does not show it. */
 const UNKNOWN = '';
 
+const UNREAD: RefusedMessage = {
+  kind: 'refused',
+  reason_code: 'ARGS_NOT_INSPECTED',
+  summary: 'The request is too large to inspect, and a rule depends on what it asks for.',
+};
+
 /** Why a message must not pass. Everything that its head does not rule out counts. */
 export function refusedAtHead(step: MessageStep, soFar: OutlineSoFar): RefusedMessage | undefined {
   const { guard, enforcing } = step.context;
+  const isGoverned = governedSubject(step.context, soFar.method ?? UNKNOWN) !== undefined;
+  if (isGoverned && enforcing && step.from === 'agent') return UNREAD;
   if (!isWatched(step.context)) return undefined;
   for (const { kind, method } of possibleMessages(step, soFar)) {
     const isMissed = kind === 'answer' ? isUnheard(step, method) : isSpeech(step, method);

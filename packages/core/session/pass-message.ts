@@ -121,7 +121,8 @@ export function answerOnward(
   if (!isWatched(step.context)) return AS_IS;
   const { method = '', call: made } = open ?? {};
   const isError = failed === 'rpc';
-  const call = made && { callId: made.ref.call_id, tool: made.call.tool_name };
+  const isTool = made !== undefined && made.call.subject === undefined;
+  const call = isTool ? { callId: made.ref.call_id, tool: made.call.tool_name } : undefined;
   const message = { kind: 'answer', method, id, isError, call, extra } as const;
   return onwardOf(step, message, isUnheard(step, method));
 }

@@ -43,6 +43,7 @@ export function recordStart({ context, out }: MessageStep, { read, outcome }: De
     seq,
   };
   if (risk_class.length > 0) call.risk_class = risk_class;
+  if (read.call.subject !== undefined) call.subject = read.call.subject;
   if (streamHash !== undefined) call.args_stream_hash = streamHash;
   const durability = text === undefined ? 'durable' : 'preview';
   out.push({ do: 'emit', type: 'tool_call_start', durability, body: { call } });
@@ -187,7 +188,7 @@ interface AnsweredCall {
 export function notifyEnd(step: MessageStep, { call: open, isError, sinceMs }: AnsweredCall): void {
   const { context, nowMs } = step;
   if (isError) recordFailure(step, open);
-  if (context.guard === undefined) return;
+  if (context.guard === undefined || open.call.subject !== undefined) return;
   const tookMs = Math.max(0, nowMs - sinceMs);
   const { ref, call } = open;
   context.guard.ended({ callId: ref.call_id, tool: call.tool_name, isError, tookMs }, nowMs);

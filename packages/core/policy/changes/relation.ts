@@ -25,6 +25,12 @@ export function alternatives(before: Value, after: Value): Relation {
   return absent(before, after) ?? relatedSets(new Set(listOf(before)), new Set(listOf(after)));
 }
 
+/** The subjects that a rule sees; a missing list stands for tools. */
+export function subjectRelation(before: Value, after: Value): Relation {
+  const subjects = (value: Value) => new Set(value === undefined ? ['tool'] : textsIn(value));
+  return relatedSets(subjects(before), subjects(after));
+}
+
 /** A list of things that must all be there: the longer it is, the narrower. */
 export function requirements(before: Value, after: Value): Relation {
   return relatedSets(new Set(listOf(after)), new Set(listOf(before)));

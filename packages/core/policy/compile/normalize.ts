@@ -17,7 +17,7 @@ import {
   type TaintSection,
 } from '@subluminal/contracts';
 import { normalizeGlob } from '../../patterns/glob.ts';
-import { PATH_FIELDS, type PathField } from '../match/path-args.ts';
+import { PATH_FIELDS, type PathField } from '../match/path-patterns.ts';
 import { ruleKind } from '../rules/index.ts';
 
 /** Makes the document that is hashed, signed and stored. Normalising it again changes nothing. */
@@ -46,10 +46,11 @@ function normalizeRule(rule: Rule): Rule {
 }
 
 function normalizeMatch(match: Match): Match {
-  const { server_name, tool_name, risk_class, args, any_arg } = match;
+  const { subjects, server_name, tool_name, risk_class, args, any_arg } = match;
   return {
     ...match,
     ...definedFields({
+      subjects: subjects && sortedUnique(subjects),
       server_name: server_name && normalizeNames(server_name),
       tool_name: tool_name && normalizeNames(tool_name),
       risk_class: risk_class && sortedUnique(risk_class),

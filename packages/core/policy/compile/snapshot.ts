@@ -10,6 +10,8 @@ import type {
 import { canonicalize } from '../../json/index.ts';
 import type { ProjectPaths, Sha256 } from '../../ports.ts';
 import { type CompiledMatch, compileMatch, type Engines, enginesFor } from '../match/match.ts';
+import type { Call } from '../model/call.ts';
+import type { RuleSubject } from '../model/subjects.ts';
 import type { RuleKind } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
 import { normalizeBundle } from './normalize.ts';
@@ -37,6 +39,8 @@ export interface Snapshot {
   readonly engines: Engines;
   /** Remembers which rules can match a pair of names; a cache, never state. */
   readonly candidates: Map<string, readonly CompiledRule[]>;
+  /** What its rules see besides the calls of tools. */
+  readonly subjects: ReadonlySet<RuleSubject>;
   /** A second policy that is applied as well and can only tighten; it shares the layout. */
   readonly tightenedBy: Snapshot | undefined;
 }
@@ -101,6 +105,7 @@ async function compileOne(
     layout,
     engines,
     candidates: new Map(),
+    subjects: new Set(rules.flatMap(({ match }) => [...match.subjects])),
     tightenedBy: undefined,
   };
 }
@@ -132,17 +137,22 @@ export function withProfile(snapshot: Snapshot, profile: Profile): Snapshot {
   return { ...snapshot, profile, tightenedBy: { ...tightenedBy, profile } };
 }
 
+type CallNames = Pick<Call, 'server_name' | 'tool_name' | 'subject'>;
+
 /** The enabled rules that these names can match, in order. */
 export function candidatesFor(
   snapshot: Snapshot,
-  serverName: string,
-  toolName: string,
+  { server_name: serverName, tool_name: toolName, subject: other }: CallNames,
 ): readonly CompiledRule[] {
+  const subject: RuleSubject = other ?? 'tool';
   // Names may hold any character, so the key begins with the length of the first name.
-  const key = `${serverName.length} ${serverName}\u0000${toolName}`;
+  const names = `${serverName.length} ${serverName}\u0000${toolName}`;
+  const key = other === undefined ? names : `${subject} ${names}`;
   const known = snapshot.candidates.get(key);
   if (known !== undefined) return known;
-  const found = snapshot.rules.filter(({ match }) => match.names(serverName, toolName));
+  const found = snapshot.rules.filter(
+    ({ match }) => match.subjects.has(subject) && match.names(serverName, toolName),
+  );
   if (snapshot.candidates.size >= CANDIDATES_MAX) snapshot.candidates.clear();
   // Very long names are hostile, and not worth remembering.
   if (key.length <= 512) snapshot.candidates.set(key, found);

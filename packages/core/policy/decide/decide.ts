@@ -86,7 +86,7 @@ function decideOne(
   if (!isValidName(call.server_name) || !isValidName(call.tool_name)) {
     return refuseName(evaluation, carried);
   }
-  for (const compiled of candidatesFor(snapshot, call.server_name, call.tool_name)) {
+  for (const compiled of candidatesFor(snapshot, call)) {
     evaluate(compiled, evaluation);
   }
   return conclude(evaluation, call, carried);

@@ -28,6 +28,7 @@ import {
   type Relate,
   range,
   requirements,
+  subjectRelation,
 } from '../changes/relation.ts';
 import { findRuleKind } from '../rules/index.ts';
 
@@ -96,6 +97,7 @@ export const DOCUMENT_FIELDS: readonly Field[] = [
 export const RULE_FIELDS: readonly Field[] = [
   { path: 'enabled', words: 'the rule', direction: presence },
   ...related('match', matching, {
+    subjects: ['the choice of tools, resources and prompts', subjectRelation],
     server_name: ['the choice of servers', nameRelation],
     tool_name: ['the choice of tools', nameRelation],
     risk_class: ['the choice of risk classes', alternatives],

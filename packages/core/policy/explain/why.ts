@@ -8,16 +8,11 @@ import type {
   Selectors,
 } from '@subluminal/contracts';
 import { visible } from '../../text/visible.ts';
+import type { ArgPredicate } from '../match/arg-predicates.ts';
 import { settled } from '../match/certainty.ts';
-import {
-  type ArgPredicate,
-  argPredicates,
-  type Engines,
-  isJsonObject,
-  own,
-  textTests,
-} from '../match/match.ts';
+import { type Engines, isJsonObject, own, textTests } from '../match/match.ts';
 import type { Call, Identity } from '../model/call.ts';
+import type { RuleSubject } from '../model/subjects.ts';
 
 /** What a rule saw when it was evaluated. */
 export interface RuleView {
@@ -37,7 +32,7 @@ const HOUR_MS = 3_600_000;
 
 /** The part of a rule that a call did not fit. */
 export interface Mismatch {
-  readonly part: 'server_name' | 'tool_name' | 'risk_class' | 'time' | 'args' | 'when';
+  readonly part: 'subjects' | 'server_name' | 'tool_name' | 'risk_class' | 'time' | 'args' | 'when';
   readonly why: string;
   /** With `when`: the parts of the condition that were not as they should be. */
   readonly conditions?: readonly ShownCondition[];
@@ -54,6 +49,7 @@ interface ShownCondition {
 export function mismatchOf({ match, when, kind }: Rule, seen: RuleView): Mismatch {
   const { args } = seen.call;
   const parts = {
+    subjects: () => subjectMismatch(match.subjects, seen.call.subject),
     server_name: () => nameMismatch('server_name', match.server_name, seen),
     tool_name: () => nameMismatch('tool_name', match.tool_name, seen),
     risk_class: () => classMismatch(match.risk_class, seen.riskClass),
@@ -61,7 +57,7 @@ export function mismatchOf({ match, when, kind }: Rule, seen: RuleView): Mismatc
     args: () =>
       args &&
       (argsMismatch(match.args ?? {}, seen) ??
-        judgedMismatch(argPredicates(match, seen.engines), { args, kind })),
+        judgedMismatch(seen.engines.argPredicates(match, seen.engines), { args, kind })),
   };
   for (const part of MATCH_PARTS) {
     const why = parts[part]();
@@ -74,7 +70,7 @@ export function mismatchOf({ match, when, kind }: Rule, seen: RuleView): Mismatc
   return { part: 'when', why, conditions };
 }
 
-const MATCH_PARTS = ['server_name', 'tool_name', 'risk_class', 'time', 'args'] as const;
+const MATCH_PARTS = ['subjects', 'server_name', 'tool_name', 'risk_class', 'time', 'args'] as const;
 
 /** The parts of a condition that kept it from being true, and what they saw. */
 export function conditionsOf(when: string, seen: RuleView): readonly ShownCondition[] {
@@ -102,6 +98,15 @@ export function conditionWords(conditions: readonly ShownCondition[]): string {
     return `\`${expression}\` ${result}${given.length === 0 ? '' : ` (${given.join(', ')})`}`;
   });
   return words.join(', ');
+}
+
+function subjectMismatch(
+  wanted: readonly RuleSubject[] = ['tool'],
+  actual: RuleSubject = 'tool',
+): string | undefined {
+  return wanted.includes(actual)
+    ? undefined
+    : `it is for ${listed(wanted)}, and this is a ${actual}`;
 }
 
 function nameMismatch(

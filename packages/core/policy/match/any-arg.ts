@@ -6,19 +6,23 @@ import { nameVariants } from '../../paths/name-variants.ts';
 import { namedPaths, type WantedNames } from '../../paths/named-paths.ts';
 import type { NameTest } from '../../patterns/glob.ts';
 import type { PathResolver, ProjectPaths } from '../../ports.ts';
-import { UNKNOWN } from '../../shell/index.ts';
+import { UNKNOWN } from '../../shell/word-texts.ts';
 import type { Certainty } from './certainty.ts';
 import {
   type ArgsJudge,
   compilePathPatterns,
-  formOf,
   isList,
   judgePath,
   judgeReading,
+} from './path-args.ts';
+import {
+  foldPath,
+  formOf,
+  mentionsOf,
   PATH_FIELDS,
   type PathField,
-} from './path-args.ts';
-import { foldPath, mentionsOf, type PathPatternTest } from './path-patterns.ts';
+  type PathPatternTest,
+} from './path-patterns.ts';
 
 const DEPTH_MAX = 512;
 const TEXTS_MAX = 200_000;

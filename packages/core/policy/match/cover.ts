@@ -2,7 +2,7 @@
 // "yes" that would take a theorem prover to see.
 import type { Match, Rule } from '@subluminal/contracts';
 import { coversNames, isSubset, type NameSet, namesIn } from './names.ts';
-import { PATH_FIELDS } from './path-args.ts';
+import { PATH_FIELDS } from './path-patterns.ts';
 
 /** Whether a tag rule between the two adds a class: then the lower one may see more. */
 type Tagged = (name: string) => boolean;
@@ -10,6 +10,7 @@ type Tagged = (name: string) => boolean;
 /** A rule, prepared once for being compared with a thousand others. Absent means "any". */
 export interface RuleScope {
   readonly when: string | undefined;
+  readonly subjects: ReadonlySet<string>;
   readonly server: NameSet;
   readonly tool: NameSet;
   readonly classes: ReadonlySet<string> | undefined;
@@ -22,6 +23,7 @@ export interface RuleScope {
 export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): RuleScope {
   return {
     when,
+    subjects: new Set(match.subjects ?? ['tool']),
     server: namesIn(match.server_name),
     tool: namesIn(match.tool_name),
     classes: match.risk_class && new Set(match.risk_class),
@@ -50,6 +52,7 @@ const NAME_STEPS_MAX = 128;
 export function covers(upper: RuleScope, lower: RuleScope, tagged: Tagged): boolean {
   if (upper.when !== undefined && upper.when !== lower.when) return false;
   return (
+    isSubset(lower.subjects, upper.subjects) &&
     coversNames(upper.server, lower.server, NAME_STEPS_MAX) &&
     coversNames(upper.tool, lower.tool, NAME_STEPS_MAX) &&
     coversClasses(upper.classes, lower.classes, tagged) &&

@@ -13,9 +13,11 @@ import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 import type { RegexResult } from '../../patterns/regex.ts';
 import type { ProjectPaths } from '../../ports.ts';
 import type { Call, Identity } from '../model/call.ts';
-import { anyArgJudge, needed } from './any-arg.ts';
+import type { RuleSubject } from '../model/subjects.ts';
+import type { ArgPredicate } from './arg-predicates.ts';
 import { type Certainty, settled } from './certainty.ts';
-import { type ArgsJudge, PATH_FIELDS, pathArgsJudge } from './path-args.ts';
+import type { ArgsJudge } from './path-args.ts';
+import { PATH_FIELDS } from './path-patterns.ts';
 import type { WhenContext, WhenResult, WhenTest } from './when.ts';
 import type { ConditionPart } from './when-parts.ts';
 
@@ -34,11 +36,13 @@ export type MatchResult = 'yes' | 'no' | 'uninspected' | { readonly failed: stri
 export interface CompiledMatch {
   /** The outcome depends on these two names only, so it is remembered per pair. */
   readonly names: (serverName: string, toolName: string) => boolean;
+  readonly subjects: ReadonlySet<RuleSubject>;
   /** Absent when the names say it all. */
   readonly call?: (input: MatchInput) => MatchResult;
 }
 
 const HOUR_MS = 3_600_000;
+const ONLY_TOOLS: readonly RuleSubject[] = ['tool'];
 
 /** Compiles a match that parsing has already found valid; what is invalid throws. */
 export function compileMatch(rule: Rule, engines: Engines): CompiledMatch {
@@ -47,7 +51,8 @@ export function compileMatch(rule: Rule, engines: Engines): CompiledMatch {
   const tool = nameTest(match.tool_name, engines);
   const names = (serverName: string, toolName: string) => server(serverName) && tool(toolName);
   const call = callTest(rule, engines);
-  return call === undefined ? { names } : { names, call };
+  const subjects = new Set(match.subjects ?? ONLY_TOOLS);
+  return call === undefined ? { names, subjects } : { names, subjects, call };
 }
 
 function nameTest(names: NameMatch | undefined, engines: Engines): NameTest {
@@ -102,30 +107,8 @@ function utcHour(nowMs: number): number {
   return Math.floor(nowMs / HOUR_MS) % 24;
 }
 
-/** A predicate over arguments that can be read in more than one way. */
-export interface ArgPredicate {
-  /** Where it stands in the match: `args.path_under.path`, `any_arg`. */
-  readonly name: string;
-  readonly patterns: readonly string[];
-  readonly judge: ArgsJudge;
-}
-
-/** The predicates about paths, and about every text of the arguments. */
-export function argPredicates({ args, any_arg }: Match, engines: Engines): readonly ArgPredicate[] {
-  const found: ArgPredicate[] = PATH_FIELDS.flatMap((field) =>
-    Object.entries(args?.[field] ?? {}).map(([key, patterns]) => {
-      const judge = pathArgsJudge(key, { field, patterns }, needed(engines.paths));
-      return { name: `args.${field}.${key}`, patterns, judge };
-    }),
-  );
-  if (any_arg === undefined) return found;
-  const { ignore_case: _option, ...fields } = any_arg;
-  const judge = anyArgJudge(any_arg, textTests(any_arg, engines), engines.paths);
-  return [...found, { name: 'any_arg', patterns: Object.values(fields).flat(), judge }];
-}
-
 function argsJudge(match: Match, engines: Engines): ArgsJudge | undefined {
-  const predicates = argPredicates(match, engines);
+  const predicates = engines.argPredicates(match, engines);
   if (predicates.length === 0) return undefined;
   return (given) => {
     let found: Certainty = 'yes';
@@ -186,6 +169,7 @@ export interface Engines {
   readonly when: (source: string) => WhenResult;
   readonly whenContext: (call: Call, riskClass: readonly string[]) => WhenContext;
   readonly explainWhen: (source: string, context: WhenContext) => readonly ConditionPart[];
+  readonly argPredicates: (match: Match, engines: Engines) => readonly ArgPredicate[];
   /** What rules about paths look at. */
   readonly paths: ProjectPaths | undefined;
 }
@@ -201,12 +185,20 @@ export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): 
   const { compileRegex } = needsRegex
     ? await import('../../patterns/regex.ts')
     : { compileRegex: unloaded };
+  const { argPredicates } = rules.some(({ match }) => hasArgPredicates(match))
+    ? await import('./arg-predicates.ts')
+    : { argPredicates: () => [] };
+  const base = { argPredicates, paths };
   const regex = once((source: string) => compileRegex(source, 'name'));
   if (!needsWhen) {
-    return { regex, when: unloaded, whenContext: unloaded, explainWhen: unloaded, paths };
+    return { ...base, regex, when: unloaded, whenContext: unloaded, explainWhen: unloaded };
   }
   const { compileWhen, whenContext, explainWhen } = await import('./when.ts');
-  return { regex, when: once(compileWhen), whenContext, explainWhen, paths };
+  return { ...base, regex, when: once(compileWhen), whenContext, explainWhen };
+}
+
+function hasArgPredicates({ args = {}, any_arg }: Match): boolean {
+  return any_arg !== undefined || PATH_FIELDS.some((field) => args[field] !== undefined);
 }
 
 /** Compiles each source once, and not too many of them: one may take milliseconds. */

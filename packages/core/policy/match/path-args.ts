@@ -8,21 +8,15 @@ import { agreed, type Certainty, negated } from './certainty.ts';
 import {
   compilePathPattern,
   foldPath,
-  type PathForm,
+  formOf,
+  type PathField,
   type PathPatternTest,
 } from './path-patterns.ts';
-
-export type PathField = PathForm | 'not_path_under';
-export const PATH_FIELDS: readonly PathField[] = ['path_under', 'not_path_under', 'path_matches'];
 
 export type ArgsJudge = (args: JsonObject) => Certainty;
 
 const DEPTH_MAX = 512;
 const VALUES_MAX = 10_000;
-
-export function formOf(field: PathField): PathForm {
-  return field === 'path_matches' ? 'path_matches' : 'path_under';
-}
 
 /** Whether one of the patterns matches a path. */
 export function compilePathPatterns(

@@ -12,6 +12,14 @@ export type PathPatternTest = (path: string) => boolean;
 /** `path_under` names a folder, `path_matches` is a glob. */
 export type PathForm = 'path_under' | 'path_matches';
 
+/** The fields of `args` and of `any_arg` that speak of paths. */
+export type PathField = PathForm | 'not_path_under';
+export const PATH_FIELDS: readonly PathField[] = ['path_under', 'not_path_under', 'path_matches'];
+
+export function formOf(field: PathField): PathForm {
+  return field === 'path_matches' ? 'path_matches' : 'path_under';
+}
+
 const FOLDER = /^(?:\$\{(\w*)\}|(~))(?=\/|$)/;
 const VARIABLES = ['project', 'home', 'tmp'] as const;
 /** A shorter text stands in nearly everything. */

@@ -1,5 +1,6 @@
 // The values that policy evaluation works on. Plain data, no behaviour.
 import type { Decision, JsonObject, RuleKindName } from '@subluminal/contracts';
+import type { OtherSubject } from './subjects.ts';
 
 /** Who acts: the part of the event envelope that policies may look at. */
 export interface Identity {
@@ -16,6 +17,8 @@ export interface Call {
   readonly identity: Identity;
   readonly server_name: string;
   readonly tool_name: string;
+  /** Absent for a tool; else `tool_name` is the method, and the arguments are its params. */
+  readonly subject?: OtherSubject | undefined;
   readonly args_hash: string;
   /** Absent when the message was too large to inspect: rules that need it fail closed. */
   readonly args?: JsonObject;

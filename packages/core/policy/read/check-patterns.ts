@@ -5,8 +5,7 @@ import type { Match } from '@subluminal/contracts';
 import { regexSize } from '../../patterns/regex-size.ts';
 import { type BundleCode, type Finding, type Path, PROBLEMS_MAX } from '../../source/problem.ts';
 import { quote, visible } from '../../text/visible.ts';
-import { formOf, PATH_FIELDS } from '../match/path-args.ts';
-import { type PathForm, pathPatternFault } from '../match/path-patterns.ts';
+import { formOf, PATH_FIELDS, type PathForm, pathPatternFault } from '../match/path-patterns.ts';
 import type { RuleAt } from './check-rules.ts';
 
 /** Why a pattern is invalid, with the place and the fix where they are known. */

@@ -218,7 +218,7 @@ interface RecordedCall {
 }
 
 function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): RecordedCall {
-  const { server_name, tool_name, args_hash, bytes_in, risk_class, tags } = event.call;
+  const { server_name, tool_name, subject, args_hash, bytes_in, risk_class, tags } = event.call;
   const { args, value } = argsOf(event.call, sha256);
   return {
     args,
@@ -226,6 +226,7 @@ function callOfStart(event: EventOf<'tool_call_start'>, sha256: Sha256): Recorde
       identity: identityOf(event),
       server_name,
       tool_name,
+      subject,
       args_hash,
       bytes_in,
       risk_class: risk_class ?? tags ?? [],

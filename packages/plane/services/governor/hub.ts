@@ -248,7 +248,7 @@ function requestFor(
   return {
     server_id: serverName,
     direction: 'agent_to_server',
-    method: 'tools/call',
+    method: call.subject === undefined ? 'tools/call' : tool_name,
     message_type: 'request',
     profile,
     run_id,

@@ -270,6 +270,10 @@ export class Hub {
     snapshot: Snapshot,
   ): Weighed {
     const rules = outcome.decision;
+    // The gates of the hub judge calls of tools alone.
+    if (call.subject !== undefined) {
+      return { decision: rules, counts: rules.approval?.wait !== 'hold' };
+    }
     const { judge } = this.#options;
     const said: Said[] = [];
     const riskClass = outcome.risk_class;

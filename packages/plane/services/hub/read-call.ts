@@ -1,6 +1,6 @@
 // From a request for evaluation to the call that a policy decides.
 import { type EvaluateRequest, isObject, type JsonObject } from '@subluminal/contracts';
-import type { Call } from '@subluminal/core/policy';
+import { type Call, subjectOf } from '@subluminal/core/policy';
 
 export interface AskedCall {
   readonly callId: string;
@@ -25,8 +25,10 @@ type CompleteRequest = EvaluateRequest & Required<Pick<EvaluateRequest, (typeof 
 /** Accepts only tool calls that have all fields that a rule may need; the text of a refusal otherwise. */
 export function readCall(request: EvaluateRequest, runId: string): AskedCall | string {
   const { direction, message_type, method } = request;
-  if (direction !== 'agent_to_server' || message_type !== 'request' || method !== 'tools/call') {
-    return 'only requests of tools/call by the agent are decided here';
+  const subject = subjectOf(method);
+  const isDecided = subject !== undefined || method === 'tools/call';
+  if (direction !== 'agent_to_server' || message_type !== 'request' || !isDecided) {
+    return 'only requests of tools, resources and prompts by the agent are decided here';
   }
   if (request.run_id !== runId) return 'the call is not of the run of this hub';
   if (!isComplete(request)) {
@@ -47,6 +49,7 @@ export function readCall(request: EvaluateRequest, runId: string): AskedCall | s
     identity: { ...identity, run_id: runId },
     server_name: request.server_id,
     tool_name,
+    subject,
     args_hash,
     bytes_in,
     ...(args !== undefined && { args }),

@@ -1,0 +1,113 @@
+// Requests for resources and prompts that rules of the policy see, as they see the calls of tools.
+import { isObject, type JsonObject } from '@subluminal/contracts';
+import { argsHash } from '../json/index.ts';
+import { memberRange } from '../json/member-ranges.ts';
+import { policiesIn } from '../policy/compile/snapshot.ts';
+import type { Call } from '../policy/index.ts';
+import { type OtherSubject, subjectOf } from '../policy/model/subjects.ts';
+import { asksHub } from './ask-hub.ts';
+import { grantedRules } from './ask-people.ts';
+import { type Context, type MessageStep, parseObject, sizeOf } from './context.ts';
+import type { DecidedCall } from './decide-call.ts';
+import { handOn, requestOnward } from './pass-message.ts';
+import { peek } from './peek/peek.ts';
+import { nextSeq, type ReadCall, type SeenCall } from './read-call.ts';
+import { emitEnd, previewText } from './record-call.ts';
+import type { HubQuestion } from './types.ts';
+
+/** The subject of a request, if a rule of the policy sees such requests. */
+export function governedSubject(
+  { snapshot }: Pick<Context, 'snapshot'>,
+  method: string,
+): OtherSubject | undefined {
+  const subject = subjectOf(method);
+  if (subject === undefined) return undefined;
+  return policiesIn(snapshot).some(({ subjects }) => subjects.has(subject)) ? subject : undefined;
+}
+
+/** A request as rules see it. Nothing is counted. */
+function viewSubject(
+  { context, bytes, message }: MessageStep,
+  seen: SeenCall,
+): Pick<ReadCall, 'call' | 'ref'> {
+  if (message?.subject !== undefined) return message.subject;
+  const { serverName: server_name, identity, callId, sha256 } = context.config;
+  const { method: tool_name } = seen;
+  const args = argsOf(context, bytes);
+  const text = JSON.stringify(args);
+  const hashed = argsHash(text, sha256);
+  const args_hash = hashed.ok ? hashed.hash : sha256(text);
+  const ref = { call_id: callId(), server_name, tool_name, args_hash };
+  const subject = subjectOf(tool_name);
+  const plain: Call = {
+    identity,
+    server_name,
+    tool_name,
+    subject,
+    args,
+    args_hash,
+    bytes_in: sizeOf(bytes),
+  };
+  const query = { ref, envelope: undefined, tool: tool_name, subject, args: () => args };
+  const viewed = { ref, call: { ...plain, approved: grantedRules(context, query) } };
+  if (message !== undefined) message.subject = viewed;
+  return viewed;
+}
+
+/** The params; `_meta` describes the client. */
+function argsOf({ decode }: Context, bytes: Uint8Array): JsonObject {
+  const range = memberRange(bytes, 'params');
+  const text = range === undefined ? '{}' : decode(bytes, range.start, range.end);
+  if (!isObject(JSON.parse(text))) return {};
+  const { _meta: _aboutClient, ...args } = parseObject(text);
+  return args;
+}
+
+export function readSubject(step: MessageStep, seen: SeenCall): ReadCall {
+  const { context, bytes } = step;
+  const { call, ref } = viewSubject(step, seen);
+  const { params } = seen;
+  const token = params.progressToken;
+  return {
+    call,
+    ref,
+    seq: nextSeq(context),
+    preview: previewText(context, JSON.stringify(call.args)),
+    fault: undefined,
+    progressToken: token && context.decode(bytes, token.start, token.end),
+    version: params.metaVersion ?? context.version,
+    shared: context.config.hub === true && asksHub(context, call),
+  };
+}
+
+/** The question to the hub about a request that its rules count. */
+export function subjectQuestion(step: MessageStep, seen: SeenCall): HubQuestion | undefined {
+  const { context } = step;
+  if (governedSubject(context, seen.method) === undefined) return undefined;
+  const { call, ref } = viewSubject(step, seen);
+  return asksHub(context, call) ? { ref, call } : undefined;
+}
+
+/** Passes a request on that the rules allow, unless a gate refuses it. */
+export function passSubject(step: MessageStep, { read, id, outcome }: DecidedCall): void {
+  const { context, nowMs, bytes } = step;
+  const { ref, call } = read;
+  const seen = peek(bytes);
+  if (seen.kind !== 'request' && seen.kind !== 'notification') {
+    throw new Error('a request was decided that is none');
+  }
+  const onward = requestOnward(step, seen);
+  if (onward.kind === 'refused') {
+    const message = context.redact(onward.why.summary);
+    const error = { class: 'policy_block', message } as const;
+    emitEnd(step, ref, { status: 'ERROR', sinceMs: nowMs, bytesOut: 0, error });
+  } else if (id === undefined) {
+    emitEnd(step, ref, { status: 'OK', sinceMs: nowMs, bytesOut: 0 });
+  } else {
+    const { args: _large, approved: _used, ...small } = call;
+    const open = { ref, call: small, trace: outcome.trace, shared: read.shared };
+    const { method } = seen;
+    context.requests.agent.add(id.json, { method, sinceMs: nowMs, call: open, heldAs: undefined });
+  }
+  handOn(step, onward);
+}

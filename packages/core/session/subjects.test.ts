@@ -1,0 +1,120 @@
+import type { Match, Rule } from '@subluminal/contracts';
+import { describe, expect, it } from 'vitest';
+import { budget, deny } from '../policy/testing/scenario.ts';
+import { guardOf, refused, SAME } from './guard.test-support.ts';
+import { approvalRule, people } from './people.test-support.ts';
+import {
+  answersOf,
+  call,
+  eventsOf,
+  inShort,
+  play,
+  request,
+  result,
+} from './playbook.test-support.ts';
+
+const env = deny('no-env', { subjects: ['tool', 'resource'], any_arg: { glob: ['*.env'] } });
+const read = (id: unknown, uri: string) => request(id, 'resources/read', { uri });
+const prompt = (id: unknown, name: string, args: unknown = {}) =>
+  request(id, 'prompts/get', { name, arguments: args });
+
+describe('a rule with subjects', () => {
+  it('refuses a resource as it refuses a tool, by an error', async () => {
+    const { send } = await play([env], { mode: 'control', hint_delivery: 'tool_result' });
+    const commands = send('agent', read(1, 'file:///work/.env'));
+    expect(inShort(commands)).toEqual([
+      'start resources/read',
+      'decision BLOCK DENYLIST_MATCH',
+      'end ERROR',
+      'answer 1 -32081',
+      'drop refused',
+    ]);
+    expect(eventsOf(commands, 'tool_call_start')[0]).toMatchObject({
+      call: {
+        tool_name: 'resources/read',
+        subject: 'resource',
+        preview: { args_preview: '{"uri":"file:///work/.env"}' },
+      },
+    });
+    expect(answersOf(commands)[0]).toMatchObject({
+      error: { data: { subluminal: { rule_id: 'no-env' } } },
+    });
+    expect(inShort(send('agent', call(2, 'cat', { path: 'a.env' })))).toContain(
+      'decision BLOCK DENYLIST_MATCH',
+    );
+  });
+
+  it('lets others pass, and records how they end', async () => {
+    const { sendInShort } = await play([env], { mode: 'control' });
+    expect(sendInShort('agent', read(1, 'file:///work/a.ts'))).toEqual([
+      'start resources/read',
+      'decision ALLOW DEFAULT_ALLOW',
+      'forward to server',
+    ]);
+    expect(sendInShort('server', result(1, { contents: [] }))).toEqual([
+      'end OK',
+      'forward to agent',
+    ]);
+    // No rule sees prompts.
+    expect(sendInShort('agent', prompt(2, '.env'))).toEqual(['forward to server']);
+  });
+
+  it('sees nothing but tools where it names no subjects', async () => {
+    const { sendInShort } = await play([deny('all'), budget('cap', { limit_calls: 0 })]);
+    expect(sendInShort('agent', read(1, 'file:///work/.env'))).toEqual(['forward to server']);
+    expect(sendInShort('agent', prompt(2, 'x'))).toEqual(['forward to server']);
+  });
+
+  it('sees the name and the arguments of a prompt', async () => {
+    const match: Match = { subjects: ['prompt'], args: { key_equals: { name: 'deploy' } } };
+    const { sendInShort } = await play([deny('no-deploy', match)], { mode: 'control' });
+    expect(sendInShort('agent', prompt(1, 'deploy', { to: 'prod' }))).toContain(
+      'decision BLOCK DENYLIST_MATCH',
+    );
+    expect(sendInShort('agent', prompt(2, 'review'))).toContain('forward to server');
+    // A tool of the same name is not meant.
+    expect(sendInShort('agent', call(3, 'prompts/get', { name: 'deploy' }))).toContain(
+      'decision ALLOW DEFAULT_ALLOW',
+    );
+  });
+
+  it('counts what it sees', async () => {
+    const cap: Rule = {
+      ...budget('cap', { limit_calls: 2 }),
+      match: { subjects: ['tool', 'resource'] },
+    };
+    const { sendInShort } = await play([cap], { mode: 'control' });
+    sendInShort('agent', read(1, 'a'));
+    sendInShort('agent', call(2, 'x'));
+    expect(sendInShort('agent', read(3, 'b'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+  });
+
+  it('holds a resource until a person approves it', async () => {
+    const asks: Rule = { ...approvalRule('ask', 'hold', '*'), match: { subjects: ['resource'] } };
+    const config = { approver: people() };
+    const { sendInShort, session } = await play([asks], { mode: 'control', config });
+    expect(sendInShort('agent', read(1, 'a'))).toEqual(['start resources/read', 'approval']);
+    expect(inShort(session.approval('call-1', 'approved', 5))).toEqual([
+      'decision ALLOW DEFAULT_ALLOW',
+      'forward to server in part',
+    ]);
+    expect(sendInShort('server', result(1))).toEqual(['end OK', 'forward to agent']);
+  });
+
+  it('does not keep the gates from judging what it lets pass', async () => {
+    const passing = (way: string) => (way === 'out' ? refused('no') : SAME);
+    const guard = guardOf({ wants: () => true, passing });
+    const { sendInShort } = await play([env], { mode: 'control', config: { guard } });
+    const said = sendInShort('agent', read(1, 'a'));
+    expect(said).toContain('decision ALLOW DEFAULT_ALLOW');
+    expect(said).toContain('end ERROR');
+    expect(said).not.toContain('forward to server');
+  });
+
+  it('refuses a key that stands twice', async () => {
+    const { sendInShort } = await play([env], { mode: 'control' });
+    const twice =
+      '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a","uri":".env"}}';
+    expect(sendInShort('agent', twice)).not.toContain('forward to server');
+  });
+});
