@@ -41,6 +41,25 @@ export function exclusions(before: Value, after: Value): Relation {
   return absent(before, after) ?? requirements(before, after);
 }
 
+const ANY_OF = ['glob', 'regex', 'path_under', 'path_matches'];
+
+/** What is looked for in any argument: each entry is one more way to match. */
+export function anyArgRelation(before: Value, after: Value): Relation {
+  return absent(before, after) ?? related(coversAnyArg, objectOf(before), objectOf(after));
+}
+
+function coversAnyArg(wide: JsonObject, narrow: JsonObject): boolean {
+  const setOf = (match: JsonObject, field: string) => new Set(textsIn(own(match, field)));
+  if (!ANY_OF.every((field) => isSubset(setOf(narrow, field), setOf(wide, field)))) return false;
+  if (own(narrow, 'ignore_case') === true && own(wide, 'ignore_case') !== true) return false;
+  // Outside of more folders is fewer places.
+  if (own(narrow, 'not_path_under') === undefined) return true;
+  return (
+    own(wide, 'not_path_under') !== undefined &&
+    isSubset(setOf(wide, 'not_path_under'), setOf(narrow, 'not_path_under'))
+  );
+}
+
 /** An object of conditions by key, all of which must hold; a missing key asks for nothing. */
 export function byKey(relate: Relate): Relate {
   return (before, after) => {

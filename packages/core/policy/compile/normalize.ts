@@ -46,11 +46,13 @@ function normalizeRule(rule: Rule): Rule {
 }
 
 function normalizeMatch(match: Match): Match {
-  const { subjects, server_name, tool_name, risk_class, args, any_arg } = match;
+  const { subjects = [], ...rest } = match;
+  const { server_name, tool_name, risk_class, args, any_arg } = rest;
+  const isDefault = subjects.every((subject) => subject === 'tool');
   return {
-    ...match,
+    ...rest,
     ...definedFields({
-      subjects: subjects && sortedUnique(subjects),
+      subjects: isDefault ? undefined : sortedUnique(subjects),
       server_name: server_name && normalizeNames(server_name),
       tool_name: tool_name && normalizeNames(tool_name),
       risk_class: risk_class && sortedUnique(risk_class),

@@ -221,3 +221,33 @@ describe('the match of a rule', () => {
     ]);
   });
 });
+
+describe('a change of what a deny sees in paths, texts and subjects', () => {
+  const paths = (patterns: readonly string[]): Match => ({ any_arg: { path_matches: patterns } });
+  const outside = (folders: readonly string[]): Match => ({
+    args: { not_path_under: { path: folders } },
+  });
+  it.each<[string, Match, Match, Effect]>([
+    ['one more path', paths(['**/.env']), paths(['**/.env', '*.pem']), 'tightens'],
+    ['one path less', paths(['**/.env', '*.pem']), paths(['**/.env']), 'loosens'],
+    ['another path', paths(['**/.env']), paths(['*.pem']), 'alters'],
+    ['one more folder to stay in', outside(['src']), outside(['src', 'docs']), 'loosens'],
+    ['one folder less to stay in', outside(['src', 'docs']), outside(['src']), 'tightens'],
+    [
+      'any case',
+      { any_arg: { glob: ['a'] } },
+      { any_arg: { glob: ['a'], ignore_case: true } },
+      'tightens',
+    ],
+    ['resources as well', {}, { subjects: ['tool', 'resource'] }, 'tightens'],
+    ['resources instead', {}, { subjects: ['resource'] }, 'alters'],
+    ['the default written out', {}, { subjects: ['tool'] }, 'none'],
+  ])('is judged: %s', (_, before, after, expected) => {
+    const effects = effectsOf(
+      [ruleOf('deny', {}, { match: before })],
+      [ruleOf('deny', {}, { match: after })],
+    );
+    const found = effects.map(([, effect]) => effect);
+    expect(found).toEqual(expected === 'none' ? [] : [expected]);
+  });
+});

@@ -19,6 +19,7 @@ import {
 import { type Field, fieldsOf } from '../changes/field.ts';
 import {
   alternatives,
+  anyArgRelation,
   byKey,
   exactly,
   exclusions,
@@ -112,7 +113,7 @@ export const RULE_FIELDS: readonly Field[] = [
     not_path_under: ['the choice by folders left out', byKey(exclusions)],
     path_matches: ['the choice by paths', byKey(alternatives)],
   }),
-  ...related('match', matchingArgs, { any_arg: ['the choice by any argument', exactly] }),
+  ...related('match', matchingArgs, { any_arg: ['the choice by any argument', anyArgRelation] }),
   { path: 'when', words: 'the condition', direction: condition, relate: exactly },
   { path: 'severity', words: 'the severity', direction: alters },
 ];
