@@ -80,6 +80,7 @@ describe.skipIf(!has('bash'))('in bash', () => {
     const policies = ['policy.yaml', 'policy two.yaml'];
     expect(offered('policy', 'lint', 'po')).toEqual(expect.arrayContaining(policies));
     expect(offered('replay', 'last', '--policy', 'po')).toHaveLength(2);
+    expect(offered('query', '--path', 'po')).toHaveLength(2);
     expect(offered('query', '--run', '')).toEqual([]);
     // A file that is called like a command does not lead elsewhere.
     expect(offered('policy', 'lint', 'query', '--st')).toEqual(['--strict']);

@@ -102,7 +102,7 @@ function foundFacts(
 function ruleLines({ decision }: CallRecord, { columns }: Output): readonly string[] {
   if (decision === undefined) return [];
   const { trace = [] } = decision;
-  if (trace.length === 0) return ['no rule matched, or its version of sub recorded none'];
+  if (trace.length === 0) return ['(none matched, or an older sub recorded none)'];
   const rows = trace.map(({ rule_id, kind, outcome, tally, note }): readonly Cell[] => [
     rule_id,
     kind,
