@@ -11,6 +11,8 @@ export interface Evidence extends Range {
 
 /** How near to each other two pieces of evidence support each other. */
 const REACH = 320;
+/** So many neighbours on either side are enough to tell. */
+const NEIGHBOURS_MAX = 32;
 const LIKELY = 2;
 const CERTAIN = 3;
 /** The sum of different evidence from which on nobody writes it by accident. */
@@ -20,11 +22,12 @@ const CERTAIN_SUM = 4;
 export function addUp(found: readonly Evidence[]): readonly Evidence[] {
   const sorted = found.toSorted((left, right) => left.start - right.start);
   let first = 0;
-  return sorted.map((one) => {
+  return sorted.map((one, index) => {
     if (!isSupported(one)) return one;
     while ((sorted[first]?.end ?? 0) < one.start - REACH) first++;
     const kinds = new Map<string, number>();
-    for (let at = first; at < sorted.length; at++) {
+    const from = Math.max(first, index - NEIGHBOURS_MAX);
+    for (let at = from; at <= index + NEIGHBOURS_MAX; at++) {
       const other = sorted[at];
       if (other === undefined || other.start > one.end + REACH) break;
       const { id } = other.phrase;

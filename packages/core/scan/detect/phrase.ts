@@ -79,11 +79,11 @@ export function compilePhrase(phrase: Phrase): CompiledPhrase {
 /** One more word. */
 export const W = "(?: [a-z0-9'\\u0080-\\uffff]{1,32})";
 export const OTHER =
-  'previous|prior|preceding|earlier|above|foregoing|past|existing|original|initial|older?';
+  'previous|previos|prevous|previuos|prior|preceding|earlier|above|foregoing|past|existing|original|initial|older?';
 export const OWN = 'your|system|safety|security|developer|content|ethical|hidden|default|current';
 /** The last one is `instructions` with a typo. */
 export const ORDERS =
-  'instructions?|prompts?|directives?|directions|guidelines?|guardrails?|programming|training|orders|assignments?|system messages?|i\\w{0,2}n?s?t\\w{0,2}r\\w{0,3}[ct]\\w{0,3}ons?';
+  'instructions?|prompts?|directives?|directions|guidelines?|guardrails?|programming|training|orders|assignments?|promts?|system messages?|i\\w{0,2}n?s?t\\w{0,2}r\\w{0,3}[ct]\\w{0,3}ons?';
 export const RULES =
   'rules?|polic(?:y|ies)|constraints?|restrictions?|limitations?|commands?|messages?|context|conversation|tasks?|filters?|protocols?|checks?|measures|mechanisms|protections';
 export const MODEL =

@@ -8,7 +8,7 @@ const TO_MODEL =
 const ORDERS = `(?:${TO_MODEL}|you (?:must|should|are)|ignore)`;
 /** An order that stands beside the name of the model. */
 const ORDER =
-  '(?:you (?:must|should|are to|will)|(?:ignore|disregard) (?:all|any|your|the|previous|prior)|do not (?:tell|mention|reveal|inform)|\\b(?:send|forward|upload|exfiltrate|leak|post) |(?:call|invoke|execute|run) (?:the )?[a-z]{2,20}_|instructions? (?:for|to)\\b|system prompt|recommend|approve)';
+  '(?:you (?:must|should|are to|will)|(?:ignore|disregard) (?:all|any|your|the|previous|prior)|do not (?:tell|mention|reveal|inform)|\\b(?:send|forward|upload|exfiltrate|leak|post) |(?:call|invoke|execute|run) (?:the )?[a-z]{2,20}_|instructions? (?:for|to)\\b|system prompt|recommend|approve|(?:state|say) that|tell the (?:user|reader))';
 /** A comment of a page that only speaks of its own parts. */
 const OF_THE_PAGE = '<!--(?: ?\\[if |#|/| ?(?:begin|end|start) )[^>]{0,60}-->';
 

@@ -77,6 +77,15 @@ export const SPEECH: readonly Phrase[] = [
   }),
   phrase({
     id: 'end-of-prompt',
+    label: 'draws a line as if the outside content had ended',
+    keywords: ['%%', '===', '###', '---', '***'],
+    over: 'marks',
+    pattern:
+      '(?:%{2,}|={3,}|#{3,}|-{3,}|\\*{3,}) ?end\\b[^\\n]{0,30}\\b(?:instructions?|user|input|prompt|rules|section|context|data)\\b[^\\n]{0,20}(?:%{2,}|={3,}|#{3,}|-{3,}|\\*{3,})',
+    score: 1,
+  }),
+  phrase({
+    id: 'end-of-prompt',
     label: 'pretends that the outside content has ended',
     keywords: keywordsIn(`end of|begin |end system|start of|end user|end untrusted|end external|
       end tool|===end|---end`),
@@ -97,9 +106,10 @@ export const SPEECH: readonly Phrase[] = [
     label: 'gives the model another role',
     keywords: keywordsIn(`want you to act|want you to pretend|like you to act|need you to act|
       want you to role|now you act as|now you are|jetzt bist du|nun bist du|mochte, dass sie|
-      will, dass du|mochte, dass du|play a game where you|möchte, dass sie|möchte, dass du|
+      will, dass du|mochte, dass du|play a game where you|going to roleplay|going to role|going to pretend|going to play the role|
+      will now simulate|must now role|must now pretend|möchte, dass sie|möchte, dass du|
       pretend you|pretend that you|quiero que actues|quiero que actúes|je veux que tu agisses`),
-    pattern: `(?:(?:want|like|need) you to (?:act|behave|pretend|role ?play)(?: as| like| to be| that)?|now you act as|(?:jetzt|nun) bist du [a-z]|now you are [A-Z]?[a-z]{2,20}(?: [A-Z][a-z]{1,20})?,|m(?:o|ö)chte,? dass (?:sie|du) als${W}{1,8} (?:fungier|agier|handel|auftret|arbeit|verhalt)|will,? dass du als|play a game where you|pretend (?:that )?you (?:can|are|have)|quiero que act(?:u|ú)es como|je veux que tu agisses comme)`,
+    pattern: `(?:(?:want|like|need) you to (?:act|behave|pretend|role ?play)(?: as| like| to be| that)?|now you act as|(?:jetzt|nun) bist du [a-z]|now you are [A-Z]?[a-z]{2,20}(?: [A-Z][a-z]{1,20})?,|m(?:o|ö)chte,? dass (?:sie|du) als${W}{1,8} (?:fungier|agier|handel|auftret|arbeit|verhalt)|will,? dass du als|play a game where you|going to (?:role ?play|pretend to be|play the role)|(?:will|must) now (?:simulate|role ?play|pretend)|pretend (?:that )?you (?:can|are|have)|quiero que act(?:u|ú)es como|je veux que tu agisses comme)`,
     unless:
       '^now you are (?:ready|able|in|on|done|going|connected|all|logged|using|free|asked|familiar|good|set|a|the|not|at|here)\\b|^pretend (?:that )?you are (?:in|on|the (?:user|server|client))\\b|^like you to act on',
   }),
@@ -111,6 +121,19 @@ export const SPEECH: readonly Phrase[] = [
     pattern:
       '(?:(?:developer|dan|jailbreak|god|unrestricted) mode (?:is )?(?:now )?(?:enabled|activated|unlocked|engaged)|do anything now)',
     score: 1,
+  }),
+  phrase({
+    id: 'lifts-limits',
+    label: 'describes a model without limits',
+    keywords: keywordsIn(`no ethical|no moral|no restrictions|no rules|no filter|no limit|
+      without any restrictions|without restrictions|without any filter|without censorship|
+      any ethical|any moral|ethical or|ethics or|unfiltered|uncensored|amoral|unethical|jailbroken|
+      never deny|never decline|not decline|without any regard|never refuse|cannot refuse|can not refuse|not refuse|stay in character|never say no|
+      break character|openai's content|openai policy|openai's polic|content polic`),
+    pattern:
+      "(?:(?:no|any) (?:ethical|moral)(?: \\w{1,16}){0,3} (?:guidelines?|restrictions?|rules|constraints?|limits|limitations|principles|boundaries|standards|code|filters?|considerations|concerns)|(?:no|without(?: any)?) (?:restrictions|rules|filters?|limits|limitations|censorship)|ethic(?:al|s) or (?:moral|legal)\\w{0,4}|(?:unfiltered|uncensored|amoral|unethical|jailbroken)(?: and \\w{1,16})? (?:ai|chatbot|model|responses?|answers?|assistant|character|bot|version|gpt|chatgpt)|(?:never|cannot|can not|not) refuse(?: to answer| a| any| my)|never say no|stay in character|break character|openai(?:'s)? (?:content )?polic(?:y|ies)|(?:never|not) (?:deny|decline) (?:a|any|my|the)|without any regards?)",
+    score: 1,
+    definitionScore: 1,
   }),
   phrase({
     id: 'speaks-to-model',
@@ -129,11 +152,11 @@ export const SPEECH: readonly Phrase[] = [
     label: "asks for the model's instructions",
     keywords: keywordsIn(`reveal|repeat|print|output|leak|recite|expose|disclose|dump|show |
       tell me|what is your system|what are your instructions|display|paste|return your|
-      include your|quote your|written at the beginning|affich|montre|revele|copiez|zeige|muestra|
-      revela|mostra|spellcheck|spell check|spell- check`),
-    pattern: `(?:(?:reveal|repeat|print|output|leak|recite|expose|disclose|dump|show|show me|tell me|display|paste|return|include|quote)(?: (?:back|out|verbatim|me|us|all|the|of|exact|exactly|full|entire|complete|contents?|text|word|for|first|lines?|and|everything|in|any)){0,8} (?:(?:your|my|hidden|secret|initial|original|internal|confidential)(?: (?:full|entire|system|initial|original|hidden|secret|internal|developer|exact|confidential)){0,8} (?:instructions?|prompts?|guidelines|directives|configuration prompt|system message|programming|rules|embeddings)|(?:system|developer) (?:prompt|instructions|message)(?= (?:verbatim|word|above|to|in full|and|at|before|in your|here|into|as|scenario|instead)\\b|[.!?;]| ?$)|(?:above|previous) prompt)|what (?:is|are) your (?:system prompt|instructions|initial prompt|hidden)|written at the beginning of (?:this|the|your) prompt|(?:affichez?|montrez?|revelez?|copiez?|muestra|revela|mostra|zeige?)(?: (?:moi|me|mir))? (?:votre|ton|tes|vos|tu|tus|su|sus|deinen?|ihren?|seu)${W}{0,3} (?:invite|prompts?|instructions?|instrucciones|anweisungen|regles))`,
+      include your|quote your|written at the beginning|affich|montre|revele|copiez|zeige|muestr|
+      revel|mostr|gib |enthulle|spellcheck|spell check|spell- check`),
+    pattern: `(?:(?:reveal|repeat|print|output|leak|recite|expose|disclose|dump|show|show me|tell me|display|paste|return|include|quote)(?: (?:back|out|verbatim|me|us|all|the|of|exact|exactly|full|entire|complete|contents?|text|word|for|first|lines?|and|everything|in|any)){0,8} (?:(?:your|my|hidden|secret|initial|original|internal|confidential)(?: (?:full|entire|system|initial|original|hidden|secret|internal|developer|exact|confidential)){0,8} (?:instructions?|prompts?|guidelines|directives|configuration prompt|system message|programming|rules|embeddings)|(?:system|developer) (?:prompt|instructions|message)(?= (?:verbatim|word|above|to|in full|and|at|before|in your|here|into|as|scenario|instead)\\b|[.!?;]| ?$)|(?:above|previous) prompt|(?<!repeat )(?:the )?(?:previous|above|prior|preceding) (?:instructions|rules)(?! (?:to|for|and run|again|in (?:order|a terminal)))|(?:everything|all(?: of)?(?: the)?(?: text| words| instructions| sentences| lines| content)?|the(?: entire| whole| full)? (?:text|words|sentences|content|contents|instructions))(?: (?:that|which|is|was|were|written|i|you|stated|typed|comes|came|said|given)){0,4} (?:above|before (?:this|these)|you were given|preceding this))|what (?:is|are) your (?:system prompt|instructions|initial prompt|hidden)|written at the beginning of (?:this|the|your) prompt|(?:affichez?|montrez?|revelez?|copiez?|muestra|revela|mostra|zeige?)(?: (?:moi|me|mir))? (?:votre|ton|tes|vos|tu|tus|su|sus|deinen?|ihren?|seu)${W}{0,3} (?:invite|prompts?|instructions?|instrucciones|anweisungen|regles)|(?:affichez?|montrez?|revelez?|muestr[ae]|revel[ae]|mostr[ae]|zeige?|gib|enthulle)(?: (?:el|la|las|los|il|le|l'|les|o|os|den|die|das|me|mir|aus)){0,3}${W}? (?:invite systeme|prompt (?:oculto|del sistema|de sistema|do sistema|systeme|di sistema|nascosto)|system ?prompt|instrucciones (?:ocultas|del sistema)|istruzioni (?:nascoste|di sistema)|instrucoes (?:ocultas|do sistema)|versteckten? anweisungen))`,
     unless:
-      '(?:print|output|display|show|show me|include|return) (?:the |your )?(?:internal|original|initial|full|all)? ?(?:rules|instructions) (?:table|list|file)|^(?:show|print|output|display|return|dump)(?: the| all| me)* (?:my|initial|original|internal|secret|hidden) (?:instructions?|rules|prompts?|guidelines)|^(?:include|return|quote|paste|show|print)(?: \\w{1,9}){0,3} your (?:rules|guidelines|prompts|prompt)\\b|^(?:show|print|display) (?:the )?(?:previous) prompt',
+      '(?:print|output|display|show|show me|include|return) (?:the |your )?(?:internal|original|initial|full|all)? ?(?:rules|instructions) (?:table|list|file)|^(?:show|print|output|display|return|dump)(?: the| all| me)* (?:my|initial|original|internal|secret|hidden) (?:instructions?|rules|prompts?|guidelines)|^(?:include|return|quote|paste|show|print)(?: \\w{1,9}){0,3} your (?:rules|guidelines|prompts|prompt)\\b|^(?:show|print|display) (?:the )?(?:previous) prompt|^(?:include|return|show|display|paste|quote)(?: \\w{1,9}){0,3} (?:all|the|everything)(?: \\w{1,12}){0,3} (?:above|before)',
   }),
   phrase({
     id: 'keep-from-user',
@@ -148,14 +171,15 @@ export const SPEECH: readonly Phrase[] = [
   phrase({
     id: 'forced-answer',
     label: 'says what the model is to answer',
-    keywords: keywordsIn(`just print|just say|just output|only print|reply with|respond with|
+    keywords:
+      keywordsIn(`prefix your|begin your|start your|prepend your|just print|just say|just output|only print|reply with|respond with|
       reply only|respond only|answer only|answer with|and nothing else|repeat the following|
       could you repeat|repeat after me|say yes|you may not deviate|reply to me|say that |
       state that |and output|and print|instead output|blame it|antworte mit|antworte im stil|
       sage ja|tu dices|say "|say '`),
     over: 'marks',
     pattern:
-      '(?:(?:just|only) (?:print|say|output)\\b|(?:reply|respond|answer) (?:with )?(?:only|just|exactly)\\b|(?:reply|respond|answer)(?: to me)? with(?: the)? (?:following|["\'“])|and (?:absolutely )?nothing else|(?:please )?repeat the following (?:sentence|text|word|phrase)|could you repeat <|repeat after me|say yes\\b|you may not deviate|reply to me ["\']|and output: |and print [!A-Z"\'“<\\[]|antworte (?:mit|im stil)|sage ja|tu dices|(?:say|state) that (?:you|i|we|trump|it)\\b)',
+      '(?:(?:prefix|begin|start|prepend)[ _]your[ _](?:reply|response|answer)[ _]with\\b|(?:just|only) (?:print|say|output)\\b|(?:reply|respond|answer) (?:with )?(?:only|just|exactly)\\b|(?:reply|respond|answer)(?: to me)? with(?: the)? (?:following|["\'“])|and (?:absolutely )?nothing else|(?:please )?repeat the following (?:sentence|text|word|phrase)|could you repeat <|repeat after me|say yes\\b|you may not deviate|reply to me ["\']|and output: |and print [!A-Z"\'“<\\[]|antworte (?:mit|im stil)|sage ja|tu dices|(?:say|state) that (?:you|i|we|trump|it)\\b)',
     score: 1,
     definitionScore: 1,
   }),
@@ -167,9 +191,10 @@ export const SPEECH: readonly Phrase[] = [
       without confirmation|without further confirmation|without asking|without approval|
       authorized by|approved by|this is very important|extremely important|very important!|
       critical to my|!!!|trustworthy expert|as the administrator|as an administrator|
-      approve the next|bypass approval|for compliance|no confirmation`),
+      approve the next|bypass approval|for compliance|no confirmation|contourne|omite la|
+      umgehe die`),
     pattern:
-      '(?:pre ?(?:authori[sz]ed|approved|verified)|(?:already|has|have|been|you are) (?:been )?(?:pre ?)?(?:approved|authori[sz]ed)|without (?:further |any )?(?:confirmation|asking|approval)|(?:authori[sz]ed|approved) by (?:the |your )?(?:user|admin\\w{0,10}|owner|security|management|senior|ceo|system)|this is (?:very|extremely) important|extremely important|very important!|critical to my|trustworthy expert|as (?:the|an) administrator|approve the next|bypass approval|for compliance(?: and \\w{1,12})? (?:reasons|purposes)|no confirmation)',
+      '(?:pre ?(?:authori[sz]ed|approved|verified)|(?:already|has|have|been|you are) (?:been )?(?:pre ?)?(?:approved|authori[sz]ed)|without (?:further |any )?(?:confirmation|asking|approval)|(?:authori[sz]ed|approved) by (?:the |your )?(?:user|admin\\w{0,10}|owner|security|management|senior|ceo|system)|this is (?:very|extremely) important|extremely important|very important!|critical to my|trustworthy expert|as (?:the|an) administrator|approve the next|bypass approval|contournez? l.approbation|omite la aprobacion|umgehe die (?:genehmigung|freigabe)|for compliance(?: and \\w{1,12})? (?:reasons|purposes)|no confirmation)',
     score: 1,
     definitionScore: 1,
   }),
@@ -177,9 +202,10 @@ export const SPEECH: readonly Phrase[] = [
     id: 'tool-order',
     label: 'orders a call of a tool',
     keywords: keywordsIn(`use the tool|call the tool|invoke the tool|call the function|use tool|
-      invoke |call |run |execute |utilisez l'outil|verwende das|usa la herramienta|next tool call`),
+      invoke |call |run |execute |utilisez l'outil|verwende das|benutze das|usa la herramienta|utiliza la herramienta|
+      usa lo strumento|use a ferramenta|next tool call`),
     pattern:
-      "(?:(?:use|call|invoke|run) (?:the )?(?:tool|function) [a-z]|(?:call|invoke|run|execute) (?:the )?[a-z]{2,20}(?:_[a-z]{2,20}){1,4}\\b|utilisez l'outil|verwende das (?:tool|werkzeug)|usa la herramienta|next tool call)",
+      "(?:(?:use|call|invoke|run) (?:the )?(?:tool|function) [a-z]|(?:call|invoke|run|execute) (?:the )?[a-z]{2,20}(?:_[a-z]{2,20}){1,4}\\b|utilisez l'outil|(?:verwende|benutze) das (?:tool|werkzeug)|(?:usa|utiliza) la herramienta|usa lo strumento|use a ferramenta|next tool call)",
     score: 1,
     definitionScore: 1,
   }),

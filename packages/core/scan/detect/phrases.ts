@@ -17,6 +17,8 @@ const PHRASES: readonly Phrase[] = [...OVERRIDE, ...SPEECH, ...CARRIED_OUT, ...M
 const COMPILED: readonly CompiledPhrase[] = PHRASES.map(compilePhrase);
 const SCORE_MAX = 3;
 const HINT = 1;
+/** Of so many pieces of evidence nobody asks any more whether each is a mention: it costs a look around. */
+const ASKED_MAX = 2_000;
 
 let prefilter: Prefilter | undefined;
 
@@ -37,7 +39,9 @@ export function detectPhrases(detection: Detection): void {
     const range = rule.match(text, at);
     if (range === undefined) return;
     readTo[index] = range.end;
-    found.push({ ...range, phrase: rule.phrase, weight: weightOf(detection, rule.phrase, range) });
+    const isAsked = found.length < ASKED_MAX;
+    const weight = weightOf(detection, rule.phrase, { ...range, isAsked });
+    found.push({ ...range, phrase: rule.phrase, weight });
   });
   for (const evidence of addUp(found)) report(detection, evidence);
 }
@@ -47,11 +51,15 @@ function scoreIn({ score, definitionScore }: Phrase, strictness: Strictness): nu
 }
 
 /** What a phrase is worth where it stands: nothing where it is mentioned, more where it is wrapped. */
-function weightOf({ view, strictness }: Detection, phrase: Phrase, range: Range): number {
+function weightOf(
+  { view, strictness }: Detection,
+  phrase: Phrase,
+  range: Range & { readonly isAsked: boolean },
+): number {
   const base = scoreIn(phrase, strictness);
   // An order that is wrapped is meant.
   if (view.isWrapped(range)) return base + 1;
-  if (phrase.isEvidence !== true) return base;
+  if (phrase.isEvidence !== true || !range.isAsked) return base;
   const isTaken = isNegated(view.text, range.start) || isMention(view.text, range);
   return isTaken ? 0 : base;
 }
