@@ -8,7 +8,9 @@ import {
   call,
   eventsOf,
   inShort,
+  lineOf,
   play,
+  readOnce,
   request,
   result,
 } from './playbook.test-support.ts';
@@ -87,6 +89,21 @@ describe('a rule with subjects', () => {
     sendInShort('agent', read(1, 'a'));
     sendInShort('agent', call(2, 'x'));
     expect(sendInShort('agent', read(3, 'b'))).toContain('decision BLOCK BUDGET_EXCEEDED');
+  });
+
+  it('is counted by the hub of the run', async () => {
+    const cap: Rule = { ...budget('cap', { limit_calls: 1 }), match: { subjects: ['resource'] } };
+    const { session, send } = await play([cap], { mode: 'control', config: { hub: true } });
+    const ask = (message: unknown) =>
+      session.questions(readOnce(session, 'agent', lineOf(message)), 0);
+    const line = lineOf(read(1, 'a'));
+    const [question, ...others] = session.questions(readOnce(session, 'agent', line), 0);
+    expect(others).toEqual([]);
+    expect(question?.call).toMatchObject({ subject: 'resource', args: { uri: 'a' } });
+    expect(ask(call(2, 'x'))).toEqual([]);
+    expect(ask(prompt(3, 'x'))).toEqual([]);
+    // Without an answer of the hub nothing passes.
+    expect(inShort(send('agent', read(4, 'a')))).toContain('decision BLOCK HUB_UNAVAILABLE');
   });
 
   it('holds a resource until a person approves it', async () => {

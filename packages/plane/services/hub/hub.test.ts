@@ -62,6 +62,22 @@ function passing(hub: Hub, policy: SealedPolicy, count: number): number {
 const TEN = budget('ten', { limit_calls: 10 });
 
 describe('a call', () => {
+  it('of a resource is counted where a rule sees resources, beside the tools', async () => {
+    const hub = hubOf();
+    const two: Rule = {
+      ...budget('two', { limit_calls: 2 }),
+      match: { subjects: ['tool', 'resource'] },
+    };
+    const policy = await policyOf([two]);
+    await send(hub, policy);
+    const resource = { method: 'resources/read', tool_name: 'resources/read' };
+    const prompt = { method: 'prompts/get', tool_name: 'prompts/get' };
+    expect(ask(hub, policy, resource).decision).toBe('forward');
+    expect(ask(hub, policy).decision).toBe('forward');
+    expect(ask(hub, policy, resource)).toMatchObject({ call_decision: { rule_id: 'two' } });
+    expect(ask(hub, policy, prompt).decision).toBe('forward');
+  });
+
   it('that waits for a person is not counted yet', async () => {
     const hub = hubOf();
     const asks: Rule = {
