@@ -43,9 +43,13 @@ const DESTRUCTIVE = /destruct|delet/i;
 export function observeTools(events: Iterable<Event>): Observed {
   const tools = new Map<string, ObservedTool>();
   const calls = new Map<string, RecordedCall>();
+  const others = new Set<string>();
   for (const event of events) {
     if (event.type !== 'tool_call_start' && event.type !== 'tool_call_decision') continue;
     const key = JSON.stringify([event.run_id, event.call.call_id]);
+    // Resources and prompts are no tools; a policy that does not name them lets them pass.
+    if (event.type === 'tool_call_start' && event.call.subject !== undefined) others.add(key);
+    if (others.has(key)) continue;
     const tool = toolOf(event, tools);
     if (tool === undefined) continue;
     if (event.type === 'tool_call_start') {

@@ -31,6 +31,7 @@ interface Recorded {
   readonly action?: 'ALLOW' | 'BLOCK';
   readonly risk?: readonly string[];
   readonly cut?: boolean;
+  readonly subject?: 'resource';
 }
 
 /** The events of calls, as a shim records them. */
@@ -52,7 +53,14 @@ function recorded(calls: readonly Recorded[]): readonly Event[] {
     const base = { v: '0.2.0', ts: '2026-11-17T12:00:00.000Z', ...identity };
     const source = { host_id: 'h', proc_id: 'p', shim_id: 's' };
     const preview = { truncated: cut, args_preview: cut ? '{' : JSON.stringify(args) };
-    const start = { ...ref, transport: 'mcp_stdio' as const, bytes_in: 1, seq: index + 1, preview };
+    const start = {
+      ...ref,
+      ...(call.subject && { subject: call.subject }),
+      transport: 'mcp_stdio' as const,
+      bytes_in: 1,
+      seq: index + 1,
+      preview,
+    };
     const why = { severity: 'info', reason_code: 'X', summary: 'x', rule_id: null } as const;
     const decision = eventDecision({ action, ...why }, POLICY);
     return [
@@ -161,4 +169,11 @@ test('a person is asked where the risk class says so, and paths come from what i
   const [ask, read, unseen, stat] = outcomes(snapshot, calls);
   expect([ask, read, stat]).toEqual(['ask-files', 'allow-files-2', 'allow-files']);
   expect(unseen).toBeUndefined();
+});
+
+test('a suggestion names no resource as a tool', () => {
+  const read = { tool: 'resources/read', subject: 'resource', args: { uri: 'a' } } as const;
+  const { calls, text } = suggestPolicy(recorded([read, { tool: 'list' }]), OPTIONS);
+  expect(calls).toBe(1);
+  expect(text).not.toContain('resources/read');
 });
