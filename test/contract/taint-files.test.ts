@@ -51,7 +51,7 @@ async function filesBy(taint: (folder: string) => string): Promise<Files> {
 }
 
 describe('an agent with a file server', () => {
-  it('goes on with the files that it named itself, and not with those that an answer named', async () => {
+  it('reads what is in a folder that it named, and writes no file that only an answer named', async () => {
     const { folder, call } = await filesBy(() => '{ on_taint: block }');
     const [mine, other] = [join(folder, 'w.txt'), join(folder, 'v.txt')];
     expect(await call('write_file', { path: mine, content: 'x' })).toMatchObject({ ok: true });
@@ -61,7 +61,9 @@ describe('an agent with a file server', () => {
 
     const found = await call('search_files', { path: folder, pattern: 'old*' });
     expect(found).toMatchObject({ ok: true, text: join(folder, 'old.txt') });
-    const refused = await call('read_text_file', { path: join(folder, 'old.txt') });
+    const old = join(folder, 'old.txt');
+    expect(await call('read_text_file', { path: old })).toMatchObject({ ok: true, text: 'old' });
+    const refused = await call('write_file', { path: old, content: 'new' });
     expect(refused).toMatchObject({ ok: false, reason_code: 'TAINTED_SINK' });
     expect(refused.message).toContain('The argument `path` (…/old.txt)');
   });
