@@ -5,7 +5,12 @@ export function isCard(digits: string): boolean {
   const known = CARDS.some(
     ({ prefix, lengths }) => lengths.includes(digits.length) && prefix.test(digits),
   );
-  return known && new Set(digits).size > 1 && luhn(digits) && !/^(?:\d)0{11,}/.test(digits);
+  return known && new Set(digits).size > 1 && luhn(digits);
+}
+
+/** Maestro's short cards are rare, and other numbers of their lengths are not. */
+export function isRareCard(digits: string): boolean {
+  return digits.length < 16 && !/^(?:[34]|2131|1800)/.test(digits);
 }
 
 function luhn(digits: string): boolean {
@@ -51,12 +56,18 @@ export function hasIbanChecksum(account: string): boolean {
 const CARDS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
   { prefix: /^4/, lengths: [13, 16, 19] },
   { prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] },
+  { prefix: /^220[0-4]/, lengths: [16, 19] },
   { prefix: /^3[47]/, lengths: [15] },
   { prefix: /^(?:6011|65|64[4-9])/, lengths: [16, 19] },
-  { prefix: /^3(?:0[0-5]|[689])/, lengths: [14] },
-  { prefix: /^35(?:2[89]|[3-8])/, lengths: [16] },
-  { prefix: /^62/, lengths: [16, 17, 18, 19] },
-  { prefix: /^(?:50|5[6-8]|6304|6759|676[123])/, lengths: [16, 18, 19] },
+  { prefix: /^3(?:0[0-5]|095|[689])/, lengths: [14, 16, 19] },
+  { prefix: /^35/, lengths: [16, 19] },
+  { prefix: /^(?:2131|1800)/, lengths: [15] },
+  { prefix: /^(?:62|81)/, lengths: [16, 17, 18, 19] },
+  { prefix: /^(?:60|82)/, lengths: [16] },
+  {
+    prefix: /^(?:50|5[6-8]|0604|63(?:04|90)|67)/,
+    lengths: [12, 13, 14, 15, 16, 17, 18, 19],
+  },
 ];
 
 /** How cards are printed, in groups of digits. */
@@ -67,6 +78,12 @@ export const CARD_GROUPS: readonly string[] = [
   '4-4-4-4-3',
   '4-4-5',
   '6-10',
+  '4-4-4-3',
+  '4-4-4-1',
+  '4-4-4',
+  '4-4-4-4-2',
+  '4-4-4-2',
+  '6-13',
 ];
 
 /** Each country that has account numbers, and how long they are. */

@@ -1,4 +1,4 @@
-// Cards, social security numbers, accounts, telephones and e-mail addresses. A number counts by its
+// Cards, social security numbers, accounts, telephones, e-mail and Internet addresses. A number counts by its
 // checksum or its rules, and by how it is written; a word before it makes it sure.
 import type { Range } from '../types.ts';
 import {
@@ -8,10 +8,12 @@ import {
   ibanLength,
   isCard,
   isIban,
+  isRareCard,
   isSsn,
   NOBODY,
   RESERVED_DOMAIN,
 } from './id-numbers.ts';
+import { detectAddresses } from './ip-addresses.ts';
 import type { TextSurvey } from './survey.ts';
 import type { Detection, DetectorHit } from './types.ts';
 
@@ -22,6 +24,7 @@ interface DigitGroup extends Range {
 /** Groups of digits that follow each other and may be one number. */
 interface NumberCandidate extends Range {
   readonly text: string;
+  readonly field: string | undefined;
   readonly digits: string;
   /** How many digits each group has: `4-4-4-4`. */
   readonly shape: string;
@@ -33,28 +36,37 @@ interface NumberCandidate extends Range {
 }
 
 const LABEL_REACH = 40;
-const CARD_WORDS = /\b(?:card|visa|mastercard|amex|credit|debit|pan|cvv|cvc)\b/i;
+const CARD_WORDS =
+  /(?:\b|_)(?:card|visa|mastercard|maestro|amex|credit|debit|pan|cvv|cvc|cc)(?:\b|_)/i;
+/** What is numbered so is no card, whatever its checksum says. */
+const ID_WORDS =
+  /(?:\b|_)(?:id|ids|order|tracking|snowflake|message|channel|user|invoice|reference|ticket|serial|batch|sku|ean|gtin|imei|timestamp|tweet)(?:\b|_)[^\n]{0,12}$/i;
+/** What stands behind the number of a card, or of a telephone. */
+const CARD_BEHIND = /^[\s,;|]{1,3}(?:exp|valid|cvv|cvc|\d\d\/\d\d)/i;
+const PHONE_BEHIND = /^[\s,;|(]{1,3}(?:anruf|mobile?|cell|home|work|fax|office)/i;
 const SSN_WORDS = /\b(?:ssn|social[ _-]?security|tax[ _-]?id|tin|itin)\b/i;
 const PHONE_WORDS =
-  /(?:\b|_)(?:phone|tel|telephone|mobile|cell|fax|call(?: me)?|sms|whatsapp|dial|hotline)\b/i;
+  /(?:\b|_)(?:(?:tele)?phones?|tel|t[eé]l[eé]phone|telefono?|tel[eé]fon[oe]?|mobile?|m[oó]vil|celular|handy|cell(?!_type)|fax|call(?: me)?|anruf\w{0,3}|sms|whatsapp|dial|hotline|contact|(?:my|his|her|their|work|home) number(?: is)?)(?![a-z])|电话|電話|手机|携帯|전화|тел/i;
 const LOCAL_MAX = 64;
 const DOMAIN_MAX = 253;
-const GROUPS_MAX = 5;
-const DIGITS_MIN = 8;
+const GROUPS_MAX = 8;
+const DIGITS_MIN = 7;
 const DIGITS_MAX = 19;
 const LOCAL = /[\w.%+'-]/;
 const DOMAIN = /[A-Za-z0-9.-]+/y;
 const TOP = /\.[A-Za-z]{2,24}$/;
 const WORD = /[A-Za-z0-9_]/;
-const ACCOUNT = /[A-Z]{2}\d{2}(?:[A-Z0-9]| (?=[A-Z0-9])){11,40}/y;
+const ACCOUNT = /[A-Z]{2}\d{2}(?:[A-Z0-9]|[ -](?=[A-Z0-9])){11,48}/iy;
 
 export function detectPersonal(detection: Detection, seen: TextSurvey): void {
   const { view, found, meter } = detection;
   const { text } = view;
+  const scanned = { text, field: detection.field };
   for (const number of seen.numbers) {
     meter.steps += number.end - number.start;
-    for (const hit of numbersIn(text, number)) found(hit);
+    for (const hit of numbersIn(scanned, number)) found(hit);
   }
+  if (seen.hasDigits) detectAddresses(detection);
   for (const at of seen.accounts) {
     meter.steps += DOMAIN_MAX;
     const hit = accountAt(text, at);
@@ -75,13 +87,18 @@ function personal(
   return { class: 'personal', rule, start, end, ...data };
 }
 
-function numbersIn(text: string, { start, end }: Range): DetectorHit[] {
+type ScannedField = Pick<NumberCandidate, 'text' | 'field'>;
+
+function numbersIn(scanned: ScannedField, { start, end }: Range): DetectorHit[] {
+  const { text } = scanned;
+  // Dates are what most rows of digits are.
+  if (end - start === 10 && text[start + 4] === '-' && text[start + 7] === '-') return [];
   const groups = [...text.slice(start, end).matchAll(/\d+/g)].map(({ 0: digits, index }) => {
     return { start: start + index, end: start + index + digits.length, digits };
   });
   const hits: DetectorHit[] = [];
   for (let from = 0; from < groups.length; ) {
-    const found = numberAt(text, groups, from);
+    const found = numberAt(scanned, groups, from);
     if (found !== undefined) hits.push(found.hit);
     from = found?.to ?? from + 1;
   }
@@ -89,7 +106,7 @@ function numbersIn(text: string, { start, end }: Range): DetectorHit[] {
 }
 
 /** The longest number that these groups can be. */
-function numberAt(text: string, groups: readonly DigitGroup[], from: number) {
+function numberAt(scanned: ScannedField, groups: readonly DigitGroup[], from: number) {
   const last = Math.min(groups.length, from + GROUPS_MAX);
   let count = 0;
   for (let at = from; at < last; at++) count += groups[at]?.digits.length ?? 0;
@@ -99,7 +116,7 @@ function numberAt(text: string, groups: readonly DigitGroup[], from: number) {
     if (!isLong) continue;
     const own = groups.slice(from, to);
     const candidate = {
-      text,
+      ...scanned,
       start: own[0]?.start ?? 0,
       end: own.at(-1)?.end ?? 0,
       digits: own.map(({ digits }) => digits).join(''),
@@ -107,7 +124,7 @@ function numberAt(text: string, groups: readonly DigitGroup[], from: number) {
       groups: own,
       before: groups[from - 1],
       behind: groups[to],
-      separator: separatorOf(text, own),
+      separator: separatorOf(scanned.text, own),
     };
     const hit = cardOf(candidate) ?? ssnOf(candidate) ?? phoneOf(candidate);
     if (hit !== undefined) return { hit, to };
@@ -143,19 +160,25 @@ function standsAlone(candidate: NumberCandidate): boolean {
   return !isLeft && !isRight;
 }
 
-function hasLabel({ text, start }: NumberCandidate, words: RegExp): boolean {
-  return words.test(text.slice(Math.max(0, start - LABEL_REACH), start));
+function hasLabel({ text, field, start }: NumberCandidate, words: RegExp): boolean {
+  const before = text.slice(Math.max(0, start - LABEL_REACH), start);
+  return words.test(before) || (field !== undefined && words.test(field));
 }
 
 function cardOf(candidate: NumberCandidate): DetectorHit | undefined {
   const { digits: value, shape, groups, separator } = candidate;
-  if (value.length < 13 || value.length > 19) return undefined;
+  if (value.length < 12 || value.length > 19) return undefined;
   if (separator !== '' && separator !== ' ' && separator !== '-') return undefined;
   const isSingle = groups.length === 1;
   if (!isSingle && !CARD_GROUPS.includes(shape)) return undefined;
   if (!standsAlone(candidate) || !isCard(value)) return undefined;
   const label = 'looks like the number of a payment card';
-  const score = !isSingle || hasLabel(candidate, CARD_WORDS) ? 3 : 2;
+  const labelled =
+    hasLabel(candidate, CARD_WORDS) ||
+    CARD_BEHIND.test(candidate.text.slice(candidate.end, candidate.end + LABEL_REACH));
+  if (!labelled && isRareCard(value)) return undefined;
+  const isId = isSingle && !labelled && hasLabel(candidate, ID_WORDS);
+  const score = isId ? 1 : !isSingle || labelled ? 3 : 2;
   return personal('card-number', candidate, { label, score, value });
 }
 
@@ -176,46 +199,84 @@ function phoneOf(candidate: NumberCandidate): DetectorHit | undefined {
   const plus = before.endsWith('+') || before === '+(';
   const start = plus ? text.lastIndexOf('+', candidate.start) : candidate.start;
   const whole = behind === undefined || behind.start - end > 1;
-  const international = plus && value.length <= 15 && whole && CALLING_CODE.test(value);
-  if (!international && !isPhoneWritten(candidate)) return undefined;
-  if (isInWord(candidate, start)) return undefined;
-  if (!international && !standsAlone(candidate)) return undefined;
+  const isPlain = !text.slice(candidate.start, end).includes('/');
+  const international = plus && isPlain && value.length <= 15 && whole && CALLING_CODE.test(value);
+  if (!international && !isNational(candidate)) return undefined;
+  const isExtended = EXTENSION.test(text.slice(end, end + 12));
+  if (!isExtended && isInWord(candidate, start)) return undefined;
+  if (!international && !isExtended && !standsAlone(candidate)) return undefined;
   if (plus && /[\d*/=)-] ?$/.test(text.slice(Math.max(0, start - 2), start))) return undefined;
-  // 555-01xx is set aside for stories.
-  const score = /55501\d\d$/.test(value) ? 1 : 2;
   const label = 'looks like a telephone number';
-  return personal('phone-number', { start, end }, { label, score, value });
+  return personal('phone-number', { start, end }, { label, score: 2, value });
 }
 
-/** As people in North America write it; with dots or without signs only behind a word. */
-function isPhoneWritten(candidate: NumberCandidate): boolean {
-  const { text, digits, shape, groups, separator } = candidate;
-  const labelled = hasLabel(candidate, PHONE_WORDS);
-  const isNational = shape === '3-3-4' || (shape === '1-3-3-4' && digits.startsWith('1'));
-  if (isNational && /^[2-9]\d{2}[2-9]\d{6}$/.test(digits.slice(-10))) {
-    const area = groups.at(-3);
-    const bracketed = area !== undefined && text[area.start - 1] === '(' && text[area.end] === ')';
-    return labelled || bracketed || separator === '-';
+const EXTENSION = /^ ?(?:x|ext\.?) ?\d{1,6}(?!\w)/i;
+const NORTH_AMERICAN = /^[2-9]\d{2}[2-9]\d{6}$/;
+
+/** As people write it at home: in groups, and without a word beside it only in some. */
+function isNational(candidate: NumberCandidate): boolean {
+  const { text, end, digits, shape, groups, separator } = candidate;
+  const behind = text.slice(end, end + LABEL_REACH);
+  const isLabelled = () => hasLabel(candidate, PHONE_WORDS) || PHONE_BEHIND.test(behind);
+  if (isPhoneLike(candidate) && isLabelled()) return true;
+  if (groups.length < 2 || digits.length < 9) return false;
+  if (/^(?:(?:1|001)-)?3-3-4$/.test(shape)) {
+    if (isBracketed(candidate, groups.at(-3)) || EXTENSION.test(behind)) return true;
+    return separator !== undefined && NORTH_AMERICAN.test(digits.slice(-10));
   }
-  const fits = digits.length >= 9 && digits.length <= 12 && groups.length <= 4;
-  return labelled && fits && shape.length > 1;
+  if (shape === '1-3-3-2-2') return isBracketed(candidate, groups[1]);
+  if (/^00[1-9]/.test(digits)) {
+    const isLong = digits.length >= 11 && (groups[0]?.digits.length ?? 0) > 1;
+    return isLong && separator !== '.' && CALLING_CODE.test(digits.slice(2));
+  }
+  return hasTrunkZero(candidate);
+}
+
+function isBracketed({ text }: NumberCandidate, group: DigitGroup | undefined): boolean {
+  return group !== undefined && text[group.start - 1] === '(' && text[group.end] === ')';
+}
+
+/** Behind a word such as "phone": no date, no decimal and no row of the same digits. */
+function isPhoneLike({ digits, shape, separator }: NumberCandidate): boolean {
+  // 555-01xx is set aside for stories.
+  if (/^(?:4-2-2|2-2-4)$/.test(shape) || /^55501..$/.test(digits)) return false;
+  if (new Set(digits).size < 3) return false;
+  if (digits.length > (digits.startsWith('00') ? 15 : 13)) return false;
+  return digits.length > DIGITS_MIN || separator === ' ' || separator === '-';
+}
+
+/** `030 901820`, `(01234) 567890`, `01 23 45 67 89`, `090-1234-5678`, `08-123 456 78`. */
+function hasTrunkZero(candidate: NumberCandidate): boolean {
+  const { text, digits, shape, groups, separator } = candidate;
+  const [first, second, ...rest] = groups;
+  if (!/^0[1-9]/.test(digits) || digits.length > 12 || groups.length > 5) return false;
+  if (first === undefined || first.digits.length < 2 || first.digits.length > 6) return false;
+  if (groups.some((group) => group.digits.length < 2)) return false;
+  if (isBracketed(candidate, first)) return true;
+  if (shape === '2-2-2-2-2') return separator !== undefined;
+  // Dates, and postal codes of the United States.
+  if (/^(?:2-2-4|5-4$)/.test(shape)) return false;
+  if (/^2-2/.test(shape)) return shape === '2-2-3-4' && separator === ' ';
+  const isDashed = rest.length > 0 && text.slice(first.end, second?.start) === '-';
+  return separator === ' ' || separator === '-' || (separator === undefined && isDashed);
 }
 
 function accountAt(text: string, at: number): DetectorHit | undefined {
   ACCOUNT.lastIndex = at;
   const written = ACCOUNT.exec(text)?.[0];
-  const length = ibanLength(text.slice(at, at + 2));
+  const length = ibanLength(text.slice(at, at + 2).toUpperCase());
   if (written === undefined || length === 0) return undefined;
   let account = '';
   let end = at;
   for (const char of written) {
     if (account.length === length) break;
     end++;
-    if (char !== ' ') account += char;
+    if (char !== ' ' && char !== '-') account += char.toUpperCase();
   }
   if (!isIban(account) || WORD.test(text[end] ?? ' ')) return undefined;
   const label = 'looks like the number of a bank account';
-  return personal('iban', { start: at, end }, { label, score: 3, value: account });
+  const score = written === written.toUpperCase() ? 3 : 2;
+  return personal('iban', { start: at, end }, { label, score, value: account });
 }
 
 function emailAt(text: string, at: number): DetectorHit | undefined {
@@ -238,4 +299,11 @@ function emailAt(text: string, at: number): DetectorHit | undefined {
   return personal('email', { start, end }, { label, score: isNobody ? 1 : 3, value });
 }
 
-export const PERSONAL_RULES = ['card-number', 'us-ssn', 'phone-number', 'iban', 'email'] as const;
+export const PERSONAL_RULES = [
+  'card-number',
+  'us-ssn',
+  'phone-number',
+  'iban',
+  'email',
+  'ip-address',
+] as const;

@@ -156,7 +156,7 @@ function scanLeaf(scan: JsonScan, { text: whole, path, field }: Leaf): void {
   if (length > room) addGap(scan, { reason: 'too_long', path, count: length - room });
   if (length < SHORT || room <= 0) return;
   const text = whole.slice(0, room);
-  const { hits, gaps, steps } = hitsIn({ ...task, text });
+  const { hits, gaps, steps } = hitsIn({ ...task, text, field });
   scan.steps += steps;
   for (const { reason, count } of gaps) addGap(scan, { reason, path, count });
   for (const hit of hits) addFinding(scan, findingOf(hit, { text, path, options: scan.options }));

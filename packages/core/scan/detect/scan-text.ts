@@ -33,6 +33,8 @@ interface TextHits {
 
 export interface TextTask {
   readonly text: string;
+  /** The name of the field that holds the text. */
+  readonly field?: string | undefined;
   readonly classes: ReadonlySet<FindingClass>;
   readonly strictness: Strictness;
   readonly findingsMax: number;
@@ -77,12 +79,13 @@ export function findingOf(hit: DetectorHit, { text, path, options }: FoundIn): C
 
 /** Everything that all detectors find in all views of one text. */
 export function hitsIn(task: TextTask): TextHits {
-  const { text, classes, strictness, findingsMax } = task;
+  const { text, field, classes, strictness, findingsMax } = task;
   const meter: Meter = { steps: 0, stepsMax: STEPS_FREE + text.length * STEPS_PER_UNIT };
   const hits = new Map<string, DetectorHit>();
   let dropped = 0;
   const detection = (view: View) => ({
     view,
+    field,
     strictness,
     meter,
     found(hit: DetectorHit) {

@@ -1,7 +1,7 @@
 // A value that was cut and laid into several fields: the fields' ends are put together again, and
 // what is found across a seam counts.
 import type { Range } from '../types.ts';
-import { isCard, isSsn } from './id-numbers.ts';
+import { isCard, isRareCard, isSsn } from './id-numbers.ts';
 import { hitsIn, type TextTask } from './scan-text.ts';
 import type { DetectorHit } from './types.ts';
 
@@ -122,7 +122,7 @@ function numberOf(texts: readonly string[]): DetectorHit | undefined {
   const value = texts.join('');
   const shape = texts.map(({ length }) => length).join('-');
   const hit = { class: 'personal', start: 0, end: value.length, score: 2, value } as const;
-  if (isCard(value)) {
+  if (isCard(value) && !isRareCard(value)) {
     const label = 'looks like the number of a payment card, in parts';
     return { ...hit, rule: 'card-number', label };
   }

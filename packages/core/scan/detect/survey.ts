@@ -6,11 +6,12 @@ export interface TextSurvey {
   readonly isAscii: boolean;
   /** Backslashes, percent signs or ampersands that may begin an escape. */
   readonly hasEscapes: boolean;
+  readonly hasDigits: boolean;
   /** Controls that move a cursor or hide text. */
   readonly hasControls: boolean;
   /** Runs of digits with single separators, of at least seven digits. */
   readonly numbers: readonly Range[];
-  /** Where two capitals and two digits stand at a word's beginning. */
+  /** Where two letters and two digits stand at a word's beginning. */
   readonly accounts: readonly number[];
   /** Where an @ stands. */
   readonly ats: readonly number[];
@@ -47,7 +48,7 @@ function kindsOf(): Uint16Array {
   set(letters + letters.toUpperCase(), TOKEN | LETTER);
   set('0123456789', DIGIT | TOKEN);
   set('+/_=-', TOKEN);
-  set(' -.()', GAP);
+  set(' -./()', GAP);
   set(' .-_*|', SPACER);
   set('@', AT);
   set('\\%&', ESCAPE);
@@ -60,12 +61,12 @@ function kindsOf(): Uint16Array {
 
 const KINDS = kindsOf();
 
-const isCapital = (unit: number) => unit >= 0x41 && unit <= 0x5a;
 const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39;
 
-/** Two capitals before the digit, nothing of a word before them, and a digit behind it. */
+/** Two letters before the digit, nothing of a word before them, and a digit behind it. */
 function opensAccount(text: string, at: number): boolean {
-  if (!isCapital(text.charCodeAt(at - 1)) || !isCapital(text.charCodeAt(at - 2))) return false;
+  if (!isLetterUnit(text.charCodeAt(at - 1)) || !isLetterUnit(text.charCodeAt(at - 2)))
+    return false;
   const before = text.charCodeAt(at - 3);
   const inWord = before < 128 && ((KINDS[before] ?? 0) & (DIGIT | LETTER)) !== 0;
   return !inWord && isDigit(text.charCodeAt(at + 1));
@@ -125,6 +126,7 @@ export function survey(text: string): TextSurvey {
   return {
     isAscii: (seen & FOREIGN) === 0,
     hasEscapes: (seen & ESCAPE) !== 0,
+    hasDigits: (seen & DIGIT) !== 0,
     hasControls: (seen & CONTROL) !== 0,
     numbers: rangesIn(places.numbers),
     accounts: places.starts.filter((at) => opensAccount(text, at)).map((at) => at - 2),

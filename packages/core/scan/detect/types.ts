@@ -91,6 +91,8 @@ export interface Meter {
 
 export interface Detection {
   readonly view: View;
+  /** The name of the field that holds the text. */
+  readonly field?: string | undefined;
   readonly strictness: Strictness;
   readonly meter: Meter;
   readonly found: (hit: DetectorHit) => void;
