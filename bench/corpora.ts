@@ -47,9 +47,22 @@ interface Tally {
   readonly source: string;
   readonly attacks: number;
   readonly found: number;
+  /** Attacks that are left out because anyone sees that they are made up. */
+  readonly dummies: number;
   readonly benign: number;
   readonly alarms: number;
 }
+
+/**
+ * Secrets that anyone sees to be made up: one character eight times in a row, a piece of a few
+ * characters three times in a row, the keys of a keyboard or the alphabet in order, a sample's name,
+ * or the word itself for a password.
+ */
+const DUMMY =
+  /([A-Za-z0-9])\1{7,}|([A-Za-z0-9]{4,20}?)\2{2,}|1234567890|abcdefghij|EXAMPLE|:password@/i;
+
+const isDummy = ({ class: kind, label, text }: Sample) =>
+  kind === 'secret' && label === 'attack' && DUMMY.test(text);
 
 export function run(args: readonly string[]): void {
   const { files, out, json } = readOptions(args);
@@ -179,12 +192,15 @@ function tally(samples: readonly Sample[], wrong: ReadonlySet<Sample>): readonly
     .map(([key, group]) => {
       const [kind = '', source = ''] = key.split('\0');
       const count = (label: string, isRight: boolean) =>
-        group.filter((one) => one.label === label && wrong.has(one) !== isRight).length;
+        group.filter((one) => {
+          return one.label === label && wrong.has(one) !== isRight && !isDummy(one);
+        }).length;
       return {
         kind,
         source,
         attacks: count('attack', true) + count('attack', false),
         found: count('attack', true),
+        dummies: group.filter(isDummy).length,
         benign: count('benign', true) + count('benign', false),
         alarms: count('benign', false),
       };
@@ -192,15 +208,16 @@ function tally(samples: readonly Sample[], wrong: ReadonlySet<Sample>): readonly
 }
 
 function textOf(tallies: readonly Tally[]): string {
-  const rows = tallies.map(({ kind, source, attacks, found, benign, alarms }) => [
+  const rows = tallies.map(({ kind, source, attacks, found, dummies, benign, alarms }) => [
     kind,
     source,
     attacks === 0 ? '' : `${found} of ${attacks}`,
     attacks === 0 ? '' : `${((100 * found) / attacks).toFixed(1)} %`,
+    dummies === 0 ? '' : String(dummies),
     benign === 0 ? '' : `${alarms} of ${benign}`,
     benign === 0 ? '' : `${((1_000 * alarms) / benign).toFixed(1)} per 1,000`,
   ]);
-  return table([['class', 'corpus', 'found', 'recall', 'false alarms', ''], ...rows]);
+  return table([['class', 'corpus', 'found', 'recall', 'dummies', 'false alarms', ''], ...rows]);
 }
 
 /** What was missed and what was a false alarm, a file for each class. */

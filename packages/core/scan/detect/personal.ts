@@ -256,7 +256,7 @@ function hasTrunkZero(candidate: NumberCandidate): boolean {
   if (shape === '2-2-2-2-2') return separator !== undefined;
   // Dates, and postal codes of the United States.
   if (/^(?:2-2-4|5-4$)/.test(shape)) return false;
-  if (/^2-2/.test(shape)) return shape === '2-2-3-4' && separator === ' ';
+  if (shape.startsWith('2-2')) return shape === '2-2-3-4' && separator === ' ';
   const isDashed = rest.length > 0 && text.slice(first.end, second?.start) === '-';
   return separator === ' ' || separator === '-' || (separator === undefined && isDashed);
 }

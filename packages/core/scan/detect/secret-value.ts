@@ -3,13 +3,14 @@ import { isRandom } from '../text/randomness.ts';
 
 /** Words of placeholders. A value needs some characters that are not part of one. */
 const PLACEHOLDER =
-  /example|sample|dummy|placeholder|changeme|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)?|your[_-]?\w{0,20}|my[_-]?(?:secret|password|pass|token|key)|insert|redacted|fake|mock|foobar|hardcoded|not[_-]?(?:a[_-]?)?(?:real|secret)|test(?:ing)?|\*{3,}|\.{3,}|<[\w .:/-]{0,40}>|\{[\w .:/-]{0,40}\}|hunter2?\b|password|secret|s3cr3t|token|goes[_-]?here|todo|abcdef|0123456|1234567|x{3,}|(.)\1{5,}/gi;
+  /example|sample|dummy|placeholder|changeme|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)?|your[_-]?\w{0,20}|my[_-]?(?:secret|password|pass|token|key)|insert|redacted|fake|mock|foobar|hardcoded|not[_-]?(?:a[_-]?)?(?:real|secret)|test(?:ing)?|\*{3,}|\.{3,}|<[\w .:/-]{0,40}>|\{[\w .:/-]{0,40}\}|hunter2?\b|password|secret|admin|s3cr3t|s3cret|\$ecret|token|goes[_-]?here|todo|abcdef|0123456|1234567|x{3,}|(.)\1{5,}/gi;
 const LEFT_MIN = 8;
 const DISTINCT_MIN = 5;
 /** In a short value, a row such as `abc` or `123` is typed by hand. */
 const SHORT_MAX = 20;
 const SHORT_LEFT_MIN = 4;
 const RUN_MIN = 3;
+const LONG_RUN_MIN = 6;
 /**
  * Keys of manuals say so, and no key that is drawn by lot has this word in capitals. The other is the
  * issuer of the keys that every local Supabase has.
@@ -22,22 +23,23 @@ export function isMadeUp(value: string): boolean {
   const isShort = value.length < SHORT_MAX;
   const plain = value.replace(PLACEHOLDER, '');
   const isPlain = plain.length === value.length;
-  const left = isShort || !isPlain ? withoutRuns(plain) : plain;
-  if (isPlain && isShort) return left.length < SHORT_LEFT_MIN;
+  const left = withoutRuns(plain, isShort || !isPlain ? RUN_MIN : LONG_RUN_MIN);
+  if (isPlain && left.length < SHORT_LEFT_MIN) return true;
+  if (isPlain && isShort) return false;
   if (new Set(left).size < DISTINCT_MIN) return true;
   return !isPlain && (left.length < LEFT_MIN || isWords(left));
 }
 
-/** Without `aaa`, `abc` and `123`. */
-function withoutRuns(value: string): string {
+/** Without `aaa`, `abc` and `321`. */
+function withoutRuns(value: string, lengthMin: number): string {
   let left = '';
   for (let at = 0; at < value.length; ) {
     const step = value.charCodeAt(at + 1) - value.charCodeAt(at);
     let end = at + 1;
-    if (step === 0 || step === 1) {
+    if (Math.abs(step) <= 1) {
       while (value.charCodeAt(end) - value.charCodeAt(end - 1) === step) end++;
     }
-    if (end - at < RUN_MIN) end = at + 1;
+    if (end - at < lengthMin) end = at + 1;
     if (end === at + 1) left += value[at];
     at = end;
   }
@@ -75,7 +77,7 @@ export function isWords(value: string): boolean {
 /** Whether a value behind a name such as `password` may be one. */
 export function isLikelyPassword(written: string): boolean {
   const value = written.replace(/[)\]},;:]+$/, '');
-  if (value.length < 4 || /\s/.test(written.trim()) || /[\r\n]/.test(written)) return false;
+  if (value.length < 4 || /\s|%20/.test(written.trim()) || /[\r\n]/.test(written)) return false;
   if (isReference(value) || isReference(written) || isWords(value)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^\w.-]/].filter((kind) => kind.test(value)).length;
   return kinds >= 2 || value.length >= 8;

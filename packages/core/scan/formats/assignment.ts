@@ -36,6 +36,8 @@ const ELEMENT = sticky(raw`>\s{0,64}([^<>\s]{6,512})\s{0,64}</`);
 const PAIR = sticky(raw`${OPENING}(?:[ \t]{0,4},[ \t]{0,4}|[ \t]{1,8}value[ \t]{0,4}=[ \t]{0,4})`);
 /** `--password …`, behind dashes. */
 const FLAG = sticky(raw`[ \t]{1,4}(?=[^\s-])`);
+/** `string secret("…")`, `secret.assign("…")`. */
+const CALLED = sticky(raw`(?:\.assign|(?<=string[ \t]{1,4}\w{1,48}))\((?=["'])`);
 /** `PASSWORD '…'` of SQL, `#define TOKEN "…"`. */
 const SPACED = sticky(raw`[ \t]{1,4}(?=["'])`);
 
@@ -153,6 +155,14 @@ function quoted(
   return { start: from, end, readTo: end };
 }
 
+/** The end of a bare value, before the brackets that it stands in. */
+function withoutClosers(text: string, from: number): number {
+  let end = endOf(BARE, text, from);
+  if (/[([{]/.test(text.slice(from, end))) return end;
+  while (end > from && /[)\]}]/.test(text[end - 1] ?? '')) end--;
+  return end;
+}
+
 function bare(place: KeywordPlace, from: number, head: RegExpExecArray): Match | undefined {
   const { text, at, truncated } = place;
   const [, , before = '', sign = '', behind = ''] = head;
@@ -172,7 +182,8 @@ function bare(place: KeywordPlace, from: number, head: RegExpExecArray): Match |
     if (isAt(CODE, text, from)) return undefined;
     if (!opens && !isAt(HAS_DIGIT, text, from)) return undefined;
   }
-  return spanTo(endOf(tight || (opens && sign !== ':') ? BARE : BARE_AFTER_COLON, text, from));
+  if (!tight && !opens) return spanTo(endOf(BARE_AFTER_COLON, text, from));
+  return spanTo(tight ? endOf(BARE, text, from) : withoutClosers(text, from));
 }
 
 /** The notations that have no sign between the name and its value. */
@@ -192,7 +203,7 @@ function matchWithoutSign(place: KeywordPlace): Match | undefined {
     DEFINE.test(text.slice(Math.max(0, start - KEY_REACH), start));
   const behind = isFlag ? endOf(FLAG, text, at) : endOf(SPACED, text, at);
   const isCall = /["'`]/.test(before) && /[(\s]/.test(text[start - 2] ?? '');
-  const from = behind > at ? behind : isCall ? endOf(PAIR, text, at) : at;
+  const from = behind > at ? behind : endOf(isCall ? PAIR : CALLED, text, at);
   if (from === at) return comparedBefore(place, start);
   const opened = endOf(QUOTE, text, from);
   if (opened > from)
