@@ -50,6 +50,8 @@ export interface ProjectPaths {
   readonly isCaseless: boolean;
   /** A look at the disk as it is now: it finds where absolute paths lead, each once. */
   lookup(): PathResolver;
+  /** Expands patterns of a shell to the absolute paths that are on the disk now, as far as a limit goes. */
+  expansion?(): (pattern: string) => readonly string[];
 }
 
 /**

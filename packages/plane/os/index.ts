@@ -44,6 +44,13 @@ export {
 export type { ProgramPlace } from './program.ts';
 export { findProgram, isExecutable, programCandidates, realFile } from './program.ts';
 export { readRegularFile } from './read-file.ts';
+export {
+  isAnything,
+  isPattern,
+  nameMatcher,
+  namesIn,
+  PatternMatches,
+} from './shell-patterns.ts';
 export type { System } from './system.ts';
 export { thisSystem } from './system.ts';
 export {

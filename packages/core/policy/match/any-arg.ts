@@ -83,7 +83,8 @@ function namesJudge(patterns: readonly string[], field: PathField, paths: Projec
   const judge = field === 'not_path_under' ? judgeOutside : judgeName;
   return (args) => {
     const { names, isWhole } = namedPaths(args, wanted);
-    const search = { test, paths, wanted, resolve: paths.lookup() };
+    const expand = paths.expansion?.() ?? NO_EXPANSION;
+    const search = { test, paths, wanted, resolve: paths.lookup(), expand };
     let found: Certainty = isWhole ? 'no' : 'maybe';
     for (const name of names) {
       const one = judge(name, search);
@@ -99,7 +100,11 @@ interface NameSearch {
   readonly paths: ProjectPaths;
   readonly wanted: WantedNames;
   readonly resolve: PathResolver;
+  /** What a shell's pattern stands for. */
+  readonly expand: (pattern: string) => readonly string[];
 }
+
+const NO_EXPANSION = (): readonly string[] => [];
 
 /** Any text may hold a path that leaves a folder, so only what looks like one is read. */
 function wantedNames(patterns: readonly string[], field: PathField): WantedNames {
@@ -128,6 +133,10 @@ function judgeName(name: string, search: NameSearch): Certainty {
   for (const part of [...partsOf(name, search), ...ended]) {
     const path = absolutePath(part, paths.project);
     if (test(foldPath(lexicalPath(path), paths))) return 'maybe';
+    const meant = search.expand(lexicalPath(path));
+    if (meant.some((one) => judgeReading(one, test, { paths, resolve }).byPlace !== 'no')) {
+      return 'maybe';
+    }
     if (isOpen(part)) continue;
     if (judgeReading(path, test, { paths, resolve }).byPlace !== 'no') return 'maybe';
   }

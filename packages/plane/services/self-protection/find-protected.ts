@@ -2,16 +2,14 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nameVariants } from '@subluminal/core/paths';
-import { PathLookup } from '../../os/index.ts';
+import { isPattern, PathLookup, PatternMatches } from '../../os/index.ts';
 import type { FinderOptions } from './finder-options.ts';
 import { linkTest, makesFolders } from './made-folders.ts';
 import {
   type CanFill,
   fillerOf,
-  isPattern,
   matchesEnd,
   matchesParts,
-  PatternMatches,
   pathParts,
   splitPattern,
 } from './name-patterns.ts';

@@ -1,7 +1,6 @@
 // Calls that make links or folders: where a path in them leads is seen only when they have run.
 import { resolve } from 'node:path';
-import type { PathLookup } from '../../os/index.ts';
-import { isAnything, isPattern, nameMatcher } from './name-patterns.ts';
+import { isAnything, isPattern, nameMatcher, type PathLookup } from '../../os/index.ts';
 
 const LINKS = /^(?:(?:\w+\.)?(?:sym)?link(?:sync|at)?|ln|mklink)$/i;
 const FOLDERS = /^(?:ln|mkdir|clone|worktree|tar|unzip)$/;

@@ -1,23 +1,7 @@
 // Names with parts that only a shell fills in: `pol*.yaml`, `$DIR/policy.yaml`. They are compared with
 // the names of what is protected, and with what is on the disk.
-import { readdirSync } from 'node:fs';
-import { compileGlob } from '@subluminal/core/policy';
 import { UNKNOWN } from '@subluminal/core/shell';
-
-/** A part that stands for everything, or for a kind of file, names none: `*`, `.*`, `*.yaml`. */
-const ANYTHING = new RegExp(`^\\.?[*${UNKNOWN}]+(?:\\.[*\\w]*)?$`);
-const PATTERN = new RegExp(`[*?[${UNKNOWN}]`);
-/** `[[:alpha:]]` is one character, whichever. */
-const NAMED_CLASS = /\[[^\]/]{0,64}\[[:.=]\w{1,16}[:.=]\][^\]/]{0,64}\]/g;
-
-export function isPattern(name: string): boolean {
-  return PATTERN.test(name);
-}
-
-/** Whether a part stands for everything, or for a kind of file. */
-export function isAnything(part: string): boolean {
-  return ANYTHING.test(part);
-}
+import { isAnything, isPattern, nameMatcher } from '../../os/index.ts';
 
 export function pathParts(path: string): readonly string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
@@ -76,28 +60,6 @@ export function matchesEnd(
   });
 }
 
-/** Made once where a pattern is compared with many names. */
-export function nameMatcher(pattern: string): (name: string) => boolean {
-  if (!isPattern(pattern)) return (name) => pattern === name;
-  let matches: ((name: string) => boolean) | undefined;
-  return (name) => {
-    // A shell lets no pattern stand for the dot that a name begins with.
-    if (name.startsWith('.') && /^[*?[]/.test(pattern)) return false;
-    if (/^[\w.-]/.test(pattern) && pattern[0] !== name[0]) return false;
-    matches ??= globMatcher(pattern);
-    return matches(name);
-  };
-}
-
-function globMatcher(pattern: string): (name: string) => boolean {
-  const glob = pattern.replaceAll(UNKNOWN, '*').replace(NAMED_CLASS, '?');
-  const compiled = compileGlob(glob);
-  if (compiled.ok) return compiled.test;
-  // A bracket without its other half is a plain sign to a shell.
-  const plain = compileGlob(glob.replace(/[[\]{}]/g, '\\$&'));
-  return plain.ok ? plain.test : () => true;
-}
-
 /** A part with more holes than this may become any name. */
 const HOLES_MAX = 16;
 
@@ -136,51 +98,4 @@ function canBecome(part: string, name: string, words: ReadonlySet<string>): bool
     ends = next;
   }
   return ends.has(name.length);
-}
-
-const FOLDERS_MAX = 256;
-const ENTRIES_MAX = 4_096;
-const MATCHES_MAX = 256;
-
-/** What patterns stand for on this disk: reads each folder once, and no more of them than the limit. */
-export class PatternMatches {
-  readonly #entries = new Map<string, readonly string[]>();
-
-  /** Some folders were not read. */
-  get isOver(): boolean {
-    return this.#entries.size >= FOLDERS_MAX;
-  }
-
-  /** The paths that a pattern stands for; none where its end stands for anything. */
-  of(pattern: string): readonly string[] {
-    const parts = pattern.split('/').filter((part) => part !== '');
-    if (isAnything(parts.at(-1) ?? '')) return [];
-    let found: readonly string[] = [''];
-    for (const part of parts) {
-      const matches = nameMatcher(part);
-      const next = found.flatMap((folder) => {
-        const names = isPattern(part) ? this.#namesIn(folder).filter(matches) : [part];
-        return names.map((name) => `${folder}/${name}`);
-      });
-      found = next.slice(0, MATCHES_MAX);
-    }
-    return found;
-  }
-
-  #namesIn(folder: string): readonly string[] {
-    const known = this.#entries.get(folder);
-    if (known !== undefined || this.isOver) return known ?? [];
-    const names = namesIn(folder === '' ? '/' : folder, ENTRIES_MAX);
-    this.#entries.set(folder, names);
-    return names;
-  }
-}
-
-/** The names in a folder, as far as the limit goes; none where it cannot be read. */
-export function namesIn(folder: string, namesMax: number): readonly string[] {
-  try {
-    return readdirSync(folder).slice(0, namesMax);
-  } catch {
-    return [];
-  }
 }

@@ -1,11 +1,10 @@
 // What an agent must not touch: the policy, `SUB_HOME`, and everything else that decides about it.
 import { statSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
-import { IS_CASELESS_DISK, type Located, PathLookup } from '../../os/index.ts';
+import { IS_CASELESS_DISK, type Located, namesIn, PathLookup } from '../../os/index.ts';
 import type { HomePaths } from '../../stores/config/index.ts';
 import { listRecords, recordFolder, recordKeys } from '../clients/store/records.ts';
 import type { FinderOptions } from './finder-options.ts';
-import { namesIn } from './name-patterns.ts';
 
 export interface ProtectedFile {
   readonly path: string;
