@@ -20,6 +20,8 @@ export interface RealClient {
   readonly command: readonly string[];
   /** The names of its servers; each may reach the files of the project. */
   readonly servers: readonly string[];
+  /** How a good session may end on record, by the way in which the client ends its servers. */
+  readonly runStatuses: readonly (string | null)[];
   readonly env: (modelUrl: string) => Env;
   readonly configs: (stage: Stage, modelUrl: string) => readonly ClientConfig[];
 }
@@ -44,6 +46,7 @@ const CLAUDE_CODE = realClient({
   id: 'claude-code',
   command: ['claude', '-p', TASK, '--allowedTools', 'mcp__files,mcp__notes,mcp__drafts'],
   servers: ['files', 'notes', 'drafts'],
+  runStatuses: ['SUCCEEDED'],
   env: (modelUrl) => ({
     ...offline(modelUrl),
     ANTHROPIC_BASE_URL: modelUrl,
@@ -84,6 +87,8 @@ const CODEX = realClient({
   id: 'codex',
   command: ['codex', 'exec', '--skip-git-repo-check', TASK],
   servers: ['files', 'notes'],
+  // It sends SIGKILL right after SIGTERM: what a shim has not recorded by then is lost.
+  runStatuses: ['SUCCEEDED', 'LOST', null],
   env: (modelUrl) => ({ ...offline(modelUrl), SCRIPTED_KEY: 'fake' }),
   configs: ({ home, project }, modelUrl) => [
     {

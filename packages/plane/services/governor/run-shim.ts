@@ -107,6 +107,12 @@ function endOnce(shim: Shim, hasFailed: boolean): void {
   shim.parts.sink.push();
 }
 
+/** After a signal: at once when no call waits for its answer, because Codex kills its servers right away. */
+function endSoon(shim: Shim): void {
+  if (shim.session.openRequests('agent') === 0) endOnce(shim, false);
+  else setTimeout(() => endOnce(shim, false), RECORD_MS).unref();
+}
+
 function recorderFor({ producer, limits, sink }: ShimParts, log: Log): Recorder {
   const utf8Bytes = (text: string) => Buffer.byteLength(text);
   const writer = eventWriter(producer, { ...limits, utf8Bytes });
@@ -142,7 +148,7 @@ async function serve(shim: Shim, running: RunningServer): Promise<ShimEnd> {
     graceMs,
     termMs,
     closeInput,
-    onSignal: () => void setTimeout(() => endOnce(shim, false), RECORD_MS).unref(),
+    onSignal: () => endSoon(shim),
   });
   shim.stop = (exitCode) => supervisor.stop({ kind: 'asked', exitCode });
   shim.server = server;
