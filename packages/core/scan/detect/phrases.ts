@@ -70,8 +70,8 @@ function report({ view, found }: Detection, { phrase, weight, start, end }: Evid
   const isOrder = phrase.isEvidence === true && weight > HINT;
   const { class: name, id: rule, label } = phrase;
   const score = Math.min(SCORE_MAX, Math.max(HINT, weight));
-  const to = isOrder ? sentenceEnd(view.text, end) : end;
-  found({ class: name, rule, label, start, end: to, value, score });
+  const orderEnd = isOrder ? sentenceEnd(view.text, end) : end;
+  found({ class: name, rule, label, start, end, orderEnd, value, score });
 }
 
 const SENTENCE_REST = /(?:(?![.!?](?:\s|$)|["<>]|\\n)[^\n]){0,200}/y;

@@ -95,7 +95,9 @@ export function hitsIn(task: TextTask): TextHits {
       if (hits.size >= findingsMax && !hits.has(key)) dropped++;
       else if ((hits.get(key)?.score ?? 0) < hit.score) {
         const value = hit.value ?? view.text.slice(hit.start, hit.end);
-        hits.set(key, { ...hit, ...range, value });
+        const { start, orderEnd = hit.end } = hit;
+        const whole = inside(view.toSource({ start, end: orderEnd }), text.length);
+        hits.set(key, { ...hit, ...range, orderEnd: whole.end, value });
       }
     },
   });
@@ -129,7 +131,10 @@ export function hitsIn(task: TextTask): TextHits {
     { reason: 'too_many_findings' as const, count: dropped },
     { reason: 'too_much_work' as const, count: meter.steps > meter.stepsMax ? text.length : 0 },
   ].filter(({ count }) => count > 0);
-  return { hits: withoutDoubles([...hits.values()]), gaps, steps: meter.steps };
+  const found = withoutDoubles([...hits.values()]).map((hit) => {
+    return { ...hit, end: Math.max(hit.end, hit.orderEnd ?? hit.end) };
+  });
+  return { hits: found, gaps, steps: meter.steps };
 }
 
 function inside({ start, end }: Range, length: number): Range {

@@ -79,6 +79,8 @@ export interface DetectorHit extends Range {
   readonly label: string;
   /** 1 is a hint, 2 is likely, 3 is certain; anything below is dropped. */
   readonly score: number;
+  /** Where the order that the hit begins ends; findings inside of it are findings still. */
+  readonly orderEnd?: number;
   /** The text to fingerprint, where it isn't the text of the range. */
   readonly value?: string;
 }
