@@ -65,6 +65,7 @@ export const PERSONAL: Corpus = {
       { deep: [[[{ iban: 'DE89370400440532013000' }]]] },
       { contact: { phone: '612 34 56 78' } },
       { user: { mobile: '13812345678' } },
+      { order: 'to be paid by 4111111111111111' },
     ]),
   ],
   benign: [

@@ -40,7 +40,7 @@ const CARD_WORDS =
   /(?:\b|_)(?:card|visa|mastercard|maestro|amex|credit|debit|pan|cvv|cvc|cc)(?:\b|_)/i;
 /** What is numbered so is no card, whatever its checksum says. */
 const ID_WORDS =
-  /(?:\b|_)(?:id|ids|order|tracking|snowflake|message|channel|user|invoice|reference|ticket|serial|batch|sku|ean|gtin|imei|timestamp|tweet)(?:\b|_)[^\n]{0,12}$/i;
+  /(?:\b|_)(?:ids?|order|tracking|snowflake|invoice|reference|ticket|serial|batch|sku|ean|gtin|imei|timestamp|tweet)(?:\b|_)[^\n]{0,12}$/i;
 /** What stands behind the number of a card, or of a telephone. */
 const CARD_BEHIND = /^[\s,;|]{1,3}(?:exp|valid|cvv|cvc|\d\d\/\d\d)/i;
 const PHONE_BEHIND = /^[\s,;|(]{1,3}(?:anruf|mobile?|cell|home|work|fax|office)/i;
@@ -177,9 +177,15 @@ function cardOf(candidate: NumberCandidate): DetectorHit | undefined {
     hasLabel(candidate, CARD_WORDS) ||
     CARD_BEHIND.test(candidate.text.slice(candidate.end, candidate.end + LABEL_REACH));
   if (!labelled && isRareCard(value)) return undefined;
-  const isId = isSingle && !labelled && hasLabel(candidate, ID_WORDS);
+  const isId = isSingle && !labelled && isCalledId(candidate);
   const score = isId ? 1 : !isSingle || labelled ? 3 : 2;
   return personal('card-number', candidate, { label, score, value });
+}
+
+/** By the words before it, or by the name of the field that holds it and nothing else. */
+function isCalledId({ text, field, start, end }: NumberCandidate): boolean {
+  if (ID_WORDS.test(text.slice(Math.max(0, start - LABEL_REACH), start))) return true;
+  return field !== undefined && end - start === text.length && ID_WORDS.test(field);
 }
 
 function ssnOf(candidate: NumberCandidate): DetectorHit | undefined {
