@@ -48,21 +48,29 @@ export const command = defineCommand({
   },
   requires: 'person',
   run: async ({ options }, io) => {
-    const place = await placeOf(orThrow(await whereabouts(undefined)));
-    const { where, socket } = place;
-    const live = livingRuns(where.paths).map(runText);
-    if (options.purge) orThrow(purgeObstacle(place, live));
+    const installation = await findInstallation(orThrow(await whereabouts(undefined)));
+    const { where, socket } = installation;
+    const runs = livingRuns(where.paths);
+    if (options.purge) orThrow(purgeObstacle(installation, runs));
+    const live = runs?.map(runText) ?? [];
     const plan = orThrow(await planRestore({ ...where, isProjectOnly: false }));
     tellProblems(plan.problems, io);
     const daemon = (await createLedgerClient({ socketPath: socket }).status())?.pid ?? null;
-    const found: Found = { ...plan, place, live, daemon, contents: homeContents(place) };
+    const found: Found = {
+      ...plan,
+      installation,
+      live,
+      daemon,
+      contents: homeContents(installation),
+    };
     if (!options.json) printFound(found, options, io);
     const isWanted = !options['dry-run'] && (await isAgreed(found, options, io));
     const result = isWanted ? await uninstall(found, options, io) : NOTHING;
     const problems = [...plan.problems, ...result.problems];
     if (options.json) io.out.write(jsonText(documentOf(found, { ...result, problems })));
     else {
-      if (!options.purge) printContents('What stays; --purge removes it:', homeContents(place), io);
+      if (!options.purge)
+        printContents('What stays; --purge removes it:', homeContents(installation), io);
       io.out.write(closingText(found, result, options));
     }
     return done(problems.length > 0 ? EXIT.usage : EXIT.fine);
@@ -71,7 +79,8 @@ export const command = defineCommand({
 
 type Flags = OptionValues<typeof OPTIONS>;
 
-interface Place {
+/** What of Subluminal is on this machine, and where. */
+interface Installation {
   readonly where: Whereabouts;
   readonly paths: Whereabouts['paths'];
   readonly ledger: string;
@@ -80,7 +89,7 @@ interface Place {
 }
 
 /** With a broken configuration, everything is looked for in its usual place. */
-async function placeOf(where: Whereabouts): Promise<Place> {
+async function findInstallation(where: Whereabouts): Promise<Installation> {
   const { env, paths } = where;
   const loaded = await loadConfig({ env, flags: {}, cwd: where.project });
   const ledger = loaded.ok ? loaded.config['ledger.path'] : paths.ledger;
@@ -89,7 +98,7 @@ async function placeOf(where: Whereabouts): Promise<Place> {
 }
 
 interface Found {
-  readonly place: Place;
+  readonly installation: Installation;
   readonly files: readonly RestoreFile[];
   readonly problems: readonly Failure[];
   readonly live: readonly string[];
@@ -107,23 +116,41 @@ interface Result {
 
 const NOTHING: Result = { restored: new Set(), stopped: null, removed: [], problems: [] };
 
-function runText({ runId, pids }: ReturnType<typeof livingRuns>[number]): string {
-  return `run ${runId} (${pids.length === 1 ? 'process' : 'processes'} ${pids.join(', ')})`;
+type LivingRuns = ReturnType<typeof livingRuns>;
+
+function runText({ runId, processes }: NonNullable<LivingRuns>[number]): string {
+  const words = processes.map(({ pid, isHere }) => (isHere ? `${pid}` : `${pid} elsewhere`));
+  return `run ${runId} (${words.length === 1 ? 'process' : 'processes'} ${words.join(', ')})`;
 }
 
-function purgeObstacle(place: Place, live: readonly string[]): Failure | undefined {
-  if (live.length === 0) return unsafeHome(place);
-  const message = `still running: ${live.join(', ')}.`;
-  return failure('SUB_LEDGER_BUSY', message, 'End it, then purge; nothing was changed.');
+function purgeObstacle(installation: Installation, runs: LivingRuns): Failure | undefined {
+  if (runs === undefined) {
+    const { run } = installation.paths;
+    const message = `it is unknown which runs are alive: not all files in ${run} can be read.`;
+    const fix =
+      'Remove the files `agent-*` there that are not yours, and those of runs that are over.';
+    return failure('SUB_LEDGER_BUSY', message, fix);
+  }
+  if (runs.length === 0) return unsafeHome(installation);
+  const message = `still running: ${runs.map(runText).join(', ')}.`;
+  const unseen = runs.flatMap(({ processes }) => processes).filter(({ isHere }) => !isHere);
+  const elsewhere = unseen.map(({ path }) => path).join(', ');
+  const hint =
+    unseen.length === 0 ? '' : ` If its container or machine is gone, remove ${elsewhere}.`;
+  return failure('SUB_LEDGER_BUSY', message, `End it, then purge; nothing was changed.${hint}`);
 }
 
-function printFound({ files, contents, place, live }: Found, { purge }: Flags, io: Io): void {
+function printFound(
+  { files, contents, installation, live }: Found,
+  { purge }: Flags,
+  io: Io,
+): void {
   for (const file of files) printRestore(file, io);
   for (const one of live) {
     warn(io, `${one} still runs: its servers stay behind shims, which start the daemon again.`);
   }
   if (purge) printContents('To be removed for good:', contents, io);
-  const others = [...contents.foreign, ...projectPolicies(place)];
+  const others = [...contents.foreign, ...projectPolicies(installation)];
   if (others.length > 0) io.out.write(harmlessLine(`Yours, left alone: ${others.join(', ')}`));
 }
 
@@ -137,7 +164,7 @@ function printContents(title: string, { items }: HomeContents, io: Io): void {
 }
 
 /** Policies of projects, as far as they are known here. */
-function projectPolicies({ where, paths, userHome: folder }: Place): readonly string[] {
+function projectPolicies({ where, paths, userHome: folder }: Installation): readonly string[] {
   const trusted = openTrust(paths.home);
   const known = isFailure(trusted) ? [] : trusted.map(({ path }) => path);
   const { project } = findPolicies({ cwd: where.project, home: paths.home, userHome: folder });
@@ -162,7 +189,7 @@ async function isAgreed(found: Found, { purge, yes }: Flags, io: Io): Promise<bo
 
 async function uninstall(found: Found, { purge }: Flags, io: Io): Promise<Result> {
   const { restored, problems, isIncomplete } = await restoreFiles(found.files, io);
-  const stopped = await stopDaemon(found.place.socket);
+  const stopped = await stopDaemon(found.installation.socket);
   const failed = isFailure(stopped) ? [...problems, stopped] : problems;
   if (isFailure(stopped)) tellProblems([stopped], io);
   const pid = isFailure(stopped) ? null : stopped.pid;
@@ -176,21 +203,21 @@ async function uninstall(found: Found, { purge }: Flags, io: Io): Promise<Result
     tellProblems([held], io);
     return { ...result, problems: [...failed, held] };
   }
-  return { ...result, ...(await removeAll(found.place, failed, io)) };
+  return { ...result, ...(await removeAll(found.installation, failed, io)) };
 }
 
 /** The keychain first: which key is in it, only the store says. */
 async function removeAll(
-  place: Place,
+  installation: Installation,
   before: readonly Failure[],
   io: Io,
 ): Promise<Pick<Result, 'removed' | 'problems'>> {
-  if (!(await forgetVaultKey({ home: place.paths.home }))) {
+  if (!(await forgetVaultKey({ home: installation.paths.home }))) {
     warn(io, 'the keychain still has the key of the secrets: remove `subluminal` there.');
   }
   // Not what was found before: restoring and stopping have changed that.
-  const contents = homeContents(place);
-  const problems = removeContents(contents, place);
+  const contents = homeContents(installation);
+  const problems = removeContents(contents, installation);
   tellProblems(problems, io);
   const removed = contents.items.map(({ path }) => path).filter((path) => !existsSync(path));
   return { removed, problems: [...before, ...problems] };
@@ -214,15 +241,15 @@ function closingText(found: Found, result: Result, flags: Flags): string {
 }
 
 function documentOf(found: Found, { restored, stopped, removed, problems }: Result): object {
-  const { files, live, place } = found;
-  const { items, foreign } = homeContents(place);
+  const { files, live, installation } = found;
+  const { items, foreign } = homeContents(installation);
   return {
     files: files.map((one) => restoreParts(one, restored)),
     stopped,
     live,
     removed,
     left: items.map(({ path, what, bytes }) => ({ path, what, bytes })),
-    foreign: [...foreign, ...projectPolicies(place)],
+    foreign: [...foreign, ...projectPolicies(installation)],
     problems: problems.map(problemParts),
   };
 }

@@ -184,7 +184,14 @@ export async function checkRunFiles({ paths, nowMs }: Machine): Promise<Finding>
     const ours = found.filter(({ name }) => RUN_FILE.test(name));
     // A young file may be in use; the next run removes it when it is not.
     const stale = ours.filter(({ name, ageMs }) => ageMs > STALE_MS && !isRunning(name));
-    const dead = [...runsOnFile(paths.run)].filter(([, isLiving]) => !isLiving).length;
+    const runs = runsOnFile(paths.run);
+    if (runs === undefined) {
+      return warn(
+        `not all files of runs in ${paths.run} can be read: the daemon closes no killed run`,
+        'Remove the files `agent-*` there that are not yours, and those of runs that are over.',
+      );
+    }
+    const dead = [...runs.values()].filter((isLiving) => !isLiving).length;
     if (dead > 0) {
       const text = `files of ${plural(dead, 'killed run')} in ${paths.run}`;
       return warn(

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { processInfo, type System, thisSystem } from '../../os/index.ts';
@@ -19,6 +19,7 @@ interface Scene {
   /** Writes a file of a run, as a process of this name would. */
   readonly onFile: (name: string, run?: object) => string;
   readonly files: () => readonly string[];
+  readonly folder: string;
 }
 
 /** A ledger with one run, which has one call that ended and one that did not. */
@@ -43,6 +44,7 @@ async function scene(host = HOST): Promise<Scene> {
       return path;
     },
     files: () => readdirSync(paths.run),
+    folder: paths.run,
   };
 }
 
@@ -163,6 +165,30 @@ describe('a run is not LOST', () => {
     const other = await scene();
     other.onFile('agent-7-1-deadbeef.json', { run_id: 'run-1', space: 'deadbeef-1' });
     expect(await other.look()).toEqual(NONE);
+  });
+
+  test('when a file of the run folder cannot be read: it may be its own', async () => {
+    const { look, statusOf, folder } = await scene();
+    const unreadable = join(folder, `agent-${await killed()}.json`);
+    mkdirSync(unreadable);
+    expect([await look(), await statusOf()]).toEqual([NONE, null]);
+    rmSync(unreadable, { recursive: true });
+    expect(await look()).toEqual({ runs: 1, calls: 1 });
+  });
+
+  test('when the run folder cannot be listed', async () => {
+    const { look, statusOf, folder } = await scene();
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    expect([await look(), await statusOf()]).toEqual([NONE, null]);
+    rmSync(folder);
+    expect(await look()).toEqual({ runs: 1, calls: 1 });
+  });
+
+  test('when the run folder has more files than one look reads', async () => {
+    const { look, statusOf, folder } = await scene();
+    for (let pid = 0; pid <= 10_000; pid++) writeFileSync(join(folder, `agent-${pid}-1.json`), '');
+    expect([await look(), await statusOf()]).toEqual([NONE, null]);
   });
 
   test('when its end waits in the spool', async () => {

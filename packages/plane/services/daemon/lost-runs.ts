@@ -30,13 +30,18 @@ export interface LostCounts {
 const LOOKED_MAX = 1_000;
 const REASON = 'The process that would have recorded the end was killed.';
 
-/** One look. First who lives, then what has arrived: what a dead process has sent is in the ledger then. */
+/**
+ * One look. First what is open: a run that starts now is not in it. Then who lives, then what has arrived:
+ * what a dead process has sent is in the ledger then. Closes nothing when it is unknown who lives.
+ */
 export async function closeLost(options: LostOptions): Promise<LostCounts> {
   const { store, server, paths, system = thisSystem() } = options;
-  const files = runsOnFile(paths.run, system);
-  const isDead = (runId: string) => files.get(runId) !== true;
-  const candidates = (await openRuns(store)).filter(isDead);
   let counts: LostCounts = { runs: 0, calls: 0 };
+  const open = await openRuns(store);
+  const files = runsOnFile(paths.run, system);
+  if (files === undefined) return counts;
+  const isDead = (runId: string) => files.get(runId) !== true;
+  const candidates = open.filter(isDead);
   if (candidates.length > 0) {
     await server.sync();
     const hostId = attempt(() => readAgentFile(paths.hostId))?.trim();

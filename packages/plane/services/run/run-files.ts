@@ -15,13 +15,12 @@ import {
   thisSystem,
   writePrivateFile,
 } from '../../os/index.ts';
-import { dropStaleFiles } from '../../stores/identity/index.ts';
+import { dropStaleFiles, livingProcesses } from '../../stores/identity/index.ts';
 import {
   type AgentFiles,
   type AgentFileWrite,
   agentFiles,
   fallbackRunDir,
-  livingProcesses,
 } from '../../stores/runs/agent-file.ts';
 import { POLICY_COPY_HASH_VAR, POLICY_COPY_VAR } from '../../stores/runs/env-vars.ts';
 import { fileHash } from '../../stores/runs/policy-of-run.ts';
@@ -209,9 +208,11 @@ export function dropStaleCopies(
   nowMs: number,
   system: System = thisSystem(),
 ): void {
-  // Without a view of processes it is unknown which runs live.
+  // Without a view of processes, or of their files, it is unknown which runs live.
   if (processInfo(system.pid, system) === undefined) return;
-  const living = new Set(livingProcesses(runDir, system).map(({ runId }) => markOf(runId)));
+  const processes = livingProcesses(runDir, system);
+  if (processes === undefined) return;
+  const living = new Set(processes.map(({ runId }) => markOf(runId)));
   const here = system.space?.() ?? 'none';
   for (const name of readdirSync(runDir).slice(0, COPIES_MAX)) {
     const [, run = '', space] = NAME.exec(name) ?? [];

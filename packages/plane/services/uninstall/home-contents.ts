@@ -5,9 +5,9 @@ import { dirname, join, relative } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
 import { attempt, codeOrText, realPath } from '../../os/index.ts';
 import type { HomePaths } from '../../stores/config/index.ts';
-import { livingProcesses } from '../../stores/runs/agent-file.ts';
+import { livingProcesses, type RunProcess } from '../../stores/identity/index.ts';
 
-interface HomePlace {
+interface InstalledPaths {
   readonly paths: Pick<HomePaths, 'home' | 'run'>;
   /** The ledger, which may be outside of the home. */
   readonly ledger: string;
@@ -51,7 +51,7 @@ const NAMES: readonly (readonly [name: string, what: string])[] = [
 const DRAFT = /^(.+)\.[0-9a-f]{12}\.draft$/;
 const ENTRIES_MAX = 100_000;
 
-export function homeContents({ paths: { home }, ledger }: HomePlace): HomeContents {
+export function homeContents({ paths: { home }, ledger }: InstalledPaths): HomeContents {
   const there = (attempt(() => readdirSync(home)) ?? []).map((name) => join(home, name));
   const families = [
     { path: ledger, what: 'the ledger', files: ledgerFiles(ledger) },
@@ -93,7 +93,7 @@ function sizeOf(path: string): number {
 }
 
 /** A folder that holds more than Subluminal, where a folder `run` or `backups` may be anybody's. */
-export function unsafeHome({ paths, userHome }: HomePlace): Failure | undefined {
+export function unsafeHome({ paths, userHome }: InstalledPaths): Failure | undefined {
   const home = realPath(paths.home);
   const rest = relative(home, realPath(userHome));
   const isAbove = rest === '' || !rest.startsWith('..');
@@ -106,7 +106,7 @@ export function unsafeHome({ paths, userHome }: HomePlace): Failure | undefined 
 /** Gives what is still there, with its reason. */
 export function removeContents(
   { items }: HomeContents,
-  { paths: { home } }: HomePlace,
+  { paths: { home } }: InstalledPaths,
 ): readonly Failure[] {
   const files = items.flatMap((item) => item.files);
   const failed = files.flatMap((path) => {
@@ -125,14 +125,16 @@ export function removeContents(
 
 interface LivingRun {
   readonly runId: string;
-  readonly pids: readonly number[];
+  readonly processes: readonly RunProcess[];
 }
 
-/** The runs that a `sub run`, an agent or a client of this home still has. */
-export function livingRuns({ run }: Pick<HomePaths, 'run'>): readonly LivingRun[] {
-  const pids = new Map<string, number[]>();
-  for (const { runId, pid } of livingProcesses(run)) {
-    pids.set(runId, [...(pids.get(runId) ?? []), pid]);
-  }
-  return [...pids].map(([runId, own]) => ({ runId, pids: own }));
+/** The runs of this home that a process still has. Undefined when that is unknown. */
+export function livingRuns({ run }: Pick<HomePaths, 'run'>): readonly LivingRun[] | undefined {
+  const living = livingProcesses(run);
+  if (living === undefined) return undefined;
+  const runIds = new Set(living.map(({ runId }) => runId));
+  return [...runIds].map((runId) => ({
+    runId,
+    processes: living.filter((one) => one.runId === runId),
+  }));
 }

@@ -7,5 +7,6 @@ export {
 export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
 export { hasTerminal, personFailure, terminalProblem } from './person.ts';
-export { dropRunFiles, runsOnFile } from './run-register.ts';
+export type { RunProcess } from './run-register.ts';
+export { dropRunFiles, livingProcesses, runsOnFile } from './run-register.ts';
 export type { ShimAccount } from './shim-account.ts';

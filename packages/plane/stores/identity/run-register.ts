@@ -2,14 +2,29 @@
 // for its agent, every shim has one, and so has the agent whose shims share a run without a host.
 import { readdirSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { attempt, isProcessAlive, parseJson, type System, thisSystem } from '../../os/index.ts';
+import {
+  hasSystemCode,
+  isElsewhere,
+  isProcessAlive,
+  parseJson,
+  type System,
+  thisSystem,
+} from '../../os/index.ts';
 import { drop, readAgentFile } from './agent-files.ts';
 
-interface RunFile {
+/** A process that a file names, and the run that it belongs to. */
+export interface RunProcess {
   readonly path: string;
   readonly runId: string;
+  readonly pid: number;
+  readonly isShim: boolean;
+  /** False in another container or machine with this home, where the pid means another process. */
+  readonly isHere: boolean;
+}
+
+interface RunFile extends RunProcess {
   readonly isLiving: boolean;
 }
 
@@ -18,16 +33,29 @@ const OF_SHIM = /\.(?:shim|left|last)-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const FILES_MAX = 10_000;
 const BOOT_LENGTH = 8;
 
-/** The runs with files here, and whether one of their processes lives or cannot be seen from here. */
+/**
+ * The runs with files here, and whether one of their processes lives or cannot be seen from here.
+ * Undefined when not all files can be read: then no run may be taken for dead.
+ */
 export function runsOnFile(
   runDir: string,
   system: System = thisSystem(),
-): ReadonlyMap<string, boolean> {
+): ReadonlyMap<string, boolean> | undefined {
+  const files = runFiles(runDir, system);
+  if (files === undefined) return undefined;
   const runs = new Map<string, boolean>();
-  for (const { runId, isLiving } of runFiles(runDir, system)) {
+  for (const { runId, isLiving } of files) {
     runs.set(runId, isLiving || runs.get(runId) === true);
   }
   return runs;
+}
+
+/** The processes of all runs that live or cannot be seen from here. Undefined as with `runsOnFile`. */
+export function livingProcesses(
+  runDir: string,
+  system: System = thisSystem(),
+): readonly RunProcess[] | undefined {
+  return runFiles(runDir, system)?.filter(({ isLiving }) => isLiving);
 }
 
 /** Removes the files of these runs; a file that was written meanwhile stays. */
@@ -36,25 +64,51 @@ export function dropRunFiles(
   runIds: ReadonlySet<string>,
   system: System = thisSystem(),
 ): void {
-  for (const { path, runId, isLiving } of runFiles(runDir, system)) {
+  for (const { path, runId, isLiving } of runFiles(runDir, system) ?? []) {
     if (!isLiving && runIds.has(runId)) drop(path);
   }
 }
 
-/** A file that names no run says nothing here. */
-function runFiles(runDir: string, system: System): readonly RunFile[] {
-  const names = attempt(() => readdirSync(runDir)) ?? [];
-  return names.slice(0, FILES_MAX).flatMap((name) => {
-    const [, pid, start] = OF_SHIM.exec(name) ?? FILE.exec(name) ?? [];
-    if (pid === undefined || start === undefined || !FILE.test(name)) return [];
-    const path = join(runDir, name);
-    const value = attempt(() => parseJson(readAgentFile(path) ?? ''));
-    if (!isObject(value) || typeof value['run_id'] !== 'string') return [];
-    const space = typeof value['space'] === 'string' ? value['space'] : undefined;
-    const owner = { pid: Number(pid), start, ...(space !== undefined && { space }) };
-    const isLiving = isProcessAlive(owner, system) || isOtherMachine(path, space, system);
-    return [{ path, runId: value['run_id'], isLiving }];
-  });
+/** A file that names no run says nothing here. Undefined when one cannot be read, or there are too many. */
+function runFiles(runDir: string, system: System): readonly RunFile[] | undefined {
+  try {
+    const names = namesIn(runDir).filter((name) => FILE.test(name));
+    if (names.length > FILES_MAX) return undefined;
+    return names.flatMap((name) => runFile(join(runDir, name), system) ?? []);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws when the folder cannot be listed; a folder that was never made is empty. */
+function namesIn(runDir: string): readonly string[] {
+  try {
+    return readdirSync(runDir);
+  } catch (cause) {
+    if (hasSystemCode(cause, 'ENOENT')) return [];
+    throw cause;
+  }
+}
+
+/** Throws when it cannot be read. */
+function runFile(path: string, system: System): RunFile | undefined {
+  const name = basename(path);
+  const ofShim = OF_SHIM.exec(name);
+  const [, pid, start] = ofShim ?? FILE.exec(name) ?? [];
+  const value = parseJson(readAgentFile(path) ?? '');
+  if (pid === undefined || start === undefined) return undefined;
+  if (!isObject(value) || typeof value['run_id'] !== 'string') return undefined;
+  const space = typeof value['space'] === 'string' ? value['space'] : undefined;
+  const owner = { pid: Number(pid), start, ...(space !== undefined && { space }) };
+  const isUnseen = isElsewhere(owner, system) || isOtherMachine(path, space, system);
+  return {
+    path,
+    runId: value['run_id'],
+    pid: owner.pid,
+    isShim: ofShim !== null,
+    isHere: !isUnseen,
+    isLiving: isUnseen || isProcessAlive(owner, system),
+  };
 }
 
 /**

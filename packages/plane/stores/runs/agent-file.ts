@@ -1,7 +1,7 @@
 // Some clients start their servers with almost no environment. For them the run is written down
 // under the processes of `sub run` and of the agent, where a shim without variables finds it:
 // in the home of the run, and in the home that is found from HOME alone.
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import {
@@ -119,30 +119,4 @@ function readRunEnv(path: string): RunEnv | string | undefined {
 
 function damaged(path: string): string {
   return `${path}, which tells of the run, is damaged. End the agent and start it again; if no \`sub run\` has started it, remove the file`;
-}
-
-const NAME = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
-const ENTRIES_MAX = 500;
-
-/** A process that a file of the folder names: the host of a run, or an agent. */
-interface RunProcess {
-  readonly pid: number;
-  readonly runId: string;
-}
-
-/** The processes of all runs that are still alive, also of runs whose `sub` is gone. */
-export function livingProcesses(
-  runDir: string,
-  system: System = thisSystem(),
-): readonly RunProcess[] {
-  const names = attempt(() => readdirSync(runDir)) ?? [];
-  return names.slice(0, ENTRIES_MAX).flatMap((name) => {
-    const [, pid, start] = NAME.exec(name) ?? [];
-    const info = pid === undefined ? undefined : processInfo(Number(pid), system);
-    // A zombie has no command line.
-    if (info === undefined || info.start !== start || info.args.join('') === '') return [];
-    const value = attempt(() => parseJson(readAgentFile(join(runDir, name)) ?? ''));
-    const runId = isObject(value) ? value['run_id'] : undefined;
-    return typeof runId === 'string' ? [{ pid: info.pid, runId }] : [];
-  });
 }

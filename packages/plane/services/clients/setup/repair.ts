@@ -1,7 +1,7 @@
 // Repairs what killed processes have left in configs, or reports it for commands that change nothing.
 
 import type { Failure } from '@subluminal/contracts';
-import { livingProcesses } from '../../../stores/runs/agent-file.ts';
+import { livingProcesses } from '../../../stores/identity/index.ts';
 import { runOfWrap } from '../../../stores/runs/wrap-file.ts';
 import { CLIENTS, type Client, type EntryChange } from '../index.ts';
 import { type AdoptionPlace, clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
@@ -12,16 +12,14 @@ import { type FoundRecord, listRecords } from '../store/records.ts';
 import { leftBehind, type RepairResult, repairAll } from '../store/repair-configs.ts';
 import { forgetRecord, restoreRecord } from '../store/restore-config.ts';
 
-type HomePlace = Pick<AdoptionPlace, 'paths'>;
-
 /** One line for each thing that was done, for people. */
-export function repairHome({ paths }: HomePlace): readonly string[] {
+export function repairHome({ paths }: Pick<AdoptionPlace, 'paths'>): readonly string[] {
   // An agent that has ended meanwhile is no reason for a warning, so it is looked for afterwards.
   return repairAll(storeAt(paths)).map((repaired) => lineOf(repaired, paths));
 }
 
 /** One line for each thing that `repairHome` would put back; nothing is changed. */
-export function unrepaired({ paths }: HomePlace): readonly string[] {
+export function unrepaired({ paths }: Pick<AdoptionPlace, 'paths'>): readonly string[] {
   return leftBehind(storeAt(paths)).map(
     (path) =>
       `${path} was left rewritten by a \`sub wrap\` that was killed; \`sub unwrap\` puts it back.`,
@@ -57,7 +55,10 @@ function lineOf(repaired: RepairResult, paths: AdoptionPlace['paths']): string {
 /** An agent that outlives its `sub wrap` reads the config again whenever it likes. */
 function livingAgentText(wrapId: string | undefined, { run }: AdoptionPlace['paths']): string {
   const runId = wrapId === undefined ? undefined : runOfWrap(run, wrapId);
-  const pids = livingProcesses(run).flatMap((one) => (one.runId === runId ? [one.pid] : []));
+  const agents = (livingProcesses(run) ?? []).filter(
+    (one) => one.runId === runId && one.isHere && !one.isShim,
+  );
+  const pids = agents.map(({ pid }) => pid);
   if (pids.length === 0) return '';
   return `Its agent (process ${pids.join(', ')}) still runs: the servers that it starts from now on are NOT governed. End it, and start it again.`;
 }
