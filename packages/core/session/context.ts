@@ -10,6 +10,7 @@ import type {
 import { type Decode, decodeText } from '../json/text.ts';
 import { initialState } from '../policy/decide/verdict.ts';
 import type { Call, PolicyState, Snapshot, TraceStep } from '../policy/index.ts';
+import type { ViewedSubject } from './govern-subject.ts';
 import type { Guard, RefusedMessage } from './guard.ts';
 import type { HeldCall } from './held-calls.ts';
 import { InputRounds } from './input-rounds.ts';
@@ -79,7 +80,7 @@ export interface Message {
   /** The call in it, once it has been read. */
   call: ViewedCall | undefined;
   /** The request for a resource or a prompt in it, once it has been read. */
-  subject?: Pick<ViewedCall, 'call' | 'ref'>;
+  subject?: ViewedSubject;
   /** The messages in it, if it is a batch and once they have been read. */
   batch: BatchItems | undefined;
 }

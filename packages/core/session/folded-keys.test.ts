@@ -70,6 +70,18 @@ describe('a message of the agent', () => {
     expect(lenient.sendInShort('server', result(1))).toEqual(['forward to agent']);
   });
 
+  it('that gets a prompt may not nest so deeply that its keys cannot be compared', async () => {
+    const { sendInShort } = await play();
+    const deep = `${'['.repeat(300)}${']'.repeat(300)}`;
+    const params = `{"name":"a","arguments":{"x":${deep},"y":1,"y":2}}`;
+    const line = `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":${params}}`;
+    expect(sendInShort('agent', line)).toEqual([
+      'report REJECTED params',
+      'answer 1 -32602',
+      'drop params',
+    ]);
+  });
+
   it('that calls a tool may not either, and its refusal names the two keys', async () => {
     const { send } = await play();
     const sent = send('agent', call(1, 'read_x', { Path: '/a', path: '/b' }));

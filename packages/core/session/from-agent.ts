@@ -33,8 +33,8 @@ export function fromAgent(step: MessageStep, seen: Seen): void {
 function request(step: MessageStep, seen: SeenRequest): void {
   if (!admits(step, seen)) return;
   if (seen.method === TOOLS_CALL) return governCall(step, seen);
-  if (!isUnambiguous(step, seen)) return;
   if (isGoverned(step, seen)) return governRead(step, readSubject(step, seen), seen.id);
+  if (!isUnambiguous(step, seen)) return;
   if (step.context.exit === undefined) passRequest(step, seen);
   else answerWithoutServer(step, seen.id);
 }
@@ -93,8 +93,8 @@ function giveUp(step: MessageStep, open: OpenRequest): void {
 
 function notification(step: MessageStep, seen: SeenNotification): void {
   if (seen.method === TOOLS_CALL) return governCall(step, seen);
-  if (!isUnambiguous(step, seen)) return;
   if (isGoverned(step, seen)) return governRead(step, readSubject(step, seen), undefined);
+  if (!isUnambiguous(step, seen)) return;
   if (seen.method === 'notifications/cancelled') cancel(step, seen);
   if (step.context.exit !== undefined) {
     step.out.push({ do: 'drop', reason: 'no_server' });

@@ -1,7 +1,8 @@
 // Requests for resources and prompts that rules of the policy see, as they see the calls of tools.
-import { isObject, type JsonObject } from '@subluminal/contracts';
-import { argsHash } from '../json/index.ts';
+import type { JsonObject } from '@subluminal/contracts';
 import { memberRange } from '../json/member-ranges.ts';
+import { memberTexts } from '../json/text-parts.ts';
+import { LOWER_N } from '../json/units.ts';
 import { policiesIn } from '../policy/compile/snapshot.ts';
 import type { Call } from '../policy/index.ts';
 import { type OtherSubject, subjectOf } from '../policy/model/subjects.ts';
@@ -11,7 +12,7 @@ import { type Context, type MessageStep, parseObject, sizeOf } from './context.t
 import type { DecidedCall } from './decide-call.ts';
 import { handOn, requestOnward } from './pass-message.ts';
 import { peek } from './peek/peek.ts';
-import { nextSeq, type ReadCall, type SeenCall } from './read-call.ts';
+import { hashArgs, nextSeq, type ReadCall, type SeenCall } from './read-call.ts';
 import { emitEnd, previewText } from './record-call.ts';
 import type { HubQuestion } from './types.ts';
 
@@ -25,18 +26,18 @@ export function governedSubject(
   return policiesIn(snapshot).some(({ subjects }) => subjects.has(subject)) ? subject : undefined;
 }
 
+/** A request as its message shows it. */
+export interface ViewedSubject extends Pick<ReadCall, 'call' | 'ref' | 'fault'> {
+  /** Its arguments as they were written. */
+  readonly argsText: string;
+}
+
 /** A request as rules see it. Nothing is counted. */
-function viewSubject(
-  { context, bytes, message }: MessageStep,
-  seen: SeenCall,
-): Pick<ReadCall, 'call' | 'ref'> {
+function viewSubject({ context, bytes, message }: MessageStep, seen: SeenCall): ViewedSubject {
   if (message?.subject !== undefined) return message.subject;
-  const { serverName: server_name, identity, callId, sha256 } = context.config;
+  const { serverName: server_name, identity, callId } = context.config;
   const { method: tool_name } = seen;
-  const args = argsOf(context, bytes);
-  const text = JSON.stringify(args);
-  const hashed = argsHash(text, sha256);
-  const args_hash = hashed.ok ? hashed.hash : sha256(text);
+  const { args, argsText, args_hash, fault } = readParams(context, bytes);
   const ref = { call_id: callId(), server_name, tool_name, args_hash };
   const subject = subjectOf(tool_name);
   const plain: Call = {
@@ -49,34 +50,53 @@ function viewSubject(
     bytes_in: sizeOf(bytes),
   };
   const query = { ref, envelope: undefined, tool: tool_name, subject, args: () => args };
-  const viewed = { ref, call: { ...plain, approved: grantedRules(context, query) } };
+  const call = { ...plain, approved: grantedRules(context, query) };
+  const viewed = { ref, call, argsText, fault };
   if (message !== undefined) message.subject = viewed;
   return viewed;
 }
 
-/** The params; `_meta` describes the client. */
-function argsOf({ decode }: Context, bytes: Uint8Array): JsonObject {
+interface ReadParams extends Pick<ViewedSubject, 'argsText' | 'fault'> {
+  readonly args: JsonObject;
+  readonly args_hash: string;
+}
+
+const NO_PARAMS = '{}';
+const META = '_meta';
+
+/** The params as arguments, without `_meta`, which describes the client; all of them must be unambiguous. */
+function readParams(context: Context, bytes: Uint8Array): ReadParams {
   const range = memberRange(bytes, 'params');
-  const text = range === undefined ? '{}' : decode(bytes, range.start, range.end);
-  if (!isObject(JSON.parse(text))) return {};
-  const { _meta: _aboutClient, ...args } = parseObject(text);
-  return args;
+  // Params that are missing or null are no params.
+  const isNone = range === undefined || bytes[range.start] === LOWER_N;
+  const whole = isNone ? NO_PARAMS : context.decode(bytes, range.start, range.end);
+  const read = hashArgs(context, whole);
+  if (read.fault !== undefined) {
+    return { args: {}, argsText: whole, args_hash: read.hash, fault: read.fault };
+  }
+  const members = memberTexts(whole) ?? [];
+  const texts = members
+    .filter(({ key }) => key !== META)
+    .map(({ key, value }) => `${JSON.stringify(key)}:${value}`);
+  const argsText = `{${texts.join(',')}}`;
+  const { hash: args_hash, fault } = hashArgs(context, argsText);
+  return { args: parseObject(argsText), argsText, args_hash, fault };
 }
 
 export function readSubject(step: MessageStep, seen: SeenCall): ReadCall {
   const { context, bytes } = step;
-  const { call, ref } = viewSubject(step, seen);
+  const { call, ref, argsText, fault } = viewSubject(step, seen);
   const { params } = seen;
   const token = params.progressToken;
   return {
     call,
     ref,
     seq: nextSeq(context),
-    preview: previewText(context, JSON.stringify(call.args)),
-    fault: undefined,
+    preview: previewText(context, argsText),
+    fault,
     progressToken: token && context.decode(bytes, token.start, token.end),
     version: params.metaVersion ?? context.version,
-    shared: context.config.hub === true && asksHub(context, call),
+    shared: fault === undefined && context.config.hub === true && asksHub(context, call),
   };
 }
 
@@ -84,8 +104,8 @@ export function readSubject(step: MessageStep, seen: SeenCall): ReadCall {
 export function subjectQuestion(step: MessageStep, seen: SeenCall): HubQuestion | undefined {
   const { context } = step;
   if (governedSubject(context, seen.method) === undefined) return undefined;
-  const { call, ref } = viewSubject(step, seen);
-  return asksHub(context, call) ? { ref, call } : undefined;
+  const { call, ref, fault } = viewSubject(step, seen);
+  return fault === undefined && asksHub(context, call) ? { ref, call } : undefined;
 }
 
 /** Passes a request on that the rules allow, unless a gate refuses it. */

@@ -130,19 +130,26 @@ interface ReadArgs {
 
 function readArgs(context: Context, bytes: Uint8Array, params: SeenParams): ReadArgs {
   const { args, argsAreCanonical } = params;
-  const { sha256, sha256Bytes } = context.config;
+  const { sha256Bytes } = context.config;
   // Arguments that are missing or null are no arguments.
   const range = args === undefined || bytes[args.start] === LOWER_N ? undefined : args;
   if (range !== undefined && argsAreCanonical && sha256Bytes !== undefined) {
     const hash = sha256Bytes(bytes.subarray(range.start, range.end));
     return { hash, range, fault: undefined };
   }
-  const text = argsText(context, bytes, range);
+  return { ...hashArgs(context, argsText(context, bytes, range)), range };
+}
+
+/** The hash of arguments as they were written, and why a call with them cannot be decided. */
+export function hashArgs(
+  { config: { sha256 }, redact }: Context,
+  text: string,
+): Pick<ReadArgs, 'hash' | 'fault'> {
   const hashed = argsHash(text, sha256);
-  if (hashed.ok) return { hash: hashed.hash, range, fault: undefined };
+  if (hashed.ok) return { hash: hashed.hash, fault: undefined };
   // Arguments without a canonical form are hashed as they were sent.
-  const fault = context.redact(`Invalid arguments: ${hashed.message}.`);
-  return { hash: sha256(text), range, fault: fault.slice(0, FAULT_LENGTH_MAX) };
+  const fault = redact(`Invalid arguments: ${hashed.message}.`);
+  return { hash: sha256(text), fault: fault.slice(0, FAULT_LENGTH_MAX) };
 }
 
 function argsText({ decode }: Context, bytes: Uint8Array, range: ByteRange | undefined): string {

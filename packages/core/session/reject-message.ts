@@ -155,23 +155,27 @@ function unitsOf(bytes: Uint8Array): string {
 const NAMING_METHOD = /^(?:prompts\/get|completion\/complete|resources\/.*)$/;
 const DETAIL_LENGTH_MAX = 200;
 
-/** A sentence about what is ambiguous in the params of such a request. */
-function ambiguityIn({ context, bytes }: MessageStep, method: string): string | undefined {
+/** What is ambiguous in the params of such a request; past a fault, nothing is known of them. */
+function ambiguityIn(
+  { context, bytes }: MessageStep,
+  method: string,
+): Pick<Rejection, 'reason' | 'detail'> | undefined {
   if (!NAMING_METHOD.test(method)) return undefined;
   const range = memberRange(bytes, 'params');
   if (range === undefined) return undefined;
   const text = context.decode(bytes, range.start, range.end);
   const read = canonicalize(text, { foldsKeys: true });
-  if (read.ok || read.code !== 'SUB_CANON_DUPLICATE_KEY') return undefined;
-  return context.redact(`Invalid params: ${read.message}.`).slice(0, DETAIL_LENGTH_MAX);
+  if (read.ok) return undefined;
+  const reason = read.code === 'SUB_CANON_DUPLICATE_KEY' ? 'duplicate_key' : 'params';
+  const detail = context.redact(`Invalid params: ${read.message}.`).slice(0, DETAIL_LENGTH_MAX);
+  return { reason, detail };
 }
 
 /** Whether a message means the same to every reader; otherwise it is rejected. */
 export function isUnambiguous(step: MessageStep, seen: SeenRequest | SeenNotification): boolean {
   const { method } = seen;
-  const detail = ambiguityIn(step, method);
-  if (detail === undefined) return true;
-  const fault = { reason: 'duplicate_key', detail } as const;
+  const fault = ambiguityIn(step, method);
+  if (fault === undefined) return true;
   if (!step.context.enforcing) {
     report(step, { what: 'WOULD_REJECT', ...fault });
     return true;

@@ -5,6 +5,7 @@ import { guardOf, refused, SAME } from './guard.test-support.ts';
 import { approvalRule, people } from './people.test-support.ts';
 import {
   answersOf,
+  bytesOf,
   call,
   eventsOf,
   inShort,
@@ -102,6 +103,10 @@ describe('a rule with subjects', () => {
     expect(question?.call).toMatchObject({ subject: 'resource', args: { uri: 'a' } });
     expect(ask(call(2, 'x'))).toEqual([]);
     expect(ask(prompt(3, 'x'))).toEqual([]);
+    // A request that is refused in any case does not use the budget.
+    const twice =
+      '{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":{"a":1,"a":2}}}\n';
+    expect(session.questions(readOnce(session, 'agent', bytesOf(twice)), 0)).toEqual([]);
     // Without an answer of the hub nothing passes.
     expect(inShort(send('agent', read(4, 'a')))).toContain('decision BLOCK HUB_UNAVAILABLE');
   });
@@ -133,5 +138,37 @@ describe('a rule with subjects', () => {
     const twice =
       '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a","uri":".env"}}';
     expect(sendInShort('agent', twice)).not.toContain('forward to server');
+    expect(sendInShort('agent', twice.replace('"uri":"a"', '"a":{"b":1,"b":2}'))).toEqual([
+      'start resources/read',
+      'decision BLOCK INVALID_CALL',
+      'end ERROR',
+      'answer 1 -32602',
+      'drop refused',
+    ]);
+  });
+
+  const deep = `${'['.repeat(300)}${']'.repeat(300)}`;
+  it.each([
+    ['a key that stands twice behind deep lists', `{"x":[${deep},{"a":".env","a":"b"}]}`],
+    ['deep lists in `_meta`', `{"_meta":{"x":${deep}},"uri":"a"}`],
+    ['a key that stands twice in `_meta`', '{"_meta":{"x":{"a":1,"a":2}},"uri":"a"}'],
+    ['an exponent that no reader holds', '{"x":[1e9999999999,{"a":".env","a":"b"}]}'],
+    ['a list in place of an object', '["a.env"]'],
+  ])('refuses params without a canonical form: %s', async (_what, params) => {
+    const { sendInShort } = await play([env], { mode: 'control' });
+    const line = `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":${params}}`;
+    expect(sendInShort('agent', line)).toContain('decision BLOCK INVALID_CALL');
+  });
+
+  it('hashes the params as they were written, without `_meta`', async () => {
+    const { send } = await play([env], { mode: 'control' });
+    const hashOf = (id: number, params: string) => {
+      const line = `{"jsonrpc":"2.0","id":${id},"method":"resources/read","params":${params}}`;
+      return eventsOf(send('agent', line), 'tool_call_start')[0]?.call.args_hash;
+    };
+    const exact = hashOf(1, '{"uri":"a","n":9007199254740993}');
+    expect(hashOf(2, '{"uri":"a","n":9007199254740992}')).not.toBe(exact);
+    expect(hashOf(3, '{"n": 9007199254740993,"_meta":{"x":1},"\\u0075ri":"a"}')).toBe(exact);
+    expect(hashOf(4, 'null')).toBe(hashOf(5, '{}'));
   });
 });
