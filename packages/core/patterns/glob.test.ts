@@ -136,6 +136,23 @@ describe('compileGlob', () => {
     expect(compileGlob(glob)).toEqual({ ok: false, message, offset });
   });
 
+  it.each([
+    ['[A-_]*', 'Shell', true],
+    ['[A-_]*', 'shell', true],
+    ['[A-_]*', '^x', true],
+    ['[A-_]*', '1x', false],
+    ['[Z-a]', 'Y', false],
+    ['[Z-a]', 'A', true],
+    ['[!A-C]x', 'bX', false],
+    ['[!A-C]x', 'dX', true],
+    ['*DROP table', 'x; drop TABLE', true],
+    ['?x', 'İX', true],
+    ['\\Q{É,b}', 'qé', true],
+  ])('without case, %j and %j: %s', (glob, name, expected) => {
+    const compiled = compileGlob(glob, { ignoresCase: true });
+    expect(compiled.ok && compiled.test(name)).toBe(expected);
+  });
+
   it('accepts as many alternatives as the limit allows', () => {
     expect(testOf('{a,b}'.repeat(6))('ababab')).toBe(true);
   });

@@ -32,7 +32,6 @@ interface Segment {
 
 /** Compiles one glob: `*`, `?`, `[a-z]`, `[!a-z]`, `{one,two}`, and `\` before a literal. */
 export function compileGlob(glob: string, { ignoresCase = false } = {}): GlobResult {
-  if (ignoresCase) return caselessGlob(glob);
   const parts = splitBraces(glob);
   if (!Array.isArray(parts)) return parts;
   const tests: NameTest[] = [];
@@ -47,17 +46,11 @@ export function compileGlob(glob: string, { ignoresCase = false } = {}): GlobRes
     if (tests.length > 0 && units > UNITS_MAX) {
       return fail(`more than ${UNITS_MAX} characters in all its alternatives`, 0);
     }
-    tests.push(segmentsTest(segments));
+    tests.push(ignoresCase ? searchTest(segments, 'i') : segmentsTest(segments));
   }
   const [only] = tests;
   if (tests.length === 1 && only !== undefined) return { ok: true, test: only };
   return { ok: true, test: (name) => tests.some((test) => test(name)) };
-}
-
-function caselessGlob(glob: string): GlobResult {
-  const compiled = compileGlob(glob.toLowerCase());
-  if (!compiled.ok) return compiled;
-  return { ok: true, test: (name) => compiled.test(name.toLowerCase()) };
 }
 
 /** A glob with its braces written out: every alternative is a glob without braces. */
@@ -228,13 +221,20 @@ function parseClass(text: string): string | { readonly problem: string } {
   return `[${negated ? '^' : ''}${source}]`;
 }
 
-/** Leftmost-first search for each segment is exact for globs, and never goes back to one before. */
 function segmentsTest(segments: readonly Segment[]): NameTest {
   const literals = segments.flatMap(({ literal }) => (literal === undefined ? [] : [literal]));
-  if (literals.length === segments.length) return literalsTest(literals);
+  return literals.length === segments.length ? literalsTest(literals) : searchTest(segments, '');
+}
+
+/**
+ * Leftmost-first search for each segment is exact for globs, and never goes back to one before. The flag
+ * `i` folds both ends of a range: in lower case, `[A-_]` would run backwards.
+ */
+function searchTest(segments: readonly Segment[], flag: '' | 'i'): NameTest {
   const last = segments.length - 1;
   const searches = segments.map(({ source }, index) => {
-    return new RegExp(index === last ? `${source}$` : source, index === 0 ? 'uy' : 'ug');
+    const flags = `u${index === 0 ? 'y' : 'g'}${flag}`;
+    return new RegExp(index === last ? `${source}$` : source, flags);
   });
   return (name) => {
     let position = 0;

@@ -20,19 +20,23 @@ const SPECIAL = /[*?[]/;
 const ESCAPED = /\\([\s\S])/g;
 
 /** Compiles a glob, which is relative to a folder that the caller knows. */
-export function compilePathGlob(glob: string): PathGlobResult {
+export function compilePathGlob(glob: string, { ignoresCase = false } = {}): PathGlobResult {
   const alternatives = globAlternatives(glob);
   if (!Array.isArray(alternatives)) return alternatives;
   const compiled: PathGlob[] = [];
   for (const text of alternatives) {
-    const one = compileParts(text.split('/').filter((part) => part !== '' && part !== '.'));
+    const one = compileParts(partsOf(text), ignoresCase);
     if ('message' in one) return one;
     compiled.push(one);
   }
   return { ok: true, alternatives: compiled };
 }
 
-function compileParts(parts: readonly string[]): PathGlob | GlobError {
+function partsOf(glob: string): readonly string[] {
+  return glob.split('/').filter((part) => part !== '' && part !== '.');
+}
+
+function compileParts(parts: readonly string[], ignoresCase: boolean): PathGlob | GlobError {
   const first = parts.findIndex((part) => SPECIAL.test(part.replace(ESCAPED, '')));
   const rest = first === -1 ? [] : parts.slice(first);
   const fixed = (first === -1 ? parts : parts.slice(0, first)).map((part) => {
@@ -45,7 +49,7 @@ function compileParts(parts: readonly string[]): PathGlob | GlobError {
   for (const part of rest) {
     if (part === '**') segments.push([]);
     else {
-      const compiled = compileGlob(part);
+      const compiled = compileGlob(part, { ignoresCase });
       if (!compiled.ok) return compiled;
       segments.at(-1)?.push(compiled.test);
     }

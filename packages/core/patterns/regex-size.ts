@@ -68,3 +68,8 @@ function matchAt(pattern: RegExp, source: string, index: number): RegExpExecArra
   pattern.lastIndex = index;
   return pattern.exec(source);
 }
+
+/** An expression as the engine gets it: what is checked must be what is compiled. */
+export function regexSource(source: string, ignoresCase: boolean): string {
+  return ignoresCase ? `(?i)${source}` : source;
+}

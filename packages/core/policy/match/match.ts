@@ -11,6 +11,7 @@ import type {
 } from '@subluminal/contracts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 import type { RegexResult } from '../../patterns/regex.ts';
+import { regexSource } from '../../patterns/regex-size.ts';
 import type { ProjectPaths } from '../../ports.ts';
 import type { Call, Identity } from '../model/call.ts';
 import type { RuleSubject } from '../model/subjects.ts';
@@ -68,7 +69,7 @@ export function textTests(
 ): readonly NameTest[] {
   return [
     ...glob.map((text) => valid(compileGlob(text, { ignoresCase: ignore_case }), text).test),
-    ...regex.map((text) => valid(engines.regex(ignore_case ? `(?i)${text}` : text), text).test),
+    ...regex.map((text) => valid(engines.regex(regexSource(text, ignore_case)), text).test),
   ];
 }
 

@@ -27,11 +27,23 @@ const MENTION_LENGTH_MIN = 2;
 /** Signs that some disks leave out of names. */
 const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
+type Disk = Pick<ProjectPaths, 'isCaseless'>;
+
 /** A path as the disk compares it. */
-export function foldPath(path: string, { isCaseless }: Pick<ProjectPaths, 'isCaseless'>): string {
+export function foldPath(path: string, disk: Disk): string {
+  const composed = composedPath(path, disk);
+  return disk.isCaseless ? composed.toLowerCase() : composed;
+}
+
+function composedPath(path: string, { isCaseless }: Disk): string {
   // What ASCII can't spell is rare, and normalising is slow.
   const composed = /^[\0-\x7f]*$/.test(path) ? path : path.normalize('NFC');
-  return isCaseless ? composed.replace(IGNORED, '').toLowerCase() : composed;
+  return isCaseless ? composed.replace(IGNORED, '') : composed;
+}
+
+/** Compiles a glob for paths that `foldPath` has been applied to. */
+function globOn(glob: string, disk: Disk): ReturnType<typeof compilePathGlob> {
+  return compilePathGlob(composedPath(glob, disk), { ignoresCase: disk.isCaseless });
 }
 
 /** What is wrong with a path in a rule. */
@@ -43,8 +55,11 @@ export function pathPatternFault(text: string, form: PathForm): Omit<GlobError, 
     return { message: `it may start with ${known}, and has no other variables`, offset: variable };
   }
   if (form === 'path_under') return undefined;
-  const compiled = compilePathGlob(startOf(text, form).rest);
-  return compiled.ok ? undefined : compiled;
+  // A policy is valid on every disk or on none.
+  const { rest } = startOf(text, form);
+  return [false, true]
+    .map((isCaseless) => globOn(rest, { isCaseless }))
+    .find((compiled) => !compiled.ok);
 }
 
 interface PatternStart {
@@ -84,7 +99,7 @@ export function compilePathPattern(
     const folders = foldersAt(rest);
     return (path) => folders.some((one) => isUnder(path, one));
   }
-  const compiled = compilePathGlob(foldPath(rest, paths));
+  const compiled = globOn(rest, paths);
   if (!compiled.ok) throw new Error(`an invalid path reached the compiler: ${text.slice(0, 100)}`);
   const globs = compiled.alternatives.map(({ fixed, test }) => {
     return { folders: foldersAt(fixed.join('/')), test };

@@ -2,7 +2,7 @@
 // in, so that a bundle without patterns is read without loading any of them.
 
 import type { Match } from '@subluminal/contracts';
-import { regexSize } from '../../patterns/regex-size.ts';
+import { regexSize, regexSource } from '../../patterns/regex-size.ts';
 import { type BundleCode, type Finding, type Path, PROBLEMS_MAX } from '../../source/problem.ts';
 import { quote, visible } from '../../text/visible.ts';
 import { formOf, PATH_FIELDS, type PathForm, pathPatternFault } from '../match/path-patterns.ts';
@@ -27,7 +27,6 @@ const pathChecks: { readonly [F in PathForm]: (source: string) => PatternFault |
 };
 
 const TEXT_FIELDS = ['server_name', 'tool_name', 'any_arg'] as const;
-const FORMS = ['glob', 'regex'] as const;
 /** Compiling one takes up to some milliseconds, and a bundle has room for tens of thousands. */
 const COSTLY_MAX = 1_000;
 /** An expression of more parts than this counts as several. */
@@ -39,6 +38,8 @@ interface Pattern {
   readonly form: PatternForm;
   readonly source: string;
   readonly path: Path;
+  /** The source as the engine gets it, where that is not as it is written. */
+  readonly compiled?: string;
 }
 
 /** Everything the engines refuse. */
@@ -50,12 +51,12 @@ export function patternFindings(
   const known = new Map<string, PatternFault | undefined>();
   let costly = 0;
   for (const pattern of rules.flatMap(patternsOf)) {
-    const { form, source, path } = pattern;
-    const id = `${form} ${source}`;
+    const { form, path, source, compiled = source } = pattern;
+    const id = `${form} ${compiled}`;
     if (!known.has(id)) {
       costly += costOf(pattern);
       if (costly > COSTLY_MAX) return [...found, tooMany(path)];
-      known.set(id, { ...checks, ...pathChecks }[form](source));
+      known.set(id, { ...checks, ...pathChecks }[form](compiled));
     }
     const fault = known.get(id);
     if (fault !== undefined) found.push(patternFinding(pattern, fault));
@@ -74,10 +75,11 @@ function costOf({ form, source }: Pattern): number {
 function patternsOf({ rule, path }: RuleAt): readonly Pattern[] {
   const patterns: Pattern[] = [];
   for (const field of TEXT_FIELDS) {
-    for (const form of FORMS) {
-      for (const [index, source] of (rule.match[field]?.[form] ?? []).entries()) {
-        patterns.push({ form, source, path: [...path, 'match', field, form, index] });
-      }
+    const { glob = [], regex = [], ignore_case = false } = rule.match[field] ?? {};
+    const at = [...path, 'match', field];
+    patterns.push(...listed(glob, 'glob', [...at, 'glob']));
+    for (const pattern of listed(regex, 'regex', [...at, 'regex'])) {
+      patterns.push({ ...pattern, compiled: regexSource(pattern.source, ignore_case) });
     }
   }
   patterns.push(...pathPatterns(rule.match, [...path, 'match']));
@@ -99,7 +101,7 @@ function pathPatterns({ args, any_arg }: Match, path: Path): readonly Pattern[] 
   });
 }
 
-function listed(list: readonly string[], form: PathForm, path: Path): readonly Pattern[] {
+function listed(list: readonly string[], form: PatternForm, path: Path): readonly Pattern[] {
   return list.map((source, index) => ({ form, source, path: [...path, index] }));
 }
 
