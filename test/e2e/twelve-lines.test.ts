@@ -30,11 +30,21 @@ tests:
   - name: never .env, not even in a command
     call: { server_name: local, tool_name: run, args: { command: cat src/../.env } }
     expect: { decision: BLOCK, rule: never-env }
+  - name: never .env, not even as a resource
+    call:
+      { server_name: files, tool_name: resources/read, subject: resource, args: { uri: "file:///x/.env" } }
+    expect: { decision: BLOCK, rule: never-env }
+  - name: no shell, in any case
+    call: { server_name: local, tool_name: runCommand, args: { command: ls } }
+    expect: { decision: BLOCK, rule: no-shell }
   - name: ask before git push
     call: { server_name: git, tool_name: git_push }
     expect: { decision: ASK, rule: ask-push }
   - name: a write without a place
     call: { server_name: files, tool_name: write_file, args: { file: src/a.ts } }
+    expect: { decision: BLOCK, rule: only-src }
+  - name: a writer that does not begin with the verb
+    call: { server_name: files, tool_name: fs_writeFile, args: { path: /etc/hosts } }
     expect: { decision: BLOCK, rule: only-src }
   - name: call 200 passes
     call: { server_name: files, tool_name: read_file, args: { path: README.md }, repeat: 200 }
