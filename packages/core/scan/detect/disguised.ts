@@ -9,6 +9,8 @@ export interface Disguised {
   readonly hits: readonly DetectorHit[];
   /** Stretches of the text with the disguise taken off. */
   readonly views: readonly View[];
+  /** Places of disguised letters that were too many to look at. */
+  readonly skipped: number;
 }
 
 /** The letters of a text in lower case, `l` as `i`, digits as the letters that they stand for. */
@@ -148,18 +150,24 @@ export function disguisedIn(text: string): Disguised {
   const letters = lettersOf(text);
   const hits: DetectorHit[] = [];
   const turned: Range[] = [];
+  let skipped = 0;
   for (const at of letters.seeds) {
-    if (at < 0 || hits.length + turned.length >= HITS_MAX) continue;
+    if (at < 0) continue;
     const index = SEEDS.get(String.fromCharCode(...letters.codes.subarray(at, at + SEED_LENGTH)));
     const order = ORDERS[index ?? -1];
     if (order !== undefined) {
       const range = rangeOf(letters, order.pattern, at);
       if (range === undefined || !isDisguised(text, range)) continue;
-      hits.push({ class: 'injection', rule: order.rule, label: LABEL, ...range, score: 2 });
+      if (hits.length < HITS_MAX)
+        hits.push({ class: 'injection', rule: order.rule, label: LABEL, ...range, score: 2 });
+      else skipped++;
     } else if (index !== undefined) addAround(turned, letters.places[at] ?? 0, text.length);
   }
-  const views = turned.map((range) => turnedView(text, range));
-  return { hits, views: [...views, ...swappedViews(text, letters.words)] };
+  const swapped = swappedWords(text, letters.words);
+  const turnedViews = turned.slice(0, HITS_MAX).map((range) => turnedView(text, range));
+  skipped += Math.max(0, turned.length - HITS_MAX) + Math.max(0, swapped.length - HITS_MAX);
+  const views = [...turnedViews, ...swappedViews(text, swapped.slice(0, HITS_MAX))];
+  return { hits, views, skipped };
 }
 
 function rangeOf({ codes, places }: Letters, pattern: RegExp, at: number): Range | undefined {
@@ -206,12 +214,19 @@ function turnedView(text: string, { start, end }: Range): View {
   };
 }
 
-/** The surroundings of words with swapped letters, with the letters in order. */
-function swappedViews(text: string, candidates: readonly Range[]): View[] {
-  const words = candidates.slice(0, HITS_MAX).flatMap((range) => {
+interface SwappedWord extends Range {
+  readonly word: string;
+}
+
+function swappedWords(text: string, candidates: readonly Range[]): SwappedWord[] {
+  return candidates.flatMap((range) => {
     const word = wordFor(text.slice(range.start, range.end));
     return word === undefined ? [] : [{ ...range, word }];
   });
+}
+
+/** The surroundings of words with swapped letters, with the letters in order. */
+function swappedViews(text: string, words: readonly SwappedWord[]): View[] {
   const around: Range[] = [];
   for (const { start } of words) addAround(around, start, text.length);
   return around.map(({ start, end }) => {

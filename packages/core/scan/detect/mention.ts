@@ -16,6 +16,8 @@ const TOPIC =
 const OPENING = /(?:^|[\s([{,=:>|*-])(["'`“‘«/]{1,3})(?=[^"'`“”‘’«»/\n]*$)/;
 /** Syntax of data before a quote: the quote belongs to a value, and says nothing about mention. */
 const DATA_BEFORE = /[:=,[{]\s*$/;
+/** A quotation of several sentences is a text of its own, and no part of the sentence that quotes it. */
+const SENTENCE_END = /[.!?](?:\\n|\s)+[^\s"'`”’»]/;
 const CLOSES: { readonly [opening: string]: string } = { '“': '”', '‘': '’', '«': '»' };
 /** A list, a table, a heading, a quotation or a comment of code: set off from what the text says. */
 const SET_OFF_LINE = /(?:^|\n)[ \t]*(?:[-*+•>|#]|\d{1,3}[.)]|\/\/|\/\*|"""|'''|<!--)[^\n]*$/;
@@ -29,21 +31,33 @@ export function isNegated(text: string, start: number): boolean {
   return NEGATED.test(text.slice(Math.max(0, start - 60), start));
 }
 
-/** Whether a text speaks of the phrase instead of saying it. */
-export function isMention(text: string, range: Range): boolean {
+/**
+ * Whether a text speaks of the phrase instead of saying it. `quoted`: its own sentence quotes it.
+ * `set-off`: it stands apart in a text about attacks, which is a frame that a sender can make.
+ */
+export function mentionOf(text: string, range: Range): 'quoted' | 'set-off' | undefined {
   const { start, end } = range;
   const before = text.slice(Math.max(0, start - REACH), start);
   const quote = OPENING.exec(before);
   const closing = quote === null ? undefined : (CLOSES[quote[1] ?? ''] ?? quote[1]);
-  const isQuoted =
-    closing !== undefined && text.slice(start + 1, end + CLOSING_REACH).includes(closing);
-  if (isQuoted) {
-    const opening = before.slice(0, before.length - (before.length - (quote?.index ?? 0)) + 1);
+  const behind = text.slice(start + 1, end + CLOSING_REACH);
+  const closingAt = closing === undefined ? -1 : behind.indexOf(closing);
+  const isQuoted = closingAt !== -1;
+  if (isQuoted && !SENTENCE_END.test(before.slice(quote?.index) + behind.slice(0, closingAt))) {
+    const opening = before.slice(0, (quote?.index ?? 0) + 1);
     const isDirect = /["'`“‘«]{1,3}$/.test(before) && !DATA_BEFORE.test(opening);
-    if (isDirect || ABOUT.test(before)) return true;
+    if (isDirect || ABOUT.test(before)) return 'quoted';
   }
   const isSetOff = isQuoted || SET_OFF_LINE.test(before) || isFenced(text, start);
-  return isSetOff && isAboutAttacks(text, range);
+  return isSetOff && isAboutAttacks(text, range) ? 'set-off' : undefined;
+}
+
+/** An address, a mailbox or a name such as a tool has. */
+const ACTION = /\bhttps?:\/\/|[\w.+-]@[\w-]{1,60}\.[a-z]|\b[a-z]{2,20}_[a-z]{2,20}/i;
+
+/** Whether a phrase, or what follows it, names a place to send to or a tool. */
+export function carriesAction(text: string, { start, end }: Range): boolean {
+  return ACTION.test(text.slice(start, end + REACH));
 }
 
 /** Whether an odd number of fences stands before, as far as is looked. */

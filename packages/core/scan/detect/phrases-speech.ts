@@ -179,7 +179,7 @@ export const SPEECH: readonly Phrase[] = [
       sage ja|tu dices|say "|say '`),
     over: 'marks',
     pattern:
-      '(?:(?:prefix|begin|start|prepend)[ _]your[ _](?:reply|response|answer)[ _]with\\b|(?:just|only) (?:print|say|output)\\b|(?:reply|respond|answer) (?:with )?(?:only|just|exactly)\\b|(?:reply|respond|answer)(?: to me)? with(?: the)? (?:following|["\'“])|and (?:absolutely )?nothing else|(?:please )?repeat the following (?:sentence|text|word|phrase)|could you repeat <|repeat after me|say yes\\b|you may not deviate|reply to me ["\']|and output: |and print [!A-Z"\'“<\\[]|antworte (?:mit|im stil)|sage ja|tu dices|(?:say|state) that (?:you|i|we|trump|it)\\b)',
+      '(?:(?:prefix|begin|start|prepend)[ _]your[ _](?:reply|response|answer)[ _]with\\b|(?:just|only) (?:print|say|output)\\b|(?:reply|respond|answer) (?:with )?(?:only|just|exactly)\\b|(?:reply|respond|answer)(?: to me)? with(?: the)? (?:following|["\'“])|and (?:absolutely )?nothing else|(?:please )?repeat the following (?:sentence|text|word|phrase)|could you repeat <|repeat after me|say yes\\b|you may not deviate|reply to me ["\']|and output: |and print [!A-Z"\'“<\\[]|antworte (?:mit|im stil)|sage ja|tu dices|(?:say|state) that (?:you|i|we|it)\\b)',
     score: 1,
     definitionScore: 1,
   }),

@@ -3,7 +3,7 @@
 import { createPrefilter, type Prefilter } from '../text/keyword-search.ts';
 import type { Range } from '../types.ts';
 import { addUp, type Evidence } from './evidence.ts';
-import { isMention, isNegated } from './mention.ts';
+import { carriesAction, isNegated, mentionOf } from './mention.ts';
 import type { CompiledPhrase, Phrase } from './phrase.ts';
 import { compilePhrase, WINDOW } from './phrase.ts';
 import { CARRIED_OUT } from './phrases-exfiltration.ts';
@@ -40,8 +40,7 @@ export function detectPhrases(detection: Detection): void {
     if (range === undefined) return;
     readTo[index] = range.end;
     const isAsked = found.length < ASKED_MAX;
-    const weight = weightOf(detection, rule.phrase, { ...range, isAsked });
-    found.push({ ...range, phrase: rule.phrase, weight });
+    found.push(evidenceOf(detection, rule.phrase, { ...range, isAsked }));
   });
   for (const evidence of addUp(found)) report(detection, evidence);
 }
@@ -51,17 +50,20 @@ function scoreIn({ score, definitionScore }: Phrase, strictness: Strictness): nu
 }
 
 /** What a phrase is worth where it stands: nothing where it is mentioned, more where it is wrapped. */
-function weightOf(
+function evidenceOf(
   { view, strictness }: Detection,
   phrase: Phrase,
-  range: Range & { readonly isAsked: boolean },
-): number {
+  { start, end, isAsked }: Range & { readonly isAsked: boolean },
+): Evidence {
   const base = scoreIn(phrase, strictness);
+  const plain = { start, end, phrase, weight: base };
   // An order that is wrapped is meant.
-  if (view.isWrapped(range)) return base + 1;
-  if (phrase.isEvidence !== true || !range.isAsked) return base;
-  const isTaken = isNegated(view.text, range.start) || isMention(view.text, range);
-  return isTaken ? 0 : base;
+  if (view.isWrapped(plain)) return { ...plain, weight: base + 1 };
+  if (phrase.isEvidence !== true || !isAsked) return plain;
+  const mention = isNegated(view.text, start) ? 'quoted' : mentionOf(view.text, plain);
+  if (mention === undefined) return plain;
+  if (mention === 'quoted') return { ...plain, weight: 0 };
+  return { ...plain, weight: 0, setOff: { weight: base, acts: carriesAction(view.text, plain) } };
 }
 
 function report({ view, found }: Detection, { phrase, weight, start, end }: Evidence): void {

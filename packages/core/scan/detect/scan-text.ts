@@ -41,7 +41,7 @@ export interface TextTask {
 }
 
 const CLASSES: readonly FindingClass[] = ['secret', 'personal', 'injection', 'hidden_text'];
-const NOT_DISGUISED: Disguised = { hits: [], views: [] };
+const NOT_DISGUISED: Disguised = { hits: [], views: [], skipped: 0 };
 const STEPS_PER_UNIT = 64;
 const STEPS_FREE = 1 << 20;
 const CONFIDENCES: readonly Confidence[] = ['hint', 'likely', 'certain'];
@@ -128,7 +128,7 @@ export function hitsIn(task: TextTask): TextHits {
   const gaps = [
     { reason: 'binary' as const, count: binaryUnits },
     { reason: 'too_long' as const, count: skippedUnits },
-    { reason: 'too_many_findings' as const, count: dropped },
+    { reason: 'too_many_findings' as const, count: dropped + disguised.skipped },
     { reason: 'too_much_work' as const, count: meter.steps > meter.stepsMax ? text.length : 0 },
   ].filter(({ count }) => count > 0);
   const found = withoutDoubles([...hits.values()]).map((hit) => {

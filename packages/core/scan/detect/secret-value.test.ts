@@ -61,6 +61,40 @@ describe('a made-up value', () => {
     expect(isMadeUp(value)).toBe(true);
   });
 
+  it.each([join('wJalrXUtnFEMI/K7MDENG/', 'bPxRfiCYEXAMPLEKEY'), join('AKIAI44QH8DHB', 'EXAMPLE')])(
+    'is a sample key as its vendor spells it: %s',
+    (value) => {
+      expect(isMadeUp(value)).toBe(true);
+      expect(isMadeUp(`${value}${join('k7Vw2QLm', '9zXpT4rB')}`)).toBe(false);
+    },
+  );
+
+  const WORDS = [
+    'EXAMPLE',
+    'EXAMPLEKEY',
+    'example',
+    'test',
+    'dummy',
+    'xxx',
+    '123',
+    'your_',
+    'fake_',
+  ];
+  it.each(WORDS)('is not made of a random one by the word %s', (word) => {
+    for (const random of [
+      join('K7vW2qLm', '9zXp'),
+      join('k7Vw2QLm9zXp', 'T4rB8nYc1HdG6sJf3UaEo5Wi'),
+    ]) {
+      expect.soft(isMadeUp(word + random), 'before it').toBe(false);
+      expect.soft(isMadeUp(random + word), 'behind it').toBe(false);
+    }
+  });
+
+  it('is not made by the part of a demo key behind a real one', () => {
+    const real = join('xq7Vw2QLm9zXp', 'T4rB8nYc1HdG6');
+    expect(isMadeUp(`${real}.eyJpc3MiOiJzdXBhYmFzZS1kZW1v`)).toBe(false);
+  });
+
   it.each([join('zK7', '#vW2q'), join('Qwe123', 'rty9'), join('testy', 'K7vW2qLm9z')])(
     'is not one with enough left: %s',
     (value) => {

@@ -12,16 +12,18 @@ const SHORT_LEFT_MIN = 4;
 const RUN_MIN = 3;
 const LONG_RUN_MIN = 6;
 /**
- * Keys of manuals say so, and no key that is drawn by lot has this word in capitals. The other is the
- * issuer of the keys that every local Supabase has.
+ * Sample keys as their vendors spell them: the ids of AWS, in which EXAMPLE takes the place of a part
+ * of the key; its secret keys; the keys that every local Supabase has, by their issuer. The whole value
+ * has to be one: behind a real key, EXAMPLE is a suffix that anyone can write.
  */
-const SAMPLE_KEY = /EXAMPLE|\.eyJpc3MiOiJzdXBhYmFzZS1kZW1v/;
+const SAMPLE_KEY =
+  /^(?:A[A-Z]{3}[A-Z0-9]{9}EXAMPLE|wJalrXUtnFEMI\/K7MDENG\/?b?PxRfiCYz?EXAMPLE(?:KEY)?|je7MtGbClwBF\/2Zp9Utk\/h3yCo8nvbEXAMPLEKEY|eyJ[\w-]{10,60}\.eyJpc3MiOiJzdXBhYmFzZS1kZW1v[\w-]{0,160}\.[\w-]{43})$/;
 
 /** Whether too little is left of the value without placeholders, such as "example", and runs of signs. */
 export function isMadeUp(value: string): boolean {
   if (SAMPLE_KEY.test(value)) return true;
   const isShort = value.length < SHORT_MAX;
-  const plain = value.replace(PLACEHOLDER, '');
+  const plain = value.replace(PLACEHOLDER, (part) => (isRandom(part) ? part : ''));
   const isPlain = plain.length === value.length;
   const left = withoutRuns(plain, isShort || !isPlain ? RUN_MIN : LONG_RUN_MIN);
   if (isPlain && left.length < SHORT_LEFT_MIN) return true;
