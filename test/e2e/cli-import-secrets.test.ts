@@ -262,6 +262,8 @@ function plantedCopies(): {
   const others = [
     [join(machine.home, '.claude.json.old'), '{}'],
     [join(machine.home, 'notes.txt'), text],
+    [join(machine.home, 'work.claude.json'), text],
+    [join(machine.home, '.claude.json.template'), text],
     [join(machine.home, '.cursor', 'mcp.json'), text],
   ] as const;
   for (const path of copies) machine.write(path, text);

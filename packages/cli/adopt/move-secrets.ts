@@ -14,7 +14,7 @@ import type { Io } from '../terminal/io.ts';
 import { harmless, plural } from '../terminal/text.ts';
 import { tellProblems } from './lines.ts';
 
-export interface MoveWish {
+export interface SecretMoveOptions {
   readonly io: Io;
   readonly asks: Asker;
   readonly yes: boolean;
@@ -38,7 +38,7 @@ type OfferedMove =
 export async function offerMoves(
   files: readonly ImportFile[],
   wish: ImportOptions,
-  how: MoveWish,
+  how: SecretMoveOptions,
 ): Promise<OfferedMove | Failure> {
   const asIs: OfferedMove = { kind: 'files', files, moves: undefined, hasFailed: false };
   const count = files.reduce((sum, { secrets }) => sum + secrets.length, 0);
@@ -60,7 +60,7 @@ export async function offerMoves(
 async function isMoveWanted(
   files: readonly ImportFile[],
   count: number,
-  how: MoveWish,
+  how: SecretMoveOptions,
 ): Promise<boolean | Failure> {
   if (how['move-secrets']) return true;
   const { io } = how;
@@ -83,7 +83,7 @@ async function isMoveWanted(
 }
 
 /** The import goes on without the store only when the person agrees. */
-async function withoutStore(problem: Failure, asIs: OfferedMove, how: MoveWish) {
+async function withoutStore(problem: Failure, asIs: OfferedMove, how: SecretMoveOptions) {
   const { io, yes } = how;
   if (how['dry-run'] || yes || !io.stdinIsTerminal || !io.err.isTerminal) {
     return { ...problem, fix: `${problem.fix} --keep-secrets imports without moving any.` };

@@ -8,9 +8,9 @@ import {
 import { orThrow } from '../input/command.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { harmlessLine, plural } from '../terminal/text.ts';
-import type { MoveWish } from './move-secrets.ts';
+import type { SecretMoveOptions } from './move-secrets.ts';
 
-export interface CopyWish extends MoveWish {
+export interface CopyRemovalOptions extends SecretMoveOptions {
   readonly 'remove-copies': boolean;
 }
 
@@ -24,7 +24,7 @@ export interface NamedCopy {
 export async function offerCopies(
   files: readonly ImportFile[],
   wish: ImportOptions,
-  how: CopyWish,
+  how: CopyRemovalOptions,
 ): Promise<readonly NamedCopy[]> {
   const { paths, isWhole } = findCopies(files, wish);
   const { io } = how;
@@ -43,7 +43,10 @@ export async function offerCopies(
   });
 }
 
-async function isRemovalWanted(paths: readonly string[], how: CopyWish): Promise<boolean> {
+async function isRemovalWanted(
+  paths: readonly string[],
+  how: CopyRemovalOptions,
+): Promise<boolean> {
   const { io } = how;
   if (how['dry-run']) return false;
   if (how['remove-copies']) return true;

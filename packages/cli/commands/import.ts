@@ -20,7 +20,7 @@ import {
   tellProblems,
 } from '../adopt/lines.ts';
 import { offerMoves, secretLines, secretParts, storeMoves } from '../adopt/move-secrets.ts';
-import { type CopyWish, type NamedCopy, offerCopies } from '../adopt/other-copies.ts';
+import { type CopyRemovalOptions, type NamedCopy, offerCopies } from '../adopt/other-copies.ts';
 import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import {
   badUsage,
@@ -131,7 +131,7 @@ async function runImport(input: ImportInput, io: Io, asks: Asker): Promise<numbe
   return shown.hasFailed ? EXIT.usage : EXIT.fine;
 }
 
-interface Shown extends CopyWish {
+interface Shown extends CopyRemovalOptions {
   readonly json: boolean;
   /** As they are planned in the end. */
   readonly files: ImportFile[];

@@ -62,11 +62,22 @@ function spellings(value: string): readonly string[] {
   return [...new Set([value, JSON.stringify(value).slice(1, -1)])];
 }
 
-/** `mcp.json.bak`, `.mcp.json.swp`, `mcp.json~`: files with the name of the config in theirs. */
+/** What comes behind the name of a file in the name of its backup: `~`, `.bak`, `-backup-2`, a number or a date. */
+const BACKUP_ENDING =
+  /^(?:~|[.~_-]+(?:backup[\w.:~+-]*|(?:bak|old|orig(?:inal)?|saved?|prev(?:ious)?|copy|corrupted|tmp)(?![a-z])[\w.:~+-]*|\d[\dTZ.:~_+-]*))$/i;
+const SWAP_ENDING = /^\.sw[a-z]$/;
+
+/** `mcp.json.bak`, `.mcp.json.swp`, `mcp.json~`, but not `my-mcp.json`, which may be another config. */
+export function isCopyName(name: string, config: string): boolean {
+  if (name.startsWith(config) && BACKUP_ENDING.test(name.slice(config.length))) return true;
+  const hidden = config.startsWith('.') ? config : `.${config}`;
+  return name.startsWith(hidden) && SWAP_ENDING.test(name.slice(hidden.length));
+}
+
 function filesBeside({ file, target }: FoundConfig): readonly string[] {
   return [...new Set([file.path, target])].flatMap((path) =>
     entriesIn(dirname(path))
-      .filter((entry) => entry.isFile() && entry.name.includes(basename(path)))
+      .filter((entry) => entry.isFile() && isCopyName(entry.name, basename(path)))
       .map(({ name }) => join(dirname(path), name))
       .filter((one) => one !== path && realPath(one) !== target)
       .slice(0, FILES_MAX),
