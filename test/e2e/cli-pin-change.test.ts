@@ -86,3 +86,13 @@ test('is told at the end of the run, to the agent, by status, doctor, the bundle
   expect((await sub(['status'])).stdout).not.toContain('changed');
   expect((await sub(['doctor'])).stdout).toMatch(/✔ pins .*1 tool of 1 server\n/);
 });
+
+test('that the server has taken back is told of until a person has looked', async () => {
+  for (const tool of [READ, TURNED, READ]) await run(tool, '--quiet');
+  expect((await sub(['status'])).stdout).toContain(CHANGED);
+  const accept = ['pins', 'accept', 'files', 'read', '--yes', '--', ...server()];
+  const accepted = await sub(accept);
+  expect(accepted.stdout).toBe('Nothing of it has changed: it stays pinned as it is.\n');
+  expect((await sub(['status'])).stdout).not.toContain('changed');
+  expect((await sub(['doctor'])).stdout).toMatch(/✔ pins .*1 tool of 1 server\n/);
+});

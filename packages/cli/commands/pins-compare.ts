@@ -174,16 +174,22 @@ export const accept = defineCommand({
     const instructions = chosen.instructions !== 'same';
     const count = changes.length + Number(instructions);
     const none = { server, accepted: [], instructions: false };
+    const same = comparison.tools.filter(
+      ({ name, kind }) => kind === 'same' && (options.all || before.includes(name)),
+    );
+    const tools = [...changes, ...same].map(({ name }) => name);
+    const request = { home, server, tools, instructions: options.instructions, known, seen };
     if (count === 0) {
-      return printout(none, 'Nothing was accepted: nothing of it has changed.\n', exitCode);
+      // A change that the server has taken back is on record until a person has looked.
+      if (tools.length > 0 || options.instructions) orThrow(await pin(request));
+      return printout(none, 'Nothing of it has changed: it stays pinned as it is.\n', exitCode);
     }
     const words = `${plural(count, 'change')} of ${server}`;
     const question = `Accept ${harmless(words)}?`;
     if (!orThrow(await confirm(question, io, options.yes))) {
       return printout(none, 'Nothing was accepted.\n');
     }
-    const tools = changes.map(({ name }) => name);
-    orThrow(await pin({ home, server, tools, instructions, known, seen }));
+    orThrow(await pin(request));
     const accepted = changes.map(({ name, kind }) => ({ name, kind, hash: hashOf(seen, name) }));
     const document = { server, accepted, instructions: options.instructions };
     return printout(document, harmlessLine(`Accepted ${words}.`), exitCode);
