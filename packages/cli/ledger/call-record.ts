@@ -46,11 +46,10 @@ export async function findCall(
   run: string | undefined,
 ): Promise<CallDetail | Failure> {
   const runId = run === undefined ? undefined : orThrow(await findRun(reader, run));
-  const found =
+  const calls =
     name === LAST
       ? (await reader.calls(runId === undefined ? {} : { runId }, { limit: 1 })).rows
-      : await reader.callsNamed(name, SHOWN_MAX);
-  const calls = found.filter(({ run_id }) => runId === undefined || run_id === runId);
+      : await reader.callsNamed(name, { limit: SHOWN_MAX, runId });
   const [first, second] = calls;
   if (first === undefined) return unknownCall(name, (await reader.run(name)) !== undefined);
   if (second !== undefined) {

@@ -222,16 +222,24 @@ export function findCall(
   };
 }
 
+export interface NamedCalls {
+  readonly limit: number;
+  /** Only calls of this run. */
+  readonly runId?: string | undefined;
+}
+
 /** An id itself, else calls whose id begins or ends with it. */
 export function callsNamed(
   connection: Connection,
   id: string,
-  limit: number,
+  { limit, runId }: NamedCalls,
 ): readonly { readonly run_id: string; readonly call_id: string }[] {
+  const [ofRun, run] = runId === undefined ? ['', []] : [' AND run_id = ?', [runId]];
   const found = (condition: string, ...values: readonly (string | number)[]) =>
     connection.all(
-      `SELECT run_id, call_id FROM tool_calls WHERE ${condition} ORDER BY id DESC LIMIT ?`,
+      `SELECT run_id, call_id FROM tool_calls WHERE (${condition})${ofRun} ORDER BY id DESC LIMIT ?`,
       ...values,
+      ...run,
       limit,
     );
   const exact = found('call_id = ?', id);

@@ -19,7 +19,7 @@ import {
 } from './connection.ts';
 import { findRun, policiesOf, rejectsOf, searchRuns, statsOf } from './overview.ts';
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
-import { callsNamed, findCall, searchCalls } from './search.ts';
+import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
 import { type StoreTransaction, sqliteTransaction } from './transaction.ts';
 
 const CHECKPOINT_WAIT_MS = 200;
@@ -87,7 +87,7 @@ function readerOf(reader: Connection, migrations: readonly string[]) {
     ...chainReads(reader, migrations),
     calls: (filter: CallFilter, page: PageRequest) => searchCalls(reader, filter, page),
     /** The calls whose id is this one, or begins or ends so; the newest first. */
-    callsNamed: async (id: string, limit: number) => callsNamed(reader, id, limit),
+    callsNamed: async (id: string, which: NamedCalls) => callsNamed(reader, id, which),
     call: async (runId: string, callId: string) => findCall(reader, runId, callId),
     runs: async (filter: RunFilter, page: PageRequest) => searchRuns(reader, filter, page),
     run: async (runId: string) => findRun(reader, runId),

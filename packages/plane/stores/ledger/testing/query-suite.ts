@@ -223,11 +223,15 @@ export function querySuite(openStore: OpenStore): void {
       ...new Shim('r', { run: 'r1' }).call('aa-1'),
       ...new Shim('s', { run: 'r2' }).call('aa-2'),
     ]);
-    const named = (id: string) => ledger.store.callsNamed(id, 9);
+    const named = (id: string) => ledger.store.callsNamed(id, { limit: 9 });
     expect(await named('aa-2')).toEqual([{ run_id: 'r2', call_id: 'aa-2' }]);
     expect(await named('-1')).toEqual([{ run_id: 'r1', call_id: 'aa-1' }]);
     expect(await named('aa')).toHaveLength(2);
     expect(await named('a-')).toEqual([]);
+    // The newest call that fits is one of the other run.
+    expect(await ledger.store.callsNamed('aa', { limit: 1, runId: 'r1' })).toEqual([
+      { run_id: 'r1', call_id: 'aa-1' },
+    ]);
     await ledger.close();
   });
 
