@@ -213,7 +213,7 @@ async function removeAll(
   io: Io,
 ): Promise<Pick<Result, 'removed' | 'problems'>> {
   if (!(await forgetVaultKey({ home: installation.paths.home }))) {
-    warn(io, 'the keychain still has the key of the secrets: remove `subluminal` there.');
+    warn(io, 'the keychain may still have the key of the secrets: remove `subluminal` there.');
   }
   // Not what was found before: restoring and stopping have changed that.
   const contents = homeContents(installation);

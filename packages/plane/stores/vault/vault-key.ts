@@ -172,8 +172,9 @@ export async function forget(
   if (protection === 'passphrase') return true;
   try {
     if (protection === 'file') return removeFromFile(options.home, keyId) === undefined;
-    await keychainOf(options)?.remove(SERVICE, accountOf(keyId));
-    return true;
+    const keychain = keychainOf(options);
+    await keychain?.remove(SERVICE, accountOf(keyId));
+    return keychain !== undefined;
   } catch {
     return false;
   }

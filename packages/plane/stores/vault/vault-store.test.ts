@@ -38,6 +38,7 @@ import { type Protection, SCRYPT_N_MIN } from './vault-format.ts';
 import {
   addSecret,
   addSecrets,
+  forgetVaultKey,
   openVault,
   removeSecret,
   rotateKey,
@@ -305,6 +306,25 @@ describe('a keychain', () => {
     expect(await read({ keychain })).toEqual({ one: VALUE });
     expect(await read()).toMatchObject({ code: 'SUB_VAULT_KEY' });
     expect(await read({ keychain: memoryKeychain() })).toMatchObject({ code: 'SUB_VAULT_KEY' });
+  });
+
+  it('forgets the key of a store that is about to go', async () => {
+    expect(await forgetVaultKey(options({ keychain }))).toBe(true);
+    await add('one', VALUE, { keychain });
+    expect(await forgetVaultKey(options({ keychain: null }))).toBe(false);
+    expect(keychain.stored.size).toBe(1);
+    expect(await forgetVaultKey(options({ keychain }))).toBe(true);
+    expect(keychain.stored.size).toBe(0);
+  });
+
+  it.each([
+    ['damaged', () => writeFileSync(file(), 'no store')],
+    ['unreadable', () => chmodSync(file(), 0o644)],
+  ])('may still have the key of a store that is %s', async (_what, damage) => {
+    await add('one', VALUE, { keychain });
+    damage();
+    expect(await forgetVaultKey(options({ keychain }))).toBe(false);
+    expect(keychain.stored.size).toBe(1);
   });
 
   it('that would forget the key is not used, and keeps nothing', async () => {

@@ -87,11 +87,16 @@ export async function openVault(options: KeyOptions): Promise<Vault | Failure | 
   };
 }
 
-/** Forgets a key that is kept outside of the home, of a store that is about to go. Whether it is gone. */
+/**
+ * Forgets a key that is kept outside of the home, of a store that is about to go. False when a key may be
+ * left there: it could not be removed, or the store, which cannot be read, may have one.
+ */
 export async function forgetVaultKey(options: KeyOptions): Promise<boolean> {
   const bytes = readSecretBytes(vaultPath(options.home), FILE_BYTES_MAX);
-  const file = isFailure(bytes) ? bytes : parseVault(bytes);
-  return isFailure(file) || file.header.protection !== 'keychain' || forget(file.header, options);
+  if (isFailure(bytes)) return bytes.code === 'SUB_SECRET_MISSING';
+  const file = parseVault(bytes);
+  if (isFailure(file)) return false;
+  return file.header.protection !== 'keychain' || forget(file.header, options);
 }
 
 async function readOpen(options: KeyOptions): Promise<OpenStore | Failure | undefined> {
