@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Event, parseEventLine } from '@subluminal/contracts';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -127,7 +128,10 @@ describe.skipIf(process.platform !== 'linux')('a session of a client without `su
     expect(await endOf()).toMatchObject({ status: 'SUCCEEDED', summary: { calls_total: 3 } });
   });
 
-  test('is on record before the client kills a shim whose server does not end', async () => {
+  // The client waits 500 ms, which a busy machine may miss once.
+  test('is on record before the client kills a shim whose server does not end', {
+    retry: 2,
+  }, async () => {
     const client = startClient({ one: SMALL, slow: STUBBORN });
     for (const server of ['one', 'slow']) await client.order('open', server);
     await client.order('call', 'slow');
@@ -137,11 +141,13 @@ describe.skipIf(process.platform !== 'linux')('a session of a client without `su
     await until(() => isCalled() || undefined, 'the call');
     await client.order('kill', 'one', { signal: 'SIGINT' });
     // As Claude Code does it: SIGINT, SIGTERM after 100 ms, SIGKILL after another 400.
-    for (const signal of ['SIGINT', 'SIGTERM']) await client.order('kill', 'slow', { signal });
-    const end = await until(() => ends()[0], 'the end of the run');
+    await client.order('kill', 'slow', { signal: 'SIGINT' });
+    await pause(100);
+    await client.order('kill', 'slow', { signal: 'SIGTERM' });
+    await pause(400);
     await client.order('kill', 'slow', { signal: 'SIGKILL' });
     await client.exit();
-    expect(end).toMatchObject({ status: 'SUCCEEDED', summary: { calls_total: 2 } });
+    expect(ends()).toMatchObject([{ status: 'SUCCEEDED', summary: { calls_total: 2 } }]);
     const statuses = events().flatMap((one) => (one.type === 'tool_call_end' ? [one.status] : []));
     expect(statuses.toSorted()).toEqual(['CANCELLED', 'OK']);
   });

@@ -186,9 +186,6 @@ describe('filters', () => {
     ['status=FAILED&run_id=run-0', ['bad-0']],
     ['rule_id=rule-1', ['no-3', 'no-1']],
     ['arg=of%3Dok-*', ['ok-3', 'ok-2', 'ok-1', 'ok-0']],
-    ['path=/nowhere', []],
-    ['principal=nobody', []],
-    ['approved_by=nobody', []],
     [`args_hash=${new Shim('x', { args: '2' }).ref('').args_hash}`, ['bad-2', 'no-2', 'ok-2']],
     [`from_ms=${T0_MS + DAY_MS}&to_ms=${T0_MS + 2 * DAY_MS}`, ['bad-1', 'no-1', 'ok-1']],
     ['text=broken+pipe&agent_id=agent-0', ['bad-2', 'bad-0']],
@@ -198,6 +195,37 @@ describe('filters', () => {
     const { client } = await filled();
     expect(await ids(client, `/api/v1/calls?${query}`, 'call_id')).toEqual(expected);
   });
+
+  it.each([
+    ['path=/repo/src/x.ts', ['m1']],
+    ['path=/repo', ['m2', 'm1']],
+    ['path=/elsewhere', []],
+    ['principal=mia@a', ['m2', 'm1']],
+    ['principal=ci:7', ['b1']],
+    ['principal=ci:*', []],
+    ['approved_by=ada', ['m1']],
+    ['approved_by=ada&principal=ci:7', []],
+  ])(
+    'of calls by what they touched, who made them and who approved: %s',
+    async (query, expected) => {
+      const live = await liveLedger();
+      const mia = new Shim('m', { run: 'run-m', principal: 'mia@a' });
+      const bot = new Shim('b', { run: 'run-b', principal: 'ci:7' }, T0_MS + DAY_MS);
+      const touching = (path: string) => ({
+        preview: { truncated: false, args_preview: JSON.stringify({ path }) },
+      });
+      const by = { rule_id: 'ask', by: 'ada', channel: 'terminal' } as const;
+      await live.ingest(
+        mia.start('m1', touching('/repo/src/x.ts')),
+        mia.approval('m1', { ...by, state: 'approved' }),
+        mia.start('m2', touching('/repo/y.ts')),
+        mia.approval('m2', { ...by, state: 'rejected' }),
+        bot.start('b1', touching('/other/src/x.ts')),
+      );
+      const client = await live.open();
+      expect(await ids(client, `/api/v1/calls?${query}`, 'call_id')).toEqual(expected);
+    },
+  );
 
   it.each([
     ['agent_id=agent-0', ['run-2', 'run-0']],
