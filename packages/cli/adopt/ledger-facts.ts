@@ -44,8 +44,7 @@ export async function ledgerFacts(
       const { rows } = await reader.calls({ serverName: name }, { limit: 1 });
       const [last] = rows;
       if (last === undefined) continue;
-      const { created_at_ms: atMs, run_id: runId } = last;
-      const client = (await reader.run(runId))?.client ?? null;
+      const { created_at_ms: atMs, run_id: runId, client } = last;
       lastCalls.set(name, { atMs, tool: subjectNames(last)[1], runId, client });
     }
     return { lastCalls, changes: await unacceptedChanges(reader, store, Date.now()) };

@@ -1,5 +1,5 @@
 // The columns that `sub query` shows of calls and of runs.
-import { subjectNames } from '@subluminal/contracts';
+import { isUuid, subjectNames } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import { type CallRow, mainArgument, type RunRow, readArgs } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
@@ -45,11 +45,10 @@ export function listedCall({ args_preview = null, ...row }: CallRow, allArgs: bo
 }
 
 const NOT_KEPT = '(not kept)';
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The end of a UUID, which is random; ids that other programs chose stay whole. */
 export function shownCallId(callId: string): string {
-  return UUID.test(callId) ? shortId(callId) : callId;
+  return isUuid(callId) ? shortId(callId) : callId;
 }
 
 /** A column of calls, and its cell. */

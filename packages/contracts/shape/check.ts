@@ -253,6 +253,13 @@ function isPrimitive(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean';
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether a text is a UUID as we write them, in lower case. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

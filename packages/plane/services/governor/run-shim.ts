@@ -97,11 +97,10 @@ export async function runShim(parts: ShimParts): Promise<number> {
   return exitCode;
 }
 
-/** Records the end of the session: calls without an answer, and the run when no other shim is in it. */
+/** Records the end of the session, and of the run when no other shim is in it. */
 function endOnce(shim: Shim, hasFailed: boolean): void {
   if (shim.hasRecordedEnd) return;
   shim.hasRecordedEnd = true;
-  runCommands(shim, shim.session.agentClosed(shim.now()));
   recordEnd(shim, hasFailed);
   shim.recorder.settle();
   shim.parts.sink.push();
@@ -109,8 +108,12 @@ function endOnce(shim: Shim, hasFailed: boolean): void {
 
 /** After a signal: at once when no call waits for its answer, because Codex kills its servers right away. */
 function endSoon(shim: Shim): void {
-  if (shim.session.openRequests('agent') === 0) endOnce(shim, false);
-  else setTimeout(() => endOnce(shim, false), RECORD_MS).unref();
+  if (shim.session.openRequests('agent') === 0) return endOnce(shim, false);
+  const end = (): void => {
+    runCommands(shim, shim.session.agentClosed(shim.now()));
+    endOnce(shim, false);
+  };
+  setTimeout(end, RECORD_MS).unref();
 }
 
 function recorderFor({ producer, limits, sink }: ShimParts, log: Log): Recorder {

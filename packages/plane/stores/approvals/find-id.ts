@@ -1,5 +1,5 @@
 // Ids as people write them: whole, or as much of the start or the end as is unique.
-import { ID } from './records.ts';
+import { isUuid } from '@subluminal/contracts';
 
 type FoundId =
   | { readonly kind: 'id'; readonly id: string }
@@ -12,7 +12,7 @@ const SHORT_LENGTH = 8;
 
 export function findId(ids: readonly string[], text: string): FoundId {
   const wanted = text.toLowerCase();
-  if (ID.test(wanted)) return ids.includes(wanted) ? { kind: 'id', id: wanted } : { kind: 'none' };
+  if (isUuid(wanted)) return ids.includes(wanted) ? { kind: 'id', id: wanted } : { kind: 'none' };
   if (wanted.length < LENGTH_MIN) return { kind: 'none' };
   const fitting = ids.filter((id) => id.startsWith(wanted) || id.endsWith(wanted));
   const [first, ...others] = fitting;

@@ -2,7 +2,7 @@
 // marks beside it: `<id>.<mark>.json`. The queue and the grants are both kept like this.
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failure, isFailure, type Mismatch, type Parsed } from '@subluminal/contracts';
+import { type Failure, isFailure, isUuid, type Mismatch, type Parsed } from '@subluminal/contracts';
 import { sha256 } from '../../os/crypto/index.ts';
 import { createPrivateFile, decodeUtf8, parseJson, readPrivateFile } from '../../os/index.ts';
 import { diskFailure, ensureFolder, recordNames, unsafeFolder } from './files.ts';
@@ -47,7 +47,6 @@ export interface Listing<T> {
   readonly cut: boolean;
 }
 
-export const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const FILE = /^([0-9a-f-]{36})(?:\.([a-z0-9-]{1,32}))?\.json$/;
 /** Of killed writers; earlier versions put the dot first. */
 const DRAFT = /^\.?.{1,120}\.draft$/;
@@ -78,7 +77,7 @@ export class Records<R extends Identified, E extends Identified> {
     const ended = new Set<string>();
     for (const name of read.names) {
       const [, id = '', part] = FILE.exec(name) ?? [];
-      if (!ID.test(id)) continue;
+      if (!isUuid(id)) continue;
       if (part === END) ended.add(id);
       else if (part === undefined) ids.set(id, false);
     }
@@ -87,7 +86,7 @@ export class Records<R extends Identified, E extends Identified> {
   }
 
   get(id: string): FoundRecord<R, E> | Damaged | Missing {
-    if (!ID.test(id)) return { kind: 'missing' };
+    if (!isUuid(id)) return { kind: 'missing' };
     const { parseRecord, parseEnd } = this.#kind;
     const record = this.#parsed(this.#read(`${id}.json`, RECORD_BYTES_MAX), parseRecord);
     if (record.kind !== 'value') return record;
@@ -155,7 +154,7 @@ export class Records<R extends Identified, E extends Identified> {
     const oldMs = this.#kind.ports.nowMs() - DRAFT_AGE_MAX_MS;
     const remains = read.names.filter((name) => {
       const id = FILE.exec(name)?.[1];
-      const isRemains = id === undefined ? DRAFT.test(name) : ID.test(id) && !known.ids.has(id);
+      const isRemains = id === undefined ? DRAFT.test(name) : isUuid(id) && !known.ids.has(id);
       const stats = isRemains
         ? statSync(join(this.folder, name), { throwIfNoEntry: false })
         : undefined;

@@ -5,6 +5,7 @@ import {
   type Client,
   definedFields,
   type Env as EnvName,
+  isUuid,
   type Producer,
   type Profile,
   type Workload,
@@ -50,7 +51,6 @@ export interface Identified {
 const CLIENTS: readonly Client[] = ['claude', 'codex', 'headless', 'custom', 'unknown'];
 const ENVS: readonly EnvName[] = ['dev', 'ci', 'prod', 'unknown'];
 const LEVELS_MAX = 64;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function identify(given: IdentifyOptions): Identified {
   const { paths, nowMs, profile, serverOnly = [], isShim, system = thisSystem() } = given;
@@ -174,7 +174,7 @@ function hostId(path: string, system: System, warn: WarnUser): string {
   const fresh = system.uuid();
   try {
     const id = createOnce(path, `${fresh}\n`).text.trim();
-    if (UUID.test(id)) return id;
+    if (isUuid(id)) return id;
     warn(`${path} holds no id of this machine. Remove the file.`);
   } catch (cause) {
     warn(`the id of this machine cannot be kept: ${errorText(cause)}. Check SUB_HOME.`);

@@ -1,6 +1,7 @@
 // The words of a command line as they may be shown: values whose name says that they are secret, and
 // what looks drawn by lot, are left out. Too much is masked rather than too little: a diff needs the
 // form, not the values.
+import { isUuid } from '@subluminal/contracts';
 
 const SECRET_NAME =
   /key|pass|pwd|token|secret|auth|cred|bearer|cookie|jwt|private|signature|session|webhook|(?:^|[^a-z])(?:pat|sas|sig|otp|pin|dsn|login|users?|hdr|headers?|conn|connection)(?![a-z])/i;
@@ -22,8 +23,6 @@ const IN_QUERY = /([?&#;][^=&#?;]{0,128}=)([^&#;]+)/g;
 const SHORT_WORD = /^(?:\d{1,6}|[a-z]{1,15})$/;
 const DRAWN_LENGTH_MIN = 8;
 const NAME_LENGTH_MAX = 128;
-/** Of a session of `sub wrap`: it opens nothing. */
-const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const MASK = '…';
 
 /** Takes the words one after the other; a word may be the value of the one before. */
@@ -34,7 +33,8 @@ export function maskedWords(): (word: string) => string {
     const owner = before;
     before = word;
     isOfServer ||= word === '--';
-    if (owner === '--wrap' && !isOfServer && SESSION_ID.test(word)) return word;
+    // The id of a session of `sub wrap` opens nothing.
+    if (owner === '--wrap' && !isOfServer && isUuid(word)) return word;
     // Whatever follows is its value, also one that begins like an option.
     if (announces(owner) && word !== '--') {
       if (!announces(word)) before = '';
