@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { shellWord } from '@subluminal/core/visible';
 import { clientIds } from '@subluminal/plane/clients';
 import {
   applyImport,
@@ -339,17 +340,12 @@ function doneText(
     updated > 0 && `${plural(updated, 'governed server')} ${isOrAre(updated)} brought up to date`,
     moved > 0 && `${plural(moved, 'secret')} ${moved === 1 ? 'comes' : 'come'} from the store`,
   ].filter((part) => part !== false);
-  const path = configPath === undefined ? '' : ` --config-path ${quoted(configPath)}`;
+  const path = configPath === undefined ? '' : ` --config-path ${shellWord(configPath)}`;
   return `Done: ${parts.join(', ')} from the next start on. Undo it with: sub restore ${id}${path}`;
 }
 
 function isOrAre(count: number): string {
   return count === 1 ? 'is' : 'are';
-}
-
-/** For a command that is shown to be copied. */
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 function documentOf(plan: ImportPlan, { files, applied, copies }: Shown): object {

@@ -1,6 +1,7 @@
 // `sub pins diff` and `sub pins accept`: a running server against its pins.
 import { type Failure, failure } from '@subluminal/contracts';
 import { acceptPins, type PinStore, type ServerPins, writePins } from '@subluminal/core/surface';
+import { shellWord } from '@subluminal/core/visible';
 import { sha256 } from '@subluminal/plane/crypto';
 import { listingOf } from '@subluminal/plane/probe';
 import { savePins } from '@subluminal/plane/surface';
@@ -39,7 +40,7 @@ import { openPinHome } from '../surface/surface-home.ts';
 import { cannotAsk, confirm } from '../terminal/confirm.ts';
 import type { Colors } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { harmless, harmlessLine, plural, shellWord } from '../terminal/text.ts';
+import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
 export const diff = defineCommand({
   description:

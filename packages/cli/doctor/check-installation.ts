@@ -2,6 +2,7 @@
 import { constants, existsSync, lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { shellWord } from '@subluminal/core/visible';
 import { runsOnFile } from '@subluminal/plane/identity';
 import { ownerProblem } from '@subluminal/plane/os';
 import { ageText, plural, sizeText } from '../terminal/text.ts';
@@ -103,7 +104,7 @@ export async function checkFiles(machine: Machine): Promise<Finding> {
   const open = there.filter(({ stats }) => isOpen(stats));
   if (open.length === 0) return ok(`${there.length} private files and folders are yours alone`);
   const text = `${open.map(({ path }) => path).join(', ')}: others have rights there`;
-  const fix = `Run: chmod go= ${open.map(({ path }) => path).join(' ')}`;
+  const fix = `Run: chmod go= ${open.map(({ path }) => shellWord(path)).join(' ')}`;
   // Who can read these can sign a forged ledger, or read all secrets: nothing works with them.
   const { ledgerKey, home: folder } = machine.paths;
   const grave = new Set([ledgerKey, join(folder, VAULT_KEY)]);

@@ -1,6 +1,6 @@
 // What a person has to do about a definition that is not what was pinned.
+import { shellWord } from '@subluminal/core/visible';
 import type { ChangedDefinition } from '@subluminal/plane/ledger';
-import { shellWord } from '../terminal/text.ts';
 
 export function changeLine({ server_name, tool_name, enforced }: ChangedDefinition): string {
   const what =

@@ -158,9 +158,3 @@ export function ageText(ageMs: number): string {
 }
 
 export { harmless, harmlessAround };
-
-/** As a shell takes it for one word. */
-export function shellWord(word: string): string {
-  const shown = harmless(word);
-  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
-}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { harmless, harmlessAround, harmlessJson, visible } from './visible.ts';
+import { harmless, harmlessAround, harmlessJson, shellWord, visible } from './visible.ts';
 
 describe('visible', () => {
   it.each([
@@ -114,4 +114,15 @@ describe('harmless', () => {
       }),
     );
   });
+});
+
+it.each([
+  ['/srv/a-b_c.json', '/srv/a-b_c.json'],
+  ['', "''"],
+  ['a b', "'a b'"],
+  ['$(x)', "'$(x)'"],
+  ["it's", "'it'\\''s'"],
+  ['a\u001bb', "'a\\u{1b}b'"],
+])('the shell word for %j is %s', (word, shown) => {
+  expect(shellWord(word)).toBe(shown);
 });

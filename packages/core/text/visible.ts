@@ -71,6 +71,12 @@ export function quote(text: string): string {
   return `\`${visible(text, QUOTE_LENGTH_MAX)}\``;
 }
 
+/** As a shell takes it for one word, in a command that is shown to be copied. */
+export function shellWord(word: string): string {
+  const shown = harmless(word);
+  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+}
+
 /** The first character of a text by its number, like `U+200B`. */
 export function codePointName(text: string): string {
   return `U+${(text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;

@@ -2,7 +2,7 @@
 // a store that cannot be read blocks everything.
 
 import type { Sha256 } from '../../ports.ts';
-import { visible } from '../../text/visible.ts';
+import { shellWord, visible } from '../../text/visible.ts';
 import { SURFACE_REASONS, type SurfaceReason } from '../manifest/reasons.ts';
 import {
   type Comparison,
@@ -172,22 +172,21 @@ export type PinDecision =
     };
 
 const REPAIR = '`sub pins list` tells a person what is wrong; go on without this tool.';
-const PLAIN_WORD = /^[A-Za-z0-9._/-]+$/;
+const NAME_LENGTH_MAX = 120;
 
 /** The command that shows what has changed. */
 export function pinsDiffOf(server: string): string {
-  return `\`sub pins diff ${shellWord(server)}\``;
+  return `\`sub pins diff ${nameWord(server)}\``;
 }
 
 /** The command that accepts a changed tool, or without one the instructions of the server. */
 function pinsAcceptOf(server: string, tool?: string): string {
-  const what = tool === undefined ? '--instructions' : shellWord(tool);
-  return `\`sub pins accept ${shellWord(server)} ${what}\``;
+  const what = tool === undefined ? '--instructions' : nameWord(tool);
+  return `\`sub pins accept ${nameWord(server)} ${what}\``;
 }
 
-function shellWord(name: string): string {
-  const shown = visible(name, 120);
-  return PLAIN_WORD.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+function nameWord(name: string): string {
+  return shellWord(visible(name, NAME_LENGTH_MAX));
 }
 
 /** Until somebody accepts it, the first sight is what holds. */

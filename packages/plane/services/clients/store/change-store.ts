@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { failure } from '@subluminal/contracts';
+import { shellWord } from '@subluminal/core/visible';
 import {
   ensurePrivateFolder,
   ownIdentity,
@@ -154,13 +155,8 @@ export function homeFailure(path: string, doing: string, cause: unknown): Config
   return { ...failed, fix: `${failed.fix} Or set SUB_HOME to a folder that you can write to.` };
 }
 
-/** For a command that is shown to be copied. */
-export function shellQuoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
-}
-
 /** How to put a backup in place by hand: a link that stands there by now is not written through. */
 export function byHand(backup: string, target: string): string {
-  const [from, to] = [shellQuoted(backup), shellQuoted(target)];
+  const [from, to] = [shellWord(backup), shellWord(target)];
   return `Put it back by hand: rm -f ${to} && cp ${from} ${to}`;
 }

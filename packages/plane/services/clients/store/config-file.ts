@@ -18,9 +18,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { shellWord } from '@subluminal/core/visible';
 import { hasSystemCode, readRegularFile, syncFolder, systemCode } from '../../../os/index.ts';
 import type { ConfigFailure } from '../types.ts';
-import { configFailure, shellQuoted, systemFailure } from './change-store.ts';
+import { configFailure, systemFailure } from './change-store.ts';
 import { isDraftName } from './record-text.ts';
 
 export interface ConfigBytes {
@@ -54,7 +55,7 @@ export function readConfigFile(path: string): ConfigBytes | MissingFile | Config
     return readTarget(path, realpathSync(path));
   } catch (cause) {
     if (hasSystemCode(cause, 'ENOENT')) {
-      const fix = `Make what it points to, or remove the link: rm ${shellQuoted(path)}`;
+      const fix = `Make what it points to, or remove the link: rm ${shellWord(path)}`;
       return configFailure(path, `${path} is a link to nothing.`, fix);
     }
     if (!hasSystemCode(cause, 'ELOOP')) return systemFailure(path, 'read', cause);
@@ -128,8 +129,8 @@ export function replaceProblem(config: ConfigBytes): ConfigFailure | undefined {
   const ownId = process.getuid?.();
   if (ownId !== undefined && ownId !== 0 && uid !== ownId) return notOurs(path);
   if (links === 1) return undefined;
-  const copy = shellQuoted(`${target}.copy`);
-  const fix = `Make it a file of its own: cp -p ${shellQuoted(target)} ${copy} && mv ${copy} ${shellQuoted(target)}`;
+  const copy = shellWord(`${target}.copy`);
+  const fix = `Make it a file of its own: cp -p ${shellWord(target)} ${copy} && mv ${copy} ${shellWord(target)}`;
   const message = `${path} has ${links} names (hard links); only one would change.`;
   return configFailure(path, message, fix);
 }

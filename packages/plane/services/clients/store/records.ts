@@ -3,6 +3,7 @@
 
 import { readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { shellWord } from '@subluminal/core/visible';
 import {
   hasSystemCode,
   privateFolderFailure,
@@ -19,7 +20,6 @@ import {
   isThere,
   readOwn,
   sha256,
-  shellQuoted,
   systemFailure,
 } from './change-store.ts';
 import { CONFIG_BYTES_MAX, type OnChangeStep } from './config-file.ts';
@@ -87,7 +87,7 @@ function damaged(folder: string): ConfigFailure {
   return configFailure(
     folder,
     `The record of a changed config in ${folder} is damaged.`,
-    `The config as it was is in ${shellQuoted(join(folder, ORIGINAL))}. Put it in place by hand, then remove the folder.`,
+    `The config as it was is in ${shellWord(join(folder, ORIGINAL))}. Put it in place by hand, then remove the folder.`,
   );
 }
 
@@ -111,7 +111,7 @@ export function readBackup(
   return configFailure(
     record.path,
     `The backup of ${record.path} in ${folder} is missing or damaged.`,
-    `Correct ${shellQuoted(record.target)} by hand (the command of a server stands behind \`--\`), then remove ${shellQuoted(folder)}.`,
+    `Correct ${shellWord(record.target)} by hand (the command of a server stands behind \`--\`), then remove ${shellWord(folder)}.`,
   );
 }
 

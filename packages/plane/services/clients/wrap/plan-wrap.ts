@@ -1,5 +1,6 @@
 // Plans what `sub wrap` rewrites, before anything changes.
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { shellWord } from '@subluminal/core/visible';
 import { uuidv7 } from 'uuidv7';
 import { locateCommand, notStarted } from '../../run/agent.ts';
 import type { RunOptions } from '../../run/options.ts';
@@ -18,6 +19,7 @@ import {
 import { clientPlace, loadDiffRedactor, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs, readBaseText } from '../inspect/find-configs.ts';
 import { type LooseEntries, looseIn } from '../inspect/loose-entries.ts';
+import { maskedWords } from '../inspect/mask-words.ts';
 import { type OwnCall, ownProgram, startsThisSub } from '../inspect/own-program.ts';
 import { redactedDiff } from '../inspect/redacted-diff.ts';
 import { entryKey } from '../inspect/server-view.ts';
@@ -216,9 +218,16 @@ export function besideSession(
   { command }: Pick<RunOptions, 'command'>,
 ): Failure {
   if (problem.code !== 'SUB_CLIENT_LOCKED') return problem;
-  const agent = command.join(' ').slice(0, NAME_LENGTH_MAX);
-  const fix = `${problem.fix} For several agents at once: \`sub import ${id}\`, then start each with \`sub run -- ${agent}\`.`;
+  const fix = `${problem.fix} For several agents at once: \`sub import ${id}\`, then start each with \`${runCommand(command)}\`.`;
   return { ...problem, fix };
+}
+
+/** To be copied, and shown where others may read it: what may be a secret is masked. */
+function runCommand(agent: readonly string[]): string {
+  const mask = maskedWords();
+  const words = agent.map((word) => shellWord(mask(word))).join(' ');
+  const isLong = words.length > NAME_LENGTH_MAX;
+  return `sub run -- ${isLong ? `${words.slice(0, NAME_LENGTH_MAX - 1)}…` : words}`;
 }
 
 function wrapProblem(context: WrapContext): Failure | undefined {
@@ -305,9 +314,9 @@ function ungovernedIn({ configs, options, isOurs }: WrapContext): readonly strin
 
 function governedFix({ client, options }: WrapContext, hasUngoverned: boolean): string {
   const { run, configPath } = options;
-  const agent = run.command.join(' ').slice(0, NAME_LENGTH_MAX);
-  const which = configPath === undefined ? client.id : `${client.id} --config-path ${configPath}`;
-  const start = `the agent with \`sub run -- ${agent}\``;
+  const path = configPath === undefined ? '' : ` --config-path ${shellWord(configPath)}`;
+  const which = `${client.id}${path}`;
+  const start = `the agent with \`${runCommand(run.command)}\``;
   return hasUngoverned
     ? `Govern them first: \`sub import ${which}\`, then start ${start}; or take all shims out, and wrap again: \`sub restore ${which}\`.`
     : `Start ${start}, or take the shims out first: \`sub restore ${which}\`.`;
