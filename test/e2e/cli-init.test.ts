@@ -116,6 +116,18 @@ test('it shows what it would do to recorded calls', async () => {
   await machine.sub('ledgerd', '--stop');
 });
 
+test('a damaged ledger costs the preview alone', async () => {
+  const home = join(machine.home, '.subluminal');
+  mkdirSync(home, { mode: 0o700, recursive: true });
+  machine.write(join(home, 'ledger.db'), 'no database\n'.repeat(1_000));
+  const { code, stdout, stderr } = await machine.sub('init');
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain(`Wrote ${policyPath()}`);
+  expect(stdout).not.toContain('No calls are on record');
+  expect(stderr).toMatch(/^sub: no preview: .*\[SUB_LEDGER_CORRUPT\]$/m);
+  await machine.sub('ledgerd', '--stop');
+});
+
 test('without a terminal, `sub import` names it where there is no policy', async () => {
   machine.servers();
   const first = await machine.sub('import', 'claude', '--yes');

@@ -1,3 +1,5 @@
+import { isFailure } from '@subluminal/contracts';
+import { shellWord } from '@subluminal/core/visible';
 import { adoptionStatus, type StatusFile } from '@subluminal/plane/clients/setup';
 import { type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import { unfoundPath, writtenText } from '../init/offer-starter.ts';
@@ -7,6 +9,7 @@ import { USES } from '../init/survey-project.ts';
 import { choice, defineCommand, done, EXIT, orThrow, textOption } from '../input/command.ts';
 import { type Asker, asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
 import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
 
 export const command = defineCommand({
@@ -31,7 +34,10 @@ export const command = defineCommand({
     const plan = orThrow(planStarter({ ...where, use: options.use, clients }));
     const isDry = options['dry-run'];
     const kept = isDry ? undefined : await writeStarter(plan, options.force);
-    const preview = await previewPolicy(plan, io);
+    // The policy is written by now, so a ledger that cannot be read is no reason to end.
+    const tried = await previewPolicy(plan, io);
+    const preview = isFailure(tried) ? undefined : tried;
+    if (isFailure(tried)) warn(io, `no preview: ${tried.message} ${tried.fix} [${tried.code}]`);
     if (options.json) {
       const { path: file, use, why, survey, text: policy } = plan;
       const written = !isDry;
@@ -43,7 +49,7 @@ export const command = defineCommand({
     if (isDry) io.out.write(plan.text);
     else io.out.write(writtenText(plan, kept));
     // With --dry-run, standard output is the policy alone.
-    (isDry ? io.err : io.out).write(previewText(preview, io));
+    if (!isFailure(tried)) (isDry ? io.err : io.out).write(previewText(tried, io));
     if (isDry) return done(EXIT.fine);
     const path = unfoundPath(plan, where, io);
     const asks = asker(io, false);
@@ -71,7 +77,7 @@ interface ImportOffer {
 
 /** Offers to govern the servers that are not; without a terminal, it prints the command. */
 async function offerImport({ files, path, asks, io }: ImportOffer): Promise<number> {
-  const named = path === undefined ? '' : ` --policy ${path}`;
+  const named = path === undefined ? '' : ` --policy ${shellWord(path)}`;
   const inState = (state: string) =>
     files.flatMap((file) => {
       const { length } = file.servers.filter((server) => server.state === state);

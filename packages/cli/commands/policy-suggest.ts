@@ -1,5 +1,6 @@
 import { failure } from '@subluminal/contracts';
 import { suggestPolicy } from '@subluminal/core/suggest';
+import { shellWord } from '@subluminal/core/visible';
 import { badUsage, defineCommand, orThrow, printout, textOption } from '../input/command.ts';
 import { timeOption } from '../input/read-option.ts';
 import { createNewFile, occupied, replaceFile } from '../input/write-file.ts';
@@ -12,7 +13,7 @@ const POLICY_MODE = 0o644;
 
 export const command = defineCommand({
   description:
-    'Writes a least-privilege policy from recorded calls: the tools that were used pass, on the paths of the project where they only used those; tools that destroy ask a person; budgets are twice the most that a run needed; everything else is refused. Comments have the counts. No argument is repeated in it but names of folders. Run it in the folder of the project, and review the result.',
+    'Writes a least-privilege policy from recorded calls: the tools that were used pass, on the paths of the project where they only used those; tools that destroy ask a person; budgets are twice the most that a run needed; all other tools are refused. Comments have the counts. No argument is repeated in it but names of folders. Run it in the folder of the project, and review the result.',
   options: {
     run: textOption('id', 'Only this run; `last` is the newest (default: the newest 100 runs)'),
     since: textOption('time', 'Only runs that began since: 2026-01-31T12:00:00Z, or 2h, 3d ago'),
@@ -58,7 +59,7 @@ export const command = defineCommand({
     if (out === undefined) return printout({ calls, policy: text }, text);
     const file = { path: out, text, mode: POLICY_MODE };
     orThrow(await (isForced ? replaceFile(out, text) : createNewFile(file)));
-    const told = `${plural(calls, 'call')} read. Review ${out}, and check it: sub policy lint ${out}`;
+    const told = `${plural(calls, 'call')} read. Review ${out}, and check it: sub policy lint ${shellWord(out)}`;
     return printout({ calls, policy: text, file: out }, harmlessLine(told));
   },
 });

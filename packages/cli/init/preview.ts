@@ -1,5 +1,5 @@
 // What a policy would do to the calls of the ledger, as a short table.
-import { isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { type ReplayResult, replay } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { orThrow } from '../input/command.ts';
@@ -30,18 +30,15 @@ interface Stopped {
 
 const ROWS_MAX = 10;
 
-/** Undefined without a ledger, or with one that has no calls. */
+/** Undefined without a ledger, or with one that has no calls; a failure where it cannot be read. */
 export async function previewPolicy(
   { path, text }: { readonly path: string; readonly text: string },
   io: Io,
-): Promise<Preview | undefined> {
+): Promise<Preview | Failure | undefined> {
   const bytes = new TextEncoder().encode(text);
   const { snapshot } = orThrow(await loadPolicy({ path, bytes }, { io }));
   const recorded = await readFreshLedger(io, (reader) => recentEvents(reader, undefined));
-  if (isFailure(recorded)) {
-    if (recorded.code === 'SUB_LEDGER_MISSING') return undefined;
-    return orThrow(recorded);
-  }
+  if (isFailure(recorded)) return recorded.code === 'SUB_LEDGER_MISSING' ? undefined : recorded;
   const result = replay(snapshot, recorded.events, { sha256 });
   return result.calls.length === 0 ? undefined : previewOf(result);
 }

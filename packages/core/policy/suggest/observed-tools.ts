@@ -22,6 +22,8 @@ export interface Observed {
   readonly tools: readonly ObservedTool[];
   readonly calls: number;
   readonly refused: number;
+  /** Tools beyond the limit, which are not in `tools`. */
+  readonly leftOut: number;
   readonly runs: number;
   /** The most calls in one run, and the most that may change something. */
   readonly callsMax: number;
@@ -36,7 +38,7 @@ interface RecordedCall {
 }
 
 /** A policy with more tools than this is read by nobody. */
-const TOOLS_MAX = 500;
+export const TOOLS_MAX = 500;
 const VALUES_MAX = 1_000;
 const DESTRUCTIVE = /destruct|delet/i;
 
@@ -44,6 +46,7 @@ export function observeTools(events: Iterable<Event>): Observed {
   const tools = new Map<string, ObservedTool>();
   const calls = new Map<string, RecordedCall>();
   const others = new Set<string>();
+  const leftOut = new Set<string>();
   for (const event of events) {
     if (event.type !== 'tool_call_start' && event.type !== 'tool_call_decision') continue;
     const key = JSON.stringify([event.run_id, event.call.call_id]);
@@ -51,7 +54,10 @@ export function observeTools(events: Iterable<Event>): Observed {
     if (event.type === 'tool_call_start' && event.call.subject !== undefined) others.add(key);
     if (others.has(key)) continue;
     const tool = toolOf(event, tools);
-    if (tool === undefined) continue;
+    if (tool === undefined) {
+      leftOut.add(toolKey(event.call));
+      continue;
+    }
     if (event.type === 'tool_call_start') {
       const args = calls.has(key) ? undefined : argsOf(event);
       if (!calls.has(key)) calls.set(key, { run: event.run_id, tool, args, hasPassed: false });
@@ -64,15 +70,19 @@ export function observeTools(events: Iterable<Event>): Observed {
     // A person may have agreed after the first decision.
     call.hasPassed ||= event.decision.action === 'ALLOW';
   }
-  return summary([...calls.values()], [...tools.values()]);
+  return { ...summary([...calls.values()], [...tools.values()]), leftOut: leftOut.size };
 }
 
-function toolOf(
-  { call }: EventOf<'tool_call_start'> | EventOf<'tool_call_decision'>,
-  tools: Map<string, ObservedTool>,
-): ObservedTool | undefined {
+type ToolEvent = EventOf<'tool_call_start'> | EventOf<'tool_call_decision'>;
+
+function toolKey({ server_name, tool_name }: ToolEvent['call']): string {
+  return JSON.stringify([server_name, tool_name]);
+}
+
+/** Undefined beyond the limit. */
+function toolOf({ call }: ToolEvent, tools: Map<string, ObservedTool>): ObservedTool | undefined {
   const { server_name: server, tool_name: tool } = call;
-  const key = JSON.stringify([server, tool]);
+  const key = toolKey(call);
   const known = tools.get(key);
   if (known !== undefined || tools.size >= TOOLS_MAX) return known;
   const guess = guessOf(tool);
@@ -103,7 +113,10 @@ function argsOf({ call }: EventOf<'tool_call_start'>): unknown {
   }
 }
 
-function summary(calls: readonly RecordedCall[], tools: readonly ObservedTool[]): Observed {
+function summary(
+  calls: readonly RecordedCall[],
+  tools: readonly ObservedTool[],
+): Omit<Observed, 'leftOut'> {
   const perRun = new Map<string, { calls: number; changes: number }>();
   for (const { run, tool, args, hasPassed } of calls) {
     const counts = perRun.get(run) ?? { calls: 0, changes: 0 };

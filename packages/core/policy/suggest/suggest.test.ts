@@ -128,6 +128,24 @@ test('the comments count the calls, and no argument is repeated', async () => {
   expect(text).not.toMatch(/sesame|bug|README|a\.ts|\/home/);
 });
 
+test('refused calls of a listed tool are told apart from those that stay refused', async () => {
+  const { text } = await suggested([
+    { tool: 'list' },
+    { tool: 'list', action: 'BLOCK' },
+    { tool: 'move_file', action: 'BLOCK' },
+    { tool: 'move_file', action: 'BLOCK' },
+  ]);
+  expect(text).toContain('# 2 calls of other tools did not pass, and still would not.');
+  expect(text).toContain('# 1 call of listed tools did not pass; some of them may pass now.');
+});
+
+test('tools beyond the limit are counted', async () => {
+  const calls = Array.from({ length: 502 }, (_, index) => ({ tool: `list_${index}` }));
+  const { text } = await suggested([...calls, ...calls]);
+  expect(text).toContain('# 2 more tools on record are left out, and refused: this policy lists');
+  expect((await suggested(calls.slice(0, 500))).text).not.toContain('left out');
+});
+
 test('budgets have twice the room that a run needed', async () => {
   const calls = Array.from({ length: 33 }, () => ({ tool: 'write_file', args: path('src/x') }));
   const { text, snapshot } = await suggested(calls);

@@ -1,11 +1,11 @@
 // A policy from recorded calls, as YAML to be reviewed: the tools that were used pass, what destroys asks
-// a person, and everything else is refused. No value of an argument gets into it but names of folders.
+// a person, and all other tools are refused. No value of an argument gets into it but names of folders.
 import type { Event } from '@subluminal/contracts';
 import { absolutePath, isUnder, lexicalPath } from '../../paths/lexical-path.ts';
 import { escapeName } from '../../surface/names/name-patterns.ts';
 import { visible } from '../../text/visible.ts';
 import { yamlQuoted } from '../../text/yaml-text.ts';
-import { type Observed, type ObservedTool, observeTools } from './observed-tools.ts';
+import { type Observed, type ObservedTool, observeTools, TOOLS_MAX } from './observed-tools.ts';
 
 export interface SuggestOptions {
   /** The folder that `${project}` stands for. */
@@ -28,8 +28,9 @@ const PROJECT = '${project}';
 export function suggestPolicy(events: Iterable<Event>, options: SuggestOptions): Suggestion {
   const observed = observeTools(events);
   const lines = [
-    `# Suggested from ${plural(observed.calls, 'call')} in ${plural(observed.runs, 'run')}. Review it: what is not listed is refused.`,
+    `# Suggested from ${plural(observed.calls, 'call')} in ${plural(observed.runs, 'run')}. Review it: tools that are not listed are refused, resources and prompts pass.`,
     ...refusedLines(observed),
+    ...leftOutLines(observed),
     'policy_id: suggested',
     `version: ${yamlQuoted(options.version)}`,
     'mode: control',
@@ -85,8 +86,23 @@ function ruleLines(rule: RuleText, index: number): readonly string[] {
   ];
 }
 
-function refusedLines({ refused }: Observed): readonly string[] {
-  return refused === 0 ? [] : [`# ${plural(refused, 'call')} did not pass, and still would not.`];
+function refusedLines({ refused, tools }: Observed): readonly string[] {
+  const ofListed = tools.reduce((sum, tool) => sum + tool.refused, 0);
+  const ofOthers = refused - ofListed;
+  return [
+    ...(ofOthers > 0
+      ? [`# ${plural(ofOthers, 'call')} of other tools did not pass, and still would not.`]
+      : []),
+    ...(ofListed > 0
+      ? [`# ${plural(ofListed, 'call')} of listed tools did not pass; some of them may pass now.`]
+      : []),
+  ];
+}
+
+function leftOutLines({ leftOut }: Observed): readonly string[] {
+  if (leftOut === 0) return [];
+  const more = `${plural(leftOut, 'more tool')} on record ${leftOut === 1 ? 'is' : 'are'} left out`;
+  return [`# ${more}, and refused: this policy lists the first ${TOOLS_MAX}.`];
 }
 
 function budgetRules({ tools, callsMax, changesMax }: Observed): readonly RuleText[] {
