@@ -228,9 +228,9 @@ describe('sub query', () => {
     expect(code).toBe(0);
     const [head = '', first = '', second = '', third = ''] = stdout.split('\n');
     expect([first, second, third].map((line) => line.slice(0, 20))).toEqual([
-      '2026-01-31T12:01:20.',
-      '2026-01-31T12:01:15.',
-      '2026-01-31T12:01:13.',
+      '2026-01-31T12:01:20Z',
+      '2026-01-31T12:01:15Z',
+      '2026-01-31T12:01:13Z',
     ]);
     for (const line of [first, second, third]) {
       expect(line.indexOf('github')).toBe(head.indexOf('SERVER'));
@@ -274,7 +274,7 @@ describe('sub query', () => {
 
   test('lists runs', async () => {
     expect((await sub('query', '--runs')).stdout).toMatch(
-      /run-2026-01-31 +repo-keeper +RUNNING +17 +2 +0 +guardrails 1\.0\.0/,
+      /run-2026-01-31 +- +repo-keeper +RUNNING +17 +2 +0 +guardrails 1\.0\.0/,
     );
   });
 

@@ -37,7 +37,8 @@ const LATENCY = 7;
 const RUN = 9;
 const TOOL = { min: 16, minWide: 24, max: 40 };
 const RULE = { max: 24 };
-const ARGUMENT = { min: 8, max: 48 };
+/** It starts wide enough for most names of files. */
+const ARGUMENT = { min: 8, start: 16, max: 48 };
 const GAP = 2;
 /** Below this there is no room for the run and the milliseconds; below the other, only for what. */
 const WIDE = 110;
@@ -48,7 +49,10 @@ export function layoutFor({ cells, name, argument, rule }: LineNeeds, seen: Seen
   const quarter = Math.floor(cells / 4);
   seen.tool = Math.max(seen.tool, displayWidth(fitted(name, TOOL.max)));
   seen.rule = Math.max(seen.rule, displayWidth(fitted(rule, RULE.max)));
-  seen.argument = Math.max(seen.argument, displayWidth(fitted(argument, ARGUMENT.max)));
+  if (argument !== '') {
+    const needed = displayWidth(fitted(argument, ARGUMENT.max));
+    seen.argument = Math.max(seen.argument, ARGUMENT.start, needed);
+  }
   const besideDecision = Math.max(0, cells - DECISION - GAP);
   const isWide = cells >= WIDE;
   const isNarrow = cells < NARROW;

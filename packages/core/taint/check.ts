@@ -1,5 +1,6 @@
 // Finds the arguments at sinks of a call whose values came from untrusted content.
 import { formatPath } from '../source/problem.ts';
+import { guessOf } from '../surface/names/tool-verbs.ts';
 import { type Chain, chainsOf, shapesOf } from './chains.ts';
 import type { TaintPolicy } from './compile-policy.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
@@ -10,7 +11,6 @@ import { reachesUnknown } from './tokens/command-words.ts';
 import { keyOf } from './tokens/number-keys.ts';
 import { pathOf } from './tokens/path.ts';
 import { Effort, spellingsOf } from './tokens/spellings.ts';
-import { isReading } from './tool-verbs.ts';
 import type {
   MatchKind,
   Sighting,
@@ -62,7 +62,7 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   const found: TaintFinding[] = [];
   const sinkPaths = new Set<string>();
   const effort = new Effort(UNITS_MAX);
-  const reads = isReading(call.tool);
+  const reads = guessOf(call.tool) === 'read';
   const isAlone = args.leaves.filter(({ isKey, text }) => !isKey && !/^\d+$/.test(text)).length < 2;
   const check: TaintCheck = { state, policy, reads, isAlone, effort };
   let namesPath = false;

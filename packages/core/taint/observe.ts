@@ -8,7 +8,7 @@ import { partsOf } from './records.ts';
 import { sentBy } from './sent.ts';
 import { Effort, folded, spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';
-import type { Order, TaintSource, TaintState, Trust } from './types.ts';
+import type { TaintSource, TaintState, Trust } from './types.ts';
 
 export interface Observation extends TaintSource {
   readonly trust: Trust;
@@ -64,20 +64,23 @@ const ORDERS_MAX = 8;
 const ORDER_BEFORE = 500;
 const ORDER_AFTER = 2_000;
 
-/** The state with the texts that look like orders to the agent. */
+/** The state with the texts that look like orders to the agent; the oldest go first. */
 function withOrders(state: TaintState, source: TaintSource, texts: readonly string[]): TaintState {
-  const found: Order[] = [];
+  const orders = [...state.orders];
+  let isWhole = true;
   for (const text of texts) {
-    if (state.orders.length + found.length >= ORDERS_MAX) break;
-    const { findings } = scanText(text, { classes: ['injection'], fingerprint: () => '' });
-    const sure = findings.filter(({ confidence }) => confidence !== 'hint');
+    const scan = scanText(text, { classes: ['injection'], fingerprint: () => '' });
+    if (scan.unscanned.some(({ reason }) => reason !== 'binary')) isWhole = false;
+    const sure = scan.findings.filter(({ confidence }) => confidence !== 'hint');
     const [first] = sure;
     const last = sure.at(-1);
     if (first === undefined || last === undefined) continue;
     const start = Math.max(0, first.start - ORDER_BEFORE);
-    found.push({ source, text: orderText(text.slice(start, last.end + ORDER_AFTER)) });
+    orders.push({ source, text: orderText(text.slice(start, last.end + ORDER_AFTER)) });
   }
-  return found.length === 0 ? state : { ...state, orders: [...state.orders, ...found] };
+  if (orders.length > ORDERS_MAX) isWhole = false;
+  const blind = state.blind ?? (isWhole ? undefined : source);
+  return { ...state, orders: orders.slice(-ORDERS_MAX), blind };
 }
 
 /** Blanks and case don't count. */

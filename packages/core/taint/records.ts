@@ -24,7 +24,7 @@ export function partsOf(leaves: readonly TaintLeaf[]): ReadParts {
   const prose: string[] = [];
   for (const leaf of leaves) {
     const inner = isDocument(leaf) ? recordParts(leaf.text) : undefined;
-    if (inner === undefined) sort(leaf, { fields, prose });
+    if (inner === undefined) file(leaf, { fields, prose });
     else {
       for (const text of inner.fields) fields.push(text);
       for (const text of inner.prose) prose.push(text);
@@ -33,7 +33,7 @@ export function partsOf(leaves: readonly TaintLeaf[]): ReadParts {
   return { fields, prose };
 }
 
-function sort(leaf: TaintLeaf, to: { readonly fields: string[]; readonly prose: string[] }): void {
+function file(leaf: TaintLeaf, to: { readonly fields: string[]; readonly prose: string[] }): void {
   const { text, path, isKey } = leaf;
   if (isKey || isDocument(leaf) || !isField(text)) to.prose.push(text);
   else to.fields.push(fieldText(text, path.findLast((step) => typeof step === 'string') ?? ''));
@@ -65,7 +65,7 @@ function jsonParts(text: string): ReadParts | undefined {
   try {
     const { leaves, whole } = leavesOf(JSON.parse(text), LIMITS);
     if (!whole) return undefined;
-    for (const leaf of leaves) sort(leaf, { fields, prose });
+    for (const leaf of leaves) file(leaf, { fields, prose });
   } catch {
     return undefined;
   }

@@ -67,9 +67,14 @@ function withOwnPaths(
   const named = leavesOf(args ?? {}, OWN_LIMITS).leaves.filter(
     ({ path, isKey }) => !isKey && policy.sinksAt(call, path).has('path'),
   );
-  const paths = named.map(({ text }) => pathOf(text.trim()) ?? '.');
+  const paths = named.flatMap(({ text }) => ownPathOf(text.trim()) ?? []);
   const isKnown = paths.every((path) => state.ownPaths.has(path));
   return isKnown ? state : { ...state, ownPaths: new Set([...state.ownPaths, ...paths]) };
+}
+
+/** The root of the disk is nobody's own. */
+function ownPathOf(text: string): string | undefined {
+  return pathOf(text) ?? (/^(?:\.[/\\]?)?$/.test(text) ? '.' : undefined);
 }
 
 /** By the section's classes; a tool whose answers are untrusted brings untrusted input. */

@@ -1,6 +1,6 @@
 // What recorded calls show of each tool: how often it was used, and which folders its arguments named.
 import { type Event, type EventOf, isObject } from '@subluminal/contracts';
-import { guessOf } from '../../surface/propose/propose.ts';
+import { guessOf } from '../../surface/names/tool-verbs.ts';
 
 export interface ObservedTool {
   readonly server: string;

@@ -296,4 +296,11 @@ describe('any text', () => {
     expect(large.steps).toBeLessThan(small.steps * 14);
     expect(large.steps).toBeLessThan(2 ** 21 + 80 * 200_000);
   });
+
+  it('is small for a table of numbers, which is looked at whole', () => {
+    const table = scanText('12 '.repeat(60_000), options);
+    expect(table).toMatchObject({ findings: [], unscanned: [] });
+    const card = join('4111', ' 1111 1111 1111');
+    expect(found(`${'12\t'.repeat(100)}${card}\t12`)).toHaveLength(1);
+  });
 });

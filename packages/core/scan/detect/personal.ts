@@ -52,6 +52,8 @@ const DOMAIN_MAX = 253;
 const GROUPS_MAX = 8;
 const DIGITS_MIN = 7;
 const DIGITS_MAX = 19;
+/** What looking at one number costs, in units of text. */
+const NUMBER_STEPS = 512;
 const LOCAL = /[\w.%+'-]/;
 const DOMAIN = /[A-Za-z0-9.-]+/y;
 const TOP = /\.[A-Za-z]{2,24}$/;
@@ -61,7 +63,7 @@ const ACCOUNT = /[A-Z]{2}\d{2}(?:[A-Z0-9]|[ -](?=[A-Z0-9])){11,48}/iy;
 export function detectPersonal(detection: Detection, seen: TextSurvey): void {
   const { view, found, meter } = detection;
   const { text } = view;
-  const scanned = { text, field: detection.field };
+  const scanned = { text, field: detection.field, meter };
   for (const number of seen.numbers) {
     meter.steps += number.end - number.start;
     for (const hit of numbersIn(scanned, number)) found(hit);
@@ -87,17 +89,17 @@ function personal(
   return { class: 'personal', rule, start, end, ...data };
 }
 
-type ScannedField = Pick<NumberCandidate, 'text' | 'field'>;
+type ScannedField = Pick<NumberCandidate, 'text' | 'field'> & Pick<Detection, 'meter'>;
 
 function numbersIn(scanned: ScannedField, { start, end }: Range): DetectorHit[] {
-  const { text } = scanned;
+  const { text, meter } = scanned;
   // Dates are what most rows of digits are.
   if (end - start === 10 && text[start + 4] === '-' && text[start + 7] === '-') return [];
   const groups = [...text.slice(start, end).matchAll(/\d+/g)].map(({ 0: digits, index }) => {
     return { start: start + index, end: start + index + digits.length, digits };
   });
   const hits: DetectorHit[] = [];
-  for (let from = 0; from < groups.length; ) {
+  for (let from = 0; from < groups.length && meter.steps <= meter.stepsMax; ) {
     const found = numberAt(scanned, groups, from);
     if (found !== undefined) hits.push(found.hit);
     from = found?.to ?? from + 1;
@@ -113,10 +115,13 @@ function numberAt(scanned: ScannedField, groups: readonly DigitGroup[], from: nu
   for (let to = last; to > from; to--) {
     const isLong = count >= DIGITS_MIN && count <= DIGITS_MAX;
     count -= groups[to - 1]?.digits.length ?? 0;
-    if (!isLong) continue;
+    if (!isLong || isInsideRow(scanned.text, groups, { start: from, end: to })) continue;
+    scanned.meter.steps += NUMBER_STEPS;
     const own = groups.slice(from, to);
+    const { text, field } = scanned;
     const candidate = {
-      ...scanned,
+      text,
+      field,
       start: own[0]?.start ?? 0,
       end: own.at(-1)?.end ?? 0,
       digits: own.map(({ digits }) => digits).join(''),
@@ -124,12 +129,23 @@ function numberAt(scanned: ScannedField, groups: readonly DigitGroup[], from: nu
       groups: own,
       before: groups[from - 1],
       behind: groups[to],
-      separator: separatorOf(scanned.text, own),
+      separator: separatorOf(text, own),
     };
     const hit = cardOf(candidate) ?? ssnOf(candidate) ?? phoneOf(candidate);
     if (hit !== undefined) return { hit, to };
   }
   return undefined;
+}
+
+/** A part of a longer row with one sign between all groups, such as a table, is no number of its own. */
+function isInsideRow(text: string, groups: readonly DigitGroup[], { start, end }: Range): boolean {
+  const signBefore = (at: number) => text.slice(groups[at - 1]?.end, groups[at]?.start);
+  if (end - start < 2 || text[(groups[start]?.start ?? 0) - 1] === '+') return false;
+  const sign = signBefore(start + 1);
+  for (let at = start + 2; at < end; at++) if (signBefore(at) !== sign) return false;
+  return (
+    (start > 0 && signBefore(start) === sign) || (end < groups.length && signBefore(end) === sign)
+  );
 }
 
 function separatorOf(text: string, [first, ...rest]: readonly DigitGroup[]): string | undefined {

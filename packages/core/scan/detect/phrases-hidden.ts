@@ -70,7 +70,7 @@ export const MARKUP: readonly Phrase[] = [
     label: 'has text in the color of its background',
     keywords: ['color:'],
     pattern:
-      'color ?: ?(white|#fff(?:fff)?|black|#000(?:000)?|#[0-9a-f]{6})\\b[^<>]{0,60}background(?:-color)? ?: ?\\1\\b[^<>]{0,60}>[^<]{8,}',
+      'color ?: ?(white|#fff(?:fff)?|black|#000(?:000)?|#[0-9a-f]{6})\\b[^<>]{0,60}background(?:-color)? ?: ?\\1\\b[^<>]{0,60}>[^<]{8,200}',
     score: 2,
   }),
 ];

@@ -81,7 +81,7 @@ export const SPEECH: readonly Phrase[] = [
     keywords: ['%%', '===', '###', '---', '***'],
     over: 'marks',
     pattern:
-      '(?:%{2,}|={3,}|#{3,}|-{3,}|\\*{3,}) ?end\\b[^\\n]{0,30}\\b(?:instructions?|user|input|prompt|rules|section|context|data)\\b[^\\n]{0,20}(?:%{2,}|={3,}|#{3,}|-{3,}|\\*{3,})',
+      '(?:%%|===|###|---|\\*\\*\\*) ?end\\b[^\\n]{0,30}\\b(?:instructions?|user|input|prompt|rules|section|context|data)\\b[^\\n]{0,20}(?:%%|===|###|---|\\*\\*\\*)',
     score: 1,
   }),
   phrase({

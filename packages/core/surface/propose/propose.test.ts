@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { GMAIL_TOOLS, manifestOf } from '../gmail.test-support.ts';
 import { toolRule } from '../manifest/lookup.ts';
-import { guessOf, proposeManifest } from './propose.ts';
+import { guessOf } from '../names/tool-verbs.ts';
+import { proposeManifest } from './propose.ts';
 
 const SERVER = { server: 'mail', transport: 'stdio' } as const;
 

@@ -5,6 +5,7 @@ import { visible } from '../../text/visible.ts';
 import { yamlQuoted as quoted } from '../../text/yaml-text.ts';
 import { NAME_LENGTH_MAX, TOOLS_MAX } from '../manifest/shape.ts';
 import { escapeName } from '../names/name-patterns.ts';
+import { type Guess, guessOf } from '../names/tool-verbs.ts';
 
 export interface Introspected {
   /** As the server is configured, not as it calls itself. */
@@ -122,46 +123,3 @@ function comment(text: string): string {
 
 // What the name of a tool tells of what it does. Names are chosen by the server, so they are a
 // first guess for a reviewer; they never allow what a person has not seen.
-
-export type Guess = 'read' | 'write' | 'destroy' | 'unknown';
-
-const READ = new Set(
-  `check contains count describe diff exists explain fetch filter find get grep head help info
-  inspect is list lookup ls peek ping preview query read recall retrieve search select show stat
-  stats status summarize tail tree validate verify version view watch whoami`.split(/\s+/),
-);
-const DESTROY = new Set(
-  `ban clear delete deny destroy disable drop erase expunge flush force format kill nuke overwrite
-  prune purge rebase remove reset revoke rm rmdir shred shutdown terminate trash truncate
-  uninstall unlink unpublish wipe`.split(/\s+/),
-);
-const WRITE = new Set(
-  `accept add append apply approve archive assign batch book buy call cancel change charge close
-  commit complete connect copy create deploy download draft edit enable eval exec execute export
-  forward grant import insert install invite invoke launch make mark merge modify mount move open
-  order patch pay play post publish purchase push put rename replace reply restart restore run
-  save schedule send set share shell start stop submit subscribe sudo sync tag transfer trigger
-  update upload upsert write`.split(/\s+/),
-);
-
-/** The words of a name: `gmail.modifyLabels_v2` has five. */
-function wordsOf(name: string): readonly string[] {
-  const spaced = name
-    .slice(0, 256)
-    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2');
-  return spaced
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter((word) => word !== '');
-}
-
-/** The strongest thing that any word of the name says. */
-export function guessOf(name: string): Guess {
-  const words = wordsOf(name);
-  if (words.some((word) => DESTROY.has(word))) return 'destroy';
-  if (words.some((word) => WRITE.has(word))) return 'write';
-  // Letters of other alphabets may look like a harmless word.
-  if (/[^ -~]/.test(name)) return 'unknown';
-  return words.some((word) => READ.has(word)) ? 'read' : 'unknown';
-}
