@@ -50,8 +50,14 @@ export interface ProjectPaths {
   readonly isCaseless: boolean;
   /** A look at the disk as it is now: it finds where absolute paths lead, each once. */
   lookup(): PathResolver;
-  /** Expands patterns of a shell to the absolute paths that are on the disk now, as far as a limit goes. */
-  expansion?(): (pattern: string) => readonly string[];
+  /** Expands patterns of a shell to the absolute paths that are on the disk now. */
+  expansion?(): (pattern: string) => Expansion;
+}
+
+export interface Expansion {
+  readonly paths: readonly string[];
+  /** False when the pattern stands for more than the limits allow. */
+  readonly isWhole: boolean;
 }
 
 /**

@@ -2,6 +2,7 @@
 // on the disk.
 import { readdirSync } from 'node:fs';
 import { compileGlob } from '@subluminal/core/policy';
+import type { Expansion } from '@subluminal/core/ports';
 import { UNKNOWN } from '@subluminal/core/shell';
 
 /** A part that stands for everything, or for a kind of file, names none: `*`, `.*`, `*.yaml`. */
@@ -41,39 +42,46 @@ function globMatcher(pattern: string): (name: string) => boolean {
   return plain.ok ? plain.test : () => true;
 }
 
-const FOLDERS_MAX = 256;
 const ENTRIES_MAX = 4_096;
-const MATCHES_MAX = 256;
+
+interface PatternLimits {
+  /** Folders that are read. */
+  readonly foldersMax: number;
+  /** Paths that one pattern may stand for. */
+  readonly matchesMax: number;
+}
 
 /** What patterns stand for on this disk: reads each folder once, and no more of them than the limit. */
 export class PatternMatches {
   readonly #entries = new Map<string, readonly string[]>();
+  readonly #limits: PatternLimits;
 
-  /** Some folders were not read. */
-  get isOver(): boolean {
-    return this.#entries.size >= FOLDERS_MAX;
+  constructor(limits: PatternLimits = { foldersMax: 256, matchesMax: 256 }) {
+    this.#limits = limits;
   }
 
-  /** The paths that a pattern stands for; none where its end stands for anything. */
-  of(pattern: string): readonly string[] {
-    const parts = pattern.split('/').filter((part) => part !== '');
-    if (isAnything(parts.at(-1) ?? '')) return [];
-    let found: readonly string[] = [''];
-    for (const part of parts) {
+  of(pattern: string): Expansion {
+    let paths: readonly string[] = [''];
+    let isWhole = true;
+    for (const part of pattern.split('/').filter((one) => one !== '')) {
       const matches = nameMatcher(part);
-      const next = found.flatMap((folder) => {
-        const names = isPattern(part) ? this.#namesIn(folder).filter(matches) : [part];
-        return names.map((name) => `${folder}/${name}`);
+      const next = paths.flatMap((folder) => {
+        const names = isPattern(part) ? this.#namesIn(folder) : [part];
+        if (names === undefined || names.length > ENTRIES_MAX) isWhole = false;
+        const found = isPattern(part) ? names?.filter(matches) : names;
+        return (found ?? []).map((name) => `${folder}/${name}`);
       });
-      found = next.slice(0, MATCHES_MAX);
+      if (next.length > this.#limits.matchesMax) isWhole = false;
+      paths = next.slice(0, this.#limits.matchesMax);
     }
-    return found;
+    return { paths, isWhole };
   }
 
-  #namesIn(folder: string): readonly string[] {
+  /** The names in a folder, one more than the limit where there are more; undefined when it is not read. */
+  #namesIn(folder: string): readonly string[] | undefined {
     const known = this.#entries.get(folder);
-    if (known !== undefined || this.isOver) return known ?? [];
-    const names = namesIn(folder === '' ? '/' : folder, ENTRIES_MAX);
+    if (known !== undefined || this.#entries.size >= this.#limits.foldersMax) return known;
+    const names = namesIn(folder === '' ? '/' : folder, ENTRIES_MAX + 1);
     this.#entries.set(folder, names);
     return names;
   }

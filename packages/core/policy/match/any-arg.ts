@@ -5,7 +5,7 @@ import { absolutePath, lexicalPath } from '../../paths/lexical-path.ts';
 import { nameVariants } from '../../paths/name-variants.ts';
 import { namedPaths, type WantedNames } from '../../paths/named-paths.ts';
 import type { NameTest } from '../../patterns/glob.ts';
-import type { PathResolver, ProjectPaths } from '../../ports.ts';
+import type { Expansion, PathResolver, ProjectPaths } from '../../ports.ts';
 import { UNKNOWN } from '../../shell/word-texts.ts';
 import type { Certainty } from './certainty.ts';
 import {
@@ -101,10 +101,10 @@ interface NameSearch {
   readonly wanted: WantedNames;
   readonly resolve: PathResolver;
   /** What a shell's pattern stands for. */
-  readonly expand: (pattern: string) => readonly string[];
+  readonly expand: (pattern: string) => Expansion;
 }
 
-const NO_EXPANSION = (): readonly string[] => [];
+const NO_EXPANSION = (): Expansion => ({ paths: [], isWhole: true });
 
 /** Any text may hold a path that leaves a folder, so only what looks like one is read. */
 function wantedNames(patterns: readonly string[], field: PathField): WantedNames {
@@ -133,7 +133,9 @@ function judgeName(name: string, search: NameSearch): Certainty {
   for (const part of [...partsOf(name, search), ...ended]) {
     const path = absolutePath(part, paths.project);
     if (test(foldPath(lexicalPath(path), paths))) return 'maybe';
-    const meant = search.expand(lexicalPath(path));
+    const { paths: meant, isWhole } = search.expand(lexicalPath(path));
+    // What a hole stands for is not seen in any case.
+    if (!isWhole && !isOpen(part)) return 'maybe';
     if (meant.some((one) => judgeReading(one, test, { paths, resolve }).byPlace !== 'no')) {
       return 'maybe';
     }

@@ -2,7 +2,7 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nameVariants } from '@subluminal/core/paths';
-import { isPattern, PathLookup, PatternMatches } from '../../os/index.ts';
+import { isAnything, isPattern, PathLookup, PatternMatches } from '../../os/index.ts';
 import type { FinderOptions } from './finder-options.ts';
 import { linkTest, makesFolders } from './made-folders.ts';
 import {
@@ -239,11 +239,11 @@ class ProtectedSearch {
 
   /** What a pattern stands for on the disk may be a link, or lead through one. */
   #byMatches(path: string): string | undefined {
-    const paths = this.#matches.of(path);
+    if (isAnything(basename(path))) return undefined;
+    const { paths, isWhole } = this.#matches.of(path);
     const what = this.#firstProtected(paths, paths.length <= MATCHES_AS_FOLDERS_MAX);
     if (what !== undefined) return what;
-    const isUnread = this.#matches.isOver;
-    return isUnread && this.protection.names.has(basename(path).toLowerCase())
+    return !isWhole && this.protection.names.has(basename(path).toLowerCase())
       ? TOO_MANY
       : undefined;
   }

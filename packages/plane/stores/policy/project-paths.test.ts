@@ -247,6 +247,7 @@ describe('any_arg', () => {
     ['a redirection', { command: 'echo x>.env' }],
     ['a pattern of a shell', { command: 'cat .e*' }],
     ['a pattern with a set of letters', { command: 'cat ./.[e]n?' }],
+    ['a pattern of names that begin with a dot', { command: 'cat .*' }],
     ['a patch', { patch: '--- a/.env\n+++ b/.env\n@@ -1 +1 @@' }],
     ['a NUL behind it', { path: '.env\0.txt' }],
   ])('finds .env in %s', async (_, args) => {
@@ -266,6 +267,27 @@ describe('any_arg', () => {
     ['a command with unknown parts', { command: 'echo $X `date` $(hostname)' }],
   ])('does not find .env in %s', async (_, args) => {
     expect(await matches('deny', env, args)).toBe(false);
+  });
+
+  it.each([
+    ['cat *.p*', true],
+    ['cat k*.*', true],
+    ['cat src/*.p*', false],
+    ['cat *', false],
+  ])('finds the key that a pattern of endings stands for: %s', async (command, expected) => {
+    const key = join(project, 'key.pem');
+    writeFileSync(key, 'x');
+    const match: Match = { any_arg: { path_matches: ['*.pem'] } };
+    expect(await matches('deny', match, { command })).toBe(expected);
+    rmSync(key);
+  });
+
+  it('is in doubt where a pattern stands for more than is looked at', async () => {
+    const many = join(project, 'many');
+    for (let at = 0; at < 1_030; at++) mkdirSync(join(many, `d${at}`), { recursive: true });
+    expect(await matches('deny', env, { command: 'cat many/d*/.e*' })).toBe(true);
+    expect(await matches('deny', env, { command: 'cat many/d1*/.e*' })).toBe(false);
+    rmSync(many, { recursive: true });
   });
 
   it('finds texts as they stand, keys included', async () => {
