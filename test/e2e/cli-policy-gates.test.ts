@@ -179,3 +179,15 @@ test('lint knows the tools that are pinned here', async () => {
   expect(stdout).toContain('no pinned tool of `git` is called `pusj`');
   expect(stdout).toContain('Write `push` if that is meant');
 });
+
+test('a resource that a rule allows is not said to be stopped before the gates', async () => {
+  const rule =
+    '  - { rule_id: allow-res, kind: allow, match: { subjects: [resource] }, effect: { action: ALLOW } }\n';
+  writeFileSync(join(folder, 'res.yaml'), POLICY.replace('rules:\n', `rules:\n${rule}`));
+  const call = { server_name: 'files', tool_name: 'resources/read', subject: 'resource' };
+  writeFileSync(join(folder, 'call.json'), JSON.stringify({ ...call, args: { uri: 'a' } }));
+  const { stdout } = await sub('policy', 'explain', 'res.yaml', '--call', 'call.json');
+  expect(stdout).toContain('ALLOW by allow-res');
+  expect(stdout).not.toContain('stops the call first');
+  expect(stdout).toContain('when it is passed on');
+});

@@ -255,3 +255,40 @@ describe('lint has the reports of CI systems, too', () => {
     expect(stdout).toContain('✔ policy.yaml: 2 rules, 1 note');
   });
 });
+
+test('paths start in the folder of the policy, and the home of this machine plays no part', async () => {
+  const rule = (id: string, under: string) =>
+    `  - { rule_id: ${id}, kind: deny, match: { args: { path_under: { path: ["${under}"] } } }, effect: { action: BLOCK } }\n`;
+  const head = 'policy_id: p\nversion: "1"\nmode: control\nrules:\n';
+  const rules = `${rule('src', '${project}/src')}${rule('home', '~')}${rule('tmp', '${tmp}')}`;
+  writeFileSync(join(folder, 'paths.yaml'), head + rules);
+  const cases = [
+    ['src/a', 'src'],
+    [join(folder, 'src/a'), 'src'],
+    ['~/x', 'home'],
+    ['/nonexistent/x', 'null'],
+    ['/tmp/x', 'tmp'],
+  ];
+  const tests = cases.map(
+    ([path, id]) =>
+      `  - name: ${path}\n    call: { server_name: a, tool_name: b, args: { path: ${path} } }\n    expect: { decision: ${id === 'null' ? 'ALLOW' : 'BLOCK'}, rule: ${id} }\n`,
+  );
+  writeFileSync(join(folder, 'paths.test.yaml'), `policy: paths.yaml\ntests:\n${tests.join('')}`);
+  const file = join(folder, 'paths.test.yaml');
+  const { code, stdout } = await runSub(['policy', 'test', file], {
+    cwd: ROOT,
+    env: { HOME: '/nonexistent', TMPDIR: '/nonexistent/tmp' },
+  });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('5')]);
+});
+
+test.each([
+  ['lint', 'policy.yaml'],
+  ['test', 'policy.test.yaml'],
+])('sub policy %s refuses --json beside another format', async (name, file) => {
+  writeFileSync(join(folder, 'policy.test.yaml'), testOf(READ, '{ decision: ALLOW }'));
+  const run = (...flags: string[]) => runSub(['policy', name, ...flags, file], { cwd: folder });
+  const { code, stderr } = await run('--json', '--format', 'sarif');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--format sarif')]);
+  expect((await run('--json', '--format', 'json')).code).toBe(0);
+});

@@ -2,6 +2,7 @@ import { errorTitle, type Failure, isFailure, type SubCode } from '@subluminal/c
 import type { Problem } from '@subluminal/core/policy';
 import { choice, defineCommand, done, EXIT, many, orThrow } from '../input/command.ts';
 import { stdinTwice } from '../input/read-file.ts';
+import { formatOption } from '../input/read-option.ts';
 import { type FileFinding, githubCommands, sarifLog } from '../policy/ci-reports.ts';
 import { linesOf, pinnedTools, type ReadBundle, readBundle } from '../policy/load-policy.ts';
 import { renderProblem } from '../policy/render-problem.ts';
@@ -58,6 +59,7 @@ export const command = defineCommand({
     2: 'wrong flags, or a file that cannot be read or is of another kind: a snapshot, a call, a key',
   },
   run: async ({ args, options }, io) => {
+    const format = formatOption(options) ?? 'text';
     orThrow(stdinTwice(args.file));
     const linted: Linted[] = [];
     const tools = await pinnedTools();
@@ -70,7 +72,6 @@ export const command = defineCommand({
     for (const one of linted) if (isFailure(one)) reportFailure(one, io);
     const read = linted.filter((one) => !isFailure(one));
     const unread = linted.length - read.length;
-    const format = options.json ? 'json' : (options.format ?? 'text');
     const total = linted.length > 1 ? totalOf(linted, unread) : '';
     const text = () => read.map((one) => textOf(one, io)).join('') + total;
     io.out.write(REPORTS[format](linted, text));

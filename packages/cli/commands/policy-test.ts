@@ -1,9 +1,10 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { choice, defineCommand, done, EXIT, many, orThrow } from '../input/command.ts';
 import { readFileBytes, stdinTwice } from '../input/read-file.ts';
+import { formatOption } from '../input/read-option.ts';
 import { BAD_POLICY } from '../input/shared-options.ts';
 import { loadPolicy } from '../policy/load-policy.ts';
-import { runTest, type TestResult } from '../policy/run-tests.ts';
+import { runTest, type TestResult, testPaths } from '../policy/run-tests.ts';
 import { parseTestFile } from '../policy/test-file.ts';
 import { REPORT_FORMATS, renderTests } from '../policy/test-reports.ts';
 import type { Io } from '../terminal/io.ts';
@@ -26,10 +27,10 @@ export const command = defineCommand({
     2: `${BAD_POLICY}; or a file of tests that cannot be used`,
   },
   run: async ({ args, options }, io) => {
+    const format = formatOption(options) ?? 'text';
     orThrow(stdinTwice(args.file));
     const results: TestResult[] = [];
     for (const path of args.file) results.push(...(await testFile(path, io)));
-    const format = options.json ? 'json' : (options.format ?? 'text');
     io.out.write(renderTests(results, format, io.out));
     return done(results.some(({ faults }) => faults.length > 0) ? EXIT.findings : EXIT.fine);
   },
@@ -39,8 +40,9 @@ async function testFile(path: string, io: Io): Promise<readonly TestResult[]> {
   const file = orThrow(await readFileBytes(path, { io, bytesMax: TEST_FILE_BYTES_MAX }));
   const { policy, tests } = parseTestFile(file);
   const policyPath = isAbsolute(policy) ? policy : join(dirname(path), policy);
-  const { snapshot } = orThrow(await loadPolicy(policyPath, { io }));
-  const place = { policyFile: policyPath, cwd: dirname(resolve(policyPath)), file: file.name };
+  const cwd = dirname(resolve(policyPath));
+  const { snapshot } = orThrow(await loadPolicy(policyPath, { io, paths: testPaths(cwd) }));
+  const place = { policyFile: policyPath, cwd, file: file.name };
   const results: TestResult[] = [];
   for (const test of tests) results.push(await runTest(test, snapshot, place));
   return results;

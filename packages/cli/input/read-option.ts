@@ -1,5 +1,5 @@
-// Reads options whose values are numbers or times; undefined for an option that is not given. Each
-// throws its failure.
+// Reads options whose values are numbers, times or formats; undefined for an option that is not given.
+// Each throws its failure.
 import { badUsage, orThrow } from './command.ts';
 import { momentMs } from './moment.ts';
 
@@ -25,4 +25,17 @@ export function timeOption(
   if (text === undefined || timeMs !== undefined) return timeMs;
   const fix = 'Write 2026-01-31T12:00:00Z, or 15m, 2h, 3d.';
   return orThrow(badUsage(`--${name} \`${text}\` is not a time.`, fix));
+}
+
+/** The form of a report: `--json` is short for `--format json`, and no other form goes with it. */
+export function formatOption<const F extends string>({
+  json,
+  format,
+}: {
+  readonly json: boolean;
+  readonly format: F | undefined;
+}): F | 'json' | undefined {
+  if (!json || format === undefined || format === 'json') return json ? 'json' : format;
+  const message = `--json and --format ${format} contradict each other.`;
+  return orThrow(badUsage(message, 'Give one of them.'));
 }

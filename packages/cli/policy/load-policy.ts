@@ -11,6 +11,7 @@ import {
   policiesIn,
   type Snapshot,
 } from '@subluminal/core/policy';
+import type { ProjectPaths } from '@subluminal/core/ports';
 import { homePaths } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
 import { type PolicySource, projectPaths } from '@subluminal/plane/policy';
@@ -41,6 +42,8 @@ interface LoadOptions {
   readonly isRegular?: boolean | undefined;
   /** Overrides the mode that the policy itself has. */
   readonly mode?: Mode | undefined;
+  /** Where the paths of its rules start; by default in the current folder. */
+  readonly paths?: ProjectPaths | undefined;
 }
 
 /** A file, and its content where it was read already. */
@@ -94,8 +97,8 @@ export async function loadPolicy(
 ): Promise<Policy | Failure> {
   const file = await readPolicyFile(typeof given === 'string' ? { path: given } : given, options);
   if (isFailure(file)) return file;
-  const { io, mode, profile = 'production' } = options;
-  const compiling = { sha256, profile, paths: projectPaths() };
+  const { io, mode, profile = 'production', paths = projectPaths() } = options;
+  const compiling = { sha256, profile, paths };
   const own = await compilePolicy(file, compiling);
   if (isFailure(own)) return withProblems(own, [file], io);
   const policy = { kind: 'policy', name: file.name } as const;

@@ -1,10 +1,10 @@
 // Tests of a policy, run: each has a state of its own, and its calls are decided in a row.
 import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Decision } from '@subluminal/contracts';
 import type { Position, Snapshot } from '@subluminal/core/policy';
+import type { ProjectPaths } from '@subluminal/core/ports';
 import { loadConfig } from '@subluminal/plane/config';
+import { projectPaths } from '@subluminal/plane/policy';
 import { loadRedactor } from '@subluminal/plane/vault';
 import { orThrow } from '../input/command.ts';
 import { explainCalls } from './explain-calls.ts';
@@ -25,7 +25,13 @@ export interface TestResult {
 const START_MS = Date.UTC(2026, 0, 31, 12);
 
 /** A home that is not there: a test comes out the same whatever this machine has pinned or configured. */
-const NO_HOME = join(tmpdir(), `sub-policy-test-${randomUUID()}`);
+const NO_HOME = `/sub-policy-test-${randomUUID()}`;
+const ENV = { HOME: NO_HOME, TMPDIR: '/tmp' };
+
+/** The folders that the paths of a policy under test start in; upper and lower case differ. */
+export function testPaths(project: string): ProjectPaths {
+  return { ...projectPaths(project, ENV), isCaseless: false };
+}
 
 interface TestPlace {
   /** The file of the tests. */
@@ -39,11 +45,10 @@ export async function runTest(
   snapshot: Snapshot,
   { file, policyFile, cwd }: TestPlace,
 ): Promise<TestResult> {
-  const env = { HOME: NO_HOME };
-  const loaded = await loadConfig({ env, cwd: NO_HOME });
+  const loaded = await loadConfig({ env: ENV, cwd: NO_HOME });
   if (!loaded.ok) throw new Error('a configuration without settings is wrong');
   const { plain: redact } = orThrow(await loadRedactor([], []));
-  const setup = { loaded, snapshot, policyFile, redact, startMs: START_MS, env, cwd };
+  const setup = { loaded, snapshot, policyFile, redact, startMs: START_MS, env: ENV, cwd };
   const gates = orThrow(await openExplainGates(calls, setup));
   const explained = explainCalls(snapshot, calls, { startMs: START_MS, gates, redact });
   const decision = explained.at(-1)?.last.decision;
