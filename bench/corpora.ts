@@ -98,8 +98,8 @@ function readSamples(path: string): readonly Sample[] {
 }
 
 function isSample(value: unknown): value is Sample {
-  if (typeof value !== 'object' || value === null) return false;
-  const { class: kind, source, label, text } = value as { readonly [key: string]: unknown };
+  if (!isObject(value)) return false;
+  const { class: kind, source, label, text } = value;
   if (typeof kind !== 'string' || !Object.hasOwn(WANTED, kind)) return false;
   return (
     typeof source === 'string' &&

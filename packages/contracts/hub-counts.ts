@@ -1,11 +1,11 @@
 // What a shim counts for the metrics of its hub.
 import { RULE_KINDS } from './bundle.ts';
 import { PROFILE } from './decision/decision.ts';
+import { ruleOutcome } from './events/call.ts';
 import {
   array,
   type Infer,
   integer,
-  nullable,
   number,
   oneOf,
   open,
@@ -153,18 +153,5 @@ export const LIMIT_WAIT = open({
 export const TRACE_STEP = open({
   rule_id: required(string(), 'The rule.'),
   kind: required(oneOf(...RULE_KINDS), 'Its kind.'),
-  outcome: required(
-    oneOf('decided', 'would_decide', 'counted', 'tagged', 'asks', 'approved', 'failed'),
-    'What it did.',
-  ),
-  tally: required(
-    nullable(
-      open({
-        count: required(number(), 'What its counter stands at.'),
-        limit: required(number(), 'Where it ends.'),
-      }),
-    ),
-    'Its counter, if it has one.',
-  ),
-  note: required(nullable(string({ lengthMin: 0 })), 'Why it failed, when it did.'),
+  ...ruleOutcome,
 });

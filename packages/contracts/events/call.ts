@@ -119,9 +119,8 @@ export const riskClass = optional(classes, 'Since 0.2.0: the risk classes of the
 /** How many rules the trace of a decision names. */
 export const TRACE_RULES_MAX = 100;
 
-const TRACED_RULE = open({
-  rule_id: required(string(), 'The rule.'),
-  kind: required(string(), 'Its kind.'),
+/** What a rule that matches did, in an event and in an answer of the hub. */
+export const ruleOutcome = {
   outcome: required(
     oneOf('decided', 'would_decide', 'counted', 'tagged', 'asks', 'approved', 'failed'),
     'What it did.',
@@ -136,6 +135,12 @@ const TRACED_RULE = open({
     'Its counter, if it has one.',
   ),
   note: required(nullable(string({ lengthMin: 0 })), 'Why it failed, when it did.'),
+} as const;
+
+const TRACED_RULE = open({
+  rule_id: required(string(), 'The rule.'),
+  kind: required(string(), 'Its kind.'),
+  ...ruleOutcome,
 });
 
 export const decisionFields = {

@@ -17,7 +17,7 @@ import {
   type TaintSection,
 } from '@subluminal/contracts';
 import { normalizeGlob } from '../../patterns/glob.ts';
-import { PATH_FIELDS, type PathField } from '../match/path-patterns.ts';
+import type { PathField } from '../match/path-patterns.ts';
 import { ruleKind } from '../rules/index.ts';
 
 /** Makes the document that is hashed, signed and stored. Normalising it again changes nothing. */
@@ -72,18 +72,28 @@ function normalizeNames({ glob, regex, ignore_case }: NameMatch): NameMatch {
 }
 
 function normalizeArgs(args: ArgsMatch): ArgsMatch {
-  const lists = PATH_FIELDS.map((field) => {
-    const keys = args[field];
-    const sorted = Object.entries(keys ?? {}).map(([key, list]) => [key, sortedUnique(list)]);
-    return [field, keys && Object.fromEntries(sorted)] as const;
-  });
-  return { ...args, ...definedFields(Object.fromEntries(lists)) };
+  const lists = ofPathFields((field) => args[field] && sortedLists(args[field]));
+  return { ...args, ...definedFields(lists) };
 }
 
 function normalizePaths(match: AnyArgMatch): Pick<AnyArgMatch, PathField> {
-  const lists = PATH_FIELDS.map((field) => [field, match[field] && sortedUnique(match[field])]);
-  return definedFields(Object.fromEntries(lists));
+  return definedFields(ofPathFields((field) => match[field] && sortedUnique(match[field])));
 }
+
+function ofPathFields<T>(read: (field: PathField) => T): { readonly [F in PathField]: T } {
+  return {
+    path_under: read('path_under'),
+    not_path_under: read('not_path_under'),
+    path_matches: read('path_matches'),
+  };
+}
+
+function sortedLists(lists: StringLists): StringLists {
+  const entries = Object.entries(lists).map(([key, list]) => [key, sortedUnique(list)] as const);
+  return Object.fromEntries(entries);
+}
+
+type StringLists = { readonly [key: string]: readonly string[] };
 
 // The sections beside the rules in one spelling, with every default written out.
 
