@@ -239,5 +239,11 @@ export function aroundPassage(memory: Memory, scanned: ScannedValue): MessageVer
   if (isFine || !memory.options.enforces.content) return { kind: 'same', note };
   const summary = `A message is held back: beside what it is about, it has ${words}.`;
   const hint = 'Go on without it.';
-  return refusedPassage({ reason_code: 'CONTENT_BLOCKED', summary, hint }, note?.findings ?? []);
+  return refusedPassage({ ...BY_CONTENT, summary, hint }, note?.findings ?? []);
 }
+
+export const BY_CONTENT = {
+  rule_id: 'gate:content',
+  severity: 'critical',
+  reason_code: 'CONTENT_BLOCKED',
+} as const;

@@ -116,6 +116,8 @@ export function leakAround(leaks: LeakFinder, envelope: Envelope): MessageVerdic
 function heldBack(what: string, where: string, names: readonly string[]): MessageVerdict {
   return refusedPassage(
     {
+      rule_id: 'gate:leak',
+      severity: 'critical',
       reason_code: 'LEAK_BLOCKED',
       summary: `${what} is held back: ${where} holds a secret that was entrusted to the server.`,
       hint: 'Go on without it, and do not try to send or read the secret.',

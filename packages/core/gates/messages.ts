@@ -5,7 +5,7 @@ import type { MessageVerdict, OtherMessage, Way } from '../session/guard.ts';
 import { OBSERVED_METHODS, RESULT_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { inboundPassage, resultPassage } from './answers.ts';
-import { judge } from './content.ts';
+import { BY_CONTENT, judge } from './content.ts';
 import { isBadDefinition } from './definitions.ts';
 import type { Memory } from './guard-memory.ts';
 import { passageWithoutLeaks } from './leaks.ts';
@@ -193,7 +193,7 @@ function outgoing(memory: Memory, message: OtherMessage, nowMs: number): Message
     const access = accessTo(manifest, method, value);
     if (access.kind === 'refuse' && enforces.surface) {
       const { reason_code, message: summary, hint } = access;
-      return refusedPassage({ reason_code, summary, hint });
+      return refusedPassage({ rule_id: 'gate:manifest', reason_code, summary, hint });
     }
   }
   return scanOutbound(memory, message, nowMs);
@@ -221,7 +221,7 @@ function scanOutbound(memory: Memory, message: OtherMessage, nowMs: number): Mes
   if (isFirm || !isSameShape(value, judged.value)) {
     const summary = `${quotedName(method)} is not sent: it has ${judged.words}.`;
     const hint = 'Leave it out, and send it again.';
-    return refusedPassage({ reason_code: 'CONTENT_BLOCKED', summary, hint }, note?.findings ?? []);
+    return refusedPassage({ ...BY_CONTENT, summary, hint }, note?.findings ?? []);
   }
   return passageWith(value, judged.value, note);
 }

@@ -8,7 +8,7 @@ import { isList } from './lists.ts';
 import { INTRODUCTIONS, isKnownMethod, NAMING, UNKNOWN } from './methods.ts';
 import { type MessageKind, refusesUnseen, type SeenMessages } from './table.ts';
 import { taintRead } from './tainted.ts';
-import { refusedPassage, SAME } from './verdicts.ts';
+import { type GateRule, refusedPassage, SAME } from './verdicts.ts';
 
 const SMALLER = 'Ask for less, or send less, so that it can be looked at.';
 
@@ -20,15 +20,19 @@ export function oversizedPassage(
 ): MessageVerdict {
   const { way, kind, method } = what;
   if (isUnreadCall(memory, what)) {
-    return refused('SELF_PROTECTION', 'The call does not show its tool before its arguments.');
+    const summary = 'The call does not show its tool before its arguments.';
+    return refused('gate:self-protection', 'SELF_PROTECTION', summary);
   }
   if (method !== UNKNOWN && !seenMessages[way][kind](method)) return SAME;
   const { options, content } = memory;
   if (options.leaks !== undefined) {
-    return refused('ANSWER_REFUSED', `${SUBJECTS[kind]} ${UNREAD}, and might hold a secret.`);
+    const summary = `${SUBJECTS[kind]} ${UNREAD}, and might hold a secret.`;
+    return refused('gate:leak', 'ANSWER_REFUSED', summary);
   }
   if (mustBeSeen(memory, what)) {
-    return refused('ANSWER_REFUSED', `${SUBJECTS[kind]} ${UNREAD}, and must be.`);
+    const isListed = options.manifest !== undefined && options.enforces.surface;
+    const gate = isListed ? 'gate:manifest' : 'gate:self-protection';
+    return refused(gate, 'ANSWER_REFUSED', `${SUBJECTS[kind]} ${UNREAD}, and must be.`);
   }
   const isResult = isOneOf(what, RESULT_METHODS) && way === 'in' && kind === 'answer';
   if (
@@ -37,12 +41,14 @@ export function oversizedPassage(
     options.enforces.surface &&
     refusesUnseen(options)
   ) {
-    return refused('RESULT_TOO_LARGE', 'The answer is larger than the manifest allows.');
+    const summary = 'The answer is larger than the manifest allows.';
+    return refused('gate:manifest', 'RESULT_TOO_LARGE', summary);
   }
   const gap = content && unscannedAction(content, way === 'in' ? 'inbound' : 'outbound');
   const isStopped = gap === 'block' || gap === 'ask';
   if (isStopped && options.enforces.content) {
-    return refused('CONTENT_BLOCKED', `${SUBJECTS[kind]} ${UNREAD}, and the policy stops that.`);
+    const summary = `${SUBJECTS[kind]} ${UNREAD}, and the policy stops that.`;
+    return refused('gate:content', 'CONTENT_BLOCKED', summary);
   }
   if (isResult || (way === 'in' && kind !== 'answer' && isSpoken(method))) {
     taintRead(memory, { tool: method === 'tools/call' ? '' : method, ...NOBODY_READ });
@@ -61,8 +67,8 @@ const SUBJECTS = { answer: 'The answer', request: 'The request', notification: '
 const NOTE: ContentNote = { action: 'tag', findings: ['unscanned:too_long'] };
 const NOBODY_READ = { callId: '', content: '', partial: true };
 
-function refused(reason_code: string, summary: string): MessageVerdict {
-  return refusedPassage({ reason_code, summary, hint: SMALLER }, NOTE.findings);
+function refused(rule_id: GateRule, reason_code: string, summary: string): MessageVerdict {
+  return refusedPassage({ rule_id, reason_code, summary, hint: SMALLER }, NOTE.findings);
 }
 
 function isOneOf({ method }: MessageKind, methods: readonly string[]): boolean {

@@ -108,6 +108,8 @@ export function selfPassage(
   const why = protectedReason(selfProtection, 'it names', () => namedPaths(value, selfProtection));
   if (why === undefined) return undefined;
   return refusedPassage({
+    rule_id: 'gate:self-protection',
+    severity: 'critical',
     reason_code: 'SELF_PROTECTION',
     summary: `${quotedName(method)} is not sent: ${why}.`,
     hint: why === UNREAD ? SPLIT : ADVICE,

@@ -129,7 +129,7 @@ export function passageWith(before: unknown, value: unknown, note?: ContentNote)
 
 /** A refused message, and the findings in it. */
 export function refusedPassage(
-  words: Pick<RefusedMessage, 'reason_code' | 'summary' | 'hint'>,
+  words: Omit<RefusedMessage, 'kind' | 'note' | 'rule_id'> & { readonly rule_id?: GateRule },
   findings?: readonly string[],
 ): RefusedMessage {
   const note = findings && ({ action: 'block', findings } as const);

@@ -10,7 +10,16 @@ import { outcomeAtHub } from './ask-hub.ts';
 import { isGranted, refusedAs, takeGrants } from './ask-people.ts';
 import type { Context, MessageStep } from './context.ts';
 import { mergeNotes } from './gate-notes.ts';
-import type { ContentNote, Envelope, GateVerdict, GuardedCall, LimitVerdict } from './guard.ts';
+import type {
+  ContentNote,
+  Envelope,
+  GateVerdict,
+  GuardedCall,
+  LimitVerdict,
+  RefusedMessage,
+} from './guard.ts';
+import { type Onward, requestOnward } from './pass-message.ts';
+import { peek } from './peek/peek.ts';
 import type { MessageId } from './peek/types.ts';
 import type { ReadCall } from './read-call.ts';
 import type { TakenGrant } from './types.ts';
@@ -104,6 +113,8 @@ export interface Judgement extends Outcome<PolicyState> {
   readonly content?: ContentNote | undefined;
   /** Absent where no gate was asked. */
   readonly gated?: Gated | undefined;
+  /** Of a request for a resource or a prompt that passes: what becomes of its message. */
+  readonly onward?: Exclude<Onward, { kind: 'refused' }> | undefined;
   /** The hub's verdict on the limits of the manifest. */
   readonly limit?: LimitVerdict | undefined;
 }
@@ -188,11 +199,12 @@ class GatedCall implements GuardedCall {
  * A refusal counts before a question to a person; within each, the order is surface, rules, content, but
  * the rules ask first. The rules have decided in any case, so that they count the call.
  */
-export function throughGates({ context, nowMs }: MessageStep, input: GateInput): Judgement {
+export function throughGates(step: MessageStep, input: GateInput): Judgement {
+  const { context, nowMs } = step;
   const { guard } = context;
   const { rules, read } = input;
-  // Other requests go through the gates when they are passed on.
-  if (guard === undefined || read.call.subject !== undefined) return rules;
+  if (read.call.subject !== undefined) return subjectThroughGates(step, rules);
+  if (guard === undefined) return rules;
   const call = new GatedCall(context, input);
   // A malformed call is refused as such, whatever a gate would say.
   if (read.fault !== undefined && rules.decision.action === 'BLOCK') return withNotes(call, []);
@@ -218,6 +230,33 @@ export function throughGates({ context, nowMs }: MessageStep, input: GateInput):
   if (content.kind === 'stop') return stopped(call, content, notes);
   const decision = sparedBy(rules.decision, surface.would ?? content.would);
   return { ...withNotes(call, notes, argsText), decision };
+}
+
+/** A request for a resource or a prompt: the gates judge its message, unless the rules refuse it. */
+function subjectThroughGates(step: MessageStep, rules: Judgement): Judgement {
+  const { action, approval } = rules.decision;
+  if (action !== 'ALLOW' && approval === undefined) return rules;
+  const seen = peek(step.bytes);
+  if (seen.kind !== 'request' && seen.kind !== 'notification') {
+    throw new Error('a request is decided that is none');
+  }
+  const onward = requestOnward(step, seen);
+  const content = mergeNotes([rules.content, onward.note]);
+  if (onward.kind !== 'refused') return { ...rules, content, onward };
+  return {
+    ...rules,
+    content,
+    decision: decisionOn(onward.why),
+    state: withoutMarks(step.context, rules),
+    trace: overruled(rules.trace),
+  };
+}
+
+/** The decision on a request that a gate refuses. */
+export function decisionOn(refused: RefusedMessage): Decision {
+  const { rule_id = null, severity = 'warn', reason_code, summary, hint } = refused;
+  const words = hint === undefined ? summary : `${summary} ${hint}`;
+  return { action: 'BLOCK', rule_id, severity, reason_code, summary: words };
 }
 
 /** Whether a gate neither objects, nor changes anything, nor reports anything. */

@@ -226,8 +226,8 @@ describe('the envelope of any other message', () => {
       `${written}${JSON.stringify(rest)}`.includes('key'),
     );
     const { sendInShort } = await play([], { config: { guard } });
-    expect(sendInShort('agent', request('key', 'x/y'))).toContain('answer "key" -32602');
-    expect(sendInShort('agent', request(1, 'x/key'))).toContain('answer 1 -32602');
+    expect(sendInShort('agent', request('key', 'x/y'))).toContain('answer "key" -32081');
+    expect(sendInShort('agent', request(1, 'x/key'))).toContain('answer 1 -32081');
     expect(sendInShort('server', request('key', 'ping'))).toContain('drop refused');
     expect(sendInShort('server', { jsonrpc: '2.0', method: 'n/key' })).toContain('drop refused');
     sendInShort('agent', request(2, 'x/y'));
@@ -259,7 +259,7 @@ describe('the envelope of any other message', () => {
       },
     });
     const { sendInShort } = await play([], { config: { guard } });
-    expect(sendInShort('agent', request(1, 'x/y'))).toContain('answer 1 -32602');
+    expect(sendInShort('agent', request(1, 'x/y'))).toContain('answer 1 -32081');
   });
 });
 

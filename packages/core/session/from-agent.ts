@@ -13,6 +13,7 @@ import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId, Seen, SeenNotification, SeenRequest, SeenResponse } from './peek/types.ts';
 import { type ReadCall, readCall, type SeenCall } from './read-call.ts';
 import { emitEnd, endUnanswered, recordDecision, recordStart } from './record-call.ts';
+import { refuseRequest } from './refuse-request.ts';
 import { isUnambiguous, malformed, recordRefused, reject, UNASKED } from './reject-message.ts';
 
 export function fromAgent(step: MessageStep, seen: Seen): void {
@@ -39,9 +40,13 @@ function request(step: MessageStep, seen: SeenRequest): void {
   else answerWithoutServer(step, seen.id);
 }
 
-/** Passes a request on, unless a gate refuses it. */
+/** Passes a request on, unless a gate refuses it; one of the agent is then recorded as a refused call. */
 export function passRequest(step: MessageStep, seen: SeenRequest): void {
   const onward = requestOnward(step, seen);
+  // A call that comes here is on record already.
+  if (onward.kind === 'refused' && step.from === 'agent' && seen.method !== TOOLS_CALL) {
+    return refuseRequest(step, seen, onward);
+  }
   if (onward.kind !== 'refused') {
     const { id, method } = seen;
     const opened = { method, sinceMs: step.nowMs, call: undefined, heldAs: undefined };

@@ -10,8 +10,7 @@ import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
 import { type Context, type MessageStep, parseObject, sizeOf } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
-import { handOn, requestOnward } from './pass-message.ts';
-import { peek } from './peek/peek.ts';
+import { handOn } from './pass-message.ts';
 import { hashArgs, nextSeq, type ReadCall, type SeenCall } from './read-call.ts';
 import { emitEnd, previewText } from './record-call.ts';
 import type { HubQuestion } from './types.ts';
@@ -108,25 +107,18 @@ export function subjectQuestion(step: MessageStep, seen: SeenCall): HubQuestion 
   return fault === undefined && asksHub(context, call) ? { ref, call } : undefined;
 }
 
-/** Passes a request on that the rules allow, unless a gate refuses it. */
+/** Passes a request on that the rules and the gates allow. */
 export function passSubject(step: MessageStep, { read, id, outcome }: DecidedCall): void {
-  const { context, nowMs, bytes } = step;
+  const { context, nowMs } = step;
   const { ref, call } = read;
-  const seen = peek(bytes);
-  if (seen.kind !== 'request' && seen.kind !== 'notification') {
-    throw new Error('a request was decided that is none');
-  }
-  const onward = requestOnward(step, seen);
-  if (onward.kind === 'refused') {
-    const message = context.redact(onward.why.summary);
-    const error = { class: 'policy_block', message } as const;
-    emitEnd(step, ref, { status: 'ERROR', sinceMs: nowMs, bytesOut: 0, error });
-  } else if (id === undefined) {
+  const { onward } = outcome;
+  if (onward === undefined) throw new Error('a request passes that no gate was asked about');
+  if (id === undefined) {
     emitEnd(step, ref, { status: 'OK', sinceMs: nowMs, bytesOut: 0 });
   } else {
     const { args: _large, approved: _used, ...small } = call;
     const open = { ref, call: small, trace: outcome.trace, shared: read.shared };
-    const { method } = seen;
+    const method = call.tool_name;
     context.requests.agent.add(id.json, { method, sinceMs: nowMs, call: open, heldAs: undefined });
   }
   handOn(step, onward);

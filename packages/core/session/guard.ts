@@ -102,6 +102,9 @@ export type MessageVerdict =
 /** The message does not arrive. A peer that waits for an answer gets this text instead. */
 export interface RefusedMessage {
   readonly kind: 'refused';
+  /** The gate that refuses it, as events name it. */
+  readonly rule_id?: string | null | undefined;
+  readonly severity?: Decision['severity'] | undefined;
   readonly reason_code: string;
   readonly summary: string;
   readonly hint?: string | undefined;

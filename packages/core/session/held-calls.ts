@@ -84,10 +84,11 @@ export function holdCall(step: MessageStep, decided: DecidedCall): void {
 }
 
 /** A person has answered about a held call, or its time is up. */
-export function resolveHeld(step: MessageStep, callId: string, answer: ApprovalAnswer): void {
-  const { context } = step;
+export function resolveHeld(tick: MessageStep, callId: string, answer: ApprovalAnswer): void {
+  const { context } = tick;
   const held = context.held.get(callId);
   if (held === undefined || held.consulting) return;
+  const step = { ...tick, bytes: held.line };
   if (answer !== 'approved') {
     const why = answer === 'timeout' ? 'timeout' : 'refused';
     return settle(step, held, { again: decideRefused(step, held, answer), why });
@@ -121,7 +122,11 @@ export function consulted(step: MessageStep, { callId, outcome }: HubAnswer): vo
   if (held === undefined || !held.consulting) return;
   const { read, id } = held.decided;
   const rules = hubOutcome(step.context, outcome);
-  const again = decideByGates(step, { read, id, outcome: rules }, held.approvedRules);
+  const again = decideByGates(
+    { ...step, bytes: held.line },
+    { read, id, outcome: rules },
+    held.approvedRules,
+  );
   goOn(step, { ...held, consulting: false }, again);
 }
 

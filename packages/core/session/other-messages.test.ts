@@ -168,8 +168,10 @@ describe('a message that a guard changes', () => {
     const { sendInShort } = await watched(look);
     const { jsonrpc, id, method } = { jsonrpc: '2.0', id: 1, method: 'x/y' };
     expect(sendInShort('agent', { jsonrpc, id, method })).toEqual([
-      'report REJECTED refused',
-      'answer 1 -32602',
+      'start x/y',
+      'decision BLOCK CONTENT_BLOCKED',
+      'end ERROR',
+      'answer 1 -32081',
       'drop refused',
     ]);
   });
@@ -199,18 +201,22 @@ describe('a refusal of a guard', () => {
   it('of the agent is answered with the reason and a hint', async () => {
     const { send, session } = await watched(() => refused('PROMPT_NOT_LISTED', 'Use another.'));
     const said = send('agent', request('p', 'prompts/get', { name: 'x' }));
-    expect(inShort(said)).toEqual(['report REJECTED refused', 'answer "p" -32602', 'drop refused']);
-    expect(answersOf(said)).toEqual([
+    expect(inShort(said)).toEqual([
+      'start prompts/get',
+      'decision BLOCK PROMPT_NOT_LISTED',
+      'end ERROR',
+      'answer "p" -32081',
+      'drop refused',
+    ]);
+    expect(answersOf(said)).toMatchObject([
       {
-        jsonrpc: '2.0',
         id: 'p',
         error: {
-          code: -32602,
-          message: 'It may not pass. Use another.',
-          data: { subluminal: { reason_code: 'PROMPT_NOT_LISTED' } },
+          data: { subluminal: { reason_code: 'PROMPT_NOT_LISTED', call_id: 'call-1' } },
         },
       },
     ]);
+    expect(JSON.stringify(answersOf(said))).toContain('It may not pass. Use another.');
     expect(session.openRequests('agent')).toBe(0);
   });
 
@@ -300,8 +306,10 @@ describe('a refusal of a guard', () => {
     send('server', second);
     const said = send('agent', [request(1, 'a'), request(2, 'b'), request(3, 'c')]);
     expect(inShort(said)).toEqual([
-      'report REJECTED refused',
-      'answer 2 -32602',
+      'start b',
+      'decision BLOCK NO',
+      'end ERROR',
+      'answer 2 -32081',
       'forward to server in part',
     ]);
     expect(parsed(linesOf(said)[0] ?? '')).toEqual([request(1, 'a'), request(3, 'c')]);
@@ -311,7 +319,7 @@ describe('a refusal of a guard', () => {
     const { sendInShort } = await watched(({ value }) => {
       throw new Error(String(value));
     });
-    expect(sendInShort('agent', request(1, 'x/y'))).toContain('answer 1 -32602');
+    expect(sendInShort('agent', request(1, 'x/y'))).toContain('answer 1 -32081');
   });
 
   describe('is a text that only a lenient reader takes', () => {

@@ -86,8 +86,10 @@ describe('a large message that is no call', () => {
     const one = await withGuard(blind('out request x/y'));
     expect(inShort(send(one, 'agent', request(2, 'x/y', LARGE)))).toEqual([
       'swallow',
-      'report REJECTED refused',
-      'answer 2 -32602',
+      'start x/y',
+      'decision BLOCK UNSEEN',
+      'end ERROR',
+      'answer 2 -32081',
       'drop refused',
     ]);
     expect(one.session.openRequests('agent')).toBe(0);
@@ -201,7 +203,7 @@ describe('a large message that is no call', () => {
   it('cannot be changed by a gate that has not seen it', async () => {
     const unseen: Guard['unseen'] = () => ({ kind: 'changed', value: {} });
     const one = await withGuard(guardOf({ unseen }));
-    expect(inShort(send(one, 'agent', request(2, 'x/y', LARGE)))).toContain('answer 2 -32602');
+    expect(inShort(send(one, 'agent', request(2, 'x/y', LARGE)))).toContain('answer 2 -32081');
   });
 
   it('may pass with a note', async () => {

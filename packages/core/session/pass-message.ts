@@ -182,6 +182,7 @@ function aroundOf(step: MessageStep, message: PassedMessage): MessageVerdict | u
 
 const NOT_REPLACED: RefusedMessage = {
   kind: 'refused',
+  rule_id: 'gate:content',
   reason_code: 'CONTENT_BLOCKED',
   summary: 'Something in this message may not travel, and could not be replaced.',
 };

@@ -1,7 +1,8 @@
 import type { Match, Rule } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import { budget, deny } from '../policy/testing/scenario.ts';
-import { guardOf, refused, SAME } from './guard.test-support.ts';
+import { guardOf, SAME } from './guard.test-support.ts';
+import type { MessageVerdict } from './guard.ts';
 import { approvalRule, people } from './people.test-support.ts';
 import {
   answersOf,
@@ -20,6 +21,17 @@ const env = deny('no-env', { subjects: ['tool', 'resource'], any_arg: { glob: ['
 const read = (id: unknown, uri: string) => request(id, 'resources/read', { uri });
 const prompt = (id: unknown, name: string, args: unknown = {}) =>
   request(id, 'prompts/get', { name, arguments: args });
+const refusedBySelf: MessageVerdict = {
+  kind: 'refused',
+  rule_id: 'gate:self-protection',
+  severity: 'critical',
+  reason_code: 'SELF_PROTECTION',
+  summary: 'It may not pass.',
+};
+const REFUSING = guardOf({
+  wants: () => true,
+  passing: (way) => (way === 'out' ? refusedBySelf : SAME),
+});
 
 describe('a rule with subjects', () => {
   it('refuses a resource as it refuses a tool, by an error', async () => {
@@ -123,14 +135,58 @@ describe('a rule with subjects', () => {
     expect(sendInShort('server', result(1))).toEqual(['end OK', 'forward to agent']);
   });
 
-  it('does not keep the gates from judging what it lets pass', async () => {
-    const passing = (way: string) => (way === 'out' ? refused('no') : SAME);
+  it('does not keep the gates from refusing what it lets pass, on record as refused', async () => {
+    const { send, session } = await play([env], { mode: 'control', config: { guard: REFUSING } });
+    const commands = send('agent', read(1, 'a'));
+    expect(inShort(commands)).toEqual([
+      'start resources/read',
+      'decision BLOCK SELF_PROTECTION',
+      'end ERROR',
+      'answer 1 -32081',
+      'drop refused',
+    ]);
+    expect(eventsOf(commands, 'tool_call_decision')[0]).toMatchObject({
+      decision: { rule_id: 'gate:self-protection', severity: 'critical' },
+    });
+    expect(session.summary()).toMatchObject({
+      calls_total: 1,
+      calls_allowed: 0,
+      calls_blocked: 1,
+      answers_held_back: 0,
+    });
+  });
+
+  it('asks nobody about a resource that a gate refuses, and uses up no grant', async () => {
+    const asks: Rule = { ...approvalRule('ask', 'hold', '*'), match: { subjects: ['resource'] } };
+    const config = { approver: people(), guard: REFUSING };
+    const { sendInShort } = await play([asks], { mode: 'control', config });
+    expect(sendInShort('agent', read(1, 'a'))).toContain('decision BLOCK SELF_PROTECTION');
+  });
+
+  it('keeps nothing of content that may not travel', async () => {
+    const note = { action: 'block', findings: ['secret:github-token'] } as const;
+    const passing = (way: string) =>
+      way === 'out' ? { ...refusedBySelf, reason_code: 'CONTENT_BLOCKED', note } : SAME;
     const guard = guardOf({ wants: () => true, passing });
-    const { sendInShort } = await play([env], { mode: 'control', config: { guard } });
-    const said = sendInShort('agent', read(1, 'a'));
-    expect(said).toContain('decision ALLOW DEFAULT_ALLOW');
-    expect(said).toContain('end ERROR');
-    expect(said).not.toContain('forward to server');
+    const { send } = await play([env], { mode: 'control', config: { guard } });
+    const commands = send('agent', read(1, 'x'));
+    expect(eventsOf(commands, 'tool_call_start')[0]).toMatchObject({
+      call: { preview: { truncated: true } },
+    });
+    expect(eventsOf(commands, 'tool_call_decision')[0]).toMatchObject({ call: { content: note } });
+  });
+
+  it('lets the gates judge a held resource again once it is approved', async () => {
+    const asks: Rule = { ...approvalRule('ask', 'hold', '*'), match: { subjects: ['resource'] } };
+    let passing = (): MessageVerdict => SAME;
+    const guard = guardOf({ wants: (way) => way === 'out', passing: () => passing() });
+    const config = { approver: people(), guard };
+    const { sendInShort, session } = await play([asks], { mode: 'control', config });
+    sendInShort('agent', read(1, 'a'));
+    passing = () => refusedBySelf;
+    const said = inShort(session.approval('call-1', 'approved', 5));
+    expect(said).toContain('decision BLOCK SELF_PROTECTION');
+    expect(said.some((one) => one.startsWith('forward'))).toBe(false);
   });
 
   it('refuses a key that stands twice', async () => {
@@ -170,5 +226,27 @@ describe('a rule with subjects', () => {
     expect(hashOf(2, '{"uri":"a","n":9007199254740992}')).not.toBe(exact);
     expect(hashOf(3, '{"n": 9007199254740993,"_meta":{"x":1},"\\u0075ri":"a"}')).toBe(exact);
     expect(hashOf(4, 'null')).toBe(hashOf(5, '{}'));
+  });
+});
+
+describe('a request that no rule sees and a gate refuses', () => {
+  it.each([
+    ['resources/read', { uri: 'a' }, 'resource'],
+    ['prompts/get', { name: 'a' }, 'prompt'],
+    ['completion/complete', { ref: {} }, undefined],
+  ])('%s is recorded as refused, and counts', async (method, params, subject) => {
+    const { send, session } = await play([], { mode: 'control', config: { guard: REFUSING } });
+    const commands = send('agent', request(1, method, params));
+    expect(inShort(commands)).toEqual([
+      `start ${method}`,
+      'decision BLOCK SELF_PROTECTION',
+      'end ERROR',
+      'answer 1 -32081',
+      'drop refused',
+    ]);
+    const [start] = eventsOf(commands, 'tool_call_start');
+    expect(start).toMatchObject({ call: { tool_name: method } });
+    expect(start?.call.subject).toBe(subject);
+    expect(session.summary()).toMatchObject({ calls_total: 1, calls_blocked: 1 });
   });
 });
