@@ -100,6 +100,16 @@ async function startedWith(): Promise<string> {
   }
 }
 
+test('a secret of a governed server moves, and that is not called nothing', async () => {
+  planted();
+  await machine.sub('import', 'claude', '--keep-secrets', '--yes');
+  const planned = await machine.sub('import', 'claude', '--move-secrets', '--dry-run');
+  expect(planned.stdout).toContain('to the store: GITHUB_TOKEN');
+  const moved = await machine.sub('import', 'claude', '--move-secrets', '--yes');
+  expect(moved.stdout).toContain('2 secrets come from the store');
+  expect(planned.stdout + moved.stdout).not.toContain('Nothing to do.');
+});
+
 test('a secret moves, its server still gets it, and no byte of it is left in plain text', async () => {
   verifies('SL-13', 'T-F');
   const before = planted();

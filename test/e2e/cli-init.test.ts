@@ -1,8 +1,9 @@
 // A starter policy for a project: chosen, fitted, tried on what is recorded, and never in another's place.
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AdoptHome, CTRL_C } from './adopt-home.ts';
+import { AdoptHome, CTRL_C, SERVER } from './adopt-home.ts';
 import { ensureBuilt, HAS_TERMINAL, ROOT, runSub } from './sub.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -136,6 +137,15 @@ test('without a terminal, `sub import` names it where there is no policy', async
   await machine.sub('init');
   const second = await machine.sub('import', 'claude', '--yes');
   expect(second.stdout).not.toContain('sub init');
+});
+
+test('servers in files that git shares are not counted: `sub import` leaves them', async () => {
+  machine.servers();
+  machine.servers({ team: SERVER }, join(machine.project, '.mcp.json'));
+  const env = { ...process.env, HOME: machine.home, GIT_CONFIG_NOSYSTEM: '1' };
+  execFileSync('git', ['init'], { cwd: machine.project, env, stdio: 'ignore' });
+  const { stdout } = await machine.sub('init');
+  expect(stdout).toContain('Next, to govern 1 server of Claude Code: sub import');
 });
 
 describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {

@@ -167,9 +167,33 @@ describe('who did what to a file', () => {
     expect(stdout).toContain('(not kept)');
   });
 
+  function narrow(...args: readonly string[]) {
+    const env = { SUB_HOME: join(folder, 'home'), HOME: folder, COLUMNS: '80', TZ: 'UTC' };
+    return runSub(['query', ...args], { cwd: folder, env });
+  }
+
+  test('at 80 columns a table has who, when, what, the decision and the id for `sub show`', async () => {
+    const { stdout } = await narrow('--run', RUN, '--decision', 'REFUSED');
+    const [titles = '', row = ''] = stdout.split('\n');
+    expect(titles).toMatch(/^TIME +WHO +DECISION .*TOOL +ARGUMENT .*CALL$/);
+    expect(row).toMatch(/^01-31 12:\d\d:\d\d {2}\S+ +HINT +/);
+    const id = row.split(/ +/).at(-1) ?? '';
+    expect((await sub('show', id, '--run', RUN)).stdout).toContain('REJECT_WITH_HINT');
+  });
+
+  test('at 80 columns the counts of runs are whole, and a part of an id names a run', async () => {
+    const { stdout } = await narrow('--runs');
+    const [titles = '', row = ''] = stdout.split('\n');
+    expect(titles).toMatch(/^STARTED +RUN +.*STATUS +CALLS +REFUSED +ERRORS$/);
+    expect(row).toMatch(/ +\d+ +\d+ +\d+$/);
+    expect(stdout).not.toContain('…');
+    const part = await asked('--runs', '--run', RUN.slice(-8));
+    expect(part.runs?.map(({ run_id }) => run_id)).toEqual([RUN]);
+    expect((await sub('query', '--run', 'run-')).stderr).toMatch(/`run-` fits 3 runs\. Give more/);
+  });
+
   test('a table is as wide as the terminal at most', async () => {
-    const env = { SUB_HOME: join(folder, 'home'), HOME: folder, COLUMNS: '80' };
-    const { stdout } = await runSub(['query', '--since', '1h'], { cwd: folder, env });
+    const { stdout } = await narrow('--since', '1h');
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(5);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { AdoptHome, ECHO, SECRET, SERVER, said, told } from './adopt-home.ts';
-import { ended, ensureBuilt, SUB } from './sub.ts';
+import { ended, ensureBuilt, runSub, SUB } from './sub.ts';
 
 let machine: AdoptHome;
 beforeAll(ensureBuilt);
@@ -37,6 +37,16 @@ test('every server has its state: governed, not, not yet, disabled', async () =>
   expect(stdout).not.toContain(SECRET);
 });
 
+test('the facts about a server are wrapped to the terminal', async () => {
+  machine.servers();
+  await machine.sub('import', 'claude', '--yes');
+  const env = { ...machine.env, COLUMNS: '60' };
+  const { stdout } = await runSub(['status'], { cwd: machine.project, env });
+  expect(stdout).toMatch(/\n {2}files {2}governed, policy .*\n {9}\S/);
+  const lines = stdout.split('\n').filter((line) => line.startsWith('  '));
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
+});
+
 test('the policy of the project is named, and the last call that the ledger has', async () => {
   machine.servers();
   machine.write(
@@ -47,7 +57,7 @@ test('the policy of the project is named, and the last call that the ledger has'
   const before = await machine.sub('status');
   expect(before.stdout).toContain('no call seen');
   expect(before.stdout).toContain(
-    `policy found where it runs (from here: ${join(machine.project, 'policy.yaml')}, which is not trusted)`,
+    `policy found where it runs (from here: ${join(machine.project, 'policy.yaml')})`,
   );
   const run = await ended(machine.start(['run', ...machine.agent({ calls: [ECHO] })]));
   expect(told(run.stdout).outcomes).toEqual(['ok']);

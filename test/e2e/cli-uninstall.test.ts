@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdoptHome, ECHO, SERVER, said } from './adopt-home.ts';
-import { ended, ensureBuilt, runSub } from './sub.ts';
+import { ended, ensureBuilt, HAS_TERMINAL, runSub } from './sub.ts';
 
 let machine: AdoptHome;
 let codex: string;
@@ -47,6 +47,16 @@ test('the clients are restored, the daemon ends, and what stays is listed', asyn
   expect(again.code).toBe(0);
   expect(again.stdout.endsWith(`Nothing to do.\n${PACKAGE}`)).toBe(true);
 });
+
+test.skipIf(!HAS_TERMINAL)(
+  'who declines is told that nothing was changed, and no more',
+  async () => {
+    await used();
+    const shown = await machine.typed('uninstall', [['stop the daemon? [y/N]', 'n']]);
+    expect(shown.trimEnd().endsWith('sub: nothing was changed.')).toBe(true);
+    expect(shown).not.toContain('What stays');
+  },
+);
 
 test('--purge removes what sub made and nothing else', async () => {
   await used();

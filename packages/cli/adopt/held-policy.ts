@@ -64,12 +64,12 @@ export function policyWords(held: HeldPolicy, faultHere?: string): string {
     : `policy ${pathWords(held.path, held)}`;
 }
 
-/** The path of a policy, and how it is trusted. */
+/** The path of a policy, and whether another tightens it. */
 function pathWords(path: string, { found }: HeldPolicy): string {
   const [first, second] = found?.sources ?? [];
   if (second !== undefined) return `${path}, tightened by ${second.path}, which is not trusted`;
-  if (first?.role === 'trusted') return `${path}, which is trusted`;
-  return first?.role === 'untrusted' ? `${path}, which is not trusted` : path;
+  // Without a policy of the user, one that is not trusted holds as it is.
+  return first?.role === 'trusted' ? `${path}, which is trusted` : path;
 }
 
 function ignoredWords({ found }: HeldPolicy): string {

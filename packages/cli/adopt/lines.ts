@@ -4,24 +4,31 @@ import { definedFields, type Failure } from '@subluminal/contracts';
 import type { ServerState, ServerView } from '@subluminal/plane/clients/setup';
 import type { Io, Output } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { displayWidth, harmless, shortened } from '../terminal/text.ts';
+import { displayWidth, harmless, shortened, wrapped } from '../terminal/text.ts';
 
 const NAME_LENGTH_MAX = 40;
 const PROGRAM_LENGTH_MAX = 120;
 
-/** One line for each server: its name, and what holds for it. */
+const WORDS_WIDTH_MIN = 24;
+
+/** Each server with its name, and what holds for it, wrapped to the terminal. */
 export function serverLines(
   servers: readonly ServerView[],
   wordsOf: (server: ServerView) => string,
+  { columns }: Output,
 ): readonly string[] {
   const names = servers.map(({ name, project }) =>
     shortened(harmless(project === undefined ? name : `${name} (${project})`), NAME_LENGTH_MAX),
   );
   const width = Math.max(0, ...names.map(displayWidth));
-  return servers.map((server, index) => {
+  const indent = width + 4;
+  return servers.flatMap((server, index) => {
     const name = names[index] ?? '';
     const words = server.isDisabled ? `${wordsOf(server)}, disabled` : wordsOf(server);
-    return `  ${name}${' '.repeat(width - displayWidth(name))}  ${harmless(words)}`;
+    const room = Math.max(WORDS_WIDTH_MIN, columns - indent);
+    const [first = '', ...more] = wrapped(harmless(words), room);
+    const head = `  ${name}${' '.repeat(width - displayWidth(name))}  ${first}`;
+    return [head, ...more.map((line) => ' '.repeat(indent) + line)];
   });
 }
 

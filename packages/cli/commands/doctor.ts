@@ -3,8 +3,8 @@ import { type Checked, checkAll } from '../doctor/all-checks.ts';
 import type { Level, Machine } from '../doctor/check.ts';
 import { defineCommand, EXIT, printout } from '../input/command.ts';
 import manifest from '../package.json' with { type: 'json' };
-import type { Colors } from '../terminal/io.ts';
-import { harmless, plural } from '../terminal/text.ts';
+import type { Colors, Output } from '../terminal/io.ts';
+import { harmless, plural, wrapped } from '../terminal/text.ts';
 
 const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken: '✘' };
 
@@ -18,7 +18,7 @@ export const command = defineCommand({
     const isBroken = checked.some(({ finding }) => finding.level === 'broken');
     return printout(
       documentOf(checked),
-      textOf(checked, io.out.colors),
+      textOf(checked, io.out),
       isBroken ? EXIT.findings : EXIT.fine,
     );
   },
@@ -52,13 +52,21 @@ function documentOf(checked: readonly Checked[]) {
   };
 }
 
-function textOf(checked: readonly Checked[], colors: Colors): string {
+const TEXT_WIDTH_MIN = 24;
+
+function textOf(checked: readonly Checked[], { colors, columns }: Output): string {
   const width = Math.max(...checked.map(({ id }) => id.length));
-  const lines = checked.flatMap(({ id, finding: { level, text, fix, more = [] } }) => [
-    `${painted(level, colors)(`${MARKS[level]} ${id.padEnd(width)}`)}  ${harmless(text)}`,
-    ...more.map((line) => `${' '.repeat(width + 4)}${harmless(line)}`),
-    ...(fix === undefined ? [] : [`${' '.repeat(width + 4)}${colors.dim(`→ ${harmless(fix)}`)}`]),
-  ]);
+  const indent = ' '.repeat(width + 4);
+  const linesOf = (text: string) =>
+    wrapped(harmless(text), Math.max(TEXT_WIDTH_MIN, columns - indent.length));
+  const lines = checked.flatMap(({ id, finding: { level, text, fix, more = [] } }) => {
+    const [first = '', ...rest] = linesOf(text);
+    return [
+      `${painted(level, colors)(`${MARKS[level]} ${id.padEnd(width)}`)}  ${first}`,
+      ...[...rest, ...more.flatMap(linesOf)].map((line) => indent + line),
+      ...(fix === undefined ? [] : linesOf(`→ ${fix}`).map((line) => indent + colors.dim(line))),
+    ];
+  });
   return `${[...lines, '', summaryOf(checked)].join('\n')}\n`;
 }
 

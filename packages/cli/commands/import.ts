@@ -9,6 +9,7 @@ import {
   type ImportPlan,
   type PreparedMoves,
   planImport,
+  type ServerView,
   unseenText,
 } from '@subluminal/plane/clients/setup';
 import {
@@ -123,7 +124,7 @@ async function runImport(input: ImportInput, io: Io, asks: Asker): Promise<numbe
     await offer(own, wish, shown);
   }
   if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
-  else if (!shown.hasFailed && plan.files.every(({ isChanged }) => !isChanged)) {
+  else if (!shown.hasFailed && shown.files.every(({ isChanged }) => !isChanged)) {
     io.out.write('Nothing to do.\n');
   }
   const unseen = unseenText(plan.files.map((file) => ({ ...file, client: file.client.id })));
@@ -311,7 +312,7 @@ async function applyAll(
 
 function printFile(file: ImportFile, io: Io): void {
   const [chosen, updated] = [new Set(file.chosen), new Set(file.updated)];
-  const lines = serverLines(file.servers, (server) => {
+  const wordsOf = (server: ServerView) => {
     const { state, name } = server;
     if (state === 'loose' && chosen.has(name)) {
       return `to be governed, in place of a shim with ${(server.loose ?? []).join(', ')}`;
@@ -321,7 +322,8 @@ function printFile(file: ImportFile, io: Io): void {
     }
     const words = stateWords(server);
     return state === 'governed' && updated.has(name) ? `${words}, to be started otherwise` : words;
-  });
+  };
+  const lines = serverLines(file.servers, wordsOf, io.out);
   const head = io.out.colors.bold(harmless(`${file.client.title}: ${file.path}`));
   const none = lines.length === 0 ? ['  no servers'] : lines;
   printLines([head, ...none, ...secretLines(file), ...diffLines(file.diff, io.out)], io.out);

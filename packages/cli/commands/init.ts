@@ -78,14 +78,13 @@ interface ImportOffer {
 /** Offers to govern the servers that are not; without a terminal, it prints the command. */
 async function offerImport({ files, path, asks, io }: ImportOffer): Promise<number> {
   const named = path === undefined ? '' : ` --policy ${shellWord(path)}`;
-  const inState = (state: string) =>
-    files.flatMap((file) => {
-      const { length } = file.servers.filter((server) => server.state === state);
-      return length === 0 ? [] : [{ title: file.title, length }];
-    });
-  const open = inState('open');
+  // Those that git shares with others are not imported by `sub import` alone.
+  const open = serversIn(
+    files.filter(({ isShared }) => !isShared),
+    'open',
+  );
   if (open.length === 0) {
-    const isHeld = inState('governed').length > 0 && path === undefined;
+    const isHeld = serversIn(files, 'governed').length > 0 && path === undefined;
     const text = isHeld
       ? 'Your servers are governed: it holds from their next start on.'
       : `No server waits to be governed. When one does: sub import${named}`;
@@ -102,4 +101,11 @@ async function offerImport({ files, path, asks, io }: ImportOffer): Promise<numb
   }
   io.out.write(harmlessLine(`Next, to govern ${words}: sub import${named}`));
   return EXIT.fine;
+}
+
+function serversIn(files: readonly StatusFile[], state: string) {
+  return files.flatMap(({ title, servers }) => {
+    const { length } = servers.filter((server) => server.state === state);
+    return length === 0 ? [] : [{ title, length }];
+  });
 }

@@ -198,8 +198,7 @@ function pagePrintout<R extends ListedCall | RunRow>(
     const row = rows[index];
     return row === undefined ? line : view.paint(line, row, io.out.colors);
   };
-  return printout(
-    document,
-    tableText(view.columns, rows.map(view.cells), { width: io.out.columns, paint }),
-  );
+  const width = io.out.columns;
+  const cells = rows.map((row) => view.cells(row, Number.isFinite(width)));
+  return printout(document, tableText(view.columns, cells, { width, paint }));
 }

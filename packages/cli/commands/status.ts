@@ -147,7 +147,7 @@ function factParts(server: ServerView, known: KnownFacts): object {
 
 function printFile(file: StatusFile, known: KnownFacts, io: Io): void {
   const head = io.out.colors.bold(harmless(`${file.title}: ${file.path}${sessionWords(file)}`));
-  const lines = serverLines(file.servers, (server) => wordsOf(server, known));
+  const lines = serverLines(file.servers, (server) => wordsOf(server, known), io.out);
   printLines([head, ...(lines.length === 0 ? ['  no servers'] : lines)], io.out);
 }
 

@@ -64,11 +64,11 @@ export const command = defineCommand({
       contents: homeContents(installation),
     };
     if (!options.json) printFound(found, options, io);
-    const isWanted = !options['dry-run'] && (await isAgreed(found, options, io));
-    const result = isWanted ? await uninstall(found, options, io) : NOTHING;
+    const agreed = options['dry-run'] ? 'nothing' : await agreement(found, options, io);
+    const result = agreed === 'yes' ? await uninstall(found, options, io) : NOTHING;
     const problems = [...plan.problems, ...result.problems];
     if (options.json) io.out.write(jsonText(documentOf(found, { ...result, problems })));
-    else {
+    else if (agreed !== 'no') {
       if (!options.purge)
         printContents('What stays; --purge removes it:', homeContents(installation), io);
       io.out.write(closingText(found, result, options));
@@ -172,7 +172,12 @@ function projectPolicies({ where, paths, userHome: folder }: Installation): read
   return [...all].filter((path) => existsSync(path));
 }
 
-async function isAgreed(found: Found, { purge, yes }: Flags, io: Io): Promise<boolean> {
+/** `nothing` where there is nothing to ask about. */
+async function agreement(
+  found: Found,
+  { purge, yes }: Flags,
+  io: Io,
+): Promise<'yes' | 'no' | 'nothing'> {
   const { files, daemon, contents } = found;
   const parts = [
     ...(files.length > 0 ? [`put ${plural(files.length, 'config')} back`] : []),
@@ -180,11 +185,11 @@ async function isAgreed(found: Found, { purge, yes }: Flags, io: Io): Promise<bo
     ...(purge && contents.items.length > 0 ? ['remove the files above for good'] : []),
   ];
   const [first = '', ...rest] = parts;
-  if (first === '') return false;
+  if (first === '') return 'nothing';
   const question = [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(', ');
   const answer = orThrow(await confirm(`${question}?`, io, yes));
   if (!answer) warn(io, 'nothing was changed.');
-  return answer;
+  return answer ? 'yes' : 'no';
 }
 
 async function uninstall(found: Found, { purge }: Flags, io: Io): Promise<Result> {

@@ -184,15 +184,22 @@ describe('the policy', () => {
     `  - { rule_id: ${rule_id}, kind: deny, enabled: true, match: { tool_name: { glob: [x] } }, effect: { action: BLOCK, reason_code: NO }, severity: warn }\n`;
 
   test('a missing policy is a warning, because every call passes', async () => {
-    expect(await found(checkPolicy)).toMatch(/^warn: there is none: every call passes/);
+    expect(await found(checkPolicy)).toMatch(
+      /^warn: there is none: every call passes and is recorded → Write one: sub init$/,
+    );
   });
 
   test('the policy is reported with its hash and its mode', async () => {
     put(join(machine.cwd, 'policy.yaml'), POLICY);
     const said = await found(checkPolicy);
     expect(said).toMatch(
-      /: \/user\/project\/policy\.yaml \(of the project, not trusted\), team 1\.0\.0, hash [0-9a-f]{12}…, mode guardrails, 0 rules/,
+      /: \/user\/project\/policy\.yaml \(of the project\), team 1\.0\.0, hash [0-9a-f]{12}…, mode guardrails, 0 rules/,
     );
+  });
+
+  test('an untrusted policy that would need trust to hold as it is says so', async () => {
+    put(join(machine.cwd, 'policy.yaml'), POLICY.replace('guardrails', 'observe'));
+    expect(await found(checkPolicy)).toContain('(of the project, not trusted)');
   });
 
   test('the policy of an untrusted project is reported as tightening that of the user', async () => {
@@ -401,7 +408,7 @@ describe('the daemon', () => {
       pid: 7,
       version: '9.9.9',
       started_at: new Date(machine.nowMs - 7_200_000).toISOString(),
-      connections: 1,
+      connections: 0,
       events_committed: 0,
     };
     await listen(`${JSON.stringify({ ok: true, status })}\n`);

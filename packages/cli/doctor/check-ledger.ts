@@ -141,7 +141,7 @@ export async function checkDaemon(machine: Machine): Promise<Finding> {
   }
   const { pid, version, started_at, connections, conflicts } = status;
   const age = ageText(machine.nowMs - Date.parse(started_at));
-  const text = `runs as ${pid} for ${age}, ${plural(connections - 1, 'connection')}`;
+  const text = `runs as ${pid} for ${age}, ${plural(connections, 'connection')}`;
   if (conflicts > 0) {
     const lines = plural(conflicts, 'line');
     return warn(

@@ -69,10 +69,7 @@ function noPolicy({ ignored }: PolicySources): Finding {
   if (ignored !== undefined) {
     return warn(`there is none: ${unusedText(ignored)}`, unusedFix(ignored));
   }
-  return warn(
-    'there is none: every call passes and is recorded',
-    'Write a policy.yaml in the project, or in the home folder.',
-  );
+  return warn('there is none: every call passes and is recorded', 'Write one: sub init');
 }
 
 async function heldPolicy(
@@ -127,8 +124,11 @@ function unusedFix({ fix }: Ignored): string {
 
 function textOf({ path, role }: PolicySource, { snapshot }: Policy): string {
   const { ref, document } = snapshot;
+  // Alone it holds already, but for these two, which only a trusted policy may set.
+  const needsTrust = document.self_protection !== undefined || document.mode === 'observe';
+  const whose = role === 'untrusted' && !needsTrust ? 'of the project' : ROLES[role];
   return [
-    `${path} (${ROLES[role]})`,
+    `${path} (${whose})`,
     `${ref.policy_id} ${ref.policy_version}`,
     `hash ${ref.policy_hash.slice(0, HASH_SHOWN)}…`,
     `mode ${document.mode}`,

@@ -1,7 +1,7 @@
 // Builds an allow rule for one call, and inserts it into the text of a bundle.
 import type { Bundle } from '@subluminal/contracts';
 import type { Position } from '@subluminal/core/policy';
-import { shownCallId } from '../ledger/views.ts';
+import { shownId } from '../ledger/views.ts';
 import type { Hinted } from './find.ts';
 
 /** The call to allow, the person who allows it, and the time. */
@@ -28,7 +28,7 @@ export function ruleFor({ call, env, anyArgs, session, by, at }: RuleRequest, bu
   ];
   const refused = (call.rule_id ?? '').slice(0, NAME_LENGTH_MAX);
   return {
-    rule_id: freeId(`hint-${shownCallId(call.call_id)}`.slice(0, NAME_LENGTH_MAX), bundle),
+    rule_id: freeId(`hint-${shownId(call.call_id)}`.slice(0, NAME_LENGTH_MAX), bundle),
     kind: 'allow' as const,
     enabled: true as const,
     match: {

@@ -76,7 +76,12 @@ export function previewText(preview: Preview | undefined, io: Io): string {
   const rows = stopped.slice(0, ROWS_MAX).map((one) => {
     return [one.count, one.outcome, `${one.server_name}/${one.tool_name}`, one.rule_id];
   });
-  const columns = [{ title: 'CALLS', right: true }, 'DECISION', 'TOOL', 'RULE'];
+  const columns = [
+    { title: 'CALLS', right: true },
+    'DECISION',
+    { title: 'TOOL', widthMin: 12 },
+    { title: 'RULE', widthMin: 12 },
+  ];
   const more = stopped.length > ROWS_MAX ? `… and ${stopped.length - ROWS_MAX} more\n` : '';
   return `${head}:\n${tableText(columns, rows, { width: io.out.columns })}${more}`;
 }

@@ -10,7 +10,7 @@ import {
   withReader,
 } from '@subluminal/plane/daemon';
 import { createLedgerClient } from '@subluminal/plane/ingest';
-import type { ChainReader, Ledger, Page, StoreReader } from '@subluminal/plane/ledger';
+import type { ChainReader, Ledger, Page, RunRow, StoreReader } from '@subluminal/plane/ledger';
 import { isAnswered } from '@subluminal/plane/os';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
@@ -62,10 +62,30 @@ export const LAST = 'last';
 
 /** The id of the run with this id, or of the newest one. */
 export async function findRun(reader: StoreReader, name: string): Promise<string | Failure> {
-  if (name !== LAST) return (await reader.run(name))?.run_id ?? unknownRun(name);
+  if (name !== LAST) return (await reader.run(name))?.run_id ?? runByPart(reader, name);
   const [newest] = (await reader.runs({}, { limit: 1 })).rows;
   const none = failure('SUB_LEDGER_QUERY', 'the ledger has no runs yet.', 'Run an agent first.');
   return newest?.run_id ?? none;
+}
+
+const PART_LENGTH_MIN = 4;
+const RUNS_LOOKED_AT_MAX = 10_000;
+
+/** The one run whose id starts or ends so, among the newest ones. */
+async function runByPart(reader: StoreReader, part: string): Promise<string | Failure> {
+  if (part.length < PART_LENGTH_MIN) return unknownRun(part);
+  const ask: AskForPage<RunRow> = (request) => reader.runs({}, request);
+  const { rows } = await gatherPages(ask, RUNS_LOOKED_AT_MAX);
+  const fitting = rows.map(({ run_id }) => run_id).filter((id) => isPartOf(part, id));
+  const [first, ...others] = fitting;
+  if (first === undefined) return unknownRun(part);
+  if (others.length === 0) return first;
+  const message = `\`${part}\` fits ${fitting.length} runs.`;
+  return failure('SUB_LEDGER_QUERY', message, `Give more of it: ${first}`);
+}
+
+function isPartOf(part: string, id: string): boolean {
+  return id.startsWith(part) || id.endsWith(part);
 }
 
 export function unknownRun(runId: string): Failure {

@@ -1,14 +1,16 @@
 // The columns that `sub query` shows of calls and of runs.
-import { isUuid, subjectNames } from '@subluminal/contracts';
+import { type Action, isUuid, subjectNames } from '@subluminal/contracts';
 import { shortId } from '@subluminal/plane/approvals';
 import { type CallRow, mainArgument, type RunRow, readArgs } from '@subluminal/plane/ledger';
 import type { Colors } from '../terminal/io.ts';
 import type { Cell, Column } from '../terminal/table.ts';
+import { localIso } from '../terminal/text.ts';
 
 export interface View<R> {
   readonly name: string;
   readonly columns: readonly (string | Column)[];
-  readonly cells: (row: R) => readonly Cell[];
+  /** Short times, words and ids where the table has to fit a terminal. */
+  readonly cells: (row: R, isFitted: boolean) => readonly Cell[];
   readonly paint: (line: string, row: R, colors: Colors) => string;
   /** Every column of the CSV form, in order. */
   readonly csv: { readonly [name: string]: (row: R) => Cell };
@@ -22,6 +24,21 @@ function timeText(ms: number | null): string {
 function secondsText(ms: number): string {
   return `${timeText(ms).slice(0, 19)}Z`;
 }
+
+/** The local time without the year: `01-31 12:01:15`. */
+function shortTime(ms: number): string {
+  return localIso(new Date(ms)).slice(5, 19).replace('T', ' ');
+}
+
+/** Decisions where there is little room. */
+export const ACTION_WORDS: { readonly [A in Action]: string } = {
+  ALLOW: 'ALLOW',
+  BLOCK: 'BLOCK',
+  THROTTLE: 'THROTTLE',
+  REJECT_WITH_HINT: 'HINT',
+  TERMINATE_RUN: 'TERMINATE',
+};
+const SHORT_WORDS = new Map(Object.entries(ACTION_WORDS));
 
 type CellName<R> = { [K in keyof R]: R[K] extends Cell ? K : never }[keyof R] & string;
 
@@ -47,43 +64,52 @@ export function listedCall({ args_preview = null, ...row }: CallRow, allArgs: bo
 const NOT_KEPT = '(not kept)';
 
 /** The end of a UUID, which is random; ids that other programs chose stay whole. */
-export function shownCallId(callId: string): string {
-  return isUuid(callId) ? shortId(callId) : callId;
+export function shownId(id: string): string {
+  return isUuid(id) ? shortId(id) : id;
 }
 
 /** A column of calls, and its cell. */
-type CallColumn = readonly [column: string | Column, cell: (row: ListedCall) => Cell];
+type CallColumn = readonly [column: Column, cell: (row: ListedCall, isFitted: boolean) => Cell];
 
 const CALL_COLUMNS: readonly CallColumn[] = [
-  ['TIME', (row) => secondsText(row.created_at_ms)],
-  [{ title: 'WHO', widthMin: 8, dropped: 1 }, (row) => row.principal],
-  [{ title: 'CLIENT', dropped: 6 }, (row) => row.client],
-  ['DECISION', decisionText],
+  [
+    { title: 'TIME', dropped: 3, leftOutLast: true },
+    ({ created_at_ms: ms }, isFitted) => (isFitted ? shortTime(ms) : secondsText(ms)),
+  ],
+  [
+    { title: 'WHO', widthMin: 8, widthGood: 16, dropped: 1, leftOutLast: true },
+    (row) => row.principal,
+  ],
+  [{ title: 'CLIENT', widthMin: 6, widthGood: 12, dropped: 7 }, (row) => row.client],
+  [{ title: 'DECISION' }, decisionText],
   // For its agent a refusal is an error, but not one of the server, which never got the call.
   [
-    { title: 'STATUS', dropped: 7 },
+    { title: 'STATUS', dropped: 8 },
     (row) => (isRefused(row) ? 'REFUSED' : (row.status ?? 'PENDING')),
   ],
-  [{ title: 'MS', right: true, dropped: 9 }, (row) => row.latency_ms],
-  [{ title: 'SERVER', widthMin: 6, dropped: 4 }, (row) => subjectNames(row)[0]],
-  [{ title: 'TOOL', widthMin: 8 }, (row) => subjectNames(row)[1]],
+  [{ title: 'MS', right: true, dropped: 10 }, (row) => row.latency_ms],
+  [{ title: 'SERVER', widthMin: 6, widthGood: 12, dropped: 5 }, (row) => subjectNames(row)[0]],
+  [{ title: 'TOOL', widthMin: 8, widthGood: 20 }, (row) => subjectNames(row)[1]],
 ];
 const ARGUMENT: CallColumn = [
-  { title: 'ARGUMENT', widthMin: 24, showsEnd: true },
+  { title: 'ARGUMENT', widthMin: 12, widthGood: 32, showsEnd: true },
   (row) => (row.kind === 'turn' ? null : (row.argument ?? unreadText(row))),
 ];
 const ARGUMENTS: CallColumn = [
-  { title: 'ARGUMENTS', widthMin: 12 },
+  { title: 'ARGUMENTS', widthMin: 12, widthGood: 40 },
   (row) => (row.kind === 'turn' ? null : (row.args_preview ?? NOT_KEPT)),
 ];
 const LAST_COLUMNS: readonly CallColumn[] = [
-  [{ title: 'RULE', widthMin: 8, dropped: 3 }, (row) => row.rule_id ?? row.would_rule_id],
-  [{ title: 'REASON', widthMin: 8, dropped: 8 }, (row) => row.reason_code],
-  [{ title: 'CALL', dropped: 2 }, (row) => shownCallId(row.call_id)],
-  [{ title: 'RUN', dropped: 10 }, (row) => row.run_id],
+  [
+    { title: 'RULE', widthMin: 8, widthGood: 20, dropped: 4 },
+    (row) => row.rule_id ?? row.would_rule_id,
+  ],
+  [{ title: 'REASON', widthMin: 8, widthGood: 20, dropped: 9 }, (row) => row.reason_code],
+  [{ title: 'CALL', dropped: 2, leftOutLast: true }, (row) => shownId(row.call_id)],
+  [{ title: 'RUN', dropped: 11 }, ({ run_id }, isFitted) => (isFitted ? shownId(run_id) : run_id)],
 ];
 const APPROVED_BY: CallColumn = [
-  { title: 'APPROVED BY', widthMin: 8, dropped: 5 },
+  { title: 'APPROVED BY', widthMin: 8, widthGood: 12, dropped: 6 },
   (row) => row.approved_by.join(', '),
 ];
 
@@ -93,9 +119,12 @@ function unreadText({ preview_truncated }: ListedCall): Cell {
 }
 
 /** A call that passed only because of observe mode or development is marked. */
-function decisionText({ decision, would_action }: ListedCall): Cell {
-  if (would_action === null || would_action === decision) return decision;
-  return `${decision ?? ''} (${would_action})`;
+function decisionText({ decision, would_action }: ListedCall, isFitted: boolean): Cell {
+  const wordOf = (action: string) => (isFitted && SHORT_WORDS.get(action)) || action;
+  if (would_action === null || would_action === decision) {
+    return decision === null ? null : wordOf(decision);
+  }
+  return `${wordOf(decision ?? '')} (${wordOf(would_action)})`;
 }
 
 export function callView(rows: readonly ListedCall[], allArgs: boolean): View<ListedCall> {
@@ -109,7 +138,7 @@ export function callView(rows: readonly ListedCall[], allArgs: boolean): View<Li
   return {
     ...CALL_VIEW,
     columns: columns.map(([column]) => column),
-    cells: (row) => columns.map(([, cell]) => cell(row)),
+    cells: (row, isFitted) => columns.map(([, cell]) => cell(row, isFitted)),
     csv: allArgs
       ? { ...CALL_VIEW.csv, args_preview: (row) => row.args_preview ?? null }
       : CALL_VIEW.csv,
@@ -151,19 +180,19 @@ const CALL_VIEW: Pick<View<ListedCall>, 'name' | 'paint' | 'csv'> = {
 export const RUN_VIEW: View<RunRow> = {
   name: 'runs',
   columns: [
-    'STARTED',
-    'RUN',
-    { title: 'WHO', widthMin: 8, dropped: 2 },
-    { title: 'AGENT', widthMin: 8, dropped: 1 },
+    { title: 'STARTED', dropped: 1, leftOutLast: true },
+    { title: 'RUN', widthMin: 8, widthGood: 20, showsEnd: true },
+    { title: 'WHO', widthMin: 8, widthGood: 16, dropped: 2, leftOutLast: true },
+    { title: 'AGENT', widthMin: 8, widthGood: 16, dropped: 3 },
     'STATUS',
     { title: 'CALLS', right: true },
     { title: 'REFUSED', right: true },
     { title: 'ERRORS', right: true },
-    { title: 'POLICY', widthMin: 8, dropped: 3 },
+    { title: 'POLICY', widthMin: 8, widthGood: 20, dropped: 4 },
   ],
-  cells: (row) => [
-    timeText(row.started_at_ms ?? row.first_at_ms),
-    row.run_id,
+  cells: (row, isFitted) => [
+    (isFitted ? shortTime : timeText)(row.started_at_ms ?? row.first_at_ms),
+    isFitted ? shownId(row.run_id) : row.run_id,
     row.principal,
     row.agent_id,
     row.status ?? 'RUNNING',

@@ -338,6 +338,17 @@ describe('the arguments of a call', () => {
     }
   });
 
+  test('are shown at 80 columns, also beside a long name and a long rule', () => {
+    const call = { tool_name: 'a-tool-with-a-long-name' };
+    const long = [
+      start({ ...call, preview }),
+      blocked({ rule_id: 'a-rule-with-a-long-name' }, call),
+    ];
+    const [line = ''] = shown(long, { width: 80 });
+    expect(line).toMatch(/^12:00:00 {2}✘ BLOCK {6}git\/a-tool\S+ {2}path=…\S+x\.ts +a-rule/);
+    expect(displayWidth(line)).toBeLessThanOrEqual(80);
+  });
+
   test('are all in a line below, harmless, when they are asked for', () => {
     const tail = createTailRenderer({ colors, width: 90, nowMs }, { allArgs: true });
     const lines = events.flatMap((one) => tail.push(one));

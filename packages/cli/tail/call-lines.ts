@@ -1,8 +1,16 @@
 // The lines of `sub tail`: one per call, in columns, and one per notice.
 import { type Action, type ContentOutcome, subjectNames } from '@subluminal/contracts';
 import { eventMember, type NoticeText } from '@subluminal/plane/ledger';
+import { ACTION_WORDS } from '../ledger/views.ts';
 import type { Colors } from '../terminal/io.ts';
-import { displayWidth, fitted, fittedInside, harmless, padded } from '../terminal/text.ts';
+import {
+  displayWidth,
+  fitted,
+  fittedInside,
+  harmless,
+  localIso,
+  padded,
+} from '../terminal/text.ts';
 import { type Cells, layoutFor, type Seen } from './columns.ts';
 import { lastOf } from './filter.ts';
 import type { Folded, FoldedCall, FoldedNotice } from './fold.ts';
@@ -24,11 +32,15 @@ interface Look {
 }
 
 const LOOKS: { readonly [A in Action]: Look } = {
-  ALLOW: { mark: '✔', word: 'ALLOW', paint: ({ green }) => green },
-  BLOCK: { mark: '✘', word: 'BLOCK', paint: ({ red }) => red },
-  THROTTLE: { mark: '✘', word: 'THROTTLE', paint: ({ yellow }) => yellow },
-  REJECT_WITH_HINT: { mark: '✘', word: 'HINT', paint: ({ yellow }) => yellow },
-  TERMINATE_RUN: { mark: '✘', word: 'TERMINATE', paint: ({ red }) => red },
+  ALLOW: { mark: '✔', word: ACTION_WORDS.ALLOW, paint: ({ green }) => green },
+  BLOCK: { mark: '✘', word: ACTION_WORDS.BLOCK, paint: ({ red }) => red },
+  THROTTLE: { mark: '✘', word: ACTION_WORDS.THROTTLE, paint: ({ yellow }) => yellow },
+  REJECT_WITH_HINT: {
+    mark: '✘',
+    word: ACTION_WORDS.REJECT_WITH_HINT,
+    paint: ({ yellow }) => yellow,
+  },
+  TERMINATE_RUN: { mark: '✘', word: ACTION_WORDS.TERMINATE_RUN, paint: ({ red }) => red },
 };
 /** The decision was made before the first event that was read. */
 const UNKNOWN: Look = { mark: '·', word: 'ended', paint: ({ dim }) => dim };
@@ -214,10 +226,4 @@ function timeText(at: Date, cells: number): string {
 
 function dayOf(at: Date): string {
   return localIso(at).slice(0, 10);
-}
-
-/** The local time in the form of ISO 8601; empty for a time that no calendar has. */
-function localIso(at: Date): string {
-  const localMs = at.getTime() - at.getTimezoneOffset() * MINUTE_MS;
-  return Number.isNaN(localMs) ? '' : new Date(localMs).toISOString();
 }

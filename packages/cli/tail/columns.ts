@@ -44,11 +44,11 @@ const GAP = 2;
 const WIDE = 110;
 const NARROW = 60;
 
-export function layoutFor({ cells, name, argument, rule }: LineNeeds, seen: Seen): Cells {
+export function layoutFor({ cells, name, argument, rule: ruleId }: LineNeeds, seen: Seen): Cells {
   // A quarter of the line at most, so that one long name does not push the reasons out.
   const quarter = Math.floor(cells / 4);
   seen.tool = Math.max(seen.tool, displayWidth(fitted(name, TOOL.max)));
-  seen.rule = Math.max(seen.rule, displayWidth(fitted(rule, RULE.max)));
+  seen.rule = Math.max(seen.rule, displayWidth(fitted(ruleId, RULE.max)));
   if (argument !== '') {
     const needed = displayWidth(fitted(argument, ARGUMENT.max));
     seen.argument = Math.max(seen.argument, ARGUMENT.start, needed);
@@ -68,11 +68,14 @@ export function layoutFor({ cells, name, argument, rule }: LineNeeds, seen: Seen
   const left = cells - used.reduce((sum, width) => sum + width + GAP, 0);
   const ruleCells = isNarrow ? 0 : Math.max(0, Math.min(seen.rule, quarter, left));
   const besideRule = Math.max(0, left - (ruleCells > 0 ? ruleCells + GAP : 0));
-  // The reason has the other half.
-  const room = Math.min(seen.argument, Math.floor(besideRule / 2));
+  // The reason has the other half; where that is little, the argument says more than it and the rule.
+  const half = Math.max(Math.floor(besideRule / 2), Math.min(ARGUMENT.start, left));
+  const room = Math.min(seen.argument, half);
   const argumentCells = isNarrow || room < ARGUMENT.min ? 0 : room;
-  const detail = besideRule - (argumentCells > 0 ? argumentCells + GAP : 0);
-  return { ...fixed, argument: argumentCells, rule: ruleCells, detail: Math.max(0, detail) };
+  const besideArgument = Math.max(0, left - (argumentCells > 0 ? argumentCells + GAP : 0));
+  const rule = Math.min(ruleCells, besideArgument);
+  const detail = besideArgument - (rule > 0 ? rule + GAP : 0);
+  return { ...fixed, argument: argumentCells, rule, detail: Math.max(0, detail) };
 }
 
 function timeCells(isWide: boolean, isNarrow: boolean): number {

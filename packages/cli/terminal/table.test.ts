@@ -42,10 +42,32 @@ test('columns are left out in their order where the others would not fit', () =>
   expect([20, 19, 11, 4].map(titles)).toEqual(['ID     ONE    TWO', 'ID     ONE', 'ID', 'ID']);
 });
 
+test('extra columns go before the others are cut, and the last ones only where nothing else helps', () => {
+  const columns = [
+    { title: 'NAME', widthMin: 4, widthGood: 11 },
+    { title: 'ID', dropped: 1, leftOutLast: true } as const,
+    { title: 'EXTRA', dropped: 2 },
+  ];
+  const rows = [['a-long-name', '12345', 'x']];
+  const row = (width: number) => tableText(columns, rows, { width }).split('\n')[1];
+  expect([25, 24, 12, 10].map(row)).toEqual([
+    'a-long-name  12345  x',
+    'a-long-name  12345',
+    'a-lo…  12345',
+    'a-long-na…',
+  ]);
+});
+
 test('no line is wider than the terminal, whatever the cells are', () => {
   const cell = fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), fc.constant('漢字'));
   const column = fc.record(
-    { title: fc.constantFrom('A', 'LONGER'), widthMin: fc.nat(9), dropped: fc.nat(3) },
+    {
+      title: fc.constantFrom('A', 'LONGER'),
+      widthMin: fc.nat(9),
+      widthGood: fc.nat(12),
+      dropped: fc.nat(3),
+      leftOutLast: fc.constant(true as const),
+    },
     { requiredKeys: ['title'] },
   );
   const columns = fc.array(column, { minLength: 1, maxLength: 5 });

@@ -10,8 +10,12 @@ export interface Column {
   readonly widthMin?: number;
   /** Its cells are cut inside, so that their ends are seen. */
   readonly showsEnd?: true;
+  /** Columns that are not `leftOutLast` are left out before it becomes narrower than this. */
+  readonly widthGood?: number;
   /** Left out where the others need the room, the highest number first; without it, never. */
   readonly dropped?: number;
+  /** Left out only where the rest would not fit at its narrowest. */
+  readonly leftOutLast?: true;
 }
 
 export interface TableOptions {
@@ -71,26 +75,48 @@ function widestOf(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);
 }
 
-/** Leaves out columns until the rest fits at its narrowest, then narrows the widest ones. */
+/** Leaves out columns until the rest fits, then narrows the widest ones. */
 function fittedColumns(all: readonly Sized[], width: number): readonly Sized[] {
+  const isExtra = ({ column }: Sized) => column.leftOutLast !== true;
+  const roomy = withoutDropped(all, { width, cellsOf: goodWidth, mayDrop: isExtra });
+  const shown = withoutDropped(roomy, { width, cellsOf: narrowest, mayDrop: () => true });
+  narrow(shown, width, goodWidth);
+  narrow(shown, width, narrowest);
+  return shown;
+}
+
+interface Dropping {
+  readonly width: number;
+  readonly cellsOf: (sized: Sized) => number;
+  readonly mayDrop: (sized: Sized) => boolean;
+}
+
+function withoutDropped(
+  all: readonly Sized[],
+  { width, cellsOf, mayDrop }: Dropping,
+): readonly Sized[] {
   let shown = all;
-  while (total(shown.map(narrowest)) > width) {
-    const droppable = shown.filter(({ column }) => column.dropped !== undefined);
+  while (total(shown.map(cellsOf)) > width) {
+    const droppable = shown.filter((sized) => sized.column.dropped !== undefined && mayDrop(sized));
     const first = droppable.toSorted(byDrop)[0];
     if (first === undefined) break;
     shown = shown.filter((sized) => sized !== first);
   }
+  return shown;
+}
+
+/** Narrows the widest columns first, none of them below `floorOf`. */
+function narrow(shown: readonly Sized[], width: number, floorOf: (sized: Sized) => number): void {
   for (let over = total(shown.map((sized) => sized.width)) - width; over > 0; ) {
     const [widest, next] = shown
-      .filter((sized) => sized.width > narrowest(sized))
+      .filter((sized) => sized.width > floorOf(sized))
       .toSorted((left, right) => right.width - left.width);
     if (widest === undefined) break;
-    const down = Math.max(narrowest(widest), Math.min(next?.width ?? 0, widest.width - 1));
+    const down = Math.max(floorOf(widest), Math.min(next?.width ?? 0, widest.width - 1));
     const cut = Math.min(over, widest.width - down);
     widest.width -= cut;
     over -= cut;
   }
-  return shown;
 }
 
 function byDrop(left: Sized, right: Sized): number {
@@ -99,6 +125,10 @@ function byDrop(left: Sized, right: Sized): number {
 
 function narrowest({ column, width }: Sized): number {
   return Math.min(width, column.widthMin ?? width);
+}
+
+function goodWidth(sized: Sized): number {
+  return Math.min(sized.width, sized.column.widthGood ?? narrowest(sized));
 }
 
 function total(widths: readonly number[]): number {

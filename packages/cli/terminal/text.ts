@@ -157,4 +157,12 @@ export function ageText(ageMs: number): string {
   return `${Math.max(0, Math.floor(ageMs / unit.ms))} ${unit.name}`;
 }
 
+const MINUTE_MS = 60_000;
+
+/** The local time in the form of ISO 8601; empty for a time that no calendar has. */
+export function localIso(at: Date): string {
+  const localMs = at.getTime() - at.getTimezoneOffset() * MINUTE_MS;
+  return Number.isNaN(localMs) ? '' : new Date(localMs).toISOString();
+}
+
 export { harmless, harmlessAround };

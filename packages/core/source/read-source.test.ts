@@ -289,8 +289,16 @@ test('reads the same as YAML under another name', () => {
   expect(read("{ 'a': [1,], b: x, } # fine")).toEqual({ a: [1], b: 'x' });
 });
 
-test('reports an empty file whatever its name', () => {
-  expect(only(' \n', 'p.json')).toMatch('the file holds no bundle');
+test('tells of a comma with nothing before it', () => {
+  expect(only('{"rules": [,]}')).toBe(
+    '1:12 nothing stands before this `,` Remove it, or add the value.',
+  );
+});
+
+test('reports an empty file whatever its name, and names the fields that it needs', () => {
+  expect(only(' \n', 'p.json')).toMatch(
+    'the file holds no bundle Start with `policy_id`, `version`, `mode` and `rules`.',
+  );
 });
 
 test('takes emoji and joiners in what people read', () => {

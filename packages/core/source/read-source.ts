@@ -35,7 +35,7 @@ const EMPTY_FAULT: Fault = {
   code: 'SUB_BUNDLE_SYNTAX',
   offset: 0,
   message: 'the file holds no bundle',
-  fix: 'Start with `policy_id`, `version`, `mode`, `defaults`, `selectors` and `rules`.',
+  fix: 'Start with `policy_id`, `version`, `mode` and `rules`.',
 };
 
 /** Reads YAML or JSON; JSON is read as the YAML that it is, once it is known to be JSON. */

@@ -200,6 +200,9 @@ function betterWords(reason: string, yamlCode: string, source: string): YamlAdvi
   if (yamlCode === 'BAD_ALIAS' && line.startsWith('*')) {
     return unquotedStar(/^[^\s,\]}]+/.exec(line)?.[0] ?? '*');
   }
+  if (yamlCode === 'UNEXPECTED_TOKEN' && line.startsWith(',')) {
+    return { message: 'nothing stands before this `,`', fix: 'Remove it, or add the value.' };
+  }
   const close = /must (?:be sufficiently indented and )?end with a ([\]}])$/.exec(reason)?.[1];
   if (close !== undefined) {
     const message = `a \`${close === ']' ? '[' : '{'}\` above has no \`${close}\``;
