@@ -139,6 +139,36 @@ test('a call that names the policy is refused by self-protection', async () => {
   expect(gates[0]).toMatchObject({ stage: 'surface', outcome: 'decided' });
 });
 
+test('a resource is judged by the gates as in a run, and shown as one', async () => {
+  const key = { uri: `file://${join(home, 'ledger.key')}` };
+  expect(await firstOf('files', 'resources/read', key)).toMatchObject({
+    call: { subject: 'resource' },
+    decision: { action: 'BLOCK', rule_id: 'gate:self-protection' },
+    gates: [
+      { stage: 'surface', outcome: 'decided' },
+      { stage: 'content', outcome: 'skipped' },
+    ],
+  });
+  const { decision, gates } = await firstOf('files', 'resources/read', { uri: `x://${TOKEN}` });
+  expect(decision).toMatchObject({ rule_id: 'gate:content', reason_code: 'CONTENT_BLOCKED' });
+  expect(gates).toMatchObject([
+    { outcome: 'passed' },
+    { outcome: 'decided', findings: ['secret:github-token'] },
+  ]);
+  const { code, stdout } = await explain('files', 'resources/read', { uri: 'file:///x/a.txt' });
+  expect(code).toBe(0);
+  expect(stdout).toContain('files / resources/read (a resource)');
+});
+
+test('a rule for tools does not see a request for a prompt', async () => {
+  const call = { server_name: 'db', tool_name: 'prompts/get', args: { name: 'drop_x' } };
+  writeFileSync(join(folder, 'prompt.json'), JSON.stringify([call, { ...call, subject: 'tool' }]));
+  const { stdout } = await sub('policy', 'explain', 'policy.yaml', '--call', 'prompt.json');
+  expect(stdout).toContain('db / prompts/get (a prompt)');
+  expect(stdout).toContain('it is for tool, and this is a prompt');
+  expect(stdout).toMatch(/db \/ prompts\/get {2}/);
+});
+
 test('the manifest of a server refuses what it does not list, and counts what passes', async () => {
   const { decision } = await firstOf('mail', 'read', {});
   expect(decision.rule_id).toBe('gate:manifest');

@@ -40,7 +40,7 @@ const TIME: Shape = { kind: 'string', lengthMin: 1, lengthMax: 64, format: 'rfc3
 const OPTIONS = {
   call: textsOption('file', 'A call, or a list of calls made in sequence; can be repeated'),
   server: textOption('name', 'The server of a call given by flags'),
-  tool: textOption('name', 'The tool of that call'),
+  tool: textOption('name', 'The tool of that call, or resources/read or prompts/get'),
   args: textOption('json', 'The arguments of that call, as a JSON object (default: {})'),
   'agent-id': textOption('name', 'The agent, where the call names none'),
   env: choice(ENVS, 'The environment, where the call names none'),

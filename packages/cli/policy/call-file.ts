@@ -12,7 +12,7 @@ import {
   type Shape,
 } from '@subluminal/contracts';
 import { argsHash, canonicalize, itemTexts, memberText } from '@subluminal/core/json';
-import type { Call, CallResult, Identity } from '@subluminal/core/policy';
+import { type Call, type CallResult, type Identity, subjectOf } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { badUsage, orThrow } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
@@ -32,7 +32,7 @@ export interface PlannedCall {
 interface CallEntry {
   readonly server_name: string;
   readonly tool_name: string;
-  readonly subject?: Call['subject'];
+  readonly subject?: 'tool' | Call['subject'];
   readonly args?: JsonObject;
   readonly identity?: Partial<Identity>;
   readonly risk_class?: readonly string[];
@@ -68,7 +68,7 @@ const IDENTITY: Shape = closed({
 const CALL: Shape = closed({
   server_name: { ...optional(NAME), required: true },
   tool_name: { ...optional(NAME), required: true },
-  subject: optional({ kind: 'enum', values: ['resource', 'prompt'] }),
+  subject: optional({ kind: 'enum', values: ['tool', 'resource', 'prompt'] }),
   args: optional(JSON_OBJECT),
   identity: optional(IDENTITY),
   risk_class: optional(NAMES),
@@ -113,7 +113,10 @@ function plannedCall(text: string, source: CallSource, place: string): PlannedCa
   if (!isEntry(value)) return orThrow(wrongCall(value, source.name, place));
   const hashed = argsHash(memberText(text, 'args'), sha256);
   if (!hashed.ok) return orThrow(failure(hashed.code, `${source.name}: ${hashed.message}.`, ''));
-  const { server_name, tool_name, subject, args = {}, risk_class, approved } = value;
+  const { server_name, tool_name, args = {}, risk_class, approved } = value;
+  // A tool may have such a name, but hardly any has.
+  const { subject: named = subjectOf(tool_name) } = value;
+  const subject = named === 'tool' ? undefined : named;
   const { repeat = 1, result = 'ok', at } = value;
   const { canonical: argsText, hash } = hashed;
   const call: Call = {

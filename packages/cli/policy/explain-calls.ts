@@ -81,9 +81,10 @@ export function explainCalls(
       const question: Question = { call, state, nowMs, redact };
       const outcome = decide(snapshot, call, state, nowMs);
       const rulesKey = keyOf(outcome);
-      // Calls that come out the same by the rules do so by Cedar: it counts nothing.
+      // Calls that come out the same by the rules do so by Cedar: it counts nothing, and judges tools alone.
       const isSame = fold?.rulesKey === rulesKey;
-      const said = isSame ? fold?.said : cedar?.explain({ call, rules: outcome, nowMs });
+      const asked = call.subject === undefined ? cedar : undefined;
+      const said = isSame ? fold?.said : asked?.explain({ call, rules: outcome, nowMs });
       const rules = { ...outcome, decision: said?.decision ?? outcome.decision };
       const judged = gates?.judge({ call, argsText, result, rules, state, nowMs });
       const key = rulesKey + JSON.stringify(judged && [judged.decision, judged.stages]);

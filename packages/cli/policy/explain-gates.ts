@@ -141,9 +141,11 @@ function judged(
 ): JudgedByGates {
   const { guard, inForce } = gates;
   const name = JSON.stringify(call.tool_name);
-  const message = Buffer.from(
-    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":${name},"arguments":${argsText}}}`,
-  );
+  const [method, params] =
+    call.subject === undefined
+      ? ['"tools/call"', `{"name":${name},"arguments":${argsText}}`]
+      : [name, argsText];
+  const message = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":${method},"params":${params}}`);
   const { server_name: serverName, identity } = call;
   const { profile } = snapshot;
   const config = { serverName, profile, snapshot, state, identity, sha256, guard };

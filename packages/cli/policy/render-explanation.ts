@@ -74,9 +74,10 @@ export function renderExplained(explained: ExplainedCall, output: Output): strin
 
 function callLine({ from, to, argsText, explanation }: ExplainedCall, output: Output): string {
   const { colors, columns } = output;
-  const { server_name, tool_name } = explanation.call;
+  const { server_name, tool_name, subject } = explanation.call;
   const number = from === to ? `call ${from}` : `calls ${from}–${to}`;
-  const name = harmless(`${server_name} / ${tool_name}`);
+  const what = subject === undefined ? '' : ` (a ${subject})`;
+  const name = harmless(`${server_name} / ${tool_name}`) + what;
   const room = Math.max(24, columns - number.length - displayWidth(name) - 4);
   const args = shortened(harmless(argsText), Math.min(room, ARGS_SHOWN_MAX));
   return `${colors.dim(number)}  ${colors.bold(name)}  ${colors.dim(args)}`;

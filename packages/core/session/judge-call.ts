@@ -2,13 +2,14 @@
 import type { Call, Outcome, PolicyState } from '../policy/index.ts';
 import { createContext, stepFor } from './context.ts';
 import { type Judgement, throughGates } from './decide-call.ts';
+import { readSubject } from './govern-subject.ts';
 import type { GateVerdict, Guard, GuardedCall } from './guard.ts';
 import { peek } from './peek/peek.ts';
 import { readCall } from './read-call.ts';
 import type { SessionConfig } from './types.ts';
 
 interface CallToJudge {
-  /** The request `tools/call` that would bring the call. */
+  /** The request that would bring the call: `tools/call`, or that for its subject. */
   readonly message: Uint8Array;
   /** The call, with its risk classes and approvals. */
   readonly call: Call;
@@ -35,11 +36,28 @@ export function judgeCall(config: SessionConfig, asked: CallToJudge): GateJudgem
   const step = stepFor(context, { from: 'agent', bytes: message }, nowMs);
   const seen = peek(message);
   if (seen.kind !== 'request') throw new Error('a call to judge is no request');
-  const read = { ...readCall(step, seen), call, shared: false };
+  const isTool = call.subject === undefined;
+  const read = { ...(isTool ? readCall : readSubject)(step, seen), call, shared: false };
   const input = { read, rules, approvedRules: call.approved ?? [], ignoresGrants: true };
   const outcome = throughGates(step, input);
-  const { surface, content } = verdicts;
+  const { surface, content } = isTool ? verdicts : subjectVerdicts(outcome, rules);
   return { outcome, surface, content, guarded: outcome.gated?.call };
+}
+
+const SURFACE_GATES: ReadonlySet<string> = new Set(['gate:self-protection', 'gate:manifest']);
+const PASS: GateVerdict = { kind: 'pass' };
+
+/** The verdict of each stage on a request for a resource or a prompt, which they judge after the rules. */
+function subjectVerdicts(
+  { decision, content: note, onward }: Judgement,
+  rules: Outcome<PolicyState>,
+): { surface?: GateVerdict; content?: GateVerdict } {
+  if (onward !== undefined) return { surface: PASS, content: { kind: 'pass', note } };
+  if (decision === rules.decision) return {};
+  const stop: GateVerdict = { kind: 'stop', decision, note };
+  return SURFACE_GATES.has(decision.rule_id ?? '')
+    ? { surface: stop }
+    : { surface: PASS, content: stop };
 }
 
 /** A guard that notes its verdicts. */

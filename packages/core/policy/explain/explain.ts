@@ -44,7 +44,7 @@ export interface Explanation {
   readonly policy: PolicyRef;
   readonly mode: Mode;
   readonly profile: Profile;
-  readonly call: Pick<Call, 'server_name' | 'tool_name' | 'args_hash'>;
+  readonly call: Pick<Call, 'server_name' | 'tool_name' | 'subject' | 'args_hash'>;
   /** Whether the policy is for this agent, and if not, why. */
   readonly selected: boolean;
   readonly selector: string;
@@ -79,13 +79,13 @@ export function explain(snapshot: Snapshot, question: ExplainQuestion): Explanat
   const { document, ref: policy, profile, tightenedBy } = snapshot;
   const left = selectorMismatch(document.selectors, call.identity);
   const second = tightenedBy === undefined ? {} : { tightened_by: secondOf(tightenedBy, call) };
-  const { server_name, tool_name, args_hash } = call;
+  const { server_name, tool_name, subject, args_hash } = call;
   return {
     decision: outcome.decision,
     policy,
     mode: document.mode,
     profile,
-    call: { server_name, tool_name, args_hash },
+    call: { server_name, tool_name, ...(subject !== undefined && { subject }), args_hash },
     selected: left === undefined,
     selector: left ?? 'the policy is for this agent',
     risk_class: outcome.risk_class,

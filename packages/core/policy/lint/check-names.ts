@@ -4,6 +4,7 @@ import { nearest } from '../../text/nearest.ts';
 import { quote } from '../../text/visible.ts';
 import { namesIn } from '../match/names.ts';
 import { type Advice, warning } from '../model/advice.ts';
+import { methodOf, subjectOf } from '../model/subjects.ts';
 import type { Subject } from './lint-subject.ts';
 
 /**
@@ -28,6 +29,31 @@ export function unpinnedTools({ enabled, tools = new Map() }: Subject): readonly
       const path = ['rules', index, 'match', 'tool_name', 'glob', at];
       return warning('SUB_LINT_UNKNOWN_TOOL', path, [message, fix]);
     });
+  });
+}
+
+/** Names that the rule cannot see, because its `subjects` are others. */
+export function unseenMethods({ enabled }: Subject): readonly Advice[] {
+  return enabled.flatMap(({ rule: { rule_id, match }, index }) => {
+    const { subjects = ['tool'], tool_name } = match;
+    const path = ['rules', index, 'match', 'tool_name'];
+    const found = (tool_name?.glob ?? []).flatMap((name, at) => {
+      const subject = subjectOf(name);
+      if (subject === undefined || subjects.includes(subject)) return [];
+      const message = `${quote(rule_id)} never sees ${quote(name)}: it is for ${subjects.join(' and ')}`;
+      const fix = `Write \`subjects: [${subject}]\` for it, in a rule of its own.`;
+      return warning('SUB_LINT_UNREACHABLE', [...path, 'glob', at], [message, fix]);
+    });
+    if (found.length > 0 || subjects.includes('tool')) return found;
+    const methods = subjects.flatMap((subject) => (subject === 'tool' ? [] : methodOf(subject)));
+    const { everything, regexes, literals, patterns } = namesIn(tool_name);
+    const fits = (method: string) =>
+      literals.has(method) || [...patterns.values()].some(({ test }) => test(method));
+    if (everything || regexes.size > 0 || methods.some(fits)) return [];
+    const named = methods.map((method) => quote(method)).join(' or ');
+    const message = `${quote(rule_id)} can never match: it is for ${subjects.join(' and ')}, whose name is ${named}`;
+    const fix = 'Remove `tool_name`, and match the `uri` or the `name` among the arguments.';
+    return warning('SUB_LINT_UNREACHABLE', path, [message, fix]);
   });
 }
 

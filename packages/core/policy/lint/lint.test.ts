@@ -60,6 +60,31 @@ const TWINS: readonly (readonly [code: string, path: string, found: string, clea
         sampleRule('allow', { match: SHELL }),
     ),
   ],
+  ...(
+    [
+      ['rules[0].match.tool_name.glob[0]', "{ tool_name: { glob: ['resources/read'] } }"],
+      [
+        'rules[0].match.tool_name.glob[0]',
+        "{ subjects: [resource], tool_name: { glob: ['prompts/get'] } }",
+      ],
+      [
+        'rules[0].match.tool_name',
+        "{ subjects: [resource], tool_name: { glob: ['read_*', 'get'] } }",
+      ],
+    ] as const
+  ).map(
+    ([path, match]) =>
+      [
+        'SUB_LINT_UNREACHABLE',
+        path,
+        bundleText(sampleRule('deny', { match })),
+        bundleText(
+          sampleRule('deny', {
+            match: "{ subjects: [tool, resource, prompt], tool_name: { glob: ['resources/r*'] } }",
+          }),
+        ),
+      ] as const,
+  ),
   [
     'SUB_LINT_EXEMPTED',
     'rules[1]',

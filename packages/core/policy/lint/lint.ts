@@ -10,7 +10,7 @@ import {
   missingHints,
   shortDurations,
 } from './check-effects.ts';
-import { unpinnedTools } from './check-names.ts';
+import { unpinnedTools, unseenMethods } from './check-names.ts';
 import { coveredRules, missingTags } from './check-order.ts';
 import { rawPaths } from './check-paths.ts';
 import {
@@ -40,6 +40,7 @@ const CHECKS: readonly LintCheck[] = [
   missingGuards,
   rawPaths,
   unpinnedTools,
+  unseenMethods,
   rawRefusals,
   failsOpen,
   observesOnly,

@@ -6,11 +6,19 @@ export type RuleSubject = NonNullable<Match['subjects']>[number];
 export type OtherSubject = Exclude<RuleSubject, 'tool'>;
 
 /** A rule sees the method as the name of the tool, and the params as arguments. */
+const METHODS: { readonly [S in OtherSubject]: string } = {
+  resource: 'resources/read',
+  prompt: 'prompts/get',
+};
 const SUBJECTS: ReadonlyMap<string, OtherSubject> = new Map([
-  ['resources/read', 'resource'],
-  ['prompts/get', 'prompt'],
+  [METHODS.resource, 'resource'],
+  [METHODS.prompt, 'prompt'],
 ]);
 
 export function subjectOf(method: string): OtherSubject | undefined {
   return SUBJECTS.get(method);
+}
+
+export function methodOf(subject: OtherSubject): string {
+  return METHODS[subject];
 }

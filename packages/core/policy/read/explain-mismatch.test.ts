@@ -113,6 +113,14 @@ test.each(['DENY', 'deny'])('the action %s is BLOCK', (action) => {
   ]);
 });
 
+test.each([
+  ['[resources]', '[resource]'],
+  ['[tool, promt]', '[tool, prompt]'],
+])('the fix of a wrong item in `subjects: %s` is a list', (subjects, fixed) => {
+  const text = bundleText(sampleRule('deny', { match: `{ subjects: ${subjects} }` }));
+  expect(fixes(text)).toEqual([`Write \`subjects: ${fixed}\`.`]);
+});
+
 test('an unknown mode is answered with what each mode does', () => {
   const [problem] = parse(GOOD.replace('mode: control', 'mode: enforce')).problems;
   expect(problem?.message).toBe(

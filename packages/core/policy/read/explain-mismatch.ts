@@ -61,7 +61,7 @@ function remarkOn(mismatch: Mismatch, root: Tree): Remark {
   const { tree } = follow(root, path);
   if (path.length === 0) return noBundle(tree);
   if (choices.length > 0 && tree.kind === 'scalar' && typeof tree.value === 'string') {
-    return unknownChoice(mismatch, tree.value);
+    return unknownChoice(mismatch, tree.value, root);
   }
   const message = `expected ${expected}, got ${written(tree)}`;
   if (problem === 'value') {
@@ -116,7 +116,7 @@ function tooManyItems(mismatch: Mismatch, root: Tree): Remark | undefined {
 
 const ACTION_FIELDS = new Set(['outbound', 'inbound', 'definitions', 'unscanned']);
 
-function unknownChoice(mismatch: Mismatch, value: string): Remark {
+function unknownChoice(mismatch: Mismatch, value: string, root: Tree): Remark {
   const { path, choices } = mismatch;
   const [section, field] = path;
   const name = fieldName(mismatch);
@@ -140,7 +140,18 @@ function unknownChoice(mismatch: Mismatch, value: string): Remark {
     return { code, message, fix: 'Use one of them.' };
   }
   const message = `${unknown}; did you mean \`${meant}\`?`;
-  return { code, message, fix: `Write \`${name}: ${meant}\`.` };
+  return { code, message, fix: `Write \`${name}: ${withChoice(mismatch, meant, root)}\`.` };
+}
+
+/** The value of a field with the choice in it: where it is a list, the whole list. */
+function withChoice({ path }: Mismatch, choice: string, root: Tree): string {
+  const { tree } = follow(root, path.slice(0, -1));
+  if (tree.kind !== 'list') return choice;
+  const items = tree.items.map((item, index) => {
+    if (index === path.at(-1)) return choice;
+    return item.kind === 'scalar' ? String(item.value) : '…';
+  });
+  return `[${items.join(', ')}]`;
 }
 
 const MODES =
