@@ -57,7 +57,9 @@ function tellNext({ say, paint }, kept) {
       ? ['sub demo --keep', 'keeps the ledger, and says how to ask it']
       : [`SUB_HOME=${kept.home} sub query --decision REFUSED`, 'asks the ledger of this demo'];
   say();
-  say(`${paint('bold', 'Next:')} put your own server behind it, docs/start/govern-a-server.md; or`);
+  say(
+    `${paint('bold', 'Next:')} put your own servers behind it with \`sub init\` and \`sub import\`; or`,
+  );
   for (const [command, what] of [
     [`sub policy explain ${fileIn('policy.yaml')} --call ${fileIn('call.json')}`, 'says why'],
     ledger,

@@ -92,8 +92,11 @@ describe('a held call', () => {
 
   it('is refused when a person rejects it', async () => {
     const { rig, people, id } = await startHeld();
-    await people.sub('approvals', 'reject', id);
-    expect(await nextJson(rig.heard)).toMatchObject(refusedAs('APPROVAL_REJECTED'));
+    await people.sub('approvals', 'reject', id, '--note', 'not on Friday');
+    const refused = await nextJson(rig.heard);
+    expect(refused).toMatchObject(refusedAs('APPROVAL_REJECTED'));
+    expect(JSON.stringify(refused)).toContain('In their words: \\"not on Friday\\"');
+    expect((await people.sub('approvals', 'show', id)).stdout).not.toContain('and waits');
     await expectStillWorks(rig);
     await hangUp(rig);
     expect(approvalsOf(rig).map(({ state }) => state)).toEqual(['asked', 'rejected']);

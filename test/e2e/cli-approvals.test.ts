@@ -120,7 +120,7 @@ describe('sub approvals', () => {
     const pending = await sub('approvals');
     expect(pending.stdout).toContain(short(one));
     expect(pending.stdout).toMatch(
-      /pending\s+files\/one\s+coder\s+9 min\s+Writing needs a person\./,
+      /pending\s+files\/one\s+path=src\/a\.ts\s+coder\s+9 min\s+Writing needs a person\./,
     );
     expect(pending.stdout).not.toContain(short(two));
     expect((await sub('approvals', 'list', '--all')).stdout).toMatch(/rejected\s+files\/two/);

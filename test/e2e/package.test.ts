@@ -43,6 +43,13 @@ test('the package is small, and lists the licences of the code in it', () => {
   expect(manifest).toHaveProperty('dependencies', { '@photostructure/sqlite': '1.2.1' });
 });
 
+test('what the README and the messages of the command point to is in the package', () => {
+  const readme = readFileSync(installed('README.md'), 'utf8');
+  const links = [...readme.matchAll(/\]\(([\w./-]+)(?:#[\w-]+)?\)/g)].map(([, path = '']) => path);
+  expect(links).toContain('docs/reference/cli.md');
+  expect(links.filter((path) => !existsSync(installed(path)))).toEqual([]);
+});
+
 test('the installed command prints its version and checks a policy', () => {
   expect(sub('version')).toMatch(/^sub \d+\.\d+\.\d+ /);
   expect(sub('policy', 'lint', installed('examples', 'policies', 'starter.yaml'))).toContain(

@@ -1,5 +1,5 @@
 // Renders requests and grants as text. An agent, a server or a policy wrote everything in them.
-import type { ApprovalEnd, Grant } from '@subluminal/contracts';
+import { type ApprovalEnd, type Grant, isObject } from '@subluminal/contracts';
 import {
   type Ended,
   type Entry,
@@ -7,6 +7,7 @@ import {
   grantWords,
   shortId,
 } from '@subluminal/plane/approvals';
+import { mainArgument } from '@subluminal/plane/ledger';
 import type { Colors, Output } from '../terminal/io.ts';
 import { type Cell, tableText } from '../terminal/table.ts';
 import { harmless } from '../terminal/text.ts';
@@ -18,16 +19,18 @@ const COLUMNS = [
   'ID',
   'STATE',
   { title: 'CALL', widthMin: 16 },
+  { title: 'ARGUMENT', widthMin: 16, widthGood: 28, showsEnd: true },
   { title: 'AGENT', widthMin: 8, dropped: 1 },
   { title: 'LEFT', right: true },
-  { title: 'WHY', widthMin: 12, dropped: 2 },
-];
+  { title: 'WHY', widthMin: 12, widthGood: 24, dropped: 2 },
+] as const;
 
 export function listText(entries: readonly Entry[], nowMs: number, output: Output): string {
   const rows = entries.map(({ request, state }): readonly Cell[] => [
     shortId(request.id),
     state,
     `${request.call.server}/${request.call.tool}`,
+    isObject(request.call.args) ? mainArgument(request.call.args) : null,
     request.agent.agent_id,
     state === 'pending' ? leftText(Date.parse(request.expires_at) - nowMs) : '',
     request.call.reason,
@@ -79,8 +82,9 @@ export function requestText(entry: Entry, { nowMs, isAskerGone, colors }: Reques
 
 function waitWords({ request, state }: Entry, isGone: boolean): string {
   const { pid } = request.asked_by;
+  if (state !== 'pending') return `by the process ${pid}`;
   if (request.wait === 'hint') return 'and may be tried again once it is approved';
-  if (isGone && state === 'pending') {
+  if (isGone) {
     return `by the process ${pid}, which has ended: nothing will come of an approval`;
   }
   return `and waits (process ${pid})`;

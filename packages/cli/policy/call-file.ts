@@ -17,6 +17,7 @@ import { sha256 } from '@subluminal/plane/crypto';
 import { badUsage, orThrow } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
 import { CLIENTS, ENVS } from '../input/identity-values.ts';
+import { cliReference } from '../input/package-file.ts';
 
 export interface PlannedCall {
   readonly call: Call;
@@ -143,7 +144,7 @@ function wrongCall(value: unknown, name: string, place: string): Failure {
   const { path, expected, got, choices } = mismatch;
   const at = [place, ...path].filter((part) => part !== '').join('.');
   const message = `${name}: at ${at || 'the top'}: expected ${expected}, got ${got}.`;
-  const help = 'See docs/reference/cli.md for what a call holds.';
+  const help = `See ${cliReference()} for what a call holds.`;
   return badUsage(message, didYouMean(wordAt(value, mismatch), choices, help));
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@subluminal/core/policy';
 import { badUsage, orThrow } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
+import { cliReference } from '../input/package-file.ts';
 import type { FileBytes } from '../input/read-file.ts';
 import { type PlannedCall, parseCalls, wordAt } from './call-file.ts';
 
@@ -131,6 +132,6 @@ function wrongFile(value: unknown, name: string, { tree, positionAt }: SourceTre
   const { path, expected, got, choices } = mismatch;
   const { line, column } = positionAt(treeAt(tree, path).keyOffset);
   const message = `${name}:${line}:${column}: at ${path.join('.') || 'the top'}: expected ${expected}, got ${got}.`;
-  const help = 'See docs/reference/cli.md for what a file of tests holds.';
+  const help = `See ${cliReference()} for what a file of tests holds.`;
   return badUsage(message, didYouMean(wordAt(value, mismatch), choices, help));
 }

@@ -78,6 +78,20 @@ describe('a call that waits for a person', () => {
     expect(eventsOf(ended, 'tool_call_decision')[0]?.decision.rule_id).toBe('ask');
   });
 
+  it('is refused with the words of the person: short, harmless and marked', async () => {
+    const said = async (note: string) => {
+      const { send, session } = await play([asks], control);
+      send('agent', call(1, 'pay'));
+      const ended = session.approval('call-1', { kind: 'rejected', note }, 10);
+      return eventsOf(ended, 'tool_call_decision')[0]?.decision.explain?.summary ?? '';
+    };
+    expect(await said('not on\u001b Friday')).toBe(
+      'A person has rejected this call. In their words: "not on\\u{1b} Friday"',
+    );
+    expect(await said(' ')).toBe('A person has rejected this call.');
+    expect((await said('x'.repeat(2_000))).length).toBeLessThan(400);
+  });
+
   it('is refused when its time is up', async () => {
     const { send, session } = await play([asks], control);
     send('agent', call(1, 'pay'), 100);

@@ -152,11 +152,10 @@ export function refusedUnasked(step: MessageStep, decided: DecidedCall): Decided
   return { ...refused, outcome: { ...outcome, decision } };
 }
 
+export type RefusalReason = Pick<Decision, 'reason_code' | 'summary'>;
+
 /** The call, blocked for this reason in place of its decision. */
-export function refusedAs(
-  decided: DecidedCall,
-  reason: { readonly reason_code: string; readonly summary: string },
-): DecidedCall {
+export function refusedAs(decided: DecidedCall, reason: RefusalReason): DecidedCall {
   const { rule_id, severity } = decided.outcome.decision;
   const decision: Decision = { action: 'BLOCK', rule_id, severity, ...reason };
   return { ...decided, outcome: { ...decided.outcome, decision } };

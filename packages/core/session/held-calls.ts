@@ -2,10 +2,18 @@
 
 import { asciiBytes, concatBytes } from '../json/text.ts';
 import { decide } from '../policy/decide/decide.ts';
+import { visible } from '../text/visible.ts';
 import { progressLine } from './answer-lines.ts';
 import { applyDecision } from './apply-decision.ts';
 import { hubOutcome, limitsFor } from './ask-hub.ts';
-import { askForRetry, askPeople, refusedAs, refusedUnasked, UNAVAILABLE } from './ask-people.ts';
+import {
+  askForRetry,
+  askPeople,
+  type RefusalReason,
+  refusedAs,
+  refusedUnasked,
+  UNAVAILABLE,
+} from './ask-people.ts';
 import type { MessageStep } from './context.ts';
 import {
   type DecidedCall,
@@ -17,7 +25,7 @@ import {
 import type { Guard } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId } from './peek/types.ts';
-import { emitEnd, recordDecision } from './record-call.ts';
+import { emitEnd, previewText, recordDecision } from './record-call.ts';
 import type { ApprovalAnswer, DiscardReason, HubAnswer } from './types.ts';
 
 export interface HeldCall {
@@ -42,6 +50,17 @@ const REFUSED = {
   timeout: { reason_code: 'APPROVAL_TIMEOUT', summary: 'Nobody approved this call in time.' },
   unavailable: UNAVAILABLE,
 } as const;
+
+const NOTE_LENGTH_MAX = 300;
+
+/** The agent reads why, marked as the words of the person: short, on one line, secrets taken out. */
+function rejectedWith({ context }: MessageStep, note: string): RefusalReason {
+  const limits = { ...context.limits, previewBytesMax: NOTE_LENGTH_MAX };
+  const { text = '' } = previewText({ ...context, limits }, note);
+  if (text.trim() === '') return REFUSED.rejected;
+  const { reason_code, summary } = REFUSED.rejected;
+  return { reason_code, summary: `${summary} In their words: "${visible(text, NOTE_LENGTH_MAX)}"` };
+}
 
 const ABANDONED = {
   reason_code: 'APPROVAL_CANCELLED',
@@ -91,7 +110,8 @@ export function resolveHeld(tick: MessageStep, callId: string, answer: ApprovalA
   const step = { ...tick, bytes: held.line };
   if (answer !== 'approved') {
     const why = answer === 'timeout' ? 'timeout' : 'refused';
-    return settle(step, held, { again: decideRefused(step, held, answer), why });
+    const reason = typeof answer === 'string' ? REFUSED[answer] : rejectedWith(step, answer.note);
+    return settle(step, held, { again: decideRefused(step, held, reason), why });
   }
   const { read, outcome, id } = held.decided;
   const { guard } = context;
@@ -192,9 +212,9 @@ function abandoned({ context }: MessageStep, { decided }: HeldCall): DecidedCall
 function decideRefused(
   { context, nowMs }: MessageStep,
   { decided, approvedRules }: HeldCall,
-  answer: keyof typeof REFUSED,
+  reason: RefusalReason,
 ): DecidedCall {
-  const refused = refusedAs(decided, REFUSED[answer]);
+  const refused = refusedAs(decided, reason);
   const { read, id } = decided;
   if (read.shared) return refused;
   const call = withApproved(read.call, approvedRules);

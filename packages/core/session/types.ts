@@ -283,7 +283,13 @@ export interface LargeEnd {
   readonly outcome: 'complete' | 'too_large' | 'cut';
 }
 
-export type ApprovalAnswer = 'approved' | 'rejected' | 'timeout' | 'unavailable';
+export type ApprovalAnswer =
+  | 'approved'
+  | 'rejected'
+  | 'timeout'
+  | 'unavailable'
+  /** Rejected, with the words of the person. */
+  | { readonly kind: 'rejected'; readonly note: string };
 
 /**
  * A line that was streamed and must not count ends like this. Inside of a string, the first quote ends it

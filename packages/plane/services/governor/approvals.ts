@@ -224,6 +224,7 @@ export class Approvals {
       case 'approved':
         return approves(ended, this.#askedCall(wanted)) ? 'approved' : 'unavailable';
       case 'rejected':
+        return rejection(ended.outcome?.note);
       case 'cancelled':
         return 'rejected';
       case 'expired':
@@ -312,6 +313,10 @@ function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** How a request ended, as it goes on record. */
+function rejection(note: string | undefined): ApprovalAnswer {
+  return note === undefined ? 'rejected' : { kind: 'rejected', note };
+}
+
 function stepOf(ended: Ended): Omit<ApprovalStep, 'rule_id'> {
   if (ended.kind !== 'request') return { state: 'cancelled' };
   const { outcome } = ended;
