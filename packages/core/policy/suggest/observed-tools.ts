@@ -1,6 +1,8 @@
 // What recorded calls show of each tool: how often it was used, and which folders its arguments named.
 import { type Event, type EventOf, isObject } from '@subluminal/contracts';
 import { guessOf } from '../../surface/names/tool-verbs.ts';
+import { type ObservedSubjects, SubjectRecorder } from './observed-subjects.ts';
+import { previewedArgs } from './previewed-args.ts';
 
 export interface ObservedTool {
   readonly server: string;
@@ -28,6 +30,8 @@ export interface Observed {
   /** The most calls in one run, and the most that may change something. */
   readonly callsMax: number;
   readonly changesMax: number;
+  /** The resources and prompts. */
+  readonly others: ObservedSubjects;
 }
 
 interface RecordedCall {
@@ -45,21 +49,20 @@ const DESTRUCTIVE = /destruct|delet/i;
 export function observeTools(events: Iterable<Event>): Observed {
   const tools = new Map<string, ObservedTool>();
   const calls = new Map<string, RecordedCall>();
-  const others = new Set<string>();
+  const others = new SubjectRecorder();
   const leftOut = new Set<string>();
   for (const event of events) {
     if (event.type !== 'tool_call_start' && event.type !== 'tool_call_decision') continue;
     const key = JSON.stringify([event.run_id, event.call.call_id]);
-    // Resources and prompts are no tools; a policy that does not name them lets them pass.
-    if (event.type === 'tool_call_start' && event.call.subject !== undefined) others.add(key);
-    if (others.has(key)) continue;
+    // Resources and prompts are no tools.
+    if (others.add(key, event)) continue;
     const tool = toolOf(event, tools);
     if (tool === undefined) {
       leftOut.add(toolKey(event.call));
       continue;
     }
     if (event.type === 'tool_call_start') {
-      const args = calls.has(key) ? undefined : argsOf(event);
+      const args = calls.has(key) ? undefined : previewedArgs(event);
       if (!calls.has(key)) calls.set(key, { run: event.run_id, tool, args, hasPassed: false });
       continue;
     }
@@ -70,7 +73,8 @@ export function observeTools(events: Iterable<Event>): Observed {
     // A person may have agreed after the first decision.
     call.hasPassed ||= event.decision.action === 'ALLOW';
   }
-  return { ...summary([...calls.values()], [...tools.values()]), leftOut: leftOut.size };
+  const found = summary([...calls.values()], [...tools.values()]);
+  return { ...found, leftOut: leftOut.size, others: others.finish() };
 }
 
 type ToolEvent = EventOf<'tool_call_start'> | EventOf<'tool_call_decision'>;
@@ -101,22 +105,10 @@ function toolOf({ call }: ToolEvent, tools: Map<string, ObservedTool>): Observed
   return made;
 }
 
-/** Undefined where the preview is not the whole. */
-function argsOf({ call }: EventOf<'tool_call_start'>): unknown {
-  const { truncated, args_preview: text } = call.preview;
-  if (truncated || text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
-
 function summary(
   calls: readonly RecordedCall[],
   tools: readonly ObservedTool[],
-): Omit<Observed, 'leftOut'> {
+): Omit<Observed, 'leftOut' | 'others'> {
   const perRun = new Map<string, { calls: number; changes: number }>();
   for (const { run, tool, args, hasPassed } of calls) {
     const counts = perRun.get(run) ?? { calls: 0, changes: 0 };

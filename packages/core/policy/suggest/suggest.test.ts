@@ -31,7 +31,7 @@ interface Recorded {
   readonly action?: 'ALLOW' | 'BLOCK';
   readonly risk?: readonly string[];
   readonly cut?: boolean;
-  readonly subject?: 'resource';
+  readonly subject?: 'resource' | 'prompt';
 }
 
 /** The events of calls, as a shim records them. */
@@ -189,9 +189,28 @@ test('a person is asked where the risk class says so, and paths come from what i
   expect(unseen).toBeUndefined();
 });
 
-test('a suggestion names no resource as a tool', () => {
-  const read = { tool: 'resources/read', subject: 'resource', args: { uri: 'a' } } as const;
-  const { calls, text } = suggestPolicy(recorded([read, { tool: 'list' }]), OPTIONS);
-  expect(calls).toBe(1);
+test('a suggestion lists the resources and prompts that passed each time, and refuses others', async () => {
+  const read = (uri: string, more: Partial<Recorded> = {}): Recorded => ({
+    ...{ tool: 'resources/read', subject: 'resource', args: { uri }, ...more },
+  });
+  const requests: readonly Recorded[] = [
+    read('file:///work/a.md'),
+    read('file:///work/a.md'),
+    read('file:///work/.env', { action: 'BLOCK' }),
+    read('db://users?key=sesame'),
+    read('note://1'),
+    read('note://1', { action: 'BLOCK' }),
+    { tool: 'prompts/get', subject: 'prompt', args: { name: 'review', arguments: { x: 'y' } } },
+    { tool: 'list' },
+  ];
+  const { text, snapshot } = await suggested(requests);
+  expect(outcomes(snapshot, requests)).toEqual([
+    ...['allow-files-resources', 'allow-files-resources', 'deny-the-rest', 'deny-the-rest'],
+    ...['deny-the-rest', 'deny-the-rest', 'allow-files-prompts', 'allow-files'],
+  ]);
+  expect(text).toContain('# Not listed: 4 requests for resources or prompts');
+  expect(text).not.toContain('sesame');
   expect(text).not.toContain('resources/read');
+  const other = outcomes(snapshot, [read('note://2'), { tool: 'resources/read' }]);
+  expect(other).toEqual(['deny-the-rest', 'deny-the-rest']);
 });

@@ -1,10 +1,12 @@
 // A policy from recorded calls, as YAML to be reviewed: the tools that were used pass, what destroys asks
-// a person, and all other tools are refused. No value of an argument gets into it but names of folders.
+// a person, and everything else is refused. No value of an argument gets into it but names of folders, and
+// of the resources and prompts that were used.
 import type { Event } from '@subluminal/contracts';
 import { absolutePath, isUnder, lexicalPath } from '../../paths/lexical-path.ts';
 import { escapeName } from '../../surface/names/name-patterns.ts';
 import { visible } from '../../text/visible.ts';
 import { yamlQuoted } from '../../text/yaml-text.ts';
+import { NAME_KEYS, type ObservedSubject } from './observed-subjects.ts';
 import { type Observed, type ObservedTool, observeTools, TOOLS_MAX } from './observed-tools.ts';
 
 export interface SuggestOptions {
@@ -27,10 +29,18 @@ const PROJECT = '${project}';
 
 export function suggestPolicy(events: Iterable<Event>, options: SuggestOptions): Suggestion {
   const observed = observeTools(events);
+  const ids = new Set<string>();
+  const rules = [
+    ...budgetRules(observed),
+    ...toolRules(observed, options, ids),
+    ...observed.others.listed.map((group) => subjectRule(group, ids)),
+    DENY_REST,
+  ];
   const lines = [
-    `# Suggested from ${plural(observed.calls, 'call')} in ${plural(observed.runs, 'run')}. Review it: tools that are not listed are refused, resources and prompts pass.`,
+    `# Suggested from ${plural(observed.calls, 'call')} in ${plural(observed.runs, 'run')}. Review it: what is not listed is refused, resources and prompts as well.`,
     ...refusedLines(observed),
     ...leftOutLines(observed),
+    ...unlistedLines(observed),
     'policy_id: suggested',
     `version: ${yamlQuoted(options.version)}`,
     'mode: control',
@@ -42,7 +52,7 @@ export function suggestPolicy(events: Iterable<Event>, options: SuggestOptions):
     'content: {}',
     '',
     'rules:',
-    ...[...budgetRules(observed), ...toolRules(observed, options), DENY_REST].flatMap(ruleLines),
+    ...rules.flatMap(ruleLines),
   ];
   return { calls: observed.calls, text: `${lines.join('\n')}\n` };
 }
@@ -62,7 +72,7 @@ const DENY_REST: RuleText = {
   id: 'deny-the-rest',
   kind: 'deny',
   severity: 'warn',
-  match: [],
+  match: ['subjects: [tool, resource, prompt]'],
   effect: [
     'action: BLOCK',
     'reason_code: NOT_LISTED',
@@ -105,6 +115,34 @@ function leftOutLines({ leftOut }: Observed): readonly string[] {
   return [`# ${more}, and refused: this policy lists the first ${TOOLS_MAX}.`];
 }
 
+/** Reads of resources are on record where a rule names them, or where a gate refused them. */
+function unlistedLines({ others: { unlisted } }: Observed): readonly string[] {
+  if (unlisted === 0) return [];
+  const requests = plural(unlisted, 'request');
+  return [
+    `# Not listed: ${requests} for resources or prompts that did not pass, needed a person, may name a secret, or are too many.`,
+  ];
+}
+
+/** The resources or prompts of a server that passed each time they were asked for. */
+function subjectRule({ server, subject, names }: ObservedSubject, ids: Set<string>): RuleText {
+  return {
+    comment: `Used ${subject}s of ${visible(server, SLUG_LENGTH_MAX)}.`,
+    id: freeId(`allow-${slugOf(server)}-${subject}s`, ids),
+    kind: 'allow',
+    severity: 'info',
+    match: [
+      `subjects: [${subject}]`,
+      `server_name: { glob: [${globOf(server)}] }`,
+      'args:',
+      '  key_in:',
+      `    ${NAME_KEYS[subject]}:`,
+      ...names.map((name) => `      - ${yamlQuoted(name)}`),
+    ],
+    effect: ['action: ALLOW', 'reason_code: OBSERVED'],
+  };
+}
+
 function budgetRules({ tools, callsMax, changesMax }: Observed): readonly RuleText[] {
   const changing = [...new Set(tools.filter(({ changes }) => changes).map(({ tool }) => tool))];
   const rules = [budgetRule('calls-per-run', [callsMax, 'calls'], [])];
@@ -140,7 +178,11 @@ function budgetRule(
 }
 
 /** Who asks comes first, because an approval decides nothing by itself; then the tools that pass. */
-function toolRules({ tools }: Observed, { project }: SuggestOptions): readonly RuleText[] {
+function toolRules(
+  { tools }: Observed,
+  { project }: SuggestOptions,
+  ids: Set<string>,
+): readonly RuleText[] {
   const groups = new Map<string, ToolGroup>();
   const add = (tool: ObservedTool, kind: ToolGroup['kind'], args: readonly string[]) => {
     const { server } = tool;
@@ -151,7 +193,6 @@ function toolRules({ tools }: Observed, { project }: SuggestOptions): readonly R
   };
   for (const tool of tools.filter(({ asks }) => asks)) add(tool, 'approval', []);
   for (const tool of tools) add(tool, 'allow', argLines(tool, project));
-  const ids = new Set<string>();
   return [...groups.values()].map((group) => toolRule(group, ids));
 }
 
