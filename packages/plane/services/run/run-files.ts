@@ -15,7 +15,7 @@ import {
   thisSystem,
   writePrivateFile,
 } from '../../os/index.ts';
-import { dropStaleFiles, livingProcesses } from '../../stores/identity/index.ts';
+import { dropRunFiles, dropStaleFiles, livingProcesses } from '../../stores/identity/index.ts';
 import {
   type AgentFiles,
   type AgentFileWrite,
@@ -74,6 +74,9 @@ export function writeRunDown(options: RunOptions, env: NodeJS.ProcessEnv): RunFi
     },
     remove: () => {
       files.remove();
+      // Shims that were killed have left theirs.
+      const runIds = new Set([env['SUB_RUN_ID'] ?? '']);
+      for (const dir of dirs) dropRunFiles(dir, runIds);
       if (fallback !== undefined) removeEmpty(fallback);
     },
   };
