@@ -43,7 +43,8 @@ export function resultPassage(
   if (shown.kind === 'refused') return shown;
   const { value } = shown;
   const tool = call?.tool ?? method;
-  taintRead(memory, { tool, callId: call?.callId ?? '', content: value });
+  // Before it is marked: a record with a mark is no record.
+  taintRead(memory, { tool, callId: call?.callId ?? '', content: scanned.value });
   const note = mergedNote([sized.note, scanned.note, shown.note], memory.options);
   return passageWith(message.value, value, note);
 }

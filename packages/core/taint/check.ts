@@ -1,11 +1,12 @@
 // Finds the arguments at sinks of a call whose values came from untrusted content.
+import { isObject } from '@subluminal/contracts';
 import { formatPath } from '../source/problem.ts';
-import { guessOf } from '../surface/names/tool-verbs.ts';
+import { isReading } from '../surface/names/tool-verbs.ts';
 import { type Chain, chainsOf, shapesOf } from './chains.ts';
 import type { TaintPolicy } from './compile-policy.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { sightingOf } from './memory.ts';
-import { orderText } from './observe.ts';
+import { ORDER_LENGTH_MAX, orderText } from './observe.ts';
 import { shownChain, shownValue } from './summaries.ts';
 import { reachesUnknown } from './tokens/command-words.ts';
 import { keyOf } from './tokens/number-keys.ts';
@@ -62,8 +63,8 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   const found: TaintFinding[] = [];
   const sinkPaths = new Set<string>();
   const effort = new Effort(UNITS_MAX);
-  const reads = guessOf(call.tool) === 'read';
-  const isAlone = args.leaves.filter(({ isKey, text }) => !isKey && !/^\d+$/.test(text)).length < 2;
+  const reads = isReading(call.tool);
+  const isAlone = namesOneThing(call.args);
   const check: TaintCheck = { state, policy, reads, isAlone, effort };
   let namesPath = false;
   for (const leaf of leaves) {
@@ -86,6 +87,22 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   if (findings.length === 0) return { verdict: 'clean' };
   const more = Math.max(0, findings.length - FINDINGS_MAX);
   return { verdict: 'tainted', findings: findings.slice(0, FINDINGS_MAX), more };
+}
+
+const SETTINGS_MAX = 4;
+const SETTING_MAX = 99_999;
+
+/** One text, and beside it a few settings that can carry nothing out. */
+function namesOneThing(args: unknown): boolean {
+  const values = isObject(args) ? Object.values(args) : [];
+  const texts = values.filter((value) => typeof value === 'string');
+  const isSetting = (value: unknown) =>
+    typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= SETTING_MAX);
+  return (
+    texts.length === 1 &&
+    values.length <= SETTINGS_MAX &&
+    values.every((value) => typeof value === 'string' || isSetting(value))
+  );
 }
 
 /** By the names on its path, and by what it looks like. A key is a sink where it looks like one. */
@@ -139,8 +156,9 @@ function holdsFor(
   // A longer address, or another name at the same host, may carry something out.
   const isSame = match === 'exact' || match === 'suffix' || key === keyOf('host', chain.value);
   if (!isSame) return true;
-  if (place === 'field') return false;
-  return !(reads && (sink === 'recipient' || (sink === 'url' && isAlone)));
+  // A read that names nothing else carries nothing out.
+  if (reads && isAlone) return false;
+  return place !== 'field' || sink === 'path' || sink === 'url';
 }
 
 /** Below a folder that the agent has named itself, and not hidden there. */
@@ -176,14 +194,17 @@ function bodyFindings(check: TaintCheck, leaves: readonly TaintLeaf[]): readonly
   });
 }
 
+const ORDERED_VALUES_MAX = 256;
+
 /** Values of any argument that stand in a text that looks like an order. */
 function orderedFindings(
   { orders }: TaintState,
   leaves: readonly TaintLeaf[],
 ): readonly TaintFinding[] {
   if (orders.length === 0) return [];
-  return leaves.flatMap(({ path, text, isKey }) => {
-    const value = isKey ? '' : orderText(text);
+  const values = leaves.filter(({ isKey }) => !isKey).slice(0, ORDERED_VALUES_MAX);
+  return values.flatMap(({ path, text }) => {
+    const value = orderText(text.slice(0, ORDER_LENGTH_MAX));
     if (value.length < 2 || /^[a-z]{1,3}$/.test(value)) return [];
     const order = orders.find((one) => hasWords(one.text, value));
     if (order === undefined) return [];

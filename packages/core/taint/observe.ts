@@ -2,6 +2,7 @@
 import { scanText } from '../scan/detect/scan-text.ts';
 import { survey } from '../scan/detect/survey.ts';
 import { textOfBytes, unwrap } from '../scan/detect/unwrap.ts';
+import type { Range } from '../scan/types.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { remember } from './memory.ts';
 import { partsOf } from './records.ts';
@@ -47,40 +48,53 @@ export function observe(state: TaintState, observation: Observation): TaintState
   const { leaves, whole } = leavesOf(content, LIMITS);
   const effort = new Effort(UNITS_MAX);
   const sent = sentBy(state, source);
-  const { prose, fields } = partsOf(leavesWithBytes(leaves, effort));
-  const texts = [...batchesOf(prose)];
+  const plain = leavesWithBytes(leaves, effort);
+  const { prose, fields } = partsOf(plain);
   const isWhole = () => whole && partial !== true && !effort.isSpent;
   const keep = (to: TaintState, place: 'field' | 'text', batches: Iterable<string>) =>
     remember(to, keysOf(batches, sent, effort), { sighting: { trust, source, place }, isWhole });
-  const seen = keep(keep(state, 'text', texts), 'field', batchesOf(fields));
+  const seen = keep(keep(state, 'text', batchesOf(prose)), 'field', batchesOf(fields));
   const brings = trust === 'untrusted' && !(callId === '' && INTRODUCTIONS.has(tool));
   if (!brings) return seen;
-  const ordered = withOrders(seen, source, texts);
+  const ordered = withOrders(seen, source, batchesOf(plain.map(({ text }) => text)));
   if (ordered.flags.has('untrusted_input')) return ordered;
   return { ...ordered, flags: new Map([...ordered.flags, ['untrusted_input', source]]) };
 }
 
 const ORDERS_MAX = 8;
 const ORDER_BEFORE = 500;
-const ORDER_AFTER = 2_000;
+const ORDER_AFTER = 1_500;
+export const ORDER_LENGTH_MAX = 8_192;
 
 /** The state with the texts that look like orders to the agent; the oldest go first. */
-function withOrders(state: TaintState, source: TaintSource, texts: readonly string[]): TaintState {
+function withOrders(state: TaintState, source: TaintSource, texts: Iterable<string>): TaintState {
   const orders = [...state.orders];
   let isWhole = true;
   for (const text of texts) {
     const scan = scanText(text, { classes: ['injection'], fingerprint: () => '' });
     if (scan.unscanned.some(({ reason }) => reason !== 'binary')) isWhole = false;
-    const sure = scan.findings.filter(({ confidence }) => confidence !== 'hint');
-    const [first] = sure;
-    const last = sure.at(-1);
-    if (first === undefined || last === undefined) continue;
-    const start = Math.max(0, first.start - ORDER_BEFORE);
-    orders.push({ source, text: orderText(text.slice(start, last.end + ORDER_AFTER)) });
+    const order = surroundings(
+      text,
+      scan.findings.filter(({ confidence }) => confidence !== 'hint'),
+    );
+    if (order.length > ORDER_LENGTH_MAX) isWhole = false;
+    if (order !== '') orders.push({ source, text: orderText(order.slice(0, ORDER_LENGTH_MAX)) });
   }
   if (orders.length > ORDERS_MAX) isWhole = false;
   const blind = state.blind ?? (isWhole ? undefined : source);
   return { ...state, orders: orders.slice(-ORDERS_MAX), blind };
+}
+
+/** What stands around these places, each part once. */
+function surroundings(text: string, places: readonly Range[]): string {
+  let parts = '';
+  let end = 0;
+  for (const place of places.toSorted((one, two) => one.start - two.start)) {
+    const start = Math.max(end, place.start - ORDER_BEFORE);
+    end = Math.max(end, Math.min(text.length, place.end + ORDER_AFTER));
+    parts += ` ${text.slice(start, end)}`;
+  }
+  return parts;
 }
 
 /** Blanks and case don't count. */

@@ -44,8 +44,12 @@ function isDocument({ path, isKey }: TaintLeaf): boolean {
   return !isKey && (path.length === 0 || path.at(-1) === 'text' || path.at(-1) === 'blob');
 }
 
+/** One address, path, number or id as a whole. */
+const FIELD =
+  /^(?:[\w.%+-]{1,64}@[\w.-]{1,190}|(?:[a-z][a-z0-9+.-]{1,20}:\/\/|www\.)[\w./?#=&%~@:+,-]{1,230}|[~.]{0,2}(?:\/[\w.@+-]{1,100}){1,20}\/?|[\p{L}\p{N}_.#@+-]{1,64})$/u;
+
 function isField(text: string): boolean {
-  return text.length <= FIELD_LENGTH_MAX && !/\s/.test(text);
+  return text.length <= FIELD_LENGTH_MAX && FIELD.test(text);
 }
 
 /** The name makes a bare number the id of a thing. */

@@ -61,7 +61,8 @@ function evidenceOf(
   if (view.isWrapped(plain)) return { ...plain, weight: base + 1 };
   if (phrase.isEvidence !== true || !isAsked) return plain;
   const mention = isNegated(view.text, start) ? 'quoted' : mentionOf(view.text, plain);
-  if (mention === undefined) return plain;
+  // A definition has no reason to show attacks: there, only a negation or a quotation counts.
+  if (mention === undefined || (mention !== 'quoted' && strictness === 'definition')) return plain;
   if (mention === 'quoted') return { ...plain, weight: 0 };
   return { ...plain, weight: 0, setOff: { weight: base, acts: carriesAction(view.text, plain) } };
 }

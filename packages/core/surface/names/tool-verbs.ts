@@ -42,3 +42,9 @@ export function guessOf(name: string): Guess {
   if (/[^ -~]/.test(name)) return 'unknown';
   return words.some((word) => READ.has(word)) ? 'read' : 'unknown';
 }
+
+/** Whether the name begins with a verb of reading and has no other: `get_and_send` does more. */
+export function isReading(name: string): boolean {
+  const words = wordsOf(name);
+  return READ.has(words[0] ?? '') && !words.includes('and') && guessOf(name) === 'read';
+}
