@@ -170,11 +170,7 @@ function stageOutcome(
 ): Pick<ExplainedStage, 'outcome' | 'rule_id' | 'findings' | 'why'> {
   const said = decision.would ?? decision;
   if (verdict === undefined) {
-    // A tool call that passes was shown to every gate.
-    const why =
-      decision.action === 'ALLOW'
-        ? 'not asked here: it judges such a request when it is passed on'
-        : `not asked: \`${said.rule_id ?? said.reason_code}\` stops the call first`;
+    const why = `not asked: \`${said.rule_id ?? said.reason_code}\` stops the call first`;
     return { outcome: 'skipped', rule_id: null, findings: [], why };
   }
   const { note } = verdict;
