@@ -1,5 +1,5 @@
 // `sub uninstall`: every client is as it was, no daemon runs, and --purge leaves nothing of sub.
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdoptHome, ECHO, SERVER, said } from './adopt-home.ts';
@@ -175,6 +175,93 @@ test('--purge does not touch a home that holds more than Subluminal', async () =
   expect(code).toBe(2);
   expect(stderr).toContain('no folder of Subluminal alone');
   expect(existsSync(notes)).toBe(true);
+});
+
+describe('--purge removes nothing that is not of Subluminal', () => {
+  const purge = (env: { readonly [name: string]: string } = {}) =>
+    runSub(['uninstall', '--purge', '--yes'], {
+      cwd: machine.project,
+      env: { ...machine.env, ...env },
+    });
+  const put = (path: string, text: string) => {
+    machine.write(path, text);
+    return path;
+  };
+  const inHome = (...names: readonly string[]) => join(machine.home, ...names);
+
+  test('a folder at the path of the ledger stays, and is named', async () => {
+    await used();
+    const photo = put(inHome('docs', 'photos', 'a.jpg'), 'mine');
+    const { code, stderr } = await purge({ SUB_LEDGER_PATH: inHome('docs', 'photos') });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${inHome('docs', 'photos')} is no regular file`);
+    expect(existsSync(photo)).toBe(true);
+    expect(isBack()).toEqual([false, false]);
+  });
+
+  test('another file at the path of the ledger stays, with those beside it', async () => {
+    const thesis = inHome('docs', 'thesis.txt');
+    for (const ending of ['', '.head', '-journal']) put(`${thesis}${ending}`, 'mine');
+    const config = put(join(machine.subHome, 'config.toml'), `[ledger]\npath = "${thesis}"\n`);
+    const { code, stderr } = await purge();
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${thesis} is no ledger`);
+    expect(readdirSync(inHome('docs'))).toHaveLength(3);
+    expect(existsSync(config)).toBe(true);
+  });
+
+  test('a link to a ledger stays', async () => {
+    await used();
+    const link = inHome('link.db');
+    symlinkSync(join(machine.subHome, 'ledger.db'), link);
+    expect((await purge({ SUB_LEDGER_PATH: link })).code).toBe(2);
+    expect(existsSync(link)).toBe(true);
+  });
+
+  test('files beside a configured ledger that is not there stay', async () => {
+    const head = put(inHome('docs', 'mine.head'), 'mine');
+    expect((await purge({ SUB_LEDGER_PATH: inHome('docs', 'mine.db') })).code).toBe(0);
+    expect(existsSync(head)).toBe(true);
+  });
+
+  test('a ledger outside of the home is removed', async () => {
+    const ledger = inHome('elsewhere', 'mine.db');
+    put(join(machine.subHome, 'config.toml'), `[ledger]\npath = "${ledger}"\n`);
+    await used();
+    expect(existsSync(ledger)).toBe(true);
+    const { code, stderr } = await purge();
+    expect(code, stderr).toBe(0);
+    expect(readdirSync(inHome('elsewhere'))).toEqual([]);
+    expect(existsSync(machine.subHome)).toBe(false);
+  });
+
+  test('a folder that Subluminal did not make stays as the home, and what is in it is named', async () => {
+    const folder = inHome('work');
+    for (const name of ['run/mine.sh', 'backups/db.sql', 'policy.yaml', 'config.toml']) {
+      put(join(folder, name), '');
+    }
+    const { code, stderr } = await purge({ SUB_HOME: folder });
+    expect(code).toBe(2);
+    expect(stderr).toContain('found there: policy.yaml, config.toml, backups, run.');
+    expect(readdirSync(folder)).toHaveLength(4);
+    put(join(folder, 'host-id'), 'x');
+    expect((await purge({ SUB_HOME: folder })).code).toBe(0);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('a link from the usual home to such a folder changes nothing', async () => {
+    const mine = put(inHome('other', 'backups', 'db.sql'), 'mine');
+    symlinkSync(inHome('other'), machine.subHome);
+    expect((await purge()).code).toBe(2);
+    expect(existsSync(mine)).toBe(true);
+  });
+
+  test('a folder under the name of a file stays', async () => {
+    await used();
+    const mine = put(join(machine.subHome, 'vault.key', 'mine'), 'mine');
+    expect((await purge()).stdout).toContain(`left alone: ${machine.subHome}/vault.key`);
+    expect(existsSync(mine)).toBe(true);
+  });
 });
 
 test('programs get one document', async () => {

@@ -5,11 +5,13 @@ import { findPolicies, loadConfig, userHome } from '@subluminal/plane/config';
 import { createLedgerClient } from '@subluminal/plane/ingest';
 import { openTrust } from '@subluminal/plane/policy';
 import {
+  type FoundLedger,
   type HomeContents,
   homeContents,
   livingRuns,
+  purgeRefusal,
+  removableLedger,
   removeContents,
-  unsafeHome,
 } from '@subluminal/plane/uninstall';
 import { forgetVaultKey } from '@subluminal/plane/vault';
 import { problemParts, tellProblems } from '../adopt/lines.ts';
@@ -39,12 +41,12 @@ const PACKAGE = 'Remove the package itself with: npm rm -g subluminal\n';
 
 export const command = defineCommand({
   description:
-    'Restores the config of every client, also of a `sub wrap` that was killed, stops the ledger daemon, and lists what it leaves: the ledger, your policy, secrets and keys. --purge removes those for good. It refuses that while a run is alive, and when a config could not be restored. Policies of projects always stay.',
+    'Restores the config of every client, also of a `sub wrap` that was killed, stops the ledger daemon, and lists what it leaves: the ledger, your policy, secrets and keys. --purge removes those for good. It refuses that while a run is alive, when a config could not be restored, and where the home or the ledger does not look like one of Subluminal. Policies of projects always stay.',
   options: OPTIONS,
   examples: ['sub uninstall', 'sub uninstall --purge --dry-run', 'sub uninstall --purge --yes'],
   exitCodes: {
     0: 'it is done, there was nothing to do, or you declined',
-    2: 'wrong flags, no terminal to ask on, a config that cannot be restored, a daemon that does not end, or with --purge a run that is still alive or a file that cannot be removed',
+    2: 'wrong flags, no terminal to ask on, a config that cannot be restored, a daemon that does not end, or with --purge a run that is still alive, or a file that is not of Subluminal or cannot be removed',
   },
   requires: 'person',
   run: async ({ options }, io) => {
@@ -83,7 +85,7 @@ type Flags = OptionValues<typeof OPTIONS>;
 interface Installation {
   readonly where: Whereabouts;
   readonly paths: Whereabouts['paths'];
-  readonly ledger: string;
+  readonly ledger: FoundLedger;
   readonly socket: string;
   readonly userHome: string;
 }
@@ -92,7 +94,8 @@ interface Installation {
 async function findInstallation(where: Whereabouts): Promise<Installation> {
   const { env, paths } = where;
   const loaded = await loadConfig({ env, flags: {}, cwd: where.project });
-  const ledger = loaded.ok ? loaded.config['ledger.path'] : paths.ledger;
+  const path = loaded.ok ? loaded.config['ledger.path'] : paths.ledger;
+  const ledger = await removableLedger(path, paths.ledger);
   const socket = loaded.ok ? loaded.config['ledger.socket'] : paths.socket;
   return { where, paths, ledger, socket, userHome: userHome(env) };
 }
@@ -131,7 +134,7 @@ function purgeObstacle(installation: Installation, runs: LivingRuns): Failure | 
       'Remove the files `agent-*` there that are not yours, and those of runs that are over.';
     return failure('SUB_LEDGER_BUSY', message, fix);
   }
-  if (runs.length === 0) return unsafeHome(installation);
+  if (runs.length === 0) return purgeRefusal(installation);
   const message = `still running: ${runs.map(runText).join(', ')}.`;
   const unseen = runs.flatMap(({ processes }) => processes).filter(({ isHere }) => !isHere);
   const elsewhere = unseen.map(({ path }) => path).join(', ');

@@ -1,16 +1,19 @@
 // What Subluminal has made on this machine beside the configs of clients: the files of its home, and
 // the ledger.
 import { type Dirent, lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { type Failure, failure } from '@subluminal/contracts';
-import { attempt, codeOrText, realPath } from '../../os/index.ts';
+import { basename, dirname, join, relative } from 'node:path';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { attempt, codeOrText, errorText, realPath } from '../../os/index.ts';
 import type { HomePaths } from '../../stores/config/index.ts';
 import { livingProcesses, type RunProcess } from '../../stores/identity/index.ts';
+import { requireLedger } from '../../stores/ledger/index.ts';
+
+/** Its path, which may be outside of the home; why what is there is none; undefined without one. */
+export type FoundLedger = string | Failure | undefined;
 
 interface InstalledPaths {
-  readonly paths: Pick<HomePaths, 'home' | 'run'>;
-  /** The ledger, which may be outside of the home. */
-  readonly ledger: string;
+  readonly paths: Pick<HomePaths, 'home' | 'backups'>;
+  readonly ledger: FoundLedger;
   readonly userHome: string;
 }
 
@@ -18,6 +21,7 @@ export interface HomeItem {
   readonly path: string;
   /** It, and what belongs to it. */
   readonly files: readonly string[];
+  readonly isFolder: boolean;
   /** What it is, in a few words. */
   readonly what: string;
   readonly bytes: number;
@@ -29,11 +33,12 @@ export interface HomeContents {
   readonly foreign: readonly string[];
 }
 
+type Names = readonly (readonly [name: string, what: string])[];
+
 /** Everything that some command makes, or reads, under its one name. */
-const NAMES: readonly (readonly [name: string, what: string])[] = [
+const FILES: Names = [
   ['policy.yaml', 'your policy'],
   ['config.toml', 'settings, and the servers that secrets are bound to'],
-  ['manifests', 'manifests of servers'],
   ['pins.json', 'pinned tools'],
   ['trust.json', 'trusted policies'],
   ['vault.db', 'encrypted secrets'],
@@ -41,38 +46,72 @@ const NAMES: readonly (readonly [name: string, what: string])[] = [
   ['ledger.key', 'the key that signs the ledger'],
   ['fingerprint.key', 'the key of fingerprints'],
   ['host-id', 'the id of this machine in events'],
+];
+const FOLDERS: Names = [
+  ['manifests', 'manifests of servers'],
   ['approvals', 'approvals'],
   ['grants', 'grants'],
   ['backups', 'configs as they were'],
   ['spool', 'events on their way to the ledger'],
   ['run', 'sockets, locks and logs'],
 ];
+/** Files that nobody else has in a folder: where one is, the other names are ours as well. */
+const MARKS = ['host-id', 'ledger.key', 'fingerprint.key', 'vault.key'];
+/** The folder of a config in `backups`. */
+const BACKUP = /^[0-9a-f]{32}$/;
 /** What a killed writer leaves of such a file. */
 const DRAFT = /^(.+)\.[0-9a-f]{12}\.draft$/;
 const ENTRIES_MAX = 100_000;
 
 export function homeContents({ paths: { home }, ledger }: InstalledPaths): HomeContents {
   const there = (attempt(() => readdirSync(home)) ?? []).map((name) => join(home, name));
+  const named = (names: Names, isFolder: boolean) =>
+    names.map(([name, what]) => ({ path: join(home, name), what, isFolder, files: [] }));
   const families = [
-    { path: ledger, what: 'the ledger', files: ledgerFiles(ledger) },
-    ...NAMES.map(([name, what]) => ({ path: join(home, name), what, files: [join(home, name)] })),
+    ...(typeof ledger === 'string'
+      ? [{ path: ledger, what: 'the ledger', isFolder: false, files: besideLedger(ledger) }]
+      : []),
+    ...named(FILES, false),
+    ...named(FOLDERS, true),
   ];
-  const items = families.flatMap(({ path, what, files }) => {
-    const drafts = there.filter((one) => files.includes(DRAFT.exec(one)?.[1] ?? ''));
-    const found = [...files, ...drafts].filter((file) => attempt(() => lstatSync(file)));
+  const items = families.flatMap(({ path, what, isFolder, files }) => {
+    const all = [path, ...files];
+    const drafts = there.filter((one) => all.includes(DRAFT.exec(one)?.[1] ?? ''));
+    const found = [...all, ...drafts].filter((file) => {
+      const stats = attempt(() => lstatSync(file));
+      // A folder under the name of a file is somebody else's.
+      return stats !== undefined && (isFolder || !stats.isDirectory());
+    });
     const bytes = found.reduce((sum, file) => sum + sizeOf(file), 0);
-    return found.length === 0 ? [] : [{ path, what, files: found, bytes }];
+    return found.length === 0 ? [] : [{ path, what, isFolder, files: found, bytes }];
   });
   const own = new Set(items.flatMap(({ files }) => files));
   return { items, foreign: there.filter((path) => !own.has(path)) };
 }
 
-/** The database, what SQLite and the writer keep beside it, and its last signed head. */
-function ledgerFiles(ledger: string): readonly string[] {
-  const databases = [ledger, `${ledger}.lock`];
-  const endings = ['', '-wal', '-shm', '-journal'];
-  const files = databases.flatMap((path) => endings.map((ending) => `${path}${ending}`));
-  return [...files, `${ledger.replace(/\.db$/, '')}.head`];
+/** What SQLite and the writer keep beside the ledger, and its last signed head. */
+function besideLedger(ledger: string): readonly string[] {
+  const endings = ['-wal', '-shm', '-journal'];
+  const lock = `${ledger}.lock`;
+  const files = [ledger, lock].flatMap((path) => endings.map((ending) => `${path}${ending}`));
+  return [lock, ...files, `${ledger.replace(/\.db$/, '')}.head`];
+}
+
+/** In its usual place, a damaged ledger or the rest of one counts; elsewhere, only a readable one. */
+export async function removableLedger(ledger: string, usual: string): Promise<FoundLedger> {
+  const stats = attempt(() => lstatSync(ledger));
+  if (ledger === usual && stats?.isFile() !== false) return ledger;
+  if (stats === undefined) return undefined;
+  const fix = 'Correct `ledger.path` or SUB_LEDGER_PATH, or remove by hand what you do not need.';
+  if (!stats.isFile()) {
+    return failure('SUB_USAGE', `${ledger} is no regular file, so it is not the ledger.`, fix);
+  }
+  try {
+    await requireLedger(ledger);
+    return ledger;
+  } catch (cause) {
+    return failure('SUB_USAGE', `${ledger} is no ledger: ${errorText(cause)}`, fix);
+  }
 }
 
 /** Of a folder, of all files in it; links are not followed. */
@@ -92,15 +131,33 @@ function sizeOf(path: string): number {
   return bytes;
 }
 
-/** A folder that holds more than Subluminal, where a folder `run` or `backups` may be anybody's. */
-export function unsafeHome({ paths, userHome }: InstalledPaths): Failure | undefined {
+/** Why nothing may be removed: a folder `run` or `backups` may be anybody's. */
+export function purgeRefusal(installed: InstalledPaths): Failure | undefined {
+  const { paths, ledger, userHome } = installed;
   const home = realPath(paths.home);
   const rest = relative(home, realPath(userHome));
   const isAbove = rest === '' || !rest.startsWith('..');
   const isRepository = attempt(() => lstatSync(join(home, '.git'))) !== undefined;
-  if (!isAbove && !isRepository) return undefined;
-  const message = `${paths.home} is no folder of Subluminal alone.`;
-  return failure('SUB_USAGE', message, 'Remove by hand what you do not need of it.');
+  const fix = 'Remove by hand what you do not need of it.';
+  if (isAbove || isRepository) {
+    return failure('SUB_USAGE', `${paths.home} is no folder of Subluminal alone.`, fix);
+  }
+  if (ledger !== undefined && isFailure(ledger)) return ledger;
+  const found = homeContents(installed).items.filter(({ path }) => dirname(path) === paths.home);
+  if (found.length === 0 || isOwnHome(installed)) return undefined;
+  const names = found.map(({ path }) => basename(path)).join(', ');
+  const message = `nothing in ${paths.home} shows that Subluminal made it; found there: ${names}.`;
+  return failure('SUB_USAGE', message, fix);
+}
+
+/** Whether it is the usual home, and no link to another folder, or has what only Subluminal writes. */
+function isOwnHome({ paths: { home, backups }, userHome }: InstalledPaths): boolean {
+  if (realPath(home) === join(realPath(userHome), '.subluminal')) return true;
+  const records = (attempt(() => readdirSync(backups)) ?? [])
+    .filter((name) => BACKUP.test(name))
+    .map((name) => join(backups, name, 'record.json'));
+  const marks = [...MARKS.map((name) => join(home, name)), ...records];
+  return marks.some((path) => attempt(() => lstatSync(path))?.isFile() === true);
 }
 
 /** Gives what is still there, with its reason. */
@@ -108,10 +165,10 @@ export function removeContents(
   { items }: HomeContents,
   { paths: { home } }: InstalledPaths,
 ): readonly Failure[] {
-  const files = items.flatMap((item) => item.files);
-  const failed = files.flatMap((path) => {
+  const files = items.flatMap((item) => item.files.map((path) => ({ ...item, path })));
+  const failed = files.flatMap(({ path, isFolder }) => {
     try {
-      rmSync(path, { recursive: true, force: true });
+      rmSync(path, { recursive: isFolder, force: true });
       return [];
     } catch (cause) {
       const message = `${path} cannot be removed (${codeOrText(cause)}).`;

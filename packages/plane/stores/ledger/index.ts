@@ -12,7 +12,7 @@ export type { ChangedDefinition, RunExport, RunSummary, Violation } from './expo
 export { exportRun, RunSummarizer, summaryMarkdown, unacceptedChanges } from './export/index.ts';
 export type { ChainReader } from './sqlite/chain-reads.ts';
 export type { Store, StoreReader } from './sqlite/sqlite-store.ts';
-export { openSqliteReader, openSqliteStore } from './sqlite/sqlite-store.ts';
+export { openSqliteReader, openSqliteStore, requireLedger } from './sqlite/sqlite-store.ts';
 export type {
   CallCounts,
   CallDetail,

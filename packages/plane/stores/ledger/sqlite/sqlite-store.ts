@@ -82,6 +82,20 @@ export async function openSqliteReader(
   return openSqliteReader(options);
 }
 
+/** Throws when the file is no ledger that this version knows. It is only read. */
+export async function requireLedger(file: string): Promise<void> {
+  requireFile(file);
+  const reader = await connect(file, { readOnly: true });
+  try {
+    const version = translated(file, () =>
+      checkedVersion(reader.db, { file, migrations: MIGRATIONS }),
+    );
+    if (version === 0) throw ledgerFailure('SUB_LEDGER_MISSING', file);
+  } finally {
+    reader.close();
+  }
+}
+
 function readerOf(reader: Connection, migrations: readonly string[]) {
   return {
     ...chainReads(reader, migrations),
