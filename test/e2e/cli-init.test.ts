@@ -1,6 +1,6 @@
 // A starter policy for a project: chosen, fitted, tried on what is recorded, and never in another's place.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AdoptHome, CTRL_C, SERVER } from './adopt-home.ts';
@@ -86,6 +86,22 @@ describe('what is there', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('[SUB_FILE_WRITE]');
     expect(machine.read(join(machine.project, '.subluminal'))).toBe('a file');
+  });
+
+  test.each([
+    ['', []],
+    ['# mine\n', ['--force']],
+  ])('a link in place of the folder is an error, with the policy %j there', async (text, flags) => {
+    const elsewhere = join(machine.folder, 'elsewhere');
+    mkdirSync(elsewhere);
+    if (text !== '') machine.write(join(elsewhere, 'policy.yaml'), text);
+    const texts = () => readdirSync(elsewhere).map((name) => machine.read(join(elsewhere, name)));
+    const before = texts();
+    symlinkSync(elsewhere, join(machine.project, '.subluminal'));
+    const { code, stderr } = await machine.sub('init', ...flags);
+    expect(code).toBe(2);
+    expect(stderr).toContain('.subluminal is a link, and nothing is written through one.');
+    expect(texts()).toEqual(before);
   });
 
   test.skipIf(IS_ROOT)('a folder that may not be written is an error', async () => {

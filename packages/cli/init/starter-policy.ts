@@ -1,5 +1,5 @@
 // A starter policy for a project: one of `examples/policies`, fitted to what the project shows.
-import { constants, copyFileSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { constants, copyFileSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
@@ -94,6 +94,8 @@ export async function writeStarter(
   isForced: boolean,
 ): Promise<string | undefined> {
   const { path, text, isUser, replaces } = plan;
+  const folder = dirname(path);
+  orThrow(linkFailure(folder));
   if (replaces && !isForced) {
     const fix = 'Edit it, or put a starter in its place with --force; the old one is kept.';
     return orThrow(failure('SUB_FILE_WRITE', `${path} is the policy here already.`, fix));
@@ -104,7 +106,6 @@ export async function writeStarter(
     orThrow(await replaceFile(path, text));
     return copy;
   }
-  const folder = dirname(path);
   const isNew = orThrow(isUser ? ensurePrivateFolder(folder) : makeFolder(folder));
   const failed = await createNewFile({ path, text, mode: POLICY_MODE });
   if (failed !== undefined && isNew === true) rmdirSync(folder);
@@ -124,6 +125,13 @@ function copied(path: string): string | Failure {
       if (code !== 'EEXIST' || count >= COPIES_MAX) return unwritable(copy, code);
     }
   }
+}
+
+/** The repository may have put the link there, to have a file written elsewhere. */
+function linkFailure(folder: string): Failure | undefined {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined;
+  const message = `${folder} is a link, and nothing is written through one.`;
+  return failure('SUB_FILE_WRITE', message, 'Put a folder in its place.');
 }
 
 /** Whether the folder is new. */
