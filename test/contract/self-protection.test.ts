@@ -151,6 +151,35 @@ describe('an agent with a file server on the project of its policy', () => {
     expect(reasonOf(await agent.call('list_directory', { path: folder }))).toBe(undefined);
   });
 
+  it('reaches no closed file by a line break or by a path that a server shortens', async () => {
+    const solo = readFileSync(
+      new URL('../../examples/policies/solo.yaml', import.meta.url),
+      'utf8',
+    );
+    const agent = await agentWith({ policy: solo, server: 'files' });
+    const { policy, folder } = agent.project;
+    writeFileSync(join(folder, '.env'), 'x');
+    symlinkSync('../.env', join(folder, 'src/link'));
+    symlinkSync('../policy.yaml', join(folder, 'src/rules'));
+    const long = './'.repeat(2_100);
+    const destination = 'src/moved';
+    const edits = [{ oldText: 'BLOCK', newText: 'ALLOW' }];
+    const answers = [
+      await agent.call('move_file', { source: 'x\n/../.env', destination }),
+      await agent.call('read_text_file', { path: `${long}src/link` }),
+      await agent.call('write_file', { path: `${folder}/${long}../out.txt`, content: 'x' }),
+      await agent.call('move_file', { source: 'x\n/../policy.yaml', destination }),
+      await agent.call('edit_file', { path: `${long}src/rules`, edits }),
+    ];
+    const reasons = answers.map((told) => /"reason_code":"(\w+)"/.exec(JSON.stringify(told))?.[1]);
+    const closed = ['SECRET_FILE', 'SECRET_FILE', 'OUTSIDE_PROJECT'];
+    expect(reasons).toEqual([...closed, 'SELF_PROTECTION', 'SELF_PROTECTION']);
+    expect(existsSync(join(folder, destination))).toBe(false);
+    expect(readFileSync(policy, 'utf8')).toBe(solo);
+    const honest = await agent.call('read_text_file', { path: `${long}README.md` });
+    expect(JSON.stringify(honest)).toContain('hello');
+  });
+
   it('cannot write the policy with a message that is too large to be inspected', async () => {
     const agent = await agentWith({ policy: DENIES, server: 'files' });
     const { policy, folder } = agent.project;

@@ -38,6 +38,17 @@ describe('the names in the arguments of a call', () => {
     ['several files', { paths: 'x.c, y.c' }, 'y.c'],
     ['a pattern among words', { zz: 'all of x* here' }, 'x*'],
     ['what only a shell fills in', { zz: 'rm $X/y.c' }, '$X/y.c'],
+    ['a source whose line `..` takes back', { source: 'x\n/../b.c' }, 'b.c'],
+    ['content whose words `..` takes back', { content: 'a word\n/../x/b.c' }, 'x/b.c'],
+    ['lines of text that `..` takes back', { text: 'x\ny/../b.c' }, 'b.c'],
+    ['a title that goes up', { title: 'a/../../../x' }, '../../x'],
+    ['a path with a blank', { location: 'my dir/link' }, 'my dir/link'],
+    ['a long path', { path: `${'./'.repeat(2_100)}src/link` }, 'src/link'],
+    ['a long path with a blank', { path: `${'.//'.repeat(2_100)}my dir/link` }, 'my dir/link'],
+    ['a long path that goes up', { zz: `/p/${'a/../'.repeat(1_000)}link` }, '/p/link'],
+    ['a long URI', { uri: `file:///p/${'./'.repeat(2_100)}link` }, 'file:///p/link'],
+    ['a long encoded path', { zz: `src/${'%2e/'.repeat(1_100)}link` }, 'src/link'],
+    ['a long word of a command', { command: `cat ${'./'.repeat(2_100)}link` }, 'link'],
     ['a path that is searched for', { query: "ATTACH '/x/b.c'" }, '/x/b.c'],
   ])('are found: %s', (_name, value, name) => {
     expect(names(value)).toContain(name);
@@ -57,13 +68,23 @@ describe('the names in the arguments of a call', () => {
     expect(names(value)).not.toContain('a/b.c');
   });
 
+  it.each([
+    "import a from '../../../x';",
+    '[see](../../../x.md)',
+    "// a comment\nrequire('../../../x')",
+    'a/../.. and more',
+  ])('are not made of code and sentences: %s', (newText) => {
+    expect(names({ edits: [{ newText }] })).toEqual([]);
+  });
+
   it('of a patch keep their folders if no option strips them', () => {
     expect(names({ patch: '--- a/x/b.c\n+++ b/x/b.c\n' })).not.toContain('b.c');
     expect(names({ command: 'git apply <<E\n--- a/x/b.c\n+++ b/x/b.c\nE' })).not.toContain('b.c');
   });
 
   it('are not looked for in words that nothing protected is called like', () => {
-    expect(names({ zz: 'see x/y.c and z.c' })).toEqual([]);
+    expect(names({ zz: 'see x/y.c and z.c' })).toEqual(['see x/y.c and z.c']);
+    expect(names({ zz: 'see x/y.c\nand z.c' })).toEqual([]);
     expect(names({ query: 'where is b.c loaded?', pattern: 'b.c' })).toEqual([]);
   });
 
@@ -73,6 +94,9 @@ describe('the names in the arguments of a call', () => {
     '{"q":"\\u002e"}',
     '{"a.b":1}',
     '{"content":"/etc/x"}',
+    '{"content":"a word\\n/../b"}',
+    '{"content":"a word\\n/\\u002e\\u002E/b"}',
+    '{"text":"a\\nword/../b"}',
     '{"text":"one line with a/b.c"}',
     '{"text":"a/b.c\\n"}',
     '{"text":"\\na/b.c"}',
@@ -102,10 +126,17 @@ describe('the names in the arguments of a call', () => {
 
   it('are not complete if one is too long to read and mentions a protected file', () => {
     const known = { baseNames: NONE, isMentioned: (text: string) => text.includes('b.c') };
-    expect(namedPaths({ path: `${'./'.repeat(2_100)}b.c` }, known).isWhole).toBe(false);
-    expect(namedPaths({ zz: `${'./'.repeat(2_100)}b.c` }, known).isWhole).toBe(false);
+    expect(namedPaths({ path: `${'x/'.repeat(2_100)}b.c` }, known).isWhole).toBe(false);
+    expect(namedPaths({ zz: `${'x/'.repeat(2_100)}b.c` }, known).isWhole).toBe(false);
     expect(namedPaths({ zz: 'A/b+'.repeat(2_000) }, known)).toEqual({ names: [], isWhole: true });
     expect(namedPaths({ content: `${'x '.repeat(4_000)}b.c` }, known).isWhole).toBe(true);
+  });
+
+  it('are not complete if percent signs stand in percent signs too deep to be undone', () => {
+    const known = { baseNames: NONE, isMentioned: () => false };
+    expect(namedPaths({ path: '%2525252eenv' }, known).isWhole).toBe(true);
+    expect(namedPaths({ path: '%252525252eenv' }, known).isWhole).toBe(false);
+    expect(namedPaths({ path: '100%25 of it' }, known).isWhole).toBe(true);
   });
 
   it('are looked for in very many texts together only so far', () => {

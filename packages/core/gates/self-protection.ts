@@ -1,7 +1,7 @@
 // Self-protection: no call may name the files that govern it, such as the policy, `SUB_HOME` or the ledger.
 import { isObject } from '@subluminal/contracts';
 import { asciiBytes, decodeText } from '../json/text.ts';
-import { BACKSLASH, COLON, LOWER_N, QUOTE, SPACE } from '../json/units.ts';
+import { BACKSLASH, COLON, DOT, LOWER_N, LOWER_U, QUOTE, SPACE } from '../json/units.ts';
 import {
   COMMAND_KEY,
   FILE_KEY,
@@ -129,6 +129,8 @@ for (const sign of PATH_SIGNS) IS_SIGN[sign] = 1;
 const LONG = 128;
 const KEY_BYTES_MAX = 128;
 const KINDS_MAX = 1_024;
+/** A longer text is no path, even if all of it is written in escapes. */
+const ESCAPED_PATH_BYTES_MAX = 6 * 4_096;
 
 const kinds = new Map<string, KeyKind>();
 
@@ -185,7 +187,7 @@ function isProse(
   json: Uint8Array,
   { key, start, end }: { readonly key: KeyKind; readonly start: number; readonly end: number },
 ): boolean {
-  if (key === 'any') return false;
+  if (key === 'any' || mayGoUp(json, start, end)) return false;
   // Between two letters, so that it is no blank at the start or the end.
   if (key === 'prose') {
     if (!isLetter(json[start]) || !isLetter(json[end - 1]) || json[end - 2] === BACKSLASH) {
@@ -198,6 +200,20 @@ function isProse(
   const escape = json.indexOf(BACKSLASH, start);
   if (escape <= start || escape + 2 >= end || json[escape + 1] !== LOWER_N) return false;
   return isLetter(json[start]) && isLetter(json[escape + 2]);
+}
+
+/** Whether a text may have a `..` that takes back the words before it; a dot may be written `\u002e`. */
+function mayGoUp(json: Uint8Array, start: number, end: number): boolean {
+  if (end - start > ESCAPED_PATH_BYTES_MAX) return false;
+  const text = json.subarray(start, end);
+  return hasPair(text, DOT, DOT) || hasPair(text, BACKSLASH, LOWER_U);
+}
+
+function hasPair(text: Uint8Array, first: number, second: number): boolean {
+  for (let at = text.indexOf(first); at !== -1; at = text.indexOf(first, at + 1)) {
+    if (text[at + 1] === second) return true;
+  }
+  return false;
 }
 
 /** Of ASCII, and no blank, quote or escape. */

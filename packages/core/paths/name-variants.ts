@@ -41,7 +41,7 @@ const PROCESS_ROOT = /^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?root(?=\/)/;
 export function nameVariants(name: string, place: NamePlace): readonly string[] {
   if (PLAIN.test(name) && !place.isMentioned(name)) return [name];
   const found = new Set<string>();
-  for (const text of decoded(name)) {
+  for (const text of new Set([name, withoutUriBreaks(name)].flatMap(decoded))) {
     for (const part of partsOf(text, place)) {
       const trimmed = part.trim();
       for (const one of [trimmed, trimmed.replace(/[.,:;!?]+$/, '')]) {
@@ -58,7 +58,7 @@ export function nameVariants(name: string, place: NamePlace): readonly string[] 
 }
 
 /** Without what a later `..` takes back; one that leaves its folder stays as it is. */
-function normalized(path: string): string {
+export function normalized(path: string): string {
   if (!path.includes('..')) return path;
   return path.startsWith('/') ? lexicalPath(path) : relativePath(path);
 }
@@ -72,16 +72,34 @@ function relativePath(path: string): string {
   return names.join('/') || '.';
 }
 
+/** A URI as its readers take it: without line breaks and tabs, and without blanks around it. */
+export function withoutUriBreaks(text: string): string {
+  if (!/[\0-\x20]/.test(text)) return text;
+  const uri = text.replace(/^[\0-\x20]+|[\t\n\r]+/g, '');
+  return SCHEME.test(uri) ? uri : text;
+}
+
 /** A text as it is written, and with its percent signs undone. */
 export function decoded(name: string): readonly string[] {
   const texts = [name];
   for (let round = 0; round < DECODE_ROUNDS; round++) {
     const last = texts.at(-1) ?? '';
-    const next = last.replace(/(?:%[0-9a-f]{2})+/gi, percentDecoded);
+    const next = decodedOnce(last);
     if (next === last) break;
     texts.push(next);
   }
   return texts;
+}
+
+/** Whether a text has percent signs in percent signs, deeper than they are undone. */
+export function isDecodedInPart(text: string): boolean {
+  if (!text.includes('%')) return false;
+  const last = decoded(text).at(-1) ?? '';
+  return decodedOnce(last) !== last;
+}
+
+function decodedOnce(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, percentDecoded);
 }
 
 function percentDecoded(run: string): string {

@@ -1,6 +1,7 @@
 // The texts in a JSON value that may name a file: whole texts, and the words of commands.
 import { isObject } from '@subluminal/contracts';
 import { readShell, withoutEscapes } from '../shell/index.ts';
+import { decoded, isDecodedInPart, normalized, withoutUriBreaks } from './name-variants.ts';
 
 export interface NamedPaths {
   readonly names: readonly string[];
@@ -33,7 +34,7 @@ const SEARCHED: ReadonlySet<string> = new Set(
   'query q search searchtext replace replacewith keyword keywords pattern regex regexp'.split(' '),
 );
 /** Keys of texts that are prose where they have more than one line. */
-export const LINES: ReadonlySet<string> = new Set('text data value string blob source'.split(' '));
+export const LINES: ReadonlySet<string> = new Set('text data value string blob'.split(' '));
 export const FILE_KEY =
   /path|file|dir|folder|uri|url|src|dst|dest|source|target|from$|^to$|input|output|link|root|cwd/;
 export const COMMAND_KEY =
@@ -64,6 +65,13 @@ const EXPANDED = /\$[A-Za-z_{('"]|[\w./~]\{|\}[\w./~]|[\w./~*?]\[|\][\w./~*?]/;
 const WILD = /[%*?]/;
 const ANY = /./;
 const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
+
+/** A `..` that takes back what stands before it. */
+const GOES_UP = /(?:^|\/)\.\.(?:\/|$)/;
+/** Signs that stand in sentences and in code, and seldom in paths. */
+const PROSE_SIGNS = /[\s"'`<>()[\]{},;]/;
+/** The scheme and the host of a URI, where doubled slashes mean something. */
+const ORIGIN = /^\s*(?:[a-z][a-z0-9+.-]{1,40}:\/\/[^/]*)?/i;
 
 /** What a word needs to count as a name: nothing, a sign of a path, or a slash. */
 type NameSign = 'nothing' | 'sign' | 'slash';
@@ -119,24 +127,39 @@ class Collector {
   text(text: string, key: string): void {
     if (STRIPS.test(text)) this.#strips = true;
     const name = foldedKey(key);
-    const trimmed = text.length <= PATH_LENGTH_MAX || !/\s/.test(text) ? text.trim() : undefined;
-    const isRooted = trimmed !== undefined && ROOTED.test(trimmed);
-    const isWord = trimmed !== undefined && !/\s/.test(trimmed);
+    const trimmed = text.trim();
+    const isShort = trimmed.length <= PATH_LENGTH_MAX;
+    const isWord = !/\s/.test(trimmed);
+    const isRooted = (isShort || isWord) && ROOTED.test(trimmed);
+    if (isShort && GOES_UP.test(trimmed)) this.#addRemaining(trimmed);
     if (isProse(name, key, text)) {
-      if (isWord && (isRooted || this.#wanted.inProse === true)) this.#add(trimmed, 'sign');
+      const isNamed = isWord ? isRooted : isShort && this.#mayBeLink(trimmed);
+      if (isNamed || (isWord && this.#wanted.inProse === true)) this.#add(trimmed, 'sign');
       return;
     }
     const isCommand = COMMAND_KEY.test(name);
     const isFile = FILE_KEY.test(name);
     const needed = neededBehind(name);
-    if (trimmed !== undefined && (isFile || isCommand || isRooted || isWord)) {
-      this.#add(trimmed, needed);
-    }
+    const isWhole = isFile || isCommand || isRooted || isLine(trimmed);
+    if (!isShort && !isWord) for (const one of shortened(text)) this.#add(one, needed);
+    else if (isWord || isWhole) this.#add(trimmed, needed);
     if (!SIGNS.test(text)) return;
     if (PATCH_KEY.test(name)) this.#patch(text);
     else if (isCommand || this.#mayHideName(text)) this.#command(text, needed);
-    else if (isFile && trimmed !== undefined) this.#words(text, needed, ANY);
+    else if (isFile && (isShort || isWord)) this.#words(text, needed, ANY);
     else this.#words(text, needed, WILD);
+  }
+
+  /** Adds what is left of a text whose words a later `..` takes back: `a word\n/../policy.yaml`. */
+  #addRemaining(text: string): void {
+    const path = normalized(text);
+    if (!PROSE_SIGNS.test(path)) this.#add(path, 'sign');
+  }
+
+  /** Whether a line of prose, which may mention any name, could still lead to one by a link. */
+  #mayBeLink(line: string): boolean {
+    if (this.#wanted.inProse !== true || !isLine(line)) return false;
+    return !WILD.test(line) && !this.#wanted.isMentioned(line);
   }
 
   /** Whether a shell that reads this text could find a wanted name in it. */
@@ -200,15 +223,41 @@ class Collector {
     if (name === '') return;
     if (name.length > PATH_LENGTH_MAX) {
       // A server may make it shorter before it opens it: `././policy.yaml`.
-      if (this.#wanted.isMentioned(name)) this.isWhole = false;
+      const names = shortened(name);
+      if (names.length === 0 && this.#wanted.isMentioned(name)) this.isWhole = false;
+      for (const one of names) this.#add(one, needed);
       return;
     }
+    if (isDecodedInPart(name)) this.isWhole = false;
     if (needed === 'slash' && !SLASHED.test(name)) return;
     const isPlain = !PATHISH.test(name) && !this.#wanted.baseNames.has(name);
     if (needed === 'sign' && isPlain) return;
     if (this.#names.size >= NAMES_MAX) this.isWhole = false;
     else this.#names.add(name);
   }
+}
+
+/** Whether a text is one line with a slash, which may be a path with blanks in it. */
+function isLine(text: string): boolean {
+  return text.includes('/') && (!/[\n\r]/.test(text) || withoutUriBreaks(text) !== text);
+}
+
+/** What is left of a text that is too long for a path, where servers shorten it to one. */
+function shortened(text: string): readonly string[] {
+  if (!/[/\\%]/.test(text)) return [];
+  const written = decoded(withoutUriBreaks(text)).flatMap((one) => [
+    one,
+    one.replaceAll('\\', '/'),
+  ]);
+  const names = written.flatMap((one) => {
+    const [origin = ''] = ORIGIN.exec(one) ?? [];
+    const path = one
+      .slice(origin.length)
+      .replace(/\/(?:\.?\/)+/g, '/')
+      .replace(/^(?:\.\/)+/, '');
+    return [path, normalized(path)].map((rest) => `${origin}${rest}`.trim());
+  });
+  return [...new Set(names)].filter((one) => one.length <= PATH_LENGTH_MAX);
 }
 
 function neededBehind(name: string): NameSign {

@@ -2,7 +2,7 @@
 // each of them is a way to read the whole text.
 import type { ProjectPaths } from '../ports.ts';
 import { absolutePath } from './lexical-path.ts';
-import { decoded } from './name-variants.ts';
+import { decoded, isDecodedInPart, withoutUriBreaks } from './name-variants.ts';
 
 export interface PathReadings {
   /** Absolute, but not normalised: a `..` behind a link leads elsewhere than one behind a folder. */
@@ -28,10 +28,12 @@ const DROPPED_ENDS = /([^./\\\s])[. ]+(?=[/\\]|$)/g;
 export function pathReadings(text: string, folders: Folders): PathReadings {
   if (text.length > LENGTH_MAX) return { paths: [], isWhole: false };
   const paths = new Set<string>();
-  let isWhole = true;
-  for (const one of decodings(text)) {
+  let isWhole = !isDecodedInPart(text);
+  const lines = lineCount(text);
+  for (const one of new Set([text, withoutUriBreaks(text)].flatMap(decodings))) {
     const written = fromUri(one);
-    if (written.some(isElsewhere)) isWhole = false;
+    // A line break that was a percent sign may stand for a NUL.
+    if (written.some(isElsewhere) || lineCount(one) > lines) isWhole = false;
     for (const path of written.flatMap(spellings)) {
       paths.add(
         absolutePath(
@@ -52,7 +54,11 @@ function decodings(text: string): readonly string[] {
 
 /** A NUL ends a path for some servers and makes it invalid for others. */
 function isElsewhere(path: string): boolean {
-  return ELSEWHERE.test(path.trim()) || /[\0\n]/.test(path);
+  return ELSEWHERE.test(path.trim()) || path.includes('\0');
+}
+
+function lineCount(text: string): number {
+  return text.split('\n').length;
 }
 
 function fromUri(text: string): readonly string[] {

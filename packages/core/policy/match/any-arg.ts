@@ -29,6 +29,9 @@ const TEXTS_MAX = 200_000;
 /** `note://host/path`: what stands behind the host is no path on this disk. */
 const WITH_HOST = /^[a-z][a-z0-9+.-]{1,40}:\/\/[^/]/i;
 
+/** `Route: /users`: the parts of a sentence; in commands, and behind keys of files, each word is a name. */
+const SENTENCE = /[=:@,+<>]\s/;
+
 /** Judges the arguments: one text that surely matches is enough. */
 export function anyArgJudge(
   match: AnyArgMatch,
@@ -161,7 +164,7 @@ function judgeOutside(name: string, search: NameSearch): Certainty {
   const { test, paths, resolve } = search;
   const whole = isOpen(name) ? 'yes' : judgePath(name, test, { paths, resolve });
   if (whole === 'no') return 'yes';
-  const parts = WITH_HOST.test(name) ? [] : partsOf(name, search);
+  const parts = WITH_HOST.test(name) || SENTENCE.test(name) ? [] : partsOf(name, search);
   for (const part of parts) {
     if (isOpen(part) || (!part.startsWith('/') && !part.includes('..'))) continue;
     const { byPlace } = judgeReading(absolutePath(part, paths.project), test, { paths, resolve });

@@ -43,7 +43,10 @@ export function pathArgsJudge(
     if (!isWhole) return 'maybe';
     const resolve = paths.lookup();
     const all = values.map((value) =>
-      typeof value === 'string' ? judgePath(value, test, { paths, resolve }) : 'maybe',
+      // A server may take lines for paths of their own.
+      typeof value === 'string' && !value.includes('\n')
+        ? judgePath(value, test, { paths, resolve })
+        : 'maybe',
     );
     // A call that names no path at all is not known to stay in a folder.
     const found = agreed(all, isNegated ? 'maybe' : 'no');

@@ -86,6 +86,8 @@ describe('a protected file is found', () => {
     '${HOME}/proj/policy.yaml',
     'file://ROOT/user/proj/policy.yaml',
     'file:ROOT/user/proj/policy.yaml',
+    'file://ROOT/user/proj/pol\ticy.yaml',
+    'fi\nle://ROOT/user/proj/pol\r\nicy.yaml',
     'file://localhostROOT/user/proj/policy.yaml',
     'FILE://ROOT/user/proj/policy%2Eyaml',
     'file://ROOT/user/proj/%70olicy.yaml?x=1#y',

@@ -29,6 +29,10 @@ beforeAll(() => {
   symlinkSync(join(dir, 'outside/not-there'), join(project, 'src/dangling'));
   symlinkSync('loop', join(project, 'src/loop'));
   symlinkSync(project, join(dir, 'by-link'));
+  for (const folder of ['my dir', 'my\ndir']) {
+    mkdirSync(join(project, folder));
+    symlinkSync('../.env', join(project, folder, 'link'));
+  }
 });
 
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -114,6 +118,9 @@ describe('path_under', () => {
     ['separators of Windows', 'src/a\\..\\..\\.env'],
     ['a NUL', 'src/a.ts\0../../x'],
     ['an encoded NUL', 'src/a.ts%00'],
+    ['a line break', 'src/a.ts\nx'],
+    ['a tab in a URI', 'file:src/.\t./a'],
+    ['percent signs that are not undone', 'src/%252525252e'],
     ['the home of another user', '~root/src'],
     ['a drive', 'C:\\src\\a.ts'],
     ['a share', '\\\\host\\src'],
@@ -250,6 +257,17 @@ describe('any_arg', () => {
     ['a pattern of names that begin with a dot', { command: 'cat .*' }],
     ['a patch', { patch: '--- a/.env\n+++ b/.env\n@@ -1 +1 @@' }],
     ['a NUL behind it', { path: '.env\0.txt' }],
+    ['a line that `..` takes back', { source: 'x\n/../.env' }],
+    ['content that `..` takes back', { content: 'a word\n/../.env' }],
+    ['a long path', { path: `${'./'.repeat(2_100)}src/innocent` }],
+    ['a long path of any key', { x: `${'a/../'.repeat(2_100)}src/innocent` }],
+    ['a folder with a blank', { location: 'my dir/link' }],
+    ['a title with a blank', { title: 'my dir/link' }],
+    ['a folder with a line break', { source: 'my\ndir/link' }],
+    ['a URI with a tab', { uri: 'file:///project/.e\tnv' }],
+    ['a URI with a line break in its scheme', { x: 'fi\nle:///project/.env' }],
+    ['a URI behind a control character', { uri: '\u0001file:///project/.e\rnv' }],
+    ['percent signs that are not undone', { path: '%252525252eenv' }],
   ])('finds .env in %s', async (_, args) => {
     expect(await matches('deny', env, args)).toBe(true);
   });
@@ -263,6 +281,8 @@ describe('any_arg', () => {
       { path: 'README.md', content: 'Copy .env.example to .env\nand edit it.' },
     ],
     ['patterns that stand for other files', { command: 'cat src/*.ts s*c/a*' }],
+    ['code of several lines', { source: 'import os\nprint("%02d" % (a / b))' }],
+    ['a comment', { newText: '// see src/a.ts\nx = 1', title: 'Fix ~/.envs/x and more' }],
     ['a long blob', { data: 'A'.repeat(10_000) }],
     ['a command with unknown parts', { command: 'echo $X `date` $(hostname)' }],
   ])('does not find .env in %s', async (_, args) => {
@@ -316,6 +336,11 @@ describe('any_arg', () => {
       { command: 'cp a /etc/cron.d/x' },
       { command: 'cp --target-directory=/etc a' },
       { uri: 'file:///etc/passwd' },
+      { title: 'a/../../../x' },
+      { name: 'a b/../../../x' },
+      { location: 'my dir/../../../x' },
+      { path: `${'./'.repeat(2_100)}../x` },
+      { path: `file://${project}/src/.\t./.\t./.\t./x` },
     ]) {
       expect([args, await matches('deny', match, args)]).toEqual([args, true]);
     }
@@ -324,6 +349,8 @@ describe('any_arg', () => {
       { command: 'npm test -- src/a.ts' },
       { url: 'https://example.com/etc/passwd' },
       { uri: 'note://inbox/1' },
+      { edits: [{ oldText: '/* a */', newText: "import a from '../../../x';\n" }] },
+      { title: '/users fails', name: 'Route: /users', body: 'see a/b or ../../../c, then go on' },
       {},
     ]) {
       expect([args, await matches('deny', match, args)]).toEqual([args, false]);
