@@ -1,7 +1,7 @@
 // What recorded requests show of resources and prompts: which ones passed each time.
 import { type Event, isObject } from '@subluminal/contracts';
 import type { OtherSubject } from '../model/subjects.ts';
-import { previewedArgs } from './previewed-args.ts';
+import { isAllowed, previewedArgs } from './recorded-call.ts';
 
 export interface ObservedSubject {
   readonly server: string;
@@ -48,7 +48,7 @@ export class SubjectRecorder {
     if (request === undefined) return false;
     if (event.type === 'tool_call_decision') {
       const isAsked = event.trace?.some(({ outcome }) => outcome === 'approved') === true;
-      const passes = event.decision.action === 'ALLOW' && !isAsked;
+      const passes = isAllowed(event) && !isAsked;
       request.passes = passes && request.passes !== false;
     }
     return true;

@@ -2,7 +2,7 @@
 import { type Event, type EventOf, isObject } from '@subluminal/contracts';
 import { guessOf } from '../../surface/names/tool-verbs.ts';
 import { type ObservedSubjects, SubjectRecorder } from './observed-subjects.ts';
-import { previewedArgs } from './previewed-args.ts';
+import { isAllowed, previewedArgs } from './recorded-call.ts';
 
 export interface ObservedTool {
   readonly server: string;
@@ -71,7 +71,7 @@ export function observeTools(events: Iterable<Event>): Observed {
     tool.asks ||= event.decision.approval !== undefined;
     tool.asks ||= (event.call.risk_class ?? []).some((name) => DESTRUCTIVE.test(name));
     // A person may have agreed after the first decision.
-    call.hasPassed ||= event.decision.action === 'ALLOW';
+    call.hasPassed ||= isAllowed(event);
   }
   const found = summary([...calls.values()], [...tools.values()]);
   return { ...found, leftOut: leftOut.size, others: others.finish() };

@@ -28,7 +28,8 @@ interface Recorded {
   readonly server?: string;
   readonly tool: string;
   readonly args?: JsonObject;
-  readonly action?: 'ALLOW' | 'BLOCK';
+  /** `WOULD_BLOCK` is a call that passed in observe mode only. */
+  readonly action?: 'ALLOW' | 'BLOCK' | 'WOULD_BLOCK';
   readonly risk?: readonly string[];
   readonly cut?: boolean;
   readonly subject?: 'resource' | 'prompt';
@@ -62,7 +63,11 @@ function recorded(calls: readonly Recorded[]): readonly Event[] {
       preview,
     };
     const why = { severity: 'info', reason_code: 'X', summary: 'x', rule_id: null } as const;
-    const decision = eventDecision({ action, ...why }, POLICY);
+    const would = { action: 'BLOCK', rule_id: 'r', reason_code: 'X', summary: 'x' } as const;
+    const decision =
+      action === 'WOULD_BLOCK'
+        ? eventDecision({ ...why, action: 'ALLOW', reason_code: 'WOULD_BLOCK', would }, POLICY)
+        : eventDecision({ action, ...why }, POLICY);
     return [
       { ...base, source, type: 'tool_call_start' as const, call: start },
       { ...base, source, type: 'tool_call_decision' as const, call: ref, decision },
@@ -137,6 +142,19 @@ test('refused calls of a listed tool are told apart from those that stay refused
   ]);
   expect(text).toContain('# 2 calls of other tools did not pass, and still would not.');
   expect(text).toContain('# 1 call of listed tools did not pass; some of them may pass now.');
+});
+
+test('a call that an enforcing policy would have refused did not pass', async () => {
+  const drop = { tool: 'drop_table', action: 'WOULD_BLOCK' } as const;
+  const file = { tool: 'resources/read', subject: 'resource', args: { uri: 'a' } } as const;
+  const { text, snapshot } = await suggested([
+    { tool: 'list' },
+    drop,
+    { ...file, action: 'WOULD_BLOCK' },
+  ]);
+  expect(text).toContain('# 1 call of other tools did not pass, and still would not.');
+  expect(text).not.toContain('"a"');
+  expect(outcomes(snapshot, [drop])).toEqual(['deny-the-rest']);
 });
 
 test('tools beyond the limit are counted', async () => {

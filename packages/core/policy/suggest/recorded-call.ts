@@ -1,4 +1,4 @@
-// The arguments of a recorded call.
+// The arguments of a recorded call, and whether it was allowed.
 import type { EventOf } from '@subluminal/contracts';
 
 /** Undefined where the preview is not the whole. */
@@ -11,4 +11,9 @@ export function previewedArgs({ call }: EventOf<'tool_call_start'>): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** A call that passed only because its policy was not enforced is none that a policy should allow. */
+export function isAllowed({ decision }: EventOf<'tool_call_decision'>): boolean {
+  return decision.action === 'ALLOW' && decision.would === undefined;
 }
