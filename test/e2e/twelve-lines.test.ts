@@ -41,11 +41,14 @@ tests:
     call: { server_name: git, tool_name: git_push }
     expect: { decision: ASK, rule: ask-push }
   - name: a write without a place
-    call: { server_name: files, tool_name: write_file, args: { file: src/a.ts } }
+    call: { server_name: files, tool_name: write_file, args: { at: src/a.ts } }
     expect: { decision: BLOCK, rule: only-src }
   - name: a writer that does not begin with the verb
     call: { server_name: files, tool_name: fs_writeFile, args: { path: /etc/hosts } }
     expect: { decision: BLOCK, rule: only-src }
+  - name: a decoy beside another place
+    call: { server_name: files, tool_name: write_file, args: { path: src/ok, to: /etc/passwd } }
+    expect: { decision: BLOCK, rule: nowhere-else }
   - name: call 200 passes
     call: { server_name: files, tool_name: read_file, args: { path: README.md }, repeat: 200 }
     expect: { decision: ALLOW }

@@ -1,5 +1,6 @@
 // "No shell, never `.env`, write only below `src/`, at most 200 calls, ask before `git push`, nothing
-// secret leaves" in twelve lines.
+// secret leaves" in twelve lines, as docs/start/twelve-lines.md has them.
+import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
 import type { ProjectPaths } from '../ports.ts';
@@ -8,18 +9,8 @@ import { sectionsFor } from './decide/sections-for.ts';
 import { parseWithEngines } from './read/parse.ts';
 import { type Run, runOf } from './testing/scenario.ts';
 
-const POLICY = `policy_id: my-project
-version: "1"
-mode: control
-content: { outbound: { secret: block } }
-rules:
-  - { rule_id: no-shell, kind: deny, effect: { action: BLOCK }, match: { tool_name: { glob: ["*{shell,bash,exec,command}*"], ignore_case: true } } }
-  - { rule_id: never-env, kind: deny, effect: { action: BLOCK }, match: { any_arg: { path_matches: ["**/.env*"] } } }
-  - { rule_id: only-below-src, kind: deny, effect: { action: BLOCK },
-      match: { tool_name: { glob: ["{write,edit,create,move,delete}*"] }, args: { not_path_under: { "{path,source,destination}": [src] } } } }
-  - { rule_id: 200-calls, kind: budget, match: {}, effect: { budget: { scope: run, limit_calls: 200, on_exceed: BLOCK } } }
-  - { rule_id: ask-before-push, kind: approval, match: { tool_name: { glob: ["*push*"] } }, effect: { approval: { wait: hold } } }
-`;
+const PAGE = readFileSync(new URL('../../../docs/start/twelve-lines.md', import.meta.url), 'utf8');
+const [, POLICY = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
 
 const PATHS: ProjectPaths = {
   project: '/work',
@@ -47,12 +38,26 @@ describe('a policy of twelve lines', () => {
     ['read_file', { path: 'file:///work/src/%2e%2e/.env.local' }, 'never-env'],
     ['search', { pattern: 'token', include: ['**/.env*'] }, 'never-env'],
     ['write_file', { path: 'src/a.ts', content: 'The file .env is\nnot read.' }, null],
-    ['write_file', { path: 'README.md', content: '' }, 'only-below-src'],
-    ['write_file', { file: 'src/a.ts' }, 'only-below-src'],
+    ['write_file', { path: 'README.md', content: '' }, 'only-src'],
+    ['write_file', { at: 'src/a.ts' }, 'only-src'],
     ['move_file', { source: 'src/a.ts', destination: 'src/b.ts' }, null],
-    ['move_file', { source: 'src/a.ts', destination: '/tmp/a.ts' }, 'only-below-src'],
+    ['move_file', { source: 'src/a.ts', destination: '/tmp/a.ts' }, 'only-src'],
     ['execute_Command', { command: 'ls' }, 'no-shell'],
-    ['git_push', { remote: 'origin' }, 'ask-before-push'],
+    ['git_push', { remote: 'origin' }, 'ask-push'],
+    ['git_Push', {}, 'ask-push'],
+    ['Bash', { x: 'ls' }, 'no-shell'],
+    ['terminal', { x: 'ls' }, 'no-shell'],
+    ['start_process', { x: 'ls' }, 'no-shell'],
+    ['WriteFile', { path: '/etc/x' }, 'only-src'],
+    ['append_file', { path: 'README.md' }, 'only-src'],
+    ['delete_file', { path: '/etc/x' }, 'only-src'],
+    ['apply_patch', { patch: '--- a/x\n+++ b/../../x' }, 'only-src'],
+    ['delete_file', { path: 'src/old.ts' }, null],
+    ['write_file', { path: 'src/ok', file_path: '/etc/passwd' }, 'only-src'],
+    ['write_file', { path: 'src/ok', files: [{ name: '/etc/passwd' }] }, 'only-src'],
+    ['write_file', { path: 'src/ok', to: '/etc/passwd' }, 'nowhere-else'],
+    ['write_file', { path: 'src/ok', where: ['../x'] }, 'nowhere-else'],
+    ['edit_file', { path: 'src/a', edits: [{ newText: 'import "../b"; // /etc' }] }, null],
   ])('decides %s of %j by %s', async (tool_name, args, rule) => {
     const run = await start();
     const { decision } = run.call({ tool_name, args }, 0);
@@ -62,10 +67,6 @@ describe('a policy of twelve lines', () => {
   it('stops the call after the 200th', async () => {
     const run = await start();
     for (let count = 0; count < 200; count++) run.call({ tool_name: 'read_file' }, count);
-    expect(run.call({ tool_name: 'read_file' }, 200).decision.rule_id).toBe('200-calls');
-  });
-
-  it('has at most twelve lines', () => {
-    expect(POLICY.trim().split('\n').length).toBeLessThanOrEqual(12);
+    expect(run.call({ tool_name: 'read_file' }, 200).decision.rule_id).toBe('at-most-200');
   });
 });
