@@ -170,10 +170,12 @@ describe('an agent with a file server on the project of its policy', () => {
       await agent.call('write_file', { path: `${folder}/${long}../out.txt`, content: 'x' }),
       await agent.call('move_file', { source: 'x\n/../policy.yaml', destination }),
       await agent.call('edit_file', { path: `${long}src/rules`, edits }),
+      await agent.call('edit_file', { path: ' /../src/rules', edits }),
     ];
     const reasons = answers.map((told) => /"reason_code":"(\w+)"/.exec(JSON.stringify(told))?.[1]);
     const closed = ['SECRET_FILE', 'SECRET_FILE', 'OUTSIDE_PROJECT'];
-    expect(reasons).toEqual([...closed, 'SELF_PROTECTION', 'SELF_PROTECTION']);
+    const own = ['SELF_PROTECTION', 'SELF_PROTECTION', 'SELF_PROTECTION'];
+    expect(reasons).toEqual([...closed, ...own]);
     expect(existsSync(join(folder, destination))).toBe(false);
     expect(readFileSync(policy, 'utf8')).toBe(solo);
     const honest = await agent.call('read_text_file', { path: `${long}README.md` });

@@ -44,7 +44,7 @@ export function nameVariants(name: string, place: NamePlace): readonly string[] 
   for (const text of new Set([name, withoutUriBreaks(name)].flatMap(decoded))) {
     for (const part of partsOf(text, place)) {
       const trimmed = part.trim();
-      for (const one of [trimmed, trimmed.replace(/[.,:;!?]+$/, '')]) {
+      for (const one of [trimmed, trimmed.replace(/[.,:;!?]+$/, ''), normalized(part).trim()]) {
         // A server that is no shell takes the signs of one as they are.
         for (const path of new Set([expanded(one, place), normalized(one)])) {
           if (path === '' || path.includes('\n')) continue;

@@ -66,12 +66,12 @@ const WILD = /[%*?]/;
 const ANY = /./;
 const ROOTED = /^(?:\/|\\\\|~|\.{1,2}[/\\]|[a-z]:[/\\]|file:|\$\{?\w)/i;
 
-/** A `..` that takes back what stands before it. */
+/** A `..` that takes back what stands before it: `a word\n/../policy.yaml`. */
 const GOES_UP = /(?:^|\/)\.\.(?:\/|$)/;
 /** Signs that stand in sentences and in code, and seldom in paths. */
 const PROSE_SIGNS = /[\s"'`<>()[\]{},;]/;
 /** The scheme and the host of a URI, where doubled slashes mean something. */
-const ORIGIN = /^\s*(?:[a-z][a-z0-9+.-]{1,40}:\/\/[^/]*)?/i;
+const ORIGIN = /^(?:\s*[a-z][a-z0-9+.-]{1,40}:\/\/[^/]*)?/i;
 
 /** What a word needs to count as a name: nothing, a sign of a path, or a slash. */
 type NameSign = 'nothing' | 'sign' | 'slash';
@@ -131,7 +131,9 @@ class Collector {
     const isShort = trimmed.length <= PATH_LENGTH_MAX;
     const isWord = !/\s/.test(trimmed);
     const isRooted = (isShort || isWord) && ROOTED.test(trimmed);
-    if (isShort && GOES_UP.test(trimmed)) this.#addRemaining(trimmed);
+    // A blank before a slash is a folder, so it is trimmed only after `..` took it back.
+    const remaining = isShort && GOES_UP.test(text) ? normalized(text).trim() : '';
+    if (!PROSE_SIGNS.test(remaining)) this.#add(remaining, 'sign');
     if (isProse(name, key, text)) {
       const isNamed = isWord ? isRooted : isShort && this.#mayBeLink(trimmed);
       if (isNamed || (isWord && this.#wanted.inProse === true)) this.#add(trimmed, 'sign');
@@ -141,19 +143,14 @@ class Collector {
     const isFile = FILE_KEY.test(name);
     const needed = neededBehind(name);
     const isWhole = isFile || isCommand || isRooted || isLine(trimmed);
-    if (!isShort && !isWord) for (const one of shortened(text)) this.#add(one, needed);
-    else if (isWord || isWhole) this.#add(trimmed, needed);
+    const rests = isShort ? [isWhole ? remaining : ''] : shortened(text);
+    for (const one of rests) this.#add(one, needed);
+    if (isWord || (isShort && isWhole)) this.#add(trimmed, needed);
     if (!SIGNS.test(text)) return;
     if (PATCH_KEY.test(name)) this.#patch(text);
     else if (isCommand || this.#mayHideName(text)) this.#command(text, needed);
     else if (isFile && (isShort || isWord)) this.#words(text, needed, ANY);
     else this.#words(text, needed, WILD);
-  }
-
-  /** Adds what is left of a text whose words a later `..` takes back: `a word\n/../policy.yaml`. */
-  #addRemaining(text: string): void {
-    const path = normalized(text);
-    if (!PROSE_SIGNS.test(path)) this.#add(path, 'sign');
   }
 
   /** Whether a line of prose, which may mention any name, could still lead to one by a link. */

@@ -87,6 +87,7 @@ describe('a protected file is found', () => {
     'file://ROOT/user/proj/policy.yaml',
     'file:ROOT/user/proj/policy.yaml',
     'file://ROOT/user/proj/pol\ticy.yaml',
+    '%20/../policy.yaml',
     'fi\nle://ROOT/user/proj/pol\r\nicy.yaml',
     'file://localhostROOT/user/proj/policy.yaml',
     'FILE://ROOT/user/proj/policy%2Eyaml',

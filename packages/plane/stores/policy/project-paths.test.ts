@@ -262,6 +262,7 @@ describe('any_arg', () => {
     ['a long path', { path: `${'./'.repeat(2_100)}src/innocent` }],
     ['a long path of any key', { x: `${'a/../'.repeat(2_100)}src/innocent` }],
     ['a folder with a blank', { location: 'my dir/link' }],
+    ['a blank that `..` takes back', { path: ' /../src/innocent' }],
     ['a title with a blank', { title: 'my dir/link' }],
     ['a folder with a line break', { source: 'my\ndir/link' }],
     ['a URI with a tab', { uri: 'file:///project/.e\tnv' }],
