@@ -7,6 +7,21 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 process.env['TEST_CA_CERTS'] = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
 delete process.env['NODE_EXTRA_CA_CERTS'];
 
+// What says that this is a job of CI: what the tests start would not ask a person there. A test that is
+// about CI sets its own.
+for (const sign of [
+  'CI',
+  'GITHUB_ACTIONS',
+  'GITLAB_CI',
+  'CIRCLECI',
+  'BUILDKITE',
+  'JENKINS_URL',
+  'TF_BUILD',
+  'BITBUCKET_BUILD_NUMBER',
+  'TRAVIS',
+])
+  delete process.env[sign];
+
 /** What drives the built command takes longest: it goes first, so that no long file ends alone. */
 function weightOf({ moduleId }: TestSpecification): number {
   const isLong = /\/test\/(?:e2e|contract)\//.test(moduleId);
