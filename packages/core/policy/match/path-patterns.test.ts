@@ -3,7 +3,7 @@ import type { ProjectPaths } from '../../ports.ts';
 import { compilePathPattern, foldPath, pathPatternFault } from './path-patterns.ts';
 
 const DISK: Omit<ProjectPaths, 'isCaseless'> = {
-  project: '/Work',
+  project: '/Repo',
   home: '/Users/me',
   tmp: '/tmp',
   env: {},
@@ -15,8 +15,8 @@ describe('a path glob', () => {
     ['[A-_]*.PEM', '/x/Key.pem', true],
     ['[A-_]*.PEM', '/x/_key.pem', true],
     ['[A-_]*.PEM', '/x/1key.pem', false],
-    ['Src/[!A-C]*', '/work/src/Apple', false],
-    ['Src/[!A-C]*', '/WORK/src/Dog', true],
+    ['Src/[!A-C]*', '/repo/src/Apple', false],
+    ['Src/[!A-C]*', '/REPO/src/Dog', true],
   ])('folds its ranges on a disk without case: %s and %s, %s', (glob, path, expected) => {
     const paths = { ...DISK, isCaseless: true };
     expect(pathPatternFault(glob, 'path_matches')).toBeUndefined();

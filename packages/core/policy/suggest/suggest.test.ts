@@ -212,9 +212,9 @@ test('a suggestion lists the resources and prompts that passed each time, and re
     ...{ tool: 'resources/read', subject: 'resource', args: { uri }, ...more },
   });
   const requests: readonly Recorded[] = [
-    read('file:///work/a.md'),
-    read('file:///work/a.md'),
-    read('file:///work/.env', { action: 'BLOCK' }),
+    read('file:///repo/a.md'),
+    read('file:///repo/a.md'),
+    read('file:///repo/.env', { action: 'BLOCK' }),
     read('db://users?key=sesame'),
     read('note://1'),
     read('note://1', { action: 'BLOCK' }),
