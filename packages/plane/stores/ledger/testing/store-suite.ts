@@ -6,12 +6,14 @@ import { ingestSuite } from './ingest-suite.ts';
 import { pruneSuite } from './prune-suite.ts';
 import { querySuite } from './query-suite.ts';
 import { anyHistory } from './random-events.ts';
+import { searchSuite } from './search-suite.ts';
 import { DAY_MS, expectProven, type OpenStore, open, tables } from './suite-tools.ts';
 
 export function storeSuite(name: string, openStore: OpenStore): void {
   describe(`the ${name} store`, () => {
     ingestSuite(openStore);
     querySuite(openStore);
+    searchSuite(openStore);
     pruneSuite(openStore);
     historySuite(openStore);
   });
