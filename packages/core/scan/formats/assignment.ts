@@ -56,6 +56,8 @@ const DRAWN_READ = 64;
 const DEFINE = /[#%]define[ \t]{1,4}$/;
 const COMPARED = /(["'])([^"'\\\n]{6,128})\1 ?[!=]={1,2} ?$/;
 const COMPARED_REACH = 140;
+/** What stands between two strings of JSON, whose quotes look like a pair. */
+const BETWEEN_STRINGS = /^\s*[:,}\]].*[:,{[]\s*$/;
 const QUOTE = /\\{0,7}["'`]/y;
 const NUMBER = /-?\d[\d.eE+-]{0,64}/y;
 const BARE = /[^\s"'`,;&<>\\]+/y;
@@ -217,7 +219,7 @@ function matchWithoutSign(place: KeywordPlace): Match | undefined {
 function comparedBefore({ text, at }: KeywordPlace, start: number): Match | undefined {
   const left = text.slice(Math.max(0, start - COMPARED_REACH), start);
   const value = COMPARED.exec(left)?.[2];
-  if (value === undefined) return undefined;
+  if (value === undefined || BETWEEN_STRINGS.test(value)) return undefined;
   const from = start - left.length + left.lastIndexOf(value);
   return { start: from, end: from + value.length, readTo: at };
 }
