@@ -13,7 +13,7 @@ const PAGE = readFileSync(new URL('../../../docs/start/twelve-lines.md', import.
 const [, POLICY = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
 
 const PATHS: ProjectPaths = {
-  project: '/work',
+  project: '/repo',
   home: '/home/me',
   tmp: '/tmp',
   env: {},
@@ -35,7 +35,7 @@ describe('a policy of twelve lines', () => {
   it.each<[string, JsonObject, string | null]>([
     ['read_file', { path: 'src/a.ts' }, null],
     ['read_file', { path: '.env' }, 'never-env'],
-    ['read_file', { path: 'file:///work/src/%2e%2e/.env.local' }, 'never-env'],
+    ['read_file', { path: 'file:///repo/src/%2e%2e/.env.local' }, 'never-env'],
     ['search', { pattern: 'token', include: ['**/.env*'] }, 'never-env'],
     ['write_file', { path: 'src/a.ts', content: 'The file .env is\nnot read.' }, null],
     ['write_file', { path: 'README.md', content: '' }, 'only-src'],

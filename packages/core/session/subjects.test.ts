@@ -36,7 +36,7 @@ const REFUSING = guardOf({
 describe('a rule with subjects', () => {
   it('refuses a resource as it refuses a tool, by an error', async () => {
     const { send } = await play([env], { mode: 'control', hint_delivery: 'tool_result' });
-    const commands = send('agent', read(1, 'file:///work/.env'));
+    const commands = send('agent', read(1, 'file:///repo/.env'));
     expect(inShort(commands)).toEqual([
       'start resources/read',
       'decision BLOCK DENYLIST_MATCH',
@@ -48,7 +48,7 @@ describe('a rule with subjects', () => {
       call: {
         tool_name: 'resources/read',
         subject: 'resource',
-        preview: { args_preview: '{"uri":"file:///work/.env"}' },
+        preview: { args_preview: '{"uri":"file:///repo/.env"}' },
       },
     });
     expect(answersOf(commands)[0]).toMatchObject({
@@ -61,7 +61,7 @@ describe('a rule with subjects', () => {
 
   it('lets others pass, and records how they end', async () => {
     const { sendInShort } = await play([env], { mode: 'control' });
-    expect(sendInShort('agent', read(1, 'file:///work/a.ts'))).toEqual([
+    expect(sendInShort('agent', read(1, 'file:///repo/a.ts'))).toEqual([
       'start resources/read',
       'decision ALLOW DEFAULT_ALLOW',
       'forward to server',
@@ -76,7 +76,7 @@ describe('a rule with subjects', () => {
 
   it('sees nothing but tools where it names no subjects', async () => {
     const { sendInShort } = await play([deny('all'), budget('cap', { limit_calls: 0 })]);
-    expect(sendInShort('agent', read(1, 'file:///work/.env'))).toEqual(['forward to server']);
+    expect(sendInShort('agent', read(1, 'file:///repo/.env'))).toEqual(['forward to server']);
     expect(sendInShort('agent', prompt(2, 'x'))).toEqual(['forward to server']);
   });
 

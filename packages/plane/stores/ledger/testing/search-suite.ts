@@ -49,12 +49,12 @@ export function searchSuite(openStore: OpenStore): void {
 
   it('finds calls by a path, however it is written, and by values of arguments', async () => {
     const ledger = await open(openStore);
-    const shim = new Shim('p', { run: 'run-p', folder: '/work/app' });
+    const shim = new Shim('p', { run: 'run-p', folder: '/repo/app' });
     const calls: { readonly [id: string]: unknown } = {
-      absolute: { path: '/work/app/src/x.ts' },
+      absolute: { path: '/repo/app/src/x.ts' },
       relative: { file_path: 'src/x.ts' },
-      dotted: { path: '/work/app/lib/../src/./x.ts' },
-      uri: { uri: 'file:///work/app/src/x%2ets' },
+      dotted: { path: '/repo/app/lib/../src/./x.ts' },
+      uri: { uri: 'file:///repo/app/src/x%2ets' },
       nested: { edits: [{ path: 'src/x.ts', text: 'y' }] },
       command: { command: 'cat src/x.ts | wc -l' },
       moved: { command: 'cd src && rm x.ts' },
@@ -63,7 +63,7 @@ export function searchSuite(openStore: OpenStore): void {
       neighbour: { path: 'src/x.tsx' },
       elsewhere: { path: '/other/src/x.ts' },
       prose: { path: 'README.md', content: 'See src/x.ts.' },
-      address: { url: 'https://example.com/work/app/src/x.ts' },
+      address: { url: 'https://example.com/repo/app/src/x.ts' },
       home: { path: '~/notes/x.ts' },
       mail: { to: ['ada@example.com', 'bob@example.com'], options: { urgent: true, 'a.b': 3 } },
     };
@@ -79,7 +79,7 @@ export function searchSuite(openStore: OpenStore): void {
       shim.start('cut-before', { preview: { truncated: true, args_preview: '{"content":"ab' } }),
       shim.start('not-kept', { preview: { truncated: true } }),
     ]);
-    const place = { home: '/home/me', folder: '/work/app' };
+    const place = { home: '/home/me', folder: '/repo/app' };
     const named = async (path: string) =>
       ids(await ledger.store.calls({ path: { ...place, paths: [path] } }, {})).toSorted();
     const written = [
@@ -93,11 +93,11 @@ export function searchSuite(openStore: OpenStore): void {
       'option',
     ];
     const all = [...written, 'place', 'relative', 'uri'];
-    expect(await named('/work/app/src/x.ts')).toEqual(all);
-    expect(await named('/work/app/src')).toEqual([...all, 'neighbour'].toSorted());
+    expect(await named('/repo/app/src/x.ts')).toEqual(all);
+    expect(await named('/repo/app/src')).toEqual([...all, 'neighbour'].toSorted());
     expect(await named('/home/me')).toEqual(['home']);
     expect(await named('/other')).toEqual(['elsewhere']);
-    const path = { ...place, paths: ['/work/app/src/x.ts'] };
+    const path = { ...place, paths: ['/repo/app/src/x.ts'] };
     expect(await ledger.store.calls({ path }, {})).toMatchObject({ unseen: 2, next: null });
 
     const withArg = async (name: string, glob: string) =>
