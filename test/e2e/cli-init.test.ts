@@ -155,12 +155,15 @@ test('without a terminal, `sub import` names it where there is no policy', async
   expect(second.stdout).not.toContain('sub init');
 });
 
-test('servers in files that git shares are not counted: `sub import` leaves them', async () => {
+test('servers in files that git shares are named, and not offered: `sub import` leaves them', async () => {
   machine.servers();
   machine.servers({ team: SERVER }, join(machine.project, '.mcp.json'));
   const env = { ...process.env, HOME: machine.home, GIT_CONFIG_NOSYSTEM: '1' };
   execFileSync('git', ['init'], { cwd: machine.project, env, stdio: 'ignore' });
   const { stdout } = await machine.sub('init');
+  expect(stdout).toContain(
+    'Not offered, because git shares them with others: 1 server of Claude Code. To govern them: sub import --shared',
+  );
   expect(stdout).toContain('Next, to govern 1 server of Claude Code: sub import');
 });
 

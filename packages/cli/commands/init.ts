@@ -79,21 +79,21 @@ interface ImportOffer {
 async function offerImport({ files, path, asks, io }: ImportOffer): Promise<number> {
   const named = path === undefined ? '' : ` --policy ${shellWord(path)}`;
   // Those that git shares with others are not imported by `sub import` alone.
-  const open = serversIn(
-    files.filter(({ isShared }) => !isShared),
-    'open',
-  );
-  if (open.length === 0) {
-    const isHeld = serversIn(files, 'governed').length > 0 && path === undefined;
+  const shared = openServers(files.filter(({ isShared }) => isShared));
+  const words = openServers(files.filter(({ isShared }) => !isShared));
+  if (shared !== undefined) {
+    const text = `Not offered, because git shares them with others: ${shared}. To govern them: sub import --shared${named}`;
+    io.out.write(harmlessLine(text));
+  }
+  if (words === undefined) {
+    if (shared !== undefined) return EXIT.fine;
+    const isHeld = path === undefined && hasServer(files, 'governed');
     const text = isHeld
       ? 'Your servers are governed: it holds from their next start on.'
       : `No server waits to be governed. When one does: sub import${named}`;
     io.out.write(harmlessLine(text));
     return EXIT.fine;
   }
-  const count = open.reduce((sum, { length }) => sum + length, 0);
-  const titles = [...new Set(open.map(({ title }) => title))].join(', ');
-  const words = `${plural(count, 'server')} of ${titles}`;
   const isTerminal = io.stdinIsTerminal && io.err.isTerminal;
   if (isTerminal && orThrow(await asks.ask(harmless(`Govern ${words} now, with sub import?`)))) {
     const { importServers } = await import('./import.ts');
@@ -103,9 +103,15 @@ async function offerImport({ files, path, asks, io }: ImportOffer): Promise<numb
   return EXIT.fine;
 }
 
-function serversIn(files: readonly StatusFile[], state: string) {
-  return files.flatMap(({ title, servers }) => {
-    const { length } = servers.filter((server) => server.state === state);
-    return length === 0 ? [] : [{ title, length }];
-  });
+/** `2 servers of Claude Code, Codex`: those that are not governed; undefined when there are none. */
+function openServers(files: readonly StatusFile[]): string | undefined {
+  const open = files.flatMap(({ title, servers }) =>
+    servers.filter(({ state }) => state === 'open').map(() => title),
+  );
+  if (open.length === 0) return undefined;
+  return `${plural(open.length, 'server')} of ${[...new Set(open)].join(', ')}`;
+}
+
+function hasServer(files: readonly StatusFile[], state: string): boolean {
+  return files.some(({ servers }) => servers.some((server) => server.state === state));
 }
