@@ -1,5 +1,6 @@
 // Tells values that stand alone in a field of a record from running text: an order to the agent needs
 // running text. A record is JSON, or lines of `key: value` as YAML has them.
+import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
 
 export interface ReadParts {
@@ -67,8 +68,10 @@ function jsonParts(text: string): ReadParts | undefined {
   const fields: string[] = [];
   const prose: string[] = [];
   try {
-    const { leaves, whole } = leavesOf(JSON.parse(text), LIMITS);
-    if (!whole) return undefined;
+    const value: unknown = JSON.parse(text);
+    const { leaves, whole } = leavesOf(value, LIMITS);
+    // The agent reads both values of a key that stands twice.
+    if (!whole || hasDuplicateKeys(text, value)) return undefined;
     for (const leaf of leaves) file(leaf, { fields, prose });
   } catch {
     return undefined;
@@ -82,6 +85,7 @@ function lineParts(text: string): ReadParts | undefined {
   if (lines.length < 2 || !lines.every((line) => TOP_LINE.test(line))) return undefined;
   const fields: string[] = [];
   const prose: string[] = [];
+  const names: string[] = [];
   let textBelow = Number.POSITIVE_INFINITY;
   for (const line of lines) {
     const [, start = '', name = '', rest = ''] = RECORD_LINE.exec(line) ?? [];
@@ -90,13 +94,16 @@ function lineParts(text: string): ReadParts | undefined {
     const value = unquoted(rest.trim());
     const isText = textBelow < indent || value === undefined || !isField(value);
     if (isText) prose.push(line);
-    else if (value !== '') fields.push(fieldText(value, name));
+    else {
+      names.push(name);
+      fields.push(fieldText(value, name));
+    }
     if (textBelow === Number.POSITIVE_INFINITY && rest.trim() !== '') {
       textBelow = name === '' ? indent : start.length;
     }
   }
   // What spans lines is read as one text.
-  return { fields, prose: [prose.join('\n')] };
+  return { fields, prose: [prose.join('\n'), ...names] };
 }
 
 /** Without its quotes; nothing where a quote is open, or a block of text begins. */
