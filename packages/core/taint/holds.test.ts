@@ -206,6 +206,14 @@ describe('a text that looks like an order', () => {
     expect(outcome(state, tool, args)).toBe(expected);
   });
 
+  it('has one text around two orders that stand near each other', () => {
+    const password = 'swordfish'.repeat(20);
+    // What is kept of the first order ends inside of the password.
+    const between = ` ${'lorem '.repeat(235)} ${password} `;
+    const near = read(asText(`${ORDER}${between}${ORDER}`));
+    expect(outcome(near, 'update_password', { password })).toBe('held');
+  });
+
   it('says why it holds the call', () => {
     const args = { password: 'swordfish' };
     const call = { server: 'bank', tool: 'update_password', args };

@@ -85,14 +85,15 @@ function withOrders(state: TaintState, source: TaintSource, texts: Iterable<stri
   return { ...state, orders: orders.slice(-ORDERS_MAX), blind };
 }
 
-/** What stands around these places, each part once. */
+/** What stands around these places, each part once; a blank stands only where something is left out. */
 function surroundings(text: string, places: readonly Range[]): string {
   let parts = '';
-  let end = 0;
+  let done = 0;
   for (const place of places.toSorted((one, two) => one.start - two.start)) {
-    const start = Math.max(end, place.start - ORDER_BEFORE);
-    end = Math.max(end, Math.min(text.length, place.end + ORDER_AFTER));
-    parts += ` ${text.slice(start, end)}`;
+    const start = Math.max(done, place.start - ORDER_BEFORE);
+    const end = Math.max(done, place.end + ORDER_AFTER);
+    parts += (start > done ? ' ' : '') + text.slice(start, end);
+    done = end;
   }
   return parts;
 }
