@@ -12,6 +12,7 @@ import { reachesUnknown } from './tokens/command-words.ts';
 import { keyOf } from './tokens/number-keys.ts';
 import { pathOf } from './tokens/path.ts';
 import { Effort, spellingsOf } from './tokens/spellings.ts';
+import { isOneWord } from './tokens/tokens.ts';
 import type {
   MatchKind,
   Sighting,
@@ -45,7 +46,7 @@ interface TaintCheck {
   readonly policy: TaintPolicy;
   /** The call only reads. */
   readonly reads: boolean;
-  /** Its one text is an address or a path: it carries nothing else. */
+  /** Its one text is one word: beside what it names, it carries nothing. */
   readonly isAlone: boolean;
   readonly effort?: Effort;
 }
@@ -89,19 +90,20 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   return { verdict: 'tainted', findings: findings.slice(0, FINDINGS_MAX), more };
 }
 
-const SETTINGS_MAX = 4;
+const VALUES_MAX = 4;
 const SETTING_MAX = 99_999;
 
-/** One text, and beside it a few settings that can carry nothing out. */
+/** One word, and beside it a few settings that can carry nothing out. */
 function namesOneThing(args: unknown): boolean {
   const values = isObject(args) ? Object.values(args) : [];
-  const texts = values.filter((value) => typeof value === 'string');
-  const isSetting = (value: unknown) =>
-    typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= SETTING_MAX);
+  if (values.length > VALUES_MAX) return false;
+  const [text, ...others] = values.filter((value) => !isSetting(value));
+  return typeof text === 'string' && isOneWord(text) && others.length === 0;
+}
+
+function isSetting(value: unknown): boolean {
   return (
-    texts.length === 1 &&
-    values.length <= SETTINGS_MAX &&
-    values.every((value) => typeof value === 'string' || isSetting(value))
+    typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= SETTING_MAX)
   );
 }
 

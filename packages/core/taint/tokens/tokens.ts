@@ -51,6 +51,11 @@ export function wordsIn(text: string): readonly string[] {
   return found;
 }
 
+/** Whether a text is one word to its last sign, as an address is that carries nothing else. */
+export function isOneWord(text: string): boolean {
+  return !SEPARATORS.test(text.trim());
+}
+
 function withoutEdges(word: string): string {
   return word.replace(/^[*_=:!?]+/, '').replace(/(?<![*_=:!?.\u2026])[*_=:!?.\u2026]+$/, '');
 }
