@@ -48,7 +48,7 @@ interface TaintCheck {
   readonly reads: boolean;
   /** Its one text is one word: beside what it names, it carries nothing. */
   readonly isAlone: boolean;
-  readonly effort?: Effort;
+  readonly effort: Effort;
 }
 
 /** Clean, or each argument at a sink whose value was read in untrusted content of this run. */
@@ -125,23 +125,20 @@ function leafFindings(
   const { state } = check;
   const arg = formatPath(path);
   const { hits, vouched } = judgeValue(check, text, sink);
-  if (hits.length > 0) {
-    return hits.map((hit) => {
-      const { chain, match, source } = hit;
-      return {
-        arg,
-        sink,
-        match,
-        source,
-        holds: holdsFor(check, hit, sink),
-        shown: shownChain(chain),
-      };
-    });
-  }
+  if (hits.length > 0) return hits.map((hit) => findingOf(check, hit, { arg, sink }));
   if (isSilent) return [];
   const isUnseen = sink === 'command' && reachesUnknown(text);
   if (!isUnseen && (state.blind === undefined || vouched)) return [];
   return unseenFindings(state, { arg, sink, shown: shownValue(text) });
+}
+
+function findingOf(
+  check: TaintCheck,
+  hit: SinkHit,
+  at: { readonly arg: string; readonly sink: SinkKind },
+): TaintFinding {
+  const { chain, match, source } = hit;
+  return { ...at, match, source, holds: holdsFor(check, hit, at.sink), shown: shownChain(chain) };
 }
 
 /**
@@ -178,21 +175,10 @@ function bodyFindings(check: TaintCheck, leaves: readonly TaintLeaf[]): readonly
   return leaves.flatMap(({ path, text, isKey }) => {
     const name = path.findLast((step) => typeof step === 'string');
     if (isKey || name === undefined || !BODY_NAME.test(name) || !/\s/.test(text)) return [];
-    const { hits } = judgeValue(check, text, 'url');
-    return hits
-      .filter(({ chain }) => chain.subject === 'host' && chain.isBare !== true)
-      .map((hit) => {
-        const { chain, match, source } = hit;
-        const holds = holdsFor(check, hit, 'url');
-        return {
-          arg: formatPath(path),
-          sink: 'url',
-          match,
-          source,
-          holds,
-          shown: shownChain(chain),
-        };
-      });
+    const at = { arg: formatPath(path), sink: 'url' } as const;
+    return judgeValue(check, text, 'url')
+      .hits.filter(({ chain }) => chain.subject === 'host' && chain.isBare !== true)
+      .map((hit) => findingOf(check, hit, at));
   });
 }
 
@@ -237,7 +223,7 @@ function judgeValue(
   for (const spelling of spellingsOf(value, effort)) {
     const isAllowedPath = sink === 'path' && policy.allows('path', pathOf(spelling.trim()) ?? '');
     for (const chain of chainsOf(spelling, sink)) {
-      if (effort?.spend(UNITS_OF_CHAIN) === false) return { hits, vouched: false };
+      if (!effort.spend(UNITS_OF_CHAIN)) return { hits, vouched: false };
       chains++;
       // What looks like a host in an allowed path is the name of a file.
       const isFileName = isAllowedPath && chain.isBare === true;
