@@ -6,7 +6,8 @@ import { type Chain, chainsOf, shapesOf } from './chains.ts';
 import type { TaintPolicy } from './compile-policy.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { sightingOf } from './memory.ts';
-import { ORDER_LENGTH_MAX, orderText } from './observe.ts';
+import { orderedFindings } from './orders.ts';
+import { isOwnPath } from './own-paths.ts';
 import { shownChain, shownValue } from './summaries.ts';
 import { reachesUnknown } from './tokens/command-words.ts';
 import { keyOf } from './tokens/number-keys.ts';
@@ -160,14 +161,6 @@ function holdsFor(
   return place !== 'field' || sink === 'path' || sink === 'url';
 }
 
-/** Below a folder that the agent has named itself, and not hidden there. */
-function isOwnPath({ ownPaths }: TaintState, path: string): boolean {
-  return [...ownPaths].some((own) => {
-    const isBelow = own === '.' ? !/^(?:\/|~|\.\.)/.test(path) : path.startsWith(`${own}/`);
-    return isBelow && !/(?:^|\/)\./.test(own === '.' ? path : path.slice(own.length));
-  });
-}
-
 const BODY_NAME = /body|caption|comment|content|message|note|text/i;
 
 /** Addresses that were read, in a text that is sent to somebody. */
@@ -180,35 +173,6 @@ function bodyFindings(check: TaintCheck, leaves: readonly TaintLeaf[]): readonly
       .hits.filter(({ chain }) => chain.subject === 'host' && chain.isBare !== true)
       .map((hit) => findingOf(check, hit, at));
   });
-}
-
-const ORDERED_VALUES_MAX = 256;
-
-/** Values of any argument that stand in a text that looks like an order. */
-function orderedFindings(
-  { orders }: TaintState,
-  leaves: readonly TaintLeaf[],
-): readonly TaintFinding[] {
-  if (orders.length === 0) return [];
-  const values = leaves.filter(({ isKey }) => !isKey).slice(0, ORDERED_VALUES_MAX);
-  return values.flatMap(({ path, text }) => {
-    const value = orderText(text.slice(0, ORDER_LENGTH_MAX));
-    if (value.length < 2 || /^[a-z]{1,3}$/.test(value)) return [];
-    const order = orders.find((one) => hasWords(one.text, value));
-    if (order === undefined) return [];
-    const { source } = order;
-    const shown = shownValue(text);
-    return [{ arg: formatPath(path), sink: 'any', match: 'ordered', source, holds: true, shown }];
-  });
-}
-
-/** Whether the text has the value with no letter or digit right before or behind it. */
-function hasWords(text: string, value: string): boolean {
-  for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + 1)) {
-    const around = `${text[at - 1] ?? ''} ${text[at + value.length] ?? ''}`;
-    if (!/[\p{L}\p{N}]/u.test(around)) return true;
-  }
-  return false;
 }
 
 /** What was read of a value; it is vouched for where all that it names is allowed or trusted. */

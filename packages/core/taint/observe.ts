@@ -1,13 +1,12 @@
 // Remembers the values of an answer, with the place that they came from.
-import { scanText } from '../scan/detect/scan-text.ts';
 import { survey } from '../scan/detect/survey.ts';
 import { textOfBytes, unwrap } from '../scan/detect/unwrap.ts';
-import type { Range } from '../scan/types.ts';
 import { leavesOf, type TaintLeaf } from './leaves.ts';
 import { remember } from './memory.ts';
+import { withOrders } from './orders.ts';
 import { partsOf } from './records.ts';
 import { sentBy } from './sent.ts';
-import { Effort, folded, spellingsOf } from './tokens/spellings.ts';
+import { Effort, spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';
 import type { TaintSource, TaintState, Trust } from './types.ts';
 
@@ -59,48 +58,6 @@ export function observe(state: TaintState, observation: Observation): TaintState
   const ordered = withOrders(seen, source, batchesOf(plain.map(({ text }) => text)));
   if (ordered.flags.has('untrusted_input')) return ordered;
   return { ...ordered, flags: new Map([...ordered.flags, ['untrusted_input', source]]) };
-}
-
-const ORDERS_MAX = 8;
-const ORDER_BEFORE = 500;
-const ORDER_AFTER = 1_500;
-export const ORDER_LENGTH_MAX = 8_192;
-
-/** The state with the texts that look like orders to the agent; the oldest go first. */
-function withOrders(state: TaintState, source: TaintSource, texts: Iterable<string>): TaintState {
-  const orders = [...state.orders];
-  let isWhole = true;
-  for (const text of texts) {
-    const scan = scanText(text, { classes: ['injection'], fingerprint: () => '' });
-    if (scan.unscanned.some(({ reason }) => reason !== 'binary')) isWhole = false;
-    const order = surroundings(
-      text,
-      scan.findings.filter(({ confidence }) => confidence !== 'hint'),
-    );
-    if (order.length > ORDER_LENGTH_MAX) isWhole = false;
-    if (order !== '') orders.push({ source, text: orderText(order.slice(0, ORDER_LENGTH_MAX)) });
-  }
-  if (orders.length > ORDERS_MAX) isWhole = false;
-  const blind = state.blind ?? (isWhole ? undefined : source);
-  return { ...state, orders: orders.slice(-ORDERS_MAX), blind };
-}
-
-/** What stands around these places, each part once; a blank stands only where something is left out. */
-function surroundings(text: string, places: readonly Range[]): string {
-  let parts = '';
-  let done = 0;
-  for (const place of places.toSorted((one, two) => one.start - two.start)) {
-    const start = Math.max(done, place.start - ORDER_BEFORE);
-    const end = Math.max(done, place.end + ORDER_AFTER);
-    parts += (start > done ? ' ' : '') + text.slice(start, end);
-    done = end;
-  }
-  return parts;
-}
-
-/** Blanks and case don't count. */
-export function orderText(text: string): string {
-  return folded(text).toLowerCase().replace(/\s+/g, ' ').trim();
 }
 
 /** The content of a file that came as base64 is text. */

@@ -1,8 +1,7 @@
 // The rule of two: of untrusted input, private data, and egress or change, a run has at most two.
 import type { TaintPolicy, ToolName } from './compile-policy.ts';
-import { leavesOf } from './leaves.ts';
+import { withOwnPaths } from './own-paths.ts';
 import { withSent } from './sent.ts';
-import { pathOf } from './tokens/path.ts';
 import { RUN_FLAGS, type RunFlag, type TaintSource, type TaintState } from './types.ts';
 
 export type RuleOfTwoVerdict =
@@ -52,29 +51,6 @@ export function recordCall(state: TaintState, call: PassedCall, policy: TaintPol
     ...sent,
     flags: new Map([...state.flags, ...added.map((flag) => [flag, source] as const)]),
   };
-}
-
-const OWN_PATHS_MAX = 256;
-const OWN_LIMITS = { charsMax: 65_536, nodesMax: 2_000 };
-
-/** The paths that the agent named: what lies below them is its own to read. */
-function withOwnPaths(
-  state: TaintState,
-  call: ToolName,
-  { args, policy }: { readonly args: unknown; readonly policy: TaintPolicy },
-): TaintState {
-  if (state.ownPaths.size >= OWN_PATHS_MAX) return state;
-  const named = leavesOf(args ?? {}, OWN_LIMITS).leaves.filter(
-    ({ path, isKey }) => !isKey && policy.sinksAt(call, path).has('path'),
-  );
-  const paths = named.flatMap(({ text }) => ownPathOf(text.trim()) ?? []);
-  const isKnown = paths.every((path) => state.ownPaths.has(path));
-  return isKnown ? state : { ...state, ownPaths: new Set([...state.ownPaths, ...paths]) };
-}
-
-/** The root of the disk is nobody's own. */
-function ownPathOf(text: string): string | undefined {
-  return pathOf(text) ?? (/^(?:\.[/\\]?)?$/.test(text) ? '.' : undefined);
 }
 
 /** By the section's classes; a tool whose answers are untrusted brings untrusted input. */
