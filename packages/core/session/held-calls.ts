@@ -25,7 +25,7 @@ import {
 import type { Guard } from './guard.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { MessageId } from './peek/types.ts';
-import { emitEnd, previewText, recordDecision } from './record-call.ts';
+import { emitEnd, recordDecision } from './record-call.ts';
 import type { ApprovalAnswer, DiscardReason, HubAnswer } from './types.ts';
 
 export interface HeldCall {
@@ -55,11 +55,10 @@ const NOTE_LENGTH_MAX = 300;
 
 /** The agent reads why, marked as the words of the person: short, on one line, secrets taken out. */
 function rejectedWith({ context }: MessageStep, note: string): RefusalReason {
-  const limits = { ...context.limits, previewBytesMax: NOTE_LENGTH_MAX };
-  const { text = '' } = previewText({ ...context, limits }, note);
-  if (text.trim() === '') return REFUSED.rejected;
+  if (note.trim() === '') return REFUSED.rejected;
   const { reason_code, summary } = REFUSED.rejected;
-  return { reason_code, summary: `${summary} In their words: "${visible(text, NOTE_LENGTH_MAX)}"` };
+  const words = visible(context.redact(note), NOTE_LENGTH_MAX);
+  return { reason_code, summary: `${summary} In their words: "${words}"` };
 }
 
 const ABANDONED = {
@@ -137,16 +136,13 @@ export function resolveHeld(tick: MessageStep, callId: string, answer: ApprovalA
 }
 
 /** The hub has answered about a held call that a person has approved. */
-export function consulted(step: MessageStep, { callId, outcome }: HubAnswer): void {
-  const held = step.context.held.get(callId);
+export function consulted(tick: MessageStep, { callId, outcome }: HubAnswer): void {
+  const held = tick.context.held.get(callId);
   if (held === undefined || !held.consulting) return;
+  const step = { ...tick, bytes: held.line };
   const { read, id } = held.decided;
   const rules = hubOutcome(step.context, outcome);
-  const again = decideByGates(
-    { ...step, bytes: held.line },
-    { read, id, outcome: rules },
-    held.approvedRules,
-  );
+  const again = decideByGates(step, { read, id, outcome: rules }, held.approvedRules);
   goOn(step, { ...held, consulting: false }, again);
 }
 
