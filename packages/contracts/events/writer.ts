@@ -233,17 +233,12 @@ function writerOf(shape: Shape, path: string, options: CompileOptions): JsonWrit
     case 'enum':
       return (value) =>
         typeof value === 'string' && shape.values.includes(value) ? `"${value}"` : fail();
-    case 'integer': {
-      const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = shape;
-      return (value) =>
-        typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
-          ? String(value)
-          : fail();
-    }
+    case 'integer':
     case 'number': {
       const { min = -Infinity, max = Infinity } = shape;
+      const isKind = shape.kind === 'integer' ? Number.isSafeInteger : Number.isFinite;
       return (value) =>
-        typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max
+        typeof value === 'number' && isKind(value) && value >= min && value <= max
           ? String(value)
           : fail();
     }
