@@ -43,14 +43,13 @@ function request(step: MessageStep, seen: SeenRequest): void {
 /** Passes a request on, unless a gate refuses it; one of the agent is then recorded as a refused call. */
 export function passRequest(step: MessageStep, seen: SeenRequest): void {
   const onward = requestOnward(step, seen);
-  // A call that comes here is on record already.
-  if (onward.kind === 'refused' && step.from === 'agent' && seen.method !== TOOLS_CALL) {
-    return refuseRequest(step, seen, onward);
-  }
+  const { id, method } = seen;
   if (onward.kind !== 'refused') {
-    const { id, method } = seen;
     const opened = { method, sinceMs: step.nowMs, call: undefined, heldAs: undefined };
     step.context.requests[step.from].add(id.json, opened);
+  } else if (step.from === 'agent' && method !== TOOLS_CALL) {
+    // A call that comes here is on record already.
+    return refuseRequest(step, seen, onward);
   }
   handOn(step, onward);
 }

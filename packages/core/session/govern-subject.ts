@@ -39,7 +39,8 @@ function viewSubject({ context, bytes, message }: MessageStep, seen: SeenCall): 
   const { args, argsText, args_hash, fault } = readParams(context, bytes);
   const ref = { call_id: callId(), server_name, tool_name, args_hash };
   const subject = subjectOf(tool_name);
-  const plain: Call = {
+  const query = { ref, envelope: undefined, tool: tool_name, subject, args: () => args };
+  const call: Call = {
     identity,
     server_name,
     tool_name,
@@ -47,9 +48,8 @@ function viewSubject({ context, bytes, message }: MessageStep, seen: SeenCall): 
     args,
     args_hash,
     bytes_in: sizeOf(bytes),
+    approved: grantedRules(context, query),
   };
-  const query = { ref, envelope: undefined, tool: tool_name, subject, args: () => args };
-  const call = { ...plain, approved: grantedRules(context, query) };
   const viewed = { ref, call, argsText, fault };
   if (message !== undefined) message.subject = viewed;
   return viewed;
@@ -95,7 +95,7 @@ export function readSubject(step: MessageStep, seen: SeenCall): ReadCall {
     fault,
     progressToken: token && context.decode(bytes, token.start, token.end),
     version: params.metaVersion ?? context.version,
-    shared: fault === undefined && context.config.hub === true && asksHub(context, call),
+    shared: fault === undefined && asksHub(context, call),
   };
 }
 
