@@ -1,4 +1,4 @@
-// What a tool does, guessed by the words of its name.
+// What a tool does, guessed by the words of its name. The server has chosen it, so it proves nothing.
 
 export type Guess = 'read' | 'write' | 'destroy' | 'unknown';
 

@@ -216,7 +216,7 @@ export function decideByPins(review: PinReview | undefined, tool: string): PinDe
   if (verdict === undefined) return block('PIN_UNVERIFIED', tool, { hint: LIST });
   const reason =
     verdict === 'changed'
-      ? `The definition of \`${visible(tool, 120)}\` has changed ${sinceWhen(pins?.tools.get(tool), 'it was')}.`
+      ? `The definition of \`${visible(tool, NAME_LENGTH_MAX)}\` has changed ${sinceWhen(pins?.tools.get(tool), 'it was')}.`
       : 'The definition of the tool is too large or too deep to be remembered.';
   return block('PIN_CHANGED', tool, { hint, reason });
 }

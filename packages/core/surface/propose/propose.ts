@@ -120,6 +120,3 @@ function saysOf({ name = '', version = '' }: NonNullable<Introspected['serverInf
 function comment(text: string): string {
   return `"${visible(text, SAYS_MAX)}"`;
 }
-
-// What the name of a tool tells of what it does. Names are chosen by the server, so they are a
-// first guess for a reviewer; they never allow what a person has not seen.
