@@ -1,6 +1,7 @@
 // Orders whose letters are disguised: digits for letters, words run together or cut elsewhere, letters
 // apart, rot13, letters swapped inside of a word. One pass takes the letters of the whole text; what it
 // finds is looked at where it stands.
+import { decodeText } from '../../json/text.ts';
 import { Tracer } from '../text/traced-text.ts';
 import type { Range } from '../types.ts';
 import type { DetectorHit, View } from './types.ts';
@@ -153,7 +154,7 @@ export function disguisedIn(text: string): Disguised {
   let skipped = 0;
   for (const at of letters.seeds) {
     if (at < 0) continue;
-    const index = SEEDS.get(String.fromCharCode(...letters.codes.subarray(at, at + SEED_LENGTH)));
+    const index = SEEDS.get(decodeText(letters.codes, at, at + SEED_LENGTH));
     const order = ORDERS[index ?? -1];
     if (order !== undefined) {
       const range = rangeOf(letters, order.pattern, at);
@@ -172,7 +173,7 @@ export function disguisedIn(text: string): Disguised {
 
 function rangeOf({ codes, places }: Letters, pattern: RegExp, at: number): Range | undefined {
   const from = Math.max(0, at - LETTERS_BEFORE);
-  const near = String.fromCharCode(...codes.subarray(from, at + LETTERS_AFTER));
+  const near = decodeText(codes, from, Math.min(codes.length, at + LETTERS_AFTER));
   pattern.lastIndex = at - from;
   const found = pattern.exec(near);
   if (found === null) return undefined;
