@@ -6,7 +6,7 @@ const PRIVATE =
 const AWAY =
   '(?:to|at|into|via|towards|through|in the query|as (?:a |the )?(?:query|url|parameter))(?: [^.]{0,40}?)?(?:https?:|hxxps?:|ftp:|wss?:|www\\.|[\\w-]{1,40}\\.(?:com|net|org|io|dev|xyz|ru|cn|info|site|online|app|me|co|example|test|invalid)\\b|[\\w.+-]{1,40}@[\\w-]{1,40}\\.|webhook(?!\\w| secret)|our (?:server|endpoint|collector)|(?:this|the following) (?:url|address|endpoint|server|number|email)|attacker|pastebin|telegram|discord)';
 const SEND =
-  'send|sends|post|forward|upload|transmit|e-?mail|mail|exfiltrate|leak|submit|copy|append|encode|embed|deliver|report|share|publish|push|relay|bcc|write|attach|include|add|put|pass|collect|ship|sync|deliver|disclose|echo|dump';
+  'send|sends|post|forward|upload|transmit|e-?mail|mail|exfiltrate|leak|submit|copy|append|encode|embed|deliver|report|share|publish|push|relay|bcc|write|attach|include|add|put|pass|collect|ship|sync|disclose|echo|dump';
 const FILES =
   '(?:~|\\$home|%userprofile%|/etc|/root|/home/\\w{1,32}|/var|c:\\\\users)?[/\\\\]?(?:\\.ssh|\\.aws|\\.env\\b|\\.netrc|\\.npmrc|\\.kube|\\.gnupg|\\.git-credentials|\\.docker/config|\\.cursor/mcp|mcp\\.json|etc/passwd|etc/shadow|id_rsa|id_ed25519|(?:aws|gcloud|\\.\\w{2,12})[/\\\\]credentials\\b|claude_desktop_config|bash_history|\\.config/gcloud|keychain|wallet\\.dat|cookies\\.sqlite|login data)';
 

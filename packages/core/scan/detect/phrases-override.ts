@@ -26,7 +26,7 @@ export const OVERRIDE: readonly Phrase[] = [
     id: 'override-instructions',
     label: 'tells the model to ignore all that was said',
     keywords: keywordsIn(`ignore|disregard|forget|despite what`),
-    pattern: `(?:(?:ignore|disregard|forget)(?: (?:about|now|please))? (?:everything|anything|all|what|whatever)(?:(?: (?:that|which|of|was|is|else|has|been|written|i|we|you|ve|were|have|had|they|just|ever|said|told|is)){0,6} (?:above|before (?:this|that)|prior to this|earlier|previously|so far|until now|beforehand|told|said before|discussed|talked about|written above|instructed|gave you|i said|i told|were told|i wrote)|[.,;:!]| and (?:write|say|print|listen|start|answer|tell|do|follow|obey|focus|instead|reply|respond|act|output|just|only|only))|despite what you(?:'ve| have| were) been told)`,
+    pattern: `(?:(?:ignore|disregard|forget)(?: (?:about|now|please))? (?:everything|anything|all|what|whatever)(?:(?: (?:that|which|of|was|is|else|has|been|written|i|we|you|ve|were|have|had|they|just|ever|said|told)){0,6} (?:above|before (?:this|that)|prior to this|earlier|previously|so far|until now|beforehand|told|said before|discussed|talked about|written above|instructed|gave you|i said|i told|were told|i wrote)|[.,;:!]| and (?:write|say|print|listen|start|answer|tell|do|follow|obey|focus|instead|reply|respond|act|output|just|only))|despite what you(?:'ve| have| were) been told)`,
     unless: '^forget everything you (?:know|knew|thought|learned) about',
   }),
   phrase({

@@ -23,7 +23,7 @@ const VALUE_MAX = 512;
 const MARKER = /^(?:\[(?:redacted|REDACTED):[a-z0-9-]{1,64}\])+$/;
 /** Tokens that mark a place, a version or a request, and keys that are public. */
 const NO_SECRET_NAME =
-  /(?:next|prev(?:ious)?|page|pagination|forward|backward|continuation|continue|sync|lock|client[_-]?(?=token)|start|stop|cancel(?:l?ation)?|csrf|xsrf|public(?:[_-]?key)?|publishable|cursor|canary|idempotency|request|resume|delta|change|process|design|syntax|lexer|stop|eos|bos|pad|sep|unk|mask|special|amz)[_-]?(?:token|key|credential)["'`\]]{0,2}(?::?[ \t]{0,4}str(?:ing)?)?[ \t]{0,8}(?:[:=,]|==|:=|=>)?[ \t]{0,8}[\\"'`]{0,8}$/i;
+  /(?:next|prev(?:ious)?|page|pagination|forward|backward|continuation|continue|sync|lock|client[_-]?(?=token)|start|stop|cancel(?:l?ation)?|csrf|xsrf|public(?:[_-]?key)?|publishable|cursor|canary|idempotency|request|resume|delta|change|process|design|syntax|lexer|eos|bos|pad|sep|unk|mask|special|amz)[_-]?(?:token|key|credential)["'`\]]{0,2}(?::?[ \t]{0,4}str(?:ing)?)?[ \t]{0,8}(?:[:=,]|==|:=|=>)?[ \t]{0,8}[\\"'`]{0,8}$/i;
 const NAME_REACH = 96;
 /** The address of a server on this machine or in a network of containers. */
 const LOCAL_HOST =
