@@ -362,7 +362,7 @@ export function isHex(byte: number): boolean {
   return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
 }
 
-function isDigit(byte: number): boolean {
+export function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= NINE;
 }
 

@@ -1,5 +1,6 @@
 // Addresses of the Internet that may belong to a person. Addresses of private networks, of this
 // machine, of manuals and of well-known resolvers belong to nobody in particular.
+import { isDigit, isHex } from '../../json/byte-scanner.ts';
 import type { Range } from '../types.ts';
 import type { Detection } from './types.ts';
 
@@ -55,9 +56,6 @@ export function detectAddresses({ view, found, meter }: Detection): void {
     if (isPublicV6(address)) report({ start, end: start + address.length });
   }
 }
-
-const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39;
-const isHex = (unit: number) => isDigit(unit) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x66);
 
 function groupStart(text: string, at: number, isPart: (unit: number) => boolean): number {
   let start = at;

@@ -1,5 +1,6 @@
 // One look at every unit of a text: what kinds of things are in it, and where the numbers, the
 // addresses and the long runs without a space are. What isn't there needs no second look.
+import { isDigit } from '../../json/byte-scanner.ts';
 import type { Range } from '../types.ts';
 
 export interface TextSurvey {
@@ -60,8 +61,6 @@ function kindsOf(): Uint16Array {
 }
 
 const KINDS = kindsOf();
-
-const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39;
 
 /** Two letters before the digit, nothing of a word before them, and a digit behind it. */
 function opensAccount(text: string, at: number): boolean {

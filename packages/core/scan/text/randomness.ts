@@ -1,5 +1,6 @@
 // Which parts of a value look drawn by lot. Twelve characters of such a part stand in no other text
 // by chance; twelve characters of words, addresses or dates do.
+import { isDigit } from '../../json/byte-scanner.ts';
 import type { Range } from '../types.ts';
 
 /** The letters that often follow each letter in English and in names of programs. */
@@ -20,7 +21,6 @@ const PIECE = 12;
 /** A value's first and last characters may look tame by chance. */
 const EDGE = 5;
 
-const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39;
 const isLetter = (unit: number) => unit >= 0x61 && unit <= 0x7a;
 
 const isSeparator = (unit: number) => SEPARATORS.includes(String.fromCharCode(unit));
