@@ -64,7 +64,7 @@ const DEMO = {
   },
 };
 
-/** All files with their contents, and what esbuild has to say. */
+/** All files with their contents, the paths of their sources from the root, and what esbuild has to say. */
 async function bundle() {
   const [sub, shim, demo] = await Promise.all([...Object.keys(ENTRIES).map(bundleOf), build(DEMO)]);
   return {
@@ -73,11 +73,6 @@ async function bundle() {
     files: [...sub.files, ...shim.files, ...demo.outputFiles],
     inputs: [sub, shim, demo].flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {})),
   };
-}
-
-/** The paths of all files that went into the bundles, from the root. */
-async function bundledInputs() {
-  return (await bundle()).inputs;
 }
 
 async function bundleOf(name) {
@@ -199,4 +194,4 @@ function linesIn(text) {
   return text.split('\n').length - 1;
 }
 
-export { bundle, bundledInputs, ENTRIES, OUT, SETTINGS };
+export { bundle, ENTRIES, OUT, SETTINGS };

@@ -1,9 +1,9 @@
 // `npm run package [FOLDER]`: the product as one file that npm can install, `subluminal-VERSION.tgz`.
 // `--publish` (`npm run release`) hands it to the registry, with provenance where CI can prove it.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundledInputs } from './bundle.mjs';
+import { bundle } from './bundle.mjs';
 import { ROOT } from './paths.mjs';
 
 const LICENCE_FILE = /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i;
@@ -23,16 +23,15 @@ process.stdout.write(printed);
 
 /** The licences of the packages whose code is inside ours. */
 async function notices() {
+  const { inputs } = await bundle();
   const folders = new Set();
-  for (const path of await bundledInputs()) {
+  for (const path of inputs) {
     const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
     if (folder !== undefined) folders.add(join(ROOT, folder));
   }
   const texts = [...folders].toSorted().map((folder) => {
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const names = existsSync(folder)
-      ? readdirSync(folder).filter((name) => LICENCE_FILE.test(name))
-      : [];
+    const names = readdirSync(folder).filter((name) => LICENCE_FILE.test(name));
     const licences = names.map((name) => readFileSync(join(folder, name), 'utf8').trim());
     const title = `${manifest.name} ${manifest.version} (${manifest.license})`;
     return [title, '='.repeat(title.length), ...licences].join('\n\n');

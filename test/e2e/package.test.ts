@@ -57,9 +57,11 @@ test('the installed command prints its version and checks a policy', () => {
   );
 });
 
-test('the starter policies come with the package', () => {
+test('the starter policies come with the package, and so do their tests', () => {
   for (const use of ['solo', 'team', 'ci', 'read-only']) {
     expect(sub('init', '--use', use, '--dry-run')).toContain(`made by \`sub init --use ${use}\``);
+    const tests = installed('examples', 'policies', `${use}.test.yaml`);
+    expect(sub('policy', 'test', tests)).toContain('all passed');
   }
 });
 
