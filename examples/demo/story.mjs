@@ -52,18 +52,20 @@ function fileIn(name) {
 }
 
 function tellNext({ say, paint }, kept) {
+  // Who begins with `npm start` in a checkout has not installed the command.
+  const sub = process.env.npm_lifecycle_event === 'start' ? 'npx --no-install sub' : 'sub';
   const ledger =
     kept === undefined
-      ? ['sub demo --keep', 'keeps the ledger, and says how to ask it']
-      : [`SUB_HOME=${kept.home} sub query --decision REFUSED`, 'asks the ledger of this demo'];
+      ? [`${sub} demo --keep`, 'keeps the ledger, and says how to ask it']
+      : [`SUB_HOME=${kept.home} ${sub} query --decision REFUSED`, 'asks the ledger of this demo'];
   say();
   say(
-    `${paint('bold', 'Next:')} put your own servers behind it with \`sub init\` and \`sub import\`; or`,
+    `${paint('bold', 'Next:')} put your own servers behind it with \`${sub} init\` and \`${sub} import\`; or`,
   );
   for (const [command, what] of [
-    [`sub policy explain ${fileIn('policy.yaml')} --call ${fileIn('call.json')}`, 'says why'],
+    [`${sub} policy explain ${fileIn('policy.yaml')} --call ${fileIn('call.json')}`, 'says why'],
     ledger,
-    [`sub doctor`, 'looks at your own setup'],
+    [`${sub} doctor`, 'looks at your own setup'],
   ]) {
     say(`  ${command}  ${paint('dim', `# ${what}`)}`);
   }

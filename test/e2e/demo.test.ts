@@ -110,6 +110,12 @@ describe('the demo', () => {
     expect(leftRunning()).toEqual([]);
   });
 
+  it('names commands that work in a checkout without an installed sub', async () => {
+    const { stdout } = await ended(startDemo([], { npm_lifecycle_event: 'start' }));
+    expect(stdout).toContain('\n  npx --no-install sub doctor');
+    expect(stdout).not.toMatch(/^ {2}sub /m);
+  });
+
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
