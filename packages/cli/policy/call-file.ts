@@ -9,10 +9,10 @@ import {
   isObject,
   type JsonObject,
   type Mismatch,
-  type Shape,
 } from '@subluminal/contracts';
 import { argsHash, canonicalize, itemTexts, memberText } from '@subluminal/core/json';
 import { type Call, type CallResult, type Identity, subjectOf } from '@subluminal/core/policy';
+import { choice, closed, list, may, must } from '@subluminal/core/section-shape';
 import { sha256 } from '@subluminal/plane/crypto';
 import { badUsage, orThrow } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
@@ -53,39 +53,31 @@ interface CallSource {
 const REPEAT_MAX = 10_000;
 const CALLS_MAX = 10_000;
 
-const NAME: Shape = { kind: 'string', lengthMin: 1, lengthMax: 1_024 };
-const NAMES: Shape = { kind: 'array', items: NAME, itemsMin: 0, itemsMax: 100 };
-const JSON_OBJECT: Shape = { kind: 'record', values: { kind: 'json' } };
+const NAME = { kind: 'string', lengthMin: 1, lengthMax: 1_024 } as const;
+const NAMES = list(NAME, 100);
+const JSON_OBJECT = { kind: 'record', values: { kind: 'json' } } as const;
 
-const IDENTITY: Shape = closed({
-  run_id: optional(NAME),
-  agent_id: optional(NAME),
-  client: optional({ kind: 'enum', values: CLIENTS }),
-  env: optional({ kind: 'enum', values: ENVS }),
-  principal: optional(NAME),
-  workload: optional(JSON_OBJECT),
+const IDENTITY = closed({
+  run_id: may(NAME),
+  agent_id: may(NAME),
+  client: may(choice(...CLIENTS)),
+  env: may(choice(...ENVS)),
+  principal: may(NAME),
+  workload: may(JSON_OBJECT),
 });
 
-const CALL: Shape = closed({
-  server_name: { ...optional(NAME), required: true },
-  tool_name: { ...optional(NAME), required: true },
-  subject: optional({ kind: 'enum', values: ['tool', 'resource', 'prompt'] }),
-  args: optional(JSON_OBJECT),
-  identity: optional(IDENTITY),
-  risk_class: optional(NAMES),
-  approved: optional(NAMES),
-  at: optional({ kind: 'string', lengthMin: 1, lengthMax: 64, format: 'rfc3339' }),
-  repeat: optional({ kind: 'integer', min: 1, max: REPEAT_MAX }),
-  result: optional({ kind: 'enum', values: ['ok', 'error'] }),
+const CALL = closed({
+  server_name: must(NAME),
+  tool_name: must(NAME),
+  subject: may(choice('tool', 'resource', 'prompt')),
+  args: may(JSON_OBJECT),
+  identity: may(IDENTITY),
+  risk_class: may(NAMES),
+  approved: may(NAMES),
+  at: may({ kind: 'string', lengthMin: 1, lengthMax: 64, format: 'rfc3339' }),
+  repeat: may({ kind: 'integer', min: 1, max: REPEAT_MAX }),
+  result: may(choice('ok', 'error')),
 });
-
-function closed(fields: Extract<Shape, { kind: 'object' }>['fields']): Shape {
-  return { kind: 'object', fields, closed: true, conditions: [] };
-}
-
-function optional(shape: Shape) {
-  return { shape, required: false, doc: '' };
-}
 
 /** Reads one call, or a list of calls that are made in a row. Throws the failure of a wrong one. */
 export function parseCalls(source: CallSource): readonly PlannedCall[] {

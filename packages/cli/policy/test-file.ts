@@ -1,5 +1,5 @@
 // Expectations beside a policy: calls, and what the policy must say about the last of them.
-import { check, type Failure, failure, type Shape } from '@subluminal/contracts';
+import { check, type Failure, failure } from '@subluminal/contracts';
 import {
   type Position,
   readSource,
@@ -7,6 +7,7 @@ import {
   treeAt,
   treeValue,
 } from '@subluminal/core/policy';
+import { choice, closed, list, may, must } from '@subluminal/core/section-shape';
 import { badUsage, orThrow } from '../input/command.ts';
 import { didYouMean } from '../input/guess.ts';
 import { cliReference } from '../input/package-file.ts';
@@ -47,42 +48,24 @@ export interface TestFile {
 }
 
 const TESTS_MAX = 10_000;
-const TEXT: Shape = { kind: 'string', lengthMin: 1, lengthMax: 1_024 };
-const JSON_VALUE: Shape = { kind: 'json' };
+const TEXT = { kind: 'string', lengthMin: 1, lengthMax: 1_024 } as const;
+const JSON_VALUE = { kind: 'json' } as const;
 
-const EXPECT: Shape = object({
-  decision: required({ kind: 'enum', values: OUTCOMES }),
-  rule: optional({ kind: 'nullable', inner: TEXT }),
-  reason_code: optional(TEXT),
-  hint: optional(TEXT),
+const EXPECT = closed({
+  decision: must(choice(...OUTCOMES)),
+  rule: may({ kind: 'nullable', inner: TEXT }),
+  reason_code: may(TEXT),
+  hint: may(TEXT),
 });
 
-const TEST_FILE: Shape = object({
-  policy: required(TEXT),
-  tests: required({
-    kind: 'array',
-    itemsMin: 1,
-    itemsMax: TESTS_MAX,
-    items: object({
-      name: required(TEXT),
-      call: optional(JSON_VALUE),
-      calls: optional({ kind: 'array', itemsMin: 1, itemsMax: TESTS_MAX, items: JSON_VALUE }),
-      expect: required(EXPECT),
-    }),
-  }),
+const TEST = closed({
+  name: must(TEXT),
+  call: may(JSON_VALUE),
+  calls: may(list(JSON_VALUE, TESTS_MAX, 1)),
+  expect: must(EXPECT),
 });
 
-function object(fields: Extract<Shape, { kind: 'object' }>['fields']): Shape {
-  return { kind: 'object', fields, closed: true, conditions: [] };
-}
-
-function required(shape: Shape) {
-  return { shape, required: true, doc: '' };
-}
-
-function optional(shape: Shape) {
-  return { shape, required: false, doc: '' };
-}
+const TEST_FILE = closed({ policy: must(TEXT), tests: must(list(TEST, TESTS_MAX, 1)) });
 
 interface WrittenTest {
   readonly name: string;
