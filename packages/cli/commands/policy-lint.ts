@@ -59,7 +59,7 @@ export const command = defineCommand({
     2: 'wrong flags, or a file that cannot be read or is of another kind: a snapshot, a call, a key',
   },
   run: async ({ args, options }, io) => {
-    const format = formatOption(options) ?? 'text';
+    const format = formatOption(options);
     orThrow(stdinTwice(args.file));
     const linted: Linted[] = [];
     const tools = await pinnedTools();

@@ -27,7 +27,7 @@ export const command = defineCommand({
     2: `${BAD_POLICY}; or a file of tests that cannot be used`,
   },
   run: async ({ args, options }, io) => {
-    const format = formatOption(options) ?? 'text';
+    const format = formatOption(options);
     orThrow(stdinTwice(args.file));
     const results: TestResult[] = [];
     for (const path of args.file) results.push(...(await testFile(path, io)));

@@ -194,9 +194,8 @@ function isInput<A extends ArgSpecs, O extends OptionSpecs>(
       const value = values.options[name];
       if (option.kind === 'flag') return typeof value === 'boolean';
       if (option.kind === 'texts') return areTexts(value);
-      if (value === undefined || option.kind === 'text')
-        return value === undefined || isText(value);
-      return option.values.some((one) => one === value);
+      if (value === undefined) return true;
+      return option.kind === 'text' ? isText(value) : option.values.some((one) => one === value);
     })
   );
 }

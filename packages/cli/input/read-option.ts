@@ -1,5 +1,5 @@
-// Reads options whose values are numbers, times or formats; undefined for an option that is not given.
-// Each throws its failure.
+// Reads options whose values are numbers, times or formats; a number or time that is not given is
+// undefined. Each throws its failure.
 import { badUsage, orThrow } from './command.ts';
 import { momentMs } from './moment.ts';
 
@@ -27,15 +27,16 @@ export function timeOption(
   return orThrow(badUsage(`--${name} \`${text}\` is not a time.`, fix));
 }
 
-/** The form of a report: `--json` is short for `--format json`, and no other form goes with it. */
+/** The form of a report, by default text: `--json` is short for `--format json`, and no other form goes with it. */
 export function formatOption<const F extends string>({
   json,
   format,
 }: {
   readonly json: boolean;
   readonly format: F | undefined;
-}): F | 'json' | undefined {
-  if (!json || format === undefined || format === 'json') return json ? 'json' : format;
+}): F | 'json' | 'text' {
+  if (!json) return format ?? 'text';
+  if (format === undefined || format === 'json') return 'json';
   const message = `--json and --format ${format} contradict each other.`;
   return orThrow(badUsage(message, 'Give one of them.'));
 }
