@@ -4,12 +4,10 @@ import { definedFields, type Failure } from '@subluminal/contracts';
 import type { ServerState, ServerView } from '@subluminal/plane/clients/setup';
 import type { Io, Output } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { displayWidth, harmless, shortened, wrapped } from '../terminal/text.ts';
+import { displayWidth, hanging, harmless, padded, shortened } from '../terminal/text.ts';
 
 const NAME_LENGTH_MAX = 40;
 const PROGRAM_LENGTH_MAX = 120;
-
-const WORDS_WIDTH_MIN = 24;
 
 /** Each server with its name, and what holds for it, wrapped to the terminal. */
 export function serverLines(
@@ -21,14 +19,10 @@ export function serverLines(
     shortened(harmless(project === undefined ? name : `${name} (${project})`), NAME_LENGTH_MAX),
   );
   const width = Math.max(0, ...names.map(displayWidth));
-  const indent = width + 4;
   return servers.flatMap((server, index) => {
     const name = names[index] ?? '';
     const words = server.isDisabled ? `${wordsOf(server)}, disabled` : wordsOf(server);
-    const room = Math.max(WORDS_WIDTH_MIN, columns - indent);
-    const [first = '', ...more] = wrapped(harmless(words), room);
-    const head = `  ${name}${' '.repeat(width - displayWidth(name))}  ${first}`;
-    return [head, ...more.map((line) => ' '.repeat(indent) + line)];
+    return hanging(`  ${padded(name, width)}  `, words, columns);
   });
 }
 

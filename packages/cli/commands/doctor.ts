@@ -4,7 +4,7 @@ import type { Level, Machine } from '../doctor/check.ts';
 import { defineCommand, EXIT, printout } from '../input/command.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Colors, Output } from '../terminal/io.ts';
-import { harmless, plural, wrapped } from '../terminal/text.ts';
+import { hanging, plural } from '../terminal/text.ts';
 
 const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken: '✘' };
 
@@ -52,19 +52,15 @@ function documentOf(checked: readonly Checked[]) {
   };
 }
 
-const TEXT_WIDTH_MIN = 24;
-
 function textOf(checked: readonly Checked[], { colors, columns }: Output): string {
   const width = Math.max(...checked.map(({ id }) => id.length));
   const indent = ' '.repeat(width + 4);
-  const linesOf = (text: string) =>
-    wrapped(harmless(text), Math.max(TEXT_WIDTH_MIN, columns - indent.length));
   const lines = checked.flatMap(({ id, finding: { level, text, fix, more = [] } }) => {
-    const [first = '', ...rest] = linesOf(text);
+    const head = `${painted(level, colors)(`${MARKS[level]} ${id.padEnd(width)}`)}  `;
     return [
-      `${painted(level, colors)(`${MARKS[level]} ${id.padEnd(width)}`)}  ${first}`,
-      ...[...rest, ...more.flatMap(linesOf)].map((line) => indent + line),
-      ...(fix === undefined ? [] : linesOf(`→ ${fix}`).map((line) => indent + colors.dim(line))),
+      ...hanging(head, text, columns),
+      ...more.flatMap((line) => hanging(indent, line, columns)),
+      ...(fix === undefined ? [] : hanging(indent, `→ ${fix}`, columns).map(colors.dim)),
     ];
   });
   return `${[...lines, '', summaryOf(checked)].join('\n')}\n`;

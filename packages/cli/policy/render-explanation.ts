@@ -6,6 +6,7 @@ import type { Colors, Output } from '../terminal/io.ts';
 import {
   displayWidth,
   durationText,
+  hanging,
   harmless,
   plural,
   shortened,
@@ -128,9 +129,7 @@ function adviceOf({ hint, backoff_ms, approval, terminate }: Decision): [string,
 }
 
 function labelled(label: string, text: string, output: Output): readonly string[] {
-  const [first = '', ...more] = wrapped(harmless(text), output.columns - 14);
-  const head = `    ${output.colors.cyan(label.padEnd(8))}  ${first}`;
-  return [head, ...more.map((line) => `${' '.repeat(14)}${line}`)];
+  return hanging(`    ${output.colors.cyan(label.padEnd(8))}  `, text, output.columns);
 }
 
 function block(text: string, indent: number, output: Output): readonly string[] {

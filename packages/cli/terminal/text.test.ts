@@ -6,6 +6,7 @@ import {
   durationText,
   fitted,
   fittedInside,
+  hanging,
   harmless,
   jsonText,
   padded,
@@ -76,6 +77,12 @@ test('text is wrapped at spaces, keeps every word, and is measured without colou
     'three',
   ]);
   expect(wrapped('unbreakable', 3)).toEqual(['unbreakable']);
+});
+
+test('a hanging text begins beside its head, and goes on below itself', () => {
+  const lines = ['\u001b[31mname\u001b[39m  one two three four five', '      six'];
+  expect(hanging('\u001b[31mname\u001b[39m  ', 'one two three four five six', 30)).toEqual(lines);
+  expect(hanging('name  ', 'a\u0007b', 0)).toEqual(['name  a\\u{7}b']);
 });
 
 test('long text is cut with an ellipsis inside the limit', () => {

@@ -110,6 +110,15 @@ export function wrapped(text: string, widthMax: number): readonly string[] {
   return [...lines, line];
 }
 
+const HANGING_WIDTH_MIN = 24;
+
+/** A text beside its head, wrapped to the terminal; further lines begin below the first. */
+export function hanging(head: string, text: string, columns: number): readonly string[] {
+  const indent = displayWidth(head.replace(COLOR_CODES, ''));
+  const lines = wrapped(harmless(text), Math.max(HANGING_WIDTH_MIN, columns - indent));
+  return lines.map((line, index) => (index === 0 ? head : ' '.repeat(indent)) + line);
+}
+
 export function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
