@@ -30,7 +30,7 @@ import {
   readFreshLedger,
   withReader,
 } from '../ledger/user-ledger.ts';
-import { shownId } from '../ledger/views.ts';
+import { secondsText, shownId } from '../ledger/views.ts';
 import { confirm } from '../terminal/confirm.ts';
 import type { Io, Output } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
@@ -68,7 +68,7 @@ export const list = defineCommand({
 function rowOf(call: Hinted): readonly string[] {
   return [
     shownId(call.call_id),
-    new Date(call.hint.created_at_ms).toISOString().slice(0, 19).concat('Z'),
+    secondsText(call.hint.created_at_ms),
     `${call.server_name}/${call.tool_name}`,
     call.agent_id,
     call.rule_id ?? '',

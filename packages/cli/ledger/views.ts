@@ -21,7 +21,7 @@ function timeText(ms: number | null): string {
 }
 
 /** To the second; JSON and CSV have the rest. */
-function secondsText(ms: number): string {
+export function secondsText(ms: number): string {
   return `${timeText(ms).slice(0, 19)}Z`;
 }
 

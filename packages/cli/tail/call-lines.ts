@@ -31,16 +31,12 @@ interface Look {
   readonly paint: (colors: Colors) => Paint;
 }
 
-const LOOKS: { readonly [A in Action]: Look } = {
-  ALLOW: { mark: '✔', word: ACTION_WORDS.ALLOW, paint: ({ green }) => green },
-  BLOCK: { mark: '✘', word: ACTION_WORDS.BLOCK, paint: ({ red }) => red },
-  THROTTLE: { mark: '✘', word: ACTION_WORDS.THROTTLE, paint: ({ yellow }) => yellow },
-  REJECT_WITH_HINT: {
-    mark: '✘',
-    word: ACTION_WORDS.REJECT_WITH_HINT,
-    paint: ({ yellow }) => yellow,
-  },
-  TERMINATE_RUN: { mark: '✘', word: ACTION_WORDS.TERMINATE_RUN, paint: ({ red }) => red },
+const LOOKS: { readonly [A in Action]: Omit<Look, 'word'> } = {
+  ALLOW: { mark: '✔', paint: ({ green }) => green },
+  BLOCK: { mark: '✘', paint: ({ red }) => red },
+  THROTTLE: { mark: '✘', paint: ({ yellow }) => yellow },
+  REJECT_WITH_HINT: { mark: '✘', paint: ({ yellow }) => yellow },
+  TERMINATE_RUN: { mark: '✘', paint: ({ red }) => red },
 };
 /** The decision was made before the first event that was read. */
 const UNKNOWN: Look = { mark: '·', word: 'ended', paint: ({ dim }) => dim };
@@ -149,7 +145,8 @@ function noticeLine(
 
 function lookOf({ decision, ended_at }: FoldedCall): Look {
   if (decision === null) return ended_at === null ? PENDING : UNKNOWN;
-  return decision === 'ALLOW' && ended_at === null ? PENDING : LOOKS[decision];
+  if (decision === 'ALLOW' && ended_at === null) return PENDING;
+  return { ...LOOKS[decision], word: ACTION_WORDS[decision] };
 }
 
 /** The start of the summary of a decision that was not enforced; the line shows that already. */
@@ -198,7 +195,7 @@ function reasonOf(call: FoldedCall): Detail {
   }
   if (would === null) return { text: '', isBad: false };
   const reason = (summary ?? '').replace(SPARED_WORDS, '');
-  return { text: `would ${LOOKS[would.action].word}: ${reason}`, isBad: false };
+  return { text: `would ${ACTION_WORDS[would.action]}: ${reason}`, isBad: false };
 }
 
 const SECOND_MS = 1_000;
