@@ -112,15 +112,30 @@ describe('what is there', () => {
     expect(stderr).toContain('may not be written');
   });
 
-  test('outside of the home, it says how the policy is used', async () => {
-    const { folder } = machine;
-    const outside = join(folder, 'outside');
+  test('outside of the home, it says how the policy is used, and --force replaces it', async () => {
+    const outside = join(machine.folder, 'outside');
     mkdirSync(outside);
     machine.servers();
-    const { code, stdout, stderr } = await runSub(['init'], { cwd: outside, env: machine.env });
+    const place = { cwd: outside, env: machine.env };
+    const { code, stdout, stderr } = await runSub(['init'], place);
     expect(code).toBe(0);
     expect(stderr).toContain('is not used');
     expect(stdout).toMatch(/sub import --policy .*outside\/\.subluminal\/policy\.yaml/);
+    const refused = await runSub(['init'], place);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('is the policy here already');
+    expect(await runSub(['init', '--force'], place)).toMatchObject({ code: 0 });
+  });
+
+  test('an import names a policy that is not used, and asks for no other one', async () => {
+    const outside = join(machine.folder, 'outside');
+    machine.write(join(outside, '.subluminal', 'policy.yaml'), '# mine\n');
+    machine.servers();
+    const place = { cwd: outside, env: machine.env };
+    const { code, stdout, stderr } = await runSub(['import', 'claude', '--yes'], place);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/policy\.yaml is not used: .* add: --policy /);
+    expect(stdout).not.toContain('sub init');
   });
 });
 

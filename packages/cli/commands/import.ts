@@ -12,6 +12,7 @@ import {
   type ServerView,
   unseenText,
 } from '@subluminal/plane/clients/setup';
+import { sourceWarnings } from '@subluminal/plane/policy';
 import {
   diffLines,
   printLines,
@@ -225,8 +226,9 @@ function homeWarning({ env }: ImportOptions): readonly string[] {
 }
 
 /**
- * A server that finds a broken policy does not start, and one that finds none only records. Returns the
- * path of a policy that was written here and that servers would not find.
+ * A server that finds a broken policy does not start, and one that finds none only records; one that is
+ * there and not used is named. Returns the path of a policy that was written here and that servers would
+ * not find.
  */
 async function policyToName(
   { files }: ImportPlan,
@@ -241,6 +243,10 @@ async function policyToName(
   const policyOf = await policyFinder({ env, project, paths });
   const held = policyOf({ name: '', state: 'governed', isDisabled: false }, { project });
   const path = held.source === 'start' ? held.here : held.path;
+  if (path === null && held.found?.ignored !== undefined) {
+    for (const warning of sourceWarnings(held.found)) warn(io, warning);
+    return undefined;
+  }
   if (path === null) {
     const { offerStarter } = await import('../init/offer-starter.ts');
     const canAsk = io.stdinIsTerminal && io.err.isTerminal && !yes && !json && !isDry;

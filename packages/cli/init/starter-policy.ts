@@ -1,5 +1,13 @@
 // A starter policy for a project: one of `examples/policies`, fitted to what the project shows.
-import { constants, copyFileSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Failure, failure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
@@ -51,18 +59,20 @@ export function planStarter({ project, paths, use, clients }: StarterWish): Star
   const isHome = survey.root === realPath(home);
   const found = isHome ? findPolicies(where).user : findPolicies(where).project;
   const folder = isHome ? paths.home : join(survey.root, '.subluminal');
+  const path = found ?? join(folder, 'policy.yaml');
   const chosen = use ?? survey.use;
   const starter = packageFile('examples', 'policies', `${chosen}.yaml`);
   if (typeof starter !== 'string') return starter;
   return {
     kind: 'starter',
-    path: found ?? join(folder, 'policy.yaml'),
+    path,
     use: chosen,
     why: use === undefined ? survey.why : 'as you asked',
     survey,
     text: fitted(readFileSync(starter, 'utf8'), { survey, use: chosen, clients }),
     isUser: isHome,
-    replaces: found !== undefined,
+    // Outside of the home, none is found, and one may be there.
+    replaces: existsSync(path),
   };
 }
 
