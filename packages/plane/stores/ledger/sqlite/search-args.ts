@@ -1,5 +1,6 @@
 // Looks into the arguments of calls. SQL leaves out most calls that cannot fit; what is left is read.
 import { isObject } from '@subluminal/contracts';
+import { isUnder } from '@subluminal/core/paths';
 import { parseJson } from '../../../os/index.ts';
 import { callArgsTest } from '../args/match-args.ts';
 import { readArgs } from '../args/read-args.ts';
@@ -27,6 +28,13 @@ const IS_SPELLED = String.raw`instr(p.args_preview, '\u') > 0`;
 const IS_URI = "p.args_preview LIKE '%file:%'";
 const IS_IN_HOME = "p.args_preview GLOB '*[~$]*'";
 const NOT_WHOLE = `p.args_preview IS NULL OR p.redaction_flags & ${FLAGS.argsTruncated}`;
+const MENTIONS = String.raw`p.args_preview LIKE ? ESCAPE '\'`;
+const IS_RUN_IN = String.raw`r.metadata_json LIKE ? ESCAPE '\'`;
+/** Its repository is not known. */
+const IS_RUN_ANYWHERE = "ifnull(r.metadata_json, '') NOT LIKE '%\"repo_path\"%'";
+/** What JSON may write with a backslash. */
+const ESCAPED = /["\\/\p{Cc}]/u;
+const PATTERN_MAX = 200;
 
 export function searchArgs(
   connection: Connection,
@@ -65,27 +73,27 @@ export function searchArgs(
 function mayFit({ path, args = [] }: CallFilter): readonly Condition[] {
   return [
     ...(path === undefined ? [] : [mayNamePath(path)]),
-    ...args.map(({ name }): Condition => {
-      const sql = `(${MENTIONS} OR ${IS_SPELLED} OR ${NOT_WHOLE})`;
-      return [sql, likePattern(name.slice(0, PATTERN_MAX).replace(/\..*$/s, '') || name)];
-    }),
+    ...args.map(({ name }) => mayHaveKey(name.replace(/\..*$/s, '') || name)),
   ];
 }
 
-const MENTIONS = String.raw`p.args_preview LIKE ? ESCAPE '\'`;
-const IS_RUN_IN = String.raw`r.metadata_json LIKE ? ESCAPE '\'`;
-const PATTERN_MAX = 200;
+function mayHaveKey(key: string): Condition {
+  if (ESCAPED.test(key)) return ['1'];
+  const pattern = likePattern(key.slice(0, PATTERN_MAX));
+  return [`(${MENTIONS} OR ${IS_SPELLED} OR ${NOT_WHOLE})`, pattern];
+}
 
-/** The last part of the path stands in the arguments, unless the run or the home is below it. */
-function mayNamePath({ paths, home }: PathFilter): Condition {
+/** The last part of the path stands in the arguments, unless what names begin in is below it. */
+function mayNamePath({ paths, home, folder }: PathFilter): Condition {
   const bases = [...new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))];
-  // JSON writes quotes and backslashes in another way.
-  if (bases.some((base) => base === '' || /["\\]/.test(base))) return ['1'];
+  if (bases.some((base) => base === '' || ESCAPED.test(base))) return ['1'];
   const patterns = bases.map((base) => likePattern(base.slice(0, PATTERN_MAX)));
-  const isHome = paths.some((path) => `${home}/`.startsWith(`${path}/`));
+  const hasBelow = (start: string) => paths.some((path) => isUnder(start, path));
   const sql = [
     ...patterns.flatMap(() => [MENTIONS, IS_RUN_IN]),
-    ...[IS_SPELLED, IS_URI, NOT_WHOLE, ...(isHome ? [IS_IN_HOME] : [])],
+    ...[IS_SPELLED, IS_URI, NOT_WHOLE],
+    ...(hasBelow(home) ? [IS_IN_HOME] : []),
+    ...(hasBelow(folder) ? [IS_RUN_ANYWHERE] : []),
   ];
   return [`(${sql.join(' OR ')})`, ...patterns.flatMap((pattern) => [pattern, pattern])];
 }

@@ -118,6 +118,33 @@ export function searchSuite(openStore: OpenStore): void {
     await ledger.close();
   });
 
+  it('finds relative names of a run without a repository below the folder that is asked for', async () => {
+    const ledger = await open(openStore);
+    const shim = new Shim('n', { run: 'run-n' });
+    await ledger.ingest([shim.runStart(), ...shim.callWith('relative', { path: 'src/x.ts' })]);
+    const named = async (path: string) =>
+      ids(await ledger.store.calls({ path: { paths: [path], home: '/h', folder: '/a/app' } }, {}));
+    expect(await named('/a/app/src')).toEqual(['relative']);
+    expect(await named('/a/app')).toEqual(['relative']);
+    expect(await named('/a')).toEqual(['relative']);
+    expect(await named('/b')).toEqual([]);
+    await ledger.close();
+  });
+
+  it('finds names that JSON writes with escapes', async () => {
+    const ledger = await open(openStore);
+    const shim = new Shim('e', { run: 'run-e' });
+    await ledger.ingest([
+      ...shim.callWith('quote', { 'a"b': 'x' }),
+      ...shim.callWith('tab', { path: '/a/b\tc' }),
+    ]);
+    const page = await ledger.store.calls({ args: [{ name: 'a"b', glob: 'x' }] }, {});
+    expect(ids(page)).toEqual(['quote']);
+    const path = { paths: ['/a/b\tc'], home: '/h', folder: '/' };
+    expect(ids(await ledger.store.calls({ path }, {}))).toEqual(['tab']);
+    await ledger.close();
+  });
+
   it('pages through calls that are found by their arguments', async () => {
     const ledger = await open(openStore);
     const shim = new Shim('q', { run: 'run-q' });
