@@ -66,6 +66,8 @@ function machine(processes: readonly Fake[] = [], files: { [path: string]: strin
 
 const AGENT: Fake = { id: 42, parent: 1, name: 'agent' };
 const RUN_FILE = 'agent-42-5042-b00710ad.json';
+/** Shows that the shim of a run that it shares with nobody lives. */
+const OWN_PLACE = 'agent-99-5099-b00710ad.shim-99-5099-b00710ad.json';
 
 function who(options: Partial<IdentifyOptions> = {}) {
   return identify({
@@ -469,12 +471,10 @@ describe('the run', () => {
 
   test('of a host has a file that shows that the shim lives', () => {
     const env = { SUB_RUN_ID: 'hosted', SUB_RUN_HOSTED: '1' };
-    mkdirSync(join(dir, 'run'));
     const { runOrigin, release } = who({ env, isShim: true });
     expect(runOrigin).toBe('given');
-    const name = 'agent-99-5099-b00710ad.shim-99-5099-b00710ad.json';
-    expect(readdirSync(join(dir, 'run'))).toEqual([name]);
-    expect(readFileSync(join(dir, 'run', name), 'utf8')).toContain('"run_id":"hosted"');
+    expect(readdirSync(join(dir, 'run'))).toEqual([OWN_PLACE]);
+    expect(readFileSync(join(dir, 'run', OWN_PLACE), 'utf8')).toContain('"run_id":"hosted"');
     release();
     expect(readdirSync(join(dir, 'run'))).toEqual([]);
   });
@@ -515,8 +515,12 @@ describe('the run', () => {
     ['gone', []],
     ['the init process', [{ id: 42, parent: 0, name: 'systemd' }]],
   ])('is its own when the agent is %s', (_, processes) => {
-    expect(who({ system: machine(processes) }).runOrigin).toBe('alone');
-    expect(existsSync(join(dir, 'run'))).toBe(false);
+    const { runOrigin, producer, release } = who({ system: machine(processes) });
+    expect(runOrigin).toBe('alone');
+    expect(readdirSync(join(dir, 'run'))).toEqual([OWN_PLACE]);
+    expect(readFileSync(join(dir, 'run', OWN_PLACE), 'utf8')).toContain(producer.run_id);
+    release();
+    expect(readdirSync(join(dir, 'run'))).toEqual([]);
   });
 
   test.each(['', 'null', '{"run_id":5}', '{"run_id":"a b"}', '{'])(
@@ -524,9 +528,12 @@ describe('the run', () => {
     (content) => {
       mkdirSync(join(dir, 'run'));
       writeFileSync(join(dir, 'run', RUN_FILE), content);
-      const { runOrigin, problem } = who();
+      const { runOrigin, problem, producer, release } = who();
       expect(runOrigin).toBe('alone');
       expect(problem).toContain(RUN_FILE);
+      // The run that it has instead is alive, too.
+      expect(readFileSync(join(dir, 'run', OWN_PLACE), 'utf8')).toContain(producer.run_id);
+      release();
       expect(readdirSync(join(dir, 'run'))).toEqual([RUN_FILE]);
     },
   );

@@ -1,14 +1,15 @@
 // The run that this shim belongs to. `sub run` sets it; without it, the shims of one agent process
 // agree on one through a file named after that process. Such a run lasts while one of them lives:
 // each has a place beside the file, and the last to leave ends the run.
-import { linkSync, mkdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { linkSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { sha256 } from '../../os/crypto/index.ts';
 import {
   attempt,
   errorText,
   hasSystemCode,
+  makeFolders,
   type ProcessInfo,
   parseJson,
   processInfo,
@@ -73,7 +74,8 @@ export function runIdOf(options: RunIdOptions): RunId {
   const prefix = `${filePrefix(agent.process)}${mark}`;
   const ownFile = (kind: ShimFileKind) => join(runDir, shimFileName(prefix, kind, shim));
   const [place, left, last] = [ownFile('shim'), ownFile('left'), ownFile('last')];
-  return takePart(options, { id, path: join(runDir, `${prefix}json`), place, left, last, prefix });
+  const path = join(runDir, `${prefix}json`);
+  return takePart(options, { id, shim, path, place, left, last, prefix });
 }
 
 /** A run that this process shares with nobody. */
@@ -91,6 +93,7 @@ function ownPlace({ runDir, system }: RunIdOptions, id: string, shim?: ProcessIn
 
 interface RunPart {
   readonly id: string;
+  readonly shim: ProcessInfo;
   /** The file of the run. */
   readonly path: string;
   /** The place of this shim. */
@@ -103,15 +106,13 @@ interface RunPart {
 }
 
 function takePart(options: RunIdOptions, part: RunPart): RunId {
-  const { system, runDir, warn } = options;
-  const { path, place, id: fresh } = part;
-  const alone = (): RunId => aloneIn(fresh, 'alone', () => {});
+  const { system, warn } = options;
+  const { path, place, id: fresh, shim } = part;
+  const alone = (): RunId => aloneIn(fresh, 'alone', ownPlace(options, fresh, shim));
   try {
-    mkdirSync(runDir, { recursive: true, mode: 0o700 });
     // The place comes first: a shim that wants to end the run sees it.
     writeRun(place, { id: fresh, system });
-    const text = `${JSON.stringify({ run_id: fresh, space: system.space?.() })}\n`;
-    const once = createOnce(path, text);
+    const once = createOnce(path, runText({ id: fresh, system }));
     const id = readId(once.text);
     if (id === undefined) {
       drop(place);
@@ -137,9 +138,13 @@ interface FileOfRun {
   readonly account?: ShimAccount;
 }
 
-function writeRun(path: string, { id, system, account }: FileOfRun): void {
-  const text = JSON.stringify({ run_id: id, space: system.space?.(), account });
-  writePrivateFile(path, `${text}\n`, { isLasting: false });
+function runText({ id, system, account }: FileOfRun): string {
+  return `${JSON.stringify({ run_id: id, space: system.space?.(), account })}\n`;
+}
+
+function writeRun(path: string, file: FileOfRun): void {
+  makeFolders(dirname(path));
+  writePrivateFile(path, runText(file), { isLasting: false });
 }
 
 function departure(options: RunIdOptions, part: RunPart): Pick<RunId, 'leave' | 'release'> {
