@@ -109,24 +109,18 @@ function identifyShim(
   return identify({ env, serverOnly, cwd, paths, nowMs: Date.now(), profile, isShim: true });
 }
 
-/** The first shim of a run tells of its start, the last one of its end; a host does both itself. */
-function membershipOf({ runOrigin, leave }: Identified): ShimParts['membership'] {
-  const isHosted = runOrigin === 'given';
-  return {
-    tellsStart: !isHosted && runOrigin !== 'joined',
-    leave: isHosted ? () => undefined : leave,
-  };
-}
-
 /** For a shim that takes part in a run and then cannot start, or has recorded its end. */
 function giveUpPlace({ leave, release }: Identified): void {
   leave();
   release();
 }
 
+/** The first shim of a run tells of its start, the last one of its end; a host does both itself. */
 async function run({ identified, ...parts }: GatheredParts): Promise<number> {
+  const { runOrigin, leave } = identified;
+  const tellsStart = runOrigin === 'created' || runOrigin === 'alone';
   try {
-    return await runShim({ ...parts, membership: membershipOf(identified) });
+    return await runShim({ ...parts, membership: { tellsStart, leave } });
   } finally {
     giveUpPlace(identified);
   }

@@ -471,8 +471,10 @@ describe('the run', () => {
 
   test('of a host has a file that shows that the shim lives', () => {
     const env = { SUB_RUN_ID: 'hosted', SUB_RUN_HOSTED: '1' };
-    const { runOrigin, release } = who({ env, isShim: true });
+    const { runOrigin, leave, release } = who({ env, isShim: true });
     expect(runOrigin).toBe('given');
+    // The host records the end.
+    expect(leave(did(1))).toBeUndefined();
     expect(readdirSync(join(dir, 'run'))).toEqual([OWN_PLACE]);
     expect(readFileSync(join(dir, 'run', OWN_PLACE), 'utf8')).toContain('"run_id":"hosted"');
     release();

@@ -78,9 +78,9 @@ export function runIdOf(options: RunIdOptions): RunId {
   return takePart(options, { id, shim, path, place, left, last, prefix });
 }
 
-/** A run that this process shares with nobody. */
+/** A run that this process shares with nobody, or whose host records its end. */
 function aloneIn(id: string, origin: 'given' | 'alone', release: () => void): RunId {
-  return { id, origin, leave: (own) => own, release };
+  return { id, origin, leave: (own) => (origin === 'given' ? undefined : own), release };
 }
 
 /** Shows that a process of the run lives; the result takes that back. */
