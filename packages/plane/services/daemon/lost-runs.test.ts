@@ -176,6 +176,12 @@ describe('a run is not LOST', () => {
     expect(await look()).toEqual({ runs: 1, calls: 1 });
   });
 
+  test('when the system shows no processes: then no process has a file', async () => {
+    const { look, statusOf } = await scene();
+    const blind = { ...thisSystem(), readFile: () => undefined, ps: () => undefined };
+    expect([await look(blind), await statusOf()]).toEqual([NONE, null]);
+  });
+
   test('when the run folder cannot be listed', async () => {
     const { look, statusOf, folder } = await scene();
     rmSync(folder, { recursive: true });

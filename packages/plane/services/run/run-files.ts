@@ -10,7 +10,6 @@ import {
   codeOrText,
   ensurePrivateFolder,
   hasSystemCode,
-  processInfo,
   type System,
   thisSystem,
   writePrivateFile,
@@ -211,9 +210,8 @@ export function dropStaleCopies(
   nowMs: number,
   system: System = thisSystem(),
 ): void {
-  // Without a view of processes, or of their files, it is unknown which runs live.
-  if (processInfo(system.pid, system) === undefined) return;
   const processes = livingProcesses(runDir, system);
+  // It is unknown which runs live.
   if (processes === undefined) return;
   const living = new Set(processes.map(({ runId }) => markOf(runId)));
   const here = system.space?.() ?? 'none';

@@ -9,6 +9,7 @@ import {
   isElsewhere,
   isProcessAlive,
   parseJson,
+  processInfo,
   type System,
   thisSystem,
 } from '../../os/index.ts';
@@ -35,7 +36,7 @@ const BOOT_LENGTH = 8;
 
 /**
  * The runs with files here, and whether one of their processes lives or cannot be seen from here.
- * Undefined when not all files can be read: then no run may be taken for dead.
+ * Undefined when that is not known of all runs: then none may be taken for dead.
  */
 export function runsOnFile(
   runDir: string,
@@ -69,8 +70,12 @@ export function dropRunFiles(
   }
 }
 
-/** A file that names no run says nothing here. Undefined when one cannot be read, or there are too many. */
+/**
+ * A file that names no run says nothing here. Undefined when one cannot be read, when there are too many,
+ * and where the system shows no processes, so that none has a file.
+ */
 function runFiles(runDir: string, system: System): readonly RunFile[] | undefined {
+  if (processInfo(system.pid, system) === undefined) return undefined;
   try {
     const names = namesIn(runDir).filter((name) => FILE.test(name));
     if (names.length > FILES_MAX) return undefined;
