@@ -31,6 +31,7 @@ export type {
 } from './process-identity.ts';
 export {
   ANCESTORS_MAX,
+  bootOf,
   isElsewhere,
   isProcessAlive,
   ownIdentity,

@@ -156,5 +156,10 @@ export function isElsewhere(
 ): boolean {
   const here = system.space?.();
   if (space === undefined || here === undefined || space === here) return false;
-  return space.slice(0, BOOT_LENGTH) === here.slice(0, BOOT_LENGTH);
+  return bootOf(space) === bootOf(here);
+}
+
+/** The boot of a `BOOT-NAMESPACE`. */
+export function bootOf(space: string): string {
+  return space.slice(0, BOOT_LENGTH);
 }

@@ -5,6 +5,7 @@ import { uptime } from 'node:os';
 import { basename, join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import {
+  bootOf,
   hasSystemCode,
   isElsewhere,
   isProcessAlive,
@@ -32,7 +33,6 @@ interface RunFile extends RunProcess {
 const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.(?:[A-Za-z0-9.-]{1,200})$/;
 const OF_SHIM = /\.(?:shim|left|last)-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const FILES_MAX = 10_000;
-const BOOT_LENGTH = 8;
 
 /**
  * The runs with files here, and whether one of their processes lives or cannot be seen from here.
@@ -123,7 +123,7 @@ function runFile(path: string, system: System): RunFile | undefined {
 function isOtherMachine(path: string, space: string | undefined, system: System): boolean {
   const here = system.space?.();
   if (space === undefined || here === undefined) return false;
-  if (space.slice(0, BOOT_LENGTH) === here.slice(0, BOOT_LENGTH)) return false;
+  if (bootOf(space) === bootOf(here)) return false;
   const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return writtenMs > Date.now() - uptime() * 1_000;
 }
