@@ -312,11 +312,11 @@ function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }
 
-/** How a request ended, as it goes on record. */
 function rejection(note: string | undefined): ApprovalAnswer {
   return note === undefined ? 'rejected' : { kind: 'rejected', note };
 }
 
+/** How a request ended, as it goes on record. */
 function stepOf(ended: Ended): Omit<ApprovalStep, 'rule_id'> {
   if (ended.kind !== 'request') return { state: 'cancelled' };
   const { outcome } = ended;

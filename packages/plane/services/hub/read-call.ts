@@ -22,7 +22,7 @@ const NEEDED = [
 
 type CompleteRequest = EvaluateRequest & Required<Pick<EvaluateRequest, (typeof NEEDED)[number]>>;
 
-/** Accepts only tool calls that have all fields that a rule may need; the text of a refusal otherwise. */
+/** Accepts only requests that have all fields that a rule may need; the text of a refusal otherwise. */
 export function readCall(request: EvaluateRequest, runId: string): AskedCall | string {
   const { direction, message_type, method } = request;
   const subject = subjectOf(method);

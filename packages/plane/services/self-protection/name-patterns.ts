@@ -1,5 +1,5 @@
-// Names with parts that only a shell fills in: `pol*.yaml`, `$DIR/policy.yaml`. They are compared with
-// the names of what is protected, and with what is on the disk.
+// Names with parts that only a shell fills in, `pol*.yaml` or `$DIR/policy.yaml`, compared with the names
+// of what is protected.
 import { UNKNOWN } from '@subluminal/core/shell';
 import { isAnything, isPattern, nameMatcher } from '../../os/index.ts';
 
