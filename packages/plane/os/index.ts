@@ -14,6 +14,7 @@ export type { Located } from './path-identity.ts';
 export { IS_CASELESS_DISK, PathLookup } from './path-identity.ts';
 export {
   createPrivateFile,
+  draftTarget,
   ensurePrivateFolder,
   makeFolders,
   ownerProblem,

@@ -91,9 +91,14 @@ export function removeDrafts(path: string): void {
   const folder = dirname(path);
   for (const name of readdirSync(folder)) {
     const draft = join(folder, name);
-    const target = DRAFT.exec(name)?.[1];
+    const target = draftTarget(name);
     if (target !== undefined && join(folder, target) === path) rmSync(draft, { force: true });
   }
+}
+
+/** The file that a draft would have become; undefined for what is no draft. */
+export function draftTarget(draft: string): string | undefined {
+  return DRAFT.exec(draft)?.[1];
 }
 
 /** Makes the names in a folder survive a power cut, on file systems that can. */

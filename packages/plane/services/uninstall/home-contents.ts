@@ -1,12 +1,14 @@
 // What Subluminal has made on this machine beside the configs of clients: the files of its home, and
 // the ledger.
-import { type Dirent, lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { attempt, codeOrText, errorText, realPath } from '../../os/index.ts';
+import { isUnder } from '@subluminal/core/paths';
+import { attempt, codeOrText, draftTarget, errorText, realPath } from '../../os/index.ts';
 import type { HomePaths } from '../../stores/config/index.ts';
 import { livingProcesses, type RunProcess } from '../../stores/identity/index.ts';
 import { requireLedger } from '../../stores/ledger/index.ts';
+import { recordKeys, recordPath } from '../clients/store/records.ts';
 
 /** Its path, which may be outside of the home; why what is there is none; undefined without one. */
 export type FoundLedger = string | Failure | undefined;
@@ -57,10 +59,6 @@ const FOLDERS: Names = [
 ];
 /** Files that nobody else has in a folder: where one is, the other names are ours as well. */
 const MARKS = ['host-id', 'ledger.key', 'fingerprint.key', 'vault.key'];
-/** The folder of a config in `backups`. */
-const BACKUP = /^[0-9a-f]{32}$/;
-/** What a killed writer leaves of such a file. */
-const DRAFT = /^(.+)\.[0-9a-f]{12}\.draft$/;
 const ENTRIES_MAX = 100_000;
 
 export function homeContents({ paths: { home }, ledger }: InstalledPaths): HomeContents {
@@ -76,7 +74,7 @@ export function homeContents({ paths: { home }, ledger }: InstalledPaths): HomeC
   ];
   const items = families.flatMap(({ path, what, isFolder, files }) => {
     const all = [path, ...files];
-    const drafts = there.filter((one) => all.includes(DRAFT.exec(one)?.[1] ?? ''));
+    const drafts = there.filter((one) => all.includes(draftTarget(one) ?? ''));
     const found = [...all, ...drafts].filter((file) => {
       const stats = attempt(() => lstatSync(file));
       // A folder under the name of a file is somebody else's.
@@ -124,9 +122,7 @@ function sizeOf(path: string): number {
     const stats = attempt(() => lstatSync(next));
     if (stats?.isFile() === true) bytes += stats.size;
     if (stats?.isDirectory() !== true) continue;
-    const names =
-      attempt((): readonly Dirent[] => readdirSync(next, { withFileTypes: true })) ?? [];
-    open.push(...names.map(({ name }) => join(next, name)));
+    for (const name of attempt(() => readdirSync(next)) ?? []) open.push(join(next, name));
   }
   return bytes;
 }
@@ -135,8 +131,7 @@ function sizeOf(path: string): number {
 export function purgeRefusal(installed: InstalledPaths): Failure | undefined {
   const { paths, ledger, userHome } = installed;
   const home = realPath(paths.home);
-  const rest = relative(home, realPath(userHome));
-  const isAbove = rest === '' || !rest.startsWith('..');
+  const isAbove = isUnder(realPath(userHome), home);
   const isRepository = attempt(() => lstatSync(join(home, '.git'))) !== undefined;
   const fix = 'Remove by hand what you do not need of it.';
   if (isAbove || isRepository) {
@@ -151,12 +146,10 @@ export function purgeRefusal(installed: InstalledPaths): Failure | undefined {
 }
 
 /** Whether it is the usual home, and no link to another folder, or has what only Subluminal writes. */
-function isOwnHome({ paths: { home, backups }, userHome }: InstalledPaths): boolean {
-  if (realPath(home) === join(realPath(userHome), '.subluminal')) return true;
-  const records = (attempt(() => readdirSync(backups)) ?? [])
-    .filter((name) => BACKUP.test(name))
-    .map((name) => join(backups, name, 'record.json'));
-  const marks = [...MARKS.map((name) => join(home, name)), ...records];
+function isOwnHome({ paths, userHome }: InstalledPaths): boolean {
+  if (realPath(paths.home) === join(realPath(userHome), '.subluminal')) return true;
+  const records = (attempt(() => recordKeys(paths)) ?? []).map((key) => recordPath(key, paths));
+  const marks = [...MARKS.map((name) => join(paths.home, name)), ...records];
   return marks.some((path) => attempt(() => lstatSync(path))?.isFile() === true);
 }
 

@@ -48,8 +48,14 @@ const ORIGINAL = 'original';
 /** A new backup, until the record names it; the old one is needed up to then. */
 const NEXT = 'original.next';
 
-export function recordFolder(key: string, paths: ChangeStore['paths']): string {
-  return join(paths.backups, key);
+type BackupsPath = Pick<ChangeStore['paths'], 'backups'>;
+
+export function recordFolder(key: string, { backups }: BackupsPath): string {
+  return join(backups, key);
+}
+
+export function recordPath(key: string, paths: BackupsPath): string {
+  return join(recordFolder(key, paths), RECORD);
 }
 
 export function originalPath(key: string, paths: ChangeStore['paths']): string {
@@ -73,7 +79,7 @@ export function readRecord(
     // Others could have put a record there that makes us write what they want.
     const unsafe = privateFolderFailure(paths.backups) ?? privateFolderFailure(folder);
     if (unsafe !== undefined) return { ...unsafe, path: folder };
-    const path = join(folder, RECORD);
+    const path = recordPath(key, paths);
     const bytes = readOwn(path, RECORD_BYTES_MAX);
     if (bytes === undefined && !isThere(path)) return { kind: 'none' };
     const record = bytes === undefined ? undefined : parseRecord(bytes.toString('utf8'));
@@ -160,7 +166,7 @@ export function rewriteRecord(
   { key, record }: FoundRecord,
   paths: ChangeStore['paths'],
 ): ConfigFailure | undefined {
-  const path = join(recordFolder(key, paths), RECORD);
+  const path = recordPath(key, paths);
   try {
     writePrivateFile(path, Buffer.from(recordText(record)));
     return undefined;
@@ -192,9 +198,9 @@ export function dropRecord(
 }
 
 /** Of every folder that may hold a record; none when nothing was ever changed. */
-export function recordKeys(paths: ChangeStore['paths']): readonly string[] {
+export function recordKeys({ backups }: BackupsPath): readonly string[] {
   try {
-    return readdirSync(paths.backups).filter((name) => KEY.test(name));
+    return readdirSync(backups).filter((name) => KEY.test(name));
   } catch (cause) {
     if (hasSystemCode(cause, 'ENOENT')) return [];
     throw cause;
