@@ -30,18 +30,17 @@ export class LazyApprovals {
   #approvals: Approvals | undefined;
   #peer: LazyApprovalsPeer | undefined;
 
-  readonly approver: Approver = {
-    granted: (query, ruleIds) => this.#approvals?.granted(query, ruleIds) ?? NONE,
-    take: (query, ruleIds) => this.#approvals?.take(query, ruleIds),
-    ask: (wanted) => this.#approvals?.ask(wanted),
-    isUnattended: false,
-  };
+  readonly approver: Approver;
 
   constructor(options: LazyApprovalsOptions) {
     this.#options = options;
     const { producer, hasChannel } = options;
-    const isUnattended = producer.env === 'ci' && !hasChannel && !hasTerminal();
-    this.approver = { ...this.approver, isUnattended };
+    this.approver = {
+      granted: (query, ruleIds) => this.#approvals?.granted(query, ruleIds) ?? NONE,
+      take: (query, ruleIds) => this.#approvals?.take(query, ruleIds),
+      ask: (wanted) => this.#approvals?.ask(wanted),
+      isUnattended: producer.env === 'ci' && !hasChannel && !hasTerminal(),
+    };
   }
 
   /** Must be called before a session uses this policy, or gates that may ask. */
