@@ -85,7 +85,7 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan | Failure
   const program = ownProgram(own);
   if (program.kind === 'failure') return program;
   const place = clientPlace({ env: run.env, project: run.cwd });
-  const found = configsOf({ client, place, options });
+  const found = configsOf(client, place, options);
   if ('kind' in found) return found;
   const configs = found.map((one) => ({ ...one, loose: looseOurs(one, options) }));
   const isOurs = isForProject(run.cwd);
@@ -169,15 +169,12 @@ function clientFor({ run, client, configPath }: WrapOptions): Client | Failure {
   return failure('SUB_CLIENT_UNKNOWN', `${name} is no agent that sub knows.`, fix);
 }
 
-interface ConfigSearch {
-  readonly client: Client;
-  readonly place: ClientPlace;
-  readonly options: WrapOptions;
-}
-
 /** Every config that the agent will read; one that cannot be read would not be governed. */
-function configsOf({ client, place, options }: ConfigSearch): readonly FoundConfig[] | Failure {
-  const { configPath, run } = options;
+function configsOf(
+  client: Client,
+  place: ClientPlace,
+  { configPath, run }: WrapOptions,
+): readonly FoundConfig[] | Failure {
   const { found, problems, looked } = findConfigs({ place, clients: [client], configPath });
   const [problem] = problems;
   if (problem !== undefined) return withCode('SUB_CLIENT_CONFIG', problem);
