@@ -36,19 +36,19 @@ const REASON = 'The process that would have recorded the end was killed.';
  */
 export async function closeLost(options: LostOptions): Promise<LostCounts> {
   const { store, server, paths, system = thisSystem() } = options;
-  let counts: LostCounts = { runs: 0, calls: 0 };
+  const counts = { runs: 0, calls: 0 };
   const open = await openRuns(store);
   const files = runsOnFile(paths.run, system);
   if (files === undefined) return counts;
   const isDead = (runId: string) => files.get(runId) !== true;
   const candidates = open.filter(isDead);
-  if (candidates.length > 0) {
+  const hostId = attempt(() => readAgentFile(paths.hostId))?.trim();
+  if (candidates.length > 0 && hostId !== undefined) {
     await server.sync();
-    const hostId = attempt(() => readAgentFile(paths.hostId))?.trim();
     for (const runId of candidates) {
-      const closed = hostId === undefined ? undefined : await closeRun(options, runId, hostId);
-      if (closed === undefined) continue;
-      counts = { runs: counts.runs + closed.runs, calls: counts.calls + closed.calls };
+      const closed = await closeRun(options, runId, hostId);
+      counts.runs += closed.runs;
+      counts.calls += closed.calls;
     }
   }
   dropRunFiles(paths.run, new Set([...files.keys()].filter(isDead)), system);
@@ -64,17 +64,16 @@ async function openRuns(store: LostOptions['store']): Promise<readonly string[]>
   return [...new Set([...runs, ...calls].map(({ run_id }) => run_id))];
 }
 
-/** Undefined for a run of another home or machine, of which nothing is known here. */
+/** Leaves a run of another home or machine, of which nothing is known here. */
 async function closeRun(
   { store, server }: LostOptions,
   runId: string,
   hostId: string,
-): Promise<LostCounts | undefined> {
+): Promise<LostCounts> {
   const first = await firstOf(store, runId);
-  if (first?.source.host_id !== hostId) return undefined;
   const run = await store.run(runId);
+  if (first?.source.host_id !== hostId || run === undefined) return { runs: 0, calls: 0 };
   const { rows: calls } = await store.calls({ runId, status: 'PENDING' }, { limit: LOOKED_MAX });
-  if (run === undefined) return undefined;
   const writer = eventWriter(producerOf(first));
   const isOpen = run.status === null;
   const now = new Date().toISOString();
