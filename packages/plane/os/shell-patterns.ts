@@ -66,10 +66,10 @@ export class PatternMatches {
     for (const part of pattern.split('/').filter((one) => one !== '')) {
       const matches = nameMatcher(part);
       const next = paths.flatMap((folder) => {
-        const names = isPattern(part) ? this.#namesIn(folder) : [part];
+        if (!isPattern(part)) return [`${folder}/${part}`];
+        const names = this.#namesIn(folder);
         if (names === undefined || names.length > ENTRIES_MAX) isWhole = false;
-        const found = isPattern(part) ? names?.filter(matches) : names;
-        return (found ?? []).map((name) => `${folder}/${name}`);
+        return (names ?? []).filter(matches).map((name) => `${folder}/${name}`);
       });
       if (next.length > this.#limits.matchesMax) isWhole = false;
       paths = next.slice(0, this.#limits.matchesMax);
