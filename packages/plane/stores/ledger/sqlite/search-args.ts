@@ -38,7 +38,7 @@ const PATTERN_MAX = 200;
 
 export function searchArgs(
   connection: Connection,
-  { index, conditions }: Search,
+  { access, conditions }: Search,
   { filter, limit }: { readonly filter: CallFilter; readonly limit: number },
 ): FoundCalls {
   const fits = testOf(filter);
@@ -53,7 +53,7 @@ export function searchArgs(
       ...mayFit(filter),
     ]);
     const sql = `SELECT c.id, c.created_at, p.args_preview, p.redaction_flags, r.metadata_json
-      FROM tool_calls c INDEXED BY ${index ?? 'calls_time'}
+      FROM tool_calls c ${access}
       LEFT JOIN previews p ON p.id = c.id LEFT JOIN runs r ON r.run_id = c.run_id
       WHERE ${matching} ORDER BY c.created_at DESC, c.id DESC LIMIT ?`;
     const rows = connection.all(sql, ...values, CHUNK_CALLS);

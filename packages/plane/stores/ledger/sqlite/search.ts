@@ -36,8 +36,8 @@ const WINDOW_CALLS = 50_000;
 const RARE_CALLS_MAX = 20_000;
 
 export interface Search {
-  /** Without one, SQLite chooses. */
-  readonly index?: string;
+  /** Which index SQLite has to use. */
+  readonly access: string;
   readonly conditions: readonly Condition[];
   readonly withArgs?: boolean;
 }
@@ -71,7 +71,7 @@ export async function searchCalls(
 ): Promise<Page<CallRow>> {
   const limit = limitOf(request);
   const { withArgs = false } = request;
-  const index = leaderOf(connection, filter);
+  const access = `INDEXED BY ${leaderOf(connection, filter)}`;
   const conditions = [
     ...conditionsOf(filter, positionOf(request)),
     ...namedConditions(connection, filter),
@@ -79,27 +79,29 @@ export async function searchCalls(
   const { text, path, args } = filter;
   const isInArgs = path !== undefined || args !== undefined;
   if (text === undefined && !isInArgs) {
-    return pageOf(select(connection, { index, conditions, withArgs }, limit), limit, endOf);
+    return pageOf(select(connection, { access, conditions, withArgs }, limit), limit, endOf);
   }
-  const last = windowEnd(connection, { index, conditions });
+  const last = windowEnd(connection, { access, conditions });
   const inWindow: readonly Condition[] = [
     ...conditions,
     ['(c.created_at, c.id) >= (?, ?)', last?.atMs, last && Number(last.id)],
     ...(text === undefined ? [] : [textCondition(text)]),
   ];
-  const search = { index, conditions: inWindow, withArgs };
+  const search = { access, conditions: inWindow, withArgs };
   if (isInArgs) {
     const { searchArgs } = await import('./search-args.ts');
     const { ids, next = last, unseen } = searchArgs(connection, search, { filter, limit });
-    const rows = select(connection, { conditions: [idCondition(ids)], withArgs }, limit);
+    const rows = select(connection, { ...byId(ids), withArgs }, limit);
     return { rows, next: next === undefined ? null : cursorOf(next), unseen };
   }
   const page = pageOf(select(connection, search, limit), limit, endOf);
   return page.next === null && last !== undefined ? { ...page, next: cursorOf(last) } : page;
 }
 
-function idCondition(ids: readonly number[]): Condition {
-  return ['c.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)];
+function byId(ids: readonly number[]): Search {
+  const condition = ['c.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)] as const;
+  // The id is the key of the table, which needs no index.
+  return { access: 'NOT INDEXED', conditions: [condition] };
 }
 
 function endOf(row: CallRow): Position {
@@ -114,24 +116,20 @@ function textCondition(text: string): Condition {
 
 function select(
   connection: Connection,
-  { index, conditions, withArgs = false }: Search,
+  { access, conditions, withArgs = false }: Search,
   limit: number,
 ): readonly CallRow[] {
   const { sql: matching, values } = where(conditions);
   const columns = withArgs ? `${COLUMNS}, p.args_preview` : COLUMNS;
-  const sql = `SELECT ${columns} FROM tool_calls c ${by(index)} ${JOINED}
+  const sql = `SELECT ${columns} FROM tool_calls c ${access} ${JOINED}
     WHERE ${matching} ${NEWEST_FIRST} LIMIT ?`;
   return connection.all(sql, ...values, limit).map(callOf);
 }
 
-function by(index: string | undefined): string {
-  return index === undefined ? '' : `INDEXED BY ${index}`;
-}
-
 /** The last call of the window, or undefined when the window reaches the end. */
-function windowEnd(connection: Connection, { index, conditions }: Search): Position | undefined {
+function windowEnd(connection: Connection, { access, conditions }: Search): Position | undefined {
   const { sql: matching, values } = where(conditions);
-  const sql = `SELECT c.created_at, c.id FROM tool_calls c ${by(index)}
+  const sql = `SELECT c.created_at, c.id FROM tool_calls c ${access}
     WHERE ${matching} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
   const row = connection.get(sql, ...values, WINDOW_CALLS - 1);
   return row && { atMs: integerCell(row, 'created_at'), id: String(integerCell(row, 'id')) };
