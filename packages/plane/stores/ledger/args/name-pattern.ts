@@ -1,8 +1,8 @@
 // What people write for a filter: a name or a glob, an argument, a path.
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { compileGlob } from '@subluminal/core/policy';
 import { realPath } from '../../../os/index.ts';
+import { userHome } from '../../config/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { ArgFilter, NamePattern, PathFilter } from '../store/query.ts';
 
@@ -49,7 +49,8 @@ export function pathFilter(path: string, folder: string): PathFilter {
   if (path === '' || path.length > PATH_LENGTH_MAX || path.includes('\0')) {
     throw ledgerFailure('SUB_LEDGER_QUERY', 'The path is empty or too long.');
   }
-  const home = homedir();
-  const written = resolve(folder, path.replace(/^~(?=\/|$)/, home));
+  const home = userHome(process.env);
+  const expanded = path.replace(/^~(?=\/|$)/, () => home);
+  const written = resolve(folder, expanded);
   return { paths: [...new Set([written, realPath(written)])], home, folder };
 }
