@@ -1,5 +1,13 @@
-import { expect, test } from 'vitest';
-import { isCopyName } from './other-copies.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { realPath } from '../../../os/index.ts';
+import { clientOf } from '../index.ts';
+import { clientPlace } from '../inspect/adoption-place.ts';
+import { findConfigs } from '../inspect/find-configs.ts';
+import { CONFIG_BYTES_MAX } from '../store/config-file.ts';
+import { findCopies, isCopyName } from './other-copies.ts';
 
 test.each([
   'mcp.json~',
@@ -46,4 +54,20 @@ test.each([
 test('the swap file of a hidden file has one dot', () => {
   expect(isCopyName('.claude.json.swp', '.claude.json')).toBe(true);
   expect(isCopyName('..claude.json.swp', '.claude.json')).toBe(false);
+});
+
+test('a copy may be as large as a config', () => {
+  const folder = realPath(mkdtempSync(join(tmpdir(), 'sub-copies-')));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const where = { env: { HOME: folder }, project: folder };
+  const client = clientOf('custom');
+  const config = join(folder, 'agent.json');
+  writeFileSync(config, '{"mcpServers":{}}');
+  const text = '"made-up-value"';
+  writeFileSync(`${config}.bak`, text + ' '.repeat(CONFIG_BYTES_MAX - text.length));
+  const place = clientPlace(where);
+  const { found } = findConfigs({ place, clients: [client], configPath: config });
+  const moves = [{ value: () => 'made-up-value' }];
+  const changed = found.map((one) => ({ client, found: one, moves }));
+  expect(findCopies(changed, where)).toEqual({ paths: [`${config}.bak`], isWhole: true });
 });

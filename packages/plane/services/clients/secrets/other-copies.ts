@@ -7,12 +7,13 @@ import { CLIENTS, type Client } from '../index.ts';
 import { type AdoptionPlace, clientPlace } from '../inspect/adoption-place.ts';
 import type { FoundConfig } from '../inspect/find-configs.ts';
 import { applicationData, realPath } from '../project-folders.ts';
+import { CONFIG_BYTES_MAX } from '../store/config-file.ts';
 import type { SecretMove } from './plan-moves.ts';
 
 interface ChangedConfig {
   readonly client: Client;
   readonly found: FoundConfig;
-  readonly moves: readonly SecretMove[];
+  readonly moves: readonly Pick<SecretMove, 'value'>[];
 }
 
 export interface OtherCopies {
@@ -24,7 +25,6 @@ export interface OtherCopies {
 const EDITORS: readonly string[] = ['Code', 'Code - Insiders', 'VSCodium', 'Cursor', 'Windsurf'];
 const FILES_MAX = 5_000;
 const DEPTH_MAX = 3;
-const FILE_BYTES_MAX = 8_388_608;
 const ALL_BYTES_MAX = 134_217_728;
 
 /** The files beside these configs, of their clients and of editors that hold what moved. */
@@ -49,7 +49,7 @@ export function findCopies(
   let bytesLeft = ALL_BYTES_MAX;
   for (const path of files) {
     if (live.has(realPath(path)) || bytesLeft <= 0) continue;
-    const read = readRegularFile(path, { bytesMax: FILE_BYTES_MAX, noFollow: true });
+    const read = readRegularFile(path, { bytesMax: CONFIG_BYTES_MAX, noFollow: true });
     if (read.kind !== 'read') continue;
     bytesLeft -= read.bytes.length;
     if (values.some((value) => read.bytes.includes(value))) paths.push(path);
