@@ -122,12 +122,13 @@ async function listAll(
   for (let page = 0; page < PAGES_MAX; page++) {
     const params = { ...greeted.params, ...(cursor !== undefined && { cursor }) };
     const answer = await dialogue.request(method, params);
-    const isAnnounced = Object.hasOwn(greeted.capabilities, capability);
-    if (answer.kind === 'error' && page === 0 && !isAnnounced) return { items, texts };
+    const mayLack = page === 0 && !Object.hasOwn(greeted.capabilities, capability);
+    if (answer.kind === 'error' && mayLack) return { items, texts };
     if (answer.kind !== 'result') return { why: wordsOf(method, answer) };
     const found = answer.result[key];
-    if (!Array.isArray(found) && page === 0 && !isAnnounced) return { items, texts };
-    if (!Array.isArray(found)) return { why: `answers ${method} without a list` };
+    if (!Array.isArray(found)) {
+      return mayLack ? { items, texts } : { why: `answers ${method} without a list` };
+    }
     const written = itemTextsAt(memberText(answer.line, 'result') ?? '', key) ?? [];
     for (const [at, item] of found.entries()) {
       items.push(item);
