@@ -8,7 +8,7 @@ import {
   nameVariants,
 } from '@subluminal/core/paths';
 import type { ArgFilter, CallFilter, PathFilter } from '../store/query.ts';
-import { globTest } from './name-pattern.ts';
+import { globTest } from './parse-filters.ts';
 
 /** Relative names of a command begin in a folder that it names, too; with more names they do not. */
 const NAMES_JOINED_MAX = 64;

@@ -1,5 +1,5 @@
 // Filters for names. Globs become the names that fit them: there are few names, and many calls.
-import { nameTest } from '../args/name-pattern.ts';
+import { nameTest } from '../args/parse-filters.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { CallFilter, NamePattern } from '../store/query.ts';
 import type { Connection } from './connection.ts';

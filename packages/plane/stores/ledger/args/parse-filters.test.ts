@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { pathFilter } from './name-pattern.ts';
+import { pathFilter } from './parse-filters.ts';
 
 test.each(['/made-up/home', '/made-up/$&'])('`~` in a path is the home %s as it is', (home) => {
   vi.stubEnv('HOME', home);
