@@ -8,14 +8,9 @@ import type { NameTest } from '../../patterns/glob.ts';
 import type { Expansion, PathResolver, ProjectPaths } from '../../ports.ts';
 import { UNKNOWN } from '../../shell/word-texts.ts';
 import type { Certainty } from './certainty.ts';
+import { type ArgsJudge, isList, judgePath, judgeReading } from './path-args.ts';
 import {
-  type ArgsJudge,
   compilePathPatterns,
-  isList,
-  judgePath,
-  judgeReading,
-} from './path-args.ts';
-import {
   foldPath,
   formOf,
   mentionsOf,
@@ -116,7 +111,7 @@ function wantedNames(patterns: readonly string[], field: PathField): WantedNames
   }
   const lists = patterns.map((text) => mentionsOf(text, formOf(field)));
   const isAnything = lists.some((list) => list.length === 0);
-  const mentions = lists.flat();
+  const mentions = [...new Set(lists.flat())];
   const isMentioned = (text: string): boolean => {
     if (isAnything) return true;
     const lower = text.toLowerCase();

@@ -6,9 +6,8 @@ import { compileGlob } from '../../patterns/glob.ts';
 import type { PathResolver, ProjectPaths } from '../../ports.ts';
 import { agreed, type Certainty, negated } from './certainty.ts';
 import {
-  compilePathPattern,
+  compilePathPatterns,
   foldPath,
-  formOf,
   type PathField,
   type PathPatternTest,
 } from './path-patterns.ts';
@@ -17,16 +16,6 @@ export type ArgsJudge = (args: JsonObject) => Certainty;
 
 const DEPTH_MAX = 512;
 const VALUES_MAX = 10_000;
-
-/** Whether one of the patterns matches a path. */
-export function compilePathPatterns(
-  patterns: readonly string[],
-  field: PathField,
-  paths: ProjectPaths,
-): PathPatternTest {
-  const tests = patterns.map((text) => compilePathPattern(text, formOf(field), paths));
-  return (path) => tests.some((test) => test(path));
-}
 
 /** What stands under the keys that a glob matches, at any depth, judged as paths. */
 export function pathArgsJudge(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProjectPaths } from '../../ports.ts';
-import { compilePathPattern, foldPath, pathPatternFault } from './path-patterns.ts';
+import { compilePathPatterns, foldPath, pathPatternFault } from './path-patterns.ts';
 
 const DISK: Omit<ProjectPaths, 'isCaseless'> = {
   project: '/Repo',
@@ -20,7 +20,7 @@ describe('a path glob', () => {
   ])('folds its ranges on a disk without case: %s and %s, %s', (glob, path, expected) => {
     const paths = { ...DISK, isCaseless: true };
     expect(pathPatternFault(glob, 'path_matches')).toBeUndefined();
-    const test = compilePathPattern(glob, 'path_matches', paths);
+    const test = compilePathPatterns([glob], 'path_matches', paths);
     expect(test(foldPath(path, paths))).toBe(expected);
   });
 

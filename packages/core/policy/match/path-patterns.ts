@@ -3,7 +3,7 @@
 
 import { isUnder, lexicalPath } from '../../paths/lexical-path.ts';
 import { type GlobError, globAlternatives } from '../../patterns/glob.ts';
-import { compilePathGlob } from '../../patterns/path-glob.ts';
+import { compilePathGlob, type PathTest } from '../../patterns/path-glob.ts';
 import type { ProjectPaths } from '../../ports.ts';
 
 /** Tests a path that `foldPath` has been applied to. */
@@ -78,14 +78,41 @@ function startOf(text: string, form: PathForm): PatternStart {
 }
 
 /**
- * Compiles a pattern. Where its folders lead is looked up once, now: a link that an agent puts in their
- * place later does not move the pattern.
+ * Compiles patterns to one test: whether one of them matches. Where their folders lead is looked up once,
+ * now: a link that an agent puts in their place later does not move a pattern.
  */
-export function compilePathPattern(
-  text: string,
-  form: PathForm,
+export function compilePathPatterns(
+  patterns: readonly string[],
+  field: PathField,
   paths: ProjectPaths,
 ): PathPatternTest {
+  // Most globs start at the same folder, and a path is split into the names below it once for all of them.
+  const testsBelow = new Map<string, PathTest[]>();
+  const all = patterns.flatMap((text) => placedTests(text, formOf(field), paths));
+  for (const { folders, test } of all) {
+    for (const folder of folders) {
+      const tests = testsBelow.get(folder) ?? [];
+      testsBelow.set(folder, tests);
+      tests.push(test);
+    }
+  }
+  const starts = [...testsBelow];
+  return (path) =>
+    starts.some(([folder, tests]) => {
+      if (!isUnder(path, folder)) return false;
+      const names = namesBelow(path, folder);
+      return tests.some((test) => test(names));
+    });
+}
+
+/** One alternative of a pattern. */
+interface PlacedTest {
+  /** The folder that it starts at: as it is written, and where that leads. */
+  readonly folders: readonly string[];
+  readonly test: PathTest;
+}
+
+function placedTests(text: string, form: PathForm, paths: ProjectPaths): readonly PlacedTest[] {
   const { folder, rest } = startOf(text, form);
   const base = folder === 'root' ? '' : paths[folder];
   const resolve = paths.lookup();
@@ -95,19 +122,12 @@ export function compilePathPattern(
     const folders = [lexical, resolve(path) ?? lexical].map((one) => foldPath(one, paths));
     return [...new Set(folders)];
   };
-  if (form === 'path_under') {
-    const folders = foldersAt(rest);
-    return (path) => folders.some((one) => isUnder(path, one));
-  }
+  if (form === 'path_under') return [{ folders: foldersAt(rest), test: () => true }];
   const compiled = globOn(rest, paths);
   if (!compiled.ok) throw new Error(`an invalid path reached the compiler: ${text.slice(0, 100)}`);
-  const globs = compiled.alternatives.map(({ fixed, test }) => {
+  return compiled.alternatives.map(({ fixed, test }) => {
     return { folders: foldersAt(fixed.join('/')), test };
   });
-  return (path) =>
-    globs.some(({ folders, test }) =>
-      folders.some((one) => isUnder(path, one) && test(namesBelow(path, one))),
-    );
 }
 
 function namesBelow(path: string, folder: string): readonly string[] {

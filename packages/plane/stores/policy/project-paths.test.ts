@@ -154,8 +154,8 @@ describe('path_under', () => {
     const rule = under('${project}/later');
     expect(await matches('allow', rule, { path: 'later/x' })).toBe(true);
     const paths = projectPaths(project, { HOME: home });
-    const { compilePathPattern } = await import('../../../core/policy/match/path-patterns.ts');
-    const test = compilePathPattern('${project}/later', 'path_under', paths);
+    const { compilePathPatterns } = await import('../../../core/policy/match/path-patterns.ts');
+    const test = compilePathPatterns(['${project}/later'], 'path_under', paths);
     symlinkSync(join(dir, 'outside'), join(project, 'later'));
     const real = paths.lookup()(join(project, 'later/secret')) ?? '';
     expect(test(real)).toBe(false);
