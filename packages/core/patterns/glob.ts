@@ -2,7 +2,7 @@
 // leading `.` included: a deny on `*` must not be escaped by a tool called `.x/y`.
 
 export type NameTest = (name: string) => boolean;
-type GlobResult = { readonly ok: true; readonly test: NameTest } | GlobError;
+export type GlobResult = { readonly ok: true; readonly test: NameTest } | GlobError;
 export interface GlobError {
   readonly ok: false;
   readonly message: string;

@@ -1,6 +1,12 @@
 // Globs over paths: `*` and `?` stay within one name, `**` stands for any number of folders. A leading
 // `.` is no exception: a deny on `*` must not be escaped by `.env`.
-import { compileGlob, type GlobError, globAlternatives, type NameTest } from './glob.ts';
+import {
+  compileGlob,
+  type GlobError,
+  type GlobResult,
+  globAlternatives,
+  type NameTest,
+} from './glob.ts';
 
 /** The names of a path below its root; `below` is empty for the root itself. */
 export type PathTest = (below: readonly string[]) => boolean;
@@ -16,6 +22,8 @@ export interface PathGlob {
   readonly test: PathTest;
 }
 
+type CompilePart = (part: string) => GlobResult;
+
 const SPECIAL = /[*?[]/;
 const ESCAPED = /\\([\s\S])/g;
 
@@ -24,8 +32,15 @@ export function compilePathGlob(glob: string, { ignoresCase = false } = {}): Pat
   const alternatives = globAlternatives(glob);
   if (!Array.isArray(alternatives)) return alternatives;
   const compiled: PathGlob[] = [];
+  // Braces repeat the names around them in every alternative.
+  const known = new Map<string, GlobResult>();
+  const compilePart = (part: string) => {
+    const found = known.get(part) ?? compileGlob(part, { ignoresCase });
+    known.set(part, found);
+    return found;
+  };
   for (const text of alternatives) {
-    const one = compileParts(partsOf(text), ignoresCase);
+    const one = compileParts(partsOf(text), compilePart);
     if ('message' in one) return one;
     compiled.push(one);
   }
@@ -36,7 +51,7 @@ function partsOf(glob: string): readonly string[] {
   return glob.split('/').filter((part) => part !== '' && part !== '.');
 }
 
-function compileParts(parts: readonly string[], ignoresCase: boolean): PathGlob | GlobError {
+function compileParts(parts: readonly string[], compilePart: CompilePart): PathGlob | GlobError {
   const first = parts.findIndex((part) => SPECIAL.test(part.replace(ESCAPED, '')));
   const rest = first === -1 ? [] : parts.slice(first);
   const fixed = (first === -1 ? parts : parts.slice(0, first)).map((part) => {
@@ -49,7 +64,7 @@ function compileParts(parts: readonly string[], ignoresCase: boolean): PathGlob 
   for (const part of rest) {
     if (part === '**') segments.push([]);
     else {
-      const compiled = compileGlob(part, { ignoresCase });
+      const compiled = compilePart(part);
       if (!compiled.ok) return compiled;
       segments.at(-1)?.push(compiled.test);
     }
