@@ -7,8 +7,7 @@ import {
   type Snapshot,
 } from '../compile/snapshot.ts';
 import type { CallMoment } from '../counters/scope.ts';
-import { type MatchInput, selects } from '../match/match.ts';
-import type { WhenContext } from '../match/when.ts';
+import { type MatchInput, onFirstUse, selects } from '../match/match.ts';
 import type { Call, CallResult, Outcome, TraceStep } from '../model/call.ts';
 import type { Tally, Trip } from '../model/trip.ts';
 import type { RuleSlot } from '../rule-kind/rule-kind.ts';
@@ -113,14 +112,12 @@ function evaluationOf(
   { state, nowMs }: { readonly state: PolicyState; readonly nowMs: number },
 ): Evaluation {
   const riskClass = call.risk_class === undefined ? [] : [...call.risk_class];
-  let context: WhenContext | undefined;
-  const when = () => {
-    context ??= snapshot.engines.whenContext(call, riskClass);
-    return context;
-  };
+  const { whenContext, diskView } = snapshot.engines;
+  const when = onFirstUse(() => whenContext(call, riskClass));
+  const disk = onFirstUse(diskView);
   return {
     snapshot,
-    input: { call, riskSet: new Set(riskClass), nowMs, when },
+    input: { call, riskSet: new Set(riskClass), nowMs, when, disk },
     at: callMoment(call, nowMs, snapshot.document.mode),
     slots: state.slots.slice(),
     riskClass,

@@ -12,7 +12,7 @@ import type {
 import { policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import { decide } from '../decide/decide.ts';
 import { enforces, type PolicyState } from '../decide/verdict.ts';
-import { selects } from '../match/match.ts';
+import { onFirstUse, selects } from '../match/match.ts';
 import type { Call, Outcome, TraceStep } from '../model/call.ts';
 import { ruleClasses } from '../rules/index.ts';
 import { ruleReview } from '../rules/reviews.ts';
@@ -110,7 +110,9 @@ function explainRules(
   return policiesIn(snapshot).flatMap((policy) => {
     const skipped = skippedBecause(policy, { call, state }, outcome.decision);
     const riskClass = [...(call.risk_class ?? [])];
-    const seen = { call, riskClass, nowMs, engines: policy.engines, redact };
+    const { engines } = policy;
+    const disk = onFirstUse(engines.diskView);
+    const seen = { call, riskClass, nowMs, engines, disk, redact };
     return policy.document.rules.map((rule) => {
       if (!rule.enabled) return explained(rule, 'disabled', 'the rule is switched off');
       if (skipped !== undefined) return explained(rule, 'skipped', skipped);

@@ -10,7 +10,7 @@ import type {
 import { visible } from '../../text/visible.ts';
 import type { ArgPredicate } from '../match/arg-predicates.ts';
 import { settled } from '../match/certainty.ts';
-import { type Engines, isJsonObject, own, textTests } from '../match/match.ts';
+import { type Engines, isJsonObject, type MatchInput, own, textTests } from '../match/match.ts';
 import type { Call, Identity } from '../model/call.ts';
 import type { RuleSubject } from '../model/subjects.ts';
 
@@ -21,6 +21,7 @@ export interface RuleView {
   readonly riskClass: readonly string[];
   readonly nowMs: number;
   readonly engines: Engines;
+  readonly disk: MatchInput['disk'];
   /** Takes secrets out of the values that are shown. */
   readonly redact: (text: string) => string;
 }
@@ -57,7 +58,7 @@ export function mismatchOf({ match, when, kind }: Rule, seen: RuleView): Mismatc
     args: () =>
       args &&
       (argsMismatch(match.args ?? {}, seen) ??
-        judgedMismatch(seen.engines.argPredicates(match, seen.engines), { args, kind })),
+        judgedMismatch(seen.engines.argPredicates(match), { args, kind, disk: seen.disk })),
   };
   for (const part of MATCH_PARTS) {
     const why = parts[part]();
@@ -159,10 +160,10 @@ function argsMismatch(match: ArgsMatch, seen: RuleView): string | undefined {
 /** The first predicate about paths, or about all texts, that did not match. */
 function judgedMismatch(
   predicates: readonly ArgPredicate[],
-  { args, kind }: { readonly args: JsonObject; readonly kind: Rule['kind'] },
+  { args, kind, disk }: Pick<RuleView, 'disk'> & { args: JsonObject; kind: Rule['kind'] },
 ): string | undefined {
   for (const { name, patterns, judge } of predicates) {
-    const judged = judge(args);
+    const judged = judge(args, disk);
     if (settled(judged, kind) !== 'no') continue;
     const doubt = judged === 'maybe' ? ', for it can be read in more than one way' : '';
     return `${visible(name, TEXT_LENGTH_MAX)} does not match ${listed(patterns)}${doubt}`;

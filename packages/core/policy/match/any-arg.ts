@@ -5,10 +5,10 @@ import { absolutePath, lexicalPath } from '../../paths/lexical-path.ts';
 import { nameVariants } from '../../paths/name-variants.ts';
 import { namedPaths, type WantedNames } from '../../paths/named-paths.ts';
 import type { NameTest } from '../../patterns/glob.ts';
-import type { Expansion, PathResolver, ProjectPaths } from '../../ports.ts';
+import type { ProjectPaths } from '../../ports.ts';
 import { UNKNOWN } from '../../shell/word-texts.ts';
 import type { Certainty } from './certainty.ts';
-import { type ArgsJudge, isList, judgePath, judgeReading } from './path-args.ts';
+import { type ArgsJudge, type DiskView, isList, judgePath, judgeReading } from './path-args.ts';
 import {
   compilePathPatterns,
   foldPath,
@@ -39,10 +39,10 @@ export function anyArgJudge(
     const patterns = match[field];
     if (patterns !== undefined) judges.push(namesJudge(patterns, field, needed(paths)));
   }
-  return (args) => {
+  return (args, disk) => {
     let found: Certainty = 'no';
     for (const judge of judges) {
-      const one = judge(args);
+      const one = judge(args, disk);
       if (one === 'yes') return 'yes';
       if (one === 'maybe') found = 'maybe';
     }
@@ -79,10 +79,9 @@ function namesJudge(patterns: readonly string[], field: PathField, paths: Projec
   const test = compilePathPatterns(patterns, field, paths);
   const wanted = wantedNames(patterns, field);
   const judge = field === 'not_path_under' ? judgeOutside : judgeName;
-  return (args) => {
+  return (args, disk) => {
     const { names, isWhole } = namedPaths(args, wanted);
-    const expand = paths.expansion?.() ?? NO_EXPANSION;
-    const search = { test, paths, wanted, resolve: paths.lookup(), expand };
+    const search = { ...disk(), test, paths, wanted };
     let found: Certainty = isWhole ? 'no' : 'maybe';
     for (const name of names) {
       const one = judge(name, search);
@@ -93,16 +92,11 @@ function namesJudge(patterns: readonly string[], field: PathField, paths: Projec
   };
 }
 
-interface NameSearch {
+interface NameSearch extends DiskView {
   readonly test: PathPatternTest;
   readonly paths: ProjectPaths;
   readonly wanted: WantedNames;
-  readonly resolve: PathResolver;
-  /** What a shell's pattern stands for. */
-  readonly expand: (pattern: string) => Expansion;
 }
-
-const NO_EXPANSION = (): Expansion => ({ paths: [], isWhole: true });
 
 /** Any text may hold a path that leaves a folder, so only what looks like one is read. */
 function wantedNames(patterns: readonly string[], field: PathField): WantedNames {

@@ -17,7 +17,7 @@ import type { Call, Identity } from '../model/call.ts';
 import type { RuleSubject } from '../model/subjects.ts';
 import type { ArgPredicate } from './arg-predicates.ts';
 import { type Certainty, settled } from './certainty.ts';
-import type { ArgsJudge } from './path-args.ts';
+import type { ArgsJudge, DiskView } from './path-args.ts';
 import { PATH_FIELDS } from './path-patterns.ts';
 import type { WhenContext, WhenResult, WhenTest } from './when.ts';
 import type { ConditionPart } from './when-parts.ts';
@@ -30,6 +30,8 @@ export interface MatchInput {
   readonly nowMs: number;
   /** Built on first use: most calls meet no `when:`. */
   readonly when: () => WhenContext;
+  /** Built on first use as well, and shared: all rules see the disk at the same time. */
+  readonly disk: () => DiskView;
 }
 
 export type MatchResult = 'yes' | 'no' | 'uninspected' | { readonly failed: string };
@@ -90,7 +92,7 @@ function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
       const { args } = input.call;
       if (args === undefined) return 'uninspected';
       if (!predicates.every((fits) => fits(args))) return 'no';
-      const judged = judge === undefined ? 'yes' : settled(judge(args), rule.kind);
+      const judged = judge === undefined ? 'yes' : settled(judge(args, input.disk), rule.kind);
       if (judged === 'no') return 'no';
       if (judged === 'in_doubt') return { failed: 'its paths can be read in more than one way' };
     }
@@ -109,12 +111,12 @@ function utcHour(nowMs: number): number {
 }
 
 function argsJudge(match: Match, engines: Engines): ArgsJudge | undefined {
-  const predicates = engines.argPredicates(match, engines);
+  const predicates = engines.argPredicates(match);
   if (predicates.length === 0) return undefined;
-  return (given) => {
+  return (given, disk) => {
     let found: Certainty = 'yes';
     for (const { judge } of predicates) {
-      const one = judge(given);
+      const one = judge(given, disk);
       if (one === 'no') return 'no';
       if (one === 'maybe') found = 'maybe';
     }
@@ -170,9 +172,9 @@ export interface Engines {
   readonly when: (source: string) => WhenResult;
   readonly whenContext: (call: Call, riskClass: readonly string[]) => WhenContext;
   readonly explainWhen: (source: string, context: WhenContext) => readonly ConditionPart[];
-  readonly argPredicates: (match: Match, engines: Engines) => readonly ArgPredicate[];
-  /** What rules about paths look at. */
-  readonly paths: ProjectPaths | undefined;
+  readonly argPredicates: (match: Match) => readonly ArgPredicate[];
+  /** Looks at the disk as it is now. */
+  readonly diskView: () => DiskView;
 }
 
 const COSTLY_MAX = 1_000;
@@ -186,16 +188,16 @@ export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): 
   const { compileRegex } = needsRegex
     ? await import('../../patterns/regex.ts')
     : { compileRegex: unloaded };
-  const { argPredicates } = rules.some(({ match }) => hasArgPredicates(match))
-    ? await import('./arg-predicates.ts')
-    : { argPredicates: () => [] };
-  const base = { argPredicates, paths };
   const regex = once((source: string) => compileRegex(source, 'name'));
+  const { argEngine } = rules.some(({ match }) => hasArgPredicates(match))
+    ? await import('./arg-predicates.ts')
+    : { argEngine: () => ({ argPredicates: () => [], diskView: unloaded }) };
+  const base = { regex, ...argEngine({ regex, paths }) };
   if (!needsWhen) {
-    return { ...base, regex, when: unloaded, whenContext: unloaded, explainWhen: unloaded };
+    return { ...base, when: unloaded, whenContext: unloaded, explainWhen: unloaded };
   }
   const { compileWhen, whenContext, explainWhen } = await import('./when.ts');
-  return { ...base, regex, when: once(compileWhen), whenContext, explainWhen };
+  return { ...base, when: once(compileWhen), whenContext, explainWhen };
 }
 
 function hasArgPredicates({ args = {}, any_arg }: Match): boolean {
@@ -214,6 +216,15 @@ function once<R>(compile: (source: string) => R): (source: string) => R {
     const fresh = compile(source);
     known.set(source, fresh);
     return fresh;
+  };
+}
+
+/** Makes a value when it is asked for, and keeps it. */
+export function onFirstUse<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@subluminal/contracts';
 import { lexicalPath } from '../../paths/lexical-path.ts';
 import { pathReadings } from '../../paths/path-readings.ts';
 import { compileGlob } from '../../patterns/glob.ts';
-import type { PathResolver, ProjectPaths } from '../../ports.ts';
+import type { Expansion, PathResolver, ProjectPaths } from '../../ports.ts';
 import { agreed, type Certainty, negated } from './certainty.ts';
 import {
   compilePathPatterns,
@@ -12,7 +12,15 @@ import {
   type PathPatternTest,
 } from './path-patterns.ts';
 
-export type ArgsJudge = (args: JsonObject) => Certainty;
+/** The disk as it is while a call is decided. */
+export interface DiskView {
+  readonly resolve: PathResolver;
+  /** What a shell's pattern stands for. */
+  readonly expand: (pattern: string) => Expansion;
+}
+
+/** The disk is looked at only where a name may be that of a file. */
+export type ArgsJudge = (args: JsonObject, disk: () => DiskView) => Certainty;
 
 const DEPTH_MAX = 512;
 const VALUES_MAX = 10_000;
@@ -27,10 +35,10 @@ export function pathArgsJudge(
   if (!compiled.ok) throw new Error(`an invalid glob reached the compiler: ${key.slice(0, 100)}`);
   const test = compilePathPatterns(patterns, field, paths);
   const isNegated = field === 'not_path_under';
-  return (args) => {
+  return (args, disk) => {
     const { values, isWhole } = valuesUnder(args, compiled.test);
     if (!isWhole) return 'maybe';
-    const resolve = paths.lookup();
+    const { resolve } = disk();
     const all = values.map((value) =>
       // A server may take lines for paths of their own.
       typeof value === 'string' && !value.includes('\n')

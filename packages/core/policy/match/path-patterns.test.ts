@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ProjectPaths } from '../../ports.ts';
+import { initialState } from '../decide/verdict.ts';
+import { explain } from '../explain/explain.ts';
+import { callOf, deny, snapshotOf } from '../testing/scenario.ts';
 import { compilePathPatterns, foldPath, pathPatternFault } from './path-patterns.ts';
 
 const DISK: Omit<ProjectPaths, 'isCaseless'> = {
@@ -30,4 +33,29 @@ describe('a path glob', () => {
       expect(pathPatternFault(glob, 'path_matches')).toMatchObject({ ok: false });
     },
   );
+});
+
+describe('rules about paths', () => {
+  it('share one look at the disk in a decision, and look up their own folders only once', async () => {
+    const lookups: string[][] = [];
+    const lookup = () => {
+      const asked: string[] = [];
+      lookups.push(asked);
+      return (path: string) => {
+        asked.push(path);
+        return path;
+      };
+    };
+    const rules = ['a', 'b', 'c'].map((id) =>
+      deny(id, { any_arg: { path_under: [`/${id}`] }, args: { path_matches: { path: ['/x'] } } }),
+    );
+    const paths = { ...DISK, isCaseless: false, lookup };
+    const snapshot = await snapshotOf(rules, { paths });
+    const compiling = lookups.length;
+    const call = callOf({ args: { path: '/y' } });
+    explain(snapshot, { call, state: initialState(snapshot), nowMs: 0 });
+    // One to decide, one to explain.
+    expect(lookups).toHaveLength(compiling + 2);
+    expect(new Set(lookups.slice(compiling).flat())).toEqual(new Set(['/y']));
+  });
 });
