@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProjectPaths } from '../../ports.ts';
 import { initialState } from '../decide/verdict.ts';
 import { explain } from '../explain/explain.ts';
-import { callOf, deny, snapshotOf } from '../testing/scenario.ts';
+import { callOf, deny, runOf, snapshotOf } from '../testing/scenario.ts';
 import { compilePathPatterns, foldPath, pathPatternFault } from './path-patterns.ts';
 
 const DISK: Omit<ProjectPaths, 'isCaseless'> = {
@@ -36,6 +36,17 @@ describe('a path glob', () => {
 });
 
 describe('rules about paths', () => {
+  it.each([
+    ['path_under', '${project}/../db'],
+    ['path_matches', '${project}/../db/*'],
+    ['path_under', '/Shared/longest-name/../../db'],
+  ])('find a path in a text, whatever the %s %s goes up through', async (field, pattern) => {
+    const rules = [deny('db', { any_arg: { [field]: [pattern] } })];
+    const snapshot = await snapshotOf(rules, { paths: { ...DISK, isCaseless: false } });
+    const { decision } = runOf(snapshot).call({ args: { request: 'open "/db/x" now' } }, 0);
+    expect(decision).toMatchObject({ action: 'BLOCK', rule_id: 'db' });
+  });
+
   it('share one look at the disk in a decision, and look up their own folders only once', async () => {
     const lookups: string[][] = [];
     const lookup = () => {

@@ -143,7 +143,9 @@ export function mentionsOf(text: string, form: PathForm): readonly string[] {
   const alternatives = form === 'path_under' ? [rest] : globAlternatives(rest);
   if (!Array.isArray(alternatives)) return [];
   const longest = alternatives.map((one) => {
-    const fixed = form === 'path_under' ? one.split('/') : one.split(/\\[\s\S]|\[[^\]]*\]|[*?/]/);
+    // A name that `..` takes back stands in no such path.
+    const path = lexicalPath(one);
+    const fixed = path.split(form === 'path_under' ? '/' : /\\[\s\S]|\[[^\]]*\]|[*?/]/);
     return fixed.reduce((best, part) => (part.length > best.length ? part : best), '');
   });
   return longest.some((part) => part.length < MENTION_LENGTH_MIN)
