@@ -7,7 +7,7 @@ import { namedPaths, type WantedNames } from '../../paths/named-paths.ts';
 import type { NameTest } from '../../patterns/glob.ts';
 import type { ProjectPaths } from '../../ports.ts';
 import { UNKNOWN } from '../../shell/word-texts.ts';
-import type { Certainty } from './certainty.ts';
+import { anyOf, type Certainty } from './certainty.ts';
 import { type ArgsJudge, type DiskView, isList, judgePath, judgeReading } from './path-args.ts';
 import {
   compilePathPatterns,
@@ -39,15 +39,7 @@ export function anyArgJudge(
     const patterns = match[field];
     if (patterns !== undefined) judges.push(namesJudge(patterns, field, needed(paths)));
   }
-  return (args, disk) => {
-    let found: Certainty = 'no';
-    for (const judge of judges) {
-      const one = judge(args, disk);
-      if (one === 'yes') return 'yes';
-      if (one === 'maybe') found = 'maybe';
-    }
-    return found;
-  };
+  return (args, disk) => anyOf(judges, (judge) => judge(args, disk));
 }
 
 export function needed(paths: ProjectPaths | undefined): ProjectPaths {
@@ -61,15 +53,8 @@ function textsJudged(args: JsonObject, test: NameTest): Certainty {
     if (depth > DEPTH_MAX || --left < 0) return 'maybe';
     if (typeof value === 'string') return test(value) ? 'yes' : 'no';
     if (typeof value !== 'object' || value === null) return 'no';
-    let found: Certainty = 'no';
-    const members = isList(value) ? value : Object.values(value);
     if (!isList(value) && Object.keys(value).some(test)) return 'yes';
-    for (const member of members) {
-      const one = visit(member, depth + 1);
-      if (one === 'yes') return 'yes';
-      if (one === 'maybe') found = 'maybe';
-    }
-    return found;
+    return anyOf(Object.values(value), (member) => visit(member, depth + 1));
   };
   return visit(args, 0);
 }
@@ -82,13 +67,8 @@ function namesJudge(patterns: readonly string[], field: PathField, paths: Projec
   return (args, disk) => {
     const { names, isWhole } = namedPaths(args, wanted);
     const search = { ...disk(), test, paths, wanted };
-    let found: Certainty = isWhole ? 'no' : 'maybe';
-    for (const name of names) {
-      const one = judge(name, search);
-      if (one === 'yes') return 'yes';
-      if (one === 'maybe') found = 'maybe';
-    }
-    return found;
+    const found = anyOf(names, (name) => judge(name, search));
+    return found === 'no' && !isWhole ? 'maybe' : found;
   };
 }
 

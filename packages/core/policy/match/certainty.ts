@@ -12,6 +12,22 @@ export function settled(certainty: Certainty, kind: RuleKindName): 'yes' | 'no' 
   return kind === 'tag' ? 'in_doubt' : 'yes';
 }
 
+/** One that surely matches is enough. */
+export function anyOf<T>(items: Iterable<T>, judge: (item: T) => Certainty): Certainty {
+  let found: Certainty = 'no';
+  for (const item of items) {
+    const one = judge(item);
+    if (one === 'yes') return 'yes';
+    if (one === 'maybe') found = 'maybe';
+  }
+  return found;
+}
+
+/** One that surely does not match is enough for a no. */
+export function allOf<T>(items: Iterable<T>, judge: (item: T) => Certainty): Certainty {
+  return negated(anyOf(items, (item) => negated(judge(item))));
+}
+
 /** All agree, or nobody knows. */
 export function agreed(all: readonly Certainty[], whenEmpty: Certainty): Certainty {
   const [first = whenEmpty] = all;

@@ -16,7 +16,7 @@ import type { ProjectPaths } from '../../ports.ts';
 import type { Call, Identity } from '../model/call.ts';
 import type { RuleSubject } from '../model/subjects.ts';
 import type { ArgPredicate } from './arg-predicates.ts';
-import { type Certainty, settled } from './certainty.ts';
+import { allOf, settled } from './certainty.ts';
 import type { ArgsJudge, DiskView } from './path-args.ts';
 import { PATH_FIELDS } from './path-patterns.ts';
 import type { WhenContext, WhenResult, WhenTest } from './when.ts';
@@ -113,15 +113,7 @@ function utcHour(nowMs: number): number {
 function argsJudge(match: Match, engines: Engines): ArgsJudge | undefined {
   const predicates = engines.argPredicates(match);
   if (predicates.length === 0) return undefined;
-  return (given, disk) => {
-    let found: Certainty = 'yes';
-    for (const { judge } of predicates) {
-      const one = judge(given, disk);
-      if (one === 'no') return 'no';
-      if (one === 'maybe') found = 'maybe';
-    }
-    return found;
-  };
+  return (args, disk) => allOf(predicates, ({ judge }) => judge(args, disk));
 }
 
 type ArgsTest = (args: JsonObject) => boolean;
