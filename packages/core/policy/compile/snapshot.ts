@@ -89,10 +89,10 @@ async function compileOne(
   const engines = await enginesFor(document.rules, paths);
   const rules: CompiledRule[] = [];
   for (const rule of document.rules) {
-    // A disabled rule must compile too: enabling it must not fail.
-    const match = compileMatch(rule, engines);
-    if (!rule.enabled) continue;
     const kind = ruleKind(rule.kind);
+    // A disabled rule must compile too: enabling it must not fail.
+    const match = compileMatch(rule, kind.role, engines);
+    if (!rule.enabled) continue;
     const isStateful = kind.tables !== undefined;
     const slot = isStateful ? owners.push(`${rule.kind} ${rule.rule_id}`) - 1 : -1;
     rules.push({ rule, kind, match, slot });

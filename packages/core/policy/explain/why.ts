@@ -8,11 +8,11 @@ import type {
   Selectors,
 } from '@subluminal/contracts';
 import { visible } from '../../text/visible.ts';
-import type { ArgPredicate } from '../match/arg-predicates.ts';
 import { settled } from '../match/certainty.ts';
 import { type Engines, isJsonObject, type MatchInput, own, textTests } from '../match/match.ts';
 import type { Call, Identity } from '../model/call.ts';
 import type { RuleSubject } from '../model/subjects.ts';
+import { ruleRole } from '../rules/index.ts';
 
 /** What a rule saw when it was evaluated. */
 export interface RuleView {
@@ -47,7 +47,8 @@ interface ShownCondition {
 }
 
 /** Why an enabled rule did not match. Looks in the order in which matching does. */
-export function mismatchOf({ match, when, kind }: Rule, seen: RuleView): Mismatch {
+export function mismatchOf(rule: Rule, seen: RuleView): Mismatch {
+  const { match, when } = rule;
   const { args } = seen.call;
   const parts = {
     subjects: () => subjectMismatch(match.subjects, seen.call.subject),
@@ -55,10 +56,7 @@ export function mismatchOf({ match, when, kind }: Rule, seen: RuleView): Mismatc
     tool_name: () => nameMismatch('tool_name', match.tool_name, seen),
     risk_class: () => classMismatch(match.risk_class, seen.riskClass),
     time: () => hourMismatch(match.time?.utc_hours, seen.nowMs),
-    args: () =>
-      args &&
-      (argsMismatch(match.args ?? {}, seen) ??
-        judgedMismatch(seen.engines.argPredicates(match), { args, kind, disk: seen.disk })),
+    args: () => args && (argsMismatch(match.args ?? {}, seen) ?? judgedMismatch(rule, args, seen)),
   };
   for (const part of MATCH_PARTS) {
     const why = parts[part]();
@@ -159,12 +157,13 @@ function argsMismatch(match: ArgsMatch, seen: RuleView): string | undefined {
 
 /** The first predicate about paths, or about all texts, that did not match. */
 function judgedMismatch(
-  predicates: readonly ArgPredicate[],
-  { args, kind, disk }: Pick<RuleView, 'disk'> & { args: JsonObject; kind: Rule['kind'] },
+  rule: Rule,
+  args: JsonObject,
+  { engines, disk }: RuleView,
 ): string | undefined {
-  for (const { name, patterns, judge } of predicates) {
+  for (const { name, patterns, judge } of engines.argPredicates(rule.match)) {
     const judged = judge(args, disk);
-    if (settled(judged, kind) !== 'no') continue;
+    if (settled(judged, ruleRole(rule)) !== 'no') continue;
     const doubt = judged === 'maybe' ? ', for it can be read in more than one way' : '';
     return `${visible(name, TEXT_LENGTH_MAX)} does not match ${listed(patterns)}${doubt}`;
   }

@@ -1,15 +1,15 @@
 // What a rule does with arguments that can be read in more than one way.
-import type { RuleKindName } from '@subluminal/contracts';
+import type { RuleRole } from '../model/rule-role.ts';
 
 /** `maybe`: some ways to read the arguments match and some don't, or they can't be read at all. */
 export type Certainty = 'yes' | 'no' | 'maybe';
 
 /** Doubt counts against the call: a rule that lets calls pass does not match, one that stops them does. */
-export function settled(certainty: Certainty, kind: RuleKindName): 'yes' | 'no' | 'in_doubt' {
+export function settled(certainty: Certainty, role: RuleRole): 'yes' | 'no' | 'in_doubt' {
   if (certainty !== 'maybe') return certainty;
-  if (kind === 'allow') return 'no';
-  // A class may serve rules of both kinds.
-  return kind === 'tag' ? 'in_doubt' : 'yes';
+  if (role === 'allows') return 'no';
+  // A class may serve both rules that let calls pass and rules that stop them.
+  return role === 'tags' ? 'in_doubt' : 'yes';
 }
 
 /** One that surely matches is enough. */

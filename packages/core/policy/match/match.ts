@@ -14,6 +14,7 @@ import type { RegexResult } from '../../patterns/regex.ts';
 import { regexSource } from '../../patterns/regex-size.ts';
 import type { ProjectPaths } from '../../ports.ts';
 import type { Call, Identity } from '../model/call.ts';
+import type { RuleRole } from '../model/rule-role.ts';
 import type { RuleSubject } from '../model/subjects.ts';
 import type { ArgPredicate } from './arg-predicates.ts';
 import { allOf, settled } from './certainty.ts';
@@ -48,12 +49,12 @@ const HOUR_MS = 3_600_000;
 const ONLY_TOOLS: readonly RuleSubject[] = ['tool'];
 
 /** Compiles a match that parsing has already found valid; what is invalid throws. */
-export function compileMatch(rule: Rule, engines: Engines): CompiledMatch {
+export function compileMatch(rule: Rule, role: RuleRole, engines: Engines): CompiledMatch {
   const { match } = rule;
   const server = nameTest(match.server_name, engines);
   const tool = nameTest(match.tool_name, engines);
   const names = (serverName: string, toolName: string) => server(serverName) && tool(toolName);
-  const call = callTest(rule, engines);
+  const call = callTest(rule, role, engines);
   const subjects = new Set(match.subjects ?? ONLY_TOOLS);
   return call === undefined ? { names, subjects } : { names, subjects, call };
 }
@@ -75,7 +76,7 @@ export function textTests(
   ];
 }
 
-function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
+function callTest(rule: Rule, role: RuleRole, engines: Engines): CompiledMatch['call'] {
   const { match } = rule;
   const classes = match.risk_class;
   const hours = match.time?.utc_hours;
@@ -92,7 +93,7 @@ function callTest(rule: Rule, engines: Engines): CompiledMatch['call'] {
       const { args } = input.call;
       if (args === undefined) return 'uninspected';
       if (!predicates.every((fits) => fits(args))) return 'no';
-      const judged = judge === undefined ? 'yes' : settled(judge(args, input.disk), rule.kind);
+      const judged = judge === undefined ? 'yes' : settled(judge(args, input.disk), role);
       if (judged === 'no') return 'no';
       if (judged === 'in_doubt') return { failed: 'its paths can be read in more than one way' };
     }

@@ -6,15 +6,8 @@ import { isObject, type Rule } from '@subluminal/contracts';
 import type { Finding, Path } from '../../source/problem.ts';
 import type { CallMoment } from '../counters/scope.ts';
 import type { CounterTable, TableLimits } from '../counters/table.ts';
+import type { RuleRole } from '../model/rule-role.ts';
 import type { Tally, Trip } from '../model/trip.ts';
-
-/** What a rule may do to a call that it matches. Everything beyond its own folder goes by this. */
-export type RuleRole =
-  | 'allows' // it always lets the call pass
-  | 'denies' // it always stops the call
-  | 'asks' // it stops the call until a person approves
-  | 'counts' // it stops the call when a limit is reached
-  | 'tags'; // it adds risk classes and decides nothing
 
 /** The tables in which a rule counts, by their names. */
 export type RuleSlot = { readonly [table: string]: CounterTable<unknown> };

@@ -2,7 +2,8 @@
 // one in contract B.
 import type { Rule, RuleKindName, RuleOf } from '@subluminal/contracts';
 import type { TraceStep } from '../model/call.ts';
-import type { RuleKind, RuleRole } from '../rule-kind/rule-kind.ts';
+import type { RuleRole } from '../model/rule-role.ts';
+import type { RuleKind } from '../rule-kind/rule-kind.ts';
 import { allow } from './allow/index.ts';
 import { approval } from './approval/index.ts';
 import { breaker } from './breaker/index.ts';
