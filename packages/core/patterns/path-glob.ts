@@ -37,7 +37,10 @@ export function compilePathGlob(glob: string, { ignoresCase = false } = {}): Pat
   const compilePart = (part: string) => {
     const found = known.get(part) ?? compileGlob(part, { ignoresCase });
     known.set(part, found);
-    return found;
+    if (found.ok) return found;
+    // A part with braces stands nowhere as it is compiled.
+    const start = glob.indexOf(part);
+    return { ...found, offset: start === -1 ? 0 : start + found.offset };
   };
   for (const text of alternatives) {
     const one = compileParts(partsOf(text), compilePart);

@@ -27,6 +27,17 @@ describe('a path glob', () => {
     expect(test(foldPath(path, paths))).toBe(expected);
   });
 
+  it.each([
+    ['[z-a]x', 0],
+    ['**/x[z-a]', 4],
+    ['${project}/src/x[z-a]', 16],
+    ['${project}/{a,b', 11],
+    ['src/{a,b}/x[z-a]', 11],
+    ['src/x[z-a]{a,b}', 0],
+  ])('is faulty where its fault stands, or as a whole: %s', (glob, offset) => {
+    expect(pathPatternFault(glob, 'path_matches')).toMatchObject({ offset });
+  });
+
   it.each(['[\u200c]x', '[\u2100-\u212b]x'])(
     'is refused everywhere when some disk cannot compile it: %j',
     (glob) => {

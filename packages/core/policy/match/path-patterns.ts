@@ -57,9 +57,12 @@ export function pathPatternFault(text: string, form: PathForm): Omit<GlobError, 
   if (form === 'path_under') return undefined;
   // A policy is valid on every disk or on none.
   const { rest } = startOf(text, form);
-  return [false, true]
+  const fault = [false, true]
     .map((isCaseless) => globOn(rest, { isCaseless }))
     .find((compiled) => !compiled.ok);
+  // The rest is shorter than the text, or has a `**/` before it.
+  const shift = text.length - rest.length;
+  return fault && { ...fault, offset: Math.max(0, fault.offset + shift) };
 }
 
 interface PatternStart {
