@@ -118,14 +118,15 @@ function summary(
     if (hasPassed) addCall(tool, run, args);
     else tool.refused += 1;
   }
-  const counts = [...perRun.values()];
+  const most = (field: 'calls' | 'changes') =>
+    [...perRun.values()].reduce((max, counts) => Math.max(max, counts[field]), 0);
   return {
     tools: tools.filter((tool) => tool.calls > 0),
     calls: calls.filter(({ hasPassed }) => hasPassed).length,
     refused: calls.filter(({ hasPassed }) => !hasPassed).length,
     runs: perRun.size,
-    callsMax: Math.max(0, ...counts.map((one) => one.calls)),
-    changesMax: Math.max(0, ...counts.map((one) => one.changes)),
+    callsMax: most('calls'),
+    changesMax: most('changes'),
   };
 }
 
