@@ -112,6 +112,14 @@ test.each([
   expect(problems(text)).toEqual([problem]);
 });
 
+test('a rule with an empty name and an empty any_arg has two problems', () => {
+  const match = '{ server_name: {}, any_arg: { ignore_case: true } }';
+  expect(problems(bundleText(sampleRule('deny', { match })))).toEqual([
+    expect.stringContaining('`server_name` has neither `glob` nor `regex`'),
+    expect.stringContaining('`any_arg` has nothing to look for'),
+  ]);
+});
+
 test.each([
   [
     'equal ends of a range',

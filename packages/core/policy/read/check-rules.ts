@@ -15,6 +15,7 @@ type RuleCheck = (rule: Rule, path: Path) => readonly Finding[];
 const CHECKS: readonly RuleCheck[] = [
   reservedId,
   emptyNames,
+  emptyAnyArg,
   rangeOrder,
   hintTwice,
   (rule, path) => ruleKind(rule.kind).check?.(rule, path) ?? [],
@@ -57,12 +58,6 @@ function reservedId({ rule_id }: Rule, path: Path): readonly Finding[] {
 
 function emptyNames(rule: Rule, path: Path): readonly Finding[] {
   const fields = ['server_name', 'tool_name'] as const;
-  const { ignore_case: _option, ...texts } = rule.match.any_arg ?? { glob: [] };
-  if (Object.keys(texts).length === 0) {
-    const message = '`any_arg` has nothing to look for';
-    const fix = 'Add `path_matches: ["**/.env*"]`, `glob`, `regex` or `path_under`.';
-    return [missingFinding([...path, 'match', 'any_arg'], message, fix)];
-  }
   return fields.flatMap((field) => {
     const names = rule.match[field];
     if (names === undefined || names.glob !== undefined || names.regex !== undefined) return [];
@@ -70,6 +65,15 @@ function emptyNames(rule: Rule, path: Path): readonly Finding[] {
     const fix = `Add \`glob: ["*"]\`, or remove \`${field}\` to match every name.`;
     return [missingFinding([...path, 'match', field], message, fix)];
   });
+}
+
+function emptyAnyArg({ match: { any_arg } }: Rule, path: Path): readonly Finding[] {
+  if (any_arg === undefined) return [];
+  const { ignore_case: _option, ...texts } = any_arg;
+  if (Object.keys(texts).length > 0) return [];
+  const message = '`any_arg` has nothing to look for';
+  const fix = 'Add `path_matches: ["**/.env*"]`, `glob`, `regex` or `path_under`.';
+  return [missingFinding([...path, 'match', 'any_arg'], message, fix)];
 }
 
 type NumberRange = { readonly min?: number; readonly max?: number };
