@@ -21,11 +21,6 @@ export interface PatternChecks {
   when(source: string): PatternFault | undefined;
 }
 
-const pathChecks: { readonly [F in PathForm]: (source: string) => PatternFault | undefined } = {
-  path_under: (source) => pathPatternFault(source, 'path_under'),
-  path_matches: (source) => pathPatternFault(source, 'path_matches'),
-};
-
 const TEXT_FIELDS = ['server_name', 'tool_name', 'any_arg'] as const;
 /** Compiling one takes up to some milliseconds, and a bundle has room for tens of thousands. */
 const COSTLY_MAX = 1_000;
@@ -56,7 +51,7 @@ export function patternFindings(
     if (!known.has(id)) {
       costly += costOf(pattern);
       if (costly > COSTLY_MAX) return [...found, tooMany(path)];
-      known.set(id, { ...checks, ...pathChecks }[form](compiled));
+      known.set(id, isPathForm(form) ? pathPatternFault(compiled, form) : checks[form](compiled));
     }
     const fault = known.get(id);
     if (fault !== undefined) found.push(patternFinding(pattern, fault));
@@ -99,6 +94,10 @@ function pathPatterns({ args, any_arg }: Match, path: Path): readonly Pattern[] 
       ...listed(any_arg?.[field] ?? [], form, [...path, 'any_arg', field]),
     ];
   });
+}
+
+function isPathForm(form: PatternForm): form is PathForm {
+  return form === 'path_under' || form === 'path_matches';
 }
 
 function listed(list: readonly string[], form: PatternForm, path: Path): readonly Pattern[] {
