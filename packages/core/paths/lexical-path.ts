@@ -15,6 +15,14 @@ export function absolutePath(path: string, folder: string): string {
   return path.startsWith('/') ? path : `${folder}/${path}`;
 }
 
+/** The names of a path below a folder that it is in, or that it is. */
+export function namesBelow(path: string, folder: string): readonly string[] {
+  return path
+    .slice(folder.length)
+    .split('/')
+    .filter((name) => name !== '');
+}
+
 /** Whether a path is a folder or in it; both are absolute and normalised. */
 export function isUnder(path: string, folder: string): boolean {
   if (!path.startsWith(folder)) return false;

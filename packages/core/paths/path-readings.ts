@@ -35,12 +35,8 @@ export function pathReadings(text: string, folders: Folders): PathReadings {
     // A line break that was a percent sign may stand for a NUL.
     if (written.some(isElsewhere) || lineCount(one) > lines) isWhole = false;
     for (const path of written.flatMap(spellings)) {
-      paths.add(
-        absolutePath(
-          path.replace(HOME, () => folders.home),
-          folders.project,
-        ),
-      );
+      const fromHome = path.replace(HOME, () => folders.home);
+      paths.add(absolutePath(fromHome, folders.project));
     }
   }
   return { paths: [...paths], isWhole };
@@ -71,9 +67,5 @@ function fromUri(text: string): readonly string[] {
 
 /** A path as it is written, and as systems may take it that trim it or have other separators. */
 function spellings(path: string): readonly string[] {
-  const found = new Set([path]);
-  for (const one of [path.trim(), path.replaceAll('\\', '/'), path.replace(DROPPED_ENDS, '$1')]) {
-    found.add(one);
-  }
-  return [...found];
+  return [path, path.trim(), path.replaceAll('\\', '/'), path.replace(DROPPED_ENDS, '$1')];
 }

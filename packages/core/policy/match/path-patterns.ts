@@ -1,7 +1,7 @@
 // The paths in a rule: a folder or a glob, with `${project}`, `${home}` or `${tmp}` at its start → a test
 // for absolute, normalised paths.
 
-import { isUnder, lexicalPath } from '../../paths/lexical-path.ts';
+import { isUnder, lexicalPath, namesBelow } from '../../paths/lexical-path.ts';
 import { type GlobError, globAlternatives } from '../../patterns/glob.ts';
 import { compilePathGlob, type PathTest } from '../../patterns/path-glob.ts';
 import type { ProjectPaths } from '../../ports.ts';
@@ -131,13 +131,6 @@ function placedTests(text: string, form: PathForm, paths: ProjectPaths): readonl
   return compiled.alternatives.map(({ fixed, test }) => {
     return { folders: foldersAt(fixed.join('/')), test };
   });
-}
-
-function namesBelow(path: string, folder: string): readonly string[] {
-  return path
-    .slice(folder.length)
-    .split('/')
-    .filter((name) => name !== '');
 }
 
 /** Texts of which each path that a pattern matches holds one, in lower case; empty when any path may. */

@@ -2,7 +2,7 @@
 // a person, and everything else is refused. No value of an argument gets into it but names of folders, and
 // of the resources and prompts that were used.
 import type { Event } from '@subluminal/contracts';
-import { absolutePath, isUnder, lexicalPath } from '../../paths/lexical-path.ts';
+import { absolutePath, isUnder, lexicalPath, namesBelow } from '../../paths/lexical-path.ts';
 import { escapeName } from '../../surface/names/name-patterns.ts';
 import { visible } from '../../text/visible.ts';
 import { yamlQuoted } from '../../text/yaml-text.ts';
@@ -278,11 +278,7 @@ function partsBelow(
     return undefined;
   }
   const path = lexicalPath(absolutePath(value, project));
-  if (!isUnder(path, project)) return undefined;
-  return path
-    .slice(project.length)
-    .split('/')
-    .filter((part) => part !== '');
+  return isUnder(path, project) ? namesBelow(path, project) : undefined;
 }
 
 function globOf(name: string): string {
