@@ -5,7 +5,7 @@
  * Everything that moves a cursor, hides, or changes the order in which text is shown: controls,
  * escapes, bidirectional and zero-width characters, lone surrogates, private and unassigned ones.
  */
-const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]`;
+export const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]`;
 /**
  * Build servers obey lines that start with `::`, and `##[` or `##vso[` anywhere. They skip the space
  * at a line's start, and we may break a line at any space, so each space counts as a start.

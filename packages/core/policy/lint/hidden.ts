@@ -2,7 +2,7 @@
 // alphabet that look like those of another.
 import type { JsonValue } from '@subluminal/contracts';
 import type { Path } from '../../source/problem.ts';
-import { codePointName, quote } from '../../text/visible.ts';
+import { codePointName, HIDDEN, quote } from '../../text/visible.ts';
 import { isJsonObject } from '../match/match.ts';
 import { type Advice, warning } from '../model/advice.ts';
 import type { Subject } from './lint-subject.ts';
@@ -12,7 +12,8 @@ interface PlacedText {
   readonly path: Path;
 }
 
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
+/** Blanks that are no plain space count as well. */
+const UNSEEN = new RegExp(`${HIDDEN}|(?! )\\p{Zs}`, 'u');
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Cyrillic and Greek letters that can be taken for Latin ones. */
 const LOOKALIKE = new RegExp(
@@ -46,7 +47,7 @@ export function hiddenTexts({ bundle }: Subject): readonly Advice[] {
     ...textsIn({ ...bundle.taint }, ['taint']),
   ];
   return texts.flatMap(({ text, path }) => {
-    const hidden = HIDDEN.exec(text)?.[0];
+    const hidden = UNSEEN.exec(text)?.[0];
     if (hidden !== undefined) {
       return warning('SUB_LINT_HIDDEN_TEXT', path, [
         `${quote(text)} has the invisible character ${codePointName(hidden)} in it`,
