@@ -62,7 +62,7 @@ function textsJudged(args: JsonObject, test: NameTest): Certainty {
 /** Judges every name in the arguments that may be that of a file. */
 function namesJudge(patterns: readonly string[], field: PathField, paths: ProjectPaths): ArgsJudge {
   const test = compilePathPatterns(patterns, field, paths);
-  const wanted = wantedNames(patterns, field);
+  const wanted = wantedNames(patterns, field, paths);
   const judge = field === 'not_path_under' ? judgeOutside : judgeName;
   return (args, disk) => {
     const { names, isWhole } = namedPaths(args, wanted);
@@ -79,11 +79,15 @@ interface NameSearch extends DiskView {
 }
 
 /** Any text may hold a path that leaves a folder, so only what looks like one is read. */
-function wantedNames(patterns: readonly string[], field: PathField): WantedNames {
+function wantedNames(
+  patterns: readonly string[],
+  field: PathField,
+  paths: ProjectPaths,
+): WantedNames {
   if (field === 'not_path_under') {
     return { baseNames: { has: () => false }, isMentioned: () => false };
   }
-  const lists = patterns.map((text) => mentionsOf(text, formOf(field)));
+  const lists = patterns.map((text) => mentionsOf(text, formOf(field), paths));
   const isAnything = lists.some((list) => list.length === 0);
   const mentions = [...new Set(lists.flat())];
   const isMentioned = (text: string): boolean => {

@@ -134,15 +134,21 @@ function placedTests(text: string, form: PathForm, paths: ProjectPaths): readonl
 }
 
 /** Texts of which each path that a pattern matches holds one, in lower case; empty when any path may. */
-export function mentionsOf(text: string, form: PathForm): readonly string[] {
-  const { rest } = startOf(text, form);
+export function mentionsOf(text: string, form: PathForm, paths: ProjectPaths): readonly string[] {
+  const { folder, rest } = startOf(text, form);
+  const base = folder === 'root' ? '' : paths[folder];
+  const resolve = paths.lookup();
   const alternatives = form === 'path_under' ? [rest] : globAlternatives(rest);
   if (!Array.isArray(alternatives)) return [];
   const longest = alternatives.map((one) => {
+    const start = form === 'path_under' ? one : one.replace(/(?:^|\/)[^/]*[*?[\\][\s\S]*$/, '');
+    // Where a link leads, the names may be others.
+    const names = lexicalPath(start).slice(1).toLowerCase();
+    const place = resolve(`${base}/${start}`)?.toLowerCase();
+    if (place?.endsWith(names) === false) return '';
     // A name that `..` takes back stands in no such path.
-    const path = lexicalPath(one);
-    const fixed = path.split(form === 'path_under' ? '/' : /\\[\s\S]|\[[^\]]*\]|[*?/]/);
-    return fixed.reduce((best, part) => (part.length > best.length ? part : best), '');
+    const parts = lexicalPath(one).split(form === 'path_under' ? '/' : /\\[\s\S]|\[[^\]]*\]|[*?/]/);
+    return parts.reduce((best, part) => (part.length > best.length ? part : best), '');
   });
   return longest.some((part) => part.length < MENTION_LENGTH_MIN)
     ? []

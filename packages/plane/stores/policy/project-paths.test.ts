@@ -231,6 +231,17 @@ describe('path_matches', () => {
 });
 
 describe('any_arg', () => {
+  it.each(['src/deep-out', 'src/deep-out/**/*.key', 'src/{deep-out,x}/*'])(
+    'reads texts for the names that a link leads to: %s',
+    async (pattern) => {
+      const field = pattern.includes('*') ? 'path_matches' : 'path_under';
+      const args = { request: `open "${dir}/outside/deep/x.key" now` };
+      expect(
+        await matches('deny', { any_arg: { [field]: [`\${project}/${pattern}`] } }, args),
+      ).toBe(true);
+    },
+  );
+
   const env: Match = { any_arg: { path_matches: ['**/.env*'] } };
   it.each<[string, JsonObject]>([
     ['a path', { path: 'x/.env' }],
