@@ -93,11 +93,36 @@ test.each([
   expectShown(run(found.commands[0] ?? '', ROOT).stdout, found.output);
 });
 
-test('the docs run the command in the one way that works in a checkout', () => {
-  for (const page of ['README.md', 'CONTRIBUTING.md', 'docs/guides/policy-in-ci.md']) {
-    expect(readFileSync(ROOT + page, 'utf8')).not.toMatch(/npx sub\b/);
-  }
-  expect(TUTORIAL).not.toMatch(/npx sub\b/);
+describe('the command is called `sub`', () => {
+  /** `npx` with `sub` behind it, also as the words of a config; a registry has another `sub`. */
+  const NPX_SUB = /\bnpx\b(?:[^\n`|;&]|,\n)*?[ "']sub(?:luminal)?\b/;
+  const below = (place: string) =>
+    readdirSync(ROOT + place, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+  const pages = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
+
+  test('no page and no example starts it by npx', () => {
+    const files = [...pages.map((name) => ROOT + name), ...below('docs'), ...below('examples')];
+    expect(files).toEqual(
+      expect.arrayContaining(
+        ['CONTRIBUTING.md', 'docs/reference/cli.md', 'examples/ci/policy.yml'].map((f) => ROOT + f),
+      ),
+    );
+    expect(files.filter((file) => NPX_SUB.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+
+  test.each([
+    ['npx sub', true],
+    ['npx --no-install sub policy lint', true],
+    ['npx -y -p ./subluminal-0.1.0.tgz sub demo', true],
+    ['npx subluminal@latest', true],
+    ['"command": "npx",\n"args": ["-y", "sub", "shim"]', true],
+    ['sub shim -- npx -y server-files .\nsub tail', false],
+    ['`npx` runs servers; `sub` governs them', false],
+  ])('%j is found: %s', (text, isFound) => {
+    expect(NPX_SUB.test(text)).toBe(isFound);
+  });
 });
 
 describe('README.md', () => {
