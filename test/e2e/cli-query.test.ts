@@ -248,6 +248,21 @@ describe('who did what to a file', () => {
     expect(approved.stdout).not.toContain('\u001b');
   });
 
+  test('a call is shown with its result, and with who approved it when', async () => {
+    const { stdout } = await sub('show', 'write-1');
+    const [, approved] = /^approval\n {2}(.*)$/m.exec(stdout) ?? [];
+    // The fifth event of its shim, a millisecond after each other.
+    const approvedAt = new Date(NOW_MS - 60_000 + 4).toISOString();
+    expect(approved).toBe(`${approvedAt}  approved by ada (terminal), rule ask`);
+    expect(stdout).toMatch(/^result\n {2}result of write-1\nevents$/m);
+
+    const { stdout: json } = await sub('show', 'write-1', '--json');
+    expect(JSON.parse(json)).toMatchObject({
+      call: { result_preview: 'result of write-1' },
+      approvals: [{ ts: approvedAt }],
+    });
+  });
+
   test('what was not kept of a call is said', async () => {
     const { stdout } = await sub('show', 'write-2');
     expect(stdout).toContain('(not kept: previews are off, or it is larger than');
