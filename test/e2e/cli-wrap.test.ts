@@ -401,7 +401,8 @@ describe('what it refuses, before anything is begun', () => {
     const config = machine.servers();
     const { code, stdout } = await machine.wrap([...TYPE, '--dry-run']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^\+ +"--wrap",$/m);
+    // The id of a session is no secret: it is shown as it would be written.
+    expect(stdout).toMatch(/^\+ +"--wrap",\n\+ +"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",$/m);
     expect(stdout).not.toContain('agent: ');
     expect(stdout).not.toContain(SECRET);
     expectClean(config);
