@@ -101,6 +101,34 @@ describe.skipIf(!has('bash'))('in bash', () => {
   });
 });
 
+describe('the names of clients are offered where a command takes one', () => {
+  const CLIENTS = ['claude-code', 'codex', 'cursor', 'zed'];
+
+  test.each([
+    ['import', /else items=\((.*)\); _describe/],
+    ['restore', /else items=\((.*)\); _describe/],
+    ['wrap', /\(--agent-type\) items=\((.*)\); _describe/],
+  ])('in zsh by `sub %s`', (path, offer) => {
+    const blocks = zshScript(POINTS).split(/^ {4}(?=\()/m);
+    const block = blocks.find((text) => text.startsWith(`('${path}')\n`)) ?? '';
+    const words = offer.exec(block)?.[1]?.split(' ');
+    expect(words).toEqual(expect.arrayContaining(CLIENTS.map((name) => `'${name}'`)));
+  });
+
+  test.each([
+    ['import', ''],
+    ['restore', ''],
+    ['wrap', ' -l agent-type -x'],
+  ])('in fish by `sub %s`', (path, option) => {
+    const start = `complete -c sub -n '__sub_at "${path}"'${option} -a '`;
+    const line = fishScript(POINTS)
+      .split('\n')
+      .find((one) => one.startsWith(start));
+    const words = line?.slice(start.length).split("'", 1)[0]?.split(' ');
+    expect(words).toEqual(expect.arrayContaining(CLIENTS));
+  });
+});
+
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 describe.each(Object.entries(SCRIPTS))('the script of %s', (shell, script) => {
