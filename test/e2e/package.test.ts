@@ -39,7 +39,15 @@ const installed = (...names: string[]) =>
 test('the package is small, and lists the licences of the code in it', () => {
   expect(packedBytes).toBeLessThan(3_500_000);
   expect(readFileSync(installed('THIRD-PARTY-NOTICES.txt'), 'utf8')).toContain('commander ');
+});
+
+test('its manifest names the repository, asks for provenance and has one dependency', () => {
   const manifest: unknown = JSON.parse(readFileSync(installed('package.json'), 'utf8'));
+  expect(manifest).toMatchObject({
+    // A registry takes provenance only for the repository that the package names.
+    repository: { type: 'git', url: 'git+https://github.com/subluminal/subluminal.git' },
+    publishConfig: { access: 'public', provenance: true },
+  });
   expect(manifest).toHaveProperty('dependencies', { '@photostructure/sqlite': '1.2.1' });
 });
 
