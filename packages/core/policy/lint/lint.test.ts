@@ -481,7 +481,7 @@ function faultOf(result: {
 }
 
 test.each(readdirSync(FOLDER).filter((name) => !name.includes('.test.')))(
-  'the example %s is valid and has no findings',
+  'the example %s is valid, has no findings and refuses by results of the tool',
   (name) => {
     verifies('IP-2.1');
     const bytes = readFileSync(new URL(name, FOLDER));
@@ -490,5 +490,7 @@ test.each(readdirSync(FOLDER).filter((name) => !name.includes('.test.')))(
       ? lintBundle(parsed.bundle, parsed.positionOf, { file: name, nowMs: NOW_MS, parseWhen })
       : [];
     expect([...parsed.problems, ...advice]).toEqual([]);
+    // As an error, a refusal does not reach every model with its reason.
+    expect(parsed).toHaveProperty('bundle.hint_delivery', 'tool_result');
   },
 );
