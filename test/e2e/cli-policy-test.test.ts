@@ -180,13 +180,36 @@ describe('a file that cannot be used is refused with its place and what to do', 
   });
 });
 
-test('the tests beside the example policies pass', async () => {
+describe('the tests beside the example policies', () => {
   const cwd = join(ROOT, 'examples', 'policies');
-  const files = readdirSync(cwd).filter((name) => name.endsWith('.test.yaml'));
-  expect(files.length).toBeGreaterThan(1);
-  const { code, stdout } = await runSub(['policy', 'test', ...files], { cwd });
-  expect(stdout).not.toContain('✘');
-  expect(code).toBe(0);
+
+  test('pass', async () => {
+    const files = readdirSync(cwd).filter((name) => name.endsWith('.test.yaml'));
+    const { code, stdout } = await runSub(['policy', 'test', ...files], { cwd });
+    expect(stdout).not.toContain('✘');
+    expect(code).toBe(0);
+  });
+
+  const ASKS = 'ask-before-publishing';
+  const TOKEN = { 'a call with a token in it is stopped': 'gate:content' };
+  const over = (nth: string) => ({
+    [`the ${nth} call is over the budget of the run`]: 'calls-per-run',
+  });
+
+  test.each([
+    ['solo', { 'a release asks': ASKS, ...over('501st'), ...TOKEN }],
+    ['team', { 'a release asks': ASKS, ...over('301st'), ...TOKEN }],
+    ['ci', { 'a release asks': ASKS, 'the 301st call ends the run': 'calls-per-run', ...TOKEN }],
+    ['read-only', { 'a release is refused': 'deny-the-rest', ...over('201st'), ...TOKEN }],
+    ['starter', { 'nothing is deleted for good': 'no-permanent-deletes' }],
+  ])('those of %s try what it promises', async (starter, promises) => {
+    const args = ['policy', 'test', '--json', `${starter}.test.yaml`];
+    const { tests } = JSON.parse((await runSub(args, { cwd })).stdout) as {
+      readonly tests: readonly { readonly name: string; readonly rule: string | null }[];
+    };
+    const rules = Object.fromEntries(tests.map(({ name, rule }) => [name, rule]));
+    expect(rules).toMatchObject(promises);
+  });
 });
 
 test('the gates of a policy judge the arguments, and nothing of this machine does', async () => {
