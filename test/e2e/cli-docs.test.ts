@@ -1,8 +1,17 @@
 // The commands that the docs show, run as they stand, give what the docs show.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readSource, treeValue } from '@subluminal/core/policy';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureBuilt, ROOT } from './sub.ts';
 
@@ -122,6 +131,68 @@ describe('the command is called `sub`', () => {
     ['`npx` runs servers; `sub` governs them', false],
   ])('%j is found: %s', (text, isFound) => {
     expect(NPX_SUB.test(text)).toBe(isFound);
+  });
+});
+
+describe('examples/ci/policy.yml', () => {
+  const POLICIES = `${ROOT}examples/policies/`;
+  const STARTER = readFileSync(`${POLICIES}starter.yaml`, 'utf8');
+  const REPORT = 'Report to code scanning';
+  let project = '';
+  beforeAll(() => {
+    project = join(folder, 'project');
+    mkdirSync(project);
+    const tests = readFileSync(`${POLICIES}starter.test.yaml`, 'utf8');
+    writeFileSync(join(project, 'policy.yaml'), STARTER);
+    writeFileSync(
+      join(project, 'policy.test.yaml'),
+      tests.replace('policy: starter.yaml', 'policy: policy.yaml'),
+    );
+    const commit = 'git -c user.name=a -c user.email=a@b.example commit -qm policy';
+    const onBase = 'git update-ref refs/remotes/origin/main HEAD';
+    const { status, stderr } = run(`git init -q && git add . && ${commit} && ${onBase}`, project);
+    if (status !== 0) throw new Error(stderr);
+  });
+
+  /** What its steps run, by their names, for a pull request to main. */
+  function steps(): Readonly<Record<string, string>> {
+    const file = 'examples/ci/policy.yml';
+    const read = readSource({ file, bytes: readFileSync(ROOT + file) });
+    if (!read.ok) throw new Error(JSON.stringify(read.problems));
+    const { jobs } = treeValue(read.tree) as {
+      readonly jobs: {
+        readonly check: { readonly steps: readonly Partial<Record<string, string>>[] };
+      };
+    };
+    const found = jobs.check.steps.flatMap(({ name = 'install', run: line }) =>
+      line === undefined ? [] : [[name, line.replace('${{ github.base_ref }}', 'main')] as const],
+    );
+    return Object.fromEntries(found);
+  }
+
+  test.each([
+    ['that is as before', STARTER, [0, 0, 0]],
+    ['that is looser', STARTER.replace('shell_*', 'shell_x*'), [0, 1, 1]],
+    ['with a mistake', STARTER.replace('kind: deny', 'kind: dney'), [1, 2, 2]],
+  ])('its steps judge a policy %s', (_, policy, [lint, tests, diff]) => {
+    writeFileSync(join(project, 'policy.yaml'), policy);
+    const { install, ...judging } = steps();
+    expect(install).toMatch(/^npm install --global \S+\/subluminal-\*\.tgz$/);
+    const codes = Object.entries(judging).map(([name, line]) => [name, run(line, project).status]);
+    expect(Object.fromEntries(codes)).toEqual({
+      Lint: lint,
+      Test: tests,
+      [REPORT]: 0,
+      'Say what the change loosens': diff,
+    });
+  });
+
+  test('its report is SARIF', () => {
+    writeFileSync(join(project, 'policy.yaml'), STARTER.replace('shell_*', 'shell_x*'));
+    run(steps()[REPORT] ?? '', project);
+    const text = readFileSync(join(project, 'policy.sarif'), 'utf8');
+    expect(JSON.parse(text)).toMatchObject({ version: '2.1.0', runs: [{ results: [{}] }] });
+    expect(text).toContain('the shell is closed');
   });
 });
 
