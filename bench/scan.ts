@@ -7,7 +7,7 @@ import { goalLine, measure, readBenchOptions, report } from './measure.ts';
 
 const KB = 1_024;
 const SIZES_KB = [1, 10, 100, 1_024, 10_240];
-const CLEAN_10_KB_GOAL_US = 1_000;
+const CLEAN_10_KB_GOAL_US = 500;
 const GROWTH_GOAL = 2;
 const GROWTH_SMALL_KB = 10;
 const GROWTH_LARGE_KB = 10_240;
