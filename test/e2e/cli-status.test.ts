@@ -61,14 +61,13 @@ test('the policy of the project is named, and the last call that the ledger has'
   );
   const run = await ended(machine.start(['run', ...machine.agent({ calls: [ECHO] })]));
   expect(told(run.stdout).outcomes).toEqual(['ok']);
-  // Several clients may have a server of this name.
   expect((await machine.sub('status')).stdout).toMatch(
-    /last call \d+ \w+ ago: echo by \w+ \(run [0-9a-f-]{36}\)/,
+    /last call \d+ \w+ ago: echo by \w+ \(run [0-9a-f-]{36}\)\n/,
   );
   const { stdout } = await machine.sub('status', '--json');
   expect(stdout).toMatch(/"last_call_at": "\d{4}-\d\d-\d\dT/);
   expect(stdout).toMatch(
-    /"last_call": \{\s+"tool": "echo",\s+"run_id": "[0-9a-f-]{36}",\s+"client": "\w+"/,
+    /"last_call": \{\s+"tool": "echo",\s+"run_id": "[0-9a-f-]{36}",\s+"client": "\w+",\s+"other_servers": 0/,
   );
   expect(JSON.parse(stdout)).toMatchObject({
     files: [
@@ -94,6 +93,36 @@ test('the policy of the project is named, and the last call that the ledger has'
     ],
     problems: [],
   });
+});
+
+test('two clients with one server name: only the one that has called has a last call', async () => {
+  machine.servers();
+  const codex = join(machine.home, '.codex', 'config.toml');
+  const { command, args } = SERVER;
+  machine.write(
+    codex,
+    `[mcp_servers.files]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\n`,
+  );
+  for (const client of ['claude', 'codex']) await machine.sub('import', client, '--yes');
+  const call = (client: string) =>
+    ended(machine.start(['run', ...machine.agent({ calls: [ECHO] })], { SUB_CLIENT: client }));
+  const lines = async () => {
+    const { stdout } = await machine.sub('status');
+    return stdout.split('\n').filter((line) => line.startsWith('  files'));
+  };
+  expect(told((await call('codex')).stdout).outcomes).toEqual(['ok']);
+  const [ofClaude, ofCodex] = await lines();
+  expect(ofClaude).toMatch(/, no call seen$/);
+  expect(ofCodex).toMatch(/, last call .* ago: echo by codex \(run [0-9a-f-]{36}\)$/);
+  // Nothing tells of whom a call is that names no client.
+  await call('unknown');
+  for (const line of await lines()) {
+    expect(line).toMatch(
+      / by unknown \(run [0-9a-f-]{36}\), of this or 1 other server of this name$/,
+    );
+  }
+  await call('claude');
+  expect((await lines())[0]).toMatch(/ by claude \(run [0-9a-f-]{36}\)$/);
 });
 
 const OBSERVE =

@@ -1,6 +1,6 @@
 // What the ledger knows of servers: their last calls, and definitions that have changed.
 import { existsSync } from 'node:fs';
-import { type Failure, isFailure, subjectNames } from '@subluminal/contracts';
+import { type Client, type Failure, isFailure, subjectNames } from '@subluminal/contracts';
 import { EMPTY_PINS } from '@subluminal/core/surface';
 import { type ChangedDefinition, unacceptedChanges } from '@subluminal/plane/ledger';
 import { openPins } from '@subluminal/plane/surface';
@@ -9,17 +9,25 @@ import type { Io } from '../terminal/io.ts';
 
 const SERVERS_MAX = 500;
 
-/** Several clients may have a server of this name, so it says whose call it was. */
+/** A server of a config. Servers of several clients may have one name. */
+export interface CalledServer {
+  /** The name that the ledger knows it by. */
+  readonly name: string;
+  /** What events call other clients: their calls are none of this server's. */
+  readonly otherEventNames: readonly Client[];
+}
+
 export interface LastCall {
   readonly atMs: number;
   readonly tool: string;
   readonly runId: string;
   readonly client: string | null;
+  /** How many other servers of this name may have made it, as far as the ledger tells. */
+  readonly othersCount: number;
 }
 
 export interface LedgerFacts {
-  /** By the name that the ledger knows a server by. */
-  readonly lastCalls: ReadonlyMap<string, LastCall>;
+  readonly lastCalls: ReadonlyMap<CalledServer, LastCall>;
   /** What servers have changed, and no person has accepted. */
   readonly changes: readonly ChangedDefinition[];
 }
@@ -28,7 +36,7 @@ const NOTHING: LedgerFacts = { lastCalls: new Map(), changes: [] };
 
 /** Nothing where there is no ledger yet. */
 export async function ledgerFacts(
-  names: readonly string[],
+  servers: readonly CalledServer[],
   io: Io,
 ): Promise<LedgerFacts | Failure> {
   const home = await findLedger();
@@ -39,14 +47,21 @@ export async function ledgerFacts(
   const pins = openPins(home.paths.home);
   const { store } = isFailure(pins) ? { store: EMPTY_PINS } : pins;
   return withReader(home, async (reader) => {
-    const lastCalls = new Map<string, LastCall>();
-    for (const name of new Set(names.slice(0, SERVERS_MAX))) {
-      const { rows } = await reader.calls({ serverName: name }, { limit: 1 });
+    const lastCalls = new Map<CalledServer, LastCall>();
+    for (const server of servers.slice(0, SERVERS_MAX)) {
+      const { name: serverName, otherEventNames: clientsExcept } = server;
+      const { rows } = await reader.calls({ serverName, clientsExcept }, { limit: 1 });
       const [last] = rows;
       if (last === undefined) continue;
       const { created_at_ms: atMs, run_id: runId, client } = last;
-      lastCalls.set(name, { atMs, tool: subjectNames(last)[1], runId, client });
+      const tool = subjectNames(last)[1];
+      const makers = servers.filter((one) => one.name === serverName && mayMake(one, client));
+      lastCalls.set(server, { atMs, tool, runId, client, othersCount: makers.length - 1 });
     }
     return { lastCalls, changes: await unacceptedChanges(reader, store, Date.now()) };
   });
+}
+
+function mayMake({ otherEventNames }: CalledServer, client: string | null): boolean {
+  return otherEventNames.every((name) => name !== client);
 }

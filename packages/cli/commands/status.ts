@@ -8,7 +8,7 @@ import {
 import type { SecretBinding, Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
-import { type LastCall, ledgerFacts } from '../adopt/ledger-facts.ts';
+import { type CalledServer, type LastCall, ledgerFacts } from '../adopt/ledger-facts.ts';
 import {
   printLines,
   problemParts,
@@ -35,10 +35,10 @@ export const command = defineCommand({
     const where = orThrow(await whereabouts(options.project));
     const own = { runtime: process.execPath, script: process.argv[1] };
     const { files, problems } = adoptionStatus({ ...where, own });
-    const names = files.flatMap(({ servers }) => servers.flatMap((one) => one.serverName ?? []));
-    const { lastCalls: calls, changes } = orThrow(await ledgerFacts(names, io));
+    const called = calledServers(files);
+    const { lastCalls, changes } = orThrow(await ledgerFacts([...called.values()], io));
     const known = await factsOf(files, {
-      calls,
+      lastCalls: new Map([...called].map(([server, key]) => [server, lastCalls.get(key)])),
       bound: where.bound,
       policyOf: await policyFinder(where),
     });
@@ -73,14 +73,25 @@ interface Facts {
 type KnownFacts = ReadonlyMap<ServerView, Facts>;
 
 interface FactSources {
-  readonly calls: ReadonlyMap<string, LastCall>;
+  readonly lastCalls: ReadonlyMap<ServerView, LastCall | undefined>;
   readonly bound: Servers;
   readonly policyOf: PolicyOf;
 }
 
+/** Those that start a shim. */
+function calledServers(files: readonly StatusFile[]): ReadonlyMap<ServerView, CalledServer> {
+  const called = files.flatMap(({ servers, otherEventNames }) =>
+    servers.flatMap((server) => {
+      const { serverName: name } = server;
+      return name === undefined ? [] : [[server, { name, otherEventNames }] as const];
+    }),
+  );
+  return new Map(called);
+}
+
 async function factsOf(
   files: readonly StatusFile[],
-  { calls, bound, policyOf }: FactSources,
+  { lastCalls, bound, policyOf }: FactSources,
 ): Promise<KnownFacts> {
   const check = startCheck();
   const facts = new Map<ServerView, Facts>();
@@ -93,7 +104,8 @@ async function factsOf(
       const faultHere = here === null ? undefined : await check.policyFault(here);
       const name = server.serverName ?? '';
       const secrets = bound.get(name)?.secretBindings.filter(isInStore).length ?? 0;
-      facts.set(server, { held, cannotStart, faultHere, secrets, lastCall: calls.get(name) });
+      const lastCall = lastCalls.get(server);
+      facts.set(server, { held, cannotStart, faultHere, secrets, lastCall });
     }
   }
   return facts;
@@ -138,11 +150,12 @@ function factParts(server: ServerView, known: KnownFacts): object {
     cannot_start: cannotStart ?? null,
     secrets_from_store: secrets,
     last_call_at: lastCall === undefined ? null : new Date(lastCall.atMs).toISOString(),
-    last_call:
-      lastCall === undefined
-        ? null
-        : { tool: lastCall.tool, run_id: lastCall.runId, client: lastCall.client },
+    last_call: lastCall === undefined ? null : callParts(lastCall),
   };
+}
+
+function callParts({ tool, runId, client, othersCount }: LastCall): object {
+  return { tool, run_id: runId, client, other_servers: othersCount };
 }
 
 function printFile(file: StatusFile, known: KnownFacts, io: Io): void {
@@ -176,9 +189,11 @@ function wordsOf(server: ServerView, known: KnownFacts): string {
 
 function callWords(call: LastCall | undefined): string {
   if (call === undefined) return 'no call seen';
-  const { tool, atMs, client, runId } = call;
+  const { tool, atMs, client, runId, othersCount } = call;
   const age = ageText(Date.now() - atMs);
-  return `last call ${age} ago: ${shortened(tool, TOOL_LENGTH_MAX)} by ${client ?? 'unknown'} (run ${runId})`;
+  const others = plural(othersCount, 'other server');
+  const doubt = othersCount === 0 ? '' : `, of this or ${others} of this name`;
+  return `last call ${age} ago: ${shortened(tool, TOOL_LENGTH_MAX)} by ${client ?? 'unknown'} (run ${runId})${doubt}`;
 }
 
 function eventWords(events: string): string {

@@ -3,7 +3,14 @@ export type { EffectiveServer } from './effective-servers.ts';
 export { effectiveServers } from './effective-servers.ts';
 export { isForProject } from './project-folders.ts';
 export { linkOutOfProject, projectOfFile } from './project-links.ts';
-export { CLIENTS, clientIds, clientOf, clientStartedBy, findClient } from './registry.ts';
+export {
+  CLIENTS,
+  clientIds,
+  clientOf,
+  clientStartedBy,
+  findClient,
+  otherEventNames,
+} from './registry.ts';
 export type { FlagContext, RunFlag } from './shim-command.ts';
 export { flagIn, governCommand, looseFlags, readShimCommand, SHIM_FLAGS } from './shim-command.ts';
 export { unifiedDiff } from './text/diff.ts';

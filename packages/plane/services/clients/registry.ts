@@ -1,4 +1,5 @@
 // Every client we know, and how one is found.
+import type { Client as EventClient } from '@subluminal/contracts';
 import { claudeCode } from './claude-code.ts';
 import { claudeDesktop } from './claude-desktop.ts';
 import { codex } from './codex.ts';
@@ -34,6 +35,16 @@ export function clientOf(id: ClientId): Client {
 export function findClient(word: string): Client | undefined {
   const wanted = word.toLowerCase();
   return CLIENTS.find(({ id, aliases }) => id === wanted || aliases.includes(wanted));
+}
+
+/**
+ * What events call other clients than this one: their calls are none of its. A config that was named
+ * by its path may be any client's.
+ */
+export function otherEventNames({ id, eventName }: Client): readonly EventClient[] {
+  if (id === custom.id) return [];
+  const names = new Set(CLIENTS.flatMap((client) => client.eventName ?? []));
+  return [...names].filter((name) => name !== eventName);
 }
 
 /** Finds a client by the command that starts it (F-001). */

@@ -1,7 +1,7 @@
 // `sub status`: which servers of which clients are governed.
-import type { Failure } from '@subluminal/contracts';
+import type { Client as EventClient, Failure } from '@subluminal/contracts';
 import { isProcessAlive } from '../../../os/index.ts';
-import { CLIENTS, projectOfFile } from '../index.ts';
+import { CLIENTS, otherEventNames, projectOfFile } from '../index.ts';
 import { type AdoptionPlace, clientPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
 import { type LooseOptions, looseIn } from '../inspect/loose-entries.ts';
@@ -13,6 +13,8 @@ import { readRecord } from '../store/records.ts';
 
 export interface StatusFile {
   readonly client: string;
+  /** What events call other clients. */
+  readonly otherEventNames: readonly EventClient[];
   readonly title: string;
   readonly path: string;
   readonly scope: 'user' | 'project';
@@ -77,6 +79,7 @@ function fileOf(found: FoundConfig, store: ChangeStore, asking: StatusOptions): 
   const project = file.scope === 'project' ? projectOfFile(file) : undefined;
   return {
     client: client.id,
+    otherEventNames: otherEventNames(client),
     title: client.id === 'custom' ? 'Other client' : client.title,
     path: file.path,
     scope: file.scope,

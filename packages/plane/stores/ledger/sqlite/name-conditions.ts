@@ -10,6 +10,7 @@ export const IN_NAMES = 'IN (SELECT value FROM json_each(?))';
 const APPROVERS = 'SELECT DISTINCT decided_by AS name FROM approvals WHERE decided_by IS NOT NULL';
 const PRINCIPALS = 'SELECT DISTINCT principal AS name FROM runs WHERE principal IS NOT NULL';
 const FROM_PRINCIPALS = `c.run_id IN (SELECT run_id FROM runs WHERE principal ${IN_NAMES})`;
+const NOT_FROM_CLIENTS = `c.run_id NOT IN (SELECT run_id FROM runs WHERE client ${IN_NAMES})`;
 const APPROVED_BY = `(c.run_id, c.call_id) IN (SELECT run_id, call_id FROM approvals
   WHERE state = 'approved' AND decided_by ${IN_NAMES})`;
 
@@ -19,7 +20,7 @@ export function nameIn(pattern: NamePattern | undefined): string | undefined {
 }
 
 export function namedConditions(connection: Connection, filter: CallFilter): readonly Condition[] {
-  const { serverName, toolName, principal, approvedBy } = filter;
+  const { serverName, toolName, principal, clientsExcept, approvedBy } = filter;
   const servers = distinctNames('server_name', 'calls_server_tool');
   const tools = distinctNames('tool_name', 'calls_tool');
   const globbed = (sql: string, pattern: NamePattern | undefined) =>
@@ -28,6 +29,7 @@ export function namedConditions(connection: Connection, filter: CallFilter): rea
     [`c.server_name ${IN_NAMES}`, globbed(servers, serverName)],
     [`c.tool_name ${IN_NAMES}`, globbed(tools, toolName)],
     [FROM_PRINCIPALS, namedPrincipals(connection, principal)],
+    [NOT_FROM_CLIENTS, clientsExcept && JSON.stringify(clientsExcept)],
     [APPROVED_BY, namesJson(connection, APPROVERS, approvedBy)],
   ];
 }

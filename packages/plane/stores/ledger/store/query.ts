@@ -1,5 +1,5 @@
 // What can be asked of a ledger.
-import type { Action, CallStatus, CallSubject } from '@subluminal/contracts';
+import type { Action, CallStatus, CallSubject, Client } from '@subluminal/contracts';
 import { parseJson } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { HINTS, POLICY_VERSIONS, RUNS, TableAnswer, TOOL_CALLS } from './tables.ts';
@@ -32,6 +32,8 @@ export interface CallFilter {
   readonly toolName?: NamePattern;
   /** Who started the run. */
   readonly principal?: NamePattern;
+  /** Of no run of these clients. */
+  readonly clientsExcept?: readonly Client[];
   /** Who approved the call. */
   readonly approvedBy?: NamePattern;
   readonly provider?: string;

@@ -1,6 +1,7 @@
 // Lines as shims write them, in few words.
 import { createHash } from 'node:crypto';
 import {
+  type Client,
   type ContentOutcome,
   type Decision,
   type EventBody,
@@ -38,6 +39,7 @@ interface Names {
   /** The repository that the run works in. */
   readonly folder?: string;
   readonly host?: string;
+  readonly client?: Client;
 }
 
 interface DecisionParts {
@@ -48,7 +50,7 @@ interface DecisionParts {
 /** One producer: its lines are numbered as they are made. */
 export class Shim {
   readonly producer: string;
-  readonly #names: Required<Omit<Names, 'principal' | 'folder' | 'host'>>;
+  readonly #names: Required<Omit<Names, 'principal' | 'folder' | 'host' | 'client'>>;
   readonly #writer: EventWriter;
   #seq = 0;
   #nowMs: number;
@@ -67,7 +69,7 @@ export class Shim {
     this.#writer = eventWriter({
       run_id: this.#names.run,
       agent_id: this.#names.agent,
-      client: 'claude',
+      client: names.client ?? 'claude',
       env: 'dev',
       source: { host_id: names.host ?? 'h', proc_id: 'p', shim_id: producer },
       ...(names.principal !== undefined && { principal: names.principal }),

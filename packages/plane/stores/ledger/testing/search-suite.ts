@@ -8,7 +8,8 @@ export function searchSuite(openStore: OpenStore): void {
   it('finds calls by globs of names, by who started the run and by who approved', async () => {
     const ledger = await open(openStore);
     const mia = new Shim('m', { run: 'run-m', server: 'files', tool: 'write', principal: 'mia@a' });
-    const bot = new Shim('b', { run: 'run-b', server: 'file-x', tool: 'read', principal: 'ci:7' });
+    const other = { server: 'file-x', tool: 'read', principal: 'ci:7', client: 'codex' } as const;
+    const bot = new Shim('b', { run: 'run-b', ...other });
     const approved = { rule_id: 'ask', state: 'approved', by: 'ada', channel: 'terminal' } as const;
     await ledger.ingest([
       mia.runStart(),
@@ -30,6 +31,9 @@ export function searchSuite(openStore: OpenStore): void {
     expect(await found({ toolName: 'wri*' })).toEqual([]);
     expect(await found({ principal: 'mia@a' })).toEqual(['m1', 'm2']);
     expect(await found({ principal: { glob: 'ci:*' } })).toEqual(['b1']);
+    expect(await found({ clientsExcept: ['codex'] })).toEqual(['m1', 'm2']);
+    expect(await found({ clientsExcept: ['claude', 'custom'] })).toEqual(['b1']);
+    expect(await found({ clientsExcept: [] })).toEqual(['b1', 'm1', 'm2']);
     expect(await found({ approvedBy: 'ada' })).toEqual(['m1']);
     expect(await found({ approvedBy: { glob: 'b*' }, toolName: 'write' })).toEqual(['m1']);
     expect(await found({ approvedBy: 'ada', toolName: 'read' })).toEqual([]);
