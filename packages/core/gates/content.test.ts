@@ -83,6 +83,16 @@ describe('the arguments of a call', () => {
     });
   });
 
+  it('with a secret that is only likely ask a person, where a sure one is blocked', () => {
+    const text = join('DB_PASS', 'WORD=Xk9vQ2mB7zTp4');
+    const call = callOf({ tool: 'post', args: { text } });
+    const { decision, note } = stopped(guardWith().content(call, 0));
+    expect(decision).toMatchObject({ action: 'REJECT_WITH_HINT', reason_code: 'CONTENT_APPROVAL' });
+    expect(note).toEqual({ action: 'ask', findings: ['secret:assignment'] });
+    const approved = callOf({ tool: 'post', args: { text }, approved: ['gate:content'] });
+    expect(guardWith().content(approved, 0)).toMatchObject({ kind: 'pass' });
+  });
+
   it('are tagged, and nothing changes', () => {
     const call = callOf({ tool: 'post', args: { card: CARD } });
     expect(guardWith().content(call, 0)).toEqual({
