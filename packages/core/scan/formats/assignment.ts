@@ -25,6 +25,7 @@ const ENDING = raw`(?: key|[_-]?(?:key|value|text|plain|secure|prod|dev|old|new|
 /** Other endings count before a value that looks drawn by lot, unless they name what is no secret. */
 const LOOSE_ENDING = raw`[_-](?!id|name|ur[li]|endpoint|file|path|type|hash|arn|sha|digest|checksum|version|ref|uuid|public)[\w-]{1,24}`;
 const NAME = raw`${WORD}(?:${ENDING}(?![\w-])|${LOOSE_ENDING})`;
+/** A quote, with the backslashes of JSON in JSON. */
 const OPENING = raw`\\{0,7}["'\x60]`;
 /** The groups: the quote behind the name, spaces, the sign, spaces. A type may stand between. */
 const HEAD = sticky(
@@ -32,14 +33,19 @@ const HEAD = sticky(
 );
 /** `<token>…</token>`, behind `<`. */
 const ELEMENT = sticky(raw`>\s{0,64}([^<>\s]{6,512})\s{0,64}</`);
-/** `set("TOKEN", "…")`, behind a parenthesis, and `key="password" value="…"`. */
-const PAIR = sticky(raw`${OPENING}(?:[ \t]{0,4},[ \t]{0,4}|[ \t]{1,8}value[ \t]{0,4}=[ \t]{0,4})`);
+const VALUE_ATTRIBUTE = raw`[ \t]{1,8}value[ \t]{0,4}=[ \t]{0,4}`;
+/** `set("TOKEN", "…")`, behind a parenthesis. */
+const PAIR_START = /[(\s]\\{0,7}["'`]$/;
+const PAIR = sticky(raw`${OPENING}(?:[ \t]{0,4},[ \t]{0,4}|${VALUE_ATTRIBUTE})`);
+/** `key="password" value="…"`, behind the sign and the quote. */
+const ATTRIBUTE_START = /=\\{0,7}["']$/;
+const ATTRIBUTES = sticky(raw`${OPENING}${VALUE_ATTRIBUTE}`);
 /** `--password …`, behind dashes. */
 const FLAG = sticky(raw`[ \t]{1,4}(?=[^\s-])`);
 /** `string secret("…")`, `secret.assign("…")`. */
-const CALLED = sticky(raw`(?:\.assign|(?<=string[ \t]{1,4}\w{1,48}))\((?=["'])`);
+const CALLED = sticky(raw`(?:\.assign|(?<=string[ \t]{1,4}\w{1,48}))\((?=\\{0,7}["'])`);
 /** `PASSWORD '…'` of SQL, `#define TOKEN "…"`. */
-const SPACED = sticky(raw`[ \t]{1,4}(?=["'])`);
+const SPACED = sticky(raw`[ \t]{1,4}(?=\\{0,7}["'])`);
 
 /** What stands behind a name. */
 function sticky(behind: string): RegExp {
@@ -54,10 +60,12 @@ const DRAWN_MIN = 14;
 const DRAWN_READ = 64;
 /** `#define TOKEN …`, `%define token …`. */
 const DEFINE = /[#%]define[ \t]{1,4}$/;
-const COMPARED = /(["'])([^"'\\\n]{6,128})\1 ?[!=]={1,2} ?$/;
+const COMPARED = /(\\{0,7}["'])([^"'\\\n]{6,128})\1 ?[!=]={1,2} ?$/;
 const COMPARED_REACH = 140;
 /** What stands between two strings of JSON, whose quotes look like a pair. */
 const BETWEEN_STRINGS = /^\s*[:,}\]].*[:,{[]\s*$/;
+/** As far as a quote goes with its backslashes and a sign before them. */
+const QUOTE_REACH = 9;
 const QUOTE = /\\{0,7}["'`]/y;
 const NUMBER = /-?\d[\d.eE+-]{0,64}/y;
 const BARE = /[^\s"'`,;&<>\\]+/y;
@@ -204,8 +212,7 @@ function matchWithoutSign(place: KeywordPlace): Match | undefined {
     /^--?[A-Za-z]/.test(text.slice(start, start + 3)) ||
     DEFINE.test(text.slice(Math.max(0, start - KEY_REACH), start));
   const behind = isFlag ? endOf(FLAG, text, at) : endOf(SPACED, text, at);
-  const isCall = /["'`]/.test(before) && /[(\s]/.test(text[start - 2] ?? '');
-  const from = behind > at ? behind : endOf(isCall ? PAIR : CALLED, text, at);
+  const from = behind > at ? behind : endOf(pairBehind(text, start), text, at);
   if (from === at) return comparedBefore(place, start);
   const opened = endOf(QUOTE, text, from);
   if (opened > from)
@@ -213,6 +220,13 @@ function matchWithoutSign(place: KeywordPlace): Match | undefined {
   if (!isFlag || isAt(STAND_IN, text, from) || isAt(CODE, text, from)) return undefined;
   const end = endOf(BARE, text, from);
   return end - from < LENGTH_MIN ? undefined : { start: from, end, readTo: end };
+}
+
+/** What stands between a name and its value, by what stands before the name. */
+function pairBehind(text: string, start: number): RegExp {
+  const before = text.slice(Math.max(0, start - QUOTE_REACH), start);
+  if (PAIR_START.test(before)) return PAIR;
+  return ATTRIBUTE_START.test(before) ? ATTRIBUTES : CALLED;
 }
 
 /** `"…" == password`: the value stands before the name. */

@@ -1,5 +1,6 @@
 // Every secret here is made up, and put together from parts so that no scanner takes it for a real one.
 import { describe, expect, it } from 'vitest';
+import { scanText } from '../detect/index.ts';
 import { createRedactor } from '../redact/redactor.ts';
 
 const { redact, plain } = createRedactor({});
@@ -88,6 +89,59 @@ const SECRETS: readonly (readonly [rule: string, text: string, secret: string])[
   ['assignment', '{"apikey": 12345678}', '12345678'],
 ];
 
+const VALUE = 'Xk9vQ2mB7zTp4';
+
+/** Where each notation puts the value: losing one fails by its name. */
+const NOTATIONS: readonly (readonly [notation: string, rule: string, text: string])[] = [
+  ['#define of C', 'assignment', `#define TOKEN "${VALUE}"`],
+  ['#define of C, bare', 'assignment', `#define TOKEN ${VALUE}`],
+  ['%define of an assembler', 'assignment', `%define token ${VALUE}`],
+  ['PASSWORD of SQL, quoted', 'assignment', `ALTER ROLE app WITH PASSWORD '${VALUE}';`],
+  ['PASSWORD of SQL, in double quotes', 'assignment', `ALTER ROLE app WITH PASSWORD "${VALUE}";`],
+  ['PASSWORD of SQL, bare', 'sql-password', `CREATE ROLE app LOGIN PASSWORD ${VALUE};`],
+  ['IDENTIFIED BY of SQL', 'sql-password', `CREATE USER app IDENTIFIED BY '${VALUE}';`],
+  ['curl -u', 'curl-user', `curl -u bob:${VALUE} https://a.example`],
+  ['curl --user', 'curl-user', `curl --user 'bob:${VALUE}' https://a.example`],
+  [
+    'ConvertTo-SecureString of PowerShell',
+    'secure-string',
+    `ConvertTo-SecureString "${VALUE}" -AsPlainText -Force`,
+  ],
+  ['an XML element', 'assignment', `<token>${VALUE}</token>`],
+  ['XML attributes', 'assignment', `<add key="password" value="${VALUE}" />`],
+  ['a call with name and value', 'assignment', `set("TOKEN", "${VALUE}")`],
+  ['a constructor of C++', 'assignment', `std::string secret("${VALUE}");`],
+  ['assign() of C++', 'assignment', `secret.assign("${VALUE}");`],
+  ['a comparison behind the value', 'assignment', `if ("${VALUE}" == password) {`],
+  ['a comparison before the value', 'assignment', `if (password == "${VALUE}") {`],
+  ['a long flag', 'assignment', `mysqldump --password ${VALUE} app`],
+  ['a long flag with its sign', 'assignment', `mysqldump --password=${VALUE} app`],
+  ['a typed variable of Go', 'assignment', `var apiKey string = "${VALUE}"`],
+  ['a short declaration of Go', 'assignment', `token := "${VALUE}"`],
+  ['a typed variable of TypeScript', 'assignment', `const token: string = '${VALUE}';`],
+  ['a hash of Ruby', 'assignment', `:password => '${VALUE}'`],
+  ['an index', 'assignment', `config["password"] = "${VALUE}"`],
+  ['YAML', 'assignment', `database:\n  password: ${VALUE}\n`],
+  ['YAML in a list, quoted', 'assignment', `- access_key: '${VALUE}'`],
+  ['.env', 'assignment', `API_KEY=${VALUE}\nDEBUG=1`],
+  ['.env with export', 'assignment', `export DB_PASSWORD='${VALUE}'`],
+  ['.properties', 'assignment', `spring.datasource.password = ${VALUE}`],
+  ['.ini', 'assignment', `[db]\npasswd=${VALUE}`],
+  ['JSON', 'assignment', JSON.stringify({ client_secret: VALUE })],
+  [
+    'JSON escaped in JSON',
+    'assignment',
+    JSON.stringify({ body: JSON.stringify({ client_secret: VALUE }) }),
+  ],
+  [
+    'JSON escaped in JSON that is escaped in JSON',
+    'assignment',
+    JSON.stringify({ a: JSON.stringify({ b: JSON.stringify({ client_secret: VALUE }) }) }),
+  ],
+  ['a query of an address', 'assignment', `https://a.example/?token=${VALUE}&page=2`],
+  ['a header', 'assignment', `X-Api-Key: ${VALUE}`],
+];
+
 const BENIGN: readonly string[] = [
   join('AK', 'IA is how ids begin'),
   join('AK', 'IA', random(16)),
@@ -147,6 +201,16 @@ describe('known formats', () => {
     expect(JSON.parse(safe)).toHaveProperty('nested');
     expect(safe).toContain(rule);
     expect(safe).not.toContain(JSON.stringify(secret).slice(1, -1));
+  });
+
+  it.each(NOTATIONS)('found and redacted in the notation: %s', (_notation, rule, text) => {
+    const { text: safe, found } = redact(text);
+    expect(found).toEqual([rule]);
+    expect(safe).toBe(text.replace(VALUE, `[REDACTED:${rule}]`));
+    const json = JSON.stringify({ note: text });
+    expect(plain(json)).toBe(json.replace(VALUE, `[REDACTED:${rule}]`));
+    const { findings } = scanText(text, { fingerprint: () => '', classes: ['secret'] });
+    expect(findings.map(({ start, end }) => text.slice(start, end))).toEqual([VALUE]);
   });
 
   it.each(BENIGN)('leaves alone: %s', (text) => {
