@@ -237,8 +237,8 @@ describe('lint has the reports of CI systems, too', () => {
   const SLIPS = POLICY.replace('kind: budget', 'kind: limit').replace('"1"', '1');
 
   test('SARIF has each problem with its place, and each code with its meaning', async () => {
-    writeFileSync(join(folder, 'slips.yaml'), SLIPS);
-    const args = ['policy', 'lint', '--format', 'sarif', 'slips.yaml', 'none.yaml'];
+    writeFileSync(join(folder, 'slips #1.yaml'), SLIPS);
+    const args = ['policy', 'lint', '--format', 'sarif', 'slips #1.yaml', 'none.yaml'];
     const { code, stdout } = await runSub(args, { cwd: folder });
     expect(code).toBe(2);
     const log: unknown = JSON.parse(stdout);
@@ -252,7 +252,7 @@ describe('lint has the reports of CI systems, too', () => {
         {
           tool: { driver: { name: 'sub policy lint' } },
           results: [
-            { ruleId: 'SUB_BUNDLE_TYPE', locations: at('slips.yaml', region(2, 10)) },
+            { ruleId: 'SUB_BUNDLE_TYPE', locations: at('slips%20%231.yaml', region(2, 10)) },
             {
               ruleId: 'SUB_BUNDLE_UNKNOWN_KIND',
               level: 'error',

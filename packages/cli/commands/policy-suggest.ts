@@ -49,7 +49,7 @@ export const command = defineCommand({
         run === undefined ? recentEvents(reader, fromMs) : eventsOfRun(reader, run),
       ),
     );
-    if (prunedCount > 0) warn(io, `${plural(prunedCount, 'event')} were pruned.`);
+    if (prunedCount > 0) warn(io, `pruned: ${plural(prunedCount, 'event')}.`);
     const version = new Date(nowMs).toISOString().slice(0, 10);
     const { calls, text } = suggestPolicy(events, { project: process.cwd(), version });
     if (calls === 0) {

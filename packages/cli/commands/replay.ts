@@ -37,7 +37,7 @@ export const command = defineCommand({
     );
     if (prunedCount > 0) {
       const what = plural(prunedCount, 'event');
-      warn(io, `${what} of this run were pruned, so counters may stand too low.`);
+      warn(io, `pruned: ${what} of this run, so counters may stand too low.`);
     }
     return replayPrintout(replay(policy.snapshot, events, { sha256, compare }), io);
   },

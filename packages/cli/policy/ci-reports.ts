@@ -34,7 +34,7 @@ export function sarifLog<C extends string>(
           locations: [
             {
               physicalLocation: {
-                artifactLocation: { uri: encodeURI(file) },
+                artifactLocation: { uri: fileUri(file) },
                 region: { startLine: position.line, startColumn: position.column },
               },
             },
@@ -59,4 +59,8 @@ export function githubCommands(title: string, findings: readonly FileFinding[]):
 function escaped(text: string, isProperty: boolean): string {
   const plain = text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   return isProperty ? plain.replaceAll(':', '%3A').replaceAll(',', '%2C') : plain;
+}
+
+function fileUri(file: string): string {
+  return encodeURI(file).replaceAll('#', '%23').replaceAll('?', '%3F');
 }
