@@ -53,7 +53,7 @@ function fileIn(name) {
 
 function tellNext({ say, paint }, kept) {
   // Who begins with `npm start` in a checkout has not installed the command.
-  const sub = process.env.npm_lifecycle_event === 'start' ? 'npx --no-install sub' : 'sub';
+  const sub = process.env.npm_lifecycle_event === 'start' ? 'node packages/cli/bin/sub.mjs' : 'sub';
   const ledger =
     kept === undefined
       ? [`${sub} demo --keep`, 'keeps the ledger, and says how to ask it']

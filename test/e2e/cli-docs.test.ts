@@ -154,6 +154,12 @@ describe('examples/ci/policy.yml', () => {
     if (status !== 0) throw new Error(stderr);
   });
 
+  interface Step {
+    readonly name?: string;
+    readonly run?: string;
+    readonly env?: Readonly<Record<string, string>>;
+  }
+
   /** What its steps run, by their names, for a pull request to main. */
   function steps(): Readonly<Record<string, string>> {
     const file = 'examples/ci/policy.yml';
@@ -161,12 +167,14 @@ describe('examples/ci/policy.yml', () => {
     if (!read.ok) throw new Error(JSON.stringify(read.problems));
     const { jobs } = treeValue(read.tree) as {
       readonly jobs: {
-        readonly check: { readonly steps: readonly Partial<Record<string, string>>[] };
+        readonly check: { readonly steps: readonly Step[] };
       };
     };
-    const found = jobs.check.steps.flatMap(({ name = 'install', run: line }) =>
-      line === undefined ? [] : [[name, line.replace('${{ github.base_ref }}', 'main')] as const],
-    );
+    const found = jobs.check.steps.flatMap(({ name = 'install', run: line, env = {} }) => {
+      if (line === undefined) return [];
+      const set = Object.entries(env).map(([key, value]) => `${key}='${value}'; `);
+      return [[name, (set.join('') + line).replace('${{ github.base_ref }}', 'main')] as const];
+    });
     return Object.fromEntries(found);
   }
 

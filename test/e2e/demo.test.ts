@@ -112,7 +112,7 @@ describe('the demo', () => {
 
   it('names commands that work in a checkout without an installed sub', async () => {
     const { stdout } = await ended(startDemo([], { npm_lifecycle_event: 'start' }));
-    expect(stdout).toContain('\n  npx --no-install sub doctor');
+    expect(stdout).toContain('\n  node packages/cli/bin/sub.mjs doctor');
     expect(stdout).not.toMatch(/^ {2}sub /m);
   });
 
