@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { isObject } from '@subluminal/contracts';
 import { NODE, SUB } from '../stdio/ways.ts';
 
 export interface Recorded {
@@ -90,9 +91,7 @@ function parsed(text: string): unknown {
 }
 
 function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? (Object.entries(value).find(([key]) => key === name)?.[1] as unknown)
-    : undefined;
+  return isObject(value) ? value[name] : undefined;
 }
 
 function listIn(value: unknown, name: string): readonly unknown[] {

@@ -3,6 +3,8 @@
 import { harmless, harmlessAround, harmlessJson } from '@subluminal/core/visible';
 import type { Colors } from './io.ts';
 
+export { plural } from '@subluminal/core/plural';
+
 /** JSON for programs; what acts on a terminal or a build server is escaped there as well. */
 export function jsonText(value: unknown): string {
   return `${harmlessJson(JSON.stringify(value, null, 2))}\n`;
@@ -117,10 +119,6 @@ export function hanging(head: string, text: string, columns: number): readonly s
   const indent = displayWidth(head.replace(COLOR_CODES, ''));
   const lines = wrapped(harmless(text), Math.max(HANGING_WIDTH_MIN, columns - indent));
   return lines.map((line, index) => (index === 0 ? head : ' '.repeat(indent)) + line);
-}
-
-export function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 /** Colours lines by their first sign: `!` is severe, `~` and `?` are uncertain. */

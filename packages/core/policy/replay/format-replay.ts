@@ -1,5 +1,6 @@
 // A replay for people: how it came out, then every call that came out differently.
 
+import { plural } from '../../text/plural.ts';
 import { visible } from '../../text/visible.ts';
 import { sectionLines } from '../explain/explain.ts';
 import type { ReplayedCall, ReplayNotes, ReplayResult, ReplayVerdict } from './types.ts';
@@ -95,10 +96,6 @@ function noteLines(notes: ReplayNotes): readonly string[] {
 
 function verdictWords(verdict: string): string {
   return verdict === 'different_rule' ? 'by another rule' : verdict;
-}
-
-function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 function name(value: string): string {

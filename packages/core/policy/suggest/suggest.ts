@@ -4,6 +4,7 @@
 import type { Event } from '@subluminal/contracts';
 import { absolutePath, isUnder, lexicalPath, namesBelow } from '../../paths/lexical-path.ts';
 import { escapeName } from '../../surface/names/name-patterns.ts';
+import { plural } from '../../text/plural.ts';
 import { visible } from '../../text/visible.ts';
 import { yamlQuoted } from '../../text/yaml-text.ts';
 import { NAME_KEYS, type ObservedSubject } from './observed-subjects.ts';
@@ -298,8 +299,4 @@ function freeId(wanted: string, taken: Set<string>): string {
   for (let count = 2; taken.has(id); count++) id = `${wanted}-${count}`;
   taken.add(id);
   return id;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

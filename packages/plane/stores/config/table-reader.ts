@@ -75,7 +75,7 @@ export class TableReader {
     this.#faults.push({ path: [...this.path, key], code: 'SUB_CONFIG_VALUE', message, fix });
   }
 
-  /** Reports each key that was not taken as unknown. */
+  /** Reports each key that nothing has taken. */
   done(): void {
     const known = [...this.#known];
     const fix = `Known here: ${known.map((one) => `\`${one}\``).join(', ')}.`;

@@ -1,6 +1,7 @@
 import type { PolicyRef } from '@subluminal/contracts';
+import { plural } from '@subluminal/core/plural';
 import { addPolicy } from '../store/projection.ts';
-import { bad, calm, counted, type EventMember } from './types.ts';
+import { bad, calm, type EventMember } from './types.ts';
 
 export const runStart: EventMember<'run_start'> = {
   project(into, event, { run, atMs }) {
@@ -33,11 +34,11 @@ export const runEnd: EventMember<'run_end'> = {
     const { calls_total, calls_allowed, calls_blocked, calls_throttled, errors_total } =
       run.summary;
     const parts = [
-      counted(calls_total, 'call'),
+      plural(calls_total, 'call'),
       `${calls_allowed} allowed`,
       `${calls_blocked} blocked`,
       `${calls_throttled} throttled`,
-      counted(errors_total, 'error'),
+      plural(errors_total, 'error'),
       `${(run.summary.duration_ms / 1_000).toFixed(1)} s`,
     ];
     const text = `run ${runName} ${run.status}: ${parts.join(', ')}`;

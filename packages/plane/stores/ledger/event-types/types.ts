@@ -43,8 +43,3 @@ export function calm(mark: string, text: string): NoticeText {
 export function bad(mark: string, text: string): NoticeText {
   return { mark, text, isBad: true };
 }
-
-/** `1 call`, `2 calls`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
