@@ -175,7 +175,15 @@ export {
 export type { ShimCounts } from './hub-counts.ts';
 export { HUB_DECISIONS, HUB_METHODS, SHIM_COUNTERS } from './hub-counts.ts';
 export type { Mismatch, Parsed } from './shape/check.ts';
-export { check, definedFields, describe, isObject, isUuid, parseAs } from './shape/check.ts';
+export {
+  check,
+  definedFields,
+  describe,
+  isJsonObject,
+  isObject,
+  isUuid,
+  parseAs,
+} from './shape/check.ts';
 export { withDefaults } from './shape/defaults.ts';
 export { PACK_VERSION } from './shape/formats.ts';
 export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/shape.ts';

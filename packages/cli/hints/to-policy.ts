@@ -1,5 +1,5 @@
 // A hint becomes a rule of the policy: planned, checked, shown, and written when the user agrees.
-import type { Bundle, Failure, JsonObject } from '@subluminal/contracts';
+import { type Bundle, type Failure, isJsonObject, type JsonObject } from '@subluminal/contracts';
 import {
   compileBundle,
   diffBundles,
@@ -151,10 +151,6 @@ function argsOf(call: Hinted): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Writes exactly what was shown, over exactly what it was made from. Throws its failure. */

@@ -1,6 +1,7 @@
 import { FORMATS } from './formats.ts';
 import {
   type Infer,
+  type JsonObject,
   type ObjectShape,
   RECORD_KEY_LENGTH_MAX,
   type RecordShape,
@@ -262,6 +263,11 @@ export function isUuid(text: string): boolean {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** For what `JSON.parse` has made: such an object holds nothing but JSON. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value);
 }
 
 /** The same object without the fields that are undefined. */

@@ -1,11 +1,12 @@
 // What a session remembers, and one message on its way through it. Only this folder changes them.
-import type {
-  CallRef,
-  Decision,
-  Era,
-  EventDecision,
-  JsonObject,
-  PolicyRef,
+import {
+  type CallRef,
+  type Decision,
+  type Era,
+  type EventDecision,
+  isJsonObject,
+  type JsonObject,
+  type PolicyRef,
 } from '@subluminal/contracts';
 import { type Decode, decodeText } from '../json/text.ts';
 import { initialState } from '../policy/decide/verdict.ts';
@@ -174,10 +175,6 @@ export function parseObject(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
   if (isJsonObject(value)) return value;
   throw new Error('a text that was read as a JSON object is none');
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Reports to the operator what became of a message. */

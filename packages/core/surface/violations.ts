@@ -1,5 +1,5 @@
 // What a call's arguments break: parameters that must not be there, and values beyond their limits.
-import type { JsonObject, JsonValue } from '@subluminal/contracts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import { brokenLimit } from './manifest/limits.ts';
 import type { ParamRules } from './manifest/lookup.ts';
 import { isBounded } from './names/bounded.ts';
@@ -68,7 +68,7 @@ function checkLimits({ rules, found }: ArgumentWalk, value: JsonValue, path: Par
 /** The arguments without what is forbidden and with numbers moved into their range. */
 export function corrected(rules: ParamRules, args: JsonObject): JsonObject | null {
   const fixed = mend(rules, args, ROOT);
-  if (!isRecord(fixed) || !isFaithful(fixed)) return null;
+  if (!isJsonObject(fixed) || !isFaithful(fixed)) return null;
   return violationsOf(rules, fixed)?.length === 0 ? fixed : null;
 }
 
@@ -90,10 +90,6 @@ function clamped(rules: ParamRules, value: number, path: ParamPath): number {
     const { minimum = number, maximum = Math.max(number, minimum) } = limit;
     return Math.min(Math.max(number, minimum), maximum);
   }, value);
-}
-
-function isRecord(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A number that lost digits when it was read must not be sent back. */

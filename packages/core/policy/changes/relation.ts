@@ -1,6 +1,6 @@
 // How two conditions relate: which of them lets more calls match.
-import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import { isJsonObject, own } from '../match/match.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
+import { own } from '../match/match.ts';
 import { coversNames, isSubset, type NameSet, namesIn } from '../match/names.ts';
 
 /** The second condition, seen from the first. */

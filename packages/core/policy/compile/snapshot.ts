@@ -1,11 +1,12 @@
 // A policy as compiled: the stored document, and the same thing ready to decide.
-import type {
-  Bundle,
-  JsonObject,
-  PolicyRef,
-  Profile,
-  Rule,
-  SnapshotDocument,
+import {
+  type Bundle,
+  isJsonObject,
+  type JsonObject,
+  type PolicyRef,
+  type Profile,
+  type Rule,
+  type SnapshotDocument,
 } from '@subluminal/contracts';
 import { canonicalize } from '../../json/index.ts';
 import type { ProjectPaths, Sha256 } from '../../ports.ts';
@@ -166,10 +167,6 @@ export function snapshotJson({ document }: Snapshot, lengthMax: number): JsonObj
   const plain: unknown = JSON.parse(text);
   if (isJsonObject(plain)) return plain;
   throw new Error('a snapshot is an object');
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The canonical text that the hash and the signature cover. */

@@ -1,15 +1,16 @@
 // Why a rule or a policy was not meant: the first part that did not fit, expected and actual.
-import type {
-  ArgsMatch,
-  JsonObject,
-  JsonValue,
-  NameMatch,
-  Rule,
-  Selectors,
+import {
+  type ArgsMatch,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NameMatch,
+  type Rule,
+  type Selectors,
 } from '@subluminal/contracts';
 import { visible } from '../../text/visible.ts';
 import { settled } from '../match/certainty.ts';
-import { type Engines, isJsonObject, type MatchInput, own, textTests } from '../match/match.ts';
+import { type Engines, type MatchInput, own, textTests } from '../match/match.ts';
 import type { Call, Identity } from '../model/call.ts';
 import type { RuleSubject } from '../model/subjects.ts';
 import { ruleRole } from '../rules/index.ts';

@@ -1,9 +1,8 @@
 // Advice on text that differs from what a reader sees: invisible characters, and letters of one
 // alphabet that look like those of another.
-import type { JsonValue } from '@subluminal/contracts';
+import { isJsonObject, type JsonValue } from '@subluminal/contracts';
 import type { Path } from '../../source/problem.ts';
 import { codePointName, HIDDEN, quote } from '../../text/visible.ts';
-import { isJsonObject } from '../match/match.ts';
 import { type Advice, warning } from '../model/advice.ts';
 import type { Subject } from './lint-subject.ts';
 

@@ -1,13 +1,14 @@
 // A rule's match, compiled: what depends on names alone, and what depends on the call.
-import type {
-  ArgsMatch,
-  Bundle,
-  JsonObject,
-  JsonValue,
-  Match,
-  NameMatch,
-  Rule,
-  Selectors,
+import {
+  type ArgsMatch,
+  type Bundle,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Match,
+  type NameMatch,
+  type Rule,
+  type Selectors,
 } from '@subluminal/contracts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 import type { RegexResult } from '../../patterns/regex.ts';
@@ -141,10 +142,6 @@ function argsPredicates(match: ArgsMatch): ArgsTest[] {
 /** Only what the agent sent: `toString` is no argument. */
 export function own(args: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(args, key) ? args[key] : undefined;
-}
-
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function valid<R extends { readonly ok: boolean }>(result: R, source: string): R & { ok: true } {

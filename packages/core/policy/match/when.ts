@@ -1,10 +1,9 @@
 // `when:` conditions in CEL over the call and the identity. Loaded only when a bundle has one.
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
-import type { JsonObject, JsonValue } from '@subluminal/contracts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import { contains } from '../../patterns/contains.ts';
 import { compileRegex } from '../../patterns/regex.ts';
 import type { Call } from '../model/call.ts';
-import { isJsonObject } from './match.ts';
 import { type ConditionPart, unmetParts } from './when-parts.ts';
 import { type ConditionSurvey, childrenOf, isTooMuch, PARTS_MAX, surveyed } from './when-survey.ts';
 

@@ -1,5 +1,6 @@
 // Content from outside is marked as such before a model sees it. The marks are ours: nothing inside
 // can close them, forge them or speak in the control tokens of a chat.
+import { isObject } from '@subluminal/contracts';
 import { fold } from './folded-text.ts';
 
 export interface ExternalSource {
@@ -87,17 +88,13 @@ export function externalContent(text: string, options: ExternalOptions): string 
   return `[EXTERNAL_CONTENT${head}]\n${neutral(kept)}${mark}\n[/EXTERNAL_CONTENT]`;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The result of an MCP tool with its text blocks marked; all else is the very same. */
 export function tagResult(result: unknown, options: ExternalOptions): TaggedResult {
-  if (!isRecord(result) || !Array.isArray(result['content'])) return { result, cutUnits: 0 };
+  if (!isObject(result) || !Array.isArray(result['content'])) return { result, cutUnits: 0 };
   let room = options.unitsMax ?? UNITS_MAX;
   let cutUnits = 0;
   const content = result['content'].map((block: unknown) => {
-    if (!isRecord(block) || block['type'] !== 'text' || typeof block['text'] !== 'string')
+    if (!isObject(block) || block['type'] !== 'text' || typeof block['text'] !== 'string')
       return block;
     const { text } = block;
     const own = externalContent(text, { ...options, unitsMax: room });

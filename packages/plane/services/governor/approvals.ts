@@ -4,8 +4,7 @@ import {
   type EventBody,
   type Failure,
   isFailure,
-  isObject,
-  type JsonObject,
+  isJsonObject,
   type JsonValue,
 } from '@subluminal/contracts';
 import type {
@@ -305,11 +304,6 @@ function argsOf(shown: ApprovalWanted['args']): { args: JsonValue; args_complete
     // It was cut.
   }
   return { args: shown.text, args_complete: false };
-}
-
-/** An object that JSON.parse has made holds nothing but JSON. */
-function isJsonObject(value: unknown): value is JsonObject {
-  return isObject(value);
 }
 
 function rejection(note: string | undefined): ApprovalAnswer {

@@ -1,5 +1,10 @@
 // From a request for evaluation to the call that a policy decides.
-import { type EvaluateRequest, isObject, type JsonObject } from '@subluminal/contracts';
+import {
+  type EvaluateRequest,
+  isJsonObject,
+  isObject,
+  type JsonObject,
+} from '@subluminal/contracts';
 import { type Call, subjectOf } from '@subluminal/core/policy';
 
 export interface AskedCall {
@@ -61,9 +66,4 @@ export function readCall(request: EvaluateRequest, runId: string): AskedCall | s
 
 function isComplete(request: EvaluateRequest): request is CompleteRequest {
   return NEEDED.every((field) => request[field] !== undefined);
-}
-
-/** An object that JSON.parse has made holds nothing but JSON. */
-function isJsonObject(value: unknown): value is JsonObject {
-  return isObject(value);
 }

@@ -1,5 +1,5 @@
 // The arguments of a call as the ledger keeps them: redacted JSON, possibly cut at its end.
-import { isObject, type JsonObject } from '@subluminal/contracts';
+import { isJsonObject, type JsonObject } from '@subluminal/contracts';
 import { parseJson } from '../../../os/index.ts';
 
 /** Undefined for what is no JSON object, whole or cut. */
@@ -7,10 +7,6 @@ export function readArgs(preview: string): JsonObject | undefined {
   const value = parseJson(preview);
   if (value !== undefined) return isJsonObject(value) ? value : undefined;
   return closedTexts(preview).map(parseJson).find(isJsonObject);
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return isObject(value);
 }
 
 const CLOSERS: { readonly [opener: string]: string } = { '{': '}', '[': ']' };
