@@ -141,6 +141,22 @@ export {
 } from './events/types.ts';
 export type { EventWriter } from './events/writer.ts';
 export { eventWriter, MalformedEvent } from './events/writer.ts';
+export type { Level, ModelEnvelope, TaskType } from './gateway/envelope.ts';
+export {
+  ENVELOPE_VERSION,
+  FILE_PATHS_MAX,
+  MODEL_ENVELOPE,
+  TASK_TYPES,
+  WIRE_PROTOCOL,
+} from './gateway/envelope.ts';
+export type {
+  ModelDecision,
+  Modifier,
+  PrimaryAction,
+  SideEffect,
+  TrustTier,
+} from './gateway/model-decision.ts';
+export { MODEL_DECISION, POOL_NAMES, TRUST_TIER } from './gateway/model-decision.ts';
 export type {
   EvaluateRequest,
   EvaluateResponse,

@@ -1,0 +1,12 @@
+export type {
+  BudgetSnapshot,
+  Caller,
+  Capability,
+  Endpoint,
+  Pool,
+  PoolMember,
+  Price,
+  ProviderName,
+  Repo,
+  ServerClass,
+} from './types.ts';
