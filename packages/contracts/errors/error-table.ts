@@ -135,6 +135,9 @@ const ERRORS = {
   SUB_API_REQUEST: 'The request is malformed.',
   SUB_API_NOT_FOUND: 'There is nothing at this address.',
   SUB_API_LIMIT: 'A limit of the API is reached.',
+  // Model calls.
+  SUB_WIRE_REQUEST: 'A model request cannot be read.',
+  SUB_WIRE_ANSWER: 'The answer of a model provider cannot be read.',
   // The command line.
   SUB_USAGE: 'The command was called wrongly.',
   SUB_FILE_READ: 'A file cannot be read.',

@@ -20,7 +20,9 @@ export type {
   WireName,
 } from './form.ts';
 export type { PartText, RequestOutline, RequestPart } from './outline.ts';
-export type { SseEvent } from './sse.ts';
+export { wireFor } from './registry.ts';
+export type { SseEvent, SseReader, SseReaderOptions } from './sse.ts';
+export { sseReader, sseText } from './sse.ts';
 export type {
   AnswerObserver,
   AnswerReader,

@@ -1,0 +1,12 @@
+// The wires, by their names.
+import type { WireName } from './form.ts';
+import type { Wire } from './wire.ts';
+
+/** A wire is a folder beside this file and one line here. */
+const WIRES: { readonly [N in WireName]?: Wire } = {};
+
+export function wireFor(name: WireName): Wire {
+  const wire = WIRES[name];
+  if (wire === undefined) throw new Error(`the wire ${name} is not built in`);
+  return wire;
+}
