@@ -203,14 +203,14 @@ function isArgs(value: unknown): value is JsonObject {
   return isObject(value);
 }
 
-interface StopReason {
+interface ContentFault {
   readonly action: Action;
   readonly enforced: boolean;
   /** The findings and their places. */
   readonly what: string;
 }
 
-function stopFor(section: FullContentSection, { action, enforced, what }: StopReason): Stop {
+function stopFor(section: FullContentSection, { action, enforced, what }: ContentFault): Stop {
   const base = { rule: 'gate:content', enforced } as const;
   if (action === 'ask') {
     return {

@@ -24,7 +24,7 @@ import { isFolded, PROTOCOL, type ProtocolObject } from './protocol-names.ts';
 import type { InvalidReason, OutlineSoFar, Seen } from './types.ts';
 
 /** An object or array that is open. */
-interface Level {
+interface OpenLevel {
   readonly kind: 'object' | 'array';
   /** Whose keys its members have; of an array, its items. */
   readonly place: ProtocolObject | undefined;
@@ -70,8 +70,8 @@ const STAND_IN = {
 
 /** Where nothing matters but that it is JSON. */
 const ANY = { place: undefined, scope: undefined, keys: new Set<string>(), key: '' };
-const ANY_OBJECT: Level = { kind: 'object', ...ANY };
-const ANY_ARRAY: Level = { kind: 'array', ...ANY };
+const ANY_OBJECT: OpenLevel = { kind: 'object', ...ANY };
+const ANY_ARRAY: OpenLevel = { kind: 'array', ...ANY };
 
 export class Outline {
   /** Where the closing brace of the message stands; -1 while it has not come. */
@@ -79,7 +79,7 @@ export class Outline {
   /** How many bytes were fed. */
   bytesFed = 0;
   private readonly draft: MessageDraft = emptyDraft();
-  private readonly levels: Level[] = [];
+  private readonly levels: OpenLevel[] = [];
   private expected: Expected = 'message';
   private reading: 'between' | 'string' | 'scalar' = 'between';
   private readonly text = new StringStream();
@@ -221,7 +221,7 @@ export class Outline {
   }
 
   /** The level whose member comes next, if its members matter. */
-  private levelAt(): Level | undefined {
+  private levelAt(): OpenLevel | undefined {
     const level = this.levels.at(-1);
     return level?.kind === 'object' && level.place !== undefined ? level : undefined;
   }
@@ -247,7 +247,7 @@ export class Outline {
     this.capture(byte);
   }
 
-  private open(kind: Level['kind'], offset: number): void {
+  private open(kind: OpenLevel['kind'], offset: number): void {
     if (this.expected === 'message') return this.openMessage(kind);
     if (!this.takesValue) return this.fail('json', offset);
     if (this.levels.length >= MESSAGE_DEPTH_MAX) return this.fail('depth', offset);
@@ -256,14 +256,14 @@ export class Outline {
     this.expected = kind === 'object' ? 'key or end' : 'value or end';
   }
 
-  private openMessage(kind: Level['kind']): void {
+  private openMessage(kind: OpenLevel['kind']): void {
     this.batch = kind === 'array';
     this.levels.push(placeLevel('object', 'top'));
     this.expected = 'key or end';
   }
 
   /** The level of an object or array that begins here, by the member that it is the value of. */
-  private levelFor(kind: Level['kind'], offset: number): Level {
+  private levelFor(kind: OpenLevel['kind'], offset: number): OpenLevel {
     const plain = kind === 'object' ? ANY_OBJECT : ANY_ARRAY;
     const outer = this.levels.at(-1);
     if (outer?.place === undefined) return plain;
@@ -277,7 +277,7 @@ export class Outline {
     return isPlain ? plain : placeLevel(kind, inside);
   }
 
-  private close(kind: Level['kind'], offset: number): void {
+  private close(kind: OpenLevel['kind'], offset: number): void {
     const isEnd = this.expected === (kind === 'object' ? 'key or end' : 'value or end');
     const isOpen = this.levels.at(-1)?.kind === kind;
     if (!isOpen || !(isEnd || this.expected === 'comma or end')) return this.fail('json', offset);
@@ -347,14 +347,14 @@ export class Outline {
   }
 
   /** Reads the value of a member as it is read in a message that is held as a whole. */
-  private visit({ scope, key }: Level, value: Uint8Array, offset: number): void {
+  private visit({ scope, key }: OpenLevel, value: Uint8Array, offset: number): void {
     if (scope === undefined) return;
     const scan = new ByteScanner<InvalidReason>(value, false);
     scope.visit(scan, this.draft, scope.texts.indexOf(key));
     if (scan.reason !== undefined) this.complain(scan.reason, offset);
   }
 
-  private takeKey(level: Level, key: string, offset: number): void {
+  private takeKey(level: OpenLevel, key: string, offset: number): void {
     const { place, scope, keys } = level;
     level.key = key;
     this.gathering()?.under(key);
@@ -370,11 +370,11 @@ export class Outline {
   }
 }
 
-function placeLevel(kind: Level['kind'], place: ProtocolObject): Level {
+function placeLevel(kind: OpenLevel['kind'], place: ProtocolObject): OpenLevel {
   return { kind, place, scope: DECIDED_SCOPES[place], keys: new Set(), key: '' };
 }
 
-function isCaptured({ place, key }: Level): boolean {
+function isCaptured({ place, key }: OpenLevel): boolean {
   return place !== undefined && CAPTURED[place]?.includes(key) === true;
 }
 
