@@ -23,6 +23,7 @@ import {
 } from './shape/shape.ts';
 
 const COUNT_MAX = 1_000_000_000;
+const USD_MAX = 1_000_000;
 /** Windows remember one time stamp per counted call, so the count is bounded. */
 const THRESHOLD_MAX = 1_000;
 
@@ -77,9 +78,11 @@ const TIME_MATCH = closed({
 
 export const MATCH = closed({
   subjects: optional(
-    array(oneOf('tool', 'resource', 'prompt'), { itemsMin: 1, itemsMax: 3 }),
-    'Since 0.2.0: calls of tools, reads of resources, prompts; `[tool]`.',
+    array(oneOf('tool', 'resource', 'prompt', 'turn'), { itemsMin: 1, itemsMax: 3 }),
+    'Since 0.2.0: calls of tools, reads of resources, prompts; or `turn` alone, calls of models; `[tool]`.',
   ),
+  provider: optional(NAME_MATCH, 'Since 0.2.0: of a turn, which providers.'),
+  model: optional(NAME_MATCH, 'Since 0.2.0: of a turn, which models.'),
   server_name: optional(NAME_MATCH, 'Which servers.'),
   tool_name: optional(NAME_MATCH, 'Which tools.'),
   risk_class: optional(names, 'The call carries one of these classes.'),
@@ -126,6 +129,10 @@ const BUDGET = closed({
   limit_calls: optional(integer({ min: 0, max: COUNT_MAX }), 'At most this many calls.'),
   limit_cost_units: optional(integer({ min: 0, max: COUNT_MAX }), 'At most this much cost.'),
   cost_units_per_call: optional(integer({ min: 0, max: COUNT_MAX }), 'The cost of one call; 1.'),
+  limit_usd: optional(
+    number({ min: 0, max: USD_MAX }),
+    'Since 0.2.0: of turns, at most this many dollars.',
+  ),
   on_exceed: required(oneOf('BLOCK', 'REJECT_WITH_HINT', 'TERMINATE_RUN'), 'What happens then.'),
   hint_text: hintText,
 });

@@ -65,6 +65,10 @@ const EVALUATE_REQUEST = open({
   call_decision: optional(DECISION, 'Since 0.2.0: what the shim decided by itself.'),
   policy_hash: optional(formatted('sha256'), 'Since 0.2.0: the policy to decide by.'),
   bytes_in: optional(integer({ min: 0 }), 'Since 0.2.0: the size of the message.'),
+  cost_micros: optional(
+    integer({ min: 0 }),
+    'Since 0.2.0: what a turn may cost, in millionths of a dollar; absent where no price is known.',
+  ),
   approved: optional(
     array(string(), { itemsMax: 1_000 }),
     'Since 0.2.0: the approval rules that a person has satisfied for this call.',

@@ -34,6 +34,7 @@ interface CallEntry {
   readonly server_name: string;
   readonly tool_name: string;
   readonly subject?: 'tool' | Call['subject'];
+  readonly cost_usd?: number;
   readonly args?: JsonObject;
   readonly identity?: Partial<Identity>;
   readonly risk_class?: readonly string[];
@@ -69,7 +70,8 @@ const IDENTITY = closed({
 const CALL = closed({
   server_name: must(NAME),
   tool_name: must(NAME),
-  subject: may(choice('tool', 'resource', 'prompt')),
+  subject: may(choice('tool', 'resource', 'prompt', 'turn')),
+  cost_usd: may({ kind: 'number', min: 0 }),
   args: may(JSON_OBJECT),
   identity: may(IDENTITY),
   risk_class: may(NAMES),
@@ -106,7 +108,8 @@ function plannedCall(text: string, source: CallSource, place: string): PlannedCa
   if (!isEntry(value)) return orThrow(wrongCall(value, source.name, place));
   const hashed = argsHash(memberText(text, 'args'), sha256);
   if (!hashed.ok) return orThrow(failure(hashed.code, `${source.name}: ${hashed.message}.`, ''));
-  const { server_name, tool_name, args = {}, risk_class, approved } = value;
+  const { server_name, tool_name, args = {}, risk_class, approved, cost_usd } = value;
+  const cost_micros = cost_usd === undefined ? undefined : Math.round(cost_usd * 1_000_000);
   // A tool may have such a name, but hardly any has.
   const { subject: named = subjectOf(tool_name) } = value;
   const subject = named === 'tool' ? undefined : named;
@@ -119,7 +122,7 @@ function plannedCall(text: string, source: CallSource, place: string): PlannedCa
     args,
     args_hash: hash,
     bytes_in: Buffer.byteLength(argsText),
-    ...definedFields({ subject, risk_class, approved }),
+    ...definedFields({ subject, cost_micros, risk_class, approved }),
   };
   return { call, argsText, repeat, result, ...(at !== undefined && { atMs: Date.parse(at) }) };
 }

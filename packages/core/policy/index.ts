@@ -19,7 +19,7 @@ export {
   withoutTrustedFields,
   withProfile,
 } from './compile/snapshot.ts';
-export { decide, recordResult } from './decide/decide.ts';
+export { decide, recordResult, settleCost } from './decide/decide.ts';
 export type { SectionsInForce } from './decide/sections-for.ts';
 export { sectionsFor, strictestMode } from './decide/sections-for.ts';
 export type { PolicyState } from './decide/verdict.ts';

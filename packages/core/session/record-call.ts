@@ -43,7 +43,8 @@ export function recordStart({ context, out }: MessageStep, { read, outcome }: De
     seq,
   };
   if (risk_class.length > 0) call.risk_class = risk_class;
-  if (read.call.subject !== undefined) call.subject = read.call.subject;
+  const { subject } = read.call;
+  if (subject !== undefined && subject !== 'turn') call.subject = subject;
   if (streamHash !== undefined) call.args_stream_hash = streamHash;
   const durability = text === undefined ? 'durable' : 'preview';
   out.push({ do: 'emit', type: 'tool_call_start', durability, body: { call } });

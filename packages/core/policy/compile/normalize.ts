@@ -47,7 +47,7 @@ function normalizeRule(rule: Rule): Rule {
 
 function normalizeMatch(match: Match): Match {
   const { subjects = [], ...rest } = match;
-  const { server_name, tool_name, risk_class, args, any_arg } = rest;
+  const { server_name, tool_name, provider, model, risk_class, args, any_arg } = rest;
   const isDefault = subjects.every((subject) => subject === 'tool');
   return {
     ...rest,
@@ -55,6 +55,8 @@ function normalizeMatch(match: Match): Match {
       subjects: isDefault ? undefined : sortedUnique(subjects),
       server_name: server_name && normalizeNames(server_name),
       tool_name: tool_name && normalizeNames(tool_name),
+      provider: provider && normalizeNames(provider),
+      model: model && normalizeNames(model),
       risk_class: risk_class && sortedUnique(risk_class),
       args: args && normalizeArgs(args),
       any_arg: any_arg && { ...normalizeNames(any_arg), ...normalizePaths(any_arg) },

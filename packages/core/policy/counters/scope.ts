@@ -50,6 +50,7 @@ function askedFor({ args_hash, round }: Call): string {
   return round === undefined ? args_hash : `${args_hash} ${round}`;
 }
 
+/** A turn is counted by its model; a rule counts turns or the others, never both. */
 function toolText(call: Call): string {
   return `tool ${keyName(call.tool_name)}`;
 }

@@ -282,6 +282,29 @@ function note(evaluation: Evaluation, taken: TraceStep): void {
   evaluation.trace.push(taken);
 }
 
+/** Replaces what a turn has reserved by what it cost. `trace` is the one its decision came with. */
+export function settleCost(
+  snapshot: Snapshot,
+  ended: {
+    readonly call: Call;
+    readonly micros: number;
+    readonly trace: readonly TraceStep[];
+    readonly nowMs: number;
+  },
+  state: PolicyState,
+): PolicyState {
+  const carried = carryState(state, snapshot);
+  const counted = ended.trace.filter(({ outcome }) => outcome === 'counted');
+  const watching = new Set(counted.map(({ rule_id }) => rule_id));
+  const moment = callMoment(ended.call, ended.nowMs, snapshot.document.mode);
+  const slots = carried.slots.slice();
+  for (const { rule, kind, slot } of policiesIn(snapshot).flatMap(({ rules }) => rules)) {
+    if (kind.settled === undefined || !watching.has(rule.rule_id)) continue;
+    slots[slot] = kind.settled(rule, { moment, micros: ended.micros }, slots[slot] ?? NO_SLOT);
+  }
+  return { ...carried, slots };
+}
+
 /** Counts how a forwarded call ended. `trace` is the one its decision came with. */
 export function recordResult(
   snapshot: Snapshot,

@@ -98,9 +98,11 @@ export const DOCUMENT_FIELDS: readonly Field[] = [
 export const RULE_FIELDS: readonly Field[] = [
   { path: 'enabled', words: 'the rule', direction: presence },
   ...related('match', matching, {
-    subjects: ['the choice of tools, resources and prompts', subjectRelation],
+    subjects: ['the choice of tools, resources, prompts and turns', subjectRelation],
     server_name: ['the choice of servers', nameRelation],
     tool_name: ['the choice of tools', nameRelation],
+    provider: ['the choice of providers', nameRelation],
+    model: ['the choice of models', nameRelation],
     risk_class: ['the choice of risk classes', alternatives],
     'time.utc_hours': ['the choice of hours', alternatives],
   }),

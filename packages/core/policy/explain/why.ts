@@ -34,7 +34,7 @@ const HOUR_MS = 3_600_000;
 
 /** The part of a rule that a call did not fit. */
 export interface Mismatch {
-  readonly part: 'subjects' | 'server_name' | 'tool_name' | 'risk_class' | 'time' | 'args' | 'when';
+  readonly part: (typeof MATCH_PARTS)[number] | 'when';
   readonly why: string;
   /** With `when`: the parts of the condition that were not as they should be. */
   readonly conditions?: readonly ShownCondition[];
@@ -55,6 +55,8 @@ export function mismatchOf(rule: Rule, seen: RuleView): Mismatch {
     subjects: () => subjectMismatch(match.subjects, seen.call.subject),
     server_name: () => nameMismatch('server_name', match.server_name, seen),
     tool_name: () => nameMismatch('tool_name', match.tool_name, seen),
+    provider: () => nameMismatch('provider', match.provider, seen),
+    model: () => nameMismatch('model', match.model, seen),
     risk_class: () => classMismatch(match.risk_class, seen.riskClass),
     time: () => hourMismatch(match.time?.utc_hours, seen.nowMs),
     args: () => args && (argsMismatch(match.args ?? {}, seen) ?? judgedMismatch(rule, args, seen)),
@@ -70,7 +72,16 @@ export function mismatchOf(rule: Rule, seen: RuleView): Mismatch {
   return { part: 'when', why, conditions };
 }
 
-const MATCH_PARTS = ['subjects', 'server_name', 'tool_name', 'risk_class', 'time', 'args'] as const;
+const MATCH_PARTS = [
+  'subjects',
+  'server_name',
+  'tool_name',
+  'provider',
+  'model',
+  'risk_class',
+  'time',
+  'args',
+] as const;
 
 /** The parts of a condition that kept it from being true, and what they saw. */
 export function conditionsOf(when: string, seen: RuleView): readonly ShownCondition[] {
@@ -110,15 +121,17 @@ function subjectMismatch(
 }
 
 function nameMismatch(
-  field: 'server_name' | 'tool_name',
+  field: 'server_name' | 'tool_name' | 'provider' | 'model',
   names: NameMatch | undefined,
   { call, engines }: RuleView,
 ): string | undefined {
   if (names === undefined) return undefined;
   const { glob = [], regex = [] } = names;
-  if (textTests(names, engines).some((test) => test(call[field]))) return undefined;
+  const isServer = field === 'server_name' || field === 'provider';
+  const name = isServer ? call.server_name : call.tool_name;
+  if (textTests(names, engines).some((test) => test(name))) return undefined;
   const wanted = listed([...glob, ...regex.map((one) => `/${one}/`)]);
-  return `${field} ${quotedText(call[field])} matches none of ${wanted}`;
+  return `${field} ${quotedText(name)} matches none of ${wanted}`;
 }
 
 function classMismatch(

@@ -4,7 +4,7 @@ import { nearest } from '../../text/nearest.ts';
 import { quote } from '../../text/visible.ts';
 import { namesIn } from '../match/names.ts';
 import { type Advice, warning } from '../model/advice.ts';
-import { methodOf, subjectOf } from '../model/subjects.ts';
+import { isForTurns, methodOf, subjectOf } from '../model/subjects.ts';
 import type { Subject } from './lint-subject.ts';
 
 /**
@@ -36,6 +36,7 @@ export function unpinnedTools({ enabled, tools = new Map() }: Subject): readonly
 export function unseenMethods({ enabled }: Subject): readonly Advice[] {
   return enabled.flatMap(({ rule: { rule_id, match }, index }) => {
     const { subjects = ['tool'], tool_name } = match;
+    if (isForTurns(match)) return [];
     const path = ['rules', index, 'match', 'tool_name'];
     const found = (tool_name?.glob ?? []).flatMap((name, at) => {
       const subject = subjectOf(name);
@@ -45,7 +46,9 @@ export function unseenMethods({ enabled }: Subject): readonly Advice[] {
       return warning('SUB_LINT_UNREACHABLE', [...path, 'glob', at], [message, fix]);
     });
     if (found.length > 0 || subjects.includes('tool')) return found;
-    const methods = subjects.flatMap((subject) => (subject === 'tool' ? [] : methodOf(subject)));
+    const methods = subjects.flatMap((subject) =>
+      subject === 'tool' || subject === 'turn' ? [] : methodOf(subject),
+    );
     const { everything, regexes, literals, patterns } = namesIn(tool_name);
     const fits = (method: string) =>
       literals.has(method) || [...patterns.values()].some(({ test }) => test(method));

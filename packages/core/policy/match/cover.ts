@@ -1,7 +1,7 @@
 // Whether one rule matches every call that another matches. Only certainty counts: a "no" may be a
 // "yes" that would take a theorem prover to see.
 import type { Match, Rule } from '@subluminal/contracts';
-import { coversNames, isSubset, type NameSet, namesIn } from './names.ts';
+import { coversNames, isSubset, type NameSet, namePatterns, namesIn } from './names.ts';
 import { PATH_FIELDS } from './path-patterns.ts';
 
 /** Whether a tag rule between the two adds a class: then the lower one may see more. */
@@ -21,11 +21,12 @@ export interface RuleScope {
 }
 
 export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): RuleScope {
+  const { server, tool } = namePatterns(match);
   return {
     when,
     subjects: new Set(match.subjects ?? ['tool']),
-    server: namesIn(match.server_name),
-    tool: namesIn(match.tool_name),
+    server: namesIn(server),
+    tool: namesIn(tool),
     classes: match.risk_class && new Set(match.risk_class),
     keys: new Set(match.args?.has_keys),
     predicates: predicatesOf(match),

@@ -19,6 +19,7 @@ import type { RuleRole } from '../model/rule-role.ts';
 import type { RuleSubject } from '../model/subjects.ts';
 import type { ArgPredicate } from './arg-predicates.ts';
 import { allOf, settled } from './certainty.ts';
+import { namePatterns } from './names.ts';
 import type { ArgsJudge, DiskView } from './path-args.ts';
 import { PATH_FIELDS } from './path-patterns.ts';
 import type { WhenContext, WhenResult, WhenTest } from './when.ts';
@@ -52,8 +53,9 @@ const ONLY_TOOLS: readonly RuleSubject[] = ['tool'];
 /** Compiles a match that parsing has already found valid; what is invalid throws. */
 export function compileMatch(rule: Rule, role: RuleRole, engines: Engines): CompiledMatch {
   const { match } = rule;
-  const server = nameTest(match.server_name, engines);
-  const tool = nameTest(match.tool_name, engines);
+  const wanted = namePatterns(match);
+  const server = nameTest(wanted.server, engines);
+  const tool = nameTest(wanted.tool, engines);
   const names = (serverName: string, toolName: string) => server(serverName) && tool(toolName);
   const call = callTest(rule, role, engines);
   const subjects = new Set(match.subjects ?? ONLY_TOOLS);
@@ -172,8 +174,8 @@ const COSTLY_MAX = 1_000;
 /** Loads what the rules need, and nothing else. */
 export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): Promise<Engines> {
   const needsWhen = rules.some((rule) => rule.when !== undefined);
-  const needsRegex = rules.some(({ match: { server_name, tool_name, any_arg } }) =>
-    [server_name, tool_name, any_arg].some((texts) => texts?.regex !== undefined),
+  const needsRegex = rules.some(({ match: { server_name, tool_name, provider, model, any_arg } }) =>
+    [server_name, tool_name, provider, model, any_arg].some((texts) => texts?.regex !== undefined),
   );
   const { compileRegex } = needsRegex
     ? await import('../../patterns/regex.ts')

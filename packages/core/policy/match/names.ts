@@ -1,6 +1,7 @@
 // Which names a match covers, judged by its globs and expressions alone.
 import type { Match, NameMatch } from '@subluminal/contracts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
+import { isForTurns } from '../model/subjects.ts';
 
 /** How many comparisons are left; below zero, names that were not compared count as overlapping. */
 export interface Steps {
@@ -72,11 +73,23 @@ function read(text: string): Pattern {
   };
 }
 
+/** The names that a match tests: of a turn, the provider stands for the server and the model for the tool. */
+export function namePatterns(match: Match): {
+  readonly server: NameMatch | undefined;
+  readonly tool: NameMatch | undefined;
+} {
+  return isForTurns(match)
+    ? { server: match.provider, tool: match.model }
+    : { server: match.server_name, tool: match.tool_name };
+}
+
 /** False only when no pair of names can match both. */
 export function mayOverlap(left: Match, right: Match, steps: Steps): boolean {
+  if (isForTurns(left) !== isForTurns(right)) return false;
+  const [one, other] = [namePatterns(left), namePatterns(right)];
   return (
-    namesMayOverlap(namesIn(left.server_name), namesIn(right.server_name), steps) &&
-    namesMayOverlap(namesIn(left.tool_name), namesIn(right.tool_name), steps)
+    namesMayOverlap(namesIn(one.server), namesIn(other.server), steps) &&
+    namesMayOverlap(namesIn(one.tool), namesIn(other.tool), steps)
   );
 }
 

@@ -1,6 +1,6 @@
 // The values that policy evaluation works on. Plain data, no behaviour.
 import type { Decision, JsonObject, RuleKindName } from '@subluminal/contracts';
-import type { OtherSubject } from './subjects.ts';
+import type { CallSubject } from './subjects.ts';
 
 /** Who acts: the part of the event envelope that policies may look at. */
 export interface Identity {
@@ -12,13 +12,18 @@ export interface Identity {
   readonly workload?: JsonObject;
 }
 
-/** One tool call as the core sees it, whatever wire it came by. */
+/**
+ * One call as the core sees it, whatever wire it came by. Of a turn, `server_name` is the provider and
+ * `tool_name` the model.
+ */
 export interface Call {
   readonly identity: Identity;
   readonly server_name: string;
   readonly tool_name: string;
-  /** Absent for a tool; else `tool_name` is the method, and the arguments are its params. */
-  readonly subject?: OtherSubject | undefined;
+  /** Absent for a tool. Of a resource or a prompt, `tool_name` is the method, and the arguments are its params. */
+  readonly subject?: CallSubject | undefined;
+  /** What a turn may cost, in millionths of a dollar; absent where the price is not known. */
+  readonly cost_micros?: number | undefined;
   readonly args_hash: string;
   /** Absent when the message was too large to inspect: rules that need it fail closed. */
   readonly args?: JsonObject;

@@ -21,7 +21,7 @@ export interface PatternChecks {
   when(source: string): PatternFault | undefined;
 }
 
-const TEXT_FIELDS = ['server_name', 'tool_name', 'any_arg'] as const;
+const TEXT_FIELDS = ['server_name', 'tool_name', 'provider', 'model', 'any_arg'] as const;
 /** Compiling one takes up to some milliseconds, and a bundle has room for tens of thousands. */
 const COSTLY_MAX = 1_000;
 /** An expression of more parts than this counts as several. */

@@ -39,7 +39,7 @@ test.each([
   [
     'a budget without a limit',
     rule('budget', '{ budget: { scope: run, on_exceed: BLOCK } }'),
-    'SUB_BUNDLE_MISSING_FIELD 11 «{ scope: » rules[0].effect.budget: a budget needs `limit_calls`, `limit_cost_units` or both',
+    'SUB_BUNDLE_MISSING_FIELD 11 «{ scope: » rules[0].effect.budget: a budget needs `limit_calls`, `limit_cost_units` or, for turns, `limit_usd`',
   ],
   [
     'THROTTLE without a backoff',

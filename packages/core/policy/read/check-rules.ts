@@ -3,6 +3,7 @@
 import { isObject, type Rule } from '@subluminal/contracts';
 import { conflictFinding, type Finding, missingFinding, type Path } from '../../source/problem.ts';
 import { quote } from '../../text/visible.ts';
+import { isForTurns } from '../model/subjects.ts';
 import { effectSection } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
 
@@ -14,6 +15,7 @@ type RuleCheck = (rule: Rule, path: Path) => readonly Finding[];
 
 const CHECKS: readonly RuleCheck[] = [
   reservedId,
+  namesOfSubject,
   emptyNames,
   emptyAnyArg,
   rangeOrder,
@@ -56,9 +58,29 @@ function reservedId({ rule_id }: Rule, path: Path): readonly Finding[] {
   return [{ code: 'SUB_BUNDLE_VALUE', path: [...path, 'rule_id'], message, fix }];
 }
 
+const TOOL_NAMES = ['server_name', 'tool_name'] as const;
+const TURN_NAMES = ['provider', 'model'] as const;
+
+/** A turn has other names than a call of a tool, so a rule is for turns or for the others. */
+function namesOfSubject({ match }: Rule, path: Path): readonly Finding[] {
+  const at = [...path, 'match'];
+  if (isForTurns(match) && match.subjects?.some((subject) => subject !== 'turn')) {
+    const message = '`turn` stands alone in `subjects`: a turn has a provider and a model, no tool';
+    return [conflictFinding([...at, 'subjects'], message, 'Write a rule of its own for turns.')];
+  }
+  const [unseen, seen] = isForTurns(match) ? [TOOL_NAMES, TURN_NAMES] : [TURN_NAMES, TOOL_NAMES];
+  const fix = isForTurns(match)
+    ? `Match turns by \`${seen.join('` and `')}\`.`
+    : 'Add `subjects: [turn]`.';
+  return unseen.flatMap((field) => {
+    if (match[field] === undefined) return [];
+    const what = isForTurns(match) ? 'a turn has none' : 'only a turn has one';
+    return [conflictFinding([...at, field], `\`${field}\`: ${what}`, fix)];
+  });
+}
+
 function emptyNames(rule: Rule, path: Path): readonly Finding[] {
-  const fields = ['server_name', 'tool_name'] as const;
-  return fields.flatMap((field) => {
+  return [...TOOL_NAMES, ...TURN_NAMES].flatMap((field) => {
     const names = rule.match[field];
     if (names === undefined || names.glob !== undefined || names.regex !== undefined) return [];
     const message = `\`${field}\` has neither \`glob\` nor \`regex\``;

@@ -52,6 +52,8 @@ export interface RuleKind<R extends Rule = Rule, S extends RuleSlot = RuleSlot> 
   passed?(rule: R, moment: CallMoment, slot: S): S;
   /** Counts that a forwarded call it has looked at failed. */
   failed?(rule: R, moment: CallMoment, slot: S): S;
+  /** Counts what a turn has cost that it reserved `call.cost_micros` for; nothing for one that did not run. */
+  settled?(rule: R, ended: { readonly moment: CallMoment; readonly micros: number }, slot: S): S;
   /** Whether calls of several servers share a counter: one process cannot know them all. */
   countsAcrossServers?(rule: R): boolean;
   /** The risk classes that a rule adds. */

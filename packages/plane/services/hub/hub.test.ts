@@ -61,6 +61,49 @@ function passing(hub: Hub, policy: SealedPolicy, count: number): number {
 
 const TEN = budget('ten', { limit_calls: 10 });
 
+describe('a turn', () => {
+  const TURN = { method: 'turn', server_id: 'anthropic', tool_name: 'claude' };
+  const dollars: Rule = {
+    ...budget('dollars', { limit_usd: 1 }),
+    match: { subjects: ['turn'] },
+  };
+
+  it('reserves what it may cost until it is settled', async () => {
+    const hub = hubOf();
+    const policy = await policyOf([dollars]);
+    await send(hub, policy);
+    const turn = { ...TURN, cost_micros: 700_000 };
+    expect(ask(hub, policy, { ...turn, call_id: 'first' }).decision).toBe('forward');
+    expect(ask(hub, policy, turn)).toMatchObject({ call_decision: { rule_id: 'dollars' } });
+    hub.settle('first', { micros: 300_000, isError: false });
+    hub.settle('first', { micros: 0, isError: false });
+    expect(ask(hub, policy, { ...turn, call_id: 'second' }).decision).toBe('forward');
+    expect(ask(hub, policy, { ...TURN, cost_micros: 1 }).decision).toBe('deny');
+  });
+
+  it('that another rule refuses reserves nothing', async () => {
+    const hub = hubOf();
+    const refuses: Rule = {
+      ...deny('no-opus', '*'),
+      match: { subjects: ['turn'], model: { glob: ['opus*'] } },
+    };
+    const policy = await policyOf([dollars, refuses]);
+    await send(hub, policy);
+    const refused = { ...TURN, tool_name: 'opus-4', cost_micros: 900_000 };
+    for (let n = 0; n < 3; n++) {
+      expect(ask(hub, policy, refused)).toMatchObject({ call_decision: { rule_id: 'no-opus' } });
+    }
+    expect(ask(hub, policy, { ...TURN, cost_micros: 1_000_000 }).decision).toBe('forward');
+  });
+
+  it('is counted by no rule for tools', async () => {
+    const hub = hubOf();
+    const policy = await policyOf([budget('none', { limit_calls: 0 })]);
+    await send(hub, policy);
+    expect(ask(hub, policy, { ...TURN, cost_micros: 1 }).decision).toBe('forward');
+  });
+});
+
 describe('a call', () => {
   it('of a resource is counted where a rule sees resources, beside the tools', async () => {
     const hub = hubOf();

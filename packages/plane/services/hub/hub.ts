@@ -26,6 +26,7 @@ import {
   policiesIn,
   recordResult,
   type Snapshot,
+  settleCost,
   strictestMode,
   type TraceStep,
 } from '@subluminal/core/policy';
@@ -186,6 +187,22 @@ export class Hub {
     return { shutdown: this.#isStopping };
   }
 
+  /**
+   * Takes back what a turn has reserved, and counts what it cost. Only the process of the hub can say it: an
+   * agent that reached this would spend without limit.
+   */
+  settle(callId: string, ended: { readonly micros: number; readonly isError: boolean }): void {
+    const watched = this.#watched.take(callId);
+    if (watched === undefined) return;
+    const { policy, snapshot, call, trace } = watched;
+    const { counters } = policy;
+    const nowMs = this.#options.nowMs();
+    const { micros, isError } = ended;
+    const settled = settleCost(snapshot, { call, micros, trace, nowMs }, counters.for(snapshot));
+    const result = isError ? 'error' : 'ok';
+    counters.keep(recordResult(snapshot, { call, result, trace, nowMs }, settled));
+  }
+
   /** Remembers what a server has answered. */
   observe(request: ObserveRequest): ObserveResponse | HubRefusal {
     if (request.run_id !== this.#options.runId) return OTHER_RUN;
@@ -235,7 +252,14 @@ export class Hub {
     const limit = passes ? this.#limits.take(call.server_name, limits, nowMs) : undefined;
     // What a limit stops did not pass: its retry is no repeat.
     const isForwarded = passes && limit?.limit_wait === undefined;
-    if (weighed.counts && (isForwarded || !passes)) counters.keep(outcome.state);
+    if (weighed.counts && isForwarded) counters.keep(outcome.state);
+    // A refused turn costs nothing, whatever it has reserved.
+    if (weighed.counts && !passes) {
+      const { trace, state: counted } = outcome;
+      const isTurn = call.subject === 'turn';
+      const free = { call, micros: 0, trace, nowMs };
+      counters.keep(isTurn ? settleCost(snapshot, free, counted) : counted);
+    }
     if (isForwarded && policy.taint !== undefined) this.#taint.passed(callId, call, policy.taint);
     // Made before it ends the run: this answer is the one that tells the agent why.
     const response: EvaluateResponse = {
@@ -250,7 +274,7 @@ export class Hub {
       ...(weighed.content !== undefined && { content: weighed.content }),
       ...limit,
     };
-    if (isForwarded && outcome.trace.some(awaitsResult)) {
+    if (isForwarded && (call.subject === 'turn' || outcome.trace.some(awaitsResult))) {
       const { args: _large, ...rest } = call;
       this.#watched.add(callId, { policy, snapshot, call: rest, trace: outcome.trace });
     }

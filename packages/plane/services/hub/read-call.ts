@@ -16,6 +16,9 @@ export interface AskedCall {
   readonly limits: EvaluateRequest['limits'];
 }
 
+/** Stands in place of a method: a turn goes to a provider (`server_id`) and its model (`tool_name`). */
+export const TURN_METHOD = 'turn';
+
 const NEEDED = [
   'call_id',
   'policy_hash',
@@ -30,16 +33,16 @@ type CompleteRequest = EvaluateRequest & Required<Pick<EvaluateRequest, (typeof 
 /** Accepts only requests that have all fields that a rule may need; the text of a refusal otherwise. */
 export function readCall(request: EvaluateRequest, runId: string): AskedCall | string {
   const { direction, message_type, method } = request;
-  const subject = subjectOf(method);
+  const subject = method === TURN_METHOD ? 'turn' : subjectOf(method);
   const isDecided = subject !== undefined || method === 'tools/call';
   if (direction !== 'agent_to_server' || message_type !== 'request' || !isDecided) {
-    return 'only requests of tools, resources and prompts by the agent are decided here';
+    return 'only requests of tools, resources, prompts and models by the agent are decided here';
   }
   if (request.run_id !== runId) return 'the call is not of the run of this hub';
   if (!isComplete(request)) {
     return `\`${NEEDED.find((field) => request[field] === undefined)}\` is missing`;
   }
-  const { tool_name, args_hash, bytes_in, identity, params } = request;
+  const { tool_name, args_hash, bytes_in, identity, params, cost_micros } = request;
   // No parameters at all mean that nobody has inspected them; no arguments mean that there are none.
   let args: JsonObject | undefined;
   if (params !== undefined) {
@@ -57,6 +60,7 @@ export function readCall(request: EvaluateRequest, runId: string): AskedCall | s
     subject,
     args_hash,
     bytes_in,
+    ...(cost_micros !== undefined && { cost_micros }),
     ...(args !== undefined && { args }),
     ...(approved.length > 0 && { approved }),
     round,

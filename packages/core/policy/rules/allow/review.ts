@@ -12,7 +12,7 @@ export const allowReview: RuleReview<RuleOf<'allow'>> = {
 
 /** Patterns that allow more names than their author reads in them. */
 function unanchoredPatterns({ match }: RuleOf<'allow'>, path: Path): readonly Advice[] {
-  return (['server_name', 'tool_name'] as const).flatMap((field) =>
+  return (['server_name', 'tool_name', 'provider', 'model'] as const).flatMap((field) =>
     (match[field]?.regex ?? []).flatMap((regex, position) => {
       if (isAnchored(regex)) return [];
       const words = `${quote(regex)} also allows names that only contain it`;

@@ -1,15 +1,24 @@
 // `budget`: stops calls when a run has made enough of them.
 import type { RuleOf } from '@subluminal/contracts';
-import { missingFinding } from '../../../source/problem.ts';
+import { conflictFinding, missingFinding } from '../../../source/problem.ts';
+import { quote } from '../../../text/visible.ts';
 import { type CallMoment, scopeKey } from '../../counters/scope.ts';
 import { type CounterTable, keyIn, tableGet, tableSet } from '../../counters/table.ts';
+import { isForTurns } from '../../model/subjects.ts';
 import type { Tally, Trip } from '../../model/trip.ts';
 import { type RuleKind, type RuleResult, withReason } from '../../rule-kind/rule-kind.ts';
 
 type BudgetRule = RuleOf<'budget'>;
-type BudgetSlot = {
-  readonly used: CounterTable<{ readonly calls: number; readonly costUnits: number }>;
-};
+/** What one key has used; `micros` are millionths of a dollar, those of running turns included. */
+interface BudgetUse {
+  readonly calls: number;
+  readonly costUnits: number;
+  readonly micros: number;
+}
+type BudgetSlot = { readonly used: CounterTable<BudgetUse> };
+
+const UNUSED: BudgetUse = { calls: 0, costUnits: 0, micros: 0 };
+const MICROS = 1_000_000;
 
 export const budget: RuleKind<BudgetRule, BudgetSlot> = {
   role: 'counts',
@@ -19,11 +28,18 @@ export const budget: RuleKind<BudgetRule, BudgetSlot> = {
     scope: 'run',
     on_exceed: 'BLOCK',
   },
-  check: ({ effect }, path) => {
-    const { limit_calls, limit_cost_units } = effect.budget;
-    if (limit_calls !== undefined || limit_cost_units !== undefined) return [];
-    const message = 'a budget needs `limit_calls`, `limit_cost_units` or both';
-    return [missingFinding([...path, 'effect', 'budget'], message, 'Add `limit_calls: 100`.')];
+  check: ({ match, effect }, path) => {
+    const { limit_calls, limit_cost_units, limit_usd } = effect.budget;
+    const at = [...path, 'effect', 'budget'];
+    if (limit_usd !== undefined && !isForTurns(match)) {
+      const message = '`limit_usd` counts what turns cost, and this rule sees none';
+      const fix = 'Add `subjects: [turn]` to its `match`.';
+      return [conflictFinding([...at, 'limit_usd'], message, fix)];
+    }
+    const limits = [limit_calls, limit_cost_units, limit_usd];
+    if (limits.some((limit) => limit !== undefined)) return [];
+    const message = 'a budget needs `limit_calls`, `limit_cost_units` or, for turns, `limit_usd`';
+    return [missingFinding(at, message, 'Add `limit_calls: 100`.')];
   },
   normalize: (rule) => {
     const section = { cost_units_per_call: 1, ...rule.effect.budget };
@@ -32,42 +48,103 @@ export const budget: RuleKind<BudgetRule, BudgetSlot> = {
   /** A budget holds for the whole run, so nothing in it expires. */
   tables: () => ({ used: { lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' } }),
   decide: countBudget,
+  settled: settleBudget,
   countsAcrossServers: ({ effect }) => effect.budget.scope !== 'server_tool',
 };
+
+/** One limit of a budget: what is used, and what a call adds to it. */
+interface Measure {
+  readonly used: number;
+  readonly adds: number;
+  readonly limit: number | undefined;
+  readonly unit: 'calls' | 'cost units' | 'dollars';
+}
 
 /** Counts one call; a call that the budget itself stops is not counted again. */
 function countBudget(rule: BudgetRule, at: CallMoment, slot: BudgetSlot): RuleResult<BudgetSlot> {
   const section = rule.effect.budget;
+  const { cost_units_per_call: costUnits = 1, limit_usd } = section;
   const key = keyIn(slot.used, scopeKey(section.scope, at));
-  const used = tableGet(slot.used, key) ?? { calls: 0, costUnits: 0 };
-  const calls = used.calls + 1;
-  const costUnits = used.costUnits + (section.cost_units_per_call ?? 1);
-  const callsLimit = section.limit_calls ?? Number.POSITIVE_INFINITY;
-  const costLimit = section.limit_cost_units ?? Number.POSITIVE_INFINITY;
-  const byCalls = calls > callsLimit;
-  const onCost = section.limit_calls === undefined || (!byCalls && costUnits > costLimit);
-  const tally = onCost
-    ? { count: used.costUnits, limit: costLimit }
-    : { count: used.calls, limit: callsLimit };
-  if (byCalls || costUnits > costLimit) {
-    const trip = exceeded(rule, tally, onCost ? 'cost units' : 'calls');
-    return { kind: 'count', slot, tally, trip };
+  const used = tableGet(slot.used, key) ?? UNUSED;
+  const { cost_micros } = at.call;
+  if (limit_usd !== undefined && cost_micros === undefined) {
+    const tally = { count: used.micros / MICROS, limit: limit_usd };
+    return { kind: 'count', slot, tally, trip: unpriced(rule, at.call.tool_name) };
   }
-  const entry = { value: { calls, costUnits }, nowMs: at.nowMs };
+  const micros = cost_micros ?? 0;
+  const measures: readonly Measure[] = [
+    { used: used.calls, adds: 1, limit: section.limit_calls, unit: 'calls' },
+    { used: used.costUnits, adds: costUnits, limit: section.limit_cost_units, unit: 'cost units' },
+    { used: used.micros, adds: micros, limit: microsOf(limit_usd), unit: 'dollars' },
+  ];
+  const limited = measures.filter(({ limit }) => limit !== undefined);
+  const reached = limited.find(({ used: before, adds, limit = 0 }) => before + adds > limit);
+  const shown = reached ?? limited[0];
+  if (shown === undefined) throw new Error('a budget has no limit');
+  if (reached !== undefined) {
+    const tally = tallyOf(reached, reached.used);
+    return { kind: 'count', slot, tally, trip: exceeded(rule, reached) };
+  }
+  const value = {
+    calls: used.calls + 1,
+    costUnits: used.costUnits + costUnits,
+    micros: used.micros + micros,
+  };
   return {
     kind: 'count',
-    slot: { used: tableSet(slot.used, key, entry) },
-    tally: { count: onCost ? costUnits : calls, limit: tally.limit },
+    slot: { used: tableSet(slot.used, key, { value, nowMs: at.nowMs }) },
+    tally: tallyOf(shown, shown.used + shown.adds),
     trip: undefined,
   };
 }
 
-function exceeded(rule: BudgetRule, tally: Tally, unit: string): Trip {
+/** Replaces what a turn might have cost by what it did cost. */
+function settleBudget(
+  rule: BudgetRule,
+  { moment, micros }: { readonly moment: CallMoment; readonly micros: number },
+  slot: BudgetSlot,
+): BudgetSlot {
+  const key = keyIn(slot.used, scopeKey(rule.effect.budget.scope, moment));
+  const used = tableGet(slot.used, key) ?? UNUSED;
+  const reserved = moment.call.cost_micros ?? 0;
+  const value = { ...used, micros: Math.max(0, used.micros - reserved + micros) };
+  return { used: tableSet(slot.used, key, { value, nowMs: moment.nowMs }) };
+}
+
+function microsOf(usd: number | undefined): number | undefined {
+  return usd === undefined ? undefined : Math.round(usd * MICROS);
+}
+
+function tallyOf({ limit = 0, unit }: Measure, count: number): Tally {
+  return unit === 'dollars' ? { count: count / MICROS, limit: limit / MICROS } : { count, limit };
+}
+
+function exceeded(rule: BudgetRule, reached: Measure): Trip {
+  const { adds, unit } = reached;
+  const { count, limit } = tallyOf(reached, reached.used);
+  const summary =
+    unit === 'dollars'
+      ? `The budget is used up: $${usdText(count)} of $${usdText(limit)}, and this turn may cost $${usdText(adds / MICROS)}.`
+      : `The budget is used up: ${count} of ${limit} ${unit}.`;
+  return stopped(rule, 'BUDGET_EXCEEDED', summary);
+}
+
+/** What has no price can be counted against no limit in dollars: it does not pass. */
+function unpriced(rule: BudgetRule, model: string): Trip {
+  const summary = `The price of ${quote(model)} is not known, and a budget in dollars holds for it.`;
+  return { ...stopped(rule, 'BUDGET_EXCEEDED', summary), summary };
+}
+
+function usdText(usd: number): string {
+  return usd.toFixed(usd >= 1 ? 2 : 4);
+}
+
+function stopped(rule: BudgetRule, reasonCode: string, summary: string): Trip {
   const { budget: section, reason_code, message } = rule.effect;
   return {
     action: section.on_exceed,
-    reasonCode: reason_code ?? 'BUDGET_EXCEEDED',
-    summary: message ?? `The budget is used up: ${tally.count} of ${tally.limit} ${unit}.`,
+    reasonCode: reason_code ?? reasonCode,
+    summary: message ?? summary,
     hintKind: 'BUDGET',
     ...(section.hint_text !== undefined && { hintText: section.hint_text }),
     retryAdvice: 'Do not repeat this call in this run; finish with what you have.',

@@ -23,6 +23,7 @@ export const budgetReview: RuleReview<RuleOf<'budget'>> = {
         'the cost of a call',
         onlyWith('effect.budget.limit_cost_units', trips(moreTightens)),
       ],
+      limit_usd: ['the limit in dollars', trips(moreLoosens)],
       on_exceed: ['the action', action],
       hint_text: ['the hint text', none],
     }),
@@ -30,10 +31,16 @@ export const budgetReview: RuleReview<RuleOf<'budget'>> = {
   ],
   /** A limit that stops the very first call: a deny rule is plainer. */
   lint: ({ effect }, path) => {
-    const { limit_calls, limit_cost_units, cost_units_per_call: cost = 1 } = effect.budget;
+    const {
+      limit_calls,
+      limit_cost_units,
+      limit_usd,
+      cost_units_per_call: cost = 1,
+    } = effect.budget;
     const at = [...path, 'effect', 'budget'];
     const found: Advice[] = [];
     if (limit_calls === 0) found.push(neverPasses([...at, 'limit_calls'], '0 calls'));
+    if (limit_usd === 0) found.push(neverPasses([...at, 'limit_usd'], '0 dollars'));
     if (limit_cost_units !== undefined && cost > limit_cost_units) {
       const limit = `${limit_cost_units} cost units, but a call costs ${cost}`;
       found.push(neverPasses([...at, 'limit_cost_units'], limit));
