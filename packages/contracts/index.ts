@@ -141,6 +141,26 @@ export {
 } from './events/types.ts';
 export type { EventWriter } from './events/writer.ts';
 export { eventWriter, MalformedEvent } from './events/writer.ts';
+export type {
+  GatewayApproval,
+  GatewayAuditEvent,
+  GatewayCostAttempt,
+  GatewayRole,
+  GatewayRoutingEvent,
+} from './gateway/api-answers.ts';
+export type {
+  ExplainRequest,
+  GatewayEndpoint,
+  GatewayEndpointName,
+  RepoBindingPayload,
+  WebhookEvent,
+} from './gateway/api-endpoints.ts';
+export {
+  GATEWAY_ENDPOINTS,
+  parseExplainRequest,
+  parseRepoBinding,
+  WEBHOOK_EVENT,
+} from './gateway/api-endpoints.ts';
 export type { Level, ModelEnvelope, TaskType } from './gateway/envelope.ts';
 export {
   ENVELOPE_VERSION,

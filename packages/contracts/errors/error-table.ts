@@ -138,6 +138,14 @@ const ERRORS = {
   // Model calls.
   SUB_WIRE_REQUEST: 'A model request cannot be read.',
   SUB_WIRE_ANSWER: 'The answer of a model provider cannot be read.',
+  // The API of the gateway.
+  SUB_GATEWAY_KEY: 'The key is missing, wrong or revoked.',
+  SUB_GATEWAY_ROLE: 'Your role does not allow this.',
+  SUB_GATEWAY_ADDRESS: 'Requests from your address are not answered.',
+  SUB_GATEWAY_LIMIT: 'A limit of the gateway is reached.',
+  SUB_GATEWAY_TOKEN: 'The token cannot be exchanged for a key.',
+  SUB_GATEWAY_BINDING: 'The repository binding does not count.',
+  SUB_GATEWAY_WEBHOOK: 'The webhook cannot be used.',
   // The command line.
   SUB_USAGE: 'The command was called wrongly.',
   SUB_FILE_READ: 'A file cannot be read.',
@@ -184,6 +192,14 @@ const FIXES: { readonly [C in SubCode]?: string } = {
     'Correct the parameter that the message names; docs/reference/http-api.md lists them.',
   SUB_API_NOT_FOUND: 'Check the ids; what was pruned is gone.',
   SUB_API_LIMIT: 'Send less, or close a stream first.',
+  SUB_GATEWAY_KEY: 'Send `Authorization: Bearer KEY`; `sub login` gets you a key.',
+  SUB_GATEWAY_ROLE: 'Ask an admin to do it, or to change your role.',
+  SUB_GATEWAY_ADDRESS: 'Use a network that `ip_allowlist` of the gateway names.',
+  SUB_GATEWAY_LIMIT: 'Wait as long as the header `Retry-After` says, and then try again.',
+  SUB_GATEWAY_TOKEN: 'Ask an admin for a new invite.',
+  SUB_GATEWAY_BINDING:
+    'Run `sub bind-repo` in the repository; ask an admin to register it in `identity/repos.yaml` if that is refused.',
+  SUB_GATEWAY_WEBHOOK: 'Use an https address that `webhooks.yaml` allows.',
   SUB_INTERNAL: 'Report it with the message and the version.',
 };
 

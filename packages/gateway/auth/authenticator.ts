@@ -1,0 +1,128 @@
+// Who asks: the key of a request, looked up by its hash, within the rates of the gateway.
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '@subluminal/core/routing';
+import { bearerToken } from '@subluminal/plane/os';
+import type { KeyRow, KeyStore } from '../store/types.ts';
+import { BoundedCache } from './bounded-cache.ts';
+import { addressGroup } from './client-address.ts';
+import { type Rate, TokenBuckets } from './token-bucket.ts';
+import { isToken, tokenHash } from './tokens.ts';
+
+/** The team of a user whom the configuration gives none. */
+export const UNASSIGNED_TEAM = 'unassigned';
+
+export interface RateLimits {
+  readonly perKey: Rate;
+  readonly global: Rate;
+  /** Wrong keys and tokens from one address. */
+  readonly failures: Rate;
+}
+
+export const RATE_LIMITS: RateLimits = {
+  perKey: { perMinute: 600, burst: 120 },
+  global: { perMinute: 60_000, burst: 2_000 },
+  failures: { perMinute: 10, burst: 20 },
+};
+
+export interface AuthenticatorOptions {
+  readonly keys: KeyStore;
+  /** As the configuration says now. */
+  readonly teamOf: (userId: string) => string | undefined;
+  readonly nowMs: () => number;
+  readonly rates?: Partial<RateLimits>;
+}
+
+export type Authentication =
+  | { readonly kind: 'caller'; readonly caller: Caller }
+  | { readonly kind: 'unknown' }
+  /** Too many requests, or too many failures from this address. */
+  | { readonly kind: 'limited'; readonly retryAfterMs: number };
+
+/** Another gateway's revocation is known after so long; one of this process at once. */
+const KEY_LIFETIME_MS = 5_000;
+const KEYS_MAX = 10_000;
+const GLOBAL = '';
+
+export class Authenticator {
+  readonly #options: AuthenticatorOptions;
+  readonly #known = new BoundedCache<{ readonly key: KeyRow; readonly role: Caller['role'] }>({
+    entriesMax: KEYS_MAX,
+    lifetimeMs: KEY_LIFETIME_MS,
+  });
+  readonly #perKey: TokenBuckets;
+  readonly #global: TokenBuckets;
+  readonly #failures: TokenBuckets;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+    const rates = { ...RATE_LIMITS, ...options.rates };
+    this.#perKey = new TokenBuckets(rates.perKey);
+    this.#global = new TokenBuckets(rates.global, 1);
+    this.#failures = new TokenBuckets(rates.failures);
+  }
+
+  /** Who sends a request. Rejects when the store does not answer: then nobody may pass. */
+  async authenticate(request: IncomingMessage, address: string): Promise<Authentication> {
+    const key = requestKey(request);
+    const nowMs = this.#options.nowMs();
+    if (key === undefined || !isToken('key', key)) return this.#failed(address, nowMs);
+    const found = await this.#find(tokenHash(key), address);
+    if (found === undefined) return this.#failed(address, nowMs);
+    const { id, tenantId, userId } = found.key;
+    const retryAfterMs = this.#perKey.take(id, nowMs) || this.#global.take(GLOBAL, nowMs);
+    if (retryAfterMs > 0) return { kind: 'limited', retryAfterMs };
+    const teamId = this.#options.teamOf(userId) ?? UNASSIGNED_TEAM;
+    return { kind: 'caller', caller: { tenantId, userId, teamId, role: found.role, keyId: id } };
+  }
+
+  /** Whether a key still counts: for streams that last. */
+  async isStillGood(caller: Caller): Promise<boolean> {
+    const keys = await this.#options.keys.list(caller.tenantId, caller.userId);
+    return keys.some(({ id, revokedMs }) => id === caller.keyId && revokedMs === null);
+  }
+
+  /** How long until a key or a token may be tried from there, because of those that were wrong. */
+  failureWaitMs(address: string): number {
+    return this.#failures.waitMs(addressGroup(address), this.#options.nowMs());
+  }
+
+  countFailure(address: string): void {
+    this.#failures.take(addressGroup(address), this.#options.nowMs());
+  }
+
+  /** After a key was revoked. */
+  forgetKey(keyId: string): void {
+    this.#known.forget(({ key }) => key.id === keyId);
+  }
+
+  /** After the role of a user has changed, or all keys were revoked. */
+  forgetUser(userId: string): void {
+    this.#known.forget(({ key }) => key.userId === userId);
+  }
+
+  async #find(hash: string, address: string) {
+    const nowMs = this.#options.nowMs();
+    const known = this.#known.get(hash, nowMs);
+    if (known !== undefined) return known;
+    // Whoever guesses may not load the store with it.
+    if (this.failureWaitMs(address) > 0) return undefined;
+    const { generation } = this.#known;
+    const found = await this.#options.keys.find(hash);
+    if (found !== undefined) this.#known.put(hash, found, { nowMs, generation });
+    return found;
+  }
+
+  #failed(address: string, nowMs: number): Authentication {
+    const retryAfterMs = this.#failures.take(addressGroup(address), nowMs);
+    return retryAfterMs > 0 ? { kind: 'limited', retryAfterMs } : { kind: 'unknown' };
+  }
+}
+
+/** The key of a request, from the header of either wire; undefined when two differ. */
+export function requestKey(request: IncomingMessage): string | undefined {
+  const bearer = bearerToken(request);
+  const [apiKey, ...more] = request.headersDistinct['x-api-key'] ?? [];
+  if (more.length > 0) return undefined;
+  if (bearer === undefined) return request.headers.authorization === undefined ? apiKey : undefined;
+  return apiKey === undefined || apiKey === bearer ? bearer : undefined;
+}

@@ -1,0 +1,87 @@
+// Where a request comes from, and whether requests from there are answered. Headers of proxies count only when a
+// trusted proxy has sent them.
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import { type Failure, tableFailure } from '@subluminal/contracts';
+
+export interface AddressRules {
+  /** Undefined when every address may ask. */
+  readonly allowed: BlockList | undefined;
+  readonly trustedProxies: BlockList;
+}
+
+interface AddressOptions {
+  /** CIDR blocks or addresses; empty allows all. */
+  readonly ipAllowlist?: readonly string[];
+  readonly trustedProxies?: readonly string[];
+}
+
+/** More hops than any honest request has. */
+const HOPS_MAX = 32;
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+export function addressRules(options: AddressOptions): AddressRules | Failure {
+  const { ipAllowlist = [], trustedProxies = [] } = options;
+  const allowed = readBlocks(ipAllowlist);
+  if (typeof allowed === 'string') return invalidBlock(allowed);
+  const proxies = readBlocks(trustedProxies);
+  if (typeof proxies === 'string') return invalidBlock(proxies);
+  return { allowed: ipAllowlist.length === 0 ? undefined : allowed, trustedProxies: proxies };
+}
+
+function invalidBlock(text: string): Failure {
+  return tableFailure('SUB_CONFIG_VALUE', `\`${text}\` is no address and no CIDR block.`);
+}
+
+/** The blocks, or the text that is none. */
+export function readBlocks(texts: readonly string[]): BlockList | string {
+  const list = new BlockList();
+  for (const text of texts) {
+    const [address = '', prefix, ...rest] = text.split('/');
+    const version = isIP(address);
+    const bitsMax = version === 4 ? 32 : 128;
+    const bits = prefix === undefined ? bitsMax : Number(prefix);
+    const isBlock = version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(prefix ?? '0');
+    if (!isBlock || bits > bitsMax) return text;
+    list.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}
+
+export function isInBlocks(list: BlockList, address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** The address of the client: of the peer, or what trusted proxies say about it, nearest first. */
+export function clientAddress(request: IncomingMessage, rules: AddressRules): string {
+  let address = plainAddress(request.socket.remoteAddress ?? '');
+  if (!isInBlocks(rules.trustedProxies, address)) return address;
+  const forwarded = (request.headersDistinct['x-forwarded-for'] ?? []).join(',').split(',');
+  for (const hop of forwarded.toReversed().slice(0, HOPS_MAX)) {
+    const next = plainAddress(hop.trim());
+    // What is no address was not written by a proxy that we trust.
+    if (isIP(next) === 0) return address;
+    address = next;
+    if (!isInBlocks(rules.trustedProxies, address)) return address;
+  }
+  return address;
+}
+
+export function isAllowedAddress(address: string, { allowed }: AddressRules): boolean {
+  return allowed === undefined || isInBlocks(allowed, address);
+}
+
+/** What failures are counted by: the owner of an IPv6 address has at least all of its /64. */
+export function addressGroup(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = address.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return [...before, ...(tail === undefined ? [] : zeros), ...after].slice(0, 4).join(':');
+}
+
+function plainAddress(address: string): string {
+  return MAPPED.exec(address)?.[1] ?? address;
+}

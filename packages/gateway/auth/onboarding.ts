@@ -1,0 +1,107 @@
+// How people get their keys: the setup token makes the first admin, an invite makes everyone else, and whoever has
+// a key may make more of their own.
+import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
+import type { Caller } from '@subluminal/core/routing';
+import type { KeyStore, PeopleStore } from '../store/types.ts';
+import { isToken, lastCharacters, newToken, tokenHash } from './tokens.ts';
+
+interface OnboardingOptions {
+  readonly people: PeopleStore;
+  readonly keys: KeyStore;
+  readonly tenantId: string;
+  readonly nowMs: () => number;
+  readonly newId: () => string;
+}
+
+/** The one time that a key is seen in full. */
+export interface NewKey {
+  readonly id: string;
+  readonly key: string;
+  readonly last4: string;
+  readonly name: string;
+  readonly createdMs: number;
+}
+
+interface Onboarded {
+  readonly userId: string;
+  readonly role: Caller['role'];
+  readonly key: NewKey;
+}
+
+interface InviteRequest {
+  readonly userId: string;
+  readonly role: Caller['role'];
+  readonly createdBy: string;
+  readonly lifetimeMs: number;
+}
+
+/** A user may have so many keys that are not revoked. */
+const KEYS_MAX = 50;
+
+export class Onboarding {
+  readonly #options: OnboardingOptions;
+
+  constructor(options: OnboardingOptions) {
+    this.#options = options;
+  }
+
+  /** The first admin, once. */
+  async takeSetup(token: string, userId: string): Promise<Onboarded | Failure> {
+    const { people, tenantId, nowMs } = this.#options;
+    const isTaken = isToken('setup', token) && (await people.takeSetupToken(tokenHash(token)));
+    if (!isTaken) return tableFailure('SUB_GATEWAY_TOKEN', 'It is not the setup token.');
+    const role = 'platform_admin';
+    await people.setUser({ tenantId, userId, role, createdMs: nowMs() });
+    return this.#withKey({ userId, role }, 'setup');
+  }
+
+  async invite(request: InviteRequest): Promise<{ token: string; expiresMs: number }> {
+    const { people, tenantId, nowMs } = this.#options;
+    const { userId, role, createdBy, lifetimeMs } = request;
+    const token = newToken('invite');
+    const expiresMs = nowMs() + lifetimeMs;
+    const tokenHashed = tokenHash(token);
+    await people.addInvite({
+      tokenHash: tokenHashed,
+      tenantId,
+      userId,
+      role,
+      createdBy,
+      expiresMs,
+    });
+    return { token, expiresMs };
+  }
+
+  async takeInvite(token: string): Promise<Onboarded | Failure> {
+    const { people, tenantId, nowMs } = this.#options;
+    const invite = isToken('invite', token)
+      ? await people.takeInvite(tokenHash(token), nowMs())
+      : undefined;
+    if (invite === undefined || invite.tenantId !== tenantId) {
+      return tableFailure('SUB_GATEWAY_TOKEN', 'The invite was used, has expired, or never was.');
+    }
+    const { userId, role } = invite;
+    await people.setUser({ tenantId, userId, role, createdMs: nowMs() });
+    return this.#withKey({ userId, role }, 'invite');
+  }
+
+  async addKey(userId: string, name: string): Promise<NewKey | Failure> {
+    const { keys, tenantId, nowMs, newId } = this.#options;
+    const active = (await keys.list(tenantId, userId)).filter((key) => key.revokedMs === null);
+    if (active.length >= KEYS_MAX) {
+      return tableFailure('SUB_GATEWAY_LIMIT', `A user has at most ${KEYS_MAX} keys; revoke one.`);
+    }
+    const key = newToken('key');
+    const row = { id: newId(), last4: lastCharacters(key), name, createdMs: nowMs() };
+    await keys.add({ ...row, tenantId, userId, hash: tokenHash(key) });
+    return { ...row, key };
+  }
+
+  async #withKey(
+    user: { readonly userId: string; readonly role: Caller['role'] },
+    name: string,
+  ): Promise<Onboarded | Failure> {
+    const key = await this.addKey(user.userId, name);
+    return isFailure(key) ? key : { ...user, key };
+  }
+}
