@@ -5,6 +5,7 @@ import {
   type Failure,
   failure,
   isFailure,
+  type ShimSummary,
   type TerminateRequest,
 } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
@@ -32,6 +33,7 @@ import { agentEnv, identifyRun, type RunIdentity } from '../services/run/identit
 import type {
   AgentEnd,
   AgentStartFailure,
+  ModelsReady,
   RunOptions,
   RunResult,
 } from '../services/run/options.ts';
@@ -191,30 +193,51 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
   const env = agentEnv(options, { producer, endpoint, eventsPath, policy: policy.env });
   const files = writeRunDown(options, env);
   if (isFailure(files)) return files;
-  const { session } = options;
+  const { session, models } = options;
   try {
     const problem =
       (await session?.begin({ runId: producer.run_id, env })) ?? (await recordStart(run));
     if (problem !== undefined) return problem;
+    const start = await beginModels(run, env);
+    if (isFailure(start)) return start;
     const { file } = trace;
     const { follow } = options.events;
     const follower = file && follow && new FileFollower(file.path, file.fromByte, follow);
-    const agent = await runAgent(run, env, files);
+    const agent = await runAgent(run, start, files);
     // Before the run is accounted for, which may take a while: a person waits for the files.
     await session?.end();
-    const result = await endRun(run, agent);
+    const result = await endRun(run, agent, await models?.end());
     await follower?.finish();
     return result;
   } finally {
     await session?.end();
+    await models?.end();
     files.remove();
   }
 }
 
-async function endRun(run: Run, agent: AgentEnd | AgentStartFailure): Promise<RunResult> {
+/** How the agent is started: with its model calls pointed at the model plane, where there is one. */
+async function beginModels(
+  { options, identity, hub, trace, snapshot }: Run,
+  env: NodeJS.ProcessEnv,
+): Promise<ModelsReady | Failure> {
+  const { models, command } = options;
+  if (models === undefined) return { env, command };
+  const { producer } = identity;
+  return models.begin({ producer, hub, sink: trace.sink, snapshot, env, command });
+}
+
+async function endRun(
+  run: Run,
+  agent: AgentEnd | AgentStartFailure,
+  turns: ShimSummary | undefined,
+): Promise<RunResult> {
   const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
   const { run_id: runId } = identity.producer;
   const { finishRun } = await import('../services/run/finish.ts');
+  const { addedCounts } = await import('../services/run/account.ts');
+  const calls = hub.shims.summary();
+  const totals = turns === undefined ? calls : addedCounts(calls, turns);
   // A refused shim has no server, unless it reports calls all the same.
   const shims = hub.shims
     .list()
@@ -226,7 +249,7 @@ async function endRun(run: Run, agent: AgentEnd | AgentStartFailure): Promise<Ru
     snapshot,
     trace,
     writer,
-    heard: { totals: hub.shims.summary(), unended: unended.map(({ serverId }) => serverId) },
+    heard: { totals, unended: unended.map(({ serverId }) => serverId) },
     agent: isFailure(agent) ? { code: agent.exitCode, signal: null, asked: null } : agent,
     startedMs,
     isTerminated: hub.terminated() !== null,
@@ -278,12 +301,13 @@ type Health = 'ok' | 'degraded';
 /** From the agent's start until it and its shims have ended. */
 async function runAgent(
   run: Run,
-  env: NodeJS.ProcessEnv,
+  start: ModelsReady,
   files: RunFiles,
 ): Promise<AgentEnd | AgentStartFailure> {
   const { options, hub, trace, signals } = run;
   const { config, cwd, isTerminal, paths } = options;
-  const [command = '', ...args] = options.command;
+  const { env } = start;
+  const [command = '', ...args] = start.command;
   const { endpoint } = hub;
   const child = await startAgent({ command, args, env, cwd });
   if (isFailure(child)) return child;

@@ -102,6 +102,13 @@ function unanswered(
   return { kind, totals, reason: `no ledger answers, and ${why}` };
 }
 
+/** What two have counted apart. */
+export function addedCounts(one: ShimSummary, other: ShimSummary): ShimSummary {
+  const counts: { -readonly [K in keyof ShimSummary]: ShimSummary[K] } = { ...one };
+  for (const name of SHIM_COUNTERS) counts[name] = (one[name] ?? 0) + (other[name] ?? 0);
+  return counts;
+}
+
 /** The larger of each counter. */
 function most(one: ShimSummary, other: ShimSummary): ShimSummary {
   const counts: { -readonly [K in keyof ShimSummary]: ShimSummary[K] } = { ...one };
@@ -157,13 +164,14 @@ async function gather(lines: AsyncIterable<string>, runId: string): Promise<RunR
       }
     }
     if (event.type === 'shim_health' && event.health.reason === POLICY_HELD_BACK) heldBack += 1;
-    if (event.type === 'tool_call_end' && hasFailed(event)) errors += 1;
+    const isEnd = event.type === 'tool_call_end' || event.type === 'turn_end';
+    if (isEnd && hasFailed(event)) errors += 1;
   }
   const all = { summarizer, policies: [...policies.values()], loads: [...loads.values()] };
   return { ...all, errors, torn, heldBack };
 }
 
-function hasFailed({ status, error }: EventOf<'tool_call_end'>): boolean {
+function hasFailed({ status, error }: EventOf<'tool_call_end' | 'turn_end'>): boolean {
   return (status === 'ERROR' || status === 'TIMEOUT') && error?.class !== 'policy_block';
 }
 

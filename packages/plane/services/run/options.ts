@@ -1,9 +1,11 @@
 // The options of a run, and its result.
-import type { Client, Env as EnvName, Failure, ShimSummary } from '@subluminal/contracts';
+import type { Client, Env as EnvName, Failure, Producer, ShimSummary } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Config, HomePaths } from '../../stores/config/index.ts';
 import type { RunSummary } from '../../stores/ledger/export/index.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
+import type { RunningHub } from '../hub/index.ts';
+import type { BatchingSink } from '../sink/index.ts';
 
 export interface RunOptions {
   /** The agent and its arguments. */
@@ -45,6 +47,8 @@ export interface RunOptions {
   readonly listen?: { readonly port: number; readonly token: string };
   /** Begins before the agent and ends after it. */
   readonly session?: RunSession;
+  /** Puts the model calls of the agent under the policy of the run. */
+  readonly models?: RunModels;
   /** A terminal tells the agent of Ctrl-C by itself. */
   readonly isTerminal: boolean;
   /** Tells the person in front of the machine, on one line. */
@@ -56,6 +60,31 @@ export interface RunSession {
   begin(told: SessionTold): Promise<Failure | undefined>;
   /** The agent and its shims are gone. Called once more than needed rather than not at all. */
   end(): Promise<void>;
+}
+
+/** The model plane of a run: stands between the agent and its models. */
+export interface RunModels {
+  /** The hub is up, and nothing has started. A failure keeps the agent from starting. */
+  begin(told: ModelsTold): Promise<ModelsReady | Failure>;
+  /** The agent is gone. What was counted comes back; called once more than needed rather than not at all. */
+  end(): Promise<ShimSummary>;
+}
+
+export interface ModelsTold {
+  readonly producer: Producer;
+  readonly hub: RunningHub;
+  readonly sink: BatchingSink;
+  readonly snapshot: Snapshot;
+  /** The environment of the agent, as it would be without the model plane. */
+  readonly env: { readonly [name: string]: string | undefined };
+  /** The agent and its arguments. */
+  readonly command: readonly string[];
+}
+
+/** How the agent is started so that its turns come here. */
+export interface ModelsReady {
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly command: readonly string[];
 }
 
 export interface SessionTold {
