@@ -138,6 +138,7 @@ const ERRORS = {
   // Model calls.
   SUB_WIRE_REQUEST: 'A model request cannot be read.',
   SUB_WIRE_ANSWER: 'The answer of a model provider cannot be read.',
+  SUB_WIRE_TRANSLATE: 'A model request cannot be carried to another wire.',
   // The API of the gateway.
   SUB_GATEWAY_KEY: 'The key is missing, wrong or revoked.',
   SUB_GATEWAY_ROLE: 'Your role does not allow this.',

@@ -1,3 +1,5 @@
+export type { PartText, RequestOutline, RequestPart } from './outline.ts';
+export { wireFor } from './registry.ts';
 export type {
   AnswerEvent,
   Block,
@@ -18,11 +20,9 @@ export type {
   UpstreamError,
   Usage,
   WireName,
-} from './form.ts';
-export type { PartText, RequestOutline, RequestPart } from './outline.ts';
-export { wireFor } from './registry.ts';
-export type { SseEvent, SseReader, SseReaderOptions } from './sse.ts';
-export { sseReader, sseText } from './sse.ts';
+} from './shared/form.ts';
+export type { SseEvent, SseReader, SseReaderOptions } from './shared/sse.ts';
+export { sseReader, sseText } from './shared/sse.ts';
 export type {
   AnswerObserver,
   AnswerReader,
@@ -31,4 +31,4 @@ export type {
   ObservedAnswer,
   Wire,
   Written,
-} from './wire.ts';
+} from './shared/wire.ts';

@@ -1,7 +1,7 @@
 // What is known of a request without parsing it: where its parts stand in the bytes. Most of a request has been
 // seen before, since each one repeats the conversation; a part is walked through only when it is new.
 import type { ByteRange } from '../json/byte-scanner.ts';
-import type { WireName } from './form.ts';
+import type { WireName } from './shared/form.ts';
 
 export interface RequestOutline {
   readonly wire: WireName;

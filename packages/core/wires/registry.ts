@@ -1,6 +1,6 @@
 // The wires, by their names.
-import type { WireName } from './form.ts';
-import type { Wire } from './wire.ts';
+import type { WireName } from './shared/form.ts';
+import type { Wire } from './shared/wire.ts';
 
 /** A wire is a folder beside this file and one line here. */
 const WIRES: { readonly [N in WireName]?: Wire } = {};

@@ -44,11 +44,11 @@ export interface Wire {
   /** Writes what the wire can carry. A request that came by this wire comes out as it went in. */
   writeRequest(request: ModelRequest): Written<JsonObject>;
   readAnswer(body: JsonObject): ModelAnswer | Failure;
-  writeAnswer(answer: ModelAnswer): Written<JsonObject>;
+  writeAnswer(answer: ModelAnswer, options?: AnswerOptions): Written<JsonObject>;
   /** Reads the stream of one answer. */
   answerReader(): AnswerReader;
   /** Writes the stream of one answer. */
-  answerWriter(): AnswerWriter;
+  answerWriter(options?: AnswerOptions): AnswerWriter;
   /** Watches an answer that passes through unchanged, and parses no more of it than it must. */
   observer(): AnswerObserver;
   readError(status: number, body: string): UpstreamError;
@@ -58,6 +58,14 @@ export interface Wire {
   writeErrorEvent(error: UpstreamError): string;
   /** What keeps a stream open while nothing is said. */
   readonly keepAlive: string;
+}
+
+/** What an answer says that no other wire does. */
+export interface AnswerOptions {
+  /** When the answer was made: the OpenAI wires have the time in it. */
+  readonly createdSec?: number;
+  /** Whether the client wants the tokens at the end of a stream (chat); unless it is false, they are written. */
+  readonly hasUsage?: boolean;
 }
 
 export interface AnswerReader {

@@ -1,7 +1,7 @@
 // Server-sent events: bytes in, events out, and back. Reads as the HTML standard says, in a bounded buffer.
-import type { ByteRange } from '../json/byte-scanner.ts';
-import { type Decode, decodeText, sequenceEnd } from '../json/text.ts';
-import { CARRIAGE_RETURN, COLON, LINE_FEED, SPACE } from '../json/units.ts';
+import type { ByteRange } from '../../json/byte-scanner.ts';
+import { type Decode, decodeText, sequenceEnd } from '../../json/text.ts';
+import { CARRIAGE_RETURN, COLON, LINE_FEED, SPACE } from '../../json/units.ts';
 
 export interface SseEvent {
   /** The name of the event; `message` where none is given. */
