@@ -308,7 +308,7 @@ export function spliced(bytes: Uint8Array, { start, end }: ByteRange, text: stri
 const LEADS = [0, 0xc0, 0xe0, 0xf0];
 
 /** UTF-8 of JSON that was decoded or that `JSON.stringify` wrote: neither leaves a lone surrogate. */
-function utf8Of(text: string): Uint8Array {
+export function utf8Of(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length * 3);
   let used = 0;
   for (let at = 0; at < text.length; at++) {

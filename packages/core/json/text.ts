@@ -18,7 +18,7 @@ export const decodeText: Decode = (bytes, start, end) => {
 };
 
 /** A typed array serves as a list of arguments, which is much faster than spreading it. */
-function fromUnits(units: Uint8Array): string {
+export function fromUnits(units: Uint8Array): string {
   const text: unknown = Reflect.apply(String.fromCharCode, undefined, units);
   return String(text);
 }
@@ -40,6 +40,11 @@ export function stringText(literal: string): string {
 
 /** A copy of these bytes, one behind the other. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  return joinBytes(parts);
+}
+
+/** The same for a list of any length. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -1,4 +1,10 @@
-export type { PartText, RequestOutline, RequestPart } from './outline.ts';
+export { estimatePartTokens, estimateTokens } from './estimate.ts';
+export type { ByteTools, RequestOutline, RequestPart } from './outline.ts';
+export { outlineRequest } from './outline.ts';
+export type { PartText } from './part-texts.ts';
+export { partTexts } from './part-texts.ts';
+export type { TextReplacement } from './redact.ts';
+export { redactTexts, replacementFor } from './redact.ts';
 export { wireFor } from './registry.ts';
 export type {
   AnswerEvent,
@@ -32,3 +38,4 @@ export type {
   Wire,
   Written,
 } from './shared/wire.ts';
+export { spliceModel } from './splice.ts';

@@ -1,6 +1,11 @@
 // What is known of a request without parsing it: where its parts stand in the bytes. Most of a request has been
 // seen before, since each one repeats the conversation; a part is walked through only when it is new.
+import { type Failure, tableFailure } from '@subluminal/contracts';
 import type { ByteRange } from '../json/byte-scanner.ts';
+import { foldKey } from '../json/fold-key.ts';
+import { fromUnits, sequenceEnd } from '../json/text.ts';
+import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../json/units.ts';
+import { JsonWalk } from './json-walk.ts';
 import type { WireName } from './shared/form.ts';
 
 export interface RequestOutline {
@@ -22,11 +27,303 @@ export interface RequestPart {
   readonly range: ByteRange;
 }
 
-/** A string in a part that a person, a tool or a model wrote. */
-export interface PartText {
-  readonly role: 'system' | 'user' | 'assistant' | 'tool_use' | 'tool_result' | 'tool_definition';
-  /** The JSON string, quotes included. For arguments that are an object: one string in them. */
-  readonly range: ByteRange;
-  /** The string holds JSON of its own (`arguments` of a function call): what is replaced must stay JSON. */
-  readonly isJson: boolean;
+/** What a platform does faster than plain code can. */
+export interface ByteTools {
+  readonly isUtf8: (bytes: Uint8Array) => boolean;
+  /** One character for each byte. */
+  readonly latin1: (bytes: Uint8Array) => string;
+}
+
+type OutlinedField = 'model' | 'stream' | 'max_tokens' | RequestPart['kind'];
+
+/** The members at the top of a request that are read, by wire. All others are skipped. */
+const FIELDS: { readonly [W in WireName]: ReadonlyMap<string, OutlinedField> } = {
+  anthropic_messages: new Map([
+    ['model', 'model'],
+    ['stream', 'stream'],
+    ['max_tokens', 'max_tokens'],
+    ['system', 'system'],
+    ['tools', 'tool'],
+    ['messages', 'message'],
+  ]),
+  openai_chat_completions: new Map([
+    ['model', 'model'],
+    ['stream', 'stream'],
+    ['max_tokens', 'max_tokens'],
+    ['max_completion_tokens', 'max_tokens'],
+    ['prediction', 'system'],
+    ['tools', 'tool'],
+    ['functions', 'tool'],
+    ['messages', 'message'],
+  ]),
+  openai_responses: new Map([
+    ['model', 'model'],
+    ['stream', 'stream'],
+    ['max_output_tokens', 'max_tokens'],
+    ['instructions', 'system'],
+    ['prompt', 'system'],
+    ['tools', 'tool'],
+    ['input', 'message'],
+  ]),
+};
+
+/** More parts than any conversation has: each is hashed and kept. */
+const PARTS_MAX = 100_000;
+const KEYS_MAX = 1_000;
+const CHUNK_BYTES = 8_192;
+
+const PLAIN_TOOLS: ByteTools = {
+  isUtf8(bytes) {
+    let at = 0;
+    while (at < bytes.length && at !== -1) {
+      at = (bytes[at] ?? 0) < 0x80 ? at + 1 : sequenceEnd(bytes, at);
+    }
+    return at !== -1;
+  },
+  latin1(bytes) {
+    let text = '';
+    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+      text += fromUnits(bytes.subarray(at, at + CHUNK_BYTES));
+    }
+    return text;
+  },
+};
+
+/** Finds the parts of a request in one walk over its bytes. */
+export function outlineRequest(
+  wire: WireName,
+  bytes: Uint8Array,
+  tools: ByteTools = PLAIN_TOOLS,
+): RequestOutline | Failure {
+  if (!tools.isUtf8(bytes)) return invalid('It is not valid UTF-8.');
+  const outlining = new Outlining(wire, new JsonWalk(bytes, tools.latin1(bytes)));
+  return outlining.read() ?? invalid(outlining.fault);
+}
+
+function invalid(fault: string): Failure {
+  return tableFailure('SUB_WIRE_REQUEST', fault);
+}
+
+class Outlining {
+  private readonly walk: JsonWalk;
+  private readonly wire: WireName;
+  private model: { readonly text: string; readonly range: ByteRange } | undefined;
+  private isStream = false;
+  private maxTokens: number | undefined;
+  private readonly parts: RequestPart[] = [];
+  private readonly toolNames: string[] = [];
+
+  constructor(wire: WireName, walk: JsonWalk) {
+    this.wire = wire;
+    this.walk = walk;
+  }
+
+  get fault(): string {
+    return this.walk.fault ?? 'It is not valid JSON.';
+  }
+
+  read(): RequestOutline | undefined {
+    const { walk, wire } = this;
+    if (walk.next() !== OPEN_BRACE) return this.refuse('It is not a JSON object.');
+    const fields = FIELDS[wire];
+    const isRead = eachMember(walk, 0, (key) => {
+      const folded = foldKey(key);
+      // Some readers ignore case: they would take this member for the other one.
+      if (folded !== key && fields.has(folded)) return walk.fail(`It has a misspelt "${folded}".`);
+      return this.readField(key, fields.get(key));
+    });
+    if (!isRead) return undefined;
+    if (!Number.isNaN(walk.next())) return this.refuse('Something follows its end.');
+    if (this.model === undefined) return this.refuse('It has no "model".');
+    const { maxTokens } = this;
+    const isContinuation = this.isContinuation();
+    if (walk.fault !== undefined) return undefined;
+    return {
+      wire,
+      model: this.model.text,
+      modelRange: this.model.range,
+      isStream: this.isStream,
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      parts: this.parts,
+      toolNames: this.toolNames,
+      isContinuation,
+    };
+  }
+
+  private refuse(fault: string): undefined {
+    this.walk.fail(fault);
+  }
+
+  private readField(key: string, field: OutlinedField | undefined): boolean {
+    const { walk } = this;
+    switch (field) {
+      case undefined:
+        return walk.skip(1);
+      case 'model':
+        return this.readModel();
+      case 'stream':
+      case 'max_tokens':
+        return this.readScalar(key, field);
+      default:
+        return this.readParts(key, field);
+    }
+  }
+
+  private readModel(): boolean {
+    const { walk } = this;
+    const start = walk.at;
+    const text = walk.readString(1);
+    if (text === undefined || text === '') return walk.fail('Its "model" is not a name.');
+    this.model = { text, range: { start, end: walk.at } };
+    return true;
+  }
+
+  private readScalar(key: string, field: 'stream' | 'max_tokens'): boolean {
+    const { walk } = this;
+    const start = walk.at;
+    if (!walk.skip(1)) return false;
+    const written = walk.text.slice(start, walk.at);
+    if (written === 'null') return true;
+    if (field === 'stream') {
+      this.isStream = written === 'true';
+      return this.isStream || written === 'false' || walk.fail(`Its "${key}" is not a boolean.`);
+    }
+    const tokens = /^\d+$/.test(written) ? Number(written) : Number.NaN;
+    if (!Number.isSafeInteger(tokens)) return walk.fail(`Its "${key}" is not a whole number.`);
+    // Chat Completions has two names for it; the larger bound is the safe one.
+    this.maxTokens = Math.max(this.maxTokens ?? 0, tokens);
+    return true;
+  }
+
+  /** A list of parts, or one part that is a text or an object. */
+  private readParts(key: string, kind: RequestPart['kind']): boolean {
+    const { walk } = this;
+    const unit = walk.text.charCodeAt(walk.at);
+    if (unit === OPEN_BRACKET) return walk.items(1, () => this.readPart(key, kind));
+    if (unit === QUOTE || unit === OPEN_BRACE) return this.readPart(key, kind);
+    if (!walk.skip(1)) return false;
+    return walk.text.endsWith('null', walk.at) || walk.fail(`Its "${key}" is not a list.`);
+  }
+
+  private readPart(key: string, kind: RequestPart['kind']): boolean {
+    const { walk, parts } = this;
+    const start = walk.at;
+    const unit = walk.text.charCodeAt(start);
+    if (unit !== OPEN_BRACE && unit !== QUOTE) return walk.fail(`A part of "${key}" is no object.`);
+    if (parts.length === PARTS_MAX) return walk.fail(`It has more than ${PARTS_MAX} parts.`);
+    const isRead = kind === 'tool' && unit === OPEN_BRACE ? this.readTool('', 2) : walk.skip(2);
+    if (isRead) parts.push({ kind, range: { start, end: walk.at } });
+    return isRead;
+  }
+
+  /** Notes the name of a tool: its own, that of its function, or its type where the provider runs it. */
+  private readTool(prefix: string, depth: number): boolean {
+    const { walk, toolNames } = this;
+    let name: string | undefined;
+    let type: string | undefined;
+    const inner: number[] = [];
+    const isRead = eachMember(walk, depth, (key) => {
+      const unit = walk.text.charCodeAt(walk.at);
+      if (key === 'name') name = walk.readString(depth + 1);
+      else if (key === 'type') type = walk.readString(depth + 1);
+      else if (isDefinition(key) && unit === OPEN_BRACE) name = this.readName(depth + 1);
+      else {
+        if (key === 'tools' && unit === OPEN_BRACKET && prefix === '') inner.push(walk.at);
+        return walk.skip(depth + 1);
+      }
+      return walk.fault === undefined;
+    });
+    if (!isRead) return false;
+    const [group] = inner;
+    const known = name ?? type;
+    if (group === undefined) {
+      if (known !== undefined) toolNames.push(prefix + known);
+      return true;
+    }
+    const end = walk.at;
+    walk.at = group;
+    const isGroup = walk.items(depth + 1, () =>
+      walk.text.charCodeAt(walk.at) === OPEN_BRACE
+        ? this.readTool(`${known ?? ''}.`, depth + 2)
+        : walk.skip(depth + 2),
+    );
+    walk.at = end;
+    return isGroup;
+  }
+
+  private readName(depth: number): string | undefined {
+    const { walk } = this;
+    let name: string | undefined;
+    const isRead = eachMember(walk, depth, (key) => {
+      if (key !== 'name') return walk.skip(depth + 1);
+      name = walk.readString(depth + 1);
+      return walk.fault === undefined;
+    });
+    return isRead ? name : undefined;
+  }
+
+  private isContinuation(): boolean {
+    for (let index = this.parts.length - 1; index >= 0; index--) {
+      const part = this.parts[index];
+      if (part?.kind !== 'message') continue;
+      const speaker = this.speakerOf(part);
+      if (speaker !== 'other') return speaker === 'tool';
+    }
+    return false;
+  }
+
+  private speakerOf({ range }: RequestPart): 'user' | 'tool' | 'other' {
+    const { walk } = this;
+    walk.at = range.start;
+    if (walk.text.charCodeAt(walk.at) === QUOTE) return 'user';
+    let role: string | undefined;
+    let type: string | undefined;
+    let hasResult = false;
+    eachMember(walk, 2, (key) => {
+      if (key === 'role') role = walk.readString(3);
+      else if (key === 'type') type = walk.readString(3);
+      else if (key === 'content' && walk.text.charCodeAt(walk.at) === OPEN_BRACKET)
+        return walk.items(3, () => {
+          if (blockType(walk) === 'tool_result') hasResult = true;
+          return walk.fault === undefined;
+        });
+      else return walk.skip(3);
+      return walk.fault === undefined;
+    });
+    if (hasResult || role === 'tool' || role === 'function') return 'tool';
+    if (type?.endsWith('_output') === true) return 'tool';
+    return role === 'user' ? 'user' : 'other';
+  }
+}
+
+function isDefinition(key: string): boolean {
+  return key === 'function' || key === 'custom';
+}
+
+function blockType(walk: JsonWalk): string | undefined {
+  if (walk.text.charCodeAt(walk.at) !== OPEN_BRACE) {
+    walk.skip(4);
+    return undefined;
+  }
+  let type: string | undefined;
+  eachMember(walk, 4, (key) => {
+    if (key !== 'type') return walk.skip(5);
+    type = walk.readString(5);
+    return walk.fault === undefined;
+  });
+  return type;
+}
+
+/** Walks over an object whose keys matter: two that are one for some reader are refused. */
+function eachMember(walk: JsonWalk, depth: number, read: (key: string) => boolean): boolean {
+  const keys = new Set<string>();
+  return walk.members(depth, (start, end) => {
+    const key = walk.key(start, end);
+    if (key === undefined) return false;
+    const folded = foldKey(key);
+    if (keys.has(folded)) return walk.fail('It has a key twice.');
+    if (keys.size === KEYS_MAX) return walk.fail(`An object has more than ${KEYS_MAX} keys.`);
+    keys.add(folded);
+    return read(key);
+  });
 }

@@ -1,0 +1,238 @@
+// The texts in a part of a request that a person, a tool or a model wrote: what is scanned and redacted. A block of
+// a kind that is not known is searched whole, so that nothing new goes by unseen.
+import { type Failure, tableFailure } from '@subluminal/contracts';
+import { type ByteRange, ByteScanner } from '../json/byte-scanner.ts';
+import { foldKey } from '../json/fold-key.ts';
+import { decodeText } from '../json/text.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../json/units.ts';
+import type { RequestPart } from './outline.ts';
+
+/** A string in a part that a person, a tool or a model wrote. */
+export interface PartText {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool_use' | 'tool_result' | 'tool_definition';
+  /** The JSON string, quotes included. For arguments that are an object: one string in them. */
+  readonly range: ByteRange;
+  /** The string holds JSON of its own (`arguments` of a function call): what is replaced must stay JSON. */
+  readonly isJson: boolean;
+}
+
+type Role = PartText['role'];
+
+const ROLES: ReadonlyMap<string, Role> = new Map([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+  ['tool', 'tool_result'],
+  ['function', 'tool_result'],
+]);
+
+/** Members of messages and blocks that hold names and marks of the protocol, or what nobody can read. */
+const NOT_TEXT: ReadonlySet<string> = new Set([
+  'cache_control',
+  'call_id',
+  'caller',
+  'detail',
+  'encrypted_content',
+  'encrypted_index',
+  'encrypted_stdout',
+  'file_data',
+  'file_id',
+  'id',
+  'input_audio',
+  'media_type',
+  'name',
+  'namespace',
+  'role',
+  'signature',
+  'status',
+  'tool_call_id',
+  'tool_use_id',
+  'toolset_name',
+  'type',
+]);
+
+/** The provider has sealed these itself, and gets them back unchanged. */
+const SEALED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking']);
+const DATA_URL = /^"data:/i;
+const DATA_URL_BYTES = 6;
+
+/** The texts of one part, in their order; `outlineRequest` has found the part. */
+export function partTexts(bytes: Uint8Array, part: RequestPart): readonly PartText[] | Failure {
+  const search = new TextSearch(bytes, part.range.start);
+  if (search.readPart(part)) return search.texts;
+  return tableFailure(
+    'SUB_WIRE_REQUEST',
+    search.isTwice ? 'It has a key twice.' : `It is not valid JSON at byte ${search.scan.offset}.`,
+  );
+}
+
+interface BlockMember {
+  readonly key: string;
+  readonly at: number;
+}
+
+class TextSearch {
+  readonly texts: PartText[] = [];
+  readonly scan: ByteScanner;
+  isTwice = false;
+
+  constructor(bytes: Uint8Array, at: number) {
+    // The outline has found the bytes to be UTF-8.
+    this.scan = new ByteScanner(bytes, true);
+    this.scan.at = at;
+  }
+
+  readPart({ kind }: RequestPart): boolean {
+    if (kind === 'tool') return this.readTool();
+    return this.readBlock(kind === 'system' ? 'system' : 'user');
+  }
+
+  /** Everything in the definition of a tool but what names it. */
+  private readTool(): boolean {
+    const { scan } = this;
+    if (scan.next() !== OPEN_BRACE) return this.readAll('tool_definition', false);
+    const members = this.membersHere();
+    if (members === undefined) return false;
+    const end = scan.at;
+    const isRead = members.every(({ key, at }) => {
+      if (NOT_TEXT.has(key)) return true;
+      scan.at = at;
+      return this.readAll('tool_definition', false);
+    });
+    scan.at = end;
+    return isRead;
+  }
+
+  /** A message, a block, or what stands inside of one. */
+  private readBlock(role: Role): boolean {
+    const { scan } = this;
+    switch (scan.next()) {
+      case QUOTE:
+        return this.readString(role, false);
+      case OPEN_BRACKET:
+        return this.readItems(() => this.readBlock(role));
+      case OPEN_BRACE:
+        return this.readObject(role);
+      default:
+        return scan.skipValue(0);
+    }
+  }
+
+  private readObject(outer: Role): boolean {
+    const { scan } = this;
+    const members = this.membersHere();
+    if (members === undefined) return false;
+    const end = scan.at;
+    const type = this.textOf(members, 'type');
+    const isSealed =
+      SEALED.has(type) ||
+      (type === 'reasoning' && this.textOf(members, 'encrypted_content') !== '');
+    const role = roleOfType(type) ?? ROLES.get(this.textOf(members, 'role')) ?? outer;
+    const isRead = isSealed || members.every((member) => this.readMember(member, type, role));
+    scan.at = end;
+    return isRead;
+  }
+
+  private readMember({ key, at }: BlockMember, type: string, role: Role): boolean {
+    const { scan } = this;
+    if (NOT_TEXT.has(key)) return true;
+    // Base64, which no scanner reads.
+    if (key === 'data' && type === 'base64') return true;
+    scan.at = at;
+    const isString = scan.bytes[at] === QUOTE;
+    if (isString && key.endsWith('url') && this.isDataUrl(at)) return true;
+    if (key === 'arguments' && isString) return this.readString('tool_use', true);
+    if (key === 'input' && role === 'tool_use') return this.readAll('tool_use', true);
+    return this.readBlock(key === 'tool_calls' || key === 'function_call' ? 'tool_use' : role);
+  }
+
+  /** Every string of a value, whatever it stands for. */
+  private readAll(role: Role, withKeys: boolean): boolean {
+    const { scan } = this;
+    switch (scan.next()) {
+      case QUOTE:
+        return this.readString(role, false);
+      case OPEN_BRACKET:
+        return this.readItems(() => this.readAll(role, withKeys));
+      case OPEN_BRACE:
+        return this.readMembers((start) => {
+          if (withKeys) this.texts.push({ role, range: { start, end: scan.at }, isJson: false });
+          return scan.passColon() && this.readAll(role, withKeys);
+        });
+      default:
+        return scan.skipValue(0);
+    }
+  }
+
+  private readString(role: Role, isJson: boolean): boolean {
+    const { scan } = this;
+    const start = scan.at;
+    if (!scan.readString()) return false;
+    this.texts.push({ role, range: { start, end: scan.at }, isJson });
+    return true;
+  }
+
+  /** The members of the object that starts here; undefined when a key stands twice in it. */
+  private membersHere(): readonly BlockMember[] | undefined {
+    const { scan } = this;
+    const members: BlockMember[] = [];
+    const keys = new Set<string>();
+    const isRead = this.readMembers((start) => {
+      const key: unknown = JSON.parse(decodeText(scan.bytes, start, scan.at));
+      if (typeof key !== 'string' || !scan.passColon()) return false;
+      // Some readers ignore case: for them, `Type` and `type` are one key.
+      const folded = foldKey(key);
+      this.isTwice = keys.has(folded);
+      keys.add(folded);
+      members.push({ key, at: scan.at });
+      return !this.isTwice && scan.skipValue(0);
+    });
+    return isRead ? members : undefined;
+  }
+
+  /** Reads members from an opening brace on; `read` starts behind a key, and gets where the key starts. */
+  private readMembers(read: (keyStart: number) => boolean): boolean {
+    const { scan } = this;
+    scan.pass();
+    if (scan.next() === CLOSE_BRACE) return scan.pass();
+    for (;;) {
+      const start = scan.readKey();
+      if (start === -1 || !read(start)) return false;
+      const byte = scan.next();
+      if (byte === CLOSE_BRACE) return scan.pass();
+      if (!scan.passComma(byte)) return false;
+    }
+  }
+
+  private readItems(read: () => boolean): boolean {
+    const { scan } = this;
+    scan.pass();
+    if (scan.next() === CLOSE_BRACKET) return scan.pass();
+    for (;;) {
+      if (!read()) return false;
+      const byte = scan.next();
+      if (byte === CLOSE_BRACKET) return scan.pass();
+      if (!scan.passComma(byte)) return false;
+    }
+  }
+
+  /** The short text of a member; empty without it. */
+  private textOf(members: readonly BlockMember[], key: string): string {
+    const { scan } = this;
+    const member = members.find((one) => one.key === key);
+    if (member === undefined || scan.bytes[member.at] !== QUOTE) return '';
+    scan.at = member.at;
+    return scan.readString() ? decodeText(scan.bytes, member.at + 1, scan.at - 1) : '';
+  }
+
+  private isDataUrl(at: number): boolean {
+    return DATA_URL.test(decodeText(this.scan.bytes, at, at + DATA_URL_BYTES));
+  }
+}
+
+/** The role that a kind of block has, whoever sends the message around it. */
+function roleOfType(type: string): Role | undefined {
+  if (type.endsWith('tool_result') || type.endsWith('_output')) return 'tool_result';
+  return type.endsWith('tool_use') || type.endsWith('_call') ? 'tool_use' : undefined;
+}
