@@ -161,6 +161,18 @@ export {
   parseRepoBinding,
   WEBHOOK_EVENT,
 } from './gateway/api-endpoints.ts';
+export type {
+  BudgetsFile,
+  ConfigFileForm,
+  GatewayFile,
+  PoolsFile,
+  PricingFile,
+  ReposFile,
+  TeamsFile,
+  UsersFile,
+  WebhooksFile,
+} from './gateway/config-files.ts';
+export { GATEWAY_CONFIG_FILES } from './gateway/config-files.ts';
 export type { Level, ModelEnvelope, TaskType } from './gateway/envelope.ts';
 export {
   ENVELOPE_VERSION,

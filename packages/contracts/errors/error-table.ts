@@ -85,6 +85,16 @@ const ERRORS = {
   SUB_PINS_CHANGED: 'The pins have changed meanwhile.',
   SUB_SERVER_UNKNOWN: 'No client knows how to start this server.',
   SUB_SERVER_LOOK: 'The server could not be looked at.',
+  // The configuration folder of a gateway.
+  SUB_GATEWAY_FILE: 'A file of the gateway configuration is missing, or is not read.',
+  SUB_GATEWAY_SYNTAX: 'A file of the gateway configuration cannot be read.',
+  SUB_GATEWAY_FIELD: 'The gateway configuration has a wrong field, or lacks one.',
+  SUB_GATEWAY_VALUE: 'A field of the gateway configuration has a wrong value.',
+  SUB_GATEWAY_REFERENCE: 'The gateway configuration names something that is not there.',
+  SUB_GATEWAY_DUPLICATE: 'Two entries of the gateway configuration have the same id.',
+  SUB_GATEWAY_SECRET: 'The gateway configuration holds a secret in plain text.',
+  SUB_GATEWAY_UNRESOLVED: 'A secret reference of the gateway configuration leads nowhere.',
+  SUB_GATEWAY_UNPRICED: 'A model of the gateway configuration has no price.',
   // Cedar policies.
   SUB_CEDAR_FILES: 'The Cedar policies cannot be loaded.',
   SUB_CEDAR_SYNTAX: 'A Cedar policy does not parse.',

@@ -14,11 +14,17 @@ export function withDefaults(shape: Shape, value: unknown): unknown {
     const chosen = isKnown ? shape.cases[tag] : undefined;
     return chosen === undefined ? value : withDefaults(chosen, value);
   }
+  if (shape.kind === 'record') {
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([key, one]) => [key, withDefaults(shape.values, one)]));
+  }
   if (shape.kind !== 'object') return value;
   const filled: { [name: string]: unknown } = { ...value };
   for (const [name, field] of Object.entries(shape.fields)) {
     if (Object.hasOwn(value, name)) filled[name] = withDefaults(field.shape, value[name]);
-    else if (field.default !== undefined) filled[name] = field.default;
+    else if (field.default !== undefined) {
+      filled[name] = withDefaults(field.shape, field.default);
+    }
   }
   return filled;
 }

@@ -2,6 +2,7 @@
 import { parseAs } from '@subluminal/contracts';
 import { canonicalize } from '../../json/index.ts';
 import type { Sha256 } from '../../ports.ts';
+import { placed } from '../../source/explain-shape.ts';
 import { PROBLEMS_MAX, type Problem } from '../../source/problem.ts';
 import { readSource, type Source } from '../../source/read-source.ts';
 import { valueOf } from '../../source/tree.ts';
@@ -9,7 +10,7 @@ import { readName } from '../names/name-patterns.ts';
 import { variantOf } from '../names/spelling.ts';
 import { Building, breakerOf, entriesOf, tiersOf, toolsOf } from './build.ts';
 import { blockedOf, rewritesOf } from './build-params.ts';
-import { asManifestProblem, explainShape, placed } from './explain.ts';
+import { asManifestProblem, explainManifest } from './explain.ts';
 import { MANIFEST, TIERS } from './shape.ts';
 import { type FullDocument, type Manifest, withDefaults } from './types.ts';
 
@@ -30,7 +31,7 @@ export async function compileManifest(
   if (!read.ok) return { ok: false, problems: read.problems.map(asManifestProblem) };
   const parsed = parseAs(MANIFEST, valueOf(read.tree));
   if (!parsed.ok) {
-    const findings = explainShape(parsed.mismatches.slice(0, PROBLEMS_MAX), read.tree);
+    const findings = explainManifest(parsed.mismatches.slice(0, PROBLEMS_MAX), read.tree);
     return { ok: false, problems: placed(findings, source.file, read) };
   }
   const document = withDefaults(parsed.value);

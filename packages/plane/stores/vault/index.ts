@@ -1,4 +1,7 @@
 export { filesNamed, fitsCommand, hiddenWord } from './bound-command.ts';
+export type { ExternalSourceOptions } from './external-sources.ts';
+export type { SecretSources } from './fetch-secret.ts';
+export { openSecretSources } from './fetch-secret.ts';
 export { loadRedactor } from './load-redactor.ts';
 export type { Injection, ResolvedSecrets, SecretFailure } from './resolve-bindings.ts';
 export { formatSecretFailure, isTooShortToRedact, resolveBindings } from './resolve-bindings.ts';

@@ -1,12 +1,12 @@
 // From references to what a server is started with. Values are given out by functions alone, so
 // that no dump of a result, as text or as JSON, can show one.
-import { isAbsolute, join } from 'node:path';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { SecretValue } from '@subluminal/core/scan';
 import type { SecretBinding, Servers } from '../config/index.ts';
 import { fitsStart } from './bound-command.ts';
 import type { ExternalSourceOptions } from './external-sources.ts';
-import { missingSecret, readSecretFile, unusableSecret } from './secret-file.ts';
+import { fetchLocal, variablesOf } from './fetch-secret.ts';
+import { unusableSecret } from './secret-file.ts';
 import type { SecretEnv } from './secret-service.ts';
 
 export interface ResolveOptions extends Omit<ExternalSourceOptions, 'settings'> {
@@ -147,33 +147,6 @@ const OF_ANOTHER = unusableSecret(
   'it is bound to another command than the one that this server is started by.',
   'Give one of the two servers another name in the config of its client. If this one is to have the secret, correct `command` of the binding in config.toml.',
 );
-
-function fetchLocal(
-  source: 'env' | 'file',
-  secretRef: string,
-  options: ResolveOptions,
-): string | Failure {
-  if (source === 'file') return readSecretFile(pathOf(secretRef, options));
-  const names = variablesOf(secretRef);
-  const value = names.map((name) => options.env[name]).find((text) => text);
-  if (value !== undefined) return value;
-  const [name = '', other] = names;
-  const message =
-    other === undefined ? `${name} is not set.` : `neither ${name} nor ${other} is set.`;
-  const fix = 'Set it where the agent starts the shim, or bind the secret from a file.';
-  return missingSecret(message, fix);
-}
-
-/** The variable of that name, else the one in upper case: `github_token` is GITHUB_TOKEN, too. */
-function variablesOf(secretRef: string): readonly string[] {
-  return [...new Set([secretRef, secretRef.toUpperCase()])];
-}
-
-function pathOf(secretRef: string, { home, userHome }: ResolveOptions): string {
-  if (secretRef.startsWith('$SUB_HOME/')) return join(home, secretRef.slice('$SUB_HOME/'.length));
-  if (secretRef.startsWith('~/')) return join(userHome, secretRef.slice(2));
-  return isAbsolute(secretRef) ? secretRef : join(home, 'secrets', secretRef);
-}
 
 /** So short a value stands in many a text that has nothing to do with it. */
 export function isTooShortToRedact(value: string): boolean {

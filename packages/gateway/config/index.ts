@@ -1,0 +1,23 @@
+export type { LoadConfigOptions, LoadedGatewayConfig } from './load-config.ts';
+export { loadGatewayConfig } from './load-config.ts';
+export { remoteKey } from './remotes.ts';
+export type { SecretPlaces } from './secret-refs.ts';
+export { resolveSecretRef } from './secret-refs.ts';
+export type {
+  BudgetRule,
+  BudgetSettings,
+  ConfigSecrets,
+  ConfiguredRepo,
+  ConfiguredTeam,
+  ConfiguredUser,
+  ConfiguredWebhook,
+  DatabaseSettings,
+  GatewayConfig,
+  GatewaySettings,
+  IdentitySettings,
+  LimitSettings,
+  RetentionSettings,
+  TelemetrySettings,
+  TlsSettings,
+  WebhookSettings,
+} from './types.ts';
