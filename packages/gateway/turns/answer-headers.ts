@@ -1,0 +1,11 @@
+// Which headers of an upstream's answer the client gets: what its wire gives a meaning to, nothing of the connection.
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+
+const PASSED =
+  /^(?:request-id|x-request-id|retry-after|retry-after-ms|x-should-retry|x-models-etag|x-reasoning-included|(?:anthropic|openai|x-ratelimit|x-codex|x-openai)-[a-z0-9-]+)$/;
+
+export function answerHeaders(from: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const kept: OutgoingHttpHeaders = {};
+  for (const name of Object.keys(from)) if (PASSED.test(name)) kept[name] = from[name];
+  return kept;
+}

@@ -1,0 +1,310 @@
+// The way of a turn: read, decide, call upstreams until one answers, put it on record, end the answer.
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { isFailure } from '@subluminal/contracts';
+import type { UpstreamError, WireName } from '@subluminal/core/wires';
+import { uuidv7 } from 'uuidv7';
+import type { Upstream } from '../upstream/index.ts';
+import {
+  type AttemptContext,
+  type AttemptResult,
+  type Finish,
+  mayTryNext,
+  runAttempt,
+  STREAM_HEADERS,
+} from './attempt.ts';
+import { ClientAnswer } from './client-answer.ts';
+import { TURN_LIMITS, type TurnLimits } from './limits.ts';
+import { readRequestBody } from './read-body.ts';
+import { refusalAnswer, refusalEvents } from './refuse.ts';
+import type {
+  GovernedTurn,
+  TurnGovernor,
+  TurnOutcome,
+  TurnPlan,
+  TurnRefusal,
+  TurnRequest,
+  TurnTail,
+} from './types.ts';
+import type { TurnWires } from './wires.ts';
+
+export interface TurnEngineOptions {
+  readonly governor: TurnGovernor;
+  readonly wires: TurnWires;
+  readonly upstream: Upstream;
+  readonly nowMs: () => number;
+  readonly limits?: Partial<TurnLimits>;
+  readonly newTraceId?: () => string;
+  /** What no client and no upstream may cause: a defect of ours. */
+  readonly onDefect?: (traceId: string, cause: unknown) => void;
+}
+
+export interface TurnRoute {
+  readonly wire: WireName;
+  readonly kind: TurnRequest['kind'];
+  /** Behind the wire's prefix, with its query. */
+  readonly path: string;
+}
+
+export interface TurnEngine {
+  /** Answers the request. Never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse, route: TurnRoute): Promise<void>;
+}
+
+export function createTurnEngine(options: TurnEngineOptions): TurnEngine {
+  const limits = { ...TURN_LIMITS, ...options.limits };
+  let running = 0;
+  return {
+    handle: async (request, response, route) => {
+      const client = new ClientAnswer(response, options.nowMs);
+      const traceId = options.newTraceId?.() ?? uuidv7();
+      const run = new TurnRun({ ...options, limits }, { client, traceId, route });
+      if (running >= limits.turnsMax) return run.refuse(BUSY);
+      running++;
+      try {
+        await run.run(request);
+      } catch (cause) {
+        options.onDefect?.(traceId, cause);
+        run.fail(DEFECT);
+      } finally {
+        running--;
+      }
+    },
+  };
+}
+
+const NOTHING = { ruleIds: [], headers: {} } as const;
+const BUSY: TurnRefusal = {
+  ...NOTHING,
+  kind: 'unavailable',
+  message: 'Too many turns are running here. Try again in a moment.',
+  retryAfterMs: 1_000,
+};
+const DEFECT: UpstreamError = {
+  status: 500,
+  type: 'api_error',
+  message: 'This turn could not be handled. The log of the gateway says why.',
+};
+const NO_UPSTREAM: TurnRefusal = {
+  ...NOTHING,
+  kind: 'unavailable',
+  message: 'No endpoint can take this turn now.',
+};
+const NOT_RECORDED: UpstreamError = {
+  status: 503,
+  type: 'api_error',
+  message: 'The turn could not be put on record, so its answer is withheld.',
+};
+/** What a status is when the client went before it got one. */
+const CLIENT_CLOSED = 499;
+
+interface TurnRunOptions extends Omit<TurnEngineOptions, 'limits'> {
+  readonly limits: TurnLimits;
+}
+
+class TurnRun {
+  private readonly options: TurnRunOptions;
+  private readonly client: ClientAnswer;
+  private readonly route: TurnRoute;
+  private readonly traceId: string;
+  private headers: OutgoingHttpHeaders;
+
+  constructor(
+    options: TurnRunOptions,
+    { client, traceId, route }: { client: ClientAnswer; traceId: string; route: TurnRoute },
+  ) {
+    this.options = options;
+    this.client = client;
+    this.route = route;
+    this.traceId = traceId;
+    this.headers = { 'x-aicg-trace-id': traceId };
+  }
+
+  async run(request: IncomingMessage): Promise<void> {
+    const turn = await this.read(request);
+    if (turn === undefined) return;
+    const plan = await this.decided(turn, await this.options.governor.begin(turn));
+    if (plan.kind === 'refuse') return this.refuse(plan.refusal);
+    Object.assign(this.headers, plan.turn.headers);
+    await this.send(turn, plan.turn);
+  }
+
+  private async read(request: IncomingMessage): Promise<TurnRequest | undefined> {
+    const { limits, wires, nowMs } = this.options;
+    const { wire, kind, path } = this.route;
+    const receivedMs = nowMs();
+    const body = await readRequestBody(request, limits.bodyBytesMax);
+    switch (body.kind) {
+      case 'gone':
+        return undefined;
+      case 'too_large':
+        this.refuse(tooLarge(limits.bodyBytesMax));
+        return undefined;
+      case 'invalid':
+        this.refuse({ ...NOTHING, kind: 'invalid', message: body.why });
+        return undefined;
+      case 'body':
+    }
+    const { bytes } = body;
+    const outline = wires.outline(wire, bytes);
+    if (isFailure(outline)) {
+      this.refuse({ ...NOTHING, kind: 'invalid', message: outline.message });
+      return undefined;
+    }
+    const { traceId, client } = this;
+    const { headers } = request;
+    const { signal } = client;
+    return { traceId, wire, kind, path, headers, body: bytes, outline, receivedMs, signal };
+  }
+
+  /** Waits while the turn is held. A stream is opened for that and kept alive, so that no client gives up. */
+  private async decided(
+    turn: TurnRequest,
+    plan: TurnPlan,
+  ): Promise<Exclude<TurnPlan, { kind: 'hold' }>> {
+    if (plan.kind !== 'hold') return plan;
+    const isStream = turn.outline.isStream && turn.kind === 'answer';
+    if (isStream && !this.client.isOpen)
+      this.client.open(200, { ...this.headers, ...STREAM_HEADERS });
+    const { keepAlive } = this.options.wires.wire(turn.wire);
+    const stop = isStream
+      ? this.client.keepAlive(keepAlive, this.options.limits.keepAliveMs)
+      : undefined;
+    try {
+      return await this.decided(turn, await plan.outcome);
+    } finally {
+      stop?.();
+    }
+  }
+
+  private async send(turn: TurnRequest, governed: GovernedTurn): Promise<void> {
+    const { client, headers } = this;
+    const { wires, upstream, limits, nowMs } = this.options;
+    const onDefect = (cause: unknown): void => this.options.onDefect?.(this.traceId, cause);
+    const io = { wires, upstream, limits, nowMs, client, headers, onDefect };
+    const context = { ...io, turn, governed };
+    const { attempt, result } = await this.attempts(context);
+    const tail = await this.record(governed, this.outcomeOf(attempt, result));
+    if (tail === undefined) return this.fail(NOT_RECORDED);
+    if (result === undefined) return this.refuse(NO_UPSTREAM, tail);
+    this.finish(result.finish, tail);
+  }
+
+  fail(error: UpstreamError): void {
+    this.finish({ kind: 'error', error, headers: {} }, { events: '', headers: {} });
+  }
+
+  /** The last attempt that was made. All of them leave their places, those that were not made too. */
+  private async attempts(
+    context: AttemptContext,
+  ): Promise<{ attempt?: GovernedTurn['attempts'][number]; result?: AttemptResult }> {
+    const { governed, client } = context;
+    const { attempts } = governed;
+    let made = 0;
+    try {
+      for (const attempt of attempts) {
+        if (client.isGone) break;
+        made++;
+        const result = await runAttempt(attempt, context, made === attempts.length);
+        attempt.release();
+        governed.attemptEnded(attempt, result.outcome);
+        const isLast = made === attempts.length || client.isGone;
+        if (isLast || !mayTryNext(result)) return { attempt, result };
+      }
+      return {};
+    } finally {
+      for (const attempt of attempts.slice(made)) attempt.release();
+    }
+  }
+
+  private outcomeOf(
+    attempt: GovernedTurn['attempts'][number] | undefined,
+    result: AttemptResult | undefined,
+  ): TurnOutcome {
+    const { client } = this;
+    const { finish, outcome } = result ?? {};
+    const isAnswered = finish?.kind === 'answer' || finish?.kind === 'last_event';
+    const isPartial =
+      (finish?.kind === 'last_event' || finish?.kind === 'gone') && finish.isPartial;
+    return {
+      attempt: isAnswered || isPartial ? attempt : undefined,
+      last: outcome,
+      isPartial,
+      status: client.status ?? this.statusOf(result),
+      bytesOut: client.bytesOut + bytesLeft(result),
+      firstByteMs: client.firstByteMs,
+    };
+  }
+
+  private statusOf(result: AttemptResult | undefined): number {
+    if (this.client.isGone) return CLIENT_CLOSED;
+    if (result === undefined) return 503;
+    return result.finish.kind === 'error' ? result.finish.error.status : 200;
+  }
+
+  /** Undefined when it could not be put on record. */
+  private async record(
+    governed: GovernedTurn,
+    outcome: TurnOutcome,
+  ): Promise<TurnTail | undefined> {
+    try {
+      return await governed.end(outcome);
+    } catch (cause) {
+      this.options.onDefect?.(this.traceId, cause);
+      return undefined;
+    }
+  }
+
+  private finish(finish: Finish, tail: TurnTail): void {
+    const { client } = this;
+    const wire = this.options.wires.wire(this.route.wire);
+    switch (finish.kind) {
+      case 'gone':
+        return;
+      case 'last_event':
+        if (tail.events !== '') client.write(tail.events);
+        return client.end(finish.bytes);
+      case 'answer':
+        client.open(200, { ...finish.headers, ...this.headers, ...tail.headers, ...JSON_HEADERS });
+        return client.end(finish.body);
+      case 'error': {
+        if (client.isOpen) return client.end(tail.events + wire.writeErrorEvent(finish.error));
+        const { error, headers, body } = finish;
+        client.open(error.status, {
+          ...headers,
+          ...this.headers,
+          ...tail.headers,
+          ...JSON_HEADERS,
+        });
+        return client.end(body ?? JSON.stringify(wire.writeError(error)));
+      }
+    }
+  }
+
+  refuse(refusal: TurnRefusal, tail?: TurnTail): void {
+    const { client } = this;
+    const wire = this.options.wires.wire(this.route.wire);
+    if (client.isOpen) return client.end((tail?.events ?? '') + refusalEvents(wire, refusal));
+    const { status, headers, body } = refusalAnswer(wire, refusal);
+    const ours = { ...this.headers, ...refusal.headers, ...tail?.headers };
+    client.open(status, { ...ours, ...headers, ...JSON_HEADERS });
+    client.end(body);
+  }
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+function bytesLeft(result: AttemptResult | undefined): number {
+  switch (result?.finish.kind) {
+    case 'last_event':
+      return Buffer.byteLength(result.finish.bytes);
+    case 'answer':
+      return Buffer.byteLength(result.finish.body);
+    default:
+      return 0;
+  }
+}
+
+function tooLarge(bytesMax: number): TurnRefusal {
+  const message = `The request is larger than ${bytesMax} bytes. Start a new session, or compact this one.`;
+  return { ...NOTHING, kind: 'too_large', message };
+}

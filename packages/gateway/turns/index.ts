@@ -1,0 +1,20 @@
+export {
+  createTurnEngine,
+  type TurnEngine,
+  type TurnEngineOptions,
+  type TurnRoute,
+} from './engine.ts';
+export { TURN_LIMITS, type TurnLimits } from './limits.ts';
+export type {
+  Attempt,
+  AttemptError,
+  AttemptOutcome,
+  GovernedTurn,
+  TurnGovernor,
+  TurnOutcome,
+  TurnPlan,
+  TurnRefusal,
+  TurnRequest,
+  TurnTail,
+} from './types.ts';
+export type { TurnWires } from './wires.ts';

@@ -1,0 +1,26 @@
+// What one engine holds at most.
+
+export interface TurnLimits {
+  readonly bodyBytesMax: number;
+  readonly answerBytesMax: number;
+  readonly errorBytesMax: number;
+  readonly eventBytesMax: number;
+  /** Turns at the same time. */
+  readonly turnsMax: number;
+  /** How often a held stream says that it is alive. */
+  readonly keepAliveMs: number;
+  /** How long the first events wait for one with content, while another attempt could still be made. */
+  readonly headHoldMs: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+export const TURN_LIMITS: TurnLimits = {
+  bodyBytesMax: 10 * MEBIBYTE,
+  answerBytesMax: 32 * MEBIBYTE,
+  errorBytesMax: MEBIBYTE,
+  eventBytesMax: 16 * MEBIBYTE,
+  turnsMax: 1_000,
+  keepAliveMs: 15_000,
+  headHoldMs: 5_000,
+};

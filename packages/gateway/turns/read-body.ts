@@ -1,0 +1,72 @@
+// The body of a turn, within bounds, without its content encoding.
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+
+export type RequestBody =
+  | { readonly kind: 'body'; readonly bytes: Buffer }
+  | { readonly kind: 'too_large' }
+  /** A sentence that says what is wrong with it. */
+  | { readonly kind: 'invalid'; readonly why: string }
+  | { readonly kind: 'gone' };
+
+const INFLATE = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+const TOO_LARGE: RequestBody = { kind: 'too_large' };
+/** So much more is read and dropped: a client that is cut off while it writes never sees the answer. */
+const DRAINED_TIMES_MAX = 4;
+
+export async function readRequestBody(
+  request: IncomingMessage,
+  bytesMax: number,
+): Promise<RequestBody> {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const isPlain = encoding === 'identity' || encoding === '';
+  if (!isPlain && !isInflated(encoding)) return unknownEncoding(encoding, request);
+  const read = await readBytes(request, bytesMax);
+  if (read.kind !== 'body' || isPlain || !isInflated(encoding)) return read;
+  try {
+    const bytes = await INFLATE[encoding](read.bytes, { maxOutputLength: bytesMax });
+    return { kind: 'body', bytes };
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code === 'ERR_BUFFER_TOO_LARGE') return TOO_LARGE;
+    return { kind: 'invalid', why: `The body is not valid ${encoding}.` };
+  }
+}
+
+function isInflated(encoding: string): encoding is keyof typeof INFLATE {
+  return Object.hasOwn(INFLATE, encoding);
+}
+
+function unknownEncoding(encoding: string, request: IncomingMessage): RequestBody {
+  request.resume();
+  const name = /^[a-z0-9-]{1,16}$/.test(encoding) ? encoding : 'this encoding';
+  const why = `A body in ${name} is not read here. Switch the compression of requests off, or use gzip.`;
+  return { kind: 'invalid', why };
+}
+
+function readBytes(request: IncomingMessage, bytesMax: number): Promise<RequestBody> {
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = [];
+    let length = 0;
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) length = bytesMax + 1;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= bytesMax) chunks.push(chunk);
+      else chunks = [];
+      if (length > DRAINED_TIMES_MAX * bytesMax) resolve(TOO_LARGE);
+    });
+    request.on('end', () => {
+      const [first] = chunks;
+      const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+      resolve(length > bytesMax ? TOO_LARGE : { kind: 'body', bytes });
+    });
+    request.on('error', () => resolve({ kind: 'gone' }));
+    request.on('close', () => resolve({ kind: 'gone' }));
+  });
+}

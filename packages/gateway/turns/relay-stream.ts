@@ -1,0 +1,185 @@
+// A streamed answer on its way to a client of the same wire: the bytes pass as they are, whole events at a time, and
+// an observer watches. The last event is kept back until the turn is on record.
+import type { Readable } from 'node:stream';
+import {
+  type AnswerObserver,
+  type SseReader,
+  sseReader,
+  type UpstreamError,
+} from '@subluminal/core/wires';
+import { fault, faultFrom, type UpstreamFault } from '../upstream/fault.ts';
+import type { ClientAnswer } from './client-answer.ts';
+import { completeEnd, dataFrame } from './event-frames.ts';
+
+export type StreamEnd =
+  /** All but the last event went out. */
+  | { readonly kind: 'complete'; readonly last: Uint8Array | string }
+  /** The upstream said in its stream that it failed; `last` is how it said so. */
+  | { readonly kind: 'error'; readonly error: UpstreamError; readonly last: Uint8Array | string }
+  | { readonly kind: 'fault'; readonly fault: UpstreamFault };
+
+export interface RelayOptions {
+  readonly client: ClientAnswer;
+  /** Sends status and headers, once, before the first event. */
+  readonly open: () => void;
+  readonly observer: AnswerObserver;
+  /** Until when the first events are kept back, so that another attempt can still be made. */
+  readonly holdUntilMs: number;
+  readonly nowMs: () => number;
+  readonly eventBytesMax: number;
+  /** Keeps the event from the client: it asked for none such. */
+  readonly isHidden?: (data: string) => boolean;
+}
+
+/** What comes behind the last event is read and dropped, within bounds, so that the connection can be used again. */
+const REST_BYTES_MAX = 64 * 1024;
+const REST_MS = 1_000;
+
+export function relayStream(body: Readable, options: RelayOptions): Promise<StreamEnd> {
+  return new Promise((resolve) => {
+    new StreamRelay(body, options, resolve).start();
+  });
+}
+
+class StreamRelay {
+  private readonly body: Readable;
+  private readonly options: RelayOptions;
+  private readonly settle: (end: StreamEnd) => void;
+  private readonly reader: SseReader;
+  /** The beginning of an event whose end has not come. */
+  private pending: Buffer[] = [];
+  private pendingBytes = 0;
+  /** Whole events that wait for the first one with content. */
+  private held: Buffer[] | undefined = [];
+  private isSettled = false;
+  private restBytes = 0;
+
+  constructor(body: Readable, options: RelayOptions, settle: (end: StreamEnd) => void) {
+    this.body = body;
+    this.options = options;
+    this.settle = settle;
+    this.reader = sseReader({ eventBytesMax: options.eventBytesMax, decode });
+  }
+
+  start(): void {
+    const { body } = this;
+    body.on('data', (chunk: Buffer) => this.take(chunk));
+    body.on('end', () =>
+      this.stop(fault('disconnect', 'The stream of the upstream ended too early.')),
+    );
+    body.on('error', (cause) => this.stop(faultFrom(cause)));
+    body.on('close', () =>
+      this.stop(fault('disconnect', 'The upstream closed the stream too early.')),
+    );
+  }
+
+  private take(chunk: Buffer): void {
+    if (this.isSettled) return this.drop(chunk);
+    this.pendingBytes += chunk.length;
+    if (this.pendingBytes > this.options.eventBytesMax) {
+      return this.stop(fault('malformed', 'The upstream sent an event that is too large.'));
+    }
+    // Data of an event has no line ends: what has none completes nothing.
+    const canEnd = chunk.includes(0x0a);
+    const bytes =
+      canEnd && this.pending.length > 0 ? Buffer.concat([...this.pending, chunk]) : chunk;
+    const end = canEnd ? completeEnd(bytes) : 0;
+    if (end === 0) {
+      if (canEnd) this.pending = [bytes];
+      else this.pending.push(chunk);
+      return;
+    }
+    this.pending = end === bytes.length ? [] : [bytes.subarray(end)];
+    this.pendingBytes = bytes.length - end;
+    this.pass(end === bytes.length ? bytes : bytes.subarray(0, end));
+  }
+
+  /** Whole events, one or more. */
+  private pass(bytes: Buffer): void {
+    const { observer, isHidden } = this.options;
+    const events = this.reader.push(bytes);
+    if (this.reader.isTooLarge) {
+      return this.stop(fault('malformed', 'The upstream sent an event that is too large.'));
+    }
+    let rest = bytes;
+    let skipped = 0;
+    for (const event of events) {
+      observer.push(event);
+      const { seen } = observer;
+      if (seen.isComplete || seen.error !== undefined) {
+        const { start, end } = dataFrame(rest, skipped);
+        this.send(rest.subarray(0, start));
+        const last = rest.subarray(start, end);
+        const { error } = seen;
+        return this.finish(
+          error === undefined ? { kind: 'complete', last } : { kind: 'error', error, last },
+        );
+      }
+      if (isHidden?.(event.data) === true) {
+        const { start, end } = dataFrame(rest, skipped);
+        this.send(rest.subarray(0, start));
+        rest = rest.subarray(end);
+        skipped = 0;
+      } else skipped++;
+    }
+    this.send(rest);
+  }
+
+  private send(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    const { client, observer, open, holdUntilMs, nowMs } = this.options;
+    if (this.held !== undefined) {
+      this.held.push(bytes);
+      if (!observer.seen.hasContent && nowMs() < holdUntilMs) return;
+      this.flush();
+      return;
+    }
+    if (!client.isOpen) open();
+    this.write(bytes);
+  }
+
+  private flush(): void {
+    const { held } = this;
+    this.held = undefined;
+    if (held === undefined || held.length === 0) return;
+    if (!this.options.client.isOpen) this.options.open();
+    for (const bytes of held) this.write(bytes);
+  }
+
+  private write(bytes: Buffer): void {
+    const { body } = this;
+    if (this.options.client.write(bytes)) return;
+    body.pause();
+    this.options.client.drained(() => body.resume());
+  }
+
+  /** An error before any content leaves the client untouched: the next attempt may do better. */
+  private finish(end: StreamEnd): void {
+    if (end.kind === 'complete') {
+      this.flush();
+      if (!this.options.client.isOpen) this.options.open();
+    }
+    this.isSettled = true;
+    this.settle(end);
+    const timer = setTimeout(() => this.body.destroy(), REST_MS);
+    this.body.once('close', () => clearTimeout(timer));
+    this.body.resume();
+  }
+
+  private stop(why: UpstreamFault): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    this.pending = [];
+    this.body.destroy();
+    this.settle({ kind: 'fault', fault: why });
+  }
+
+  private drop(chunk: Buffer): void {
+    this.restBytes += chunk.length;
+    if (this.restBytes > REST_BYTES_MAX) this.body.destroy();
+  }
+}
+
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+}

@@ -1,0 +1,120 @@
+// An engine behind a real HTTP server, with a governor that lets every turn pass and notes what it is told.
+import type { Endpoint } from '@subluminal/core/routing';
+import { onTestFinished } from 'vitest';
+import { providerFor } from '../../providers/registry/index.ts';
+import { openUpstream } from '../../upstream/index.ts';
+import {
+  type Attempt,
+  type AttemptOutcome,
+  createTurnEngine,
+  type TurnEngineOptions,
+  type TurnOutcome,
+  type TurnPlan,
+  type TurnRequest,
+  type TurnRoute,
+} from '../index.ts';
+import { loopback } from './loopback.ts';
+import { plainWires } from './plain-wire.ts';
+
+export const TAIL = 'event: aicg.usage\ndata: {"cost_cents":1}\n\n';
+
+export function endpointAt(url: string, parts: Partial<Endpoint> = {}): Endpoint {
+  return {
+    id: 'upstream-1',
+    provider: 'anthropic',
+    url,
+    teamKeyRefs: {},
+    dataResidency: 'us',
+    trustTier: 'vendor',
+    supports: new Set(),
+    deployments: [],
+    concurrencyMax: 10,
+    ...parts,
+  };
+}
+
+export function attemptAt(url: string, parts: Partial<Attempt> = {}): Attempt {
+  const endpoint = endpointAt(url);
+  return {
+    attemptNo: 1,
+    provider: providerFor(endpoint.provider),
+    endpoint,
+    model: 'upstream-model',
+    credentials: { kind: 'key', key: 'ours' },
+    timeoutMs: 5_000,
+    release: () => {},
+    ...parts,
+  };
+}
+
+export interface Told {
+  readonly turns: TurnRequest[];
+  readonly attempts: AttemptOutcome[];
+  readonly ends: TurnOutcome[];
+  readonly defects: unknown[];
+  released: number;
+}
+
+export interface GovernedEngine {
+  readonly url: string;
+  readonly told: Told;
+  /** Resolves when so many turns have ended. */
+  ended(count: number): Promise<void>;
+}
+
+export async function governedEngine(
+  urls: readonly string[],
+  options: Partial<TurnEngineOptions> & {
+    readonly route?: TurnRoute;
+    readonly attempt?: Partial<Attempt>;
+    readonly plan?: (send: TurnPlan, turn: TurnRequest) => TurnPlan;
+  } = {},
+): Promise<GovernedEngine> {
+  const told: Told = { turns: [], attempts: [], ends: [], defects: [], released: 0 };
+  const waiting: { count: number; go: () => void }[] = [];
+  const upstream = openUpstream();
+  onTestFinished(() => upstream.close());
+  const begin = (turn: TurnRequest): TurnPlan => {
+    told.turns.push(turn);
+    const attempts = urls.map((url, index) =>
+      attemptAt(url, { attemptNo: index + 1, release: () => told.released++, ...options.attempt }),
+    );
+    const send: TurnPlan = {
+      kind: 'send',
+      turn: {
+        body: turn.body,
+        attempts,
+        headers: { 'x-aicg-decision': 'allow' },
+        attemptEnded: (_attempt, outcome) => void told.attempts.push(outcome),
+        end: async (outcome) => {
+          told.ends.push(outcome);
+          for (const { count, go } of waiting) if (told.ends.length >= count) go();
+          return { events: TAIL, headers: { 'x-aicg-cost-cents': '1' } };
+        },
+      },
+    };
+    return options.plan?.(send, turn) ?? send;
+  };
+  const engine = createTurnEngine({
+    governor: { begin: async (turn) => begin(turn) },
+    wires: plainWires,
+    upstream,
+    nowMs: () => performance.now(),
+    onDefect: (_traceId, cause) => void told.defects.push(cause),
+    ...options,
+  });
+  const route = options.route ?? {
+    wire: 'anthropic_messages',
+    kind: 'answer',
+    path: '/v1/messages',
+  };
+  const { url } = await loopback((request, response) => {
+    void engine.handle(request, response, route);
+  });
+  const ended = (count: number) =>
+    new Promise<void>((go) => {
+      if (told.ends.length >= count) go();
+      else waiting.push({ count, go });
+    });
+  return { url, told, ended };
+}

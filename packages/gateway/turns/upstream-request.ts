@@ -1,0 +1,93 @@
+// The request as one upstream gets it: address, headers, body.
+import type { OutgoingHttpHeaders } from 'node:http';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import type { DegradedFeature, WireName } from '@subluminal/core/wires';
+import { withoutCredentials } from '../providers/client-headers.ts';
+import type { Attempt, GovernedTurn, TurnRequest } from './types.ts';
+import type { TurnWires } from './wires.ts';
+
+export interface UpstreamRequest {
+  readonly kind: 'request';
+  readonly wire: WireName;
+  readonly url: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Uint8Array;
+  readonly degraded: readonly DegradedFeature[];
+  /** We asked for the usage at the end of a stream, and the client did not. */
+  readonly hasAddedUsage: boolean;
+}
+
+/** The same wire where the provider speaks it: nothing is lost then. */
+export function upstreamWire(attempt: Attempt, wire: WireName): WireName {
+  const wires = attempt.provider.wires(attempt.endpoint);
+  return wires.includes(wire) ? wire : (wires[0] ?? wire);
+}
+
+export function upstreamRequest(
+  attempt: Attempt,
+  { turn, governed, wires }: { turn: TurnRequest; governed: GovernedTurn; wires: TurnWires },
+): UpstreamRequest | Failure {
+  const wire = upstreamWire(attempt, turn.wire);
+  if (wire !== turn.wire) throw new Error('translation is not there yet');
+  const body = bodyWithModel(attempt, { turn, governed, wires });
+  if (isFailure(body)) return body;
+  const added = turn.kind === 'answer' ? withStreamUsage(body, turn) : undefined;
+  return {
+    kind: 'request',
+    wire,
+    url: attempt.provider.url({
+      endpoint: attempt.endpoint,
+      model: attempt.model,
+      ...(attempt.deployment === undefined ? {} : { deployment: attempt.deployment }),
+      kind: turn.kind,
+      wire,
+      query: queryOf(turn.path),
+    }),
+    headers: upstreamHeaders(attempt, turn),
+    body: added ?? body,
+    degraded: [],
+    hasAddedUsage: added !== undefined,
+  };
+}
+
+function bodyWithModel(
+  attempt: Attempt,
+  { turn, governed, wires }: { turn: TurnRequest; governed: GovernedTurn; wires: TurnWires },
+): Uint8Array | Failure {
+  const { body } = governed;
+  const outline = body === turn.body ? turn.outline : wires.outline(turn.wire, body);
+  if (isFailure(outline)) return outline;
+  const model = attempt.deployment ?? attempt.model;
+  return model === outline.model ? body : wires.withModel(body, outline, model);
+}
+
+const STREAM_OPTIONS = '"stream_options"';
+const ASK_USAGE = Buffer.from('{"stream_options":{"include_usage":true},');
+const OPEN_BRACE = 0x7b;
+
+/** A chat stream tells its usage only when asked to. */
+function withStreamUsage(body: Uint8Array, { wire, outline }: TurnRequest): Uint8Array | undefined {
+  if (wire !== 'openai_chat_completions' || !outline.isStream) return undefined;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  // The name can stand in a text only with its quotes escaped.
+  if (bytes.includes(STREAM_OPTIONS)) return undefined;
+  const start = bytes.indexOf(OPEN_BRACE);
+  return Buffer.concat([ASK_USAGE, bytes.subarray(start + 1)]);
+}
+
+function upstreamHeaders(attempt: Attempt, { headers, outline, kind }: TurnRequest) {
+  const { provider, credentials } = attempt;
+  const from = credentials.kind === 'none' ? withoutCredentials(headers) : headers;
+  const key = credentials.kind === 'key' ? credentials.key : undefined;
+  return {
+    'user-agent': 'subluminal',
+    accept: outline.isStream && kind === 'answer' ? 'text/event-stream' : 'application/json',
+    ...provider.headers(from, key),
+    'content-type': 'application/json',
+  };
+}
+
+function queryOf(path: string): string {
+  const at = path.indexOf('?');
+  return at === -1 ? '' : path.slice(at + 1);
+}

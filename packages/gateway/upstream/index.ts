@@ -1,0 +1,8 @@
+export type { UpstreamFault } from './fault.ts';
+export {
+  openUpstream,
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  type UpstreamOptions,
+} from './upstream.ts';
