@@ -234,6 +234,7 @@ export {
 } from './shape/check.ts';
 export { withDefaults } from './shape/defaults.ts';
 export { PACK_VERSION } from './shape/formats.ts';
+export { shapeSchema } from './shape/json-schema.ts';
 export type { Infer, JsonObject, JsonValue, ObjectShape, Shape } from './shape/shape.ts';
 export type { SnapshotDocument, SnapshotFile } from './snapshot.ts';
 export { SNAPSHOT_FILE, SNAPSHOT_FORMAT } from './snapshot.ts';

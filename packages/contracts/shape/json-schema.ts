@@ -40,6 +40,11 @@ export function jsonSchema(shape: Shape | undefined, options: SchemaOptions): Js
   };
 }
 
+/** The schema of one shape as a part of another document. */
+export function shapeSchema(shape: Shape): JsonObject {
+  return schemaOf(shape, new Map());
+}
+
 function refOrSchema(shape: Shape, names: ShapeNames): JsonObject {
   const name = names.get(shape);
   return name === undefined ? schemaOf(shape, names) : { $ref: `#/$defs/${name}` };

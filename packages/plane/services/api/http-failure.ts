@@ -9,7 +9,21 @@ import {
 } from '@subluminal/contracts';
 
 export interface HttpFailure extends Failure {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 426 | 431 | 500 | 503;
+  readonly status:
+    | 400
+    | 401
+    | 403
+    | 404
+    | 405
+    | 408
+    | 409
+    | 413
+    | 415
+    | 426
+    | 429
+    | 431
+    | 500
+    | 503;
   readonly headers?: { readonly [name: string]: string };
 }
 

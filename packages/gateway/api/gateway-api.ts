@@ -1,0 +1,122 @@
+// The API of the gateway as a listener of requests: the server around it has TLS, and sends everything else to the
+// turn engine.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import {
+  badRequest,
+  errorBody,
+  type HttpFailure,
+  httpFailure,
+  JSON_TYPE,
+  NOT_FOUND,
+  SECURITY_HEADERS,
+} from '@subluminal/plane/api/http-failure';
+import { clientAddress, isAllowedAddress, requestKey } from '../auth/index.ts';
+import { addApprovalRoutes } from './approval-routes.ts';
+import { addConfigRoutes } from './config-routes.ts';
+import { openApiDocument } from './open-api-document.ts';
+import { addPeopleRoutes } from './people-routes.ts';
+import { addRecordRoutes } from './record-routes.ts';
+import { type ApiContext, Routes } from './routes.ts';
+import { hasRole } from './scope.ts';
+import type { GatewayApiOptions } from './types.ts';
+
+export interface GatewayApi {
+  /** Whether a path belongs to the API. */
+  owns(path: string): boolean;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Ends the streams. */
+  close(): Promise<void>;
+}
+
+const TRACE_HEADER = 'x-aicg-trace-id';
+const PATHS = /^\/(?:api\/v1|sse\/v1)\/|^\/metrics$/;
+
+export function createGatewayApi(options: GatewayApiOptions): GatewayApi {
+  const routes = new Routes(options);
+  const { app } = routes;
+  app.use(async (context, next) => {
+    context.set('traceId', context.env.outgoing.getHeader(TRACE_HEADER)?.toString() ?? '');
+    await next();
+  });
+  addPeopleRoutes(routes, options);
+  addRecordRoutes(routes, options);
+  const streams = addApprovalRoutes(routes, options);
+  addConfigRoutes(routes, options);
+  const document = JSON.stringify(openApiDocument(options.version));
+  app.get('/api/v1/openapi.json', (context) =>
+    context.body(document, 200, { 'content-type': JSON_TYPE }),
+  );
+  app.get('/metrics', (context) => answerMetrics(routes, options, context));
+  routes.addMethodRefusals();
+  // It would put its own Request and Response in place of the process's.
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  return {
+    owns: (path) => PATHS.test(path),
+    handle: (request, response) => {
+      response.setHeader(TRACE_HEADER, options.newId());
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+      const failure = edgeFailure(request, options);
+      if (failure !== undefined) return sendFailure(response, failure);
+      void answer(request, response);
+    },
+    close: () => streams.close(),
+  };
+}
+
+/** Where the request comes from, what it was meant for, and whether a page of another site has sent it. */
+function edgeFailure(
+  request: IncomingMessage,
+  { addresses, config }: GatewayApiOptions,
+): HttpFailure | undefined {
+  if (!isAllowedAddress(clientAddress(request, addresses), addresses)) {
+    return httpFailure(403, 'SUB_GATEWAY_ADDRESS');
+  }
+  const { hosts } = config();
+  const host = request.headers.host?.toLowerCase();
+  if (host === undefined || (hosts.length > 0 && !hosts.includes(host))) {
+    return httpFailure(403, 'SUB_API_HOST', 'See the header Host.');
+  }
+  const { origin } = request.headers;
+  if (origin !== undefined && origin !== `https://${host}` && origin !== `http://${host}`) {
+    return httpFailure(403, 'SUB_API_HOST', 'See the header Origin.');
+  }
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  return isDecodable(path) ? undefined : badRequest('The path is not well-formed.');
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    return !decodeURIComponent(path).includes('\0');
+  } catch {
+    return false;
+  }
+}
+
+function sendFailure(response: ServerResponse, failure: HttpFailure): void {
+  const headers = { ...failure.headers, 'content-type': JSON_TYPE, connection: 'close' };
+  response.writeHead(failure.status, headers);
+  response.end(errorBody(failure));
+}
+
+/** A scraper has a token of its own; a platform admin may look, too. */
+async function answerMetrics(
+  routes: Routes,
+  { metrics, addresses }: GatewayApiOptions,
+  context: ApiContext,
+): Promise<Response> {
+  const refuse = (failure: HttpFailure) =>
+    context.body(errorBody(failure), failure.status, {
+      ...failure.headers,
+      'content-type': JSON_TYPE,
+    });
+  if (metrics === undefined) return refuse(NOT_FOUND);
+  const { incoming } = context.env;
+  const token = requestKey(incoming);
+  if (token === undefined || !metrics.isScraper(token)) {
+    const caller = await routes.authenticate(context, clientAddress(incoming, addresses));
+    if ('status' in caller) return refuse(caller);
+    if (!hasRole(caller, 'platform_admin')) return refuse(httpFailure(403, 'SUB_GATEWAY_ROLE'));
+  }
+  return context.body(await metrics.text(), 200, { 'content-type': metrics.contentType });
+}

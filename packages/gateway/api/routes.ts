@@ -1,0 +1,219 @@
+// How an endpoint of the contract becomes a route: who asks, whether they may, what they ask, and the answer.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import {
+  type ApiInput,
+  type ApiQuery,
+  type Failure,
+  type GatewayEndpoint,
+  isFailure,
+} from '@subluminal/contracts';
+import type { Caller } from '@subluminal/core/routing';
+import { visible } from '@subluminal/core/visible';
+import {
+  badRequest,
+  bodyTooLarge,
+  errorBody,
+  type HttpFailure,
+  httpFailure,
+  isHttpFailure,
+  JSON_TYPE,
+  NOT_FOUND,
+} from '@subluminal/plane/api/http-failure';
+import { readInput, readParameters } from '@subluminal/plane/api/read-request';
+import { type Context, Hono } from 'hono';
+import { clientAddress } from '../auth/index.ts';
+import { hasRole, roleFailure } from './scope.ts';
+import type { GatewayApiOptions } from './types.ts';
+
+export type HonoEnv = { Bindings: HttpBindings; Variables: { traceId: string } };
+export type ApiContext = Context<HonoEnv>;
+
+/** What an endpoint answers: JSON, a whole response, or nothing, which is 404. */
+export type ApiAnswer = object | HttpFailure | Response | undefined;
+
+/** One request, read. */
+export interface Ask<Q> {
+  readonly query: Q;
+  /** The parts of the path. */
+  readonly ids: Partial<Record<string, string>>;
+  readonly traceId: string;
+  readonly address: string;
+  readonly context: ApiContext;
+}
+
+export interface CallerAsk<Q> extends Ask<Q> {
+  readonly caller: Caller;
+}
+
+interface RouteEndpoint<Q> extends Omit<GatewayEndpoint, 'query'> {
+  readonly query: ApiQuery<Q>;
+}
+
+interface InputEndpoint<I> extends GatewayEndpoint {
+  readonly input: ApiInput<I>;
+}
+
+const CHARSET = / *; *charset=utf-8$/i;
+const WARNING_LENGTH_MAX = 500;
+const SECOND_MS = 1_000;
+
+export class Routes {
+  readonly app = new Hono<HonoEnv>();
+  readonly #options: GatewayApiOptions;
+  readonly #methods = new Map<string, string[]>();
+
+  constructor(options: GatewayApiOptions) {
+    this.#options = options;
+    this.app.notFound((context) => refuse(context, NOT_FOUND));
+    this.app.onError((cause, context) => refuse(context, this.#thrown(cause)));
+  }
+
+  /** An endpoint for whoever has a key of the endpoint's role. */
+  add<Q>(
+    endpoint: RouteEndpoint<Q>,
+    work: (ask: CallerAsk<Q>) => Promise<ApiAnswer> | ApiAnswer,
+  ): void {
+    const { role } = endpoint;
+    this.#add(endpoint, async (context, address) => {
+      const caller = await this.authenticate(context, address);
+      if (isHttpFailure(caller)) return caller;
+      if (role !== 'anyone' && !hasRole(caller, role)) return roleFailure(`It needs ${role}.`);
+      const ask = readAsk(context, endpoint, address);
+      return isHttpFailure(ask) ? ask : work({ ...ask, caller });
+    });
+  }
+
+  /** The same with a body. */
+  addInput<I>(
+    endpoint: InputEndpoint<I>,
+    work: (ask: CallerAsk<unknown>, input: I) => Promise<ApiAnswer>,
+  ): void {
+    this.add(endpoint, async (ask) => {
+      const input = await readInput(ask.context.env.incoming, endpoint.input);
+      return isHttpFailure(input) ? input : work(ask, input);
+    });
+  }
+
+  /** An endpoint that needs no key. */
+  addOpen<Q>(
+    endpoint: RouteEndpoint<Q>,
+    work: (ask: Ask<Q>) => Promise<ApiAnswer> | ApiAnswer,
+  ): void {
+    this.#add(endpoint, async (context, address) => {
+      const ask = readAsk(context, endpoint, address);
+      return isHttpFailure(ask) ? ask : work(ask);
+    });
+  }
+
+  /** Exchanges a token for something: wrong ones are counted as wrong keys are. */
+  addExchange<I>(
+    endpoint: InputEndpoint<I>,
+    work: (ask: Ask<unknown>, input: I) => Promise<object | Failure>,
+  ): void {
+    const { authenticator } = this.#options;
+    this.addOpen(endpoint, async (ask) => {
+      const waitMs = authenticator.failureWaitMs(ask.address);
+      if (waitMs > 0) return limited(waitMs);
+      const input = await readInput(ask.context.env.incoming, endpoint.input);
+      if (isHttpFailure(input)) return input;
+      const done = await work(ask, input);
+      if (!isFailure(done)) return done;
+      authenticator.countFailure(ask.address);
+      return { ...done, status: 403 };
+    });
+  }
+
+  /** After all others: a known path with another method is told which it takes. */
+  addMethodRefusals(): void {
+    for (const [path, methods] of this.#methods) {
+      const allow = methods.join(', ');
+      const failure = httpFailure(405, 'SUB_API_REQUEST', `This address takes ${allow}.`);
+      this.app.all(path, (context) => refuse(context, { ...failure, headers: { allow } }));
+    }
+  }
+
+  async authenticate(context: ApiContext, address: string): Promise<Caller | HttpFailure> {
+    const found = await this.#options.authenticator.authenticate(context.env.incoming, address);
+    if (found.kind === 'caller') return found.caller;
+    if (found.kind === 'limited') return limited(found.retryAfterMs);
+    const headers = { 'www-authenticate': 'Bearer realm="subluminal"' };
+    return { ...httpFailure(401, 'SUB_GATEWAY_KEY'), headers };
+  }
+
+  #add(
+    endpoint: Pick<GatewayEndpoint, 'method' | 'path'>,
+    work: (context: ApiContext, address: string) => Promise<ApiAnswer>,
+  ): void {
+    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    this.#methods.set(path, [...(this.#methods.get(path) ?? []), endpoint.method]);
+    const name = `${endpoint.method} ${endpoint.path}`;
+    this.app.on(endpoint.method, path, async (context) => {
+      const address = clientAddress(context.env.incoming, this.#options.addresses);
+      const response = await this.#answer(context, () => work(context, address));
+      this.#options.metrics?.answered(name, response.status);
+      return response;
+    });
+  }
+
+  async #answer(context: ApiContext, work: () => Promise<ApiAnswer>): Promise<Response> {
+    try {
+      return answerWith(context, await work());
+    } catch (cause) {
+      return refuse(context, this.#thrown(cause));
+    }
+  }
+
+  /** The words of a store may name hosts and files, so only its code travels. */
+  #thrown(cause: unknown): HttpFailure {
+    const text = visible(String(cause), WARNING_LENGTH_MAX);
+    this.#options.onWarning?.(`The API could not answer: ${text}`);
+    return isFailure(cause) ? httpFailure(503, cause.code) : httpFailure(500, 'SUB_INTERNAL');
+  }
+}
+
+export function limited(retryAfterMs: number): HttpFailure {
+  const headers = { 'retry-after': String(Math.ceil(retryAfterMs / SECOND_MS)) };
+  return { ...httpFailure(429, 'SUB_GATEWAY_LIMIT', 'There are too many requests.'), headers };
+}
+
+function readAsk<Q>(
+  context: ApiContext,
+  endpoint: RouteEndpoint<Q>,
+  address: string,
+): Ask<Q> | HttpFailure {
+  const { incoming } = context.env;
+  const wrong = bodyFailure(incoming.headers, endpoint.input);
+  if (wrong !== undefined) return wrong;
+  const query = readParameters(endpoint.query, incoming.url ?? '');
+  if (isHttpFailure(query)) return query;
+  return { query, ids: context.req.param(), traceId: context.get('traceId'), address, context };
+}
+
+/** A type that no form of a web page can send. */
+function bodyFailure(
+  headers: IncomingHttpHeaders,
+  input: ApiInput<unknown> | undefined,
+): HttpFailure | undefined {
+  const length = Number(headers['content-length'] ?? 0);
+  const hasBody = headers['transfer-encoding'] !== undefined || length !== 0;
+  if (input === undefined) return hasBody ? badRequest('This address takes no body.') : undefined;
+  const type = (headers['content-type'] ?? '').replace(CHARSET, '').toLowerCase();
+  if (headers['content-encoding'] !== undefined || type !== 'application/json') {
+    const detail = 'The body must be application/json, without an encoding.';
+    return httpFailure(415, 'SUB_API_REQUEST', detail);
+  }
+  return length <= input.bytesMax ? undefined : bodyTooLarge(input.bytesMax);
+}
+
+function answerWith(context: ApiContext, value: ApiAnswer): Response {
+  if (value === undefined) return refuse(context, NOT_FOUND);
+  if (value instanceof Response) return value;
+  if (isHttpFailure(value)) return refuse(context, value);
+  return context.body(JSON.stringify(value), 200, { 'content-type': JSON_TYPE });
+}
+
+function refuse(context: ApiContext, failure: HttpFailure): Response {
+  const headers = { ...failure.headers, 'content-type': JSON_TYPE };
+  return context.body(errorBody(failure), failure.status, headers);
+}
