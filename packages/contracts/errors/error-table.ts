@@ -138,6 +138,12 @@ const ERRORS = {
   SUB_LEDGER_TAMPERED: 'The ledger was changed by something else.',
   SUB_LEDGER_QUERY: 'A question to the ledger is malformed.',
   SUB_LEDGER_IO: 'The ledger cannot be read or written.',
+  // The gateway's database.
+  SUB_STORE_DOWN: "The gateway's database does not answer.",
+  SUB_STORE_BUSY: "The gateway's database cannot keep up.",
+  SUB_STORE_REFUSED: "The gateway's database refuses a row.",
+  SUB_STORE_NEWER: "The gateway's database was made by a newer version.",
+  SUB_STORE_UNUSABLE: "The gateway's database cannot be used.",
   // The HTTP API of the ledger daemon.
   SUB_API_START: 'The HTTP API did not open.',
   SUB_API_HOST: 'The request was meant for another site.',
@@ -194,6 +200,15 @@ const FIXES: { readonly [C in SubCode]?: string } = {
     'Run `sub ledger verify` to see what is wrong. Then restore a backup; or go on with what is there by `sub ledger accept`, which records that in the ledger for good.',
   SUB_LEDGER_QUERY: 'Correct the filter that the message names; start without a cursor.',
   SUB_LEDGER_IO: 'Check the disk, the folder and its permissions.',
+  SUB_STORE_DOWN:
+    'Start the database again, or check its address, its password, the disk and the permissions.',
+  SUB_STORE_BUSY:
+    'Give the database a faster disk or more connections, or send fewer turns at once.',
+  SUB_STORE_REFUSED: 'Report it with the message and the version; the other rows were written.',
+  SUB_STORE_NEWER:
+    'Update Subluminal on this machine, or restore the backup from before the upgrade.',
+  SUB_STORE_UNUSABLE:
+    'Name another file or database, or restore a backup; the message says what is wrong.',
   SUB_API_START:
     'Choose another port, or leave it to the system with port 0; the API listens on 127.0.0.1 or ::1 only.',
   SUB_API_HOST: 'Use the address that `sub ledgerd` gives.',

@@ -1,0 +1,16 @@
+// Opens the gateway's store: a SQLite file, or a Postgres that several gateways share.
+import { DEFAULT_RETENTION, type Retention } from '../queries/record-queries.ts';
+import type { GatewayStore } from '../types.ts';
+
+export interface GatewayStoreOptions {
+  /** The path of a SQLite file, or `postgres://…`. */
+  readonly database: string;
+  readonly retention?: Retention;
+}
+
+/** Brings the database to the schema of this version. The engine that is not used is not loaded. */
+export async function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayStore> {
+  const { database, retention = DEFAULT_RETENTION } = options;
+  const { openSqliteGatewayStore } = await import('../sqlite/open-sqlite.ts');
+  return openSqliteGatewayStore({ file: database, retention });
+}

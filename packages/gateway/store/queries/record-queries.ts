@@ -1,0 +1,167 @@
+// Questions about what turns left behind, and the end of rows whose time is over.
+import { type RawBuilder, sql } from 'kysely';
+import { DAY_MS } from '../record-columns.ts';
+import { DEFAULT_TENANT, type StoreQueries, type StoreTables } from '../tables.ts';
+import type { AuditQuery, KnownIdentities, OrphanTraces, RecordStore } from '../types.ts';
+import { sumCosts } from './costs.ts';
+import { auditRow, costRow, routingRow } from './record-rows.ts';
+
+/** How long rows are kept. Daily sums of costs stay. */
+export interface Retention {
+  readonly eventDays: number;
+}
+
+export const DEFAULT_RETENTION: Retention = { eventDays: 400 };
+/** No budget has a period that is longer; a run that is older has ended. */
+const COUNTER_DAYS = 62;
+const ROWS_PER_DELETE = 2_000;
+const TRACE_ROWS_MAX = 1_000;
+const ORPHANS_MAX = 1_000;
+
+export function recordQueries(db: StoreQueries, retention: Retention): Omit<RecordStore, 'write'> {
+  return {
+    costs: (query) => sumCosts(db, query),
+    async costsOf(of) {
+      const all = db.selectFrom('cost_event').selectAll();
+      const wanted =
+        'traceId' in of
+          ? all.where('trace_id', '=', of.traceId)
+          : all.where('session_id', '=', of.sessionId);
+      const rows = wanted.orderBy('event_ms').orderBy('attempt_no').limit(TRACE_ROWS_MAX);
+      return (await rows.execute()).map(costRow);
+    },
+    audit: (query) => searchAudit(db, query),
+    async trace(tenantId, traceId) {
+      const costs = db.selectFrom('cost_event').selectAll();
+      const routing = db.selectFrom('routing_event').selectAll();
+      const [auditRows, costRows, routingRows] = await Promise.all([
+        searchAudit(db, { tenantId, traceId, limit: TRACE_ROWS_MAX }),
+        costs
+          .where('tenant_id', '=', tenantId)
+          .where('trace_id', '=', traceId)
+          .orderBy('attempt_no')
+          .execute(),
+        routing
+          .where('tenant_id', '=', tenantId)
+          .where('trace_id', '=', traceId)
+          .orderBy('attempt_no')
+          .execute(),
+      ]);
+      if (auditRows.length + costRows.length + routingRows.length === 0) return undefined;
+      return {
+        // In the order of what happened; a search has the newest first.
+        audit: auditRows.toReversed(),
+        costs: costRows.map(costRow),
+        routing: routingRows.map(routingRow),
+      };
+    },
+    async recentRouting(tenantId, teamId, limit) {
+      let query = db.selectFrom('routing_event').selectAll().where('tenant_id', '=', tenantId);
+      if (teamId !== null) query = query.where('team_id', '=', teamId);
+      const rows = query.orderBy('event_ms', 'desc').orderBy('id', 'desc').limit(limit);
+      return (await rows.execute()).map(routingRow);
+    },
+    orphans: (known, fromMs) => orphanTraces(db, known, fromMs),
+    maintain: (nowMs) => dropOldRows(db, retention, nowMs),
+  };
+}
+
+async function searchAudit(db: StoreQueries, query: AuditQuery) {
+  let rows = db.selectFrom('audit_event').selectAll().where('tenant_id', '=', query.tenantId);
+  const wanted = {
+    trace_id: query.traceId,
+    user_id: query.userId,
+    team_id: query.teamId,
+    repo_id: query.repoId,
+    event_type: query.eventType,
+  } as const;
+  for (const column of ['trace_id', 'user_id', 'team_id', 'repo_id', 'event_type'] as const) {
+    const value = wanted[column];
+    if (value !== undefined) rows = rows.where(column, '=', value);
+  }
+  if (query.fromMs !== undefined) rows = rows.where('event_ms', '>=', query.fromMs);
+  if (query.toMs !== undefined) rows = rows.where('event_ms', '<', query.toMs);
+  if (query.before !== undefined) rows = rows.where('id', '<', query.before);
+  const page = await rows.orderBy('id', 'desc').limit(query.limit).execute();
+  return page.map(auditRow);
+}
+
+async function orphanTraces(
+  db: StoreQueries,
+  known: KnownIdentities,
+  fromMs: number,
+): Promise<readonly OrphanTraces[]> {
+  const kinds = [
+    { kind: 'user', column: 'user_id', names: known.users },
+    { kind: 'team', column: 'team_id', names: known.teams },
+    { kind: 'repo', column: 'repo_id', names: known.repos },
+  ] as const;
+  const found = await Promise.all(
+    kinds.map(async ({ kind, column, names }) => {
+      const rows = await db
+        .selectFrom('audit_event')
+        .select([
+          column,
+          sql<number>`cast(count(distinct trace_id) as bigint)`.as('traces'),
+          sql<number>`max(event_ms)`.as('last_ms'),
+        ])
+        .where('tenant_id', '=', known.tenantId)
+        .where('event_ms', '>=', fromMs)
+        .where(column, 'is not', null)
+        .groupBy(column)
+        .orderBy('last_ms', 'desc')
+        .execute();
+      const isKnown = new Set<string | null>(names);
+      return rows
+        .map((row) => ({ kind, value: row[column], traces: row.traces, lastMs: row.last_ms }))
+        .filter(({ value }) => !isKnown.has(value));
+    }),
+  );
+  return found
+    .flat()
+    .map(({ value, ...orphan }) => ({ ...orphan, value: value ?? '' }))
+    .slice(0, ORPHANS_MAX);
+}
+
+async function dropOldRows(db: StoreQueries, retention: Retention, nowMs: number): Promise<void> {
+  const beforeMs = nowMs - retention.eventDays * DAY_MS;
+  const settledMs = nowMs - COUNTER_DAYS * DAY_MS;
+  // The trigger of the audit lets only what is older than this go.
+  await db
+    .insertInto('audit_retention')
+    .values({ tenant_id: DEFAULT_TENANT, before_ms: beforeMs })
+    .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ before_ms: beforeMs }))
+    .execute();
+  const over: readonly OldRows[] = [
+    { table: 'audit_event', key: 'id', where: sql`event_ms < ${beforeMs}` },
+    { table: 'cost_event', key: 'id', where: sql`event_ms < ${beforeMs}` },
+    { table: 'routing_event', key: 'id', where: sql`event_ms < ${beforeMs}` },
+    { table: 'raw_record', key: 'trace_id', where: sql`expires_ms < ${nowMs}` },
+    { table: 'approval_request', key: 'id', where: sql`resolved_ms < ${beforeMs}` },
+    { table: 'invite', key: 'token_hash', where: sql`expires_ms < ${settledMs}` },
+    { table: 'budget_reservation', key: 'id', where: sql`settled_ms < ${settledMs}` },
+    {
+      table: 'budget_counter',
+      key: 'tenant_id, scope, key, period',
+      where: sql`updated_ms < ${settledMs} and reserved_micros = 0`,
+    },
+  ];
+  for (const rows of over) await dropRows(db, rows);
+}
+
+interface OldRows {
+  readonly table: keyof StoreTables;
+  readonly key: string;
+  readonly where: RawBuilder<unknown>;
+}
+
+/** A few at a time, so that nobody waits long for them. */
+async function dropRows(db: StoreQueries, { table, key, where }: OldRows): Promise<void> {
+  const columns = sql.raw(key);
+  for (;;) {
+    const { rows } = await sql`delete from ${sql.table(table)} where (${columns}) in
+      (select ${columns} from ${sql.table(table)} where ${where} limit ${ROWS_PER_DELETE})
+      returning 1`.execute(db);
+    if (rows.length < ROWS_PER_DELETE) return;
+  }
+}

@@ -1,0 +1,125 @@
+// Budgets on SQLite: each step is one transaction, and no other runs meanwhile.
+import { parseJson } from '@subluminal/plane/os';
+import type { SqlRow } from '@subluminal/plane/sqlite';
+import type {
+  BudgetLimit,
+  BudgetState,
+  ExpiredReservation,
+  Reservation,
+  Reserved,
+  Settlement,
+} from '../types.ts';
+import type { SqliteDatabase } from './database.ts';
+
+const ADD_COUNTER = `INSERT INTO budget_counter
+  (tenant_id, scope, key, period, used_micros, reserved_micros, updated_ms)
+  VALUES (?, ?, ?, ?, 0, 0, ?) ON CONFLICT DO NOTHING`;
+const COUNTER = `SELECT used_micros, reserved_micros FROM budget_counter
+  WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
+const RESERVE = `UPDATE budget_counter SET reserved_micros = reserved_micros + ?, updated_ms = ?
+  WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
+const SETTLE = `UPDATE budget_counter
+  SET reserved_micros = reserved_micros - ?, used_micros = used_micros + ?, updated_ms = ?
+  WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
+const ADD_RESERVATION = `INSERT INTO budget_reservation
+  (id, trace_id, tenant_id, user_id, team_id, counters, estimated_micros, state, created_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 'reserved', ?)`;
+const END_RESERVATION = `UPDATE budget_reservation
+  SET state = ?, actual_micros = ?, settled_ms = ? WHERE id = ?`;
+
+export function counterState(
+  db: SqliteDatabase,
+  tenantId: string,
+  limit: BudgetLimit,
+): BudgetState {
+  const row = db.get(COUNTER, tenantId, limit.scope, limit.key, limit.period);
+  return {
+    limit,
+    usedMicros: Number(row?.['used_micros'] ?? 0),
+    reservedMicros: Number(row?.['reserved_micros'] ?? 0),
+  };
+}
+
+export function reserve(db: SqliteDatabase, reservation: Reservation): Reserved {
+  const { id, traceId, caller, estimateMicros, limits, nowMs } = reservation;
+  const { tenantId, userId, teamId } = caller;
+  const statesNow = () => limits.map((limit) => counterState(db, tenantId, limit));
+  return db.transaction(() => {
+    // Asked again, because the first answer was lost.
+    if (db.get('SELECT 1 FROM budget_reservation WHERE id = ?', id) !== undefined) {
+      return { kind: 'reserved', states: statesNow() };
+    }
+    const exceeded = statesNow().find((state) => exceeds(state, estimateMicros));
+    if (exceeded !== undefined) return { kind: 'exceeded', state: exceeded };
+    for (const { scope, key, period } of limits) {
+      db.run(ADD_COUNTER, tenantId, scope, key, period, nowMs);
+      db.run(RESERVE, estimateMicros, nowMs, tenantId, scope, key, period);
+    }
+    const counters = JSON.stringify(limits.map(({ scope, key, period }) => [scope, key, period]));
+    db.run(ADD_RESERVATION, id, traceId, tenantId, userId, teamId, counters, estimateMicros, nowMs);
+    return { kind: 'reserved', states: statesNow() };
+  });
+}
+
+function exceeds({ limit, usedMicros, reservedMicros }: BudgetState, moreMicros: number): boolean {
+  return limit.onExceeded !== 'warn' && usedMicros + reservedMicros + moreMicros > limit.capMicros;
+}
+
+/** Inside of a transaction. A reservation is settled once; one that expired still takes what was used. */
+export function settle(db: SqliteDatabase, settlement: Settlement, nowMs: number): void {
+  const row = db.get('SELECT * FROM budget_reservation WHERE id = ?', settlement.reservationId);
+  const state = row?.['state'];
+  if (row === undefined || (state !== 'reserved' && state !== 'expired')) return;
+  const isCommit = settlement.kind === 'commit';
+  if (state === 'expired' && !isCommit) return;
+  const usedMicros = isCommit ? settlement.actualMicros : 0;
+  const heldMicros = state === 'reserved' ? Number(row['estimated_micros']) : 0;
+  moveCounters(db, row, { heldMicros, usedMicros, nowMs });
+  const [ended, actualMicros] = isCommit ? ['committed', usedMicros] : ['released', null];
+  db.run(END_RESERVATION, ended, actualMicros, nowMs, settlement.reservationId);
+}
+
+export function expire(
+  db: SqliteDatabase,
+  olderThanMs: number,
+  nowMs: number,
+): readonly ExpiredReservation[] {
+  return db.transaction(() => {
+    const rows = db.all(
+      "SELECT * FROM budget_reservation WHERE state = 'reserved' AND created_ms < ?",
+      olderThanMs,
+    );
+    return rows.map((row) => {
+      const estimateMicros = Number(row['estimated_micros']);
+      moveCounters(db, row, { heldMicros: estimateMicros, usedMicros: 0, nowMs });
+      db.run(END_RESERVATION, 'expired', null, nowMs, String(row['id']));
+      return {
+        id: String(row['id']),
+        traceId: String(row['trace_id']),
+        tenantId: String(row['tenant_id']),
+        userId: String(row['user_id']),
+        teamId: String(row['team_id']),
+        estimateMicros,
+      };
+    });
+  });
+}
+
+interface Move {
+  readonly heldMicros: number;
+  readonly usedMicros: number;
+  readonly nowMs: number;
+}
+
+function moveCounters(db: SqliteDatabase, row: SqlRow, move: Move): void {
+  const { heldMicros, usedMicros, nowMs } = move;
+  const tenantId = String(row['tenant_id']);
+  const counters = parseJson(String(row['counters']));
+  for (const counter of Array.isArray(counters) ? counters : []) {
+    const [scope, key, period] = Array.isArray(counter) ? counter.map(String) : [];
+    if (scope === undefined || key === undefined || period === undefined) continue;
+    // A counter that retention took comes back: what is used must be seen.
+    db.run(ADD_COUNTER, tenantId, scope, key, period, nowMs);
+    db.run(SETTLE, heldMicros, usedMicros, nowMs, tenantId, scope, key, period);
+  }
+}

@@ -1,0 +1,130 @@
+// One open SQLite database of the gateway, with its prepared statements.
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { errorText, makeFolders } from '@subluminal/plane/os';
+import {
+  type Database,
+  loadSqlite,
+  type SqlRow,
+  type SqlValue,
+  type Statement,
+} from '@subluminal/plane/sqlite';
+import { type StoreCode, storeFailure } from '../store-failure.ts';
+
+/** It blocks the whole gateway; a write is tried again anyway. */
+const BUSY_MS = 500;
+const CACHE_KIB = 32 * 1024;
+/** Combinations of filters make many statements; the oldest are prepared again. */
+const STATEMENTS_MAX = 256;
+
+export type SqliteDatabase = ReturnType<typeof sqliteDatabase>;
+
+/** Opens the file, for this user alone, and makes it when it is not there. */
+export async function openDatabase(file: string, busyMs = BUSY_MS) {
+  const { DatabaseSync } = await loadSqlite();
+  return translated(file, () => {
+    makeFolders(dirname(file));
+    // SQLite gives the log and the shared memory beside it the rights of the file.
+    closeSync(openSync(file, 'a', 0o600));
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+    const db = new DatabaseSync(file, {
+      timeout: busyMs,
+      enableForeignKeyConstraints: true,
+    });
+    try {
+      db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+      db.exec('PRAGMA temp_store = MEMORY');
+      // A damaged or forged schema must not run anything.
+      db.exec('PRAGMA trusted_schema = OFF');
+      db.exec('PRAGMA journal_mode = WAL');
+      // A commit survives the death of the process. Records survive a power cut too: see `transaction`.
+      db.exec('PRAGMA synchronous = NORMAL');
+    } catch (cause) {
+      db.close();
+      throw cause;
+    }
+    return sqliteDatabase(file, db);
+  });
+}
+
+function sqliteDatabase(file: string, db: Database) {
+  const statements = new Map<string, Statement>();
+  const prepare = (sql: string): Statement => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const made = db.prepare(sql);
+    if (statements.size >= STATEMENTS_MAX) statements.delete(statements.keys().next().value ?? '');
+    statements.set(sql, made);
+    return made;
+  };
+  return {
+    file,
+    exec: (sql: string): void => translated(file, () => db.exec(sql)),
+    all: (sql: string, ...values: SqlValue[]): readonly SqlRow[] =>
+      translated(file, () => prepare(sql).all(...values)),
+    get: (sql: string, ...values: SqlValue[]): SqlRow | undefined =>
+      translated(file, () => prepare(sql).get(...values)),
+    /** How many rows it changed. */
+    run: (sql: string, ...values: SqlValue[]): number =>
+      translated(file, () => Number(prepare(sql).run(...values).changes)),
+    /**
+     * All of `work` or nothing. It never waits for anything, so that nothing comes in between.
+     * `isSynced`: on the disk before it returns.
+     */
+    transaction: <T>(work: () => T, isSynced = false): T =>
+      translated(file, () => {
+        if (isSynced) db.exec('PRAGMA synchronous = FULL');
+        try {
+          db.exec('BEGIN IMMEDIATE');
+          const result = work();
+          db.exec('COMMIT');
+          return result;
+        } catch (cause) {
+          if (db.isTransaction) db.exec('ROLLBACK');
+          throw cause;
+        } finally {
+          if (isSynced) db.exec('PRAGMA synchronous = NORMAL');
+        }
+      }),
+    close: (): void => {
+      statements.clear();
+      db.close();
+    },
+  };
+}
+
+/** By SQLite's primary result code. What is not here can't be helped by waiting. */
+const CODES: ReadonlyMap<number, StoreCode> = new Map<number, StoreCode>([
+  [5, 'SUB_STORE_DOWN'], // BUSY
+  [6, 'SUB_STORE_DOWN'], // LOCKED
+  [10, 'SUB_STORE_DOWN'], // IOERR
+  [13, 'SUB_STORE_DOWN'], // FULL
+  [14, 'SUB_STORE_DOWN'], // CANTOPEN
+  [8, 'SUB_STORE_DOWN'], // READONLY
+  [11, 'SUB_STORE_UNUSABLE'], // CORRUPT
+  [26, 'SUB_STORE_UNUSABLE'], // NOTADB
+  [18, 'SUB_STORE_REFUSED'], // TOOBIG
+  [19, 'SUB_STORE_REFUSED'], // CONSTRAINT
+]);
+
+function translated<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw storeError(file, cause);
+  }
+}
+
+/** An error of SQLite or of the file system as a failure. A bug stays what it is. */
+function storeError(file: string, cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause;
+  const code = codeOf(cause);
+  return code === undefined ? cause : storeFailure(code, `${file}: ${errorText(cause)}.`, cause);
+}
+
+function codeOf(cause: Error): StoreCode | undefined {
+  // The extended code has the primary one in its low byte.
+  if ('errcode' in cause && typeof cause.errcode === 'number')
+    return CODES.get(cause.errcode & 0xff);
+  return 'syscall' in cause ? 'SUB_STORE_DOWN' : undefined;
+}

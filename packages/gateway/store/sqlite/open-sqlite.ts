@@ -1,0 +1,89 @@
+// The gateway's store in one SQLite file: for one gateway, with no other service.
+import { Kysely } from 'kysely';
+import { GroupedWork } from '../group-work.ts';
+import { approvalStore, breakerStore, webhookStore } from '../queries/coordination.ts';
+import { keyStore, peopleStore } from '../queries/people.ts';
+import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/record-queries.ts';
+import type { SchemaStep } from '../schema.ts';
+import type { StoreTables } from '../tables.ts';
+import type { BudgetStore, GatewayStore, TurnRecord } from '../types.ts';
+import { WRITE_LIMITS } from '../write-limits.ts';
+import { counterState, expire, reserve } from './budget-counters.ts';
+import { openDatabase, type SqliteDatabase } from './database.ts';
+import { nodeSqliteDialect } from './dialect.ts';
+import { migrateSqlite, SQLITE_STEPS } from './migrate.ts';
+import { writeRecords } from './write-records.ts';
+
+export interface SqliteStoreOptions {
+  readonly file: string;
+  readonly retention?: Retention;
+  /** How long a write waits for a file that is locked or a disk that is full. */
+  readonly patienceMs?: number;
+  /** How long one statement waits for a file that another process has locked. */
+  readonly busyMs?: number;
+  /** The steps of the schema; tests add some. */
+  readonly steps?: readonly SchemaStep[];
+}
+
+export async function openSqliteGatewayStore(options: SqliteStoreOptions): Promise<GatewayStore> {
+  const db = await openDatabase(options.file, options.busyMs);
+  try {
+    migrateSqlite(db, options.steps ?? SQLITE_STEPS);
+  } catch (cause) {
+    db.close();
+    throw cause;
+  }
+  return storeOf(db, options);
+}
+
+function storeOf(db: SqliteDatabase, options: SqliteStoreOptions): GatewayStore {
+  const { retention = DEFAULT_RETENTION, patienceMs = WRITE_LIMITS.patienceMs } = options;
+  const queries = new Kysely<StoreTables>({ dialect: nodeSqliteDialect(db) });
+  const records = new GroupedWork<TurnRecord, void>({
+    ...WRITE_LIMITS,
+    patienceMs,
+    run: async (group) => {
+      writeRecords(db, group, Date.now());
+      return group.map(() => undefined);
+    },
+  });
+  const watchers = new Set<() => void>();
+  let isOpen = true;
+  return {
+    engine: 'sqlite',
+    keys: keyStore(queries),
+    people: peopleStore(queries),
+    budgets: budgetStore(db),
+    records: { write: (record) => records.add(record), ...recordQueries(queries, retention) },
+    approvals: approvalStore(queries, {
+      changed: () => {
+        for (const changed of watchers) changed();
+      },
+      watch: async (changed) => {
+        // Its own function each time: one that watches twice ends twice.
+        const watcher = () => changed();
+        watchers.add(watcher);
+        return async () => {
+          watchers.delete(watcher);
+        };
+      },
+    }),
+    webhooks: webhookStore(queries, 'none'),
+    breakers: breakerStore(queries),
+    ping: async () => isOpen && db.get('SELECT 1') !== undefined,
+    close: async () => {
+      if (!isOpen) return;
+      isOpen = false;
+      await records.close();
+      db.close();
+    },
+  };
+}
+
+function budgetStore(db: SqliteDatabase): BudgetStore {
+  return {
+    states: async (tenantId, limits) => limits.map((limit) => counterState(db, tenantId, limit)),
+    reserve: async (reservation) => reserve(db, reservation),
+    expire: async (olderThanMs, nowMs) => expire(db, olderThanMs, nowMs),
+  };
+}
