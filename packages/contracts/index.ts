@@ -129,6 +129,7 @@ export type { ParsedEvent } from './events/parse.ts';
 export { EVENT_LINE_LENGTH_MAX, parseEvent, parseEventLine } from './events/parse.ts';
 export { POLICY_HELD_BACK } from './events/shim-health.ts';
 export type { CallRef, StartedCall } from './events/tool-call.ts';
+export { TURN_TOOL_CALLS_MAX } from './events/turn.ts';
 export type { CallEvent, Event, EventBody, EventOf, EventType } from './events/types.ts';
 export {
   callSubject,

@@ -17,6 +17,8 @@ export const RUN_OPTIONS = {
   ),
   trust:
     'Trust the policy of the project for this run, as SUB_TRUST=1 does; `sub trust` trusts it permanently',
+  models:
+    'Put the model calls of the agent under the policy and on record, too; its own key or login goes on to its own provider',
   cedar: textOption('path', 'A folder or file of Cedar policies that must permit each call'),
   profile: choice(PROFILES, PROFILE_DOC),
   strict:

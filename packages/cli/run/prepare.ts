@@ -1,7 +1,7 @@
 // From the command line of `sub run` and `sub wrap` to the options of a run.
 import { resolve } from 'node:path';
 import { definedFields, type Failure, failure } from '@subluminal/contracts';
-import { loadConfig, userHome } from '@subluminal/plane/config';
+import { loadConfig, mayAnswerElsewhere, userHome } from '@subluminal/plane/config';
 import { type PolicySources, policySources, sourceWarnings } from '@subluminal/plane/policy';
 import type { RunOptions } from '@subluminal/plane/run';
 import { badUsage, orThrow } from '../input/command.ts';
@@ -43,10 +43,25 @@ export async function prepareRun(name: string, input: RunInput, io: Io): Promise
     paths,
     snapshot,
     policySources: sources,
+    ...(options.models && { models: await modelsOf(loaded, io) }),
     meta,
     isTerminal: [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY),
     tell: (text) => warn(io, text),
   };
+}
+
+/** Loaded only where it is asked for. */
+async function modelsOf(loaded: LoadedConfig, io: Io): Promise<NonNullable<RunOptions['models']>> {
+  const { localModels } = await import('@subluminal/gateway/local');
+  const { config, paths } = loaded;
+  const hasChannel = mayAnswerElsewhere(loaded);
+  return localModels({
+    config,
+    paths,
+    cwd: process.cwd(),
+    hasChannel,
+    tell: (text) => warn(io, text),
+  });
 }
 
 const WORD_LENGTH_MAX = 256;

@@ -107,6 +107,10 @@ const ERRORS = {
   SUB_HUB_DOWN: 'The hub of the run does not answer.',
   SUB_SHIM_LOOSE: 'A server does not start, because its entry loosens the run.',
   SUB_AGENT_START: 'The agent did not start.',
+  SUB_MODELS_ADDRESS: 'The address of a model cannot be used.',
+  SUB_MODELS_LISTEN: 'The model plane of a run cannot listen.',
+  SUB_MODELS_POLICY: 'The model plane of a run has no policy to decide by.',
+  SUB_MODELS_ESCAPE: 'The model calls of the agent cannot be governed.',
   SUB_TRUST_STORE: 'What was trusted cannot be read or written.',
   // Agent clients, and the changes in their configs.
   SUB_CLIENT_UNKNOWN: 'The agent client is not known.',
@@ -138,12 +142,6 @@ const ERRORS = {
   SUB_LEDGER_TAMPERED: 'The ledger was changed by something else.',
   SUB_LEDGER_QUERY: 'A question to the ledger is malformed.',
   SUB_LEDGER_IO: 'The ledger cannot be read or written.',
-  // The gateway's database.
-  SUB_STORE_DOWN: "The gateway's database does not answer.",
-  SUB_STORE_BUSY: "The gateway's database cannot keep up.",
-  SUB_STORE_REFUSED: "The gateway's database refuses a row.",
-  SUB_STORE_NEWER: "The gateway's database was made by a newer version.",
-  SUB_STORE_UNUSABLE: "The gateway's database cannot be used.",
   // The HTTP API of the ledger daemon.
   SUB_API_START: 'The HTTP API did not open.',
   SUB_API_HOST: 'The request was meant for another site.',
@@ -163,6 +161,12 @@ const ERRORS = {
   SUB_GATEWAY_TOKEN: 'The token cannot be exchanged for a key.',
   SUB_GATEWAY_BINDING: 'The repository binding does not count.',
   SUB_GATEWAY_WEBHOOK: 'The webhook cannot be used.',
+  // The gateway's database.
+  SUB_STORE_DOWN: "The gateway's database does not answer.",
+  SUB_STORE_BUSY: "The gateway's database cannot keep up.",
+  SUB_STORE_REFUSED: "The gateway's database refuses a row.",
+  SUB_STORE_NEWER: "The gateway's database was made by a newer version.",
+  SUB_STORE_UNUSABLE: "The gateway's database cannot be used.",
   // The command line.
   SUB_USAGE: 'The command was called wrongly.',
   SUB_FILE_READ: 'A file cannot be read.',
@@ -200,15 +204,6 @@ const FIXES: { readonly [C in SubCode]?: string } = {
     'Run `sub ledger verify` to see what is wrong. Then restore a backup; or go on with what is there by `sub ledger accept`, which records that in the ledger for good.',
   SUB_LEDGER_QUERY: 'Correct the filter that the message names; start without a cursor.',
   SUB_LEDGER_IO: 'Check the disk, the folder and its permissions.',
-  SUB_STORE_DOWN:
-    'Start the database again, or check its address, its password, the disk and the permissions.',
-  SUB_STORE_BUSY:
-    'Give the database a faster disk or more connections, or send fewer turns at once.',
-  SUB_STORE_REFUSED: 'Report it with the message and the version; the other rows were written.',
-  SUB_STORE_NEWER:
-    'Update Subluminal on this machine, or restore the backup from before the upgrade.',
-  SUB_STORE_UNUSABLE:
-    'Name another file or database, or restore a backup; the message says what is wrong.',
   SUB_API_START:
     'Choose another port, or leave it to the system with port 0; the API listens on 127.0.0.1 or ::1 only.',
   SUB_API_HOST: 'Use the address that `sub ledgerd` gives.',
@@ -226,6 +221,15 @@ const FIXES: { readonly [C in SubCode]?: string } = {
   SUB_GATEWAY_BINDING:
     'Run `sub bind-repo` in the repository; ask an admin to register it in `identity/repos.yaml` if that is refused.',
   SUB_GATEWAY_WEBHOOK: 'Use an https address that `webhooks.yaml` allows.',
+  SUB_STORE_DOWN:
+    'Start the database again, or check its address, its password, the disk and the permissions.',
+  SUB_STORE_BUSY:
+    'Give the database a faster disk or more connections, or send fewer turns at once.',
+  SUB_STORE_REFUSED: 'Report it with the message and the version; the other rows were written.',
+  SUB_STORE_NEWER:
+    'Update Subluminal on this machine, or restore the backup from before the upgrade.',
+  SUB_STORE_UNUSABLE:
+    'Name another file or database, or restore a backup; the message says what is wrong.',
   SUB_INTERNAL: 'Report it with the message and the version.',
 };
 

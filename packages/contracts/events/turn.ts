@@ -14,7 +14,7 @@ import {
 const TURN_REF_FIELDS = { call_id: callId, ...TURN_FIELDS } as const;
 
 /** More are left out. */
-export const TOOL_CALLS_MAX = 256;
+export const TURN_TOOL_CALLS_MAX = 256;
 
 export const TURN_START = {
   call: required(
@@ -74,7 +74,7 @@ export const TURN_END = {
           'The tool, as the model names it.',
         ),
       }),
-      { itemsMax: TOOL_CALLS_MAX },
+      { itemsMax: TURN_TOOL_CALLS_MAX },
     ),
     'The tool calls that the answer asks for.',
   ),

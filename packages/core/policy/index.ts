@@ -11,6 +11,7 @@ export { normalizeBundle } from './compile/normalize.ts';
 export { openSnapshot, sealSnapshot } from './compile/seal.ts';
 export type { CompileOptions, Snapshot } from './compile/snapshot.ts';
 export {
+  candidatesFor,
   compileBundle,
   compileDocument,
   compileTightened,

@@ -22,6 +22,7 @@ import {
   formatConfigFailure,
   type LoadResult,
   loadConfig,
+  mayAnswerElsewhere,
   secretSettings,
   userHome,
 } from '../stores/config/index.ts';
@@ -135,12 +136,6 @@ async function gather(options: ShimOptions, loaded: LoadedConfig): Promise<Gathe
   const reach = await reaching;
   if (typeof reach === 'object') reach.drop();
   return parts;
-}
-
-/** Whether a channel, or a program that knows the address of the HTTP API, may answer approvals. */
-function mayAnswerElsewhere({ approvals, config }: LoadedConfig): boolean {
-  const { desktop, webhook, slack, listen } = approvals ?? {};
-  return [desktop, webhook, slack, listen].some(Boolean) || !config['ledger.http'].endsWith(':0');
 }
 
 async function gatherWith(

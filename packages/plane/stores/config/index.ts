@@ -12,8 +12,10 @@ export {
 export type { Env, HomePaths } from './home-paths.ts';
 export { homePaths, userHome } from './home-paths.ts';
 export type { LoadOptions, LoadResult, Origin } from './load.ts';
-export { loadConfig } from './load.ts';
+
+export { loadConfig, mayAnswerElsewhere } from './load.ts';
 export type { SecretRef } from './secret-ref.ts';
+
 export { readSecretRef, secretSettings } from './secret-ref.ts';
 export type { SecretBinding, Servers } from './servers.ts';
 export type { Config } from './settings.ts';

@@ -21,6 +21,15 @@ export interface LoadOptions {
 /** Where a value came from. */
 export type Origin = 'default' | 'file' | 'env' | 'flag';
 
+/** Whether a channel, or a program that knows the address of the HTTP API, may answer approvals. */
+export function mayAnswerElsewhere({
+  approvals,
+  config,
+}: Pick<Extract<LoadResult, { ok: true }>, 'approvals' | 'config'>): boolean {
+  const { desktop, webhook, slack, listen } = approvals ?? {};
+  return [desktop, webhook, slack, listen].some(Boolean) || !config['ledger.http'].endsWith(':0');
+}
+
 export type LoadResult =
   | {
       readonly ok: true;

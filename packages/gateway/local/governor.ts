@@ -1,0 +1,376 @@
+// Decides the turns of one run: the policy by the hub of the run, content by the scanner, people where a rule
+// asks. What a turn may cost is reserved, and replaced by what it did cost when it ends.
+import type {
+  CallError,
+  Decision,
+  EvaluateRequest,
+  EvaluateResponse,
+  JsonObject,
+  Producer,
+  Profile,
+} from '@subluminal/contracts';
+import {
+  type Call,
+  candidatesFor,
+  decide,
+  type Identity,
+  initialState,
+  policiesIn,
+  ruleRole,
+  type Snapshot,
+} from '@subluminal/core/policy';
+import {
+  estimateCost,
+  type PriceBook,
+  type ProviderName,
+  turnCost,
+} from '@subluminal/core/routing';
+import type { GrantQuery } from '@subluminal/core/session';
+import { estimateTokens } from '@subluminal/core/wires';
+import { callIds, sha256Bytes } from '@subluminal/plane/crypto';
+import { type RunningHub, TURN_METHOD } from '@subluminal/plane/hub';
+import type {
+  Attempt,
+  GovernedTurn,
+  TurnGovernor,
+  TurnOutcome,
+  TurnPlan,
+  TurnRequest,
+  TurnTail,
+} from '../turns/types.ts';
+import {
+  contentDecision,
+  costFacts,
+  endOf,
+  estimatedUsage,
+  failedDecision,
+  nobodyDecision,
+  refusalKind,
+  refuse,
+  rejectedDecision,
+  ruleIds,
+  sessionOf,
+} from './outcomes.ts';
+import type { People } from './people.ts';
+import type { RecordedTurn, TurnRecorder } from './record-turns.ts';
+import type { RequestScanner, ScannedRequest } from './scan-request.ts';
+import {
+  ownEndpoint,
+  ownProvider,
+  providerOf,
+  routeOf,
+  type Upstreams,
+  upstreamUrl,
+} from './upstreams.ts';
+
+export interface LocalGovernorOptions {
+  readonly producer: Producer;
+  readonly profile: Profile;
+  readonly snapshot: Snapshot;
+  readonly hub: Pick<RunningHub, 'evaluate' | 'settle'>;
+  readonly recorder: TurnRecorder;
+  readonly people: People;
+  /** None where the policy has no content section for this agent. */
+  readonly scanner: RequestScanner | undefined;
+  readonly prices: PriceBook;
+  readonly upstreams: Upstreams;
+}
+
+/** Most answers are far shorter than a client allows; a reservation for all of it would stop a run too early. */
+const RESERVED_OUTPUT_MAX = 8_192;
+const ROUNDS_MAX = 16;
+const TIMEOUT_MS = 600_000;
+const NO_HEADERS = {};
+
+/** One turn on its way through the decision. */
+interface OpenTurn {
+  readonly request: TurnRequest;
+  readonly call: Call;
+  readonly callId: string;
+  readonly provider: ProviderName;
+  readonly url: string;
+  readonly recorded: RecordedTurn;
+  readonly scanned: ScannedRequest;
+  readonly query: GrantQuery;
+}
+
+/** The approval rules that are satisfied: by grants, and by people who have just answered. */
+interface ApprovedRules {
+  readonly granted: readonly string[];
+  readonly answered: readonly string[];
+}
+
+export class LocalGovernor implements TurnGovernor {
+  readonly #options: LocalGovernorOptions;
+  readonly #identity: Identity;
+  readonly #nextId = callIds();
+
+  constructor(options: LocalGovernorOptions) {
+    this.#options = options;
+    const { run_id, agent_id, client, env, principal, workload } = options.producer;
+    this.#identity = {
+      run_id,
+      agent_id,
+      client,
+      env,
+      ...(principal !== undefined && { principal }),
+      ...(workload !== undefined && { workload: { ...workload } }),
+    };
+  }
+
+  begin(request: TurnRequest): Promise<TurnPlan> {
+    return Promise.resolve(this.#plan(request));
+  }
+
+  #plan(request: TurnRequest): TurnPlan {
+    const turn = this.#open(request);
+    if (turn === undefined) return refuse('invalid', 'This path leads to no model.', []);
+    if (request.kind === 'count_tokens') return this.#count(turn);
+    const { recorder } = this.#options;
+    recorder.start(turn.recorded, []);
+    if (turn.scanned.refusal !== undefined) {
+      return this.#refuse(turn, contentDecision(turn.scanned.refusal), EMPTY);
+    }
+    return this.#decide(turn, { granted: this.#granted(turn), answered: [] });
+  }
+
+  #open(request: TurnRequest): OpenTurn | undefined {
+    const { upstreams, scanner, snapshot, prices } = this.#options;
+    const { path, headers, outline, body } = request;
+    const route = routeOf(path);
+    if (route === undefined) return undefined;
+    const provider = providerOf(route);
+    const { model, maxTokens, isStream, toolNames } = outline;
+    const callId = this.#nextId();
+    const facts: JsonObject = {
+      stream: isStream,
+      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+      tools: toolNames.length,
+      messages: outline.parts.filter(({ kind }) => kind === 'message').length,
+    };
+    const price = prices.priceFor({ provider, endpointId: provider, model });
+    const output = Math.min(maxTokens ?? RESERVED_OUTPUT_MAX, RESERVED_OUTPUT_MAX);
+    const cost_micros = price && estimateCost(estimateTokens(body.length), output, price);
+    const args_hash = sha256Bytes(body);
+    const call: Call = {
+      identity: this.#identity,
+      server_name: provider,
+      tool_name: model,
+      subject: 'turn',
+      args: facts,
+      args_hash,
+      bytes_in: body.length,
+      cost_micros,
+    };
+    const ref = { call_id: callId, server_name: provider, tool_name: model, args_hash };
+    return {
+      request,
+      call,
+      callId,
+      provider,
+      url: upstreamUrl(upstreams, { route, path, headers }),
+      recorded: {
+        callId,
+        provider,
+        model,
+        facts,
+        bytesIn: body.length,
+        sessionId: sessionOf(request),
+        estimateMicros: cost_micros,
+        startedMs: performance.now(),
+      },
+      scanned: scanner?.scan(body, outline) ?? { body, content: undefined, refusal: undefined },
+      query: { ref, args: () => facts, policyHash: snapshot.ref.policy_hash },
+    };
+  }
+
+  /** Counting tokens costs nothing, but sends the conversation: what the policy refuses stays here. */
+  #count(turn: OpenTurn): TurnPlan {
+    const { snapshot } = this.#options;
+    const free = { ...turn.call, cost_micros: 0 };
+    const { decision } = decide(snapshot, free, initialState(snapshot), Date.now());
+    if (decision.action !== 'ALLOW') return refuse('policy', decision.summary, ruleIds(decision));
+    if (turn.scanned.refusal !== undefined) return refuse('policy', turn.scanned.refusal, []);
+    const end = () => Promise.resolve({ events: '', headers: NO_HEADERS });
+    return { kind: 'send', turn: governed(turn, end) };
+  }
+
+  /** The rules that ask about this turn, and that grants satisfy. */
+  #granted({ call, query }: OpenTurn): readonly string[] {
+    const { snapshot, people } = this.#options;
+    const asking = policiesIn(snapshot).filter(({ document }) => document.mode === 'control');
+    const candidates = asking.flatMap((one) => candidatesFor(one, call));
+    const rules = candidates.flatMap(({ rule }) => (ruleRole(rule) === 'asks' ? rule.rule_id : []));
+    return people.granted(query, rules);
+  }
+
+  #decide(turn: OpenTurn, approved: ApprovedRules): TurnPlan {
+    const { hub, people } = this.#options;
+    const { granted, answered } = approved;
+    const answer = hub.evaluate(this.#question(turn, [...granted, ...answered]));
+    if ('kind' in answer || answer.call_decision === undefined) {
+      const why = 'kind' in answer ? answer.message : 'it has no policy';
+      return this.#refuse(turn, failedDecision(why), EMPTY);
+    }
+    const { call_decision: decision } = answer;
+    if (decision.action === 'ALLOW') return this.#send(turn, answer, approved);
+    if (decision.approval === undefined || answered.length >= ROUNDS_MAX) {
+      return this.#refuse(turn, decision, answer);
+    }
+    const { facts } = turn.recorded;
+    const shown = JSON.stringify({ ...facts, ...costFacts(turn.call.cost_micros) });
+    const { risk_class: riskClass = [] } = answer;
+    const advice = people.ask({ query: turn.query, decision, riskClass, shown });
+    if (advice === undefined) return this.#refuse(turn, nobodyDecision(decision), answer);
+    if (decision.approval.wait === 'hint') {
+      return this.#refuse(turn, { ...decision, summary: `${decision.summary} ${advice}` }, answer);
+    }
+    return { kind: 'hold', outcome: this.#held(turn, { decision, answer, approved }) };
+  }
+
+  async #held(
+    turn: OpenTurn,
+    held: {
+      readonly decision: Decision;
+      readonly answer: EvaluateResponse;
+      readonly approved: ApprovedRules;
+    },
+  ): Promise<TurnPlan> {
+    const { people, recorder } = this.#options;
+    const { decision, answer, approved } = held;
+    const said = await people.answer(turn.callId, turn.request.signal);
+    if (said === 'approved') {
+      const answered = [...approved.answered, decision.rule_id ?? ''];
+      return this.#decide(turn, { ...approved, answered });
+    }
+    if (said !== 'cancelled') return this.#refuse(turn, rejectedDecision(decision, said), answer);
+    const gone = rejectedDecision(decision, 'cancelled');
+    recorder.decided(turn.recorded, decidedBy(gone, answer, turn));
+    recorder.ended(turn.recorded, { ...UNANSWERED, status: 'CANCELLED', error: undefined });
+    return refuse('approval', gone.summary, ruleIds(gone));
+  }
+
+  #question({ call, callId }: OpenTurn, approved: readonly string[]): EvaluateRequest {
+    const { profile, snapshot } = this.#options;
+    const { run_id, ...identity } = this.#options.producer;
+    const { agent_id, client, env, principal, workload } = identity;
+    return {
+      server_id: call.server_name,
+      direction: 'agent_to_server',
+      method: TURN_METHOD,
+      message_type: 'request',
+      profile,
+      run_id,
+      identity: {
+        agent_id,
+        client,
+        env,
+        ...(principal !== undefined && { principal }),
+        ...(workload !== undefined && { workload }),
+      },
+      call_id: callId,
+      tool_name: call.tool_name,
+      args_hash: call.args_hash,
+      policy_hash: snapshot.ref.policy_hash,
+      bytes_in: call.bytes_in,
+      params: { name: call.tool_name, arguments: call.args ?? {} },
+      ...(call.cost_micros !== undefined && { cost_micros: call.cost_micros }),
+      ...(approved.length > 0 && { approved }),
+    };
+  }
+
+  #send(turn: OpenTurn, answer: EvaluateResponse, { answered }: ApprovedRules): TurnPlan {
+    const { hub, people, recorder } = this.#options;
+    const { call_decision: decision, trace = [] } = answer;
+    if (decision === undefined) throw new Error('a turn passes without a decision');
+    const asked = trace.flatMap((one) => (one.outcome === 'approved' ? one.rule_id : []));
+    const byGrant = asked.filter((rule) => !answered.includes(rule));
+    const taken = people.take(turn.query, byGrant);
+    if (taken === undefined) {
+      hub.settle(turn.callId, { micros: 0, isError: false });
+      return this.#refuse(
+        turn,
+        nobodyDecision({ ...decision, rule_id: byGrant[0] ?? null }),
+        answer,
+      );
+    }
+    for (const grant of taken) {
+      recorder.record('approval', {
+        call: { call_id: turn.callId },
+        approval: { ...grant, state: 'approved' },
+      });
+    }
+    recorder.decided(turn.recorded, decidedBy(decision, answer, turn));
+    return { kind: 'send', turn: governed(turn, (outcome) => this.#end(turn, outcome)) };
+  }
+
+  #refuse(turn: OpenTurn, decision: Decision, answer: Partial<EvaluateResponse>): TurnPlan {
+    const { recorder } = this.#options;
+    recorder.decided(turn.recorded, decidedBy(decision, answer, turn));
+    const error: CallError = { class: 'policy_block', message: decision.summary };
+    recorder.ended(turn.recorded, { ...UNANSWERED, status: 'ERROR', error });
+    const kind = refusalKind(decision, answer);
+    const words = decision.hint?.hint_text;
+    const more = words === undefined || words === decision.summary ? '' : ` ${words}`;
+    const plan = refuse(kind, `${decision.summary}${more}`, ruleIds(decision));
+    if (decision.backoff_ms === undefined || plan.kind !== 'refuse') return plan;
+    return { ...plan, refusal: { ...plan.refusal, retryAfterMs: decision.backoff_ms } };
+  }
+
+  #end(turn: OpenTurn, outcome: TurnOutcome): Promise<TurnTail> {
+    const { hub, recorder, prices } = this.#options;
+    const { last, bytesOut, firstByteMs } = outcome;
+    const observed = last?.observed;
+    const usage = observed?.usage ?? estimatedUsage(turn.request, outcome);
+    const { provider } = turn;
+    const model = turn.call.tool_name;
+    const price = prices.priceFor({ provider, endpointId: provider, model });
+    const cost = usage && turnCost(usage, price);
+    const costMicros = cost?.kind === 'priced' ? cost.costMicros : undefined;
+    const isError = last === undefined || last.error !== undefined;
+    const { status, error } = endOf(outcome);
+    hub.settle(turn.callId, {
+      micros: costMicros ?? 0,
+      isError: isError && status !== 'CANCELLED',
+    });
+    const ended = { status, bytesOut, firstByteMs, usage, costMicros, observed, error };
+    recorder.ended(turn.recorded, ended);
+    return Promise.resolve({ events: '', headers: NO_HEADERS });
+  }
+}
+
+const EMPTY: Partial<EvaluateResponse> = {};
+const UNANSWERED = {
+  bytesOut: 0,
+  firstByteMs: undefined,
+  usage: undefined,
+  costMicros: undefined,
+  observed: undefined,
+};
+
+function governed(
+  { url, provider, request, scanned }: OpenTurn,
+  end: GovernedTurn['end'],
+): GovernedTurn {
+  const attempt: Attempt = {
+    attemptNo: 1,
+    provider: ownProvider(provider, request.wire),
+    endpoint: ownEndpoint(provider, url),
+    model: request.outline.model,
+    credentials: { kind: 'own' },
+    timeoutMs: TIMEOUT_MS,
+    release: () => {},
+  };
+  return {
+    body: scanned.body,
+    attempts: [attempt],
+    headers: NO_HEADERS,
+    attemptEnded: () => {},
+    end,
+  };
+}
+
+function decidedBy(decision: Decision, answer: Partial<EvaluateResponse>, { scanned }: OpenTurn) {
+  const { risk_class: riskClass = [], trace = [] } = answer;
+  return { decision, riskClass, trace, content: scanned.content };
+}

@@ -1,0 +1,163 @@
+// The model plane of one developer's run: no server, no account. The agent's turns come to a loopback address,
+// are decided by the policy of the run, and go on to where they would have gone, with the agent's own key.
+import { isUtf8 } from 'node:buffer';
+import { type Failure, failure, isFailure, type ShimSummary } from '@subluminal/contracts';
+import { type Snapshot, sealSnapshot, sectionsFor } from '@subluminal/core/policy';
+import { LIST_PRICES, priceBook } from '@subluminal/core/routing';
+import { outlineRequest, spliceModel, wireFor } from '@subluminal/core/wires';
+import type { Config, HomePaths } from '@subluminal/plane/config';
+import { fingerprintsIn } from '@subluminal/plane/governor/fingerprints';
+import type { ModelsReady, ModelsTold, RunModels } from '@subluminal/plane/run';
+import { createTurnEngine, type TurnWires } from '../turns/index.ts';
+import { openUpstream, type Upstream } from '../upstream/index.ts';
+import { LocalGovernor } from './governor.ts';
+import { passThrough } from './pass-through.ts';
+import { People } from './people.ts';
+import { type CodexProvider, codexProvider, escapeOf, pointAgent } from './point-agent.ts';
+import { TurnRecorder } from './record-turns.ts';
+import { RequestScanner } from './scan-request.ts';
+import { type LocalServer, openLocalServer } from './server.ts';
+import { ownUpstreams, type Upstreams } from './upstreams.ts';
+
+export interface LocalModelsOptions {
+  readonly config: Config;
+  readonly paths: HomePaths;
+  readonly cwd: string;
+  /** Something besides a terminal of this machine may answer requests for approval. */
+  readonly hasChannel: boolean;
+  /** Tells the person in front of the machine, on one line. */
+  readonly tell: (text: string) => void;
+}
+
+const NO_TURNS: ShimSummary = {
+  calls_total: 0,
+  calls_allowed: 0,
+  calls_blocked: 0,
+  calls_throttled: 0,
+  errors_total: 0,
+  calls_spared: 0,
+};
+
+interface Opened {
+  readonly server: LocalServer;
+  readonly upstream: Upstream;
+  readonly people: People;
+  readonly recorder: TurnRecorder;
+}
+
+export function localModels(options: LocalModelsOptions): RunModels {
+  let opened: Opened | undefined;
+  let summary = NO_TURNS;
+  return {
+    async begin(told) {
+      const { producer, env, command } = told;
+      const start = { client: producer.client, env, command, cwd: options.cwd };
+      const escape = escapeOf(start);
+      if (escape !== undefined) return escape;
+      const codex = producer.client === 'codex' ? codexProvider(start) : OPENAI;
+      if (isFailure(codex)) return codex;
+      const upstreams = ownUpstreams(env, codex.kind === 'own' ? codex.baseUrl : undefined);
+      if (isFailure(upstreams)) return upstreams;
+      const made = await openModels(options, told, upstreams);
+      if (isFailure(made)) return made;
+      opened = made;
+      return pointAgent(start, made.server, codex);
+    },
+    async end() {
+      const { server, upstream, people, recorder } = opened ?? {};
+      opened = undefined;
+      people?.close();
+      await server?.close();
+      await upstream?.close();
+      summary = recorder?.summary ?? summary;
+      return summary;
+    },
+  };
+}
+
+const OPENAI: CodexProvider = { kind: 'openai' };
+
+const BYTE_TOOLS = {
+  isUtf8,
+  latin1: (bytes: Uint8Array) =>
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'),
+};
+const WIRES: TurnWires = {
+  wire: wireFor,
+  outline: (wire, body) => outlineRequest(wire, body, BYTE_TOOLS),
+  withModel: spliceModel,
+};
+
+async function openModels(
+  options: LocalModelsOptions,
+  { producer, hub, sink, snapshot, env }: ModelsTold,
+  upstreams: Upstreams,
+): Promise<Opened | Failure> {
+  const { config, paths, hasChannel, tell } = options;
+  const taken = await hub.policy(sealSnapshot(snapshot));
+  if ('kind' in taken || !taken.accepted) {
+    const message = 'The hub of the run did not take its policy, so no turn could be decided.';
+    return failure('SUB_MODELS_POLICY', message, 'Check the policy with `sub policy lint`.');
+  }
+  const recorder = new TurnRecorder(producer, sink, snapshot.ref);
+  const people = await People.open({
+    home: paths.home,
+    producer,
+    snapshot,
+    hasChannel,
+    warn: tell,
+    record: (body) => recorder.record('approval', body),
+  });
+  const governor = new LocalGovernor({
+    producer,
+    profile: config.profile,
+    snapshot,
+    hub,
+    recorder,
+    people,
+    scanner: scannerFor(snapshot, { producer, home: paths.home }),
+    prices: priceBook(LIST_PRICES),
+    upstreams,
+  });
+  const upstream = openUpstream({ proxy: proxyOf(env) });
+  const nowMs = () => performance.now();
+  const engine = createTurnEngine({ governor, wires: WIRES, upstream, nowMs });
+  const server = await openLocalServer({
+    turn: (request, response, route) => void engine.handle(request, response, route),
+    pass: (request, response, path) =>
+      void passThrough({ request, response, path }, { upstream, upstreams }),
+  });
+  if (!isFailure(server)) return { server, upstream, people, recorder };
+  people.close();
+  await upstream.close();
+  return server;
+}
+
+/** The content section that holds for this agent, as a scanner. */
+function scannerFor(
+  snapshot: Snapshot,
+  { producer, home }: { readonly producer: ModelsTold['producer']; readonly home: string },
+): RequestScanner | undefined {
+  const { run_id, agent_id, client, env, principal, workload } = producer;
+  const identity = {
+    ...{ run_id, agent_id, client, env },
+    ...(principal !== undefined && { principal }),
+    ...(workload !== undefined && { workload: { ...workload } }),
+  };
+  const { content, mode } = sectionsFor(snapshot, identity);
+  if (content === undefined) return undefined;
+  const isEnforced = mode !== 'observe' && snapshot.profile === 'production';
+  return new RequestScanner({ section: content, isEnforced, fingerprint: fingerprintsIn(home).of });
+}
+
+/** The agent would have gone by its proxy, so its turns do. */
+function proxyOf(env: ModelsReady['env']) {
+  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'];
+  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'];
+  const noProxy = env['no_proxy'] ?? env['NO_PROXY'];
+  return {
+    ...(httpProxy !== undefined && { httpProxy }),
+    ...(httpsProxy !== undefined && { httpsProxy }),
+    ...(noProxy !== undefined && { noProxy }),
+  };
+}
