@@ -8,8 +8,14 @@ import type {
   WebhooksFile,
 } from '@subluminal/contracts';
 import { definedFields } from '@subluminal/contracts';
-import type { Capability, Endpoint, Pool, Price } from '@subluminal/core/routing';
-import { remoteKey } from './remotes.ts';
+import {
+  type Capability,
+  completePrice,
+  type Endpoint,
+  type Pool,
+  type Price,
+} from '@subluminal/core/routing';
+import { repoAddress } from '../auth/repo-address.ts';
 import type {
   BudgetRule,
   BudgetSettings,
@@ -21,9 +27,6 @@ import type {
 
 const MICROS_PER_CENT = 10_000;
 const MICROS_PER_DOLLAR = 1_000_000;
-/** What vendors ask at most for writing to the cache, against plain input. */
-const CACHE_WRITE_FACTOR = 1.25;
-const CACHE_WRITE_HOUR_FACTOR = 2;
 const CAPABILITIES = [
   'streaming',
   'tools',
@@ -72,30 +75,30 @@ export function poolsOf({ pools }: PoolsFile): ReadonlyMap<string, Pool> {
   return new Map(entries);
 }
 
-/** A cache price that is left out is the highest that vendors ask, so that no cost is counted too low. */
 export function pricesOf({ prices, cost_source_default }: PricingFile): readonly Price[] {
-  return prices.map((price) => {
-    const inputCents = price.input_cents_per_mtok;
-    return {
+  return prices.map((price) =>
+    completePrice({
       provider: price.provider,
       model: price.model,
-      inputMicros: centMicros(inputCents),
+      inputMicros: centMicros(price.input_cents_per_mtok),
       outputMicros: centMicros(price.output_cents_per_mtok),
-      cacheWriteMicros: centMicros(
-        price.cache_write_cents_per_mtok ?? inputCents * CACHE_WRITE_FACTOR,
-      ),
-      cacheWriteHourMicros: centMicros(
-        price.cache_write_hour_cents_per_mtok ?? inputCents * CACHE_WRITE_HOUR_FACTOR,
-      ),
-      cacheReadMicros: centMicros(price.cache_read_cents_per_mtok ?? inputCents),
       isEstimated: (price.cost_source ?? cost_source_default) === 'estimated',
-      ...definedFields({ endpointId: price.endpoint }),
-    };
-  });
+      ...definedFields({
+        endpointId: price.endpoint,
+        cacheWriteMicros: optionalMicros(price.cache_write_cents_per_mtok),
+        cacheWriteHourMicros: optionalMicros(price.cache_write_hour_cents_per_mtok),
+        cacheReadMicros: optionalMicros(price.cache_read_cents_per_mtok),
+      }),
+    }),
+  );
 }
 
 function centMicros(cents: number): number {
   return Math.round(cents * MICROS_PER_CENT);
+}
+
+function optionalMicros(cents: number | undefined): number | undefined {
+  return cents === undefined ? undefined : centMicros(cents);
 }
 
 export function budgetsOf({ defaults, teams, users }: BudgetsFile): BudgetSettings {
@@ -137,7 +140,7 @@ export function reposOf({ repos }: ReposFile): ReadonlyMap<string, ConfiguredRep
       tags: repo.tags,
       storage: repo.storage,
       owners: repo.owners,
-      remotes: repo.remotes.flatMap((remote) => remoteKey(remote) ?? []),
+      remotes: repo.remotes.flatMap((remote) => repoAddress(remote) ?? []),
       ...definedFields({ teamId: repo.team_id }),
     },
   ]);

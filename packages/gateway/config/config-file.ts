@@ -86,16 +86,29 @@ export function readConfigFile<T>(
 ): ConfigFile<T> {
   if (bytes === undefined) {
     const empty = parse(withDefaults(shape, emptyFile(shape)));
-    return brokenOr(name, { value: empty.ok ? empty.value : undefined });
+    return fileOf(name, { value: empty.ok ? empty.value : undefined });
   }
   const title = `\`${name}\``;
   const read = readSource({ file: name, bytes });
   if (!read.ok) return broken(name, read.problems);
   const parsed = parse(withDefaults(shape, valueOf(read.tree)));
-  if (parsed.ok) return brokenOr(name, { value: parsed.value, source: read });
+  if (parsed.ok) return fileOf(name, { value: parsed.value, source: read });
   const words = { title, start: startOf(shape), codes: CODES, synonyms: SYNONYMS };
   const findings = explainShape(parsed.mismatches.slice(0, PROBLEMS_MAX), read.tree, words);
-  return brokenOr(name, { source: read, findings });
+  return fileOf(name, { source: read, findings });
+}
+
+/** Reads a file whose shape is for others to judge. */
+export function readConfigText({
+  name,
+  bytes,
+}: {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}): ConfigFile<unknown> {
+  const read = readSource({ file: name, bytes });
+  if (!read.ok) return broken(name, read.problems);
+  return fileOf(name, { value: valueOf(read.tree), source: read });
 }
 
 /** A file whose text cannot be read. */
@@ -112,7 +125,7 @@ interface FileParts<T> {
   readonly findings?: readonly SourceFinding[];
 }
 
-function brokenOr<T>(name: string, { value, source, findings = [] }: FileParts<T>): ConfigFile<T> {
+function fileOf<T>(name: string, { value, source, findings = [] }: FileParts<T>): ConfigFile<T> {
   const all = [...findings];
   return {
     name,

@@ -1,6 +1,7 @@
+export { isAllowedHost } from './check-server.ts';
 export type { LoadConfigOptions, LoadedGatewayConfig } from './load-config.ts';
 export { loadGatewayConfig } from './load-config.ts';
-export { remoteKey } from './remotes.ts';
+export { isPrivateAddress, isPrivateHost } from './private-address.ts';
 export type { SecretPlaces } from './secret-refs.ts';
 export { resolveSecretRef } from './secret-refs.ts';
 export type {

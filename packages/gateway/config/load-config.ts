@@ -16,8 +16,17 @@ import {
   settingsOf,
   webhooksOf,
 } from './build-config.ts';
+import { checkIdentity } from './check-identity.ts';
+import { checkPools } from './check-pools.ts';
 import { reportPlainSecrets, reportUnresolved, secretUses } from './check-secrets.ts';
-import { broken, type ConfigFile, type ConfigFiles, readConfigFile } from './config-file.ts';
+import { checkServer, checkWebhooks } from './check-server.ts';
+import {
+  broken,
+  type ConfigFile,
+  type ConfigFiles,
+  readConfigFile,
+  readConfigText,
+} from './config-file.ts';
 import {
   CONFIG_FILES,
   type ConfigFileKey,
@@ -54,8 +63,13 @@ export async function loadGatewayConfig(
   const folder = readConfigFolder(dir, level);
   if (isFailure(folder)) return folder;
   const files = readFiles(folder);
-  const all = allFiles(files);
+  const policy = readPolicyText(folder);
+  const all = [...allFiles(files), policy];
   for (const file of all) reportPlainSecrets(file, file.report);
+  checkServer(files, level);
+  checkPools(files);
+  checkIdentity(files);
+  checkWebhooks(files);
   const uses = secretUses(files);
   const { secrets, failed } = await resolveAll(
     uses.map(({ ref }) => ref),
@@ -88,6 +102,13 @@ function readFiles({ bytes, unread }: ConfigFolder): ConfigFiles {
     teams: read('teams', forms.teams),
     repos: read('repos', forms.repos),
   };
+}
+
+/** The policy as text: what it says is for its compiler to judge. */
+function readPolicyText({ bytes }: ConfigFolder): ConfigFile<unknown> {
+  const name = CONFIG_FILES.policy;
+  const content = bytes('policy');
+  return content === undefined ? broken(name, []) : readConfigText({ name, bytes: content });
 }
 
 /** In the order that their problems are shown. */

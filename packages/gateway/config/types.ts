@@ -126,7 +126,7 @@ export interface ConfiguredTeam {
 }
 
 export interface ConfiguredRepo extends Repo {
-  /** Remotes of the repository in one spelling, as `remoteKey` writes them. */
+  /** Remotes of the repository in one spelling, as `repoAddress` writes them. */
   readonly remotes: readonly string[];
   /** Users who answer for it. */
   readonly owners: readonly string[];
