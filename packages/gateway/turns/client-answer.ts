@@ -54,6 +54,7 @@ export class ClientAnswer {
 
   /** Sends `text` again and again, until the returned function is called. */
   keepAlive(text: string, everyMs: number): () => void {
+    if (!this.isGone) this.response.flushHeaders();
     const timer = setInterval(() => this.write(text), everyMs);
     return () => clearInterval(timer);
   }

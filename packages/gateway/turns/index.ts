@@ -17,4 +17,4 @@ export type {
   TurnRequest,
   TurnTail,
 } from './types.ts';
-export type { TurnWires } from './wires.ts';
+export { coreWires, type TurnWires } from './wires.ts';

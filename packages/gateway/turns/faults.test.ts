@@ -1,0 +1,282 @@
+// What can go wrong on the upstream's side: each has a clear answer, and the turn is settled once.
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { governedEngine, TAIL } from './testing/governed-engine.ts';
+import { bodyOf, loopback } from './testing/loopback.ts';
+
+const START = 'event: message_start\ndata: {"type":"message_start","message":{"id":"m"}}\n\n';
+const DELTA =
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}\n\n';
+const STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+const OVERLOADED =
+  'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function stream(response: ServerResponse): ServerResponse {
+  return response.writeHead(200, { 'content-type': 'text/event-stream' });
+}
+
+const good = () =>
+  loopback((_request, response) => void stream(response).end(START + DELTA + STOP));
+
+function ask(url: string, parts: object = {}): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'm', stream: true, ...parts }),
+  });
+}
+
+async function errorOf(answer: Response) {
+  const { error } = (await answer.json()) as { error: { type: string; message: string } };
+  return { status: answer.status, ...error };
+}
+
+test('events reach the client as they come', async () => {
+  const { url, server } = await loopback(() => {});
+  const asked = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+  const engine = await governedEngine([url]);
+  const answering = ask(engine.url);
+  const [, response] = await asked;
+  stream(response).write(START + DELTA.slice(0, 10));
+  const answer = await answering;
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader?.read())?.value).toBe(START);
+  response.write(DELTA.slice(10));
+  expect((await reader?.read())?.value).toBe(DELTA);
+  expect(engine.told.ends).toEqual([]);
+  response.end(STOP);
+  expect((await reader?.read())?.value).toContain(TAIL);
+});
+
+test.each([
+  ['in the middle of an event', START + DELTA + DELTA.slice(0, 30)],
+  ['between two events', START + DELTA],
+])('a stream that is cut %s ends with an error behind whole events', async (_where, text) => {
+  const { url } = await loopback((_request, response) => {
+    stream(response).write(text, () => response.destroy());
+  });
+  const engine = await governedEngine([url]);
+  const received = await (await ask(engine.url)).text();
+  expect(received.startsWith(`${START}${DELTA}${TAIL}event: error\n`)).toBe(true);
+  expect(engine.told.ends).toMatchObject([
+    {
+      attempt: { attemptNo: 1 },
+      isPartial: true,
+      status: 200,
+      last: { error: { class: 'upstream_disconnect' }, observed: { hasContent: true } },
+    },
+  ]);
+  expect(engine.told.attempts).toHaveLength(1);
+  expect(engine.told.released).toBe(1);
+});
+
+test('a stream that ends without its last event is cut too', async () => {
+  const { url } = await loopback((_request, response) => void stream(response).end(START + DELTA));
+  const engine = await governedEngine([url]);
+  expect(await (await ask(engine.url)).text()).toContain('event: error');
+  expect(engine.told.ends).toMatchObject([
+    { isPartial: true, last: { error: { class: 'upstream_disconnect' } } },
+  ]);
+});
+
+test('a stream that stops is given up', async () => {
+  const { url } = await loopback(
+    (_request, response) => void stream(response).write(START + DELTA),
+  );
+  const engine = await governedEngine([url], { attempt: { timeoutMs: 50 } });
+  expect(await (await ask(engine.url)).text()).toContain('timeout_error');
+  expect(engine.told.ends).toMatchObject([
+    { isPartial: true, last: { error: { class: 'upstream_timeout' } } },
+  ]);
+});
+
+test('an error of the upstream in its stream reaches the client as it is', async () => {
+  const { url } = await loopback((_request, response) => {
+    stream(response).end(START + DELTA + OVERLOADED);
+  });
+  const engine = await governedEngine([url, (await good()).url]);
+  expect(await (await ask(engine.url)).text()).toBe(START + DELTA + TAIL + OVERLOADED);
+  expect(engine.told.attempts).toHaveLength(1);
+  expect(engine.told.ends).toMatchObject([{ isPartial: true, attempt: { attemptNo: 1 } }]);
+});
+
+test('an error in a stream before any content has a status', async () => {
+  const { url } = await loopback((_request, response) => void stream(response).end(OVERLOADED));
+  const engine = await governedEngine([url]);
+  expect(await errorOf(await ask(engine.url))).toEqual({
+    status: 529,
+    type: 'overloaded_error',
+    message: 'busy',
+  });
+  expect(engine.told.ends).toMatchObject([{ isPartial: false, status: 529 }]);
+  expect(engine.told.ends[0]?.attempt).toBeUndefined();
+});
+
+test('what comes behind the last event is dropped', async () => {
+  const { url } = await loopback((_request, response) => {
+    stream(response).end(`${START}${DELTA}${STOP}garbage\n\n${DELTA}`);
+  });
+  const engine = await governedEngine([url]);
+  expect(await (await ask(engine.url)).text()).toBe(START + DELTA + TAIL + STOP);
+});
+
+test('an answer is over with its last event, whether or not the upstream closes it', async () => {
+  const { url } = await loopback((_request, response) => {
+    stream(response).write(START + DELTA + STOP);
+  });
+  const engine = await governedEngine([url]);
+  expect(await (await ask(engine.url)).text()).toBe(START + DELTA + TAIL + STOP);
+});
+
+test('every cut of the bytes into pieces gives the same stream', async () => {
+  const text = Buffer.from(`: hello\n\n${START}${DELTA.replaceAll('\n', '\r\n')}${STOP}`);
+  const { url } = await loopback(async (request, response) => {
+    const { size } = JSON.parse((await bodyOf(request)).toString()) as { size: number };
+    stream(response);
+    for (let at = 0; at < text.length; at += size) {
+      await new Promise((sent) => response.write(text.subarray(at, at + size), sent));
+    }
+    response.end();
+  });
+  const engine = await governedEngine([url]);
+  const expected = `: hello\n\n${START}${DELTA.replaceAll('\n', '\r\n')}${TAIL}${STOP}`;
+  for (const size of [1, 2, 3, 7, 64, 1_000]) {
+    expect(await (await ask(engine.url, { size })).text()).toBe(expected);
+  }
+});
+
+test('an event that is too large is malformed', async () => {
+  const { url } = await loopback((_request, response) => {
+    stream(response).end(`${START}${DELTA}data: ${'x'.repeat(5_000)}`);
+  });
+  const engine = await governedEngine([url], { limits: { eventBytesMax: 1_000 } });
+  expect(await (await ask(engine.url)).text()).toContain('too large');
+  expect(engine.told.ends).toMatchObject([{ last: { error: { class: 'upstream_malformed' } } }]);
+});
+
+test('a stream in gzip is read', async () => {
+  const { url } = await loopback((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+    response.end(gzipSync(START + DELTA + STOP));
+  });
+  const engine = await governedEngine([url]);
+  const answer = await ask(engine.url);
+  expect(answer.headers.get('content-encoding')).toBeNull();
+  expect(await answer.text()).toBe(START + DELTA + TAIL + STOP);
+});
+
+test('200 streams at the same time all come through', async () => {
+  const { url, server } = await loopback(() => {});
+  const waiting: ServerResponse[] = [];
+  server.on('request', (_request, response) => {
+    stream(response).write(START + DELTA);
+    waiting.push(response);
+    // No stream ends before all have begun.
+    if (waiting.length === 200) for (const each of waiting) each.end(STOP);
+  });
+  const engine = await governedEngine([url]);
+  const answers = Array.from({ length: 200 }, async () => (await ask(engine.url)).text());
+  for (const answer of await Promise.all(answers)) expect(answer).toBe(START + DELTA + TAIL + STOP);
+  expect(engine.told.ends.filter((end) => !end.isPartial && end.status === 200)).toHaveLength(200);
+  expect(engine.told.released).toBe(200);
+});
+
+test.each([
+  ['a page', { 'content-type': 'text/html' }, '<html>log in</html>', true],
+  ['JSON that is cut', JSON_TYPE, '{"type":"mess', false],
+  ['JSON that is no object', JSON_TYPE, '[]', false],
+  ['an answer to a stream that is not streamed', JSON_TYPE, '{"type":"message"}', true],
+])('%s is no answer', async (_what, headers, body, isStream) => {
+  const { url } = await loopback(
+    (_request, response) => void response.writeHead(200, headers).end(body),
+  );
+  const engine = await governedEngine([url]);
+  const answer = await ask(engine.url, { stream: isStream });
+  expect(await errorOf(answer)).toMatchObject({ status: 502, type: 'api_error' });
+  expect(engine.told.ends).toMatchObject([
+    { status: 502, last: { error: { class: 'upstream_malformed' } } },
+  ]);
+});
+
+test.each([true, false])('an error that says 200 is an error (streamed: %s)', async (isStream) => {
+  const body = '{"type":"error","error":{"type":"overloaded_error","message":"busy"}}';
+  const { url } = await loopback(
+    (_request, response) => void response.writeHead(200, JSON_TYPE).end(body),
+  );
+  const engine = await governedEngine([url]);
+  expect(await errorOf(await ask(engine.url, { stream: isStream }))).toMatchObject({
+    status: 529,
+    message: 'busy',
+  });
+  expect(engine.told.ends).toMatchObject([{ last: { error: { class: 'upstream_5xx' } } }]);
+});
+
+test('a redirect is not followed', async () => {
+  const other: string[] = [];
+  const elsewhere = await loopback((request, response) => {
+    other.push(request.url ?? '');
+    response.end();
+  });
+  const { url } = await loopback((_request, response) => {
+    response.writeHead(307, { location: elsewhere.url }).end();
+  });
+  const engine = await governedEngine([url]);
+  const error = await errorOf(await ask(engine.url));
+  expect(error.status).toBe(502);
+  expect(error.message).toContain('Redirects are not followed');
+  expect(other).toEqual([]);
+});
+
+test('an upstream that never answers is given up with 504', async () => {
+  const { url } = await loopback(() => {});
+  const engine = await governedEngine([url], { attempt: { timeoutMs: 50 } });
+  expect(await errorOf(await ask(engine.url))).toMatchObject({
+    status: 504,
+    type: 'timeout_error',
+  });
+  expect(engine.told.ends).toMatchObject([
+    { status: 504, isPartial: false, last: { error: { class: 'upstream_timeout' } } },
+  ]);
+});
+
+test('an error of the upstream passes with its body and the headers that say when to come again', async () => {
+  const body = '{"type":"error","error":{"type":"rate_limit_error","message":"slow down"},"x":1}';
+  const { url } = await loopback((_request, response) => {
+    const headers = {
+      ...JSON_TYPE,
+      'retry-after': '7',
+      'set-cookie': 'a=b',
+      'x-aicg-decision': 'forged',
+    };
+    response.writeHead(429, headers).end(body);
+  });
+  const engine = await governedEngine([url]);
+  const answer = await ask(engine.url);
+  expect(answer.status).toBe(429);
+  expect(await answer.text()).toBe(body);
+  expect(answer.headers.get('retry-after')).toBe('7');
+  expect(answer.headers.get('set-cookie')).toBeNull();
+  expect(answer.headers.get('x-aicg-decision')).toBe('allow');
+});
+
+test.each([401, 403])(
+  'credentials of ours that are refused (%i) are not the fault of the client',
+  async (status) => {
+    const body =
+      '{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}';
+    const { url } = await loopback(
+      (_request, response) => void response.writeHead(status, JSON_TYPE).end(body),
+    );
+    const ours = await governedEngine([url]);
+    const error = await errorOf(await ask(ours.url));
+    expect(error.status).toBe(400);
+    expect(error.message).toContain('upstream-1');
+    const own = await governedEngine([url], { attempt: { credentials: { kind: 'own' } } });
+    expect(await errorOf(await ask(own.url))).toMatchObject({
+      status,
+      message: 'invalid x-api-key',
+    });
+  },
+);
