@@ -1,3 +1,11 @@
+export type { BreakerPhase, BreakerState } from './breaker.ts';
+export {
+  BREAKER_PAUSE_MS,
+  breakerAdmits,
+  breakerEnded,
+  breakerPhase,
+  CLOSED_BREAKER,
+} from './breaker.ts';
 export type { ChoiceRecord, RecordedLink, ReplayedChoice } from './choice-record.ts';
 export { replayChoice } from './choice-record.ts';
 export type { ChainMember, Choice, ChoiceInput, Constraints, NoChainReason } from './choose.ts';
