@@ -20,6 +20,12 @@ interface SeenValue {
 /** Evaluates a part of the condition by itself; undefined where it fails. */
 type EvaluatePart = (expression: string) => { readonly value: unknown } | undefined;
 
+interface ConditionWorld {
+  readonly evaluate: EvaluatePart;
+  /** The names whose fields are shown. */
+  readonly variables: ReadonlySet<string>;
+}
+
 const PARTS_MAX = 8;
 const VALUES_MAX = 6;
 
@@ -27,8 +33,9 @@ const VALUES_MAX = 6;
 export function unmetParts(
   source: string,
   root: ASTNode,
-  evaluate: EvaluatePart,
+  world: ConditionWorld,
 ): readonly ConditionPart[] {
+  const { evaluate } = world;
   const found: ConditionPart[] = [];
   const textOf = (node: ASTNode): string => source.slice(node.start, node.end);
   const gives = (node: ASTNode): unknown => evaluate(textOf(node))?.value;
@@ -48,7 +55,7 @@ export function unmetParts(
     }
     const result = gives(node);
     const gave = typeof result === 'boolean' ? result : null;
-    found.push({ expression: textOf(node), gave, values: valuesIn(node, textOf, evaluate) });
+    found.push({ expression: textOf(node), gave, values: valuesIn(node, textOf, world) });
   };
   visit(root, true);
   return found;
@@ -70,12 +77,12 @@ function operandsOf(root: ASTNode): readonly ASTNode[] {
 function valuesIn(
   root: ASTNode,
   textOf: (node: ASTNode) => string,
-  evaluate: EvaluatePart,
+  { evaluate, variables }: ConditionWorld,
 ): readonly SeenValue[] {
   const found = new Map<string, unknown>();
   const visit = (node: ASTNode): void => {
     if (found.size >= VALUES_MAX) return;
-    if (isRead(node)) {
+    if (isRead(node, variables)) {
       const name = textOf(node);
       if (!found.has(name)) found.set(name, evaluate(name)?.value);
       return;
@@ -86,12 +93,10 @@ function valuesIn(
   return [...found].map(([name, value]) => ({ name, value }));
 }
 
-const VARIABLES: ReadonlySet<string> = new Set(['args', 'call', 'identity']);
-
 /** Whether a node is a field of a variable, or a field of such a field. */
-function isRead(node: ASTNode): boolean {
+function isRead(node: ASTNode, variables: ReadonlySet<string>): boolean {
   if (node.op !== '.' && node.op !== '[]') return false;
   const [owner, key] = node.args;
   if (typeof key !== 'string' && key.op !== 'value') return false;
-  return owner.op === 'id' ? VARIABLES.has(owner.args) : isRead(owner);
+  return owner.op === 'id' ? variables.has(owner.args) : isRead(owner, variables);
 }

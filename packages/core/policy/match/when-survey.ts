@@ -62,12 +62,12 @@ const METHODS = new Set([
   'upperAscii',
 ]);
 
-/** Walks the tree once. */
-export function surveyed(root: ASTNode): ConditionSurvey {
+/** Walks the tree once. `functions`: what may be called beside those that every condition has. */
+export function surveyed(root: ASTNode, functions: readonly string[] = []): ConditionSurvey {
   const found = { loopDepth: 0, loops: 0, literals: 0, additions: 0, splits: 0, readsArgs: false };
   let fault: ConditionFault | undefined;
   const visit = (node: ASTNode, depth: number): void => {
-    fault ??= callFault(node);
+    fault ??= callFault(node, functions);
     const method = node.op === 'rcall' ? node.args[0] : undefined;
     const loops = method !== undefined && LOOPS.has(method);
     const inside = loops ? depth + 1 : depth;
@@ -84,10 +84,10 @@ export function surveyed(root: ASTNode): ConditionSurvey {
   return { ...survey, fault: fault ?? sizeFault(survey, root) };
 }
 
-function callFault(node: ASTNode): ConditionFault | undefined {
+function callFault(node: ASTNode, functions: readonly string[]): ConditionFault | undefined {
   if (node.op !== 'call' && node.op !== 'rcall') return undefined;
   const [name] = node.args;
-  const known = node.op === 'call' ? FUNCTIONS : METHODS;
+  const known = node.op === 'call' ? new Set([...FUNCTIONS, ...functions]) : METHODS;
   if (!known.has(name)) {
     const message = `\`${name}\` is not available; there are ${[...known].join(', ')}`;
     return { message, offset: node.pos };
