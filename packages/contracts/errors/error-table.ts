@@ -92,6 +92,7 @@ const ERRORS = {
   SUB_GATEWAY_VALUE: 'A field of the gateway configuration has a wrong value.',
   SUB_GATEWAY_REFERENCE: 'The gateway configuration names something that is not there.',
   SUB_GATEWAY_DUPLICATE: 'Two entries of the gateway configuration have the same id.',
+  SUB_GATEWAY_CONDITION: 'A condition of the policy of turns does not compile.',
   SUB_GATEWAY_SECRET: 'The gateway configuration holds a secret in plain text.',
   SUB_GATEWAY_UNRESOLVED: 'A secret reference of the gateway configuration leads nowhere.',
   SUB_GATEWAY_UNPRICED: 'A model of the gateway configuration has no price.',

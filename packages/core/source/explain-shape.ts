@@ -4,7 +4,7 @@ import { likely, nearest } from '../text/nearest.ts';
 import { quote } from '../text/visible.ts';
 import { formatPath, type Path, type Problem, sorted } from './problem.ts';
 import type { SourceTree } from './read-source.ts';
-import { follow, type Tree } from './tree.ts';
+import { follow, sourceOffset, type Tree } from './tree.ts';
 import { typeFix, valueFix, written } from './type-fix.ts';
 
 /** Something wrong at a place in a file. */
@@ -17,6 +17,8 @@ export interface SourceFinding {
   readonly fix: string;
   /** Set when the key is wrong, not the value behind it. */
   readonly atKey?: boolean;
+  /** How far inside the string at `path`, where an expression knows that. */
+  readonly inside?: number;
 }
 
 type SourceAdvice = Pick<SourceFinding, 'code' | 'message' | 'fix'>;
@@ -96,9 +98,11 @@ export function placed(
   source: SourceTree,
 ): readonly Problem[] {
   const problems = findings.map((finding): Problem => {
-    const { level = 'error', code, path, message, fix, atKey } = finding;
+    const { level = 'error', code, path, message, fix, atKey, inside } = finding;
     const { tree, keyOffset } = follow(source.tree, path);
-    const position = source.positionAt(atKey === true ? keyOffset : tree.offset);
+    const isInside = inside !== undefined && tree.kind === 'scalar';
+    const offset = isInside ? sourceOffset(tree, inside) : tree.offset;
+    const position = source.positionAt(atKey === true ? keyOffset : offset);
     return { level, code, file, position, path: formatPath(path), message, fix };
   });
   return sorted(problems);

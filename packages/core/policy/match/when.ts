@@ -75,7 +75,8 @@ export function explainWhen(source: string, context: WhenContext): readonly Cond
   if (isTooMuch(surveyed(ast), loadOf(context))) return [];
   const evaluate = (expression: string) => {
     try {
-      return { value: boundedCondition(environment, expression)(context.variables) };
+      const value: unknown = boundedCondition(environment, expression)(context.variables);
+      return { value };
     } catch {
       return undefined;
     }
