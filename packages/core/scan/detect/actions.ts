@@ -22,7 +22,11 @@ export interface Actions {
 export interface Treatment {
   readonly direction: Direction;
   readonly actions: Actions;
+  /** What stands in the place of a finding; `[redacted:RULE]` unless given. */
+  readonly mark?: MarkFinding;
 }
+
+export type MarkFinding = (finding: ContentFinding, value: string) => string;
 
 export interface Treated<T> {
   readonly action: Action;
@@ -39,7 +43,7 @@ export interface Treated<T> {
 }
 
 interface Mark extends Range {
-  readonly rule: string;
+  readonly finding: ContentFinding;
 }
 
 const STRENGTH: readonly Action[] = ['allow', 'tag', 'redact', 'ask', 'block'];
@@ -91,7 +95,8 @@ export function applyActions(
     addFound(found, `unscanned:${reason}`, stronger(own, 'tag'));
     action = stronger(action, own);
   }
-  const treated = marks.size === 0 ? value : redacted(value, marks, verdict);
+  const { mark = plainMark } = treatment;
+  const treated = marks.size === 0 ? value : redacted(value, marks, { verdict, mark });
   return { action, value: treated, tags: tagsOf(found, action) };
 }
 
@@ -108,23 +113,33 @@ function tagsOf(found: ReadonlyMap<string, Action>, action: Action): readonly st
 }
 
 /** Findings in plain text have no path; a value that is only a string has the root's. */
-function addMark(marks: Map<string, Mark[]>, { path, start, end, rule }: ContentFinding): void {
+function addMark(marks: Map<string, Mark[]>, finding: ContentFinding): void {
+  const { path, start, end } = finding;
   const own = marks.get(path ?? ROOT_PATH) ?? [];
-  marks.set(path ?? ROOT_PATH, [...own, { start, end, rule }]);
+  marks.set(path ?? ROOT_PATH, [...own, { start, end, finding }]);
+}
+
+function plainMark({ rule }: ContentFinding): string {
+  return `[redacted:${rule}]`;
+}
+
+interface Redaction {
+  readonly verdict: ScanVerdict;
+  readonly mark: MarkFinding;
 }
 
 function redacted(
   value: unknown,
   marks: ReadonlyMap<string, readonly Mark[]>,
-  verdict: ScanVerdict,
+  { verdict, mark }: Redaction,
 ) {
   const secrets = verdict.findings.filter(({ class: name, path, start, end }) => {
     const own = name === 'secret' ? (marks.get(path ?? ROOT_PATH) ?? []) : [];
-    return own.some((mark) => mark.start === start && mark.end === end);
+    return own.some((one) => one.start === start && one.end === end);
   });
   const copiesIn = copyFinder(value, secrets);
   return mapTexts(value, (text, path) => {
-    return replacedIn(text, [...(marks.get(path) ?? []), ...copiesIn(text)]);
+    return replacedIn(text, [...(marks.get(path) ?? []), ...copiesIn(text)], mark);
   });
 }
 
@@ -164,16 +179,16 @@ function unused(members: ReadonlyMap<string, unknown>, key: string): string {
   return `${key}#${count}`;
 }
 
-function replacedIn(text: string, marks: readonly Mark[]): string {
+function replacedIn(text: string, marks: readonly Mark[], mark: MarkFinding): string {
   const sorted = marks
     .filter(({ start, end }) => start < end && start >= 0 && end <= text.length)
     .toSorted((left, right) => left.start - right.start || right.end - left.end);
   let out = '';
   let done = 0;
-  for (const { start, end, rule } of sorted) {
+  for (const { start, end, finding } of sorted) {
     if (end <= done) continue;
     // What overlaps the mark before it goes with it.
-    if (start >= done) out += `${text.slice(done, start)}[redacted:${rule}]`;
+    if (start >= done) out += text.slice(done, start) + mark(finding, text.slice(start, end));
     done = end;
   }
   return out + text.slice(done);
@@ -194,22 +209,24 @@ function copyFinder(value: unknown, secrets: readonly ContentFinding[]) {
     if (kind === 'text') texts.set(path, text);
     return text;
   });
-  const rules = new Map<string, string>();
-  for (const { path, start, end, rule } of secrets) {
+  const found = new Map<string, ContentFinding>();
+  for (const finding of secrets) {
+    const { path, start, end } = finding;
     const secret = texts.get(path ?? ROOT_PATH)?.slice(start, end) ?? '';
     const fits = secret.length >= LENGTH_MIN && secret.length <= LENGTH_MAX;
-    if (fits && rules.size < SECRETS_MAX) rules.set(secret, rule);
+    if (fits && found.size < SECRETS_MAX) found.set(secret, finding);
   }
-  const known = [...rules];
+  const known = [...found];
   const prefilter = createPrefilter(
-    known.map(([secret, name]) => ({ name, keywords: [secret], anyCase: false })),
+    known.map(([secret, { rule }]) => ({ name: rule, keywords: [secret], anyCase: false })),
   );
   return (text: string): readonly Mark[] => {
     const copies: Mark[] = [];
     if (known.length === 0 || text.length < LENGTH_MIN) return copies;
     prefilter.scan(text, (index, start) => {
-      const [secret = '', rule = ''] = known[index] ?? [];
-      copies.push({ start, end: start + secret.length, rule });
+      const [secret, finding] = known[index] ?? [];
+      if (secret === undefined || finding === undefined) return;
+      copies.push({ start, end: start + secret.length, finding });
     });
     return copies;
   };

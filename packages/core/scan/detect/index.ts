@@ -1,4 +1,4 @@
-export type { Action, Actions, Direction, Treated, Treatment } from './actions.ts';
+export type { Action, Actions, Direction, MarkFinding, Treated, Treatment } from './actions.ts';
 export { applyActions } from './actions.ts';
 export type { DefinitionOptions } from './definition.ts';
 export { scanInstructions, scanListed, scanToolDefinition } from './definition.ts';

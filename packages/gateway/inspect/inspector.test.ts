@@ -1,0 +1,145 @@
+import { createHmac } from 'node:crypto';
+import { isFailure } from '@subluminal/contracts';
+import type { Actions } from '@subluminal/core/detect';
+import { outlineRequest, type WireName } from '@subluminal/core/wires';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/runs.ts';
+import { TurnInspector } from './inspector.ts';
+
+const TOKEN = ['ghp', 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5'].join('_');
+const PASSWORD = 'k7Qz-93vLpWx-2tRb';
+const MARK = /\[REDACTED-GITHUB-TOKEN-[0-9A-F]{8}\]/;
+const actions: Actions = {
+  outbound: { secret: 'redact', personal: 'tag', injection: 'allow', hidden_text: 'allow' },
+  inbound: { secret: 'tag', personal: 'tag', injection: 'tag', hidden_text: 'tag' },
+  confidenceMin: 'likely',
+  blockConfidence: 'certain',
+  unscanned: 'block',
+};
+const fingerprint = (text: string) => createHmac('sha256', 'key').update(text).digest('hex');
+const newInspector = () =>
+  new TurnInspector({ fingerprint, classes: ['secret', 'personal'], actions });
+
+function inspect(inspector: TurnInspector, request: object, wire: WireName = 'anthropic_messages') {
+  const body = Buffer.from(JSON.stringify(request));
+  const outline = outlineRequest(wire, body);
+  if (isFailure(outline)) throw new Error(outline.message);
+  const inspection = inspector.inspect({ body, outline });
+  if (isFailure(inspection)) throw new Error(inspection.message);
+  return { body, inspection };
+}
+
+const said = (content: unknown, role = 'user') => ({ role, content });
+const asked = (...messages: readonly object[]) => ({ model: 'm', max_tokens: 9, messages });
+
+describe('the inspector', () => {
+  it('leaves the bytes of a clean request as they are', () => {
+    const { body, inspection } = inspect(newInspector(), asked(said('Hello.')));
+    expect(inspection.findings).toEqual([]);
+    expect(inspection.redacted()).toBe(body);
+  });
+
+  const places: readonly (readonly [string, WireName, object])[] = [
+    ['words of the user', 'anthropic_messages', asked(said(`It is ${TOKEN}.`))],
+    [
+      'the arguments of a tool',
+      'anthropic_messages',
+      asked(said([{ type: 'tool_use', id: 't', name: 'x', input: { a: [TOKEN] } }], 'assistant')),
+    ],
+    [
+      'the result of a tool',
+      'anthropic_messages',
+      asked(
+        said([{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: TOKEN }] }]),
+      ),
+    ],
+    ['the system prompt', 'anthropic_messages', { ...asked(said('x')), system: `Use ${TOKEN}` }],
+    [
+      'arguments that are JSON in a string',
+      'openai_chat_completions',
+      asked({
+        role: 'assistant',
+        tool_calls: [
+          { id: 't', type: 'function', function: { name: 'x', arguments: `{"a":"${TOKEN}\\n"}` } },
+        ],
+      }),
+    ],
+    [
+      'the output of a function',
+      'openai_responses',
+      {
+        model: 'm',
+        input: [{ type: 'function_call_output', call_id: 'c', output: `is ${TOKEN}` }],
+      },
+    ],
+  ];
+  it.each(places)('finds and redacts a secret in %s', (_place, wire, request) => {
+    const { inspection } = inspect(newInspector(), request, wire);
+    expect(inspection.findings).toMatchObject([{ class: 'secret', rule: 'github-token' }]);
+    const text = inspection.redacted().toString();
+    expect(text).not.toContain(TOKEN);
+    expect(text).toMatch(MARK);
+    const value: unknown = JSON.parse(text);
+    expect(JSON.stringify(value)).toBe(
+      JSON.stringify(request).replaceAll(TOKEN, MARK.exec(text)?.[0] ?? ''),
+    );
+  });
+
+  it('gives the same value the same mark, in every turn', () => {
+    const inspector = newInspector();
+    const first = inspect(inspector, asked(said(TOKEN)))
+      .inspection.redacted()
+      .toString();
+    const second = inspect(inspector, asked(said(`again ${TOKEN}`)))
+      .inspection.redacted()
+      .toString();
+    expect(MARK.exec(second)?.[0]).toBe(MARK.exec(first)?.[0]);
+  });
+
+  it('takes out copies that nothing around them gives away', () => {
+    const request = asked(
+      said(`password: ${PASSWORD}`),
+      said([{ type: 'text', text: `so ${PASSWORD} it is` }], 'assistant'),
+    );
+    const text = inspect(newInspector(), request).inspection.redacted().toString();
+    expect(text).not.toContain(PASSWORD);
+    expect(JSON.parse(text)).toMatchObject({ messages: [{}, { content: [{ type: 'text' }] }] });
+  });
+
+  it('scans a part once', () => {
+    const inspector = newInspector();
+    const messages = [said('one'), said(`two ${TOKEN}`, 'assistant'), said('three')];
+    expect(inspect(inspector, asked(...messages)).inspection.scannedParts).toBe(3);
+    const { inspection } = inspect(inspector, asked(...messages, said('four')));
+    expect(inspection.scannedParts).toBe(1);
+    expect(inspection.redacted().toString()).not.toContain(TOKEN);
+    expect(inspection.findings).toHaveLength(1);
+  });
+
+  it('tells personal data without taking it out', () => {
+    const { body, inspection } = inspect(
+      newInspector(),
+      asked(said('Pay with 4111 1111 1111 1111.')),
+    );
+    expect(inspection.findings).toMatchObject([{ class: 'personal' }]);
+    expect(inspection.redacted()).toBe(body);
+  });
+
+  it('keeps any request JSON, and lets no copy through', () => {
+    const around = fc.string({
+      unit: fc.constantFrom('\\', '"', 'n', 'u', '0', 'é', '\n', ' ', 'k'),
+    });
+    fc.assert(
+      fc.property(around, around, (before, behind) => {
+        const copy = `${before}${PASSWORD}${behind}`;
+        const request = asked(said(`password: ${PASSWORD} `), said(copy));
+        const { inspection } = inspect(newInspector(), request);
+        const text = inspection.redacted().toString();
+        expect(text).not.toContain(PASSWORD);
+        expect(() => JSON.parse(text) as unknown).not.toThrow();
+      }),
+      runs(200),
+    );
+  });
+});

@@ -1,0 +1,213 @@
+// Looks for secrets and personal data in what a request says. Each request repeats the conversation, so a part that
+// was looked through before is known by its hash and not scanned again.
+import { hash } from 'node:crypto';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import {
+  type Actions,
+  applyActions,
+  type ContentFinding,
+  type FindingClass,
+  type ScanOptions,
+  type ScanVerdict,
+  scanJson,
+  scanText,
+  type UnscannedReason,
+} from '@subluminal/core/detect';
+import {
+  type PartText,
+  partTexts,
+  type RequestOutline,
+  type RequestPart,
+  redactTexts,
+  type TextReplacement,
+} from '@subluminal/core/wires';
+import { GenerationCache } from './generation-cache.ts';
+import { replaceCopies } from './replace-copies.ts';
+
+export interface InspectorOptions {
+  /** A keyed hash in hexadecimal: the same value has the same mark, and none can be guessed from it. */
+  readonly fingerprint: (text: string) => string;
+  /** What is looked for. */
+  readonly classes: readonly FindingClass[];
+  /** What a redaction takes out, when it is sure enough. */
+  readonly actions: Actions;
+}
+
+export interface TurnFinding {
+  readonly class: FindingClass;
+  readonly rule: string;
+  readonly confidence: ContentFinding['confidence'];
+  readonly fingerprint: string;
+  readonly role: PartText['role'];
+}
+
+export interface Inspection {
+  /** Each kind of value once for each part that it stands in. */
+  readonly findings: readonly TurnFinding[];
+  /** Why something was not looked at; files without text don't count. */
+  readonly unscanned: readonly UnscannedReason[];
+  /** Parts that were not known before. */
+  readonly scannedParts: number;
+  /** The request without what the actions take out; the same bytes when there is nothing. */
+  redacted(): Buffer;
+}
+
+interface InspectedRequest {
+  readonly body: Buffer;
+  readonly outline: RequestOutline;
+}
+
+interface InspectedPart {
+  readonly findings: readonly TurnFinding[];
+  readonly unscanned: readonly UnscannedReason[];
+  /** The texts with something to take out, without it; places count from the start of the part. */
+  readonly replacements: readonly TextReplacement[];
+  /** What was taken out and may stand elsewhere, where nothing around it gives it away. */
+  readonly secrets: readonly { readonly value: string; readonly mark: string }[];
+}
+
+const CLEAN: InspectedPart = { findings: [], unscanned: [], replacements: [], secrets: [] };
+/** A body has a limit of its own: nothing in it is too long to be looked at. */
+const LIMITS = { unitsMax: 1 << 26, depthMax: 512 };
+const PARTS_MAX = 50_000;
+const CACHE_UNITS_MAX = 1 << 25;
+/** Shorter values would take words apart that have nothing to do with them. */
+const COPY_LENGTH_MIN = 8;
+const COPY_LENGTH_MAX = 4_096;
+const COPIES_MAX = 64;
+const MARK_DIGITS = 8;
+
+export class TurnInspector {
+  readonly #options: InspectorOptions;
+  readonly #scan: ScanOptions;
+  readonly #known = new GenerationCache<InspectedPart>({
+    entriesMax: PARTS_MAX,
+    weightMax: CACHE_UNITS_MAX,
+  });
+
+  constructor(options: InspectorOptions) {
+    this.#options = options;
+    const { fingerprint, classes } = options;
+    this.#scan = { fingerprint, classes, limits: LIMITS };
+  }
+
+  inspect({ body, outline }: InspectedRequest): Inspection | Failure {
+    const dirty: { readonly start: number; readonly part: InspectedPart }[] = [];
+    let scannedParts = 0;
+    for (const { kind, range } of outline.parts) {
+      const bytes = body.subarray(range.start, range.end);
+      const key = kind + hash('sha256', bytes, 'base64');
+      let part = this.#known.get(key);
+      if (part === undefined) {
+        const found = this.#inspectPart(bytes, kind);
+        if (isFailure(found)) return found;
+        part = found;
+        scannedParts++;
+        this.#known.put(key, part, weightOf(part));
+      }
+      if (part !== CLEAN) dirty.push({ start: range.start, part });
+    }
+    return {
+      findings: dirty.flatMap(({ part }) => part.findings),
+      unscanned: [...new Set(dirty.flatMap(({ part }) => part.unscanned))],
+      scannedParts,
+      redacted() {
+        const replacements = dirty.flatMap(({ start, part }) =>
+          part.replacements.map((one) => moved(one, start)),
+        );
+        if (replacements.length === 0) return body;
+        const secrets = new Map(
+          dirty.flatMap(({ part }) =>
+            part.secrets.map(({ value, mark }) => [value, mark] as const),
+          ),
+        );
+        return replaceCopies(Buffer.from(redactTexts(body, replacements)), secrets);
+      },
+    };
+  }
+
+  #inspectPart(bytes: Buffer, kind: RequestPart['kind']): InspectedPart | Failure {
+    const texts = partTexts(bytes, { kind, range: { start: 0, end: bytes.length } });
+    if (isFailure(texts)) return texts;
+    const parts = texts
+      .map((text) => this.#inspectText(bytes, text))
+      .filter((one) => one !== CLEAN);
+    if (parts.length === 0) return CLEAN;
+    return {
+      findings: parts.flatMap(({ findings }) => findings),
+      unscanned: parts.flatMap(({ unscanned }) => unscanned),
+      replacements: parts.flatMap(({ replacements }) => replacements),
+      secrets: parts.flatMap(({ secrets }) => secrets).slice(0, COPIES_MAX),
+    };
+  }
+
+  #inspectText(bytes: Buffer, { range, role, isJson }: PartText): InspectedPart {
+    const { start, end } = range;
+    const text = String(JSON.parse(bytes.toString('utf8', start, end)));
+    const value: unknown = isJson ? parsed(text) : text;
+    const verdict =
+      typeof value === 'string' ? scanText(value, this.#scan) : scanJson(value, this.#scan);
+    const unscanned = verdict.unscanned
+      .map(({ reason }) => reason)
+      .filter((reason) => reason !== 'binary');
+    if (verdict.findings.length === 0 && unscanned.length === 0) return CLEAN;
+    const findings = verdict.findings.map((finding) => turnFinding(finding, role));
+    return { findings, unscanned, ...this.#redaction({ value, verdict, range }) };
+  }
+
+  #redaction(found: FoundIn): Pick<InspectedPart, 'replacements' | 'secrets'> {
+    const { value, verdict, range } = found;
+    const secrets = new Map<string, string>();
+    const treated = applyActions(value, verdict, {
+      direction: 'outbound',
+      actions: this.#options.actions,
+      mark(finding, original) {
+        const mark = markOf(finding);
+        const { length } = original;
+        const isCopied = finding.class === 'secret' && length >= COPY_LENGTH_MIN;
+        if (isCopied && length <= COPY_LENGTH_MAX) secrets.set(original, mark);
+        return mark;
+      },
+    });
+    if (treated.value === value) return { replacements: [], secrets: [] };
+    const text = typeof value === 'string' ? String(treated.value) : JSON.stringify(treated.value);
+    return {
+      replacements: [{ range, text }],
+      secrets: [...secrets].map(([original, mark]) => ({ value: original, mark })),
+    };
+  }
+}
+
+interface FoundIn {
+  readonly value: unknown;
+  readonly verdict: ScanVerdict;
+  readonly range: PartText['range'];
+}
+
+function moved({ range, text }: TextReplacement, by: number): TextReplacement {
+  return { range: { start: range.start + by, end: range.end + by }, text };
+}
+
+/** Like `[REDACTED-AWS-ACCESS-KEY-1A2B3C4D]`. */
+function markOf({ rule, fingerprint }: ContentFinding): string {
+  return `[REDACTED-${rule.toUpperCase()}-${fingerprint.slice(0, MARK_DIGITS).toUpperCase()}]`;
+}
+
+function turnFinding(finding: ContentFinding, role: PartText['role']): TurnFinding {
+  const { rule, confidence, fingerprint } = finding;
+  return { class: finding.class, rule, confidence, fingerprint, role };
+}
+
+function weightOf({ replacements }: InspectedPart): number {
+  return replacements.reduce((sum, { text }) => sum + text.length, 1);
+}
+
+/** The arguments of a tool; as text when a model has written what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : text;
+  } catch {
+    return text;
+  }
+}
