@@ -24,7 +24,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-5',
-    state: 'planned',
+    state: 'done',
     text: 'A pool member that names no registered endpoint stops the start and the reload.',
   },
   {

@@ -1,4 +1,11 @@
 export { isAllowedHost } from './check-server.ts';
+export type {
+  ConfigChange,
+  LiveConfigOptions,
+  LiveGatewayConfig,
+  ReloadResult,
+} from './live-config.ts';
+export { openLiveConfig } from './live-config.ts';
 export type { LoadConfigOptions, LoadedGatewayConfig } from './load-config.ts';
 export { loadGatewayConfig } from './load-config.ts';
 export { isPrivateAddress, isPrivateHost } from './private-address.ts';
