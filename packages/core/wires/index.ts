@@ -5,6 +5,8 @@ export type { PartText } from './part-texts.ts';
 export { partTexts } from './part-texts.ts';
 export type { TextReplacement } from './redact.ts';
 export { redactTexts, replacementFor } from './redact.ts';
+export type { RefusalAnswer, TurnRefusal } from './refusals.ts';
+export { REFUSAL_MEDIA_TYPE, refusalAnswer, refusalError, refusalStream } from './refusals.ts';
 export { wireFor } from './registry.ts';
 export type {
   AnswerEvent,
@@ -31,6 +33,7 @@ export type { SseEvent, SseReader, SseReaderOptions } from './shared/sse.ts';
 export { sseReader, sseText } from './shared/sse.ts';
 export type {
   AnswerObserver,
+  AnswerOptions,
   AnswerReader,
   AnswerWriter,
   DegradedFeature,

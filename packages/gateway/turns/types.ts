@@ -8,10 +8,14 @@ import type {
   DegradedFeature,
   ObservedAnswer,
   RequestOutline,
+  TurnRefusal,
   UpstreamError,
   WireName,
 } from '@subluminal/core/wires';
 import type { Provider } from '../providers/types.ts';
+
+/** Each kind has an answer per client that stops it from trying again: `refusalAnswer`. */
+export type { TurnRefusal } from '@subluminal/core/wires';
 
 export interface TurnRequest {
   readonly traceId: string;
@@ -37,27 +41,6 @@ export type TurnPlan =
   /** The stream opens and is kept alive until it is known how it goes on. */
   | { readonly kind: 'hold'; readonly outcome: Promise<TurnPlan> }
   | { readonly kind: 'send'; readonly turn: GovernedTurn };
-
-/** Each kind has an answer per client that stops it from trying again: FIELD's table, `core/wires/refusals.ts`. */
-export interface TurnRefusal {
-  readonly kind:
-    | 'policy'
-    | 'budget'
-    | 'rate'
-    | 'approval'
-    | 'authentication'
-    | 'permission'
-    | 'invalid'
-    | 'too_large'
-    | 'unavailable';
-  /** For the person who reads it in the client: what, which rule, what to do. */
-  readonly message: string;
-  readonly ruleIds: readonly string[];
-  /** When it is worth trying again. */
-  readonly retryAfterMs?: number;
-  readonly approvalId?: string;
-  readonly headers: { readonly [name: string]: string };
-}
 
 export interface GovernedTurn {
   /** After redaction; the same bytes when nothing was redacted. */

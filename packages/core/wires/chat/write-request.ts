@@ -1,12 +1,11 @@
 // A request of the chat wire from our own words.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import { Degraded } from '../shared/degraded.ts';
+import { Degraded, writtenEffort } from '../shared/degraded.ts';
 import type {
   Block,
   Message,
   ModelRequest,
   OutputFormat,
-  Reasoning,
   Tool,
   ToolResultBlock,
   ToolUseBlock,
@@ -38,7 +37,7 @@ export function writeChatRequest(request: ModelRequest): Written<JsonObject> {
     top_p: request.topP,
     stop: request.stopSequences.length === 0 ? undefined : request.stopSequences,
     stream: request.isStream ? true : undefined,
-    reasoning_effort: writeEffort(request.reasoning, degraded),
+    reasoning_effort: writtenEffort(request.reasoning, degraded),
     response_format: request.output && writeFormat(request.output),
     user: Object.hasOwn(rest, 'safety_identifier') ? undefined : request.user,
     ...rest,
@@ -197,22 +196,6 @@ function writeChoice({ toolChoice, tools }: ModelRequest): JsonValue | undefined
     default:
       return toolChoice.kind;
   }
-}
-
-/** The effort; thinking that is given in tokens, or left to the model, has no word here. */
-export function writeEffort(
-  reasoning: Reasoning | undefined,
-  degraded: Degraded,
-): string | undefined {
-  if (reasoning === undefined) return undefined;
-  if (reasoning.effort === 'max') {
-    degraded.add('reasoning_effort');
-    return 'xhigh';
-  }
-  if (reasoning.effort !== undefined) return reasoning.effort;
-  if (reasoning.mode === 'budget' || reasoning.mode === 'adaptive')
-    degraded.add('extended_thinking');
-  return undefined;
 }
 
 function writeFormat(output: OutputFormat): JsonObject {

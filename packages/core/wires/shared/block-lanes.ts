@@ -20,6 +20,11 @@ export class BlockLanes {
     return this.#lanes.get(key)?.isClosed === false;
   }
 
+  /** A block waits for another to end. */
+  get isWaiting(): boolean {
+    return this.#lanes.size > 1;
+  }
+
   /** More is held back than an honest stream needs: the stream must end. */
   get isOverflowing(): boolean {
     return this.#heldLength > HELD_LENGTH_MAX || this.#openedCount > LANES_MAX;

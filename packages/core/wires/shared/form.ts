@@ -130,6 +130,7 @@ export interface FunctionTool extends BlockParts {
   readonly kind: 'function';
   readonly name: string;
   readonly namespace?: string;
+  readonly namespaceDescription?: string;
   readonly description?: string;
   readonly schema: JsonObject;
   readonly isStrict?: boolean;
@@ -140,6 +141,7 @@ export interface CustomTool extends BlockParts {
   readonly kind: 'custom';
   readonly name: string;
   readonly namespace?: string;
+  readonly namespaceDescription?: string;
   readonly description?: string;
   readonly format?: JsonValue;
 }
