@@ -14,6 +14,7 @@ export {
 } from './client-address.ts';
 export type { NewKey } from './onboarding.ts';
 export { Onboarding } from './onboarding.ts';
+export { repoAddress } from './repo-address.ts';
 export type { BindingOptions, RepoBinding } from './repo-binding.ts';
 export { RepoBindings } from './repo-binding.ts';
 export { prepareSetup, removeSetupFile } from './setup-token.ts';

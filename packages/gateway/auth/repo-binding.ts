@@ -13,9 +13,9 @@ import {
 import type { Signer, Verifier } from '@subluminal/core/ports';
 import type { Caller } from '@subluminal/core/routing';
 import { parseJson } from '@subluminal/plane/os';
-import { remoteKey } from '../config/index.ts';
 import type { BindingRow, PeopleStore } from '../store/types.ts';
 import { BoundedCache } from './bounded-cache.ts';
+import { repoAddress } from './repo-address.ts';
 
 export interface BindingOptions {
   readonly people: PeopleStore;
@@ -61,7 +61,7 @@ export class RepoBindings {
 
   async bind(caller: Caller, request: BindRequest): Promise<RepoBinding | Failure> {
     const { people, tenantId, nowMs, repoIdOf, isAutoBindOn, lifetimeMs } = this.#options;
-    const address = remoteKey(request.remoteUrl);
+    const address = repoAddress(request.remoteUrl);
     if (address === undefined) return refused('The remote is no address of a repository.');
     const repoId = repoIdOf(address) ?? (isAutoBindOn() ? address : undefined);
     if (repoId === undefined) {
@@ -98,7 +98,7 @@ export class RepoBindings {
     const { payload, row } = found;
     if (payload.exp * 1_000 <= nowMs) return refused('It has expired.');
     if (payload.machine_id !== claimed.machineId) return refused('It is for another machine.');
-    if (claimed.remoteUrl !== undefined && remoteKey(claimed.remoteUrl) !== row.remoteUrl) {
+    if (claimed.remoteUrl !== undefined && repoAddress(claimed.remoteUrl) !== row.remoteUrl) {
       return refused('It is for another repository.');
     }
     return { repoId: payload.repo_id };
