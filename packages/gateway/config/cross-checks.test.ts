@@ -305,6 +305,26 @@ it.each([
   expect(errors.slice(1).filter((line) => !line.includes('/no/key.pem'))).toEqual([]);
 });
 
+it('what is wrong with the policy has its place, and a rule may name only pools that are there', async () => {
+  const rule = (text: string) => ({
+    'policies/main.yaml': `version: 1\nrules:\n  - ${text}\n`,
+  });
+  expect(
+    await problemsOf(rule('{ id: R1, when: "true", action: route, model_pool: chaep }')),
+  ).toEqual([expect.stringMatching(/^policies\/main\.yaml:3:\d+: error: .*`chaep`.*`cheap`/)]);
+  expect(await problemsOf(rule('{ id: R1, when: "nobody", action: block }'))).toEqual([
+    expect.stringMatching(/^policies\/main\.yaml:3:\d+: error: .*\[SUB_GATEWAY_CONDITION\]$/),
+  ]);
+  expect(await problemsOf(rule('['))).toEqual([
+    expect.stringMatching(/^policies\/main\.yaml:3:\d+: error: .*\[SUB_GATEWAY_SYNTAX\]$/),
+  ]);
+});
+
+it('the pools of a broken pools.yaml are not reported as missing from the policy', async () => {
+  const problems = await problemsOf({ 'pools.yaml': 'pools: [' });
+  expect(problems).toEqual([expect.stringMatching(/^pools\.yaml:.*\[SUB_GATEWAY_SYNTAX\]$/)]);
+});
+
 it.each([
   ['10.0.0.9', true],
   ['[::1]', true],

@@ -74,6 +74,18 @@ it('a broken reload keeps the old configuration and says why, once', async () =>
   expect(live.current()).toBe(config);
 });
 
+it('a policy that does not compile keeps the old rules', async () => {
+  verifies('R-12');
+  const { dir, live, rejections } = await opened();
+  const { policy } = live.current();
+  const rules = 'rules:\n  - { id: R1, when: "server_class.tsk == 1", action: block }\n';
+  writeConfig(dir, { 'policies/main.yaml': `version: 1\n${rules}` });
+  expect(await rejections.next()).toMatchObject([
+    { file: 'policies/main.yaml', position: { line: 3 }, code: 'SUB_GATEWAY_CONDITION' },
+  ]);
+  expect(live.current().policy).toBe(policy);
+});
+
 it('a folder that has gone keeps the old configuration', async () => {
   const { dir, live, rejections } = await opened();
   const before = live.current();

@@ -7,6 +7,8 @@ import {
 } from '@subluminal/contracts';
 import { createRedactor } from '@subluminal/core/scan';
 import type { Problem } from '@subluminal/core/source';
+import { readTurnPolicy, type TurnPolicyResult } from '@subluminal/core/turn-policy';
+import { sha256 } from '@subluminal/plane/crypto';
 import {
   budgetsOf,
   endpointsOf,
@@ -63,8 +65,8 @@ export async function loadGatewayConfig(
   const folder = readConfigFolder(dir, level);
   if (isFailure(folder)) return folder;
   const files = readFiles(folder);
-  const policy = readPolicyText(folder);
-  const all = [...allFiles(files), policy];
+  const policyFile = readPolicyText(folder);
+  const all = [...allFiles(files), policyFile];
   for (const file of all) reportPlainSecrets(file, file.report);
   checkServer(files, level);
   checkPools(files);
@@ -76,14 +78,16 @@ export async function loadGatewayConfig(
     places,
   );
   reportUnresolved(uses, failed, level);
+  const compiled = compilePolicy(folder, files);
   const problems = harmlessProblems([
     ...folder.problems,
     ...all.flatMap((file) => file.problems()),
+    ...(compiled.ok ? [] : compiled.problems),
   ]);
   const config = buildConfig(folder, files);
   const isBroken = problems.some((problem) => problem.level === 'error');
-  if (config === undefined || isBroken) return { ok: false, problems };
-  return { ok: true, config: { ...config, secrets }, problems };
+  if (config === undefined || isBroken || !compiled.ok) return { ok: false, problems };
+  return { ok: true, config: { ...config, policy: compiled.policy, secrets }, problems };
 }
 
 function readFiles({ bytes, unread }: ConfigFolder): ConfigFiles {
@@ -104,11 +108,24 @@ function readFiles({ bytes, unread }: ConfigFolder): ConfigFiles {
   };
 }
 
-/** The policy as text: what it says is for its compiler to judge. */
+/** The policy as text; what is wrong with it says its compiler. */
 function readPolicyText({ bytes }: ConfigFolder): ConfigFile<unknown> {
   const name = CONFIG_FILES.policy;
+  return readConfigText({ name, bytes: bytes('policy') ?? new Uint8Array() });
+}
+
+function compilePolicy({ bytes }: ConfigFolder, { pools }: ConfigFiles): TurnPolicyResult {
   const content = bytes('policy');
-  return content === undefined ? broken(name, []) : readConfigText({ name, bytes: content });
+  if (content === undefined) return { ok: false, problems: [] };
+  const { value = { provider_endpoints: {}, pools: {}, version: 1 } } = pools;
+  const compiled = readTurnPolicy(
+    { file: CONFIG_FILES.policy, bytes: content },
+    { pools: new Set(Object.keys(value.pools)), endpoints: endpointsOf(value), sha256 },
+  );
+  if (compiled.ok || pools.value !== undefined) return compiled;
+  // Which pools there are is not known then.
+  const isOwn = ({ code }: Problem) => code !== 'SUB_GATEWAY_REFERENCE';
+  return { ok: false, problems: compiled.problems.filter(isOwn) };
 }
 
 /** In the order that their problems are shown. */
@@ -121,7 +138,7 @@ function allFiles(files: ConfigFiles): readonly ConfigFile<unknown>[] {
 function buildConfig(
   folder: ConfigFolder,
   files: ConfigFiles,
-): Omit<GatewayConfig, 'secrets'> | undefined {
+): Omit<GatewayConfig, 'policy' | 'secrets'> | undefined {
   const { gateway, pools, budgets, pricing, webhooks, users, teams, repos } = files;
   if (!gateway.value || !pools.value || !budgets.value || !pricing.value) return undefined;
   if (!webhooks.value || !users.value || !teams.value || !repos.value) return undefined;

@@ -2,6 +2,7 @@
 // makes a new one; a turn keeps the one that it began with.
 import type { WebhookEvent } from '@subluminal/contracts';
 import type { Endpoint, Pool, Price, Repo } from '@subluminal/core/routing';
+import type { TurnPolicy } from '@subluminal/core/turn-policy';
 
 export interface GatewayConfig {
   /** The hash of all files: two gateways with the same version decide alike. */
@@ -13,6 +14,7 @@ export interface GatewayConfig {
   readonly budgets: BudgetSettings;
   readonly webhooks: WebhookSettings;
   readonly identity: IdentitySettings;
+  readonly policy: TurnPolicy;
   /** `policies/main.yaml` as written. */
   readonly policySource: { readonly file: string; readonly text: string };
   readonly secrets: ConfigSecrets;

@@ -4,10 +4,19 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { GATEWAY_CONFIG_FILES, withDefaults } from '@subluminal/contracts';
 import type { Endpoint } from '@subluminal/core/routing';
+import { formatProblem } from '@subluminal/core/source';
+import { readTurnPolicy } from '@subluminal/core/turn-policy';
+import { sha256 } from '@subluminal/plane/crypto';
 import { onTestFinished } from 'vitest';
 import { settingsOf } from '../build-config.ts';
 import { configSecrets } from '../secret-refs.ts';
 import type { GatewayConfig } from '../types.ts';
+
+const POLICY = `version: 1
+defaults:
+  on_no_match: { action: route, model_pool: standard, reasons: [default] }
+rules: []
+`;
 
 /** A small folder that is right: two endpoints, two pools, one team with a user and a repository. */
 export const CONFIG_TEXTS: { readonly [file: string]: string } = {
@@ -34,11 +43,7 @@ pools:
     members:
       - { endpoint_id: local, model: qwen2.5-coder, weight: 1 }
 `,
-  'policies/main.yaml': `version: 1
-defaults:
-  on_no_match: { action: route, model_pool: standard, reasons: [default] }
-rules: []
-`,
+  'policies/main.yaml': POLICY,
   'budgets.yaml': `defaults:
   team_monthly: { cap_usd: 500 }
 teams:
@@ -100,22 +105,12 @@ export function gatewayConfig(
   } = {},
 ): GatewayConfig {
   const local = testEndpoint();
+  const { endpoints = new Map([[local.id, local]]), pools = testPools(local.id) } = parts;
   return {
     version: 'test',
     settings: testSettings(),
-    endpoints: new Map([[local.id, local]]),
-    pools: new Map([
-      [
-        'standard',
-        {
-          name: 'standard',
-          members: [{ endpointId: local.id, model: 'test-model', weight: 1 }],
-          attemptsMax: 2,
-          timeoutMs: 10_000,
-          outputTokensMax: 1_000,
-        },
-      ],
-    ]),
+    endpoints,
+    pools,
     prices: [],
     budgets: { teamMonth: null, userDay: null, run: null, teams: new Map(), users: new Map() },
     webhooks: { allowedHosts: [], allowPrivateAddresses: false, hooks: [] },
@@ -124,10 +119,28 @@ export function gatewayConfig(
       teams: new Map([['platform', { teamId: 'platform', name: 'Platform' }]]),
       repos: new Map(),
     },
-    policySource: { file: 'policies/main.yaml', text: CONFIG_TEXTS['policies/main.yaml'] ?? '' },
+    policy: testPolicy(parts.policySource?.text ?? POLICY, endpoints, pools),
+    policySource: { file: 'policies/main.yaml', text: POLICY },
     ...parts,
     secrets: configSecrets(new Map(Object.entries(parts.secrets ?? {}))),
   };
+}
+
+function testPools(endpointId: string): GatewayConfig['pools'] {
+  const members = [{ endpointId, model: 'test-model', weight: 1 }];
+  const limits = { attemptsMax: 2, timeoutMs: 10_000, outputTokensMax: 1_000 };
+  return new Map([['standard', { name: 'standard', members, ...limits }]]);
+}
+
+function testPolicy(
+  text: string,
+  endpoints: GatewayConfig['endpoints'],
+  pools: GatewayConfig['pools'],
+): GatewayConfig['policy'] {
+  const surroundings = { pools: new Set(pools.keys()), endpoints, sha256 };
+  const read = readTurnPolicy({ file: 'policies/main.yaml', text }, surroundings);
+  if (!read.ok) throw new Error(read.problems.map(formatProblem).join('\n'));
+  return read.policy;
 }
 
 /** The settings of an empty `gateway.yaml`. */
