@@ -28,7 +28,8 @@ import type {
 import type { TurnWires } from './wires.ts';
 
 export interface TurnEngineOptions {
-  readonly governor: TurnGovernor;
+  /** Decides all turns that no route decides by itself. */
+  readonly governor?: TurnGovernor;
   readonly wires: TurnWires;
   readonly upstream: Upstream;
   readonly nowMs: () => number;
@@ -39,10 +40,15 @@ export interface TurnEngineOptions {
 }
 
 export interface TurnRoute {
+  /** Knows who sends this turn. */
+  readonly governor?: TurnGovernor;
   readonly wire: WireName;
   readonly kind: TurnRequest['kind'];
   /** Behind the wire's prefix, with its query. */
   readonly path: string;
+  /** When it was read already, as a part of something larger. */
+  readonly body?: Buffer;
+  readonly traceId?: string;
 }
 
 export interface TurnEngine {
@@ -56,7 +62,7 @@ export function createTurnEngine(options: TurnEngineOptions): TurnEngine {
   return {
     handle: async (request, response, route) => {
       const client = new ClientAnswer(response, options.nowMs);
-      const traceId = options.newTraceId?.() ?? uuidv7();
+      const traceId = route.traceId ?? options.newTraceId?.() ?? uuidv7();
       const run = new TurnRun({ ...options, limits }, { client, traceId, route });
       if (running >= limits.turnsMax) return run.refuse(BUSY);
       running++;
@@ -122,29 +128,20 @@ class TurnRun {
   async run(request: IncomingMessage): Promise<void> {
     const turn = await this.read(request);
     if (turn === undefined) return;
-    const plan = await this.decided(turn, await this.options.governor.begin(turn));
+    const governor = this.route.governor ?? this.options.governor;
+    if (governor === undefined) throw new Error('nobody decides this turn');
+    const plan = await this.decided(turn, await governor.begin(turn));
     if (plan.kind === 'refuse') return this.refuse(plan.refusal);
     Object.assign(this.headers, plan.turn.headers);
     await this.send(turn, plan.turn);
   }
 
   private async read(request: IncomingMessage): Promise<TurnRequest | undefined> {
-    const { limits, wires, nowMs } = this.options;
+    const { wires, nowMs } = this.options;
     const { wire, kind, path } = this.route;
     const receivedMs = nowMs();
-    const body = await readRequestBody(request, limits.bodyBytesMax);
-    switch (body.kind) {
-      case 'gone':
-        return undefined;
-      case 'too_large':
-        this.refuse(tooLarge(limits.bodyBytesMax));
-        return undefined;
-      case 'invalid':
-        this.refuse({ ...NOTHING, kind: 'invalid', message: body.why });
-        return undefined;
-      case 'body':
-    }
-    const { bytes } = body;
+    const bytes = this.route.body ?? (await this.readBody(request));
+    if (bytes === undefined) return undefined;
     const outline = wires.outline(wire, bytes);
     if (isFailure(outline)) {
       this.refuse({ ...NOTHING, kind: 'invalid', message: outline.message });
@@ -154,6 +151,15 @@ class TurnRun {
     const { headers } = request;
     const { signal } = client;
     return { traceId, wire, kind, path, headers, body: bytes, outline, receivedMs, signal };
+  }
+
+  private async readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+    const { bodyBytesMax } = this.options.limits;
+    const body = await readRequestBody(request, bodyBytesMax);
+    if (body.kind === 'body') return body.bytes;
+    if (body.kind === 'too_large') this.refuse(tooLarge(bodyBytesMax));
+    if (body.kind === 'invalid') this.refuse({ ...NOTHING, kind: 'invalid', message: body.why });
+    return undefined;
   }
 
   /** Waits while the turn is held. A stream is opened for that and kept alive, so that no client gives up. */
@@ -198,21 +204,23 @@ class TurnRun {
     context: AttemptContext,
   ): Promise<{ attempt?: GovernedTurn['attempts'][number]; result?: AttemptResult }> {
     const { governed, client } = context;
-    const { attempts } = governed;
-    let made = 0;
+    const left = [...governed.attempts];
+    let last = {};
     try {
-      for (const attempt of attempts) {
-        if (client.isGone) break;
-        made++;
-        const result = await runAttempt(attempt, context, made === attempts.length);
+      for (let attempt = left.shift(); attempt !== undefined; attempt = left.shift()) {
+        const isAdmitted = !client.isGone && (await (attempt.admit?.() ?? true));
+        const result = isAdmitted
+          ? await runAttempt(attempt, context, left.length === 0)
+          : undefined;
         attempt.release();
+        if (result === undefined) continue;
         governed.attemptEnded(attempt, result.outcome);
-        const isLast = made === attempts.length || client.isGone;
-        if (isLast || !mayTryNext(result)) return { attempt, result };
+        last = { attempt, result };
+        if (!mayTryNext(result)) break;
       }
-      return {};
+      return last;
     } finally {
-      for (const attempt of attempts.slice(made)) attempt.release();
+      for (const attempt of left) attempt.release();
     }
   }
 

@@ -74,7 +74,9 @@ export interface Attempt {
     | { readonly kind: 'key'; readonly key: string }
     | { readonly kind: 'none' };
   readonly timeoutMs: number;
-  /** Leaves the place that it holds in the endpoint's limit. */
+  /** Takes a place at the endpoint; false when it is full or known to be broken, and the next is tried. */
+  readonly admit?: () => Promise<boolean>;
+  /** Leaves the place. */
   readonly release: () => void;
 }
 
