@@ -6,11 +6,17 @@ import { isFault, type UpstreamFault } from '../upstream/fault.ts';
 import type { Upstream, UpstreamAnswer } from '../upstream/index.ts';
 import { answerHeaders } from './answer-headers.ts';
 import type { ClientAnswer } from './client-answer.ts';
+import { ESTIMATED_HEADERS, estimatedCount } from './count-tokens.ts';
 import type { TurnLimits } from './limits.ts';
 import { readAnswerBody } from './read-answer-body.ts';
 import { relayStream, type StreamEnd } from './relay-stream.ts';
 import type { Attempt, AttemptError, AttemptOutcome, GovernedTurn, TurnRequest } from './types.ts';
-import { type UpstreamRequest, upstreamRequest } from './upstream-request.ts';
+import {
+  isStreamed,
+  type UpstreamRequest,
+  upstreamRequest,
+  upstreamWire,
+} from './upstream-request.ts';
 import type { TurnWires } from './wires.ts';
 
 export interface AttemptContext {
@@ -103,6 +109,7 @@ class AttemptRun {
 
   private async call(): Promise<AttemptResult> {
     const { turn, governed, wires, upstream, client } = this.context;
+    if (turn.kind === 'count_tokens' && !countsTokens(this.attempt, turn)) return this.estimated();
     const request = upstreamRequest(this.attempt, { turn, governed, wires });
     if (isFailure(request)) {
       const { message } = request;
@@ -122,9 +129,7 @@ class AttemptRun {
     if (answer.status >= 400) return this.upstreamError(answer, request);
     if (answer.status !== 200)
       return this.unexpected(answer, `The upstream answered with ${answer.status}.`);
-    return turn.outline.isStream && turn.kind === 'answer'
-      ? this.streamed(answer, request)
-      : this.whole(answer, request);
+    return isStreamed(turn) ? this.streamed(answer, request) : this.whole(answer, request);
   }
 
   private async streamed(answer: UpstreamAnswer, request: UpstreamRequest): Promise<AttemptResult> {
@@ -194,6 +199,7 @@ class AttemptRun {
     const { status } = answer;
     const body = await readAnswerBody(answer.body, limits.errorBytesMax);
     if (isFault(body)) return this.faulted(body);
+    if (turn.kind === 'count_tokens' && NOT_THERE.has(status)) return this.estimated();
     const upstream = wires.wire(request.wire).readError(status, body.toString('utf8'));
     const problem = { class: errorClass(status), upstream };
     const isOurs = this.attempt.credentials.kind !== 'own';
@@ -204,6 +210,12 @@ class AttemptRun {
     const isSame = request.wire === turn.wire && isType(answer, 'application/json');
     if (!isSame || parsed(body) === undefined) return this.failed(problem, upstream, headers);
     return this.ended({ kind: 'error', error: upstream, headers, body }, problem);
+  }
+
+  private estimated(): AttemptResult {
+    const { turn } = this.context;
+    const body = estimatedCount(turn.body, turn.outline);
+    return this.ended({ kind: 'answer', headers: ESTIMATED_HEADERS, body });
   }
 
   private unexpected(answer: UpstreamAnswer, why: string): AttemptResult {
@@ -257,6 +269,13 @@ class AttemptRun {
   private hasSent(): boolean {
     return this.context.client.bytesOut > this.bytesBefore;
   }
+}
+
+/** How a server says that it has no such path. */
+const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 501]);
+
+function countsTokens(attempt: Attempt, { wire }: TurnRequest): boolean {
+  return attempt.provider.hasCountTokens && upstreamWire(attempt, wire) === wire;
 }
 
 const INTERNAL: UpstreamError = {

@@ -25,6 +25,7 @@ import type {
   TurnRequest,
   TurnTail,
 } from './types.ts';
+import { isStreamed } from './upstream-request.ts';
 import type { TurnWires } from './wires.ts';
 
 export interface TurnEngineOptions {
@@ -168,7 +169,7 @@ class TurnRun {
     plan: TurnPlan,
   ): Promise<Exclude<TurnPlan, { kind: 'hold' }>> {
     if (plan.kind !== 'hold') return plan;
-    const isStream = turn.outline.isStream && turn.kind === 'answer';
+    const isStream = isStreamed(turn);
     if (isStream && !this.client.isOpen)
       this.client.open(200, { ...this.headers, ...STREAM_HEADERS });
     const { keepAlive } = this.options.wires.wire(turn.wire);

@@ -4,7 +4,9 @@ export {
   type TurnEngineOptions,
   type TurnRoute,
 } from './engine.ts';
+export { forwardModels, type ModelsRoute } from './forward-models.ts';
 export { TURN_LIMITS, type TurnLimits } from './limits.ts';
+export { type ListedModel, modelList, poolModels } from './model-list.ts';
 export type {
   Attempt,
   AttemptError,

@@ -1,8 +1,9 @@
 // The request as one upstream gets it: address, headers, body.
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { DegradedFeature, WireName } from '@subluminal/core/wires';
 import { withoutCredentials } from '../providers/client-headers.ts';
+import type { UpstreamTarget } from '../providers/types.ts';
 import type { Attempt, GovernedTurn, TurnRequest } from './types.ts';
 import type { TurnWires } from './wires.ts';
 
@@ -35,15 +36,12 @@ export function upstreamRequest(
   return {
     kind: 'request',
     wire,
-    url: attempt.provider.url({
-      endpoint: attempt.endpoint,
-      model: attempt.model,
-      ...(attempt.deployment === undefined ? {} : { deployment: attempt.deployment }),
-      kind: turn.kind,
-      wire,
-      query: queryOf(turn.path),
-    }),
-    headers: upstreamHeaders(attempt, turn),
+    url: upstreamUrl(attempt, { kind: turn.kind, wire, query: queryOf(turn.path) }),
+    headers: {
+      accept: isStreamed(turn) ? 'text/event-stream' : 'application/json',
+      ...upstreamHeaders(attempt, turn.headers),
+      'content-type': 'application/json',
+    },
     body: added ?? body,
     degraded: [],
     hasAddedUsage: added !== undefined,
@@ -75,19 +73,28 @@ function withStreamUsage(body: Uint8Array, { wire, outline }: TurnRequest): Uint
   return Buffer.concat([ASK_USAGE, bytes.subarray(start + 1)]);
 }
 
-function upstreamHeaders(attempt: Attempt, { headers, outline, kind }: TurnRequest) {
-  const { provider, credentials } = attempt;
-  const from = credentials.kind === 'none' ? withoutCredentials(headers) : headers;
-  const key = credentials.kind === 'key' ? credentials.key : undefined;
-  return {
-    'user-agent': 'subluminal',
-    accept: outline.isStream && kind === 'answer' ? 'text/event-stream' : 'application/json',
-    ...provider.headers(from, key),
-    'content-type': 'application/json',
-  };
+export function isStreamed({ kind, outline }: TurnRequest): boolean {
+  return kind === 'answer' && outline.isStream;
 }
 
-function queryOf(path: string): string {
+export function upstreamUrl(
+  { provider, endpoint, model, deployment }: Attempt,
+  target: Pick<UpstreamTarget, 'kind' | 'wire' | 'query'>,
+): string {
+  const named = deployment === undefined ? { model } : { model, deployment };
+  return provider.url({ endpoint, ...named, ...target });
+}
+
+export function upstreamHeaders(
+  { provider, credentials }: Attempt,
+  headers: IncomingHttpHeaders,
+): OutgoingHttpHeaders {
+  const from = credentials.kind === 'none' ? withoutCredentials(headers) : headers;
+  const key = credentials.kind === 'key' ? credentials.key : undefined;
+  return { 'user-agent': 'subluminal', ...provider.headers(from, key) };
+}
+
+export function queryOf(path: string): string {
   const at = path.indexOf('?');
   return at === -1 ? '' : path.slice(at + 1);
 }

@@ -1,8 +1,7 @@
 // The least that the engine needs of a wire, in Anthropic's words, for tests of streams and faults.
-import { failure, isJsonObject } from '@subluminal/contracts';
 import type { ObservedAnswer, SseEvent, UpstreamError, Wire } from '@subluminal/core/wires';
 import { sseText } from '@subluminal/core/wires';
-import type { TurnWires } from '../wires.ts';
+import { coreWires, type TurnWires } from '../wires.ts';
 
 const UNSEEN: ObservedAnswer = {
   id: undefined,
@@ -64,29 +63,4 @@ const plainWire: Wire = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
 };
 
-export const plainWires: TurnWires = {
-  wire: () => plainWire,
-  outline: (wire, body) => {
-    const text = Buffer.from(body).toString();
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      value = undefined;
-    }
-    if (!isJsonObject(value)) return failure('SUB_CANON_SYNTAX', 'The body is not JSON.', '');
-    const model = typeof value['model'] === 'string' ? value['model'] : '';
-    const start = text.indexOf(JSON.stringify(model));
-    const modelRange = { start, end: start + model.length + 2 };
-    const isStream = value['stream'] === true;
-    return { wire, model, modelRange, isStream, parts: [], toolNames: [], isContinuation: false };
-  },
-  withModel: (body, { modelRange: { start, end } }, model) => {
-    const bytes = Buffer.from(body);
-    return Buffer.concat([
-      bytes.subarray(0, start),
-      Buffer.from(JSON.stringify(model)),
-      bytes.subarray(end),
-    ]);
-  },
-};
+export const plainWires: TurnWires = { ...coreWires, wire: () => plainWire };
