@@ -6,7 +6,7 @@ const [upstream] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 1_024 });
 
 serve((request, response) => {
-  const { host, connection, ...headers } = request.headers;
+  const { host: _host, connection: _connection, ...headers } = request.headers;
   const out = call(upstream + request.url, { method: request.method, headers, agent }, (answer) => {
     response.writeHead(answer.statusCode, answer.headers);
     answer.pipe(response);

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { providerFor } from '../providers/registry/index.ts';
 import { openUpstream } from '../upstream/index.ts';
-import { forwardModels, modelList, poolModels, type TurnRoute } from './index.ts';
+import { coreWires, forwardModels, modelList, poolModels, type TurnRoute } from './index.ts';
 import { attemptAt, endpointAt, governedEngine } from './testing/governed-engine.ts';
 import { loopback } from './testing/loopback.ts';
-import { plainWires } from './testing/plain-wire.ts';
 
 const route: TurnRoute = {
   wire: 'anthropic_messages',
@@ -98,7 +97,7 @@ test('the models of a provider are asked for with the credentials of the client'
     forwardModels(request, response, {
       upstream,
       attempt,
-      wires: plainWires,
+      wires: coreWires,
       wire,
       path: request.url ?? '',
     }),

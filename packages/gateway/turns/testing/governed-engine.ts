@@ -6,6 +6,7 @@ import { openUpstream } from '../../upstream/index.ts';
 import {
   type Attempt,
   type AttemptOutcome,
+  coreWires,
   createTurnEngine,
   type TurnEngineOptions,
   type TurnOutcome,
@@ -14,7 +15,6 @@ import {
   type TurnRoute,
 } from '../index.ts';
 import { loopback } from './loopback.ts';
-import { plainWires } from './plain-wire.ts';
 
 export const TAIL = 'event: aicg.usage\ndata: {"cost_cents":1}\n\n';
 
@@ -97,7 +97,7 @@ export async function governedEngine(
   };
   const engine = createTurnEngine({
     governor: { begin: async (turn) => begin(turn) },
-    wires: plainWires,
+    wires: coreWires,
     upstream,
     nowMs: () => performance.now(),
     onDefect: (_traceId, cause) => void told.defects.push(cause),
