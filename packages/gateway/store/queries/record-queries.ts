@@ -8,10 +8,12 @@ import { auditRow, costRow, routingRow } from './record-rows.ts';
 
 /** How long rows are kept. Daily sums of costs stay. */
 export interface Retention {
-  readonly eventDays: number;
+  readonly auditDays: number;
+  readonly costDays: number;
+  readonly routingDays: number;
 }
 
-export const DEFAULT_RETENTION: Retention = { eventDays: 400 };
+export const DEFAULT_RETENTION: Retention = { auditDays: 400, costDays: 400, routingDays: 400 };
 /** No budget has a period that is longer; a run that is older has ended. */
 const COUNTER_DAYS = 62;
 const ROWS_PER_DELETE = 2_000;
@@ -124,7 +126,9 @@ async function orphanTraces(
 }
 
 async function dropOldRows(db: StoreQueries, retention: Retention, nowMs: number): Promise<void> {
-  const beforeMs = nowMs - retention.eventDays * DAY_MS;
+  const beforeMs = nowMs - retention.auditDays * DAY_MS;
+  const costsMs = nowMs - retention.costDays * DAY_MS;
+  const routingMs = nowMs - retention.routingDays * DAY_MS;
   const settledMs = nowMs - COUNTER_DAYS * DAY_MS;
   // The trigger of the audit lets only what is older than this go.
   await db
@@ -134,8 +138,8 @@ async function dropOldRows(db: StoreQueries, retention: Retention, nowMs: number
     .execute();
   const over: readonly OldRows[] = [
     { table: 'audit_event', key: 'id', where: sql`event_ms < ${beforeMs}` },
-    { table: 'cost_event', key: 'id', where: sql`event_ms < ${beforeMs}` },
-    { table: 'routing_event', key: 'id', where: sql`event_ms < ${beforeMs}` },
+    { table: 'cost_event', key: 'id', where: sql`event_ms < ${costsMs}` },
+    { table: 'routing_event', key: 'id', where: sql`event_ms < ${routingMs}` },
     { table: 'raw_record', key: 'trace_id', where: sql`expires_ms < ${nowMs}` },
     { table: 'approval_request', key: 'id', where: sql`resolved_ms < ${beforeMs}` },
     { table: 'invite', key: 'token_hash', where: sql`expires_ms < ${settledMs}` },
