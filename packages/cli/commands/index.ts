@@ -106,6 +106,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
         tail: ['Show live tool calls', () => import('./tail.ts')],
         query: ['Search calls and runs in the ledger', () => import('./query.ts')],
         show: ['Show one call in full', () => import('./show.ts')],
+        stats: ['Add up the turns, tokens and cost of models', () => import('./stats.ts')],
         replay: ['Replay a recorded run against another policy', () => import('./replay.ts')],
       }),
       EXPORT,

@@ -34,7 +34,7 @@ interface Span {
 }
 
 const CALLS_ONLY = [
-  ...(['server', 'tool', 'provider', 'model', 'approved-by'] as const),
+  ...(['server', 'tool', 'kind', 'provider', 'model', 'approved-by'] as const),
   ...(['decision', 'rule', 'args-hash', 'path', 'text'] as const),
 ];
 
@@ -46,6 +46,7 @@ const OPTIONS = {
   agent: textOption('id', 'Only this agent'),
   ...CALL_FILTER_OPTIONS,
   'approved-by': textOption('name', 'Only calls that this person approved; may be a glob'),
+  kind: choice(['tool_call', 'turn'], 'Only calls of tools, or only turns of models'),
   provider: textOption('name', 'Only turns of this model provider'),
   model: textOption('name', 'Only turns of this model'),
   decision: choice(DECISION_FILTERS, 'Only this decision; REFUSED is any decision except ALLOW'),
@@ -74,6 +75,7 @@ export const command = defineCommand({
     'sub query --run last --server files --tool write_file --json',
     'sub query --path src/x.ts --since 7d',
     "sub query --tool 'write_*' --principal 'ci:*' --args",
+    'sub query --kind turn --run last',
     'sub query --runs',
   ],
   exitCodes: { 0: 'the rows are printed; there may be none', 2: NO_LEDGER },
@@ -132,13 +134,13 @@ function strayArgs({ args, arg }: QueryOptions): string | undefined {
 const SHA256 = /^[0-9a-f]{64}$/;
 
 function callFilter({ options, span, runId }: LedgerQuery): CallFilter {
-  const { agent, provider, model, decision, rule, text } = options;
+  const { agent, kind, provider, model, decision, rule, text } = options;
   const status = CALL_STATUSES.find((one) => one === options.status);
   return {
     ...span,
     ...readCallFilters(options),
     ...definedFields({ runId, agentId: agent, approvedBy: namePattern(options['approved-by']) }),
-    ...definedFields({ provider, model, decision, status }),
+    ...definedFields({ kind, provider, model, decision, status }),
     ...definedFields({ ruleId: rule, argsHash: options['args-hash'], text }),
   };
 }

@@ -11,6 +11,7 @@ function record(parts: Partial<CallDetail>): CallRecord {
     run: undefined,
     decision: undefined,
     approvals: [],
+    turnEnd: undefined,
     events: [],
     hasMore: false,
   };

@@ -25,6 +25,8 @@ export interface CallRecord {
   /** Undefined when it was pruned, or never recorded. */
   readonly decision: DecisionEvent | undefined;
   readonly approvals: readonly EventOf<'approval'>[];
+  /** The end of a turn: what it used, and which tool calls it asked for. */
+  readonly turnEnd: EventOf<'turn_end'> | undefined;
   readonly events: readonly RecordedEvent[];
   /** There are more events in the run than are looked through. */
   readonly hasMore: boolean;
@@ -73,6 +75,7 @@ export async function callRecord(reader: StoreReader, call: CallDetail): Promise
   const events: RecordedEvent[] = [];
   const approvals: EventOf<'approval'>[] = [];
   let decision: DecisionEvent | undefined;
+  let turnEnd: EventOf<'turn_end'> | undefined;
   let seen = 0;
   for await (const { seq, line } of eventRows(reader, {
     runId: call.run_id,
@@ -85,12 +88,13 @@ export async function callRecord(reader: StoreReader, call: CallDetail): Promise
     const parsed = parseEventLine(line);
     if (!parsed.ok) continue;
     if (parsed.event.type === 'approval') approvals.push(parsed.event);
+    if (parsed.event.type === 'turn_end') turnEnd = parsed.event;
     if (parsed.event.type === 'tool_call_decision' || parsed.event.type === 'turn_decision') {
       decision = parsed.event;
     }
   }
   const run = await reader.run(call.run_id);
-  return { call, run, decision, approvals, events, hasMore: seen > EVENTS_MAX };
+  return { call, run, decision, approvals, turnEnd, events, hasMore: seen > EVENTS_MAX };
 }
 
 /** The event, when it is about this call. */
@@ -127,7 +131,7 @@ export function whyNotWhole({ call }: CallRecord, what: 'args' | 'result'): stri
 }
 
 export function recordDocument(record: CallRecord): object {
-  const { call, run, decision, approvals, events, hasMore } = record;
+  const { call, run, decision, approvals, turnEnd, events, hasMore } = record;
   return {
     call,
     run: run ?? null,
@@ -139,6 +143,10 @@ export function recordDocument(record: CallRecord): object {
     decision: decision?.decision ?? null,
     trace: decision?.trace ?? null,
     approvals: approvals.map(({ ts, approval }) => ({ ts, ...approval })),
+    ...(call.kind === 'turn' && {
+      usage: turnEnd?.usage ?? null,
+      tool_calls: turnEnd?.tool_calls ?? [],
+    }),
     events,
     has_more_events: hasMore,
   };

@@ -6,6 +6,7 @@ import type { Output } from '../terminal/io.ts';
 import { type Cell, tableText } from '../terminal/table.ts';
 import { durationText, harmless, sizeText } from '../terminal/text.ts';
 import { type CallRecord, whyNotWhole } from './call-record.ts';
+import { countText, usageText } from './turn-text.ts';
 
 type Fact = readonly [label: string, text: string];
 
@@ -21,8 +22,15 @@ export function callText(record: CallRecord, output: Output): string {
     ...titled('rules', ruleLines(record, output), bold),
     ...titled('approval', record.approvals.map(approvalLine), bold),
     ...titled('hint', hintLines(record), bold),
-    ...titled('arguments', valueLines(call.args_preview, whyNotWhole(record, 'args')), bold),
-    ...titled('result', valueLines(call.result_preview, whyNotWhole(record, 'result')), bold),
+    ...titled('asked for', toolCallLines(record), bold),
+    ...titled(
+      call.kind === 'turn' ? 'request' : 'arguments',
+      valueLines(call.args_preview, whyNotWhole(record, 'args')),
+      bold,
+    ),
+    ...(call.kind === 'turn'
+      ? []
+      : titled('result', valueLines(call.result_preview, whyNotWhole(record, 'result')), bold)),
     ...titled('events', eventLines(record, output), bold),
   ];
   return `${lines.join('\n')}\n`;
@@ -36,7 +44,7 @@ function titled(
   return lines.length === 0 ? [] : [bold(title), ...lines.map((line) => `  ${line}`)];
 }
 
-function whatHappened({ call, run }: CallRecord): readonly Fact[] {
+function whatHappened({ call, run, turnEnd }: CallRecord): readonly Fact[] {
   const { status, latency_ms, bytes_in, bytes_out } = call;
   const took = latency_ms === null ? '' : ` in ${durationText(latency_ms)}`;
   const sizes = [
@@ -53,9 +61,34 @@ function whatHappened({ call, run }: CallRecord): readonly Fact[] {
     ['who', `${call.principal ?? 'unknown'}, agent ${call.agent_id}${by === '' ? '' : ` (${by})`}`],
     ['run', call.run_id],
     ['end', end],
+    ...usageFacts(turnEnd),
     ...(error.length === 0 ? [] : [['error', error.join(': ')] as const]),
     ...(call.risk_class.length === 0 ? [] : [['risk', call.risk_class.join(', ')] as const]),
   ];
+}
+
+/** What a turn used, where the provider or we have counted it. */
+function usageFacts(turnEnd: CallRecord['turnEnd']): readonly Fact[] {
+  const { usage } = turnEnd ?? {};
+  if (usage === undefined) return [];
+  const { tokens_in, tokens_out, cost_micros = null } = usage;
+  const parts = [
+    usageText({ tokens_in, tokens_out, cost_micros }),
+    ...(usage.cache_read_tokens === undefined
+      ? []
+      : [`${countText(usage.cache_read_tokens)} from the cache`]),
+    ...(usage.cache_write_tokens === undefined
+      ? []
+      : [`${countText(usage.cache_write_tokens)} to the cache`]),
+    ...(cost_micros === null ? ['price not known'] : []),
+    ...(usage.estimated === true ? ['estimated'] : []),
+  ];
+  return [['tokens', parts.join(', ')]];
+}
+
+/** The tool calls that the answer of a turn asks for. */
+function toolCallLines({ turnEnd }: CallRecord): readonly string[] {
+  return (turnEnd?.tool_calls ?? []).map(({ id, name }) => harmless(`${name}  ${id}`));
 }
 
 function whatWasDecided({ call, decision }: CallRecord): readonly Fact[] {

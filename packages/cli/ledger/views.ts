@@ -5,6 +5,7 @@ import { type CallRow, mainArgument, type RunRow, readArgs } from '@subluminal/p
 import type { Colors } from '../terminal/io.ts';
 import type { Cell, Column } from '../terminal/table.ts';
 import { localIso } from '../terminal/text.ts';
+import { usageText } from './turn-text.ts';
 
 export interface View<R> {
   readonly name: string;
@@ -93,7 +94,7 @@ const CALL_COLUMNS: readonly CallColumn[] = [
 ];
 const ARGUMENT: CallColumn = [
   { title: 'ARGUMENT', widthMin: 12, widthGood: 32, showsEnd: true },
-  (row) => (row.kind === 'turn' ? null : (row.argument ?? unreadText(row))),
+  (row) => (row.kind === 'turn' ? usageText(row) : (row.argument ?? unreadText(row))),
 ];
 const ARGUMENTS: CallColumn = [
   { title: 'ARGUMENTS', widthMin: 12, widthGood: 40 },

@@ -91,7 +91,9 @@ test('a turn is found by query, tail and API, beside the tool calls of its run',
   const events = await storedEvents(ledger);
   const tail = createTailRenderer(LINES);
   const lines = events.flatMap((event) => tail.push(event));
-  expect(lines.join('\n')).toMatch(/ALLOW +anthropic\/claude-opus +1\.2 s/);
+  expect(lines.join('\n')).toMatch(
+    /ALLOW +anthropic\/claude-opus +11 in, 7 out, \$0\.0004 +1\.2 s/,
+  );
   const fold = new CallFold();
   const printed = events.flatMap((event) => fold.push(event)).map(jsonLine);
   expect(printed.map((line) => JSON.parse(line) as object)).toMatchObject([

@@ -13,6 +13,7 @@ import {
   type JsonObject,
 } from '@subluminal/contracts';
 import { eventMember, mainArgument, readArgs } from '@subluminal/plane/ledger';
+import { usageText } from '../ledger/turn-text.ts';
 
 export interface FoldedCall {
   readonly kind: 'call';
@@ -239,6 +240,10 @@ function addEnd(call: Draft, event: EventOf<'tool_call_end' | 'turn_end'>): void
   call.latency_ms = event.latency_ms;
   call.error = event.error ? bounded(event.error.message, TEXT_LENGTH_MAX) : null;
   call.result_content = contentOf(event.call);
+  if (event.type === 'turn_end' && event.usage !== undefined) {
+    const { tokens_in, tokens_out, cost_micros = null } = event.usage;
+    call.argument = usageText({ tokens_in, tokens_out, cost_micros });
+  }
 }
 
 function addDecision(call: Draft, event: EventOf<'tool_call_decision' | 'turn_decision'>): void {

@@ -24,6 +24,7 @@ export type {
   RunFilter,
   RunRow,
   Stats,
+  TurnTotal,
 } from './store/query.ts';
 export type { EventRow, EventsRequest } from './store/stored-rows.ts';
 export { FLAGS } from './store/tables.ts';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { attempt } from '../../../os/index.ts';
 import { ledgerFailure } from '../chain/ledger-failure.ts';
 import type { Projection } from '../store/projection.ts';
-import type { CallFilter, PageRequest, RunFilter } from '../store/query.ts';
+import type { CallFilter, PageRequest, RunFilter, TurnTotalsQuery } from '../store/query.ts';
 import { type ChainReader, chainReads } from './chain-reads.ts';
 import {
   BUSY_TIMEOUT_MS,
@@ -21,6 +21,7 @@ import { findRun, policiesOf, rejectsOf, searchRuns, statsOf } from './overview.
 import { checkedVersion, MIGRATIONS, migrate } from './schema.ts';
 import { callsNamed, findCall, type NamedCalls, searchCalls } from './search.ts';
 import { type StoreTransaction, sqliteTransaction } from './transaction.ts';
+import { turnTotals } from './turn-totals.ts';
 
 const CHECKPOINT_WAIT_MS = 200;
 
@@ -104,6 +105,7 @@ function readerOf(reader: Connection, migrations: readonly string[]) {
     callsNamed: async (id: string, which: NamedCalls) => callsNamed(reader, id, which),
     call: async (runId: string, callId: string) => findCall(reader, runId, callId),
     runs: async (filter: RunFilter, page: PageRequest) => searchRuns(reader, filter, page),
+    turnTotals: async (query: TurnTotalsQuery) => turnTotals(reader, query),
     run: async (runId: string) => findRun(reader, runId),
     stats: async (range: Pick<CallFilter, 'fromMs' | 'toMs'>) => statsOf(reader, range),
     policies: async (limit: number) => policiesOf(reader, limit),

@@ -130,6 +130,26 @@ export interface Stats {
   readonly tools: readonly (CountRow<'server_name'> & { readonly tool_name: string })[];
   readonly rules: readonly CountRow<'rule_id'>[];
 }
+/** Turns, added up. */
+export interface TurnTotalsQuery {
+  readonly by: 'model' | 'agent' | 'run';
+  readonly fromMs?: number;
+  readonly toMs?: number;
+}
+
+export interface TurnTotal {
+  /** `provider/model`, the agent or the run. */
+  readonly name: string;
+  readonly turns: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_micros: number;
+  /** Turns that used tokens whose price is not known. */
+  readonly unpriced: number;
+}
+
 type CountRow<Name extends string> = { readonly [N in Name]: string | null } & {
   readonly count: number;
 };
