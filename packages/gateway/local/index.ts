@@ -99,7 +99,7 @@ async function openModels(
     const message = 'The hub of the run did not take its policy, so no turn could be decided.';
     return failure('SUB_MODELS_POLICY', message, 'Check the policy with `sub policy lint`.');
   }
-  const recorder = new TurnRecorder(producer, sink, snapshot.ref);
+  const recorder = new TurnRecorder({ producer, sink, policy: snapshot.ref, warn: tell });
   const people = await People.open({
     home: paths.home,
     producer,

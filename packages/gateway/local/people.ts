@@ -40,7 +40,7 @@ export class People {
     this.#options = options;
     this.#approvals = new LazyApprovals(options);
     this.#approvals.start({
-      now: () => performance.now(),
+      now: () => Math.floor(performance.now()),
       record: options.record,
       answer: (callId, answer) => this.#end(callId, answer),
       waited: () => {},

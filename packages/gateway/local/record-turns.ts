@@ -9,6 +9,7 @@ import {
   eventDecision,
   eventWriter,
   type JsonObject,
+  MalformedEvent,
   type PolicyRef,
   type Producer,
   type ShimSummary,
@@ -47,12 +48,20 @@ export interface TurnEnded {
   readonly error: CallError | undefined;
 }
 
+interface RecorderOptions {
+  readonly producer: Producer;
+  readonly sink: BatchingSink;
+  readonly policy: PolicyRef;
+  readonly warn: (text: string) => void;
+}
+
 const TEXT_LENGTH_MAX = 256;
 
 export class TurnRecorder {
   readonly #writer: EventWriter;
   readonly #sink: BatchingSink;
   readonly #policy: PolicyRef;
+  readonly #warn: (text: string) => void;
   readonly #counts = {
     calls_total: 0,
     calls_allowed: 0,
@@ -62,10 +71,11 @@ export class TurnRecorder {
     calls_spared: 0,
   };
 
-  constructor(producer: Producer, sink: BatchingSink, policy: PolicyRef) {
+  constructor({ producer, sink, policy, warn }: RecorderOptions) {
     this.#writer = eventWriter(producer);
     this.#sink = sink;
     this.#policy = policy;
+    this.#warn = warn;
   }
 
   get summary(): ShimSummary {
@@ -139,8 +149,14 @@ export class TurnRecorder {
   }
 
   record<T extends EventType>(type: T, body: EventBody<NoInfer<T>>): void {
-    const line = this.#writer.line(type, body, new Date().toISOString());
-    this.#sink.write({ line, kind: 'durable' });
+    try {
+      const line = this.#writer.line(type, body, new Date().toISOString());
+      this.#sink.write({ line, kind: 'durable' });
+    } catch (cause) {
+      // A malformed event is our own fault; it must not take the turn down with it.
+      if (!(cause instanceof MalformedEvent)) throw cause;
+      this.#warn(`an event could not be written: ${cause.message}`);
+    }
   }
 }
 
