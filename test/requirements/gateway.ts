@@ -44,12 +44,12 @@ export const GATEWAY = [
   },
   {
     id: 'R-9',
-    state: 'planned',
+    state: 'done',
     text: 'API keys are kept as hashes, roles are enforced, and a one-time token makes the first admin.',
   },
   {
     id: 'R-10',
-    state: 'planned',
+    state: 'done',
     text: 'A repo binding counts only with a valid ed25519 signature and from the machine it was made for.',
   },
   {
