@@ -42,3 +42,5 @@ export type {
   Written,
 } from './shared/wire.ts';
 export { spliceModel } from './splice.ts';
+export type { StreamTranslation, Translation, TranslationOptions } from './translate.ts';
+export { translate } from './translate.ts';
