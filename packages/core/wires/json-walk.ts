@@ -2,9 +2,11 @@
 // because searching such a text for the end of a string is several times faster than any search in bytes. It finds
 // the same structure as every other reader; what stands inside of a string that is skipped is not checked.
 import { MESSAGE_DEPTH_MAX } from '../json/byte-scanner.ts';
+import { foldKey } from '../json/fold-key.ts';
 import { decodeText } from '../json/text.ts';
 import { blanksEnd, stringEnd } from '../json/text-parts.ts';
 import {
+  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
@@ -12,10 +14,17 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
+  SPACE,
 } from '../json/units.ts';
 
 const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![-+.\w])/y;
-const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7e]*$/;
+/** ASCII without escapes: such a text is what it looks like. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+/** More keys than an object of any wire has; they are compared one by one. */
+const KEYS_MAX = 1_000;
+
+/** The brackets that close what is open. One walk skips at a time, so all share it. */
+const OPEN = new Uint8Array(MESSAGE_DEPTH_MAX + 1);
 
 export class JsonWalk {
   readonly text: string;
@@ -42,32 +51,36 @@ export class JsonWalk {
     return this.text.charCodeAt(this.at);
   }
 
+  /** Skips a value that stands `depth` levels deep. */
   skip(depth: number): boolean {
-    switch (this.text.charCodeAt(this.at)) {
-      case QUOTE:
-        return this.skipString();
-      case OPEN_BRACE:
-        return this.members(depth, () => this.skip(depth + 1));
-      case OPEN_BRACKET:
-        return this.items(depth, () => this.skip(depth + 1));
-      default:
-        return this.skipScalar();
+    const end = skippedEnd(this.text, this.at, depth);
+    if (end >= 0) {
+      this.at = end;
+      return true;
     }
+    if (end === TOO_DEEP) return this.tooDeep();
+    this.at = -end;
+    return this.malformed('something else');
   }
 
-  /** Walks over an object. `read` gets the place of each key, quotes included, and reads its value. */
-  members(depth: number, read: (start: number, end: number) => boolean): boolean {
+  /** Walks over an object whose keys matter: two that are one for some reader are refused. */
+  members(depth: number, read: (key: string) => boolean): boolean {
     if (!this.open(depth)) return false;
     if (this.next() === CLOSE_BRACE) return this.pass();
+    const folds: string[] = [];
     for (;;) {
       if (this.next() !== QUOTE) return this.malformed('a key');
       const start = this.at;
       if (!this.skipString()) return false;
-      const end = this.at;
-      if (this.next() !== COLON) return this.malformed('":"');
-      this.at++;
-      this.next();
-      if (!read(start, end)) return false;
+      const key = this.decoded(start, this.at);
+      if (key === undefined) return this.malformed('a valid key');
+      if (!this.passColon()) return false;
+      const fold = foldKey(key);
+      if (folds.includes(fold)) return this.fail('It has a key twice.');
+      if (folds.push(fold) > KEYS_MAX) {
+        return this.fail(`An object has more than ${KEYS_MAX} keys.`);
+      }
+      if (!read(key)) return false;
       const unit = this.next();
       if (unit === CLOSE_BRACE) return this.pass();
       if (unit !== COMMA) return this.malformed('"," or "}"');
@@ -98,16 +111,16 @@ export class JsonWalk {
     return text;
   }
 
-  /** The key at a place; undefined after a fault. */
-  key(start: number, end: number): string | undefined {
-    const plain = this.text.slice(start + 1, end - 1);
-    if (PLAIN_KEY.test(plain)) return plain;
-    const text = this.decoded(start, end);
-    if (text === undefined) this.malformed('a valid key');
-    return text;
+  private passColon(): boolean {
+    if (this.next() !== COLON) return this.malformed('":"');
+    this.at++;
+    this.next();
+    return true;
   }
 
   private decoded(start: number, end: number): string | undefined {
+    const plain = this.text.slice(start + 1, end - 1);
+    if (PLAIN.test(plain)) return plain;
     try {
       const text: unknown = JSON.parse(decodeText(this.bytes, start, end));
       return typeof text === 'string' ? text : undefined;
@@ -118,10 +131,11 @@ export class JsonWalk {
   }
 
   private open(depth: number): boolean {
-    if (depth >= MESSAGE_DEPTH_MAX) {
-      return this.fail(`It nests more than ${MESSAGE_DEPTH_MAX} levels deep.`);
-    }
-    return this.pass();
+    return depth < MESSAGE_DEPTH_MAX ? this.pass() : this.tooDeep();
+  }
+
+  private tooDeep(): false {
+    return this.fail(`It nests more than ${MESSAGE_DEPTH_MAX} levels deep.`);
   }
 
   private pass(): true {
@@ -130,20 +144,81 @@ export class JsonWalk {
   }
 
   private skipString(): boolean {
-    const end = stringEnd(this.text, this.at);
-    if (end === -1) return this.malformed('the end of this string');
+    const end = quotedEnd(this.text, this.at);
+    if (end === -1) return this.malformed('the start of a string that ends');
     this.at = end;
-    return true;
-  }
-
-  private skipScalar(): boolean {
-    SCALAR.lastIndex = this.at;
-    if (!SCALAR.test(this.text)) return this.malformed('a value');
-    this.at = SCALAR.lastIndex;
     return true;
   }
 
   private malformed(expected: string): false {
     return this.fail(`It is not valid JSON: byte ${this.at} should be ${expected}.`);
   }
+}
+
+/** Below zero, and no place in a text. */
+const TOO_DEEP = Number.NEGATIVE_INFINITY;
+
+/**
+ * Where the value that starts here ends; or the place of a fault, negated; or `TOO_DEEP`. All in one loop without
+ * recursion: this is where a request spends its time.
+ */
+function skippedEnd(text: string, start: number, depth: number): number {
+  let at = start;
+  let level = depth;
+  let isKey = false;
+  for (;;) {
+    let unit = text.charCodeAt(at);
+    if (unit <= SPACE) unit = text.charCodeAt((at = blanksEnd(text, at)));
+    if (unit === QUOTE) {
+      const end = quotedEnd(text, at);
+      if (end === -1) return -at;
+      at = end;
+      if (isKey) {
+        unit = text.charCodeAt(at);
+        if (unit <= SPACE) unit = text.charCodeAt((at = blanksEnd(text, at)));
+        if (unit !== COLON) return -at;
+        at++;
+        isKey = false;
+        continue;
+      }
+    } else if (isKey) {
+      return -at;
+    } else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      if (level === MESSAGE_DEPTH_MAX) return TOO_DEEP;
+      const close = unit === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+      at = blanksEnd(text, at + 1);
+      if (text.charCodeAt(at) !== close) {
+        OPEN[level++] = close;
+        isKey = close === CLOSE_BRACE;
+        continue;
+      }
+      at++;
+    } else {
+      SCALAR.lastIndex = at;
+      if (!SCALAR.test(text)) return -at;
+      at = SCALAR.lastIndex;
+    }
+    // Behind a value: what is open ends here, or goes on.
+    for (;;) {
+      if (level === depth) return at;
+      unit = text.charCodeAt(at);
+      if (unit <= SPACE) unit = text.charCodeAt((at = blanksEnd(text, at)));
+      const close = OPEN[level - 1];
+      if (unit !== COMMA && unit !== close) return -at;
+      at++;
+      if (unit === COMMA) {
+        isKey = close === CLOSE_BRACE;
+        break;
+      }
+      level--;
+    }
+  }
+}
+
+/** Where the string that starts here ends, its quote included; -1 when it has no end. */
+function quotedEnd(text: string, start: number): number {
+  const quote = text.indexOf('"', start + 1);
+  if (quote === -1 || text.charCodeAt(quote - 1) !== BACKSLASH)
+    return quote === -1 ? -1 : quote + 1;
+  return stringEnd(text, start);
 }

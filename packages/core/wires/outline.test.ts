@@ -240,6 +240,25 @@ describe('outlineRequest', () => {
     );
   });
 
+  it('takes nothing for JSON that is none', () => {
+    const written = JSON.stringify({
+      model: 'm',
+      system: [{ type: 'text', text: 'Hi.' }],
+      messages: [{ role: 'user', content: [{ a: [1, -2.5e3, true, null, {}, []], b: 'c' }] }],
+      x: { y: [[], { z: 'w' }] },
+    });
+    const changed = fc
+      .tuple(fc.nat(written.length - 1), fc.constantFrom(...'{}[],:"1 -.e', ''), fc.nat(1))
+      .map(([at, piece, taken]) => written.slice(0, at) + piece + written.slice(at + taken));
+    fc.assert(
+      fc.property(changed, (text) => {
+        const isOutlined = faultOf('anthropic_messages', text) === 'read';
+        expect(isOutlined && !isValidJson(text)).toBe(false);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   it('finds every part that JSON.parse finds', () => {
     const message = fc.record({ role: fc.constant('user'), content: fc.json() });
     fc.assert(
@@ -314,4 +333,13 @@ describe('partTexts', () => {
 
 function user(content: string): object {
   return { role: 'user', content };
+}
+
+function isValidJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

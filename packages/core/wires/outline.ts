@@ -69,7 +69,6 @@ const FIELDS: { readonly [W in WireName]: ReadonlyMap<string, OutlinedField> } =
 
 /** More parts than any conversation has: each is hashed and kept. */
 const PARTS_MAX = 100_000;
-const KEYS_MAX = 1_000;
 const CHUNK_BYTES = 8_192;
 
 const PLAIN_TOOLS: ByteTools = {
@@ -126,11 +125,12 @@ class Outlining {
     const { walk, wire } = this;
     if (walk.next() !== OPEN_BRACE) return this.refuse('It is not a JSON object.');
     const fields = FIELDS[wire];
-    const isRead = eachMember(walk, 0, (key) => {
-      const folded = foldKey(key);
+    const isRead = walk.members(0, (key) => {
+      const field = fields.get(key);
+      const folded = field === undefined ? foldKey(key) : key;
       // Some readers ignore case: they would take this member for the other one.
       if (folded !== key && fields.has(folded)) return walk.fail(`It has a misspelt "${folded}".`);
-      return this.readField(key, fields.get(key));
+      return this.readField(key, field);
     });
     if (!isRead) return undefined;
     if (!Number.isNaN(walk.next())) return this.refuse('Something follows its end.');
@@ -222,7 +222,7 @@ class Outlining {
     let name: string | undefined;
     let type: string | undefined;
     const inner: number[] = [];
-    const isRead = eachMember(walk, depth, (key) => {
+    const isRead = walk.members(depth, (key) => {
       const unit = walk.text.charCodeAt(walk.at);
       if (key === 'name') name = walk.readString(depth + 1);
       else if (key === 'type') type = walk.readString(depth + 1);
@@ -254,7 +254,7 @@ class Outlining {
   private readName(depth: number): string | undefined {
     const { walk } = this;
     let name: string | undefined;
-    const isRead = eachMember(walk, depth, (key) => {
+    const isRead = walk.members(depth, (key) => {
       if (key !== 'name') return walk.skip(depth + 1);
       name = walk.readString(depth + 1);
       return walk.fault === undefined;
@@ -279,7 +279,7 @@ class Outlining {
     let role: string | undefined;
     let type: string | undefined;
     let hasResult = false;
-    eachMember(walk, 2, (key) => {
+    walk.members(2, (key) => {
       if (key === 'role') role = walk.readString(3);
       else if (key === 'type') type = walk.readString(3);
       else if (key === 'content' && walk.text.charCodeAt(walk.at) === OPEN_BRACKET)
@@ -306,24 +306,10 @@ function blockType(walk: JsonWalk): string | undefined {
     return undefined;
   }
   let type: string | undefined;
-  eachMember(walk, 4, (key) => {
+  walk.members(4, (key) => {
     if (key !== 'type') return walk.skip(5);
     type = walk.readString(5);
     return walk.fault === undefined;
   });
   return type;
-}
-
-/** Walks over an object whose keys matter: two that are one for some reader are refused. */
-function eachMember(walk: JsonWalk, depth: number, read: (key: string) => boolean): boolean {
-  const keys = new Set<string>();
-  return walk.members(depth, (start, end) => {
-    const key = walk.key(start, end);
-    if (key === undefined) return false;
-    const folded = foldKey(key);
-    if (keys.has(folded)) return walk.fail('It has a key twice.');
-    if (keys.size === KEYS_MAX) return walk.fail(`An object has more than ${KEYS_MAX} keys.`);
-    keys.add(folded);
-    return read(key);
-  });
 }
