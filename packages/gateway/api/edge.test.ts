@@ -67,8 +67,11 @@ describe('every answer', () => {
   it('is no to a body where none belongs', async () => {
     const gateway = await LiveGateway.open();
     const key = await gateway.user('ann');
-    const { status } = await gateway.ask('/api/v1/whoami', { key, method: 'GET', raw: '{}' });
+    const headers = { 'content-length': '2' };
+    const asked = { key, method: 'GET', raw: '{}', headers };
+    const { status, text } = await gateway.ask('/api/v1/whoami', asked);
     expect(status).toBe(400);
+    expect(text).toContain('takes no body');
   });
 
   it('tells nothing of the inside when the store fails', async () => {

@@ -17,7 +17,11 @@ export function openApiDocument(version: string): JsonObject {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Subluminal gateway', version, license: { name: 'Apache-2.0' } },
+    info: {
+      title: 'Subluminal gateway',
+      version,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     security: [{ key: [] }],
     paths,

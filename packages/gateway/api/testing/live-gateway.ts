@@ -6,7 +6,16 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders } from '
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type GatewayRole, isFailure, isObject, type JsonValue } from '@subluminal/contracts';
+import {
+  API_ERROR,
+  check,
+  GATEWAY_ENDPOINTS,
+  type GatewayEndpoint,
+  type GatewayRole,
+  isFailure,
+  isObject,
+  type JsonValue,
+} from '@subluminal/contracts';
 import { callIds, ensureKeyFile } from '@subluminal/plane/crypto';
 import { onTestFinished } from 'vitest';
 import {
@@ -234,7 +243,9 @@ export class LiveGateway {
             const json: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;
             const field = (name: string) => (isObject(json) ? String(json[name]) : '');
             const { statusCode: status = 0, headers: got } = response;
-            resolve({ status, headers: got, text, json, field });
+            const problem = contractProblem(`${method} ${path}`, status, json);
+            if (problem === undefined) resolve({ status, headers: got, text, json, field });
+            else reject(new Error(problem));
           });
         },
       );
@@ -261,4 +272,23 @@ export function otherPem(): string {
   return generateKeyPairSync('ed25519')
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
+}
+
+const ENDPOINTS = Object.values<GatewayEndpoint>(GATEWAY_ENDPOINTS).map((endpoint) => {
+  const path = endpoint.path.replaceAll(/\{\w+\}/g, '[^/]+');
+  return { endpoint, pattern: new RegExp(`^${endpoint.method} ${path}$`) };
+});
+
+/** How an answer breaks the contract: no test may pass over that. */
+function contractProblem(asked: string, status: number, json: unknown): string | undefined {
+  const [target = ''] = asked.split('?', 1);
+  // The first that fits, but for paths without parts, which come before those with some.
+  const fitting = ENDPOINTS.filter(({ pattern }) => pattern.test(target));
+  const found = fitting.find(({ endpoint }) => !endpoint.path.includes('{')) ?? fitting[0];
+  const shape = status >= 400 ? API_ERROR : found?.endpoint.answer;
+  if (shape === undefined || status === 304) return undefined;
+  const [mismatch] = check(shape, json);
+  if (mismatch === undefined) return undefined;
+  const { path, expected, got } = mismatch;
+  return `${asked} answered ${status}: ${path.join('.')} is ${got}, not ${expected}`;
 }
