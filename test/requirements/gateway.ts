@@ -29,12 +29,12 @@ export const GATEWAY = [
   },
   {
     id: 'R-6',
-    state: 'planned',
+    state: 'done',
     text: 'The shipped model policy routes or allows every kind of task and is valid as it stands.',
   },
   {
     id: 'R-7',
-    state: 'planned',
+    state: 'done',
     text: 'The price table covers the main hosted models and one local endpoint.',
   },
   {
