@@ -75,6 +75,11 @@ const SECRETS = group('secrets', 'Manage the encrypted secrets of servers', {
   rotate: ['Rotate a secret or the key of the store', () => import('./secrets.ts')],
 });
 
+const GATEWAY = group('gateway', 'Run and configure the model gateway of a team', {
+  init: ['Write an example configuration', () => import('./gateway.ts')],
+  check: ['Check a configuration for problems', () => import('./gateway.ts')],
+});
+
 const LEDGER = group('ledger', 'Verify and prune the ledger', {
   verify: ['Verify that nobody changed the ledger', () => import('./ledger.ts')],
   prune: ['Remove old runs from the ledger', () => import('./ledger.ts')],
@@ -131,6 +136,10 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
   {
     title: 'Approvals and secrets',
     entries: [{ ...APPROVALS, fallback: 'list' }, { ...GRANTS, fallback: 'list' }, SECRETS],
+  },
+  {
+    title: 'Models',
+    entries: [GATEWAY],
   },
   {
     title: 'Administration',

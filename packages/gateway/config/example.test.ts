@@ -114,7 +114,7 @@ it('the shipped prices cover the main hosted models and a local endpoint', async
   const { prices, pools, endpoints } = await example();
   const book = priceBook(prices);
   for (const price of LIST_PRICES) {
-    const [provider] = [...endpoints.values()].filter((one) => one.provider === price.provider);
+    const provider = [...endpoints.values()].find((one) => one.provider === price.provider);
     if (provider === undefined) throw new Error(`no endpoint of ${price.provider}`);
     const target = { provider: provider.provider, endpointId: provider.id, model: price.model };
     expect(book.priceFor(target)).toEqual(price);

@@ -1,4 +1,5 @@
 export { isAllowedHost } from './check-server.ts';
+export { databaseAddress } from './database-address.ts';
 export type {
   ConfigChange,
   LiveConfigOptions,
