@@ -1,7 +1,7 @@
 // One call of one upstream: the request out, its answer on the way to the client.
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isFailure, isJsonObject, type JsonObject } from '@subluminal/contracts';
-import type { AnswerObserver, UpstreamError } from '@subluminal/core/wires';
+import type { AnswerObserver, DegradedFeature, UpstreamError } from '@subluminal/core/wires';
 import { isFault, type UpstreamFault } from '../upstream/fault.ts';
 import type { Upstream, UpstreamAnswer } from '../upstream/index.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -88,6 +88,7 @@ class AttemptRun {
   private readonly bytesBefore: number;
   /** Watches the answer in the upstream's wire. */
   private observer: AnswerObserver;
+  private degraded: readonly DegradedFeature[] = [];
 
   constructor(attempt: Attempt, context: AttemptContext, isLast: boolean) {
     this.attempt = attempt;
@@ -117,6 +118,7 @@ class AttemptRun {
       return this.failed({ class: 'internal', failure: request, upstream: error }, error);
     }
     this.observer = wires.wire(request.wire).observer();
+    this.degraded = request.translation?.degraded ?? [];
     const answer = await upstream.call({
       method: 'POST',
       url: request.url,
@@ -132,19 +134,31 @@ class AttemptRun {
     return isStreamed(turn) ? this.streamed(answer, request) : this.whole(answer, request);
   }
 
+  /** What the engine itself knows of the answer before its first byte. */
+  private ownHeaders({ translation }: UpstreamRequest): OutgoingHttpHeaders {
+    const { endpoint, model } = this.attempt;
+    const routed = { 'x-aicg-routed-to': `${endpoint.id}:${model}` };
+    if (translation === undefined || translation.degraded.length === 0) return routed;
+    return { ...routed, 'x-aicg-degraded-features': translation.degraded.join(',') };
+  }
+
   private async streamed(answer: UpstreamAnswer, request: UpstreamRequest): Promise<AttemptResult> {
     if (!isType(answer, 'text/event-stream')) return this.notStreamed(answer, request);
     const { client, limits, nowMs, headers } = this.context;
+    const translation = request.translation?.stream({ createdSec: Math.floor(nowMs() / 1_000) });
+    const ours = { ...headers, ...this.ownHeaders(request), ...STREAM_HEADERS };
     const end = await relayStream(answer.body, {
       client,
-      open: () =>
-        client.open(200, { ...answerHeaders(answer.headers), ...headers, ...STREAM_HEADERS }),
+      open: () => client.open(200, { ...answerHeaders(answer.headers), ...ours }),
       observer: this.observer,
+      translation,
+      mayLackLast: request.wire === 'openai_chat_completions',
       holdUntilMs: this.isLast ? 0 : nowMs() + limits.headHoldMs,
       nowMs,
       eventBytesMax: limits.eventBytesMax,
       ...(request.hasAddedUsage ? { isHidden: isUsageChunk } : {}),
     });
+    this.degraded = [...new Set([...this.degraded, ...(translation?.degraded ?? [])])];
     return this.streamEnded(end, answer);
   }
 
@@ -183,12 +197,17 @@ class AttemptRun {
     if (isFault(body)) return this.faulted(body);
     const value = isType(answer, 'application/json') ? parsed(body) : undefined;
     if (value === undefined) return this.malformed('The answer of the upstream is not JSON.');
-    if (request.kind === 'request' && this.context.turn.kind === 'answer')
-      this.observer.whole(value);
+    if (this.context.turn.kind === 'answer') this.observer.whole(value);
     const { error } = this.observer.seen;
     if (error !== undefined)
       return this.failed({ class: errorClass(error.status), upstream: error }, asError(error));
-    return this.ended({ kind: 'answer', headers: answerHeaders(answer.headers), body });
+    const headers = { ...answerHeaders(answer.headers), ...this.ownHeaders(request) };
+    if (request.translation === undefined) return this.ended({ kind: 'answer', headers, body });
+    const createdSec = Math.floor(this.context.nowMs() / 1_000);
+    const written = request.translation.answer(value, { createdSec });
+    if (isFailure(written)) return this.malformed(written.message);
+    this.degraded = [...new Set([...this.degraded, ...written.degraded])];
+    return this.ended({ kind: 'answer', headers, body: JSON.stringify(written.value) });
   }
 
   private async upstreamError(
@@ -260,7 +279,7 @@ class AttemptRun {
     const outcome: AttemptOutcome = {
       latencyMs: this.context.nowMs() - this.startMs,
       observed: this.observer.seen,
-      degraded: [],
+      degraded: this.degraded,
       ...(error === undefined ? {} : { error }),
     };
     return { outcome, finish };

@@ -1,7 +1,12 @@
 // The way of a turn: read, decide, call upstreams until one answers, put it on record, end the answer.
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { isFailure } from '@subluminal/contracts';
-import type { UpstreamError, WireName } from '@subluminal/core/wires';
+import {
+  refusalAnswer,
+  refusalStream,
+  type UpstreamError,
+  type WireName,
+} from '@subluminal/core/wires';
 import { uuidv7 } from 'uuidv7';
 import type { Upstream } from '../upstream/index.ts';
 import {
@@ -15,8 +20,8 @@ import {
 import { ClientAnswer } from './client-answer.ts';
 import { TURN_LIMITS, type TurnLimits } from './limits.ts';
 import { readRequestBody } from './read-body.ts';
-import { refusalAnswer, refusalEvents } from './refuse.ts';
 import type {
+  Attempt,
   GovernedTurn,
   TurnGovernor,
   TurnOutcome,
@@ -104,6 +109,13 @@ const NOT_RECORDED: UpstreamError = {
 /** What a status is when the client went before it got one. */
 const CLIENT_CLOSED = 499;
 
+interface Tried {
+  readonly attempt?: Attempt;
+  readonly result?: AttemptResult;
+}
+
+const NOT_TRIED: Tried = {};
+
 interface TurnRunOptions extends Omit<TurnEngineOptions, 'limits'> {
   readonly limits: TurnLimits;
 }
@@ -113,7 +125,9 @@ class TurnRun {
   private readonly client: ClientAnswer;
   private readonly route: TurnRoute;
   private readonly traceId: string;
-  private headers: OutgoingHttpHeaders;
+  private readonly headers: OutgoingHttpHeaders;
+  private accept: string | undefined;
+  private model = '';
 
   constructor(
     options: TurnRunOptions,
@@ -127,6 +141,7 @@ class TurnRun {
   }
 
   async run(request: IncomingMessage): Promise<void> {
+    this.accept = request.headers.accept;
     const turn = await this.read(request);
     if (turn === undefined) return;
     const governor = this.route.governor ?? this.options.governor;
@@ -148,6 +163,7 @@ class TurnRun {
       this.refuse({ ...NOTHING, kind: 'invalid', message: outline.message });
       return undefined;
     }
+    this.model = outline.model;
     const { traceId, client } = this;
     const { headers } = request;
     const { signal } = client;
@@ -189,9 +205,14 @@ class TurnRun {
     const onDefect = (cause: unknown): void => this.options.onDefect?.(this.traceId, cause);
     const io = { wires, upstream, limits, nowMs, client, headers, onDefect };
     const context = { ...io, turn, governed };
-    const { attempt, result } = await this.attempts(context);
+    let isDefect = false;
+    const { attempt, result } = await this.attempts(context).catch((cause: unknown) => {
+      isDefect = true;
+      onDefect(cause);
+      return NOT_TRIED;
+    });
     const tail = await this.record(governed, this.outcomeOf(attempt, result));
-    if (tail === undefined) return this.fail(NOT_RECORDED);
+    if (tail === undefined || isDefect) return this.fail(isDefect ? DEFECT : NOT_RECORDED);
     if (result === undefined) return this.refuse(NO_UPSTREAM, tail);
     this.finish(result.finish, tail);
   }
@@ -201,9 +222,7 @@ class TurnRun {
   }
 
   /** The last attempt that was made. All of them leave their places, those that were not made too. */
-  private async attempts(
-    context: AttemptContext,
-  ): Promise<{ attempt?: GovernedTurn['attempts'][number]; result?: AttemptResult }> {
+  private async attempts(context: AttemptContext): Promise<Tried> {
     const { governed, client } = context;
     const left = [...governed.attempts];
     let last = {};
@@ -225,10 +244,7 @@ class TurnRun {
     }
   }
 
-  private outcomeOf(
-    attempt: GovernedTurn['attempts'][number] | undefined,
-    result: AttemptResult | undefined,
-  ): TurnOutcome {
+  private outcomeOf(attempt: Attempt | undefined, result: AttemptResult | undefined): TurnOutcome {
     const { client } = this;
     const { finish, outcome } = result ?? {};
     const isAnswered = finish?.kind === 'answer' || finish?.kind === 'last_event';
@@ -290,13 +306,17 @@ class TurnRun {
   }
 
   refuse(refusal: TurnRefusal, tail?: TurnTail): void {
-    const { client } = this;
+    const { client, traceId, accept, model } = this;
     const wire = this.options.wires.wire(this.route.wire);
-    if (client.isOpen) return client.end((tail?.events ?? '') + refusalEvents(wire, refusal));
-    const { status, headers, body } = refusalAnswer(wire, refusal);
-    const ours = { ...this.headers, ...refusal.headers, ...tail?.headers };
-    client.open(status, { ...ours, ...headers, ...JSON_HEADERS });
-    client.end(body);
+    const nowMs = this.options.nowMs();
+    if (client.isOpen) {
+      const createdSec = Math.floor(nowMs / 1_000);
+      const said = refusalStream(wire, refusal, { id: `refused_${traceId}`, model, createdSec });
+      return client.end((tail?.events ?? '') + said);
+    }
+    const { status, headers, body } = refusalAnswer(wire, refusal, { accept, nowMs });
+    client.open(status, { ...this.headers, ...tail?.headers, ...headers });
+    client.end(JSON.stringify(body));
   }
 }
 

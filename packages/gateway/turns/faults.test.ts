@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { governedEngine, TAIL } from './testing/governed-engine.ts';
+import { providerFor } from '../providers/registry/index.ts';
+import { endpointAt, governedEngine, TAIL } from './testing/governed-engine.ts';
 import { bodyOf, loopback } from './testing/loopback.ts';
 
 const START = 'event: message_start\ndata: {"type":"message_start","message":{"id":"m"}}\n\n';
@@ -280,3 +281,19 @@ test.each([401, 403])(
     });
   },
 );
+
+test('a chat stream without its last event is whole once the model has stopped', async () => {
+  const chunk = (delta: object, finish_reason: string | null) =>
+    `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const text = chunk({ content: 'hi' }, null) + chunk({}, 'stop');
+  const { url } = await loopback((_request, response) => void stream(response).end(text));
+  const endpoint = endpointAt(url, { provider: 'openai_compat' });
+  const engine = await governedEngine([url], {
+    route: { wire: 'openai_chat_completions', kind: 'answer', path: '/' },
+    attempt: { endpoint, provider: providerFor('openai_compat') },
+  });
+  expect(await (await ask(engine.url)).text()).toBe(text + TAIL);
+  expect(engine.told.ends).toMatchObject([
+    { isPartial: false, last: { observed: { stop: 'end_turn' } } },
+  ]);
+});

@@ -1,9 +1,11 @@
-// A streamed answer on its way to a client of the same wire: the bytes pass as they are, whole events at a time, and
-// an observer watches. The last event is kept back until the turn is on record.
+// A streamed answer on its way to the client, whole events at a time, while an observer watches. On one wire the bytes
+// pass as they are; to another they are translated. The last event is kept back until the turn is on record.
 import type { Readable } from 'node:stream';
 import {
   type AnswerObserver,
+  type SseEvent,
   type SseReader,
+  type StreamTranslation,
   sseReader,
   type UpstreamError,
 } from '@subluminal/core/wires';
@@ -27,6 +29,10 @@ export interface RelayOptions {
   readonly holdUntilMs: number;
   readonly nowMs: () => number;
   readonly eventBytesMax: number;
+  /** For a client of another wire. */
+  readonly translation?: StreamTranslation | undefined;
+  /** The chat wire: its last event comes after the answer is complete, and some servers leave it out. */
+  readonly mayLackLast: boolean;
   /** Keeps the event from the client: it asked for none such. */
   readonly isHidden?: (data: string) => boolean;
 }
@@ -50,7 +56,7 @@ class StreamRelay {
   private pending: Buffer[] = [];
   private pendingBytes = 0;
   /** Whole events that wait for the first one with content. */
-  private held: Buffer[] | undefined = [];
+  private held: (Buffer | string)[] | undefined = [];
   private isSettled = false;
   private restBytes = 0;
 
@@ -64,9 +70,7 @@ class StreamRelay {
   start(): void {
     const { body } = this;
     body.on('data', (chunk: Buffer) => this.take(chunk));
-    body.on('end', () =>
-      this.stop(fault('disconnect', 'The stream of the upstream ended too early.')),
-    );
+    body.on('end', () => this.endOfStream());
     body.on('error', (cause) => this.stop(faultFrom(cause)));
     body.on('close', () =>
       this.stop(fault('disconnect', 'The upstream closed the stream too early.')),
@@ -101,12 +105,15 @@ class StreamRelay {
     if (this.reader.isTooLarge) {
       return this.stop(fault('malformed', 'The upstream sent an event that is too large.'));
     }
+    if (this.options.translation !== undefined) {
+      return this.translated(events, this.options.translation);
+    }
     let rest = bytes;
     let skipped = 0;
     for (const event of events) {
       observer.push(event);
       const { seen } = observer;
-      if (seen.isComplete || seen.error !== undefined) {
+      if (this.isLast(event) || seen.error !== undefined) {
         const { start, end } = dataFrame(rest, skipped);
         this.send(rest.subarray(0, start));
         const last = rest.subarray(start, end);
@@ -125,7 +132,39 @@ class StreamRelay {
     this.send(rest);
   }
 
-  private send(bytes: Buffer): void {
+  private isLast({ data }: SseEvent): boolean {
+    const { mayLackLast, observer } = this.options;
+    return mayLackLast ? data === '[DONE]' : observer.seen.isComplete;
+  }
+
+  private translated(events: readonly SseEvent[], translation: StreamTranslation): void {
+    let text = '';
+    for (const event of events) {
+      this.options.observer.push(event);
+      text += translation.push(event);
+      const { error, isComplete } = translation;
+      if (error === undefined && !isComplete) continue;
+      this.send(text);
+      const last = translation.end();
+      return this.finish(
+        error === undefined ? { kind: 'complete', last } : { kind: 'error', error, last },
+      );
+    }
+    this.send(text);
+  }
+
+  private endOfStream(): void {
+    if (this.isSettled) return;
+    const { translation, observer, mayLackLast } = this.options;
+    const last = translation?.end() ?? '';
+    const isWhole = mayLackLast && observer.seen.isComplete;
+    if (translation === undefined ? isWhole : translation.isComplete) {
+      return this.finish({ kind: 'complete', last });
+    }
+    this.stop(fault('disconnect', 'The stream of the upstream ended too early.'));
+  }
+
+  private send(bytes: Buffer | string): void {
     if (bytes.length === 0) return;
     const { client, observer, open, holdUntilMs, nowMs } = this.options;
     if (this.held !== undefined) {
@@ -146,7 +185,7 @@ class StreamRelay {
     for (const bytes of held) this.write(bytes);
   }
 
-  private write(bytes: Buffer): void {
+  private write(bytes: Buffer | string): void {
     const { body } = this;
     if (this.options.client.write(bytes)) return;
     body.pause();

@@ -57,6 +57,7 @@ export interface GovernedTurn {
 }
 
 export interface TurnTail {
+  /** For a client that consumes them: the SDKs of OpenAI fail on events that they do not know. */
   readonly events: string;
   readonly headers: { readonly [name: string]: string };
 }

@@ -1,7 +1,7 @@
 // The request as one upstream gets it: address, headers, body.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { type Failure, isFailure } from '@subluminal/contracts';
-import type { DegradedFeature, WireName } from '@subluminal/core/wires';
+import { type Failure, isFailure, isJsonObject, tableFailure } from '@subluminal/contracts';
+import { type Translation, translate, type Wire, type WireName } from '@subluminal/core/wires';
 import { withoutCredentials } from '../providers/client-headers.ts';
 import type { UpstreamTarget } from '../providers/types.ts';
 import type { Attempt, GovernedTurn, TurnRequest } from './types.ts';
@@ -13,7 +13,8 @@ export interface UpstreamRequest {
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Uint8Array;
-  readonly degraded: readonly DegradedFeature[];
+  /** For a provider of another wire: the way back. */
+  readonly translation: Translation | undefined;
   /** We asked for the usage at the end of a stream, and the client did not. */
   readonly hasAddedUsage: boolean;
 }
@@ -29,23 +30,43 @@ export function upstreamRequest(
   { turn, governed, wires }: { turn: TurnRequest; governed: GovernedTurn; wires: TurnWires },
 ): UpstreamRequest | Failure {
   const wire = upstreamWire(attempt, turn.wire);
-  if (wire !== turn.wire) throw new Error('translation is not there yet');
-  const body = bodyWithModel(attempt, { turn, governed, wires });
+  const isSame = wire === turn.wire;
+  const translation = isSame
+    ? undefined
+    : translated(attempt, {
+        from: wires.wire(turn.wire),
+        to: wires.wire(wire),
+        body: governed.body,
+      });
+  if (isFailure(translation)) return translation;
+  const body =
+    translation === undefined
+      ? bodyWithModel(attempt, { turn, governed, wires })
+      : Buffer.from(JSON.stringify(translation.body));
   if (isFailure(body)) return body;
-  const added = turn.kind === 'answer' ? withStreamUsage(body, turn) : undefined;
+  const added = isSame && isStreamed(turn) ? withStreamUsage(body, turn) : undefined;
   return {
     kind: 'request',
     wire,
-    url: upstreamUrl(attempt, { kind: turn.kind, wire, query: queryOf(turn.path) }),
+    url: upstreamUrl(attempt, { kind: turn.kind, wire, query: isSame ? queryOf(turn.path) : '' }),
     headers: {
       accept: isStreamed(turn) ? 'text/event-stream' : 'application/json',
       ...upstreamHeaders(attempt, turn.headers),
       'content-type': 'application/json',
     },
     body: added ?? body,
-    degraded: [],
+    translation,
     hasAddedUsage: added !== undefined,
   };
+}
+
+function translated(
+  attempt: Attempt,
+  { from, to, body }: { from: Wire; to: Wire; body: Buffer },
+): Translation | Failure {
+  const value: unknown = JSON.parse(body.toString('utf8'));
+  if (!isJsonObject(value)) return tableFailure('SUB_WIRE_REQUEST', 'It is not a JSON object.');
+  return translate({ from, to, body: value, model: attempt.deployment ?? attempt.model });
 }
 
 function bodyWithModel(
@@ -64,8 +85,8 @@ const ASK_USAGE = Buffer.from('{"stream_options":{"include_usage":true},');
 const OPEN_BRACE = 0x7b;
 
 /** A chat stream tells its usage only when asked to. */
-function withStreamUsage(body: Uint8Array, { wire, outline }: TurnRequest): Uint8Array | undefined {
-  if (wire !== 'openai_chat_completions' || !outline.isStream) return undefined;
+function withStreamUsage(body: Uint8Array, { wire }: TurnRequest): Uint8Array | undefined {
+  if (wire !== 'openai_chat_completions') return undefined;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
   // The name can stand in a text only with its quotes escaped.
   if (bytes.includes(STREAM_OPTIONS)) return undefined;

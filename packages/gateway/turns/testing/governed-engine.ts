@@ -67,6 +67,7 @@ export async function governedEngine(
   options: Partial<TurnEngineOptions> & {
     readonly route?: TurnRoute;
     readonly attempt?: Partial<Attempt>;
+    readonly tail?: string;
     readonly plan?: (send: TurnPlan, turn: TurnRequest) => TurnPlan;
   } = {},
 ): Promise<GovernedEngine> {
@@ -89,7 +90,7 @@ export async function governedEngine(
         end: async (outcome) => {
           told.ends.push(outcome);
           for (const { count, go } of waiting) if (told.ends.length >= count) go();
-          return { events: TAIL, headers: { 'x-aicg-cost-cents': '1' } };
+          return { events: options.tail ?? TAIL, headers: { 'x-aicg-cost-cents': '1' } };
         },
       },
     };
@@ -99,7 +100,7 @@ export async function governedEngine(
     governor: { begin: async (turn) => begin(turn) },
     wires: coreWires,
     upstream,
-    nowMs: () => performance.now(),
+    nowMs: Date.now,
     onDefect: (_traceId, cause) => void told.defects.push(cause),
     ...options,
   });
