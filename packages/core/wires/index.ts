@@ -4,7 +4,7 @@ export { outlineRequest } from './outline.ts';
 export type { PartText } from './part-texts.ts';
 export { partTexts } from './part-texts.ts';
 export type { TextReplacement } from './redact.ts';
-export { redactTexts, replacementFor } from './redact.ts';
+export { redactTexts } from './redact.ts';
 export type { RefusalAnswer, TurnRefusal } from './refusals.ts';
 export { REFUSAL_MEDIA_TYPE, refusalAnswer, refusalError, refusalStream } from './refusals.ts';
 export { wireFor } from './registry.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { estimatePartTokens, estimateTokens } from './estimate.ts';
 import { outlineRequest } from './outline.ts';
 import { partTexts } from './part-texts.ts';
-import { redactTexts, replacementFor } from './redact.ts';
+import { redactTexts } from './redact.ts';
 import type { WireName } from './shared/form.ts';
 import { spliceModel } from './splice.ts';
 
@@ -18,8 +18,11 @@ function redacted(wire: WireName, body: string): string {
   const replacements = outline.parts.flatMap((part) => {
     const texts = partTexts(bytes, part);
     if (isFailure(texts)) throw new Error(texts.message);
-    const redact = (text: string) => text.replaceAll(SECRET, '[REDACTED-PASSWORD-1234abcd]');
-    return texts.flatMap((text) => replacementFor(bytes, text, redact) ?? []);
+    return texts.flatMap(({ range }) => {
+      const before = String(JSON.parse(bytes.toString('utf8', range.start, range.end)));
+      const text = before.replaceAll(SECRET, '[REDACTED-PASSWORD-1234abcd]');
+      return text === before ? [] : [{ range, text }];
+    });
   });
   return Buffer.from(redactTexts(bytes, replacements)).toString();
 }
@@ -68,15 +71,6 @@ describe('redactTexts', () => {
     const changed = '{"cmd": "echo \\"[REDACTED-PASSWORD-1234abcd]\\"\\n", "n": 1.0}';
     expect(body).toEqual({ model: 'm', input: [{ ...call, arguments: changed }] });
   });
-
-  it.each(['hunter2', '{"a": "hunter2', '{"a": "\\x hunter2"}'])(
-    'redacts arguments that are not JSON: %s',
-    (inner) => {
-      const call = { type: 'function_call', call_id: 'c', name: 'sh', arguments: inner };
-      const after = redacted('openai_responses', JSON.stringify({ model: 'm', input: [call] }));
-      expect(after).not.toContain('hunter2');
-    },
-  );
 
   it('gives the same bytes back when nothing is replaced', () => {
     const bytes = Buffer.from('{}');
