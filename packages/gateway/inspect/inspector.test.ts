@@ -61,7 +61,11 @@ describe('the inspector', () => {
       asked({
         role: 'assistant',
         tool_calls: [
-          { id: 't', type: 'function', function: { name: 'x', arguments: `{"a":"${TOKEN}\\n"}` } },
+          {
+            id: 't',
+            type: 'function',
+            function: { name: 'x', arguments: `{"a":"${TOKEN}\\n", "n": 1.0}` },
+          },
         ],
       }),
     ],

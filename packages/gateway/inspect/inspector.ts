@@ -13,6 +13,7 @@ import {
   scanText,
   type UnscannedReason,
 } from '@subluminal/core/detect';
+import { rewritten } from '@subluminal/core/json';
 import {
   type PartText,
   partTexts,
@@ -152,11 +153,11 @@ export class TurnInspector {
       .filter((reason) => reason !== 'binary');
     if (verdict.findings.length === 0 && unscanned.length === 0) return CLEAN;
     const findings = verdict.findings.map((finding) => turnFinding(finding, role));
-    return { findings, unscanned, ...this.#redaction({ value, verdict, range }) };
+    return { findings, unscanned, ...this.#redaction({ text, value, verdict, range }) };
   }
 
   #redaction(found: FoundIn): Pick<InspectedPart, 'replacements' | 'secrets'> {
-    const { value, verdict, range } = found;
+    const { text: before, value, verdict, range } = found;
     const secrets = new Map<string, string>();
     const treated = applyActions(value, verdict, {
       direction: 'outbound',
@@ -170,7 +171,11 @@ export class TurnInspector {
       },
     });
     if (treated.value === value) return { replacements: [], secrets: [] };
-    const text = typeof value === 'string' ? String(treated.value) : JSON.stringify(treated.value);
+    // What is not replaced in arguments stays as the model wrote it.
+    const text =
+      typeof value === 'string'
+        ? String(treated.value)
+        : (rewritten(before, treated.value) ?? JSON.stringify(treated.value));
     return {
       replacements: [{ range, text }],
       secrets: [...secrets].map(([original, mark]) => ({ value: original, mark })),
@@ -179,6 +184,7 @@ export class TurnInspector {
 }
 
 interface FoundIn {
+  readonly text: string;
   readonly value: unknown;
   readonly verdict: ScanVerdict;
   readonly range: PartText['range'];

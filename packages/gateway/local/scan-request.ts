@@ -16,6 +16,7 @@ import {
   scanText,
   type Treated,
 } from '@subluminal/core/detect';
+import { rewritten } from '@subluminal/core/json';
 import {
   type PartText,
   partTexts,
@@ -149,7 +150,10 @@ export class RequestScanner {
     const value = isJson ? parsed(text) : undefined;
     if (value === undefined) return applyActions(text, scanText(text, this.#scan), treatment);
     const treated = applyActions(value, scanJson(value, this.#scan), treatment);
-    return { ...treated, value: treated.value === value ? text : JSON.stringify(treated.value) };
+    if (treated.value === value) return { ...treated, value: text };
+    // What is not replaced stays as the model wrote it.
+    const changed = rewritten(text, treated.value) ?? JSON.stringify(treated.value);
+    return { ...treated, value: changed };
   }
 }
 
