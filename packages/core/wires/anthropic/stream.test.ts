@@ -296,7 +296,7 @@ describe('an observer of a stream', () => {
       hasContent: true,
       isComplete: true,
       // As written: escapes are counted.
-      contentLength: content.reduce((sum, text) => sum + JSON.stringify(text).length - 2, 0),
+      contentLength: content.reduce((sum, piece) => sum + JSON.stringify(piece).length - 2, 0),
     });
   });
 
