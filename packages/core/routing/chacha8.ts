@@ -32,23 +32,27 @@ export function chacha8Block(key: Uint32Array, blockNo: number): Uint32Array {
   return state;
 }
 
-function quarterRound(state: Uint32Array, places: (typeof QUARTERS)[number]): void {
-  const [a, b, c, d] = places;
-  addAndTurn(state, [a, b, d], 16);
-  addAndTurn(state, [c, d, b], 12);
-  addAndTurn(state, [a, b, d], 8);
-  addAndTurn(state, [c, d, b], 7);
+function quarterRound(state: Uint32Array, [a, b, c, d]: (typeof QUARTERS)[number]): void {
+  let first = word(state, a);
+  let second = word(state, b);
+  let third = word(state, c);
+  let fourth = word(state, d);
+  first = (first + second) | 0;
+  fourth = turned(fourth ^ first, 16);
+  third = (third + fourth) | 0;
+  second = turned(second ^ third, 12);
+  first = (first + second) | 0;
+  fourth = turned(fourth ^ first, 8);
+  third = (third + fourth) | 0;
+  second = turned(second ^ third, 7);
+  state[a] = first;
+  state[b] = second;
+  state[c] = third;
+  state[d] = fourth;
 }
 
-/** `to += add; turned = (turned ^ to) <<< bits`. */
-function addAndTurn(
-  state: Uint32Array,
-  [to, add, turned]: readonly [number, number, number],
-  bits: number,
-): void {
-  state[to] = word(state, to) + word(state, add);
-  const mixed = word(state, turned) ^ word(state, to);
-  state[turned] = (mixed << bits) | (mixed >>> (32 - bits));
+function turned(value: number, bits: number): number {
+  return (value << bits) | (value >>> (32 - bits));
 }
 
 function word(state: Uint32Array, index: number): number {
@@ -76,14 +80,9 @@ export function seededNumbers(seed: string): () => number {
 
 function keyWords(seed: string): Uint32Array {
   if (!/^[0-9a-f]{32}$/.test(seed)) throw new Error('a seed is 16 bytes in lowercase hex');
-  const byteAt = (index: number) => Number.parseInt(seed.slice(index * 2, index * 2 + 2), 16);
   return Uint32Array.from({ length: 4 }, (_, index) => {
-    const first = index * 4;
-    return (
-      byteAt(first) |
-      (byteAt(first + 1) << 8) |
-      (byteAt(first + 2) << 16) |
-      (byteAt(first + 3) << 24)
-    );
+    const value = Number.parseInt(seed.slice(index * 8, index * 8 + 8), 16);
+    // The words of a key are little-endian.
+    return (value >>> 24) | ((value >>> 8) & 0xff00) | ((value << 8) & 0xff0000) | (value << 24);
   });
 }

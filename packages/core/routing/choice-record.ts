@@ -133,12 +133,20 @@ export function fits(
   );
 }
 
+/** What is the same call for the upstream. */
+export function memberKey({
+  endpoint_id,
+  model,
+  deployment = '',
+}: Omit<RecordedLink, 'pool'>): string {
+  return `${endpoint_id}\n${model}\n${deployment}`;
+}
+
 /** A fallback pool may hold a member again that has been tried before it. */
 function distinct(chain: readonly Drawn[], inputs: ChoiceRecordInputs): readonly Drawn[] {
   const seen = new Set<string>();
   return chain.filter((drawn) => {
-    const { endpoint_id, model, deployment } = linkOf(drawn, inputs);
-    const key = JSON.stringify([endpoint_id, model, deployment]);
+    const key = memberKey(linkOf(drawn, inputs));
     return !seen.has(key) && seen.add(key);
   });
 }

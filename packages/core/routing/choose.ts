@@ -8,6 +8,7 @@ import {
   drawChain,
   fits,
   linkOf,
+  memberKey,
   poolSeed,
   type RecordedMember,
 } from './choice-record.ts';
@@ -84,15 +85,21 @@ export function chooseChain(input: ChoiceInput): Choice {
 interface PoolCandidates {
   readonly pool: Pool;
   readonly members: readonly ChainMember[];
+  readonly recorded: readonly RecordedMember[];
 }
 
-/** The pool that is asked for and those it falls back to, each once. */
-function candidatesIn({ pools, endpoints, pool: asked }: ChoiceInput): readonly PoolCandidates[] {
+/** The pool that is asked for and those it falls back to, each once, as long as attempts are left. */
+function candidatesIn(input: ChoiceInput): readonly PoolCandidates[] {
+  const { pools, endpoints } = input;
   const found = new Map<string, PoolCandidates>();
-  let pool = pools.get(asked);
+  let pool = pools.get(input.pool);
   while (pool !== undefined && !found.has(pool.name) && found.size < POOLS_MAX) {
-    found.set(pool.name, { pool, members: registeredMembers(pool, endpoints) });
-    pool = pool.fallbackPool === undefined ? undefined : pools.get(pool.fallbackPool);
+    const members = registeredMembers(pool, endpoints);
+    const recorded = members.map((member) => recordedMember(member, input.isOpen));
+    found.set(pool.name, { pool, members, recorded });
+    const able = recorded.filter((one) => !one.is_open && fits(one, recordedConstraints(input)));
+    const isEnough = new Set(able.map(memberKey)).size >= pool.attemptsMax;
+    pool = isEnough || pool.fallbackPool === undefined ? undefined : pools.get(pool.fallbackPool);
   }
   return [...found.values()];
 }
@@ -112,23 +119,27 @@ function recordedInputs(
   input: ChoiceInput,
   candidates: readonly PoolCandidates[],
 ): ChoiceRecordInputs {
-  const { seedKey, attempt = 0, isOpen, sha256 } = input;
-  const { trustTier, residency, capabilities } = input.constraints;
+  const { seedKey, attempt = 0, sha256 } = input;
   const key = { seed_key: seedKey, attempt };
   return {
     version: 1,
     ...key,
-    constraints: {
-      ...(trustTier !== undefined && { trust_tier: trustTier }),
-      ...(residency !== undefined && { data_residency: residency }),
-      capabilities,
-    },
-    pools: candidates.map(({ pool, members }) => ({
+    constraints: recordedConstraints(input),
+    pools: candidates.map(({ pool, recorded }) => ({
       name: pool.name,
       max_attempts: pool.attemptsMax,
       seed: poolSeed(key, pool.name, sha256),
-      members: members.map((one) => recordedMember(one, isOpen)),
+      members: recorded,
     })),
+  };
+}
+
+function recordedConstraints({ constraints }: ChoiceInput): ChoiceRecord['constraints'] {
+  const { trustTier, residency, capabilities } = constraints;
+  return {
+    ...(trustTier !== undefined && { trust_tier: trustTier }),
+    ...(residency !== undefined && { data_residency: residency }),
+    capabilities,
   };
 }
 

@@ -4,7 +4,12 @@ import type { Sha256 } from '../../ports.ts';
 import { seededNumbers } from '../chacha8.ts';
 import { PRIVATE_POOL, type RuleEffect, STRONG_POOL, TRUST_TIERS } from './policy-file.ts';
 import type { TurnExpression, TurnMoment } from './turn-conditions.ts';
-import { type TurnContext, type TurnPolicyInput, turnContext } from './turn-variables.ts';
+import {
+  type TurnContext,
+  type TurnPlan,
+  type TurnPolicyInput,
+  turnContext,
+} from './turn-variables.ts';
 
 /** A policy as compiled: its rules in the order in which they are looked at. */
 export interface TurnPolicy {
@@ -12,6 +17,8 @@ export interface TurnPolicy {
   readonly onNoMatch: DefaultEffect;
   /** Where `allow` goes. */
   readonly defaultPool: string;
+  /** What its expressions read. */
+  readonly plan: TurnPlan;
   readonly sha256: Sha256;
 }
 
@@ -65,7 +72,7 @@ interface Hit {
 }
 
 export function decideTurn(policy: TurnPolicy, input: TurnPolicyInput): TurnDecision {
-  const context = turnContext(input);
+  const context = turnContext(input, policy.plan);
   const failures: RuleFailure[] = [];
   const hits: Hit[] = [];
   for (const rule of policy.rules) {

@@ -27,7 +27,7 @@ const VALUE_LENGTH_MAX = 80;
 const TRACE_LENGTH_MAX = 1_000;
 
 export function explainTurn(policy: TurnPolicy, input: TurnPolicyInput): TurnExplanation {
-  const context = turnContext(input);
+  const context = turnContext(input, policy.plan);
   const { decision } = decideTurn(policy, input);
   const checked = policy.rules.map((rule): CheckedRule => {
     const moment = turnMoment(policy, input, { rule, context });

@@ -26,7 +26,7 @@ import {
 } from './policy-file.ts';
 import { duplicateIds, missingPool, type PolicyFinding, ruleFindings } from './rule-findings.ts';
 import { type ExpressionFault, type TurnConditions, turnConditions } from './turn-conditions.ts';
-import { isCapability, turnFieldNames, VARIABLE_NAMES } from './turn-variables.ts';
+import { isCapability, turnFieldNames, turnPlan, VARIABLE_NAMES } from './turn-variables.ts';
 
 /** What a policy may name. */
 export interface PolicySurroundings {
@@ -112,7 +112,12 @@ function compilePolicy(
   }
   // The sort is stable: rules of the same priority stay in the order of the file.
   const sorted = rules.toSorted((one, other) => other.priority - one.priority);
-  return { policy: { rules: sorted, onNoMatch: fallback, defaultPool, sha256 }, findings };
+  const expressions = sorted.flatMap(({ when, emits }) => [
+    when,
+    ...emits.map(({ expression }) => expression),
+  ]);
+  const plan = turnPlan(new Set(expressions.flatMap((expression) => expression.reads)));
+  return { policy: { rules: sorted, onNoMatch: fallback, defaultPool, plan, sha256 }, findings };
 }
 
 function defaultEffect({

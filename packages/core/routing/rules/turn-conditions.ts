@@ -33,6 +33,8 @@ export interface TurnExpression {
   /** Whether it gives the same for every turn. */
   readonly isConstant: boolean;
   readonly usesRand: boolean;
+  /** The variables that it reads, or fields of them. */
+  readonly reads: readonly string[];
   evaluate(moment: TurnMoment): Evaluated;
   /** The parts that were not true, and what they saw. */
   explain(moment: TurnMoment): readonly ConditionPart[];
@@ -132,6 +134,7 @@ function compileExpression(
       type: String(checked.type),
       isConstant: isConstant(parsed.ast),
       usesRand: usesRand(parsed.ast),
+      reads: readsOf(parsed.ast),
       evaluate: (moment) => {
         if (isTooMuch(survey, moment.context.load))
           return { failed: 'the turn is too large for it' };
@@ -167,6 +170,16 @@ function explained(
 
 function isConstant(node: ASTNode): boolean {
   return node.op !== 'id' && node.op !== 'call' && childrenOf(node).every(isConstant);
+}
+
+/** `envelope.repo.repo_id` reads `envelope.repo`; a variable that stands by itself is read whole. */
+function readsOf(node: ASTNode): readonly string[] {
+  if (node.op === 'id') return [node.args];
+  if (node.op === '.') {
+    const [owner, field] = node.args;
+    if (owner.op === 'id') return [`${owner.args}.${field}`];
+  }
+  return childrenOf(node).flatMap(readsOf);
 }
 
 function usesRand(node: ASTNode): boolean {

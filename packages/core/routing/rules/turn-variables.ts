@@ -7,6 +7,7 @@ import {
   type JsonValue,
   MODEL_ENVELOPE,
   type ModelEnvelope,
+  type ObjectShape,
   type Shape,
 } from '@subluminal/contracts';
 import type { CelMap, CelValue } from '../../policy/match/cel.ts';
@@ -70,7 +71,7 @@ const ENDPOINT = closed({
 });
 
 /** The variables by their names. */
-const TURN_VARIABLES: { readonly [name: string]: Shape } = {
+const TURN_VARIABLES: { readonly [name: string]: ObjectShape } = {
   envelope: MODEL_ENVELOPE,
   server_class: SERVER_CLASS,
   user: closed({ id: must(TEXT), role: must(TEXT), team_id: must(TEXT) }),
@@ -164,42 +165,63 @@ export interface TurnContext {
   readonly load: Readonly<TurnLoad>;
 }
 
-export function turnContext(input: TurnPolicyInput): TurnContext {
-  const load: TurnLoad = { items: 0, bytes: 0 };
-  const { envelope, serverClass, caller, repo, request } = input;
-  const values: { readonly [name: string]: unknown } = {
-    envelope,
-    server_class: {
-      task_type: serverClass.taskType,
-      complexity: serverClass.complexity,
-      data_sensitivity: serverClass.dataSensitivity,
-      agentic_loop: serverClass.isAgenticLoop,
-      has_secret_finding: serverClass.hasSecretFinding,
-      has_personal_data_finding: serverClass.hasPersonalDataFinding,
-      findings: serverClass.findings,
-      languages: serverClass.languages,
-    },
-    user: { id: caller.userId, role: caller.role, team_id: caller.teamId },
-    team: { id: caller.teamId },
-    repo: repo && {
-      id: repo.id,
-      team_id: repo.teamId,
-      sensitivity: repo.sensitivity,
-      tags: repo.tags,
-      storage: repo.storage,
-    },
-    budget: budgetValues(input.budget),
-    request: {
-      model: request.model,
-      wire: request.wire,
-      stream: request.isStream,
-      max_tokens: request.maxTokens,
-    },
-  };
-  const variables = Object.entries(TURN_VARIABLES).map(([name, shape]) => {
-    return [name, filledValue(shape, values[name], load)] as const;
+/** The variables that a policy reads, with the fields of them that it reads. */
+export type TurnPlan = readonly (readonly [name: string, shape: ObjectShape])[];
+
+/** `reads`: names of variables, and of their fields as `envelope.repo`. */
+export function turnPlan(reads: ReadonlySet<string>): TurnPlan {
+  return Object.entries(TURN_VARIABLES).flatMap(([name, shape]) => {
+    const fields = Object.entries(shape.fields).filter(([field]) => {
+      return reads.has(name) || reads.has(`${name}.${field}`);
+    });
+    const read = { ...shape, fields: Object.fromEntries(fields) };
+    return fields.length === 0 ? [] : [[name, read] as const];
   });
-  return { variables: Object.fromEntries(variables), load };
+}
+
+/** The variables of a turn; what no expression reads is left out. */
+export function turnContext(input: TurnPolicyInput, plan: TurnPlan): TurnContext {
+  const load: TurnLoad = { items: 0, bytes: 0 };
+  const variables: { [name: string]: CelValue } = {};
+  for (const [name, shape] of plan) {
+    variables[name] = filledValue(shape, turnValue(name, input), load);
+  }
+  return { variables, load };
+}
+
+function turnValue(name: string, input: TurnPolicyInput): unknown {
+  const { caller, request } = input;
+  switch (name) {
+    case 'envelope':
+      return input.envelope;
+    case 'server_class':
+      return classValues(input.serverClass);
+    case 'user':
+      return { id: caller.userId, role: caller.role, team_id: caller.teamId };
+    case 'team':
+      return { id: caller.teamId };
+    case 'repo':
+      return input.repo && { ...input.repo, team_id: input.repo.teamId };
+    case 'budget':
+      return budgetValues(input.budget);
+    case 'request':
+      return { ...request, stream: request.isStream, max_tokens: request.maxTokens };
+    default:
+      throw new Error(`the variable ${name} has no value`);
+  }
+}
+
+function classValues(serverClass: ServerClass): { readonly [name: string]: unknown } {
+  return {
+    task_type: serverClass.taskType,
+    complexity: serverClass.complexity,
+    data_sensitivity: serverClass.dataSensitivity,
+    agentic_loop: serverClass.isAgenticLoop,
+    has_secret_finding: serverClass.hasSecretFinding,
+    has_personal_data_finding: serverClass.hasPersonalDataFinding,
+    findings: serverClass.findings,
+    languages: serverClass.languages,
+  };
 }
 
 /** No cap is one that nothing reaches. */
