@@ -14,12 +14,12 @@ export const GATEWAY = [
   },
   {
     id: 'R-3',
-    state: 'planned',
+    state: 'done',
     text: 'The gateway brings its database to the current schema at start, in numbered migrations.',
   },
   {
     id: 'R-4',
-    state: 'planned',
+    state: 'done',
     text: 'Audit, cost, routing, approval, budget and raw records have tables whose constraints keep them sound.',
   },
   {
@@ -79,7 +79,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-16',
-    state: 'planned',
+    state: 'done',
     text: 'Spending is reserved, then committed or released, and forgotten reservations are settled.',
   },
   {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
 import { openGatewayStore } from '../store/open/index.ts';
 import { NOON_MS, sampleReservation } from '../store/testing/sample-rows.ts';
 import type { ExpiredReservation, GatewayStore } from '../store/types.ts';
@@ -19,6 +20,7 @@ afterEach(async () => {
 });
 
 it('gives back reservations of more than ten minutes, tells of them and writes them to the audit', async () => {
+  verifies('R-16');
   const old = sampleReservation();
   const young = sampleReservation({ nowMs: NOON_MS + 1_000 });
   await store.budgets.reserve(old);

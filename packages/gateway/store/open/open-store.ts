@@ -2,6 +2,8 @@
 import { DEFAULT_RETENTION, type Retention } from '../queries/record-queries.ts';
 import type { GatewayStore } from '../types.ts';
 
+const POSTGRES_URL = /^postgres(?:ql)?:/i;
+
 export interface GatewayStoreOptions {
   /** The path of a SQLite file, or `postgres://…`. */
   readonly database: string;
@@ -11,6 +13,10 @@ export interface GatewayStoreOptions {
 /** Brings the database to the schema of this version. The engine that is not used is not loaded. */
 export async function openGatewayStore(options: GatewayStoreOptions): Promise<GatewayStore> {
   const { database, retention = DEFAULT_RETENTION } = options;
+  if (POSTGRES_URL.test(database)) {
+    const { openPostgresGatewayStore } = await import('../postgres/open-postgres.ts');
+    return openPostgresGatewayStore({ url: database, retention });
+  }
   const { openSqliteGatewayStore } = await import('../sqlite/open-sqlite.ts');
   return openSqliteGatewayStore({ file: database, retention });
 }

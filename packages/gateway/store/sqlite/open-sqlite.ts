@@ -1,16 +1,23 @@
 // The gateway's store in one SQLite file: for one gateway, with no other service.
-import { Kysely } from 'kysely';
+import type { SqlValue } from '@subluminal/plane/sqlite';
+import {
+  type CompiledQuery,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
 import { GroupedWork } from '../group-work.ts';
 import { approvalStore, breakerStore, webhookStore } from '../queries/coordination.ts';
 import { keyStore, peopleStore } from '../queries/people.ts';
 import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/record-queries.ts';
 import type { SchemaStep } from '../schema.ts';
+import { statementDialect } from '../statement-dialect.ts';
 import type { StoreTables } from '../tables.ts';
 import type { BudgetStore, GatewayStore, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
 import { counterState, expire, reserve } from './budget-counters.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
-import { nodeSqliteDialect } from './dialect.ts';
 import { migrateSqlite, SQLITE_STEPS } from './migrate.ts';
 import { writeRecords } from './write-records.ts';
 
@@ -38,7 +45,7 @@ export async function openSqliteGatewayStore(options: SqliteStoreOptions): Promi
 
 function storeOf(db: SqliteDatabase, options: SqliteStoreOptions): GatewayStore {
   const { retention = DEFAULT_RETENTION, patienceMs = WRITE_LIMITS.patienceMs } = options;
-  const queries = new Kysely<StoreTables>({ dialect: nodeSqliteDialect(db) });
+  const queries = new Kysely<StoreTables>({ dialect: sqliteDialect(db) });
   const records = new GroupedWork<TurnRecord, void>({
     ...WRITE_LIMITS,
     patienceMs,
@@ -86,4 +93,34 @@ function budgetStore(db: SqliteDatabase): BudgetStore {
     reserve: async (reservation) => reserve(db, reservation),
     expire: async (olderThanMs, nowMs) => expire(db, olderThanMs, nowMs),
   };
+}
+
+function sqliteDialect(db: SqliteDatabase) {
+  return statementDialect({
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    execute: async (query) => {
+      const values = query.parameters.map(sqlValue);
+      return givesRows(query)
+        ? { rows: db.all(query.sql, ...values), changed: 0 }
+        : { rows: [], changed: db.run(query.sql, ...values) };
+    },
+  });
+}
+
+function givesRows({ query }: CompiledQuery): boolean {
+  switch (query.kind) {
+    case 'InsertQueryNode':
+    case 'UpdateQueryNode':
+    case 'DeleteQueryNode':
+      return query.returning !== undefined;
+    default:
+      return true;
+  }
+}
+
+function sqlValue(value: unknown): SqlValue {
+  if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
+  throw new TypeError(`A ${typeof value} is no value for SQLite.`);
 }

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSqlite } from '@subluminal/plane/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sampleCost, sampleKey, sampleRecord } from '../testing/sample-rows.ts';
+import { verifies } from '../../../../test/requirements.ts';
+import { sampleCost, sampleKey, sampleRecord, TABLE_NAMES } from '../testing/sample-rows.ts';
 import { describeStore } from '../testing/suite.ts';
 import { SQLITE_STEPS } from './migrate.ts';
 import { openSqliteGatewayStore } from './open-sqlite.ts';
@@ -42,6 +43,7 @@ describe('the file', () => {
   });
 
   it('keeps what was written when it is opened again, and brings an older one up to date', async () => {
+    verifies('R-3');
     const user = { tenantId: 'default', userId: 'ann', role: 'developer', createdMs: 1 } as const;
     const key = sampleKey();
     const first = await openSqliteGatewayStore({ file: file() });
@@ -91,6 +93,23 @@ describe('the file', () => {
     expect(shell.prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);
     shell.close();
   });
+});
+
+it('has the tables of the gateway, each with its tenant', async () => {
+  verifies('R-4');
+  const store = await openSqliteGatewayStore({ file: file() });
+  const shell = await beside();
+  const tables = shell.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  const names = tables
+    .map(({ name }) => String(name))
+    .filter((name) => !name.startsWith('sqlite_'));
+  expect(names.toSorted()).toEqual(TABLE_NAMES);
+  for (const name of names) {
+    const columns = shell.prepare(`SELECT name FROM pragma_table_info('${name}')`).all();
+    expect(columns.map((column) => column['name'])).toContain('tenant_id');
+  }
+  shell.close();
+  await store.close();
 });
 
 describe('a locked file', () => {

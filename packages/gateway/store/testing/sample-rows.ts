@@ -12,6 +12,29 @@ import type {
   TurnRecord,
 } from '../types.ts';
 
+/** All tables that hold rows of a tenant. */
+export const TABLE_NAMES = [
+  'api_key',
+  'approval_request',
+  'audit_chain_root',
+  'audit_event',
+  'audit_retention',
+  'breaker',
+  'budget_counter',
+  'budget_reservation',
+  'cost_daily',
+  'cost_event',
+  'gateway_user',
+  'invite',
+  'raw_access_audit',
+  'raw_record',
+  'repo_binding',
+  'routing_event',
+  'setup_token',
+  'webhook',
+  'webhook_delivery',
+];
+
 /** Tuesday, 17 November 2026, noon. */
 export const NOON_MS = Date.UTC(2026, 10, 17, 12);
 

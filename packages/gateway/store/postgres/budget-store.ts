@@ -1,0 +1,107 @@
+// Budgets on Postgres, shared by all gateways. Reservations that come within one moment go in one call.
+import { isJsonObject } from '@subluminal/contracts';
+import { parseJson } from '@subluminal/plane/os';
+import { GroupedWork } from '../group-work.ts';
+import { storeFailure } from '../store-failure.ts';
+import type { StoreQueries } from '../tables.ts';
+import type { BudgetState, BudgetStore, Reservation, Reserved } from '../types.ts';
+import { WRITE_LIMITS } from '../write-limits.ts';
+import type { PostgresDatabase } from './database.ts';
+
+/** A turn waits for it: whoever asks hears soon that the database is away. */
+const RESERVE_PATIENCE_MS = 2_000;
+
+const EXPIRE = `SELECT * FROM jsonb_to_recordset(expire_budgets($1, $2)) AS expired
+  (id text, trace_id text, tenant_id text, user_id text, team_id text, estimated_micros bigint)`;
+
+export interface PostgresBudgets extends BudgetStore {
+  close(): Promise<void>;
+}
+
+export function postgresBudgets(db: PostgresDatabase, queries: StoreQueries): PostgresBudgets {
+  const reservations = new GroupedWork<Reservation, Reserved>({
+    ...WRITE_LIMITS,
+    patienceMs: RESERVE_PATIENCE_MS,
+    run: (group) => reserveAll(db, group),
+  });
+  return {
+    async states(tenantId, limits) {
+      return Promise.all(
+        limits.map(async (limit): Promise<BudgetState> => {
+          const row = await queries
+            .selectFrom('budget_counter')
+            .select(['used_micros', 'reserved_micros'])
+            .where('tenant_id', '=', tenantId)
+            .where('scope', '=', limit.scope)
+            .where('key', '=', limit.key)
+            .where('period', '=', limit.period)
+            .executeTakeFirst();
+          const { used_micros = 0, reserved_micros = 0 } = row ?? {};
+          return { limit, usedMicros: used_micros, reservedMicros: reserved_micros };
+        }),
+      );
+    },
+    reserve: (reservation) => reservations.add(reservation),
+    async expire(olderThanMs, nowMs) {
+      const { rows } = await db.query(EXPIRE, [olderThanMs, nowMs]);
+      return rows.map((row) => ({
+        id: String(row['id']),
+        traceId: String(row['trace_id']),
+        tenantId: String(row['tenant_id']),
+        userId: String(row['user_id']),
+        teamId: String(row['team_id']),
+        estimateMicros: Number(row['estimated_micros']),
+      }));
+    },
+    close: () => reservations.close(),
+  };
+}
+
+async function reserveAll(
+  db: PostgresDatabase,
+  group: readonly Reservation[],
+): Promise<readonly Reserved[]> {
+  const batch = JSON.stringify(group.map(wishOf));
+  const { rows } = await db.query('SELECT reserve_budgets($1::jsonb) AS answers', [batch]);
+  const answers = parseJson(String(rows[0]?.['answers']));
+  if (!Array.isArray(answers)) throw strangeAnswer();
+  return group.map((reservation, place) => reservedIn(answers[place], reservation));
+}
+
+function wishOf({ id, traceId, caller, estimateMicros, limits, nowMs }: Reservation) {
+  return {
+    id,
+    trace_id: traceId,
+    tenant_id: caller.tenantId,
+    user_id: caller.userId,
+    team_id: caller.teamId,
+    estimate: Math.round(estimateMicros),
+    now_ms: Math.round(nowMs),
+    limits: limits.map(({ scope, key, period, capMicros, onExceeded }) => ({
+      scope,
+      key,
+      period,
+      cap: capMicros,
+      is_enforced: onExceeded !== 'warn',
+    })),
+  };
+}
+
+function reservedIn(answer: unknown, { limits }: Reservation): Reserved {
+  const { exceeded, states } = isJsonObject(answer) ? answer : {};
+  const found = limits.map((limit, place): BudgetState => {
+    const state: unknown = Array.isArray(states) ? states[place] : undefined;
+    const [usedMicros, reservedMicros] = Array.isArray(state) ? state.map(Number) : [];
+    if (usedMicros === undefined || reservedMicros === undefined) throw strangeAnswer();
+    return { limit, usedMicros, reservedMicros };
+  });
+  if (exceeded === null) return { kind: 'reserved', states: found };
+  const state = found[Number(exceeded)];
+  if (state === undefined) throw strangeAnswer();
+  return { kind: 'exceeded', state };
+}
+
+/** Fails closed: nothing is known to be reserved. */
+function strangeAnswer() {
+  return storeFailure('SUB_STORE_UNUSABLE', 'reserve_budgets answers strangely.');
+}

