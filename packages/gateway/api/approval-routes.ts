@@ -62,7 +62,10 @@ async function resolve(
     const detail = { approval_id: id, state: answer.state, turn: found.traceId };
     await recordEvent(options, { traceId, caller, eventType: 'approval_resolved', detail });
     const data = { ...detail, requestor: found.requestor, resolver: userId };
-    await webhooks.emit('approval_resolved', data);
+    // It is decided, whether anybody can be told or not.
+    await webhooks.emit('approval_resolved', data).catch(() => {
+      options.onWarning?.(`No webhook was told that the approval ${id} has ended.`);
+    });
   }
   return { changed, approval: approvalAnswer(now) };
 }

@@ -8,7 +8,7 @@ import { maySee } from './scope.ts';
 import { API_LIMITS, type GatewayApiOptions } from './types.ts';
 
 interface Stream {
-  readonly caller: Caller;
+  caller: Caller;
   /** The state in which each approval was last sent. */
   readonly sent: Map<string, TurnApprovalRow['state']>;
   readonly write: (text: string) => void;
@@ -112,11 +112,14 @@ export class ApprovalStreams {
 
   async #keepAlive(): Promise<void> {
     for (const stream of this.#streams) {
-      const isGood = await this.#options.authenticator
-        .isStillGood(stream.caller)
-        .catch(() => false);
-      if (!isGood) this.#end(stream);
-      else if (stream.isReady()) stream.write(': ping\n\n');
+      const caller = await this.#options.authenticator
+        .refreshed(stream.caller)
+        .catch(() => undefined);
+      if (caller === undefined) this.#end(stream);
+      // It may have left meanwhile.
+      if (caller === undefined || !this.#streams.has(stream)) continue;
+      stream.caller = caller;
+      if (stream.isReady()) stream.write(': ping\n\n');
     }
     this.#refresh();
   }

@@ -3,7 +3,13 @@ import { get, type IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { sampleApproval } from '../store/testing/sample-rows.ts';
 import type { TurnApprovalRow } from '../store/types.ts';
-import { LiveGateway, type LiveOptions, NOON_MS, TENANT } from './testing/live-gateway.ts';
+import {
+  eventually,
+  LiveGateway,
+  type LiveOptions,
+  NOON_MS,
+  TENANT,
+} from './testing/live-gateway.ts';
 
 async function opened(options: LiveOptions = {}) {
   const gateway = await LiveGateway.open(options);
@@ -132,10 +138,10 @@ describe('the stream of approvals', () => {
       'content-type': 'text/event-stream; charset=utf-8',
       'x-aicg-trace-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     });
-    await vi.waitFor(() => expect(lead?.events).toMatchObject([{ id, state: 'pending' }]));
+    await eventually(() => expect(lead?.events).toMatchObject([{ id, state: 'pending' }]));
     await add({ requestor: 'bob', teamId: 'web' });
     await decide('lead', id, 'reject', 'no');
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(lead?.events).toMatchObject([
         { state: 'pending' },
         { id, state: 'rejected', note: 'no' },
@@ -150,9 +156,9 @@ describe('the stream of approvals', () => {
     const other = await LiveGateway.open({ store: gateway.store });
     const stream = await follow(gateway, keys.lead);
     const id = await add();
-    await vi.waitFor(() => expect(stream.events).toHaveLength(1));
+    await eventually(() => expect(stream.events).toHaveLength(1));
     await other.ask(`/api/v1/approvals/${id}/approve`, { key: keys.lead, body: {} });
-    await vi.waitFor(() => expect(stream.events).toMatchObject([{}, { id, state: 'approved' }]));
+    await eventually(() => expect(stream.events).toMatchObject([{}, { id, state: 'approved' }]));
   });
 
   it('ends when its key is revoked', async () => {
@@ -164,13 +170,27 @@ describe('the stream of approvals', () => {
     expect(stream.response.complete).toBe(true);
   });
 
+  it('shows no more than the role of its key now allows', async () => {
+    const { gateway, keys, add } = await opened({ limits: { keepAliveMs: 20 } });
+    const stream = await follow(gateway, keys.lead);
+    await add();
+    await eventually(() => expect(stream.events).toHaveLength(1));
+    const body = { role: 'developer' };
+    await gateway.ask('/api/v1/admin/users/lead/role', { key: keys.root, body });
+    const refreshed = vi.spyOn(gateway.authenticator, 'refreshed');
+    await eventually(() => expect(refreshed.mock.calls.length).toBeGreaterThan(2));
+    await add();
+    await add({ requestor: 'lead' });
+    await eventually(() => expect(stream.events).toMatchObject([{}, { requestor: 'lead' }]));
+  });
+
   it('lets only so many in, and makes room when one leaves', async () => {
     const { gateway, keys } = await opened({ limits: { streamsMax: 1 } });
     const first = await follow(gateway, keys.ann);
     expect((await follow(gateway, keys.lead)).response.statusCode).toBe(503);
     first.close();
     await first.ended;
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const next = await follow(gateway, keys.lead);
       const { statusCode } = next.response;
       if (statusCode !== 200) next.close();

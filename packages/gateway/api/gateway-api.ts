@@ -17,7 +17,7 @@ import { addConfigRoutes } from './config-routes.ts';
 import { openApiDocument } from './open-api-document.ts';
 import { addPeopleRoutes } from './people-routes.ts';
 import { addRecordRoutes } from './record-routes.ts';
-import { type ApiContext, Routes } from './routes.ts';
+import { type ApiContext, inOurWords, Routes } from './routes.ts';
 import { hasRole } from './scope.ts';
 import type { GatewayApiOptions } from './types.ts';
 
@@ -96,7 +96,7 @@ function isDecodable(path: string): boolean {
 function sendFailure(response: ServerResponse, failure: HttpFailure): void {
   const headers = { ...failure.headers, 'content-type': JSON_TYPE, connection: 'close' };
   response.writeHead(failure.status, headers);
-  response.end(errorBody(failure));
+  response.end(errorBody(inOurWords(failure)));
 }
 
 /** A scraper has a token of its own; a platform admin may look, too. */

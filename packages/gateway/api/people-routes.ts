@@ -1,7 +1,7 @@
 // Keys, invites, users and roles.
 import { GATEWAY_ENDPOINTS, isFailure } from '@subluminal/contracts';
 import type { Caller } from '@subluminal/core/routing';
-import { NOT_FOUND } from '@subluminal/plane/api/http-failure';
+import { badRequest, NOT_FOUND } from '@subluminal/plane/api/http-failure';
 import { type NewKey, UNASSIGNED_TEAM } from '../auth/index.ts';
 import type { UserRow } from '../store/types.ts';
 import { recordEvent } from './audit-log.ts';
@@ -75,8 +75,13 @@ function addUsers(routes: Routes, options: GatewayApiOptions): void {
   });
   routes.add(users, async () => ({ users: (await store.people.users(tenantId)).map(userAnswer) }));
   routes.addInput(setRole, async ({ caller, traceId, ids: { id = '' } }, { role }) => {
-    const user = (await store.people.users(tenantId)).find(({ userId }) => userId === id);
+    const all = await store.people.users(tenantId);
+    const user = all.find(({ userId }) => userId === id);
     if (user === undefined) return NOT_FOUND;
+    const admins = all.filter((one) => one.role === 'platform_admin');
+    if (role !== 'platform_admin' && admins.length === 1 && admins[0] === user) {
+      return badRequest('They are the only platform admin; make another one first.');
+    }
     await store.people.setUser({ ...user, role });
     authenticator.forgetUser(id);
     const detail = { user_id: id, role, before: user.role };
@@ -94,13 +99,15 @@ function addUsers(routes: Routes, options: GatewayApiOptions): void {
 
 /** Who has a token but no key yet. */
 function addExchanges(routes: Routes, options: GatewayApiOptions): void {
-  const { onboarding, config, tenantId, onSetup } = options;
+  const { onboarding, authenticator, config, tenantId, onSetup } = options;
   const { setup, exchangeInvite } = GATEWAY_ENDPOINTS;
   const onboarded = async (
     user: { readonly userId: string; readonly role: Caller['role']; readonly key: NewKey },
     event: { traceId: string; eventType: string; machine: string | null },
   ) => {
     const { userId, role, key } = user;
+    // An invite may have changed the role of somebody who was there.
+    authenticator.forgetUser(userId);
     const teamId = config().teamOf(userId) ?? UNASSIGNED_TEAM;
     const { traceId, eventType, machine } = event;
     const caller = { tenantId, userId, teamId };

@@ -113,13 +113,13 @@ export class Routes {
   ): void {
     const { authenticator } = this.#options;
     this.addOpen(endpoint, async (ask) => {
-      const waitMs = authenticator.failureWaitMs(ask.address);
+      const waitMs = authenticator.exchangeWaitMs(ask.address);
       if (waitMs > 0) return limited(waitMs);
       const input = await readInput(ask.context.env.incoming, endpoint.input);
       if (isHttpFailure(input)) return input;
       const done = await work(ask, input);
       if (!isFailure(done)) return done;
-      authenticator.countFailure(ask.address);
+      authenticator.countWrongExchange(ask.address);
       return { ...done, status: 403 };
     });
   }
@@ -215,5 +215,19 @@ function answerWith(context: ApiContext, value: ApiAnswer): Response {
 
 function refuse(context: ApiContext, failure: HttpFailure): Response {
   const headers = { ...failure.headers, 'content-type': JSON_TYPE };
-  return context.body(errorBody(failure), failure.status, headers);
+  return context.body(errorBody(inOurWords(failure)), failure.status, headers);
+}
+
+/** The fixes of the table speak of the ledger's API. */
+export function inOurWords(failure: HttpFailure): HttpFailure {
+  if (failure.code === 'SUB_API_REQUEST') {
+    const fix =
+      'Correct what the message names; docs/reference/gateway-api.md lists the parameters.';
+    return { ...failure, fix };
+  }
+  if (failure.code !== 'SUB_API_HOST') return failure;
+  return {
+    ...failure,
+    fix: 'Use the address of the gateway itself, from no page of another site.',
+  };
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Endpoint } from '@subluminal/core/routing';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LiveGateway, TENANT } from './testing/live-gateway.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually, LiveGateway, TENANT } from './testing/live-gateway.ts';
 
 const ENDPOINT: Endpoint = {
   id: 'hosted',
@@ -81,6 +81,7 @@ describe('the policy', () => {
     const key = await gateway.user('ann');
     const first = await gateway.ask('/api/v1/lp/policy-snippet', { key });
     expect(first.json).toEqual({ version: 'v1', rules: [{ id: 'rule-of-core' }] });
+    expect(first.headers['cache-control']).toBe('private, no-cache');
     const etag = first.headers.etag ?? '';
     const headers = { 'if-none-match': etag };
     const again = await gateway.ask('/api/v1/lp/policy-snippet', { key, headers });
@@ -244,7 +245,7 @@ describe('webhooks', () => {
       note: null,
     });
     await gateway.ask(`/api/v1/approvals/${id}/approve`, { key, body: { note: 'private words' } });
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(bodies).toMatchObject([
         {
           event: 'approval_resolved',

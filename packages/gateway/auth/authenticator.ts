@@ -42,6 +42,11 @@ export type Authentication =
 const KEY_LIFETIME_MS = 5_000;
 const KEYS_MAX = 10_000;
 const GLOBAL = '';
+/**
+ * An address that has sent wrong keys may still show good ones: behind a proxy that is not trusted, everyone has one
+ * address. But it may not load the store without end.
+ */
+const SUSPECT_LOOKUPS: Rate = { perMinute: 6_000, burst: 200 };
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
@@ -52,6 +57,8 @@ export class Authenticator {
   readonly #perKey: TokenBuckets;
   readonly #global: TokenBuckets;
   readonly #failures: TokenBuckets;
+  readonly #exchangeFailures: TokenBuckets;
+  readonly #suspects = new TokenBuckets(SUSPECT_LOOKUPS);
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
@@ -59,6 +66,7 @@ export class Authenticator {
     this.#perKey = new TokenBuckets(rates.perKey);
     this.#global = new TokenBuckets(rates.global, 1);
     this.#failures = new TokenBuckets(rates.failures);
+    this.#exchangeFailures = new TokenBuckets(rates.failures);
   }
 
   /** Who sends a request. Rejects when the store does not answer: then nobody may pass. */
@@ -75,19 +83,23 @@ export class Authenticator {
     return { kind: 'caller', caller: { tenantId, userId, teamId, role: found.role, keyId: id } };
   }
 
-  /** Whether a key still counts: for streams that last. */
-  async isStillGood(caller: Caller): Promise<boolean> {
-    const keys = await this.#options.keys.list(caller.tenantId, caller.userId);
-    return keys.some(({ id, revokedMs }) => id === caller.keyId && revokedMs === null);
+  /** The caller as they are now, for streams that last; undefined once the key was revoked. */
+  async refreshed(caller: Caller): Promise<Caller | undefined> {
+    const { keys, teamOf } = this.#options;
+    const own = await keys.list(caller.tenantId, caller.userId);
+    const key = own.find(({ id }) => id === caller.keyId);
+    const found = key === undefined ? undefined : await keys.find(key.hash);
+    if (found === undefined) return undefined;
+    return { ...caller, role: found.role, teamId: teamOf(caller.userId) ?? UNASSIGNED_TEAM };
   }
 
-  /** How long until a key or a token may be tried from there, because of those that were wrong. */
-  failureWaitMs(address: string): number {
-    return this.#failures.waitMs(addressGroup(address), this.#options.nowMs());
+  /** How long until a setup token or an invite may be tried from there, because of those that were wrong. */
+  exchangeWaitMs(address: string): number {
+    return this.#exchangeFailures.waitMs(addressGroup(address), this.#options.nowMs());
   }
 
-  countFailure(address: string): void {
-    this.#failures.take(addressGroup(address), this.#options.nowMs());
+  countWrongExchange(address: string): void {
+    this.#exchangeFailures.take(addressGroup(address), this.#options.nowMs());
   }
 
   /** After a key was revoked. */
@@ -104,8 +116,9 @@ export class Authenticator {
     const nowMs = this.#options.nowMs();
     const known = this.#known.get(hash, nowMs);
     if (known !== undefined) return known;
-    // Whoever guesses may not load the store with it.
-    if (this.failureWaitMs(address) > 0) return undefined;
+    const group = addressGroup(address);
+    const isSuspect = this.#failures.waitMs(group, nowMs) > 0;
+    if (isSuspect && this.#suspects.take(group, nowMs) > 0) return undefined;
     const { generation } = this.#known;
     const found = await this.#options.keys.find(hash);
     if (found !== undefined) this.#known.put(hash, found, { nowMs, generation });

@@ -111,8 +111,8 @@ export class WebhookSender {
         signal: signal === undefined ? late : AbortSignal.any([late, signal]),
       });
       // Nothing of the answer matters but its status.
-      body.destroy();
       body.on('error', () => undefined);
+      body.destroy();
       return resultOf(statusCode);
     } catch (cause) {
       if (isPrivateTarget(cause)) {

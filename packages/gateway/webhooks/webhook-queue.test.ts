@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { TENANT, testStore } from '../api/testing/live-gateway.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually, TENANT, testStore } from '../api/testing/live-gateway.ts';
 import type { GatewayStore, WebhookRow } from '../store/types.ts';
 import { WebhookQueue, WebhookSender } from './index.ts';
 
@@ -81,7 +81,7 @@ it('sends an event to those who want it, once', async () => {
   await queue.emit('budget_soft', { team_id: 'core' });
   await queue.emit('config_rejected', {});
   queue.start();
-  await vi.waitFor(() => expect(outcomes).toEqual(['budget_soft delivered']));
+  await eventually(() => expect(outcomes).toEqual(['budget_soft delivered']));
   expect(receiver.bodies).toMatchObject([
     { v: 1, event: 'budget_soft', tenant_id: TENANT, data: { team_id: 'core' } },
   ]);
@@ -94,7 +94,7 @@ it('tries again with growing pauses, and gives up at last', async () => {
   await queue.emit('budget_soft', {});
   queue.start();
   for (let attempt = 1; attempt <= 10; attempt++) {
-    await vi.waitFor(() => expect(outcomes).toHaveLength(attempt));
+    await eventually(() => expect(outcomes).toHaveLength(attempt));
     clock.nowMs += 3_600_000;
   }
   expect(outcomes.slice(0, 9)).toEqual(Array.from({ length: 9 }, () => 'budget_soft retried'));
@@ -111,11 +111,11 @@ it('does not try again before its time, nor what was refused', async () => {
   const { queue, webhooks, clock, outcomes } = await queueOf({ hooks: [receiver.hook()] });
   await queue.emit('budget_soft', {});
   queue.start();
-  await vi.waitFor(() => expect(outcomes).toEqual(['budget_soft retried']));
+  await eventually(() => expect(outcomes).toEqual(['budget_soft retried']));
   expect(await webhooks.take(clock.nowMs + 7_999, 1, 9)).toEqual([]);
   receiver.statuses = [404];
   clock.nowMs += 10_000;
-  await vi.waitFor(() => expect(outcomes).toEqual(['budget_soft retried', 'budget_soft given_up']));
+  await eventually(() => expect(outcomes).toEqual(['budget_soft retried', 'budget_soft given_up']));
 });
 
 it('lets one of several gateways send each message', async () => {
@@ -125,7 +125,7 @@ it('lets one of several gateways send each message', async () => {
   const queues = [await queueOf({ store, hooks }), await queueOf({ store, hooks })];
   for (let n = 0; n < 40; n++) await queues[n % 2]?.queue.emit('budget_soft', { n });
   for (const { queue } of queues) queue.start();
-  await vi.waitFor(() => expect(queues.flatMap(({ outcomes }) => outcomes)).toHaveLength(40));
+  await eventually(() => expect(queues.flatMap(({ outcomes }) => outcomes)).toHaveLength(40));
   expect(receiver.bodies).toHaveLength(40);
   expect(new Set(receiver.bodies.map(({ id }) => id)).size).toBe(40);
 });
@@ -138,7 +138,7 @@ it('keeps messages over a restart, and forgets those of a webhook that is gone',
   await first.queue.stop();
   const second = await queueOf({ store, hooks: [receiver.hook()] });
   second.queue.start();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(second.outcomes).toEqual(['budget_soft delivered']);
     expect(await store.webhooks.take(NOW_MS * 2, 1, 9)).toEqual([]);
   });

@@ -17,7 +17,7 @@ import {
   type JsonValue,
 } from '@subluminal/contracts';
 import { callIds, ensureKeyFile } from '@subluminal/plane/crypto';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import {
   Authenticator,
   addressRules,
@@ -77,6 +77,11 @@ export interface Answer {
   readonly json: unknown;
   /** A text of the answer. */
   field(name: string): string;
+}
+
+/** Until an expectation holds; on a machine that is busy, too. */
+export function eventually(expectation: () => void | Promise<void>): Promise<void> {
+  return vi.waitFor(expectation, { timeout: 20_000, interval: 10 });
 }
 
 /** A folder that goes when the test ends. */
