@@ -2,7 +2,9 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openGatewayStore } from '@subluminal/gateway/store';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sampleAudit, sampleRecord } from '../../packages/gateway/store/testing/sample-rows.ts';
 import { ensureBuilt, ROOT, runSub } from './sub.ts';
 
 let folder: string;
@@ -158,5 +160,69 @@ describe('sub gateway check', () => {
     const { code, stdout, stderr } = await gateway('check', 'none');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('SUB_FILE_READ');
+  });
+});
+
+describe('sub gateway orphans', () => {
+  beforeEach(async () => {
+    await gateway('init', 'config');
+  });
+
+  /** Turns of these users, teams and repositories, in the database of the gateway. */
+  async function recordTurns(
+    turns: readonly { userId: string; teamId: string; repoId: string | null }[],
+  ): Promise<void> {
+    mkdirSync(join(folder, 'sub'), { recursive: true, mode: 0o700 });
+    const store = await openGatewayStore({ database: join(folder, 'sub/gateway.db') });
+    for (const [index, turn] of turns.entries()) {
+      const traceId = `0189b2d0-0000-7000-8000-00000000000${index}`;
+      const row = { ...turn, traceId, tenantId: 'default', eventMs: Date.now() - 1_000 };
+      await store.records.write(sampleRecord({ audit: [sampleAudit(row)] }));
+    }
+    await store.close();
+  }
+
+  const KNOWN = { userId: 'ada', teamId: 'platform', repoId: 'website' };
+
+  test('lists who the configuration does not know', async () => {
+    await recordTurns([
+      KNOWN,
+      { ...KNOWN, userId: 'mallory' },
+      { ...KNOWN, userId: 'mallory', repoId: 'shop\u001b[2J' },
+      { ...KNOWN, repoId: null },
+    ]);
+    const { code, stdout, stderr } = await gateway('orphans', 'config');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout).toMatch(/^KIND {2}ID +TURNS {2}LAST$/m);
+    expect(stdout).toMatch(/^user {2}mallory +2 {2}\d{4}-/m);
+    expect(stdout).toMatch(/^repo {2}shop.*1 {2}\d{4}-/m);
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).not.toMatch(/ada|website|platform/);
+    const json = await gateway('orphans', 'config', '--from', '1h', '--json');
+    const user = { kind: 'user', value: 'mallory', traces: 2 };
+    expect(JSON.parse(json.stdout)).toMatchObject({ orphans: [user, { kind: 'repo' }] });
+  });
+
+  test('says so when there are none', async () => {
+    await recordTurns([KNOWN]);
+    expect(await gateway('orphans', 'config')).toMatchObject({
+      code: 0,
+      stdout: 'No turns of unknown users, teams or repositories.\n',
+    });
+  });
+
+  test('makes no database, and says where it looked', async () => {
+    const { code, stderr } = await gateway('orphans', 'config');
+    expect(code).toBe(2);
+    expect(stderr).toContain(`There is no database at ${join(folder, 'sub/gateway.db')}.`);
+    expect(() => readFileSync(join(folder, 'sub/gateway.db'))).toThrow('ENOENT');
+  });
+
+  test('does not report by a configuration with errors', async () => {
+    await recordTurns([KNOWN]);
+    change('identity/users.yaml', 'users:', 'usrs:');
+    const { code, stderr } = await gateway('orphans', 'config');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Run `sub gateway check config`');
   });
 });

@@ -6,7 +6,10 @@ import { type GatewayConfig, loadGatewayConfig } from '@subluminal/gateway/confi
 import { secretPlaces } from '../gateway/config-home.ts';
 import { renderConfigProblems } from '../gateway/render-check.ts';
 import { writeExample } from '../gateway/write-example.ts';
-import { defineCommand, EXIT, orThrow, printout } from '../input/command.ts';
+import { defineCommand, EXIT, orThrow, printout, textOption } from '../input/command.ts';
+import { timeOption } from '../input/read-option.ts';
+import type { Io } from '../terminal/io.ts';
+import { tableText } from '../terminal/table.ts';
 import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
 export const check = defineCommand({
@@ -78,3 +81,57 @@ export const init = defineCommand({
     return printout({ dir: resolve(dir), files }, text.map(harmlessLine).join(''));
   },
 });
+
+export const orphans = defineCommand({
+  description:
+    'Lists the users, teams and repositories in the records of a gateway that its configuration does not know: their turns are paid by nobody, and no rule about them holds. It reads the database of the configuration.',
+  args: { dir: 'The configuration of the gateway' },
+  options: {
+    from: textOption('time', 'Since when: a time, or how long ago, like 24h (default: 30d)'),
+  },
+  examples: ['sub gateway orphans gateway/', 'sub gateway orphans gateway/ --from 7d --json'],
+  exitCodes: {
+    0: 'the configuration knows all of them',
+    1: 'there are turns of a user, team or repository that it does not know',
+    2: 'wrong flags, a configuration with errors, or a database that cannot be opened',
+  },
+  run: async ({ args, options }, io) => {
+    const nowMs = Date.now();
+    const fromMs = timeOption('from', options.from ?? '30d', nowMs) ?? nowMs;
+    const { openGateway } = await import('../gateway/open-store.ts');
+    const { config, store } = orThrow(await openGateway(args.dir));
+    try {
+      const { identity, settings } = config;
+      const known = {
+        tenantId: settings.tenantId,
+        users: [...identity.users.keys()],
+        teams: [...identity.teams.keys()],
+        repos: [...identity.repos.keys()],
+      };
+      const found = await store.records.orphans(known, fromMs);
+      const rows = found.map(({ kind, value, traces, lastMs }) => {
+        return { kind, value, traces, last: new Date(lastMs).toISOString() };
+      });
+      const text = orphanText(rows, io);
+      const document = { from: new Date(fromMs).toISOString(), orphans: rows };
+      return printout(document, text, rows.length > 0 ? EXIT.findings : EXIT.fine);
+    } finally {
+      await store.close();
+    }
+  },
+});
+
+interface OrphanRow {
+  readonly kind: string;
+  readonly value: string;
+  readonly traces: number;
+  readonly last: string;
+}
+
+function orphanText(rows: readonly OrphanRow[], io: Io): string {
+  if (rows.length === 0) return 'No turns of unknown users, teams or repositories.\n';
+  const columns = ['KIND', { title: 'ID', widthMin: 12 }, { title: 'TURNS', right: true }, 'LAST'];
+  const cells = rows.map(({ kind, value, traces, last }) => [kind, value, traces, last]);
+  const advice = harmlessLine('Add them to identity/, or revoke the keys that made these turns.');
+  return tableText(columns, cells, { width: io.out.columns }) + advice;
+}

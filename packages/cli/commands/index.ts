@@ -78,6 +78,7 @@ const SECRETS = group('secrets', 'Manage the encrypted secrets of servers', {
 const GATEWAY = group('gateway', 'Run and configure the model gateway of a team', {
   init: ['Write an example configuration', () => import('./gateway.ts')],
   check: ['Check a configuration for problems', () => import('./gateway.ts')],
+  orphans: ['List turns of unknown users, teams and repos', () => import('./gateway.ts')],
 });
 
 const LEDGER = group('ledger', 'Verify and prune the ledger', {
