@@ -1,10 +1,12 @@
 // The request as one upstream gets it: address, headers, body.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { type Failure, isFailure, isJsonObject, tableFailure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import { type Translation, translate, type Wire, type WireName } from '@subluminal/core/wires';
 import { withoutCredentials } from '../providers/client-headers.ts';
 import type { UpstreamTarget } from '../providers/types.ts';
+import { parseBody } from './parse-body.ts';
 import type { Attempt, GovernedTurn, TurnRequest } from './types.ts';
+import { withoutUnsignedThinking } from './unsigned-thinking.ts';
 import type { TurnWires } from './wires.ts';
 
 export interface UpstreamRequest {
@@ -64,8 +66,8 @@ function translated(
   attempt: Attempt,
   { from, to, body }: { from: Wire; to: Wire; body: Buffer },
 ): Translation | Failure {
-  const value: unknown = JSON.parse(body.toString('utf8'));
-  if (!isJsonObject(value)) return tableFailure('SUB_WIRE_REQUEST', 'It is not a JSON object.');
+  const value = parseBody(body);
+  if (isFailure(value)) return value;
   return translate({ from, to, body: value, model: attempt.deployment ?? attempt.model });
 }
 
@@ -77,7 +79,8 @@ function bodyWithModel(
   const outline = body === turn.body ? turn.outline : wires.outline(turn.wire, body);
   if (isFailure(outline)) return outline;
   const model = attempt.deployment ?? attempt.model;
-  return model === outline.model ? body : wires.withModel(body, outline, model);
+  const named = model === outline.model ? body : wires.withModel(body, outline, model);
+  return withoutUnsignedThinking(named, wires.wire(turn.wire));
 }
 
 const STREAM_OPTIONS = '"stream_options"';
