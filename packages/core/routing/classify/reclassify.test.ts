@@ -74,6 +74,15 @@ test.each([
   expect(classify(over).dataSensitivity).toBe(level);
 });
 
+test('a hint of a secret is listed, and makes nothing sensitive', () => {
+  const findings = [{ class: 'secret', rule: 'assignment', confidence: 'hint' }] as const;
+  expect(classify({ findings })).toMatchObject({
+    dataSensitivity: 'low',
+    hasSecretFinding: false,
+    findings: [{ type: 'assignment', confidence: 'hint' }],
+  });
+});
+
 test('findings have the names that policies use, each once', () => {
   const findings = [
     'aws-access-key',

@@ -8,7 +8,7 @@ import type { TurnTags } from './tag-turn.ts';
 export interface ScanFinding {
   readonly class: 'secret' | 'personal' | 'injection' | 'hidden_text';
   readonly rule: string;
-  readonly confidence: string;
+  readonly confidence: 'certain' | 'likely' | 'hint';
 }
 
 export interface ClassifiedTurn {
@@ -35,8 +35,8 @@ const PRIOR_CONFIDENCE_MIN = 0.5;
 export function reclassify({ tags, findings, envelope, repo }: ClassifiedTurn): ServerClass {
   const { hints } = tags;
   const prior = envelope?.task_hints;
-  const hasSecret = findings.some((finding) => finding.class === 'secret');
-  const hasPersonalData = findings.some((finding) => finding.class === 'personal');
+  const hasSecret = findings.some((finding) => isSure(finding, 'secret'));
+  const hasPersonalData = findings.some((finding) => isSure(finding, 'personal'));
   const found: Level = hasSecret ? 'high' : hasPersonalData ? 'medium' : 'unknown';
   const claims = [found, hints.data_sensitivity, repo?.sensitivity, prior?.data_sensitivity];
   const languages = [...tags.languages, envelope?.context_signals.primary_language ?? ''];
@@ -54,6 +54,11 @@ export function reclassify({ tags, findings, envelope, repo }: ClassifiedTurn): 
     findings: distinctFindings(findings),
     languages: [...new Set(languages)].filter((language) => language !== ''),
   };
+}
+
+/** A mere hint is listed for policies that ask for it, and moves no turn by itself. */
+function isSure(finding: ScanFinding, wanted: ScanFinding['class']): boolean {
+  return finding.class === wanted && finding.confidence !== 'hint';
 }
 
 function isGap(value: string): boolean {

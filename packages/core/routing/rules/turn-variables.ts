@@ -131,15 +131,15 @@ function celType(environment: Environment, shape: Shape, place: string): string 
   }
 }
 
-/** The names of all fields, for advice. */
-export function turnFieldNames(): readonly string[] {
+/** The names of all fields of variables, for advice. */
+export function turnFieldNames(names = VARIABLE_NAMES): readonly string[] {
   const namesIn = (shape: Shape): readonly string[] => {
     if (shape.kind === 'array') return namesIn(shape.items);
     if (shape.kind !== 'object') return [];
     const fields = Object.entries(shape.fields);
     return fields.flatMap(([name, field]) => [name, ...namesIn(field.shape)]);
   };
-  return [...new Set([...Object.values(TURN_VARIABLES), ENDPOINT].flatMap(namesIn))];
+  return [...new Set(names.flatMap((name) => namesIn(TURN_VARIABLES[name] ?? ENDPOINT)))];
 }
 
 /** The type of a variable that the policy itself sets. */
