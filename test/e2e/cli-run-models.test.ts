@@ -101,7 +101,7 @@ test('turns go to the own provider, and are found, shown and added up', async ()
   expect(keys).toEqual(['sk-ant-own', 'sk-ant-own', 'sk-ant-own']);
   expect(bodies.join('')).toContain('Use [redacted:');
   expect(bodies.join('')).not.toContain(SECRET);
-  expect(ran.stderr).toContain('4 calls, 1 refused');
+  expect(ran.stderr).toContain('4 calls (4 turns of models, $0.0135), 1 refused');
 
   const found = await sub('query', '--kind', 'turn', '--run', 'last', '--json');
   expect(JSON.parse(found.stdout)).toMatchObject({
@@ -142,5 +142,5 @@ test('without a policy, turns pass and are on record', async () => {
   const ran = await sub('run', '--models', '--events', 'events.jsonl', '--', ...command);
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
   expect(ran.stdout).toMatch(/^200 /);
-  expect(ran.stderr).toContain('1 call, 0 refused');
+  expect(ran.stderr).toContain('1 call (1 turn of models, $0.0045), 0 refused');
 });

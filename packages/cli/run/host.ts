@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Client } from '@subluminal/plane/clients';
 import type { ChangedDefinition } from '@subluminal/plane/ledger';
+import type { RunSummary } from '@subluminal/plane/ledger/export';
 import type {
   AgentEnd,
   AgentStartFailure,
@@ -12,6 +13,7 @@ import type {
   TracePlace,
 } from '@subluminal/plane/run';
 import { done, EXIT, type Outcome } from '../input/command.ts';
+import { costText } from '../ledger/turn-text.ts';
 import { changeLine } from '../surface/change-line.ts';
 import type { Io } from '../terminal/io.ts';
 import { reportFailure, warn } from '../terminal/report-failure.ts';
@@ -85,10 +87,17 @@ function closingLines(ended: EndedRun, options: RunFlags): readonly string[] {
   const refused = totals.calls_blocked + totals.calls_throttled;
   const heldBack = account.kind === 'events' ? account.summary.answers_held_back : 0;
   const held = heldBack === 0 ? '' : `, ${plural(heldBack, 'answer')} held back`;
-  const counts = `${plural(totals.calls_total, 'call')}, ${refused} refused${held}`;
+  const turns = account.kind === 'events' ? turnWords(account.summary.turns) : '';
+  const counts = `${plural(totals.calls_total, 'call')}${turns}, ${refused} refused${held}`;
   const notes = notesOn(ended);
   const words = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   return [...strict, `run ${runId}: ${counts}${words}.${whereOf(trace, ended)}`];
+}
+
+function turnWords(turns: RunSummary['turns']): string {
+  return turns === undefined
+    ? ''
+    : ` (${plural(turns.total, 'turn')} of models, ${costText(turns.cost_micros)})`;
 }
 
 /** Without these notes, the counts would mislead. */

@@ -317,6 +317,15 @@ export const API_RUN_SUMMARY = open({
   spared_total: required(count, 'What observe mode or the development profile let pass.'),
   spared: required(array(VIOLATION, listed), 'The first of them.'),
   errors: required(array(FAILED_CALL, listed), 'Allowed calls that did not end well.'),
+  turns: optional(
+    open({
+      total: required(count, 'Turns, refused ones included; they are among the calls, too.'),
+      tokens_in: required(count, 'Tokens of their requests.'),
+      tokens_out: required(count, 'Tokens of their answers.'),
+      cost_micros: required(count, 'What they cost, in millionths of a dollar.'),
+    }),
+    'Since 0.2.0: the calls of models, where there were some.',
+  ),
   events_total: required(count, 'All events that were read.'),
   lines_malformed: required(count, 'Lines that are no events.'),
   events_unknown: required(count, 'Events of a type that this version does not know.'),

@@ -58,6 +58,13 @@ interface PolicyTally extends PolicyRef {
   refused: number;
 }
 
+export interface TurnsSummary {
+  readonly total: number;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_micros: number;
+}
+
 /** `summary.json` of a trace bundle. Lists are bounded; the totals count everything. */
 export interface RunSummary {
   readonly format: 'subluminal.summary.v1';
@@ -101,6 +108,8 @@ export interface RunSummary {
   readonly spared: readonly Violation[];
   /** Allowed calls that did not end well. */
   readonly errors: readonly FailedCall[];
+  /** Calls of models, where there were some; they are among the calls, too. */
+  readonly turns?: TurnsSummary;
   readonly events_total: number;
   /** Lines that are no events, and events of types that this version does not know. */
   readonly lines_malformed: number;
@@ -153,6 +162,7 @@ export class RunSummarizer {
   readonly #spared = new BoundedList<Violation>();
   readonly #errors = new BoundedList<FailedCall>();
   readonly #totals = { events: 0, malformed: 0, unknown: 0 };
+  readonly #turns = { total: 0, tokens_in: 0, tokens_out: 0, cost_micros: 0 };
   #undecided = 0;
   #heldBack = 0;
   #incomplete = false;
@@ -170,6 +180,7 @@ export class RunSummarizer {
     const atMs = Date.parse(event.ts);
     this.#firstMs = Math.min(this.#firstMs, atMs);
     this.#lastMs = Math.max(this.#lastMs, atMs);
+    if (event.type === 'turn_end') this.#addTurn(event);
     if (event.type === 'run_start') {
       this.#start ??= event;
       this.#policyTally(event.run.policy);
@@ -213,11 +224,20 @@ export class RunSummarizer {
       spared_total: this.#spared.total,
       spared: this.#spared.entries,
       errors: this.#errors.entries,
+      ...(this.#turns.total > 0 && { turns: { ...this.#turns } }),
       events_total: events,
       lines_malformed: malformed,
       events_unknown: unknown,
       incomplete: this.#incomplete,
     };
+  }
+
+  #addTurn({ usage }: EventOf<'turn_end'>): void {
+    const turns = this.#turns;
+    turns.total += 1;
+    turns.tokens_in += usage?.tokens_in ?? 0;
+    turns.tokens_out += usage?.tokens_out ?? 0;
+    turns.cost_micros += usage?.cost_micros ?? 0;
   }
 
   #callTotals(): RunSummary['totals'] {
