@@ -70,8 +70,14 @@ export class ApprovalStreams {
 
   #start(): void {
     const { keepAliveMs } = { ...API_LIMITS, ...this.#options.limits };
-    this.#watching ??= this.#options.store.approvals.watch(() => this.#refresh());
-    this.#watching.catch(() => this.#fail());
+    if (this.#watching === undefined) {
+      this.#watching = this.#options.store.approvals.watch(() => this.#refresh());
+      // What changed before it began to watch was not announced.
+      this.#watching.then(
+        () => this.#refresh(),
+        () => this.#fail(),
+      );
+    }
     this.#timer ??= setInterval(() => void this.#keepAlive(), keepAliveMs).unref();
   }
 
