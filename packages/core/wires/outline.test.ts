@@ -320,7 +320,15 @@ describe('partTexts', () => {
     ]);
   });
 
+  it('finds a text however deep it stands', () => {
+    const deep = `${'{"a":['.repeat(200)}"found"${']}'.repeat(200)}`;
+    const content: unknown = JSON.parse(deep);
+    const body = { model: 'm', messages: [{ role: 'user', content: [content] }] };
+    expect(textsOf('anthropic_messages', body)).toEqual(['user: found']);
+  });
+
   it.each([
+    ['very many texts', `{"content":[${'"a",'.repeat(100_001)}"b"]}`],
     ['an escape that is none', '{"role":"user","content":"\\x"}'],
     ['a control character', '{"role":"user","content":"a\u0001"}'],
     ['a type that stands twice', '{"content":[{"type":"thinking","Type":"text","text":"a"}]}'],

@@ -56,15 +56,16 @@ const NOT_TEXT: ReadonlySet<string> = new Set([
 const SEALED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking']);
 const DATA_URL = /^"data:/i;
 const DATA_URL_BYTES = 6;
+/** Blocks nest no deeper; what does is searched whole, in one walk. */
+const BLOCK_DEPTH_MAX = 12;
+/** More strings than any part has: each is scanned on its own. */
+const TEXTS_MAX = 100_000;
 
 /** The texts of one part, in their order; `outlineRequest` has found the part. */
 export function partTexts(bytes: Uint8Array, part: RequestPart): readonly PartText[] | Failure {
   const search = new TextSearch(bytes, part.range.start);
   if (search.readPart(part)) return search.texts;
-  return tableFailure(
-    'SUB_WIRE_REQUEST',
-    search.isTwice ? 'It has a key twice.' : `It is not valid JSON at byte ${search.scan.offset}.`,
-  );
+  return tableFailure('SUB_WIRE_REQUEST', search.fault);
 }
 
 interface BlockMember {
@@ -75,12 +76,19 @@ interface BlockMember {
 class TextSearch {
   readonly texts: PartText[] = [];
   readonly scan: ByteScanner;
-  isTwice = false;
+  private isTwice = false;
+  private blockDepth = 0;
 
   constructor(bytes: Uint8Array, at: number) {
     // The outline has found the bytes to be UTF-8.
     this.scan = new ByteScanner(bytes, true);
     this.scan.at = at;
+  }
+
+  get fault(): string {
+    if (this.isTwice) return 'It has a key twice.';
+    if (this.texts.length === TEXTS_MAX) return `A part has more than ${TEXTS_MAX} texts.`;
+    return `It is not valid JSON at byte ${this.scan.offset}.`;
   }
 
   readPart({ kind }: RequestPart): boolean {
@@ -113,7 +121,9 @@ class TextSearch {
       case OPEN_BRACKET:
         return this.readItems(() => this.readBlock(role));
       case OPEN_BRACE:
-        return this.readObject(role);
+        return this.blockDepth < BLOCK_DEPTH_MAX
+          ? this.readObject(role)
+          : this.readAll(role, false);
       default:
         return scan.skipValue(0);
     }
@@ -129,7 +139,9 @@ class TextSearch {
       SEALED.has(type) ||
       (type === 'reasoning' && this.textOf(members, 'encrypted_content') !== '');
     const role = roleOfType(type) ?? ROLES.get(this.textOf(members, 'role')) ?? outer;
+    this.blockDepth++;
     const isRead = isSealed || members.every((member) => this.readMember(member, type, role));
+    this.blockDepth--;
     scan.at = end;
     return isRead;
   }
@@ -157,8 +169,9 @@ class TextSearch {
         return this.readItems(() => this.readAll(role, withKeys));
       case OPEN_BRACE:
         return this.readMembers((start) => {
-          if (withKeys) this.texts.push({ role, range: { start, end: scan.at }, isJson: false });
-          return scan.passColon() && this.readAll(role, withKeys);
+          const isNoted =
+            !withKeys || this.note({ role, range: { start, end: scan.at }, isJson: false });
+          return isNoted && scan.passColon() && this.readAll(role, withKeys);
         });
       default:
         return scan.skipValue(0);
@@ -168,8 +181,12 @@ class TextSearch {
   private readString(role: Role, isJson: boolean): boolean {
     const { scan } = this;
     const start = scan.at;
-    if (!scan.readString()) return false;
-    this.texts.push({ role, range: { start, end: scan.at }, isJson });
+    return scan.readString() && this.note({ role, range: { start, end: scan.at }, isJson });
+  }
+
+  private note(text: PartText): boolean {
+    if (this.texts.length === TEXTS_MAX) return false;
+    this.texts.push(text);
     return true;
   }
 
