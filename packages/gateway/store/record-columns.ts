@@ -42,16 +42,17 @@ function jsonOrNull(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-export interface KeyedAuditRow {
-  readonly row: AuditRow;
-  readonly key: string;
-}
+/** The cells of a row of the audit, its key first. */
+export type AuditCellList = readonly RecordCell[];
 
 /** With a key that is the same when the same record is written again. */
-export function keyedAudit(rows: readonly AuditRow[]): readonly KeyedAuditRow[] {
+export function keyedAudit(rows: readonly AuditRow[]): readonly AuditCellList[] {
   return rows.map((row, place) => {
-    const text = JSON.stringify([place, AUDIT_COLUMNS.map(({ cell }) => cell(row))]);
-    return { row, key: createHash('sha256').update(text).digest('hex') };
+    const cells = AUDIT_COLUMNS.map(({ cell }) => cell(row));
+    const hash = createHash('sha256')
+      .update(JSON.stringify([place, cells]))
+      .digest('hex');
+    return [hash.slice(0, 32), ...cells];
   });
 }
 
@@ -73,14 +74,11 @@ const AUDIT_COLUMNS: readonly RecordColumn<AuditRow>[] = [
   column('error_code', 'text', (row) => row.errorCode),
 ];
 
-export const AUDIT: RecordTable<KeyedAuditRow> = {
+export const AUDIT: RecordTable<AuditCellList> = {
   name: 'audit_event',
-  columns: [
-    column('event_key', 'text', ({ key }) => key),
-    ...AUDIT_COLUMNS.map(({ name, kind, cell }) =>
-      column<KeyedAuditRow>(name, kind, ({ row }) => cell(row)),
-    ),
-  ],
+  columns: [{ name: 'event_key', kind: 'text' } as const, ...AUDIT_COLUMNS].map(
+    ({ name, kind }, place) => ({ name, kind, cell: (cells) => cells[place] ?? null }),
+  ),
 };
 
 export const COSTS: RecordTable<CostRow> = {

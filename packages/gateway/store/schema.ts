@@ -8,19 +8,21 @@ export interface ColumnTypes {
   readonly json: string;
   /** What stands behind the columns of a table. */
   readonly table: string;
+  /** The same for a table that is kept in the order of its key. */
+  readonly keyed: string;
 }
 
 /** Numbered from 1, in this order. */
 export type SchemaStep = (types: ColumnTypes) => string;
 
-const identities: SchemaStep = ({ int, table }) => `
+const identities: SchemaStep = ({ int, keyed }) => `
 CREATE TABLE gateway_user (
   tenant_id TEXT NOT NULL,
   user_id TEXT NOT NULL,
   role TEXT NOT NULL CHECK (role IN ('developer', 'team_admin', 'platform_admin')),
   created_ms ${int} NOT NULL,
   PRIMARY KEY (tenant_id, user_id)
-)${table};
+)${keyed};
 
 CREATE TABLE api_key (
   id TEXT PRIMARY KEY,
@@ -32,7 +34,7 @@ CREATE TABLE api_key (
   created_ms ${int} NOT NULL,
   revoked_ms ${int},
   FOREIGN KEY (tenant_id, user_id) REFERENCES gateway_user (tenant_id, user_id)
-)${table};
+)${keyed};
 CREATE INDEX api_key_user ON api_key (tenant_id, user_id);
 
 -- One row: the token of the first start, and whether it was used.
@@ -40,7 +42,7 @@ CREATE TABLE setup_token (
   tenant_id TEXT PRIMARY KEY,
   hash TEXT NOT NULL,
   used_ms ${int}
-)${table};
+)${keyed};
 
 CREATE TABLE invite (
   token_hash TEXT PRIMARY KEY,
@@ -50,7 +52,7 @@ CREATE TABLE invite (
   created_by TEXT NOT NULL,
   expires_ms ${int} NOT NULL,
   used_ms ${int}
-)${table};
+)${keyed};
 
 CREATE TABLE repo_binding (
   tenant_id TEXT NOT NULL,
@@ -61,10 +63,10 @@ CREATE TABLE repo_binding (
   expires_ms ${int} NOT NULL,
   revoked_ms ${int},
   PRIMARY KEY (tenant_id, repo_id, machine_id)
-)${table};
+)${keyed};
 `;
 
-const budgets: SchemaStep = ({ int, json, table }) => `
+const budgets: SchemaStep = ({ int, json, keyed }) => `
 -- What is used and what is reserved of one limit in one period.
 CREATE TABLE budget_counter (
   tenant_id TEXT NOT NULL,
@@ -75,7 +77,7 @@ CREATE TABLE budget_counter (
   reserved_micros ${int} NOT NULL CHECK (reserved_micros >= 0),
   updated_ms ${int} NOT NULL,
   PRIMARY KEY (tenant_id, scope, key, period)
-)${table};
+)${keyed};
 CREATE INDEX budget_counter_updated ON budget_counter (updated_ms);
 
 CREATE TABLE budget_reservation (
@@ -93,13 +95,13 @@ CREATE TABLE budget_reservation (
   settled_ms ${int},
   CHECK ((state = 'reserved') = (settled_ms IS NULL)),
   CHECK ((state = 'committed') = (actual_micros IS NOT NULL))
-)${table};
+)${keyed};
 CREATE INDEX budget_reservation_open ON budget_reservation (created_ms) WHERE state = 'reserved';
 CREATE INDEX budget_reservation_settled ON budget_reservation (settled_ms);
 CREATE INDEX budget_reservation_team ON budget_reservation (tenant_id, team_id, created_ms);
 `;
 
-const audit: SchemaStep = ({ id, int, json, table }) => `
+const audit: SchemaStep = ({ id, int, json, table, keyed }) => `
 -- Only added to; retention alone deletes, and nothing younger than its border.
 CREATE TABLE audit_event (
   id ${id},
@@ -132,7 +134,7 @@ CREATE INDEX audit_event_repo ON audit_event (tenant_id, repo_id, event_ms);
 CREATE TABLE audit_retention (
   tenant_id TEXT PRIMARY KEY,
   before_ms ${int} NOT NULL
-)${table};
+)${keyed};
 
 CREATE TABLE audit_chain_root (
   tenant_id TEXT NOT NULL,
@@ -141,10 +143,10 @@ CREATE TABLE audit_chain_root (
   events ${int} NOT NULL,
   created_ms ${int} NOT NULL,
   PRIMARY KEY (tenant_id, day)
-)${table};
+)${keyed};
 `;
 
-const costs: SchemaStep = ({ id, int, flag, table }) => `
+const costs: SchemaStep = ({ id, int, flag, table, keyed }) => `
 CREATE TABLE cost_event (
   id ${id},
   event_ms ${int} NOT NULL,
@@ -195,7 +197,7 @@ CREATE TABLE cost_daily (
   requests ${int} NOT NULL,
   failed ${int} NOT NULL,
   PRIMARY KEY (tenant_id, day, team_id, user_id, repo_id, provider, model, pool, task_type, rule_id)
-)${table};
+)${keyed};
 `;
 
 const routing: SchemaStep = ({ id, int, json, table }) => `
@@ -221,7 +223,7 @@ CREATE INDEX routing_event_time ON routing_event (tenant_id, event_ms);
 CREATE INDEX routing_event_team ON routing_event (tenant_id, team_id, event_ms);
 `;
 
-const rawRecords: SchemaStep = ({ id, int, flag, json, table }) => `
+const rawRecords: SchemaStep = ({ id, int, flag, json, table, keyed }) => `
 CREATE TABLE raw_record (
   trace_id TEXT PRIMARY KEY,
   tenant_id TEXT NOT NULL,
@@ -243,7 +245,7 @@ CREATE TABLE raw_record (
     OR (storage_policy = 'metadata_only'
       AND object_uri IS NULL AND object_size IS NULL AND kek_id IS NULL)
   )
-)${table};
+)${keyed};
 CREATE INDEX raw_record_repo ON raw_record (tenant_id, repo_id, created_ms);
 CREATE INDEX raw_record_expires ON raw_record (expires_ms) WHERE deleted_ms IS NULL;
 
@@ -262,7 +264,7 @@ CREATE TABLE raw_access_audit (
 )${table};
 `;
 
-const coordination: SchemaStep = ({ int, json, table }) => `
+const coordination: SchemaStep = ({ int, json, keyed }) => `
 CREATE TABLE approval_request (
   id TEXT PRIMARY KEY,
   trace_id TEXT NOT NULL,
@@ -278,7 +280,7 @@ CREATE TABLE approval_request (
   resolver TEXT,
   note TEXT,
   CHECK ((state = 'pending') = (resolved_ms IS NULL))
-)${table};
+)${keyed};
 CREATE INDEX approval_request_state ON approval_request (tenant_id, state, created_ms);
 
 CREATE TABLE webhook (
@@ -288,7 +290,7 @@ CREATE TABLE webhook (
   events ${json} NOT NULL,
   secret_ref TEXT NOT NULL,
   created_ms ${int} NOT NULL
-)${table};
+)${keyed};
 CREATE INDEX webhook_tenant ON webhook (tenant_id);
 
 -- The webhook may stand in the configuration instead of in the table.
@@ -300,7 +302,7 @@ CREATE TABLE webhook_delivery (
   body TEXT NOT NULL,
   attempts ${int} NOT NULL,
   due_ms ${int} NOT NULL
-)${table};
+)${keyed};
 CREATE INDEX webhook_delivery_due ON webhook_delivery (due_ms);
 
 CREATE TABLE breaker (
@@ -309,7 +311,7 @@ CREATE TABLE breaker (
   opened_ms ${int} NOT NULL,
   probe_ms ${int},
   PRIMARY KEY (tenant_id, key)
-)${table};
+)${keyed};
 `;
 
 export const FIRST_STEP: SchemaStep = (types) =>

@@ -11,6 +11,7 @@ const TYPES: ColumnTypes = {
   flag: 'BOOLEAN',
   json: 'JSONB',
   table: '',
+  keyed: '',
 };
 
 export const APPROVAL_CHANNEL = 'subluminal_approvals';

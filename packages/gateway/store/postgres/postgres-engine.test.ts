@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
+import { createTestDatabase, POSTGRES_START_MS, type TestDatabase } from '../testing/postgres.ts';
 import {
   NOON_MS,
   sampleApproval,
@@ -16,7 +16,7 @@ import { openPostgresGatewayStore } from './open-postgres.ts';
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
-});
+}, POSTGRES_START_MS);
 afterAll(() => database.drop());
 
 const empty = () => database.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');

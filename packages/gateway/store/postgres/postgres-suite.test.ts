@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
+import { createTestDatabase, POSTGRES_START_MS, type TestDatabase } from '../testing/postgres.ts';
 import { describeStore } from '../testing/suite.ts';
 import type { GatewayStore } from '../types.ts';
 import { openPostgresGatewayStore } from './open-postgres.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   // As a replica would: without the trigger that keeps the audit.
   const deletes = tables.map(({ tablename }) => `DELETE FROM ${String(tablename)}`);
   clear = ['SET session_replication_role = replica', ...deletes].join(';');
-});
+}, POSTGRES_START_MS);
 afterAll(async () => {
   await store.close();
   await database.drop();

@@ -13,12 +13,10 @@ import type { SqliteDatabase } from './database.ts';
 
 const ADD_COUNTER = `INSERT INTO budget_counter
   (tenant_id, scope, key, period, used_micros, reserved_micros, updated_ms)
-  VALUES (?, ?, ?, ?, 0, 0, ?) ON CONFLICT DO NOTHING`;
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const COUNTER = `SELECT used_micros, reserved_micros FROM budget_counter
   WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
-const RESERVE = `UPDATE budget_counter SET reserved_micros = reserved_micros + ?, updated_ms = ?
-  WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
-const SETTLE = `UPDATE budget_counter
+const MOVE_COUNTER = `UPDATE budget_counter
   SET reserved_micros = reserved_micros - ?, used_micros = used_micros + ?, updated_ms = ?
   WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
 const ADD_RESERVATION = `INSERT INTO budget_reservation
@@ -32,32 +30,43 @@ export function counterState(
   tenantId: string,
   limit: BudgetLimit,
 ): BudgetState {
+  return foundCounter(db, tenantId, limit) ?? { limit, usedMicros: 0, reservedMicros: 0 };
+}
+
+function foundCounter(
+  db: SqliteDatabase,
+  tenantId: string,
+  limit: BudgetLimit,
+): BudgetState | undefined {
   const row = db.get(COUNTER, tenantId, limit.scope, limit.key, limit.period);
-  return {
-    limit,
-    usedMicros: Number(row?.['used_micros'] ?? 0),
-    reservedMicros: Number(row?.['reserved_micros'] ?? 0),
-  };
+  if (row === undefined) return undefined;
+  const usedMicros = Number(row['used_micros']);
+  return { limit, usedMicros, reservedMicros: Number(row['reserved_micros']) };
 }
 
 export function reserve(db: SqliteDatabase, reservation: Reservation): Reserved {
-  const { id, traceId, caller, estimateMicros, limits, nowMs } = reservation;
+  const { id, traceId, caller, limits, nowMs } = reservation;
   const { tenantId, userId, teamId } = caller;
-  const statesNow = () => limits.map((limit) => counterState(db, tenantId, limit));
+  const estimateMicros = Math.round(reservation.estimateMicros);
   return db.transaction(() => {
+    const states = limits.map((limit) => counterState(db, tenantId, limit));
     // Asked again, because the first answer was lost.
     if (db.get('SELECT 1 FROM budget_reservation WHERE id = ?', id) !== undefined) {
-      return { kind: 'reserved', states: statesNow() };
+      return { kind: 'reserved', states };
     }
-    const exceeded = statesNow().find((state) => exceeds(state, estimateMicros));
+    const exceeded = states.find((state) => exceeds(state, estimateMicros));
     if (exceeded !== undefined) return { kind: 'exceeded', state: exceeded };
+    const move = { heldMicros: -estimateMicros, usedMicros: 0, nowMs };
     for (const { scope, key, period } of limits) {
-      db.run(ADD_COUNTER, tenantId, scope, key, period, nowMs);
-      db.run(RESERVE, estimateMicros, nowMs, tenantId, scope, key, period);
+      moveCounter(db, [tenantId, scope, key, period], move);
     }
     const counters = JSON.stringify(limits.map(({ scope, key, period }) => [scope, key, period]));
     db.run(ADD_RESERVATION, id, traceId, tenantId, userId, teamId, counters, estimateMicros, nowMs);
-    return { kind: 'reserved', states: statesNow() };
+    const reserved = states.map((state) => ({
+      ...state,
+      reservedMicros: state.reservedMicros + estimateMicros,
+    }));
+    return { kind: 'reserved', states: reserved };
   });
 }
 
@@ -72,7 +81,7 @@ export function settle(db: SqliteDatabase, settlement: Settlement, nowMs: number
   if (row === undefined || (state !== 'reserved' && state !== 'expired')) return;
   const isCommit = settlement.kind === 'commit';
   if (state === 'expired' && !isCommit) return;
-  const usedMicros = isCommit ? settlement.actualMicros : 0;
+  const usedMicros = isCommit ? Math.round(settlement.actualMicros) : 0;
   const heldMicros = state === 'reserved' ? Number(row['estimated_micros']) : 0;
   moveCounters(db, row, { heldMicros, usedMicros, nowMs });
   const [ended, actualMicros] = isCommit ? ['committed', usedMicros] : ['released', null];
@@ -105,6 +114,7 @@ export function expire(
   });
 }
 
+/** What counters no longer hold, and what they have used more. */
 interface Move {
   readonly heldMicros: number;
   readonly usedMicros: number;
@@ -112,14 +122,21 @@ interface Move {
 }
 
 function moveCounters(db: SqliteDatabase, row: SqlRow, move: Move): void {
-  const { heldMicros, usedMicros, nowMs } = move;
   const tenantId = String(row['tenant_id']);
   const counters = parseJson(String(row['counters']));
   for (const counter of Array.isArray(counters) ? counters : []) {
     const [scope, key, period] = Array.isArray(counter) ? counter.map(String) : [];
     if (scope === undefined || key === undefined || period === undefined) continue;
-    // A counter that retention took comes back: what is used must be seen.
-    db.run(ADD_COUNTER, tenantId, scope, key, period, nowMs);
-    db.run(SETTLE, heldMicros, usedMicros, nowMs, tenantId, scope, key, period);
+    moveCounter(db, [tenantId, scope, key, period], move);
   }
+}
+
+/** A counter that is new, or that retention took, is made: what is used must be seen. */
+function moveCounter(
+  db: SqliteDatabase,
+  counter: readonly [tenantId: string, scope: string, key: string, period: string],
+  { heldMicros, usedMicros, nowMs }: Move,
+): void {
+  if (db.run(MOVE_COUNTER, heldMicros, usedMicros, nowMs, ...counter) === 1) return;
+  db.run(ADD_COUNTER, ...counter, usedMicros, Math.max(0, -heldMicros), nowMs);
 }

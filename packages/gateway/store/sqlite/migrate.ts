@@ -10,6 +10,7 @@ const TYPES: ColumnTypes = {
   flag: 'INTEGER',
   json: 'TEXT',
   table: ' STRICT',
+  keyed: ' STRICT, WITHOUT ROWID',
 };
 
 const appendOnly: SchemaStep = () => `

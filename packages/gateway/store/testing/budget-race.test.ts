@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGatewayStore } from '../open/index.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { createTestDatabase, POSTGRES_START_MS, type TestDatabase } from './postgres.ts';
 import { NOON_MS, sampleLimit } from './sample-rows.ts';
 import { bundleProcess, startProcess } from './start-process.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'budget-race-'));
   program = await bundleProcess('reserve-process');
   postgres = await createTestDatabase();
-});
+}, POSTGRES_START_MS);
 afterAll(async () => {
   await postgres.drop();
   rmSync(folder, { recursive: true });
