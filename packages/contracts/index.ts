@@ -179,6 +179,7 @@ export {
   ENVELOPE_VERSION,
   FILE_PATHS_MAX,
   MODEL_ENVELOPE,
+  parseModelEnvelope,
   TASK_TYPES,
   WIRE_PROTOCOL,
 } from './gateway/envelope.ts';

@@ -79,6 +79,7 @@ const GATEWAY = group('gateway', 'Run and configure the model gateway of a team'
   init: ['Write an example configuration', () => import('./gateway.ts')],
   check: ['Check a configuration for problems', () => import('./gateway.ts')],
   orphans: ['List turns of unknown users, teams and repos', () => import('./gateway.ts')],
+  serve: ['Run the gateway', () => import('./gateway-serve.ts')],
 });
 
 const LEDGER = group('ledger', 'Verify and prune the ledger', {

@@ -162,6 +162,8 @@ const ERRORS = {
   SUB_GATEWAY_TOKEN: 'The token cannot be exchanged for a key.',
   SUB_GATEWAY_BINDING: 'The repository binding does not count.',
   SUB_GATEWAY_WEBHOOK: 'The webhook cannot be used.',
+  SUB_GATEWAY_LISTEN: 'The gateway cannot listen on its address.',
+  SUB_GATEWAY_TLS: 'The certificate or the key of the gateway cannot be used.',
   // The gateway's database.
   SUB_STORE_DOWN: "The gateway's database does not answer.",
   SUB_STORE_BUSY: "The gateway's database cannot keep up.",
@@ -222,6 +224,8 @@ const FIXES: { readonly [C in SubCode]?: string } = {
   SUB_GATEWAY_BINDING:
     'Run `sub bind-repo` in the repository; ask an admin to register it in `identity/repos.yaml` if that is refused.',
   SUB_GATEWAY_WEBHOOK: 'Use an https address that `webhooks.yaml` allows.',
+  SUB_GATEWAY_LISTEN: 'Free the port, or set another `listen` in gateway.yaml.',
+  SUB_GATEWAY_TLS: 'Check the files that `tls` in gateway.yaml names.',
   SUB_STORE_DOWN:
     'Start the database again, or check its address, its password, the disk and the permissions.',
   SUB_STORE_BUSY:

@@ -1,4 +1,5 @@
 // What the local proxy says about a turn beside its body. All of it is a hint: the gateway works it out again.
+import { parserFor } from '../shape/check.ts';
 import {
   array,
   boolean,
@@ -161,5 +162,6 @@ export const MODEL_ENVELOPE = open({
   custom_tags: optional(record(scalar()), 'Tags of the user, 16 KB at most.'),
 });
 export type ModelEnvelope = Infer<typeof MODEL_ENVELOPE>;
+export const parseModelEnvelope = parserFor<ModelEnvelope>(MODEL_ENVELOPE);
 export type TaskType = Infer<typeof TASK_TYPE>;
 export type Level = Infer<typeof LEVEL>;

@@ -2,6 +2,7 @@
 // was looked through before is known by its hash and not scanned again.
 import { hash } from 'node:crypto';
 import { type Failure, isFailure } from '@subluminal/contracts';
+import { type MessageSignals, messageSignals } from '@subluminal/core/classify';
 import {
   type Actions,
   applyActions,
@@ -49,6 +50,8 @@ export interface Inspection {
   readonly unscanned: readonly UnscannedReason[];
   /** Parts that were not known before. */
   readonly scannedParts: number;
+  /** What the messages tell about the task, in their order; for the tagger. */
+  signals(): readonly MessageSignals[];
   /** The request without what the actions take out; the same bytes when there is nothing. */
   redacted(): Buffer;
 }
@@ -67,6 +70,13 @@ interface InspectedPart {
   readonly secrets: readonly { readonly value: string; readonly mark: string }[];
 }
 
+/** A part that is known by its hash. */
+interface KnownPart {
+  readonly found: InspectedPart;
+  /** Worked out when somebody asks. */
+  signals: MessageSignals | undefined;
+}
+
 const CLEAN: InspectedPart = { findings: [], unscanned: [], replacements: [], secrets: [] };
 /** A body has a limit of its own: nothing in it is too long to be looked at. */
 const LIMITS = { unitsMax: 1 << 26, depthMax: 512 };
@@ -77,11 +87,13 @@ const COPY_LENGTH_MIN = 8;
 const COPY_LENGTH_MAX = 4_096;
 const COPIES_MAX = 64;
 const MARK_DIGITS = 8;
+/** The last messages tell what a turn is about. */
+const SIGNALS_MAX = 64;
 
 export class TurnInspector {
   readonly #options: InspectorOptions;
   readonly #scan: ScanOptions;
-  readonly #known = new GenerationCache<InspectedPart>({
+  readonly #known = new GenerationCache<KnownPart>({
     entriesMax: PARTS_MAX,
     weightMax: CACHE_UNITS_MAX,
   });
@@ -94,24 +106,31 @@ export class TurnInspector {
 
   inspect({ body, outline }: InspectedRequest): Inspection | Failure {
     const dirty: { readonly start: number; readonly part: InspectedPart }[] = [];
+    const messages: { readonly range: RequestPart['range']; readonly known: KnownPart }[] = [];
     let scannedParts = 0;
     for (const { kind, range } of outline.parts) {
       const bytes = body.subarray(range.start, range.end);
       const key = kind + hash('sha256', bytes, 'base64');
-      let part = this.#known.get(key);
-      if (part === undefined) {
+      let known = this.#known.get(key);
+      if (known === undefined) {
         const found = this.#inspectPart(bytes, kind);
         if (isFailure(found)) return found;
-        part = found;
+        known = { found, signals: undefined };
         scannedParts++;
-        this.#known.put(key, part, weightOf(part));
+        this.#known.put(key, known, weightOf(found));
       }
-      if (part !== CLEAN) dirty.push({ start: range.start, part });
+      if (known.found !== CLEAN) dirty.push({ start: range.start, part: known.found });
+      if (kind === 'message') messages.push({ range, known });
     }
     return {
       findings: dirty.flatMap(({ part }) => part.findings),
       unscanned: [...new Set(dirty.flatMap(({ part }) => part.unscanned))],
       scannedParts,
+      signals: () =>
+        messages.slice(-SIGNALS_MAX).map(({ range, known }) => {
+          known.signals ??= messageSignals(body.toString('utf8', range.start, range.end));
+          return known.signals;
+        }),
       redacted() {
         const replacements = dirty.flatMap(({ start, part }) =>
           part.replacements.map((one) => moved(one, start)),

@@ -1,0 +1,348 @@
+// Decides the turns of one caller: who, which repository, what is in it, what the policy says, what it may cost and
+// where it goes. What cannot be decided is refused.
+import {
+  type Failure,
+  isFailure,
+  type JsonValue,
+  type ModelEnvelope,
+  type WebhookEvent,
+} from '@subluminal/contracts';
+import { reclassify, tagTurn } from '@subluminal/core/classify';
+import type { Sha256 } from '@subluminal/core/ports';
+import {
+  type Caller,
+  chooseChain,
+  constraintsOf,
+  estimateCost,
+  type PriceBook,
+  type Repo,
+  type ServerClass,
+} from '@subluminal/core/routing';
+import { decideTurn } from '@subluminal/core/turn-policy';
+import { visible } from '@subluminal/core/visible';
+import { estimateTokens } from '@subluminal/core/wires';
+import { budgetLimits, budgetSnapshot, crossesSoftLimit, periodEndMs } from '../budgets/index.ts';
+import type { GatewayConfig } from '../config/index.ts';
+import type { Inspection, TurnInspector } from '../inspect/index.ts';
+import type { AuditRow, BudgetLimit, BudgetState, GatewayStore } from '../store/types.ts';
+import type { TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
+import type { BreakerBoard } from './breaker-board.ts';
+import type { EndpointPlaces } from './endpoint-places.ts';
+import type { HeldTurns } from './held-turns.ts';
+import { budgetData, budgetWords, decisionHeaders, type RefusePlan, refuse } from './refusals.ts';
+import { SentTurn } from './sent-turn.ts';
+import { auditRecord, auditRow, type TurnFacts } from './turn-records.ts';
+
+export interface GovernorServices {
+  readonly store: GatewayStore;
+  /** A turn keeps the configuration that it began with. */
+  readonly config: () => GatewayConfig;
+  readonly prices: () => PriceBook;
+  readonly inspector: TurnInspector;
+  readonly breakers: BreakerBoard;
+  readonly places: EndpointPlaces;
+  readonly held: HeldTurns;
+  readonly emit: (event: WebhookEvent, data: { readonly [name: string]: JsonValue }) => void;
+  readonly nowMs: () => number;
+  readonly newId: () => string;
+  readonly sha256: Sha256;
+  /** Goes to the log; never a secret or a prompt. */
+  readonly warn: (message: string) => void;
+}
+
+/** Who sends a turn, as the gateway found out, and what the local proxy says of it. */
+export interface TurnSender {
+  readonly caller: Caller;
+  readonly envelope?: ModelEnvelope;
+  readonly repoId: string | null;
+  readonly sessionId: string | null;
+  /** The client reads events of ours: it is the local proxy. */
+  readonly readsEvents: boolean;
+  /** The client wants to hear at once that a person has to decide. */
+  readonly isTold: boolean;
+}
+
+/** A turn on its way through the decision. */
+interface OpenTurn {
+  readonly request: TurnRequest;
+  readonly config: GatewayConfig;
+  readonly facts: TurnFacts;
+  readonly inspection: Inspection;
+  readonly limits: readonly BudgetLimit[];
+}
+
+const WORDS_MAX = 300;
+
+export class GatewayGovernor implements TurnGovernor {
+  readonly #services: GovernorServices;
+  readonly #sender: TurnSender;
+
+  constructor(services: GovernorServices, sender: TurnSender) {
+    this.#services = services;
+    this.#sender = sender;
+  }
+
+  async begin(request: TurnRequest): Promise<TurnPlan> {
+    try {
+      const turn = await this.#open(request);
+      return isFailure(turn) ? refuse('invalid', turn.message) : await this.#decide(turn);
+    } catch (cause) {
+      // Most often the store: without it nothing is counted, so nothing passes.
+      this.#services.warn(`A turn was refused, because it could not be decided: ${words(cause)}`);
+      return refuse('unavailable', 'The gateway can not decide now. Try again in a moment.');
+    }
+  }
+
+  async #open(request: TurnRequest): Promise<OpenTurn | Failure> {
+    const { inspector, store, nowMs, config: current } = this.#services;
+    const { caller, envelope, repoId, sessionId } = this.#sender;
+    const config = current();
+    const inspection = inspector.inspect(request);
+    if (isFailure(inspection)) return inspection;
+    const repo = repoId === null ? undefined : config.identity.repos.get(repoId);
+    const serverClass = this.#classify(request, inspection, repo);
+    const limits = budgetLimits(config.budgets, { caller, runId: sessionId, nowMs: nowMs() });
+    const budget = budgetSnapshot(await store.budgets.states(caller.tenantId, limits));
+    const { model, wire, isStream, maxTokens } = request.outline;
+    const { decision, failures } = decideTurn(config.policy, {
+      traceId: request.traceId,
+      serverClass,
+      caller,
+      budget,
+      request: { model, wire, isStream, ...(maxTokens !== undefined && { maxTokens }) },
+      ...(envelope !== undefined && { envelope }),
+      ...(repo !== undefined && { repo }),
+    });
+    for (const { ruleId, why } of failures) {
+      this.#services.warn(`The rule ${ruleId} could not be evaluated: ${why}`);
+    }
+    const facts: TurnFacts = {
+      traceId: request.traceId,
+      sessionId,
+      caller,
+      repo,
+      repoId,
+      outline: request.outline,
+      serverClass,
+      decision,
+      configVersion: config.version,
+    };
+    return { request, config, facts, inspection, limits };
+  }
+
+  #classify(request: TurnRequest, inspection: Inspection, repo: Repo | undefined): ServerClass {
+    const { envelope } = this.#sender;
+    const { findings } = inspection;
+    const tags = tagTurn({
+      messages: inspection.signals(),
+      isContinuation: request.outline.isContinuation,
+      hasSecret: findings.some((finding) => finding.class === 'secret'),
+      hasPersonalData: findings.some((finding) => finding.class === 'personal'),
+    });
+    return reclassify({
+      tags,
+      findings,
+      ...(envelope !== undefined && { envelope }),
+      ...(repo !== undefined && { repo }),
+    });
+  }
+
+  async #decide(turn: OpenTurn): Promise<TurnPlan> {
+    const { decision } = turn.facts;
+    if (turn.inspection.unscanned.length > 0) {
+      return this.#block(turn, 'A part of the request could not be searched for secrets.');
+    }
+    if (decision.side_effects.includes('log_only')) this.#violation(turn, 'log_only');
+    switch (decision.primary_action) {
+      case 'block':
+        return this.#block(turn, 'The policy of the gateway does not allow this turn.');
+      case 'require_approval':
+        return this.#ask(turn, 'The policy of the gateway asks for an approval.', turn.limits);
+      default:
+        return this.#route(turn, turn.limits);
+    }
+  }
+
+  async #block(turn: OpenTurn, message: string): Promise<TurnPlan> {
+    const { decision } = turn.facts;
+    await this.#audit(turn, { eventType: 'turn_blocked', errorCode: 'policy_block' });
+    this.#violation(turn, 'block');
+    return this.#refused(turn, refuse('policy', message, decision.reasons));
+  }
+
+  #violation({ facts }: OpenTurn, action: string): void {
+    const { traceId, caller, decision, repoId } = facts;
+    this.#services.emit('policy_violation', {
+      action,
+      trace_id: traceId,
+      user_id: caller.userId,
+      team_id: caller.teamId,
+      repo_id: repoId,
+      rule_ids: [...decision.reasons],
+    });
+  }
+
+  /** Holds the turn until a person has decided. Counting tokens is never held. */
+  async #ask(turn: OpenTurn, why: string, limits: readonly BudgetLimit[]): Promise<TurnPlan> {
+    const { facts, request, config } = turn;
+    const { nowMs, newId, held, emit } = this.#services;
+    if (request.kind === 'count_tokens') return this.#route(turn, limits);
+    const { traceId, caller, repoId } = facts;
+    const id = newId();
+    const createdMs = nowMs();
+    const expiresMs = createdMs + config.settings.approvals.expiresMs;
+    const audit = auditRow(facts, { eventMs: createdMs, eventType: 'approval_pending' });
+    const row = {
+      id,
+      traceId,
+      tenantId: caller.tenantId,
+      requestor: caller.userId,
+      teamId: caller.teamId,
+      repoId,
+      snapshot: { decision: audit.decision, request: audit.requestSummary, why },
+      state: 'pending',
+      createdMs,
+      expiresMs,
+      resolvedMs: null,
+      resolver: null,
+      note: null,
+    } as const;
+    await this.#write({ ...audit, detail: { approval_id: id, why } });
+    emit('approval_pending', { approval_id: id, trace_id: traceId, user_id: caller.userId, why });
+    if (this.#sender.isTold) {
+      await this.#services.store.approvals.add(row);
+      const told = refuse('approval', `${why} It waits as ${id}.`, facts.decision.reasons);
+      return this.#refused(turn, { ...told, refusal: { ...told.refusal, approvalId: id } });
+    }
+    const outcome = held.wait(row, request.signal).then(async ({ answer, row: answered }) => {
+      const { resolver, note } = answered;
+      const detail = { approval_id: id, answer, resolver };
+      await this.#audit(turn, { eventType: 'approval_resolved', detail });
+      if (answer === 'approved') return this.#route(turn, limits);
+      const by = resolver === null ? '' : ` by ${resolver}`;
+      const said = note === null || note === '' ? '' : `: ${note}`;
+      const message = `The approval ${id} was ${answer}${by}${said}.`;
+      return this.#refused(turn, refuse('approval', message, facts.decision.reasons));
+    });
+    return { kind: 'hold', outcome: outcome.catch((cause: unknown) => this.#failed(cause)) };
+  }
+
+  #failed(cause: unknown): TurnPlan {
+    this.#services.warn(
+      `A held turn was refused, because it could not be decided: ${words(cause)}`,
+    );
+    return refuse('unavailable', 'The gateway can not decide now. Try again in a moment.');
+  }
+
+  async #route(turn: OpenTurn, limits: readonly BudgetLimit[]): Promise<TurnPlan> {
+    const { facts, config, request, inspection } = turn;
+    const { breakers, sha256 } = this.#services;
+    const { decision, sessionId, traceId } = facts;
+    const choice = chooseChain({
+      pools: config.pools,
+      endpoints: config.endpoints,
+      pool: decision.model_pool ?? config.policy.defaultPool,
+      constraints: constraintsOf(decision),
+      seedKey: sessionId ?? traceId,
+      isOpen: (endpointId, model) => breakers.phase({ endpointId, model }) === 'open',
+      sha256,
+    });
+    if (choice.kind === 'none') {
+      await this.#audit(turn, { eventType: 'turn_unroutable', errorCode: choice.reason });
+      const message = 'No endpoint of the gateway may or can take this turn now.';
+      return this.#refused(turn, refuse('unavailable', `${message} (${choice.reason})`));
+    }
+    const body = decision.modifiers.includes('redact') ? inspection.redacted() : request.body;
+    const sent = new SentTurn(this.#services, {
+      request,
+      config,
+      facts,
+      body,
+      choice,
+      readsEvents: this.#sender.readsEvents,
+    });
+    if (request.kind === 'count_tokens') return { kind: 'send', turn: sent };
+    const exceeded = await this.#reserve(turn, sent, limits);
+    return exceeded === undefined ? { kind: 'send', turn: sent } : this.#exceeded(turn, exceeded);
+  }
+
+  /** Undefined when the money is there. */
+  async #reserve(
+    turn: OpenTurn,
+    sent: SentTurn,
+    limits: readonly BudgetLimit[],
+  ): Promise<BudgetState | undefined> {
+    const { store, nowMs, newId, emit, prices } = this.#services;
+    const { caller, traceId } = turn.facts;
+    const estimateMicros = this.#estimate(turn, sent, prices());
+    const id = newId();
+    const reserved = await store.budgets.reserve({
+      id,
+      traceId,
+      caller,
+      estimateMicros,
+      limits,
+      nowMs: nowMs(),
+    });
+    if (reserved.kind === 'exceeded') return reserved.state;
+    sent.reserved(id);
+    for (const state of reserved.states) {
+      if (crossesSoftLimit(state, estimateMicros)) emit('budget_soft', budgetData(state));
+    }
+    return undefined;
+  }
+
+  /** The dearest of those that may be called. */
+  #estimate({ request }: OpenTurn, sent: SentTurn, prices: PriceBook): number {
+    const inputTokens = estimateTokens(sent.body.length);
+    const estimates = sent.chain.map(({ endpoint, member, pool }) => {
+      const { provider, id: endpointId } = endpoint;
+      const price = prices.priceFor({ provider, endpointId, model: member.model });
+      const outputMax = Math.min(
+        request.outline.maxTokens ?? pool.outputTokensMax,
+        pool.outputTokensMax,
+      );
+      return price === undefined ? 0 : estimateCost(inputTokens, outputMax, price);
+    });
+    return Math.max(0, ...estimates);
+  }
+
+  async #exceeded(turn: OpenTurn, state: BudgetState): Promise<TurnPlan> {
+    const { limit } = state;
+    this.#services.emit('budget_hard', budgetData(state));
+    const why = budgetWords(state);
+    if (limit.onExceeded === 'require_approval') {
+      const limits = turn.limits.map((one) =>
+        one.scope === limit.scope ? ({ ...one, onExceeded: 'warn' } as const) : one,
+      );
+      return this.#ask(turn, why, limits);
+    }
+    await this.#audit(turn, { eventType: 'turn_over_budget', errorCode: 'budget_exceeded' });
+    const endMs = periodEndMs(limit);
+    const plan = refuse('budget', why);
+    const retry =
+      endMs === null ? {} : { retryAfterMs: Math.max(0, endMs - this.#services.nowMs()) };
+    return this.#refused(turn, { ...plan, refusal: { ...plan.refusal, ...retry } });
+  }
+
+  /** Refusals carry the decision in their headers, as answers do. */
+  #refused({ facts }: OpenTurn, plan: RefusePlan): TurnPlan {
+    const headers = decisionHeaders(facts.decision);
+    return { ...plan, refusal: { ...plan.refusal, headers } };
+  }
+
+  #audit(
+    { facts }: OpenTurn,
+    event: Pick<AuditRow, 'eventType'> & Partial<AuditRow>,
+  ): Promise<void> {
+    return this.#write(auditRow(facts, { eventMs: this.#services.nowMs(), ...event }));
+  }
+
+  #write(audit: AuditRow): Promise<void> {
+    return this.#services.store.records.write(auditRecord([audit]));
+  }
+}
+
+function words(cause: unknown): string {
+  return visible(cause instanceof Error ? cause.message : String(cause), WORDS_MAX);
+}

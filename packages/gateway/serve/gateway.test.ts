@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { anthropicAnswer, runningGateway } from './testing/running-gateway.ts';
+
+const ASKED = { model: 'any', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };
+const TOKEN = ['ghp', 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5'].join('_');
+
+describe('a turn through the gateway', () => {
+  it('goes to the pool with the key of the endpoint, and is on record', async () => {
+    const gateway = await runningGateway();
+    const answer = await gateway.turn(ASKED);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject(anthropicAnswer('Hello.'));
+    const [sent] = gateway.upstream;
+    expect(sent?.headers['x-api-key']).toBe('key-of-the-test');
+    expect(JSON.parse(sent?.body ?? '')).toEqual({ ...ASKED, model: 'claude-sonnet-4-6' });
+    const traceId = answer.headers.get('x-aicg-trace-id') ?? '';
+    const trace = await (await gateway.ask(`/api/v1/audit/${traceId}`)).json();
+    expect(trace).toMatchObject({
+      costs: [{ input_tokens: 1_000, output_tokens: 100, cost_micros: 4_500 }],
+    });
+  });
+
+  it('needs a key that is known', async () => {
+    const gateway = await runningGateway();
+    const answer = await gateway.turn(ASKED, { key: 'sk-sub-wrong' });
+    expect(answer.status).toBe(401);
+    expect(gateway.upstream).toEqual([]);
+  });
+
+  it('is blocked by a rule, and the audit says so', async () => {
+    const gateway = await runningGateway({
+      files: {
+        'policies/main.yaml': `version: 1
+defaults: { on_no_match: { action: route, model_pool: standard, reasons: [default] } }
+rules:
+  - { id: NO-SECRETS, priority: 10, when: server_class.has_secret_finding, action: block }
+`,
+      },
+    });
+    const answer = await gateway.turn({
+      ...ASKED,
+      messages: [{ role: 'user', content: `Use ${TOKEN}.` }],
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('NO-SECRETS');
+    expect(gateway.upstream).toEqual([]);
+    const found = await (await gateway.ask('/api/v1/audit/search?event_type=turn_blocked')).json();
+    expect(found).toMatchObject({ items: [{ rule_ids: ['NO-SECRETS'] }] });
+  });
+
+  it('loses its secrets where a rule redacts', async () => {
+    const gateway = await runningGateway({
+      files: {
+        'policies/main.yaml': `version: 1
+defaults: { on_no_match: { action: route, model_pool: standard, reasons: [default] } }
+rules:
+  - { id: REDACT, priority: 10, when: server_class.has_secret_finding, action: redact }
+`,
+      },
+    });
+    const answer = await gateway.turn({
+      ...ASKED,
+      messages: [{ role: 'user', content: `Use ${TOKEN}.` }],
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-aicg-modifiers')).toBe('redact');
+    expect(gateway.upstream[0]?.body).toMatch(/Use \[REDACTED-GITHUB-TOKEN-[0-9A-F]{8}\]\./);
+  });
+
+  it('waits for a person, and goes on when they approve', async () => {
+    const gateway = await runningGateway({
+      files: {
+        'policies/main.yaml': `version: 1
+defaults: { on_no_match: { action: route, model_pool: standard, reasons: [default] } }
+rules:
+  - { id: ASK, priority: 10, when: 'request.model == "dear"', action: require_approval }
+`,
+      },
+    });
+    const waiting = gateway.turn({ ...ASKED, model: 'dear' });
+    const id = await pendingApproval(gateway);
+    expect(gateway.upstream).toEqual([]);
+    const said = await gateway.ask(`/api/v1/approvals/${id}/approve`, { body: { note: 'go' } });
+    expect(said.status).toBe(200);
+    expect((await waiting).status).toBe(200);
+    expect(gateway.upstream).toHaveLength(1);
+  });
+
+  it('is refused when the money is gone', async () => {
+    const gateway = await runningGateway({
+      files: { 'budgets.yaml': 'defaults:\n  user_daily: { cap_usd: 0.01 }\n' },
+    });
+    const answers = [];
+    for (let turn = 0; turn < 4; turn++) answers.push(await gateway.turn(ASKED));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses).toContain(429);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get('x-should-retry')).toBe('false');
+    expect(await refused?.text()).toContain('budget');
+  });
+
+  it('falls back to the next member of the chain', async () => {
+    const gateway = await runningGateway({
+      answer: (response, { path }) => {
+        response.setHeader('content-type', 'application/json');
+        if (path === '/v1/messages') return response.writeHead(500).end('{}');
+        return response.end(
+          JSON.stringify({
+            id: 'c1',
+            object: 'chat.completion',
+            created: 1,
+            model: 'qwen2.5-coder',
+            choices: [
+              { index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' },
+            ],
+            usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 },
+          }),
+        );
+      },
+    });
+    const answer = await gateway.turn(ASKED);
+    expect(await answer.json()).toMatchObject({ content: [{ type: 'text', text: 'Hi.' }] });
+    expect(answer.headers.get('x-aicg-routed-to')).toBe('local:qwen2.5-coder');
+    expect(gateway.upstream.map(({ path }) => path)).toEqual([
+      '/v1/messages',
+      '/v1/chat/completions',
+    ]);
+  });
+});
+
+type Gateway = Awaited<ReturnType<typeof runningGateway>>;
+
+async function pendingApproval(gateway: Gateway): Promise<string> {
+  for (;;) {
+    const answer = await gateway.ask('/api/v1/approvals?state=pending');
+    const { approvals } = (await answer.json()) as { approvals: { id: string }[] };
+    const [first] = approvals;
+    if (first !== undefined) return first.id;
+  }
+}

@@ -1,0 +1,312 @@
+// A gateway that runs: its parts, and what they do for each other.
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { type Failure, isFailure, type JsonValue, type WebhookEvent } from '@subluminal/contracts';
+import type { Actions } from '@subluminal/core/detect';
+import type { Signer, Verifier } from '@subluminal/core/ports';
+import { type PriceBook, priceBook } from '@subluminal/core/routing';
+import { visible } from '@subluminal/core/visible';
+import { sha256 } from '@subluminal/plane/crypto';
+import { uuidv7 } from 'uuidv7';
+import { createGatewayApi, type GatewayApi } from '../api/index.ts';
+import {
+  type AddressRules,
+  Authenticator,
+  addressRules,
+  Onboarding,
+  prepareSetup,
+  RepoBindings,
+  removeSetupFile,
+} from '../auth/index.ts';
+import { budgetLimits, startSettler } from '../budgets/index.ts';
+import { type GatewayConfig, type LiveGatewayConfig, resolveSecretRef } from '../config/index.ts';
+import { TurnInspector } from '../inspect/index.ts';
+import type { GatewayMetrics } from '../metrics/index.ts';
+import type { GatewayStore } from '../store/open/index.ts';
+import { coreWires, createTurnEngine } from '../turns/index.ts';
+import { openUpstream, type Upstream } from '../upstream/index.ts';
+import { WebhookQueue, WebhookSender } from '../webhooks/index.ts';
+import { BreakerBoard } from './breaker-board.ts';
+import { EndpointPlaces } from './endpoint-places.ts';
+import type { GovernorServices } from './gateway-governor.ts';
+import { HeldTurns } from './held-turns.ts';
+import { listenForGateway } from './listen.ts';
+import { policyDesk } from './policy-desk.ts';
+import type { GatewayOptions, RunningGateway } from './start-gateway.ts';
+import { TurnServer } from './turn-server.ts';
+
+export interface GatewayParts extends GatewayOptions {
+  readonly live: LiveGatewayConfig;
+  readonly store: GatewayStore;
+  readonly metrics: GatewayMetrics;
+  readonly key: Signer & Verifier;
+}
+
+const BREAKERS_EVERY_MS = 2_000;
+const MAINTAIN_EVERY_MS = 3_600_000;
+const DRAIN_MS = 30_000;
+const WORDS_MAX = 300;
+/** What a redaction takes out: secrets. Personal data is told to the policy. */
+const ACTIONS: Actions = {
+  outbound: { secret: 'redact', personal: 'tag', injection: 'allow', hidden_text: 'allow' },
+  inbound: { secret: 'tag', personal: 'tag', injection: 'allow', hidden_text: 'allow' },
+  confidenceMin: 'likely',
+  blockConfidence: 'likely',
+  unscanned: 'tag',
+};
+
+export class Gateway {
+  readonly #parts: GatewayParts;
+  readonly #webhooks: WebhookQueue;
+  readonly #held: HeldTurns;
+  readonly #breakers: BreakerBoard;
+  readonly #upstream: Upstream = openUpstream({});
+  readonly #timers: NodeJS.Timeout[] = [];
+  #prices: { readonly config: GatewayConfig; readonly book: PriceBook } | undefined;
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+    const { store, live, metrics } = parts;
+    const nowMs = Date.now;
+    const storeFailed = (cause: unknown) => this.#warn(`The store did not answer: ${words(cause)}`);
+    this.#held = new HeldTurns({ store: store.approvals, nowMs, storeFailed });
+    this.#breakers = new BreakerBoard({ store: store.breakers, nowMs, storeFailed });
+    const { tenantId } = live.current().settings;
+    const sender = new WebhookSender({
+      rules: () => live.current().webhooks,
+      secretOf: (ref) => this.#secret(ref),
+      nowMs,
+    });
+    this.#webhooks = new WebhookQueue({
+      tenantId,
+      store: store.webhooks,
+      sender,
+      configured: () =>
+        live.current().webhooks.hooks.map((hook) => ({ ...hook, tenantId, createdMs: 0 })),
+      nowMs,
+      newId: uuidv7,
+      onWarning: (message) => this.#warn(message),
+      onOutcome: (event, outcome) => metrics.webhookEnded(event, outcome),
+    });
+  }
+
+  /** Never in the way of a turn: a message that can not be queued is said and lost. */
+  emit(event: WebhookEvent, data: { readonly [name: string]: JsonValue }): void {
+    void this.#webhooks.emit(event, data).catch((cause: unknown) => {
+      this.#warn(`A message about ${event} was lost: ${words(cause)}`);
+    });
+  }
+
+  async start(): Promise<RunningGateway | Failure> {
+    const { live, store, log } = this.#parts;
+    const { settings } = live.current();
+    const addresses = addressRules(settings);
+    if (isFailure(addresses)) return this.#failed(addresses);
+    const setup = await prepareSetup({ people: store.people, path: this.#setupPath, print: log });
+    if (setup !== undefined) return this.#failed(setup);
+    await this.#held.start();
+    this.#webhooks.start();
+    const stopSettler = startSettler({
+      store,
+      expired: ({ traceId, estimateMicros }) => {
+        this.emit('reservation_expired', { trace_id: traceId, estimate_micros: estimateMicros });
+      },
+      failed: (cause) => this.#warn(`Reservations could not be swept: ${words(cause)}`),
+    });
+    this.#every(BREAKERS_EVERY_MS, () => this.#breakers.refresh());
+    this.#every(MAINTAIN_EVERY_MS, () => store.records.maintain(Date.now()));
+    const { api, turns } = this.#open(addresses);
+    const listener = await listenForGateway(this.#listenSettings(), (request, response) =>
+      handle(request, response, { api, turns }),
+    );
+    const close = async () => {
+      for (const timer of this.#timers) clearInterval(timer);
+      live.stop();
+      const drained = isFailure(listener) ? undefined : listener.close(DRAIN_MS);
+      await this.#held.stop();
+      await api.close();
+      await drained;
+      await this.#webhooks.stop();
+      await stopSettler();
+      await this.#upstream.close();
+      await store.close();
+    };
+    if (!isFailure(listener)) return { kind: 'running', url: listener.url, close };
+    await close();
+    return listener;
+  }
+
+  get #setupPath(): string {
+    return join(this.#parts.home, 'setup-token');
+  }
+
+  async #failed(problem: Failure): Promise<Failure> {
+    this.#parts.live.stop();
+    await this.#upstream.close();
+    await this.#parts.store.close();
+    return problem;
+  }
+
+  #listenSettings() {
+    const { live, listen } = this.#parts;
+    const { settings } = live.current();
+    const { host = settings.listen.host, port = settings.listen.port } = listen ?? {};
+    return { listen: { host, port }, tls: settings.tls };
+  }
+
+  #open(addresses: AddressRules): { readonly api: GatewayApi; readonly turns: TurnServer } {
+    const { live, store, metrics, version, key } = this.#parts;
+    const { tenantId, limits } = live.current().settings;
+    const nowMs = Date.now;
+    const teamOf = (userId: string) => live.current().identity.users.get(userId)?.teamId;
+    const authenticator = new Authenticator({
+      keys: store.keys,
+      teamOf,
+      nowMs,
+      rates: {
+        perKey: rate(limits.keyRequestsPerMinute),
+        global: rate(limits.requestsPerMinute),
+        failures: rate(limits.failedLoginsPerMinute),
+      },
+    });
+    const bindings = new RepoBindings({
+      people: store.people,
+      tenantId,
+      key,
+      nowMs,
+      repoIdOf: (address) => repoIdOf(live.current(), address),
+      isAutoBindOn: () => live.current().settings.bindings.autoBind,
+    });
+    const api = createGatewayApi({
+      tenantId,
+      store,
+      authenticator,
+      onboarding: new Onboarding({
+        people: store.people,
+        keys: store.keys,
+        tenantId,
+        nowMs,
+        newId: uuidv7,
+      }),
+      bindings,
+      addresses,
+      config: () => apiConfig(live.current(), teamOf),
+      policy: policyDesk({ live, store, nowMs, newId: uuidv7 }),
+      webhooks: this.#webhooks,
+      ...(live.current().settings.telemetry.metrics && { metrics }),
+      version,
+      nowMs,
+      newId: uuidv7,
+      onSetup: () => removeSetupFile(this.#setupPath),
+      onWarning: (message) => this.#warn(message),
+    });
+    const engine = createTurnEngine({
+      wires: coreWires,
+      upstream: this.#upstream,
+      nowMs,
+      limits: { bodyBytesMax: limits.bodyBytesMax, turnsMax: limits.turnsMax },
+      onDefect: (traceId, cause) => this.#warn(`The turn ${traceId} failed: ${words(cause)}`),
+    });
+    const services = this.#services();
+    const turns = new TurnServer({ services, engine, authenticator, bindings, addresses });
+    return { api, turns };
+  }
+
+  #services(): GovernorServices {
+    const { live, store, key } = this.#parts;
+    // Gateways that share the key give the same value the same mark.
+    const secret = sha256(key.sign('subluminal redaction marks'));
+    return {
+      store,
+      config: live.current,
+      prices: () => this.#priceBook(),
+      inspector: new TurnInspector({
+        fingerprint: (text) => createHmac('sha256', secret).update(text, 'utf8').digest('hex'),
+        classes: ['secret', 'personal'],
+        actions: ACTIONS,
+      }),
+      breakers: this.#breakers,
+      places: new EndpointPlaces(),
+      held: this.#held,
+      emit: (event, data) => this.emit(event, data),
+      nowMs: Date.now,
+      newId: uuidv7,
+      sha256,
+      warn: (message) => this.#warn(message),
+    };
+  }
+
+  #priceBook(): PriceBook {
+    const config = this.#parts.live.current();
+    if (this.#prices?.config !== config) {
+      this.#prices = { config, book: priceBook(config.prices) };
+    }
+    return this.#prices.book;
+  }
+
+  async #secret(ref: string): Promise<string | Failure> {
+    const { live, places } = this.#parts;
+    return live.current().secrets.get(ref) ?? resolveSecretRef(ref, places);
+  }
+
+  #every(ms: number, work: () => Promise<void>): void {
+    const run = () =>
+      void work().catch((cause: unknown) => this.#warn(`The store failed: ${words(cause)}`));
+    const timer = setInterval(run, ms);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  #warn(message: string): void {
+    this.#parts.log(visible(message, WORDS_MAX));
+  }
+}
+
+function handle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { api, turns }: { readonly api: GatewayApi; readonly turns: TurnServer },
+): void {
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  if (path === '/healthz' || (path === '/' && request.method === 'HEAD')) {
+    response
+      .writeHead(200, { 'content-type': 'text/plain' })
+      .end(request.method === 'HEAD' ? '' : 'ok\n');
+    return;
+  }
+  if (api.owns(path)) return api.handle(request, response);
+  if (turns.handle(request, response)) return;
+  const text = JSON.stringify({
+    error: { type: 'not_found_error', message: 'No such path here.' },
+  });
+  response.writeHead(404, { 'content-type': 'application/json', connection: 'close' }).end(text);
+}
+
+function apiConfig(config: GatewayConfig, teamOf: (userId: string) => string | undefined) {
+  return {
+    pools: [...config.pools.values()],
+    endpoints: [...config.endpoints.values()],
+    teamOf,
+    limitsFor: (user: {
+      readonly userId: string;
+      readonly teamId: string;
+      readonly nowMs: number;
+    }) => budgetLimits(config.budgets, { caller: user, runId: null, nowMs: user.nowMs }),
+    hosts: [],
+    minimumVersion: config.settings.clients.versionMin,
+  };
+}
+
+function repoIdOf(config: GatewayConfig, address: string): string | undefined {
+  const repos = [...config.identity.repos.values()];
+  return repos.find(({ remotes }) => remotes.includes(address))?.id;
+}
+
+function rate(perMinute: number) {
+  return { perMinute, burst: Math.max(1, Math.ceil(perMinute / 5)) };
+}
+
+function words(cause: unknown): string {
+  return visible(cause instanceof Error ? cause.message : String(cause), WORDS_MAX);
+}

@@ -1,0 +1,210 @@
+// Turns over HTTP: who asks is known before anything of the body is read.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Failure, isFailure, type ModelEnvelope } from '@subluminal/contracts';
+import type { Caller } from '@subluminal/core/routing';
+import { REFUSAL_MEDIA_TYPE, refusalAnswer, type WireName, wireFor } from '@subluminal/core/wires';
+import {
+  type AddressRules,
+  type Authenticator,
+  clientAddress,
+  isAllowedAddress,
+  type RepoBindings,
+  repoAddress,
+} from '../auth/index.ts';
+import { modelList, poolModels, type TurnEngine } from '../turns/index.ts';
+import { readRequestBody } from '../turns/read-body.ts';
+import { clientSession } from '../turns/turn-facts.ts';
+import type { TurnRefusal } from '../turns/types.ts';
+import { type ForwardedTurn, readForwardBody } from './forward-body.ts';
+import { GatewayGovernor, type GovernorServices, type TurnSender } from './gateway-governor.ts';
+import { refuse } from './refusals.ts';
+import { type AskedTurn, askedTurn } from './turn-routes.ts';
+
+export interface TurnServerOptions {
+  readonly services: GovernorServices;
+  readonly engine: TurnEngine;
+  readonly authenticator: Authenticator;
+  readonly bindings: RepoBindings;
+  readonly addresses: AddressRules;
+}
+
+const SESSION_LENGTH_MAX = 128;
+/** An envelope beside the largest request. */
+const ENVELOPE_ROOM = 512 * 1_024;
+
+export class TurnServer {
+  readonly #options: TurnServerOptions;
+
+  constructor(options: TurnServerOptions) {
+    this.#options = options;
+  }
+
+  /** Answers what belongs to models; false for everything else. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const asked = askedTurn(request.method ?? '', request.url ?? '');
+    if (asked === undefined) return false;
+    void this.#answer(request, response, asked).catch((cause: unknown) => {
+      this.#options.services.warn(`A request could not be answered: ${String(cause)}`);
+      sendRefusal(response, { request, wire: wireOf(asked), plan: UNAVAILABLE });
+    });
+    return true;
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    asked: AskedTurn,
+  ): Promise<void> {
+    const caller = await this.#caller(request);
+    if ('kind' in caller) {
+      return sendRefusal(response, { request, wire: wireOf(asked), plan: caller });
+    }
+    if (asked.kind === 'models') return this.#models(response, asked.wire);
+    if (asked.kind === 'forward') return this.#forward(request, response, caller);
+    const sender = this.#sender(request, { caller, repoId: null });
+    const governor = new GatewayGovernor(this.#options.services, sender);
+    await this.#options.engine.handle(request, response, { ...asked, governor });
+  }
+
+  async #caller(request: IncomingMessage): Promise<Caller | TurnRefusal> {
+    const { authenticator, addresses } = this.#options;
+    const address = clientAddress(request, addresses);
+    if (!isAllowedAddress(address, addresses)) return FOREIGN;
+    const known = await authenticator.authenticate(request, address);
+    switch (known.kind) {
+      case 'caller':
+        return known.caller;
+      case 'unknown':
+        return UNKNOWN;
+      case 'limited':
+        return { ...LIMITED, retryAfterMs: known.retryAfterMs };
+    }
+  }
+
+  #models(response: ServerResponse, wire: WireName): void {
+    const { pools, endpoints } = this.#options.services.config();
+    const models = poolModels(pools.values(), (id) => endpoints.get(id));
+    const text = JSON.stringify(modelList(wire, models));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+  }
+
+  async #forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+  ): Promise<void> {
+    const { services, engine } = this.#options;
+    const { bodyBytesMax } = services.config().settings.limits;
+    const read = await readRequestBody(request, bodyBytesMax + ENVELOPE_ROOM);
+    if (read.kind === 'gone') return;
+    const refused = (plan: TurnRefusal) =>
+      sendRefusal(response, { request, wire: 'anthropic_messages', plan });
+    if (read.kind !== 'body') {
+      const message = read.kind === 'invalid' ? read.why : 'The request is too large.';
+      return refused(refuse(read.kind, message).refusal);
+    }
+    const turn = readForwardBody(read.bytes);
+    if (isFailure(turn)) return refused(refuse('invalid', turn.message).refusal);
+    const repoId = await this.#boundRepo(request, turn.envelope);
+    if (typeof repoId === 'object' && repoId !== null) {
+      const plan = refuse('permission', repoId.message).refusal;
+      return sendRefusal(response, { request, wire: turn.wire, plan });
+    }
+    const { envelope } = turn;
+    const sender = this.#sender(request, { caller, repoId, envelope });
+    const governor = new GatewayGovernor(services, sender);
+    const { wire, kind, body } = turn;
+    await engine.handle(request, response, { wire, kind, body, path: pathOf(turn), governor });
+  }
+
+  /** The repository of a binding; without one, the repository that the remote names in the configuration. */
+  async #boundRepo(
+    request: IncomingMessage,
+    { repo, identity }: ModelEnvelope,
+  ): Promise<string | null | Failure> {
+    const { bindings, services } = this.#options;
+    const token = request.headers['x-aicg-repo-binding'];
+    const { remote_url: remoteUrl } = repo;
+    if (typeof token === 'string') {
+      const bound = await bindings.verify(token, { machineId: identity.machine_id, remoteUrl });
+      return isFailure(bound) ? bound : bound.repoId;
+    }
+    const address = remoteUrl === undefined ? undefined : repoAddress(remoteUrl);
+    if (address === undefined) return null;
+    const { repos } = services.config().identity;
+    const named = [...repos.values()].find(({ remotes }) => remotes.includes(address));
+    return named?.id ?? null;
+  }
+
+  #sender(
+    request: IncomingMessage,
+    known: Pick<TurnSender, 'caller' | 'repoId' | 'envelope'>,
+  ): TurnSender {
+    const { headers } = request;
+    const given = headers['x-aicg-session-id'];
+    const session = known.envelope?.session.session_id ?? (typeof given === 'string' ? given : '');
+    const sessionId = session.slice(0, SESSION_LENGTH_MAX) || clientSession({ headers }) || null;
+    return {
+      ...known,
+      sessionId,
+      readsEvents: known.envelope !== undefined,
+      isTold: headers.accept?.includes(REFUSAL_MEDIA_TYPE) === true,
+    };
+  }
+}
+
+const NOTHING = { ruleIds: [], headers: {} } as const;
+const UNKNOWN: TurnRefusal = {
+  ...NOTHING,
+  kind: 'authentication',
+  message: 'Subluminal: This key is not known. Log in with `sub login`, or ask an admin for a key.',
+};
+const FOREIGN: TurnRefusal = {
+  ...NOTHING,
+  kind: 'permission',
+  message: 'Subluminal: The gateway does not answer to this address.',
+};
+const LIMITED: TurnRefusal = {
+  ...NOTHING,
+  kind: 'rate',
+  message: 'Subluminal: Too many requests.',
+};
+const UNAVAILABLE: TurnRefusal = {
+  ...NOTHING,
+  kind: 'unavailable',
+  message: 'Subluminal: The gateway can not answer now. Try again in a moment.',
+};
+
+function wireOf(asked: AskedTurn): WireName {
+  return asked.kind === 'forward' ? 'anthropic_messages' : asked.wire;
+}
+
+/** The query of the client does not come with the envelope. */
+function pathOf({ wire, kind }: ForwardedTurn): string {
+  if (kind === 'count_tokens') return '/v1/messages/count_tokens';
+  return PATHS[wire];
+}
+
+const PATHS: { readonly [W in WireName]: string } = {
+  anthropic_messages: '/v1/messages',
+  openai_chat_completions: '/v1/chat/completions',
+  openai_responses: '/v1/responses',
+};
+
+function sendRefusal(
+  response: ServerResponse,
+  told: { readonly request: IncomingMessage; readonly wire: WireName; readonly plan: TurnRefusal },
+): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const { accept } = told.request.headers;
+  const { status, headers, body } = refusalAnswer(wireFor(told.wire), told.plan, {
+    accept,
+    nowMs: Date.now(),
+  });
+  response.writeHead(status, { ...headers, connection: 'close' }).end(JSON.stringify(body));
+  // What is left of the body is not read.
+  told.request.resume();
+}
