@@ -128,7 +128,8 @@ export class RequestScanner {
     let isUnread = false;
     for (const { range, isJson } of texts) {
       const text = decoded(body, range);
-      if (text === undefined) continue;
+      // A text that this reader can't take may be one that another reader can.
+      if (text === undefined) return UNREAD;
       const treated = this.#treated(text, isJson);
       for (const tag of treated.tags) tags.add(tag);
       isUnread ||= treated.tags.some(

@@ -1,0 +1,161 @@
+// `sub run --models` with the real clients: turns and tool calls in one run, secrets that stay home, a person
+// who approves, and refusals that the clients report and do not repeat.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
+import { openDesk } from '@subluminal/plane/approvals';
+import { thisSystem } from '@subluminal/plane/os';
+import { beforeAll, describe, expect, onTestFinished, type TestContext, test } from 'vitest';
+import { until } from '../contract/proc.ts';
+import { type Ended, ensureBuilt } from '../e2e/sub.ts';
+import { openTerminal, personSub } from '../person.ts';
+import { type ModelServer, startModelServer } from './model-server.ts';
+import { REAL_CLIENTS, type RealClient } from './real-client.ts';
+import { call, isBody, text } from './script.ts';
+import { type Stage, setStage } from './stage.ts';
+
+interface Scene {
+  readonly client: RealClient;
+  readonly stage: Stage;
+  readonly model: ModelServer;
+  readonly run: (rules: string) => Promise<Ended>;
+}
+
+interface LedgerTurn {
+  readonly kind: 'tool_call' | 'turn';
+  readonly run_id: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly tool_name?: string;
+  readonly decision: string;
+  readonly rule_id: string | null;
+  readonly status: string | null;
+  readonly tokens_in: number | null;
+}
+
+const SECRET = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+const DONE = 'That is all.';
+
+beforeAll(ensureBuilt);
+
+async function setScene(client: RealClient, skip: TestContext['skip']): Promise<Scene> {
+  if (client.binFolder === undefined) return skip(`${client.title} is not installed`);
+  const model = await startModelServer();
+  const stage = setStage({ binFolder: client.binFolder, env: client.env(model.url) });
+  onTestFinished(async () => {
+    stage.clear();
+    await model.close();
+  });
+  for (const { path, text: written } of client.configs(stage, model.url)) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, written);
+  }
+  writeFileSync(join(stage.project, 'hello.txt'), `Hello. The token is ${SECRET}.\n`);
+  const run = (rules: string) => {
+    writeFileSync(stage.policy, policyOf(rules));
+    return stage.sub('wrap', '--models', '--policy', stage.policy, '--', ...client.command);
+  };
+  return { client, stage, model, run };
+}
+
+function policyOf(rules: string): string {
+  return `policy_id: models\nversion: "1"\nmode: control\ncontent: { outbound: { secret: redact }, inbound: { secret: allow }, external_content: "off" }\nrules:\n${rules}`;
+}
+
+const ALLOW =
+  '  - { rule_id: turns, kind: allow, match: { subjects: [turn] }, effect: { action: ALLOW } }\n';
+
+/** All that the ledger has, the oldest first. */
+async function story(stage: Stage): Promise<readonly LedgerTurn[]> {
+  const { stdout } = await stage.sub('query', '--json', '--limit', '200');
+  const answer: unknown = JSON.parse(stdout);
+  if (!isBody(answer) || !Array.isArray(answer['calls'])) throw new Error(stdout);
+  return (answer['calls'] as LedgerTurn[]).toReversed();
+}
+
+/** A person at a terminal of their own approves whatever waits, until the session has ended. */
+async function approveAll(stage: Stage, running: Promise<Ended>): Promise<number> {
+  const home = join(stage.home, '.subluminal');
+  let isOver = false;
+  void running.finally(() => {
+    isOver = true;
+  });
+  const env = { HOME: stage.home, SUB_HOME: home, SUB_RUN_ID: '' };
+  const done = new Set<string>();
+  while (!isOver) {
+    const next = await until(() => (isOver ? 'over' : pendingIn(home, done)), 'a request');
+    if (next === 'over') break;
+    const said = await personSub(['approvals', 'approve', next], { cwd: stage.project, env });
+    expect(said, said.stdout + said.stderr).toMatchObject({ code: 0 });
+    done.add(next);
+  }
+  return done.size;
+}
+
+function pendingIn(home: string, done: ReadonlySet<string>): string | undefined {
+  const ports = { nowMs: () => Date.now(), uuid: () => thisSystem().uuidByTime() };
+  const desk = openDesk({ home, ports });
+  const listed = isFailure(desk) ? desk : desk.queue.list({ state: 'pending' });
+  if (isFailure(listed)) return undefined;
+  return listed.found.find(({ request }) => !done.has(request.id))?.request.id;
+}
+
+describe.each(REAL_CLIENTS.map((client) => [client.title, client] as const))('%s', (_, client) => {
+  test('has its turns and its tool calls in one run, and a secret stays home', async ({ skip }) => {
+    const { stage, model, run } = await setScene(client, skip);
+    const file = (name: string) => join(stage.project, name);
+    model.play([
+      call('files', 'read_text_file', { path: file('hello.txt') }),
+      call('files', 'write_file', { path: file('copy.txt'), content: 'Hello.\n' }),
+      text(DONE),
+    ]);
+    const session = await run(ALLOW);
+    expect(session, session.stdout + session.stderr).toMatchObject({ code: 0 });
+    expect(session.stdout).toContain(DONE);
+    // What the tool gave back came to the client, and not to the model.
+    const asked = JSON.stringify(model.requests());
+    expect(asked).toContain('The token is [redacted:');
+    expect(asked).not.toContain(SECRET);
+    await stage.quiet();
+    const calls = await story(stage);
+    const turns = calls.filter(({ kind }) => kind === 'turn');
+    const tools = calls.filter(({ kind }) => kind === 'tool_call');
+    expect(new Set(calls.map(({ run_id }) => run_id)).size).toBe(1);
+    expect(tools.map(({ tool_name }) => tool_name)).toEqual(['read_text_file', 'write_file']);
+    expect(turns.length).toBeGreaterThanOrEqual(3);
+    for (const turn of turns) expect(turn).toMatchObject({ decision: 'ALLOW', status: 'OK' });
+    expect(turns.some(({ tokens_in }) => (tokens_in ?? 0) > 0)).toBe(true);
+  });
+
+  test('waits for a person who approves its turn', async ({ skip }) => {
+    const { stage, model, run } = await setScene(client, skip);
+    model.play([text(DONE)]);
+    const rules =
+      '  - { rule_id: ask, kind: approval, match: { subjects: [turn] }, effect: { approval: { wait: hold, timeout_ms: 60000 } } }\n';
+    // Nobody who came after the run began is taken for a person.
+    await openTerminal();
+    const running = run(rules);
+    const approved = approveAll(stage, running);
+    const session = await running;
+    expect(session, session.stdout + session.stderr).toMatchObject({ code: 0 });
+    expect(session.stdout).toContain(DONE);
+    expect(await approved).toBeGreaterThan(0);
+  });
+
+  test('reports a budget that is used up, and does not try again', async ({ skip }) => {
+    const { stage, model, run } = await setScene(client, skip);
+    model.play([text(DONE)]);
+    const rules =
+      '  - { rule_id: nothing, kind: budget, match: { subjects: [turn] }, effect: { budget: { scope: run, limit_calls: 0, on_exceed: BLOCK } } }\n';
+    const session = await run(rules);
+    const said = session.stdout + session.stderr;
+    expect(said).toContain('The budget is used up');
+    expect(model.requests().filter(({ method }) => method === 'POST')).toEqual([]);
+    await stage.quiet();
+    const turns = await story(stage);
+    for (const turn of turns) expect(turn).toMatchObject({ decision: 'BLOCK', rule_id: 'nothing' });
+    // One for the task; a client may ask for something beside it.
+    expect(turns.length).toBeGreaterThan(0);
+    expect(turns.length).toBeLessThanOrEqual(3);
+  });
+});
