@@ -30,7 +30,11 @@ export class ApprovalStreams {
   }
 
   open(caller: Caller, signal: AbortSignal): ReadableStream | HttpFailure {
-    const { streamsMax } = { ...API_LIMITS, ...this.#options.limits };
+    const { streamsMax, userStreamsMax } = { ...API_LIMITS, ...this.#options.limits };
+    const own = [...this.#streams].filter((one) => one.caller.userId === caller.userId);
+    if (own.length >= userStreamsMax) {
+      return httpFailure(429, 'SUB_GATEWAY_LIMIT', 'You have too many streams.');
+    }
     if (this.#streams.size >= streamsMax) {
       return httpFailure(503, 'SUB_GATEWAY_LIMIT', 'There are too many streams.');
     }

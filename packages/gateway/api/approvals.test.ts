@@ -184,6 +184,13 @@ describe('the stream of approvals', () => {
     await eventually(() => expect(stream.events).toMatchObject([{}, { requestor: 'lead' }]));
   });
 
+  it('lets nobody take the place of all others', async () => {
+    const { gateway, keys } = await opened({ limits: { userStreamsMax: 2 } });
+    for (let n = 0; n < 2; n++) await follow(gateway, keys.ann);
+    expect((await follow(gateway, keys.ann)).response.statusCode).toBe(429);
+    expect((await follow(gateway, keys.lead)).response.statusCode).toBe(200);
+  });
+
   it('lets only so many in, and makes room when one leaves', async () => {
     const { gateway, keys } = await opened({ limits: { streamsMax: 1 } });
     const first = await follow(gateway, keys.ann);

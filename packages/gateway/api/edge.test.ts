@@ -43,6 +43,11 @@ describe('every answer', () => {
     const gateway = await LiveGateway.open();
     const { status, headers } = await gateway.ask('/api/v1/me/api-keys', { method: 'PATCH' });
     expect([status, headers.allow]).toEqual([405, 'GET, POST']);
+    const key = await gateway.user('ann');
+    for (const path of ['/api/v1/whoami', '/sse/v1/approvals/stream']) {
+      const head = await gateway.ask(path, { key, method: 'HEAD' });
+      expect([path, head.status, head.headers.allow]).toEqual([path, 405, 'GET']);
+    }
   });
 
   it.each([

@@ -148,7 +148,9 @@ export class Routes {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
     this.#methods.set(path, [...(this.#methods.get(path) ?? []), endpoint.method]);
     const name = `${endpoint.method} ${endpoint.path}`;
-    this.app.on(endpoint.method, path, async (context) => {
+    this.app.on(endpoint.method, path, async (context, next) => {
+      // The router takes HEAD for GET; a stream would be opened that nobody reads.
+      if (context.req.method !== endpoint.method) return next();
       const address = clientAddress(context.env.incoming, this.#options.addresses);
       const response = await this.#answer(context, () => work(context, address));
       this.#options.metrics?.answered(name, response.status);

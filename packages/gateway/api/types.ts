@@ -102,6 +102,8 @@ export interface MetricsDesk {
 
 export const API_LIMITS = {
   streamsMax: 256,
+  /** Of one user: nobody may take all of them. */
+  userStreamsMax: 8,
   /** How often a stream says that it lives, and asks whether its key does. */
   keepAliveMs: 15_000,
 };

@@ -291,7 +291,7 @@ function contractProblem(asked: string, status: number, json: unknown): string |
   const fitting = ENDPOINTS.filter(({ pattern }) => pattern.test(target));
   const found = fitting.find(({ endpoint }) => !endpoint.path.includes('{')) ?? fitting[0];
   const shape = status >= 400 ? API_ERROR : found?.endpoint.answer;
-  if (shape === undefined || status === 304) return undefined;
+  if (shape === undefined || status === 304 || asked.startsWith('HEAD ')) return undefined;
   const [mismatch] = check(shape, json);
   if (mismatch === undefined) return undefined;
   const { path, expected, got } = mismatch;
