@@ -69,7 +69,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-14',
-    state: 'planned',
+    state: 'done',
     text: 'Providers sit behind one adapter interface; Anthropic and OpenAI-compatible ones exist.',
   },
   {

@@ -220,5 +220,9 @@ class StreamRelay {
 }
 
 function decode(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+  // A line that came in pieces is held in plain bytes; all others are Node's own.
+  const own = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return own.toString('utf8', start, end);
 }

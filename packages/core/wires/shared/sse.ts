@@ -1,6 +1,6 @@
 // Server-sent events: bytes in, events out, and back. Reads as the HTML standard says, in a bounded buffer.
 import type { ByteRange } from '../../json/byte-scanner.ts';
-import { type Decode, decodeText, sequenceEnd } from '../../json/text.ts';
+import { asciiBytes, type Decode, decodeText, sequenceEnd } from '../../json/text.ts';
 import { CARRIAGE_RETURN, COLON, LINE_FEED, SPACE } from '../../json/units.ts';
 
 export interface SseEvent {
@@ -114,10 +114,10 @@ class EventStream implements SseReader {
     while (colon < end && bytes[colon] !== COLON) colon++;
     const from = bytes[colon + 1] === SPACE ? colon + 2 : colon + 1;
     const valueStart = Math.min(from, end);
-    this.field(this.decode(bytes, start, colon), bytes, { start: valueStart, end });
+    this.field(fieldName(bytes, start, colon), bytes, { start: valueStart, end });
   }
 
-  private field(name: string, bytes: Uint8Array, { start, end }: ByteRange): void {
+  private field(name: string | undefined, bytes: Uint8Array, { start, end }: ByteRange): void {
     if (name === 'data') {
       this.dataBytes += end - start + 1;
       if (this.dataBytes > this.bytesMax + 1) return this.stop();
@@ -146,6 +146,17 @@ class EventStream implements SseReader {
     this.heldLength = 0;
     this.data = undefined;
   }
+}
+
+const FIELD_NAMES = ['data', 'event', 'id'].map((name) => ({ name, spelled: asciiBytes(name) }));
+
+/** The name of a field that means something; to decode each one costs more than to compare it. */
+function fieldName(bytes: Uint8Array, start: number, end: number): string | undefined {
+  for (const { name, spelled } of FIELD_NAMES) {
+    if (spelled.length !== end - start || bytes[start] !== spelled[0]) continue;
+    if (spelled.every((byte, index) => bytes[start + index] === byte)) return name;
+  }
+  return undefined;
 }
 
 /** The end of the bytes where it is not among them. */

@@ -41,7 +41,7 @@ export function attemptAt(url: string, parts: Partial<Attempt> = {}): Attempt {
     endpoint,
     model: 'upstream-model',
     credentials: { kind: 'key', key: 'ours' },
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     release: () => {},
     ...parts,
   };
