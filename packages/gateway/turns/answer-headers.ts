@@ -3,9 +3,14 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
 const PASSED =
   /^(?:request-id|x-request-id|retry-after|retry-after-ms|x-should-retry|x-models-etag|x-reasoning-included|(?:anthropic|openai|x-ratelimit|x-codex|x-openai)-[a-z0-9-]+)$/;
+/** Other characters can not be sent in a header. */
+const SENDABLE = /^[\t -~]*$/;
 
 export function answerHeaders(from: IncomingHttpHeaders): OutgoingHttpHeaders {
   const kept: OutgoingHttpHeaders = {};
-  for (const name of Object.keys(from)) if (PASSED.test(name)) kept[name] = from[name];
+  for (const name of Object.keys(from)) {
+    const value = from[name];
+    if (PASSED.test(name) && typeof value === 'string' && SENDABLE.test(value)) kept[name] = value;
+  }
   return kept;
 }

@@ -137,7 +137,7 @@ class AttemptRun {
   /** What the engine itself knows of the answer before its first byte. */
   private ownHeaders({ translation }: UpstreamRequest): OutgoingHttpHeaders {
     const { endpoint, model } = this.attempt;
-    const routed = { 'x-aicg-routed-to': `${endpoint.id}:${model}` };
+    const routed = { 'x-aicg-routed-to': `${endpoint.id}:${model}`.replaceAll(/[^ -~]/g, '?') };
     if (translation === undefined || translation.degraded.length === 0) return routed;
     return { ...routed, 'x-aicg-degraded-features': translation.degraded.join(',') };
   }

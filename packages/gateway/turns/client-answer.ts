@@ -31,8 +31,8 @@ export class ClientAnswer {
   }
 
   open(status: number, headers: OutgoingHttpHeaders): void {
-    this.status = status;
     if (!this.isGone) this.response.writeHead(status, headers);
+    this.status = status;
   }
 
   /** False when the client is slower than the upstream: wait for `drained`. */
@@ -50,6 +50,11 @@ export class ClientAnswer {
     if (this.isGone) return;
     this.count(bytes);
     this.response.end(bytes);
+  }
+
+  /** When nothing else can be said. */
+  destroy(): void {
+    this.response.destroy();
   }
 
   /** Sends `text` again and again, until the returned function is called. */

@@ -70,13 +70,13 @@ export function createTurnEngine(options: TurnEngineOptions): TurnEngine {
       const client = new ClientAnswer(response, options.nowMs);
       const traceId = route.traceId ?? options.newTraceId?.() ?? uuidv7();
       const run = new TurnRun({ ...options, limits }, { client, traceId, route });
-      if (running >= limits.turnsMax) return run.refuse(BUSY);
       running++;
       try {
-        await run.run(request);
+        if (running > limits.turnsMax) run.refuse(BUSY);
+        else await run.run(request);
       } catch (cause) {
         options.onDefect?.(traceId, cause);
-        run.fail(DEFECT);
+        run.abandon();
       } finally {
         running--;
       }
@@ -217,7 +217,15 @@ class TurnRun {
     this.finish(result.finish, tail);
   }
 
-  fail(error: UpstreamError): void {
+  abandon(): void {
+    try {
+      this.fail(DEFECT);
+    } catch {
+      this.client.destroy();
+    }
+  }
+
+  private fail(error: UpstreamError): void {
     this.finish({ kind: 'error', error, headers: {} }, { events: '', headers: {} });
   }
 

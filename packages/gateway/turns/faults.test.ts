@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { providerFor } from '../providers/registry/index.ts';
+import { coreWires } from './index.ts';
 import { endpointAt, governedEngine, TAIL } from './testing/governed-engine.ts';
 import { bodyOf, loopback } from './testing/loopback.ts';
 
@@ -296,4 +297,48 @@ test('a chat stream without its last event is whole once the model has stopped',
   expect(engine.told.ends).toMatchObject([
     { isPartial: false, last: { observed: { stop: 'end_turn' } } },
   ]);
+});
+
+test('headers that can not be sent on are left out', async () => {
+  const { url } = await loopback((_request, response) => {
+    const { socket } = response;
+    socket?.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: r\u2603\r\n');
+    socket?.end(`connection: close\r\n\r\n${START}${DELTA}${STOP}`);
+  });
+  const engine = await governedEngine([url]);
+  const answer = await ask(engine.url);
+  expect(await answer.text()).toBe(START + DELTA + TAIL + STOP);
+  expect(answer.headers.get('request-id')).toBeNull();
+});
+
+test('a defect while events pass ends this stream and no other', async () => {
+  const engine = await governedEngine([(await good()).url], {
+    wires: {
+      ...coreWires,
+      wire: (name) => ({
+        ...coreWires.wire(name),
+        observer: () => ({
+          ...coreWires.wire(name).observer(),
+          push: () => {
+            throw new Error('a defect');
+          },
+        }),
+      }),
+    },
+  });
+  expect((await ask(engine.url)).status).toBe(500);
+  expect(engine.told.defects).toHaveLength(1);
+  expect(engine.told.ends).toMatchObject([{ status: 500, last: { error: { class: 'internal' } } }]);
+});
+
+test('a header of ours that can not be sent breaks off this turn and no other', async () => {
+  const engine = await governedEngine([(await good()).url], {
+    plan: (plan) =>
+      plan.kind === 'send'
+        ? { ...plan, turn: { ...plan.turn, headers: { 'x-aicg-decision': '\u2603' } } }
+        : plan,
+  });
+  await expect(ask(engine.url)).rejects.toThrow('fetch failed');
+  expect(engine.told.ends).toHaveLength(1);
+  expect(engine.told.defects).not.toEqual([]);
 });

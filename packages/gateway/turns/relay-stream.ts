@@ -40,10 +40,13 @@ export interface RelayOptions {
 /** What comes behind the last event is read and dropped, within bounds, so that the connection can be used again. */
 const REST_BYTES_MAX = 64 * 1024;
 const REST_MS = 1_000;
+const HELD_BYTES_MIN = 4_096;
+/** A blank line behind a line: `\\n\\r\\n`. */
+const LINE_ENDS_MAX = 3;
 
 export function relayStream(body: Readable, options: RelayOptions): Promise<StreamEnd> {
-  return new Promise((resolve) => {
-    new StreamRelay(body, options, resolve).start();
+  return new Promise((resolve, reject) => {
+    new StreamRelay(body, options, resolve).start(reject);
   });
 }
 
@@ -53,7 +56,7 @@ class StreamRelay {
   private readonly settle: (end: StreamEnd) => void;
   private readonly reader: SseReader;
   /** The beginning of an event whose end has not come. */
-  private pending: Buffer[] = [];
+  private pending = Buffer.alloc(0);
   private pendingBytes = 0;
   /** Whole events that wait for the first one with content. */
   private held: (Buffer | string)[] | undefined = [];
@@ -67,10 +70,20 @@ class StreamRelay {
     this.reader = sseReader({ eventBytesMax: options.eventBytesMax, decode });
   }
 
-  start(): void {
+  /** What goes wrong in here is a defect of ours: it must not end the process. */
+  start(onDefect: (cause: unknown) => void): void {
     const { body } = this;
-    body.on('data', (chunk: Buffer) => this.take(chunk));
-    body.on('end', () => this.endOfStream());
+    const guarded = (work: () => void): void => {
+      try {
+        work();
+      } catch (cause) {
+        this.isSettled = true;
+        body.destroy();
+        onDefect(cause);
+      }
+    };
+    body.on('data', (chunk: Buffer) => guarded(() => this.take(chunk)));
+    body.on('end', () => guarded(() => this.endOfStream()));
     body.on('error', (cause) => this.stop(faultFrom(cause)));
     body.on('close', () =>
       this.stop(fault('disconnect', 'The upstream closed the stream too early.')),
@@ -79,23 +92,37 @@ class StreamRelay {
 
   private take(chunk: Buffer): void {
     if (this.isSettled) return this.drop(chunk);
-    this.pendingBytes += chunk.length;
-    if (this.pendingBytes > this.options.eventBytesMax) {
-      return this.stop(fault('malformed', 'The upstream sent an event that is too large.'));
-    }
-    // Data of an event has no line ends: what has none completes nothing.
-    const canEnd = chunk.includes(0x0a);
-    const bytes =
-      canEnd && this.pending.length > 0 ? Buffer.concat([...this.pending, chunk]) : chunk;
-    const end = canEnd ? completeEnd(bytes) : 0;
-    if (end === 0) {
-      if (canEnd) this.pending = [bytes];
-      else this.pending.push(chunk);
+    if (this.pendingBytes === 0) {
+      const end = completeEnd(chunk);
+      if (end > 0) this.pass(end === chunk.length ? chunk : chunk.subarray(0, end));
+      if (end < chunk.length) this.hold(chunk.subarray(end));
       return;
     }
-    this.pending = end === bytes.length ? [] : [bytes.subarray(end)];
-    this.pendingBytes = bytes.length - end;
-    this.pass(end === bytes.length ? bytes : bytes.subarray(0, end));
+    // What was there before completed nothing: only its last line ends can still do so.
+    const from = Math.max(0, this.pendingBytes - LINE_ENDS_MAX);
+    this.hold(chunk);
+    const found = completeEnd(this.pending.subarray(from, this.pendingBytes));
+    if (found === 0 || this.isSettled) return;
+    const end = from + found;
+    const whole = Buffer.from(this.pending.subarray(0, end));
+    this.pending.copyWithin(0, end, this.pendingBytes);
+    this.pendingBytes -= end;
+    this.pass(whole);
+  }
+
+  /** Grows by doubling, so that an event in tiny pieces stays cheap. */
+  private hold(bytes: Buffer): void {
+    const length = this.pendingBytes + bytes.length;
+    if (length > this.options.eventBytesMax) {
+      return this.stop(fault('malformed', 'The upstream sent an event that is too large.'));
+    }
+    if (length > this.pending.length) {
+      const larger = Buffer.allocUnsafe(Math.max(HELD_BYTES_MIN, 2 * length));
+      this.pending.copy(larger, 0, 0, this.pendingBytes);
+      this.pending = larger;
+    }
+    bytes.copy(this.pending, this.pendingBytes);
+    this.pendingBytes = length;
   }
 
   /** Whole events, one or more. */
@@ -187,7 +214,7 @@ class StreamRelay {
 
   private write(bytes: Buffer | string): void {
     const { body } = this;
-    if (this.options.client.write(bytes)) return;
+    if (this.options.client.write(bytes) || body.isPaused()) return;
     body.pause();
     this.options.client.drained(() => body.resume());
   }
@@ -208,7 +235,6 @@ class StreamRelay {
   private stop(why: UpstreamFault): void {
     if (this.isSettled) return;
     this.isSettled = true;
-    this.pending = [];
     this.body.destroy();
     this.settle({ kind: 'fault', fault: why });
   }
