@@ -7,7 +7,7 @@ import { quote } from '@subluminal/core/visible';
 import { pricesOf } from './build-config.ts';
 import { checkedUrl } from './check-url.ts';
 import type { ConfigFile, ConfigFiles } from './config-file.ts';
-import { isPrivateHost } from './private-address.ts';
+import { isPrivateHost } from './private-host.ts';
 
 type EndpointEntry = PoolsFile['provider_endpoints'][string];
 type PoolEntry = PoolsFile['pools'][string];

@@ -5,6 +5,9 @@ import type { Path, Problem, SourceTree } from '@subluminal/core/source';
 import type { ConfigFile, ConfigFiles } from './config-file.ts';
 import { parseSecretRef, REF_FORMS } from './secret-refs.ts';
 
+/** One for all loads: it builds its index when the first text comes. */
+const REDACTOR = createRedactor({});
+
 /** A reference, and the place where it stands. */
 export interface SecretUse {
   readonly ref: string;
@@ -63,7 +66,6 @@ export function reportPlainSecrets(
   report: ConfigFile<unknown>['report'],
 ): void {
   if (source === undefined) return;
-  const { redact } = createRedactor({});
   const visit = (tree: SourceTree['tree'], path: Path): void => {
     if (tree.kind === 'list') {
       for (const [index, item] of tree.items.entries()) visit(item, [...path, index]);
@@ -71,7 +73,7 @@ export function reportPlainSecrets(
       for (const [key, { value }] of tree.entries) visit(value, [...path, key]);
     } else if (typeof tree.value === 'string') {
       // With its name, as some secrets are known by what they are called.
-      const [found] = redact(`${String(path.at(-1) ?? name)}: ${tree.value}`).found;
+      const [found] = REDACTOR.redact(`${String(path.at(-1) ?? name)}: ${tree.value}`).found;
       if (found === undefined) return;
       const message = `a secret stands here in plain text (${found})`;
       report({ code: 'SUB_GATEWAY_SECRET', path, message, fix: `${REF_FORMS} ${REVOKE}` });
@@ -81,3 +83,11 @@ export function reportPlainSecrets(
 }
 
 const REVOKE = 'Revoke the secret if it was ever committed.';
+
+/** A message quotes what stands in the files, and that may be a secret in the wrong place. */
+export function withoutSecrets(problems: readonly Problem[]): readonly Problem[] {
+  const { plain } = REDACTOR;
+  return problems.map((problem) => {
+    return { ...problem, message: plain(problem.message), fix: plain(problem.fix) };
+  });
+}

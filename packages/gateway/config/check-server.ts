@@ -1,12 +1,13 @@
 // What the server itself needs, and where its webhooks go.
-import type { GatewayFile } from '@subluminal/contracts';
-import type { Problem } from '@subluminal/core/source';
+import type { GatewayFile, WebhooksFile } from '@subluminal/contracts';
+import type { Path, Problem } from '@subluminal/core/source';
 import { quote } from '@subluminal/core/visible';
 import { readPrivateFile, readRegularFile } from '@subluminal/plane/os';
 import { readBlocks } from '../auth/client-address.ts';
+import { urlProblem } from '../webhooks/webhook-url.ts';
 import { checkedUrl } from './check-url.ts';
 import type { ConfigFile, ConfigFiles } from './config-file.ts';
-import { isPrivateHost } from './private-address.ts';
+import { isPrivateHost } from './private-host.ts';
 
 const PEM_BYTES_MAX = 1_048_576;
 const HOST =
@@ -116,28 +117,24 @@ export function checkWebhooks({ webhooks: file }: ConfigFiles): void {
       file.report({ code: 'SUB_GATEWAY_DUPLICATE', path, message, fix: 'Rename one of the two.' });
     }
     ids.add(id);
-    const path = [...at, 'url'];
-    const parsed = checkedUrl(url, { file, path, schemes: ['https'] });
-    if (parsed === undefined) continue;
-    const { hostname } = parsed;
-    if (!isAllowedHost(hostname, value.allowed_hosts)) {
-      const message = `the host ${quote(hostname)} is not in \`allowed_hosts\``;
-      const fix = `Add \`${hostname}\` to \`allowed_hosts\`, if events may be sent there.`;
-      file.report({ code: 'SUB_GATEWAY_REFERENCE', path, message, fix });
-    }
-    if (isPrivateHost(hostname) && !value.allow_private_addresses) {
-      const message = `the host ${quote(hostname)} is in a private network`;
-      const fix = 'Use a public host, or write `allow_private_addresses: true`.';
-      file.report({ code: 'SUB_GATEWAY_VALUE', path, message, fix });
-    }
+    checkWebhookUrl(url, { file, path: [...at, 'url'] }, value);
   }
 }
 
-/** Whether a webhook may go to a host, by `allowed_hosts`. */
-export function isAllowedHost(host: string, allowed: readonly string[]): boolean {
-  const name = host.toLowerCase();
-  return allowed.some((one) => {
-    const pattern = one.toLowerCase();
-    return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern;
-  });
+/** What would be refused when it is sent is refused here already. */
+function checkWebhookUrl(
+  url: string,
+  { file, path }: { readonly file: ConfigFile<unknown>; readonly path: Path },
+  { allowed_hosts, allow_private_addresses: allowPrivateAddresses }: WebhooksFile,
+): void {
+  const problem = urlProblem(url, { allowedHosts: allowed_hosts, allowPrivateAddresses });
+  if (problem !== undefined) {
+    const code = /\/\/[^/]*@/.test(url) ? 'SUB_GATEWAY_SECRET' : 'SUB_GATEWAY_VALUE';
+    const fix = 'Write `https://HOST/…`, with a public host of `allowed_hosts`.';
+    file.report({ code, path, message: `the URL cannot be used: ${problem}`, fix });
+  } else if (!allowPrivateAddresses && isPrivateHost(new URL(url).hostname)) {
+    const message = 'the URL cannot be used: its name belongs to a private network';
+    const fix = 'Use a public host, or write `allow_private_addresses: true`.';
+    file.report({ code: 'SUB_GATEWAY_VALUE', path, message, fix });
+  }
 }

@@ -1,4 +1,3 @@
-export { isAllowedHost } from './check-server.ts';
 export { databaseAddress } from './database-address.ts';
 export type {
   ConfigChange,
@@ -9,7 +8,6 @@ export type {
 export { openLiveConfig } from './live-config.ts';
 export type { LoadConfigOptions, LoadedGatewayConfig } from './load-config.ts';
 export { loadGatewayConfig } from './load-config.ts';
-export { isPrivateAddress, isPrivateHost } from './private-address.ts';
 export type { SecretPlaces } from './secret-refs.ts';
 export { resolveSecretRef } from './secret-refs.ts';
 export type {

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { isFailure } from '@subluminal/contracts';
 import { formatProblem } from '@subluminal/core/source';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { loadGatewayConfig } from './load-config.ts';
-import { CONFIG_ENV, configFolder } from './testing/config-folder.ts';
+import { CONFIG_ENV, CONFIG_TEXTS, configFolder, writeConfig } from './testing/config-folder.ts';
 
 const HOME = join(tmpdir(), 'no-home-of-subluminal');
 const places = { env: CONFIG_ENV, home: HOME, userHome: HOME, settings: {} };
@@ -115,4 +116,38 @@ it('no dump of a configuration shows a secret', async () => {
   const loaded = await load();
   const dumps = [JSON.stringify(loaded), inspect(loaded, { depth: 20, showHidden: true })];
   for (const dump of dumps) expect(dump).not.toContain(CONFIG_ENV.TEST_ANTHROPIC_KEY);
+});
+
+it('any text in any file gives a configuration or problems, and never throws', async () => {
+  const files = Object.keys(CONFIG_TEXTS);
+  const dir = configFolder();
+  const cut = fc.record({
+    from: fc.nat(400),
+    length: fc.nat(40),
+    put: fc.string({ maxLength: 12 }),
+  });
+  const mutated = fc.record({ file: fc.constantFrom(...files), cut });
+  const anyText = fc.record({
+    file: fc.constantFrom(...files),
+    text: fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.constantFrom('[]', '{}', 'null', '? [a]\n: b', '&a [*a]'),
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(mutated, anyText), async (one) => {
+      const good = CONFIG_TEXTS[one.file] ?? '';
+      const text =
+        'text' in one
+          ? one.text
+          : good.slice(0, one.cut.from) + one.cut.put + good.slice(one.cut.from + one.cut.length);
+      writeConfig(dir, { [one.file]: text });
+      const loaded = await loadGatewayConfig(dir, { places, use: 'start' });
+      writeConfig(dir, { [one.file]: good });
+      if (isFailure(loaded)) throw new Error(loaded.message);
+      expect(loaded.ok).toBe(loaded.problems.every(({ level }) => level !== 'error'));
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -5,7 +5,6 @@ import {
   GATEWAY_CONFIG_FILES,
   isFailure,
 } from '@subluminal/contracts';
-import { createRedactor } from '@subluminal/core/scan';
 import type { Problem } from '@subluminal/core/source';
 import { readTurnPolicy, type TurnPolicyResult } from '@subluminal/core/turn-policy';
 import { sha256 } from '@subluminal/plane/crypto';
@@ -20,7 +19,12 @@ import {
 } from './build-config.ts';
 import { checkIdentity } from './check-identity.ts';
 import { checkPools } from './check-pools.ts';
-import { reportPlainSecrets, reportUnresolved, secretUses } from './check-secrets.ts';
+import {
+  reportPlainSecrets,
+  reportUnresolved,
+  secretUses,
+  withoutSecrets,
+} from './check-secrets.ts';
 import { checkServer, checkWebhooks } from './check-server.ts';
 import {
   broken,
@@ -79,7 +83,7 @@ export async function loadGatewayConfig(
   );
   reportUnresolved(uses, failed, level);
   const compiled = compilePolicy(folder, files);
-  const problems = harmlessProblems([
+  const problems = withoutSecrets([
     ...folder.problems,
     ...all.flatMap((file) => file.problems()),
     ...(compiled.ok ? [] : compiled.problems),
@@ -168,12 +172,4 @@ function buildConfig(
     },
     policySource: { file: CONFIG_FILES.policy, text: new TextDecoder().decode(policy) },
   };
-}
-
-/** A message quotes what stands in the files, and that may be a secret in the wrong place. */
-function harmlessProblems(problems: readonly Problem[]): readonly Problem[] {
-  const { plain } = createRedactor({});
-  return problems.map((problem) => {
-    return { ...problem, message: plain(problem.message), fix: plain(problem.fix) };
-  });
 }

@@ -4,7 +4,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPublicAddress } from './public-address.ts';
-import { urlProblem, WebhookSender } from './send-webhook.ts';
+import { WebhookSender } from './send-webhook.ts';
+import { urlProblem } from './webhook-url.ts';
 
 const SECRET = 'a-secret-of-the-receiver';
 const NOW_MS = 1_794_916_800_000;

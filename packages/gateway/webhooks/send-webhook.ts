@@ -1,22 +1,14 @@
 // One message to one receiver: signed, without redirects, to an allowed and public address only.
-import { isIP } from 'node:net';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { signatureOf } from '@subluminal/plane/approval-channels/signature';
 import { Agent, request } from 'undici';
 import {
-  isPublicAddress,
   PrivateAddressError,
   publicLookup,
   type ResolveHost,
   resolveHost,
 } from './public-address.ts';
-
-/** Where messages may go. */
-export interface WebhookRules {
-  /** Hosts; `*.example.com` is every host below. */
-  readonly allowedHosts: readonly string[];
-  readonly allowPrivateAddresses: boolean;
-}
+import { urlProblem, type WebhookRules } from './webhook-url.ts';
 
 export interface WebhookMessage {
   readonly deliveryId: string;
@@ -45,26 +37,6 @@ const TIMEOUT_MS = 10_000;
 const SECRET_LENGTH_MIN = 16;
 const RETRIED: ReadonlySet<number> = new Set([408, 425, 429]);
 const SECOND_MS = 1_000;
-
-/** Why a URL is no place for messages. */
-export function urlProblem(url: string, rules: WebhookRules): string | undefined {
-  if (!URL.canParse(url)) return 'It is not a URL.';
-  const { protocol, hostname, username, password } = new URL(url);
-  const isSecure = protocol === 'https:' || (protocol === 'http:' && rules.allowPrivateAddresses);
-  if (!isSecure) return 'It must begin with https.';
-  if (username !== '' || password !== '') return 'It must not hold a user or a password.';
-  if (!rules.allowedHosts.some((pattern) => isHostLike(hostname, pattern))) {
-    return `\`allowed_hosts\` in webhooks.yaml does not name ${hostname}.`;
-  }
-  const address = hostname.replaceAll(/[[\]]/g, '');
-  if (isIP(address) === 0 || rules.allowPrivateAddresses) return undefined;
-  return isPublicAddress(address) ? undefined : 'Its address is in a private network.';
-}
-
-function isHostLike(host: string, pattern: string): boolean {
-  const wanted = pattern.toLowerCase();
-  return wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) : host === wanted;
-}
 
 export class WebhookSender {
   readonly #options: SenderOptions;
