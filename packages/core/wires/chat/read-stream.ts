@@ -10,12 +10,18 @@ import { JsonEnd } from './json-end.ts';
 import { madeCallId, readStopReason } from './read-answer.ts';
 import { readChatUsage } from './usage.ts';
 
+interface StreamedCall {
+  readonly key: string;
+  readonly id: string;
+  readonly end: JsonEnd;
+}
+
 type Said = 'text' | 'thinking' | 'refusal';
 
 export class ChatAnswerReader implements AnswerReader {
   readonly #lanes = new BlockLanes();
   /** The calls by their index, with the end of their arguments. */
-  readonly #calls = new Map<number, { readonly key: string; readonly end: JsonEnd }>();
+  readonly #calls = new Map<number, StreamedCall>();
   readonly #seen: Pick<Block, 'type'>[] = [];
   #said: { readonly kind: Said; readonly key: string } | undefined;
   #id = '';
@@ -104,17 +110,26 @@ export class ChatAnswerReader implements AnswerReader {
     const custom = objectIn(call, 'custom');
     const called = custom ?? objectIn(call, 'function') ?? {};
     const index = numberIn(call, 'index') ?? this.#calls.size;
+    const id = stringIn(call, 'id') ?? '';
+    const name = stringIn(called, 'name') ?? '';
     const events: AnswerEvent[] = [];
     let open = this.#calls.get(index);
-    if (open === undefined) {
-      events.push(...this.#endSaid());
-      open = { key: `call ${index}`, end: new JsonEnd() };
+    // Some servers give every call the index 0: another id with a name is another call.
+    const isOther = open !== undefined && id !== '' && name !== '' && id !== open.id;
+    if (open === undefined || isOther) {
+      events.push(...this.#endSaid(), ...(open === undefined ? [] : this.#lanes.close(open.key)));
+      const key = `call ${this.#seen.length}`;
+      open = {
+        key,
+        id: id === '' ? madeCallId(this.#id, this.#seen.length) : id,
+        end: new JsonEnd(),
+      };
       this.#calls.set(index, open);
       events.push(
-        ...this.#open(open.key, {
+        ...this.#open(key, {
           type: 'tool_use',
-          id: stringIn(call, 'id') ?? madeCallId(this.#id, index),
-          name: stringIn(called, 'name') ?? '',
+          id: open.id,
+          name,
           input: '',
           ...(custom === undefined ? {} : { isCustom: true }),
         }),
