@@ -82,6 +82,10 @@ const GATEWAY = group('gateway', 'Run and configure the model gateway of a team'
   serve: ['Run the gateway', () => import('./gateway-serve.ts')],
 });
 
+const ROUTING = group('routing', 'See how the gateway chose where turns go', {
+  replay: ['Choose again where a turn went', () => import('./routing.ts')],
+});
+
 const LEDGER = group('ledger', 'Verify and prune the ledger', {
   verify: ['Verify that nobody changed the ledger', () => import('./ledger.ts')],
   prune: ['Remove old runs from the ledger', () => import('./ledger.ts')],
@@ -141,7 +145,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
   },
   {
     title: 'Models',
-    entries: [GATEWAY],
+    entries: [GATEWAY, ROUTING],
   },
   {
     title: 'Administration',

@@ -155,6 +155,7 @@ const ERRORS = {
   SUB_WIRE_ANSWER: 'The answer of a model provider cannot be read.',
   SUB_WIRE_TRANSLATE: 'A model request cannot be carried to another wire.',
   // The API of the gateway.
+  SUB_TRACE_UNKNOWN: 'The gateway has no record of the turn.',
   SUB_GATEWAY_KEY: 'The key is missing, wrong or revoked.',
   SUB_GATEWAY_ROLE: 'Your role does not allow this.',
   SUB_GATEWAY_ADDRESS: 'Requests from your address are not answered.',
