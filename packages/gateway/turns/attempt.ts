@@ -156,6 +156,7 @@ class AttemptRun {
       holdUntilMs: this.isLast ? 0 : nowMs() + limits.headHoldMs,
       nowMs,
       eventBytesMax: limits.eventBytesMax,
+      streamMsMax: limits.streamMsMax,
       ...(request.hasAddedUsage ? { isHidden: isUsageChunk } : {}),
     });
     this.degraded = [...new Set([...this.degraded, ...(translation?.degraded ?? [])])];

@@ -342,3 +342,16 @@ test('a header of ours that can not be sent breaks off this turn and no other', 
   expect(engine.told.ends).toHaveLength(1);
   expect(engine.told.defects).not.toEqual([]);
 });
+
+test('a stream that is kept alive without an end is given up', async () => {
+  const { url } = await loopback((_request, response) => {
+    stream(response).write(START + DELTA);
+    const pings = setInterval(() => response.write('event: ping\ndata: {"type":"ping"}\n\n'), 5);
+    response.on('close', () => clearInterval(pings));
+  });
+  const engine = await governedEngine([url], { limits: { streamMsMax: 100 } });
+  expect(await (await ask(engine.url)).text()).toContain('takes too long');
+  expect(engine.told.ends).toMatchObject([
+    { isPartial: true, last: { error: { class: 'upstream_timeout' } } },
+  ]);
+});

@@ -5,6 +5,8 @@ export interface TurnLimits {
   readonly answerBytesMax: number;
   readonly errorBytesMax: number;
   readonly eventBytesMax: number;
+  /** How long a stream may go on, however alive it is. */
+  readonly streamMsMax: number;
   /** Turns at the same time. */
   readonly turnsMax: number;
   /** How often a held stream says that it is alive. */
@@ -20,6 +22,7 @@ export const TURN_LIMITS: TurnLimits = {
   answerBytesMax: 32 * MEBIBYTE,
   errorBytesMax: MEBIBYTE,
   eventBytesMax: 16 * MEBIBYTE,
+  streamMsMax: 60 * 60_000,
   turnsMax: 1_000,
   keepAliveMs: 15_000,
   headHoldMs: 5_000,

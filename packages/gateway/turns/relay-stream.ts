@@ -29,6 +29,7 @@ export interface RelayOptions {
   readonly holdUntilMs: number;
   readonly nowMs: () => number;
   readonly eventBytesMax: number;
+  readonly streamMsMax: number;
   /** For a client of another wire. */
   readonly translation?: StreamTranslation | undefined;
   /** The chat wire: its last event comes after the answer is complete, and some servers leave it out. */
@@ -84,6 +85,9 @@ class StreamRelay {
     };
     body.on('data', (chunk: Buffer) => guarded(() => this.take(chunk)));
     body.on('end', () => guarded(() => this.endOfStream()));
+    const tooLong = fault('timeout', 'The answer of the upstream takes too long.');
+    const timer = setTimeout(() => this.stop(tooLong), this.options.streamMsMax);
+    body.once('close', () => clearTimeout(timer));
     body.on('error', (cause) => this.stop(faultFrom(cause)));
     body.on('close', () =>
       this.stop(fault('disconnect', 'The upstream closed the stream too early.')),
