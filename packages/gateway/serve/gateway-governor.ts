@@ -32,6 +32,7 @@ import type { HeldTurns } from './held-turns.ts';
 import { budgetData, budgetWords, decisionHeaders, type RefusePlan, refuse } from './refusals.ts';
 import { SentTurn } from './sent-turn.ts';
 import { auditRecord, auditRow, type TurnFacts } from './turn-records.ts';
+import type { TurnTelemetry } from './turn-telemetry.ts';
 
 export interface GovernorServices {
   readonly store: GatewayStore;
@@ -42,6 +43,7 @@ export interface GovernorServices {
   readonly breakers: BreakerBoard;
   readonly places: EndpointPlaces;
   readonly held: HeldTurns;
+  readonly telemetry: TurnTelemetry;
   readonly emit: (event: WebhookEvent, data: { readonly [name: string]: JsonValue }) => void;
   readonly nowMs: () => number;
   readonly newId: () => string;
@@ -326,7 +328,8 @@ export class GatewayGovernor implements TurnGovernor {
   }
 
   /** Refusals carry the decision in their headers, as answers do. */
-  #refused({ facts }: OpenTurn, plan: RefusePlan): TurnPlan {
+  #refused({ facts, request }: OpenTurn, plan: RefusePlan): TurnPlan {
+    this.#services.telemetry.refused(request, facts, plan.refusal.kind);
     const headers = decisionHeaders(facts.decision);
     return { ...plan, refusal: { ...plan.refusal, headers } };
   }

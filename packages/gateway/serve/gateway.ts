@@ -22,7 +22,7 @@ import {
 import { budgetLimits, startSettler } from '../budgets/index.ts';
 import { type GatewayConfig, type LiveGatewayConfig, resolveSecretRef } from '../config/index.ts';
 import { TurnInspector } from '../inspect/index.ts';
-import type { GatewayMetrics } from '../metrics/index.ts';
+import { type GatewayMetrics, SpanExporter } from '../metrics/index.ts';
 import type { GatewayStore } from '../store/open/index.ts';
 import { coreWires, createTurnEngine } from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
@@ -35,6 +35,7 @@ import { listenForGateway } from './listen.ts';
 import { policyDesk } from './policy-desk.ts';
 import type { GatewayOptions, RunningGateway } from './start-gateway.ts';
 import { TurnServer } from './turn-server.ts';
+import { TurnTelemetry } from './turn-telemetry.ts';
 
 export interface GatewayParts extends GatewayOptions {
   readonly live: LiveGatewayConfig;
@@ -62,6 +63,7 @@ export class Gateway {
   readonly #held: HeldTurns;
   readonly #breakers: BreakerBoard;
   readonly #upstream: Upstream = openUpstream({});
+  readonly #spans: SpanExporter | undefined;
   readonly #timers: NodeJS.Timeout[] = [];
   #prices: { readonly config: GatewayConfig; readonly book: PriceBook } | undefined;
 
@@ -72,6 +74,7 @@ export class Gateway {
     const storeFailed = (cause: unknown) => this.#warn(`The store did not answer: ${words(cause)}`);
     this.#held = new HeldTurns({ store: store.approvals, nowMs, storeFailed });
     this.#breakers = new BreakerBoard({ store: store.breakers, nowMs, storeFailed });
+    this.#spans = this.#exporter();
     const { tenantId } = live.current().settings;
     const sender = new WebhookSender({
       rules: () => live.current().webhooks,
@@ -129,6 +132,7 @@ export class Gateway {
       await drained;
       await this.#webhooks.stop();
       await stopSettler();
+      await this.#spans?.close();
       await this.#upstream.close();
       await store.close();
     };
@@ -214,7 +218,7 @@ export class Gateway {
   }
 
   #services(): GovernorServices {
-    const { live, store, key } = this.#parts;
+    const { live, store, key, metrics } = this.#parts;
     // Gateways that share the key give the same value the same mark.
     const secret = sha256(key.sign('subluminal redaction marks'));
     return {
@@ -229,12 +233,24 @@ export class Gateway {
       breakers: this.#breakers,
       places: new EndpointPlaces(),
       held: this.#held,
+      telemetry: new TurnTelemetry({ metrics, spans: this.#spans, nowMs: Date.now }),
       emit: (event, data) => this.emit(event, data),
       nowMs: Date.now,
       newId: uuidv7,
       sha256,
       warn: (message) => this.#warn(message),
     };
+  }
+
+  #exporter(): SpanExporter | undefined {
+    const { live, version } = this.#parts;
+    const { settings, secrets } = live.current();
+    const { otlpEndpoint, otlpAuthorizationRef } = settings.telemetry;
+    if (otlpEndpoint === null) return undefined;
+    const authorization =
+      otlpAuthorizationRef === null ? undefined : secrets.get(otlpAuthorizationRef);
+    const onWarning = (message: string) => this.#warn(message);
+    return new SpanExporter({ endpoint: otlpEndpoint, authorization, version, onWarning });
   }
 
   #priceBook(): PriceBook {

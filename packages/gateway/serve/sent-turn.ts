@@ -92,7 +92,7 @@ export class SentTurn implements GovernedTurn {
   }
 
   async end(outcome: TurnOutcome): Promise<TurnTail> {
-    const { store, nowMs, prices } = this.#services;
+    const { store, nowMs, prices, telemetry } = this.#services;
     const { facts, choice, config, request } = this.#options;
     if (request.kind === 'count_tokens') return { events: '', headers: {} };
     const eventMs = nowMs();
@@ -128,6 +128,7 @@ export class SentTurn implements GovernedTurn {
       ],
       raw: rawRow(facts, eventMs, config.settings.retention.rawDays),
     });
+    telemetry.answered({ request, facts, outcome, attempts: costed, costMicros });
     return this.#tail(outcome, answered ?? costed.at(-1), costMicros);
   }
 
