@@ -71,6 +71,8 @@ interface OpenTurn {
   readonly facts: TurnFacts;
   readonly inspection: Inspection;
   readonly limits: readonly BudgetLimit[];
+  /** What the rules say to the person. */
+  readonly messages: readonly string[];
 }
 
 const WORDS_MAX = 300;
@@ -106,7 +108,7 @@ export class GatewayGovernor implements TurnGovernor {
     const limits = budgetLimits(config.budgets, { caller, runId: sessionId, nowMs: nowMs() });
     const budget = budgetSnapshot(await store.budgets.states(caller.tenantId, limits));
     const { model, wire, isStream, maxTokens } = request.outline;
-    const { decision, failures } = decideTurn(config.policy, {
+    const { decision, messages, failures } = decideTurn(config.policy, {
       traceId: request.traceId,
       serverClass,
       caller,
@@ -129,7 +131,7 @@ export class GatewayGovernor implements TurnGovernor {
       decision,
       configVersion: config.version,
     };
-    return { request, config, facts, inspection, limits };
+    return { request, config, facts, inspection, limits, messages };
   }
 
   #classify(request: TurnRequest, inspection: Inspection, repo: Repo | undefined): ServerClass {
@@ -138,8 +140,9 @@ export class GatewayGovernor implements TurnGovernor {
     const tags = tagTurn({
       messages: inspection.signals(),
       isContinuation: request.outline.isContinuation,
-      hasSecret: findings.some((finding) => finding.class === 'secret'),
-      hasPersonalData: findings.some((finding) => finding.class === 'personal'),
+      // The findings themselves say it below, each with its confidence.
+      hasSecret: false,
+      hasPersonalData: false,
     });
     return reclassify({
       tags,
@@ -157,7 +160,10 @@ export class GatewayGovernor implements TurnGovernor {
     if (decision.side_effects.includes('log_only')) this.#violation(turn, 'log_only');
     switch (decision.primary_action) {
       case 'block':
-        return this.#block(turn, 'The policy of the gateway does not allow this turn.');
+        return this.#block(
+          turn,
+          turn.messages.join(' ') || 'The policy of the gateway does not allow this turn.',
+        );
       case 'require_approval':
         return this.#ask(turn, 'The policy of the gateway asks for an approval.', turn.limits);
       default:

@@ -48,6 +48,22 @@ rules:
     expect(found).toMatchObject({ items: [{ rule_ids: ['NO-SECRETS'] }] });
   });
 
+  it('is refused in the words of the rule', async () => {
+    const gateway = await runningGateway({
+      files: {
+        'policies/main.yaml': `version: 1
+rules:
+  - { id: CLOSED, when: "true", action: block, reasons: ["Closed for the audit. Come back on Monday."] }
+`,
+      },
+    });
+    const answer = await gateway.turn(ASKED);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain(
+      'Closed for the audit. Come back on Monday. (rule CLOSED)',
+    );
+  });
+
   it('loses its secrets where a rule redacts', async () => {
     const gateway = await runningGateway({
       files: {
