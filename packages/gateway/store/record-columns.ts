@@ -34,8 +34,13 @@ function storable(kind: ColumnKind, cell: RecordCell): RecordCell {
   if (typeof cell === 'number') return Math.round(cell);
   if (typeof cell !== 'string') return cell;
   if (kind !== 'json') return cell.includes('\0') ? cell.replace(NUL, '\ufffd') : cell;
-  if (!cell.includes('\\u')) return cell;
-  return cell.replace(UNSTORABLE_ESCAPE, (found) => (found === '\\\\' ? found : '\\ufffd'));
+  return storableJson(cell);
+}
+
+/** The same for JSON, as `JSON.stringify` writes it. */
+export function storableJson(text: string): string {
+  if (!text.includes('\\u')) return text;
+  return text.replace(UNSTORABLE_ESCAPE, (found) => (found === '\\\\' ? found : '\\ufffd'));
 }
 
 function jsonOrNull(value: unknown): string | null {

@@ -1,5 +1,6 @@
 // What several gateways share: approvals, webhook deliveries, breakers.
 import { sql } from 'kysely';
+import { storableJson } from '../record-columns.ts';
 import { type ApprovalCells, DEFAULT_TENANT, type StoreQueries } from '../tables.ts';
 import type { BreakerStore, TurnApprovalRow, TurnApprovalStore, WebhookStore } from '../types.ts';
 import { objectIn, stringsIn } from './row-text.ts';
@@ -60,7 +61,7 @@ function approvalCells(approval: TurnApprovalRow): ApprovalCells {
     requestor: approval.requestor,
     team_id: approval.teamId,
     repo_id: approval.repoId,
-    snapshot: JSON.stringify(approval.snapshot),
+    snapshot: storableJson(JSON.stringify(approval.snapshot)),
     state: approval.state,
     created_ms: approval.createdMs,
     expires_ms: approval.expiresMs,

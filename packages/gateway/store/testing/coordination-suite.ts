@@ -18,6 +18,15 @@ export function coordinationSuite(tested: Tested): void {
       expect(all.map(({ id }) => id)).toEqual([second.id, first.id]);
     });
 
+    it('keeps an approval of a model whose name is strange', async () => {
+      const { approvals } = tested.store;
+      const approval = sampleApproval({ snapshot: { model: 'a\0b\ud800' } });
+      await approvals.add(approval);
+      expect(await approvals.get('default', approval.id)).toMatchObject({
+        snapshot: { model: 'a\ufffdb\ufffd' },
+      });
+    });
+
     it('the first answer holds', async () => {
       const { approvals } = tested.store;
       const approval = sampleApproval();
