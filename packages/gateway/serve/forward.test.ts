@@ -58,8 +58,9 @@ const STREAM = [
 const sse = (events: readonly { type: string }[]) =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
-const streaming = () =>
+const streaming = (files: { readonly [file: string]: string } = {}) =>
   runningGateway({
+    files,
     answer: (response) => {
       response.setHeader('content-type', 'text/event-stream');
       response.end(sse(STREAM));
@@ -131,6 +132,18 @@ describe('what the local proxy forwards', () => {
     });
     expect(other.status).toBe(400);
     expect(await other.text()).toContain('another machine');
+    expect(gateway.upstream).toHaveLength(1);
+  });
+
+  it('is refused from a proxy that is too old', async () => {
+    const gateway = await streaming({
+      'gateway.yaml': `${CONFIG_TEXTS['gateway.yaml']}clients: { version_min: 0.2.0 }\n`,
+    });
+    const old = await forward(gateway, { headers: { 'x-aicg-lp-version': '0.1.9' } });
+    expect(old.status).toBe(400);
+    expect(await old.text()).toContain('0.2.0');
+    const good = await forward(gateway, { headers: { 'x-aicg-lp-version': '0.2.0' } });
+    await good.text();
     expect(gateway.upstream).toHaveLength(1);
   });
 

@@ -31,10 +31,7 @@ export function decisionHeaders(decision: ModelDecision): { readonly [name: stri
 }
 
 /** Names of rules and features, without what may not stand in a header. */
-export function listHeader(
-  name: string,
-  values: readonly string[],
-): { readonly [name: string]: string } {
+function listHeader(name: string, values: readonly string[]): { readonly [name: string]: string } {
   if (values.length === 0) return {};
   const text = values.map((value) => value.replaceAll(/[^\x21-\x2b\x2d-\x7e]/g, '_')).join(',');
   return { [name]: text.slice(0, HEADER_LENGTH_MAX) };

@@ -21,7 +21,7 @@ import type {
   TurnTail,
 } from '../turns/types.ts';
 import type { GovernorServices } from './gateway-governor.ts';
-import { decisionHeaders, listHeader } from './refusals.ts';
+import { decisionHeaders } from './refusals.ts';
 import {
   auditRow,
   type CostedAttempt,
@@ -190,11 +190,7 @@ export class SentTurn implements GovernedTurn {
   #tail(outcome: TurnOutcome, attempt: CostedAttempt | undefined, costMicros: number): TurnTail {
     const { readsEvents, request, facts } = this.#options;
     const degraded = outcome.last?.degraded ?? [];
-    const headers = {
-      'x-aicg-cost-cents': String(Math.round(costMicros / MICROS_PER_CENT)),
-      ...(attempt === undefined ? {} : { 'x-aicg-routed-to': routedTo(attempt.link) }),
-      ...listHeader('x-aicg-degraded-features', degraded),
-    };
+    const headers = { 'x-aicg-cost-cents': String(Math.round(costMicros / MICROS_PER_CENT)) };
     if (!readsEvents || !request.outline.isStream) return { events: '', headers };
     const { traceId, sessionId, decision } = facts;
     const events =

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, isFailure, type ModelEnvelope } from '@subluminal/contracts';
 import type { Caller } from '@subluminal/core/routing';
 import { REFUSAL_MEDIA_TYPE, refusalAnswer, type WireName, wireFor } from '@subluminal/core/wires';
+import { isOlder } from '../api/proxy-version.ts';
 import {
   type AddressRules,
   type Authenticator,
@@ -94,7 +95,8 @@ export class TurnServer {
     caller: Caller,
   ): Promise<void> {
     const { services, engine } = this.#options;
-    const { bodyBytesMax } = services.config().settings.limits;
+    const { limits, clients } = services.config().settings;
+    const { bodyBytesMax } = limits;
     const read = await readRequestBody(request, bodyBytesMax + ENVELOPE_ROOM);
     if (read.kind === 'gone') return;
     const refused = (plan: TurnRefusal) =>
@@ -102,6 +104,12 @@ export class TurnServer {
     if (read.kind !== 'body') {
       const message = read.kind === 'invalid' ? read.why : 'The request is too large.';
       return refused(refuse(read.kind, message).refusal);
+    }
+    const version = request.headers['x-aicg-lp-version'];
+    const { versionMin } = clients;
+    if (versionMin !== null && (typeof version !== 'string' || isOlder(version, versionMin))) {
+      const message = `This proxy is too old for the gateway, which wants ${versionMin}. Update Subluminal, and start the proxy again.`;
+      return refused(refuse('permission', message).refusal);
     }
     const turn = readForwardBody(read.bytes);
     if (isFailure(turn)) return refused(refuse('invalid', turn.message).refusal);
