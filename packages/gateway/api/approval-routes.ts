@@ -38,7 +38,7 @@ export function addApprovalRoutes(
   return streams;
 }
 
-export function maySeeApproval(caller: Caller, row: TurnApprovalRow): boolean {
+function maySeeApproval(caller: Caller, row: TurnApprovalRow): boolean {
   return maySee(caller, { userId: row.requestor, teamId: row.teamId });
 }
 

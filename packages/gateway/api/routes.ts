@@ -174,7 +174,7 @@ export class Routes {
   }
 }
 
-export function limited(retryAfterMs: number): HttpFailure {
+function limited(retryAfterMs: number): HttpFailure {
   const headers = { 'retry-after': String(Math.ceil(retryAfterMs / SECOND_MS)) };
   return { ...httpFailure(429, 'SUB_GATEWAY_LIMIT', 'There are too many requests.'), headers };
 }

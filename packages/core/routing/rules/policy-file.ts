@@ -8,26 +8,23 @@ import {
 } from '@subluminal/contracts';
 import { choice, closed, list, may, must } from '../../section-shape.ts';
 
-export const RULES_MAX = 1_000;
-export const CONDITION_LENGTH_MAX = 16_384;
+const RULES_MAX = 1_000;
+const CONDITION_LENGTH_MAX = 16_384;
 const NAME_LENGTH_MAX = 256;
 const WORDS_MAX = 64;
 
-export const PRIMARY_VERBS = [
+const PRIMARY_VERBS = [
   'allow',
   'block',
   'route',
   'route_to_private_model',
   'require_approval',
 ] as const satisfies readonly PrimaryAction[];
-export const MODIFIER_VERBS = [
+const MODIFIER_VERBS = [
   'redact',
   'escalate_to_strong_model',
 ] as const satisfies readonly Modifier[];
-export const SIDE_EFFECT_VERBS = [
-  'shadow_eval',
-  'log_only',
-] as const satisfies readonly SideEffect[];
+const SIDE_EFFECT_VERBS = ['shadow_eval', 'log_only'] as const satisfies readonly SideEffect[];
 
 const text = (lengthMin: number, lengthMax: number) => {
   return { kind: 'string', lengthMin, lengthMax } as const;

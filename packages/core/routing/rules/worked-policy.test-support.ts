@@ -70,12 +70,7 @@ variables:
   restricted_repos: ["repo_payments_core", "repo_keys_vault"]
 `;
 
-export const POOLS: ReadonlySet<string> = new Set([
-  'cheap',
-  'standard',
-  'strong',
-  'private_strong',
-]);
+const POOLS: ReadonlySet<string> = new Set(['cheap', 'standard', 'strong', 'private_strong']);
 
 const AZURE: Endpoint = {
   id: 'azure-tenant-1',
@@ -88,7 +83,7 @@ const AZURE: Endpoint = {
   deployments: [],
   concurrencyMax: 8,
 };
-export const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([[AZURE.id, AZURE]]);
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([[AZURE.id, AZURE]]);
 
 export function readPolicy(text: string) {
   const surroundings = { pools: POOLS, endpoints: ENDPOINTS, sha256 };

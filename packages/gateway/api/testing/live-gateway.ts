@@ -35,7 +35,7 @@ import type { ApiConfig, ApiLimits, PolicyDesk } from '../types.ts';
 export const TENANT = 'default';
 export const NOON_MS = Date.UTC(2026, 10, 17, 12);
 export const SCRAPER = 'scraper-token-of-the-test';
-export const SECRETS: { readonly [ref: string]: string } = {
+const SECRETS: { readonly [ref: string]: string } = {
   'env://HOOK': 'a-secret-of-the-receiver',
 };
 

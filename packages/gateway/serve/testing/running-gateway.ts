@@ -109,7 +109,7 @@ export async function runningGateway(options: TestGatewayOptions = {}): Promise<
   return { url, dir, home, log, key, upstream: turns, ask, turn, close };
 }
 
-export function poolsOf(upstream: string): string {
+function poolsOf(upstream: string): string {
   return (CONFIG_TEXTS['pools.yaml'] ?? '')
     .replace('https://api.anthropic.com', upstream)
     .replace('http://127.0.0.1:11434/v1', `${upstream}/v1`);
