@@ -48,11 +48,14 @@ export class Onboarding {
   /** The first admin, once. */
   async takeSetup(token: string, userId: string): Promise<Onboarded | Failure> {
     const { people, tenantId, nowMs } = this.#options;
-    const isTaken = isToken('setup', token) && (await people.takeSetupToken(tokenHash(token)));
-    if (!isTaken) return tableFailure('SUB_GATEWAY_TOKEN', 'It is not the setup token.');
     const role = 'platform_admin';
-    await people.setUser({ tenantId, userId, role, createdMs: nowMs() });
-    return this.#withKey({ userId, role }, 'setup');
+    const user = { tenantId, userId, role, createdMs: nowMs() } as const;
+    const made = this.#newKey(userId, 'setup');
+    const isTaken =
+      isToken('setup', token) &&
+      (await people.takeSetupToken(tokenHash(token), { user, key: made.row }));
+    if (!isTaken) return tableFailure('SUB_GATEWAY_TOKEN', 'It is not the setup token.');
+    return { userId, role, key: made.shown };
   }
 
   async invite(request: InviteRequest): Promise<{ token: string; expiresMs: number }> {
@@ -86,15 +89,21 @@ export class Onboarding {
   }
 
   async addKey(userId: string, name: string): Promise<NewKey | Failure> {
-    const { keys, tenantId, nowMs, newId } = this.#options;
+    const { keys, tenantId } = this.#options;
     const active = (await keys.list(tenantId, userId)).filter((key) => key.revokedMs === null);
     if (active.length >= KEYS_MAX) {
       return tableFailure('SUB_GATEWAY_LIMIT', `A user has at most ${KEYS_MAX} keys; revoke one.`);
     }
+    const made = this.#newKey(userId, name);
+    await keys.add(made.row);
+    return made.shown;
+  }
+
+  #newKey(userId: string, name: string) {
+    const { tenantId, nowMs, newId } = this.#options;
     const key = newToken('key');
     const row = { id: newId(), last4: lastCharacters(key), name, createdMs: nowMs() };
-    await keys.add({ ...row, tenantId, userId, hash: tokenHash(key) });
-    return { ...row, key };
+    return { row: { ...row, tenantId, userId, hash: tokenHash(key) }, shown: { ...row, key } };
   }
 
   async #withKey(

@@ -21,7 +21,7 @@ export async function prepareSetup(options: SetupOptions): Promise<Failure | und
   const { people, path, print } = options;
   const token = keptToken(path);
   if (typeof token !== 'string') return token;
-  if ((await people.setupToken(tokenHash(token))) === 'used') {
+  if ((await people.setupToken(tokenHash(token), Date.now())) === 'used') {
     removeSetupFile(path);
     return undefined;
   }

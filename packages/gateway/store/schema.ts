@@ -37,11 +37,17 @@ CREATE TABLE api_key (
 )${keyed};
 CREATE INDEX api_key_user ON api_key (tenant_id, user_id);
 
--- One row: the token of the first start, and whether it was used.
+-- The tokens of the first starts: any of them makes the first admin, and then none is left.
 CREATE TABLE setup_token (
+  hash TEXT PRIMARY KEY,
+  tenant_id TEXT NOT NULL,
+  created_ms ${int} NOT NULL
+)${keyed};
+
+-- One row, as soon as there is a first admin.
+CREATE TABLE setup (
   tenant_id TEXT PRIMARY KEY,
-  hash TEXT NOT NULL,
-  used_ms ${int}
+  done_ms ${int} NOT NULL
 )${keyed};
 
 CREATE TABLE invite (

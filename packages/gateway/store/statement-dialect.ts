@@ -9,6 +9,9 @@ export interface StatementEngine extends Omit<Dialect, 'createDriver'> {
   }>;
 }
 
+/** All statements or none; none when the first one changes nothing. Returns whether they happened. */
+export type StoreTransaction = (statements: readonly CompiledQuery[]) => Promise<boolean>;
+
 export function statementDialect(engine: StatementEngine): Dialect {
   return { ...engine, createDriver: () => statementDriver(engine) };
 }

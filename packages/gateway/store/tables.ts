@@ -25,7 +25,8 @@ export interface StoreTables {
     created_ms: number;
     revoked_ms: number | null;
   };
-  readonly setup_token: { tenant_id: string; hash: string; used_ms: number | null };
+  readonly setup_token: { hash: string; tenant_id: string; created_ms: number };
+  readonly setup: { tenant_id: string; done_ms: number };
   readonly invite: {
     token_hash: string;
     tenant_id: string;

@@ -55,13 +55,21 @@ export interface InviteRow {
   readonly expiresMs: number;
 }
 
+export interface FirstAdmin {
+  readonly user: UserRow;
+  readonly key: Omit<KeyRow, 'revokedMs'>;
+}
+
 export interface PeopleStore {
   users(tenantId: string): Promise<readonly UserRow[]>;
   setUser(user: UserRow): Promise<void>;
-  /** The hash of the one-shot token of the first start; kept only while no one has used it. */
-  setupToken(hash: string): Promise<'kept' | 'used'>;
-  /** Takes the token, once, whoever asks at the same time. */
-  takeSetupToken(hash: string): Promise<boolean>;
+  /**
+   * Keeps the hash of the token of a first start. Gateways that start at once each have their own, and all of them
+   * work until one is used.
+   */
+  setupToken(hash: string, nowMs: number): Promise<'kept' | 'used'>;
+  /** The first admin with the first key, or nothing: once, whoever asks at the same time with whichever token. */
+  takeSetupToken(hash: string, admin: FirstAdmin): Promise<boolean>;
   addInvite(invite: InviteRow): Promise<void>;
   takeInvite(tokenHash: string, nowMs: number): Promise<InviteRow | undefined>;
   addBinding(binding: BindingRow): Promise<void>;

@@ -5,7 +5,7 @@ import { approvalStore, breakerStore, webhookStore } from '../queries/coordinati
 import { keyStore, peopleStore } from '../queries/people.ts';
 import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/record-queries.ts';
 import type { SchemaStep } from '../schema.ts';
-import { statementDialect } from '../statement-dialect.ts';
+import { type StoreTransaction, statementDialect } from '../statement-dialect.ts';
 import type { StoreTables } from '../tables.ts';
 import type { GatewayStore, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
@@ -54,7 +54,7 @@ function storeOf(db: PostgresDatabase, options: PostgresStoreOptions): GatewaySt
   return {
     engine: 'postgres',
     keys: keyStore(queries),
-    people: peopleStore(queries),
+    people: peopleStore(queries, transaction(db)),
     budgets,
     records: { write: (record) => records.add(record), ...recordQueries(queries, retention) },
     // A trigger tells of changes, whoever makes them.
@@ -78,6 +78,17 @@ function storeOf(db: PostgresDatabase, options: PostgresStoreOptions): GatewaySt
       await db.close();
     },
   };
+}
+
+function transaction(db: PostgresDatabase): StoreTransaction {
+  return (statements) =>
+    db.transaction(async (client) => {
+      for (const [place, { sql, parameters }] of statements.entries()) {
+        const { rowCount } = await client.query(sql, parameters);
+        if (place === 0 && rowCount === 0) return false;
+      }
+      return true;
+    });
 }
 
 function postgresDialect(db: PostgresDatabase) {

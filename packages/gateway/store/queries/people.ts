@@ -1,14 +1,17 @@
-// Keys and people: each question is one statement, so that whoever asks at the same time gets one truth.
+// Keys and people: each question is one statement or one transaction, so that whoever asks at the same time gets one
+// truth.
 import type { Selectable } from 'kysely';
+import type { StoreTransaction } from '../statement-dialect.ts';
 import { DEFAULT_TENANT, type StoreQueries, type StoreTables } from '../tables.ts';
-import type { BindingRow, InviteRow, KeyRow, KeyStore, PeopleStore } from '../types.ts';
+import type { BindingRow, InviteRow, KeyRow, KeyStore, PeopleStore, UserRow } from '../types.ts';
+
+/** Gateways that start for the first time, again and again: the tokens of the last ones are enough. */
+const SETUP_TOKENS_MAX = 32;
 
 export function keyStore(db: StoreQueries): KeyStore {
   return {
-    async add({ id, tenantId, userId, hash, last4, name, createdMs }) {
-      const owner = { tenant_id: tenantId, user_id: userId };
-      const key = { id, ...owner, hash, last4, name, created_ms: createdMs, revoked_ms: null };
-      await db.insertInto('api_key').values(key).execute();
+    async add(key) {
+      await addKey(db, key).execute();
     },
     async find(hash) {
       const row = await db
@@ -57,6 +60,13 @@ export function keyStore(db: StoreQueries): KeyStore {
   };
 }
 
+function addKey(db: StoreQueries, key: Omit<KeyRow, 'revokedMs'>) {
+  const { id, tenantId, userId, hash, last4, name, createdMs } = key;
+  const owner = { tenant_id: tenantId, user_id: userId };
+  const row = { id, ...owner, hash, last4, name, created_ms: createdMs, revoked_ms: null };
+  return db.insertInto('api_key').values(row);
+}
+
 function keyRow(row: Selectable<StoreTables['api_key']>): KeyRow {
   return {
     id: row.id,
@@ -70,7 +80,7 @@ function keyRow(row: Selectable<StoreTables['api_key']>): KeyRow {
   };
 }
 
-export function peopleStore(db: StoreQueries): PeopleStore {
+export function peopleStore(db: StoreQueries, transact: StoreTransaction): PeopleStore {
   return {
     async users(tenantId) {
       const rows = await db
@@ -86,42 +96,63 @@ export function peopleStore(db: StoreQueries): PeopleStore {
         createdMs: row.created_ms,
       }));
     },
-    async setUser({ tenantId, userId, role, createdMs }) {
-      await db
-        .insertInto('gateway_user')
-        .values({ tenant_id: tenantId, user_id: userId, role, created_ms: createdMs })
-        .onConflict((conflict) => conflict.columns(['tenant_id', 'user_id']).doUpdateSet({ role }))
-        .execute();
+    async setUser(user) {
+      await setUser(db, user).execute();
     },
-    ...setupTokens(db),
+    ...setupTokens(db, transact),
     ...invites(db),
     ...bindings(db),
   };
 }
 
-function setupTokens(db: StoreQueries): Pick<PeopleStore, 'setupToken' | 'takeSetupToken'> {
+function setUser(db: StoreQueries, { tenantId, userId, role, createdMs }: UserRow) {
+  return db
+    .insertInto('gateway_user')
+    .values({ tenant_id: tenantId, user_id: userId, role, created_ms: createdMs })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'user_id']).doUpdateSet({ role }));
+}
+
+function setupTokens(
+  db: StoreQueries,
+  transact: StoreTransaction,
+): Pick<PeopleStore, 'setupToken' | 'takeSetupToken'> {
+  const done = db.selectFrom('setup').select('tenant_id').where('tenant_id', '=', DEFAULT_TENANT);
   return {
-    async setupToken(hash) {
-      const { numInsertedOrUpdatedRows } = await db
+    async setupToken(hash, nowMs) {
+      const token = { hash, tenant_id: DEFAULT_TENANT, created_ms: nowMs };
+      await db
         .insertInto('setup_token')
-        .values({ tenant_id: DEFAULT_TENANT, hash, used_ms: null })
-        .onConflict((conflict) =>
-          conflict
-            .column('tenant_id')
-            .doUpdateSet({ hash })
-            .where('setup_token.used_ms', 'is', null),
-        )
-        .executeTakeFirst();
-      return numInsertedOrUpdatedRows === 1n ? 'kept' : 'used';
+        .values(token)
+        .onConflict((conflict) => conflict.column('hash').doUpdateSet(token))
+        .execute();
+      const newest = db
+        .selectFrom('setup_token')
+        .select('hash')
+        .orderBy('created_ms', 'desc')
+        .limit(SETUP_TOKENS_MAX);
+      await db.deleteFrom('setup_token').where('hash', 'not in', newest).execute();
+      if ((await done.executeTakeFirst()) === undefined) return 'kept';
+      await db.deleteFrom('setup_token').execute();
+      return 'used';
     },
-    async takeSetupToken(hash) {
-      const { numUpdatedRows } = await db
-        .updateTable('setup_token')
-        .set({ used_ms: Date.now() })
-        .where('hash', '=', hash)
-        .where('used_ms', 'is', null)
-        .executeTakeFirst();
-      return numUpdatedRows === 1n;
+    async takeSetupToken(hash, { user, key }) {
+      // One row for all tokens: whoever comes second waits for the first, and finds it there.
+      const take = db
+        .insertInto('setup')
+        .columns(['tenant_id', 'done_ms'])
+        .expression((build) =>
+          build
+            .selectFrom('setup_token')
+            .select((row) => ['tenant_id', row.val(user.createdMs).as('done_ms')])
+            .where('hash', '=', hash),
+        )
+        .onConflict((conflict) => conflict.doNothing());
+      return transact([
+        take.compile(),
+        db.deleteFrom('setup_token').compile(),
+        setUser(db, user).compile(),
+        addKey(db, key).compile(),
+      ]);
     },
   };
 }

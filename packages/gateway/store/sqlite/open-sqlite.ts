@@ -12,7 +12,7 @@ import { approvalStore, breakerStore, webhookStore } from '../queries/coordinati
 import { keyStore, peopleStore } from '../queries/people.ts';
 import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/record-queries.ts';
 import type { SchemaStep } from '../schema.ts';
-import { statementDialect } from '../statement-dialect.ts';
+import { type StoreTransaction, statementDialect } from '../statement-dialect.ts';
 import type { StoreTables } from '../tables.ts';
 import type { BudgetStore, GatewayStore, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
@@ -59,7 +59,7 @@ function storeOf(db: SqliteDatabase, options: SqliteStoreOptions): GatewayStore 
   return {
     engine: 'sqlite',
     keys: keyStore(queries),
-    people: peopleStore(queries),
+    people: peopleStore(queries, transaction(db)),
     budgets: budgetStore(db),
     records: { write: (record) => records.add(record), ...recordQueries(queries, retention) },
     approvals: approvalStore(queries, {
@@ -93,6 +93,17 @@ function budgetStore(db: SqliteDatabase): BudgetStore {
     reserve: async (reservation) => reserve(db, reservation),
     expire: async (olderThanMs, nowMs) => expire(db, olderThanMs, nowMs),
   };
+}
+
+function transaction(db: SqliteDatabase): StoreTransaction {
+  return async (statements) =>
+    db.transaction(() => {
+      for (const [place, { sql, parameters }] of statements.entries()) {
+        const changed = db.run(sql, ...parameters.map(sqlValue));
+        if (place === 0 && changed === 0) return false;
+      }
+      return true;
+    }, true);
 }
 
 function sqliteDialect(db: SqliteDatabase) {

@@ -62,17 +62,57 @@ export function peopleSuite(tested: Tested): void {
       expect(await people.users('default')).toEqual([ANN, { ...ANN, userId: 'bob' }]);
     });
 
-    it('keeps the newest setup token until one is used, and gives it to one of many', async () => {
-      const { people } = tested.store;
-      expect(await people.setupToken('first')).toBe('kept');
-      expect(await people.setupToken('second')).toBe('kept');
-      expect(await people.takeSetupToken('first')).toBe(false);
+    it('takes any token of the first starts, once, and makes the first admin with it', async () => {
+      const { people, keys } = tested.store;
+      const admins = Array.from({ length: 8 }, (_, place) => {
+        const userId = `user${place}`;
+        const user = { ...ANN, userId, role: 'platform_admin' } as const;
+        return { user, key: sampleKey({ userId }) };
+      });
+      const [first] = admins;
+      if (first === undefined) throw new Error('there are eight');
+      expect(await people.setupToken('first', NOON_MS)).toBe('kept');
+      expect(await people.setupToken('second', NOON_MS)).toBe('kept');
+      expect(await people.takeSetupToken('third', first)).toBe(false);
+      expect(await people.users('default')).toEqual([]);
       const taken = await Promise.all(
-        Array.from({ length: 8 }, () => people.takeSetupToken('second')),
+        admins.map((admin, place) =>
+          people.takeSetupToken(place % 2 === 0 ? 'first' : 'second', admin),
+        ),
       );
-      expect(taken.filter(Boolean)).toHaveLength(1);
-      expect(await people.setupToken('third')).toBe('used');
-      expect(await people.takeSetupToken('third')).toBe(false);
+      const winners = admins.filter((_, place) => taken[place]);
+      expect(await people.users('default')).toEqual(winners.map(({ user }) => user));
+      expect(winners).toHaveLength(1);
+      for (const { key, user } of winners) {
+        expect(await keys.find(key.hash)).toMatchObject({ role: user.role });
+      }
+      expect(await people.setupToken('third', NOON_MS)).toBe('used');
+      expect(await people.takeSetupToken('third', first)).toBe(false);
+    });
+
+    it('leaves the setup token as it was when the first key can not be written', async () => {
+      const { people, keys } = tested.store;
+      await people.setUser(ANN);
+      const taken = sampleKey();
+      await keys.add(taken);
+      await people.setupToken('first', NOON_MS);
+      const user = { ...ANN, userId: 'root', role: 'platform_admin' } as const;
+      const same = { user, key: { ...sampleKey({ userId: 'root' }), hash: taken.hash } };
+      await expect(people.takeSetupToken('first', same)).rejects.toMatchObject({
+        code: 'SUB_STORE_REFUSED',
+      });
+      expect(await people.users('default')).toEqual([ANN]);
+      const key = sampleKey({ userId: 'root' });
+      expect(await people.takeSetupToken('first', { user, key })).toBe(true);
+    });
+
+    it('keeps the setup tokens of the last starts only', async () => {
+      const { people } = tested.store;
+      for (let start = 0; start <= 32; start++)
+        await people.setupToken(`${start}`, NOON_MS + start);
+      const admin = { user: ANN, key: sampleKey() };
+      expect(await people.takeSetupToken('0', admin)).toBe(false);
+      expect(await people.takeSetupToken('1', admin)).toBe(true);
     });
 
     it('gives an invite to one of many, and not after its time', async () => {

@@ -30,6 +30,7 @@ export const TABLE_NAMES = [
   'raw_record',
   'repo_binding',
   'routing_event',
+  'setup',
   'setup_token',
   'webhook',
   'webhook_delivery',
