@@ -45,12 +45,14 @@ function governor(kind: string): TurnGovernor {
 }
 
 const upstream = openUpstream();
-const engineFor = (kind: string) =>
-  createTurnEngine({ governor: governor(kind), wires: coreWires, upstream, nowMs: Date.now });
-const engines = { stream: engineFor('stream'), whole: engineFor('whole') };
+const engine = createTurnEngine({ wires: coreWires, upstream, nowMs: Date.now });
+const governors = { stream: governor('stream'), whole: governor('whole') };
 
 serve((request, response) => {
-  const engine = request.url?.startsWith('/stream') === true ? engines.stream : engines.whole;
+  const isStream = request.url?.startsWith('/stream') === true;
   const route = { wire: 'anthropic_messages', kind: 'answer', path: '/v1/messages' } as const;
-  void engine.handle(request, response, route);
+  void engine.handle(request, response, {
+    ...route,
+    governor: isStream ? governors.stream : governors.whole,
+  });
 });

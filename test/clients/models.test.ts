@@ -114,7 +114,7 @@ describe.each(REAL_CLIENTS.map((client) => [client.title, client] as const))('%s
     expect(session.stdout).toContain(DONE);
     // What the tool gave back came to the client, and not to the model.
     const asked = JSON.stringify(model.requests());
-    expect(asked).toContain('The token is [redacted:');
+    expect(asked).toContain('The token is [REDACTED-GITHUB-TOKEN-');
     expect(asked).not.toContain(SECRET);
     await stage.quiet();
     const calls = await story(stage);

@@ -99,7 +99,7 @@ test('turns go to the own provider, and are found, shown and added up', async ()
   expect(ran.stdout.match(/^200 /gm)).toHaveLength(3);
   expect(ran.stdout).toMatch(/^429 .*The budget is used up: 3 of 3 calls/m);
   expect(keys).toEqual(['sk-ant-own', 'sk-ant-own', 'sk-ant-own']);
-  expect(bodies.join('')).toContain('Use [redacted:');
+  expect(bodies.join('')).toContain('Use [REDACTED-GITHUB-TOKEN-');
   expect(bodies.join('')).not.toContain(SECRET);
   expect(ran.stderr).toContain('4 calls (4 turns of models, $0.0135), 1 refused');
 

@@ -32,9 +32,10 @@ function textsOf(wire: WireName, body: unknown): readonly string[] {
   return outlineOf(wire, body).parts.flatMap((part) => {
     const texts = partTexts(bytes, part);
     if (isFailure(texts)) throw new Error(texts.message);
-    return texts.map(({ role, range, isJson }) => {
+    return texts.map(({ role, range, form }) => {
       const text: unknown = JSON.parse(bytes.subarray(range.start, range.end).toString());
-      return `${role}${isJson ? ' (json)' : ''}: ${String(text)}`;
+      const shown = typeof text === 'string' ? text : JSON.stringify(text);
+      return `${role}${form === 'text' ? '' : ` (${form})`}: ${shown}`;
     });
   });
 }
@@ -274,6 +275,37 @@ describe('outlineRequest', () => {
   });
 });
 
+describe('members that stand beside the conversation', () => {
+  const withMember = (member: object) => ({ model: 'm', ...member });
+  it.each<[WireName, object, readonly string[]]>([
+    ['anthropic_messages', { mcp_servers: [{ name: 'x' }] }, ['[{"name":"x"}]']],
+    ['anthropic_messages', { container: { skills: [] } }, ['{"skills":[]}']],
+    ['anthropic_messages', { output_config: { effort: 'low' } }, ['{"effort":"low"}']],
+    [
+      'anthropic_messages',
+      { metadata: { user_id: 'u', note: 'x' } },
+      ['{"user_id":"u","note":"x"}'],
+    ],
+    ['anthropic_messages', { metadata: { user_id: { deep: 'x' } } }, ['{"user_id":{"deep":"x"}}']],
+    ['anthropic_messages', { metadata: 'x' }, ['x']],
+    ['anthropic_messages', { metadata: { user_id: '{"session_id":"x"}' } }, []],
+    ['anthropic_messages', { thinking: { type: 'adaptive' }, tool_choice: { type: 'auto' } }, []],
+    ['openai_chat_completions', { metadata: { a: 'b' } }, ['{"a":"b"}']],
+    ['openai_chat_completions', { stop: ['x'], user: 'u', verbosity: 'low' }, ['["x"]']],
+    ['openai_responses', { client_metadata: { a: 'b' } }, ['{"a":"b"}']],
+    ['openai_responses', { reasoning: { effort: 'low' }, include: ['x'], store: false }, []],
+    ['openai_responses', { from_tomorrow: 'words', count: 3, is_new: true, none: null }, ['words']],
+  ])('are searched on %s unless they are of the protocol: %j', (wire, member, expected) => {
+    expect(textsOf(wire, withMember(member))).toEqual(
+      expected.map((text) => (/^[[{]/.test(text) ? `other (json): ${text}` : `other: ${text}`)),
+    );
+  });
+
+  it('must not differ from a member of the protocol only by case', () => {
+    expect(faultOf('anthropic_messages', '{"model":"m","Metadata":"x"}')).toContain('misspelt');
+  });
+});
+
 describe('partTexts', () => {
   it('finds the texts of Anthropic Messages', () => {
     expect(textsOf('anthropic_messages', ANTHROPIC)).toEqual([
@@ -283,10 +315,7 @@ describe('partTexts', () => {
       'tool_definition: object',
       'user: Fix it.',
       'assistant: Let me look.',
-      'tool_use: cmd',
-      'tool_use: ls',
-      'tool_use: deep',
-      'tool_use: x',
+      'tool_use (json): {"cmd":["ls",{"deep":"x"}]}',
       'system: Be brief.',
       'tool_result: a.ts',
       'user: A page.',
@@ -299,7 +328,7 @@ describe('partTexts', () => {
       'system: Be brief.',
       'user: Look.',
       'user: https://x.test/?key=1',
-      'tool_use (json): {"a":"b"}',
+      'tool_use (json_text): {"a":"b"}',
       'tool_result: done',
       'tool_definition: sh',
       'tool_definition: Runs.',
@@ -313,7 +342,7 @@ describe('partTexts', () => {
       'tool_definition: function',
       'tool_definition: read',
       'user: Go.',
-      'tool_use (json): {"cmd":"ls"}',
+      'tool_use (json_text): {"cmd":"ls"}',
       'tool_result: a.ts',
       'tool_use: *** Begin',
       'tool_result: ok',
@@ -324,7 +353,7 @@ describe('partTexts', () => {
     const deep = `${'{"a":['.repeat(200)}"found"${']}'.repeat(200)}`;
     const content: unknown = JSON.parse(deep);
     const body = { model: 'm', messages: [{ role: 'user', content: [content] }] };
-    expect(textsOf('anthropic_messages', body)).toEqual(['user: found']);
+    expect(textsOf('anthropic_messages', body)).toEqual([expect.stringMatching(/^user .*found/)]);
   });
 
   it.each([
@@ -332,10 +361,35 @@ describe('partTexts', () => {
     ['an escape that is none', '{"role":"user","content":"\\x"}'],
     ['a control character', '{"role":"user","content":"a\u0001"}'],
     ['a type that stands twice', '{"content":[{"type":"thinking","Type":"text","text":"a"}]}'],
+    ['a key twice in arguments', '{"content":[{"type":"tool_use","input":{"a":1,"a":2}}]}'],
+    ['a key twice with an escape', '{"content":[{"type":"tool_use","input":{"a":1,"\\u0061":2}}]}'],
+    ['a key twice in what is skipped', '{"content":[{"cache_control":{"type":1,"type":2}}]}'],
+    ['a key twice in a sealed block', '{"content":[{"type":"thinking","x":{"a":1,"a":2}}]}'],
+    ['a key twice very deep', `{"content":${'{"a":['.repeat(50)}{"b":1,"b":2}${']}'.repeat(50)}}`],
   ])('refuses %s', (_, message) => {
     const bytes = Buffer.from(`{"model":"m","messages":[${message},{"role":"user","content":""}]}`);
     const [part] = outlineOf('anthropic_messages', bytes.toString()).parts;
     expect(part && partTexts(bytes, part)).toMatchObject({ code: 'SUB_WIRE_REQUEST' });
+  });
+
+  it.each([
+    ['a tool', '"tools":[{"name":"a","input_schema":{"properties":{"x":{},"x":{}}}}]'],
+    ['a system prompt', '"system":[{"type":"text","text":"a","x":{"y":1,"y":2}}]'],
+    ['a member that is not known', '"novel":[{"a":1,"a":2}]'],
+  ])('refuses a key that stands twice in %s', (_, member) => {
+    const bytes = Buffer.from(`{"model":"m",${member}}`);
+    const [part] = outlineOf('anthropic_messages', bytes.toString()).parts;
+    expect(part && partTexts(bytes, part)).toMatchObject({
+      code: 'SUB_WIRE_REQUEST',
+      message: expect.stringContaining('a key twice') as string,
+    });
+  });
+
+  it('takes keys of arguments that differ by case', () => {
+    const body =
+      '{"model":"m","messages":[{"content":[{"type":"tool_use","input":{"a":1,"A":2}}]}]}';
+    const [part] = outlineOf('anthropic_messages', body).parts;
+    expect(part && partTexts(Buffer.from(body), part)).toHaveLength(1);
   });
 });
 

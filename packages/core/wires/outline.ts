@@ -6,6 +6,7 @@ import { foldKey } from '../json/fold-key.ts';
 import { fromUnits, sequenceEnd } from '../json/text.ts';
 import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../json/units.ts';
 import { JsonWalk } from './json-walk.ts';
+import { type MemberRole, REQUEST_MEMBERS } from './request-members.ts';
 import type { WireName } from './shared/form.ts';
 
 export interface RequestOutline {
@@ -23,7 +24,8 @@ export interface RequestOutline {
 }
 
 export interface RequestPart {
-  readonly kind: 'system' | 'tool' | 'message';
+  /** `other`: a member at the top that is none of the conversation, and may hold words of a user. */
+  readonly kind: 'system' | 'tool' | 'message' | 'other';
   readonly range: ByteRange;
 }
 
@@ -33,39 +35,6 @@ export interface ByteTools {
   /** One character for each byte. */
   readonly latin1: (bytes: Uint8Array) => string;
 }
-
-type OutlinedField = 'model' | 'stream' | 'max_tokens' | RequestPart['kind'];
-
-/** The members at the top of a request that are read, by wire. All others are skipped. */
-const FIELDS: { readonly [W in WireName]: ReadonlyMap<string, OutlinedField> } = {
-  anthropic_messages: new Map([
-    ['model', 'model'],
-    ['stream', 'stream'],
-    ['max_tokens', 'max_tokens'],
-    ['system', 'system'],
-    ['tools', 'tool'],
-    ['messages', 'message'],
-  ]),
-  openai_chat_completions: new Map([
-    ['model', 'model'],
-    ['stream', 'stream'],
-    ['max_tokens', 'max_tokens'],
-    ['max_completion_tokens', 'max_tokens'],
-    ['prediction', 'system'],
-    ['tools', 'tool'],
-    ['functions', 'tool'],
-    ['messages', 'message'],
-  ]),
-  openai_responses: new Map([
-    ['model', 'model'],
-    ['stream', 'stream'],
-    ['max_output_tokens', 'max_tokens'],
-    ['instructions', 'system'],
-    ['prompt', 'system'],
-    ['tools', 'tool'],
-    ['input', 'message'],
-  ]),
-};
 
 /** More parts than any conversation has: each is hashed and kept. */
 const PARTS_MAX = 100_000;
@@ -124,13 +93,13 @@ class Outlining {
   read(): RequestOutline | undefined {
     const { walk, wire } = this;
     if (walk.next() !== OPEN_BRACE) return this.refuse('It is not a JSON object.');
-    const fields = FIELDS[wire];
+    const known = REQUEST_MEMBERS[wire];
     const isRead = walk.members(0, (key) => {
-      const field = fields.get(key);
-      const folded = field === undefined ? foldKey(key) : key;
+      const role = known.get(key);
+      const folded = role === undefined ? foldKey(key) : key;
       // Some readers ignore case: they would take this member for the other one.
-      if (folded !== key && fields.has(folded)) return walk.fail(`It has a misspelt "${folded}".`);
-      return this.readField(key, field);
+      if (folded !== key && known.has(folded)) return walk.fail(`It has a misspelt "${folded}".`);
+      return this.readMember(key, role);
     });
     if (!isRead) return undefined;
     if (!Number.isNaN(walk.next())) return this.refuse('Something follows its end.');
@@ -154,19 +123,55 @@ class Outlining {
     this.walk.fail(fault);
   }
 
-  private readField(key: string, field: OutlinedField | undefined): boolean {
+  private readMember(key: string, role: MemberRole | undefined): boolean {
     const { walk } = this;
-    switch (field) {
+    switch (role) {
       case undefined:
+        return this.readOther(true);
+      case 'protocol':
         return walk.skip(1);
+      case 'user_metadata':
+        return this.readUserMetadata();
       case 'model':
         return this.readModel();
       case 'stream':
       case 'max_tokens':
-        return this.readScalar(key, field);
+        return this.readScalar(key, role);
       default:
-        return this.readParts(key, field);
+        return this.readParts(key, role);
     }
+  }
+
+  /** A member that is a part of its own, unless it is a number or a word that says nothing. */
+  private readOther(isPart: boolean): boolean {
+    const { walk } = this;
+    const start = walk.at;
+    const unit = walk.text.charCodeAt(start);
+    if (!walk.skip(1)) return false;
+    if (!isPart || (unit !== OPEN_BRACE && unit !== OPEN_BRACKET && unit !== QUOTE)) return true;
+    return this.addPart({ kind: 'other', range: { start, end: walk.at } });
+  }
+
+  /** Clients write ids of theirs into `user_id`, which must arrive as they are. */
+  private readUserMetadata(): boolean {
+    const { walk } = this;
+    const start = walk.at;
+    if (walk.text.charCodeAt(start) !== OPEN_BRACE) return this.readOther(true);
+    let isUserOnly = true;
+    const isRead = walk.members(1, (key) => {
+      const isText = walk.text.charCodeAt(walk.at) === QUOTE;
+      isUserOnly &&= key === 'user_id' && isText;
+      return walk.skip(2);
+    });
+    walk.at = start;
+    return isRead && this.readOther(!isUserOnly);
+  }
+
+  private addPart(part: RequestPart): boolean {
+    const { walk, parts } = this;
+    if (parts.length === PARTS_MAX) return walk.fail(`It has more than ${PARTS_MAX} parts.`);
+    parts.push(part);
+    return true;
   }
 
   private readModel(): boolean {
@@ -206,14 +211,12 @@ class Outlining {
   }
 
   private readPart(key: string, kind: RequestPart['kind']): boolean {
-    const { walk, parts } = this;
+    const { walk } = this;
     const start = walk.at;
     const unit = walk.text.charCodeAt(start);
     if (unit !== OPEN_BRACE && unit !== QUOTE) return walk.fail(`A part of "${key}" is no object.`);
-    if (parts.length === PARTS_MAX) return walk.fail(`It has more than ${PARTS_MAX} parts.`);
     const isRead = kind === 'tool' && unit === OPEN_BRACE ? this.readTool('', 2) : walk.skip(2);
-    if (isRead) parts.push({ kind, range: { start, end: walk.at } });
-    return isRead;
+    return isRead && this.addPart({ kind, range: { start, end: walk.at } });
   }
 
   /** Notes the name of a tool: its own, that of its function, or its type where the provider runs it. */

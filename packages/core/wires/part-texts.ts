@@ -1,5 +1,6 @@
 // The texts in a part of a request that a person, a tool or a model wrote: what is scanned and redacted. A block of
-// a kind that is not known is searched whole, so that nothing new goes by unseen.
+// a kind that is not known is searched whole, so that nothing new goes by unseen. A key that stands twice anywhere
+// in a part is refused here, for whoever reads the part next: of two members, readers see one, and not the same.
 import { type Failure, tableFailure } from '@subluminal/contracts';
 import { type ByteRange, ByteScanner } from '../json/byte-scanner.ts';
 import { foldKey } from '../json/fold-key.ts';
@@ -7,13 +8,23 @@ import { decodeText } from '../json/text.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../json/units.ts';
 import type { RequestPart } from './outline.ts';
 
-/** A string in a part that a person, a tool or a model wrote. */
+/** A text in a part that a person, a tool or a model wrote. */
 export interface PartText {
-  readonly role: 'system' | 'user' | 'assistant' | 'tool_use' | 'tool_result' | 'tool_definition';
-  /** The JSON string, quotes included. For arguments that are an object: one string in them. */
+  readonly role:
+    | 'system'
+    | 'user'
+    | 'assistant'
+    | 'tool_use'
+    | 'tool_result'
+    | 'tool_definition'
+    | 'other';
+  /** The JSON value: for a string, quotes included. */
   readonly range: ByteRange;
-  /** The string holds JSON of its own (`arguments` of a function call): what is replaced must stay JSON. */
-  readonly isJson: boolean;
+  /**
+   * `text`: a string. `json_text`: a string with JSON in it, which must stay JSON (`arguments` of a function call).
+   * `json`: an object or a list whose keys tell what its strings are (`input` of a tool).
+   */
+  readonly form: 'text' | 'json_text' | 'json';
 }
 
 type Role = PartText['role'];
@@ -58,6 +69,8 @@ const DATA_URL = /^"data:/i;
 const DATA_URL_BYTES = 6;
 /** Blocks nest no deeper; what does is searched whole, in one walk. */
 const BLOCK_DEPTH_MAX = 12;
+/** The arguments of a tool, by the names that the wires have for them. */
+const ARGUMENTS: ReadonlySet<string> = new Set(['input', 'arguments', 'action']);
 /** More strings than any part has: each is scanned on its own. */
 const TEXTS_MAX = 100_000;
 
@@ -91,22 +104,57 @@ class TextSearch {
     return `It is not valid JSON at byte ${this.scan.offset}.`;
   }
 
-  readPart({ kind }: RequestPart): boolean {
-    if (kind === 'tool') return this.readTool();
-    return this.readBlock(kind === 'system' ? 'system' : 'user');
+  readPart({ kind, range }: RequestPart): boolean {
+    if (!this.checkKeys()) return false;
+    this.scan.at = range.start;
+    switch (kind) {
+      case 'tool':
+        return this.readTool();
+      case 'other':
+        return this.readJson('other');
+      default:
+        return this.readBlock(kind === 'system' ? 'system' : 'user');
+    }
+  }
+
+  /** Walks over the value here, and fails when an object in it has a key twice, however it is written. */
+  private checkKeys(): boolean {
+    const { scan } = this;
+    switch (scan.next()) {
+      case OPEN_BRACKET:
+        return this.readItems(() => this.checkKeys());
+      case OPEN_BRACE: {
+        const keys = new Set<string>();
+        return this.readMembers((start) => {
+          const key = this.keyAt(start);
+          this.isTwice = keys.has(key);
+          keys.add(key);
+          return !this.isTwice && scan.passColon() && this.checkKeys();
+        });
+      }
+      default:
+        return scan.skipValue(0);
+    }
+  }
+
+  /** The text of the key that was just read. */
+  private keyAt(start: number): string {
+    const { bytes, at, escaped } = this.scan;
+    if (!escaped) return decodeText(bytes, start + 1, at - 1);
+    return String(JSON.parse(decodeText(bytes, start, at)));
   }
 
   /** Everything in the definition of a tool but what names it. */
   private readTool(): boolean {
     const { scan } = this;
-    if (scan.next() !== OPEN_BRACE) return this.readAll('tool_definition', false);
+    if (scan.next() !== OPEN_BRACE) return this.readAll('tool_definition');
     const members = this.membersHere();
     if (members === undefined) return false;
     const end = scan.at;
     const isRead = members.every(({ key, at }) => {
       if (NOT_TEXT.has(key)) return true;
       scan.at = at;
-      return this.readAll('tool_definition', false);
+      return this.readAll('tool_definition');
     });
     scan.at = end;
     return isRead;
@@ -117,13 +165,11 @@ class TextSearch {
     const { scan } = this;
     switch (scan.next()) {
       case QUOTE:
-        return this.readString(role, false);
+        return this.readString(role, 'text');
       case OPEN_BRACKET:
         return this.readItems(() => this.readBlock(role));
       case OPEN_BRACE:
-        return this.blockDepth < BLOCK_DEPTH_MAX
-          ? this.readObject(role)
-          : this.readAll(role, false);
+        return this.blockDepth < BLOCK_DEPTH_MAX ? this.readObject(role) : this.readJson(role);
       default:
         return scan.skipValue(0);
     }
@@ -154,34 +200,41 @@ class TextSearch {
     scan.at = at;
     const isString = scan.bytes[at] === QUOTE;
     if (isString && key.endsWith('url') && this.isDataUrl(at)) return true;
-    if (key === 'arguments' && isString) return this.readString('tool_use', true);
-    if (key === 'input' && role === 'tool_use') return this.readAll('tool_use', true);
+    if (key === 'arguments' && isString) return this.readString('tool_use', 'json_text');
+    if (ARGUMENTS.has(key) && role === 'tool_use') return this.readJson('tool_use');
     return this.readBlock(key === 'tool_calls' || key === 'function_call' ? 'tool_use' : role);
   }
 
+  /** A value whose keys tell what its strings are; it is looked at as a whole. */
+  private readJson(role: Role): boolean {
+    const { scan } = this;
+    const byte = scan.next();
+    if (byte === QUOTE) return this.readString(role, 'text');
+    const start = scan.at;
+    if (!scan.skipValue(0)) return false;
+    if (byte !== OPEN_BRACE && byte !== OPEN_BRACKET) return true;
+    return this.note({ role, range: { start, end: scan.at }, form: 'json' });
+  }
+
   /** Every string of a value, whatever it stands for. */
-  private readAll(role: Role, withKeys: boolean): boolean {
+  private readAll(role: Role): boolean {
     const { scan } = this;
     switch (scan.next()) {
       case QUOTE:
-        return this.readString(role, false);
+        return this.readString(role, 'text');
       case OPEN_BRACKET:
-        return this.readItems(() => this.readAll(role, withKeys));
+        return this.readItems(() => this.readAll(role));
       case OPEN_BRACE:
-        return this.readMembers((start) => {
-          const isNoted =
-            !withKeys || this.note({ role, range: { start, end: scan.at }, isJson: false });
-          return isNoted && scan.passColon() && this.readAll(role, withKeys);
-        });
+        return this.readMembers(() => scan.passColon() && this.readAll(role));
       default:
         return scan.skipValue(0);
     }
   }
 
-  private readString(role: Role, isJson: boolean): boolean {
+  private readString(role: Role, form: 'text' | 'json_text'): boolean {
     const { scan } = this;
     const start = scan.at;
-    return scan.readString() && this.note({ role, range: { start, end: scan.at }, isJson });
+    return scan.readString() && this.note({ role, range: { start, end: scan.at }, form });
   }
 
   private note(text: PartText): boolean {
@@ -196,8 +249,8 @@ class TextSearch {
     const members: BlockMember[] = [];
     const keys = new Set<string>();
     const isRead = this.readMembers((start) => {
-      const key: unknown = JSON.parse(decodeText(scan.bytes, start, scan.at));
-      if (typeof key !== 'string' || !scan.passColon()) return false;
+      const key = this.keyAt(start);
+      if (!scan.passColon()) return false;
       // Some readers ignore case: for them, `Type` and `type` are one key.
       const folded = foldKey(key);
       this.isTwice = keys.has(folded);

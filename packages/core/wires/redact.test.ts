@@ -19,9 +19,9 @@ function redacted(wire: WireName, body: string): string {
     const texts = partTexts(bytes, part);
     if (isFailure(texts)) throw new Error(texts.message);
     return texts.flatMap(({ range }) => {
-      const before = String(JSON.parse(bytes.toString('utf8', range.start, range.end)));
-      const text = before.replaceAll(SECRET, '[REDACTED-PASSWORD-1234abcd]');
-      return text === before ? [] : [{ range, text }];
+      const before = bytes.toString('utf8', range.start, range.end);
+      const json = before.replaceAll(SECRET, '[REDACTED-PASSWORD-1234abcd]');
+      return json === before ? [] : [{ range, json }];
     });
   });
   return Buffer.from(redactTexts(bytes, replacements)).toString();
@@ -114,6 +114,6 @@ describe('estimateTokens', () => {
 
   it('counts the texts of a part', () => {
     const range = { start: 10, end: 412 };
-    expect(estimatePartTokens([{ role: 'user', range, isJson: false }])).toBe(104);
+    expect(estimatePartTokens([{ role: 'user', range, form: 'text' }])).toBe(104);
   });
 });

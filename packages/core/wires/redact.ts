@@ -5,13 +5,13 @@ import { utf8Of } from '../json/patch-text.ts';
 import { joinBytes } from '../json/text.ts';
 
 export interface TextReplacement {
-  /** A JSON string, quotes included. */
+  /** A JSON value: for a string, quotes included. */
   readonly range: ByteRange;
-  /** The text that it should stand for. */
-  readonly text: string;
+  /** The JSON that takes its place. */
+  readonly json: string;
 }
 
-/** The bytes with other texts in place of these strings; the same bytes when there are none. */
+/** The bytes with other JSON in place of these values; the same bytes when there are none. */
 export function redactTexts(
   bytes: Uint8Array,
   replacements: readonly TextReplacement[],
@@ -19,9 +19,9 @@ export function redactTexts(
   if (replacements.length === 0) return bytes;
   const pieces: Uint8Array[] = [];
   let from = 0;
-  for (const { range, text } of replacements.toSorted((a, b) => a.range.start - b.range.start)) {
+  for (const { range, json } of replacements.toSorted((a, b) => a.range.start - b.range.start)) {
     if (range.start < from) throw new Error('two replacements overlap');
-    pieces.push(bytes.subarray(from, range.start), utf8Of(JSON.stringify(text)));
+    pieces.push(bytes.subarray(from, range.start), utf8Of(json));
     from = range.end;
   }
   pieces.push(bytes.subarray(from));

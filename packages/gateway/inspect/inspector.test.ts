@@ -21,8 +21,12 @@ const fingerprint = (text: string) => createHmac('sha256', 'key').update(text).d
 const newInspector = () =>
   new TurnInspector({ fingerprint, classes: ['secret', 'personal'], actions });
 
-function inspect(inspector: TurnInspector, request: object, wire: WireName = 'anthropic_messages') {
-  const body = Buffer.from(JSON.stringify(request));
+function inspect(
+  inspector: TurnInspector,
+  request: object | string,
+  wire: WireName = 'anthropic_messages',
+) {
+  const body = Buffer.from(typeof request === 'string' ? request : JSON.stringify(request));
   const outline = outlineRequest(wire, body);
   if (isFailure(outline)) throw new Error(outline.message);
   const inspection = inspector.inspect({ body, outline });
@@ -87,6 +91,86 @@ describe('the inspector', () => {
     const value: unknown = JSON.parse(text);
     expect(JSON.stringify(value)).toBe(
       JSON.stringify(request).replaceAll(TOKEN, MARK.exec(text)?.[0] ?? ''),
+    );
+  });
+
+  const input = `{ "user":"ada", "password": "${PASSWORD}","n":1.0, "big":12345678901234567890 }`;
+  const chatCall = { id: 't', type: 'function', function: { name: 'x', arguments: input } };
+  const secretByKey: readonly (readonly [WireName, string])[] = [
+    [
+      'anthropic_messages',
+      `{"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"x","input":${input}}]}]}`,
+    ],
+    [
+      'openai_chat_completions',
+      JSON.stringify(asked({ role: 'assistant', tool_calls: [chatCall] })),
+    ],
+    [
+      'openai_responses',
+      JSON.stringify({
+        model: 'm',
+        input: [{ type: 'function_call', call_id: 'c', name: 'x', arguments: input }],
+      }),
+    ],
+  ];
+  it.each(secretByKey)('finds a secret by its key in the arguments of %s', (wire, text) => {
+    const { inspection } = inspect(newInspector(), text, wire);
+    expect(inspection.findings).toMatchObject([{ class: 'secret', role: 'tool_use' }]);
+    const redacted = inspection.redacted().toString();
+    const [mark = ''] = /\[REDACTED-[A-Z-]+-[0-9A-F]{8}\]/.exec(redacted) ?? [];
+    expect(redacted).toBe(text.replace(PASSWORD, mark));
+  });
+
+  it('looks at both values of arguments in which a model has written a key twice', () => {
+    const twice = `{"a":"${TOKEN}","a":"b"}`;
+    const call = { type: 'function_call', call_id: 'c', name: 'x', arguments: twice };
+    const { inspection } = inspect(
+      newInspector(),
+      { model: 'm', input: [call] },
+      'openai_responses',
+    );
+    expect(inspection.redacted().toString()).not.toContain(TOKEN);
+  });
+
+  it.each([
+    ['a token of an MCP server', { mcp_servers: [{ name: 'x', authorization_token: TOKEN }] }],
+    ['a member that nobody knows', { from_tomorrow: `Use ${TOKEN}` }],
+    ['metadata beside the id of the user', { metadata: { user_id: 'u', note: TOKEN } }],
+  ])('finds and redacts a secret in %s', (_, member) => {
+    const { inspection } = inspect(newInspector(), { ...asked(said('x')), ...member });
+    expect(inspection.findings).toMatchObject([{ class: 'secret', role: 'other' }]);
+    expect(inspection.redacted().toString()).toBe(
+      JSON.stringify({ ...asked(said('x')), ...member }).replace(
+        TOKEN,
+        MARK.exec(inspection.redacted().toString())?.[0] ?? '',
+      ),
+    );
+  });
+
+  it('passes what clients say of themselves unchanged', () => {
+    const hex = fc.string({
+      unit: fc.constantFrom(...'0123456789abcdef'),
+      minLength: 64,
+      maxLength: 64,
+    });
+    const facts = fc.record({ device: hex, account: fc.uuid(), session: fc.uuid() });
+    fc.assert(
+      fc.property(facts, ({ device, account, session }) => {
+        const ids = { device_id: device, account_uuid: account, session_id: session };
+        const claude = { ...asked(said('x')), metadata: { user_id: JSON.stringify(ids) } };
+        const codex = {
+          model: 'm',
+          input: 'x',
+          prompt_cache_key: session,
+          client_metadata: { 'x-codex-installation-id': account, session_id: session },
+          include: ['reasoning.encrypted_content'],
+          text: { verbosity: 'low' },
+        };
+        const inspector = newInspector();
+        expect(inspect(inspector, claude).inspection.findings).toEqual([]);
+        expect(inspect(inspector, codex, 'openai_responses').inspection.findings).toEqual([]);
+      }),
+      runs(300),
     );
   });
 

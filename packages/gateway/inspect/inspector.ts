@@ -4,7 +4,9 @@ import { hash } from 'node:crypto';
 import { type Failure, isFailure } from '@subluminal/contracts';
 import { type MessageSignals, messageSignals } from '@subluminal/core/classify';
 import {
+  type Action,
   type Actions,
+  actionFor,
   applyActions,
   type ContentFinding,
   type FindingClass,
@@ -14,7 +16,7 @@ import {
   scanText,
   type UnscannedReason,
 } from '@subluminal/core/detect';
-import { rewritten } from '@subluminal/core/json';
+import { canonicalize, rewritten } from '@subluminal/core/json';
 import {
   type PartText,
   partTexts,
@@ -41,10 +43,12 @@ export interface TurnFinding {
   readonly confidence: ContentFinding['confidence'];
   readonly fingerprint: string;
   readonly role: PartText['role'];
+  /** What the actions do about it. */
+  readonly action: Action;
 }
 
 export interface Inspection {
-  /** Each kind of value once for each part that it stands in. */
+  /** Each kind of value once for each text that it stands in. */
   readonly findings: readonly TurnFinding[];
   /** Why something was not looked at; files without text don't count. */
   readonly unscanned: readonly UnscannedReason[];
@@ -79,7 +83,7 @@ interface KnownPart {
 
 const CLEAN: InspectedPart = { findings: [], unscanned: [], replacements: [], secrets: [] };
 /** A body has a limit of its own: nothing in it is too long to be looked at. */
-const LIMITS = { unitsMax: 1 << 26, depthMax: 512 };
+const LIMITS = { unitsMax: 1 << 26, depthMax: 512, nodesMax: 1 << 20 };
 const PARTS_MAX = 50_000;
 const CACHE_UNITS_MAX = 1 << 25;
 /** Shorter values would take words apart that have nothing to do with them. */
@@ -104,6 +108,7 @@ export class TurnInspector {
     this.#scan = { fingerprint, classes, limits: LIMITS };
   }
 
+  /** Fails for a request that another reader may read otherwise: a key stands twice, a string is none. */
   inspect({ body, outline }: InspectedRequest): Inspection | Failure {
     const dirty: { readonly start: number; readonly part: InspectedPart }[] = [];
     const messages: { readonly range: RequestPart['range']; readonly known: KnownPart }[] = [];
@@ -161,22 +166,29 @@ export class TurnInspector {
     };
   }
 
-  #inspectText(bytes: Buffer, { range, role, isJson }: PartText): InspectedPart {
-    const { start, end } = range;
-    const text = String(JSON.parse(bytes.toString('utf8', start, end)));
-    const value: unknown = isJson ? parsed(text) : text;
+  #inspectText(bytes: Buffer, { range, role, form }: PartText): InspectedPart {
+    const raw = bytes.toString('utf8', range.start, range.end);
+    const { text, value } = readText(raw, form);
     const verdict =
       typeof value === 'string' ? scanText(value, this.#scan) : scanJson(value, this.#scan);
     const unscanned = verdict.unscanned
       .map(({ reason }) => reason)
       .filter((reason) => reason !== 'binary');
     if (verdict.findings.length === 0 && unscanned.length === 0) return CLEAN;
-    const findings = verdict.findings.map((finding) => turnFinding(finding, role));
-    return { findings, unscanned, ...this.#redaction({ text, value, verdict, range }) };
+    const { actions } = this.#options;
+    const findings = verdict.findings.map((finding) => ({
+      class: finding.class,
+      rule: finding.rule,
+      confidence: finding.confidence,
+      fingerprint: finding.fingerprint,
+      role,
+      action: actionFor(finding, { direction: 'outbound', actions }),
+    }));
+    return { findings, unscanned, ...this.#redaction({ text, value, verdict, range, form }) };
   }
 
   #redaction(found: FoundIn): Pick<InspectedPart, 'replacements' | 'secrets'> {
-    const { text: before, value, verdict, range } = found;
+    const { text, value, verdict, range, form } = found;
     const secrets = new Map<string, string>();
     const treated = applyActions(value, verdict, {
       direction: 'outbound',
@@ -190,13 +202,13 @@ export class TurnInspector {
       },
     });
     if (treated.value === value) return { replacements: [], secrets: [] };
-    // What is not replaced in arguments stays as the model wrote it.
-    const text =
+    // What is not replaced in JSON stays as it was written.
+    const changed =
       typeof value === 'string'
         ? String(treated.value)
-        : (rewritten(before, treated.value) ?? JSON.stringify(treated.value));
+        : (rewritten(text, treated.value) ?? JSON.stringify(treated.value));
     return {
-      replacements: [{ range, text }],
+      replacements: [{ range, json: form === 'json' ? changed : JSON.stringify(changed) }],
       secrets: [...secrets].map(([original, mark]) => ({ value: original, mark })),
     };
   }
@@ -207,10 +219,11 @@ interface FoundIn {
   readonly value: unknown;
   readonly verdict: ScanVerdict;
   readonly range: PartText['range'];
+  readonly form: PartText['form'];
 }
 
-function moved({ range, text }: TextReplacement, by: number): TextReplacement {
-  return { range: { start: range.start + by, end: range.end + by }, text };
+function moved({ range, json }: TextReplacement, by: number): TextReplacement {
+  return { range: { start: range.start + by, end: range.end + by }, json };
 }
 
 /** Like `[REDACTED-AWS-ACCESS-KEY-1A2B3C4D]`. */
@@ -218,21 +231,16 @@ function markOf({ rule, fingerprint }: ContentFinding): string {
   return `[REDACTED-${rule.toUpperCase()}-${fingerprint.slice(0, MARK_DIGITS).toUpperCase()}]`;
 }
 
-function turnFinding(finding: ContentFinding, role: PartText['role']): TurnFinding {
-  const { rule, confidence, fingerprint } = finding;
-  return { class: finding.class, rule, confidence, fingerprint, role };
-}
-
 function weightOf({ replacements }: InspectedPart): number {
-  return replacements.reduce((sum, { text }) => sum + text.length, 1);
+  return replacements.reduce((sum, { json }) => sum + json.length, 1);
 }
 
-/** The arguments of a tool; as text when a model has written what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : text;
-  } catch {
-    return text;
-  }
+/** What a text says, and the JSON in it. `partTexts` has found `raw` to be JSON without a key that stands twice. */
+function readText(raw: string, form: PartText['form']): { readonly text: string; value: unknown } {
+  if (form === 'json') return { text: raw, value: JSON.parse(raw) };
+  const text = String(JSON.parse(raw));
+  // A model may write what is no JSON, or has a key twice: then nothing in it may be left out.
+  const isJson = form === 'json_text' && canonicalize(text).ok;
+  const value: unknown = isJson ? JSON.parse(text) : text;
+  return { text, value: typeof value === 'object' && value !== null ? value : text };
 }

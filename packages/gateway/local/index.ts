@@ -121,9 +121,10 @@ async function openModels(
   });
   const upstream = openUpstream({ proxy: proxyOf(env) });
   const nowMs = () => performance.now();
-  const engine = createTurnEngine({ governor, wires: WIRES, upstream, nowMs });
+  const engine = createTurnEngine({ wires: WIRES, upstream, nowMs });
   const server = await openLocalServer({
-    turn: (request, response, route) => void engine.handle(request, response, route),
+    turn: (request, response, route) =>
+      void engine.handle(request, response, { ...route, governor }),
     pass: (request, response, path) =>
       void passThrough({ request, response, path }, { upstream, upstreams }),
   });

@@ -105,10 +105,29 @@ test('a secret in a prompt never reaches the provider', async () => {
   const run = await startLocalRun({ rules: ALLOW, sections, env });
   await ask(run, `The token is ${SECRET}, use it.`);
   const [first] = upstream.seen;
-  expect(first?.body).toContain('The token is [redacted:');
+  expect(first?.body).toContain('The token is [REDACTED-GITHUB-TOKEN-');
   expect(first?.body).not.toContain(SECRET);
   expect(run.of('turn_decision')[0]?.call.content).toMatchObject({ action: 'redact' });
   expect(JSON.stringify(run.events)).not.toContain(SECRET);
+});
+
+test('a request that another reader may read otherwise is refused where content is looked at', async () => {
+  const upstream = await scriptedUpstream(streamed);
+  const env = { ANTHROPIC_BASE_URL: upstream.url };
+  const sections = 'content: {}\n';
+  const run = await startLocalRun({ rules: ALLOW, sections, env });
+  const input = `{"a":"${SECRET}","a":"b"}`;
+  const answer = await fetch(`${run.ready.env['ANTHROPIC_BASE_URL']}/v1/messages`, {
+    method: 'POST',
+    body: `{"model":"${MODEL}","messages":[{"role":"assistant","content":[{"type":"tool_use","input":${input}}]}]}`,
+  });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('It has a key twice.');
+  expect(upstream.seen).toEqual([]);
+  expect(run.of('turn_decision')[0]?.call.content).toEqual({
+    action: 'block',
+    findings: ['unscanned:not_json'],
+  });
 });
 
 test('a refused turn does not reach the provider, and the client does not try again', async () => {

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
 import { providerFor } from '../providers/registry/index.ts';
 import { openUpstream } from '../upstream/index.ts';
-import { coreWires, forwardModels, modelList, poolModels, type TurnRoute } from './index.ts';
-import { attemptAt, endpointAt, governedEngine } from './testing/governed-engine.ts';
+import { coreWires, forwardModels, modelList, poolModels } from './index.ts';
+import {
+  attemptAt,
+  endpointAt,
+  governedEngine,
+  type UngovernedRoute,
+} from './testing/governed-engine.ts';
 import { loopback } from './testing/loopback.ts';
 
-const route: TurnRoute = {
+const route: UngovernedRoute = {
   wire: 'anthropic_messages',
   kind: 'count_tokens',
   path: '/v1/messages/count_tokens?beta=true',

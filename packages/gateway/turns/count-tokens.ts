@@ -13,6 +13,7 @@ export const ESTIMATED_HEADERS = { 'x-aicg-estimated': 'true' };
 export function estimatedCount(body: Uint8Array, { parts }: RequestOutline): string {
   let tokens = 0;
   for (const part of parts) {
+    if (part.kind === 'other') continue;
     const texts = partTexts(body, part);
     const { start, end } = part.range;
     tokens += isFailure(texts) ? estimateTokens(end - start) : estimatePartTokens(texts);

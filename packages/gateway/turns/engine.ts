@@ -34,8 +34,6 @@ import { isStreamed } from './upstream-request.ts';
 import type { TurnWires } from './wires.ts';
 
 export interface TurnEngineOptions {
-  /** Decides all turns that no route decides by itself. */
-  readonly governor?: TurnGovernor;
   readonly wires: TurnWires;
   readonly upstream: Upstream;
   readonly nowMs: () => number;
@@ -47,7 +45,7 @@ export interface TurnEngineOptions {
 
 export interface TurnRoute {
   /** Knows who sends this turn. */
-  readonly governor?: TurnGovernor;
+  readonly governor: TurnGovernor;
   readonly wire: WireName;
   readonly kind: TurnRequest['kind'];
   /** Behind the wire's prefix, with its query. */
@@ -144,9 +142,7 @@ class TurnRun {
     this.accept = request.headers.accept;
     const turn = await this.read(request);
     if (turn === undefined) return;
-    const governor = this.route.governor ?? this.options.governor;
-    if (governor === undefined) throw new Error('nobody decides this turn');
-    const plan = await this.decided(turn, await governor.begin(turn));
+    const plan = await this.decided(turn, await this.route.governor.begin(turn));
     if (plan.kind === 'refuse') return this.refuse(plan.refusal);
     Object.assign(this.headers, plan.turn.headers);
     await this.send(turn, plan.turn);

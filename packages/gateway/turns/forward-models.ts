@@ -11,7 +11,7 @@ import type { Attempt } from './types.ts';
 import { queryOf, upstreamHeaders, upstreamUrl } from './upstream-request.ts';
 import type { TurnWires } from './wires.ts';
 
-export interface ModelsRoute extends Omit<TurnRoute, 'kind'> {
+export interface ModelsRoute extends Pick<TurnRoute, 'wire' | 'path'> {
   readonly upstream: Upstream;
   readonly wires: TurnWires;
   readonly attempt: Attempt;

@@ -53,7 +53,8 @@ const DEPTH_MAX = 512;
 const stronger = (left: Action, right: Action): Action =>
   STRENGTH.indexOf(left) >= STRENGTH.indexOf(right) ? left : right;
 
-function actionFor(
+/** What is done about one finding. */
+export function actionFor(
   { class: name, confidence }: ContentFinding,
   { direction, actions }: Treatment,
 ): Action {

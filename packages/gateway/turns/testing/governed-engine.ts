@@ -9,6 +9,7 @@ import {
   coreWires,
   createTurnEngine,
   type TurnEngineOptions,
+  type TurnGovernor,
   type TurnOutcome,
   type TurnPlan,
   type TurnRequest,
@@ -62,10 +63,18 @@ export interface GovernedEngine {
   ended(count: number): Promise<void>;
 }
 
+export type UngovernedRoute = Omit<TurnRoute, 'governor'>;
+
+const ROUTE: UngovernedRoute = {
+  wire: 'anthropic_messages',
+  kind: 'answer',
+  path: '/v1/messages',
+};
+
 export async function governedEngine(
   urls: readonly string[],
   options: Partial<TurnEngineOptions> & {
-    readonly route?: TurnRoute;
+    readonly route?: UngovernedRoute;
     readonly attempt?: Partial<Attempt>;
     readonly tail?: string;
     readonly plan?: (send: TurnPlan, turn: TurnRequest) => TurnPlan;
@@ -97,18 +106,14 @@ export async function governedEngine(
     return options.plan?.(send, turn) ?? send;
   };
   const engine = createTurnEngine({
-    governor: { begin: async (turn) => begin(turn) },
     wires: coreWires,
     upstream,
     nowMs: Date.now,
     onDefect: (_traceId, cause) => void told.defects.push(cause),
     ...options,
   });
-  const route = options.route ?? {
-    wire: 'anthropic_messages',
-    kind: 'answer',
-    path: '/v1/messages',
-  };
+  const governor: TurnGovernor = { begin: async (turn) => begin(turn) };
+  const route = { governor, ...(options.route ?? ROUTE) };
   const { url } = await loopback((request, response) => {
     void engine.handle(request, response, route);
   });
