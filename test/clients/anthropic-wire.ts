@@ -1,5 +1,15 @@
-// The Anthropic messages wire, as far as Claude Code needs it for a task with tools.
-import { type Answer, type Body, eventStream, listOf, type Turn, type Wire } from './script.ts';
+// The Anthropic messages wire, as far as Claude Code and the SDK need it for a task with tools.
+import {
+  type Answer,
+  type Body,
+  eventStream,
+  flatName,
+  fragments,
+  jsonAnswer,
+  listOf,
+  type SaidTurn,
+  type Wire,
+} from './script.ts';
 
 const USAGE = { input_tokens: 1, output_tokens: 1 };
 
@@ -20,12 +30,8 @@ function textsOf(content: unknown): string {
     .join('\n');
 }
 
-function answer(turn: Turn, body: Body): Answer {
-  const id = `toolu_${results(body).length}`;
-  const block =
-    turn.kind === 'text'
-      ? { type: 'text', text: turn.text }
-      : { type: 'tool_use', id, name: `mcp__${turn.server}__${turn.tool}`, input: turn.args };
+function answer(turn: SaidTurn, body: Body): Answer {
+  const blocks = blocksOf(turn, results(body).length);
   const stopReason = turn.kind === 'text' ? 'end_turn' : 'tool_use';
   const message = {
     id: 'msg_scripted',
@@ -36,14 +42,11 @@ function answer(turn: Turn, body: Body): Answer {
     usage: USAGE,
   };
   if (body['stream'] !== true) {
-    const whole = { ...message, content: [block], stop_reason: stopReason };
-    return { type: 'application/json', text: JSON.stringify(whole) };
+    return jsonAnswer({ ...message, content: blocks, stop_reason: stopReason });
   }
   return eventStream([
     { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
-    { type: 'content_block_start', index: 0, content_block: emptied(block) },
-    { type: 'content_block_delta', index: 0, delta: deltaOf(turn) },
-    { type: 'content_block_stop', index: 0 },
+    ...blocks.flatMap(blockEvents),
     {
       type: 'message_delta',
       delta: { stop_reason: stopReason, stop_sequence: null },
@@ -53,15 +56,31 @@ function answer(turn: Turn, body: Body): Answer {
   ]);
 }
 
-/** A block starts without its content, which comes in deltas. */
-function emptied(block: Body): Body {
-  return 'text' in block ? { ...block, text: '' } : { ...block, input: {} };
+type Block =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Body };
+
+function blocksOf(turn: SaidTurn, first: number): readonly Block[] {
+  if (turn.kind === 'text') return [{ type: 'text', text: turn.text }];
+  return turn.calls.map((call, at) => {
+    return { type: 'tool_use', id: `toolu_${first + at}`, name: flatName(call), input: call.args };
+  });
 }
 
-function deltaOf(turn: Turn): Body {
-  return turn.kind === 'text'
-    ? { type: 'text_delta', text: turn.text }
-    : { type: 'input_json_delta', partial_json: JSON.stringify(turn.args) };
+/** A block starts without its content, which comes in deltas. */
+function blockEvents(block: Block, index: number) {
+  const isText = block.type === 'text';
+  const empty = isText ? { ...block, text: '' } : { ...block, input: {} };
+  const deltas = isText
+    ? fragments(block.text).map((text) => ({ type: 'text_delta', text }))
+    : fragments(JSON.stringify(block.input)).map((piece) => {
+        return { type: 'input_json_delta', partial_json: piece };
+      });
+  return [
+    { type: 'content_block_start', index, content_block: empty },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    { type: 'content_block_stop', index },
+  ];
 }
 
 export const ANTHROPIC: Wire = { isTask, results, answer };

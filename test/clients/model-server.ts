@@ -3,14 +3,18 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ANTHROPIC } from './anthropic-wire.ts';
+import { CHAT } from './chat-wire.ts';
 import { RESPONSES } from './responses-wire.ts';
-import { type Body, isBody, type Turn, type Wire } from './script.ts';
+import { type Body, isBody, jsonAnswer, type Turn, turnAfter, type Wire } from './script.ts';
 
 export interface ModelRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  readonly headers: IncomingMessage['headers'];
   readonly body: Body;
+  /** Everything that came over the wire for it, but its end. */
+  readonly bytes: string;
 }
 
 export interface ModelServer {
@@ -30,6 +34,7 @@ const REQUESTS_MAX = 200;
 
 const WIRES: { readonly [path: string]: Wire } = {
   '/v1/messages': ANTHROPIC,
+  '/v1/chat/completions': CHAT,
   '/v1/responses': RESPONSES,
 };
 
@@ -91,8 +96,15 @@ async function take(request: IncomingMessage): Promise<ModelRequest | undefined>
     if (bytes > BODY_BYTES_MAX) return undefined;
     chunks.push(chunk);
   }
-  const path = new URL(request.url ?? '/', 'http://model').pathname;
-  return { method: request.method ?? '', path, body: bodyOf(Buffer.concat(chunks).toString()) };
+  const { method = '', url = '/', headers, rawHeaders } = request;
+  const text = Buffer.concat(chunks).toString();
+  return {
+    method,
+    path: new URL(url, 'http://model').pathname,
+    headers,
+    body: bodyOf(text),
+    bytes: [method, url, ...rawHeaders, text].join('\n'),
+  };
 }
 
 function bodyOf(text: string): Body {
@@ -113,9 +125,12 @@ interface Asked {
 function reply({ taken: { method, path, body }, script, response }: Asked): void {
   const wire = method === 'POST' ? WIRES[path] : undefined;
   if (wire !== undefined) {
-    const turn = wire.isTask(body) ? script[wire.results(body).length] : undefined;
-    const answer = wire.answer(turn ?? { kind: 'text', text: 'Nothing more.' }, body);
-    response.writeHead(200, { 'content-type': answer.type }).end(answer.text);
+    const turn = turnAfter(wire.isTask(body) ? script : [], wire.results(body).length);
+    const isError = turn.kind === 'error';
+    const answer = isError ? jsonAnswer(turn.body) : wire.answer(turn, body);
+    response
+      .writeHead(isError ? turn.status : 200, { 'content-type': answer.type })
+      .end(answer.text);
     return;
   }
   const fixed = path === '/v1/messages/count_tokens' ? { input_tokens: 1 } : { data: [] };

@@ -1,7 +1,25 @@
-// The OpenAI Responses wire, as far as Codex needs it for a task with tools.
-import { type Answer, type Body, eventStream, listOf, type Turn, type Wire } from './script.ts';
+// The OpenAI Responses wire, as far as Codex and the SDK need it for a task with tools.
+import {
+  type Answer,
+  type Body,
+  eventStream,
+  flatName,
+  fragments,
+  jsonAnswer,
+  listOf,
+  type SaidTurn,
+  type ToolCall,
+  type Wire,
+} from './script.ts';
 
-const USAGE = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+const USAGE = {
+  input_tokens: 1,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 1,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 2,
+};
+const CREATED_SEC = 1_700_000_000;
 
 function isTask(body: Body): boolean {
   return listOf(body['tools']).length > 0;
@@ -13,35 +31,95 @@ function results(body: Body): readonly string[] {
     .map(({ output }) => (typeof output === 'string' ? output : JSON.stringify(output)));
 }
 
-function answer(turn: Turn, body: Body): Answer {
-  const response = { id: `resp_${results(body).length}`, object: 'response', output: [] };
-  const item = itemOf(turn, body);
-  return eventStream([
-    { type: 'response.created', sequence_number: 0, response },
-    { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item },
-    { type: 'response.output_item.done', sequence_number: 2, output_index: 0, item },
-    {
-      type: 'response.completed',
-      sequence_number: 3,
-      response: { ...response, output: [item], usage: USAGE },
-    },
-  ]);
+function answer(turn: SaidTurn, body: Body): Answer {
+  const response = {
+    id: `resp_${results(body).length}`,
+    object: 'response',
+    created_at: CREATED_SEC,
+    model: body['model'],
+    error: null,
+    incomplete_details: null,
+  };
+  const items = itemsOf(turn, body);
+  const whole = { ...response, status: 'completed', output: items.map(done), usage: USAGE };
+  if (body['stream'] !== true) return jsonAnswer(whole);
+  const started = { ...response, status: 'in_progress', output: [], usage: null };
+  const events = [
+    { type: 'response.created', response: started },
+    ...items.flatMap(itemEvents),
+    { type: 'response.completed', response: whole },
+  ];
+  return eventStream(events.map((event, at) => ({ ...event, sequence_number: at })));
 }
 
-function itemOf(turn: Turn, body: Body): Body {
-  const number = results(body).length;
-  if (turn.kind === 'text') {
-    const content = [{ type: 'output_text', text: turn.text, annotations: [] }];
-    return { type: 'message', id: `msg_${number}`, role: 'assistant', content };
-  }
-  return {
+type Item =
+  | { readonly type: 'message'; readonly id: string; readonly text: string }
+  | {
+      readonly type: 'function_call';
+      readonly id: string;
+      readonly call_id: string;
+      readonly namespace?: string;
+      readonly name: string;
+      readonly arguments: string;
+    };
+
+function itemsOf(turn: SaidTurn, body: Body): readonly Item[] {
+  const first = results(body).length;
+  if (turn.kind === 'text') return [{ type: 'message', id: `msg_${first}`, text: turn.text }];
+  return turn.calls.map((call, at) => ({
     type: 'function_call',
-    id: `fc_${number}`,
-    call_id: `call_${number}`,
-    namespace: `mcp__${turn.server}`,
-    name: turn.tool,
-    arguments: JSON.stringify(turn.args),
-  };
+    id: `fc_${first + at}`,
+    call_id: `call_${first + at}`,
+    ...nameOf(call, body),
+    arguments: JSON.stringify(call.args),
+  }));
+}
+
+/** A model calls a tool by the name that it was offered under: in the group of its server, or alone. */
+function nameOf(call: ToolCall, body: Body): { namespace?: string; name: string } {
+  const namespace = `mcp__${call.server}`;
+  const isGrouped = listOf(body['tools']).some(
+    ({ type, name }) => type === 'namespace' && name === namespace,
+  );
+  return isGrouped ? { namespace, name: call.tool } : { name: flatName(call) };
+}
+
+function part(text: string): Body {
+  return { type: 'output_text', text, annotations: [] };
+}
+
+function done(item: Item): Body {
+  if (item.type === 'function_call') return { ...item, status: 'completed' };
+  const { text, ...rest } = item;
+  return { ...rest, role: 'assistant', status: 'completed', content: [part(text)] };
+}
+
+function itemEvents(item: Item, index: number): readonly (Body & { readonly type: string })[] {
+  const at = { output_index: index, item_id: item.id };
+  const added = { type: 'response.output_item.added', output_index: index };
+  const ended = { type: 'response.output_item.done', output_index: index, item: done(item) };
+  if (item.type === 'function_call') {
+    const event = 'response.function_call_arguments';
+    return [
+      { ...added, item: { ...item, arguments: '', status: 'in_progress' } },
+      ...fragments(item.arguments).map((delta) => ({ type: `${event}.delta`, ...at, delta })),
+      { type: `${event}.done`, ...at, name: item.name, arguments: item.arguments },
+      ended,
+    ];
+  }
+  const { id, text } = item;
+  const inPart = { ...at, content_index: 0 };
+  const empty = { type: 'message', id, role: 'assistant', status: 'in_progress', content: [] };
+  return [
+    { ...added, item: empty },
+    { type: 'response.content_part.added', ...inPart, part: part('') },
+    ...fragments(text).map((delta) => {
+      return { type: 'response.output_text.delta', ...inPart, delta, logprobs: [] };
+    }),
+    { type: 'response.output_text.done', ...inPart, text, logprobs: [] },
+    { type: 'response.content_part.done', ...inPart, part: part(text) },
+    ended,
+  ];
 }
 
 export const RESPONSES: Wire = { isTask, results, answer };

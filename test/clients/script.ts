@@ -1,11 +1,16 @@
 // What the scripted model says: a list of turns, the same for every wire.
 
-export interface CallTurn {
-  readonly kind: 'call';
-  /** The name of the MCP server in the client's config, and of its tool. */
-  readonly server: string;
+export interface ToolCall {
+  /** The name of the MCP server in the client's config; none for a tool of the client itself. */
+  readonly server?: string;
   readonly tool: string;
   readonly args: { readonly [name: string]: unknown };
+}
+
+/** One call, or several at once. */
+interface CallTurn {
+  readonly kind: 'call';
+  readonly calls: readonly ToolCall[];
 }
 
 interface TextTurn {
@@ -13,7 +18,15 @@ interface TextTurn {
   readonly text: string;
 }
 
-export type Turn = CallTurn | TextTurn;
+/** The provider fails. */
+interface ErrorTurn {
+  readonly kind: 'error';
+  readonly status: number;
+  readonly body: Body;
+}
+
+export type SaidTurn = CallTurn | TextTurn;
+export type Turn = SaidTurn | ErrorTurn;
 
 /** A request body as it came, checked only as far as the script needs it. */
 export type Body = { readonly [name: string]: unknown };
@@ -24,7 +37,7 @@ export interface Wire {
   isTask(body: Body): boolean;
   /** What the tools gave back so far, the texts of one result joined. */
   results(body: Body): readonly string[];
-  answer(turn: Turn, body: Body): Answer;
+  answer(turn: SaidTurn, body: Body): Answer;
 }
 
 export interface Answer {
@@ -32,14 +45,45 @@ export interface Answer {
   readonly text: string;
 }
 
-export const call = (server: string, tool: string, args: CallTurn['args']): CallTurn => ({
+export const call = (server: string, tool: string, args: ToolCall['args']): CallTurn => ({
   kind: 'call',
-  server,
-  tool,
-  args,
+  calls: [{ server, tool, args }],
+});
+
+/** Calls of the client's own tools, all in one turn. */
+export const calls = (...several: readonly ToolCall[]): CallTurn => ({
+  kind: 'call',
+  calls: several,
 });
 
 export const text = (words: string): TextTurn => ({ kind: 'text', text: words });
+
+export const failure = (status: number, body: Body): ErrorTurn => ({ kind: 'error', status, body });
+
+/** The turn that follows so many results. */
+export function turnAfter(script: readonly Turn[], results: number): Turn {
+  let left = results;
+  for (const turn of script) {
+    if (left <= 0) return turn;
+    left -= turn.kind === 'call' ? turn.calls.length : 0;
+  }
+  return text('Nothing more.');
+}
+
+/** The name of a tool where there are no groups of tools. */
+export function flatName({ server, tool }: ToolCall): string {
+  return server === undefined ? tool : `mcp__${server}__${tool}`;
+}
+
+const FRAGMENT_LENGTH = 7;
+
+/** Arguments and texts come in pieces, cut wherever it happens. */
+export function fragments(whole: string): readonly string[] {
+  const count = Math.ceil(whole.length / FRAGMENT_LENGTH);
+  return Array.from({ length: count }, (_, at) =>
+    whole.slice(at * FRAGMENT_LENGTH, (at + 1) * FRAGMENT_LENGTH),
+  );
+}
 
 export function isBody(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -49,7 +93,11 @@ export function listOf(value: unknown): readonly Body[] {
   return Array.isArray(value) ? value.filter(isBody) : [];
 }
 
-/** Server-sent events; each carries its own type, as both wires want it. */
+export function jsonAnswer(body: Body): Answer {
+  return { type: 'application/json', text: JSON.stringify(body) };
+}
+
+/** Server-sent events; each carries its own type, as two of the wires want it. */
 export function eventStream(events: readonly (Body & { readonly type: string })[]): Answer {
   const blocks = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   return { type: 'text/event-stream', text: blocks.join('') };

@@ -154,3 +154,24 @@ async function pendingApproval(gateway: Gateway): Promise<string> {
     if (first !== undefined) return first.id;
   }
 }
+
+const NO_MODEL = 'Subluminal: No pool of the gateway has a model of this name.';
+
+describe('the models of the gateway', () => {
+  it.each([
+    ['with the version of Anthropic', '/v1/models', { 'anthropic-version': '2023-06-01' }, 'type'],
+    ['under the prefix of Anthropic', '/anthropic/v1/models', {}, 'type'],
+    ['under the prefix of OpenAI', '/openai/v1/models', { 'anthropic-version': '1' }, 'object'],
+    ['with nothing else', '/v1/models', {}, 'object'],
+  ])('are told in the shape of the client %s', async (_, path, headers, member) => {
+    const gateway = await runningGateway();
+    const entry = { id: 'claude-sonnet-4-6', [member]: 'model' };
+    const listed = await gateway.ask(path, { headers });
+    expect(await listed.json()).toMatchObject({ data: [entry, { id: 'qwen2.5-coder' }] });
+    const one = await gateway.ask(`${path}/claude-sonnet-4-6`, { headers });
+    expect(await one.json()).toMatchObject(entry);
+    const none = await gateway.ask(`${path}/%zz`, { headers });
+    expect(none.status).toBe(404);
+    expect(await none.json()).toMatchObject({ error: { message: NO_MODEL } });
+  });
+});

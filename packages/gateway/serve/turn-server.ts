@@ -2,7 +2,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, isFailure, type ModelEnvelope } from '@subluminal/contracts';
 import type { Caller } from '@subluminal/core/routing';
-import { REFUSAL_MEDIA_TYPE, refusalAnswer, type WireName, wireFor } from '@subluminal/core/wires';
+import {
+  REFUSAL_MEDIA_TYPE,
+  refusalAnswer,
+  type UpstreamError,
+  type WireName,
+  wireFor,
+} from '@subluminal/core/wires';
 import { isOlder } from '../api/proxy-version.ts';
 import {
   type AddressRules,
@@ -12,7 +18,7 @@ import {
   type RepoBindings,
   repoAddress,
 } from '../auth/index.ts';
-import { modelList, poolModels, type TurnEngine } from '../turns/index.ts';
+import { modelEntry, modelList, poolModels, type TurnEngine } from '../turns/index.ts';
 import { readRequestBody } from '../turns/read-body.ts';
 import { clientSession } from '../turns/turn-facts.ts';
 import type { TurnRefusal } from '../turns/types.ts';
@@ -42,7 +48,7 @@ export class TurnServer {
 
   /** Answers what belongs to models; false for everything else. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const asked = askedTurn(request.method ?? '', request.url ?? '');
+    const asked = askedTurn(request);
     if (asked === undefined) return false;
     void this.#answer(request, response, asked).catch((cause: unknown) => {
       this.#options.services.warn(`A request could not be answered: ${String(cause)}`);
@@ -60,7 +66,7 @@ export class TurnServer {
     if ('kind' in caller) {
       return sendRefusal(response, { request, wire: wireOf(asked), plan: caller });
     }
-    if (asked.kind === 'models') return this.#models(response, asked.wire);
+    if (asked.kind === 'models') return this.#models(response, asked);
     if (asked.kind === 'forward') return this.#forward(request, response, caller);
     const sender = this.#sender(request, { caller, repoId: null });
     const governor = new GatewayGovernor(this.#options.services, sender);
@@ -82,11 +88,15 @@ export class TurnServer {
     }
   }
 
-  #models(response: ServerResponse, wire: WireName): void {
+  #models(response: ServerResponse, { wire, id }: Extract<AskedTurn, { kind: 'models' }>): void {
     const { pools, endpoints } = this.#options.services.config();
-    const models = poolModels(pools.values(), (id) => endpoints.get(id));
-    const text = JSON.stringify(modelList(wire, models));
-    response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    const models = poolModels(pools.values(), (endpointId) => endpoints.get(endpointId));
+    const one = models.find((model) => model.id === id);
+    const body = id === undefined ? modelList(wire, models) : one && modelEntry(wire, one);
+    const text = JSON.stringify(body ?? wireFor(wire).writeError(NO_MODEL));
+    response
+      .writeHead(body === undefined ? NO_MODEL.status : 200, { 'content-type': 'application/json' })
+      .end(text);
   }
 
   async #forward(
@@ -176,6 +186,12 @@ const LIMITED: TurnRefusal = {
   ...NOTHING,
   kind: 'rate',
   message: 'Subluminal: Too many requests.',
+};
+const NO_MODEL: UpstreamError = {
+  status: 404,
+  type: 'not_found_error',
+  code: 'model_not_found',
+  message: 'Subluminal: No pool of the gateway has a model of this name.',
 };
 const UNAVAILABLE: TurnRefusal = {
   ...NOTHING,

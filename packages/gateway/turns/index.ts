@@ -6,7 +6,7 @@ export {
 } from './engine.ts';
 export { forwardModels, type ModelsRoute } from './forward-models.ts';
 export { TURN_LIMITS, type TurnLimits } from './limits.ts';
-export { type ListedModel, modelList, poolModels } from './model-list.ts';
+export { type ListedModel, modelEntry, modelList, poolModels } from './model-list.ts';
 export type {
   Attempt,
   AttemptError,

@@ -26,25 +26,17 @@ export function poolModels(
 /** Nobody knows when a model was made: the time is the earliest there is. */
 const CREATED = '1970-01-01T00:00:00Z';
 
+export function modelEntry(wire: WireName, { id, ownedBy }: ListedModel): JsonObject {
+  return wire === 'anthropic_messages'
+    ? { type: 'model', id, display_name: id, created_at: CREATED }
+    : { id, object: 'model', created: 0, owned_by: ownedBy };
+}
+
 export function modelList(wire: WireName, models: readonly ListedModel[]): JsonObject {
-  if (wire !== 'anthropic_messages') {
-    return {
-      object: 'list',
-      data: models.map(({ id, ownedBy }) => ({
-        id,
-        object: 'model',
-        created: 0,
-        owned_by: ownedBy,
-      })),
-    };
-  }
+  const data = models.map((model) => modelEntry(wire, model));
+  if (wire !== 'anthropic_messages') return { object: 'list', data };
   return {
-    data: models.map(({ id }) => ({
-      type: 'model',
-      id,
-      display_name: id,
-      created_at: CREATED,
-    })),
+    data,
     has_more: false,
     first_id: models[0]?.id ?? null,
     last_id: models.at(-1)?.id ?? null,

@@ -1,0 +1,157 @@
+// A gateway as an admin runs it: the folder of `sub gateway init`, a process of its own, SQLite, real keys.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../contract/proc.ts';
+import { type Ended, runSub, SUB, subEnvironment } from '../e2e/sub.ts';
+
+export type Json = { readonly [name: string]: unknown };
+
+export interface GatewayProcess {
+  readonly url: string;
+  /** Of the admin, whose user id is `ada`. */
+  readonly key: string;
+  /** Asks the API, by default with the key of the admin. */
+  api(path: string, asked?: { readonly key?: string; readonly body?: Json }): Promise<Json>;
+  /** The key of a user of identity/users.yaml, who comes by an invite. */
+  invited(userId: string): Promise<string>;
+  sub(...args: readonly string[]): Promise<Ended>;
+  /** What its log says so far. */
+  readonly log: () => string;
+  close(): Promise<void>;
+}
+
+export interface GatewayProcessOptions {
+  /** Without a path: all endpoints of the example are there. */
+  readonly upstream: string;
+  /** Rules before those of the example, as lines of its list. */
+  readonly rules?: string;
+  readonly budgets?: string;
+}
+
+/** The keys that the providers get. */
+export const PROVIDER_KEYS = { anthropic: 'key-of-anthropic', openai: 'key-of-openai' };
+
+/** A pool for each endpoint of the example, so that a rule can say where a turn goes. */
+const POOLS = `
+  only_anthropic:
+    members: [{ endpoint_id: anthropic-prod, model: claude-sonnet-4-6, weight: 1 }]
+  only_openai:
+    members: [{ endpoint_id: openai-prod, model: gpt-5.4, weight: 1 }]
+  only_local:
+    members: [{ endpoint_id: local, model: qwen2.5-coder, weight: 1 }]
+`;
+const DEADLINE_MS = 10_000;
+
+export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'sub-gateway-process-'));
+  const env = {
+    HOME: folder,
+    SUB_HOME: join(folder, 'sub'),
+    SUB_RUN_ID: '',
+    ANTHROPIC_API_KEY: PROVIDER_KEYS.anthropic,
+    OPENAI_API_KEY: PROVIDER_KEYS.openai,
+  };
+  const sub: GatewayProcess['sub'] = (...args) => runSub(args, { cwd: folder, env });
+  const written = await sub('gateway', 'init', 'config');
+  if (written.code !== 0) throw new Error(written.stderr);
+  configure(join(folder, 'config'), options);
+  const child = spawn(process.execPath, [SUB, 'gateway', 'serve', 'config', '--port', '0'], {
+    cwd: folder,
+    env: subEnvironment(env),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  const close = async () => {
+    await endOf(child);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    const url = await until(() => {
+      if (child.exitCode !== null) throw new Error(`The gateway has ended:\n${log}`);
+      return /It listens on (\S+)\.\n/.exec(log)?.[1];
+    }, 'the gateway to listen');
+    const key = await firstKey(url, log);
+    const api: GatewayProcess['api'] = (path, asked = {}) => ask(url + path, { key, ...asked });
+    const invited = (userId: string) => exchangedInvite(api, userId);
+    return { url, key, api, invited, sub, log: () => log, close };
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+}
+
+function configure(dir: string, { upstream, rules, budgets }: GatewayProcessOptions): void {
+  const edit = (name: string, change: (text: string) => string) => {
+    const path = join(dir, name);
+    writeFileSync(path, change(readFileSync(path, 'utf8')));
+  };
+  edit('pools.yaml', (text) => {
+    const moved = text
+      .replace('https://api.anthropic.com', upstream)
+      .replace('https://api.openai.com/v1', `${upstream}/v1`)
+      .replace('http://127.0.0.1:11434/v1', `${upstream}/v1`);
+    return moved + POOLS;
+  });
+  if (rules !== undefined) {
+    edit('policies/main.yaml', (text) => text.replace('\nrules:\n', `\nrules:\n${rules}\n`));
+  }
+  if (budgets !== undefined) edit('budgets.yaml', () => budgets);
+}
+
+async function firstKey(url: string, log: string): Promise<string> {
+  const token = /--setup (\S+)/.exec(log)?.[1];
+  const told = await ask(`${url}/api/v1/setup/exchange`, {
+    body: { setup_token: token, user_id: 'ada' },
+  });
+  return textIn(told, 'api_key');
+}
+
+async function exchangedInvite(api: GatewayProcess['api'], userId: string): Promise<string> {
+  const invite = await api('/api/v1/admin/invites', {
+    body: { user_id: userId, role: 'developer' },
+  });
+  const token = textIn(invite, 'invite_token');
+  const told = await api('/api/v1/lp/exchange-invite', {
+    body: { invite_token: token, machine_id: 'machine-of-the-test' },
+  });
+  return textIn(told, 'api_key');
+}
+
+async function ask(
+  url: string,
+  { key, body }: { readonly key?: string; readonly body?: Json },
+): Promise<Json> {
+  const answer = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(DEADLINE_MS),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
+  return JSON.parse(text) as Json;
+}
+
+function textIn(value: Json, name: string): string {
+  const found = value[name];
+  if (typeof found !== 'string') throw new Error(`no ${name}: ${JSON.stringify(value)}`);
+  return found;
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const force = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
+  await ended;
+  clearTimeout(force);
+}
