@@ -313,6 +313,7 @@ describe('partTexts', () => {
       'system: Ünïcode',
       'tool_definition: Runs "it".',
       'tool_definition: object',
+      'tool_definition: web_search_20250305',
       'user: Fix it.',
       'assistant: Let me look.',
       'tool_use (json): {"cmd":["ls",{"deep":"x"}]}',
@@ -343,8 +344,10 @@ describe('partTexts', () => {
       'tool_definition: read',
       'user: Go.',
       'tool_use (json_text): {"cmd":"ls"}',
+      'tool_result: function_call_output',
       'tool_result: a.ts',
       'tool_use: *** Begin',
+      'tool_result: custom_tool_call_output',
       'tool_result: ok',
     ]);
   });

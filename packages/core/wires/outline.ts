@@ -16,6 +16,10 @@ export interface RequestOutline {
   readonly modelRange: ByteRange;
   readonly isStream: boolean;
   readonly maxTokens?: number;
+  /** How many answers a chat asks for at once, when it says so. */
+  readonly choices?: number;
+  /** The client says itself what its stream should tell. */
+  readonly hasStreamOptions?: true;
   /** The units that a conversation grows by, in their order. */
   readonly parts: readonly RequestPart[];
   readonly toolNames: readonly string[];
@@ -36,8 +40,12 @@ export interface ByteTools {
   readonly latin1: (bytes: Uint8Array) => string;
 }
 
+type ScalarRole = Extract<MemberRole, 'stream' | 'max_tokens' | 'choices' | 'background'>;
+
 /** More parts than any conversation has: each is hashed and kept. */
 const PARTS_MAX = 100_000;
+/** Longer than any model is named: the name stands in each record of the turn. */
+const MODEL_LENGTH_MAX = 256;
 const CHUNK_BYTES = 8_192;
 
 const PLAIN_TOOLS: ByteTools = {
@@ -78,6 +86,8 @@ class Outlining {
   private model: { readonly text: string; readonly range: ByteRange } | undefined;
   private isStream = false;
   private maxTokens: number | undefined;
+  private choices: number | undefined;
+  private hasStreamOptions = false;
   private readonly parts: RequestPart[] = [];
   private readonly toolNames: string[] = [];
 
@@ -104,7 +114,7 @@ class Outlining {
     if (!isRead) return undefined;
     if (!Number.isNaN(walk.next())) return this.refuse('Something follows its end.');
     if (this.model === undefined) return this.refuse('It has no "model".');
-    const { maxTokens } = this;
+    const { maxTokens, choices } = this;
     const isContinuation = this.isContinuation();
     if (walk.fault !== undefined) return undefined;
     return {
@@ -113,6 +123,8 @@ class Outlining {
       modelRange: this.model.range,
       isStream: this.isStream,
       ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(choices === undefined ? {} : { choices }),
+      ...(this.hasStreamOptions ? { hasStreamOptions: true } : {}),
       parts: this.parts,
       toolNames: this.toolNames,
       isContinuation,
@@ -134,8 +146,13 @@ class Outlining {
         return this.readUserMetadata();
       case 'model':
         return this.readModel();
+      case 'stream_options':
+        this.hasStreamOptions = true;
+        return walk.skip(1);
       case 'stream':
       case 'max_tokens':
+      case 'choices':
+      case 'background':
         return this.readScalar(key, role);
       default:
         return this.readParts(key, role);
@@ -179,11 +196,12 @@ class Outlining {
     const start = walk.at;
     const text = walk.readString(1);
     if (text === undefined || text === '') return walk.fail('Its "model" is not a name.');
+    if (text.length > MODEL_LENGTH_MAX) return walk.fail('Its "model" is too long for a name.');
     this.model = { text, range: { start, end: walk.at } };
     return true;
   }
 
-  private readScalar(key: string, field: 'stream' | 'max_tokens'): boolean {
+  private readScalar(key: string, field: ScalarRole): boolean {
     const { walk } = this;
     const start = walk.at;
     if (!walk.skip(1)) return false;
@@ -193,10 +211,15 @@ class Outlining {
       this.isStream = written === 'true';
       return this.isStream || written === 'false' || walk.fail(`Its "${key}" is not a boolean.`);
     }
-    const tokens = /^\d+$/.test(written) ? Number(written) : Number.NaN;
-    if (!Number.isSafeInteger(tokens)) return walk.fail(`Its "${key}" is not a whole number.`);
+    if (field === 'background') {
+      // It would be fetched where nobody counts what it cost.
+      return written === 'false' || walk.fail('It asks for an answer in the background.');
+    }
+    const count = /^\d+$/.test(written) ? Number(written) : Number.NaN;
+    if (!Number.isSafeInteger(count)) return walk.fail(`Its "${key}" is not a whole number.`);
+    if (field === 'choices') this.choices = count;
     // Chat Completions has two names for it; the larger bound is the safe one.
-    this.maxTokens = Math.max(this.maxTokens ?? 0, tokens);
+    else this.maxTokens = Math.max(this.maxTokens ?? 0, count);
     return true;
   }
 

@@ -38,30 +38,34 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['function', 'tool_result'],
 ]);
 
-/** Members of messages and blocks that hold names and marks of the protocol, or what nobody can read. */
-const NOT_TEXT: ReadonlySet<string> = new Set([
-  'cache_control',
-  'call_id',
-  'caller',
-  'detail',
+/** Members that hold what nobody can read: sealed by the provider, or the bytes of a file. */
+const OPAQUE: ReadonlySet<string> = new Set([
   'encrypted_content',
   'encrypted_index',
   'encrypted_stdout',
   'file_data',
+  'input_audio',
+  'signature',
+]);
+
+/** Members of messages, blocks and tools that hold names and marks of the protocol. */
+const NAMES: ReadonlySet<string> = new Set([
+  'call_id',
+  'detail',
   'file_id',
   'id',
-  'input_audio',
   'media_type',
   'name',
   'namespace',
   'role',
-  'signature',
   'status',
   'tool_call_id',
   'tool_use_id',
   'toolset_name',
   'type',
 ]);
+/** With the quotes. No secret is as short, so shorter names and keys are not looked at. */
+const NAME_BYTES_MIN = 20;
 
 /** The provider has sealed these itself, and gets them back unchanged. */
 const SEALED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking']);
@@ -83,6 +87,8 @@ export function partTexts(bytes: Uint8Array, part: RequestPart): readonly PartTe
 
 interface BlockMember {
   readonly key: string;
+  readonly keyRange: ByteRange;
+  /** Where the value starts. */
   readonly at: number;
 }
 
@@ -144,17 +150,18 @@ class TextSearch {
     return String(JSON.parse(decodeText(bytes, start, at)));
   }
 
-  /** Everything in the definition of a tool but what names it. */
+  /** Everything in the definition of a tool. */
   private readTool(): boolean {
     const { scan } = this;
     if (scan.next() !== OPEN_BRACE) return this.readAll('tool_definition');
     const members = this.membersHere();
     if (members === undefined) return false;
     const end = scan.at;
-    const isRead = members.every(({ key, at }) => {
-      if (NOT_TEXT.has(key)) return true;
+    const isRead = members.every(({ key, keyRange, at }) => {
+      if (!this.noteName('tool_definition', keyRange)) return false;
       scan.at = at;
-      return this.readAll('tool_definition');
+      const isName = scan.bytes[at] === QUOTE && NAMES.has(key);
+      return isName ? this.readName('tool_definition') : this.readAll('tool_definition');
     });
     scan.at = end;
     return isRead;
@@ -192,13 +199,14 @@ class TextSearch {
     return isRead;
   }
 
-  private readMember({ key, at }: BlockMember, type: string, role: Role): boolean {
+  private readMember({ key, keyRange, at }: BlockMember, type: string, role: Role): boolean {
     const { scan } = this;
-    if (NOT_TEXT.has(key)) return true;
+    if (!this.noteName(role, keyRange)) return false;
     // Base64, which no scanner reads.
-    if (key === 'data' && type === 'base64') return true;
+    if (OPAQUE.has(key) || (key === 'data' && type === 'base64')) return true;
     scan.at = at;
     const isString = scan.bytes[at] === QUOTE;
+    if (isString && NAMES.has(key)) return this.readName(role);
     if (isString && key.endsWith('url') && this.isDataUrl(at)) return true;
     if (key === 'arguments' && isString) return this.readString('tool_use', 'json_text');
     if (ARGUMENTS.has(key) && role === 'tool_use') return this.readJson('tool_use');
@@ -225,10 +233,24 @@ class TextSearch {
       case OPEN_BRACKET:
         return this.readItems(() => this.readAll(role));
       case OPEN_BRACE:
-        return this.readMembers(() => scan.passColon() && this.readAll(role));
+        return this.readMembers((start) => {
+          const isNoted = this.noteName(role, { start, end: scan.at });
+          return isNoted && scan.passColon() && this.readAll(role);
+        });
       default:
         return scan.skipValue(0);
     }
+  }
+
+  private readName(role: Role): boolean {
+    const { scan } = this;
+    const start = scan.at;
+    return scan.readString() && this.noteName(role, { start, end: scan.at });
+  }
+
+  /** A key or a name: mostly a word of the protocol, which says nothing. */
+  private noteName(role: Role, range: ByteRange): boolean {
+    return range.end - range.start < NAME_BYTES_MIN || this.note({ role, range, form: 'text' });
   }
 
   private readString(role: Role, form: 'text' | 'json_text'): boolean {
@@ -250,12 +272,13 @@ class TextSearch {
     const keys = new Set<string>();
     const isRead = this.readMembers((start) => {
       const key = this.keyAt(start);
+      const keyRange = { start, end: scan.at };
       if (!scan.passColon()) return false;
       // Some readers ignore case: for them, `Type` and `type` are one key.
       const folded = foldKey(key);
       this.isTwice = keys.has(folded);
       keys.add(folded);
-      members.push({ key, at: scan.at });
+      members.push({ key, keyRange, at: scan.at });
       return !this.isTwice && scan.skipValue(0);
     });
     return isRead ? members : undefined;

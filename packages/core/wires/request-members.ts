@@ -7,6 +7,11 @@ export type MemberRole =
   | 'model'
   | 'stream'
   | 'max_tokens'
+  /** How many answers are asked for at once. */
+  | 'choices'
+  /** Whether the answer is fetched later. */
+  | 'background'
+  | 'stream_options'
   | 'system'
   | 'tool'
   | 'message'
@@ -39,7 +44,6 @@ const OPENAI_PROTOCOL = [
   'prompt_cache_retention',
   'safety_identifier',
   'service_tier',
-  'stream_options',
   'tool_choice',
   'user',
 ];
@@ -84,6 +88,8 @@ export const REQUEST_MEMBERS: { readonly [W in WireName]: ReadonlyMap<string, Me
     ['stream', 'stream'],
     ['max_tokens', 'max_tokens'],
     ['max_completion_tokens', 'max_tokens'],
+    ['n', 'choices'],
+    ['stream_options', 'stream_options'],
     ['prediction', 'system'],
     ['tools', 'tool'],
     ['functions', 'tool'],
@@ -94,6 +100,8 @@ export const REQUEST_MEMBERS: { readonly [W in WireName]: ReadonlyMap<string, Me
     ['model', 'model'],
     ['stream', 'stream'],
     ['max_output_tokens', 'max_tokens'],
+    ['background', 'background'],
+    ['stream_options', 'stream_options'],
     ['instructions', 'system'],
     ['prompt', 'system'],
     ['tools', 'tool'],
