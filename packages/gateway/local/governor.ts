@@ -29,6 +29,7 @@ import type { GrantQuery } from '@subluminal/core/session';
 import { estimateTokens } from '@subluminal/core/wires';
 import { callIds, sha256Bytes } from '@subluminal/plane/crypto';
 import { type RunningHub, TURN_METHOD } from '@subluminal/plane/hub';
+import { clientSession, usedTokens } from '../turns/turn-facts.ts';
 import type {
   Attempt,
   GovernedTurn,
@@ -42,14 +43,12 @@ import {
   contentDecision,
   costFacts,
   endOf,
-  estimatedUsage,
   failedDecision,
   nobodyDecision,
   refusalKind,
   refuse,
   rejectedDecision,
   ruleIds,
-  sessionOf,
 } from './outcomes.ts';
 import type { People } from './people.ts';
 import type { RecordedTurn, TurnRecorder } from './record-turns.ts';
@@ -140,7 +139,7 @@ export class LocalGovernor implements TurnGovernor {
     const route = routeOf(path);
     if (route === undefined) return undefined;
     const provider = providerOf(route);
-    const { model, maxTokens, isStream, toolNames } = outline;
+    const { model, maxTokens, isStream, toolNames, choices = 1 } = outline;
     const callId = this.#nextId();
     const facts: JsonObject = {
       stream: isStream,
@@ -149,7 +148,7 @@ export class LocalGovernor implements TurnGovernor {
       messages: outline.parts.filter(({ kind }) => kind === 'message').length,
     };
     const price = prices.priceFor({ provider, endpointId: provider, model });
-    const output = Math.min(maxTokens ?? RESERVED_OUTPUT_MAX, RESERVED_OUTPUT_MAX);
+    const output = Math.min(maxTokens ?? RESERVED_OUTPUT_MAX, RESERVED_OUTPUT_MAX) * choices;
     const cost_micros = price && estimateCost(estimateTokens(body.length), output, price);
     const args_hash = sha256Bytes(body);
     const call: Call = {
@@ -175,7 +174,7 @@ export class LocalGovernor implements TurnGovernor {
         model,
         facts,
         bytesIn: body.length,
-        sessionId: sessionOf(request),
+        sessionId: clientSession(request),
         estimateMicros: cost_micros,
         startedMs: performance.now(),
       },
@@ -321,7 +320,7 @@ export class LocalGovernor implements TurnGovernor {
     const { hub, recorder, prices } = this.#options;
     const { last, bytesOut, firstByteMs } = outcome;
     const observed = last?.observed;
-    const usage = observed?.usage ?? estimatedUsage(turn.request, outcome);
+    const usage = last && usedTokens(turn.request, last);
     const { provider } = turn;
     const model = turn.call.tool_name;
     const price = prices.priceFor({ provider, endpointId: provider, model });

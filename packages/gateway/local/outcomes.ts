@@ -2,8 +2,7 @@
 import type { CallError, Decision, EvaluateResponse, JsonObject } from '@subluminal/contracts';
 import type { ApprovalAnswer } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
-import { estimateTokens, type Usage } from '@subluminal/core/wires';
-import type { AttemptError, TurnOutcome, TurnRefusal, TurnRequest } from '../turns/types.ts';
+import type { AttemptError, TurnOutcome, TurnRefusal } from '../turns/types.ts';
 
 const MESSAGE_LENGTH_MAX = 2_000;
 
@@ -84,30 +83,6 @@ const REJECTIONS = {
 
 export function costFacts(micros: number | undefined): JsonObject {
   return micros === undefined ? {} : { cost_usd_max: micros / 1_000_000 };
-}
-
-/** What the clients call the session, each in its own header. */
-export function sessionOf({ headers }: TurnRequest): string | undefined {
-  const given =
-    headers['x-claude-code-session-id'] ?? headers['session-id'] ?? headers['session_id'];
-  const text = typeof given === 'string' ? visible(given, 256) : '';
-  return text === '' ? undefined : text;
-}
-
-/** An upstream that was asked and counted nothing: what was seen of the answer is estimated. */
-export function estimatedUsage(request: TurnRequest, { last }: TurnOutcome): Usage | undefined {
-  if (last === undefined) return undefined;
-  // A client that goes away does not take back what was asked for.
-  const isCharged = last.observed.hasContent || last.error?.class === 'client_gone';
-  if (!isCharged) return undefined;
-  return {
-    inputTokens: estimateTokens(request.body.length),
-    outputTokens: estimateTokens(last.observed.contentLength),
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    cacheWriteHourTokens: 0,
-    isEstimated: true,
-  };
 }
 
 export function endOf({ last }: TurnOutcome): {

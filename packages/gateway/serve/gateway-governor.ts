@@ -30,7 +30,7 @@ import type { BreakerBoard } from './breaker-board.ts';
 import type { EndpointPlaces } from './endpoint-places.ts';
 import type { HeldTurns } from './held-turns.ts';
 import { budgetData, budgetWords, decisionHeaders, type RefusePlan, refuse } from './refusals.ts';
-import { SentTurn } from './sent-turn.ts';
+import { SentTurn, type SentTurnOptions } from './sent-turn.ts';
 import { auditRecord, auditRow, type TurnFacts } from './turn-records.ts';
 import type { TurnTelemetry } from './turn-telemetry.ts';
 
@@ -190,11 +190,11 @@ export class GatewayGovernor implements TurnGovernor {
     });
   }
 
-  /** Holds the turn until a person has decided. Counting tokens is never held. */
+  /** Holds the turn until a person has decided. Counting tokens is not held, but sends nothing before that either. */
   async #ask(turn: OpenTurn, why: string, limits: readonly BudgetLimit[]): Promise<TurnPlan> {
     const { facts, request, config } = turn;
     const { nowMs, newId, held, emit } = this.#services;
-    if (request.kind === 'count_tokens') return this.#route(turn, limits);
+    if (request.kind === 'count_tokens') return this.#route(turn, limits, 'estimated here');
     const { traceId, caller, repoId } = facts;
     const id = newId();
     const createdMs = nowMs();
@@ -242,7 +242,11 @@ export class GatewayGovernor implements TurnGovernor {
     return refuse('unavailable', 'The gateway can not decide now. Try again in a moment.');
   }
 
-  async #route(turn: OpenTurn, limits: readonly BudgetLimit[]): Promise<TurnPlan> {
+  async #route(
+    turn: OpenTurn,
+    limits: readonly BudgetLimit[],
+    tokens: SentTurnOptions['tokens'] = 'counted upstream',
+  ): Promise<TurnPlan> {
     const { facts, config, request, inspection } = turn;
     const { breakers, sha256 } = this.#services;
     const { decision, sessionId, traceId } = facts;
@@ -267,6 +271,7 @@ export class GatewayGovernor implements TurnGovernor {
       facts,
       body,
       choice,
+      tokens,
       readsEvents: this.#sender.readsEvents,
     });
     if (request.kind === 'count_tokens') return { kind: 'send', turn: sent };
@@ -303,14 +308,12 @@ export class GatewayGovernor implements TurnGovernor {
   /** The dearest of those that may be called. */
   #estimate({ request }: OpenTurn, sent: SentTurn, prices: PriceBook): number {
     const inputTokens = estimateTokens(sent.body.length);
+    const { maxTokens, choices = 1 } = request.outline;
     const estimates = sent.chain.map(({ endpoint, member, pool }) => {
       const { provider, id: endpointId } = endpoint;
       const price = prices.priceFor({ provider, endpointId, model: member.model });
-      const outputMax = Math.min(
-        request.outline.maxTokens ?? pool.outputTokensMax,
-        pool.outputTokensMax,
-      );
-      return price === undefined ? 0 : estimateCost(inputTokens, outputMax, price);
+      const outputMax = Math.min(maxTokens ?? pool.outputTokensMax, pool.outputTokensMax);
+      return price === undefined ? 0 : estimateCost(inputTokens, outputMax * choices, price);
     });
     return Math.max(0, ...estimates);
   }

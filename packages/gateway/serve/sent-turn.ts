@@ -41,6 +41,8 @@ export interface SentTurnOptions {
   readonly facts: TurnFacts;
   readonly body: Buffer;
   readonly choice: Extract<Choice, { readonly kind: 'chain' }>;
+  /** Where a request to count tokens is answered: what must not be sent is estimated. */
+  readonly tokens: 'counted upstream' | 'estimated here';
   readonly readsEvents: boolean;
 }
 
@@ -134,15 +136,16 @@ export class SentTurn implements GovernedTurn {
 
   #attempt(link: ChainMember, attemptNo: number): Attempt {
     const { breakers, places } = this.#services;
-    const { config, facts } = this.#options;
+    const { config, facts, tokens } = this.#options;
     const { endpoint, member, pool } = link;
+    const provider = providerFor(endpoint.provider);
     const { keyRef, teamKeyRefs } = endpoint;
     const ref = teamKeyRefs[facts.caller.teamId] ?? keyRef;
     const key = ref === undefined ? undefined : config.secrets.get(ref);
     let leave = () => {};
     return {
       attemptNo,
-      provider: providerFor(endpoint.provider),
+      provider: tokens === 'estimated here' ? { ...provider, hasCountTokens: false } : provider,
       endpoint,
       model: member.model,
       ...(member.deployment !== undefined && { deployment: member.deployment }),

@@ -170,6 +170,19 @@ test('a chat client that asks for the usage gets it', async () => {
   expect(await answer.text()).toBe(CHAT_HEAD + CHAT_USAGE_CHUNK + TAIL + DONE);
 });
 
+test.each([
+  '"stream_options":{"include_usage":false,"include_obfuscation":false}',
+  '"stream\\u005foptions":{"include_obfuscation":false,"include_usage":null}',
+  '"stream_options":null',
+])('a chat client can not keep the usage of its stream back: %s', async (options) => {
+  const engine = await engineFor('openai_compat', 'openai_chat_completions');
+  const body = `{"model":"m","stream":true,${options},"messages":[]}`;
+  const answer = await fetch(engine.url, { method: 'POST', body });
+  expect(await answer.text()).toBe(CHAT_HEAD + TAIL + DONE);
+  expect(engine.asked[0]?.body).toMatchObject({ stream_options: { include_usage: true } });
+  expect(engine.told.attempts[0]?.observed.usage).toBeDefined();
+});
+
 test('what the other wire can not carry is named', async () => {
   const engine = await engineFor('openai_compat', 'anthropic_messages');
   const cached = { type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } };

@@ -13,21 +13,37 @@ export function clientSession({ headers }: Pick<TurnRequest, 'headers'>): string
   return text === '' ? undefined : text;
 }
 
-/** What an upstream counted. One that was asked and counted nothing: what was seen of the answer is estimated. */
+/** More than any model reads or writes in one turn: an upstream that counts more counts wrong. */
+const TOKENS_MAX = 100_000_000;
+
+/**
+ * What an upstream counted. What it did not count to the end, because the stream broke off or the client went, is at
+ * least what was seen of the answer.
+ */
 export function usedTokens(
   { body }: Pick<TurnRequest, 'body'>,
   { observed, error }: AttemptOutcome,
 ): Usage | undefined {
-  if (observed.usage !== undefined) return observed.usage;
+  const { usage, stop } = observed;
+  const outputTokens = estimateTokens(observed.contentLength);
+  if (usage !== undefined && isPossible(usage)) {
+    const isCounted = stop !== undefined || usage.outputTokens >= outputTokens;
+    return isCounted ? usage : { ...usage, outputTokens, isEstimated: true };
+  }
   // A client that goes away does not take back what was asked for.
-  const isCharged = observed.hasContent || error?.class === 'client_gone';
+  const isCharged = usage !== undefined || observed.hasContent || error?.class === 'client_gone';
   if (!isCharged) return undefined;
   return {
     inputTokens: estimateTokens(body.length),
-    outputTokens: estimateTokens(observed.contentLength),
+    outputTokens,
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     cacheWriteHourTokens: 0,
     isEstimated: true,
   };
+}
+
+function isPossible(usage: Usage): boolean {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  return Math.max(inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens) <= TOKENS_MAX;
 }

@@ -1,7 +1,9 @@
 // The request as one upstream gets it: address, headers, body.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure, isJsonObject } from '@subluminal/contracts';
+import { membersAt } from '@subluminal/core/json';
 import { type Translation, translate, type Wire, type WireName } from '@subluminal/core/wires';
+import { parseJson } from '@subluminal/plane/os';
 import { withoutCredentials } from '../providers/client-headers.ts';
 import type { UpstreamTarget } from '../providers/types.ts';
 import { parseBody } from './parse-body.ts';
@@ -83,18 +85,26 @@ function bodyWithModel(
   return withoutUnsignedThinking(named, wires.wire(turn.wire));
 }
 
-const STREAM_OPTIONS = '"stream_options"';
-const ASK_USAGE = Buffer.from('{"stream_options":{"include_usage":true},');
+const STREAM_OPTIONS = 'stream_options';
+const ASK_USAGE = Buffer.from(`{"${STREAM_OPTIONS}":{"include_usage":true},`);
 const OPEN_BRACE = 0x7b;
 
-/** A chat stream tells its usage only when asked to. */
-function withStreamUsage(body: Uint8Array, { wire }: TurnRequest): Uint8Array | undefined {
+/** A chat stream tells its usage only when asked to. Undefined when the client has asked itself. */
+function withStreamUsage(body: Uint8Array, { wire, outline }: TurnRequest): Uint8Array | undefined {
   if (wire !== 'openai_chat_completions') return undefined;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  // The name can stand in a text only with its quotes escaped.
-  if (bytes.includes(STREAM_OPTIONS)) return undefined;
-  const start = bytes.indexOf(OPEN_BRACE);
-  return Buffer.concat([ASK_USAGE, bytes.subarray(start + 1)]);
+  if (outline.hasStreamOptions !== true) {
+    const start = bytes.indexOf(OPEN_BRACE);
+    return Buffer.concat([ASK_USAGE, bytes.subarray(start + 1)]);
+  }
+  const range = membersAt(bytes, 0).find(({ key }) => key === STREAM_OPTIONS)?.value;
+  if (range === undefined) throw new Error('the outline has seen other members');
+  const { start, end } = range;
+  const asked = parseJson(bytes.toString('utf8', start, end));
+  const options = isJsonObject(asked) ? asked : {};
+  if (options['include_usage'] === true) return undefined;
+  const written = Buffer.from(JSON.stringify({ ...options, include_usage: true }));
+  return Buffer.concat([bytes.subarray(0, start), written, bytes.subarray(end)]);
 }
 
 export function isStreamed({ kind, outline }: TurnRequest): boolean {

@@ -1,0 +1,140 @@
+// A client with a key that wants more than it may have, and upstreams that want to do harm.
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { anthropicAnswer, runningGateway, type TestGateway } from './testing/running-gateway.ts';
+
+const ASKED = { model: 'any', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };
+const TOKEN = ['ghp', 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5'].join('_');
+const POLICY = 'policies/main.yaml';
+const DEFAULTS =
+  'version: 1\ndefaults: { on_no_match: { action: route, model_pool: standard, reasons: [default] } }\nrules:\n';
+const REDACTING = `${DEFAULTS}  - { id: REDACT, when: server_class.has_secret_finding, action: redact }\n`;
+const ASKING = `${DEFAULTS}  - { id: ASK, when: 'request.model == "dear"', action: require_approval }\n`;
+
+function sendEvents(response: ServerResponse, events: readonly { readonly type: string }[]): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const event of events) {
+    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  }
+}
+
+const MESSAGE = { ...anthropicAnswer(''), content: [], stop_reason: null };
+const BEGUN = [
+  {
+    type: 'message_start',
+    message: { ...MESSAGE, usage: { input_tokens: 1_000, output_tokens: 1 } },
+  },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'text_delta', text: 'word '.repeat(8_000) },
+  },
+];
+
+async function costsOf(gateway: TestGateway, answer: Response): Promise<unknown> {
+  const path = `/api/v1/audit/${answer.headers.get('x-aicg-trace-id')}`;
+  await expect.poll(async () => (await gateway.ask(path)).status).toBe(200);
+  const trace = (await (await gateway.ask(path)).json()) as { readonly costs: unknown };
+  return trace.costs;
+}
+
+describe('a client that does not want to pay', () => {
+  it('pays for what it has read when it goes before the tokens are counted', async () => {
+    const gateway = await runningGateway({ answer: (response) => sendEvents(response, BEGUN) });
+    const gone = new AbortController();
+    const answer = await gateway.turn({ ...ASKED, stream: true }, { signal: gone.signal });
+    let text = '';
+    for await (const chunk of answer.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (text.endsWith('word "}}\n\n')) break;
+    }
+    gone.abort();
+    expect(await costsOf(gateway, answer)).toMatchObject([
+      { input_tokens: 1_000, output_tokens: 10_000, cost_source: 'estimated' },
+    ]);
+  });
+
+  it('gets no answer in the background, which nobody would count', async () => {
+    const gateway = await runningGateway();
+    const body = { model: 'any', input: 'Hello?', background: true };
+    const answer = await gateway.ask('/v1/responses', { body });
+    expect(answer.status).toBe(400);
+    expect(gateway.upstream).toEqual([]);
+  });
+
+  it('reserves for all answers that it asks for at once', async () => {
+    const files = { 'budgets.yaml': 'defaults:\n  user_daily: { cap_usd: 0.1 }\n' };
+    const gateway = await runningGateway({ files });
+    const statusOf = async (n: number) =>
+      (await gateway.ask('/v1/chat/completions', { body: { ...ASKED, n } })).status;
+    expect(await statusOf(100)).toBe(429);
+    expect(gateway.upstream).toEqual([]);
+    expect(await statusOf(1)).toBe(200);
+  });
+});
+
+describe('a client that wants more than the policy allows', () => {
+  it('sends nothing by counting tokens before a person has approved', async () => {
+    const gateway = await runningGateway({ files: { [POLICY]: ASKING } });
+    const body = { model: 'dear', messages: ASKED.messages };
+    const answer = await gateway.ask('/v1/messages/count_tokens', { body });
+    expect(answer.headers.get('x-aicg-estimated')).toBe('true');
+    expect(await answer.json()).toMatchObject({ estimated: true });
+    expect(gateway.upstream).toEqual([]);
+  });
+
+  it.each([
+    ['metadata', { metadata: { user_id: 'me', note: TOKEN } }],
+    ['a key of metadata', { metadata: { [TOKEN]: 'x' } }],
+    ['stop sequences', { stop_sequences: [TOKEN] }],
+    ['a member that nobody knows', { notes: { deep: [{ er: TOKEN }] } }],
+    ['the description of a tool', { tools: [{ name: 't', description: TOKEN, input_schema: {} }] }],
+    [
+      'a name in the schema of a tool',
+      { tools: [{ name: 't', input_schema: { properties: { [TOKEN]: {} } } }] },
+    ],
+    ['the name of a tool', { tools: [{ name: TOKEN, input_schema: {} }] }],
+    ['the name of a speaker', { messages: [{ role: 'user', name: TOKEN, content: 'Hello?' }] }],
+    [
+      'an id',
+      { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: TOKEN }] }] },
+    ],
+    ['escapes', { system: 'ESCAPED' }],
+  ])('sends no secret in %s', async (_where, members) => {
+    const gateway = await runningGateway({ files: { [POLICY]: REDACTING } });
+    const body = { ...ASKED, ...members };
+    const escaped = TOKEN.replaceAll(/[a-z]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+    const answer = await fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify(body).replace('ESCAPED', escaped),
+    });
+    expect(answer.headers.get('x-aicg-modifiers')).toBe('redact');
+    expect(gateway.upstream).toHaveLength(1);
+    expect(JSON.stringify(JSON.parse(gateway.upstream[0]?.body ?? ''))).not.toContain(TOKEN);
+  });
+
+  it('names no model that would fill the records', async () => {
+    const gateway = await runningGateway();
+    const answer = await gateway.turn({ ...ASKED, model: 'm'.repeat(100_000) });
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe('an upstream that does harm', () => {
+  it.each([9e15, 1e9])('takes no budget away by counting %d tokens', async (output_tokens) => {
+    const gateway = await runningGateway({
+      answer: (response) => {
+        response.setHeader('content-type', 'application/json');
+        const usage = { input_tokens: 5, output_tokens };
+        response.end(JSON.stringify({ ...anthropicAnswer('Four words are these.'), usage }));
+      },
+    });
+    const answer = await gateway.turn(ASKED);
+    expect(answer.status).toBe(200);
+    expect(await costsOf(gateway, answer)).toMatchObject([
+      { output_tokens: 6, cost_source: 'estimated' },
+    ]);
+  });
+});
