@@ -17,7 +17,6 @@ import {
   initialState,
   policiesIn,
   ruleRole,
-  type Snapshot,
 } from '@subluminal/core/policy';
 import {
   estimateCost,
@@ -52,7 +51,8 @@ import {
 } from './outcomes.ts';
 import type { People } from './people.ts';
 import type { RecordedTurn, TurnRecorder } from './record-turns.ts';
-import type { RequestScanner, ScannedRequest } from './scan-request.ts';
+import type { ScannedRequest } from './scan-request.ts';
+import type { TurnPolicy } from './turn-policy.ts';
 import {
   ownEndpoint,
   ownProvider,
@@ -65,12 +65,10 @@ import {
 export interface LocalGovernorOptions {
   readonly producer: Producer;
   readonly profile: Profile;
-  readonly snapshot: Snapshot;
+  readonly policy: () => TurnPolicy;
   readonly hub: Pick<RunningHub, 'evaluate' | 'settle'>;
   readonly recorder: TurnRecorder;
   readonly people: People;
-  /** None where the policy has no content section for this agent. */
-  readonly scanner: RequestScanner | undefined;
   readonly prices: PriceBook;
   readonly upstreams: Upstreams;
 }
@@ -84,6 +82,7 @@ const NO_HEADERS = {};
 /** One turn on its way through the decision. */
 interface OpenTurn {
   readonly request: TurnRequest;
+  readonly policy: TurnPolicy;
   readonly call: Call;
   readonly callId: string;
   readonly provider: ProviderName;
@@ -127,14 +126,19 @@ export class LocalGovernor implements TurnGovernor {
     if (request.kind === 'count_tokens') return this.#count(turn);
     const { recorder } = this.#options;
     recorder.start(turn.recorded, []);
-    if (turn.scanned.refusal !== undefined) {
-      return this.#refuse(turn, contentDecision(turn.scanned.refusal), EMPTY);
-    }
     return this.#decide(turn, { granted: this.#granted(turn), answered: [] });
   }
 
+  /** The turn under the policy that is in force now: it may have changed while the turn was held. */
+  #current(turn: OpenTurn): OpenTurn {
+    const policy = this.#options.policy();
+    if (policy === turn.policy) return turn;
+    const query = { ...turn.query, policyHash: policy.snapshot.ref.policy_hash };
+    return { ...turn, policy, query, scanned: scannedBy(policy, turn.request) };
+  }
+
   #open(request: TurnRequest): OpenTurn | undefined {
-    const { upstreams, scanner, snapshot, prices } = this.#options;
+    const { upstreams, prices } = this.#options;
     const { path, headers, outline, body } = request;
     const route = routeOf(path);
     if (route === undefined) return undefined;
@@ -162,8 +166,10 @@ export class LocalGovernor implements TurnGovernor {
       cost_micros,
     };
     const ref = { call_id: callId, server_name: provider, tool_name: model, args_hash };
+    const policy = this.#options.policy();
     return {
       request,
+      policy,
       call,
       callId,
       provider,
@@ -178,14 +184,14 @@ export class LocalGovernor implements TurnGovernor {
         estimateMicros: cost_micros,
         startedMs: performance.now(),
       },
-      scanned: scanner?.scan(body, outline) ?? { body, content: undefined, refusal: undefined },
-      query: { ref, args: () => facts, policyHash: snapshot.ref.policy_hash },
+      scanned: scannedBy(policy, request),
+      query: { ref, args: () => facts, policyHash: policy.snapshot.ref.policy_hash },
     };
   }
 
   /** Counting tokens costs nothing, but sends the conversation: what the policy refuses stays here. */
   #count(turn: OpenTurn): TurnPlan {
-    const { snapshot } = this.#options;
+    const { snapshot } = turn.policy;
     const free = { ...turn.call, cost_micros: 0 };
     const { decision } = decide(snapshot, free, initialState(snapshot), Date.now());
     if (decision.action !== 'ALLOW') return refuse('policy', decision.summary, ruleIds(decision));
@@ -195,9 +201,11 @@ export class LocalGovernor implements TurnGovernor {
   }
 
   /** The rules that ask about this turn, and that grants satisfy. */
-  #granted({ call, query }: OpenTurn): readonly string[] {
-    const { snapshot, people } = this.#options;
-    const asking = policiesIn(snapshot).filter(({ document }) => document.mode === 'control');
+  #granted({ call, query, policy }: OpenTurn): readonly string[] {
+    const { people } = this.#options;
+    const asking = policiesIn(policy.snapshot).filter(
+      ({ document }) => document.mode === 'control',
+    );
     const candidates = asking.flatMap((one) => candidatesFor(one, call));
     const rules = candidates.flatMap(({ rule }) => (ruleRole(rule) === 'asks' ? rule.rule_id : []));
     return people.granted(query, rules);
@@ -206,6 +214,8 @@ export class LocalGovernor implements TurnGovernor {
   #decide(turn: OpenTurn, approved: ApprovedRules): TurnPlan {
     const { hub, people } = this.#options;
     const { granted, answered } = approved;
+    const { refusal } = turn.scanned;
+    if (refusal !== undefined) return this.#refuse(turn, contentDecision(refusal), EMPTY);
     const answer = hub.evaluate(this.#question(turn, [...granted, ...answered]));
     if ('kind' in answer || answer.call_decision === undefined) {
       const why = 'kind' in answer ? answer.message : 'it has no policy';
@@ -240,7 +250,7 @@ export class LocalGovernor implements TurnGovernor {
     const said = await people.answer(turn.callId, turn.request.signal);
     if (said === 'approved') {
       const answered = [...approved.answered, decision.rule_id ?? ''];
-      return this.#decide(turn, { ...approved, answered });
+      return this.#decide(this.#current(turn), { ...approved, answered });
     }
     if (said !== 'cancelled') return this.#refuse(turn, rejectedDecision(decision, said), answer);
     const gone = rejectedDecision(decision, 'cancelled');
@@ -249,8 +259,8 @@ export class LocalGovernor implements TurnGovernor {
     return refuse('approval', gone.summary, ruleIds(gone));
   }
 
-  #question({ call, callId }: OpenTurn, approved: readonly string[]): EvaluateRequest {
-    const { profile, snapshot } = this.#options;
+  #question({ call, callId, query }: OpenTurn, approved: readonly string[]): EvaluateRequest {
+    const { profile } = this.#options;
     const { run_id, ...identity } = this.#options.producer;
     const { agent_id, client, env, principal, workload } = identity;
     return {
@@ -270,7 +280,7 @@ export class LocalGovernor implements TurnGovernor {
       call_id: callId,
       tool_name: call.tool_name,
       args_hash: call.args_hash,
-      policy_hash: snapshot.ref.policy_hash,
+      policy_hash: query.policyHash,
       bytes_in: call.bytes_in,
       params: { name: call.tool_name, arguments: call.args ?? {} },
       ...(call.cost_micros !== undefined && { cost_micros: call.cost_micros }),
@@ -369,7 +379,16 @@ function governed(
   };
 }
 
-function decidedBy(decision: Decision, answer: Partial<EvaluateResponse>, { scanned }: OpenTurn) {
+function decidedBy(
+  decision: Decision,
+  answer: Partial<EvaluateResponse>,
+  { scanned, policy }: OpenTurn,
+) {
   const { risk_class: riskClass = [], trace = [] } = answer;
-  return { decision, riskClass, trace, content: scanned.content };
+  const { ref } = policy.snapshot;
+  return { decision, policy: ref, riskClass, trace, content: scanned.content };
+}
+
+function scannedBy({ scanner }: TurnPolicy, { body, outline }: TurnRequest): ScannedRequest {
+  return scanner?.scan(body, outline) ?? { body, content: undefined, refusal: undefined };
 }

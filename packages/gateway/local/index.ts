@@ -1,12 +1,11 @@
 // The model plane of one developer's run: no server, no account. The agent's turns come to a loopback address,
 // are decided by the policy of the run, and go on to where they would have gone, with the agent's own key.
 import { isUtf8 } from 'node:buffer';
-import { type Failure, failure, isFailure, type ShimSummary } from '@subluminal/contracts';
-import { type Snapshot, sealSnapshot, sectionsFor } from '@subluminal/core/policy';
+import { type Failure, isFailure, type ShimSummary } from '@subluminal/contracts';
 import { LIST_PRICES, priceBook } from '@subluminal/core/routing';
 import { outlineRequest, spliceModel, wireFor } from '@subluminal/core/wires';
 import type { Config, HomePaths } from '@subluminal/plane/config';
-import { fingerprintsIn } from '@subluminal/plane/governor/fingerprints';
+import { policyLoaded } from '@subluminal/plane/policy/follow';
 import type { ModelsReady, ModelsTold, RunModels } from '@subluminal/plane/run';
 import { createTurnEngine, type TurnWires } from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
@@ -15,8 +14,8 @@ import { passThrough } from './pass-through.ts';
 import { People } from './people.ts';
 import { type CodexProvider, codexProvider, escapeOf, pointAgent } from './point-agent.ts';
 import { TurnRecorder } from './record-turns.ts';
-import { RequestScanner } from './scan-request.ts';
 import { type LocalServer, openLocalServer } from './server.ts';
+import { openTurnPolicies, type TurnPolicies } from './turn-policy.ts';
 import { ownUpstreams, type Upstreams } from './upstreams.ts';
 
 export interface LocalModelsOptions {
@@ -43,6 +42,7 @@ interface Opened {
   readonly upstream: Upstream;
   readonly people: People;
   readonly recorder: TurnRecorder;
+  readonly policies: TurnPolicies;
 }
 
 export function localModels(options: LocalModelsOptions): RunModels {
@@ -64,8 +64,9 @@ export function localModels(options: LocalModelsOptions): RunModels {
       return pointAgent(start, made.server, codex);
     },
     async end() {
-      const { server, upstream, people, recorder } = opened ?? {};
+      const { server, upstream, people, recorder, policies } = opened ?? {};
       opened = undefined;
+      policies?.stop();
       people?.close();
       await server?.close();
       await upstream?.close();
@@ -90,16 +91,14 @@ const WIRES: TurnWires = {
 
 async function openModels(
   options: LocalModelsOptions,
-  { producer, hub, sink, snapshot, env }: ModelsTold,
+  told: ModelsTold,
   upstreams: Upstreams,
 ): Promise<Opened | Failure> {
+  const { producer, hub, sink, snapshot, env } = told;
   const { config, paths, hasChannel, tell } = options;
-  const taken = await hub.policy(sealSnapshot(snapshot));
-  if ('kind' in taken || !taken.accepted) {
-    const message = 'The hub of the run did not take its policy, so no turn could be decided.';
-    return failure('SUB_MODELS_POLICY', message, 'Check the policy with `sub policy lint`.');
-  }
-  const recorder = new TurnRecorder({ producer, sink, policy: snapshot.ref, warn: tell });
+  const policies = await openTurnPolicies(options, told);
+  if (isFailure(policies)) return policies;
+  const recorder = new TurnRecorder({ producer, sink, warn: tell });
   const people = await People.open({
     home: paths.home,
     producer,
@@ -111,11 +110,10 @@ async function openModels(
   const governor = new LocalGovernor({
     producer,
     profile: config.profile,
-    snapshot,
+    policy: policies.current,
     hub,
     recorder,
     people,
-    scanner: scannerFor(snapshot, { producer, home: paths.home }),
     prices: priceBook(LIST_PRICES),
     upstreams,
   });
@@ -128,27 +126,16 @@ async function openModels(
     pass: (request, response, path) =>
       void passThrough({ request, response, path }, { upstream, upstreams }),
   });
-  if (!isFailure(server)) return { server, upstream, people, recorder };
+  if (!isFailure(server)) {
+    policies.follow({
+      prepare: (changed) => people.prepare(changed),
+      taken: (changed) => recorder.record('policy_loaded', policyLoaded(changed, true)),
+    });
+    return { server, upstream, people, recorder, policies };
+  }
   people.close();
   await upstream.close();
   return server;
-}
-
-/** The content section that holds for this agent, as a scanner. */
-function scannerFor(
-  snapshot: Snapshot,
-  { producer, home }: { readonly producer: ModelsTold['producer']; readonly home: string },
-): RequestScanner | undefined {
-  const { run_id, agent_id, client, env, principal, workload } = producer;
-  const identity = {
-    ...{ run_id, agent_id, client, env },
-    ...(principal !== undefined && { principal }),
-    ...(workload !== undefined && { workload: { ...workload } }),
-  };
-  const { content, mode } = sectionsFor(snapshot, identity);
-  if (content === undefined) return undefined;
-  const isEnforced = mode !== 'observe' && snapshot.profile === 'production';
-  return new RequestScanner({ section: content, isEnforced, fingerprint: fingerprintsIn(home).of });
 }
 
 /** The agent would have gone by its proxy, so its turns do. */

@@ -1,7 +1,7 @@
 // One developer's run, as the official SDK sees it: a real hub, a real server, a scripted upstream.
 import { request as httpRequest } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
-import { isFailure } from '@subluminal/contracts';
+import { isFailure, POLICY_HELD_BACK } from '@subluminal/contracts';
 import { openDesk } from '@subluminal/plane/approvals';
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
@@ -14,6 +14,8 @@ import {
 
 const MODEL = 'claude-sonnet-4-6';
 const SECRET = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+/** The files of a policy are looked at twice a second. */
+const POLL = { timeout: 10_000 };
 const ALLOW =
   '  - { rule_id: all, kind: allow, match: { subjects: [turn] }, effect: { action: ALLOW } }\n';
 
@@ -67,6 +69,17 @@ function ask(run: LocalRun, content = 'Read the file.') {
   return client(run)
     .messages.stream({ model: MODEL, max_tokens: 500, messages: [{ role: 'user', content }] })
     .finalMessage();
+}
+
+/** Answers the first request for approval, as a person does. */
+function decideFirst(
+  run: LocalRun,
+  answer: { readonly state: 'approved' | 'rejected'; readonly note?: string },
+): void {
+  const desk = openDesk({ home: run.home, ports: { nowMs: () => Date.now(), uuid: uuidv7 } });
+  if (isFailure(desk)) throw new Error(desk.message);
+  const id = run.of('approval')[0]?.approval.id ?? '';
+  desk.decide(id, { ...answer, by: 'me', channel: 'test' });
 }
 
 test('a turn goes on with the own key, comes back as it is, and is on record', async () => {
@@ -175,10 +188,7 @@ test('a turn that a person approves goes on while its client waits', async () =>
   const answered = ask(run);
   await expect.poll(() => run.of('approval')).toHaveLength(1);
   expect(upstream.seen).toEqual([]);
-  const desk = openDesk({ home: run.home, ports: { nowMs: () => Date.now(), uuid: uuidv7 } });
-  if (isFailure(desk)) throw new Error(desk.message);
-  const id = run.of('approval')[0]?.approval.id ?? '';
-  desk.decide(id, { state: 'approved', by: 'me', channel: 'test' });
+  decideFirst(run, { state: 'approved' });
   expect((await answered).stop_reason).toBe('tool_use');
   expect(upstream.seen).toHaveLength(1);
   expect(run.of('approval').map(({ approval }) => approval.state)).toEqual(['asked', 'approved']);
@@ -192,10 +202,7 @@ test('a turn that a person rejects ends as an answer that says so', async () => 
   const run = await startLocalRun({ rules, env: { ANTHROPIC_BASE_URL: upstream.url } });
   const answered = ask(run).catch((cause: unknown) => cause);
   await expect.poll(() => run.of('approval')).toHaveLength(1);
-  const desk = openDesk({ home: run.home, ports: { nowMs: () => Date.now(), uuid: uuidv7 } });
-  if (isFailure(desk)) throw new Error(desk.message);
-  const id = run.of('approval')[0]?.approval.id ?? '';
-  desk.decide(id, { state: 'rejected', by: 'me', channel: 'test', note: 'Too dear.' });
+  decideFirst(run, { state: 'rejected', note: 'Too dear.' });
   const said = await answered;
   expect(JSON.stringify(said) + String(said)).toContain('Too dear.');
   expect(upstream.seen).toEqual([]);
@@ -266,4 +273,51 @@ test('only who knows the token gets in, and only known paths go on', async () =>
   expect(upstream.seen).toEqual([]);
   expect((await poke(`${base}/v1/models?limit=9`)).text).toBe('{"data":[]}');
   expect(upstream.seen[0]?.url).toBe('/v1/models?limit=9');
+});
+
+const DENY =
+  '  - { rule_id: no-turns, kind: deny, match: { subjects: [turn] }, effect: { action: BLOCK, message: No more turns. } }\n';
+
+test('a policy that gets stricter holds from the next turn on', async () => {
+  const upstream = await scriptedUpstream(streamed);
+  const run = await startLocalRun({ rules: ALLOW, env: { ANTHROPIC_BASE_URL: upstream.url } });
+  await ask(run);
+  run.writeRules(DENY);
+  await expect.poll(() => run.of('policy_loaded'), POLL).toMatchObject([{ reload: true }]);
+  const refused = await ask(run).catch((cause: unknown) => cause);
+  expect(String(refused)).toContain('No more turns. (rule no-turns)');
+  expect(upstream.seen).toHaveLength(1);
+  const [first, second] = run.of('turn_decision').map(({ decision }) => decision.policy);
+  expect(second?.policy_hash).toBe(run.of('policy_loaded')[0]?.policy.policy_hash);
+  expect(second?.policy_hash).not.toBe(first?.policy_hash);
+});
+
+test.each([
+  ['is held back', 'tighten', 0],
+  ['is taken where any change is', 'any', 1],
+] as const)('a policy that lets more turns pass %s', async (_, reload, seen) => {
+  const upstream = await scriptedUpstream(streamed);
+  const env = { ANTHROPIC_BASE_URL: upstream.url };
+  const run = await startLocalRun({ rules: DENY, env, reload });
+  run.writeRules(ALLOW);
+  const told = () => run.degraded.length + run.of('policy_loaded').length;
+  await expect.poll(told, POLL).toBe(1);
+  await ask(run).catch(() => undefined);
+  expect(upstream.seen).toHaveLength(seen);
+  expect(run.degraded).toEqual(seen === 0 ? [POLICY_HELD_BACK] : []);
+});
+
+test('a turn that was held goes on only as the policy says by then', async () => {
+  const upstream = await scriptedUpstream(streamed);
+  const rules =
+    '  - { rule_id: ask, kind: approval, match: { subjects: [turn] }, effect: { approval: { wait: hold, timeout_ms: 60000 } } }\n';
+  const run = await startLocalRun({ rules, env: { ANTHROPIC_BASE_URL: upstream.url } });
+  const refused = ask(run).catch((cause: unknown) => cause);
+  await expect.poll(() => run.of('approval')).toHaveLength(1);
+  run.writeRules(DENY + rules);
+  await expect.poll(() => run.of('policy_loaded'), POLL).toHaveLength(1);
+  decideFirst(run, { state: 'approved' });
+  const said = await refused;
+  expect(JSON.stringify(said) + String(said)).toContain('No more turns.');
+  expect(upstream.seen).toEqual([]);
 });

@@ -32,8 +32,13 @@ export class People {
 
   static async open(options: PeopleOptions): Promise<People> {
     const people = new People(options);
-    await people.#approvals.prepare(options.snapshot, false);
+    await people.prepare(options.snapshot);
     return people;
+  }
+
+  /** Must be called before turns are decided by this policy. */
+  prepare(snapshot: Snapshot): Promise<void> {
+    return this.#approvals.prepare(snapshot, false);
   }
 
   private constructor(options: PeopleOptions) {

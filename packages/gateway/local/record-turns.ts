@@ -33,6 +33,7 @@ export interface RecordedTurn {
 
 export interface TurnDecided {
   readonly decision: Decision;
+  readonly policy: PolicyRef;
   readonly riskClass: readonly string[];
   readonly trace: readonly TraceStep[];
   readonly content: ContentOutcome | undefined;
@@ -51,7 +52,6 @@ export interface TurnEnded {
 interface RecorderOptions {
   readonly producer: Producer;
   readonly sink: BatchingSink;
-  readonly policy: PolicyRef;
   readonly warn: (text: string) => void;
 }
 
@@ -60,7 +60,6 @@ const TEXT_LENGTH_MAX = 256;
 export class TurnRecorder {
   readonly #writer: EventWriter;
   readonly #sink: BatchingSink;
-  readonly #policy: PolicyRef;
   readonly #warn: (text: string) => void;
   readonly #counts = {
     calls_total: 0,
@@ -71,10 +70,9 @@ export class TurnRecorder {
     calls_spared: 0,
   };
 
-  constructor({ producer, sink, policy, warn }: RecorderOptions) {
+  constructor({ producer, sink, warn }: RecorderOptions) {
     this.#writer = eventWriter(producer);
     this.#sink = sink;
-    this.#policy = policy;
     this.#warn = warn;
   }
 
@@ -99,7 +97,8 @@ export class TurnRecorder {
     });
   }
 
-  decided(turn: RecordedTurn, { decision, riskClass, trace, content }: TurnDecided): void {
+  decided(turn: RecordedTurn, decided: TurnDecided): void {
+    const { decision, policy, riskClass, trace, content } = decided;
     const counts = this.#counts;
     if (decision.action === 'ALLOW') counts.calls_allowed++;
     else if (decision.action === 'THROTTLE') counts.calls_throttled++;
@@ -114,7 +113,7 @@ export class TurnRecorder {
         ...(riskClass.length > 0 && { risk_class: riskClass }),
         ...(content !== undefined && { content }),
       },
-      decision: eventDecision(decision, this.#policy),
+      decision: eventDecision(decision, policy),
       counter_scope: 'run',
       ...(trace.length > 0 && { trace: trace.slice(0, TRACE_RULES_MAX) }),
     });

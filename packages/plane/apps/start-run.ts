@@ -42,6 +42,7 @@ import {
   keepPolicy,
   type PolicyCopy,
   type RunFiles,
+  sourceHashes,
   writeRunDown,
 } from '../services/run/run-files.ts';
 import { shimsLeave } from '../services/run/run-processes.ts';
@@ -217,14 +218,17 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
 }
 
 /** How the agent is started: with its model calls pointed at the model plane, where there is one. */
-async function beginModels(
-  { options, identity, hub, trace, snapshot }: Run,
-  env: NodeJS.ProcessEnv,
-): Promise<ModelsReady | Failure> {
-  const { models, command } = options;
+async function beginModels(run: Run, env: NodeJS.ProcessEnv): Promise<ModelsReady | Failure> {
+  const { options, identity, hub, trace, snapshot } = run;
+  const { models, command, policySources: sources, paths } = options;
   if (models === undefined) return { env, command };
   const { producer } = identity;
-  return models.begin({ producer, hub, sink: trace.sink, snapshot, env, command });
+  const hashes = sourceHashes(sources).map((hash) => hash ?? '');
+  // Without a mark, the first look reads the files.
+  const policyFiles = { sources, home: paths.home, mark: '', hashes, loosening: undefined };
+  const degraded = (reason: string) => recordHealth(run, 'degraded', reason);
+  const told = { producer, hub, sink: trace.sink, snapshot, policyFiles, degraded };
+  return models.begin({ ...told, env, command });
 }
 
 async function endRun(

@@ -1,5 +1,5 @@
 // The model plane of a run without an agent: a hub, a policy, a scripted upstream, and events in memory.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -63,6 +63,10 @@ export interface LocalRun {
   readonly events: readonly Event[];
   /** The events of one type, by what they say. */
   readonly of: <T extends Event['type']>(type: T) => readonly Extract<Event, { type: T }>[];
+  /** Why turns go on by less than they should. */
+  readonly degraded: readonly string[];
+  /** Changes the file of the policy. */
+  readonly writeRules: (rules: string) => void;
   readonly end: () => Promise<{ readonly calls_total: number; readonly calls_blocked: number }>;
 }
 
@@ -72,6 +76,7 @@ interface LocalRunOptions {
   readonly client?: Producer['client'];
   readonly command?: readonly string[];
   readonly sections?: string;
+  readonly reload?: 'any' | 'tighten' | 'off';
 }
 
 const CHECKS = { regex: () => undefined, glob: () => undefined, when: () => undefined };
@@ -79,11 +84,20 @@ const CHECKS = { regex: () => undefined, glob: () => undefined, when: () => unde
 export async function startLocalRun(options: LocalRunOptions): Promise<LocalRun> {
   const home = mkdtempSync(join(tmpdir(), 'sub-local-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const text = `policy_id: local\nversion: "1"\nmode: control\n${options.sections ?? ''}rules:\n${options.rules}`;
+  const textOf = (rules: string) =>
+    `policy_id: local\nversion: "1"\nmode: control\n${options.sections ?? ''}rules:\n${rules}`;
+  const text = textOf(options.rules);
+  const path = join(home, 'policy.yaml');
+  const writeRules = (rules: string) => writeFileSync(path, textOf(rules), { mode: 0o600 });
+  writeRules(options.rules);
   const parsed = parseBundle({ file: 'p.yaml', text }, { checks: CHECKS });
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join('\n'));
   const snapshot = await compileBundle(parsed.bundle, { sha256, profile: 'production' });
-  const loaded = await loadConfig({ env: { SUB_HOME: home, HOME: home }, flags: {}, cwd: home });
+  const loaded = await loadConfig({
+    env: { SUB_HOME: home, HOME: home, SUB_POLICY_RELOAD: options.reload ?? 'tighten' },
+    flags: {},
+    cwd: home,
+  });
   if (!loaded.ok) throw new Error('the configuration is broken');
   const hub = await openHub({
     runId: 'run-1',
@@ -93,6 +107,7 @@ export async function startLocalRun(options: LocalRunOptions): Promise<LocalRun>
   });
   if (isFailure(hub)) throw new Error(hub.message);
   const events: Event[] = [];
+  const degraded: string[] = [];
   const { config, paths } = loaded;
   const tell = (): void => {};
   const models = localModels({ config, paths, cwd: home, hasChannel: true, tell });
@@ -107,6 +122,14 @@ export async function startLocalRun(options: LocalRunOptions): Promise<LocalRun>
     hub,
     sink: memorySink(events),
     snapshot,
+    policyFiles: {
+      sources: [{ path, role: 'user' }],
+      home,
+      mark: '',
+      hashes: [sha256(text)],
+      loosening: undefined,
+    },
+    degraded: (reason) => void degraded.push(reason),
     env: { HOME: home, ...options.env },
     command: options.command ?? ['agent'],
   });
@@ -117,7 +140,7 @@ export async function startLocalRun(options: LocalRunOptions): Promise<LocalRun>
   if (isFailure(ready)) throw new Error(`${ready.message} [${ready.code}]`);
   const of: LocalRun['of'] = (type) =>
     events.filter((event): event is Extract<Event, { type: typeof type }> => event.type === type);
-  return { home, ready, events, of, end: () => models.end() };
+  return { home, ready, events, of, degraded, writeRules, end: () => models.end() };
 }
 
 function memorySink(events: Event[]): BatchingSink {

@@ -6,7 +6,7 @@ import type { Redactor } from '@subluminal/core/scan';
 import { Session, type SessionConfig } from '@subluminal/core/session';
 import { callIds, sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import type { ShimAccount } from '../../stores/identity/index.ts';
-import type { PolicySource } from '../../stores/policy/sources.ts';
+import type { PolicyFiles } from '../../stores/policy/follow-policy.ts';
 import type { BatchingSink } from '../sink/index.ts';
 import { decodeBytes, type SpawnResult } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
@@ -25,17 +25,6 @@ export interface Injection {
   readonly source: 'env' | 'file' | 'keychain' | 'vault';
   readonly success: boolean;
   readonly server_name: string;
-}
-
-export interface PolicyFiles {
-  readonly sources: readonly PolicySource[];
-  /** The product's folder. */
-  readonly home: string;
-  readonly mark: string;
-  /** The hashes of what is in force. */
-  readonly hashes: readonly string[];
-  /** What a changed file would have let pass, if the shim had started with it. */
-  readonly loosening: string | undefined;
 }
 
 /** The part that this shim has in its run. */

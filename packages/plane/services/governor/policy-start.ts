@@ -2,6 +2,7 @@
 import { type Failure, isFailure } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { type LoadResult, userHome } from '../../stores/config/index.ts';
+import type { PolicyFiles } from '../../stores/policy/follow-policy.ts';
 import type { LoadedPolicy, PolicyFailure } from '../../stores/policy/policy-file.ts';
 import {
   type PolicySource,
@@ -16,7 +17,6 @@ import {
   PROJECT_POLICY_VAR,
 } from '../../stores/runs/env-vars.ts';
 import type { LoadedRunPolicy } from '../../stores/runs/policy-of-run.ts';
-import type { PolicyFiles } from './governed-session.ts';
 
 /** The environment and command line of a shim. */
 interface PolicyStart {

@@ -1,9 +1,8 @@
 // Events of a shim about itself: its start, its health and its end.
-import { type Snapshot, snapshotJson } from '@subluminal/core/policy';
+import type { Snapshot } from '@subluminal/core/policy';
+import { policyLoaded } from '../../stores/policy/follow-policy.ts';
 import type { Shim } from './governed-session.ts';
 
-/** A longer policy is recorded by its hash alone. */
-const DOCUMENT_LENGTH_MAX = 262_144;
 const HEALTH_EVERY_MS = 60_000;
 const LOOK_EVERY_MS = 10_000;
 
@@ -19,16 +18,8 @@ export function recordStart(shim: Shim): void {
   parts.sink.push();
 }
 
-/** Records the policy itself, so that a trace can be read and replayed on another machine. */
 export function recordPolicy({ recorder }: Shim, snapshot: Snapshot, reload: boolean): void {
-  const { ref: policy, document } = snapshot;
-  const written = snapshotJson(snapshot, DOCUMENT_LENGTH_MAX);
-  recorder.record('policy_loaded', {
-    policy,
-    mode: document.mode,
-    reload,
-    ...(written !== undefined && { document: written }),
-  });
+  recorder.record('policy_loaded', policyLoaded(snapshot, reload));
 }
 
 /**

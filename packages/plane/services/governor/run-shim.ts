@@ -1,8 +1,7 @@
 // `sub shim`: stands between an agent and one MCP server on stdio.
 import { eventWriter, POLICY_HELD_BACK } from '@subluminal/contracts';
-import type { Snapshot } from '@subluminal/core/policy';
 import type { Guard, ServerExit } from '@subluminal/core/session';
-import { mayLoosen, watchPolicy } from '../../stores/policy/watch-policy.ts';
+import { followPolicy, POLICY_BROKEN } from '../../stores/policy/follow-policy.ts';
 import {
   onSignal,
   openAgent,
@@ -216,53 +215,34 @@ const NOWHERE: Transport = {
   close: () => Promise.resolve(true),
 };
 
-const BROKEN = 'the policy is broken; the last good one stays';
-
 function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
-  const { policyFiles, policyReload, profile } = shim.parts;
-  const { sources, home, mark, loosening: refused } = policyFiles;
-  if (refused !== undefined) recordHealth(shim, 'degraded', POLICY_HELD_BACK);
-  if (sources.length === 0 || policyReload === 'off') return undefined;
-  let { hashes } = policyFiles;
-  return watchPolicy({
-    sources,
-    home,
-    mark,
+  const { policyFiles: files, policyReload: reload, profile } = shim.parts;
+  if (files.loosening !== undefined) recordHealth(shim, 'degraded', POLICY_HELD_BACK);
+  return followPolicy({
+    files,
+    reload,
     profile,
-    changed: async (changed) => {
-      const { snapshot } = changed;
-      if (snapshot.ref.policy_hash === shim.snapshot.ref.policy_hash) return;
-      // The files were only touched: whether they are trusted now matters at the next start.
-      if (changed.hashes.every((hash, index) => hash === hashes[index])) return;
-      const isFree = policyReload === 'any' && mayLoosen(changed, hashes);
-      const refusal = isFree ? undefined : await loosening(shim, snapshot);
-      if (refusal !== undefined) {
-        shim.log.warn(refusal);
-        return recordHealth(shim, 'degraded', POLICY_HELD_BACK);
-      }
+    current: () => shim.snapshot,
+    use: async (snapshot) => {
       const { guarding, people } = shim.parts;
       await guarding.usePolicy(snapshot);
       await people.prepare(snapshot, guarding.mayAsk);
-      ({ hashes } = changed);
       shim.snapshot = snapshot;
       shim.session.usePolicy(snapshot);
       shim.session.useGuard(guarding.guard);
       recordPolicy(shim, snapshot, true);
       shim.parts.sink.push();
     },
+    heldBack: (reason) => {
+      shim.log.warn(reason);
+      recordHealth(shim, 'degraded', POLICY_HELD_BACK);
+    },
     broken: (reason) => {
-      shim.log.warn(BROKEN, { reason });
+      shim.log.warn(POLICY_BROKEN, { reason });
       // Not the reason itself, which may quote the file.
-      recordHealth(shim, 'degraded', BROKEN);
+      recordHealth(shim, 'degraded', POLICY_BROKEN);
     },
   });
-}
-
-async function loosening(shim: Shim, snapshot: Snapshot): Promise<string | undefined> {
-  const { firstLoosening } = await import('../../stores/policy/first-loosening.ts');
-  const found = firstLoosening(shim.snapshot, snapshot);
-  if (found === undefined) return undefined;
-  return `the changed policy would let more pass (${found}); the last one stays until the next start`;
 }
 
 /** How the server exited. Its output may end shortly before it does, or long before. */

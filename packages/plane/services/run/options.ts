@@ -3,6 +3,7 @@ import type { Client, Env as EnvName, Failure, Producer, ShimSummary } from '@su
 import type { Snapshot } from '@subluminal/core/policy';
 import type { Config, HomePaths } from '../../stores/config/index.ts';
 import type { RunSummary } from '../../stores/ledger/export/index.ts';
+import type { PolicyFiles } from '../../stores/policy/follow-policy.ts';
 import type { PolicySource } from '../../stores/policy/sources.ts';
 import type { RunningHub } from '../hub/index.ts';
 import type { BatchingSink } from '../sink/index.ts';
@@ -75,6 +76,10 @@ export interface ModelsTold {
   readonly hub: RunningHub;
   readonly sink: BatchingSink;
   readonly snapshot: Snapshot;
+  /** The files of that policy: turns follow their changes as calls do. */
+  readonly policyFiles: PolicyFiles;
+  /** Records that turns go on by less than they should. */
+  readonly degraded: (reason: string) => void;
   /** The environment of the agent, as it would be without the model plane. */
   readonly env: { readonly [name: string]: string | undefined };
   /** The agent and its arguments. */

@@ -197,11 +197,16 @@ function textOf(
   snapshot: Snapshot,
   { told, policySources }: Pick<RunOptions, 'told' | 'policySources'>,
 ): string {
-  const source_sha256s = policySources.map(({ path, bytes }) => {
-    return bytes === undefined ? (fileHash(path) ?? null) : sha256Bytes(bytes);
-  });
+  const source_sha256s = sourceHashes(policySources);
   const named = told.isPolicyNamed === true;
   return `${JSON.stringify({ source_sha256s, named, sealed: sealSnapshot(snapshot) })}\n`;
+}
+
+/** The hashes of the files as they were when the run began; null for one that cannot be read. */
+export function sourceHashes(sources: RunOptions['policySources']): readonly (string | null)[] {
+  return sources.map(({ path, bytes }) => {
+    return bytes === undefined ? (fileHash(path) ?? null) : sha256Bytes(bytes);
+  });
 }
 
 /** Removes the copies of runs that were killed, once nothing of them lives. */

@@ -1,0 +1,99 @@
+// The policy that turns are decided by. It follows its files as the policy of the calls does.
+import { type Failure, failure, POLICY_HELD_BACK } from '@subluminal/contracts';
+import { type Snapshot, sealSnapshot, sectionsFor } from '@subluminal/core/policy';
+import type { Config, HomePaths } from '@subluminal/plane/config';
+import { fingerprintsIn } from '@subluminal/plane/governor/fingerprints';
+import { followPolicy, POLICY_BROKEN } from '@subluminal/plane/policy/follow';
+import type { ModelsTold } from '@subluminal/plane/run';
+import { RequestScanner } from './scan-request.ts';
+
+export interface TurnPolicy {
+  readonly snapshot: Snapshot;
+  /** None where the policy has no content section for this agent. */
+  readonly scanner: RequestScanner | undefined;
+}
+
+export interface TurnPolicies {
+  /** The policy in force. */
+  readonly current: () => TurnPolicy;
+  /** Takes changes of the files from now on; `prepare` comes before a changed policy takes force, `taken` after. */
+  follow(on: PolicyChanges): void;
+  stop(): void;
+}
+
+interface PolicyChanges {
+  readonly prepare: (snapshot: Snapshot) => Promise<void>;
+  readonly taken: (snapshot: Snapshot) => void;
+}
+
+interface PolicyOptions {
+  readonly config: Config;
+  readonly paths: HomePaths;
+  readonly tell: (text: string) => void;
+}
+
+export async function openTurnPolicies(
+  { config, paths, tell }: PolicyOptions,
+  told: ModelsTold,
+): Promise<TurnPolicies | Failure> {
+  const { hub, producer, policyFiles: files, degraded } = told;
+  const policyOf = (snapshot: Snapshot): TurnPolicy => ({
+    snapshot,
+    scanner: scannerFor(snapshot, { producer, home: paths.home }),
+  });
+  const isTaken = async (snapshot: Snapshot): Promise<boolean> => {
+    const answer = await hub.policy(sealSnapshot(snapshot));
+    return !('kind' in answer) && answer.accepted;
+  };
+  if (!(await isTaken(told.snapshot))) {
+    const message = 'The hub of the run did not take its policy, so no turn could be decided.';
+    return failure('SUB_MODELS_POLICY', message, 'Check the policy with `sub policy lint`.');
+  }
+  let current = policyOf(told.snapshot);
+  let watch: { stop(): void } | undefined;
+  return {
+    current: () => current,
+    follow({ prepare, taken }) {
+      watch = followPolicy({
+        files,
+        reload: config['policy.reload'],
+        profile: config.profile,
+        current: () => current.snapshot,
+        use: async (snapshot) => {
+          await prepare(snapshot);
+          // A hub that does not know a policy denies all that is asked under it.
+          if (!(await isTaken(snapshot)))
+            tell('the hub of the run did not take the changed policy');
+          current = policyOf(snapshot);
+          taken(snapshot);
+        },
+        heldBack: (reason) => {
+          tell(`model calls: ${reason}`);
+          degraded(POLICY_HELD_BACK);
+        },
+        broken: (reason) => {
+          tell(`model calls: ${POLICY_BROKEN}: ${reason}`);
+          degraded(POLICY_BROKEN);
+        },
+      });
+    },
+    stop: () => watch?.stop(),
+  };
+}
+
+/** The content section that holds for this agent, as a scanner. */
+function scannerFor(
+  snapshot: Snapshot,
+  { producer, home }: { readonly producer: ModelsTold['producer']; readonly home: string },
+): RequestScanner | undefined {
+  const { run_id, agent_id, client, env, principal, workload } = producer;
+  const identity = {
+    ...{ run_id, agent_id, client, env },
+    ...(principal !== undefined && { principal }),
+    ...(workload !== undefined && { workload: { ...workload } }),
+  };
+  const { content, mode } = sectionsFor(snapshot, identity);
+  if (content === undefined) return undefined;
+  const isEnforced = mode !== 'observe' && snapshot.profile === 'production';
+  return new RequestScanner({ section: content, isEnforced, fingerprint: fingerprintsIn(home).of });
+}
