@@ -6,12 +6,12 @@ import { serve } from './serve.mjs';
 
 const [upstreamUrl = ''] = process.argv.slice(2);
 
-function governor(kind: string): TurnGovernor {
+function governor(): TurnGovernor {
   const provider = providerFor('anthropic');
   const endpoint = {
     id: 'bench',
     provider: provider.name,
-    url: `${upstreamUrl}/${kind}`,
+    url: upstreamUrl,
     teamKeyRefs: {},
     dataResidency: 'us',
     trustTier: 'vendor',
@@ -46,13 +46,11 @@ function governor(kind: string): TurnGovernor {
 
 const upstream = openUpstream();
 const engine = createTurnEngine({ wires: coreWires, upstream, nowMs: Date.now });
-const governors = { stream: governor('stream'), whole: governor('whole') };
+const route = {
+  wire: 'anthropic_messages',
+  kind: 'answer',
+  path: '/v1/messages',
+  governor: governor(),
+} as const;
 
-serve((request, response) => {
-  const isStream = request.url?.startsWith('/stream') === true;
-  const route = { wire: 'anthropic_messages', kind: 'answer', path: '/v1/messages' } as const;
-  void engine.handle(request, response, {
-    ...route,
-    governor: isStream ? governors.stream : governors.whole,
-  });
-});
+serve((request, response) => void engine.handle(request, response, route));

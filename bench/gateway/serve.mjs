@@ -1,15 +1,19 @@
-// A server of the bench in a process of its own: it tells its address, and its CPU time whenever it is asked.
+// A server of the bench in a process of its own: it tells its address, and what it used whenever it is asked.
 import { createServer } from 'node:http';
 
 export function serve(listener) {
   const server = createServer(listener);
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1', () =>
-    process.send({ url: `http://127.0.0.1:${server.address().port}` }),
+    tellUsage({ url: `http://127.0.0.1:${server.address().port}` }),
   );
+}
+
+export function tellUsage(address) {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
     process.send({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss() });
   });
   process.on('disconnect', () => process.exit());
+  process.send(address);
 }

@@ -41,7 +41,7 @@ function stream(response) {
 serve((request, response) => {
   request.resume();
   request.on('end', () => {
-    if (request.url.startsWith('/stream')) return stream(response);
+    if (request.headers.accept === 'text/event-stream') return stream(response);
     response.writeHead(200, { 'content-type': 'application/json' }).end(whole);
   });
 });
