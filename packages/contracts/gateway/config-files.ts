@@ -143,6 +143,11 @@ const BUDGETS_FILE = closed({
     'Teams.',
   ),
   users: defaulted(record(closed({ daily: required(BUDGET_LIMIT, 'In a day.') })), {}, 'Users.'),
+  reservation_expires_ms: defaulted(
+    integer({ min: 5_000, max: 3_600_000 }),
+    600_000,
+    'How long money stays reserved for the turns of a gateway that died.',
+  ),
 });
 
 const WEBHOOKS_FILE = closed({

@@ -9,6 +9,7 @@ const rule = (capMicros: number): BudgetRule => ({
   onExceeded: 'refuse',
 });
 const NONE: BudgetSettings = {
+  reservationExpiresMs: 600_000,
   teamMonth: null,
   userDay: null,
   run: null,

@@ -6,7 +6,7 @@ import { verifies } from '../../../test/requirements.ts';
 import { openGatewayStore } from '../store/open/index.ts';
 import { NOON_MS, sampleReservation } from '../store/testing/sample-rows.ts';
 import type { ExpiredReservation, GatewayStore } from '../store/types.ts';
-import { startSettler, sweepReservations } from './settler.ts';
+import { Settler } from './settler.ts';
 
 let folder: string;
 let store: GatewayStore;
@@ -26,13 +26,14 @@ it('gives back reservations of more than ten minutes, tells of them and writes t
   await store.budgets.reserve(old);
   await store.budgets.reserve(young);
   const expired: ExpiredReservation[] = [];
-  const options = {
+  const settler = new Settler({
     store,
-    expired: (reservation: ExpiredReservation) => void expired.push(reservation),
+    expiresMs: 600_000,
+    expired: (reservation) => void expired.push(reservation),
     failed: () => {},
-  };
-  await sweepReservations(options, NOON_MS + 600_500);
-  await sweepReservations(options, NOON_MS + 600_600);
+  });
+  await settler.sweep(NOON_MS + 600_500);
+  await settler.sweep(NOON_MS + 600_600);
   expect(expired.map(({ id }) => id)).toEqual([old.id]);
   const audit = await store.records.audit({ tenantId: 'default', limit: 10 });
   expect(audit).toMatchObject([
@@ -52,12 +53,41 @@ it('sweeps when the gateway starts, and tells when the database fails', async ()
   const failed: unknown[] = [];
   const options = {
     store,
+    expiresMs: 600_000,
     expired: ({ id }: ExpiredReservation) => void expired.push(id),
     failed: (cause: unknown) => void failed.push(cause),
   };
-  await startSettler(options)();
+  const startAndStop = async () => {
+    const settler = new Settler(options);
+    settler.start();
+    await settler.stop();
+  };
+  await startAndStop();
   expect([expired.length, failed.length]).toEqual([1, 0]);
   await store.close();
-  await startSettler(options)();
+  await startAndStop();
   expect([expired.length, failed.length]).toEqual([1, 1]);
+});
+
+it('keeps what is reserved for a turn that runs here, until it ends or its time is over', async () => {
+  const long = sampleReservation();
+  const lost = sampleReservation();
+  const expired: string[] = [];
+  const settler = new Settler({
+    store,
+    expiresMs: 600_000,
+    expired: ({ id }) => void expired.push(id),
+    failed: () => {},
+  });
+  for (const reservation of [long, lost]) {
+    await store.budgets.reserve(reservation);
+    settler.reserved(reservation.id, NOON_MS);
+  }
+  await settler.sweep(NOON_MS + 900_000);
+  expect(expired).toEqual([]);
+  settler.ended(lost.id);
+  await settler.sweep(NOON_MS + 1_600_000);
+  expect(expired).toEqual([lost.id]);
+  await settler.sweep(NOON_MS + 2 * 3_600_000 + 1_600_001);
+  expect(expired).toEqual([lost.id, long.id]);
 });

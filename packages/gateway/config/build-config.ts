@@ -101,7 +101,8 @@ function optionalMicros(cents: number | undefined): number | undefined {
   return cents === undefined ? undefined : centMicros(cents);
 }
 
-export function budgetsOf({ defaults, teams, users }: BudgetsFile): BudgetSettings {
+export function budgetsOf(file: BudgetsFile): BudgetSettings {
+  const { defaults, teams, users, reservation_expires_ms } = file;
   const rule = (limit: BudgetLimitEntry | undefined) =>
     limit === undefined ? null : budgetRule(limit);
   return {
@@ -110,6 +111,7 @@ export function budgetsOf({ defaults, teams, users }: BudgetsFile): BudgetSettin
     run: rule(defaults.run),
     teams: new Map(Object.entries(teams).map(([team, { monthly }]) => [team, budgetRule(monthly)])),
     users: new Map(Object.entries(users).map(([user, { daily }]) => [user, budgetRule(daily)])),
+    reservationExpiresMs: reservation_expires_ms,
   };
 }
 

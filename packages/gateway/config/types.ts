@@ -94,6 +94,7 @@ export interface BudgetSettings {
   readonly run: BudgetRule | null;
   readonly teams: ReadonlyMap<string, BudgetRule>;
   readonly users: ReadonlyMap<string, BudgetRule>;
+  readonly reservationExpiresMs: number;
 }
 
 export interface WebhookSettings {

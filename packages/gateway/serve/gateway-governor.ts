@@ -21,10 +21,23 @@ import {
 import { decideTurn } from '@subluminal/core/turn-policy';
 import { visible } from '@subluminal/core/visible';
 import { estimateTokens } from '@subluminal/core/wires';
-import { budgetLimits, budgetSnapshot, crossesSoftLimit, periodEndMs } from '../budgets/index.ts';
+import {
+  budgetLimits,
+  budgetSnapshot,
+  crossesSoftLimit,
+  periodEndMs,
+  type Settler,
+} from '../budgets/index.ts';
 import type { GatewayConfig } from '../config/index.ts';
 import type { Inspection, TurnInspector } from '../inspect/index.ts';
-import type { AuditRow, BudgetLimit, BudgetState, GatewayStore } from '../store/types.ts';
+import type {
+  AuditRow,
+  BudgetLimit,
+  BudgetState,
+  GatewayStore,
+  Reservation,
+  Reserved,
+} from '../store/types.ts';
 import type { TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
 import type { BreakerBoard } from './breaker-board.ts';
 import type { EndpointPlaces } from './endpoint-places.ts';
@@ -43,6 +56,7 @@ export interface GovernorServices {
   readonly breakers: BreakerBoard;
   readonly places: EndpointPlaces;
   readonly held: HeldTurns;
+  readonly settler: Settler;
   readonly telemetry: TurnTelemetry;
   readonly emit: (event: WebhookEvent, data: { readonly [name: string]: JsonValue }) => void;
   readonly nowMs: () => number;
@@ -285,11 +299,11 @@ export class GatewayGovernor implements TurnGovernor {
     sent: SentTurn,
     limits: readonly BudgetLimit[],
   ): Promise<BudgetState | undefined> {
-    const { store, nowMs, newId, emit, prices } = this.#services;
+    const { nowMs, newId, emit, prices } = this.#services;
     const { caller, traceId } = turn.facts;
     const estimateMicros = this.#estimate(turn, sent, prices());
     const id = newId();
-    const reserved = await store.budgets.reserve({
+    const reserved = await this.#reserveHeld({
       id,
       traceId,
       caller,
@@ -303,6 +317,21 @@ export class GatewayGovernor implements TurnGovernor {
       if (crossesSoftLimit(state, estimateMicros)) emit('budget_soft', budgetData(state));
     }
     return undefined;
+  }
+
+  /** The settler knows of it first: it may be in the database before the answer is here. */
+  async #reserveHeld(reservation: Reservation): Promise<Reserved> {
+    const { store, settler } = this.#services;
+    const { id, nowMs } = reservation;
+    settler.reserved(id, nowMs);
+    try {
+      const reserved = await store.budgets.reserve(reservation);
+      if (reserved.kind === 'exceeded') settler.ended(id);
+      return reserved;
+    } catch (cause) {
+      settler.ended(id);
+      throw cause;
+    }
   }
 
   /** The dearest of those that may be called. */

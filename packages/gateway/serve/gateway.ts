@@ -19,7 +19,7 @@ import {
   RepoBindings,
   removeSetupFile,
 } from '../auth/index.ts';
-import { budgetLimits, startSettler } from '../budgets/index.ts';
+import { budgetLimits, Settler } from '../budgets/index.ts';
 import { type GatewayConfig, type LiveGatewayConfig, resolveSecretRef } from '../config/index.ts';
 import { TurnInspector } from '../inspect/index.ts';
 import { type GatewayMetrics, SpanExporter } from '../metrics/index.ts';
@@ -62,6 +62,7 @@ export class Gateway {
   readonly #webhooks: WebhookQueue;
   readonly #held: HeldTurns;
   readonly #breakers: BreakerBoard;
+  readonly #settler: Settler;
   readonly #upstream: Upstream = openUpstream({});
   readonly #spans: SpanExporter | undefined;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -74,6 +75,14 @@ export class Gateway {
     const storeFailed = (cause: unknown) => this.#warn(`The store did not answer: ${words(cause)}`);
     this.#held = new HeldTurns({ store: store.approvals, nowMs, storeFailed });
     this.#breakers = new BreakerBoard({ store: store.breakers, nowMs, storeFailed });
+    this.#settler = new Settler({
+      store,
+      expiresMs: live.current().budgets.reservationExpiresMs,
+      expired: ({ traceId, estimateMicros }) => {
+        this.emit('reservation_expired', { trace_id: traceId, estimate_micros: estimateMicros });
+      },
+      failed: (cause) => this.#warn(`Reservations could not be swept: ${words(cause)}`),
+    });
     this.#spans = this.#exporter();
     const { tenantId } = live.current().settings;
     const sender = new WebhookSender({
@@ -110,13 +119,7 @@ export class Gateway {
     if (setup !== undefined) return this.#failed(setup);
     await this.#held.start();
     this.#webhooks.start();
-    const stopSettler = startSettler({
-      store,
-      expired: ({ traceId, estimateMicros }) => {
-        this.emit('reservation_expired', { trace_id: traceId, estimate_micros: estimateMicros });
-      },
-      failed: (cause) => this.#warn(`Reservations could not be swept: ${words(cause)}`),
-    });
+    this.#settler.start();
     this.#every(BREAKERS_EVERY_MS, () => this.#breakers.refresh());
     this.#every(MAINTAIN_EVERY_MS, () => store.records.maintain(Date.now()));
     const { api, turns } = this.#open(addresses);
@@ -131,7 +134,7 @@ export class Gateway {
       await api.close();
       await drained;
       await this.#webhooks.stop();
-      await stopSettler();
+      await this.#settler.stop();
       await this.#spans?.close();
       await this.#upstream.close();
       await store.close();
@@ -233,6 +236,7 @@ export class Gateway {
       breakers: this.#breakers,
       places: new EndpointPlaces(),
       held: this.#held,
+      settler: this.#settler,
       telemetry: new TurnTelemetry({ metrics, spans: this.#spans, nowMs: Date.now }),
       emit: (event, data) => this.emit(event, data),
       nowMs: Date.now,

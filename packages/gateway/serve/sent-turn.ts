@@ -94,6 +94,14 @@ export class SentTurn implements GovernedTurn {
   }
 
   async end(outcome: TurnOutcome): Promise<TurnTail> {
+    try {
+      return await this.#record(outcome);
+    } finally {
+      if (this.#reservationId !== undefined) this.#services.settler.ended(this.#reservationId);
+    }
+  }
+
+  async #record(outcome: TurnOutcome): Promise<TurnTail> {
     const { store, nowMs, prices, telemetry } = this.#services;
     const { facts, choice, config, request } = this.#options;
     if (request.kind === 'count_tokens') return { events: '', headers: {} };

@@ -98,11 +98,13 @@ CREATE TABLE budget_reservation (
   actual_micros ${int} CHECK (actual_micros >= 0),
   state TEXT NOT NULL CHECK (state IN ('reserved', 'committed', 'released', 'expired')),
   created_ms ${int} NOT NULL,
+  -- When the gateway of the turn was last heard of.
+  renewed_ms ${int} NOT NULL,
   settled_ms ${int},
   CHECK ((state = 'reserved') = (settled_ms IS NULL)),
   CHECK ((state = 'committed') = (actual_micros IS NOT NULL))
 )${keyed};
-CREATE INDEX budget_reservation_open ON budget_reservation (created_ms) WHERE state = 'reserved';
+CREATE INDEX budget_reservation_open ON budget_reservation (renewed_ms) WHERE state = 'reserved';
 CREATE INDEX budget_reservation_settled ON budget_reservation (settled_ms);
 CREATE INDEX budget_reservation_team ON budget_reservation (tenant_id, team_id, created_ms);
 `;

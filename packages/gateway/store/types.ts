@@ -122,7 +122,9 @@ export interface BudgetStore {
   states(tenantId: string, limits: readonly BudgetLimit[]): Promise<readonly BudgetState[]>;
   /** All limits or none, exact whoever reserves at the same time. A cap that only warns is never exceeded. */
   reserve(reservation: Reservation): Promise<Reserved>;
-  /** Reservations that are older are released, each once; the caller writes them to the audit. */
+  /** Says that the turns of these reservations still run. Those that were settled stay as they are. */
+  renew(ids: readonly string[], nowMs: number): Promise<void>;
+  /** Reservations that were made or renewed before are released, each once; the caller writes them to the audit. */
   expire(olderThanMs: number, nowMs: number): Promise<readonly ExpiredReservation[]>;
 }
 

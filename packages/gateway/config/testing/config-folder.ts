@@ -112,7 +112,14 @@ export function gatewayConfig(
     endpoints,
     pools,
     prices: [],
-    budgets: { teamMonth: null, userDay: null, run: null, teams: new Map(), users: new Map() },
+    budgets: {
+      teamMonth: null,
+      userDay: null,
+      run: null,
+      teams: new Map(),
+      users: new Map(),
+      reservationExpiresMs: 600_000,
+    },
     webhooks: { allowedHosts: [], allowPrivateAddresses: false, hooks: [] },
     identity: {
       users: new Map([['ada', { userId: 'ada', teamId: 'platform', email: null }]]),

@@ -45,12 +45,13 @@ BEGIN
           WHERE c.tenant_id = wish->>'tenant_id'
             AND c.scope = item->>'scope' AND c.key = item->>'key' AND c.period = item->>'period';
         INSERT INTO budget_reservation
-            (id, trace_id, tenant_id, user_id, team_id, counters, estimated_micros, state, created_ms)
+            (id, trace_id, tenant_id, user_id, team_id, counters, estimated_micros, state, created_ms,
+              renewed_ms)
           SELECT wish->>'id', wish->>'trace_id', wish->>'tenant_id', wish->>'user_id',
             wish->>'team_id', COALESCE((
               SELECT jsonb_agg(jsonb_build_array(item->'scope', item->'key', item->'period'))
               FROM jsonb_array_elements(wish->'limits') l(item)), '[]'),
-            estimate, 'reserved', (wish->>'now_ms')::bigint;
+            estimate, 'reserved', (wish->>'now_ms')::bigint, (wish->>'now_ms')::bigint;
       END IF;
     END IF;
     SELECT COALESCE(jsonb_agg(jsonb_build_array(c.used_micros, c.reserved_micros) ORDER BY l.place), '[]')
@@ -126,7 +127,7 @@ BEGIN
   SELECT COALESCE(jsonb_agg(r), '[]') INTO expired FROM (
     SELECT id, trace_id, tenant_id, user_id, team_id, estimated_micros, 'expire' AS kind
     FROM budget_reservation
-    WHERE state = 'reserved' AND created_ms < older_than_ms
+    WHERE state = 'reserved' AND renewed_ms < older_than_ms
     ORDER BY id FOR UPDATE SKIP LOCKED) r;
   PERFORM settle_budgets(expired, at_ms);
   RETURN expired;

@@ -14,6 +14,11 @@ const RESERVE_PATIENCE_MS = 2_000;
 const EXPIRE = `SELECT * FROM jsonb_to_recordset(expire_budgets($1, $2)) AS expired
   (id text, trace_id text, tenant_id text, user_id text, team_id text, estimated_micros bigint)`;
 
+/** Those that are locked are being settled. */
+const RENEW = `UPDATE budget_reservation SET renewed_ms = $2 WHERE id IN (
+  SELECT id FROM budget_reservation WHERE id = ANY ($1::text[]) AND state = 'reserved'
+  ORDER BY id FOR UPDATE SKIP LOCKED)`;
+
 export interface PostgresBudgets extends BudgetStore {
   close(): Promise<void>;
 }
@@ -42,6 +47,9 @@ export function postgresBudgets(db: PostgresDatabase, queries: StoreQueries): Po
       );
     },
     reserve: (reservation) => reservations.add(reservation),
+    async renew(ids, nowMs) {
+      await db.query(RENEW, [ids, nowMs]);
+    },
     async expire(olderThanMs, nowMs) {
       const { rows } = await db.query(EXPIRE, [olderThanMs, nowMs]);
       return rows.map((row) => ({

@@ -20,8 +20,11 @@ const MOVE_COUNTER = `UPDATE budget_counter
   SET reserved_micros = reserved_micros - ?, used_micros = used_micros + ?, updated_ms = ?
   WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
 const ADD_RESERVATION = `INSERT INTO budget_reservation
-  (id, trace_id, tenant_id, user_id, team_id, counters, estimated_micros, state, created_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, 'reserved', ?)`;
+  (id, trace_id, tenant_id, user_id, team_id, counters, estimated_micros, state, created_ms,
+    renewed_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 'reserved', ?, ?)`;
+const RENEW_RESERVATION = `UPDATE budget_reservation
+  SET renewed_ms = ? WHERE id = ? AND state = 'reserved'`;
 const END_RESERVATION = `UPDATE budget_reservation
   SET state = ?, actual_micros = ?, settled_ms = ? WHERE id = ?`;
 
@@ -61,7 +64,8 @@ export function reserve(db: SqliteDatabase, reservation: Reservation): Reserved 
       moveCounter(db, [tenantId, scope, key, period], move);
     }
     const counters = JSON.stringify(limits.map(({ scope, key, period }) => [scope, key, period]));
-    db.run(ADD_RESERVATION, id, traceId, tenantId, userId, teamId, counters, estimateMicros, nowMs);
+    const content = [traceId, tenantId, userId, teamId, counters, estimateMicros];
+    db.run(ADD_RESERVATION, id, ...content, nowMs, nowMs);
     const reserved = states.map((state) => ({
       ...state,
       reservedMicros: state.reservedMicros + estimateMicros,
@@ -88,6 +92,12 @@ export function settle(db: SqliteDatabase, settlement: Settlement, nowMs: number
   db.run(END_RESERVATION, ended, actualMicros, nowMs, settlement.reservationId);
 }
 
+export function renew(db: SqliteDatabase, ids: readonly string[], nowMs: number): void {
+  db.transaction(() => {
+    for (const id of ids) db.run(RENEW_RESERVATION, nowMs, id);
+  });
+}
+
 export function expire(
   db: SqliteDatabase,
   olderThanMs: number,
@@ -95,7 +105,7 @@ export function expire(
 ): readonly ExpiredReservation[] {
   return db.transaction(() => {
     const rows = db.all(
-      "SELECT * FROM budget_reservation WHERE state = 'reserved' AND created_ms < ?",
+      "SELECT * FROM budget_reservation WHERE state = 'reserved' AND renewed_ms < ?",
       olderThanMs,
     );
     return rows.map((row) => {

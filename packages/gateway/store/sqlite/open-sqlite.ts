@@ -16,7 +16,7 @@ import { type StoreTransaction, statementDialect } from '../statement-dialect.ts
 import type { StoreTables } from '../tables.ts';
 import type { BudgetStore, GatewayStore, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
-import { counterState, expire, reserve } from './budget-counters.ts';
+import { counterState, expire, renew, reserve } from './budget-counters.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
 import { migrateSqlite, SQLITE_STEPS } from './migrate.ts';
 import { writeRecords } from './write-records.ts';
@@ -91,6 +91,7 @@ function budgetStore(db: SqliteDatabase): BudgetStore {
   return {
     states: async (tenantId, limits) => limits.map((limit) => counterState(db, tenantId, limit)),
     reserve: async (reservation) => reserve(db, reservation),
+    renew: async (ids, nowMs) => renew(db, ids, nowMs),
     expire: async (olderThanMs, nowMs) => expire(db, olderThanMs, nowMs),
   };
 }

