@@ -5,6 +5,7 @@ import { type ModelServer, startModelServer } from '../clients/model-server.ts';
 import { calls, failure, text } from '../clients/script.ts';
 import { until } from '../contract/proc.ts';
 import { ensureBuilt } from '../e2e/sub.ts';
+import { verifies } from '../requirements.ts';
 import { type GatewayProcess, PROVIDER_KEYS, startGatewayProcess } from './gateway-process.ts';
 import { type KnownSdk, RESULT, SDKS } from './sdks.ts';
 
@@ -83,6 +84,7 @@ describe.each(SDKS.map((sdk) => [sdk.title, sdk] as const))('%s', (_, sdk) => {
       ['streams', true],
       ['gets whole', false],
     ])('%s a task with calls in parallel', async (_how, isStream) => {
+      verifies('R-P1.1');
       model.play([calls(READ, LIST), text('Both are fine.')]);
       const client = opened(sdk);
       const task = await client.task(to, isStream);

@@ -39,7 +39,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-8',
-    state: 'planned',
+    state: 'done',
     text: 'One forward endpoint takes the envelope and the original body and runs every stage in order.',
   },
   {
@@ -54,17 +54,17 @@ export const GATEWAY = [
   },
   {
     id: 'R-11',
-    state: 'planned',
+    state: 'done',
     text: 'The gateway classifies each turn itself; what the client claims is only a hint.',
   },
   {
     id: 'R-12',
-    state: 'planned',
+    state: 'done',
     text: 'CEL rules merge into one action with modifiers and side effects; a bad reload keeps the old rules.',
   },
   {
     id: 'R-13',
-    state: 'planned',
+    state: 'done',
     text: 'The choice within a pool is weighted, seeded and recorded, so that it can be repeated.',
   },
   {
@@ -74,7 +74,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-15',
-    state: 'planned',
+    state: 'done',
     text: 'A stream passes through and ends with `aicg.usage`; a plain answer has its cost in a header.',
   },
   {
@@ -111,5 +111,45 @@ export const GATEWAY = [
     id: 'R-22',
     state: 'planned',
     text: 'A simulated coding client streams an edit end to end, and cost, seed, audit, status and replay agree.',
+  },
+  {
+    id: 'R-P1.1',
+    state: 'done',
+    text: 'The OpenAI wires are served beside the Anthropic one, and turns cross from each wire to each.',
+  },
+  {
+    id: 'R-P1.2',
+    state: 'done',
+    text: 'A turn falls back along a chain of endpoints, and a breaker keeps failing ones out.',
+  },
+  {
+    id: 'R-P1.3',
+    state: 'done',
+    text: 'A hard cap refuses turns or asks for an approval, and holds exactly under concurrency.',
+  },
+  {
+    id: 'R-P1.4',
+    state: 'planned',
+    text: 'Costs use hypertables and continuous aggregates where TimescaleDB is there.',
+  },
+  {
+    id: 'R-P1.5',
+    state: 'done',
+    text: 'Requests are searched for secrets, and rules block or redact what is found.',
+  },
+  {
+    id: 'R-P1.6',
+    state: 'done',
+    text: 'A rule can hold a turn for an approval, which waits in a queue and is told by webhook.',
+  },
+  {
+    id: 'R-P1.7',
+    state: 'planned',
+    text: 'A page shows costs, recent routing and the approvals that wait.',
+  },
+  {
+    id: 'R-P1.8',
+    state: 'done',
+    text: 'Webhooks are signed, tried again, and go to allowed hosts alone.',
   },
 ] as const satisfies readonly Requirement[];

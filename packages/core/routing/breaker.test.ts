@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
 import {
   BREAKER_PAUSE_MS,
   type BreakerState,
@@ -38,6 +39,7 @@ const OPEN: BreakerState = { kind: 'open', openedMs: START_MS };
 const DUE_MS = START_MS + BREAKER_PAUSE_MS;
 
 test('an open breaker lets nothing pass for 30 seconds, and then one probe', () => {
+  verifies('R-P1.2');
   expect(breakerAdmits(OPEN, DUE_MS - 1)).toBeUndefined();
   expect(breakerPhase(OPEN, DUE_MS)).toBe('half_open');
   const probing = breakerAdmits(OPEN, DUE_MS) ?? CLOSED_BREAKER;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
 import { CONFIG_TEXTS } from '../config/testing/config-folder.ts';
 import { bodyOf, loopback } from '../turns/testing/loopback.ts';
 import { runningGateway, type TestGateway, USAGE } from './testing/running-gateway.ts';
@@ -82,6 +83,7 @@ function forward(
 
 describe('what the local proxy forwards', () => {
   it('is answered in the wire of the client, with an event of ours before the end', async () => {
+    verifies('R-8', 'R-15');
     const gateway = await streaming();
     const answer = await forward(gateway);
     expect(answer.headers.get('x-aicg-decision')).toBe('route');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
 import { anthropicAnswer, runningGateway } from './testing/running-gateway.ts';
 
 const ASKED = { model: 'any', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };
@@ -28,6 +29,7 @@ describe('a turn through the gateway', () => {
   });
 
   it('is blocked by a rule, and the audit says so', async () => {
+    verifies('R-P1.5');
     const gateway = await runningGateway({
       files: {
         'policies/main.yaml': `version: 1
@@ -65,6 +67,7 @@ rules:
   });
 
   it('loses its secrets where a rule redacts', async () => {
+    verifies('R-P1.5');
     const gateway = await runningGateway({
       files: {
         'policies/main.yaml': `version: 1
@@ -84,6 +87,7 @@ rules:
   });
 
   it('waits for a person, and goes on when they approve', async () => {
+    verifies('R-P1.6');
     const gateway = await runningGateway({
       files: {
         'policies/main.yaml': `version: 1
@@ -103,6 +107,7 @@ rules:
   });
 
   it('is refused when the money is gone', async () => {
+    verifies('R-P1.3');
     const gateway = await runningGateway({
       files: { 'budgets.yaml': 'defaults:\n  user_daily: { cap_usd: 0.01 }\n' },
     });
@@ -116,6 +121,7 @@ rules:
   });
 
   it('falls back to the next member of the chain', async () => {
+    verifies('R-P1.2');
     const gateway = await runningGateway({
       answer: (response, { path }) => {
         response.setHeader('content-type', 'application/json');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
 import { isPublicAddress } from './public-address.ts';
 import { WebhookSender } from './send-webhook.ts';
 import { urlProblem } from './webhook-url.ts';
@@ -50,6 +51,7 @@ function sender(options: Partial<ConstructorParameters<typeof WebhookSender>[0]>
 
 describe('a message', () => {
   it('is signed over its time, its id and its body', async () => {
+    verifies('R-P1.8');
     const { received, url } = await receiver((response) => response.end());
     const sent = await sender().send({ url, secretRef: 'env://HOOK' }, MESSAGE);
     expect(sent).toEqual({ kind: 'taken', status: 200 });
@@ -177,6 +179,7 @@ describe('the allowlist', () => {
   });
 
   it('refuses everything when it is empty', () => {
+    verifies('R-P1.8');
     const empty = { allowedHosts: [], allowPrivateAddresses: true };
     expect(urlProblem('https://hooks.example.com/', empty)).toBeDefined();
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../../test/requirements.ts';
 import { eventually, TENANT, testStore } from '../api/testing/live-gateway.ts';
 import type { GatewayStore, WebhookRow } from '../store/types.ts';
 import { WebhookQueue, WebhookSender } from './index.ts';
@@ -88,6 +89,7 @@ it('sends an event to those who want it, once', async () => {
 });
 
 it('tries again with growing pauses, and gives up at last', async () => {
+  verifies('R-P1.8');
   const receiver = await new Receiver().listen();
   receiver.statuses = Array.from({ length: 20 }, () => 500);
   const { queue, clock, outcomes, warnings } = await queueOf({ hooks: [receiver.hook()] });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifies } from '../../../../test/requirements.ts';
 import { openGatewayStore } from '../open/index.ts';
 import { createTestDatabase, POSTGRES_START_MS, type TestDatabase } from './postgres.ts';
 import { NOON_MS, sampleLimit } from './sample-rows.ts';
@@ -26,6 +27,7 @@ describe.each(['SQLite', 'Postgres'])('gateways as processes on %s', (engine) =>
   const limit = sampleLimit();
 
   it('two that race 200 times for a cap of 50 get exactly 50, and a kill -9 leaks nothing past the expiry', async () => {
+    verifies('R-P1.3');
     const gateways = [1, 2].map(() => startProcess(program, database(), '100', '5000'));
     for (const gateway of gateways) expect(await gateway.line()).toBe('ready');
     for (const gateway of gateways) gateway.send('go');
