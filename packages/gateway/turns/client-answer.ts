@@ -4,6 +4,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 export class ClientAnswer {
   status: number | undefined;
   bytesOut = 0;
+  /** When the first byte went out. */
   firstByteMs: number | undefined;
   /** Aborted when the client goes before it has everything. */
   readonly signal: AbortSignal;

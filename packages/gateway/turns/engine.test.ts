@@ -36,6 +36,19 @@ test('a stream passes as it is, with the model replaced and the tail before the 
   expect(engine.told.released).toBe(1);
 });
 
+test('the first byte of a stream is measured from its request on', async () => {
+  const { url } = await loopback((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(EVENTS.join('') + LAST);
+  });
+  let clockMs = 1_000_000;
+  const engine = await governedEngine([url], { nowMs: () => (clockMs += 7) });
+  await (await ask(engine.url, { model: 'm', stream: true })).text();
+  const firstByteMs = engine.told.ends[0]?.firstByteMs ?? 0;
+  expect(firstByteMs).toBeGreaterThan(0);
+  expect(firstByteMs).toBeLessThan(1_000);
+});
+
 test('an answer that is not streamed has its cost in a header', async () => {
   const body = '{"type":"message", "usage":{}}';
   const { url } = await loopback((_request, response) => {

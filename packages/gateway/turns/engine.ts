@@ -126,6 +126,7 @@ class TurnRun {
   private readonly headers: OutgoingHttpHeaders;
   private accept: string | undefined;
   private model = '';
+  private receivedMs = 0;
 
   constructor(
     options: TurnRunOptions,
@@ -152,6 +153,7 @@ class TurnRun {
     const { wires, nowMs } = this.options;
     const { wire, kind, path } = this.route;
     const receivedMs = nowMs();
+    this.receivedMs = receivedMs;
     const bytes = this.route.body ?? (await this.readBody(request));
     if (bytes === undefined) return undefined;
     const outline = wires.outline(wire, bytes);
@@ -249,7 +251,8 @@ class TurnRun {
   }
 
   private outcomeOf(attempt: Attempt | undefined, result: AttemptResult | undefined): TurnOutcome {
-    const { client } = this;
+    const { client, receivedMs } = this;
+    const { firstByteMs } = client;
     const { finish, outcome } = result ?? {};
     const isAnswered = finish?.kind === 'answer' || finish?.kind === 'last_event';
     const isPartial =
@@ -260,7 +263,7 @@ class TurnRun {
       isPartial,
       status: client.status ?? this.statusOf(result),
       bytesOut: client.bytesOut + bytesLeft(result),
-      firstByteMs: client.firstByteMs,
+      firstByteMs: firstByteMs === undefined ? undefined : firstByteMs - receivedMs,
     };
   }
 

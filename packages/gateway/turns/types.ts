@@ -110,5 +110,6 @@ export interface TurnOutcome {
   readonly isPartial: boolean;
   readonly status: number;
   readonly bytesOut: number;
+  /** From the request to the first byte of the answer; undefined while none has gone out. */
   readonly firstByteMs: number | undefined;
 }
