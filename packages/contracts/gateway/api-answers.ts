@@ -279,8 +279,9 @@ export const WEBHOOK_TESTED = open({
 export const VERSION_CHECK = open({
   gateway_version: required(text, 'The version of the gateway.'),
   minimum_version: required(text, 'The oldest proxy that it serves.'),
+  latest_version: required(nullable(text), 'The newest that its admins offer.'),
   is_supported: required(boolean(), 'Whether this proxy is new enough.'),
-  message: required(nullable(text), 'What to do when it is not.'),
+  message: required(nullable(text), 'What to do when it is not, or when a newer one is there.'),
 });
 export const REPO_BOUND = open({
   binding_token: required(text, 'Goes into `.git/aicg-binding`.'),

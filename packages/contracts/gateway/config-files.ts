@@ -286,6 +286,7 @@ const GATEWAY_FILE = closed({
   telemetry: defaulted(
     closed({
       metrics: defaulted(boolean(), true, 'Whether `/metrics` is served.'),
+      metrics_token_ref: optional(ref, 'A reference to the token that a scraper of it sends.'),
       otlp_endpoint: optional(url, 'The OTLP/HTTP collector for traces.'),
       otlp_authorization_ref: optional(ref, 'A reference to its `Authorization`.'),
     }),
@@ -314,7 +315,10 @@ const GATEWAY_FILE = closed({
   clients: defaulted(
     closed({
       version_min: optional(string({ lengthMax: 64 }), 'The oldest local proxy that may connect.'),
-      version_latest: optional(string({ lengthMax: 64 }), 'The version that is offered.'),
+      version_latest: optional(
+        string({ lengthMax: 64 }),
+        'The version that older proxies are told of.',
+      ),
     }),
     {},
     'Versions of the local proxy.',

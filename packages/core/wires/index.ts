@@ -6,7 +6,13 @@ export { partTexts } from './part-texts.ts';
 export type { TextReplacement } from './redact.ts';
 export { redactTexts } from './redact.ts';
 export type { RefusalAnswer, TurnRefusal } from './refusals.ts';
-export { REFUSAL_MEDIA_TYPE, refusalAnswer, refusalError, refusalStream } from './refusals.ts';
+export {
+  acceptsRefusalData,
+  REFUSAL_MEDIA_TYPE,
+  refusalAnswer,
+  refusalError,
+  refusalStream,
+} from './refusals.ts';
 export { wireFor } from './registry.ts';
 export type {
   AnswerEvent,

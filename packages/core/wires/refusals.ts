@@ -91,7 +91,7 @@ function answer(
 export function refusalAnswer(
   wire: Wire,
   refusal: TurnRefusal,
-  { accept = '', nowMs }: { readonly accept?: string | undefined; readonly nowMs: number },
+  { accept, nowMs }: { readonly accept?: string | undefined; readonly nowMs: number },
 ): RefusalAnswer {
   const { status, dataStatus, isRetryable } = ANSWERS[refusal.kind];
   const headers = {
@@ -106,7 +106,7 @@ export function refusalAnswer(
       : {}),
     ...refusal.headers,
   };
-  if (!acceptsData(accept)) {
+  if (!acceptsRefusalData(accept)) {
     return { status, headers, body: refusalBody(wire, refusal, nowMs) };
   }
   // An approval that is asked for has an id and can still be given.
@@ -126,7 +126,8 @@ function headerText(message: string): string {
     .replace(/\.?\s*$/, '');
 }
 
-function acceptsData(accept: string): boolean {
+/** Whether a client asks, by its header `Accept`, for refusals as data. */
+export function acceptsRefusalData(accept = ''): boolean {
   return accept
     .split(',')
     .some((range) => range.split(';')[0]?.trim().toLowerCase() === REFUSAL_MEDIA_TYPE);

@@ -135,15 +135,18 @@ function addProxy(routes: Routes, options: GatewayApiOptions): void {
     return context.body(body, 200, { ...headers, 'content-type': 'application/json' });
   });
   routes.addOpen(versionCheck, ({ query }) => {
-    const { minimumVersion } = config();
+    const { minimumVersion, latestVersion } = config();
     const asked = query.version;
     const isSupported =
       minimumVersion === null || (asked !== undefined && !isOlder(asked, minimumVersion));
     return {
       gateway_version: version,
       minimum_version: minimumVersion ?? '0.0.0',
+      latest_version: latestVersion,
       is_supported: isSupported,
-      message: isSupported ? null : `Update Subluminal to ${minimumVersion} or newer.`,
+      message: isSupported
+        ? newerVersion(asked, latestVersion)
+        : `Update Subluminal to ${minimumVersion} or newer.`,
     };
   });
   routes.addInput(bindRepo, async ({ caller, traceId }, body) => {
@@ -155,4 +158,9 @@ function addProxy(routes: Routes, options: GatewayApiOptions): void {
     await recordEvent(options, { traceId, caller, eventType: 'repo_bound', detail, repoId });
     return { binding_token: token, repo_id: repoId, expires_at_ms: expiresMs };
   });
+}
+
+function newerVersion(asked: string | undefined, latest: string | null): string | null {
+  if (latest === null || asked === undefined || !isOlder(asked, latest)) return null;
+  return `Subluminal ${latest} is there. Update when you can.`;
 }

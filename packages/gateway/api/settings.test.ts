@@ -135,6 +135,15 @@ it.each([
   },
 );
 
+it.each([
+  ['1.2.0', null],
+  ['1.1.0', 'Subluminal 1.2.0 is there. Update when you can.'],
+])('a proxy of version %s is told of the latest one by %j', async (version, message) => {
+  const gateway = await LiveGateway.open({ config: { latestVersion: '1.2.0' } });
+  const { json } = await gateway.ask(`/api/v1/lp/version-check?version=${version}`);
+  expect(json).toMatchObject({ latest_version: '1.2.0', is_supported: true, message });
+});
+
 async function receiver() {
   const bodies: { event: string; data: object }[] = [];
   const server = createServer((request, response) => {

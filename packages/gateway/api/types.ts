@@ -40,10 +40,10 @@ export interface ApiConfig {
     readonly teamId: string;
     readonly nowMs: number;
   }) => readonly BudgetLimit[];
-  /** Names that the gateway is called by, with the port where it is not the usual one; empty takes any. */
-  readonly hosts: readonly string[];
   /** The oldest proxy that is served; null serves all. */
   readonly minimumVersion: string | null;
+  /** The version that older proxies are told of. */
+  readonly latestVersion: string | null;
 }
 
 export interface PolicyDesk {

@@ -27,7 +27,8 @@ export interface BindingOptions {
   readonly repoIdOf: (address: string) => string | undefined;
   /** Whether a repository that the configuration does not name is bound when somebody first uses it. */
   readonly isAutoBindOn: () => boolean;
-  readonly lifetimeMs?: number;
+  /** How long a binding that is made now holds. */
+  readonly lifetimeMs: () => number;
 }
 
 export interface BindRequest {
@@ -43,7 +44,6 @@ export interface RepoBinding {
 
 const VERSION = 'subrb1';
 const TOKEN = /^(subrb1)\.([A-Za-z0-9_-]{1,4096})\.([0-9a-f]{16})\.([A-Za-z0-9_-]{86})$/;
-const LIFETIME_MS = 90 * 24 * 3_600_000;
 /** A binding that another gateway has revoked is known to be so after this. */
 const CACHE = { entriesMax: 10_000, lifetimeMs: 5_000 };
 
@@ -72,7 +72,7 @@ export class RepoBindings {
     if (before !== undefined && before.revokedMs !== null) {
       return refused('The binding of this machine was revoked.');
     }
-    const exp = Math.ceil((nowMs() + (lifetimeMs ?? LIFETIME_MS)) / 1_000);
+    const exp = Math.ceil((nowMs() + lifetimeMs()) / 1_000);
     const expiresMs = exp * 1_000;
     await people.addBinding({
       tenantId,

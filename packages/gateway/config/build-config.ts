@@ -179,6 +179,7 @@ export function settingsOf(file: GatewayFile): GatewaySettings {
     },
     telemetry: {
       metrics: telemetry.metrics,
+      metricsTokenRef: telemetry.metrics_token_ref ?? null,
       otlpEndpoint: telemetry.otlp_endpoint ?? null,
       otlpAuthorizationRef: telemetry.otlp_authorization_ref ?? null,
     },

@@ -42,6 +42,7 @@ function allRefs({ gateway, pools, webhooks }: ConfigFiles): readonly SecretUse[
   }
   const { database, telemetry } = gateway.value ?? {};
   add(gateway, ['database', 'url_ref'], database?.url_ref);
+  add(gateway, ['telemetry', 'metrics_token_ref'], telemetry?.metrics_token_ref);
   add(gateway, ['telemetry', 'otlp_authorization_ref'], telemetry?.otlp_authorization_ref);
   return uses;
 }

@@ -8,6 +8,7 @@ export type {
 export { openLiveConfig } from './live-config.ts';
 export type { LoadConfigOptions, LoadedGatewayConfig } from './load-config.ts';
 export { loadGatewayConfig } from './load-config.ts';
+export { repoByRemote } from './repo-by-remote.ts';
 export type { SecretPlaces } from './secret-refs.ts';
 export { resolveSecretRef } from './secret-refs.ts';
 export type {

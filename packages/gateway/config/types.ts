@@ -75,6 +75,8 @@ export interface RetentionSettings {
 
 export interface TelemetrySettings {
   readonly metrics: boolean;
+  /** A reference to the token that may read `/metrics`, beside the keys of platform admins. */
+  readonly metricsTokenRef: string | null;
   readonly otlpEndpoint: string | null;
   /** A reference to the value of `Authorization` for the collector. */
   readonly otlpAuthorizationRef: string | null;

@@ -19,8 +19,8 @@ import {
   type ServerClass,
 } from '@subluminal/core/routing';
 import { decideTurn } from '@subluminal/core/turn-policy';
-import { visible } from '@subluminal/core/visible';
 import { estimateTokens } from '@subluminal/core/wires';
+import { errorText } from '@subluminal/plane/os';
 import {
   budgetLimits,
   budgetSnapshot,
@@ -62,7 +62,7 @@ export interface GovernorServices {
   readonly nowMs: () => number;
   readonly newId: () => string;
   readonly sha256: Sha256;
-  /** Goes to the log; never a secret or a prompt. */
+  /** Goes to the log, made safe to print; never a secret or a prompt. */
   readonly warn: (message: string) => void;
 }
 
@@ -89,8 +89,6 @@ interface OpenTurn {
   readonly messages: readonly string[];
 }
 
-const WORDS_MAX = 300;
-
 export class GatewayGovernor implements TurnGovernor {
   readonly #services: GovernorServices;
   readonly #sender: TurnSender;
@@ -106,7 +104,9 @@ export class GatewayGovernor implements TurnGovernor {
       return isFailure(turn) ? refuse('invalid', turn.message) : await this.#decide(turn);
     } catch (cause) {
       // Most often the store: without it nothing is counted, so nothing passes.
-      this.#services.warn(`A turn was refused, because it could not be decided: ${words(cause)}`);
+      this.#services.warn(
+        `A turn was refused, because it could not be decided: ${errorText(cause)}`,
+      );
       return refuse('unavailable', 'The gateway can not decide now. Try again in a moment.');
     }
   }
@@ -251,7 +251,7 @@ export class GatewayGovernor implements TurnGovernor {
 
   #failed(cause: unknown): TurnPlan {
     this.#services.warn(
-      `A held turn was refused, because it could not be decided: ${words(cause)}`,
+      `A held turn was refused, because it could not be decided: ${errorText(cause)}`,
     );
     return refuse('unavailable', 'The gateway can not decide now. Try again in a moment.');
   }
@@ -299,7 +299,7 @@ export class GatewayGovernor implements TurnGovernor {
     sent: SentTurn,
     limits: readonly BudgetLimit[],
   ): Promise<BudgetState | undefined> {
-    const { nowMs, newId, emit, prices } = this.#services;
+    const { nowMs, newId, prices } = this.#services;
     const { caller, traceId } = turn.facts;
     const estimateMicros = this.#estimate(turn, sent, prices());
     const id = newId();
@@ -314,7 +314,7 @@ export class GatewayGovernor implements TurnGovernor {
     if (reserved.kind === 'exceeded') return reserved.state;
     sent.reserved(id);
     for (const state of reserved.states) {
-      if (crossesSoftLimit(state, estimateMicros)) emit('budget_soft', budgetData(state));
+      if (crossesSoftLimit(state, estimateMicros)) this.#budgetHit(state, 'soft');
     }
     return undefined;
   }
@@ -341,15 +341,23 @@ export class GatewayGovernor implements TurnGovernor {
     const estimates = sent.chain.map(({ endpoint, member, pool }) => {
       const { provider, id: endpointId } = endpoint;
       const price = prices.priceFor({ provider, endpointId, model: member.model });
-      const outputMax = Math.min(maxTokens ?? pool.outputTokensMax, pool.outputTokensMax);
-      return price === undefined ? 0 : estimateCost(inputTokens, outputMax * choices, price);
+      const outputMax = (maxTokens ?? pool.outputTokensMax) * choices;
+      // A product that no number holds exactly would cost nothing.
+      const tokensMax = Math.min(outputMax, Number.MAX_SAFE_INTEGER);
+      return price === undefined ? 0 : estimateCost(inputTokens, tokensMax, price);
     });
     return Math.max(0, ...estimates);
   }
 
+  #budgetHit(state: BudgetState, event: 'soft' | 'hard'): void {
+    const { emit, telemetry } = this.#services;
+    telemetry.budgetHit(state.limit.scope, event);
+    emit(`budget_${event}`, budgetData(state));
+  }
+
   async #exceeded(turn: OpenTurn, state: BudgetState): Promise<TurnPlan> {
     const { limit } = state;
-    this.#services.emit('budget_hard', budgetData(state));
+    this.#budgetHit(state, 'hard');
     const why = budgetWords(state);
     if (limit.onExceeded === 'require_approval') {
       const limits = turn.limits.map((one) =>
@@ -382,8 +390,4 @@ export class GatewayGovernor implements TurnGovernor {
   #write(audit: AuditRow): Promise<void> {
     return this.#services.store.records.write(auditRecord([audit]));
   }
-}
-
-function words(cause: unknown): string {
-  return visible(cause instanceof Error ? cause.message : String(cause), WORDS_MAX);
 }

@@ -120,6 +120,16 @@ rules:
     expect(await refused?.text()).toContain('budget');
   });
 
+  it('reserves all that it may answer, also beyond the default of the pool', async () => {
+    const gateway = await runningGateway({
+      files: { 'budgets.yaml': 'defaults:\n  user_daily: { cap_usd: 0.6 }\n' },
+    });
+    // At $15 for a million tokens the default of 32,000 would fit, and 64,000 do not.
+    const answer = await gateway.turn({ ...ASKED, max_tokens: 64_000 });
+    expect(answer.status).toBe(429);
+    expect((await gateway.turn({ ...ASKED, max_tokens: 32_000 })).status).toBe(200);
+  });
+
   it('falls back to the next member of the chain', async () => {
     verifies('R-P1.2');
     const gateway = await runningGateway({
@@ -147,6 +157,42 @@ rules:
       '/v1/messages',
       '/v1/chat/completions',
     ]);
+  });
+});
+
+describe('the settings of a gateway', () => {
+  const SETTINGS = `telemetry: { metrics_token_ref: 'env://TEST_ANTHROPIC_KEY' }
+bindings: { lifetime_days: 2 }
+clients: { version_latest: 9.9.9 }
+`;
+
+  it('give a scraper its token, and the metrics count what budgets refuse', async () => {
+    const gateway = await runningGateway({
+      files: {
+        'gateway.yaml': SETTINGS,
+        'budgets.yaml': 'defaults:\n  user_daily: { cap_usd: 0.000001 }\n',
+      },
+    });
+    expect((await gateway.turn(ASKED)).status).toBe(429);
+    const scraped = await gateway.ask('/metrics', { key: 'key-of-the-test' });
+    expect(await scraped.text()).toContain(
+      'subluminal_gateway_budget_events_total{scope="user_day",event="hard"} 1',
+    );
+    expect((await gateway.ask('/metrics', { key: 'another' })).status).toBe(401);
+  });
+
+  it('say how long a binding holds, and which version is the latest', async () => {
+    const gateway = await runningGateway({ files: { 'gateway.yaml': SETTINGS } });
+    const beforeMs = Date.now();
+    const body = { remote_url: 'https://github.com/acme/any', machine_id: 'm1' };
+    const bound = (await (await gateway.ask('/api/v1/repo/bind', { body })).json()) as {
+      expires_at_ms: number;
+    };
+    const days = (bound.expires_at_ms - beforeMs) / 86_400_000;
+    expect(days).toBeGreaterThanOrEqual(2);
+    expect(days).toBeLessThan(3);
+    const check = await gateway.ask('/api/v1/lp/version-check?version=0.1.0');
+    expect(await check.json()).toMatchObject({ latest_version: '9.9.9' });
   });
 });
 

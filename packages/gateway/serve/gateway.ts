@@ -8,6 +8,7 @@ import type { Signer, Verifier } from '@subluminal/core/ports';
 import { type PriceBook, priceBook } from '@subluminal/core/routing';
 import { visible } from '@subluminal/core/visible';
 import { sha256 } from '@subluminal/plane/crypto';
+import { errorText } from '@subluminal/plane/os';
 import { uuidv7 } from 'uuidv7';
 import { createGatewayApi, type GatewayApi } from '../api/index.ts';
 import {
@@ -20,7 +21,12 @@ import {
   removeSetupFile,
 } from '../auth/index.ts';
 import { budgetLimits, Settler } from '../budgets/index.ts';
-import { type GatewayConfig, type LiveGatewayConfig, resolveSecretRef } from '../config/index.ts';
+import {
+  type GatewayConfig,
+  type LiveGatewayConfig,
+  repoByRemote,
+  resolveSecretRef,
+} from '../config/index.ts';
 import { TurnInspector } from '../inspect/index.ts';
 import { type GatewayMetrics, SpanExporter } from '../metrics/index.ts';
 import type { GatewayStore } from '../store/open/index.ts';
@@ -46,8 +52,9 @@ export interface GatewayParts extends GatewayOptions {
 
 const BREAKERS_EVERY_MS = 2_000;
 const MAINTAIN_EVERY_MS = 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 const DRAIN_MS = 30_000;
-const WORDS_MAX = 300;
+const WARNING_LENGTH_MAX = 300;
 /** What a redaction takes out: secrets. Personal data is told to the policy. */
 const ACTIONS: Actions = {
   outbound: { secret: 'redact', personal: 'tag', injection: 'allow', hidden_text: 'allow' },
@@ -72,7 +79,8 @@ export class Gateway {
     this.#parts = parts;
     const { store, live, metrics } = parts;
     const nowMs = Date.now;
-    const storeFailed = (cause: unknown) => this.#warn(`The store did not answer: ${words(cause)}`);
+    const storeFailed = (cause: unknown) =>
+      this.#warn(`The store did not answer: ${errorText(cause)}`);
     this.#held = new HeldTurns({ store: store.approvals, nowMs, storeFailed });
     this.#breakers = new BreakerBoard({ store: store.breakers, nowMs, storeFailed });
     this.#settler = new Settler({
@@ -81,7 +89,7 @@ export class Gateway {
       expired: ({ traceId, estimateMicros }) => {
         this.emit('reservation_expired', { trace_id: traceId, estimate_micros: estimateMicros });
       },
-      failed: (cause) => this.#warn(`Reservations could not be swept: ${words(cause)}`),
+      failed: (cause) => this.#warn(`Reservations could not be swept: ${errorText(cause)}`),
     });
     this.#spans = this.#exporter();
     const { tenantId } = live.current().settings;
@@ -106,7 +114,7 @@ export class Gateway {
   /** Never in the way of a turn: a message that can not be queued is said and lost. */
   emit(event: WebhookEvent, data: { readonly [name: string]: JsonValue }): void {
     void this.#webhooks.emit(event, data).catch((cause: unknown) => {
-      this.#warn(`A message about ${event} was lost: ${words(cause)}`);
+      this.#warn(`A message about ${event} was lost: ${errorText(cause)}`);
     });
   }
 
@@ -182,8 +190,9 @@ export class Gateway {
       tenantId,
       key,
       nowMs,
-      repoIdOf: (address) => repoIdOf(live.current(), address),
+      repoIdOf: (address) => repoByRemote(live.current(), address)?.id,
       isAutoBindOn: () => live.current().settings.bindings.autoBind,
+      lifetimeMs: () => live.current().settings.bindings.lifetimeDays * DAY_MS,
     });
     const api = createGatewayApi({
       tenantId,
@@ -213,7 +222,7 @@ export class Gateway {
       upstream: this.#upstream,
       nowMs,
       limits: { bodyBytesMax: limits.bodyBytesMax, turnsMax: limits.turnsMax },
-      onDefect: (traceId, cause) => this.#warn(`The turn ${traceId} failed: ${words(cause)}`),
+      onDefect: (traceId, cause) => this.#warn(`The turn ${traceId} failed: ${errorText(cause)}`),
     });
     const services = this.#services();
     const turns = new TurnServer({ services, engine, authenticator, bindings, addresses });
@@ -272,14 +281,14 @@ export class Gateway {
 
   #every(ms: number, work: () => Promise<void>): void {
     const run = () =>
-      void work().catch((cause: unknown) => this.#warn(`The store failed: ${words(cause)}`));
+      void work().catch((cause: unknown) => this.#warn(`The store failed: ${errorText(cause)}`));
     const timer = setInterval(run, ms);
     timer.unref();
     this.#timers.push(timer);
   }
 
   #warn(message: string): void {
-    this.#parts.log(visible(message, WORDS_MAX));
+    this.#parts.log(visible(message, WARNING_LENGTH_MAX));
   }
 }
 
@@ -313,20 +322,11 @@ function apiConfig(config: GatewayConfig, teamOf: (userId: string) => string | u
       readonly teamId: string;
       readonly nowMs: number;
     }) => budgetLimits(config.budgets, { caller: user, runId: null, nowMs: user.nowMs }),
-    hosts: [],
     minimumVersion: config.settings.clients.versionMin,
+    latestVersion: config.settings.clients.versionLatest,
   };
-}
-
-function repoIdOf(config: GatewayConfig, address: string): string | undefined {
-  const repos = [...config.identity.repos.values()];
-  return repos.find(({ remotes }) => remotes.includes(address))?.id;
 }
 
 function rate(perMinute: number) {
   return { perMinute, burst: Math.max(1, Math.ceil(perMinute / 5)) };
-}
-
-function words(cause: unknown): string {
-  return visible(cause instanceof Error ? cause.message : String(cause), WORDS_MAX);
 }

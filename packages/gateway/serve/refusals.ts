@@ -42,7 +42,7 @@ const PERIODS = { team_month: 'month of the team', user_day: 'day of', run: 'run
 export function budgetWords({ limit, usedMicros, reservedMicros }: BudgetState): string {
   const left = dollars(Math.max(0, limit.capMicros - usedMicros - reservedMicros));
   const of = `${PERIODS[limit.scope]} ${limit.key}`;
-  return `The budget for the ${of} is ${dollars(limit.capMicros)}; ${left} are left, which is too little for this turn.`;
+  return `The budget for the ${of} is ${dollars(limit.capMicros)}; ${left} are left, which is too little for this turn. An admin can raise it in budgets.yaml; a turn with a smaller \`max_tokens\` may fit.`;
 }
 
 export function budgetData(state: BudgetState): { readonly [name: string]: JsonValue } {

@@ -4,7 +4,12 @@ import { type Failure, isFailure } from '@subluminal/contracts';
 import { formatProblem, type Problem } from '@subluminal/core/source';
 import { ensureKeyFile } from '@subluminal/plane/crypto';
 import { ensurePrivateFolder } from '@subluminal/plane/os';
-import { databaseAddress, openLiveConfig, type SecretPlaces } from '../config/index.ts';
+import {
+  databaseAddress,
+  type GatewayConfig,
+  openLiveConfig,
+  type SecretPlaces,
+} from '../config/index.ts';
 import { GatewayMetrics } from '../metrics/index.ts';
 import { openGatewayStore } from '../store/open/index.ts';
 import { Gateway } from './gateway.ts';
@@ -43,7 +48,11 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayStar
   const key = ensureKeyFile(join(home, 'gateway.key'));
   if (isFailure(key)) return key;
   let tellRejected: (problems: number) => void = () => {};
-  const metrics = new GatewayMetrics({ isProcessMeasured: true });
+  let scraperTokens: () => readonly string[] = () => [];
+  const metrics = new GatewayMetrics({
+    isProcessMeasured: true,
+    scraperTokens: () => scraperTokens(),
+  });
   const live = await openLiveConfig({
     dir,
     places,
@@ -62,6 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayStar
   });
   if (isFailure(live)) return live;
   if ('ok' in live) return { kind: 'invalid', problems: live.problems };
+  scraperTokens = () => metricsTokens(live.current());
   for (const warning of live.warnings) log(formatProblem(warning));
   const database = options.database ?? databaseAddress(live.current(), places.home);
   if (database === undefined) throw new Error('the start has resolved its references');
@@ -72,4 +82,11 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayStar
   const gateway = new Gateway({ ...options, live, store, metrics, key });
   tellRejected = (problems) => gateway.emit('config_rejected', { problems });
   return gateway.start();
+}
+
+/** The token of the scraper, where the configuration has one. */
+function metricsTokens({ settings, secrets }: GatewayConfig): readonly string[] {
+  const { metricsTokenRef } = settings.telemetry;
+  const token = metricsTokenRef === null ? undefined : secrets.get(metricsTokenRef);
+  return token === undefined ? [] : [token];
 }

@@ -3,12 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, isFailure, type ModelEnvelope } from '@subluminal/contracts';
 import type { Caller } from '@subluminal/core/routing';
 import {
-  REFUSAL_MEDIA_TYPE,
+  acceptsRefusalData,
   refusalAnswer,
   type UpstreamError,
   type WireName,
   wireFor,
 } from '@subluminal/core/wires';
+import { errorText } from '@subluminal/plane/os';
 import { isOlder } from '../api/proxy-version.ts';
 import {
   type AddressRules,
@@ -18,6 +19,7 @@ import {
   type RepoBindings,
   repoAddress,
 } from '../auth/index.ts';
+import { repoByRemote } from '../config/index.ts';
 import { modelEntry, modelList, poolModels, type TurnEngine } from '../turns/index.ts';
 import { readRequestBody } from '../turns/read-body.ts';
 import { clientSession } from '../turns/turn-facts.ts';
@@ -51,7 +53,7 @@ export class TurnServer {
     const asked = askedTurn(request);
     if (asked === undefined) return false;
     void this.#answer(request, response, asked).catch((cause: unknown) => {
-      this.#options.services.warn(`A request could not be answered: ${String(cause)}`);
+      this.#options.services.warn(`A request could not be answered: ${errorText(cause)}`);
       sendRefusal(response, { request, wire: wireOf(asked), plan: UNAVAILABLE });
     });
     return true;
@@ -149,9 +151,7 @@ export class TurnServer {
     }
     const address = remoteUrl === undefined ? undefined : repoAddress(remoteUrl);
     if (address === undefined) return null;
-    const { repos } = services.config().identity;
-    const named = [...repos.values()].find(({ remotes }) => remotes.includes(address));
-    return named?.id ?? null;
+    return repoByRemote(services.config(), address)?.id ?? null;
   }
 
   #sender(
@@ -166,37 +166,32 @@ export class TurnServer {
       ...known,
       sessionId,
       readsEvents: known.envelope !== undefined,
-      isTold: headers.accept?.includes(REFUSAL_MEDIA_TYPE) === true,
+      isTold: acceptsRefusalData(headers.accept),
     };
   }
 }
 
-const NOTHING = { ruleIds: [], headers: {} } as const;
-const UNKNOWN: TurnRefusal = {
-  ...NOTHING,
-  kind: 'authentication',
-  message: 'Subluminal: This key is not known. Log in with `sub login`, or ask an admin for a key.',
-};
-const FOREIGN: TurnRefusal = {
-  ...NOTHING,
-  kind: 'permission',
-  message: 'Subluminal: The gateway does not answer to this address.',
-};
-const LIMITED: TurnRefusal = {
-  ...NOTHING,
-  kind: 'rate',
-  message: 'Subluminal: Too many requests.',
-};
+const { refusal: UNKNOWN } = refuse(
+  'authentication',
+  'This key is not known. Log in with `sub login`, or ask an admin for a key.',
+);
+const { refusal: FOREIGN } = refuse(
+  'permission',
+  'The gateway does not answer to this address. An admin can add it to `ip_allowlist` in gateway.yaml.',
+);
+const { refusal: LIMITED } = refuse(
+  'rate',
+  'Too many requests. Wait a moment; an admin can raise `limits` in gateway.yaml.',
+);
+const { refusal: UNAVAILABLE } = refuse(
+  'unavailable',
+  'The gateway can not answer now. Try again in a moment.',
+);
 const NO_MODEL: UpstreamError = {
   status: 404,
   type: 'not_found_error',
   code: 'model_not_found',
   message: 'Subluminal: No pool of the gateway has a model of this name.',
-};
-const UNAVAILABLE: TurnRefusal = {
-  ...NOTHING,
-  kind: 'unavailable',
-  message: 'Subluminal: The gateway can not answer now. Try again in a moment.',
 };
 
 function wireOf(asked: AskedTurn): WireName {

@@ -1,5 +1,6 @@
 // Turns as they are counted and traced. Nothing of it is in the way of a turn.
 import type { GatewayMetrics, SpanExporter } from '../metrics/index.ts';
+import type { BudgetLimit } from '../store/types.ts';
 import type { TurnOutcome, TurnRefusal, TurnRequest } from '../turns/types.ts';
 import type { CostedAttempt, TurnFacts } from './turn-records.ts';
 
@@ -73,6 +74,10 @@ export class TurnTelemetry {
         cost_micros: costMicros,
       },
     });
+  }
+
+  budgetHit(scope: BudgetLimit['scope'], event: 'soft' | 'hard'): void {
+    this.#options.metrics.budgetHit(scope, event);
   }
 
   refused(request: TurnRequest, facts: TurnFacts, kind: TurnRefusal['kind']): void {

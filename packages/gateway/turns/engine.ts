@@ -97,7 +97,7 @@ const DEFECT: UpstreamError = {
 const NO_UPSTREAM: TurnRefusal = {
   ...NOTHING,
   kind: 'unavailable',
-  message: 'No endpoint can take this turn now.',
+  message: 'No endpoint can take this turn now: all are busy or failing. Try again in a moment.',
 };
 const NOT_RECORDED: UpstreamError = {
   status: 503,

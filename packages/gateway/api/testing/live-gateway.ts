@@ -130,6 +130,7 @@ export class LiveGateway {
       nowMs,
       repoIdOf: (address) => repos[address],
       isAutoBindOn: () => isAutoBindOn,
+      lifetimeMs: () => 90 * 86_400_000,
     });
     const rules = options.webhookRules ?? {
       allowedHosts: ['127.0.0.1'],
@@ -209,8 +210,8 @@ export class LiveGateway {
         limit({ scope: 'team_month', key: teamId, period: '2026-11' }),
         limit({ scope: 'user_day', key: userId, period: '2026-11-17' }),
       ],
-      hosts: [],
       minimumVersion: null,
+      latestVersion: null,
       ...this.#options.config,
     };
   }
