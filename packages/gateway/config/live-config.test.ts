@@ -112,14 +112,24 @@ it('what a running server cannot change holds from the next start on', async () 
   const { dir, live } = await opened();
   live.stop();
   writeConfig(dir, {
-    'gateway.yaml': 'tenant_id: other\nlisten: { port: 9 }\nlimits: { turns_max: 5 }\n',
+    'gateway.yaml': `tenant_id: other
+listen: { port: 9 }
+ip_allowlist: [10.0.0.0/8]
+limits: { turns_max: 5 }
+approvals: { expires_ms: 5000 }
+`,
   });
   const result = await live.reload();
-  expect(result).toMatchObject({ kind: 'changed', afterRestart: ['tenant_id', 'listen'] });
+  expect(result).toMatchObject({
+    kind: 'changed',
+    afterRestart: ['tenant_id', 'listen', 'ip_allowlist', 'limits'],
+  });
   expect(live.current().settings).toMatchObject({
     tenantId: 'acme',
     listen: { port: 8_790 },
-    limits: { turnsMax: 5 },
+    ipAllowlist: [],
+    limits: { turnsMax: 1_000 },
+    approvals: { expiresMs: 5_000 },
   });
 });
 

@@ -117,20 +117,27 @@ function folderProblem({ code, message, fix }: Failure, dir: string): Problem {
   return atStart({ code, path: [], message, fix }, dir);
 }
 
-/** What a running server can't change: its tenant, its address, its TLS and its database. */
-const FIXED = ['tenantId', 'listen', 'tls', 'database'] as const;
-const FIXED_NAMES = { tenantId: 'tenant_id', listen: 'listen', tls: 'tls', database: 'database' };
+/** What a server is built with and keeps until it starts again, and its names in gateway.yaml. */
+const FIXED = [
+  ['tenantId', 'tenant_id'],
+  ['listen', 'listen'],
+  ['tls', 'tls'],
+  ['ipAllowlist', 'ip_allowlist'],
+  ['trustedProxies', 'trusted_proxies'],
+  ['limits', 'limits'],
+  ['database', 'database'],
+  ['retention', 'retention'],
+  ['telemetry', 'telemetry'],
+] as const;
 
 function keepFixed(
   config: GatewayConfig,
-  { tenantId, listen, tls, database }: GatewaySettings,
+  running: GatewaySettings,
 ): { readonly kept: GatewayConfig; readonly afterRestart: readonly string[] } {
-  const settings = { ...config.settings, tenantId, listen, tls, database };
+  const { approvals, bindings, clients } = config.settings;
+  const settings = { ...running, approvals, bindings, clients };
   const differs = FIXED.filter(
-    (name) => JSON.stringify(settings[name]) !== JSON.stringify(config.settings[name]),
+    ([name]) => JSON.stringify(settings[name]) !== JSON.stringify(config.settings[name]),
   );
-  return {
-    kept: { ...config, settings },
-    afterRestart: differs.map((name) => FIXED_NAMES[name]),
-  };
+  return { kept: { ...config, settings }, afterRestart: differs.map(([, name]) => name) };
 }

@@ -141,7 +141,7 @@ async function dropOldRows(db: StoreQueries, retention: Retention, nowMs: number
     { table: 'cost_event', key: 'id', where: sql`event_ms < ${costsMs}` },
     { table: 'routing_event', key: 'id', where: sql`event_ms < ${routingMs}` },
     { table: 'raw_record', key: 'trace_id', where: sql`expires_ms < ${nowMs}` },
-    { table: 'approval_request', key: 'id', where: sql`resolved_ms < ${beforeMs}` },
+    { table: 'approval_request', key: 'id', where: sql`expires_ms < ${beforeMs}` },
     { table: 'invite', key: 'token_hash', where: sql`expires_ms < ${settledMs}` },
     { table: 'budget_reservation', key: 'id', where: sql`settled_ms < ${settledMs}` },
     {
