@@ -149,6 +149,15 @@ export type {
   GatewayRole,
   GatewayRoutingEvent,
 } from './gateway/api-answers.ts';
+export {
+  CHANGED,
+  COST_SUMMARY,
+  ONBOARDED,
+  POLICY_SNIPPET,
+  REPO_BOUND,
+  VERSION_CHECK,
+  WHOAMI,
+} from './gateway/api-answers.ts';
 export type {
   ExplainRequest,
   GatewayEndpoint,

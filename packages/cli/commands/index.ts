@@ -86,6 +86,12 @@ const ROUTING = group('routing', 'See how the gateway chose where turns go', {
   replay: ['Choose again where a turn went', () => import('./routing.ts')],
 });
 
+const PROXY = group('proxy', 'Run the local proxy to a gateway', {
+  start: ['Start the local proxy', () => import('./proxy.ts')],
+  stop: ['Stop the local proxy', () => import('./proxy.ts')],
+  status: ['Show whether the local proxy runs', () => import('./proxy.ts')],
+});
+
 const LEDGER = group('ledger', 'Verify and prune the ledger', {
   verify: ['Verify that nobody changed the ledger', () => import('./ledger.ts')],
   prune: ['Remove old runs from the ledger', () => import('./ledger.ts')],
@@ -145,7 +151,18 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
   },
   {
     title: 'Models',
-    entries: [GATEWAY, ROUTING],
+    entries: [
+      ...table({
+        login: ['Log this machine in to a gateway', () => import('./login.ts')],
+        logout: ['Revoke and remove the key of this machine', () => import('./login.ts')],
+      }),
+      PROXY,
+      ...table({
+        env: ['Print the variables that point agents to the proxy', () => import('./env.ts')],
+      }),
+      GATEWAY,
+      ROUTING,
+    ],
   },
   {
     title: 'Administration',

@@ -7,8 +7,11 @@ import { orThrow } from './command.ts';
 export type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
 
 /** Throws its failure, which names the first problem. */
-export async function loadOwnConfig(flags: LoadOptions['flags'] = {}): Promise<LoadedConfig> {
-  const loaded = await loadConfig({ env: process.env, cwd: process.cwd(), flags });
+export async function loadOwnConfig(
+  flags: LoadOptions['flags'] = {},
+  file?: string,
+): Promise<LoadedConfig> {
+  const loaded = await loadConfig({ env: process.env, cwd: process.cwd(), flags, file });
   if (loaded.ok) return loaded;
   const [first, ...others] = loaded.problems;
   if (first === undefined) throw new Error('a configuration that failed has a problem');

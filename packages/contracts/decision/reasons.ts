@@ -24,6 +24,11 @@ export const REASONS = {
   RUN_TERMINATED: 'The run was ended earlier; nothing more passes.',
   HUB_UNAVAILABLE:
     'The process that counts for all servers of the run could not be asked, so the call is stopped.',
+  GATEWAY_ROUTED: 'The gateway of the team lets the turn pass.',
+  GATEWAY_REFUSED: 'The gateway of the team refuses the turn.',
+  GATEWAY_UNAVAILABLE: 'The gateway of the team cannot be reached, so no turn passes.',
+  GATEWAY_FALLBACK:
+    'The gateway of the team cannot be reached, so the turn goes to the provider with its own key.',
   TOOL_FORBIDDEN: 'The manifest of the server forbids this tool.',
   TOOL_NOT_LISTED: 'The manifest of the server does not list this tool.',
   PARAM_BLOCKED: 'The call has a parameter that is blocked.',

@@ -165,6 +165,14 @@ const ERRORS = {
   SUB_GATEWAY_WEBHOOK: 'The webhook cannot be used.',
   SUB_GATEWAY_LISTEN: 'The gateway cannot listen on its address.',
   SUB_GATEWAY_TLS: 'The certificate or the key of the gateway cannot be used.',
+  // The local proxy, and the machine of a developer.
+  SUB_GATEWAY_LOGIN: 'This machine is not logged in to a gateway.',
+  SUB_GATEWAY_AWAY: 'The gateway cannot be reached.',
+  SUB_GATEWAY_ANSWER: 'The gateway gives an answer that cannot be used.',
+  SUB_PROXY_START: 'The local proxy did not start.',
+  SUB_PROXY_LISTEN: 'The local proxy cannot listen on its port.',
+  SUB_PROXY_VERSION: 'The gateway does not serve a proxy of this version.',
+  SUB_PROXY_SCAN: 'The request could not be searched for secrets in time.',
   // The gateway's database.
   SUB_STORE_DOWN: "The gateway's database does not answer.",
   SUB_STORE_BUSY: "The gateway's database cannot keep up.",
@@ -227,6 +235,13 @@ const FIXES: { readonly [C in SubCode]?: string } = {
   SUB_GATEWAY_WEBHOOK: 'Use an https address that `webhooks.yaml` allows.',
   SUB_GATEWAY_LISTEN: 'Free the port, or set another `listen` in gateway.yaml.',
   SUB_GATEWAY_TLS: 'Check the files that `tls` in gateway.yaml names.',
+  SUB_GATEWAY_LOGIN: 'Run `sub login --gateway URL --invite -` with the invite of an admin.',
+  SUB_GATEWAY_AWAY: 'Check the address, the network and the gateway, and then try again.',
+  SUB_GATEWAY_ANSWER: 'Check that the address is that of a Subluminal gateway.',
+  SUB_PROXY_START: 'Run `sub proxy start --foreground` to see more.',
+  SUB_PROXY_LISTEN: 'Choose another port with --port, or end the program that has it.',
+  SUB_PROXY_VERSION: 'Update Subluminal on this machine.',
+  SUB_PROXY_SCAN: 'Send it again: what was searched is not searched again.',
   SUB_STORE_DOWN:
     'Start the database again, or check its address, its password, the disk and the permissions.',
   SUB_STORE_BUSY:

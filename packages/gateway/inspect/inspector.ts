@@ -1,7 +1,7 @@
 // Looks for secrets and personal data in what a request says. Each request repeats the conversation, so a part that
 // was looked through before is known by its hash and not scanned again.
 import { hash } from 'node:crypto';
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { type MessageSignals, messageSignals } from '@subluminal/core/classify';
 import {
   type Action,
@@ -45,6 +45,8 @@ export interface TurnFinding {
   readonly role: PartText['role'];
   /** What the actions do about it. */
   readonly action: Action;
+  /** The text that it stands in, by its place in the body. */
+  readonly range: PartText['range'];
 }
 
 export interface Inspection {
@@ -63,6 +65,8 @@ export interface Inspection {
 interface InspectedRequest {
   readonly body: Buffer;
   readonly outline: RequestOutline;
+  /** Asked before each part that is not known. What was looked through until then is known the next time. */
+  readonly isOverdue?: () => boolean;
 }
 
 interface InspectedPart {
@@ -109,7 +113,7 @@ export class TurnInspector {
   }
 
   /** Fails for a request that another reader may read otherwise: a key stands twice, a string is none. */
-  inspect({ body, outline }: InspectedRequest): Inspection | Failure {
+  inspect({ body, outline, isOverdue }: InspectedRequest): Inspection | Failure {
     const dirty: { readonly start: number; readonly part: InspectedPart }[] = [];
     const messages: { readonly range: RequestPart['range']; readonly known: KnownPart }[] = [];
     let scannedParts = 0;
@@ -118,6 +122,7 @@ export class TurnInspector {
       const key = kind + hash('sha256', bytes, 'base64');
       let known = this.#known.get(key);
       if (known === undefined) {
+        if (isOverdue?.() === true) return tableFailure('SUB_PROXY_SCAN');
         const found = this.#inspectPart(bytes, kind);
         if (isFailure(found)) return found;
         known = { found, signals: undefined };
@@ -128,7 +133,9 @@ export class TurnInspector {
       if (kind === 'message') messages.push({ range, known });
     }
     return {
-      findings: dirty.flatMap(({ part }) => part.findings),
+      findings: dirty.flatMap(({ start, part }) =>
+        part.findings.map((one) => ({ ...one, range: movedRange(one.range, start) })),
+      ),
       unscanned: [...new Set(dirty.flatMap(({ part }) => part.unscanned))],
       scannedParts,
       signals: () =>
@@ -182,6 +189,7 @@ export class TurnInspector {
       confidence: finding.confidence,
       fingerprint: finding.fingerprint,
       role,
+      range,
       action: actionFor(finding, { direction: 'outbound', actions }),
     }));
     return { findings, unscanned, ...this.#redaction({ text, value, verdict, range, form }) };
@@ -223,7 +231,11 @@ interface FoundIn {
 }
 
 function moved({ range, json }: TextReplacement, by: number): TextReplacement {
-  return { range: { start: range.start + by, end: range.end + by }, json };
+  return { range: movedRange(range, by), json };
+}
+
+function movedRange({ start, end }: PartText['range'], by: number): PartText['range'] {
+  return { start: start + by, end: end + by };
 }
 
 /** Like `[REDACTED-AWS-ACCESS-KEY-1A2B3C4D]`. */

@@ -342,7 +342,8 @@ export class LocalGovernor implements TurnGovernor {
       micros: costMicros ?? 0,
       isError: isError && status !== 'CANCELLED',
     });
-    const ended = { status, bytesOut, firstByteMs, usage, costMicros, observed, error };
+    const sinceMs = firstByteMs === undefined ? undefined : firstByteMs - turn.request.receivedMs;
+    const ended = { status, bytesOut, firstByteMs: sinceMs, usage, costMicros, observed, error };
     recorder.ended(turn.recorded, ended);
     return Promise.resolve({ events: '', headers: NO_HEADERS });
   }

@@ -6,7 +6,7 @@ import { LIST_PRICES, priceBook } from '@subluminal/core/routing';
 import { outlineRequest, spliceModel, wireFor } from '@subluminal/core/wires';
 import type { Config, HomePaths } from '@subluminal/plane/config';
 import { policyLoaded } from '@subluminal/plane/policy/follow';
-import type { ModelsReady, ModelsTold, RunModels } from '@subluminal/plane/run';
+import type { ModelsTold, RunModels } from '@subluminal/plane/run';
 import { createTurnEngine, type TurnWires } from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { LocalGovernor } from './governor.ts';
@@ -16,7 +16,7 @@ import { type CodexProvider, codexProvider, escapeOf, pointAgent } from './point
 import { TurnRecorder } from './record-turns.ts';
 import { type LocalServer, openLocalServer } from './server.ts';
 import { openTurnPolicies, type TurnPolicies } from './turn-policy.ts';
-import { ownUpstreams, type Upstreams } from './upstreams.ts';
+import { ownUpstreams, proxyOf, type Upstreams } from './upstreams.ts';
 
 export interface LocalModelsOptions {
   readonly config: Config;
@@ -136,16 +136,4 @@ async function openModels(
   people.close();
   await upstream.close();
   return server;
-}
-
-/** The agent would have gone by its proxy, so its turns do. */
-function proxyOf(env: ModelsReady['env']) {
-  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'];
-  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'];
-  const noProxy = env['no_proxy'] ?? env['NO_PROXY'];
-  return {
-    ...(httpProxy !== undefined && { httpProxy }),
-    ...(httpsProxy !== undefined && { httpsProxy }),
-    ...(noProxy !== undefined && { noProxy }),
-  };
 }

@@ -78,7 +78,8 @@ function urlOf(server: Server, tls: TlsSettings | null): string {
   return `${tls === null ? 'http' : 'https'}://${host}:${address.port}`;
 }
 
-async function closeServer(server: Server, graceMs: number): Promise<void> {
+/** Ends idle connections, waits for the others, and cuts them off after `graceMs`. */
+export async function closeServer(server: Server, graceMs: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const overdue = setTimeout(() => server.closeAllConnections(), graceMs);
     // A connection whose last answer has just gone out is idle, too.

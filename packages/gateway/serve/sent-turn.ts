@@ -201,7 +201,10 @@ export class SentTurn implements GovernedTurn {
   #tail(outcome: TurnOutcome, attempt: CostedAttempt | undefined, costMicros: number): TurnTail {
     const { readsEvents, request, facts } = this.#options;
     const degraded = outcome.last?.degraded ?? [];
-    const headers = { 'x-aicg-cost-cents': String(Math.round(costMicros / MICROS_PER_CENT)) };
+    const headers = {
+      'x-aicg-cost-cents': String(Math.round(costMicros / MICROS_PER_CENT)),
+      'x-aicg-cost-micros': String(costMicros),
+    };
     if (!readsEvents || !request.outline.isStream) return { events: '', headers };
     const { traceId, sessionId, decision } = facts;
     const events =

@@ -1,7 +1,12 @@
 // One call of one upstream: the request out, its answer on the way to the client.
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isFailure, isJsonObject, type JsonObject } from '@subluminal/contracts';
-import type { AnswerObserver, DegradedFeature, UpstreamError } from '@subluminal/core/wires';
+import type {
+  AnswerObserver,
+  DegradedFeature,
+  SseEvent,
+  UpstreamError,
+} from '@subluminal/core/wires';
 import { isFault, type UpstreamFault } from '../upstream/fault.ts';
 import type { Upstream, UpstreamAnswer } from '../upstream/index.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -135,8 +140,12 @@ class AttemptRun {
   }
 
   /** What the engine itself knows of the answer before its first byte. */
-  private ownHeaders({ translation }: UpstreamRequest): OutgoingHttpHeaders {
-    const { endpoint, model } = this.attempt;
+  private ownHeaders(
+    { headers }: UpstreamAnswer,
+    { translation }: UpstreamRequest,
+  ): OutgoingHttpHeaders {
+    const { endpoint, model, gateway } = this.attempt;
+    if (gateway !== undefined) return gateway.answerHeaders(headers);
     const routed = { 'x-aicg-routed-to': `${endpoint.id}:${model}`.replaceAll(/[^ -~]/g, '?') };
     if (translation === undefined || translation.degraded.length === 0) return routed;
     return { ...routed, 'x-aicg-degraded-features': translation.degraded.join(',') };
@@ -146,7 +155,7 @@ class AttemptRun {
     if (!isType(answer, 'text/event-stream')) return this.notStreamed(answer, request);
     const { client, limits, nowMs, headers } = this.context;
     const translation = request.translation?.stream({ createdSec: Math.floor(nowMs() / 1_000) });
-    const ours = { ...headers, ...this.ownHeaders(request), ...STREAM_HEADERS };
+    const ours = { ...headers, ...this.ownHeaders(answer, request), ...STREAM_HEADERS };
     const end = await relayStream(answer.body, {
       client,
       open: () => client.open(200, { ...answerHeaders(answer.headers), ...ours }),
@@ -157,10 +166,16 @@ class AttemptRun {
       nowMs,
       eventBytesMax: limits.eventBytesMax,
       streamMsMax: limits.streamMsMax,
+      takesEvent: this.takesEvent(),
       ...(request.hasAddedUsage ? { isHidden: isUsageChunk } : {}),
     });
     this.degraded = [...new Set([...this.degraded, ...(translation?.degraded ?? [])])];
     return this.streamEnded(end, answer);
+  }
+
+  private takesEvent(): ((event: SseEvent) => boolean) | undefined {
+    const { gateway } = this.attempt;
+    return gateway && ((event) => gateway.takesEvent(event));
   }
 
   private streamEnded(end: StreamEnd, answer: UpstreamAnswer): AttemptResult {
@@ -202,7 +217,7 @@ class AttemptRun {
     const { error } = this.observer.seen;
     if (error !== undefined)
       return this.failed({ class: errorClass(error.status), upstream: error }, asError(error));
-    const headers = { ...answerHeaders(answer.headers), ...this.ownHeaders(request) };
+    const headers = { ...answerHeaders(answer.headers), ...this.ownHeaders(answer, request) };
     if (request.translation === undefined) return this.ended({ kind: 'answer', headers, body });
     const createdSec = Math.floor(this.context.nowMs() / 1_000);
     const written = request.translation.answer(value, { createdSec });
@@ -222,11 +237,13 @@ class AttemptRun {
     if (turn.kind === 'count_tokens' && NOT_THERE.has(status)) return this.estimated();
     const upstream = wires.wire(request.wire).readError(status, body.toString('utf8'));
     const problem = { class: errorClass(status), upstream };
-    const isOurs = this.attempt.credentials.kind !== 'own';
-    if (isOurs && (status === 401 || status === 403)) {
-      return this.failed(problem, refusedCredentials(this.attempt, status));
+    const { credentials, gateway } = this.attempt;
+    const ours = gateway?.answerHeaders(answer.headers);
+    if (credentials.kind !== 'own' && (status === 401 || status === 403)) {
+      const error = gateway?.refused(upstream) ?? refusedCredentials(this.attempt, status);
+      return this.failed(problem, error, ours);
     }
-    const headers = answerHeaders(answer.headers);
+    const headers = { ...answerHeaders(answer.headers), ...ours };
     const isSame = request.wire === turn.wire && isType(answer, 'application/json');
     if (!isSame || parsed(body) === undefined) return this.failed(problem, upstream, headers);
     return this.ended({ kind: 'error', error: upstream, headers, body }, problem);
@@ -253,10 +270,11 @@ class AttemptRun {
     if (this.context.client.isGone) {
       return this.ended({ kind: 'gone', isPartial: this.hasSent() }, { class: 'client_gone' });
     }
+    const { gateway } = this.attempt;
     const error: UpstreamError =
       why.class === 'timeout'
         ? { status: 504, type: 'timeout_error', message: why.message }
-        : { status: 502, type: 'api_error', message: why.message };
+        : (gateway?.unreachable ?? { status: 502, type: 'api_error', message: why.message });
     return this.broken({ class: FAULT_CLASSES[why.class], upstream: error }, error);
   }
 

@@ -11,6 +11,7 @@ export type {
   Attempt,
   AttemptError,
   AttemptOutcome,
+  GatewayLink,
   GovernedTurn,
   TurnGovernor,
   TurnOutcome,

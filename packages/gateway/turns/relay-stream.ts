@@ -36,6 +36,8 @@ export interface RelayOptions {
   readonly mayLackLast: boolean;
   /** Keeps the event from the client: it asked for none such. */
   readonly isHidden?: (data: string) => boolean;
+  /** True for an event that is not of the wire: nobody else sees it. */
+  readonly takesEvent?: ((event: SseEvent) => boolean) | undefined;
 }
 
 /** What comes behind the last event is read and dropped, within bounds, so that the connection can be used again. */
@@ -131,7 +133,7 @@ class StreamRelay {
 
   /** Whole events, one or more. */
   private pass(bytes: Buffer): void {
-    const { observer, isHidden } = this.options;
+    const { observer, isHidden, takesEvent } = this.options;
     const events = this.reader.push(bytes);
     if (this.reader.isTooLarge) {
       return this.stop(fault('malformed', 'The upstream sent an event that is too large.'));
@@ -142,9 +144,15 @@ class StreamRelay {
     let rest = bytes;
     let skipped = 0;
     for (const event of events) {
-      observer.push(event);
+      const isTaken = takesEvent?.(event) === true;
+      if (!isTaken) observer.push(event);
       const { seen } = observer;
-      if (this.isLast(event) || seen.error !== undefined) {
+      if (isTaken || isHidden?.(event.data) === true) {
+        const { start, end } = dataFrame(rest, skipped);
+        this.send(rest.subarray(0, start));
+        rest = rest.subarray(end);
+        skipped = 0;
+      } else if (this.isLast(event) || seen.error !== undefined) {
         const { start, end } = dataFrame(rest, skipped);
         this.send(rest.subarray(0, start));
         const last = rest.subarray(start, end);
@@ -152,12 +160,6 @@ class StreamRelay {
         return this.finish(
           error === undefined ? { kind: 'complete', last } : { kind: 'error', error, last },
         );
-      }
-      if (isHidden?.(event.data) === true) {
-        const { start, end } = dataFrame(rest, skipped);
-        this.send(rest.subarray(0, start));
-        rest = rest.subarray(end);
-        skipped = 0;
       } else skipped++;
     }
     this.send(rest);

@@ -1,13 +1,14 @@
 // One turn on its way: HTTP in, a governor that decides, HTTP out, the answer back. The engine knows wires and
 // streams; a governor knows who asks, what is allowed, where it goes and what it costs. There are three: the one of
 // a developer's own run, the local proxy's, and the gateway's.
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Failure } from '@subluminal/contracts';
 import type { Endpoint } from '@subluminal/core/routing';
 import type {
   DegradedFeature,
   ObservedAnswer,
   RequestOutline,
+  SseEvent,
   TurnRefusal,
   UpstreamError,
   WireName,
@@ -79,6 +80,22 @@ export interface Attempt {
   readonly admit?: () => Promise<boolean>;
   /** Leaves the place. */
   readonly release: () => void;
+  /** Set where the upstream is a gateway, and not a provider. */
+  readonly gateway?: GatewayLink;
+}
+
+/** How a gateway is spoken to: it takes a wire's request in an envelope, and puts events of its own into a stream. */
+export interface GatewayLink {
+  /** The request as the gateway takes it. */
+  envelop(body: Uint8Array): Uint8Array;
+  /** What the client gets of the headers of an answer beside those of its wire; asked once per answer. */
+  answerHeaders(from: IncomingHttpHeaders): OutgoingHttpHeaders;
+  /** Hears every event first. True for one that is not of the wire: it stays out of the client's stream. */
+  takesEvent(event: SseEvent): boolean;
+  /** What the client hears when the gateway can not be reached. */
+  readonly unreachable: UpstreamError;
+  /** What the client hears when the gateway does not take our credentials. */
+  refused(error: UpstreamError): UpstreamError;
 }
 
 export interface AttemptOutcome {

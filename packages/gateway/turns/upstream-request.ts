@@ -58,7 +58,7 @@ export function upstreamRequest(
       ...upstreamHeaders(attempt, turn.headers),
       'content-type': 'application/json',
     },
-    body: added ?? body,
+    body: attempt.gateway?.envelop(added ?? body) ?? added ?? body,
     translation,
     hasAddedUsage: added !== undefined,
   };

@@ -21,7 +21,7 @@ export interface UpstreamOptions {
 }
 
 export interface UpstreamCall {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Uint8Array | undefined;

@@ -56,7 +56,8 @@ export function isStrongToken(token: string): boolean {
 }
 
 export interface LoopbackGuardOptions {
-  readonly token: string;
+  /** Without one, any program of this machine may ask. */
+  readonly token?: string;
   /** Known only after the server listens. */
   readonly port: () => number;
   /** Other origins whose pages may ask. Without it, no page of a browser may, not even our own. */
@@ -70,7 +71,7 @@ export type LoopbackGuard = (request: IncomingMessage) => 'host' | 'origin' | 't
 
 export function loopbackGuard(options: LoopbackGuardOptions): LoopbackGuard {
   const { token, port, origins, credential = bearerToken } = options;
-  const expected = digest(token);
+  const expected = token === undefined ? undefined : digest(token);
   let hosts: ReadonlySet<string> | undefined;
   return (request) => {
     hosts ??= loopbackHosts(port());
@@ -82,6 +83,7 @@ export function loopbackGuard(options: LoopbackGuardOptions): LoopbackGuard {
         ? isFromPage(request)
         : !isOwnOrigin(request, [`http://${host}`, ...origins]);
     if (isForeign) return 'origin';
+    if (expected === undefined) return undefined;
     const given = credential(request);
     if (given === undefined || given.length > CREDENTIAL_LENGTH_MAX) return 'token';
     return timingSafeEqual(digest(given), expected) ? undefined : 'token';

@@ -1,4 +1,5 @@
 // The configuration: defaults, then config.toml, then the environment, then flags; the later wins.
+import { resolve } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { decodeUtf8, fileProblem, readRegularFile } from '../../os/index.ts';
 import type { ApprovalSettings } from './approval-settings.ts';
@@ -16,6 +17,8 @@ export interface LoadOptions {
   readonly flags?: { readonly [flag: string]: string | undefined };
   /** What relative paths in the environment and in flags start from. */
   readonly cwd: string;
+  /** Read instead of `config.toml` of the home. */
+  readonly file?: string | undefined;
 }
 
 /** Where a value came from. */
@@ -77,7 +80,9 @@ const DEPTH_MAX = 16;
 const PROBLEMS_MAX = 100;
 
 export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
-  const paths = homePaths(options.env);
+  const own = homePaths(options.env);
+  const { file: other, cwd } = options;
+  const paths = other === undefined ? own : { ...own, config: resolve(cwd, other) };
   const places = { home: paths.home, userHome: userHome(options.env), base: paths.home };
   const file = await readFileSettings(paths.config);
   const fromFile = file.given.map(readSetting(places));

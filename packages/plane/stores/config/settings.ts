@@ -211,6 +211,46 @@ const TABLE = {
     env: 'SUB_CONNECT_TOKEN_FILE',
     doc: 'A file of mode 0600 with the token for the Connect server. Without it, OP_CONNECT_TOKEN.',
   },
+  'proxy.port': {
+    type: integer(1, 65_535),
+    fallback: 7_777,
+    env: 'SUB_PROXY_PORT',
+    flag: 'port',
+    doc: 'The port of 127.0.0.1 that `sub proxy` listens on.',
+  },
+  'proxy.fallback': {
+    type: oneWord('none', 'own'),
+    fallback: 'none',
+    env: 'SUB_PROXY_FALLBACK',
+    doc: 'What becomes of turns while the gateway is away: `none` refuses them, `own` sends them to the provider with the key of the client, and records that.',
+  },
+  'proxy.anthropic_url': {
+    type: ADDRESS,
+    fallback: 'https://api.anthropic.com',
+    env: 'SUB_PROXY_ANTHROPIC_URL',
+    doc: 'Where `sub proxy` sends turns of the Anthropic wire that go to no gateway.',
+  },
+  'proxy.openai_url': {
+    type: ADDRESS,
+    fallback: 'https://api.openai.com/v1',
+    env: 'SUB_PROXY_OPENAI_URL',
+    doc: 'Where `sub proxy` sends turns of the OpenAI wires that go to no gateway.',
+  },
+  'proxy.ca_file': {
+    type: path(),
+    env: 'SUB_PROXY_CA_FILE',
+    doc: 'The certificate authority of the gateway, where the system does not know it.',
+  },
+  'proxy.cert_file': {
+    type: path(),
+    env: 'SUB_PROXY_CERT_FILE',
+    doc: 'The certificate that this machine shows to the gateway, for mutual TLS.',
+  },
+  'proxy.key_file': {
+    type: path(),
+    env: 'SUB_PROXY_KEY_FILE',
+    doc: 'The private key of that certificate.',
+  },
 } as const satisfies { readonly [key: string]: Setting };
 
 export type SettingKey = keyof typeof TABLE;

@@ -8,5 +8,5 @@ export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
 export { hasTerminal, personFailure, terminalProblem } from './person.ts';
 export type { RunProcess } from './run-register.ts';
-export { dropRunFiles, livingProcesses, runsOnFile } from './run-register.ts';
+export { dropRunFiles, livingProcesses, registerRun, runsOnFile } from './run-register.ts';
 export type { ShimAccount } from './shim-account.ts';

@@ -4,7 +4,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { basename, join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import { sha256 } from '../../os/crypto/index.ts';
 import {
+  attempt,
   bootOf,
   hasSystemCode,
   isElsewhere,
@@ -13,8 +15,9 @@ import {
   processInfo,
   type System,
   thisSystem,
+  writePrivateFile,
 } from '../../os/index.ts';
-import { drop, readAgentFile } from './agent-files.ts';
+import { drop, filePrefix, readAgentFile } from './agent-files.ts';
 
 /** A process that a file names, and the run that it belongs to. */
 export interface RunProcess {
@@ -33,6 +36,20 @@ interface RunFile extends RunProcess {
 const FILE = /^agent-(\d{1,10})-([A-Za-z0-9-]{1,64})\.(?:[A-Za-z0-9.-]{1,200})$/;
 const OF_SHIM = /\.(?:shim|left|last)-(\d{1,10})-([A-Za-z0-9-]{1,64})\.json$/;
 const FILES_MAX = 10_000;
+
+/** Shows that this process keeps a run open; the result takes that back. */
+export function registerRun(
+  runDir: string,
+  runId: string,
+  system: System = thisSystem(),
+): () => void {
+  const own = processInfo(system.pid, system);
+  if (own === undefined) return () => {};
+  const path = join(runDir, `${filePrefix(own)}run-${sha256(runId).slice(0, 16)}.json`);
+  const text = `${JSON.stringify({ run_id: runId, space: system.space?.() })}\n`;
+  attempt(() => writePrivateFile(path, text, { isLasting: false }));
+  return () => drop(path);
+}
 
 /**
  * The runs with files here, and whether one of their processes lives or cannot be seen from here.

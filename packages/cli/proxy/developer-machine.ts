@@ -1,0 +1,62 @@
+// This machine as the gateway sees it: its settings, its id, and the login that its user has.
+import { userInfo } from 'node:os';
+import { type Failure, isFailure, type Producer } from '@subluminal/contracts';
+import {
+  GatewayClient,
+  type GatewayLogin,
+  machineIdOf,
+  notLoggedIn,
+  openGatewayLink,
+  readLogin,
+} from '@subluminal/gateway/proxy';
+import { identify } from '@subluminal/plane/identity';
+import { ensurePrivateFolder } from '@subluminal/plane/os';
+import { uuidv7 } from 'uuidv7';
+import { orThrow } from '../input/command.ts';
+import { type LoadedConfig, loadOwnConfig } from '../input/own-config.ts';
+import manifest from '../package.json' with { type: 'json' };
+
+export interface DeveloperMachine extends Pick<LoadedConfig, 'config' | 'paths'> {
+  readonly producer: Producer;
+  readonly machineId: string;
+  readonly version: string;
+}
+
+/** Throws its failure. */
+export async function developerMachine(
+  flags: { readonly [flag: string]: string | undefined } = {},
+  file?: string,
+): Promise<DeveloperMachine> {
+  const { config, paths } = await loadOwnConfig(flags, file);
+  for (const folder of [paths.home, paths.run, paths.spool]) orThrow(ensurePrivateFolder(folder));
+  // Sessions have runs of their own; without one here, this process would take part in that of its agent.
+  const env = { ...process.env, SUB_RUN_ID: uuidv7() };
+  const { profile } = config;
+  const { producer } = identify({ env, cwd: process.cwd(), paths, nowMs: Date.now(), profile });
+  return { config, paths, producer, machineId: machineIdOf(producer), version: manifest.version };
+}
+
+/** Throws its failure, also where nobody has logged in. */
+export function requireLogin({ paths }: Pick<DeveloperMachine, 'paths'>): GatewayLogin {
+  return orThrow(readLogin(paths.home) ?? notLoggedIn());
+}
+
+/** Asks the gateway, and closes the connection. */
+export async function withGateway<T>(
+  { config, version }: DeveloperMachine,
+  { gatewayUrl, apiKey }: Pick<GatewayLogin, 'gatewayUrl'> & Partial<GatewayLogin>,
+  work: (client: GatewayClient) => Promise<T>,
+): Promise<T | Failure> {
+  const upstream = openGatewayLink(config, gatewayUrl);
+  if (isFailure(upstream)) return upstream;
+  const key = apiKey === undefined ? {} : { apiKey };
+  try {
+    return await work(new GatewayClient({ gatewayUrl, upstream, version, ...key }));
+  } finally {
+    await upstream.close();
+  }
+}
+
+export function localUser(): string {
+  return userInfo().username;
+}

@@ -1,0 +1,23 @@
+export { envConflicts } from './env-conflicts.ts';
+export { GatewayClient } from './gateway-client.ts';
+export {
+  type GatewayLogin,
+  gatewayAddress,
+  loginPath,
+  notLoggedIn,
+  readLogin,
+  removeLogin,
+  writeLogin,
+} from './login.ts';
+export { NOOP_KEY } from './proxy-governor.ts';
+export {
+  type ProxyState,
+  proxyLog,
+  runningProxy,
+  startInBackground,
+  stopProxy,
+  takePlace,
+} from './proxy-process.ts';
+export { bindingPath, bindRepo, readBinding } from './repo-binding-file.ts';
+export { RepoReader } from './repo-facts.ts';
+export { machineIdOf, openGatewayLink, type RunningProxy, startProxy } from './start-proxy.ts';

@@ -1,0 +1,101 @@
+// The login of this machine: which gateway, and the key that it gave. One file of the home, for its owner alone.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Failure, failure, isObject, tableFailure } from '@subluminal/contracts';
+import {
+  ensurePrivateFolder,
+  parseJson,
+  readPrivateFile,
+  systemCode,
+  writePrivateFile,
+} from '@subluminal/plane/os';
+
+export interface GatewayLogin {
+  /** Without a slash at its end. */
+  readonly gatewayUrl: string;
+  readonly apiKey: string;
+  readonly keyId: string;
+  readonly userId: string;
+  readonly teamId: string;
+}
+
+const FILE = 'gateway-login.json';
+const BYTES_MAX = 65_536;
+const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+export function loginPath(home: string): string {
+  return join(home, FILE);
+}
+
+/** Undefined where nobody has logged in. */
+export function readLogin(home: string): GatewayLogin | Failure | undefined {
+  const path = loginPath(home);
+  const read = readPrivateFile(path, { bytesMax: BYTES_MAX, isSecret: true });
+  if (read.kind === 'missing') return undefined;
+  if (read.kind === 'unreadable') {
+    return failure('SUB_GATEWAY_LOGIN', `${path} ${read.why}.`, read.fix);
+  }
+  const login = loginIn(parseJson(read.bytes.toString('utf8')));
+  if (login !== undefined) return login;
+  const message = `${path} is damaged.`;
+  return failure('SUB_GATEWAY_LOGIN', message, 'Remove it, and run `sub login` again.');
+}
+
+function loginIn(value: unknown): GatewayLogin | undefined {
+  if (!isObject(value)) return undefined;
+  const text = (key: string) => {
+    const given = value[key];
+    return typeof given === 'string' ? given : '';
+  };
+  const login = {
+    gatewayUrl: text('gateway_url'),
+    apiKey: text('api_key'),
+    keyId: text('key_id'),
+    userId: text('user_id'),
+    teamId: text('team_id'),
+  };
+  const isWhole = URL.canParse(login.gatewayUrl) && /^[\x21-\x7e]{16,512}$/.test(login.apiKey);
+  return isWhole ? login : undefined;
+}
+
+export function writeLogin(home: string, login: GatewayLogin): Failure | undefined {
+  const unsafe = ensurePrivateFolder(home);
+  if (unsafe !== undefined) return unsafe;
+  const value = {
+    gateway_url: login.gatewayUrl,
+    api_key: login.apiKey,
+    key_id: login.keyId,
+    user_id: login.userId,
+    team_id: login.teamId,
+  };
+  try {
+    writePrivateFile(loginPath(home), `${JSON.stringify(value, null, 2)}\n`);
+    return undefined;
+  } catch (cause) {
+    const message = `${loginPath(home)} cannot be written (${systemCode(cause)}).`;
+    return failure('SUB_FILE_WRITE', message, 'Check the folder, and log in again.');
+  }
+}
+
+export function removeLogin(home: string): void {
+  rmSync(loginPath(home), { force: true });
+}
+
+/** The address of a gateway as a person gives it. A key never travels in the clear to another machine. */
+export function gatewayAddress(text: string): string | Failure {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && url.search === '';
+  if (url === undefined || !isPlain || !/^https?:$/.test(url.protocol) || url.hash !== '') {
+    const message = 'The address of the gateway is no https:// address.';
+    return failure('SUB_USAGE', message, 'Write it like https://gateway.example.com.');
+  }
+  if (url.protocol === 'http:' && !LOCAL_HOST.test(url.hostname)) {
+    const message = `The key would travel to ${url.hostname} in the clear.`;
+    return failure('SUB_USAGE', message, 'Use https://; http:// is for this machine alone.');
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+export function notLoggedIn(): Failure {
+  return tableFailure('SUB_GATEWAY_LOGIN');
+}

@@ -1,0 +1,92 @@
+// A proxy that runs in the test, with a home of its own and events in a file, logged in to a gateway.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Event, isFailure, parseEventLine } from '@subluminal/contracts';
+import { loadConfig } from '@subluminal/plane/config';
+import { ensurePrivateFolder } from '@subluminal/plane/os';
+import { onTestFinished } from 'vitest';
+import { startProxy } from '../start-proxy.ts';
+
+export interface TestProxy {
+  readonly url: string;
+  readonly home: string;
+  readonly log: readonly string[];
+  /** Sends a turn as a client does, by its path behind the address. */
+  ask(
+    path: string,
+    body?: object,
+    headers?: { readonly [name: string]: string },
+  ): Promise<Response>;
+  /** Ends it, and gives what it has recorded. */
+  close(): Promise<readonly Event[]>;
+}
+
+export interface TestProxyOptions {
+  readonly gatewayUrl: string;
+  readonly apiKey: string;
+  readonly env?: { readonly [name: string]: string };
+  readonly passesEvents?: boolean;
+  readonly version?: string;
+}
+
+export async function runningProxyFor(options: TestProxyOptions): Promise<TestProxy> {
+  const home = mkdtempSync(join(tmpdir(), 'sub-proxy-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const events = join(home, 'events.jsonl');
+  const env = { SUB_HOME: home, HOME: home, SUB_EVENTS: `file:${events}`, ...options.env };
+  const loaded = await loadConfig({ env, cwd: home });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const { config, paths } = loaded;
+  for (const folder of [paths.run, paths.spool]) ensurePrivateFolder(folder);
+  const log: string[] = [];
+  const { gatewayUrl, apiKey } = options;
+  const proxy = await startProxy({
+    config,
+    paths,
+    producer: {
+      run_id: 'proxy',
+      agent_id: 'proxy',
+      client: 'unknown',
+      env: 'dev',
+      source: { host_id: 'h', proc_id: 'p', shim_id: 's' },
+    },
+    login: { gatewayUrl, apiKey, keyId: 'k', userId: 'ada', teamId: 'platform' },
+    version: options.version ?? '0.1.0',
+    port: 0,
+    passesEvents: options.passesEvents ?? false,
+    wakeLedger: () => {},
+    log: (line) => log.push(line),
+  });
+  if (isFailure(proxy)) throw new Error(`${proxy.message} [${proxy.code}]`);
+  const { url } = proxy;
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    closing ??= proxy.close();
+    await closing;
+    const lines = readFileSync(events, 'utf8').trimEnd().split('\n');
+    return lines.filter((line) => line !== '').map(eventOf);
+  };
+  onTestFinished(() => {
+    closing ??= proxy.close();
+    return closing;
+  });
+  return {
+    url,
+    home,
+    log,
+    close,
+    ask: (path, body, headers) =>
+      fetch(url + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': 'sk-aicg-noop', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+  };
+}
+
+function eventOf(line: string): Event {
+  const parsed = parseEventLine(line);
+  if (!parsed.ok) throw new Error(`no event: ${line}`);
+  return parsed.event;
+}
