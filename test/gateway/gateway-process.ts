@@ -17,6 +17,8 @@ export interface GatewayProcess {
   api(path: string, asked?: { readonly key?: string; readonly body?: Json }): Promise<Json>;
   /** The key of a user of identity/users.yaml, who comes by an invite. */
   invited(userId: string): Promise<string>;
+  /** The ids of turns that wait for an admin, as they come, until it is aborted. */
+  waiting(signal: AbortSignal): AsyncIterable<string>;
   sub(...args: readonly string[]): Promise<Ended>;
   /** What its log says so far. */
   readonly log: () => string;
@@ -79,7 +81,8 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
     const key = await firstKey(url, log);
     const api: GatewayProcess['api'] = (path, asked = {}) => ask(url + path, { key, ...asked });
     const invited = (userId: string) => exchangedInvite(api, userId);
-    return { url, key, api, invited, sub, log: () => log, close };
+    const waiting = (signal: AbortSignal) => pendingApprovals(url, { key, signal });
+    return { url, key, api, invited, waiting, sub, log: () => log, close };
   } catch (cause) {
     await close();
     throw cause;
@@ -139,6 +142,29 @@ async function ask(
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
   return JSON.parse(text) as Json;
+}
+
+async function* pendingApprovals(
+  url: string,
+  { key, signal }: { readonly key: string; readonly signal: AbortSignal },
+): AsyncGenerator<string> {
+  const headers = { authorization: `Bearer ${key}` };
+  try {
+    const { body } = await fetch(`${url}/sse/v1/approvals/stream`, { headers, signal });
+    let text = '';
+    for await (const chunk of body ?? []) {
+      text += Buffer.from(chunk as Uint8Array).toString();
+      const events = text.split('\n\n');
+      text = events.pop() ?? '';
+      for (const event of events) {
+        const [, data] = /^data: (.*)$/m.exec(event) ?? [];
+        const told = data === undefined ? {} : (JSON.parse(data) as Json);
+        if (told['state'] === 'pending') yield textIn(told, 'id');
+      }
+    }
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+  }
 }
 
 function textIn(value: Json, name: string): string {

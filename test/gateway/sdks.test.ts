@@ -3,7 +3,6 @@ import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../clients/model-server.ts';
 import { calls, failure, text } from '../clients/script.ts';
-import { until } from '../contract/proc.ts';
 import { ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
 import { type GatewayProcess, PROVIDER_KEYS, startGatewayProcess } from './gateway-process.ts';
@@ -55,25 +54,14 @@ beforeEach(() => model.play([text('Hello.')]));
 const opened = ({ open }: KnownSdk, options: { key?: string; maxRetries?: number } = {}) =>
   open({ url: gateway.url, key: gateway.key, ...options });
 
-/** The one approval that waits. */
-async function pendingId(): Promise<string> {
-  let id: string | undefined;
-  const look = async () => {
-    const { approvals } = await gateway.api('/api/v1/approvals?state=pending');
-    const [first] = approvals as { id: string }[];
-    id = first?.id;
-  };
-  let looking: Promise<void> | undefined;
-  return until(() => {
-    looking ??= look().finally(() => {
-      looking = undefined;
-    });
-    return id;
-  }, 'an approval');
-}
-
+/** An admin says this to the next turn that waits. */
 async function resolve(verdict: 'approve' | 'reject'): Promise<void> {
-  await gateway.api(`/api/v1/approvals/${await pendingId()}/${verdict}`, { body: {} });
+  const over = new AbortController();
+  for await (const id of gateway.waiting(over.signal)) {
+    await gateway.api(`/api/v1/approvals/${id}/${verdict}`, { body: {} });
+    break;
+  }
+  over.abort();
 }
 
 describe.each(SDKS.map((sdk) => [sdk.title, sdk] as const))('%s', (_, sdk) => {
