@@ -9,13 +9,14 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { type Failure, tableFailure } from '@subluminal/contracts';
 import { systemCode } from '@subluminal/plane/os';
 import type { GatewaySettings, TlsSettings } from '../config/index.ts';
 
 export interface GatewayListener {
   readonly url: string;
-  /** Ends idle connections, waits for the others, and cuts them off after `graceMs`. */
+  /** Ends connections that are idle or were never used, waits for the others, and cuts them off after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -38,6 +39,7 @@ export async function listenForGateway(
   const server = openServer(tls);
   if (!('listen' in server)) return server;
   server.maxConnections = CONNECTIONS_MAX;
+  const unused = unusedConnections(server, tls);
   server.on('request', handle);
   // A client that tries a WebSocket first takes this as a no.
   server.on('upgrade', (_request, socket) => {
@@ -52,7 +54,25 @@ export async function listenForGateway(
     return tableFailure('SUB_GATEWAY_LISTEN', `${where} (${systemCode(cause)})`);
   }
   server.on('error', () => {});
-  return { url: urlOf(server, tls), close: (graceMs) => closeServer(server, graceMs) };
+  return {
+    url: urlOf(server, tls),
+    close: async (graceMs) => {
+      const closed = closeServer(server, graceMs);
+      for (const socket of unused) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Connections that clients opened ahead of a request. Node does not take them for idle, and would wait for them. */
+function unusedConnections(server: Server, tls: TlsSettings | null): ReadonlySet<Socket> {
+  const unused = new Set<Socket>();
+  server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.on('request', ({ socket }) => unused.delete(socket));
+  return unused;
 }
 
 function openServer(tls: TlsSettings | null): Server | Failure {
