@@ -24,7 +24,7 @@ for (const sign of [
 
 /** What drives the built command takes longest: it goes first, so that no long file ends alone. */
 function weightOf({ moduleId }: TestSpecification): number {
-  const isLong = /\/test\/(?:e2e|contract)\//.test(moduleId);
+  const isLong = /\/test\/(?:e2e|contract|gateway)\//.test(moduleId);
   return statSync(moduleId).size * (isLong ? 100 : 1);
 }
 

@@ -49,19 +49,20 @@ reservation_expires_ms: 5000
 }
 
 /** Two endpoints, the second for what the first can't do, and a budget that nobody reaches. */
-export function chaosConfig(one: string, two: string): { readonly [file: string]: string } {
+export function chaosConfig(upstreams: readonly string[]): { readonly [file: string]: string } {
+  const [one = '', two = ''] = upstreams;
   return {
     ...IDENTITIES,
     'pools.yaml': `provider_endpoints:
 ${endpoint('one', one)}${endpoint('two', two)}pools:
   standard:
     members: [{ endpoint_id: one, model: claude-sonnet-4-6 }]
-    max_attempts: 1
+    max_attempts: 2
     timeout_ms: 1500
     fallback_pool: second
   second:
     members: [{ endpoint_id: two, model: claude-sonnet-4-6 }]
-    max_attempts: 1
+    max_attempts: 2
     timeout_ms: 1500
 `,
     'budgets.yaml': `defaults:
