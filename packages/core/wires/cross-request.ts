@@ -1,6 +1,7 @@
 // Makes a request of one wire ready for another: what only its own wire knows is taken out and named, and what the
 // wires do differently is put in order.
 import { type Failure, type JsonValue, tableFailure } from '@subluminal/contracts';
+import { asFunctionInput, asFunctionTool } from './shared/custom-tools.ts';
 import type { Degraded } from './shared/degraded.ts';
 import type {
   Block,
@@ -12,7 +13,7 @@ import type {
   WireName,
 } from './shared/form.ts';
 import { isJsonList } from './shared/read-members.ts';
-import { asFunctionInput, asFunctionTool, isNamed, type ToolNames } from './tool-names.ts';
+import { isNamed, type ToolNames } from './tool-names.ts';
 
 /** What Anthropic requires and the others don't. */
 const MAX_TOKENS_DEFAULT = 32_000;

@@ -1,7 +1,5 @@
 // The names of tools on a wire that takes other names than the client's, and the way back.
-import { isJsonObject, type JsonValue } from '@subluminal/contracts';
 import type { CustomTool, FunctionTool, Tool, ToolUseBlock, WireName } from './shared/form.ts';
-import { parseObject, stringIn } from './shared/read-members.ts';
 
 interface ToolTraits {
   readonly forbidden: RegExp;
@@ -25,9 +23,6 @@ const TRAITS: { readonly [W in WireName]: ToolTraits } = {
 };
 
 type NamedTool = Pick<ToolUseBlock, 'name' | 'namespace' | 'isCustom'>;
-
-/** Where the free text of a custom tool stands when the tool takes JSON. */
-const CUSTOM_INPUT = 'input';
 
 export class ToolNames {
   readonly #traits: ToolTraits;
@@ -94,44 +89,6 @@ function hash8(text: string): string {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   }
   return (hash >>> 0).toString(16).padStart(8, '0');
-}
-
-/** A custom tool as a function that takes the text as its only argument. */
-export function asFunctionTool(tool: CustomTool): FunctionTool {
-  const { name, namespace, namespaceDescription, description = '', cache } = tool;
-  const grammar = grammarText(tool.format);
-  return {
-    kind: 'function',
-    name,
-    description: `${description}${grammar}`,
-    schema: {
-      type: 'object',
-      properties: { [CUSTOM_INPUT]: { type: 'string' } },
-      required: [CUSTOM_INPUT],
-      additionalProperties: false,
-    },
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(namespaceDescription === undefined ? {} : { namespaceDescription }),
-    ...(cache === undefined ? {} : { cache }),
-  };
-}
-
-function grammarText(format: JsonValue | undefined): string {
-  const definition = isJsonObject(format) ? stringIn(format, 'definition') : undefined;
-  if (!isJsonObject(format) || definition === undefined) return '';
-  const syntax = stringIn(format, 'syntax');
-  const kind = syntax === undefined ? '' : `${syntax} `;
-  return `\n\n\`${CUSTOM_INPUT}\` must follow this ${kind}grammar:\n${definition}`;
-}
-
-export function asFunctionInput(text: string): string {
-  return JSON.stringify({ [CUSTOM_INPUT]: text });
-}
-
-/** The text that a model gave to a custom tool; what is not of the shape that was asked for is left as it is. */
-export function asCustomInput(input: string): string {
-  const value = parseObject(input);
-  return (value && stringIn(value, CUSTOM_INPUT)) ?? input;
 }
 
 export function isNamed(tool: Tool): tool is FunctionTool | CustomTool {

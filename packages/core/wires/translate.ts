@@ -1,6 +1,7 @@
 // A turn of a client on one wire with a provider on another: the request goes over, and the answer comes back.
 import { type Failure, isFailure, type JsonObject } from '@subluminal/contracts';
 import { cannotCross, crossRequest, noteRest } from './cross-request.ts';
+import { asCustomInput } from './shared/custom-tools.ts';
 import { Degraded } from './shared/degraded.ts';
 import type {
   AnswerEvent,
@@ -20,7 +21,7 @@ import type {
   Wire,
   Written,
 } from './shared/wire.ts';
-import { asCustomInput, ToolNames } from './tool-names.ts';
+import { ToolNames } from './tool-names.ts';
 
 export interface TranslationOptions {
   /** The wire of the client. */

@@ -1,12 +1,9 @@
 // Errors of the Anthropic wire.
-import type { JsonObject } from '@subluminal/contracts';
+import { definedFields, type JsonObject } from '@subluminal/contracts';
 import type { UpstreamError } from '../shared/form.ts';
-import { errorType } from '../shared/openai-errors.ts';
-import { objectIn, parseObject, stringIn } from '../shared/read-members.ts';
+import { objectIn, stringIn } from '../shared/read-members.ts';
 import { sseText } from '../shared/sse.ts';
-
-const MESSAGE_LENGTH_MAX = 4_000;
-const BODY_LENGTH_MAX = 64 * 1024;
+import { errorBody, upstreamError } from '../shared/upstream-errors.ts';
 
 /** The status of an error that comes inside of a stream, which has none of its own. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
@@ -23,10 +20,8 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
 ]);
 
 export function readAnthropicError(status: number, body: string): UpstreamError {
-  const parsed = body.length > BODY_LENGTH_MAX ? undefined : parseObject(body);
-  if (parsed !== undefined) return errorIn(parsed, status);
-  const text = body.trim().slice(0, MESSAGE_LENGTH_MAX);
-  return { status, type: errorType(status), message: text === '' ? `Status ${status}.` : text };
+  const parsed = errorBody(body);
+  return parsed === undefined ? upstreamError(status, { message: body }) : errorIn(parsed, status);
 }
 
 /** The error in a body or in an event of a stream. */
@@ -34,15 +29,10 @@ export function errorIn(body: JsonObject, status?: number): UpstreamError {
   const error = objectIn(body, 'error') ?? body;
   const named = stringIn(error, 'type') ?? '';
   const known = STATUSES.get(named);
-  const settled = status ?? known ?? 502;
-  const message = (stringIn(error, 'message') ?? '').slice(0, MESSAGE_LENGTH_MAX);
+  const message = stringIn(error, 'message');
   const code = stringIn(objectIn(error, 'details') ?? {}, 'error_code');
-  return {
-    status: settled,
-    type: known === undefined ? errorType(settled) : named,
-    message: message === '' ? `Status ${settled}.` : message,
-    ...(code === undefined ? {} : { code }),
-  };
+  const type = known === undefined ? undefined : named;
+  return upstreamError(status ?? known ?? 502, definedFields({ type, message, code }));
 }
 
 export function writeAnthropicError({ type, message }: UpstreamError): JsonObject {

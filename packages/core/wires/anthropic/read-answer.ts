@@ -32,7 +32,7 @@ export function readAnthropicAnswer(body: JsonObject): ModelAnswer | Failure {
     id: members.string('id') ?? '',
     model: members.string('model') ?? '',
     blocks,
-    // A reason that is not known stays beside it.
+    // An unknown reason is kept in `rest`, and written again on this wire.
     stop: members.word('stop_reason', STOP_REASONS) ?? 'end_turn',
     ...definedFields({
       stopSequence: members.string('stop_sequence'),

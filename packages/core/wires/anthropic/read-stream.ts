@@ -2,9 +2,9 @@
 import type { JsonObject } from '@subluminal/contracts';
 import type { AnswerEvent, Block, ThinkingSeal, UpstreamError, Usage } from '../shared/form.ts';
 import { MemberReader } from '../shared/member-reader.ts';
-import { malformed } from '../shared/openai-errors.ts';
 import { numberIn, objectIn, Problems, parseObject, stringIn } from '../shared/read-members.ts';
 import type { SseEvent } from '../shared/sse.ts';
+import { malformed } from '../shared/upstream-errors.ts';
 import type { AnswerReader } from '../shared/wire.ts';
 import { errorIn } from './errors.ts';
 import { STOP_REASONS } from './read-answer.ts';
@@ -46,7 +46,7 @@ class StreamReader implements AnswerReader {
       case 'ping':
         return [{ type: 'ping' }];
       default:
-        // Others may come at any time, and mean nothing to who does not know them.
+        // Unknown events may come at any time; the documentation asks clients to skip them.
         return NOTHING;
     }
   }

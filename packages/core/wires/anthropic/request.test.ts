@@ -501,6 +501,7 @@ describe('what came by another wire', () => {
               type: 'object',
               properties: { input: { type: 'string' } },
               required: ['input'],
+              additionalProperties: false,
             },
           },
         ],

@@ -6,7 +6,7 @@ import { objectIn, restMembers, stringIn } from '../shared/read-members.ts';
 import type { Written } from '../shared/wire.ts';
 import { ANTHROPIC } from './read-blocks.ts';
 import { writeAnthropicUsage } from './usage.ts';
-import { writeBlock, written } from './write-blocks.ts';
+import { withCommonMembers, writeBlock } from './write-blocks.ts';
 
 const STOPS: { readonly [S in StopReason]: string } = {
   end_turn: 'end_turn',
@@ -36,7 +36,7 @@ export function writeAnthropicAnswer(answer: ModelAnswer): Written<JsonObject> {
     stop_sequence: answer.stopSequence ?? null,
     usage: writeAnthropicUsage(usage, objectIn(rest, 'usage')),
   };
-  return { value: written(answer, members, degraded), degraded: degraded.list };
+  return { value: withCommonMembers(answer, members, degraded), degraded: degraded.list };
 }
 
 /**
@@ -45,7 +45,11 @@ export function writeAnthropicAnswer(answer: ModelAnswer): Written<JsonObject> {
  */
 export function writeAnswerBlock(block: Block, degraded: Degraded): JsonObject | undefined {
   if (block.type !== 'thinking' || block.seal !== undefined) return writeBlock(block, degraded);
-  return written(block, { type: 'thinking', thinking: block.text, signature: '' }, degraded);
+  return withCommonMembers(
+    block,
+    { type: 'thinking', thinking: block.text, signature: '' },
+    degraded,
+  );
 }
 
 /** Clients need an object with counts, even where nobody counted. */

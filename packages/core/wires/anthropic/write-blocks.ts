@@ -1,5 +1,6 @@
 // The content of messages, of both requests and answers.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
+import { CUSTOM_INPUT } from '../shared/custom-tools.ts';
 import type { Degraded } from '../shared/degraded.ts';
 import type {
   Block,
@@ -24,21 +25,21 @@ export function writeBlocks(blocks: readonly Block[], degraded: Degraded): reado
 export function writeBlock(block: Block, degraded: Degraded): JsonObject | undefined {
   switch (block.type) {
     case 'text':
-      return written(block, { type: 'text', text: block.text }, degraded);
+      return withCommonMembers(block, { type: 'text', text: block.text }, degraded);
     case 'refusal':
       degraded.add('refusal');
-      return written(block, { type: 'text', text: block.text }, degraded);
+      return withCommonMembers(block, { type: 'text', text: block.text }, degraded);
     case 'image': {
       if (block.source.kind === 'text') return lost('images', degraded);
       const source = writeSource(block.source);
       if (source === undefined) return lost('files', degraded);
-      return written(block, { type: 'image', source }, degraded);
+      return withCommonMembers(block, { type: 'image', source }, degraded);
     }
     case 'document': {
       const source = writeSource(block.source);
       if (source === undefined) return lost('files', degraded);
       const { title } = block;
-      return written(block, jsonObject({ type: 'document', source, title }), degraded);
+      return withCommonMembers(block, jsonObject({ type: 'document', source, title }), degraded);
     }
     case 'tool_use':
       return writeToolUse(block, degraded);
@@ -50,7 +51,7 @@ export function writeBlock(block: Block, degraded: Degraded): JsonObject | undef
         content: content.length === 0 ? undefined : content,
         is_error: block.isError ? true : undefined,
       });
-      return written(block, value, degraded);
+      return withCommonMembers(block, value, degraded);
     }
     case 'thinking':
       return writeThinking(block, degraded);
@@ -84,7 +85,7 @@ function writeToolUse(block: ToolUseBlock, degraded: Degraded): JsonObject {
     name: block.name,
     input: writeInput(block, degraded),
   };
-  return written(block, value, degraded);
+  return withCommonMembers(block, value, degraded);
 }
 
 /** The arguments are an object; a text that is none becomes the only member of one. */
@@ -93,9 +94,6 @@ function writeInput({ input, isCustom }: ToolUseBlock, degraded: Degraded): Json
   else if (input.trim() === '') return {};
   return (isCustom === true ? undefined : parseObject(input)) ?? { [CUSTOM_INPUT]: input };
 }
-
-/** Where the free text of a custom tool stands, since every tool takes an object here. */
-export const CUSTOM_INPUT = 'input';
 
 /** Other wires have ids with characters that are refused here; the id of the result changes alike. */
 function callId(id: string): string {
@@ -107,7 +105,7 @@ function writeThinking(block: ThinkingBlock, degraded: Degraded): JsonObject | u
   const { seal, text } = block;
   if (seal === undefined) return lost('extended_thinking', degraded);
   if (seal.wire !== ANTHROPIC) return lost('signed_thinking', degraded);
-  return written(
+  return withCommonMembers(
     block,
     seal.kind === 'signature'
       ? { type: 'thinking', thinking: text, signature: seal.value }
@@ -117,7 +115,7 @@ function writeThinking(block: ThinkingBlock, degraded: Degraded): JsonObject | u
 }
 
 /** The members with the mark of a cache and with what was left when they were read. */
-export function written(
+export function withCommonMembers(
   { cache, rest }: { readonly cache?: CacheMark; readonly rest?: Rest },
   members: JsonObject,
   degraded: Degraded,

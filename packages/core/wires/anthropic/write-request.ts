@@ -1,5 +1,6 @@
 // A request of the Anthropic wire from our own words.
 import type { JsonObject } from '@subluminal/contracts';
+import { asFunctionTool } from '../shared/custom-tools.ts';
 import { Degraded } from '../shared/degraded.ts';
 import type {
   Effort,
@@ -12,7 +13,7 @@ import type {
 import { jsonObject } from '../shared/read-members.ts';
 import type { Written } from '../shared/wire.ts';
 import { ANTHROPIC } from './read-blocks.ts';
-import { CUSTOM_INPUT, writeBlocks, written } from './write-blocks.ts';
+import { withCommonMembers, writeBlocks } from './write-blocks.ts';
 
 /** Other wires go up to 2. */
 const TEMPERATURE_MAX = 1;
@@ -42,22 +43,15 @@ export function writeAnthropicRequest(request: ModelRequest): Written<JsonObject
     output_config: Object.keys(config).length === 0 ? undefined : config,
     metadata: request.user === undefined ? undefined : { user_id: request.user },
   });
-  return { value: written(request, members, degraded), degraded: degraded.list };
+  return { value: withCommonMembers(request, members, degraded), degraded: degraded.list };
 }
 
 /** A message of which nothing could be carried says nothing, and an empty one is refused. */
 function writeMessage(message: Message, degraded: Degraded): readonly JsonObject[] {
   const content = writeBlocks(message.blocks, degraded);
   if (content.length === 0 && message.blocks.length > 0) return [];
-  return [written(message, { role: message.role, content }, degraded)];
+  return [withCommonMembers(message, { role: message.role, content }, degraded)];
 }
-
-/** What a tool takes that knows no JSON: one text. */
-const TEXT_SCHEMA: JsonObject = {
-  type: 'object',
-  properties: { [CUSTOM_INPUT]: { type: 'string' } },
-  required: [CUSTOM_INPUT],
-};
 
 function writeTool(tool: Tool, degraded: Degraded): readonly JsonObject[] {
   if (tool.kind === 'hosted') {
@@ -67,13 +61,15 @@ function writeTool(tool: Tool, degraded: Degraded): readonly JsonObject[] {
   }
   if (tool.namespace !== undefined) degraded.add('tool_namespaces');
   if (tool.kind === 'custom') degraded.add('custom_tools');
+  const { name, description, schema, isStrict } =
+    tool.kind === 'custom' ? asFunctionTool(tool) : tool;
   const members = jsonObject({
-    name: tool.name,
-    description: tool.description,
-    input_schema: tool.kind === 'custom' ? TEXT_SCHEMA : { type: 'object', ...tool.schema },
-    strict: tool.kind === 'function' && tool.isStrict === true ? true : undefined,
+    name,
+    description,
+    input_schema: { type: 'object', ...schema },
+    strict: isStrict === true ? true : undefined,
   });
-  return [written(tool, members, degraded)];
+  return [withCommonMembers(tool, members, degraded)];
 }
 
 /** Whether tools may be called in parallel is said with the choice, which only a request with tools has. */

@@ -1,5 +1,6 @@
 // The stream of an answer of the Anthropic wire from our own words.
 import type { JsonObject } from '@subluminal/contracts';
+import { CUSTOM_INPUT } from '../shared/custom-tools.ts';
 import { Degraded } from '../shared/degraded.ts';
 import type { AnswerEvent, Block, StopReason, Usage } from '../shared/form.ts';
 import { sseText } from '../shared/sse.ts';
@@ -8,7 +9,6 @@ import { writeAnthropicErrorEvent } from './errors.ts';
 import { ANTHROPIC } from './read-blocks.ts';
 import { writeAnthropicUsage } from './usage.ts';
 import { NO_USAGE, writeAnswerBlock, writeStopReason } from './write-answer.ts';
-import { CUSTOM_INPUT } from './write-blocks.ts';
 
 export const PING = sseText('ping', '{"type":"ping"}');
 
@@ -84,7 +84,7 @@ class StreamWriter implements AnswerWriter {
       stop_sequence: null,
       usage: writeAnthropicUsage(this.usage),
     };
-    return written('message_start', { message });
+    return eventText('message_start', { message });
   }
 
   private startBlock(block: Block): string {
@@ -92,7 +92,7 @@ class StreamWriter implements AnswerWriter {
     if (value === undefined) return '';
     this.index++;
     this.open = block;
-    const start = written('content_block_start', { index: this.index, content_block: value });
+    const start = eventText('content_block_start', { index: this.index, content_block: value });
     return start + this.firstFragment(block);
   }
 
@@ -125,7 +125,7 @@ class StreamWriter implements AnswerWriter {
 
   private delta(delta: JsonObject): string {
     if (this.open === undefined) return '';
-    return written('content_block_delta', { index: this.index, delta });
+    return eventText('content_block_delta', { index: this.index, delta });
   }
 
   private endBlock(): string {
@@ -133,7 +133,7 @@ class StreamWriter implements AnswerWriter {
     const isCustom = this.open.type === 'tool_use' && this.open.isCustom === true;
     const closing = isCustom ? this.json('"}') : '';
     this.open = undefined;
-    return closing + written('content_block_stop', { index: this.index });
+    return closing + eventText('content_block_stop', { index: this.index });
   }
 
   private end(): string {
@@ -143,7 +143,9 @@ class StreamWriter implements AnswerWriter {
     const { reason, sequence } = this.stop;
     const delta = { stop_reason: writeStopReason(reason), stop_sequence: sequence };
     const usage = writeAnthropicUsage(this.usage);
-    return start + open + written('message_delta', { delta, usage }) + written('message_stop', {});
+    return (
+      start + open + eventText('message_delta', { delta, usage }) + eventText('message_stop', {})
+    );
   }
 }
 
@@ -162,6 +164,6 @@ function emptyBlock(block: Block): Block {
   }
 }
 
-function written(type: string, members: JsonObject): string {
+function eventText(type: string, members: JsonObject): string {
   return sseText(type, JSON.stringify({ type, ...members }));
 }

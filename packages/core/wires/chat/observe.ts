@@ -3,11 +3,12 @@ import type { JsonObject } from '@subluminal/contracts';
 import { AnswerFacts } from '../shared/answer-facts.ts';
 import type { Block, UpstreamError } from '../shared/form.ts';
 import { stringLength } from '../shared/json-length.ts';
-import { errorFrom, malformed } from '../shared/openai-errors.ts';
+import { errorFrom } from '../shared/openai-errors.ts';
 import { numberIn, objectIn, objectsIn, parseObject, stringIn } from '../shared/read-members.ts';
 import type { SseEvent } from '../shared/sse.ts';
+import { malformed } from '../shared/upstream-errors.ts';
 import type { AnswerObserver, ObservedAnswer } from '../shared/wire.ts';
-import { madeCallId, readStopReason } from './read-answer.ts';
+import { fallbackCallId, readStopReason } from './read-answer.ts';
 import { readChatUsage } from './usage.ts';
 
 /** A quote inside a string is escaped, so that none of these can stand in the text of a model. */
@@ -16,7 +17,7 @@ const OTHERS = ['"usage":{', '"finish_reason":"', '"tool_calls":', '"error":'];
 
 export class ChatObserver implements AnswerObserver {
   readonly #seen = new AnswerFacts();
-  readonly #types: Pick<Block, 'type'>[] = [];
+  readonly #types = new Set<Block['type']>();
   #reason: string | undefined;
 
   get seen(): ObservedAnswer {
@@ -68,7 +69,7 @@ export class ChatObserver implements AnswerObserver {
     for (const name of ['content', 'reasoning_content', 'reasoning', 'refusal']) {
       const text = stringIn(message, name) ?? '';
       this.#seen.addContent(text.length);
-      if (name === 'refusal' && text !== '') this.#types.push({ type: 'refusal' });
+      if (name === 'refusal' && text !== '') this.#types.add('refusal');
     }
     for (const call of objectsIn(message, 'tool_calls')) {
       const called = objectIn(call, 'function') ?? objectIn(call, 'custom') ?? {};
@@ -77,8 +78,11 @@ export class ChatObserver implements AnswerObserver {
       const name = stringIn(called, 'name') ?? '';
       if (name === '') continue;
       const index = numberIn(call, 'index') ?? this.#seen.toolCalls.length;
-      this.#types.push({ type: 'tool_use' });
-      this.#seen.addToolCall(stringIn(call, 'id') ?? madeCallId(this.#seen.id ?? '', index), name);
+      this.#types.add('tool_use');
+      this.#seen.addToolCall(
+        stringIn(call, 'id') ?? fallbackCallId(this.#seen.id ?? '', index),
+        name,
+      );
     }
   }
 

@@ -1,18 +1,11 @@
 // The parts of a chat message: text, images, files.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import { definedFields, isJsonObject } from '@subluminal/contracts';
-import type { Degraded } from '../shared/degraded.ts';
+import { definedFields } from '@subluminal/contracts';
+import { type Degraded, noteForeign } from '../shared/degraded.ts';
 import type { Block, MediaSource } from '../shared/form.ts';
 import { dataUrl, mediaFromUrl, mediaUrl } from '../shared/media.ts';
-import {
-  isJsonList,
-  jsonObject,
-  objectIn,
-  type Problems,
-  restMembers,
-  restOf,
-  stringIn,
-} from '../shared/read-members.ts';
+import { jsonObject, objectIn, restMembers, restOf, stringIn } from '../shared/read-members.ts';
+import { type PartPlace, readPartList } from '../shared/read-parts.ts';
 
 export const CHAT = 'openai_chat_completions';
 
@@ -21,27 +14,9 @@ const REFUSAL = new Set(['type', 'refusal']);
 const IMAGE = new Set(['type', 'image_url']);
 const FILE = new Set(['type', 'file']);
 
-interface PartReading {
-  readonly path: string;
-  readonly problems: Problems;
-}
-
 /** The content of a message: a text, or a list of parts. */
-export function readContent(
-  content: JsonValue | undefined,
-  { path, problems }: PartReading,
-): readonly Block[] {
-  if (content === undefined || content === null || content === '') return [];
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  if (!isJsonList(content)) {
-    problems.add(path, 'a string or a list of parts');
-    return [];
-  }
-  return content.flatMap((part, index) => {
-    if (isJsonObject(part)) return [readPart(part)];
-    problems.add(`${path}[${index}]`, 'an object');
-    return [];
-  });
+export function readContent(content: JsonValue | undefined, place: PartPlace): readonly Block[] {
+  return readPartList(content, place, readPart);
 }
 
 function readPart(part: JsonObject): Block {
@@ -104,7 +79,7 @@ function writePart(block: Block, degraded: Degraded): JsonObject | undefined {
     degraded.add('unknown_blocks');
     return undefined;
   }
-  noteLosses(block, degraded);
+  noteForeign(block, CHAT, degraded);
   const rest = restMembers(CHAT, block.rest);
   switch (block.type) {
     case 'text':
@@ -158,13 +133,4 @@ function writeDocument(
   }
   degraded.add('files');
   return undefined;
-}
-
-/** Marks of a cache and members of other wires have no place here. */
-export function noteLosses(
-  block: Exclude<Block, { readonly type: 'unknown' }>,
-  degraded: Degraded,
-): void {
-  if (block.cache !== undefined) degraded.add('cache_control');
-  if (block.rest !== undefined && block.rest.wire !== CHAT) degraded.add('unknown_fields');
 }

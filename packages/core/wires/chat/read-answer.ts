@@ -1,11 +1,13 @@
 // An answer of the chat wire in our own words.
 import { definedFields, type Failure, type JsonObject, tableFailure } from '@subluminal/contracts';
+import { blockTypes } from '../shared/answer-facts.ts';
 import type { Block, ModelAnswer, StopReason } from '../shared/form.ts';
 import { objectIn, objectsIn, Problems, restOf, stringIn } from '../shared/read-members.ts';
 import { CHAT, readContent } from './parts.ts';
 import { assistantBlocks } from './read-request.ts';
 import { readChatUsage } from './usage.ts';
 
+const FIX = 'Check that the endpoint speaks the Chat Completions API.';
 const KNOWN = new Set(['id', 'object', 'model', 'choices', 'usage']);
 
 export function readChatAnswer(body: JsonObject): ModelAnswer | Failure {
@@ -19,18 +21,20 @@ export function readChatAnswer(body: JsonObject): ModelAnswer | Failure {
   }
   const problems = new Problems();
   const content = readContent(message['content'], { path: 'choices[0].message.content', problems });
-  const problem = problems.failure('SUB_WIRE_ANSWER', 'Look at the provider.');
+  const problem = problems.failure('SUB_WIRE_ANSWER', FIX);
   if (problem !== undefined) return problem;
   const id = stringIn(body, 'id') ?? '';
   const blocks = assistantBlocks(message, content).map((block, index) =>
-    block.type === 'tool_use' && block.id === '' ? { ...block, id: madeCallId(id, index) } : block,
+    block.type === 'tool_use' && block.id === ''
+      ? { ...block, id: fallbackCallId(id, index) }
+      : block,
   );
   const usage = objectIn(body, 'usage');
   return {
     id,
     model: stringIn(body, 'model') ?? '',
     blocks,
-    stop: readStopReason(stringIn(choice, 'finish_reason'), blocks),
+    stop: readStopReason(stringIn(choice, 'finish_reason'), blockTypes(blocks)),
     ...definedFields({
       usage: usage && readChatUsage(usage),
       rest: restOf(CHAT, body, KNOWN),
@@ -41,15 +45,15 @@ export function readChatAnswer(body: JsonObject): ModelAnswer | Failure {
 /** Some servers say `stop` where they ask for tools, or when the model refuses. */
 export function readStopReason(
   reason: string | undefined,
-  blocks: readonly Pick<Block, 'type'>[],
+  types: ReadonlySet<Block['type']>,
 ): StopReason {
   if (reason === 'length') return 'max_tokens';
   if (reason === 'content_filter') return 'refusal';
-  if (blocks.some(({ type }) => type === 'tool_use')) return 'tool_use';
-  return blocks.some(({ type }) => type === 'refusal') ? 'refusal' : 'end_turn';
+  if (types.has('tool_use')) return 'tool_use';
+  return types.has('refusal') ? 'refusal' : 'end_turn';
 }
 
 /** The id of a call that came without one: no other answer has the same. */
-export function madeCallId(answerId: string, index: number): string {
+export function fallbackCallId(answerId: string, index: number): string {
   return `call_${answerId.replaceAll(/[^A-Za-z0-9]/g, '').slice(-24)}_${index}`;
 }

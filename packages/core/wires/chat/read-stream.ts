@@ -2,12 +2,13 @@
 import type { JsonObject } from '@subluminal/contracts';
 import { BlockLanes } from '../shared/block-lanes.ts';
 import type { AnswerEvent, Block, UpstreamError, Usage } from '../shared/form.ts';
-import { errorFrom, malformed } from '../shared/openai-errors.ts';
+import { errorFrom } from '../shared/openai-errors.ts';
 import { numberIn, objectIn, objectsIn, parseObject, stringIn } from '../shared/read-members.ts';
 import type { SseEvent } from '../shared/sse.ts';
+import { malformed } from '../shared/upstream-errors.ts';
 import type { AnswerReader } from '../shared/wire.ts';
 import { JsonEnd } from './json-end.ts';
-import { madeCallId, readStopReason } from './read-answer.ts';
+import { fallbackCallId, readStopReason } from './read-answer.ts';
 import { readChatUsage } from './usage.ts';
 
 interface StreamedCall {
@@ -22,7 +23,7 @@ export class ChatAnswerReader implements AnswerReader {
   readonly #lanes = new BlockLanes();
   /** The calls by their index, with the end of their arguments. */
   readonly #calls = new Map<number, StreamedCall>();
-  readonly #seen: Pick<Block, 'type'>[] = [];
+  readonly #seen: Block['type'][] = [];
   #said: { readonly kind: Said; readonly key: string } | undefined;
   #id = '';
   #isStarted = false;
@@ -95,7 +96,7 @@ export class ChatAnswerReader implements AnswerReader {
   }
 
   #open(key: string, block: Block): readonly AnswerEvent[] {
-    this.#seen.push({ type: block.type });
+    this.#seen.push(block.type);
     return [...this.#endWholeCalls(), ...this.#lanes.open(key, block)];
   }
 
@@ -121,7 +122,7 @@ export class ChatAnswerReader implements AnswerReader {
       const key = `call ${this.#seen.length}`;
       open = {
         key,
-        id: id === '' ? madeCallId(this.#id, this.#seen.length) : id,
+        id: id === '' ? fallbackCallId(this.#id, this.#seen.length) : id,
         end: new JsonEnd(),
       };
       this.#calls.set(index, open);
@@ -149,7 +150,7 @@ export class ChatAnswerReader implements AnswerReader {
     return [
       ...this.#lanes.closeAll(),
       ...(usage === undefined ? [] : [{ type: 'usage', usage } as const]),
-      { type: 'stop', stop: readStopReason(this.#reason, this.#seen) },
+      { type: 'stop', stop: readStopReason(this.#reason, new Set(this.#seen)) },
       { type: 'end' },
     ];
   }

@@ -1,6 +1,6 @@
 // An answer of the chat wire from our own words.
 import type { JsonObject } from '@subluminal/contracts';
-import { Degraded } from '../shared/degraded.ts';
+import { Degraded, noteForeign } from '../shared/degraded.ts';
 import type { ModelAnswer, StopReason } from '../shared/form.ts';
 import { jsonObject, restMembers } from '../shared/read-members.ts';
 import type { AnswerOptions, Written } from '../shared/wire.ts';
@@ -13,7 +13,7 @@ export function writeChatAnswer(
   { createdSec = 0 }: AnswerOptions = {},
 ): Written<JsonObject> {
   const degraded = new Degraded();
-  if (answer.rest !== undefined && answer.rest.wire !== CHAT) degraded.add('unknown_fields');
+  noteForeign(answer, CHAT, degraded);
   const { content = null, refusal = null, ...message } = assistantMessage(answer.blocks, degraded);
   const value = jsonObject({
     id: answer.id,

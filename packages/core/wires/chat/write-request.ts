@@ -1,6 +1,6 @@
 // A request of the chat wire from our own words.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import { Degraded, writtenEffort } from '../shared/degraded.ts';
+import { Degraded, noteForeign } from '../shared/degraded.ts';
 import type {
   Block,
   Message,
@@ -10,14 +10,15 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '../shared/form.ts';
+import { openAiEffort } from '../shared/openai-effort.ts';
 import { isJsonList, jsonObject, objectIn, restMembers } from '../shared/read-members.ts';
 import type { Written } from '../shared/wire.ts';
-import { CHAT, noteLosses, writeContent } from './parts.ts';
+import { CHAT, writeContent } from './parts.ts';
 
 export function writeChatRequest(request: ModelRequest): Written<JsonObject> {
   const degraded = new Degraded();
   const rest = restMembers(CHAT, request.rest);
-  if (request.rest !== undefined && request.rest.wire !== CHAT) degraded.add('unknown_fields');
+  noteForeign(request, CHAT, degraded);
   if (request.topK !== undefined) degraded.add('top_k');
   const tools = request.tools.flatMap((tool) => writeTool(tool, degraded));
   const value = jsonObject({
@@ -37,7 +38,7 @@ export function writeChatRequest(request: ModelRequest): Written<JsonObject> {
     top_p: request.topP,
     stop: request.stopSequences.length === 0 ? undefined : request.stopSequences,
     stream: request.isStream ? true : undefined,
-    reasoning_effort: writtenEffort(request.reasoning, degraded),
+    reasoning_effort: openAiEffort(request.reasoning, degraded),
     response_format: request.output && writeFormat(request.output),
     user: Object.hasOwn(rest, 'safety_identifier') ? undefined : request.user,
     ...rest,
@@ -51,7 +52,7 @@ export function writeChatRequest(request: ModelRequest): Written<JsonObject> {
 
 function writeMessage(message: Message, degraded: Degraded): readonly JsonObject[] {
   const rest = restMembers(CHAT, message.rest);
-  if (message.rest !== undefined && message.rest.wire !== CHAT) degraded.add('unknown_fields');
+  noteForeign(message, CHAT, degraded);
   switch (message.role) {
     case 'system':
       return [{ role: 'system', content: writeContent(message.blocks, degraded), ...rest }];
@@ -91,7 +92,7 @@ function mediaOf(result: ToolResultBlock): readonly Block[] {
 }
 
 function writeResult(result: ToolResultBlock, degraded: Degraded): JsonObject {
-  noteLosses(result, degraded);
+  noteForeign(result, CHAT, degraded);
   if (result.isError) degraded.add('tool_error');
   const blocks = result.blocks.filter(({ type }) => type !== 'image' && type !== 'document');
   const content = writeContent(blocks, degraded);
@@ -134,14 +135,14 @@ export function assistantMessage(blocks: readonly Block[], degraded: Degraded): 
 
 function thinkingText(block: Block, degraded: Degraded): readonly string[] {
   if (block.type !== 'thinking') return [];
-  noteLosses(block, degraded);
+  noteForeign(block, CHAT, degraded);
   if (block.seal === undefined) return block.text === '' ? [] : [block.text];
   degraded.add('signed_thinking');
   return [];
 }
 
 function writeToolCall(call: ToolUseBlock, degraded: Degraded): JsonObject {
-  noteLosses(call, degraded);
+  noteForeign(call, CHAT, degraded);
   if (call.namespace !== undefined) degraded.add('tool_namespaces');
   const rest = restMembers(CHAT, call.rest);
   if (call.isCustom === true) {
@@ -157,8 +158,7 @@ function writeTool(tool: Tool, degraded: Degraded): readonly JsonObject[] {
     degraded.add('hosted_tools');
     return [];
   }
-  if (tool.cache !== undefined) degraded.add('cache_control');
-  if (tool.rest !== undefined && tool.rest.wire !== CHAT) degraded.add('unknown_fields');
+  noteForeign(tool, CHAT, degraded);
   if (tool.namespace !== undefined) degraded.add('tool_namespaces');
   const rest = restMembers(CHAT, tool.rest);
   const { name, description } = tool;

@@ -3,9 +3,10 @@ import type { JsonObject } from '@subluminal/contracts';
 import { AnswerFacts } from '../shared/answer-facts.ts';
 import type { Block } from '../shared/form.ts';
 import { stringLength } from '../shared/json-length.ts';
-import { errorFrom, malformed } from '../shared/openai-errors.ts';
+import { errorFrom } from '../shared/openai-errors.ts';
 import { objectIn, objectsIn, parseObject, stringIn } from '../shared/read-members.ts';
 import type { SseEvent } from '../shared/sse.ts';
+import { malformed } from '../shared/upstream-errors.ts';
 import type { AnswerObserver, ObservedAnswer } from '../shared/wire.ts';
 import { responseError } from './errors.ts';
 import { stopReason } from './read-answer.ts';
@@ -15,7 +16,7 @@ const DELTA = '"delta":"';
 
 export class ResponsesObserver implements AnswerObserver {
   readonly #seen = new AnswerFacts();
-  readonly #types: Pick<Block, 'type'>[] = [];
+  readonly #types = new Set<Block['type']>();
 
   get seen(): ObservedAnswer {
     return this.#seen;
@@ -63,7 +64,7 @@ export class ResponsesObserver implements AnswerObserver {
         break;
       case 'response.content_part.added':
         if (stringIn(objectIn(event, 'part') ?? {}, 'type') === 'refusal') {
-          this.#types.push({ type: 'refusal' });
+          this.#types.add('refusal');
         }
         break;
       case 'response.completed':
@@ -91,7 +92,7 @@ export class ResponsesObserver implements AnswerObserver {
   #addItem(item: JsonObject): void {
     const type = stringIn(item, 'type');
     if (type !== 'function_call' && type !== 'custom_tool_call') return;
-    this.#types.push({ type: 'tool_use' });
+    this.#types.add('tool_use');
     this.#seen.addToolCall(stringIn(item, 'call_id') ?? '', stringIn(item, 'name') ?? '');
   }
 
@@ -102,7 +103,7 @@ export class ResponsesObserver implements AnswerObserver {
       stringIn(item, 'input'),
       ...[...objectsIn(item, 'content'), ...objectsIn(item, 'summary')].flatMap((part) => {
         const refusal = stringIn(part, 'refusal');
-        if (refusal !== undefined) this.#types.push({ type: 'refusal' });
+        if (refusal !== undefined) this.#types.add('refusal');
         return [stringIn(part, 'text'), refusal];
       }),
     ];

@@ -1,21 +1,10 @@
 // The parts of a message or of a tool's output on the Responses wire.
-import {
-  definedFields,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '@subluminal/contracts';
-import type { Degraded } from '../shared/degraded.ts';
+import { definedFields, type JsonObject, type JsonValue } from '@subluminal/contracts';
+import { type Degraded, noteForeign } from '../shared/degraded.ts';
 import type { Block, DocumentBlock, ImageBlock, MediaSource } from '../shared/form.ts';
 import { dataUrl, mediaFromUrl, mediaUrl } from '../shared/media.ts';
-import {
-  isJsonList,
-  jsonObject,
-  type Problems,
-  restMembers,
-  restOf,
-  stringIn,
-} from '../shared/read-members.ts';
+import { isJsonList, jsonObject, restMembers, restOf, stringIn } from '../shared/read-members.ts';
+import { type PartPlace, readPartList } from '../shared/read-parts.ts';
 
 export const RESPONSES = 'openai_responses';
 
@@ -24,27 +13,9 @@ const REFUSAL = new Set(['type', 'refusal']);
 const IMAGE = new Set(['type', 'image_url', 'file_id', 'detail']);
 const FILE = new Set(['type', 'file_data', 'file_id', 'file_url', 'filename']);
 
-interface PartsReading {
-  readonly path: string;
-  readonly problems: Problems;
-}
-
-/** A text, or a list of parts. */
-export function readParts(
-  content: JsonValue | undefined,
-  { path, problems }: PartsReading,
-): readonly Block[] {
-  if (content === undefined || content === null || content === '') return [];
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  if (!isJsonList(content)) {
-    problems.add(path, 'a string or a list of parts');
-    return [];
-  }
-  return content.flatMap((part, index) => {
-    if (isJsonObject(part)) return [readPart(part)];
-    problems.add(`${path}[${index}]`, 'an object');
-    return [];
-  });
+/** The content of a message, or what a tool gave: a text, or a list of parts. */
+export function readParts(content: JsonValue | undefined, place: PartPlace): readonly Block[] {
+  return readPartList(content, place, readPart);
 }
 
 function readPart(part: JsonObject): Block {
@@ -101,7 +72,7 @@ export function writePart(
     degraded.add('unknown_blocks');
     return undefined;
   }
-  noteForeign(block, degraded);
+  noteForeign(block, RESPONSES, degraded);
   const rest = restMembers(RESPONSES, block.rest);
   switch (block.type) {
     case 'text':
@@ -151,13 +122,4 @@ function writeFile({ source, title, rest }: DocumentBlock, degraded: Degraded) {
       degraded.add('files');
       return undefined;
   }
-}
-
-/** Marks of a cache and members of other wires have no place here. */
-export function noteForeign(
-  block: Exclude<Block, { readonly type: 'unknown' }>,
-  degraded: Degraded,
-): void {
-  if (block.cache !== undefined) degraded.add('cache_control');
-  if (block.rest !== undefined && block.rest.wire !== RESPONSES) degraded.add('unknown_fields');
 }

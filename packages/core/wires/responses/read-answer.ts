@@ -1,5 +1,6 @@
 // An answer of the Responses wire in our own words.
 import { definedFields, type Failure, type JsonObject, tableFailure } from '@subluminal/contracts';
+import { blockTypes } from '../shared/answer-facts.ts';
 import type { Block, ModelAnswer, StopReason } from '../shared/form.ts';
 import { errorFrom } from '../shared/openai-errors.ts';
 import { listIn, objectIn, objectsIn, Problems, restOf, stringIn } from '../shared/read-members.ts';
@@ -7,6 +8,7 @@ import { RESPONSES } from './parts.ts';
 import { readItem } from './read-items.ts';
 import { readResponsesUsage } from './usage.ts';
 
+const FIX = 'Check that the endpoint speaks the Responses API.';
 const KNOWN = new Set([
   'id',
   'object',
@@ -37,14 +39,14 @@ export function readResponsesAnswer(body: JsonObject): ModelAnswer | Failure {
   const blocks = objectsIn(body, 'output').flatMap(
     (item, index) => readItem(item, { path: `output[${index}]`, problems }).blocks,
   );
-  const problem = problems.failure('SUB_WIRE_ANSWER', 'Look at the provider.');
+  const problem = problems.failure('SUB_WIRE_ANSWER', FIX);
   if (problem !== undefined) return problem;
   const usage = objectIn(body, 'usage');
   return {
     id: stringIn(body, 'id') ?? '',
     model: stringIn(body, 'model') ?? '',
     blocks,
-    stop: stopReason(body, blocks),
+    stop: stopReason(body, blockTypes(blocks)),
     ...definedFields({
       usage: usage && readResponsesUsage(usage),
       rest: restOf(RESPONSES, body, KNOWN),
@@ -53,14 +55,11 @@ export function readResponsesAnswer(body: JsonObject): ModelAnswer | Failure {
 }
 
 /** Why a response ended, from its status and what is in it. */
-export function stopReason(
-  response: JsonObject,
-  blocks: readonly Pick<Block, 'type'>[],
-): StopReason {
+export function stopReason(response: JsonObject, types: ReadonlySet<Block['type']>): StopReason {
   if (stringIn(response, 'status') === 'incomplete') {
     const details = objectIn(response, 'incomplete_details') ?? {};
     return stringIn(details, 'reason') === 'content_filter' ? 'refusal' : 'max_tokens';
   }
-  if (blocks.some(({ type }) => type === 'tool_use')) return 'tool_use';
-  return blocks.some(({ type }) => type === 'refusal') ? 'refusal' : 'end_turn';
+  if (types.has('tool_use')) return 'tool_use';
+  return types.has('refusal') ? 'refusal' : 'end_turn';
 }

@@ -8,7 +8,7 @@ const MESSAGE = new Set(['type', 'role', 'content']);
 const CALL = new Set(['type', 'call_id', 'name', 'namespace', 'arguments', 'input']);
 const OUTPUT = new Set(['type', 'call_id', 'output']);
 
-/** One item as a message of its own. What follows each other from one side is put together when it crosses wires. */
+/** One item as a message of its own. When a request crosses wires, messages of one side in a row become one. */
 export function readItem(
   item: JsonObject,
   { path, problems }: { readonly path: string; readonly problems: Problems },

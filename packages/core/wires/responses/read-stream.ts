@@ -2,9 +2,9 @@
 import type { JsonObject } from '@subluminal/contracts';
 import { BlockLanes } from '../shared/block-lanes.ts';
 import type { AnswerEvent, Block, UpstreamError } from '../shared/form.ts';
-import { malformed } from '../shared/openai-errors.ts';
 import { numberIn, objectIn, parseObject, stringIn } from '../shared/read-members.ts';
 import type { SseEvent } from '../shared/sse.ts';
+import { malformed } from '../shared/upstream-errors.ts';
 import type { AnswerReader } from '../shared/wire.ts';
 import { responseError } from './errors.ts';
 import { RESPONSES } from './parts.ts';
@@ -14,7 +14,7 @@ import { readResponsesUsage } from './usage.ts';
 
 export class ResponsesAnswerReader implements AnswerReader {
   readonly #lanes = new BlockLanes();
-  readonly #seen: Pick<Block, 'type'>[] = [];
+  readonly #seen = new Set<Block['type']>();
   /** Blocks that got a piece: the last event of a block repeats all of them. */
   readonly #filled = new Set<string>();
   #isStarted = false;
@@ -118,12 +118,13 @@ export class ResponsesAnswerReader implements AnswerReader {
   }
 
   #open(key: string, block: Block): readonly AnswerEvent[] {
-    this.#seen.push({ type: block.type });
+    this.#seen.add(block.type);
     return this.#lanes.open(key, block);
   }
 
   #piece(key: string, event: AnswerEvent & { readonly text: string }): readonly AnswerEvent[] {
-    if (event.text === '') return [];
+    // A piece of a block that never began would only fill the memory.
+    if (event.text === '' || !this.#lanes.has(key)) return [];
     this.#filled.add(key);
     return this.#lanes.add(key, event);
   }

@@ -1,10 +1,10 @@
 // An answer of the Responses wire from our own words.
 import type { JsonObject } from '@subluminal/contracts';
-import { Degraded } from '../shared/degraded.ts';
+import { Degraded, noteForeign } from '../shared/degraded.ts';
 import type { Block, ModelAnswer, StopReason, Usage } from '../shared/form.ts';
 import { jsonObject, restMembers } from '../shared/read-members.ts';
 import type { AnswerOptions, Written } from '../shared/wire.ts';
-import { noteForeign, RESPONSES, writePart } from './parts.ts';
+import { RESPONSES, writePart } from './parts.ts';
 import { writeResponsesUsage } from './usage.ts';
 import { writeCallItem, writeReasoningItem } from './write-items.ts';
 
@@ -13,7 +13,7 @@ export function writeResponsesAnswer(
   { createdSec = 0 }: AnswerOptions = {},
 ): Written<JsonObject> {
   const degraded = new Degraded();
-  if (answer.rest !== undefined && answer.rest.wire !== RESPONSES) degraded.add('unknown_fields');
+  noteForeign(answer, RESPONSES, degraded);
   const output = answer.blocks.flatMap((block, index) => {
     const item = writeOutputItem(block, { id: itemId(block, answer.id, index), degraded });
     return item === undefined ? [] : [item];
@@ -37,7 +37,7 @@ export function writeOutputItem(
     case 'tool_use':
       return { id, status, ...writeCallItem(block, degraded) };
     case 'thinking':
-      noteForeign(block, degraded);
+      noteForeign(block, RESPONSES, degraded);
       if (block.seal !== undefined && block.seal.wire !== RESPONSES) {
         degraded.add('signed_thinking');
         if (block.text === '') return undefined;

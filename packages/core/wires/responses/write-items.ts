@@ -1,15 +1,15 @@
 // The items of an input or an output from blocks: a message for what is said, an item of its own for all else.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import type { Degraded } from '../shared/degraded.ts';
+import { type Degraded, noteForeign } from '../shared/degraded.ts';
 import type { Message, ThinkingBlock, ToolResultBlock, ToolUseBlock } from '../shared/form.ts';
 import { jsonObject, restMembers } from '../shared/read-members.ts';
-import { noteForeign, RESPONSES, writePart } from './parts.ts';
+import { RESPONSES, writePart } from './parts.ts';
 
 const PART_TYPES = /^(?:input_|output_text$|text$|refusal$)/;
 
 export function writeMessageItems(message: Message, degraded: Degraded): readonly JsonObject[] {
   const { role, rest } = message;
-  if (rest !== undefined && rest.wire !== RESPONSES) degraded.add('unknown_fields');
+  noteForeign(message, RESPONSES, degraded);
   const items: JsonObject[] = [];
   let content: JsonObject[] = [];
   const flush = () => {
@@ -55,7 +55,7 @@ function writeItem(
 }
 
 export function writeCallItem(block: ToolUseBlock, degraded: Degraded): JsonObject {
-  noteForeign(block, degraded);
+  noteForeign(block, RESPONSES, degraded);
   const { id: call_id, name, namespace } = block;
   const rest = restMembers(RESPONSES, block.rest);
   if (block.isCustom === true) {
@@ -67,7 +67,7 @@ export function writeCallItem(block: ToolUseBlock, degraded: Degraded): JsonObje
 }
 
 function writeOutputItem(block: ToolResultBlock, degraded: Degraded): JsonObject {
-  noteForeign(block, degraded);
+  noteForeign(block, RESPONSES, degraded);
   if (block.isError) degraded.add('tool_error');
   const parts = block.blocks.flatMap((inner) => {
     const part = writePart(inner, { isOutput: false, degraded });
@@ -86,7 +86,7 @@ function writeOutputItem(block: ToolResultBlock, degraded: Degraded): JsonObject
 
 /** In a request, only reasoning that this wire gave out is taken back. */
 function writeOwnReasoning(block: ThinkingBlock, degraded: Degraded): JsonObject | undefined {
-  noteForeign(block, degraded);
+  noteForeign(block, RESPONSES, degraded);
   if (block.seal === undefined ? block.rest?.wire === RESPONSES : block.seal.wire === RESPONSES) {
     return writeReasoningItem(block);
   }

@@ -1,7 +1,8 @@
 // A request of the Responses wire from our own words.
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
-import { Degraded, writtenEffort } from '../shared/degraded.ts';
+import { Degraded, noteForeign } from '../shared/degraded.ts';
 import type { Block, ModelRequest, OutputFormat, Reasoning, Tool } from '../shared/form.ts';
+import { openAiEffort } from '../shared/openai-effort.ts';
 import { jsonObject, objectIn, restMembers } from '../shared/read-members.ts';
 import type { Written } from '../shared/wire.ts';
 import { RESPONSES } from './parts.ts';
@@ -10,7 +11,7 @@ import { writeMessageItems } from './write-items.ts';
 export function writeResponsesRequest(request: ModelRequest): Written<JsonObject> {
   const degraded = new Degraded();
   const rest = restMembers(RESPONSES, request.rest);
-  if (request.rest !== undefined && request.rest.wire !== RESPONSES) degraded.add('unknown_fields');
+  noteForeign(request, RESPONSES, degraded);
   if (request.topK !== undefined) degraded.add('top_k');
   if (request.stopSequences.length > 0) degraded.add('stop_sequences');
   const tools = writeTools(request.tools, degraded);
@@ -76,8 +77,7 @@ function writeTool(tool: Tool, degraded: Degraded): JsonObject | undefined {
     degraded.add('hosted_tools');
     return undefined;
   }
-  if (tool.cache !== undefined) degraded.add('cache_control');
-  if (tool.rest !== undefined && tool.rest.wire !== RESPONSES) degraded.add('unknown_fields');
+  noteForeign(tool, RESPONSES, degraded);
   const rest = restMembers(RESPONSES, tool.rest);
   const { name, description } = tool;
   if (tool.kind === 'custom') {
@@ -107,7 +107,7 @@ function writeReasoning(
   { rest, degraded }: { readonly rest: JsonObject; readonly degraded: Degraded },
 ): JsonValue | undefined {
   const others = objectIn(rest, 'reasoning') ?? {};
-  const effort = writtenEffort(reasoning, degraded);
+  const effort = openAiEffort(reasoning, degraded);
   const value = jsonObject({ effort, summary: reasoning?.summary, ...others });
   return Object.keys(value).length === 0 ? undefined : value;
 }

@@ -1,4 +1,4 @@
-import type { StopReason, UpstreamError, Usage } from './form.ts';
+import type { Block, StopReason, UpstreamError, Usage } from './form.ts';
 import type { ObservedAnswer } from './wire.ts';
 
 const TOOL_CALLS_MAX = 1_024;
@@ -29,4 +29,9 @@ export class AnswerFacts implements ObservedAnswer {
     this.hasContent = true;
     if (this.#toolCalls.length < TOOL_CALLS_MAX) this.#toolCalls.push({ id, name });
   }
+}
+
+/** The kinds of blocks that an answer has. */
+export function blockTypes(blocks: readonly Block[]): ReadonlySet<Block['type']> {
+  return new Set(blocks.map(({ type }) => type));
 }

@@ -1,4 +1,4 @@
-import type { Reasoning } from './form.ts';
+import type { CacheMark, Rest, WireName } from './form.ts';
 import type { DegradedFeature } from './wire.ts';
 
 /** What a writer had to leave out: each feature once, in the order they were met. */
@@ -18,19 +18,12 @@ export class Degraded {
   }
 }
 
-/** The effort on the OpenAI wires. Thinking that is given in tokens, or left to the model, has no word there. */
-export function writtenEffort(
-  reasoning: Reasoning | undefined,
+/** Notes what an OpenAI wire has no place for: the mark of a cache, and members of another wire. */
+export function noteForeign(
+  { cache, rest }: { readonly cache?: CacheMark; readonly rest?: Rest },
+  wire: WireName,
   degraded: Degraded,
-): string | undefined {
-  if (reasoning === undefined) return undefined;
-  if (reasoning.effort === 'max') {
-    degraded.add('reasoning_effort');
-    return 'xhigh';
-  }
-  if (reasoning.effort !== undefined) return reasoning.effort;
-  if (reasoning.mode === 'budget' || reasoning.mode === 'adaptive') {
-    degraded.add('extended_thinking');
-  }
-  return undefined;
+): void {
+  if (cache !== undefined) degraded.add('cache_control');
+  if (rest !== undefined && rest.wire !== wire) degraded.add('unknown_fields');
 }

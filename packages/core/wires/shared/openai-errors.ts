@@ -1,61 +1,30 @@
 // Errors of both OpenAI wires.
-import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
+import {
+  definedFields,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@subluminal/contracts';
 import type { UpstreamError } from './form.ts';
-import { parseObject, stringIn } from './read-members.ts';
-
-const MESSAGE_LENGTH_MAX = 4_000;
-const BODY_LENGTH_MAX = 64 * 1024;
+import { stringIn } from './read-members.ts';
+import { errorBody, upstreamError } from './upstream-errors.ts';
 
 /** The body of an error, as OpenAI writes it, and as compatible servers do. */
 export function readOpenAiError(status: number, body: string): UpstreamError {
-  const parsed = body.length > BODY_LENGTH_MAX ? undefined : parseObject(body);
-  if (parsed === undefined) {
-    const text = body.trim().slice(0, MESSAGE_LENGTH_MAX);
-    return { status, type: errorType(status), message: text === '' ? `Status ${status}.` : text };
-  }
+  const parsed = errorBody(body);
+  if (parsed === undefined) return upstreamError(status, { message: body });
   return errorFrom(parsed['error'] ?? parsed, status);
 }
 
-/** An error inside a body or an event; the status is 502 where nothing tells another. */
+/** An error inside a body or an event; callers give 502 where nothing tells another status. */
 export function errorFrom(value: JsonValue, status: number): UpstreamError {
   if (!isJsonObject(value)) {
-    const message = typeof value === 'string' && value !== '' ? value : `Status ${status}.`;
-    return { status, type: errorType(status), message: message.slice(0, MESSAGE_LENGTH_MAX) };
+    return upstreamError(status, typeof value === 'string' ? { message: value } : {});
   }
   const message =
-    stringIn(value, 'message') ?? stringIn(value, 'detail') ?? stringIn(value, 'error') ?? '';
+    stringIn(value, 'message') ?? stringIn(value, 'detail') ?? stringIn(value, 'error');
   const code = stringIn(value, 'code') ?? stringIn(value, 'type');
-  return {
-    status,
-    type: errorType(status),
-    message: message === '' ? `Status ${status}.` : message.slice(0, MESSAGE_LENGTH_MAX),
-    ...(code === undefined ? {} : { code }),
-  };
-}
-
-/** Anthropic's name for what a status means. */
-export function errorType(status: number): string {
-  switch (status) {
-    case 401:
-      return 'authentication_error';
-    case 402:
-      return 'billing_error';
-    case 403:
-      return 'permission_error';
-    case 404:
-      return 'not_found_error';
-    case 413:
-      return 'request_too_large';
-    case 429:
-      return 'rate_limit_error';
-    case 504:
-      return 'timeout_error';
-    case 503:
-    case 529:
-      return 'overloaded_error';
-    default:
-      return status >= 500 ? 'api_error' : 'invalid_request_error';
-  }
+  return upstreamError(status, definedFields({ message, code }));
 }
 
 /** OpenAI's `type` and `code` for each of Anthropic's names. */
@@ -74,9 +43,4 @@ const TYPES: { readonly [type: string]: readonly [type: string, code: string | n
 export function writeOpenAiError(error: UpstreamError): JsonObject {
   const [type, code] = TYPES[error.type] ?? ['server_error', 'server_error'];
   return { error: { message: error.message, type, param: null, code: error.code ?? code } };
-}
-
-/** An answer that breaks its wire. */
-export function malformed(what: string): UpstreamError {
-  return { status: 502, type: 'api_error', message: what, code: 'upstream_malformed' };
 }

@@ -52,10 +52,11 @@ export function objectsIn(object: JsonObject, name: string): readonly JsonObject
   return (listIn(object, name) ?? []).filter((item) => isJsonObject(item));
 }
 
-/** A count of tokens: a number that is none, or below zero, counts nothing. */
+/** A count of tokens: a number that no tokens can be, or none at all, counts nothing. */
 export function countIn(object: JsonObject | undefined, name: string): number {
   const value = object === undefined ? undefined : numberIn(object, name);
-  return value !== undefined && value > 0 && Number.isFinite(value) ? Math.floor(value) : 0;
+  const count = Math.floor(value ?? 0);
+  return count > 0 && Number.isSafeInteger(count) ? count : 0;
 }
 
 const EFFORTS: { readonly [E in Effort]: true } = {
