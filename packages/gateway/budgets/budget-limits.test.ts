@@ -28,7 +28,7 @@ it('takes the default of each scope, with its counter', () => {
   expect(budgetLimits(settings, { caller, runId: 'run-1', nowMs })).toEqual([
     { scope: 'team_month', key: 'core', period: '2026-11', ...rule(100) },
     { scope: 'user_day', key: 'ann', period: '2026-11-30', ...rule(10) },
-    { scope: 'run', key: 'run-1', period: '', ...rule(1) },
+    { scope: 'run', key: 'ann/run-1', period: '', ...rule(1) },
   ]);
 });
 

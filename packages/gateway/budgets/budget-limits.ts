@@ -15,13 +15,15 @@ export function budgetLimits(
   { caller, runId, nowMs }: BudgetSubject,
 ): readonly BudgetLimit[] {
   const { teamId, userId } = caller;
+  // Clients name their runs: nobody uses up that of another user.
+  const runKey = `${userId}/${runId}`;
   const today = new Date(nowMs).toISOString();
   const month = settings.teams.get(teamId) ?? settings.teamMonth;
   const day = settings.users.get(userId) ?? settings.userDay;
   return [
     ...limit(month, { scope: 'team_month', key: teamId, period: today.slice(0, 7) }),
     ...limit(day, { scope: 'user_day', key: userId, period: today.slice(0, 10) }),
-    ...(runId === null ? [] : limit(settings.run, { scope: 'run', key: runId, period: '' })),
+    ...(runId === null ? [] : limit(settings.run, { scope: 'run', key: runKey, period: '' })),
   ];
 }
 

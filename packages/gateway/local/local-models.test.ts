@@ -11,6 +11,7 @@ import {
   scriptedUpstream,
   startLocalRun,
 } from './testing/local-run.ts';
+import { askedFor } from './upstreams.ts';
 
 const MODEL = 'claude-sonnet-4-6';
 const SECRET = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
@@ -267,6 +268,7 @@ test('only who knows the token gets in, and only known paths go on', async () =>
   expect((await poke(`${base}/v1/models`, fromPage)).status).toBe(403);
   expect((await poke(`${base}/v1/files`, { method: 'POST' })).status).toBe(404);
   expect((await poke(`${base}/v1/files`, { method: 'PUT' })).status).toBe(404);
+  expect((await poke(`${base}/v1/messages/batches/b1/results`)).status).toBe(404);
   const upgrade = { headers: { connection: 'Upgrade', upgrade: 'websocket' } };
   expect((await poke(`${base}/v1/responses`, upgrade)).status).toBe(426);
   expect((await poke(base, { method: 'HEAD' })).status).toBe(200);
@@ -320,4 +322,18 @@ test('a turn that was held goes on only as the policy says by then', async () =>
   const said = await refused;
   expect(JSON.stringify(said) + String(said)).toContain('No more turns.');
   expect(upstream.seen).toEqual([]);
+});
+
+test.each([
+  ['/openai/v1/models', true],
+  ['/codex/models?client_version=1', true],
+  ['/anthropic/v1/models/claude-sonnet-4-6', true],
+  // Answers that the provider keeps: nobody would have decided about them, or counted them.
+  ['/openai/v1/responses/resp_1', false],
+  ['/openai/v1/chat/completions/c1', false],
+  ['/openai/v1/models/../responses/resp_1', false],
+  ['/openai/v1/models/%2e%2E/responses/resp_1', false],
+  ['/openai/v1/models\\..\\responses/resp_1', false],
+])('a read of %s passes: %j', (path, isPassed) => {
+  expect(askedFor('GET', path) !== undefined).toBe(isPassed);
 });

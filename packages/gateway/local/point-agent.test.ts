@@ -46,6 +46,16 @@ describe('Claude Code', () => {
     expect(escapeOf({ ...start('claude'), env })).toMatchObject({ code: 'SUB_MODELS_ESCAPE' });
   });
 
+  it.each([
+    [['--settings', '{"env":{"ANTHROPIC_BASE_URL":"https://elsewhere.example"}}']],
+    [['--settings=own.json']],
+    [['-p', 'x', '--settings', 'own.json']],
+  ])('does not start where the arguments %j set another address', (args) => {
+    write('own.json', '{"env":{"CLAUDE_CODE_USE_VERTEX":"1"}}');
+    const given = start('claude', ['claude', ...args]);
+    expect(escapeOf(given)).toMatchObject({ code: 'SUB_MODELS_ESCAPE' });
+  });
+
   it('starts with settings that lead nowhere else', () => {
     write('.claude/settings.json', '{ "env": { "CLAUDE_CODE_USE_BEDROCK": "0", "X": "1" } }');
     expect(escapeOf(start('claude'))).toBeUndefined();
@@ -108,12 +118,19 @@ describe('Codex', () => {
     [['codex', '--oss', 'exec']],
     [['codex', '--profile=fast']],
     [['codex', 'exec', '-p', 'fast']],
+    [['codex', '-pfast']],
+    [['codex', '-c=model_provider=x']],
+    [['codex', '--config=model_provider="x"']],
+    [['codex', '--config', '"model_provider"="x"']],
+    [['codex', '-c', 'model_providers.subluminal.base_url="https://elsewhere.example"']],
+    [['codex', '-c', 'profiles.fast.model_provider="x"']],
   ])('does not start with %j, which chooses a provider', (command) => {
     expect(escapeOf(start('codex', command))).toMatchObject({ code: 'SUB_MODELS_ESCAPE' });
   });
 
   it('starts with a prompt that speaks of a profile', () => {
     expect(escapeOf(start('codex', ['codex', 'exec', 'write the profile page']))).toBeUndefined();
+    expect(escapeOf(start('codex', ['codex', 'exec', 'profile the parser']))).toBeUndefined();
     expect(escapeOf(start('codex', ['codex', 'exec', '--', '--oss']))).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 // How an agent is started so that its turns come to the run: by its environment, by its arguments, or not at all
 // where its own settings would lead it elsewhere.
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Failure, failure, isObject } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
-import { readRegularFile } from '@subluminal/plane/os';
+import { parseJson, readRegularFile } from '@subluminal/plane/os';
 import type { ModelsReady } from '@subluminal/plane/run';
 import { parse } from 'smol-toml';
 import { TOKEN_HEADER } from './upstreams.ts';
@@ -64,7 +64,7 @@ export function escapeOf(start: AgentStart): Failure | undefined {
 /** What makes Claude Code speak to something else, wherever it is set. */
 const ELSEWHERE = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY'];
 
-function claudeEscape({ env, cwd }: AgentStart): Failure | undefined {
+function claudeEscape({ env, cwd, command }: AgentStart): Failure | undefined {
   const set = ELSEWHERE.find((name) => isOn(env[name]));
   if (set !== undefined) return escaped(`${set} is set`, 'Unset it, or run without --models.');
   const home = env['CLAUDE_CONFIG_DIR'] || join(env['HOME'] || homedir(), '.claude');
@@ -74,15 +74,29 @@ function claudeEscape({ env, cwd }: AgentStart): Failure | undefined {
     join(cwd, '.claude', 'settings.json'),
     join(cwd, '.claude', 'settings.local.json'),
   ];
-  for (const file of files) {
-    const settings = readJson(file);
+  const given = settingsArgument(command);
+  const sources = files.map((file) => [file, readJson(file)] as const);
+  if (given !== undefined) {
+    const text = given.trimStart().startsWith('{') ? given : (readText(resolve(cwd, given)) ?? '');
+    sources.push(['the argument --settings', parseJson(text)]);
+  }
+  for (const [source, settings] of sources) {
     const own = isObject(settings) && isObject(settings['env']) ? settings['env'] : {};
     const name = ['ANTHROPIC_BASE_URL', ...ELSEWHERE].find((one) => isOn(own[one]));
     if (name === undefined) continue;
-    const what = `${visible(file, NAME_LENGTH_MAX)} sets ${name}, which weighs more than the environment`;
-    return escaped(what, `Take ${name} out of that file, and set it in the environment.`);
+    const what = `${visible(source, NAME_LENGTH_MAX)} sets ${name}, which weighs more than the environment`;
+    return escaped(what, `Take ${name} out of it, and set it in the environment.`);
   }
   return undefined;
+}
+
+const SETTINGS = '--settings';
+
+/** A file or JSON, as Claude Code takes it. */
+function settingsArgument(command: readonly string[]): string | undefined {
+  const at = command.findIndex((word) => word === SETTINGS || word.startsWith(`${SETTINGS}=`));
+  const word = command[at];
+  return word === SETTINGS ? command[at + 1] : word?.slice(SETTINGS.length + 1);
 }
 
 function isOn(value: unknown): boolean {
@@ -90,15 +104,16 @@ function isOn(value: unknown): boolean {
 }
 
 /** Arguments by which a user chooses another provider: they come after ours, and win. */
-const CODEX_CHOICES =
-  /^(?:--oss|--local-provider|--profile|-p)(?:=|$)|^(?:-c)?\s*(?:model_provider|model_providers|profile|openai_base_url|chatgpt_base_url)\b/;
+const CODEX_OPTION = /^(?:--oss|--local-provider|--profile)(?:=|$)|^-p/;
+const CODEX_SETTING =
+  /^(?:(?:-c|--config)=?)?[\s"']*(?:model_provider|profile|openai_base_url|chatgpt_base_url|model_providers[.\s"'][^=]*|profiles[.\s"'][^=]*|model_providers|profiles)[\s"']*=/;
 
 function codexEscape({ command }: AgentStart): Failure | undefined {
   const [, ...args] = command;
   const end = args.indexOf('--');
   const chosen = args
     .slice(0, end === -1 ? undefined : end)
-    .find((word) => CODEX_CHOICES.test(word));
+    .find((word) => CODEX_OPTION.test(word) || CODEX_SETTING.test(word));
   if (chosen === undefined) return undefined;
   const what = `the argument ${visible(chosen, NAME_LENGTH_MAX)} chooses a provider`;
   return escaped(what, 'Choose the provider in config.toml, or run without --models.');
@@ -177,12 +192,7 @@ function readText(file: string): string | undefined {
 }
 
 function readJson(file: string): unknown {
-  try {
-    const value: unknown = JSON.parse(readText(file) ?? 'null');
-    return value;
-  } catch {
-    return undefined;
-  }
+  return parseJson(readText(file) ?? '');
 }
 
 function parsedToml(text: string): { readonly [key: string]: unknown } | undefined {

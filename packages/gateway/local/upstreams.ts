@@ -20,7 +20,7 @@ export interface Upstreams {
 /** What a path asks for. */
 export type ModelPath =
   | { readonly kind: 'answer' | 'count_tokens'; readonly wire: WireName }
-  /** Lists of models and the like: they hold nothing of the conversation. */
+  /** Lists of models: they hold nothing of the conversation. */
   | { readonly kind: 'pass' };
 
 const ANTHROPIC = 'https://api.anthropic.com';
@@ -98,12 +98,21 @@ const PATHS: readonly (readonly [RegExp, ModelPath])[] = [
   ],
 ];
 
-/** Undefined for what must not pass: a request with a body that nobody here can read. */
+/** Answers that a provider keeps could be fetched past the record and the budget: of all reads, only these pass. */
+const MODELS = /^\/(?:anthropic|openai|codex)(?:\/v1)?\/models(?:\/|$)/;
+
+/** Undefined for what must not pass: a request with a body that nobody here can read, or an answer that is kept. */
 export function askedFor(method: string, path: string): ModelPath | undefined {
   const [plain = ''] = path.split('?', 1);
-  if (method === 'GET' || method === 'HEAD') return { kind: 'pass' };
+  if (method === 'HEAD') return { kind: 'pass' };
+  if (method === 'GET') return MODELS.test(plain) && isPlain(plain) ? { kind: 'pass' } : undefined;
   if (method !== 'POST') return undefined;
   return PATHS.find(([pattern]) => pattern.test(plain))?.[1];
+}
+
+/** Whether a path leads where it seems to: without `..`, however that is written. */
+function isPlain(path: string): boolean {
+  return URL.canParse(path, 'http://x') && new URL(path, 'http://x').pathname === path;
 }
 
 /** What belongs to one connection only, or is said anew for the next one. */

@@ -1,6 +1,8 @@
 // A client with a key that wants more than it may have, and upstreams that want to do harm.
-import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { request, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { anthropicAnswer, runningGateway, type TestGateway } from './testing/running-gateway.ts';
 
 const ASKED = { model: 'any', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };
@@ -53,7 +55,7 @@ describe('a client that does not want to pay', () => {
     expect(await costsOf(gateway, answer)).toMatchObject([
       { input_tokens: 1_000, output_tokens: 10_000, cost_source: 'estimated' },
     ]);
-  });
+  }, 30_000);
 
   it('gets no answer in the background, which nobody would count', async () => {
     const gateway = await runningGateway();
@@ -120,6 +122,57 @@ describe('a client that wants more than the policy allows', () => {
     const answer = await gateway.turn({ ...ASKED, model: 'm'.repeat(100_000) });
     expect(answer.status).toBe(400);
   });
+});
+
+describe('a client that wants everything for itself', () => {
+  it('fills neither the list of those who approve, nor the gateway, with turns that wait', async () => {
+    const gateway = await runningGateway({ files: { [POLICY]: ASKING } });
+    const told = { accept: 'application/vnd.subluminal+json' };
+    const gone = new AbortController();
+    const asked = { ...ASKED, model: 'dear', stream: true };
+    for (let turn = 0; turn < 32; turn++) await gateway.turn(asked, { signal: gone.signal });
+    const answer = await gateway.turn(asked, { headers: told });
+    expect(answer.status).toBe(451);
+    expect(await answer.text()).toContain('32 turns that wait');
+    gone.abort();
+    const isPending = '/api/v1/approvals?state=pending';
+    await expect
+      .poll(async () => (await gateway.ask(isPending)).json(), { timeout: 10_000 })
+      .toEqual({ approvals: [] });
+  }, 30_000);
+
+  it('does not keep the gateway from ending by a connection that says nothing', async () => {
+    const gateway = await runningGateway();
+    const { hostname, port } = new URL(gateway.url);
+    const silent = connect(Number(port), hostname).on('error', () => {});
+    const ended = once(silent, 'close');
+    await once(silent, 'connect');
+    expect((await gateway.turn(ASKED)).status).toBe(200);
+    await gateway.close();
+    await ended;
+  });
+
+  it('takes a part of the turns that the gateway holds at once', async () => {
+    const gateway = await runningGateway();
+    const keys = [gateway.key];
+    for (const name of ['b', 'c']) {
+      const made = await gateway.ask('/api/v1/me/api-keys', { body: { name } });
+      keys.push(((await made.json()) as { readonly key: string }).key);
+    }
+    const statuses: (number | undefined)[] = [];
+    for (let turn = 0; turn < 300; turn++) {
+      const authorization = `Bearer ${keys[turn % 3]}`;
+      const options = { method: 'POST', headers: { authorization, 'content-length': '100' } };
+      const open = request(`${gateway.url}/v1/messages`, options, (answer) => {
+        statuses.push(answer.statusCode);
+      });
+      open.on('error', () => {});
+      open.flushHeaders();
+      onTestFinished(() => void open.destroy());
+    }
+    const refused = Array.from({ length: 300 - 256 }, () => 429);
+    await expect.poll(() => statuses, { timeout: 10_000 }).toEqual(refused);
+  }, 30_000);
 });
 
 describe('an upstream that does harm', () => {

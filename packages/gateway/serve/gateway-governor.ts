@@ -41,7 +41,7 @@ import type {
 import type { TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
 import type { BreakerBoard } from './breaker-board.ts';
 import type { EndpointPlaces } from './endpoint-places.ts';
-import type { HeldTurns } from './held-turns.ts';
+import { type HeldTurns, USER_HELD_MAX } from './held-turns.ts';
 import { budgetData, budgetWords, decisionHeaders, type RefusePlan, refuse } from './refusals.ts';
 import { SentTurn, type SentTurnOptions } from './sent-turn.ts';
 import { auditRecord, auditRow, type TurnFacts } from './turn-records.ts';
@@ -210,6 +210,10 @@ export class GatewayGovernor implements TurnGovernor {
     const { nowMs, newId, held, emit } = this.#services;
     if (request.kind === 'count_tokens') return this.#route(turn, limits, 'estimated here');
     const { traceId, caller, repoId } = facts;
+    if (await held.hasTooMany(caller)) {
+      const message = `${why} You have ${USER_HELD_MAX} turns that wait for approvals already.`;
+      return this.#refused(turn, refuse('policy', message, facts.decision.reasons));
+    }
     const id = newId();
     const createdMs = nowMs();
     const expiresMs = createdMs + config.settings.approvals.expiresMs;

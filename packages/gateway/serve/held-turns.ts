@@ -1,4 +1,5 @@
 // Turns that wait for a person. Whichever gateway takes the answer, the one that holds the turn hears of it.
+import type { Caller } from '@subluminal/core/routing';
 import type { TurnApprovalRow, TurnApprovalStore } from '../store/types.ts';
 
 export interface HeldTurnsOptions {
@@ -21,6 +22,9 @@ interface WaitingTurn {
 /** A notice may be lost while a database restarts: everything that waits is looked at this often. */
 const LOOK_EVERY_MS = 5_000;
 
+/** Turns of one user that wait for a person. */
+export const USER_HELD_MAX = 32;
+
 export class HeldTurns {
   readonly #options: HeldTurnsOptions;
   readonly #waiting = new Map<string, WaitingTurn>();
@@ -35,6 +39,14 @@ export class HeldTurns {
     this.#unwatch = await this.#options.store.watch(() => void this.#look());
     this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
+  }
+
+  /** Those who approve see the newest: no user may fill their list. */
+  async hasTooMany({ tenantId, userId }: Pick<Caller, 'tenantId' | 'userId'>): Promise<boolean> {
+    const { store, nowMs } = this.#options;
+    const pending = await store.list(tenantId, 'pending');
+    const own = pending.filter((row) => row.requestor === userId && row.expiresMs > nowMs());
+    return own.length >= USER_HELD_MAX;
   }
 
   /** `expired` when nobody gave an answer, `cancelled` when the client has gone. */

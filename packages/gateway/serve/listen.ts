@@ -11,7 +11,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Failure, tableFailure } from '@subluminal/contracts';
-import { systemCode } from '@subluminal/plane/os';
+import { ConnectionGate, systemCode } from '@subluminal/plane/os';
 import type { GatewaySettings, TlsSettings } from '../config/index.ts';
 
 export interface GatewayListener {
@@ -28,7 +28,9 @@ const LIMITS: ServerOptions = {
   keepAliveTimeout: 60_000,
   noDelay: true,
 };
-const CONNECTIONS_MAX = 10_000;
+/** Connections that have sent a request, and those that have not. */
+const CONNECTIONS = { connectionsMax: 8_192, waitingMax: 1_024 };
+const HANDSHAKE_MS = 10_000;
 const IDLE_EVERY_MS = 50;
 
 export async function listenForGateway(
@@ -38,9 +40,12 @@ export async function listenForGateway(
   const { listen, tls } = settings;
   const server = openServer(tls);
   if (!('listen' in server)) return server;
-  server.maxConnections = CONNECTIONS_MAX;
-  const unused = unusedConnections(server, tls);
-  server.on('request', handle);
+  const gate = new ConnectionGate(CONNECTIONS);
+  server.maxConnections = gate.acceptedMax;
+  server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => gate.add(socket));
+  server.on('request', (request, response) => {
+    if (gate.admit(request.socket)) handle(request, response);
+  });
   // A client that tries a WebSocket first takes this as a no.
   server.on('upgrade', (_request, socket) => {
     socket.end('HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
@@ -54,25 +59,12 @@ export async function listenForGateway(
     return tableFailure('SUB_GATEWAY_LISTEN', `${where} (${systemCode(cause)})`);
   }
   server.on('error', () => {});
-  return {
-    url: urlOf(server, tls),
-    close: async (graceMs) => {
-      const closed = closeServer(server, graceMs);
-      for (const socket of unused) socket.destroy();
-      await closed;
-    },
+  const close = async (graceMs: number) => {
+    const closed = closeServer(server, graceMs);
+    gate.dropWaiting();
+    await closed;
   };
-}
-
-/** Connections that clients opened ahead of a request. Node does not take them for idle, and would wait for them. */
-function unusedConnections(server: Server, tls: TlsSettings | null): ReadonlySet<Socket> {
-  const unused = new Set<Socket>();
-  server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
-  });
-  server.on('request', ({ socket }) => unused.delete(socket));
-  return unused;
+  return { url: urlOf(server, tls), close };
 }
 
 function openServer(tls: TlsSettings | null): Server | Failure {
@@ -84,6 +76,7 @@ function openServer(tls: TlsSettings | null): Server | Failure {
       cert: readFileSync(tls.certFile),
       key: readFileSync(tls.keyFile),
       minVersion: 'TLSv1.2',
+      handshakeTimeout: HANDSHAKE_MS,
       ...(ca !== undefined && { ca, requestCert: true, rejectUnauthorized: true }),
     });
   } catch (cause) {

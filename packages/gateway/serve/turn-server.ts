@@ -41,8 +41,13 @@ const SESSION_LENGTH_MAX = 128;
 /** An envelope beside the largest request. */
 const ENVELOPE_ROOM = 512 * 1_024;
 
+/** Turns of one user at the same time: a part of those that the gateway takes, so that nobody takes them all. */
+const USER_TURNS_MAX = 256;
+
 export class TurnServer {
   readonly #options: TurnServerOptions;
+  /** How many turns of each user are under way. */
+  readonly #running = new Map<string, number>();
 
   constructor(options: TurnServerOptions) {
     this.#options = options;
@@ -69,10 +74,22 @@ export class TurnServer {
       return sendRefusal(response, { request, wire: wireOf(asked), plan: caller });
     }
     if (asked.kind === 'models') return this.#models(response, asked);
-    if (asked.kind === 'forward') return this.#forward(request, response, caller);
-    const sender = this.#sender(request, { caller, repoId: null });
-    const governor = new GatewayGovernor(this.#options.services, sender);
-    await this.#options.engine.handle(request, response, { ...asked, governor });
+    const { userId } = caller;
+    const running = this.#running.get(userId) ?? 0;
+    if (running >= USER_TURNS_MAX) {
+      return sendRefusal(response, { request, wire: wireOf(asked), plan: CROWDED });
+    }
+    this.#running.set(userId, running + 1);
+    try {
+      if (asked.kind === 'forward') return await this.#forward(request, response, caller);
+      const sender = this.#sender(request, { caller, repoId: null });
+      const governor = new GatewayGovernor(this.#options.services, sender);
+      await this.#options.engine.handle(request, response, { ...asked, governor });
+    } finally {
+      const left = (this.#running.get(userId) ?? 1) - 1;
+      if (left === 0) this.#running.delete(userId);
+      else this.#running.set(userId, left);
+    }
   }
 
   async #caller(request: IncomingMessage): Promise<Caller | TurnRefusal> {
@@ -192,6 +209,13 @@ const NO_MODEL: UpstreamError = {
   type: 'not_found_error',
   code: 'model_not_found',
   message: 'Subluminal: No pool of the gateway has a model of this name.',
+};
+const CROWDED: TurnRefusal = {
+  ruleIds: [],
+  headers: {},
+  kind: 'rate',
+  message: `Subluminal: You have ${USER_TURNS_MAX} turns under way already.`,
+  retryAfterMs: 1_000,
 };
 
 function wireOf(asked: AskedTurn): WireName {

@@ -54,6 +54,11 @@ export class ConnectionGate {
     return true;
   }
 
+  /** Closes all that have not shown who they are: a listener that ends does not wait for them. */
+  dropWaiting(): void {
+    for (const socket of this.#waiting) socket.destroy();
+  }
+
   /** Not at once: what has arrived together with the last connection is read first. */
   #planEviction(): void {
     if (this.#isPlanned) return;
