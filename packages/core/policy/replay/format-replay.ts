@@ -30,6 +30,7 @@ const NOTE_WORDS: { readonly [N in keyof ReplayNotes]: string } = {
   calls_left_out: 'calls counted but not listed',
   rules_left_out: 'decisions that name more rules than are counted',
   beside_rules: 'decisions made beside the rules, which are not replayed',
+  turns_left_out: 'turns of models, which are not replayed',
 };
 
 export function formatReplay(result: ReplayResult): string {

@@ -1,6 +1,6 @@
 import type { Event } from '@subluminal/contracts';
 import { describe, expect, it } from 'vitest';
-import { decision, end, sha256, start } from '../testing/recording.ts';
+import { decision, end, sha256, start, turnStart } from '../testing/recording.ts';
 import { budget, deny, snapshotOf } from '../testing/scenario.ts';
 import { formatReplay } from './format-replay.ts';
 import { replay } from './replay.ts';
@@ -20,6 +20,12 @@ describe('an imperfect recording', () => {
   it('that is complete has no notes', async () => {
     const events = [start('a', 1), decision('a'), end('a', 'OK'), start('b', 2), decision('b')];
     expect(await notesOf(events)).toEqual({});
+  });
+
+  it('says how many turns of models are left out', async () => {
+    const result = await read([start('a', 1), decision('a'), turnStart('t', 1)]);
+    expect(result.calls).toHaveLength(1);
+    expect(formatReplay(result)).toContain('turns of models, which are not replayed: 1');
   });
 
   it('replays a decision whose start is missing, and counts the call once', async () => {

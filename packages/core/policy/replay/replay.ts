@@ -46,6 +46,8 @@ export function replay(
     if (event.type === 'tool_call_start') onStart(event, running);
     else if (event.type === 'tool_call_decision') onDecision(event, running);
     else if (event.type === 'tool_call_end') onEnd(event, running);
+    // What a turn cost is known only after it was decided, and its text is not on record.
+    else if (event.type === 'turn_start') memory.notes.turns_left_out += 1;
   }
   return { policy: snapshot.ref, ...memory.result(), not_evaluated: sectionsOf(snapshot) };
 }

@@ -32,6 +32,7 @@ export const NO_NOTES = {
   calls_left_out: 0,
   rules_left_out: 0,
   beside_rules: 0,
+  turns_left_out: 0,
 };
 export type ReplayNotes = Readonly<typeof NO_NOTES>;
 

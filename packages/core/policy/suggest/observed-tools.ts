@@ -32,6 +32,8 @@ export interface Observed {
   readonly changesMax: number;
   /** The resources and prompts. */
   readonly others: ObservedSubjects;
+  /** Turns of models, about which nothing is suggested. */
+  readonly turns: number;
 }
 
 interface RecordedCall {
@@ -51,7 +53,9 @@ export function observeTools(events: Iterable<Event>): Observed {
   const calls = new Map<string, RecordedCall>();
   const others = new SubjectRecorder();
   const leftOut = new Set<string>();
+  let turns = 0;
   for (const event of events) {
+    if (event.type === 'turn_start') turns += 1;
     if (event.type !== 'tool_call_start' && event.type !== 'tool_call_decision') continue;
     const key = JSON.stringify([event.run_id, event.call.call_id]);
     // Resources and prompts are no tools.
@@ -74,7 +78,7 @@ export function observeTools(events: Iterable<Event>): Observed {
     call.hasPassed ||= isAllowed(event);
   }
   const found = summary([...calls.values()], [...tools.values()]);
-  return { ...found, leftOut: leftOut.size, others: others.finish() };
+  return { ...found, leftOut: leftOut.size, others: others.finish(), turns };
 }
 
 type ToolEvent = EventOf<'tool_call_start'> | EventOf<'tool_call_decision'>;
@@ -108,7 +112,7 @@ function toolOf({ call }: ToolEvent, tools: Map<string, ObservedTool>): Observed
 function summary(
   calls: readonly RecordedCall[],
   tools: readonly ObservedTool[],
-): Omit<Observed, 'leftOut' | 'others'> {
+): Omit<Observed, 'leftOut' | 'others' | 'turns'> {
   const perRun = new Map<string, { calls: number; changes: number }>();
   for (const { run, tool, args, hasPassed } of calls) {
     const counts = perRun.get(run) ?? { calls: 0, changes: 0 };

@@ -13,6 +13,7 @@ import {
   type Snapshot,
 } from '../index.ts';
 import { parseWhen } from '../match/when.ts';
+import { turnStart } from '../testing/recording.ts';
 import { suggestPolicy } from './suggest.ts';
 
 const OPTIONS = { project: '/home/me/shop', version: '2026-11-17' };
@@ -231,4 +232,12 @@ test('a suggestion lists the resources and prompts that passed each time, and re
   expect(text).not.toContain('resources/read');
   const other = outcomes(snapshot, [read('note://2'), { tool: 'resources/read' }]);
   expect(other).toEqual(['deny-the-rest', 'deny-the-rest']);
+});
+
+test('a suggestion says that it holds nothing about turns', () => {
+  const about = (events: readonly Event[]) => suggestPolicy(events, OPTIONS).text;
+  expect(about([...recorded(SESSION), turnStart('t', 1)])).toContain(
+    '# 1 turn of models is on record.',
+  );
+  expect(about(recorded(SESSION))).not.toContain('of models');
 });

@@ -42,6 +42,7 @@ export function suggestPolicy(events: Iterable<Event>, options: SuggestOptions):
     ...refusedLines(observed),
     ...leftOutLines(observed),
     ...unlistedLines(observed),
+    ...turnLines(observed),
     'policy_id: suggested',
     `version: ${yamlQuoted(options.version)}`,
     'mode: control',
@@ -122,6 +123,14 @@ function unlistedLines({ others: { unlisted } }: Observed): readonly string[] {
   const requests = plural(unlisted, 'request');
   return [
     `# Not listed: ${requests} for resources or prompts that did not pass, needed a person, may name a secret, or are too many.`,
+  ];
+}
+
+function turnLines({ turns }: Observed): readonly string[] {
+  if (turns === 0) return [];
+  const are = turns === 1 ? 'is' : 'are';
+  return [
+    `# ${plural(turns, 'turn')} of models ${are} on record. No rule here is about turns, so they pass: write rules with \`subjects: [turn]\` for budgets and models.`,
   ];
 }
 

@@ -40,6 +40,11 @@ export function start(call_id: string, seq: number, { run, second, ...parts }: P
   const fixed = { call_id, seq, ...NAMES, transport: 'mcp_stdio', bytes_in: 2, preview };
   return event('tool_call_start', { run, second }, { call: { ...fixed, ...parts } });
 }
+export function turnStart(call_id: string, seq: number, at: At = {}): Event {
+  const fixed = { transport: 'messages_api', bytes_in: 2, preview: { truncated: true } };
+  const call = { call_id, seq, provider: 'anthropic', model: 'm', ...fixed };
+  return event('turn_start', at, { call });
+}
 export function decision(call_id: string, made: Partial<Decision> = {}, at: At = {}): Event {
   const whole = eventDecision({ ...ALLOWED, ...WORDS, ...made }, POLICY);
   return event('tool_call_decision', at, { call: { call_id, ...NAMES }, decision: whole });
