@@ -175,6 +175,7 @@ export type {
   BudgetsFile,
   ConfigFileForm,
   GatewayFile,
+  ModelPrice,
   PoolsFile,
   PricingFile,
   ReposFile,
@@ -182,7 +183,7 @@ export type {
   UsersFile,
   WebhooksFile,
 } from './gateway/config-files.ts';
-export { GATEWAY_CONFIG_FILES } from './gateway/config-files.ts';
+export { GATEWAY_CONFIG_FILES, MODEL_PRICES } from './gateway/config-files.ts';
 export type { Level, ModelEnvelope, TaskType } from './gateway/envelope.ts';
 export {
   ENVELOPE_VERSION,

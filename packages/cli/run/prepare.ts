@@ -53,11 +53,12 @@ export async function prepareRun(name: string, input: RunInput, io: Io): Promise
 /** Loaded only where it is asked for. */
 async function modelsOf(loaded: LoadedConfig, io: Io): Promise<NonNullable<RunOptions['models']>> {
   const { localModels } = await import('@subluminal/gateway/local');
-  const { config, paths } = loaded;
+  const { config, paths, prices } = loaded;
   const hasChannel = mayAnswerElsewhere(loaded);
   return localModels({
     config,
     paths,
+    prices,
     cwd: process.cwd(),
     hasChannel,
     tell: (text) => warn(io, text),

@@ -95,6 +95,27 @@ const POOLS_FILE = closed({
 const cents = number({ min: 0, max: 100_000_000 });
 const COST_SOURCE = oneOf('provider_usage', 'estimated');
 
+const PRICE = {
+  model: required(string({ lengthMax: 256 }), 'The model, with or without its date.'),
+  input_cents_per_mtok: required(cents, 'A million tokens in.'),
+  output_cents_per_mtok: required(cents, 'A million tokens out.'),
+  cache_write_cents_per_mtok: optional(cents, 'Written to the cache for 5 minutes.'),
+  cache_write_hour_cents_per_mtok: optional(cents, 'Written to the cache for an hour.'),
+  cache_read_cents_per_mtok: optional(cents, 'Read from the cache.'),
+  cost_source: optional(COST_SOURCE, 'How exact this price is.'),
+};
+const PRICES_MAX = 1_000;
+
+/** Prices of a developer's own home: the same entries, of the providers that a run can speak to. */
+const OWN_PRICES = closed({
+  prices: required(
+    array(closed({ provider: required(oneOf('anthropic', 'openai'), 'The provider.'), ...PRICE }), {
+      itemsMax: PRICES_MAX,
+    }),
+    'What a million tokens cost, in US cents.',
+  ),
+});
+
 const PRICING_FILE = closed({
   version,
   cost_source_default: defaulted(COST_SOURCE, 'provider_usage', 'How exact the prices are.'),
@@ -103,13 +124,7 @@ const PRICING_FILE = closed({
       closed({
         provider: required(oneOf(...PROVIDER_NAMES), 'The provider.'),
         endpoint: optional(id, 'The endpoint, where only its price is meant.'),
-        model: required(string({ lengthMax: 256 }), 'The model, with or without its date.'),
-        input_cents_per_mtok: required(cents, 'A million tokens in.'),
-        output_cents_per_mtok: required(cents, 'A million tokens out.'),
-        cache_write_cents_per_mtok: optional(cents, 'Written to the cache for 5 minutes.'),
-        cache_write_hour_cents_per_mtok: optional(cents, 'Written to the cache for an hour.'),
-        cache_read_cents_per_mtok: optional(cents, 'Read from the cache.'),
-        cost_source: optional(COST_SOURCE, 'How exact this price is.'),
+        ...PRICE,
       }),
     ),
     'What a million tokens cost, in US cents.',
@@ -327,6 +342,8 @@ const GATEWAY_FILE = closed({
 
 export type PoolsFile = Infer<typeof POOLS_FILE>;
 export type PricingFile = Infer<typeof PRICING_FILE>;
+type OwnPrices = Infer<typeof OWN_PRICES>;
+export type ModelPrice = OwnPrices['prices'][number];
 export type BudgetsFile = Infer<typeof BUDGETS_FILE>;
 export type WebhooksFile = Infer<typeof WEBHOOKS_FILE>;
 export type UsersFile = Infer<typeof USERS_FILE>;
@@ -343,6 +360,9 @@ export interface ConfigFileForm<T> {
 function form<T>(shape: ObjectShape): ConfigFileForm<T> {
   return { shape, parse: parserFor<T>(shape) };
 }
+
+/** The prices in the configuration of a home. */
+export const MODEL_PRICES = form<OwnPrices>(OWN_PRICES);
 
 export const GATEWAY_CONFIG_FILES = {
   gateway: form<GatewayFile>(GATEWAY_FILE),

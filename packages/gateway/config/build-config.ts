@@ -3,18 +3,11 @@ import type {
   BudgetsFile,
   GatewayFile,
   PoolsFile,
-  PricingFile,
   ReposFile,
   WebhooksFile,
 } from '@subluminal/contracts';
 import { definedFields } from '@subluminal/contracts';
-import {
-  type Capability,
-  completePrice,
-  type Endpoint,
-  type Pool,
-  type Price,
-} from '@subluminal/core/routing';
+import type { Capability, Endpoint, Pool } from '@subluminal/core/routing';
 import { repoAddress } from '../auth/repo-address.ts';
 import type {
   BudgetRule,
@@ -25,7 +18,6 @@ import type {
   WebhookSettings,
 } from './types.ts';
 
-const MICROS_PER_CENT = 10_000;
 const MICROS_PER_DOLLAR = 1_000_000;
 const CAPABILITIES = [
   'streaming',
@@ -73,32 +65,6 @@ export function poolsOf({ pools }: PoolsFile): ReadonlyMap<string, Pool> {
     },
   ]);
   return new Map(entries);
-}
-
-export function pricesOf({ prices, cost_source_default }: PricingFile): readonly Price[] {
-  return prices.map((price) =>
-    completePrice({
-      provider: price.provider,
-      model: price.model,
-      inputMicros: centMicros(price.input_cents_per_mtok),
-      outputMicros: centMicros(price.output_cents_per_mtok),
-      isEstimated: (price.cost_source ?? cost_source_default) === 'estimated',
-      ...definedFields({
-        endpointId: price.endpoint,
-        cacheWriteMicros: optionalMicros(price.cache_write_cents_per_mtok),
-        cacheWriteHourMicros: optionalMicros(price.cache_write_hour_cents_per_mtok),
-        cacheReadMicros: optionalMicros(price.cache_read_cents_per_mtok),
-      }),
-    }),
-  );
-}
-
-function centMicros(cents: number): number {
-  return Math.round(cents * MICROS_PER_CENT);
-}
-
-function optionalMicros(cents: number | undefined): number | undefined {
-  return cents === undefined ? undefined : centMicros(cents);
 }
 
 export function budgetsOf(file: BudgetsFile): BudgetSettings {

@@ -4,10 +4,10 @@ import { nearest } from '@subluminal/core/policy';
 import { priceBook } from '@subluminal/core/routing';
 import type { Path } from '@subluminal/core/source';
 import { quote } from '@subluminal/core/visible';
-import { pricesOf } from './build-config.ts';
 import { checkedUrl } from './check-url.ts';
 import type { ConfigFile, ConfigFiles } from './config-file.ts';
 import { isPrivateHost } from './private-host.ts';
+import { pricesOf } from './written-prices.ts';
 
 type EndpointEntry = PoolsFile['provider_endpoints'][string];
 type PoolEntry = PoolsFile['pools'][string];

@@ -12,7 +12,6 @@ import {
   budgetsOf,
   endpointsOf,
   poolsOf,
-  pricesOf,
   reposOf,
   settingsOf,
   webhooksOf,
@@ -41,6 +40,7 @@ import {
 } from './config-folder.ts';
 import { resolveAll, type SecretPlaces } from './secret-refs.ts';
 import type { GatewayConfig } from './types.ts';
+import { pricesOf } from './written-prices.ts';
 
 export interface LoadConfigOptions {
   readonly places: SecretPlaces;

@@ -1,12 +1,13 @@
 // The model plane of one developer's run: no server, no account. The agent's turns come to a loopback address,
 // are decided by the policy of the run, and go on to where they would have gone, with the agent's own key.
 import { isUtf8 } from 'node:buffer';
-import { type Failure, isFailure, type ShimSummary } from '@subluminal/contracts';
+import { type Failure, isFailure, type ModelPrice, type ShimSummary } from '@subluminal/contracts';
 import { LIST_PRICES, priceBook } from '@subluminal/core/routing';
 import { outlineRequest, spliceModel, wireFor } from '@subluminal/core/wires';
 import type { Config, HomePaths } from '@subluminal/plane/config';
 import { policyLoaded } from '@subluminal/plane/policy/follow';
 import type { ModelsTold, RunModels } from '@subluminal/plane/run';
+import { pricesOf } from '../config/written-prices.ts';
 import { createTurnEngine, type TurnWires } from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { LocalGovernor } from './governor.ts';
@@ -21,6 +22,8 @@ import { ownUpstreams, proxyOf, type Upstreams } from './upstreams.ts';
 export interface LocalModelsOptions {
   readonly config: Config;
   readonly paths: HomePaths;
+  /** What models cost for this user; the list prices hold for all others. */
+  readonly prices: readonly ModelPrice[];
   readonly cwd: string;
   /** Something besides a terminal of this machine may answer requests for approval. */
   readonly hasChannel: boolean;
@@ -95,7 +98,7 @@ async function openModels(
   upstreams: Upstreams,
 ): Promise<Opened | Failure> {
   const { producer, hub, sink, snapshot, env } = told;
-  const { config, paths, hasChannel, tell } = options;
+  const { config, paths, prices, hasChannel, tell } = options;
   const policies = await openTurnPolicies(options, told);
   if (isFailure(policies)) return policies;
   const recorder = new TurnRecorder({ producer, sink, warn: tell });
@@ -114,7 +117,10 @@ async function openModels(
     hub,
     recorder,
     people,
-    prices: priceBook(LIST_PRICES),
+    prices: priceBook([
+      ...pricesOf({ prices, cost_source_default: 'provider_usage' }),
+      ...LIST_PRICES,
+    ]),
     upstreams,
   });
   const upstream = openUpstream({ proxy: proxyOf(env) });

@@ -181,6 +181,24 @@ test('a budget in dollars stops the run when it is used up', async () => {
   expect(run.of('turn_start')).toHaveLength(3);
 });
 
+test('the prices of the user come before the list prices', async () => {
+  const upstream = await scriptedUpstream(streamed);
+  const config = `[[prices]]
+provider = "anthropic"
+model = "${MODEL}"
+input_cents_per_mtok = 1_000
+output_cents_per_mtok = 5_000
+cache_read_cents_per_mtok = 50
+`;
+  const env = { ANTHROPIC_BASE_URL: upstream.url };
+  const run = await startLocalRun({ rules: ALLOW, env, config });
+  await ask(run);
+  // 100 at $10, 1,000 from the cache at $0.50 and 20 at $50, for a million each.
+  await expect
+    .poll(() => run.of('turn_end'))
+    .toMatchObject([{ usage: { cost_micros: 1_000 + 500 + 1_000 } }]);
+});
+
 test('a turn that a person approves goes on while its client waits', async () => {
   const upstream = await scriptedUpstream(streamed);
   const rules =

@@ -76,6 +76,8 @@ interface LocalRunOptions {
   readonly client?: Producer['client'];
   readonly command?: readonly string[];
   readonly sections?: string;
+  /** The text of config.toml. */
+  readonly config?: string;
   readonly reload?: 'any' | 'tighten' | 'off';
 }
 
@@ -93,6 +95,9 @@ export async function startLocalRun(options: LocalRunOptions): Promise<LocalRun>
   const parsed = parseBundle({ file: 'p.yaml', text }, { checks: CHECKS });
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join('\n'));
   const snapshot = await compileBundle(parsed.bundle, { sha256, profile: 'production' });
+  if (options.config !== undefined) {
+    writeFileSync(join(home, 'config.toml'), options.config, { mode: 0o600 });
+  }
   const loaded = await loadConfig({
     env: { SUB_HOME: home, HOME: home, SUB_POLICY_RELOAD: options.reload ?? 'tighten' },
     flags: {},
@@ -108,9 +113,9 @@ export async function startLocalRun(options: LocalRunOptions): Promise<LocalRun>
   if (isFailure(hub)) throw new Error(hub.message);
   const events: Event[] = [];
   const degraded: string[] = [];
-  const { config, paths } = loaded;
+  const { config, paths, prices } = loaded;
   const tell = (): void => {};
-  const models = localModels({ config, paths, cwd: home, hasChannel: true, tell });
+  const models = localModels({ config, paths, prices, cwd: home, hasChannel: true, tell });
   const ready = await models.begin({
     producer: {
       run_id: 'run-1',

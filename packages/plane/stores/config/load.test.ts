@@ -235,3 +235,33 @@ test('no two settings share a variable or a flag', () => {
   const names = SETTING_KEYS.flatMap((key) => [SETTINGS[key].env, SETTINGS[key].flag ?? key]);
   expect(new Set(names).size).toBe(names.length);
 });
+
+test('reads the prices of the user', async () => {
+  expect((await loaded()).prices).toEqual([]);
+  write(`[[prices]]
+provider = "openai"
+model = "my-model"
+input_cents_per_mtok = 12.5
+output_cents_per_mtok = 100
+`);
+  expect((await loaded()).prices).toEqual([
+    {
+      provider: 'openai',
+      model: 'my-model',
+      input_cents_per_mtok: 12.5,
+      output_cents_per_mtok: 100,
+    },
+  ]);
+});
+
+test.each([
+  ['a price of nobody', 'provider = "else"', 'prices.0.provider'],
+  ['a price below zero', 'input_cents_per_mtok = -1', 'prices.0.input_cents_per_mtok'],
+  ['a key that no price has', 'inptu = 1', 'unknown key `prices.0.inptu`'],
+  ['a price without its model', '', 'prices.0.model'],
+])('refuses %s', async (_, line, message) => {
+  write(`profile = "production"\n[[prices]]\n${line}\n`);
+  const found = await problems();
+  expect(found.some((one) => one.includes(message))).toBe(true);
+  expect(found[0]).toMatch(/^config.toml:[23]:/);
+});

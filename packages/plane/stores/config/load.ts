@@ -1,6 +1,6 @@
 // The configuration: defaults, then config.toml, then the environment, then flags; the later wins.
 import { resolve } from 'node:path';
-import { isFailure } from '@subluminal/contracts';
+import { isFailure, type ModelPrice } from '@subluminal/contracts';
 import { decodeUtf8, fileProblem, readRegularFile } from '../../os/index.ts';
 import type { ApprovalSettings } from './approval-settings.ts';
 import { type ConfigFailure, configFailure, formatConfigFailure, shown } from './config-failure.ts';
@@ -43,6 +43,8 @@ export type LoadResult =
       readonly servers: Servers;
       /** How people are asked; undefined where the file says nothing about it. */
       readonly approvals: ApprovalSettings | undefined;
+      /** What models cost here; the list prices hold for all others. */
+      readonly prices: readonly ModelPrice[];
       /** What production refuses, and development only reports. */
       readonly warnings: readonly string[];
     }
@@ -66,6 +68,7 @@ interface FileSettings {
   readonly given: readonly GivenSetting[];
   readonly servers: Servers;
   readonly approvals: ApprovalSettings | undefined;
+  readonly prices: readonly ModelPrice[];
   readonly problems: readonly ConfigFailure[];
   readonly isThere: boolean;
 }
@@ -101,9 +104,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   const profile = fromHere.findLast(({ key }) => key === 'profile')?.read;
   if (unsafe !== undefined && profile !== 'development') found.push(unsafe);
   if (found.length > 0) return { ok: false, problems: found.slice(0, PROBLEMS_MAX) };
-  const { servers, approvals } = file;
+  const { servers, approvals, prices } = file;
   const warnings = unsafe === undefined ? [] : [formatConfigFailure(unsafe)];
-  return { ok: true, ...settle(settings), paths, servers, approvals, warnings };
+  return { ok: true, ...settle(settings), paths, servers, approvals, prices, warnings };
 }
 
 function readSetting(places: Places): (given: GivenSetting) => SettingRead {
@@ -167,16 +170,19 @@ async function readFileSettings(path: string): Promise<FileSettings> {
   // A command without a file does not load the parser.
   const { parse, TomlError } = await import('smol-toml');
   try {
-    const { servers, approvals, ...tables } = parse(content.text, { maxDepth: DEPTH_MAX });
+    const { servers, approvals, prices, ...tables } = parse(content.text, { maxDepth: DEPTH_MAX });
     const where = (keyPath: KeyPath) => whereOf(content, keyPath);
     const { given, unknown } = readLeaves(leavesOf(tables), where);
     const named = await readServers(servers);
     const asked = await approvalsIn(approvals);
+    const priced = await pricesIn(prices);
+    const faults = [...named.faults, ...asked.faults, ...priced.faults];
     const problems = [
       ...(await Promise.all(unknown.slice(0, PROBLEMS_MAX).map(unknownKey))),
-      ...(await configFailures([...named.faults, ...asked.faults], where)),
+      ...(await configFailures(faults, where)),
     ];
-    return { given, servers: named.servers, approvals: asked.settings, problems, isThere: true };
+    const read = { servers: named.servers, approvals: asked.settings, prices: priced.prices };
+    return { given, ...read, problems, isThere: true };
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const where = `${path}:${cause.line}:${cause.column}`;
@@ -193,8 +199,16 @@ async function approvalsIn(value: unknown) {
   return readApprovals(value);
 }
 
+/** Loads the reader only for a file that has this list. */
+async function pricesIn(value: unknown) {
+  if (value === undefined) return { prices: [], faults: [] };
+  const { readPrices } = await import('./price-settings.ts');
+  return readPrices(value);
+}
+
 function nothing(problems: readonly ConfigFailure[]): FileSettings {
-  return { given: [], servers: new Map(), approvals: undefined, problems, isThere: false };
+  const said = { servers: new Map(), approvals: undefined, prices: [] };
+  return { given: [], ...said, problems, isThere: false };
 }
 
 function readLeaves(leaves: readonly ConfigLeaf[], whereIs: (path: KeyPath) => string) {
@@ -256,6 +270,7 @@ const TABLES: readonly string[] = [
   ...new Set(SETTING_KEYS.flatMap((key) => key.split('.').slice(0, -1))),
   'servers',
   'approvals',
+  'prices',
 ];
 
 function whereOf({ path, text }: ConfigText, keyPath: KeyPath): string {
