@@ -12,6 +12,7 @@ function record(parts: Partial<CallDetail>): CallRecord {
     decision: undefined,
     approvals: [],
     turnEnd: undefined,
+    askedCalls: new Map(),
     events: [],
     hasMore: false,
   };

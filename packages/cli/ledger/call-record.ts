@@ -15,6 +15,7 @@ import {
   type StoreReader,
 } from '@subluminal/plane/ledger';
 import { orThrow } from '../input/command.ts';
+import { AskedCalls } from './asked-calls.ts';
 import { eventRows, findRun, LAST } from './user-ledger.ts';
 
 type DecisionEvent = EventOf<'tool_call_decision' | 'turn_decision'>;
@@ -27,6 +28,8 @@ export interface CallRecord {
   readonly approvals: readonly EventOf<'approval'>[];
   /** The end of a turn: what it used, and which tool calls it asked for. */
   readonly turnEnd: EventOf<'turn_end'> | undefined;
+  /** The calls that a turn asked for, as far as their names and their order tell: by the model's ids for them. */
+  readonly askedCalls: ReadonlyMap<string, string>;
   readonly events: readonly RecordedEvent[];
   /** There are more events in the run than are looked through. */
   readonly hasMore: boolean;
@@ -76,6 +79,7 @@ export async function callRecord(reader: StoreReader, call: CallDetail): Promise
   const approvals: EventOf<'approval'>[] = [];
   let decision: DecisionEvent | undefined;
   let turnEnd: EventOf<'turn_end'> | undefined;
+  let asked: AskedCalls | undefined;
   let seen = 0;
   for await (const { seq, line } of eventRows(reader, {
     runId: call.run_id,
@@ -83,18 +87,34 @@ export async function callRecord(reader: StoreReader, call: CallDetail): Promise
   })) {
     if (++seen > EVENTS_MAX) break;
     const event = line === null ? undefined : eventAbout(line, call.call_id);
-    if (line === null || event === undefined) continue;
+    if (line === null) continue;
+    if (event === undefined) {
+      if (asked !== undefined) seeCall(asked, line);
+      continue;
+    }
     events.push({ seq, event });
     const parsed = parseEventLine(line);
     if (!parsed.ok) continue;
     if (parsed.event.type === 'approval') approvals.push(parsed.event);
-    if (parsed.event.type === 'turn_end') turnEnd = parsed.event;
+    if (parsed.event.type === 'turn_end') {
+      turnEnd = parsed.event;
+      asked = new AskedCalls(turnEnd.tool_calls ?? []);
+    }
     if (parsed.event.type === 'tool_call_decision' || parsed.event.type === 'turn_decision') {
       decision = parsed.event;
     }
   }
   const run = await reader.run(call.run_id);
-  return { call, run, decision, approvals, turnEnd, events, hasMore: seen > EVENTS_MAX };
+  const askedCalls = asked?.found ?? new Map<string, string>();
+  const hasMore = seen > EVENTS_MAX;
+  return { call, run, decision, approvals, turnEnd, askedCalls, events, hasMore };
+}
+
+/** Most lines need not be parsed. */
+function seeCall(asked: AskedCalls, line: string): void {
+  if (!line.includes('"tool_call_start"') && !line.includes('"turn_end"')) return;
+  const parsed = parseEventLine(line);
+  if (parsed.ok) asked.see(parsed.event);
 }
 
 /** The event, when it is about this call. */
@@ -131,7 +151,7 @@ export function whyNotWhole({ call }: CallRecord, what: 'args' | 'result'): stri
 }
 
 export function recordDocument(record: CallRecord): object {
-  const { call, run, decision, approvals, turnEnd, events, hasMore } = record;
+  const { call, run, decision, approvals, turnEnd, askedCalls, events, hasMore } = record;
   return {
     call,
     run: run ?? null,
@@ -145,7 +165,10 @@ export function recordDocument(record: CallRecord): object {
     approvals: approvals.map(({ ts, approval }) => ({ ts, ...approval })),
     ...(call.kind === 'turn' && {
       usage: turnEnd?.usage ?? null,
-      tool_calls: turnEnd?.tool_calls ?? [],
+      tool_calls: (turnEnd?.tool_calls ?? []).map((one) => ({
+        ...one,
+        call_id: askedCalls.get(one.id) ?? null,
+      })),
     }),
     events,
     has_more_events: hasMore,

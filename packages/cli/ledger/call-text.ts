@@ -87,8 +87,11 @@ function usageFacts(turnEnd: CallRecord['turnEnd']): readonly Fact[] {
 }
 
 /** The tool calls that the answer of a turn asks for. */
-function toolCallLines({ turnEnd }: CallRecord): readonly string[] {
-  return (turnEnd?.tool_calls ?? []).map(({ id, name }) => harmless(`${name}  ${id}`));
+function toolCallLines({ turnEnd, askedCalls }: CallRecord): readonly string[] {
+  return (turnEnd?.tool_calls ?? []).map(({ id, name }) => {
+    const call = askedCalls.get(id);
+    return harmless(`${name}  ${id}${call === undefined ? '' : `  call ${call}`}`);
+  });
 }
 
 function whatWasDecided({ call, decision }: CallRecord): readonly Fact[] {
