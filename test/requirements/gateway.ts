@@ -84,7 +84,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-17',
-    state: 'planned',
+    state: 'done',
     text: 'The local proxy is one process that serves the model wire and its own `_aicg` pages.',
   },
   {
@@ -104,7 +104,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-21',
-    state: 'planned',
+    state: 'done',
     text: 'The proxy keeps `aicg.usage` from the agent and records it in a local ledger.',
   },
   {

@@ -90,6 +90,7 @@ const PROXY = group('proxy', 'Run the local proxy to a gateway', {
   start: ['Start the local proxy', () => import('./proxy.ts')],
   stop: ['Stop the local proxy', () => import('./proxy.ts')],
   status: ['Show whether the local proxy runs', () => import('./proxy.ts')],
+  policy: ['Show the rules of the gateway for you', () => import('./proxy-policy.ts')],
 });
 
 const LEDGER = group('ledger', 'Verify and prune the ledger', {
@@ -158,6 +159,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
       }),
       PROXY,
       ...table({
+        'bind-repo': ['Bind a repository to this machine', () => import('./bind-repo.ts')],
         env: ['Print the variables that point agents to the proxy', () => import('./env.ts')],
       }),
       GATEWAY,

@@ -1,11 +1,17 @@
 // A proxy that runs in the test, with a home of its own and events in a file, logged in to a gateway.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Event, isFailure, parseEventLine } from '@subluminal/contracts';
 import { loadConfig } from '@subluminal/plane/config';
 import { ensurePrivateFolder } from '@subluminal/plane/os';
 import { onTestFinished } from 'vitest';
+import {
+  anthropicAnswer,
+  runningGateway,
+  type TestGatewayOptions,
+} from '../../serve/testing/running-gateway.ts';
 import { startProxy } from '../start-proxy.ts';
 
 export interface TestProxy {
@@ -89,4 +95,43 @@ function eventOf(line: string): Event {
   const parsed = parseEventLine(line);
   if (!parsed.ok) throw new Error(`no event: ${line}`);
   return parsed.event;
+}
+
+export const ASKED = {
+  model: 'any',
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Hello?' }],
+};
+export const MESSAGES = '/anthropic/v1/messages';
+
+/** A proxy that is logged in to a gateway with a scripted upstream. */
+export async function behindGateway(
+  gatewayOptions: TestGatewayOptions = {},
+  proxyOptions: Partial<TestProxyOptions> = {},
+) {
+  const gateway = await runningGateway(gatewayOptions);
+  const { url: gatewayUrl, key: apiKey } = gateway;
+  const proxy = await runningProxyFor({ gatewayUrl, apiKey, ...proxyOptions });
+  return { gateway, proxy };
+}
+
+function event(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify({ type: name, ...data })}\n\n`;
+}
+
+/** An answer in three pieces: nothing of it yet, its text, and its end. */
+export const ANSWER_START = event('message_start', {
+  message: { ...anthropicAnswer(''), content: [], stop_reason: null },
+});
+export const ANSWER_TEXT =
+  event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }) +
+  event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hello.' } });
+export const ANSWER_END =
+  event('content_block_stop', { index: 0 }) +
+  event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 100 } }) +
+  event('message_stop', {});
+
+export function streamedAnswer(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end(ANSWER_START + ANSWER_TEXT + ANSWER_END);
 }
