@@ -11,28 +11,49 @@ import { MARKUP } from './phrases-hidden.ts';
 import { LABELLED } from './phrases-labels.ts';
 import { OVERRIDE } from './phrases-override.ts';
 import { SPEECH } from './phrases-speech.ts';
-import type { Detection, Strictness } from './types.ts';
+import type { Detection, FindingClass, Strictness } from './types.ts';
 
 const PHRASES: readonly Phrase[] = [...OVERRIDE, ...SPEECH, ...CARRIED_OUT, ...MARKUP, ...LABELLED];
-const COMPILED: readonly CompiledPhrase[] = PHRASES.map(compilePhrase);
+/** Rules that are looked for together. Orders and hidden markup support each other; labels stand alone. */
+const SETS = {
+  all: phraseSet(PHRASES),
+  labels: phraseSet(LABELLED),
+};
 const SCORE_MAX = 3;
 const HINT = 1;
 /** Of so many pieces of evidence nobody asks any more whether each is a mention: it costs a look around. */
 const ASKED_MAX = 2_000;
 
-let prefilter: Prefilter | undefined;
+interface PhraseSet {
+  readonly compiled: readonly CompiledPhrase[];
+  /** Made when it is first asked for: most processes need one, or none. */
+  readonly prefilter: () => Prefilter;
+}
 
-export function detectPhrases(detection: Detection): void {
+function phraseSet(phrases: readonly Phrase[]): PhraseSet {
+  let made: Prefilter | undefined;
+  const keywords = () =>
+    phrases.map(({ id, keywords: words }) => ({ name: id, keywords: words, anyCase: true }));
+  return {
+    compiled: phrases.map(compilePhrase),
+    prefilter: () => (made ??= createPrefilter(keywords())),
+  };
+}
+
+/** Of what nobody asked for, only that is looked for which supports the rest. */
+export function detectPhrases(detection: Detection, classes: ReadonlySet<FindingClass>): void {
+  if (classes.has('injection') || classes.has('hidden_text')) detectSet(detection, SETS.all);
+  else if (classes.has('personal')) detectSet(detection, SETS.labels);
+}
+
+function detectSet(detection: Detection, { compiled, prefilter }: PhraseSet): void {
   const { view, meter, strictness } = detection;
   const { text } = view;
-  prefilter ??= createPrefilter(
-    PHRASES.map(({ id, keywords }) => ({ name: id, keywords, anyCase: true })),
-  );
-  const readTo = new Int32Array(COMPILED.length);
+  const readTo = new Int32Array(compiled.length);
   const found: Evidence[] = [];
   meter.steps += text.length;
-  prefilter.scan(text, (index, at) => {
-    const rule = COMPILED[index];
+  prefilter().scan(text, (index, at) => {
+    const rule = compiled[index];
     if (rule === undefined || at < (readTo[index] ?? 0) || meter.steps > meter.stepsMax) return;
     if (scoreIn(rule.phrase, strictness) === 0) return;
     meter.steps += WINDOW;

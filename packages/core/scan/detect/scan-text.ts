@@ -105,7 +105,7 @@ export function hitsIn(task: TextTask): TextHits {
     const at = detection(view);
     if (classes.has('secret')) detectSecrets(at, seen);
     if (classes.has('personal')) detectPersonal(at, seen);
-    detectPhrases(at);
+    detectPhrases(at, classes);
   };
   /** A view as it stands and, where it isn't ASCII, folded. */
   const lookAtBoth = (view: View, seen: TextSurvey) => {
