@@ -195,6 +195,38 @@ describe('the inspector', () => {
     expect(JSON.parse(text)).toMatchObject({ messages: [{}, { content: [{ type: 'text' }] }] });
   });
 
+  it('finds the same whatever it has seen before, and scans nothing twice', () => {
+    const texts = fc.constantFrom('one', `two ${TOKEN}`, 'three', `${PASSWORD} is the password`);
+    const requests = fc.array(fc.array(texts, { minLength: 1, maxLength: 8 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(requests, (all) => {
+        const inspector = newInspector();
+        const seen = new Set<string>();
+        for (const messages of all) {
+          const request = asked(...messages.map((text) => said(text)));
+          const { inspection } = inspect(inspector, request);
+          const { inspection: fresh } = inspect(newInspector(), request);
+          expect(inspection.findings).toEqual(fresh.findings);
+          expect(inspection.redacted()).toEqual(fresh.redacted());
+          expect(inspection.scannedParts).toBe(
+            [...new Set(messages)].filter((text) => !seen.has(text)).length,
+          );
+          for (const text of messages) seen.add(text);
+        }
+      }),
+      runs(50),
+    );
+  });
+
+  it('scans what changed in the middle of a conversation', () => {
+    const inspector = newInspector();
+    const talk = (third: string) => asked(...['a', 'b', 'c', third, 'e'].map((text) => said(text)));
+    expect(inspect(inspector, talk('d')).inspection.findings).toEqual([]);
+    const { inspection } = inspect(inspector, talk(TOKEN));
+    expect(inspection).toMatchObject({ scannedParts: 1, findings: [{ class: 'secret' }] });
+    expect(inspect(inspector, talk('d')).inspection.findings).toEqual([]);
+  });
+
   it('scans a part once', () => {
     const inspector = newInspector();
     const messages = [said('one'), said(`two ${TOKEN}`, 'assistant'), said('three')];

@@ -1,6 +1,6 @@
 // Looks for secrets and personal data in what a request says. Each request repeats the conversation, so a part that
 // was looked through before is known by its hash and not scanned again.
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { type MessageSignals, messageSignals } from '@subluminal/core/classify';
 import {
@@ -85,11 +85,28 @@ interface KnownPart {
   signals: MessageSignals | undefined;
 }
 
+/** The parts of one kind that stood beside each other in an earlier request, and the hash of all their bytes. */
+interface KnownRun {
+  readonly parts: readonly KnownPart[];
+  readonly digest: string;
+  readonly weight: number;
+}
+
+/** The parts of one request that were scanned, and whether there is time for more. */
+interface PartTally {
+  scannedParts: number;
+  readonly isOverdue: InspectedRequest['isOverdue'];
+}
+
 const CLEAN: InspectedPart = { findings: [], unscanned: [], replacements: [], secrets: [] };
 /** A body has a limit of its own: nothing in it is too long to be looked at. */
 const LIMITS = { unitsMax: 1 << 26, depthMax: 512, nodesMax: 1 << 20 };
 const PARTS_MAX = 50_000;
 const CACHE_UNITS_MAX = 1 << 25;
+const RUNS_MAX = 8_192;
+const RUNS_WEIGHT_MAX = 1 << 22;
+/** So many parts at the start tell one conversation from another. */
+const OPENING_PARTS = 3;
 /** Shorter values would take words apart that have nothing to do with them. */
 const COPY_LENGTH_MIN = 8;
 const COPY_LENGTH_MAX = 4_096;
@@ -105,6 +122,10 @@ export class TurnInspector {
     entriesMax: PARTS_MAX,
     weightMax: CACHE_UNITS_MAX,
   });
+  readonly #runs = new GenerationCache<KnownRun>({
+    entriesMax: RUNS_MAX,
+    weightMax: RUNS_WEIGHT_MAX,
+  });
 
   constructor(options: InspectorOptions) {
     this.#options = options;
@@ -116,28 +137,23 @@ export class TurnInspector {
   inspect({ body, outline, isOverdue }: InspectedRequest): Inspection | Failure {
     const dirty: { readonly start: number; readonly part: InspectedPart }[] = [];
     const messages: { readonly range: RequestPart['range']; readonly known: KnownPart }[] = [];
-    let scannedParts = 0;
-    for (const { kind, range } of outline.parts) {
-      const bytes = body.subarray(range.start, range.end);
-      const key = kind + hash('sha256', bytes, 'base64');
-      let known = this.#known.get(key);
-      if (known === undefined) {
-        if (isOverdue?.() === true) return tableFailure('SUB_PROXY_SCAN');
-        const found = this.#inspectPart(bytes, kind);
-        if (isFailure(found)) return found;
-        known = { found, signals: undefined };
-        scannedParts++;
-        this.#known.put(key, known, weightOf(found));
+    const tally: PartTally = { scannedParts: 0, isOverdue };
+    for (const run of runsOf(outline.parts)) {
+      const known = this.#inspectRun(body, run, tally);
+      if (isFailure(known)) return known;
+      for (const [index, { kind, range }] of run.entries()) {
+        const part = known[index];
+        if (part === undefined) throw new Error('a part that nobody looked at');
+        if (part.found !== CLEAN) dirty.push({ start: range.start, part: part.found });
+        if (kind === 'message') messages.push({ range, known: part });
       }
-      if (known.found !== CLEAN) dirty.push({ start: range.start, part: known.found });
-      if (kind === 'message') messages.push({ range, known });
     }
     return {
       findings: dirty.flatMap(({ start, part }) =>
         part.findings.map((one) => ({ ...one, range: movedRange(one.range, start) })),
       ),
       unscanned: [...new Set(dirty.flatMap(({ part }) => part.unscanned))],
-      scannedParts,
+      scannedParts: tally.scannedParts,
       signals: () =>
         messages.slice(-SIGNALS_MAX).map(({ range, known }) => {
           known.signals ??= messageSignals(body.toString('utf8', range.start, range.end));
@@ -156,6 +172,62 @@ export class TurnInspector {
         return replaceCopies(Buffer.from(redactTexts(body, replacements)), secrets);
       },
     };
+  }
+
+  /**
+   * A request begins as the one before it. What they have in common is known by one hash of all its bytes: the same
+   * bytes hold the same parts.
+   */
+  #inspectRun(
+    body: Buffer,
+    run: readonly RequestPart[],
+    tally: PartTally,
+  ): readonly KnownPart[] | Failure {
+    const [first] = run;
+    const opening = run[OPENING_PARTS - 1];
+    if (first === undefined || opening === undefined) return this.#inspectParts(body, run, tally);
+    const { start } = first.range;
+    const key = first.kind + hash('sha256', body.subarray(start, opening.range.end), 'base64');
+    const before = this.#runs.get(key);
+    const last = before && run[before.parts.length - 1];
+    const common = createHash('sha256');
+    if (last !== undefined) common.update(body.subarray(start, last.range.end));
+    const isKnown = last !== undefined && common.copy().digest('base64') === before?.digest;
+    const known = isKnown && before !== undefined ? before.parts : [];
+    if (known.length === run.length) return known;
+    const added = this.#inspectParts(body, run.slice(known.length), tally);
+    if (isFailure(added)) return added;
+    const rest = body.subarray(last?.range.end ?? start, run.at(-1)?.range.end);
+    const weight = added.reduce(
+      (sum, { found }) => sum + (found === CLEAN ? 1 : weightOf(found)),
+      isKnown ? (before?.weight ?? 0) : 0,
+    );
+    const parts = [...known, ...added];
+    this.#runs.put(key, { parts, digest: common.update(rest).digest('base64'), weight }, weight);
+    return parts;
+  }
+
+  #inspectParts(
+    body: Buffer,
+    parts: readonly RequestPart[],
+    tally: PartTally,
+  ): readonly KnownPart[] | Failure {
+    const all: KnownPart[] = [];
+    for (const { kind, range } of parts) {
+      const bytes = body.subarray(range.start, range.end);
+      const key = kind + hash('sha256', bytes, 'base64');
+      let known = this.#known.get(key);
+      if (known === undefined) {
+        if (tally.isOverdue?.() === true) return tableFailure('SUB_PROXY_SCAN');
+        const found = this.#inspectPart(bytes, kind);
+        if (isFailure(found)) return found;
+        known = { found, signals: undefined };
+        tally.scannedParts++;
+        this.#known.put(key, known, weightOf(found));
+      }
+      all.push(known);
+    }
+    return all;
   }
 
   #inspectPart(bytes: Buffer, kind: RequestPart['kind']): InspectedPart | Failure {
@@ -220,6 +292,17 @@ export class TurnInspector {
       secrets: [...secrets].map(([original, mark]) => ({ value: original, mark })),
     };
   }
+}
+
+/** Parts of one kind that stand beside each other. */
+function runsOf(parts: readonly RequestPart[]): readonly (readonly RequestPart[])[] {
+  const runs: RequestPart[][] = [];
+  for (const part of parts) {
+    const run = runs.at(-1);
+    if (run?.[0]?.kind === part.kind) run.push(part);
+    else runs.push([part]);
+  }
+  return runs;
 }
 
 interface FoundIn {
