@@ -22,7 +22,7 @@ const MOVE_COUNTER = `UPDATE budget_counter
 const ADD_RESERVATION = `INSERT INTO budget_reservation
   (id, trace_id, tenant_id, user_id, team_id, counters, estimated_micros, state, created_ms,
     renewed_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, 'reserved', ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, 'reserved', ?, ?) ON CONFLICT DO NOTHING`;
 const RENEW_RESERVATION = `UPDATE budget_reservation
   SET renewed_ms = ? WHERE id = ? AND state = 'reserved'`;
 const END_RESERVATION = `UPDATE budget_reservation
@@ -47,31 +47,31 @@ function foundCounter(
   return { limit, usedMicros, reservedMicros: Number(row['reserved_micros']) };
 }
 
+/** Inside of a transaction. */
 export function reserve(db: SqliteDatabase, reservation: Reservation): Reserved {
   const { id, traceId, caller, limits, nowMs } = reservation;
   const { tenantId, userId, teamId } = caller;
   const estimateMicros = Math.round(reservation.estimateMicros);
-  return db.transaction(() => {
-    const states = limits.map((limit) => counterState(db, tenantId, limit));
-    // Asked again, because the first answer was lost.
-    if (db.get('SELECT 1 FROM budget_reservation WHERE id = ?', id) !== undefined) {
-      return { kind: 'reserved', states };
-    }
-    const exceeded = states.find((state) => exceeds(state, estimateMicros));
-    if (exceeded !== undefined) return { kind: 'exceeded', state: exceeded };
-    const move = { heldMicros: -estimateMicros, usedMicros: 0, nowMs };
-    for (const { scope, key, period } of limits) {
-      moveCounter(db, [tenantId, scope, key, period], move);
-    }
-    const counters = JSON.stringify(limits.map(({ scope, key, period }) => [scope, key, period]));
-    const content = [traceId, tenantId, userId, teamId, counters, estimateMicros];
-    db.run(ADD_RESERVATION, id, ...content, nowMs, nowMs);
-    const reserved = states.map((state) => ({
-      ...state,
-      reservedMicros: state.reservedMicros + estimateMicros,
-    }));
-    return { kind: 'reserved', states: reserved };
-  });
+  const states = limits.map((limit) => counterState(db, tenantId, limit));
+  const exceeded = states.find((state) => exceeds(state, estimateMicros));
+  if (exceeded !== undefined) {
+    const isThere = db.get('SELECT 1 FROM budget_reservation WHERE id = ?', id) !== undefined;
+    return isThere ? { kind: 'reserved', states } : { kind: 'exceeded', state: exceeded };
+  }
+  const counters = JSON.stringify(limits.map(({ scope, key, period }) => [scope, key, period]));
+  const content = [traceId, tenantId, userId, teamId, counters, estimateMicros];
+  // Asked again, because the first answer was lost.
+  if (db.run(ADD_RESERVATION, id, ...content, nowMs, nowMs) === 0)
+    return { kind: 'reserved', states };
+  const move = { heldMicros: -estimateMicros, usedMicros: 0, nowMs };
+  for (const { scope, key, period } of limits) {
+    moveCounter(db, [tenantId, scope, key, period], move);
+  }
+  const reserved = states.map((state) => ({
+    ...state,
+    reservedMicros: state.reservedMicros + estimateMicros,
+  }));
+  return { kind: 'reserved', states: reserved };
 }
 
 function exceeds({ limit, usedMicros, reservedMicros }: BudgetState, moreMicros: number): boolean {

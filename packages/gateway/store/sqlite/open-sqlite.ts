@@ -14,7 +14,7 @@ import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/rec
 import type { SchemaStep } from '../schema.ts';
 import { type StoreTransaction, statementDialect } from '../statement-dialect.ts';
 import type { StoreTables } from '../tables.ts';
-import type { BudgetStore, GatewayStore, TurnRecord } from '../types.ts';
+import type { BudgetStore, GatewayStore, Reservation, Reserved, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
 import { counterState, expire, renew, reserve } from './budget-counters.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
@@ -54,13 +54,19 @@ function storeOf(db: SqliteDatabase, options: SqliteStoreOptions): GatewayStore 
       return group.map(() => undefined);
     },
   });
+  const reservations = new GroupedWork<Reservation, Reserved>({
+    ...WRITE_LIMITS,
+    // A turn that can't be reserved now is refused now.
+    patienceMs: 0,
+    run: async (group) => db.transaction(() => group.map((one) => reserve(db, one))),
+  });
   const watchers = new Set<() => void>();
   let isOpen = true;
   return {
     engine: 'sqlite',
     keys: keyStore(queries),
     people: peopleStore(queries, transaction(db)),
-    budgets: budgetStore(db),
+    budgets: budgetStore(db, reservations),
     records: { write: (record) => records.add(record), ...recordQueries(queries, retention) },
     approvals: approvalStore(queries, {
       changed: () => {
@@ -81,16 +87,20 @@ function storeOf(db: SqliteDatabase, options: SqliteStoreOptions): GatewayStore 
     close: async () => {
       if (!isOpen) return;
       isOpen = false;
+      await reservations.close();
       await records.close();
       db.close();
     },
   };
 }
 
-function budgetStore(db: SqliteDatabase): BudgetStore {
+function budgetStore(
+  db: SqliteDatabase,
+  reservations: GroupedWork<Reservation, Reserved>,
+): BudgetStore {
   return {
     states: async (tenantId, limits) => limits.map((limit) => counterState(db, tenantId, limit)),
-    reserve: async (reservation) => reserve(db, reservation),
+    reserve: (reservation) => reservations.add(reservation),
     renew: async (ids, nowMs) => renew(db, ids, nowMs),
     expire: async (olderThanMs, nowMs) => expire(db, olderThanMs, nowMs),
   };
