@@ -5,10 +5,11 @@ import { type Traced, Tracer } from '../text/traced-text.ts';
 
 const NOT_ASCII = /[^\0-\x7f]+/g;
 
-/** The text with everything folded, or nothing when it is ASCII already. */
+/** The text with everything folded, or nothing when it stays as it is. */
 export function fold(text: string): Traced | undefined {
   NOT_ASCII.lastIndex = 0;
   let done = 0;
+  let isChanged = false;
   const tracer = new Tracer();
   for (let run = NOT_ASCII.exec(text); run !== null; run = NOT_ASCII.exec(text)) {
     tracer.keep(text.slice(done, run.index), done);
@@ -16,12 +17,15 @@ export function fold(text: string): Traced | undefined {
     for (const char of run[0]) {
       const folded = foldChar(char);
       if (folded === char) tracer.keep(char, at);
-      else tracer.replace(folded, { start: at, end: at + char.length });
+      else {
+        tracer.replace(folded, { start: at, end: at + char.length });
+        isChanged = true;
+      }
       at += char.length;
     }
     done = at;
   }
-  if (done === 0) return undefined;
+  if (!isChanged) return undefined;
   tracer.keep(text.slice(done), done);
   return tracer;
 }
