@@ -150,11 +150,15 @@ export type {
   GatewayRoutingEvent,
 } from './gateway/api-answers.ts';
 export {
+  APPROVAL_RESOLVED,
   CHANGED,
   COST_SUMMARY,
+  GATEWAY_ROLE,
+  INVITE,
   ONBOARDED,
   POLICY_SNIPPET,
   REPO_BOUND,
+  TURN_APPROVALS,
   VERSION_CHECK,
   WHOAMI,
 } from './gateway/api-answers.ts';

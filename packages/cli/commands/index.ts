@@ -80,6 +80,10 @@ const GATEWAY = group('gateway', 'Run and configure the model gateway of a team'
   check: ['Check a configuration for problems', () => import('./gateway.ts')],
   orphans: ['List turns of unknown users, teams and repos', () => import('./gateway.ts')],
   serve: ['Run the gateway', () => import('./gateway-serve.ts')],
+  invite: ['Invite a user', () => import('./gateway-admin.ts')],
+  approvals: ['List turns that wait for a person', () => import('./gateway-admin.ts')],
+  approve: ['Let a turn that waits go on', () => import('./gateway-admin.ts')],
+  reject: ['Refuse a turn that waits', () => import('./gateway-admin.ts')],
 });
 
 const ROUTING = group('routing', 'See how the gateway chose where turns go', {

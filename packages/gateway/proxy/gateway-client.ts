@@ -1,12 +1,15 @@
 // The API of the gateway, as the machine of a developer asks it.
 import type { OutgoingHttpHeaders } from 'node:http';
 import {
+  APPROVAL_RESOLVED,
   CHANGED,
   ERROR_CODES,
   type Failure,
   failure,
   GATEWAY_ENDPOINTS,
   type GatewayEndpoint,
+  type GatewayRole,
+  INVITE,
   isFailure,
   isObject,
   ONBOARDED,
@@ -14,6 +17,7 @@ import {
   POLICY_SNIPPET,
   parseAs,
   REPO_BOUND,
+  TURN_APPROVALS,
   tableFailure,
   VERSION_CHECK,
   WHOAMI,
@@ -68,6 +72,26 @@ export class GatewayClient {
     return this.#ask(GATEWAY_ENDPOINTS.exchangeInvite, (value) => parseAs(ONBOARDED, value), {
       body,
     });
+  }
+
+  invite(userId: string, role: GatewayRole) {
+    return this.#ask(GATEWAY_ENDPOINTS.invite, (value) => parseAs(INVITE, value), {
+      body: { user_id: userId, role },
+    });
+  }
+
+  pendingApprovals() {
+    const query = { state: 'pending' };
+    return this.#ask(GATEWAY_ENDPOINTS.approvals, (value) => parseAs(TURN_APPROVALS, value), {
+      query,
+    });
+  }
+
+  resolveApproval(id: string, answer: 'approve' | 'reject', note: string | undefined) {
+    const { method, path } = GATEWAY_ENDPOINTS[answer];
+    const at = { method, path: path.replace('{id}', encodeURIComponent(id)) };
+    const body = note === undefined ? {} : { note };
+    return this.#ask(at, (value) => parseAs(APPROVAL_RESOLVED, value), { body });
   }
 
   whoami() {
