@@ -45,8 +45,8 @@ export interface ProxyServices {
   readonly fallback: { readonly anthropic: string; readonly openai: string } | undefined;
 }
 
-/** The search of one request may take so long. */
-const SCAN_MS = 150;
+/** The search of one request may take so much of the processor: a busy machine alone refuses nothing. */
+const SCAN_CPU_MS = 150;
 const TIMEOUT_MS = 600_000;
 const SESSION_LENGTH_MAX = 128;
 const WORDS_MAX = 300;
@@ -84,8 +84,8 @@ export class ProxyGovernor implements TurnGovernor {
 
   async #begin(request: TurnRequest): Promise<TurnPlan> {
     const { inspector, repos, binder, runs, files, newCallId } = this.#services;
-    const untilMs = performance.now() + SCAN_MS;
-    const isOverdue = () => performance.now() > untilMs;
+    const before = process.cpuUsage();
+    const isOverdue = () => cpuMs(process.cpuUsage(before)) > SCAN_CPU_MS;
     const { body, outline, headers } = request;
     const inspection = inspector.inspect({ body, outline, isOverdue });
     if (isFailure(inspection)) {
@@ -262,6 +262,10 @@ function factsOf({ outline }: TurnRequest) {
     tools: toolNames.length,
     messages: parts.filter(({ kind }) => kind === 'message').length,
   };
+}
+
+function cpuMs({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1_000;
 }
 
 function refused(kind: TurnRefusal['kind'], message: string): TurnPlan {
