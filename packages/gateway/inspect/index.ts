@@ -1,2 +1,2 @@
-export type { Inspection, InspectorOptions, TurnFinding } from './inspector.ts';
+export type { Inspection } from './inspector.ts';
 export { TurnInspector } from './inspector.ts';

@@ -27,7 +27,7 @@ const FILE_BYTES_MAX = 1_048_576;
 const NAME_LENGTH_MAX = 200;
 
 /** The environment alone, for agents that are nothing special, and for a shell. */
-export function modelEnv(
+function modelEnv(
   { url, token }: RunAddress,
   env: ModelsReady['env'],
 ): { readonly [name: string]: string } {

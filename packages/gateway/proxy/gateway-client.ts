@@ -176,7 +176,7 @@ export class GatewayClient {
   }
 }
 
-export function away(gatewayUrl: string, why: string): Failure {
+function away(gatewayUrl: string, why: string): Failure {
   return tableFailure('SUB_GATEWAY_AWAY', `(${visible(gatewayUrl, WORDS_MAX)}) ${why}`);
 }
 

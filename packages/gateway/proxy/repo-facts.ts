@@ -105,7 +105,7 @@ async function git(root: string, args: readonly string[]): Promise<string | unde
 }
 
 /** A remote without the name and the password that may stand in it. */
-export function plainRemote(remote: string): string | undefined {
+function plainRemote(remote: string): string | undefined {
   if (remote === '' || remote.length > TEXT_LENGTH_MAX) return undefined;
   if (!URL.canParse(remote) || !/^[a-z+]+:\/\//.test(remote)) {
     return shown(remote.replace(/^[^@/\s]*@/, ''));
