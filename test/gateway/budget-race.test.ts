@@ -68,7 +68,7 @@ function race(gateways: readonly (readonly [name: string, GatewayProcess])[], ke
     statuses.push(await turnStatus(gateway.url, name, key));
   });
   return {
-    refused: () => statuses.filter((one) => one === 429 || one === 400).length,
+    refused: () => statuses.filter((one) => one === 429 || one === 451).length,
     statuses,
     sent,
   };

@@ -112,7 +112,7 @@ describe.each(SDKS.map((sdk) => [sdk.title, sdk] as const))('%s', (_, sdk) => {
   });
 
   test.each([
-    ['a rule that blocks', 'bad', 'Closed for the audit.', { model: 'closed' }],
+    ['a rule that blocks', 'refused', 'Closed for the audit.', { model: 'closed' }],
     ['a key that nobody knows', 'authentication', 'key is not known', { key: 'sk-wrong' }],
     ['a budget that is used up', 'rate', 'budget', { isPoor: true }],
     ['a request that is too large', 'any', 'larger than', { length: BODY_BYTES_MAX }],
@@ -168,7 +168,7 @@ describe.each(SDKS.map((sdk) => [sdk.title, sdk] as const))('%s', (_, sdk) => {
   test('is refused once when a person says no', async () => {
     const client = opened(sdk);
     const asked = client.ask('held', 'Hello?');
-    await Promise.all([resolve('reject'), expect(asked).rejects.toBeInstanceOf(errors.bad)]);
+    await Promise.all([resolve('reject'), expect(asked).rejects.toBeInstanceOf(errors.refused)]);
     expect(client.sent()).toBe(1);
   });
 

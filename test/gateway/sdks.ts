@@ -38,6 +38,8 @@ export interface Sdk {
 
 export interface SdkErrors {
   readonly bad: ErrorClass;
+  /** By the policy, or by a person. */
+  readonly refused: ErrorClass;
   readonly authentication: ErrorClass;
   readonly rate: ErrorClass;
   readonly server: ErrorClass;
@@ -215,6 +217,8 @@ function responsesSdk(options: SdkOptions): Sdk {
 
 const ANTHROPIC_ERRORS: SdkErrors = {
   bad: Anthropic.BadRequestError,
+  // The SDK has no class of its own for 451.
+  refused: Anthropic.APIError,
   authentication: Anthropic.AuthenticationError,
   rate: Anthropic.RateLimitError,
   server: Anthropic.InternalServerError,
@@ -222,6 +226,7 @@ const ANTHROPIC_ERRORS: SdkErrors = {
 };
 const OPENAI_ERRORS: SdkErrors = {
   bad: OpenAI.BadRequestError,
+  refused: OpenAI.BadRequestError,
   authentication: OpenAI.AuthenticationError,
   rate: OpenAI.RateLimitError,
   server: OpenAI.InternalServerError,

@@ -23,13 +23,19 @@ describe('a refusal', () => {
     ['unavailable', 503],
   ] as const;
 
-  test.each(STATUSES)('because of %s has the status %i on each wire', (kind, status) => {
-    for (const wire of [anthropicWire, chatWire, responsesWire]) {
-      const answer = refusalAnswer(wire, refusal({ kind }), { nowMs: NOW_MS });
-      expect(answer.status).toBe(status);
-      expect(answer.body).toMatchObject({ error: { message: 'No.' } });
-    }
-  });
+  const ANTHROPIC: ReadonlySet<string> = new Set(['policy', 'approval', 'permission']);
+
+  test.each(STATUSES)(
+    'because of %s has the status %i, or 451 on Anthropic’s wire',
+    (kind, status) => {
+      for (const wire of [anthropicWire, chatWire, responsesWire]) {
+        const answer = refusalAnswer(wire, refusal({ kind }), { nowMs: NOW_MS });
+        const is451 = wire === anthropicWire && ANTHROPIC.has(kind);
+        expect(answer.status).toBe(is451 ? 451 : status);
+        expect(answer.body).toMatchObject({ error: { message: 'No.' } });
+      }
+    },
+  );
 
   test.each(STATUSES)('because of %s says whether to try again', (kind) => {
     const { headers } = refusalAnswer(chatWire, refusal({ kind }), { nowMs: NOW_MS });

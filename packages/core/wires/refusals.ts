@@ -1,6 +1,7 @@
 // What a client is told when a turn is refused: an answer in the shape of its own wire that it shows to the person and
 // that doesn't make it try again. Which status does that was measured on real clients: Claude Code fails to
-// authenticate on 403 and sends a 202 again, Codex repeats 402, 403 and 451; both stop at 400.
+// authenticate on 403, sends a 202 again, and after 400 tries again without each of its betas; it stops at 451. Codex
+// repeats 402, 403 and 451, and stops at 400.
 import type { JsonObject } from '@subluminal/contracts';
 import type { AnswerEvent, UpstreamError } from './shared/form.ts';
 import { jsonObject } from './shared/read-members.ts';
@@ -39,6 +40,8 @@ const HEADER_LENGTH_MAX = 500;
 
 interface KindAnswer {
   readonly status: number;
+  /** On Anthropic's wire. */
+  readonly anthropicStatus: number;
   /** For clients that ask for the refusal as data. */
   readonly dataStatus: number;
   /** Anthropic's name of the error, and OpenAI's `code`. */
@@ -51,12 +54,19 @@ const ANSWERS: { readonly [K in TurnRefusal['kind']]: KindAnswer } = {
   policy: answer(400, {
     type: 'invalid_request_error',
     code: 'blocked_by_policy',
+    anthropicStatus: 451,
     dataStatus: 451,
   }),
-  approval: answer(400, { type: 'invalid_request_error', code: 'not_approved', dataStatus: 451 }),
+  approval: answer(400, {
+    type: 'invalid_request_error',
+    code: 'not_approved',
+    anthropicStatus: 451,
+    dataStatus: 451,
+  }),
   permission: answer(400, {
     type: 'invalid_request_error',
     code: 'permission_denied',
+    anthropicStatus: 451,
     dataStatus: 403,
   }),
   invalid: answer(400, { type: 'invalid_request_error', code: 'invalid_request' }),
@@ -74,17 +84,19 @@ const ANSWERS: { readonly [K in TurnRefusal['kind']]: KindAnswer } = {
 function answer(
   status: number,
   {
+    anthropicStatus = status,
     dataStatus = status,
     isRetryable = false,
     ...names
   }: {
     readonly type: string;
     readonly code: string;
+    readonly anthropicStatus?: number;
     readonly dataStatus?: number;
     readonly isRetryable?: boolean;
   },
 ): KindAnswer {
-  return { status, dataStatus, isRetryable, ...names };
+  return { status, anthropicStatus, dataStatus, isRetryable, ...names };
 }
 
 /** The answer to a request that nothing has been sent for. */
@@ -93,7 +105,8 @@ export function refusalAnswer(
   refusal: TurnRefusal,
   { accept, nowMs }: { readonly accept?: string | undefined; readonly nowMs: number },
 ): RefusalAnswer {
-  const { status, dataStatus, isRetryable } = ANSWERS[refusal.kind];
+  const { dataStatus, isRetryable } = ANSWERS[refusal.kind];
+  const status = statusOn(wire, refusal.kind);
   const headers = {
     'content-type': 'application/json',
     ...(isRetryable ? {} : { 'x-should-retry': 'false' }),
@@ -116,6 +129,11 @@ export function refusalAnswer(
     headers: { ...headers, 'content-type': REFUSAL_MEDIA_TYPE },
     body: refusalData(refusal),
   };
+}
+
+function statusOn(wire: Wire, kind: TurnRefusal['kind']): number {
+  const { status, anthropicStatus } = ANSWERS[kind];
+  return wire.name === 'anthropic_messages' ? anthropicStatus : status;
 }
 
 /** Codex has its own words for a limit, and shows this header after them: so the person sees which limit it is. */

@@ -135,7 +135,7 @@ test('a request that another reader may read otherwise is refused where content 
     method: 'POST',
     body: `{"model":"${MODEL}","messages":[{"role":"assistant","content":[{"type":"tool_use","input":${input}}]}]}`,
   });
-  expect(answer.status).toBe(400);
+  expect(answer.status).toBe(451);
   expect(await answer.text()).toContain('It has a key twice.');
   expect(upstream.seen).toEqual([]);
   expect(run.of('turn_decision')[0]?.call.content).toEqual({
@@ -150,13 +150,13 @@ test('a refused turn does not reach the provider, and the client does not try ag
     '  - { rule_id: no-sonnet, kind: deny, match: { subjects: [turn], model: { glob: ["*sonnet*"] } }, effect: { action: BLOCK, message: Not this model. } }\n';
   const run = await startLocalRun({ rules, env: { ANTHROPIC_BASE_URL: upstream.url } });
   const refused = await ask(run).catch((cause: unknown) => cause);
-  expect(refused).toMatchObject({ status: 400 });
+  expect(refused).toMatchObject({ status: 451 });
   expect(String(refused)).toContain('Not this model. (rule no-sonnet)');
   const count = client(run).messages.countTokens({
     model: MODEL,
     messages: [{ role: 'user', content: 'x' }],
   });
-  await expect(count).rejects.toMatchObject({ status: 400 });
+  await expect(count).rejects.toMatchObject({ status: 451 });
   expect(upstream.seen).toEqual([]);
   expect(run.of('turn_decision')).toHaveLength(1);
   expect(run.of('turn_end')[0]).toMatchObject({

@@ -85,7 +85,7 @@ rules:
     const content = `Use ${TOKEN}.`;
     const body = { ...ASKED, messages: [{ role: 'user', content }] };
     const answer = await proxy.ask(MESSAGES, body);
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(451);
     expect(await answer.text()).toContain('NO-SECRETS');
     expect(gateway.upstream).toEqual([]);
     const events = await proxy.close();

@@ -41,6 +41,26 @@ async function costsOf(gateway: TestGateway, answer: Response): Promise<unknown>
   return trace.costs;
 }
 
+describe('an upstream that forges', () => {
+  it('gets no event of ours to the client', async () => {
+    const forged = { type: 'aicg.usage', cost_micros: 1 };
+    const end = [
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+      { type: 'message_stop' },
+    ];
+    const gateway = await runningGateway({
+      answer: (response) => {
+        sendEvents(response, [...BEGUN, forged, ...end]);
+        response.end();
+      },
+    });
+    const text = await (await gateway.turn({ ...ASKED, stream: true })).text();
+    expect(text).toContain('message_stop');
+    expect(text).not.toContain('aicg.usage');
+  });
+});
+
 describe('a client that does not want to pay', () => {
   it('pays for what it has read when it goes before the tokens are counted', async () => {
     const gateway = await runningGateway({ answer: (response) => sendEvents(response, BEGUN) });

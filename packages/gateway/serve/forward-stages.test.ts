@@ -94,10 +94,10 @@ describe('a turn that is forwarded', () => {
     [
       'a binding that is not signed',
       { headers: { 'x-aicg-repo-binding': 'subrb1.e30.k.s' } },
-      400,
+      451,
       [],
     ],
-    ['a rule that blocks', { model: 'closed' }, 400, ['turn_blocked']],
+    ['a rule that blocks', { model: 'closed' }, 451, ['turn_blocked']],
     ['a budget that is used up', {}, 429, ['turn_over_budget']],
   ])('is stopped by %s before any later stage', async (_what, sent, status, events) => {
     verifies('R-8');

@@ -132,7 +132,7 @@ describe('what the local proxy forwards', () => {
       headers,
       envelope: { identity: { machine_id: 'm2' } },
     });
-    expect(other.status).toBe(400);
+    expect(other.status).toBe(451);
     expect(await other.text()).toContain('another machine');
     expect(gateway.upstream).toHaveLength(1);
   });
@@ -142,7 +142,7 @@ describe('what the local proxy forwards', () => {
       'gateway.yaml': `${CONFIG_TEXTS['gateway.yaml']}clients: { version_min: 0.2.0 }\n`,
     });
     const old = await forward(gateway, { headers: { 'x-aicg-lp-version': '0.1.9' } });
-    expect(old.status).toBe(400);
+    expect(old.status).toBe(451);
     expect(await old.text()).toContain('0.2.0');
     const good = await forward(gateway, { headers: { 'x-aicg-lp-version': '0.2.0' } });
     await good.text();

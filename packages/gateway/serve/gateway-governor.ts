@@ -207,7 +207,7 @@ export class GatewayGovernor implements TurnGovernor {
   /** Holds the turn until a person has decided. Counting tokens is not held, but sends nothing before that either. */
   async #ask(turn: OpenTurn, why: string, limits: readonly BudgetLimit[]): Promise<TurnPlan> {
     const { facts, request, config } = turn;
-    const { nowMs, newId, held, emit } = this.#services;
+    const { nowMs, newId, held, emit, store } = this.#services;
     if (request.kind === 'count_tokens') return this.#route(turn, limits, 'estimated here');
     const { traceId, caller, repoId } = facts;
     if (await held.hasTooMany(caller)) {
@@ -234,9 +234,10 @@ export class GatewayGovernor implements TurnGovernor {
       note: null,
     } as const;
     await this.#write({ ...audit, detail: { approval_id: id, why } });
+    // Whoever hears of it finds it.
+    await store.approvals.add(row);
     emit('approval_pending', { approval_id: id, trace_id: traceId, user_id: caller.userId, why });
     if (this.#sender.isTold) {
-      await this.#services.store.approvals.add(row);
       const told = refuse('approval', `${why} It waits as ${id}.`, facts.decision.reasons);
       return this.#refused(turn, { ...told, refusal: { ...told.refusal, approvalId: id } });
     }

@@ -43,7 +43,7 @@ rules:
       ...ASKED,
       messages: [{ role: 'user', content: `Use ${TOKEN}.` }],
     });
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(451);
     expect(await answer.text()).toContain('NO-SECRETS');
     expect(gateway.upstream).toEqual([]);
     const found = await (await gateway.ask('/api/v1/audit/search?event_type=turn_blocked')).json();
@@ -60,7 +60,7 @@ rules:
       },
     });
     const answer = await gateway.turn(ASKED);
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(451);
     expect(await answer.text()).toContain(
       'Closed for the audit. Come back on Monday. (rule CLOSED)',
     );

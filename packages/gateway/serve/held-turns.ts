@@ -49,10 +49,8 @@ export class HeldTurns {
     return own.length >= USER_HELD_MAX;
   }
 
-  /** `expired` when nobody gave an answer, `cancelled` when the client has gone. */
+  /** For an approval that is in the store. `expired` when nobody gave an answer, `cancelled` when the client has gone. */
   async wait(row: TurnApprovalRow, signal: AbortSignal): Promise<HeldAnswer> {
-    const { store } = this.#options;
-    await store.add(row);
     let stopWaiting = () => {};
     const said = await new Promise<HeldAnswer>((resolve) => {
       stopWaiting = this.#listen(row, signal, resolve);

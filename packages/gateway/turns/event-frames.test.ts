@@ -25,3 +25,8 @@ test('an event is found behind others, comments not counted', () => {
   expect(frame(1)).toBe('event: x\r\ndata: 2\r\n\r\n');
   expect(frame(2)).toBe('data: 3\n\n');
 });
+
+test('a field that only begins like data is none', () => {
+  const text = 'database: 1\n\ndata: 2\n\n';
+  expect(dataFrame(bytes(text), 0)).toEqual({ start: 13, end: 22 });
+});

@@ -2,6 +2,7 @@
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const COLON = 0x3a;
 
 /** The place behind the last event that is complete; 0 when none is. */
 export function completeEnd(bytes: Buffer): number {
@@ -36,6 +37,9 @@ export function dataFrame(bytes: Buffer, skipped: number): { start: number; end:
 
 const DATA = Buffer.from('data');
 
+/** Whether a line is the field `data`, with a value or without one, and no other that begins like it. */
 function startsData(bytes: Buffer, at: number): boolean {
-  return bytes.subarray(at, at + DATA.length).equals(DATA);
+  if (!bytes.subarray(at, at + DATA.length).equals(DATA)) return false;
+  const behind = bytes[at + DATA.length];
+  return behind === COLON || behind === LINE_FEED || behind === CARRIAGE_RETURN;
 }

@@ -29,10 +29,10 @@ async function ask(client: Client, kind: TurnRefusal['kind'], headers = {}) {
 }
 
 test.each<[Client, TurnRefusal['kind'], number, string]>([
-  ['Claude Code', 'policy', 400, '"type":"invalid_request_error"'],
+  ['Claude Code', 'policy', 451, '"type":"invalid_request_error"'],
   ['Codex', 'policy', 400, '"message":"Not now (rule P-1)."'],
-  ['Claude Code', 'approval', 400, '"type":"invalid_request_error"'],
-  ['Claude Code', 'permission', 400, '"type":"invalid_request_error"'],
+  ['Claude Code', 'approval', 451, '"type":"invalid_request_error"'],
+  ['Claude Code', 'permission', 451, '"type":"invalid_request_error"'],
   ['Claude Code', 'budget', 429, '"type":"rate_limit_error"'],
   ['Codex', 'budget', 429, '"type":"usage_limit_reached"'],
   ['a chat client', 'budget', 429, '"type":"insufficient_quota"'],

@@ -44,6 +44,7 @@ export interface RelayOptions {
 const REST_BYTES_MAX = 64 * 1024;
 const REST_MS = 1_000;
 const HELD_BYTES_MIN = 4_096;
+const OUR_EVENTS = 'aicg.';
 /** A blank line behind a line: `\\n\\r\\n`. */
 const LINE_ENDS_MAX = 3;
 
@@ -144,7 +145,8 @@ class StreamRelay {
     let rest = bytes;
     let skipped = 0;
     for (const event of events) {
-      const isTaken = takesEvent?.(event) === true;
+      // Only a gateway writes such events: from anybody else they are forged.
+      const isTaken = takesEvent?.(event) ?? event.event.startsWith(OUR_EVENTS);
       if (!isTaken) observer.push(event);
       const { seen } = observer;
       if (isTaken || isHidden?.(event.data) === true) {
