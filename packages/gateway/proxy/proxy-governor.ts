@@ -84,8 +84,8 @@ export class ProxyGovernor implements TurnGovernor {
 
   async #begin(request: TurnRequest): Promise<TurnPlan> {
     const { inspector, repos, binder, runs, files, newCallId } = this.#services;
-    const before = process.cpuUsage();
-    const isOverdue = () => cpuMs(process.cpuUsage(before)) > SCAN_CPU_MS;
+    const start = process.cpuUsage();
+    const isOverdue = () => cpuMs(process.cpuUsage(start)) > SCAN_CPU_MS;
     const { body, outline, headers } = request;
     const inspection = inspector.inspect({ body, outline, isOverdue });
     if (isFailure(inspection)) {

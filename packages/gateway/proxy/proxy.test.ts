@@ -147,6 +147,9 @@ describe('the proxy without its gateway', () => {
   });
 });
 
+/** The folder of the test may be a repository, which is bound by another request. */
+const FORWARD = '/v1/agent/forward';
+
 describe('a link to the gateway that breaks', () => {
   const DEAD = (response: { destroy(): unknown }) => response.destroy();
 
@@ -155,7 +158,7 @@ describe('a link to the gateway that breaks', () => {
     let calls = 0;
     const { url } = await loopback((request, response) => {
       request.resume();
-      if (request.method === 'GET') return response.writeHead(500).end();
+      if (request.url !== FORWARD) return response.writeHead(500).end();
       calls++;
       if (calls === 1) return DEAD(response);
       response.setHeader('content-type', 'application/json');
@@ -172,7 +175,7 @@ describe('a link to the gateway that breaks', () => {
     let calls = 0;
     const { url } = await loopback((request, response) => {
       request.resume();
-      if (request.method === 'GET') return response.writeHead(500).end();
+      if (request.url !== FORWARD) return response.writeHead(500).end();
       calls++;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       return response.write(ANSWER_START + ANSWER_TEXT, () => setImmediate(() => DEAD(response)));
@@ -191,7 +194,7 @@ describe('a link to the gateway that breaks', () => {
     let calls = 0;
     const { url } = await loopback((request, response) => {
       request.resume();
-      if (request.method === 'POST') calls++;
+      if (request.url === FORWARD) calls++;
       response.writeHead(429, { 'content-type': 'application/json', 'x-should-retry': 'false' });
       response.end('{"type":"error","error":{"type":"rate_limit_error","message":"No money."}}');
     });

@@ -54,6 +54,7 @@ export async function migratePostgres(
 ): Promise<void> {
   await db.transaction(async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await requireUtf8(client);
     const version = await checkedVersion(client, steps.length);
     for (const [place, step] of steps.entries()) {
       if (place < version) continue;
@@ -62,6 +63,14 @@ export async function migratePostgres(
       await client.query(add, [place + 1, Date.now()]);
     }
   });
+}
+
+/** Another encoding refuses texts of clients, one turn after the other. */
+async function requireUtf8(client: PostgresClient): Promise<void> {
+  const { rows } = await client.query('SHOW server_encoding');
+  const encoding = String(rows[0]?.['server_encoding']);
+  if (encoding === 'UTF8') return;
+  throw storeFailure('SUB_STORE_UNUSABLE', `It has the encoding ${encoding}, and must have UTF8.`);
 }
 
 async function checkedVersion(client: PostgresClient, known: number): Promise<number> {

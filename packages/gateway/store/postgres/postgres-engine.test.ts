@@ -162,4 +162,16 @@ describe('a database that goes away', () => {
       code: 'SUB_STORE_UNUSABLE',
     });
   });
+
+  it('refuses a database that can not hold every text', async () => {
+    await database.query("CREATE DATABASE narrow ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    const address = new URL(database.url);
+    address.pathname = '/narrow';
+    const failed = await openPostgresGatewayStore({ url: address.href }).catch(
+      (cause: unknown) => cause,
+    );
+    expect(failed).toMatchObject({ code: 'SUB_STORE_UNUSABLE' });
+    expect(String(failed)).toContain('LATIN1');
+    await database.query('DROP DATABASE narrow WITH (FORCE)');
+  });
 });

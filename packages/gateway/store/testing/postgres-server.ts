@@ -24,6 +24,8 @@ const server = new EmbeddedPostgres({
   password: PASSWORD,
   persistent: false,
   createPostgresUser: isRoot,
+  // Whatever the language of the machine is.
+  initdbFlags: ['--encoding=UTF8', '--locale=C'],
   // What is lost by a power cut is no test's concern; a test about the disk sets it itself.
   postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-k', ''],
   onLog: () => {},
