@@ -1,9 +1,9 @@
 // Reads that hold nothing of the conversation, such as the list of models: they go on as they came.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { sendError } from '../listen/agent-server.ts';
 import { isFault } from '../upstream/fault.ts';
 import type { Upstream } from '../upstream/index.ts';
-import { answer } from './server.ts';
 import { ownHeaders, routeOf, type Upstreams, upstreamUrl } from './upstreams.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -20,7 +20,7 @@ export async function passThrough(
   { upstream, upstreams }: { readonly upstream: Upstream; readonly upstreams: Upstreams },
 ): Promise<void> {
   const route = routeOf(path);
-  if (route === undefined) return answer(response, 404, 'This path leads to no model.');
+  if (route === undefined) return sendError(response, 404, 'This path leads to no model.');
   // A client asks whether anybody is there. Somebody is, whatever the provider says.
   if (request.method === 'HEAD') {
     response.writeHead(200, { 'content-length': 0 }).end();
@@ -37,7 +37,7 @@ export async function passThrough(
     signal: gone.signal,
   });
   if (isFault(given)) {
-    if (!response.destroyed) answer(response, 502, given.message);
+    if (!response.destroyed) sendError(response, 502, given.message);
     return;
   }
   const type = given.headers['content-type'];

@@ -2,12 +2,12 @@
 // sites, and a token.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import type { Server } from 'node:net';
 import { systemCode } from './system-error.ts';
 
-export type LoopbackListening =
-  | { readonly kind: 'listening'; readonly address: AddressInfo; readonly url: string }
+export type Listening =
+  | { readonly kind: 'listening'; readonly url: string }
   /** `why` is a code of the system such as `EADDRINUSE`, or a sentence. */
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -28,15 +28,23 @@ const BEARER = /^Bearer +([^\s]+)$/i;
 export async function listenOnLoopback(
   server: Server,
   { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number },
-): Promise<LoopbackListening> {
+): Promise<Listening> {
   const address = Object.hasOwn(ADDRESSES, host) ? ADDRESSES[host] : undefined;
   if (address === undefined) return failed(`Others could reach it on ${host}.`);
   if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
     return failed(`A port is a number from 0 to ${PORT_MAX}.`);
   }
+  return listenOnAddress(server, { host: address, port });
+}
+
+/** Listens where others may reach it, too. */
+export async function listenOnAddress(
+  server: Server,
+  at: { readonly host: string; readonly port: number },
+): Promise<Listening> {
   const listening = once(server, 'listening');
   try {
-    server.listen({ host: address, port, exclusive: true });
+    server.listen({ ...at, exclusive: true });
     await listening;
   } catch (cause) {
     return failed(systemCode(cause));
@@ -44,10 +52,10 @@ export async function listenOnLoopback(
   const bound = server.address();
   if (bound === null || typeof bound === 'string') return failed('It has no address.');
   const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
-  return { kind: 'listening', address: bound, url: `http://${name}:${bound.port}` };
+  return { kind: 'listening', url: `http://${name}:${bound.port}` };
 }
 
-function failed(why: string): LoopbackListening {
+function failed(why: string): Listening {
   return { kind: 'failed', why };
 }
 
@@ -58,8 +66,8 @@ export function isStrongToken(token: string): boolean {
 export interface LoopbackGuardOptions {
   /** Without one, any program of this machine may ask. */
   readonly token?: string;
-  /** Known only after the server listens. */
-  readonly port: () => number;
+  /** Its port is part of the right Host. */
+  readonly server: Server;
   /** Other origins whose pages may ask. Without it, no page of a browser may, not even our own. */
   readonly origins?: readonly string[];
   /** Finds the token; in the Authorization header unless given. */
@@ -70,11 +78,11 @@ export interface LoopbackGuardOptions {
 export type LoopbackGuard = (request: IncomingMessage) => 'host' | 'origin' | 'token' | undefined;
 
 export function loopbackGuard(options: LoopbackGuardOptions): LoopbackGuard {
-  const { token, port, origins, credential = bearerToken } = options;
+  const { token, server, origins, credential = bearerToken } = options;
   const expected = token === undefined ? undefined : digest(token);
   let hosts: ReadonlySet<string> | undefined;
   return (request) => {
-    hosts ??= loopbackHosts(port());
+    hosts ??= loopbackHosts(portOf(server));
     // A page whose name was made to point to this machine sends its own name here.
     const host = singleHeader(request, 'host')?.toLowerCase();
     if (host === undefined || !hosts.has(host)) return 'host';
@@ -101,6 +109,12 @@ function isOwnOrigin(request: IncomingMessage, origins: readonly string[]): bool
   return origin !== undefined && origins.includes(origin);
 }
 
+/** Known only after the server listens. */
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
 /** Names that the owner of a domain cannot make point elsewhere. */
 function loopbackHosts(port: number): ReadonlySet<string> {
   const names = ['127.0.0.1', 'localhost', '[::1]'];
@@ -121,4 +135,25 @@ function singleHeader({ headersDistinct }: IncomingMessage, name: string): strin
 /** Of one length for any text: comparing takes the same time, and tells not even the length. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text, 'utf8').digest();
+}
+
+const IDLE_EVERY_MS = 50;
+
+/** Ends idle connections, waits for the others, and cuts them off after `graceMs`. */
+export async function closeHttpServer(
+  server: HttpServer,
+  graceMs: number,
+  onCut: () => void = () => {},
+): Promise<void> {
+  const overdue = setTimeout(() => {
+    onCut();
+    server.closeAllConnections();
+  }, graceMs);
+  // A connection whose last answer has just gone out is idle, too.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_EVERY_MS);
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  clearTimeout(overdue);
+  clearInterval(idle);
 }

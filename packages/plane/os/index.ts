@@ -1,11 +1,15 @@
+export type { GateLimits } from './connection-gate.ts';
 export { ConnectionGate } from './connection-gate.ts';
 export type { LockRequest } from './file-lock.ts';
 export { changeFiles, takeLockBlocking } from './file-lock.ts';
 export { fileProblem, writerProblem } from './file-owner.ts';
+export type { LoopbackGuardOptions } from './http-listener.ts';
 export {
   bearerToken,
+  closeHttpServer,
   isFromPage,
   isStrongToken,
+  listenOnAddress,
   listenOnLoopback,
   loopbackGuard,
 } from './http-listener.ts';

@@ -2,7 +2,7 @@
 // the API of this machine, or by an address of their own that others can reach.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { ConnectionGate } from '../../os/index.ts';
+import { ConnectionGate, closeHttpServer } from '../../os/index.ts';
 import {
   badRequest,
   bodyTooLarge,
@@ -14,7 +14,7 @@ import {
   sendFailure,
   sendJson,
 } from './http-failure.ts';
-import { boundedServer, closeServer, listenAnywhere } from './http-server.ts';
+import { boundedServer, listenAnywhere } from './http-server.ts';
 import { readBytes } from './read-request.ts';
 import { type Api, type ApiLimits, type Callback, type Callbacks, LIMITS } from './types.ts';
 
@@ -96,5 +96,5 @@ export async function openCallbacks(options: CallbacksOptions): Promise<Api | Fa
   });
   // An upgrade that nobody takes would stay open.
   server.on('upgrade', (_request, socket) => socket.destroy());
-  return { url, close: () => closeServer(server, limits.closeMs) };
+  return { url, close: () => closeHttpServer(server, limits.closeMs) };
 }

@@ -1,10 +1,9 @@
 // A bounded HTTP server: how it is made, bound and closed.
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Failure, tableFailure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
-import { type ConnectionGate, systemCode } from '../../os/index.ts';
+import { type ConnectionGate, listenOnAddress } from '../../os/index.ts';
 import { badRequest, type HttpFailure, httpFailure, rawFailure } from './http-failure.ts';
 import type { ApiLimits } from './types.ts';
 
@@ -51,7 +50,8 @@ export function startFailure(detail: string): Failure {
 export function listenFailure({ host, port }: ListenAddress, why: string): Failure {
   if (why.includes(' ')) return startFailure(visible(why, 200));
   const what = why === 'EADDRINUSE' ? 'is in use' : 'cannot be listened on';
-  return startFailure(`${authority(host, port)} ${what} (${why}).`);
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return startFailure(`${authority} ${what} (${why}).`);
 }
 
 interface ListenAddress {
@@ -61,36 +61,8 @@ interface ListenAddress {
 
 /** Listens on any address; the URL, or why it cannot. */
 export async function listenAnywhere(server: Server, at: ListenAddress): Promise<string | Failure> {
-  const listening = once(server, 'listening');
-  try {
-    server.listen(at);
-    await listening;
-  } catch (cause) {
-    return listenFailure(at, systemCode(cause));
-  }
+  const listening = await listenOnAddress(server, at);
+  if (listening.kind === 'failed') return listenFailure(at, listening.why);
   server.on('error', () => undefined);
-  const address = server.address();
-  if (address === null || typeof address === 'string') return startFailure('It has no address.');
-  return `http://${authority(address.address, address.port)}`;
-}
-
-function authority(host: string, port: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Lets answers under way through for a moment, then cuts what is left. */
-export async function closeServer(
-  server: Server,
-  graceMs: number,
-  onCut: () => void = () => undefined,
-): Promise<void> {
-  const timer = setTimeout(() => {
-    onCut();
-    server.closeAllConnections();
-  }, graceMs);
-  await new Promise((resolve) => {
-    server.close(resolve);
-    server.closeIdleConnections();
-  });
-  clearTimeout(timer);
+  return listening.url;
 }

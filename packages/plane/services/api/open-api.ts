@@ -1,14 +1,13 @@
 // Opens the API on a port of this machine alone, and closes it.
 import type { IncomingMessage, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Failure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
-import { ConnectionGate, listenOnLoopback } from '../../os/index.ts';
+import { ConnectionGate, closeHttpServer, listenOnLoopback } from '../../os/index.ts';
 import { createApp } from './app.ts';
 import { answerCallback, callbackFor } from './callbacks.ts';
 import { SECURITY_HEADERS, sendFailure } from './http-failure.ts';
-import { boundedServer, closeServer, listenFailure, startFailure } from './http-server.ts';
+import { boundedServer, listenFailure, startFailure } from './http-server.ts';
 import { type RequestGuard, requestGuard } from './request-guard.ts';
 import { Streams } from './streams.ts';
 import { type Api, type ApiLimits, type ApiOptions, LIMITS } from './types.ts';
@@ -26,21 +25,20 @@ export async function openApi(options: ApiOptions): Promise<Api | Failure> {
   const server = boundedServer(limits, gate);
   const listening = await listenOnLoopback(server, { host, port });
   if (listening.kind === 'failed') return listenFailure({ host, port }, listening.why);
-  return serve(server, { ...options, limits, gate, ...listening });
+  return serve(server, { ...options, limits, gate, url: listening.url });
 }
 
 interface ServeOptions extends Omit<ApiOptions, 'limits'> {
   readonly limits: ApiLimits;
   readonly gate: ConnectionGate;
-  readonly address: AddressInfo;
   readonly url: string;
 }
 
 /** Everything is attached in the turn in which the server began to listen: no request is missed. */
 function serve(server: Server, options: ServeOptions): Api {
-  const { reader, feed, limits, gate, token, origins = [], onWarning, address } = options;
+  const { reader, feed, limits, gate, token, origins = [], onWarning } = options;
   const { callbacks = new Map() } = options;
-  const check = requestGuard({ token, origins, port: address.port });
+  const check = requestGuard({ token, origins, server });
   // A connection that has shown the token counts as known.
   const guard: RequestGuard = (request) => {
     const failure = check(request);
@@ -70,7 +68,7 @@ function serve(server: Server, options: ServeOptions): Api {
   let closing: Promise<void> | undefined;
   const close = async () => {
     streams.close();
-    await closeServer(server, limits.closeMs, () => streams.terminate());
+    await closeHttpServer(server, limits.closeMs, () => streams.terminate());
     streams.terminate();
   };
   return { url: options.url, close: () => (closing ??= close()) };

@@ -1,21 +1,17 @@
 // Which requests are answered: the right Host, no page of another site, the token.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { API_ENDPOINTS, API_STREAM_PROTOCOL, type ApiEndpoint } from '@subluminal/contracts';
-import { bearerToken, loopbackGuard } from '../../os/index.ts';
+import { bearerToken, type LoopbackGuardOptions, loopbackGuard } from '../../os/index.ts';
 import { badRequest, bodyTooLarge, type HttpFailure, httpFailure } from './http-failure.ts';
 
-interface GuardOptions {
-  readonly token: string;
-  readonly port: number;
-  readonly origins: readonly string[];
-}
+type GuardOptions = Required<Pick<LoopbackGuardOptions, 'token' | 'server' | 'origins'>>;
 
 export type RequestGuard = (request: IncomingMessage) => HttpFailure | undefined;
 
 const BEARER_PROTOCOL = 'bearer.';
 
-export function requestGuard({ token, port, origins }: GuardOptions): RequestGuard {
-  const check = loopbackGuard({ token, port: () => port, origins, credential });
+export function requestGuard(options: GuardOptions): RequestGuard {
+  const check = loopbackGuard({ ...options, credential });
   const refusals = {
     host: httpFailure(403, 'SUB_API_HOST', 'See the header Host.'),
     origin: httpFailure(403, 'SUB_API_HOST', 'See the header Origin.'),

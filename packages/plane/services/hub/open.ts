@@ -1,11 +1,11 @@
 // A hub on its socket: a private Unix socket, or a port of this machine with a token.
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import {
   ConnectionGate,
+  closeHttpServer,
   isFromPage,
   isStrongToken,
   listenOnLoopback,
@@ -86,7 +86,7 @@ export async function openHub(options: OpenHubOptions): Promise<RunningHub | Fai
   const close = (): Promise<void> => {
     hub.shutdown();
     serving.stop();
-    return closeServer(server, limits.closeMs);
+    return closeHttpServer(server, limits.closeMs);
   };
   return Object.assign(hub, { endpoint, close });
 }
@@ -141,11 +141,7 @@ function hubGuard(
   if (listen.kind === 'unix') {
     return (request) => (isFromPage(request) ? REFUSALS.origin : undefined);
   }
-  const port = (): number => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  };
-  const guard = loopbackGuard({ token: listen.token, port });
+  const guard = loopbackGuard({ token: listen.token, server });
   return (request) => {
     const check = guard(request);
     return check && REFUSALS[check];
@@ -168,14 +164,4 @@ function refuseClient({ metrics }: HubServing, error: Error, socket: Duplex): vo
   const fields = `Content-Type: application/json\r\nContent-Length: ${text.length}`;
   // Without waiting for the other side: it may never end.
   socket.end(`${head}\r\nConnection: close\r\n${fields}\r\n\r\n${text}`, () => socket.destroy());
-}
-
-async function closeServer(server: Server, closeMs: number): Promise<void> {
-  if (!server.listening) return;
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const overdue = setTimeout(() => server.closeAllConnections(), closeMs);
-  await closed;
-  clearTimeout(overdue);
 }

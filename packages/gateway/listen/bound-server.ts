@@ -1,0 +1,51 @@
+// What every server that takes turns has in common: its bounds, no WebSockets, and an end that waits
+// for nobody who is silent.
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
+import { ConnectionGate, closeHttpServer, type GateLimits } from '@subluminal/plane/os';
+
+export const SERVER_OPTIONS: ServerOptions = {
+  maxHeaderSize: 65_536,
+  headersTimeout: 10_000,
+  // A request may carry megabytes, and come slowly.
+  requestTimeout: 120_000,
+  keepAliveTimeout: 60_000,
+  noDelay: true,
+};
+const UPGRADE_REFUSAL =
+  'HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface BoundServerOptions {
+  readonly limits: GateLimits;
+  /** Answers a request that may not come in, and says so. */
+  readonly isRefused?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly handle: RequestHandler;
+}
+
+/** Ends connections that are idle or were never used, waits for the others, and cuts them off after `graceMs`. */
+export type CloseServer = (graceMs: number) => Promise<void>;
+
+/** Before it listens. */
+export function boundServer(
+  server: Server,
+  { limits, isRefused = () => false, handle }: BoundServerOptions,
+): CloseServer {
+  const gate = new ConnectionGate(limits);
+  server.maxConnections = gate.acceptedMax;
+  const connected = server instanceof TlsServer ? 'secureConnection' : 'connection';
+  server.on(connected, (socket: Socket) => gate.add(socket));
+  server.on('request', (request, response) => {
+    if (!isRefused(request, response) && gate.admit(request.socket)) handle(request, response);
+  });
+  // Codex tries a WebSocket first where it may, and takes this as a no.
+  server.on('upgrade', (_request, socket) => socket.end(UPGRADE_REFUSAL, () => socket.destroy()));
+  server.on('error', () => {});
+  return async (graceMs) => {
+    const closed = closeHttpServer(server, graceMs);
+    gate.dropWaiting();
+    await closed;
+  };
+}
