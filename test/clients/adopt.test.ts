@@ -1,19 +1,16 @@
 // Real clients, adopted and given back by the built `sub`: what they call, what the model sees, and
 // what is left of their configs.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, type TestContext, test } from 'vitest';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { type Ended, ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
-import { type ModelServer, startModelServer } from './model-server.ts';
 import { type ClientConfig, REAL_CLIENTS, type RealClient } from './real-client.ts';
+import { DONE, type Scene, setScene, writeConfigs } from './scene.ts';
 import { call, isBody, text } from './script.ts';
-import { HINT, type LedgerCall, REASON, type Stage, setStage } from './stage.ts';
+import { HINT, type LedgerCall, REASON } from './stage.ts';
 
-interface Scene {
-  readonly client: RealClient;
-  readonly stage: Stage;
-  readonly model: ModelServer;
+interface AdoptScene extends Scene {
   readonly configs: readonly ClientConfig[];
   /** What the model has each server write, when it may. */
   readonly copy: string;
@@ -27,24 +24,14 @@ interface Runs {
 }
 
 const GREETING = 'Hello from the file.';
-const DONE = 'That is all.';
 
 beforeAll(ensureBuilt);
 
-/** A fresh user with the client set up by hand, and a model that reads a file and has every server write one. */
-async function setScene(client: RealClient, skip: TestContext['skip']): Promise<Scene> {
-  if (client.binFolder === undefined) return skip(`${client.title} is not installed`);
-  const model = await startModelServer();
-  const stage = setStage({ binFolder: client.binFolder, env: client.env(model.url) });
-  onTestFinished(async () => {
-    stage.clear();
-    await model.close();
-  });
-  const configs = client.configs(stage, model.url);
-  for (const config of configs) {
-    mkdirSync(dirname(config.path), { recursive: true });
-    writeFileSync(config.path, config.text);
-  }
+/** The model reads a file and has every server write one. */
+async function setAdoptScene(client: RealClient, skip: TestContext['skip']): Promise<AdoptScene> {
+  const scene = await setScene(client, skip);
+  const { stage, model } = scene;
+  const configs = writeConfigs(scene, model.url);
   const [hello, copy] = [join(stage.project, 'hello.txt'), join(stage.project, 'copy.txt')];
   writeFileSync(hello, GREETING);
   model.play([
@@ -52,11 +39,11 @@ async function setScene(client: RealClient, skip: TestContext['skip']): Promise<
     ...client.servers.map((server) => call(server, 'write_file', { path: copy, content: server })),
     text(DONE),
   ]);
-  return { client, stage, model, configs, copy };
+  return { ...scene, configs, copy };
 }
 
 /** The client did its task, and its model got the content of the file and the hints of the policy. */
-function expectGoverned(scene: Scene, { code, stdout, stderr }: Ended): void {
+function expectGoverned(scene: AdoptScene, { code, stdout, stderr }: Ended): void {
   const { client, model, copy } = scene;
   expect(code, stdout + stderr).toBe(0);
   expect(stdout).toContain(DONE);
@@ -69,7 +56,7 @@ function expectGoverned(scene: Scene, { code, stdout, stderr }: Ended): void {
 }
 
 /** All calls are in the ledger, and nothing but them; no server and no shim has outlived the client. */
-async function expectRecorded({ client, stage }: Scene): Promise<readonly LedgerCall[]> {
+async function expectRecorded({ client, stage }: AdoptScene): Promise<readonly LedgerCall[]> {
   await stage.quiet();
   const refused = { tool_name: 'write_file', decision: 'REJECT_WITH_HINT', rule_id: 'no-writes' };
   const calls = await stage.calls(1 + client.servers.length);
@@ -115,7 +102,7 @@ function textsOf(configs: readonly ClientConfig[]): readonly string[] {
 describe.each(REAL_CLIENTS)('$title', (client) => {
   test('is governed by `sub import` and given back by `sub restore`', async ({ skip }) => {
     verifies('SL-13', 'SL-10.2', 'F-006');
-    const scene = await setScene(client, skip);
+    const scene = await setAdoptScene(client, skip);
     const { stage, model, configs, copy } = scene;
 
     const imported = await stage.sub('import', client.id, '--policy', stage.policy, '--yes');
@@ -144,7 +131,7 @@ describe.each(REAL_CLIENTS)('$title', (client) => {
 
   test('is governed for one session by `sub wrap`', async ({ skip }) => {
     verifies('F-006', 'F-009', 'F-010');
-    const scene = await setScene(client, skip);
+    const scene = await setAdoptScene(client, skip);
     const { stage, configs } = scene;
 
     const wrapped = await stage.sub('wrap', '--policy', stage.policy, '--', ...client.command);
@@ -154,7 +141,7 @@ describe.each(REAL_CLIENTS)('$title', (client) => {
   });
 
   test('gives its calls to the run of `sub run` once it is imported', async ({ skip }) => {
-    const scene = await setScene(client, skip);
+    const scene = await setAdoptScene(client, skip);
     const { stage } = scene;
 
     const imported = await stage.sub('import', client.id, '--policy', stage.policy, '--yes');

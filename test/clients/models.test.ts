@@ -1,23 +1,20 @@
 // `sub run --models` with the real clients: turns and tool calls in one run, secrets that stay home, a person
 // who approves, and refusals that the clients report and do not repeat.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { openDesk } from '@subluminal/plane/approvals';
 import { thisSystem } from '@subluminal/plane/os';
-import { beforeAll, describe, expect, onTestFinished, type TestContext, test } from 'vitest';
+import { beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { until } from '../contract/proc.ts';
 import { type Ended, ensureBuilt } from '../e2e/sub.ts';
 import { openTerminal, personSub } from '../person.ts';
-import { type ModelServer, startModelServer } from './model-server.ts';
 import { REAL_CLIENTS, type RealClient } from './real-client.ts';
+import { DONE, type Scene, SECRET, setScene, writeConfigs } from './scene.ts';
 import { call, isBody, text } from './script.ts';
-import { type Stage, setStage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
-interface Scene {
-  readonly client: RealClient;
-  readonly stage: Stage;
-  readonly model: ModelServer;
+interface ModelsScene extends Scene {
   readonly run: (rules: string) => Promise<Ended>;
 }
 
@@ -33,29 +30,18 @@ interface LedgerTurn {
   readonly tokens_in: number | null;
 }
 
-const SECRET = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
-const DONE = 'That is all.';
-
 beforeAll(ensureBuilt);
 
-async function setScene(client: RealClient, skip: TestContext['skip']): Promise<Scene> {
-  if (client.binFolder === undefined) return skip(`${client.title} is not installed`);
-  const model = await startModelServer();
-  const stage = setStage({ binFolder: client.binFolder, env: client.env(model.url) });
-  onTestFinished(async () => {
-    stage.clear();
-    await model.close();
-  });
-  for (const { path, text: written } of client.configs(stage, model.url)) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, written);
-  }
+async function setModelsScene(client: RealClient, skip: TestContext['skip']): Promise<ModelsScene> {
+  const scene = await setScene(client, skip);
+  const { stage, model } = scene;
+  writeConfigs(scene, model.url);
   writeFileSync(join(stage.project, 'hello.txt'), `Hello. The token is ${SECRET}.\n`);
   const run = (rules: string) => {
     writeFileSync(stage.policy, policyOf(rules));
     return stage.sub('wrap', '--models', '--policy', stage.policy, '--', ...client.command);
   };
-  return { client, stage, model, run };
+  return { ...scene, run };
 }
 
 function policyOf(rules: string): string {
@@ -102,7 +88,7 @@ function pendingIn(home: string, done: ReadonlySet<string>): string | undefined 
 
 describe.each(REAL_CLIENTS.map((client) => [client.title, client] as const))('%s', (_, client) => {
   test('has its turns and its tool calls in one run, and a secret stays home', async ({ skip }) => {
-    const { stage, model, run } = await setScene(client, skip);
+    const { stage, model, run } = await setModelsScene(client, skip);
     const file = (name: string) => join(stage.project, name);
     model.play([
       call('files', 'read_text_file', { path: file('hello.txt') }),
@@ -128,7 +114,7 @@ describe.each(REAL_CLIENTS.map((client) => [client.title, client] as const))('%s
   });
 
   test('waits for a person who approves its turn', async ({ skip }) => {
-    const { stage, model, run } = await setScene(client, skip);
+    const { stage, model, run } = await setModelsScene(client, skip);
     model.play([text(DONE)]);
     const rules =
       '  - { rule_id: ask, kind: approval, match: { subjects: [turn] }, effect: { approval: { wait: hold, timeout_ms: 60000 } } }\n';
@@ -143,7 +129,7 @@ describe.each(REAL_CLIENTS.map((client) => [client.title, client] as const))('%s
   });
 
   test('reports a budget in dollars that is used up, and does not try again', async ({ skip }) => {
-    const { stage, model, run } = await setScene(client, skip);
+    const { stage, model, run } = await setModelsScene(client, skip);
     model.play([text(DONE)]);
     writePrices(stage);
     const rules =

@@ -13,8 +13,8 @@ export interface Stage {
   readonly project: string;
   /** The policy that stops writes with a hint. */
   readonly policy: string;
-  /** Runs a command in the project, as the user would type it. */
-  readonly run: (command: readonly string[]) => Promise<Ended>;
+  /** Runs a command in the project, as the user would type it, with more variables if wanted. */
+  readonly run: (command: readonly string[], env?: Env) => Promise<Ended>;
   readonly sub: (...args: readonly string[]) => Promise<Ended>;
   /** The calls in the ledger, the oldest first, once there are so many. */
   readonly calls: (count: number) => Promise<readonly LedgerCall[]>;
@@ -79,7 +79,8 @@ export function setStage({ binFolder, env, sub: product = SUB }: StageOptions): 
     LANG: 'C.UTF-8',
     ...env,
   };
-  const run = (command: readonly string[]) => runIn(command, { cwd: project, env: own });
+  const run: Stage['run'] = (command, more) =>
+    runIn(command, { cwd: project, env: { ...own, ...more } });
   const sub = (...args: readonly string[]) => run([process.execPath, product, ...args]);
   return {
     home,

@@ -15,8 +15,12 @@ export interface GatewayProcess {
   readonly key: string;
   /** Asks the API, by default with the key of the admin. */
   api(path: string, asked?: { readonly key?: string; readonly body?: Json }): Promise<Json>;
-  /** The key of a user of identity/users.yaml, who comes by an invite. */
+  /** An invite for a user of identity/users.yaml. */
+  invite(userId: string, role?: string): Promise<string>;
+  /** The key of such a user, who comes by an invite. */
   invited(userId: string): Promise<string>;
+  /** Logs the admin in where `sub` is called. */
+  loginAdmin(): Promise<void>;
   /** The ids of turns that wait for an admin, as they come, until it is aborted. */
   waiting(signal: AbortSignal): AsyncIterable<string>;
   sub(...args: readonly string[]): Promise<Ended>;
@@ -80,9 +84,15 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
     }, 'the gateway to listen');
     const key = await firstKey(url, log);
     const api: GatewayProcess['api'] = (path, asked = {}) => ask(url + path, { key, ...asked });
+    const invite: GatewayProcess['invite'] = (userId, role) => newInvite(api, userId, role);
     const invited = (userId: string) => exchangedInvite(api, userId);
+    const loginAdmin = async () => {
+      const token = await invite('ada', 'platform_admin');
+      const told = await sub('login', '--gateway', url, '--invite', token);
+      if (told.code !== 0) throw new Error(told.stderr);
+    };
     const waiting = (signal: AbortSignal) => pendingApprovals(url, { key, signal });
-    return { url, key, api, invited, waiting, sub, log: () => log, close };
+    return { url, key, api, invite, invited, loginAdmin, waiting, sub, log: () => log, close };
   } catch (cause) {
     await close();
     throw cause;
@@ -115,11 +125,17 @@ async function firstKey(url: string, log: string): Promise<string> {
   return textIn(told, 'api_key');
 }
 
+async function newInvite(
+  api: GatewayProcess['api'],
+  userId: string,
+  role = 'developer',
+): Promise<string> {
+  const invite = await api('/api/v1/admin/invites', { body: { user_id: userId, role } });
+  return textIn(invite, 'invite_token');
+}
+
 async function exchangedInvite(api: GatewayProcess['api'], userId: string): Promise<string> {
-  const invite = await api('/api/v1/admin/invites', {
-    body: { user_id: userId, role: 'developer' },
-  });
-  const token = textIn(invite, 'invite_token');
+  const token = await newInvite(api, userId);
   const told = await api('/api/v1/lp/exchange-invite', {
     body: { invite_token: token, machine_id: 'machine-of-the-test' },
   });
