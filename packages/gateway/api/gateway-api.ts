@@ -2,15 +2,17 @@
 // turn engine.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { failureResponse } from '@subluminal/plane/api/http-answer';
 import {
-  badRequest,
-  errorBody,
   type HttpFailure,
   httpFailure,
+  isHttpFailure,
   JSON_TYPE,
   NOT_FOUND,
   SECURITY_HEADERS,
+  sendFailure,
 } from '@subluminal/plane/api/http-failure';
+import { pathFailure } from '@subluminal/plane/api/read-request';
 import { clientAddress, isAllowedAddress, requestKey } from '../auth/index.ts';
 import { addApprovalRoutes } from './approval-routes.ts';
 import { addConfigRoutes } from './config-routes.ts';
@@ -57,7 +59,7 @@ export function createGatewayApi(options: GatewayApiOptions): GatewayApi {
       response.setHeader(TRACE_HEADER, options.newId());
       for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
       const failure = edgeFailure(request, options);
-      if (failure !== undefined) return sendFailure(response, failure);
+      if (failure !== undefined) return sendFailure(response, inOurWords(failure));
       void answer(request, response);
     },
     close: () => streams.close(),
@@ -81,21 +83,7 @@ function edgeFailure(
     return httpFailure(403, 'SUB_API_HOST', 'See the header Origin.');
   }
   const [path = ''] = (request.url ?? '').split('?', 1);
-  return isDecodable(path) ? undefined : badRequest('The path is not well-formed.');
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    return !decodeURIComponent(path).includes('\0');
-  } catch {
-    return false;
-  }
-}
-
-function sendFailure(response: ServerResponse, failure: HttpFailure): void {
-  const headers = { ...failure.headers, 'content-type': JSON_TYPE, connection: 'close' };
-  response.writeHead(failure.status, headers);
-  response.end(errorBody(inOurWords(failure)));
+  return pathFailure(path);
 }
 
 /** A scraper has a token of its own; a platform admin may look, too. */
@@ -104,18 +92,15 @@ async function answerMetrics(
   { metrics, addresses }: GatewayApiOptions,
   context: ApiContext,
 ): Promise<Response> {
-  const refuse = (failure: HttpFailure) =>
-    context.body(errorBody(failure), failure.status, {
-      ...failure.headers,
-      'content-type': JSON_TYPE,
-    });
-  if (metrics === undefined) return refuse(NOT_FOUND);
+  if (metrics === undefined) return failureResponse(context, NOT_FOUND);
   const { incoming } = context.env;
   const token = requestKey(incoming);
   if (token === undefined || !metrics.isScraper(token)) {
     const caller = await routes.authenticate(context, clientAddress(incoming, addresses));
-    if ('status' in caller) return refuse(caller);
-    if (!hasRole(caller, 'platform_admin')) return refuse(httpFailure(403, 'SUB_GATEWAY_ROLE'));
+    if (isHttpFailure(caller)) return failureResponse(context, caller);
+    if (!hasRole(caller, 'platform_admin')) {
+      return failureResponse(context, httpFailure(403, 'SUB_GATEWAY_ROLE'));
+    }
   }
   return context.body(await metrics.text(), 200, { 'content-type': metrics.contentType });
 }

@@ -1,5 +1,4 @@
 // How an endpoint of the contract becomes a route: who asks, whether they may, what they ask, and the answer.
-import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import {
   type ApiInput,
@@ -11,16 +10,18 @@ import {
 import type { Caller } from '@subluminal/core/routing';
 import { visible } from '@subluminal/core/visible';
 import {
-  badRequest,
-  bodyTooLarge,
-  errorBody,
+  type ApiAnswer,
+  apiResponse,
+  failureResponse,
+  routePath,
+} from '@subluminal/plane/api/http-answer';
+import {
   type HttpFailure,
   httpFailure,
   isHttpFailure,
-  JSON_TYPE,
   NOT_FOUND,
 } from '@subluminal/plane/api/http-failure';
-import { readInput, readParameters } from '@subluminal/plane/api/read-request';
+import { bodyFailure, readInput, readParameters } from '@subluminal/plane/api/read-request';
 import { type Context, Hono } from 'hono';
 import { clientAddress } from '../auth/index.ts';
 import { hasRole, roleFailure } from './scope.ts';
@@ -28,9 +29,6 @@ import type { GatewayApiOptions } from './types.ts';
 
 export type HonoEnv = { Bindings: HttpBindings; Variables: { traceId: string } };
 export type ApiContext = Context<HonoEnv>;
-
-/** What an endpoint answers: JSON, a whole response, or nothing, which is 404. */
-export type ApiAnswer = object | HttpFailure | Response | undefined;
 
 /** One request, read. */
 export interface Ask<Q> {
@@ -54,7 +52,6 @@ interface InputEndpoint<I> extends GatewayEndpoint {
   readonly input: ApiInput<I>;
 }
 
-const CHARSET = / *; *charset=utf-8$/i;
 const WARNING_LENGTH_MAX = 500;
 const SECOND_MS = 1_000;
 
@@ -145,25 +142,18 @@ export class Routes {
     endpoint: Pick<GatewayEndpoint, 'method' | 'path'>,
     work: (context: ApiContext, address: string) => Promise<ApiAnswer>,
   ): void {
-    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const path = routePath(endpoint.path);
     this.#methods.set(path, [...(this.#methods.get(path) ?? []), endpoint.method]);
     const name = `${endpoint.method} ${endpoint.path}`;
     this.app.on(endpoint.method, path, async (context, next) => {
       // The router takes HEAD for GET; a stream would be opened that nobody reads.
       if (context.req.method !== endpoint.method) return next();
       const address = clientAddress(context.env.incoming, this.#options.addresses);
-      const response = await this.#answer(context, () => work(context, address));
+      const answer = await work(context, address).catch((cause: unknown) => this.#thrown(cause));
+      const response = apiResponse(context, isHttpFailure(answer) ? inOurWords(answer) : answer);
       this.#options.metrics?.answered(name, response.status);
       return response;
     });
-  }
-
-  async #answer(context: ApiContext, work: () => Promise<ApiAnswer>): Promise<Response> {
-    try {
-      return answerWith(context, await work());
-    } catch (cause) {
-      return refuse(context, this.#thrown(cause));
-    }
   }
 
   /** The words of a store may name hosts and files, so only its code travels. */
@@ -185,39 +175,17 @@ function readAsk<Q>(
   address: string,
 ): Ask<Q> | HttpFailure {
   const { incoming } = context.env;
-  const wrong = bodyFailure(incoming.headers, endpoint.input);
+  const { input } = endpoint;
+  const expected = input && { bytesMax: input.bytesMax, type: 'application/json' };
+  const wrong = bodyFailure(incoming.headers, expected);
   if (wrong !== undefined) return wrong;
   const query = readParameters(endpoint.query, incoming.url ?? '');
   if (isHttpFailure(query)) return query;
   return { query, ids: context.req.param(), traceId: context.get('traceId'), address, context };
 }
 
-/** A type that no form of a web page can send. */
-function bodyFailure(
-  headers: IncomingHttpHeaders,
-  input: ApiInput<unknown> | undefined,
-): HttpFailure | undefined {
-  const length = Number(headers['content-length'] ?? 0);
-  const hasBody = headers['transfer-encoding'] !== undefined || length !== 0;
-  if (input === undefined) return hasBody ? badRequest('This address takes no body.') : undefined;
-  const type = (headers['content-type'] ?? '').replace(CHARSET, '').toLowerCase();
-  if (headers['content-encoding'] !== undefined || type !== 'application/json') {
-    const detail = 'The body must be application/json, without an encoding.';
-    return httpFailure(415, 'SUB_API_REQUEST', detail);
-  }
-  return length <= input.bytesMax ? undefined : bodyTooLarge(input.bytesMax);
-}
-
-function answerWith(context: ApiContext, value: ApiAnswer): Response {
-  if (value === undefined) return refuse(context, NOT_FOUND);
-  if (value instanceof Response) return value;
-  if (isHttpFailure(value)) return refuse(context, value);
-  return context.body(JSON.stringify(value), 200, { 'content-type': JSON_TYPE });
-}
-
 function refuse(context: ApiContext, failure: HttpFailure): Response {
-  const headers = { ...failure.headers, 'content-type': JSON_TYPE };
-  return context.body(errorBody(inOurWords(failure)), failure.status, headers);
+  return failureResponse(context, inOurWords(failure));
 }
 
 /** The fixes of the table speak of the ledger's API. */

@@ -1,5 +1,5 @@
 // What a role may see: developers what is their own, team admins what is their team's, platform admins all.
-import type { GatewayRole } from '@subluminal/contracts';
+import { definedFields, type GatewayRole } from '@subluminal/contracts';
 import type { Caller } from '@subluminal/core/routing';
 import { type HttpFailure, httpFailure } from '@subluminal/plane/api/http-failure';
 import { UNASSIGNED_TEAM } from '../auth/index.ts';
@@ -30,10 +30,7 @@ export function scopeFor(
   asked: { readonly user_id?: string | undefined; readonly team_id?: string | undefined },
 ): Scope | HttpFailure {
   const { user_id: userId, team_id: teamId } = asked;
-  const scope = {
-    ...(userId === undefined ? {} : { userId }),
-    ...(teamId === undefined ? {} : { teamId }),
-  };
+  const scope = definedFields({ userId, teamId });
   if (caller.role === 'platform_admin') return scope;
   if (teamId !== undefined && teamId !== caller.teamId) {
     return roleFailure('You may see your own team.');

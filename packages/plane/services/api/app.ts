@@ -21,12 +21,11 @@ import {
   type RunFilter,
 } from '../../stores/ledger/index.ts';
 import { ApprovalDesk, type DeskOptions } from './approval-desk.ts';
+import { type ApiAnswer, apiResponse, failureResponse, routePath } from './http-answer.ts';
 import {
-  errorBody,
   type HttpFailure,
   httpFailure,
   isHttpFailure,
-  JSON_TYPE,
   NOT_FOUND,
   thrownByLedger,
 } from './http-failure.ts';
@@ -42,8 +41,6 @@ interface AppOptions extends Omit<ApiOptions, 'limits'> {
 
 type HonoEnv = { Bindings: HttpBindings };
 type AppContext = Context<HonoEnv>;
-/** What an endpoint answers: JSON, a whole response, or nothing, which is 404. */
-type ApiAnswer = object | HttpFailure | Response | undefined;
 
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const WARNING_LENGTH_MAX = 500;
@@ -64,13 +61,13 @@ export function createApp(options: AppOptions): Hono<HonoEnv> {
   app.get(API_ENDPOINTS.stream.path, (context) => {
     const failure = httpFailure(426, 'SUB_API_REQUEST', 'The stream is a WebSocket.');
     const headers = { upgrade: 'websocket', connection: 'Upgrade' };
-    return refuse(context, { ...failure, headers });
+    return failureResponse(context, { ...failure, headers });
   });
-  app.notFound((context) => refuse(context, NOT_FOUND));
+  app.notFound((context) => failureResponse(context, NOT_FOUND));
   app.onError((cause, context) => {
     const failure = thrownByLedger(cause);
     if (failure.status >= 500) warn(options, cause);
-    return refuse(context, failure);
+    return failureResponse(context, failure);
   });
   return app;
 }
@@ -120,9 +117,9 @@ function addIngest(app: Hono<HonoEnv>, { take }: AppOptions): void {
   const { ingest } = API_ENDPOINTS;
   app.post(ingest.path, async (context) => {
     const query = parametersOf(context, ingest.query);
-    if (isHttpFailure(query)) return refuse(context, query);
+    if (isHttpFailure(query)) return failureResponse(context, query);
     const lines = await readLines(context.env.incoming, query);
-    return answer(context, isHttpFailure(lines) ? lines : await take(lines));
+    return apiResponse(context, isHttpFailure(lines) ? lines : await take(lines));
   });
 }
 
@@ -145,7 +142,7 @@ function get<T>(
 ): void {
   app.get(routePath(path), async (context) => {
     const read = parametersOf(context, query);
-    return answer(
+    return apiResponse(
       context,
       isHttpFailure(read) ? read : await work(read, context.req.param(), context),
     );
@@ -164,31 +161,17 @@ function post<T>(
 ): void {
   app.post(routePath(endpoint.path), async (context) => {
     const input = await readInput(context.env.incoming, endpoint.input);
-    if (isHttpFailure(input)) return refuse(context, input);
+    if (isHttpFailure(input)) return failureResponse(context, input);
     const read = parametersOf(context, endpoint.query);
-    return answer(context, isHttpFailure(read) ? read : work(input, context.req.param('id') ?? ''));
+    return apiResponse(
+      context,
+      isHttpFailure(read) ? read : work(input, context.req.param('id') ?? ''),
+    );
   });
 }
 
 function parametersOf<T>(context: AppContext, query: ApiQuery<T>): T | HttpFailure {
   return readParameters(query, context.env.incoming.url ?? '');
-}
-
-/** `/runs/{run_id}` as the router writes it. */
-function routePath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
-}
-
-function answer(context: AppContext, value: ApiAnswer): Response {
-  if (value === undefined) return refuse(context, NOT_FOUND);
-  if (value instanceof Response) return value;
-  if (isHttpFailure(value)) return refuse(context, value);
-  return context.body(JSON.stringify(value), 200, { 'content-type': JSON_TYPE });
-}
-
-function refuse(context: AppContext, failure: HttpFailure): Response {
-  const headers = { ...failure.headers, 'content-type': JSON_TYPE };
-  return context.body(errorBody(failure), failure.status, headers);
 }
 
 type TimeRange = { readonly from_ms?: number | undefined; readonly to_ms?: number | undefined };

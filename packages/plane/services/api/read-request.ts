@@ -1,5 +1,5 @@
-// The body of a request, within bounds.
-import type { IncomingMessage } from 'node:http';
+// The head and the body of a request, within bounds.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import {
   API_ENDPOINTS,
   type ApiInput,
@@ -18,6 +18,38 @@ import {
 } from './http-failure.ts';
 
 const SHOWN_LENGTH_MAX = 80;
+const CHARSET = / *; *charset=utf-8$/i;
+
+export interface ExpectedBody {
+  readonly bytesMax: number;
+  /** A type that no form of a web page can send. */
+  readonly type: string;
+}
+
+/** What is wrong with the body that the head announces. */
+export function bodyFailure(
+  headers: IncomingHttpHeaders,
+  expected: ExpectedBody | undefined,
+): HttpFailure | undefined {
+  const length = Number(headers['content-length'] ?? 0);
+  if (expected === undefined) {
+    const hasBody = headers['transfer-encoding'] !== undefined || length !== 0;
+    return hasBody ? badRequest('This address takes no body.') : undefined;
+  }
+  const { bytesMax, type } = expected;
+  const given = (headers['content-type'] ?? '').replace(CHARSET, '').toLowerCase();
+  if (headers['content-encoding'] !== undefined || given !== type) {
+    const detail = `The body must be ${type}, without an encoding.`;
+    return httpFailure(415, 'SUB_API_REQUEST', detail);
+  }
+  return length <= bytesMax ? undefined : bodyTooLarge(bytesMax);
+}
+
+export function pathFailure(path: string): HttpFailure | undefined {
+  return path.startsWith('/') && decoded(path) !== undefined
+    ? undefined
+    : badRequest('The path is not well-formed.');
+}
 
 export async function readBytes(
   request: IncomingMessage,

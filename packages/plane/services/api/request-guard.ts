@@ -1,8 +1,9 @@
 // Which requests are answered: the right Host, no page of another site, the token.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { API_ENDPOINTS, API_STREAM_PROTOCOL, type ApiEndpoint } from '@subluminal/contracts';
 import { bearerToken, type LoopbackGuardOptions, loopbackGuard } from '../../os/index.ts';
-import { badRequest, bodyTooLarge, type HttpFailure, httpFailure } from './http-failure.ts';
+import { type HttpFailure, httpFailure } from './http-failure.ts';
+import { bodyFailure, type ExpectedBody, pathFailure } from './read-request.ts';
 
 type GuardOptions = Required<Pick<LoopbackGuardOptions, 'token' | 'server' | 'origins'>>;
 
@@ -36,11 +37,8 @@ function credential(request: IncomingMessage): string | undefined {
   return bearer?.slice(BEARER_PROTOCOL.length);
 }
 
-interface PostEndpoint {
+interface PostEndpoint extends ExpectedBody {
   readonly path: RegExp;
-  readonly bytesMax: number;
-  /** A type that no form of a web page can send. */
-  readonly type: string;
 }
 
 const ENDPOINTS: readonly ApiEndpoint[] = Object.values(API_ENDPOINTS);
@@ -60,35 +58,5 @@ function targetFailure({ method, url = '', headers }: IncomingMessage): HttpFail
     const failure = httpFailure(405, 'SUB_API_REQUEST', `This address takes ${allow} only.`);
     return { ...failure, headers: { allow } };
   }
-  const failure = endpoint === undefined ? strayBody(headers) : bodyFailure(headers, endpoint);
-  if (failure !== undefined || (url.startsWith('/') && isDecodable(path))) return failure;
-  return badRequest('The path is not well-formed.');
-}
-
-function strayBody(headers: IncomingHttpHeaders): HttpFailure | undefined {
-  const hasBody =
-    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-  return hasBody ? badRequest('This address takes no body.') : undefined;
-}
-
-const CHARSET = / *; *charset=utf-8$/i;
-
-function bodyFailure(
-  headers: IncomingHttpHeaders,
-  { bytesMax, type }: PostEndpoint,
-): HttpFailure | undefined {
-  const given = (headers['content-type'] ?? '').replace(CHARSET, '').toLowerCase();
-  if (headers['content-encoding'] !== undefined || given !== type) {
-    const detail = `The body must be ${type}, without an encoding.`;
-    return httpFailure(415, 'SUB_API_REQUEST', detail);
-  }
-  return Number(headers['content-length'] ?? 0) <= bytesMax ? undefined : bodyTooLarge(bytesMax);
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    return !decodeURIComponent(text).includes('\0');
-  } catch {
-    return false;
-  }
+  return bodyFailure(headers, endpoint) ?? pathFailure(path);
 }
