@@ -16,8 +16,8 @@ import type { Detection, FindingClass, Strictness } from './types.ts';
 const PHRASES: readonly Phrase[] = [...OVERRIDE, ...SPEECH, ...CARRIED_OUT, ...MARKUP, ...LABELLED];
 /** Rules that are looked for together. Orders and hidden markup support each other; labels stand alone. */
 const SETS = {
-  all: phraseSet(PHRASES),
-  labels: phraseSet(LABELLED),
+  all: lazyPhraseSet(PHRASES),
+  labels: lazyPhraseSet(LABELLED),
 };
 const SCORE_MAX = 3;
 const HINT = 1;
@@ -26,24 +26,24 @@ const ASKED_MAX = 2_000;
 
 interface PhraseSet {
   readonly compiled: readonly CompiledPhrase[];
-  /** Made when it is first asked for: most processes need one, or none. */
-  readonly prefilter: () => Prefilter;
+  readonly prefilter: Prefilter;
+}
+
+/** Made when it is first asked for: most processes need one, or none. */
+function lazyPhraseSet(phrases: readonly Phrase[]): () => PhraseSet {
+  let made: PhraseSet | undefined;
+  return () => (made ??= phraseSet(phrases));
 }
 
 function phraseSet(phrases: readonly Phrase[]): PhraseSet {
-  let made: Prefilter | undefined;
-  const keywords = () =>
-    phrases.map(({ id, keywords: words }) => ({ name: id, keywords: words, anyCase: true }));
-  return {
-    compiled: phrases.map(compilePhrase),
-    prefilter: () => (made ??= createPrefilter(keywords())),
-  };
+  const rules = phrases.map(({ id, keywords }) => ({ name: id, keywords, anyCase: true }));
+  return { compiled: phrases.map(compilePhrase), prefilter: createPrefilter(rules) };
 }
 
 /** Of what nobody asked for, only that is looked for which supports the rest. */
 export function detectPhrases(detection: Detection, classes: ReadonlySet<FindingClass>): void {
-  if (classes.has('injection') || classes.has('hidden_text')) detectSet(detection, SETS.all);
-  else if (classes.has('personal')) detectSet(detection, SETS.labels);
+  if (classes.has('injection') || classes.has('hidden_text')) detectSet(detection, SETS.all());
+  else if (classes.has('personal')) detectSet(detection, SETS.labels());
 }
 
 function detectSet(detection: Detection, { compiled, prefilter }: PhraseSet): void {
@@ -52,7 +52,7 @@ function detectSet(detection: Detection, { compiled, prefilter }: PhraseSet): vo
   const readTo = new Int32Array(compiled.length);
   const found: Evidence[] = [];
   meter.steps += text.length;
-  prefilter().scan(text, (index, at) => {
+  prefilter.scan(text, (index, at) => {
     const rule = compiled[index];
     if (rule === undefined || at < (readTo[index] ?? 0) || meter.steps > meter.stepsMax) return;
     if (scoreIn(rule.phrase, strictness) === 0) return;
