@@ -5,7 +5,13 @@ import type {
   GatewayCostAttempt,
   GatewayRoutingEvent,
 } from '@subluminal/contracts';
-import type { AuditRow, CostRow, RoutingRow, TurnApprovalRow } from '../store/types.ts';
+import type {
+  AuditRow,
+  BudgetState,
+  CostRow,
+  RoutingRow,
+  TurnApprovalRow,
+} from '../store/types.ts';
 
 const CENT_MICROS = 10_000;
 
@@ -70,6 +76,22 @@ export function routingEvent(row: RoutingRow): GatewayRoutingEvent {
     breaker_state: row.breakerState,
     seed: row.seed,
     error: row.error,
+  };
+}
+
+export function budgetAnswer({ limit, usedMicros, reservedMicros }: BudgetState) {
+  const spent = usedMicros + reservedMicros;
+  return {
+    scope: limit.scope,
+    key: limit.key,
+    period: limit.period,
+    cap_micros: limit.capMicros,
+    soft_micros: limit.softMicros,
+    used_micros: usedMicros,
+    reserved_micros: reservedMicros,
+    on_exceeded: limit.onExceeded,
+    is_soft_hit: spent >= limit.softMicros,
+    is_hard_hit: spent >= limit.capMicros,
   };
 }
 

@@ -8,8 +8,8 @@ import {
   NOT_FOUND,
 } from '@subluminal/plane/api/http-failure';
 import { UNASSIGNED_TEAM } from '../auth/index.ts';
-import type { BudgetState, CostRow, TraceRecord } from '../store/types.ts';
-import { auditEvent, centsOf, costAttempt, routingEvent } from './record-answers.ts';
+import type { CostRow, TraceRecord } from '../store/types.ts';
+import { auditEvent, budgetAnswer, centsOf, costAttempt, routingEvent } from './record-answers.ts';
 import type { Routes } from './routes.ts';
 import { maySee, roleFailure, scopeFor } from './scope.ts';
 import type { GatewayApiOptions } from './types.ts';
@@ -110,22 +110,6 @@ function addBudget(routes: Routes, { store, config, nowMs }: GatewayApiOptions):
     const states = await store.budgets.states(caller.tenantId, limits);
     return { budgets: states.map(budgetAnswer) };
   });
-}
-
-function budgetAnswer({ limit, usedMicros, reservedMicros }: BudgetState) {
-  const spent = usedMicros + reservedMicros;
-  return {
-    scope: limit.scope,
-    key: limit.key,
-    period: limit.period,
-    cap_micros: limit.capMicros,
-    soft_micros: limit.softMicros,
-    used_micros: usedMicros,
-    reserved_micros: reservedMicros,
-    on_exceeded: limit.onExceeded,
-    is_soft_hit: spent >= limit.softMicros,
-    is_hard_hit: spent >= limit.capMicros,
-  };
 }
 
 function addAudit(routes: Routes, { store }: GatewayApiOptions): void {

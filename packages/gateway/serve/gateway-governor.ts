@@ -21,6 +21,7 @@ import {
 import { decideTurn } from '@subluminal/core/turn-policy';
 import { estimateTokens } from '@subluminal/core/wires';
 import { errorText } from '@subluminal/plane/os';
+import { budgetAnswer } from '../api/record-answers.ts';
 import {
   budgetLimits,
   budgetSnapshot,
@@ -42,7 +43,7 @@ import type { TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
 import type { BreakerBoard } from './breaker-board.ts';
 import type { EndpointPlaces } from './endpoint-places.ts';
 import { type HeldTurns, USER_HELD_MAX } from './held-turns.ts';
-import { budgetData, budgetWords, decisionHeaders, type RefusePlan, refuse } from './refusals.ts';
+import { budgetWords, decisionHeaders, type RefusePlan, refuse } from './refusals.ts';
 import { SentTurn, type SentTurnOptions } from './sent-turn.ts';
 import { auditRecord, auditRow, type TurnFacts } from './turn-records.ts';
 import type { TurnTelemetry } from './turn-telemetry.ts';
@@ -357,7 +358,7 @@ export class GatewayGovernor implements TurnGovernor {
   #budgetHit(state: BudgetState, event: 'soft' | 'hard'): void {
     const { emit, telemetry } = this.#services;
     telemetry.budgetHit(state.limit.scope, event);
-    emit(`budget_${event}`, budgetData(state));
+    emit(`budget_${event}`, budgetAnswer(state));
   }
 
   async #exceeded(turn: OpenTurn, state: BudgetState): Promise<TurnPlan> {

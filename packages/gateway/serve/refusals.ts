@@ -1,5 +1,5 @@
 // Refusals of the gateway, and what it says about a decision in the headers of an answer.
-import type { JsonValue, ModelDecision } from '@subluminal/contracts';
+import type { ModelDecision } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import type { BudgetState } from '../store/types.ts';
 import type { TurnPlan, TurnRefusal } from '../turns/types.ts';
@@ -43,19 +43,6 @@ export function budgetWords({ limit, usedMicros, reservedMicros }: BudgetState):
   const left = dollars(Math.max(0, limit.capMicros - usedMicros - reservedMicros));
   const of = `${PERIODS[limit.scope]} ${limit.key}`;
   return `The budget for the ${of} is ${dollars(limit.capMicros)}; ${left} are left, which is too little for this turn. An admin can raise it in budgets.yaml; a turn with a smaller \`max_tokens\` may fit.`;
-}
-
-export function budgetData(state: BudgetState): { readonly [name: string]: JsonValue } {
-  const { limit, usedMicros, reservedMicros } = state;
-  return {
-    scope: limit.scope,
-    key: limit.key,
-    period: limit.period,
-    cap_micros: limit.capMicros,
-    soft_micros: limit.softMicros,
-    used_micros: usedMicros,
-    reserved_micros: reservedMicros,
-  };
 }
 
 function dollars(micros: number): string {
