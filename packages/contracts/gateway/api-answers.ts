@@ -191,6 +191,7 @@ export const TURN_APPROVAL = open({
   resolved_at_ms: required(nullable(timeMs), 'When it ended.'),
   resolver: required(nullable(text), 'Who decided.'),
   note: required(nullable(text), 'What they said.'),
+  used_at_ms: required(nullable(timeMs), 'When the client that was told by 202 used it.'),
 });
 export const TURN_APPROVALS = open({
   approvals: required(array(TURN_APPROVAL), 'Those that the caller may see.'),

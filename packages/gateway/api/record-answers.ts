@@ -109,5 +109,6 @@ export function approvalAnswer(row: TurnApprovalRow): GatewayApproval {
     resolved_at_ms: row.resolvedMs,
     resolver: row.resolver,
     note: row.note,
+    used_at_ms: row.usedMs,
   };
 }

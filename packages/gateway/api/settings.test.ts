@@ -252,6 +252,9 @@ describe('webhooks', () => {
       resolvedMs: null,
       resolver: null,
       note: null,
+      keyId: null,
+      requestHash: null,
+      usedMs: null,
     });
     await gateway.ask(`/api/v1/approvals/${id}/approve`, { key, body: { note: 'private words' } });
     await eventually(() =>

@@ -45,6 +45,7 @@ import type { EndpointPlaces } from './endpoint-places.ts';
 import { type HeldTurns, USER_HELD_MAX } from './held-turns.ts';
 import { budgetWords, decisionHeaders, type RefusePlan, refuse } from './refusals.ts';
 import { SentTurn, type SentTurnOptions } from './sent-turn.ts';
+import { type ApprovalScope, answerWords, TurnApprovals } from './turn-approvals.ts';
 import { auditRecord, auditRow, type TurnFacts } from './turn-records.ts';
 import type { TurnTelemetry } from './turn-telemetry.ts';
 
@@ -77,6 +78,8 @@ export interface TurnSender {
   readonly readsEvents: boolean;
   /** The client wants to hear at once that a person has to decide. */
   readonly isTold: boolean;
+  /** An approval that it was told of before. */
+  readonly approvalId: string | null;
 }
 
 /** A turn on its way through the decision. */
@@ -93,10 +96,14 @@ interface OpenTurn {
 export class GatewayGovernor implements TurnGovernor {
   readonly #services: GovernorServices;
   readonly #sender: TurnSender;
+  readonly #approvals: TurnApprovals;
 
   constructor(services: GovernorServices, sender: TurnSender) {
     this.#services = services;
     this.#sender = sender;
+    const { store, emit, nowMs, newId } = services;
+    const write = (audit: AuditRow) => this.#write(audit);
+    this.#approvals = new TurnApprovals({ store: store.approvals, write, emit, nowMs, newId });
   }
 
   async begin(request: TurnRequest): Promise<TurnPlan> {
@@ -104,11 +111,7 @@ export class GatewayGovernor implements TurnGovernor {
       const turn = await this.#open(request);
       return isFailure(turn) ? refuse('invalid', turn.message) : await this.#decide(turn);
     } catch (cause) {
-      // Most often the store: without it nothing is counted, so nothing passes.
-      this.#services.warn(
-        `A turn was refused, because it could not be decided: ${errorText(cause)}`,
-      );
-      return refuse('unavailable', 'The gateway can not decide now. Try again in a moment.');
+      return this.#failed(cause);
     }
   }
 
@@ -180,7 +183,7 @@ export class GatewayGovernor implements TurnGovernor {
           turn.messages.join(' ') || 'The policy of the gateway does not allow this turn.',
         );
       case 'require_approval':
-        return this.#ask(turn, 'The policy of the gateway asks for an approval.', turn.limits);
+        return this.#ask(turn, 'The policy of the gateway asks for an approval.', 'policy');
       default:
         return this.#route(turn, turn.limits);
     }
@@ -205,60 +208,59 @@ export class GatewayGovernor implements TurnGovernor {
     });
   }
 
-  /** Holds the turn until a person has decided. Counting tokens is not held, but sends nothing before that either. */
-  async #ask(turn: OpenTurn, why: string, limits: readonly BudgetLimit[]): Promise<TurnPlan> {
+  /**
+   * Holds the turn until a person has decided, or uses the approval that the client was told before. Counting tokens
+   * is not held, but sends nothing before that either.
+   */
+  async #ask(turn: OpenTurn, why: string, scope: ApprovalScope): Promise<TurnPlan> {
     const { facts, request, config } = turn;
-    const { nowMs, newId, held, emit, store } = this.#services;
-    if (request.kind === 'count_tokens') return this.#route(turn, limits, 'estimated here');
-    const { traceId, caller, repoId } = facts;
-    if (await held.hasTooMany(caller)) {
+    const { held } = this.#services;
+    const { reasons } = facts.decision;
+    if (request.kind === 'count_tokens') return this.#route(turn, turn.limits, 'estimated here');
+    const presented = await this.#present(turn, scope);
+    if (presented !== undefined) return presented;
+    if (await held.hasTooMany(facts.caller)) {
       const message = `${why} You have ${USER_HELD_MAX} turns that wait for approvals already.`;
-      return this.#refused(turn, refuse('policy', message, facts.decision.reasons));
+      return this.#refused(turn, refuse('policy', message, reasons));
     }
-    const id = newId();
-    const createdMs = nowMs();
-    const expiresMs = createdMs + config.settings.approvals.expiresMs;
-    const audit = auditRow(facts, { eventMs: createdMs, eventType: 'approval_pending' });
-    const row = {
-      id,
-      traceId,
-      tenantId: caller.tenantId,
-      requestor: caller.userId,
-      teamId: caller.teamId,
-      repoId,
-      snapshot: { decision: audit.decision, request: audit.requestSummary, why },
-      state: 'pending',
-      createdMs,
-      expiresMs,
-      resolvedMs: null,
-      resolver: null,
-      note: null,
-    } as const;
-    await this.#write({ ...audit, detail: { approval_id: id, why } });
-    // Whoever hears of it finds it.
-    await store.approvals.add(row);
-    emit('approval_pending', { approval_id: id, trace_id: traceId, user_id: caller.userId, why });
-    if (this.#sender.isTold) {
-      const told = refuse('approval', `${why} It waits as ${id}.`, facts.decision.reasons);
-      return this.#refused(turn, { ...told, refusal: { ...told.refusal, approvalId: id } });
-    }
+    const { isTold } = this.#sender;
+    const { expiresMs } = config.settings.approvals;
+    const row = await this.#approvals.open({ ...turn, why, scope }, { isTold, expiresMs });
+    if (isTold) return this.#told(turn, row.id, `${why} It waits as ${row.id}.`);
     const outcome = held.wait(row, request.signal).then(async ({ answer, row: answered }) => {
-      const { resolver, note } = answered;
-      const detail = { approval_id: id, answer, resolver };
+      const detail = { approval_id: row.id, answer, resolver: answered.resolver };
       await this.#audit(turn, { eventType: 'approval_resolved', detail });
-      if (answer === 'approved') return this.#route(turn, limits);
-      const by = resolver === null ? '' : ` by ${resolver}`;
-      const said = note === null || note === '' ? '' : `: ${note}`;
-      const message = `The approval ${id} was ${answer}${by}${said}.`;
-      return this.#refused(turn, refuse('approval', message, facts.decision.reasons));
+      if (answer === 'approved') return this.#route(turn, this.#approvals.waive(turn.limits));
+      return this.#refused(turn, refuse('approval', answerWords(answer, answered), reasons));
     });
     return { kind: 'hold', outcome: outcome.catch((cause: unknown) => this.#failed(cause)) };
   }
 
+  /** Undefined when the client presents no approval, or one that this turn has used already. */
+  async #present(turn: OpenTurn, scope: ApprovalScope): Promise<TurnPlan | undefined> {
+    const { approvalId: id } = this.#sender;
+    if (id === null || this.#approvals.isAsked) return undefined;
+    const presented = await this.#approvals.present(id, turn, scope);
+    switch (presented.kind) {
+      case 'used':
+        return this.#route(turn, this.#approvals.waive(turn.limits));
+      case 'pending':
+        return this.#told(turn, id, `The approval ${id} still waits for a person.`);
+      case 'refused': {
+        const message = `The approval ${id} ${presented.why}. Send the request without it to ask anew.`;
+        return this.#refused(turn, refuse('approval', message, turn.facts.decision.reasons));
+      }
+    }
+  }
+
+  #told(turn: OpenTurn, approvalId: string, message: string): TurnPlan {
+    const { refusal, ...told } = refuse('approval', message, turn.facts.decision.reasons);
+    return this.#refused(turn, { ...told, refusal: { ...refusal, approvalId } });
+  }
+
+  /** Most often the store: without it nothing is counted, so nothing passes. */
   #failed(cause: unknown): TurnPlan {
-    this.#services.warn(
-      `A held turn was refused, because it could not be decided: ${errorText(cause)}`,
-    );
+    this.#services.warn(`A turn was refused, because it could not be decided: ${errorText(cause)}`);
     return refuse('unavailable', 'The gateway can not decide now. Try again in a moment.');
   }
 
@@ -366,10 +368,7 @@ export class GatewayGovernor implements TurnGovernor {
     this.#budgetHit(state, 'hard');
     const why = budgetWords(state);
     if (limit.onExceeded === 'require_approval') {
-      const limits = turn.limits.map((one) =>
-        one.scope === limit.scope ? ({ ...one, onExceeded: 'warn' } as const) : one,
-      );
-      return this.#ask(turn, why, limits);
+      return this.#ask(turn, why, limit.scope);
     }
     await this.#audit(turn, { eventType: 'turn_over_budget', errorCode: 'budget_exceeded' });
     const endMs = periodEndMs(limit);

@@ -38,6 +38,7 @@ export interface TurnServerOptions {
 }
 
 const SESSION_LENGTH_MAX = 128;
+const APPROVAL_LENGTH_MAX = 64;
 /** An envelope beside the largest request. */
 const ENVELOPE_ROOM = 512 * 1_024;
 
@@ -177,6 +178,7 @@ export class TurnServer {
   ): TurnSender {
     const { headers } = request;
     const given = headers['x-aicg-session-id'];
+    const approval = headers['x-aicg-approval-id'];
     const session = known.envelope?.session.session_id ?? (typeof given === 'string' ? given : '');
     const sessionId = session.slice(0, SESSION_LENGTH_MAX) || clientSession({ headers }) || null;
     return {
@@ -184,6 +186,7 @@ export class TurnServer {
       sessionId,
       readsEvents: known.envelope !== undefined,
       isTold: acceptsRefusalData(headers.accept),
+      approvalId: typeof approval === 'string' ? approval.slice(0, APPROVAL_LENGTH_MAX) : null,
     };
   }
 }

@@ -322,6 +322,13 @@ CREATE TABLE breaker (
 )${keyed};
 `;
 
+/** An approval that is told by 202 is used later, once, by the same key for the same request. */
+export const USED_APPROVALS: SchemaStep = ({ int }) => `
+ALTER TABLE approval_request ADD COLUMN key_id TEXT;
+ALTER TABLE approval_request ADD COLUMN request_hash TEXT;
+ALTER TABLE approval_request ADD COLUMN used_ms ${int};
+`;
+
 export const FIRST_STEP: SchemaStep = (types) =>
   [identities, budgets, audit, costs, routing, rawRecords, coordination]
     .map((part) => part(types))

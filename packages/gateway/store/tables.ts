@@ -186,6 +186,9 @@ interface ApprovalTable {
   resolved_ms: number | null;
   resolver: string | null;
   note: string | null;
+  key_id: string | null;
+  request_hash: string | null;
+  used_ms: number | null;
 }
 
 export type AuditCells = Selectable<AuditTable>;

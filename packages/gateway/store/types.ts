@@ -63,10 +63,7 @@ export interface FirstAdmin {
 export interface PeopleStore {
   users(tenantId: string): Promise<readonly UserRow[]>;
   setUser(user: UserRow): Promise<void>;
-  /**
-   * Keeps the hash of the token of a first start. Gateways that start at once each have their own, and all of them
-   * work until one is used.
-   */
+  /** Keeps the hash of the token of a first start: each gateway that starts has its own, until one is used. */
   setupToken(hash: string, nowMs: number): Promise<'kept' | 'used'>;
   /** The first admin with the first key, or nothing: once, whoever asks at the same time with whichever token. */
   takeSetupToken(hash: string, admin: FirstAdmin): Promise<boolean>;
@@ -330,6 +327,10 @@ export interface TurnApprovalRow {
   readonly resolvedMs: number | null;
   readonly resolver: string | null;
   readonly note: string | null;
+  readonly keyId: string | null;
+  /** Of the request that may be sent again with this approval; null when the turn itself waits. */
+  readonly requestHash: string | null;
+  readonly usedMs: number | null;
 }
 
 export interface TurnApprovalStore {
@@ -346,6 +347,8 @@ export interface TurnApprovalStore {
       readonly nowMs: number;
     },
   ): Promise<boolean>;
+  /** Whether it was approved, is in time and was not used before: of all that ask, one gets it. */
+  use(tenantId: string, id: string, nowMs: number): Promise<boolean>;
   /** Calls back on each change, whichever gateway made it. Returns what ends that. */
   watch(changed: () => void): Promise<() => Promise<void>>;
 }

@@ -49,6 +49,20 @@ export function approvalStore(db: StoreQueries, signals: ApprovalSignals): TurnA
       signals.changed();
       return true;
     },
+    async use(tenantId, id, nowMs) {
+      const { numUpdatedRows } = await db
+        .updateTable('approval_request')
+        .set({ used_ms: nowMs })
+        .where('tenant_id', '=', tenantId)
+        .where('id', '=', id)
+        .where('state', '=', 'approved')
+        .where('expires_ms', '>', nowMs)
+        .where('used_ms', 'is', null)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      signals.changed();
+      return true;
+    },
     watch: signals.watch,
   };
 }
@@ -68,6 +82,9 @@ function approvalCells(approval: TurnApprovalRow): ApprovalCells {
     resolved_ms: approval.resolvedMs,
     resolver: approval.resolver,
     note: approval.note,
+    key_id: approval.keyId,
+    request_hash: approval.requestHash,
+    used_ms: approval.usedMs,
   };
 }
 
@@ -86,6 +103,9 @@ function approvalRow(row: ApprovalCells): TurnApprovalRow {
     resolvedMs: row.resolved_ms,
     resolver: row.resolver,
     note: row.note,
+    keyId: row.key_id,
+    requestHash: row.request_hash,
+    usedMs: row.used_ms,
   };
 }
 

@@ -48,6 +48,24 @@ export function coordinationSuite(tested: Tested): void {
       });
     });
 
+    it('is used once, when it was approved and is in time', async () => {
+      const { approvals } = tested.store;
+      const approval = sampleApproval({ requestHash: 'h' });
+      await approvals.add(approval);
+      const use = (nowMs: number) => approvals.use('default', approval.id, nowMs);
+      expect(await use(NOON_MS + 1)).toBe(false);
+      await approvals.resolve(approval.id, answer('approved'));
+      expect(await use(approval.expiresMs)).toBe(false);
+      expect(await approvals.use('other', approval.id, NOON_MS + 6)).toBe(false);
+      const uses = await Promise.all(Array.from({ length: 6 }, () => use(NOON_MS + 6)));
+      expect(uses.filter(Boolean)).toHaveLength(1);
+      expect(await approvals.get('default', approval.id)).toMatchObject({
+        state: 'approved',
+        requestHash: 'h',
+        usedMs: NOON_MS + 6,
+      });
+    });
+
     it('tells of each change until the watch ends', async () => {
       const { approvals } = tested.store;
       let told = 0;

@@ -198,6 +198,9 @@ export function sampleApproval(row: Partial<TurnApprovalRow> = {}): TurnApproval
     resolvedMs: null,
     resolver: null,
     note: null,
+    keyId: 'key',
+    requestHash: null,
+    usedMs: null,
     ...row,
   };
 }
