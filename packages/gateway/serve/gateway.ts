@@ -39,6 +39,7 @@ import type { GovernorServices } from './gateway-governor.ts';
 import { HeldTurns } from './held-turns.ts';
 import { listenForGateway } from './listen.ts';
 import { policyDesk } from './policy-desk.ts';
+import { Readiness } from './readiness.ts';
 import type { GatewayOptions, RunningGateway } from './start-gateway.ts';
 import { TurnServer } from './turn-server.ts';
 import { TurnTelemetry } from './turn-telemetry.ts';
@@ -70,6 +71,7 @@ export class Gateway {
   readonly #held: HeldTurns;
   readonly #breakers: BreakerBoard;
   readonly #settler: Settler;
+  readonly #readiness: Readiness;
   readonly #upstream: Upstream = openUpstream({});
   readonly #spans: SpanExporter | undefined;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -92,6 +94,7 @@ export class Gateway {
       failed: (cause) => this.#warn(`Reservations could not be swept: ${errorText(cause)}`),
     });
     this.#spans = this.#exporter();
+    this.#readiness = new Readiness(store, nowMs);
     const { tenantId } = live.current().settings;
     const sender = new WebhookSender({
       rules: () => live.current().webhooks,
@@ -132,9 +135,10 @@ export class Gateway {
     this.#every(MAINTAIN_EVERY_MS, () => store.records.maintain(Date.now()));
     const { api, turns } = this.#open(addresses);
     const listener = await listenForGateway(this.#listenSettings(), (request, response) =>
-      handle(request, response, { api, turns }),
+      handle(request, response, { api, turns, readiness: this.#readiness }),
     );
     const close = async () => {
+      this.#readiness.end();
       for (const timer of this.#timers) clearInterval(timer);
       live.stop();
       const drained = isFailure(listener) ? undefined : listener.close(DRAIN_MS);
@@ -292,16 +296,29 @@ export class Gateway {
   }
 }
 
+interface Handlers {
+  readonly api: GatewayApi;
+  readonly turns: TurnServer;
+  readonly readiness: Readiness;
+}
+
 function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  { api, turns }: { readonly api: GatewayApi; readonly turns: TurnServer },
+  { api, turns, readiness }: Handlers,
 ): void {
   const [path = ''] = (request.url ?? '').split('?', 1);
-  if (path === '/healthz' || (path === '/' && request.method === 'HEAD')) {
+  const isHead = request.method === 'HEAD';
+  const sayState = (isOk: boolean, text: string) =>
     response
-      .writeHead(200, { 'content-type': 'text/plain' })
-      .end(request.method === 'HEAD' ? '' : 'ok\n');
+      .writeHead(isOk ? 200 : 503, { 'content-type': 'text/plain' })
+      .end(isHead ? '' : `${text}\n`);
+  if (path === '/healthz' || (path === '/' && isHead)) {
+    sayState(true, 'ok');
+    return;
+  }
+  if (path === '/readyz') {
+    void readiness.isReady().then((isReady) => sayState(isReady, isReady ? 'ready' : 'not ready'));
     return;
   }
   if (api.owns(path)) return api.handle(request, response);

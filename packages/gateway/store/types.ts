@@ -12,7 +12,7 @@ export interface GatewayStore {
   readonly approvals: TurnApprovalStore;
   readonly webhooks: WebhookStore;
   readonly breakers: BreakerStore;
-  /** Whether the database answers. */
+  /** Whether the database answers, and soon. */
   ping(): Promise<boolean>;
   close(): Promise<void>;
 }

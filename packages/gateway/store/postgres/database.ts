@@ -1,10 +1,15 @@
 // The connections to a Postgres that several gateways share.
+import { setTimeout as wait } from 'node:timers/promises';
 import { errorText } from '@subluminal/plane/os';
 import { type ClientConfig, Pool, type PoolClient, TypeOverrides, types } from 'pg';
-import { type StoreCode, storeFailure } from '../store-failure.ts';
+import { isStoreDown, type StoreCode, storeFailure } from '../store-failure.ts';
 
 const CONNECTIONS_MAX = 10;
+/** For a connection, and for a database that restarts: who asks meanwhile waits so long, and then hears of it. */
 const CONNECT_MS = 5_000;
+const FIRST_PAUSE_MS = 25;
+const PAUSE_MS_MAX = 400;
+const PING_MS = 2_000;
 const STATEMENT_MS = 15_000;
 /** A transaction of a gateway that hangs must not keep the counters of the others locked. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
@@ -21,6 +26,8 @@ export interface PostgresClient {
 export interface PostgresDatabase extends PostgresClient {
   /** All of `work` or nothing. */
   transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  /** Whether it answers now: nothing is tried again. */
+  ping(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -43,10 +50,49 @@ export function openPool(url: string): PostgresDatabase {
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
-    query: (sql, values = []) => translated(() => pool.query(sql, [...values])),
-    transaction: (work) => translated(async () => inTransaction(await pool.connect(), work)),
+    query: (sql, values = []) =>
+      translated(async () => inOneStatement(await connected(pool), sql, values)),
+    transaction: (work) => translated(async () => inTransaction(await connected(pool), work)),
+    ping: () => answersNow(pool),
     close: () => pool.end(),
   };
+}
+
+/** Nothing was sent yet, so that trying again is safe. */
+async function connected(pool: Pool): Promise<PoolClient> {
+  const endMs = performance.now() + CONNECT_MS;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+    try {
+      return await pool.connect();
+    } catch (cause) {
+      const isOver = pool.ending || performance.now() + pauseMs > endMs;
+      if (isOver || !isStoreDown(storeError(cause))) throw cause;
+      await wait(pauseMs);
+    }
+  }
+}
+
+async function answersNow(pool: Pool): Promise<boolean> {
+  const asked = pool.query('SELECT 1').then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([asked, wait(PING_MS, false, { ref: false })]);
+}
+
+async function inOneStatement(
+  client: PoolClient,
+  sql: string,
+  values: readonly unknown[],
+): Promise<PostgresResult> {
+  let isBroken = true;
+  try {
+    const result = await client.query(sql, [...values]);
+    isBroken = false;
+    return result;
+  } finally {
+    client.release(isBroken);
+  }
 }
 
 async function inTransaction<T>(

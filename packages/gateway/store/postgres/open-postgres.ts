@@ -6,6 +6,7 @@ import { keyStore, peopleStore } from '../queries/people.ts';
 import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/record-queries.ts';
 import type { SchemaStep } from '../schema.ts';
 import { type StoreTransaction, statementDialect } from '../statement-dialect.ts';
+import { isStoreDown } from '../store-failure.ts';
 import type { StoreTables } from '../tables.ts';
 import type { GatewayStore, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
@@ -64,13 +65,7 @@ function storeOf(db: PostgresDatabase, options: PostgresStoreOptions): GatewaySt
     }),
     webhooks: webhookStore(queries, 'skip locked'),
     breakers: breakerStore(queries),
-    ping: async () => {
-      if (!isOpen) return false;
-      return db.query('SELECT 1').then(
-        () => true,
-        () => false,
-      );
-    },
+    ping: async () => isOpen && db.ping(),
     close: async () => {
       if (!isOpen) return;
       isOpen = false;
@@ -91,13 +86,25 @@ function transaction(db: PostgresDatabase): StoreTransaction {
     });
 }
 
+/** A restart breaks what is under way. Reading again is safe; whether a write has happened is not known. */
+async function readAgain<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (isStoreDown(cause)) return read();
+    throw cause;
+  }
+}
+
 function postgresDialect(db: PostgresDatabase) {
   return statementDialect({
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (kysely) => new PostgresIntrospector(kysely),
     createQueryCompiler: () => new PostgresQueryCompiler(),
-    execute: async ({ sql, parameters }) => {
-      const { rows, rowCount } = await db.query(sql, parameters);
+    execute: async ({ sql, parameters, query }) => {
+      const run = () => db.query(sql, parameters);
+      const isRead = query.kind === 'SelectQueryNode';
+      const { rows, rowCount } = await (isRead ? readAgain(run) : run());
       return { rows, changed: rowCount ?? 0 };
     },
   });
