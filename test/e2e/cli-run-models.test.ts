@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { endBearing } from '../contract/proc.ts';
-import { type Ended, ensureBuilt, runSub } from './sub.ts';
+import { type Ended, ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
 
 const SECRET = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
 const MODEL = 'claude-sonnet-4-6';
@@ -23,6 +23,31 @@ for (let n = 0; n < Number(times); n++) {
   });
   console.log(response.status, await response.text());
 }
+`;
+
+/** Asks once, and calls the tool that the answer wants, as Claude Code does: with the id of the model. */
+const TOOL_AGENT = `
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+const response = await fetch(process.env.ANTHROPIC_BASE_URL + '/v1/messages', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', 'x-api-key': 'sk-ant-own' },
+  body: JSON.stringify({ model: '${MODEL}', max_tokens: 100, messages: [{ role: 'user', content: 'Go.' }] }),
+});
+const { content: [{ id }] } = await response.json();
+const args = ['${SUB}', 'shim', '--server-name', 'files', '--', process.execPath, '${ROOT}test/e2e/small-server.mjs'];
+const shim = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+const lines = createInterface({ input: shim.stdout })[Symbol.asyncIterator]();
+const ask = async (id, method, params) => {
+  shim.stdin.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }) + '\\n');
+  return (await lines.next()).value;
+};
+const client = { capabilities: {}, clientInfo: { name: 'scripted', version: '1' } };
+await ask(1, 'initialize', { protocolVersion: '2025-06-18', ...client });
+const _meta = { 'claudecode/toolUseId': id };
+console.log(await ask(2, 'tools/call', { name: 'echo', arguments: { message: 'x' }, _meta }));
+shim.stdin.end();
+await new Promise((resolve) => shim.on('close', resolve));
 `;
 
 const POLICY = `policy_id: models
@@ -48,6 +73,7 @@ beforeEach(async () => {
   mark = randomUUID();
   mkdirSync(join(folder, 'home'));
   writeFileSync(join(folder, 'agent.mjs'), AGENT);
+  writeFileSync(join(folder, 'tool-agent.mjs'), TOOL_AGENT);
   writeFileSync(join(folder, 'policy.yaml'), POLICY);
   [bodies, keys] = [[], []];
   server = createServer((request, response) => {
@@ -125,6 +151,27 @@ test('turns go to the own provider, and are found, shown and added up', async ()
   expect(shown.stdout).toContain('1,000 in, 100 out, $0.0045');
   expect(shown.stdout).toMatch(/in args +secret:/);
   expect(shown.stdout + found.stdout + ran.stderr).not.toContain(SECRET);
+});
+
+test('a turn and the call that it asked for name each other', async () => {
+  const command = [process.execPath, 'tool-agent.mjs'];
+  const ran = await sub('run', '--models', '--policy', 'policy.yaml', '--', ...command);
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  expect(ran.stdout).toContain('Echo: x');
+  const { calls } = JSON.parse((await sub('query', '--run', 'last', '--json')).stdout) as {
+    calls: { kind: string; call_id: string }[];
+  };
+  const [turn = '', call = ''] = ['turn', 'tool_call'].map(
+    (kind) => calls.find((one) => one.kind === kind)?.call_id,
+  );
+  // The model calls it `Read`, the server `echo`: only its id tells.
+  expect((await sub('show', turn)).stdout).toContain(`Read  toolu_1  call ${call}`);
+  expect((await sub('show', call)).stdout).toMatch(
+    new RegExp(`^ +turn +${turn} \\(toolu_1\\)$`, 'm'),
+  );
+  expect(JSON.parse((await sub('show', call, '--json')).stdout)).toMatchObject({
+    asked_by: { turn, id: 'toolu_1' },
+  });
 });
 
 test('an agent whose settings lead elsewhere does not start', async () => {

@@ -12,7 +12,8 @@ function record(parts: Partial<CallDetail>): CallRecord {
     decision: undefined,
     approvals: [],
     turnEnd: undefined,
-    askedCalls: new Map(),
+    askedCalls: [],
+    askedBy: undefined,
     events: [],
     hasMore: false,
   };

@@ -15,7 +15,7 @@ import {
   type StoreReader,
 } from '@subluminal/plane/ledger';
 import { orThrow } from '../input/command.ts';
-import { AskedCalls } from './asked-calls.ts';
+import { AskedCalls, type AskedToolUse } from './asked-calls.ts';
 import { eventRows, findRun, LAST } from './user-ledger.ts';
 
 type DecisionEvent = EventOf<'tool_call_decision' | 'turn_decision'>;
@@ -28,8 +28,10 @@ export interface CallRecord {
   readonly approvals: readonly EventOf<'approval'>[];
   /** The end of a turn: what it used, and which tool calls it asked for. */
   readonly turnEnd: EventOf<'turn_end'> | undefined;
-  /** The calls that a turn asked for, as far as their names and their order tell: by the model's ids for them. */
-  readonly askedCalls: ReadonlyMap<string, string>;
+  /** What a turn asked for, with the calls that followed. */
+  readonly askedCalls: readonly AskedToolUse[];
+  /** The turn that asked for a tool call, if it is known. */
+  readonly askedBy: AskedToolUse | undefined;
   readonly events: readonly RecordedEvent[];
   /** There are more events in the run than are looked through. */
   readonly hasMore: boolean;
@@ -79,39 +81,49 @@ export async function callRecord(reader: StoreReader, call: CallDetail): Promise
   const approvals: EventOf<'approval'>[] = [];
   let decision: DecisionEvent | undefined;
   let turnEnd: EventOf<'turn_end'> | undefined;
-  let asked: AskedCalls | undefined;
+  const asked = new AskedCalls();
   let seen = 0;
   for await (const { seq, line } of eventRows(reader, {
     runId: call.run_id,
     afterSeq: call.id - 1,
   })) {
     if (++seen > EVENTS_MAX) break;
-    const event = line === null ? undefined : eventAbout(line, call.call_id);
     if (line === null) continue;
-    if (event === undefined) {
-      if (asked !== undefined) seeCall(asked, line);
-      continue;
-    }
+    if (call.kind === 'turn') seeAsked(asked, line);
+    const event = eventAbout(line, call.call_id);
+    if (event === undefined) continue;
     events.push({ seq, event });
     const parsed = parseEventLine(line);
     if (!parsed.ok) continue;
     if (parsed.event.type === 'approval') approvals.push(parsed.event);
-    if (parsed.event.type === 'turn_end') {
-      turnEnd = parsed.event;
-      asked = new AskedCalls(turnEnd.tool_calls ?? []);
-    }
+    if (parsed.event.type === 'turn_end') turnEnd = parsed.event;
     if (parsed.event.type === 'tool_call_decision' || parsed.event.type === 'turn_decision') {
       decision = parsed.event;
     }
   }
   const run = await reader.run(call.run_id);
-  const askedCalls = asked?.found ?? new Map<string, string>();
+  const askedCalls = asked.ofTurn(call.call_id);
+  const askedBy = call.kind === 'turn' ? undefined : await askingTurn(reader, call);
   const hasMore = seen > EVENTS_MAX;
-  return { call, run, decision, approvals, turnEnd, askedCalls, events, hasMore };
+  return { call, run, decision, approvals, turnEnd, askedCalls, askedBy, events, hasMore };
+}
+
+/** Only the whole run tells: the end of the turn may come after the start of the call. */
+async function askingTurn(
+  reader: StoreReader,
+  call: CallDetail,
+): Promise<AskedToolUse | undefined> {
+  const asked = new AskedCalls();
+  let seen = 0;
+  for await (const { line } of eventRows(reader, { runId: call.run_id })) {
+    if (++seen > EVENTS_MAX) break;
+    if (line !== null) seeAsked(asked, line);
+  }
+  return asked.forCall(call.call_id);
 }
 
 /** Most lines need not be parsed. */
-function seeCall(asked: AskedCalls, line: string): void {
+function seeAsked(asked: AskedCalls, line: string): void {
   if (!line.includes('"tool_call_start"') && !line.includes('"turn_end"')) return;
   const parsed = parseEventLine(line);
   if (parsed.ok) asked.see(parsed.event);
@@ -151,7 +163,7 @@ export function whyNotWhole({ call }: CallRecord, what: 'args' | 'result'): stri
 }
 
 export function recordDocument(record: CallRecord): object {
-  const { call, run, decision, approvals, turnEnd, askedCalls, events, hasMore } = record;
+  const { call, run, decision, approvals, turnEnd, askedCalls, askedBy, events, hasMore } = record;
   return {
     call,
     run: run ?? null,
@@ -163,13 +175,12 @@ export function recordDocument(record: CallRecord): object {
     decision: decision?.decision ?? null,
     trace: decision?.trace ?? null,
     approvals: approvals.map(({ ts, approval }) => ({ ts, ...approval })),
-    ...(call.kind === 'turn' && {
-      usage: turnEnd?.usage ?? null,
-      tool_calls: (turnEnd?.tool_calls ?? []).map((one) => ({
-        ...one,
-        call_id: askedCalls.get(one.id) ?? null,
-      })),
-    }),
+    ...(call.kind === 'turn'
+      ? {
+          usage: turnEnd?.usage ?? null,
+          tool_calls: askedCalls.map(({ id, name, callId }) => ({ id, name, call_id: callId })),
+        }
+      : { asked_by: askedBy === undefined ? null : { turn: askedBy.turnId, id: askedBy.id } }),
     events,
     has_more_events: hasMore,
   };

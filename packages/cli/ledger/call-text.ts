@@ -44,7 +44,7 @@ function titled(
   return lines.length === 0 ? [] : [bold(title), ...lines.map((line) => `  ${line}`)];
 }
 
-function whatHappened({ call, run, turnEnd }: CallRecord): readonly Fact[] {
+function whatHappened({ call, run, turnEnd, askedBy }: CallRecord): readonly Fact[] {
   const { status, latency_ms, bytes_in, bytes_out } = call;
   const took = latency_ms === null ? '' : ` in ${durationText(latency_ms)}`;
   const sizes = [
@@ -60,6 +60,7 @@ function whatHappened({ call, run, turnEnd }: CallRecord): readonly Fact[] {
     ['when', new Date(call.created_at_ms).toISOString()],
     ['who', `${call.principal ?? 'unknown'}, agent ${call.agent_id}${by === '' ? '' : ` (${by})`}`],
     ['run', call.run_id],
+    ...(askedBy === undefined ? [] : [['turn', `${askedBy.turnId} (${askedBy.id})`] as const]),
     ['end', end],
     ...usageFacts(turnEnd),
     ...(error.length === 0 ? [] : [['error', error.join(': ')] as const]),
@@ -87,11 +88,10 @@ function usageFacts(turnEnd: CallRecord['turnEnd']): readonly Fact[] {
 }
 
 /** The tool calls that the answer of a turn asks for. */
-function toolCallLines({ turnEnd, askedCalls }: CallRecord): readonly string[] {
-  return (turnEnd?.tool_calls ?? []).map(({ id, name }) => {
-    const call = askedCalls.get(id);
-    return harmless(`${name}  ${id}${call === undefined ? '' : `  call ${call}`}`);
-  });
+function toolCallLines({ askedCalls }: CallRecord): readonly string[] {
+  return askedCalls.map(({ id, name, callId }) =>
+    harmless(`${name}  ${id}${callId === null ? '' : `  call ${callId}`}`),
+  );
 }
 
 function whatWasDecided({ call, decision }: CallRecord): readonly Fact[] {

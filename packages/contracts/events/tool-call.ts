@@ -1,5 +1,5 @@
 // A call of a tool: it starts, is decided, and ends.
-import { formatted, type Infer, oneOf, open, optional, required } from '../shape/shape.ts';
+import { formatted, type Infer, oneOf, open, optional, required, string } from '../shape/shape.ts';
 import {
   CONTENT_OUTCOME,
   callId,
@@ -29,6 +29,10 @@ const STARTED_CALL = open({
   args_stream_hash: optional(
     formatted('sha256'),
     'Since 0.2.0: SHA-256 of the raw bytes of a message that was not inspected.',
+  ),
+  tool_use_id: optional(
+    string({ lengthMax: 256 }),
+    'Since 0.2.0: the id that the model gave to the call, where the client passes it on.',
   ),
 });
 

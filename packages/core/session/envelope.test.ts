@@ -308,3 +308,19 @@ describe('a key that stands twice', () => {
     );
   });
 });
+
+describe('the id that a model gave to a call', () => {
+  it.each([
+    [{ 'claudecode/toolUseId': 'toolu_01A' }, 'toolu_01A'],
+    [{ callId: 'call_x', threadId: 't' }, 'call_x'],
+    [{ callId: 7 }, undefined],
+    [{ callId: 'no id but prose' }, undefined],
+    [{ 'claudecode/toolUseId': 'x'.repeat(300) }, undefined],
+    [{ 'claudecode/toolUseId': '' }, undefined],
+    [{}, undefined],
+  ])('in %j is on record as %s', async (_meta, id) => {
+    const { send } = await play();
+    const [started] = eventsOf(send('agent', callWith(1, { _meta })), 'tool_call_start');
+    expect(started?.call.tool_use_id).toBe(id);
+  });
+});

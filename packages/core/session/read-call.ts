@@ -34,6 +34,8 @@ export interface ReadCall {
   /** The JSON of the token for progress, if the caller asks for progress. */
   readonly progressToken: string | undefined;
   readonly version: string | undefined;
+  /** The id that the model gave to the call, where the client passes it on. */
+  readonly toolUseId?: string | undefined;
   readonly streamHash?: string;
   /** Where the arguments stand in the message, if they were read and there are any. */
   readonly argsRange?: ByteRange | undefined;
@@ -65,7 +67,7 @@ export function readCall(step: MessageStep, seen: SeenCall): ReadCall {
   const { params } = seen;
   const { call, ref, range, envelope, fault: malformed } = viewCall(step, seen);
   const fault = malformed ?? ambiguityAround(step.context, envelope);
-  const token = params.progressToken;
+  const { progressToken: token, toolUseId: toolUse } = params;
   return {
     call,
     ref,
@@ -78,6 +80,7 @@ export function readCall(step: MessageStep, seen: SeenCall): ReadCall {
     shared: fault === undefined && mayAskHub(step.context) && asksHub(step.context, call),
     progressToken: token && step.context.decode(bytes, token.start, token.end),
     version: params.metaVersion ?? step.context.version,
+    toolUseId: toolUse && step.context.decode(bytes, toolUse.start + 1, toolUse.end - 1),
     argsRange: range,
     argsText: range && (() => step.context.decode(bytes, range.start, range.end)),
     argsBytes: range && (() => bytes.subarray(range.start, range.end)),

@@ -24,9 +24,11 @@ import type { ByteRange } from './peek/types.ts';
 /** Event bodies are built field by field: this happens three times per call, and copying costs. */
 type MutableBody<T> = { -readonly [K in keyof T]: T[K] };
 
+const TOOL_USE_ID_LENGTH_MAX = 256;
+
 /** Records the start of a call, before it is forwarded or refused. */
 export function recordStart({ context, out }: MessageStep, { read, outcome }: DecidedCall): void {
-  const { ref, seq, streamHash } = read;
+  const { ref, seq, streamHash, toolUseId } = read;
   const { content, risk_class } = outcome;
   context.counts.total++;
   // Content that may not travel is not kept in a preview either.
@@ -46,6 +48,9 @@ export function recordStart({ context, out }: MessageStep, { read, outcome }: De
   const { subject } = read.call;
   if (subject !== undefined && subject !== 'turn') call.subject = subject;
   if (streamHash !== undefined) call.args_stream_hash = streamHash;
+  if (toolUseId !== undefined && toolUseId !== '') {
+    call.tool_use_id = context.redact(toolUseId).slice(0, TOOL_USE_ID_LENGTH_MAX);
+  }
   const durability = text === undefined ? 'durable' : 'preview';
   out.push({ do: 'emit', type: 'tool_call_start', durability, body: { call } });
 }

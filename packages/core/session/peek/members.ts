@@ -190,6 +190,7 @@ export function emptyDraft(): MessageDraft {
       args: undefined,
       argsAreCanonical: false,
       progressToken: undefined,
+      toolUseId: undefined,
       metaVersion: undefined,
       protocolVersion: undefined,
       requestId: undefined,

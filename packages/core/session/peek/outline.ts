@@ -143,6 +143,7 @@ export class Outline {
     draft.params.args = undefined;
     draft.params.argsAreCanonical = false;
     draft.params.progressToken = undefined;
+    draft.params.toolUseId = undefined;
     draft.message = undefined;
     if (draft.result !== undefined) draft.result = { start: 0, end: 0 };
     return settle(draft, reason === undefined ? undefined : { reason, offset });

@@ -38,6 +38,9 @@ const JSON_RPC_2 = asciiBytes('"2.0"');
 const INPUT_REQUIRED = asciiBytes('"input_required"');
 
 const PROGRESS_TOKEN = REQUEST_LABELS.indexOf('progressToken');
+/** The id that a model gave to a call: Claude Code's name of it, and Codex's. */
+const TOOL_USE_ID = REQUEST_LABELS.indexOf('claudecode/toolUseId');
+const CALL_ID = REQUEST_LABELS.indexOf('callId');
 const PROTOCOL_VERSION = REQUEST_LABELS.indexOf('io.modelcontextprotocol/protocolVersion');
 
 const META = scopeOf('meta', REQUEST_LABELS, {
@@ -51,6 +54,9 @@ const META = scopeOf('meta', REQUEST_LABELS, {
     const value = { start, end: scan.at };
     if (key === PROGRESS_TOKEN) draft.params.progressToken = value;
     if (key === -1 || !isLabelValue(key, scan.bytes, value)) draft.params.bound = true;
+    else if ((key === TOOL_USE_ID || key === CALL_ID) && scan.bytes[start] === QUOTE) {
+      draft.params.toolUseId = value;
+    }
     return true;
   },
 });

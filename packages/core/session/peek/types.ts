@@ -19,6 +19,8 @@ export interface SeenParams {
   readonly argsAreCanonical: boolean;
   /** `_meta.progressToken`, as written. */
   readonly progressToken: ByteRange | undefined;
+  /** The id that the model gave to the call, with its quotes; without escapes. */
+  readonly toolUseId: ByteRange | undefined;
   /** `_meta["io.modelcontextprotocol/protocolVersion"]`. */
   readonly metaVersion: string | undefined;
   /** `protocolVersion` of `initialize`. */
