@@ -32,6 +32,7 @@ export { explain, sectionsOf } from './explain/explain.ts';
 export { lintBundle } from './lint/lint.ts';
 export { selects } from './match/match.ts';
 export type { Call, CallResult, Identity, Outcome, TraceStep } from './model/call.ts';
+export { identityOf } from './model/identity.ts';
 export { POLICY_FILE_BYTES_MAX } from './model/limits.ts';
 export { subjectOf } from './model/subjects.ts';
 export type { PatternChecks } from './read/check-patterns.ts';

@@ -27,3 +27,4 @@ export type {
   Repo,
   ServerClass,
 } from './types.ts';
+export { CAPABILITIES } from './types.ts';

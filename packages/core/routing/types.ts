@@ -10,13 +10,15 @@ export type ProviderName =
   | 'azure_openai';
 
 /** What an endpoint may be asked for. */
-export type Capability =
-  | 'streaming'
-  | 'tools'
-  | 'cache_control'
-  | 'extended_thinking'
-  | 'images'
-  | 'responses';
+export const CAPABILITIES = [
+  'streaming',
+  'tools',
+  'cache_control',
+  'extended_thinking',
+  'images',
+  'responses',
+] as const;
+export type Capability = (typeof CAPABILITIES)[number];
 
 /** A place that turns may go to. Only registered ones are ever called. */
 export interface Endpoint {

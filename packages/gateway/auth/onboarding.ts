@@ -60,18 +60,10 @@ export class Onboarding {
 
   async invite(request: InviteRequest): Promise<{ token: string; expiresMs: number }> {
     const { people, tenantId, nowMs } = this.#options;
-    const { userId, role, createdBy, lifetimeMs } = request;
+    const { lifetimeMs, ...invited } = request;
     const token = newToken('invite');
     const expiresMs = nowMs() + lifetimeMs;
-    const tokenHashed = tokenHash(token);
-    await people.addInvite({
-      tokenHash: tokenHashed,
-      tenantId,
-      userId,
-      role,
-      createdBy,
-      expiresMs,
-    });
+    await people.addInvite({ ...invited, tokenHash: tokenHash(token), tenantId, expiresMs });
     return { token, expiresMs };
   }
 
@@ -85,7 +77,8 @@ export class Onboarding {
     }
     const { userId, role } = invite;
     await people.setUser({ tenantId, userId, role, createdMs: nowMs() });
-    return this.#withKey({ userId, role }, 'invite');
+    const key = await this.addKey(userId, 'invite');
+    return isFailure(key) ? key : { userId, role, key };
   }
 
   async addKey(userId: string, name: string): Promise<NewKey | Failure> {
@@ -104,13 +97,5 @@ export class Onboarding {
     const key = newToken('key');
     const row = { id: newId(), last4: lastCharacters(key), name, createdMs: nowMs() };
     return { row: { ...row, tenantId, userId, hash: tokenHash(key) }, shown: { ...row, key } };
-  }
-
-  async #withKey(
-    user: { readonly userId: string; readonly role: Caller['role'] },
-    name: string,
-  ): Promise<Onboarded | Failure> {
-    const key = await this.addKey(user.userId, name);
-    return isFailure(key) ? key : { ...user, key };
   }
 }

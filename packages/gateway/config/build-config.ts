@@ -7,7 +7,7 @@ import type {
   WebhooksFile,
 } from '@subluminal/contracts';
 import { definedFields } from '@subluminal/contracts';
-import type { Capability, Endpoint, Pool } from '@subluminal/core/routing';
+import { CAPABILITIES, type Endpoint, type Pool } from '@subluminal/core/routing';
 import { repoAddress } from '../auth/repo-address.ts';
 import type {
   BudgetRule,
@@ -19,14 +19,6 @@ import type {
 } from './types.ts';
 
 const MICROS_PER_DOLLAR = 1_000_000;
-const CAPABILITIES = [
-  'streaming',
-  'tools',
-  'cache_control',
-  'extended_thinking',
-  'images',
-  'responses',
-] as const satisfies readonly Capability[];
 
 export function endpointsOf({ provider_endpoints }: PoolsFile): ReadonlyMap<string, Endpoint> {
   const entries = Object.entries(provider_endpoints).map(([id, one]): [string, Endpoint] => [

@@ -13,7 +13,7 @@ import {
   type Call,
   candidatesFor,
   decide,
-  type Identity,
+  identityOf,
   initialState,
   policiesIn,
   ruleRole,
@@ -28,6 +28,7 @@ import type { GrantQuery } from '@subluminal/core/session';
 import { estimateTokens } from '@subluminal/core/wires';
 import { callIds, sha256Bytes } from '@subluminal/plane/crypto';
 import { type RunningHub, TURN_METHOD } from '@subluminal/plane/hub';
+import { refuse } from '../turns/refuse.ts';
 import { clientSession, usedTokens } from '../turns/turn-facts.ts';
 import type {
   Attempt,
@@ -45,7 +46,6 @@ import {
   failedDecision,
   nobodyDecision,
   refusalKind,
-  refuse,
   rejectedDecision,
   ruleIds,
 } from './outcomes.ts';
@@ -100,20 +100,12 @@ interface ApprovedRules {
 
 export class LocalGovernor implements TurnGovernor {
   readonly #options: LocalGovernorOptions;
-  readonly #identity: Identity;
+  readonly #identity: ReturnType<typeof identityOf>;
   readonly #nextId = callIds();
 
   constructor(options: LocalGovernorOptions) {
     this.#options = options;
-    const { run_id, agent_id, client, env, principal, workload } = options.producer;
-    this.#identity = {
-      run_id,
-      agent_id,
-      client,
-      env,
-      ...(principal !== undefined && { principal }),
-      ...(workload !== undefined && { workload: { ...workload } }),
-    };
+    this.#identity = identityOf(options.producer);
   }
 
   begin(request: TurnRequest): Promise<TurnPlan> {
@@ -122,10 +114,10 @@ export class LocalGovernor implements TurnGovernor {
 
   #plan(request: TurnRequest): TurnPlan {
     const turn = this.#open(request);
-    if (turn === undefined) return refuse('invalid', 'This path leads to no model.', []);
+    if (turn === undefined) return refuse('invalid', 'This path leads to no model.');
     if (request.kind === 'count_tokens') return this.#count(turn);
     const { recorder } = this.#options;
-    recorder.start(turn.recorded, []);
+    recorder.start(turn.recorded);
     return this.#decide(turn, { granted: this.#granted(turn), answered: [] });
   }
 
@@ -195,7 +187,7 @@ export class LocalGovernor implements TurnGovernor {
     const free = { ...turn.call, cost_micros: 0 };
     const { decision } = decide(snapshot, free, initialState(snapshot), Date.now());
     if (decision.action !== 'ALLOW') return refuse('policy', decision.summary, ruleIds(decision));
-    if (turn.scanned.refusal !== undefined) return refuse('policy', turn.scanned.refusal, []);
+    if (turn.scanned.refusal !== undefined) return refuse('policy', turn.scanned.refusal);
     const end = () => Promise.resolve({ events: '', headers: NO_HEADERS });
     return { kind: 'send', turn: governed(turn, end) };
   }
@@ -261,8 +253,7 @@ export class LocalGovernor implements TurnGovernor {
 
   #question({ call, callId, query }: OpenTurn, approved: readonly string[]): EvaluateRequest {
     const { profile } = this.#options;
-    const { run_id, ...identity } = this.#options.producer;
-    const { agent_id, client, env, principal, workload } = identity;
+    const { run_id, ...identity } = this.#identity;
     return {
       server_id: call.server_name,
       direction: 'agent_to_server',
@@ -270,13 +261,7 @@ export class LocalGovernor implements TurnGovernor {
       message_type: 'request',
       profile,
       run_id,
-      identity: {
-        agent_id,
-        client,
-        env,
-        ...(principal !== undefined && { principal }),
-        ...(workload !== undefined && { workload }),
-      },
+      identity,
       call_id: callId,
       tool_name: call.tool_name,
       args_hash: call.args_hash,

@@ -6,16 +6,6 @@ import type { AttemptError, TurnOutcome, TurnRefusal } from '../turns/types.ts';
 
 const MESSAGE_LENGTH_MAX = 2_000;
 
-export function refuse(
-  kind: TurnRefusal['kind'],
-  message: string,
-  ids: readonly string[],
-): { readonly kind: 'refuse'; readonly refusal: TurnRefusal } {
-  const by = ids.length === 0 ? '' : ` (rule ${ids.join(', ')})`;
-  const text = visible(`Subluminal: ${message}${by}`, MESSAGE_LENGTH_MAX);
-  return { kind: 'refuse', refusal: { kind, message: text, ruleIds: ids, headers: {} } };
-}
-
 export function ruleIds({ rule_id }: Decision): readonly string[] {
   return rule_id === null ? [] : [rule_id];
 }

@@ -80,7 +80,7 @@ export class TurnRecorder {
     return { ...this.#counts };
   }
 
-  start(turn: RecordedTurn, riskClass: readonly string[]): void {
+  start(turn: RecordedTurn): void {
     this.#counts.calls_total++;
     const { sessionId, estimateMicros } = turn;
     this.record('turn_start', {
@@ -90,7 +90,6 @@ export class TurnRecorder {
         bytes_in: turn.bytesIn,
         preview: { truncated: false, args_preview: JSON.stringify(turn.facts) },
         seq: this.#counts.calls_total,
-        ...(riskClass.length > 0 && { risk_class: riskClass }),
         ...(sessionId !== undefined && { session_id: sessionId.slice(0, TEXT_LENGTH_MAX) }),
         ...(estimateMicros !== undefined && { estimate_micros: estimateMicros }),
       },

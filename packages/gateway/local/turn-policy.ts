@@ -1,6 +1,6 @@
 // The policy that turns are decided by. It follows its files as the policy of the calls does.
 import { type Failure, failure, POLICY_HELD_BACK } from '@subluminal/contracts';
-import { type Snapshot, sealSnapshot, sectionsFor } from '@subluminal/core/policy';
+import { identityOf, type Snapshot, sealSnapshot, sectionsFor } from '@subluminal/core/policy';
 import type { Config, HomePaths } from '@subluminal/plane/config';
 import { fingerprintsIn } from '@subluminal/plane/governor/fingerprints';
 import { followPolicy, POLICY_BROKEN } from '@subluminal/plane/policy/follow';
@@ -86,13 +86,7 @@ function scannerFor(
   snapshot: Snapshot,
   { producer, home }: { readonly producer: ModelsTold['producer']; readonly home: string },
 ): RequestScanner | undefined {
-  const { run_id, agent_id, client, env, principal, workload } = producer;
-  const identity = {
-    ...{ run_id, agent_id, client, env },
-    ...(principal !== undefined && { principal }),
-    ...(workload !== undefined && { workload: { ...workload } }),
-  };
-  const { content, mode } = sectionsFor(snapshot, identity);
+  const { content, mode } = sectionsFor(snapshot, identityOf(producer));
   if (content === undefined) return undefined;
   const isEnforced = mode !== 'observe' && snapshot.profile === 'production';
   return new RequestScanner({ section: content, isEnforced, fingerprint: fingerprintsIn(home).of });

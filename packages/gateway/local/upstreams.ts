@@ -2,7 +2,7 @@
 // credentials and headers.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import type { Endpoint, ProviderName } from '@subluminal/core/routing';
+import { CAPABILITIES, type Endpoint, type ProviderName } from '@subluminal/core/routing';
 import type { WireName } from '@subluminal/core/wires';
 import type { ModelsTold } from '@subluminal/plane/run';
 import type { Provider } from '../providers/types.ts';
@@ -166,14 +166,7 @@ export function ownEndpoint(provider: ProviderName, url: string): Endpoint {
     teamKeyRefs: {},
     dataResidency: 'unknown',
     trustTier: 'vendor',
-    supports: new Set([
-      'streaming',
-      'tools',
-      'cache_control',
-      'extended_thinking',
-      'images',
-      'responses',
-    ]),
+    supports: new Set(CAPABILITIES),
     deployments: [],
     concurrencyMax: Number.MAX_SAFE_INTEGER,
   };

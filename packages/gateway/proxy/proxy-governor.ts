@@ -2,22 +2,15 @@
 // repository they belong to, and tells the gateway so. The gateway decides.
 import { createHash } from 'node:crypto';
 import { isFailure, isObject } from '@subluminal/contracts';
-import type { Endpoint } from '@subluminal/core/routing';
 import { visible } from '@subluminal/core/visible';
 import type { UpstreamError } from '@subluminal/core/wires';
 import { parseJson } from '@subluminal/plane/os';
 import type { TurnInspector } from '../inspect/index.ts';
 import { ownEndpoint, ownProvider } from '../local/upstreams.ts';
 import { ownHeaders, withoutCredentials } from '../providers/client-headers.ts';
+import { refuse } from '../turns/refuse.ts';
 import { clientSession } from '../turns/turn-facts.ts';
-import type {
-  Attempt,
-  GatewayLink,
-  TurnGovernor,
-  TurnPlan,
-  TurnRefusal,
-  TurnRequest,
-} from '../turns/types.ts';
+import type { Attempt, GatewayLink, TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
 import { clientTool } from './client-tool.ts';
 import type { FileFingerprints } from './file-fingerprints.ts';
 import { GatewayTurn, type TriedBefore } from './gateway-turn.ts';
@@ -53,14 +46,6 @@ const WORDS_MAX = 300;
 const METADATA_LENGTH_MAX = 16_384;
 /** What `sub env` prints for clients that want a key. */
 export const NOOP_KEY = 'sk-aicg-noop';
-const SUPPORTED: Endpoint['supports'] = new Set([
-  'streaming',
-  'tools',
-  'cache_control',
-  'extended_thinking',
-  'images',
-  'responses',
-]);
 /** What another try of the same gateway may mend. */
 const RETRIED: ReadonlySet<string> = new Set(['upstream_disconnect', 'upstream_5xx']);
 
@@ -78,7 +63,7 @@ export class ProxyGovernor implements TurnGovernor {
       return await this.#begin(request);
     } catch (cause) {
       this.#services.warn(`A turn could not be sent: ${visible(String(cause), WORDS_MAX)}`);
-      return refused('unavailable', 'The local proxy could not send this turn; its log says why.');
+      return refuse('unavailable', 'The local proxy could not send this turn; its log says why.');
     }
   }
 
@@ -91,7 +76,7 @@ export class ProxyGovernor implements TurnGovernor {
     if (isFailure(inspection)) {
       const isLate = inspection.code === 'SUB_PROXY_SCAN';
       const message = isLate ? `${inspection.message} ${inspection.fix}` : inspection.message;
-      return refused(isLate ? 'unavailable' : 'invalid', message);
+      return refuse(isLate ? 'unavailable' : 'invalid', message);
     }
     const tool = clientTool(headers);
     const folder = this.#peer.cwd ?? codexFolder(request);
@@ -127,7 +112,7 @@ export class ProxyGovernor implements TurnGovernor {
       estimateMicros: undefined,
       startedMs: performance.now(),
     };
-    if (isTurn) session.recorder.start(recorded, []);
+    if (isTurn) session.recorder.start(recorded);
     const turn = new GatewayTurn({
       request,
       envelope,
@@ -182,7 +167,6 @@ export class ProxyGovernor implements TurnGovernor {
       endpoint: {
         ...ownEndpoint(providerName(request), `${login.gatewayUrl}/v1/agent/forward`),
         id: 'gateway',
-        supports: SUPPORTED,
       },
       model: outline.model,
       credentials: { kind: 'key', key: login.apiKey },
@@ -266,9 +250,4 @@ function factsOf({ outline }: TurnRequest) {
 
 function cpuMs({ user, system }: NodeJS.CpuUsage): number {
   return (user + system) / 1_000;
-}
-
-function refused(kind: TurnRefusal['kind'], message: string): TurnPlan {
-  const refusal = { kind, message: `Subluminal: ${message}`, ruleIds: [], headers: {} };
-  return { kind: 'refuse', refusal };
 }

@@ -39,11 +39,12 @@ import type {
   Reservation,
   Reserved,
 } from '../store/types.ts';
+import { type RefusePlan, refuse } from '../turns/refuse.ts';
 import type { TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
 import type { BreakerBoard } from './breaker-board.ts';
 import type { EndpointPlaces } from './endpoint-places.ts';
 import { type HeldTurns, USER_HELD_MAX } from './held-turns.ts';
-import { budgetWords, decisionHeaders, type RefusePlan, refuse } from './refusals.ts';
+import { budgetWords, decisionHeaders } from './refusals.ts';
 import { SentTurn, type SentTurnOptions } from './sent-turn.ts';
 import { type ApprovalScope, answerWords, TurnApprovals } from './turn-approvals.ts';
 import { auditRecord, auditRow, type TurnFacts } from './turn-records.ts';

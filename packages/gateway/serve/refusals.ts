@@ -1,24 +1,9 @@
-// Refusals of the gateway, and what it says about a decision in the headers of an answer.
+// What the gateway says about a decision in the headers of an answer, and about a budget in a refusal.
 import type { ModelDecision } from '@subluminal/contracts';
-import { visible } from '@subluminal/core/visible';
 import type { BudgetState } from '../store/types.ts';
-import type { TurnPlan, TurnRefusal } from '../turns/types.ts';
 
-export type RefusePlan = Extract<TurnPlan, { readonly kind: 'refuse' }>;
-
-const MESSAGE_LENGTH_MAX = 2_000;
 const HEADER_LENGTH_MAX = 2_048;
 const MICROS = 1_000_000;
-
-export function refuse(
-  kind: TurnRefusal['kind'],
-  message: string,
-  ruleIds: readonly string[] = [],
-): RefusePlan {
-  const by = ruleIds.length === 0 ? '' : ` (rule ${ruleIds.join(', ')})`;
-  const text = visible(`Subluminal: ${message}${by}`, MESSAGE_LENGTH_MAX);
-  return { kind: 'refuse', refusal: { kind, message: text, ruleIds, headers: {} } };
-}
 
 export function decisionHeaders(decision: ModelDecision): { readonly [name: string]: string } {
   const { primary_action, modifiers, side_effects, reasons } = decision;

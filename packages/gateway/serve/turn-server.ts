@@ -22,11 +22,11 @@ import {
 import { repoByRemote } from '../config/index.ts';
 import { modelEntry, modelList, poolModels, type TurnEngine } from '../turns/index.ts';
 import { readRequestBody } from '../turns/read-body.ts';
+import { refuse } from '../turns/refuse.ts';
 import { clientSession } from '../turns/turn-facts.ts';
 import type { TurnRefusal } from '../turns/types.ts';
 import { type ForwardedTurn, readForwardBody } from './forward-body.ts';
 import { GatewayGovernor, type GovernorServices, type TurnSender } from './gateway-governor.ts';
-import { refuse } from './refusals.ts';
 import { type AskedTurn, askedTurn } from './turn-routes.ts';
 
 export interface TurnServerOptions {

@@ -1,5 +1,6 @@
 // From a command line to a running shim: configuration, identity, policy and server, side by side.
 import { isFailure, type Producer, type Profile } from '@subluminal/contracts';
+import { identityOf } from '@subluminal/core/policy';
 import { uuidv7 } from 'uuidv7';
 import type { ShimStart } from '../services/clients/inspect/loose-entries.ts';
 import { ledgerStarter } from '../services/daemon/ledger-starter.ts';
@@ -8,7 +9,7 @@ import {
   type GatesLifecycleOptions,
   openGates,
 } from '../services/governor/gates-lifecycle.ts';
-import { identityOf, type ShimParts } from '../services/governor/governed-session.ts';
+import type { ShimParts } from '../services/governor/governed-session.ts';
 import { LazyApprovals } from '../services/governor/lazy-approvals.ts';
 import { type StartedPolicy, startPolicy } from '../services/governor/policy-start.ts';
 import { awaitRunHub, callRunHub, folderOpenToOthers } from '../services/governor/run-hub.ts';

@@ -12,7 +12,8 @@ import type { Sha256 } from '../../ports.ts';
 import type { Snapshot } from '../compile/snapshot.ts';
 import { decide, recordResult } from '../decide/decide.ts';
 import { sectionsOf } from '../explain/explain.ts';
-import type { Call, Identity, Outcome, TraceStep } from '../model/call.ts';
+import type { Call, Outcome, TraceStep } from '../model/call.ts';
+import { identityOf } from '../model/identity.ts';
 import { awaitsResult } from '../rules/index.ts';
 import { type OpenCall, ReplayMemory, type RunMemory } from './replay-memory.ts';
 import type {
@@ -243,11 +244,6 @@ function callOfDecision(event: EventOf<'tool_call_decision'>): RecordedCall {
   const identity = identityOf(event);
   const call = { identity, server_name, tool_name, args_hash, bytes_in: 0, risk_class };
   return { args: 'unknown', call };
-}
-
-function identityOf({ run_id, agent_id, client, env, principal, workload }: Event): Identity {
-  const optional = { principal, workload: workload && { ...workload } };
-  return { run_id, agent_id, client, env, ...definedFields(optional) };
 }
 
 /** A preview is made for eyes: redacted or cut, it must not pass for the arguments. */

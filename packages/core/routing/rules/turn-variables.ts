@@ -12,7 +12,14 @@ import {
 } from '@subluminal/contracts';
 import type { CelMap, CelValue } from '../../policy/match/cel.ts';
 import { closed, list, must } from '../../section-shape.ts';
-import type { BudgetSnapshot, Caller, Capability, Endpoint, Repo, ServerClass } from '../types.ts';
+import {
+  type BudgetSnapshot,
+  CAPABILITIES,
+  type Caller,
+  type Endpoint,
+  type Repo,
+  type ServerClass,
+} from '../types.ts';
 
 /** All that a policy may look at when it decides about a turn. */
 export interface TurnPolicyInput {
@@ -309,15 +316,6 @@ function scalarValue(value: unknown, load: TurnLoad): CelValue {
   load.bytes += value.length;
   return value;
 }
-
-const CAPABILITIES: readonly Capability[] = [
-  'streaming',
-  'tools',
-  'cache_control',
-  'extended_thinking',
-  'images',
-  'responses',
-];
 
 /** The registry as conditions see it: `endpoints["azure"].data_residency`. */
 export function endpointValues(endpoints: ReadonlyMap<string, Endpoint>): CelMap {

@@ -7,6 +7,7 @@ import {
   isJsonObject,
   type JsonValue,
 } from '@subluminal/contracts';
+import { identityOf } from '@subluminal/core/policy';
 import type {
   ApprovalAnswer,
   ApprovalWanted,
@@ -26,7 +27,6 @@ import {
   openDesk,
   sameCall,
 } from '../../stores/approvals/index.ts';
-import { identityOf } from './governed-session.ts';
 import type { LazyApprovalsOptions, LazyApprovalsPeer } from './lazy-approvals.ts';
 
 interface ApprovalsOptions extends LazyApprovalsOptions {

@@ -1,7 +1,7 @@
 // The parts of a running shim, and its session.
 import { isUtf8 } from 'node:buffer';
 import type { Producer, Profile } from '@subluminal/contracts';
-import type { Snapshot } from '@subluminal/core/policy';
+import { identityOf, type Snapshot } from '@subluminal/core/policy';
 import type { Redactor } from '@subluminal/core/scan';
 import { Session, type SessionConfig } from '@subluminal/core/session';
 import { callIds, sha256, sha256Bytes } from '../../os/crypto/index.ts';
@@ -95,19 +95,6 @@ export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'c
   const config = { ...configOf(parts), ...hooks, hubNeeds: parts.guarding };
   const session = log.isOn('info') ? new TimedSession(config, begun) : new Session(config);
   return { counter, session };
-}
-
-/** The identity of the agent, as policies know it. */
-export function identityOf(producer: Producer) {
-  const { run_id, agent_id, client, env, principal, workload } = producer;
-  return {
-    run_id,
-    agent_id,
-    client,
-    env,
-    ...(principal !== undefined && { principal }),
-    ...(workload !== undefined && { workload: { ...workload } }),
-  };
 }
 
 function configOf(parts: ShimParts): SessionConfig {

@@ -10,7 +10,7 @@ import {
   type ShimCounts,
   type ShimSummary,
 } from '@subluminal/contracts';
-import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
+import { identityOf, type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import type { HubAnswer, HubQuestion, LimitVerdict, Observation } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
 import { uuidv7 } from 'uuidv7';
@@ -22,7 +22,6 @@ import {
   type Loss,
   type RunTerms,
 } from '../hub/client/index.ts';
-import { identityOf } from './governed-session.ts';
 
 interface HubLinkOptions {
   /** `unix:/path` or `http://127.0.0.1:PORT`. */
