@@ -1,8 +1,7 @@
 // Users, teams, repositories and budgets against each other.
-import type { Path } from '@subluminal/core/source';
 import { quote } from '@subluminal/core/visible';
 import { repoAddress } from '../auth/repo-address.ts';
-import { reportUnknown } from './check-pools.ts';
+import { checkTeam, checkUser } from './check-name.ts';
 import type { ConfigFile, ConfigFiles } from './config-file.ts';
 
 /** Ids stand in headers, labels and paths. */
@@ -33,32 +32,6 @@ export function checkIdentity(files: ConfigFiles): void {
   for (const name of Object.keys(budgets.value?.users ?? {})) {
     checkUser(files, { file: budgets, path: ['users', name], name, atKey: true });
   }
-}
-
-interface NamePlace {
-  readonly file: ConfigFile<unknown>;
-  readonly path: Path;
-  readonly name: string;
-  readonly atKey?: boolean;
-}
-
-function checkTeam({ teams }: ConfigFiles, { file, path, name, atKey }: NamePlace): void {
-  const known = teams.value?.teams.map(({ team_id }) => team_id);
-  if (known === undefined || known.includes(name)) return;
-  const place = 'identity/teams.yaml';
-  reportUnknown(atKeyOf(file, atKey), path, { what: 'team', name, known, place });
-}
-
-function checkUser({ users }: ConfigFiles, { file, path, name, atKey }: NamePlace): void {
-  const known = users.value?.users.map(({ user_id }) => user_id);
-  if (known === undefined || known.includes(name)) return;
-  const place = 'identity/users.yaml';
-  reportUnknown(atKeyOf(file, atKey), path, { what: 'user', name, known, place });
-}
-
-/** The same file, with findings at the key instead of the value. */
-function atKeyOf(file: ConfigFile<unknown>, atKey = false): ConfigFile<unknown> {
-  return { ...file, report: (finding) => file.report({ ...finding, atKey }) };
 }
 
 /** Each id once, and of a form that can stand anywhere. */

@@ -1,9 +1,9 @@
 // Endpoints, pools and prices against each other.
 import type { PoolsFile } from '@subluminal/contracts';
-import { nearest } from '@subluminal/core/policy';
 import { priceBook } from '@subluminal/core/routing';
 import type { Path } from '@subluminal/core/source';
 import { quote } from '@subluminal/core/visible';
+import { checkName, checkTeam } from './check-name.ts';
 import { checkedUrl } from './check-url.ts';
 import type { ConfigFile, ConfigFiles } from './config-file.ts';
 import { isPrivateHost } from './private-host.ts';
@@ -16,31 +16,6 @@ type MemberEntry = PoolEntry['members'][number];
 /** Policies route to it what may not leave. */
 const PRIVATE_POOL = 'private_strong';
 const KEYLESS: ReadonlySet<string> = new Set(['openai_compat', 'litellm']);
-
-/** Reports a name that is not among those there are. */
-export function reportUnknown(
-  file: ConfigFile<unknown>,
-  path: Path,
-  {
-    what,
-    name,
-    known,
-    place,
-  }: {
-    /** Like `endpoint`. */
-    readonly what: string;
-    readonly name: string;
-    readonly known: readonly string[];
-    /** Where it would be added, like `provider_endpoints`. */
-    readonly place: string;
-  },
-): void {
-  const meant = nearest(name, known);
-  const about = meant === undefined ? '' : `; did you mean \`${meant}\`?`;
-  const message = `there is no ${what} ${quote(name)}${about}`;
-  const fix = meant === undefined ? `Add it to ${place}, or correct it.` : `Write \`${meant}\`.`;
-  file.report({ code: 'SUB_GATEWAY_REFERENCE', path, message, fix });
-}
 
 export function checkPools(files: ConfigFiles): void {
   const { pools: file } = files;
@@ -56,7 +31,8 @@ export function checkPools(files: ConfigFiles): void {
   checkPrices(value, files);
 }
 
-function checkEndpoint(endpoint: EndpointEntry, path: Path, { pools, teams }: ConfigFiles): void {
+function checkEndpoint(endpoint: EndpointEntry, path: Path, files: ConfigFiles): void {
+  const { pools } = files;
   const { provider, url, key_ref, team_key_refs = {}, trust_tier, deployments } = endpoint;
   const at = [...path, 'url'];
   const parsed = checkedUrl(url, { file: pools, path: at, schemes: ['https', 'http'] });
@@ -85,11 +61,8 @@ function checkEndpoint(endpoint: EndpointEntry, path: Path, { pools, teams }: Co
     const field = [...path, 'deployments'];
     pools.report({ code: 'SUB_GATEWAY_VALUE', path: field, message, fix: 'Remove them.' });
   }
-  const known = teams.value?.teams.map(({ team_id }) => team_id);
-  for (const team of known === undefined ? [] : Object.keys(team_key_refs)) {
-    if (known?.includes(team) === true) continue;
-    const names = { what: 'team', name: team, known: known ?? [], place: 'identity/teams.yaml' };
-    reportUnknown(pools, [...path, 'team_key_refs', team], names);
+  for (const name of Object.keys(team_key_refs)) {
+    checkTeam(files, { file: pools, path: [...path, 'team_key_refs', name], name });
   }
 }
 
@@ -120,10 +93,9 @@ function checkPool({ name, pool, value, file }: PoolPlace): void {
     seen.add(id);
     checkMember(member, at, { name, pool, value, file });
   }
-  if (typeof fallback_pool === 'string' && !Object.hasOwn(value.pools, fallback_pool)) {
-    const known = Object.keys(value.pools);
-    const names = { what: 'pool', name: fallback_pool, known, place: '`pools`' };
-    reportUnknown(file, [...path, 'fallback_pool'], names);
+  if (typeof fallback_pool === 'string') {
+    const given = { file, path: [...path, 'fallback_pool'], name: fallback_pool };
+    checkName(given, { what: 'pool', known: Object.keys(value.pools), place: '`pools`' });
   }
 }
 
@@ -133,8 +105,8 @@ function checkMember(member: MemberEntry, path: Path, { name, value, file }: Poo
   const endpoint = Object.hasOwn(endpoints, endpoint_id) ? endpoints[endpoint_id] : undefined;
   if (endpoint === undefined) {
     const known = Object.keys(endpoints);
-    const names = { what: 'endpoint', name: endpoint_id, known, place: '`provider_endpoints`' };
-    reportUnknown(file, [...path, 'endpoint_id'], names);
+    const given = { file, path: [...path, 'endpoint_id'], name: endpoint_id };
+    checkName(given, { what: 'endpoint', known, place: '`provider_endpoints`' });
     return;
   }
   if (name === PRIVATE_POOL && endpoint.trust_tier !== 'private') {
@@ -151,10 +123,10 @@ function checkMember(member: MemberEntry, path: Path, { name, value, file }: Poo
     const message = 'a member on azure_openai needs its `deployment`';
     const fix = `Add \`deployment: ${endpoint.deployments[0] ?? 'NAME'}\`.`;
     file.report({ code: 'SUB_GATEWAY_FIELD', path, message, fix });
-  } else if (!endpoint.deployments.includes(deployment)) {
-    const known = endpoint.deployments;
+  } else {
     const place = `\`deployments\` of ${quote(endpoint_id)}`;
-    reportUnknown(file, at, { what: 'deployment', name: deployment, known, place });
+    const names = { what: 'deployment', known: endpoint.deployments, place };
+    checkName({ file, path: at, name: deployment }, names);
   }
 }
 
@@ -195,10 +167,9 @@ function checkPrices({ pools, provider_endpoints }: PoolsFile, files: ConfigFile
       pricing.report({ code: 'SUB_GATEWAY_DUPLICATE', path, message, fix });
     }
     seen.add(id);
-    if (endpoint === undefined || Object.hasOwn(provider_endpoints, endpoint)) continue;
-    const known = Object.keys(provider_endpoints);
-    const names = { what: 'endpoint', name: endpoint, known, place: 'pools.yaml' };
-    reportUnknown(pricing, [...path, 'endpoint'], names);
+    if (endpoint === undefined) continue;
+    const names = { what: 'endpoint', known: Object.keys(provider_endpoints), place: 'pools.yaml' };
+    checkName({ file: pricing, path: [...path, 'endpoint'], name: endpoint }, names);
   }
   const book = priceBook(pricesOf(pricing.value));
   for (const [name, { members }] of Object.entries(pools)) {
