@@ -3,6 +3,7 @@
 import { createHash, hash } from 'node:crypto';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { type MessageSignals, messageSignals } from '@subluminal/core/classify';
+import { detached } from '@subluminal/core/detached';
 import {
   type Action,
   type Actions,
@@ -25,7 +26,7 @@ import {
   redactTexts,
   type TextReplacement,
 } from '@subluminal/core/wires';
-import { GenerationCache } from './generation-cache.ts';
+import { GenerationCache, type SizedValue } from './generation-cache.ts';
 import { replaceCopies } from './replace-copies.ts';
 
 export interface InspectorOptions {
@@ -79,17 +80,17 @@ interface InspectedPart {
 }
 
 /** A part that is known by its hash. */
-interface KnownPart {
+interface KnownPart extends SizedValue {
   readonly found: InspectedPart;
   /** Worked out when somebody asks. */
   signals: MessageSignals | undefined;
+  bytes: number;
 }
 
 /** The parts of one kind that stood beside each other in an earlier request, and the hash of all their bytes. */
-interface KnownRun {
+interface KnownRun extends SizedValue {
   readonly parts: readonly KnownPart[];
   readonly digest: string;
-  readonly weight: number;
 }
 
 /** The parts of one request that were scanned, and whether there is time for more. */
@@ -101,10 +102,13 @@ interface PartTally {
 const CLEAN: InspectedPart = { findings: [], unscanned: [], replacements: [], secrets: [] };
 /** A body has a limit of its own: nothing in it is too long to be looked at. */
 const LIMITS = { unitsMax: 1 << 26, depthMax: 512, nodesMax: 1 << 20 };
-const PARTS_MAX = 50_000;
-const CACHE_UNITS_MAX = 1 << 25;
-const RUNS_MAX = 8_192;
-const RUNS_WEIGHT_MAX = 1 << 22;
+/** Some 32,000 parts. They are for a conversation that goes back, and for what conversations have in common. */
+const PARTS_BYTES_MAX = 16 << 20;
+/** Some 300 conversations of 400 messages: those that go on. */
+const RUNS_BYTES_MAX = 64 << 20;
+/** What a part takes with its key, when nothing was found in it. */
+const PART_BYTES = 512;
+const FINDING_BYTES = 256;
 /** So many parts at the start tell one conversation from another. */
 const OPENING_PARTS = 3;
 /** Shorter values would take words apart that have nothing to do with them. */
@@ -118,14 +122,8 @@ const SIGNALS_MAX = 64;
 export class TurnInspector {
   readonly #options: InspectorOptions;
   readonly #scan: ScanOptions;
-  readonly #known = new GenerationCache<KnownPart>({
-    entriesMax: PARTS_MAX,
-    weightMax: CACHE_UNITS_MAX,
-  });
-  readonly #runs = new GenerationCache<KnownRun>({
-    entriesMax: RUNS_MAX,
-    weightMax: RUNS_WEIGHT_MAX,
-  });
+  readonly #known = new GenerationCache<KnownPart>(PARTS_BYTES_MAX);
+  readonly #runs = new GenerationCache<KnownRun>(RUNS_BYTES_MAX);
 
   constructor(options: InspectorOptions) {
     this.#options = options;
@@ -156,7 +154,7 @@ export class TurnInspector {
       scannedParts: tally.scannedParts,
       signals: () =>
         messages.slice(-SIGNALS_MAX).map(({ range, known }) => {
-          known.signals ??= messageSignals(body.toString('utf8', range.start, range.end));
+          known.signals ??= this.#signals(known, body.toString('utf8', range.start, range.end));
           return known.signals;
         }),
       redacted() {
@@ -198,13 +196,18 @@ export class TurnInspector {
     const added = this.#inspectParts(body, run.slice(known.length), tally);
     if (isFailure(added)) return added;
     const rest = body.subarray(last?.range.end ?? start, run.at(-1)?.range.end);
-    const weight = added.reduce(
-      (sum, { found }) => sum + (found === CLEAN ? 1 : weightOf(found)),
-      isKnown ? (before?.weight ?? 0) : 0,
-    );
     const parts = [...known, ...added];
-    this.#runs.put(key, { parts, digest: common.update(rest).digest('base64'), weight }, weight);
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+    this.#runs.put(key, { parts, digest: common.update(rest).digest('base64'), bytes });
     return parts;
+  }
+
+  #signals(known: KnownPart, json: string): MessageSignals {
+    const signals = messageSignals(json);
+    const bytes = signals.paths.reduce((sum, path) => sum + path.length, 0);
+    known.bytes += bytes;
+    this.#known.grow(bytes);
+    return signals;
   }
 
   #inspectParts(
@@ -221,9 +224,9 @@ export class TurnInspector {
         if (tally.isOverdue?.() === true) return tableFailure('SUB_PROXY_SCAN');
         const found = this.#inspectPart(bytes, kind);
         if (isFailure(found)) return found;
-        known = { found, signals: undefined };
+        known = { found, signals: undefined, bytes: bytesOf(found) };
         tally.scannedParts++;
-        this.#known.put(key, known, weightOf(found));
+        this.#known.put(key, known);
       }
       all.push(known);
     }
@@ -277,7 +280,7 @@ export class TurnInspector {
         const mark = markOf(finding);
         const { length } = original;
         const isCopied = finding.class === 'secret' && length >= COPY_LENGTH_MIN;
-        if (isCopied && length <= COPY_LENGTH_MAX) secrets.set(original, mark);
+        if (isCopied && length <= COPY_LENGTH_MAX) secrets.set(detached(original), mark);
         return mark;
       },
     });
@@ -326,8 +329,10 @@ function markOf({ rule, fingerprint }: ContentFinding): string {
   return `[REDACTED-${rule.toUpperCase()}-${fingerprint.slice(0, MARK_DIGITS).toUpperCase()}]`;
 }
 
-function weightOf({ replacements }: InspectedPart): number {
-  return replacements.reduce((sum, { json }) => sum + json.length, 1);
+function bytesOf({ findings, replacements, secrets }: InspectedPart): number {
+  const taken = secrets.reduce((sum, { value }) => sum + value.length, 0);
+  const replaced = replacements.reduce((sum, { json }) => sum + json.length, 0);
+  return PART_BYTES + FINDING_BYTES * findings.length + taken + replaced;
 }
 
 /** What a text says, and the JSON in it. `partTexts` has found `raw` to be JSON without a key that stands twice. */

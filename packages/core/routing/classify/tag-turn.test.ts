@@ -239,3 +239,12 @@ test.each([
   const { hints } = tags('anthropic_messages', said(text.slice(0, 60_000)));
   expect(TASK_TYPES).toContain(hints.task_type);
 });
+
+test('an argument that is too long for a path is none', () => {
+  const paths = (path: string) => {
+    const content = [{ type: 'tool_use', id: 't', name: 'Edit', input: { path } }];
+    return messageSignals(JSON.stringify({ role: 'assistant', content })).paths;
+  };
+  expect(paths('src/a.ts')).toEqual(['src/a.ts']);
+  expect(paths(`${'a'.repeat(30_000)}.ts`)).toEqual([]);
+});

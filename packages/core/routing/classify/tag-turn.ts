@@ -5,11 +5,13 @@ import {
   type ModelEnvelope,
   type TaskType,
 } from '@subluminal/contracts';
+import { detached } from '../../text/detached.ts';
 import { type MessageText, messageTexts } from './message-texts.ts';
 import { hasWords, taskInWords, taskOfTool } from './task-words.ts';
 import {
   hasStackTrace,
   hasTestFailure,
+  isFilePath,
   isSecurityPath,
   languageOf,
   lineCount,
@@ -57,7 +59,7 @@ export function messageSignals(json: string): MessageSignals {
     hasUserWords: lastUser !== undefined,
     ...(wordsTask !== undefined && { wordsTask }),
     ...(toolTask !== undefined && { toolTask }),
-    paths: [...new Set(texts.flatMap(namedPaths))].slice(0, FILE_PATHS_MAX),
+    paths: [...new Set(texts.flatMap(namedPaths))].slice(0, FILE_PATHS_MAX).map(detached),
     linesAdded: lines.reduce((sum, { added }) => sum + added, 0),
     linesRemoved: lines.reduce((sum, { removed }) => sum + removed, 0),
     hasTestFailure: results.some(({ text }) => hasTestFailure(text)),
@@ -81,8 +83,7 @@ function changedLines({ role, key = '', text }: MessageText): ReturnType<typeof 
 }
 
 function namedPaths({ role, key = '', text }: MessageText): readonly string[] {
-  if (role === 'tool_use' && PATH_KEYS.has(key))
-    return languageOf(text) === undefined ? [] : [text];
+  if (role === 'tool_use' && PATH_KEYS.has(key)) return isFilePath(text) ? [text] : [];
   // What is written into a file names other files.
   const isContent = ADDED_KEYS.has(key) || REMOVED_KEYS.has(key);
   return role === 'system' || isContent ? [] : pathsIn(text);

@@ -52,6 +52,11 @@ export function languageOf(path: string): string | undefined {
   return ending === path.toLowerCase() ? undefined : LANGUAGES.get(ending);
 }
 
+/** Whether an argument that is a path names a file of a known kind. */
+export function isFilePath(text: string): boolean {
+  return text.length <= PATH_LENGTH_MAX && languageOf(text) !== undefined;
+}
+
 /** Words that name a file of a known kind, in their order. */
 export function pathsIn(text: string): readonly string[] {
   const found = new Set<string>();
