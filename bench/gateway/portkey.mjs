@@ -9,6 +9,13 @@ const { port } = probe.address();
 probe.close();
 await once(probe, 'close');
 
+// It adds headers to the answers of `fetch`, which beside newer versions of @hono/node-server is an error 500 for
+// every stream (Portkey-AI/gateway#1389): answers that are made here may be changed.
+const { fetch } = globalThis;
+globalThis.fetch = async (...call) => {
+  const answer = await fetch(...call);
+  return new Response(answer.body, answer);
+};
 process.argv.push(`--port=${port}`, '--headless');
 await import('@portkey-ai/gateway/build/start-server.js');
 while (!(await isListening())) await new Promise(setImmediate);

@@ -39,9 +39,14 @@ function stream(response) {
 }
 
 serve((request, response) => {
-  request.resume();
+  let isStream = false;
+  // It stands at the start of the body. The header `accept` says nothing: not every gateway passes it on.
+  request.once('data', (chunk) => {
+    isStream = chunk.includes('"stream":true');
+    request.resume();
+  });
   request.on('end', () => {
-    if (request.headers.accept === 'text/event-stream') return stream(response);
+    if (isStream) return stream(response);
     response.writeHead(200, { 'content-type': 'application/json' }).end(whole);
   });
 });
