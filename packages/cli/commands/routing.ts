@@ -34,8 +34,10 @@ export const replay = defineCommand({
           failure('SUB_TRACE_UNKNOWN', message, 'Take the trace from an answer or the audit.'),
         );
       }
+      const { SHADOW_ATTEMPT } = await import('@subluminal/gateway/store');
       const replayed = rows.map(({ attemptNo, choice }) => {
-        return { attempt: attemptNo, ...replayChoice(choice, sha256) };
+        const isShadow = attemptNo === SHADOW_ATTEMPT;
+        return { attempt: attemptNo, is_shadow: isShadow, ...replayChoice(choice, sha256) };
       });
       const isSame = replayed.every(({ kind }) => kind === 'same');
       const document = { trace, same: isSame, choices: replayed };
@@ -46,11 +48,11 @@ export const replay = defineCommand({
   },
 });
 
-type ReplayedAttempt = ReplayedChoice & { readonly attempt: number };
+type ReplayedAttempt = ReplayedChoice & { readonly attempt: number; readonly is_shadow: boolean };
 
 function replayText(replayed: readonly ReplayedAttempt[]): string {
   const lines = replayed.flatMap((choice) => {
-    const at = `Attempt ${choice.attempt}`;
+    const at = choice.is_shadow ? 'Shadow' : `Attempt ${choice.attempt}`;
     if (choice.kind === 'unreadable')
       return [`${at}: the record cannot be read`, ...choice.problems];
     const chain = choice.chain.map(linkText).join(', then ') || 'nowhere';

@@ -119,6 +119,7 @@ const ROUTING_EVENT = open({
   at_ms: required(timeMs, 'When.'),
   trace_id: required(text, 'The trace.'),
   attempt_no: required(integer({ min: 1 }), 'From 1.'),
+  is_shadow: required(boolean(), 'Nothing was sent: a shadow evaluation would have gone there.'),
   team_id: required(text, 'The team.'),
   decision: required(json(), 'What the policy decided.'),
   pool: required(text, 'The pool.'),

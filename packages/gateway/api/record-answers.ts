@@ -5,6 +5,7 @@ import type {
   GatewayCostAttempt,
   GatewayRoutingEvent,
 } from '@subluminal/contracts';
+import { SHADOW_ATTEMPT } from '../store/tables.ts';
 import type {
   AuditRow,
   BudgetState,
@@ -67,6 +68,7 @@ export function routingEvent(row: RoutingRow): GatewayRoutingEvent {
     at_ms: row.eventMs,
     trace_id: row.traceId,
     attempt_no: row.attemptNo,
+    is_shadow: row.attemptNo === SHADOW_ATTEMPT,
     team_id: row.teamId,
     decision: row.decision,
     pool: row.pool,

@@ -11,6 +11,7 @@ import {
   turnCost,
 } from '@subluminal/core/routing';
 import type { RequestOutline, Usage } from '@subluminal/core/wires';
+import { SHADOW_ATTEMPT } from '../store/tables.ts';
 import type { AuditRow, CostRow, RawRow, RoutingRow, TurnRecord } from '../store/types.ts';
 import type { AttemptOutcome } from '../turns/types.ts';
 
@@ -38,8 +39,6 @@ export interface MadeAttempt {
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** Behind those of all attempts: what the shadow evaluation would have called. */
-const SHADOW_ATTEMPT = 1_000;
 
 export function auditRow(
   facts: TurnFacts,

@@ -6,6 +6,9 @@ import type { BudgetLimit, TurnApprovalRow } from './types.ts';
 /** For what belongs to the installation and not to one of its tenants. */
 export const DEFAULT_TENANT = 'default';
 
+/** The number of the routing row that a shadow evaluation leaves: behind those of all attempts. */
+export const SHADOW_ATTEMPT = 1_000;
+
 export type StoreQueries = Kysely<StoreTables>;
 
 export interface StoreTables {

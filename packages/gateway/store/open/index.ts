@@ -1,5 +1,5 @@
 export type { Retention } from '../queries/record-queries.ts';
-export { DEFAULT_TENANT } from '../tables.ts';
+export { DEFAULT_TENANT, SHADOW_ATTEMPT } from '../tables.ts';
 export type {
   AuditQuery,
   AuditRow,
