@@ -36,6 +36,7 @@ export interface ProxyHomeOptions {
 export function proxyHome({ folder: name, env: more }: ProxyHomeOptions = {}): ProxyHome {
   const folder = mkdtempSync(join(tmpdir(), `sub-${name ?? 'proxy-home'}-`));
   const home = join(folder, 'sub');
+  mkdirSync(home, { mode: 0o700 });
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: folder,

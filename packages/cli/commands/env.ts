@@ -1,5 +1,5 @@
 // `sub env`: points the agents of a shell to the local proxy.
-import { envConflicts, NOOP_KEY, runningProxy } from '@subluminal/gateway/proxy';
+import { envConflicts, NOOP_KEY, readLogin, runningProxy } from '@subluminal/gateway/proxy';
 import { userHome } from '@subluminal/plane/config';
 import { defineCommand, EXIT, printout } from '../input/command.ts';
 import { loadOwnConfig } from '../input/own-config.ts';
@@ -18,7 +18,7 @@ export const command = defineCommand({
   run: async ({ options }) => {
     const { config, paths } = await loadOwnConfig();
     const url = runningProxy(paths.run)?.url ?? `http://127.0.0.1:${config['proxy.port']}`;
-    const isOwn = config['proxy.fallback'] === 'own';
+    const isOwn = config['proxy.fallback'] === 'own' || readLogin(paths.home) === undefined;
     const wanted: { readonly [name: string]: string } = {
       ANTHROPIC_BASE_URL: `${url}/anthropic`,
       ...(!isOwn && { ANTHROPIC_API_KEY: NOOP_KEY }),

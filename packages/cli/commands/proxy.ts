@@ -4,13 +4,15 @@ import { readFileSync } from 'node:fs';
 import { isFailure } from '@subluminal/contracts';
 import {
   proxyLog,
+  readLogin,
   runningProxy,
   startInBackground,
+  startOwnProxy,
   startProxy,
   stopProxy,
   takePlace,
 } from '@subluminal/gateway/proxy';
-import { homePaths } from '@subluminal/plane/config';
+import { homePaths, mayAnswerElsewhere } from '@subluminal/plane/config';
 import { startLedgerd } from '@subluminal/plane/daemon';
 import { attempt } from '@subluminal/plane/os';
 import {
@@ -24,11 +26,7 @@ import {
   printout,
   textOption,
 } from '../input/command.ts';
-import {
-  type DeveloperMachine,
-  developerMachine,
-  requireLogin,
-} from '../proxy/developer-machine.ts';
+import { type DeveloperMachine, developerMachine } from '../proxy/developer-machine.ts';
 import { healthOf, stateText } from '../proxy/proxy-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
@@ -45,7 +43,7 @@ type StartOptions = OptionValues<typeof START_OPTIONS>;
 
 export const start = defineCommand({
   description:
-    'Starts the proxy in the background, or says that it runs. Agents send their turns to it (`sub env` says how), and it sends them to the gateway with the key of `sub login` instead of theirs. It fails closed: without the gateway no turn passes, unless `proxy.fallback` says otherwise.',
+    'Starts the proxy in the background, or says that it runs. Agents send their turns to it (`sub env` says how), and it sends them to the gateway with the key of `sub login` instead of theirs. It fails closed: without the gateway no turn passes, unless `proxy.fallback` says otherwise. On a machine that is not logged in your own policy decides, and turns go to the providers with the keys of the agents.',
   options: START_OPTIONS,
   examples: ['sub proxy start', 'sub proxy start --port 7801 --foreground'],
   exitCodes: {
@@ -63,7 +61,6 @@ export const start = defineCommand({
     if (options.foreground) return serve(machine, options, io);
     const before = runningProxy(machine.paths.run);
     if (before !== undefined) return stateOutcome(machine, false);
-    requireLogin(machine);
     return startBehind(machine, options);
   },
 });
@@ -82,6 +79,9 @@ async function startBehind(machine: DeveloperMachine, options: StartOptions): Pr
   return stateOutcome(machine, true);
 }
 
+const STALE =
+  'This machine has logged in or out since then: run `sub proxy stop`, then `sub proxy start`.';
+
 async function stateOutcome({ paths }: DeveloperMachine, isNew: boolean): Promise<Outcome> {
   const state = runningProxy(paths.run);
   if (state === undefined) {
@@ -92,11 +92,15 @@ async function stateOutcome({ paths }: DeveloperMachine, isNew: boolean): Promis
     running: true,
     pid: state.identity.pid,
     url: state.url,
+    mode: state.mode,
     version: state.version,
     started_at: state.startedAt,
     health,
   };
-  return printout(document, stateText(state, health, isNew).map(harmlessLine).join(''));
+  const hasLogin = readLogin(paths.home) !== undefined;
+  const stale = hasLogin === (state.mode === 'gateway') ? [] : [STALE];
+  const lines = [...stateText(state, health, isNew), ...stale];
+  return printout(document, lines.map(harmlessLine).join(''));
 }
 
 async function serve(machine: DeveloperMachine, options: StartOptions, io: Io): Promise<Outcome> {
@@ -104,21 +108,27 @@ async function serve(machine: DeveloperMachine, options: StartOptions, io: Io): 
   const log = (line: string) =>
     io.err.write(`${new Date().toISOString()} proxy: ${harmless(line)}\n`);
   const { config, paths } = machine;
-  const login = requireLogin(machine);
+  const login = orThrow(readLogin(paths.home));
   const place = orThrow(takePlace(paths.run));
   try {
+    const shared = {
+      ...machine,
+      port: config['proxy.port'],
+      wakeLedger: () => void startLedgerd({ env: process.env, paths, config }),
+      log,
+    };
+    const passesEvents = options['passthrough-aicg-events'];
     const proxy = orThrow(
-      await startProxy({
-        ...machine,
-        login,
-        port: config['proxy.port'],
-        passesEvents: options['passthrough-aicg-events'],
-        wakeLedger: () => void startLedgerd({ env: process.env, paths, config }),
-        log,
-      }),
+      login === undefined
+        ? await startOwnProxy({
+            ...shared,
+            env: process.env,
+            hasChannel: mayAnswerElsewhere(machine),
+          })
+        : await startProxy({ ...shared, login, passesEvents }),
     );
     place.tell({ url: proxy.url, mode: proxy.mode, version: machine.version });
-    log(`It listens on ${proxy.url}, for ${login.gatewayUrl}.`);
+    log(`It listens on ${proxy.url}, for ${login?.gatewayUrl ?? 'the providers'}.`);
     await untilSignal(async ({ signal }) => void (signal.aborted || (await once(signal, 'abort'))));
     log('It takes no more turns, and ends when those under way have ended.');
     await proxy.close();

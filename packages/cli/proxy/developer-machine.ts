@@ -16,7 +16,8 @@ import { orThrow } from '../input/command.ts';
 import { type LoadedConfig, loadOwnConfig } from '../input/own-config.ts';
 import manifest from '../package.json' with { type: 'json' };
 
-export interface DeveloperMachine extends Pick<LoadedConfig, 'config' | 'paths'> {
+export interface DeveloperMachine
+  extends Pick<LoadedConfig, 'config' | 'paths' | 'prices' | 'approvals'> {
   readonly producer: Producer;
   readonly machineId: string;
   readonly version: string;
@@ -27,13 +28,15 @@ export async function developerMachine(
   flags: { readonly [flag: string]: string | undefined } = {},
   file?: string,
 ): Promise<DeveloperMachine> {
-  const { config, paths } = await loadOwnConfig(flags, file);
+  const { config, paths, prices, approvals } = await loadOwnConfig(flags, file);
   for (const folder of [paths.home, paths.run, paths.spool]) orThrow(ensurePrivateFolder(folder));
   // Sessions have runs of their own; without one here, this process would take part in that of its agent.
   const env = { ...process.env, SUB_RUN_ID: uuidv7() };
   const { profile } = config;
   const { producer } = identify({ env, cwd: process.cwd(), paths, nowMs: Date.now(), profile });
-  return { config, paths, producer, machineId: machineIdOf(producer), version: manifest.version };
+  const { version } = manifest;
+  const machineId = machineIdOf(producer);
+  return { config, paths, prices, approvals, producer, machineId, version };
 }
 
 /** Throws its failure, also where nobody has logged in. */

@@ -1,34 +1,18 @@
 // The model plane of one developer's run: no server, no account. The agent's turns come to a loopback address,
 // are decided by the policy of the run, and go on to where they would have gone, with the agent's own key.
-import { isUtf8 } from 'node:buffer';
-import { type Failure, isFailure, type ModelPrice, type ShimSummary } from '@subluminal/contracts';
-import { LIST_PRICES, priceBook } from '@subluminal/core/routing';
-import { outlineRequest, spliceModel, wireFor } from '@subluminal/core/wires';
-import type { Config, HomePaths } from '@subluminal/plane/config';
-import { policyLoaded } from '@subluminal/plane/policy/follow';
+import { type Failure, isFailure, type ShimSummary } from '@subluminal/contracts';
 import type { ModelsTold, RunModels } from '@subluminal/plane/run';
-import { pricesOf } from '../config/written-prices.ts';
-import { createTurnEngine, type TurnWires } from '../turns/index.ts';
+import { coreWires, createTurnEngine } from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
-import { LocalGovernor } from './governor.ts';
+import { type GovernorSettings, type OpenGovernor, openLocalGovernor } from './open-governor.ts';
 import { passThrough } from './pass-through.ts';
-import { People } from './people.ts';
 import { type CodexProvider, codexProvider, escapeOf, pointAgent } from './point-agent.ts';
 import { TurnRecorder } from './record-turns.ts';
 import { type LocalServer, openLocalServer } from './server.ts';
-import { openTurnPolicies, type TurnPolicies } from './turn-policy.ts';
 import { ownUpstreams, proxyOf, type Upstreams } from './upstreams.ts';
 
-export interface LocalModelsOptions {
-  readonly config: Config;
-  readonly paths: HomePaths;
-  /** What models cost for this user; the list prices hold for all others. */
-  readonly prices: readonly ModelPrice[];
+export interface LocalModelsOptions extends GovernorSettings {
   readonly cwd: string;
-  /** Something besides a terminal of this machine may answer requests for approval. */
-  readonly hasChannel: boolean;
-  /** Tells the person in front of the machine, on one line. */
-  readonly tell: (text: string) => void;
 }
 
 const NO_TURNS: ShimSummary = {
@@ -43,9 +27,8 @@ const NO_TURNS: ShimSummary = {
 interface Opened {
   readonly server: LocalServer;
   readonly upstream: Upstream;
-  readonly people: People;
+  readonly governing: OpenGovernor;
   readonly recorder: TurnRecorder;
-  readonly policies: TurnPolicies;
 }
 
 export function localModels(options: LocalModelsOptions): RunModels {
@@ -67,10 +50,9 @@ export function localModels(options: LocalModelsOptions): RunModels {
       return pointAgent(start, made.server, codex);
     },
     async end() {
-      const { server, upstream, people, recorder, policies } = opened ?? {};
+      const { server, upstream, governing, recorder } = opened ?? {};
       opened = undefined;
-      policies?.stop();
-      people?.close();
+      governing?.close();
       await server?.close();
       await upstream?.close();
       summary = recorder?.summary ?? summary;
@@ -81,65 +63,27 @@ export function localModels(options: LocalModelsOptions): RunModels {
 
 const OPENAI: CodexProvider = { kind: 'openai' };
 
-const BYTE_TOOLS = {
-  isUtf8,
-  latin1: (bytes: Uint8Array) =>
-    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'),
-};
-const WIRES: TurnWires = {
-  wire: wireFor,
-  outline: (wire, body) => outlineRequest(wire, body, BYTE_TOOLS),
-  withModel: spliceModel,
-};
-
 async function openModels(
   options: LocalModelsOptions,
   told: ModelsTold,
   upstreams: Upstreams,
 ): Promise<Opened | Failure> {
-  const { producer, hub, sink, snapshot, env } = told;
-  const { config, paths, prices, hasChannel, tell } = options;
-  const policies = await openTurnPolicies(options, told);
-  if (isFailure(policies)) return policies;
-  const recorder = new TurnRecorder({ producer, sink, warn: tell });
-  const people = await People.open({
-    home: paths.home,
-    producer,
-    snapshot,
-    hasChannel,
-    warn: tell,
-    record: (body) => recorder.record('approval', body),
-  });
-  const governor = new LocalGovernor({
-    producer,
-    profile: config.profile,
-    policy: policies.current,
-    hub,
-    recorder,
-    people,
-    prices: priceBook([
-      ...pricesOf({ prices, cost_source_default: 'provider_usage' }),
-      ...LIST_PRICES,
-    ]),
-    upstreams,
-  });
+  const { producer, sink, env } = told;
+  const recorder = new TurnRecorder({ producer, sink, warn: options.tell });
+  const governing = await openLocalGovernor(options, { ...told, recorder, upstreams });
+  if (isFailure(governing)) return governing;
+  const { governor } = governing;
   const upstream = openUpstream({ proxy: proxyOf(env) });
   const nowMs = () => performance.now();
-  const engine = createTurnEngine({ wires: WIRES, upstream, nowMs });
+  const engine = createTurnEngine({ wires: coreWires, upstream, nowMs });
   const server = await openLocalServer({
     turn: (request, response, route) =>
       void engine.handle(request, response, { ...route, governor }),
     pass: (request, response, path) =>
       void passThrough({ request, response, path }, { upstream, upstreams }),
   });
-  if (!isFailure(server)) {
-    policies.follow({
-      prepare: (changed) => people.prepare(changed),
-      taken: (changed) => recorder.record('policy_loaded', policyLoaded(changed, true)),
-    });
-    return { server, upstream, people, recorder, policies };
-  }
-  people.close();
+  if (!isFailure(server)) return { server, upstream, governing, recorder };
+  governing.close();
   await upstream.close();
   return server;
 }

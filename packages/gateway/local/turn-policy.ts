@@ -4,7 +4,7 @@ import { identityOf, type Snapshot, sealSnapshot, sectionsFor } from '@sublumina
 import type { Config, HomePaths } from '@subluminal/plane/config';
 import { fingerprintsIn } from '@subluminal/plane/governor/fingerprints';
 import { followPolicy, POLICY_BROKEN } from '@subluminal/plane/policy/follow';
-import type { ModelsTold } from '@subluminal/plane/run';
+import type { GovernedRun } from './open-governor.ts';
 import { RequestScanner } from './scan-request.ts';
 
 export interface TurnPolicy {
@@ -34,7 +34,7 @@ interface PolicyOptions {
 
 export async function openTurnPolicies(
   { config, paths, tell }: PolicyOptions,
-  told: ModelsTold,
+  told: Pick<GovernedRun, 'hub' | 'producer' | 'snapshot' | 'policyFiles' | 'degraded'>,
 ): Promise<TurnPolicies | Failure> {
   const { hub, producer, policyFiles: files, degraded } = told;
   const policyOf = (snapshot: Snapshot): TurnPolicy => ({
@@ -84,7 +84,7 @@ export async function openTurnPolicies(
 /** The content section that holds for this agent, as a scanner. */
 function scannerFor(
   snapshot: Snapshot,
-  { producer, home }: { readonly producer: ModelsTold['producer']; readonly home: string },
+  { producer, home }: { readonly producer: GovernedRun['producer']; readonly home: string },
 ): RequestScanner | undefined {
   const { content, mode } = sectionsFor(snapshot, identityOf(producer));
   if (content === undefined) return undefined;

@@ -27,7 +27,7 @@ const ANTHROPIC = 'https://api.anthropic.com';
 const OPENAI = 'https://api.openai.com/v1';
 const CHATGPT = 'https://chatgpt.com/backend-api/codex';
 /** Codex sends it when its user has logged in with ChatGPT. */
-const ACCOUNT_HEADER = 'chatgpt-account-id';
+export const ACCOUNT_HEADER = 'chatgpt-account-id';
 
 /** The addresses in the environment, else those of the providers. */
 export function ownUpstreams(

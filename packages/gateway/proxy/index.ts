@@ -9,7 +9,6 @@ export {
   removeLogin,
   writeLogin,
 } from './login.ts';
-export { NOOP_KEY } from './proxy-governor.ts';
 export {
   type ProxyState,
   proxyLog,
@@ -20,4 +19,6 @@ export {
 } from './proxy-process.ts';
 export { bindingPath, bindRepo, readBinding } from './repo-binding-file.ts';
 export { RepoReader } from './repo-facts.ts';
+export { startOwnProxy } from './start-own-proxy.ts';
 export { machineIdOf, openGatewayLink, type RunningProxy, startProxy } from './start-proxy.ts';
+export { NOOP_KEY } from './turn-session.ts';

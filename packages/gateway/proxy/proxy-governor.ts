@@ -1,25 +1,22 @@
 // Sends the turns of one connection to the gateway: searches them for secrets, finds out whose session and which
 // repository they belong to, and tells the gateway so. The gateway decides.
-import { createHash } from 'node:crypto';
-import { isFailure, isObject } from '@subluminal/contracts';
+import { isFailure, type PolicyRef } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import type { UpstreamError } from '@subluminal/core/wires';
-import { parseJson } from '@subluminal/plane/os';
 import type { TurnInspector } from '../inspect/index.ts';
 import { ownEndpoint, ownProvider } from '../local/upstreams.ts';
 import { ownHeaders, withoutCredentials } from '../providers/client-headers.ts';
 import { refuse } from '../turns/refuse.ts';
-import { clientSession } from '../turns/turn-facts.ts';
 import type { Attempt, GatewayLink, TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
-import { clientTool } from './client-tool.ts';
 import type { FileFingerprints } from './file-fingerprints.ts';
 import { GatewayTurn, type TriedBefore } from './gateway-turn.ts';
 import type { GatewayLogin } from './login.ts';
 import type { PeerProcess } from './peer-process.ts';
 import type { RepoBinder } from './repo-binding-file.ts';
-import type { RepoFacts, RepoReader } from './repo-facts.ts';
+import type { RepoReader } from './repo-facts.ts';
 import type { SessionRuns } from './session-runs.ts';
 import { turnEnvelope } from './turn-envelope.ts';
+import { clientKey, turnSession } from './turn-session.ts';
 
 export interface ProxyServices {
   readonly login: GatewayLogin;
@@ -30,6 +27,8 @@ export interface ProxyServices {
   readonly repos: RepoReader;
   readonly binder: RepoBinder;
   readonly runs: SessionRuns;
+  /** The gateway, as what decides the turns of a run. */
+  readonly policy: PolicyRef;
   readonly newCallId: () => string;
   readonly passesEvents: boolean;
   /** Goes to the log; never a secret or a prompt. */
@@ -41,11 +40,7 @@ export interface ProxyServices {
 /** The search of one request may take so much of the processor: a busy machine alone refuses nothing. */
 const SCAN_CPU_MS = 150;
 const TIMEOUT_MS = 600_000;
-const SESSION_LENGTH_MAX = 128;
 const WORDS_MAX = 300;
-const METADATA_LENGTH_MAX = 16_384;
-/** What `sub env` prints for clients that want a key. */
-export const NOOP_KEY = 'sk-aicg-noop';
 /** What another try of the same gateway may mend. */
 const RETRIED: ReadonlySet<string> = new Set(['upstream_disconnect', 'upstream_5xx']);
 
@@ -71,24 +66,18 @@ export class ProxyGovernor implements TurnGovernor {
     const { inspector, repos, binder, runs, files, newCallId } = this.#services;
     const start = process.cpuUsage();
     const isOverdue = () => cpuMs(process.cpuUsage(start)) > SCAN_CPU_MS;
-    const { body, outline, headers } = request;
+    const { body, outline } = request;
     const inspection = inspector.inspect({ body, outline, isOverdue });
     if (isFailure(inspection)) {
       const isLate = inspection.code === 'SUB_PROXY_SCAN';
       const message = isLate ? `${inspection.message} ${inspection.fix}` : inspection.message;
       return refuse(isLate ? 'unavailable' : 'invalid', message);
     }
-    const tool = clientTool(headers);
-    const folder = this.#peer.cwd ?? codexFolder(request);
-    const repo = folder === undefined ? undefined : await repos.read(folder);
+    const { facts, tool, repo } = await turnSession(request, { peer: this.#peer, repos });
+    const { sessionId } = facts;
     const bound = repo && (await binder.binding(repo));
-    const sessionId = this.#sessionId(request, repo);
-    const session = runs.run({
-      sessionId,
-      client: tool.client,
-      agentId: tool.tool,
-      repoRoot: repo?.root,
-    });
+    const { policy } = this.#services;
+    const session = runs.find(sessionId) ?? runs.open(facts, { policy, mode: 'control' });
     const isTurn = request.kind === 'answer';
     const { login, machineId, version } = this.#services;
     const { userId, teamId } = login;
@@ -124,16 +113,6 @@ export class ProxyGovernor implements TurnGovernor {
         this.#attempts(request, { link, before, sessionId, binding: bound?.token }),
     });
     return { kind: 'send', turn };
-  }
-
-  /** What the client calls it; else one for each process in each repository. */
-  #sessionId(request: TurnRequest, repo: RepoFacts | undefined): string {
-    const given = clientSession(request)?.slice(0, SESSION_LENGTH_MAX);
-    if (given !== undefined && /^[\x21-\x7e]+$/.test(given)) return given;
-    const { pid = 0, start = '' } = this.#peer;
-    const agent = request.headers['user-agent'] ?? '';
-    const text = `${pid}:${start}:${agent}:${repo?.root ?? ''}`;
-    return createHash('sha256').update(text).digest('hex').slice(0, 32);
   }
 
   #attempts(request: TurnRequest, call: GatewayCall): readonly Attempt[] {
@@ -179,7 +158,7 @@ export class ProxyGovernor implements TurnGovernor {
   /** Straight to the provider, where that is allowed and the client has a key of its own. */
   #byOwnKey(request: TurnRequest, before: TriedBefore): Attempt | undefined {
     const { fallback } = this.#services;
-    if (fallback === undefined || !hasOwnKey(request)) return undefined;
+    if (fallback === undefined || clientKey(request) !== 'own') return undefined;
     const { wire, path, outline } = request;
     const name = providerName(request);
     const url =
@@ -201,7 +180,7 @@ export class ProxyGovernor implements TurnGovernor {
   #unreachable(request: TurnRequest): UpstreamError {
     const { login, fallback } = this.#services;
     const noKey =
-      fallback === undefined || hasOwnKey(request)
+      fallback === undefined || clientKey(request) === 'own'
         ? ''
         : ' The client has no key of its own to go on with.';
     const message = `Subluminal: The gateway ${new URL(login.gatewayUrl).host} cannot be reached, so no turn passes.${noKey} Try again in a moment, or look with \`sub proxy status\`.`;
@@ -222,20 +201,6 @@ function mayRetry(before: TriedBefore): Promise<boolean> {
 
 function providerName({ wire }: TurnRequest): 'anthropic' | 'openai' {
   return wire === 'anthropic_messages' ? 'anthropic' : 'openai';
-}
-
-function hasOwnKey({ headers }: TurnRequest): boolean {
-  const given = [headers['x-api-key'], headers.authorization];
-  return given.some((one) => typeof one === 'string' && !one.includes(NOOP_KEY));
-}
-
-/** Codex tells the folders that it works in. */
-function codexFolder({ headers }: TurnRequest): string | undefined {
-  const given = headers['x-codex-turn-metadata'];
-  if (typeof given !== 'string' || given.length > METADATA_LENGTH_MAX) return undefined;
-  const value = parseJson(given);
-  const folders = isObject(value) && isObject(value['workspaces']) ? value['workspaces'] : {};
-  return Object.keys(folders).find((folder) => folder.startsWith('/'));
 }
 
 function factsOf({ outline }: TurnRequest) {

@@ -1,12 +1,6 @@
 // The sessions of agents that come through the proxy, each as a run of the ledger: so `sub tail`, `query`, `show` and
 // `stats` know their turns. A run ends when its session has been silent for long, or with the proxy.
-import {
-  type Client,
-  type EventWriter,
-  eventWriter,
-  type PolicyRef,
-  type Producer,
-} from '@subluminal/contracts';
+import type { Client, EventBody, PolicyRef, Producer } from '@subluminal/contracts';
 import { registerRun } from '@subluminal/plane/identity';
 import type { BatchingSink } from '@subluminal/plane/sink';
 import { uuidv7 } from 'uuidv7';
@@ -16,7 +10,6 @@ export interface SessionRunsOptions {
   /** Who and where this machine is; the run and the agent come from the session. */
   readonly producer: Producer;
   readonly sink: BatchingSink;
-  readonly policy: PolicyRef;
   /** Where processes say which runs they keep open. */
   readonly runDir: string;
   readonly warn: (text: string) => void;
@@ -30,13 +23,23 @@ export interface SessionFacts {
   readonly repoRoot: string | undefined;
 }
 
-export interface SessionRun {
-  readonly runId: string;
-  readonly recorder: TurnRecorder;
-  /** What decides its turns. */
+/** What decides the turns of a session. */
+export interface SessionPolicy {
   readonly policy: PolicyRef;
+  readonly mode: EventBody<'run_start'>['run']['mode'];
+}
+
+/** Called when a session ends; says how. */
+type SessionEnd = () => EventBody<'run_end'>['run']['status'];
+
+export interface SessionRun {
+  readonly producer: Producer;
+  readonly recorder: TurnRecorder;
+  readonly policy: PolicyRef;
+  readonly startedMs: number;
   /** The place of this turn in its session, from 0. */
   nextTurn(): number;
+  whenEnded(end: SessionEnd): void;
 }
 
 export interface ListedSession {
@@ -50,11 +53,10 @@ export interface ListedSession {
 
 interface OpenSession extends SessionRun {
   readonly facts: SessionFacts;
-  readonly writer: EventWriter;
-  readonly startedMs: number;
   readonly release: () => void;
   turns: number;
   usedMs: number;
+  onEnd: SessionEnd;
 }
 
 const SESSIONS_MAX = 1_000;
@@ -70,19 +72,37 @@ export class SessionRuns {
     this.#options = options;
   }
 
-  run(facts: SessionFacts): SessionRun {
+  /** The session that is open; it counts as used now. */
+  find(sessionId: string): SessionRun | undefined {
     this.#endOld();
-    const known = this.#sessions.get(facts.sessionId) ?? this.#open(facts);
-    known.usedMs = Date.now();
-    this.#sessions.delete(facts.sessionId);
-    this.#sessions.set(facts.sessionId, known);
-    return known;
+    const known = this.#sessions.get(sessionId);
+    return known === undefined ? undefined : this.#use(known);
+  }
+
+  /** Begins a session that is not open. */
+  open(facts: SessionFacts, by: SessionPolicy): SessionRun {
+    return this.#use(this.#begin(facts, by));
+  }
+
+  /** Ends a session before its time; none where it is not open. */
+  end(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    this.#sessions.delete(sessionId);
+    if (session !== undefined) this.#end(session);
+  }
+
+  #use(session: OpenSession): SessionRun {
+    const { sessionId } = session.facts;
+    session.usedMs = Date.now();
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, session);
+    return session;
   }
 
   list(): readonly ListedSession[] {
-    return [...this.#sessions.values()].map(({ facts, runId, turns, startedMs }) => ({
+    return [...this.#sessions.values()].map(({ facts, producer, turns, startedMs }) => ({
       session_id: facts.sessionId,
-      run_id: runId,
+      run_id: producer.run_id,
       agent: facts.agentId,
       turns,
       started_at: new Date(startedMs).toISOString(),
@@ -96,8 +116,8 @@ export class SessionRuns {
     await this.#options.sink.close(FLUSH_MS);
   }
 
-  #open(facts: SessionFacts): OpenSession {
-    const { producer: machine, sink, policy, runDir, warn } = this.#options;
+  #begin(facts: SessionFacts, { policy, mode }: SessionPolicy): OpenSession {
+    const { producer: machine, sink, runDir, warn } = this.#options;
     const { agentId, client, repoRoot, sessionId } = facts;
     const runId = uuidv7();
     const producer: Producer = {
@@ -112,18 +132,21 @@ export class SessionRuns {
     const startedMs = Date.now();
     const started_at = new Date(startedMs).toISOString();
     const meta = { session_id: sessionId, through: 'sub proxy' };
-    recorder.record('run_start', { run: { started_at, mode: 'control', policy, meta } });
+    recorder.record('run_start', { run: { started_at, mode, policy, meta } });
     const session: OpenSession = {
       facts,
-      runId,
+      producer,
       recorder,
       policy,
       startedMs,
       usedMs: startedMs,
-      writer: eventWriter(producer),
       release: registerRun(runDir, runId),
       turns: 0,
+      onEnd: () => 'SUCCEEDED',
       nextTurn: () => session.turns++,
+      whenEnded: (end) => {
+        session.onEnd = end;
+      },
     };
     return session;
   }
@@ -133,16 +156,16 @@ export class SessionRuns {
     for (const [id, session] of this.#sessions) {
       const isOver = nowMs - session.usedMs > IDLE_MS || this.#sessions.size >= SESSIONS_MAX;
       if (!isOver) return;
-      this.#end(session);
-      this.#sessions.delete(id);
+      this.end(id);
     }
   }
 
-  #end({ recorder, startedMs, release }: OpenSession): void {
+  #end({ recorder, startedMs, release, onEnd }: OpenSession): void {
+    const status = onEnd();
     const { calls_spared: _, ...counts } = recorder.summary;
     const summary = { ...counts, duration_ms: Math.max(0, Date.now() - startedMs) };
     const ended_at = new Date().toISOString();
-    recorder.record('run_end', { run: { ended_at, status: 'SUCCEEDED', summary } });
+    recorder.record('run_end', { run: { ended_at, status, summary } });
     release();
   }
 }

@@ -61,7 +61,8 @@ const FOUND_ONLY: Actions = {
   unscanned: 'tag',
 };
 const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-const DRAIN_MS = 30_000;
+/** How long a proxy that ends waits for open streams. */
+export const DRAIN_MS = 30_000;
 const HEALTH_MS = 3_000;
 const MODELS_MS = 30_000;
 
@@ -119,13 +120,13 @@ function servicesOf(
 ): ProxyServices {
   const { login, producer, paths, version, log, passesEvents, config } = options;
   const machineId = machineIdOf(producer);
-  const policy = {
-    policy_id: 'gateway',
-    policy_version: 'remote',
-    policy_hash: sha256(`gateway ${login.gatewayUrl}`),
-  };
   return {
     login,
+    policy: {
+      policy_id: 'gateway',
+      policy_version: 'remote',
+      policy_hash: sha256(`gateway ${login.gatewayUrl}`),
+    },
     machineId,
     version,
     inspector: new TurnInspector({
@@ -136,7 +137,7 @@ function servicesOf(
     files: new FileFingerprints(),
     repos: new RepoReader(),
     binder: new RepoBinder({ client, machineId, tell: log }),
-    runs: new SessionRuns({ producer, sink, policy, runDir: paths.run, warn: log }),
+    runs: new SessionRuns({ producer, sink, runDir: paths.run, warn: log }),
     newCallId: callIds(),
     passesEvents,
     warn: log,
@@ -186,7 +187,13 @@ export function openGatewayLink(config: Config, gatewayUrl: string): Upstream | 
   }
 }
 
-function openSink({ config, paths, log, wakeLedger }: ProxyOptions): BatchingSink | Failure {
+/** Where the events of the proxy go. */
+export function openSink({
+  config,
+  paths,
+  log,
+  wakeLedger,
+}: Pick<ProxyOptions, 'config' | 'paths' | 'log' | 'wakeLedger'>): BatchingSink | Failure {
   const sink = config['events.sink'];
   const queueBytes = config['limits.queue_bytes'];
   if (sink.kind === 'off') return offSink();

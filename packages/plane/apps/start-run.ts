@@ -11,7 +11,7 @@ import {
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { sha256 } from '../os/crypto/index.ts';
-import { ensurePrivateFolder } from '../os/index.ts';
+import { ensurePrivateFolder, monotonicClock } from '../os/index.ts';
 import {
   type Judge,
   openHub,
@@ -156,7 +156,7 @@ function openRunHub(
   return openHub({
     runId: producer.run_id,
     listen: 'port' in listen ? { kind: 'tcp', ...listen } : { kind: 'unix', path: listen.path },
-    nowMs: monotonic(),
+    nowMs: monotonicClock(),
     sha256,
     inspectBytesMax: options.config['limits.max_inspect_bytes'],
     terms: termsOf(options, producer.run_id),
@@ -361,10 +361,4 @@ function endOnTermination({ terminations, options }: Run, end: () => void): void
   };
   terminations.act = act;
   act();
-}
-
-/** Milliseconds that never go back, starting from the wall clock. */
-function monotonic(): () => number {
-  const offset = Date.now() - performance.now();
-  return () => Math.floor(offset + performance.now());
 }

@@ -13,6 +13,7 @@ export {
   listenOnLoopback,
   loopbackGuard,
 } from './http-listener.ts';
+export { monotonicClock } from './monotonic-clock.ts';
 export { createOutput, openForAppending, refuseLink, replaceOutput } from './output-file.ts';
 export type { Located } from './path-identity.ts';
 export { IS_CASELESS_DISK, PathLookup } from './path-identity.ts';

@@ -1,5 +1,5 @@
-// A proxy that runs in the test, with a home of its own and events in a file, logged in to a gateway.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// A proxy that runs in the test, with a home of its own and events in a file, with a gateway or without one.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import {
   runningGateway,
   type TestGatewayOptions,
 } from '../../serve/testing/running-gateway.ts';
+import { startOwnProxy } from '../start-own-proxy.ts';
 import { startProxy } from '../start-proxy.ts';
 
 export interface TestProxy {
@@ -31,12 +32,39 @@ export interface TestProxy {
 export interface TestProxyOptions {
   readonly gatewayUrl: string;
   readonly apiKey: string;
-  readonly env?: { readonly [name: string]: string };
+  readonly env?: { readonly [name: string]: string } | undefined;
   readonly passesEvents?: boolean;
   readonly version?: string;
 }
 
-export async function runningProxyFor(options: TestProxyOptions): Promise<TestProxy> {
+type StartedProxy = ReturnType<typeof startProxy>;
+type SharedOptions = Omit<Parameters<typeof startProxy>[0], 'login' | 'passesEvents'>;
+
+export function runningProxyFor(options: TestProxyOptions): Promise<TestProxy> {
+  const { gatewayUrl, apiKey, passesEvents = false } = options;
+  const login = { gatewayUrl, apiKey, keyId: 'k', userId: 'ada', teamId: 'platform' };
+  return testProxy(options, (shared) => startProxy({ ...shared, login, passesEvents }));
+}
+
+export interface OwnProxyOptions {
+  readonly env?: TestProxyOptions['env'];
+  /** The text of policy.yaml. */
+  readonly policy?: string;
+}
+
+/** A proxy that is logged in to no gateway. */
+export function runningOwnProxy({ env, policy }: OwnProxyOptions): Promise<TestProxy> {
+  return testProxy({ env }, (shared) => {
+    const { home } = shared.paths;
+    if (policy !== undefined) writeFileSync(join(home, 'policy.yaml'), policy, { mode: 0o600 });
+    return startOwnProxy({ ...shared, prices: [], hasChannel: true, env: { HOME: home } });
+  });
+}
+
+async function testProxy(
+  options: Pick<TestProxyOptions, 'env' | 'version'>,
+  start: (shared: SharedOptions) => StartedProxy,
+): Promise<TestProxy> {
   const home = mkdtempSync(join(tmpdir(), 'sub-proxy-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const events = join(home, 'events.jsonl');
@@ -46,8 +74,7 @@ export async function runningProxyFor(options: TestProxyOptions): Promise<TestPr
   const { config, paths } = loaded;
   for (const folder of [paths.run, paths.spool]) ensurePrivateFolder(folder);
   const log: string[] = [];
-  const { gatewayUrl, apiKey } = options;
-  const proxy = await startProxy({
+  const proxy = await start({
     config,
     paths,
     producer: {
@@ -57,10 +84,8 @@ export async function runningProxyFor(options: TestProxyOptions): Promise<TestPr
       env: 'dev',
       source: { host_id: 'h', proc_id: 'p', shim_id: 's' },
     },
-    login: { gatewayUrl, apiKey, keyId: 'k', userId: 'ada', teamId: 'platform' },
     version: options.version ?? '0.1.0',
     port: 0,
-    passesEvents: options.passesEvents ?? false,
     wakeLedger: () => {},
     log: (line) => log.push(line),
   });

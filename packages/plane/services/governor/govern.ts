@@ -295,9 +295,3 @@ function consult(shim: Shim, question: HubQuestion): void {
   if (hub === undefined) return tell(undefined);
   void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
 }
-
-/** Milliseconds that never go back, starting at wall-clock time. */
-export function monotonicClock(): () => number {
-  const offset = Date.now() - performance.now();
-  return () => Math.floor(offset + performance.now());
-}

@@ -1,6 +1,7 @@
 // `sub shim`: stands between an agent and one MCP server on stdio.
 import { eventWriter, POLICY_HELD_BACK } from '@subluminal/contracts';
 import type { Guard, ServerExit } from '@subluminal/core/session';
+import { monotonicClock } from '../../os/index.ts';
 import { followPolicy, POLICY_BROKEN } from '../../stores/policy/follow-policy.ts';
 import {
   onSignal,
@@ -12,7 +13,7 @@ import {
 import type { Transport } from '../transports/types.ts';
 import { speedUpWhenBusy } from './busy.ts';
 import { Recorder } from './events.ts';
-import { governBoth, monotonicClock, runCommands, TERMINATED_EXIT } from './govern.ts';
+import { governBoth, runCommands, TERMINATED_EXIT } from './govern.ts';
 import { type Shim, type ShimParts, sessionOf } from './governed-session.ts';
 import { createLog, type Log } from './log.ts';
 import { joinLookAlikes } from './look-alikes.ts';

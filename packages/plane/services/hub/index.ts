@@ -2,6 +2,7 @@
 export type { RunTerms } from './client/client.ts';
 export { createHubClient } from './client/client.ts';
 export { type Judge, weigh } from './gates.ts';
+export { Hub } from './hub.ts';
 export { openHub, type RunningHub } from './open.ts';
 export { TURN_METHOD } from './read-call.ts';
 export type { UnlikeShim } from './shims.ts';

@@ -1,3 +1,4 @@
+export { openRunCedar } from './cedar.ts';
 export type {
   AgentEnd,
   AgentStartFailure,
