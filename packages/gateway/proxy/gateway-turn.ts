@@ -49,6 +49,10 @@ export class GatewayTurn implements GovernedTurn {
   #answered: { readonly [name: string]: string } = {};
   #lastError: AttemptOutcome['error'];
   #costMicros: number | undefined;
+  #routedTo: string | undefined;
+  #ruleId: string | undefined;
+  /** Why a turn that was held has been refused: the client got that as an answer. */
+  #refusedWhy: string | undefined;
 
   constructor(options: GatewayTurnOptions) {
     this.#options = options;
@@ -77,10 +81,10 @@ export class GatewayTurn implements GovernedTurn {
     const { status, error } = endOf(outcome);
     const isRefused = decision.action !== 'ALLOW';
     recorder.ended(recorded, {
-      status,
+      status: isRefused ? 'ERROR' : status,
       bytesOut,
       firstByteMs: firstByteMs === undefined ? undefined : firstByteMs - request.receivedMs,
-      usage: last && usedTokens(request, last),
+      usage: isRefused ? undefined : last && usedTokens(request, last),
       costMicros: attempt?.gateway === undefined ? undefined : this.#costMicros,
       observed: last?.observed,
       error: isRefused ? { class: 'policy_block', message: decision.summary } : error,
@@ -111,26 +115,36 @@ export class GatewayTurn implements GovernedTurn {
       OUR_HEADER.test(name) && typeof value === 'string' ? [[name, value] as const] : [],
     );
     this.#answered = Object.fromEntries(ours);
+    this.#routedTo = this.#answered['x-aicg-routed-to'];
+    this.#ruleId = this.#answered['x-aicg-reasons']?.split(',')[0];
     const micros = Number(this.#answered['x-aicg-cost-micros'] ?? Number.NaN);
     const cents = Number(this.#answered['x-aicg-cost-cents'] ?? Number.NaN);
     this.#costMicros = [micros, cents * MICROS_PER_CENT].find(isAmount);
     return this.#answered;
   }
 
+  /** The headers of a turn that was held were out before anything was known. */
   #take({ event, data }: SseEvent): void {
-    const value = event === 'aicg.usage' ? parseJson(data) : undefined;
+    const value = parseJson(data);
     if (!isObject(value)) return;
-    const { cost_micros: micros, cost_cents: cents } = value;
+    if (event === 'aicg.error' && value['code'] === 'refused') {
+      this.#ruleId = firstText(value['rule_ids']) ?? this.#ruleId;
+      this.#refusedWhy = textOf(value['message']) ?? '';
+    }
+    if (event !== 'aicg.usage') return;
+    const { cost_micros: micros, cost_cents: cents, decision, routed_to: routed } = value;
+    this.#routedTo = textOf(routed) ?? this.#routedTo;
+    this.#ruleId = firstText(isObject(decision) && decision['reasons']) ?? this.#ruleId;
     const costs = [micros, typeof cents === 'number' ? cents * MICROS_PER_CENT : undefined];
     this.#costMicros = costs.find(isAmount) ?? this.#costMicros;
   }
 
   /** What the gateway has decided, as far as its answer tells. */
   #decision({ last, attempt, status }: TurnOutcome): Decision {
-    const rule_id = this.#answered['x-aicg-reasons']?.split(',')[0] ?? null;
+    const rule_id = this.#ruleId ?? null;
     const severity = 'info';
-    const routed = this.#answered['x-aicg-routed-to'];
-    const said = last?.error?.upstream?.message;
+    const routed = this.#routedTo;
+    const said = this.#refusedWhy ?? last?.error?.upstream?.message;
     if (attempt !== undefined && attempt.gateway === undefined) {
       const summary = 'The gateway is away, so the turn went to the provider with its own key.';
       return { action: 'ALLOW', rule_id, severity, reason_code: 'GATEWAY_FALLBACK', summary };
@@ -143,7 +157,7 @@ export class GatewayTurn implements GovernedTurn {
     }
     // What it let pass has a cost, whatever became of it.
     const isSent = this.#costMicros !== undefined || routed !== undefined;
-    if (status >= 400 && !isSent) {
+    if (this.#refusedWhy !== undefined || (status >= 400 && !isSent)) {
       const summary = visible(said ?? 'The gateway refused the turn.', SUMMARY_LENGTH_MAX);
       const reason_code = 'GATEWAY_REFUSED';
       return { action: 'BLOCK', rule_id, severity: 'warn', reason_code, summary };
@@ -151,6 +165,16 @@ export class GatewayTurn implements GovernedTurn {
     const summary = visible(`The gateway lets the turn pass to ${routed ?? 'a model'}.`, 300);
     return { action: 'ALLOW', rule_id, severity, reason_code: 'GATEWAY_ROUTED', summary };
   }
+}
+
+const NAME_LENGTH_MAX = 256;
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function firstText(value: unknown): string | undefined {
+  return Array.isArray(value) ? textOf(value[0])?.slice(0, NAME_LENGTH_MAX) : undefined;
 }
 
 function isAmount(value: unknown): value is number {

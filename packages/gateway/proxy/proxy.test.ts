@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { anthropicAnswer } from '../serve/testing/running-gateway.ts';
+import { anthropicAnswer, pendingApproval } from '../serve/testing/running-gateway.ts';
 import { loopback } from '../turns/testing/loopback.ts';
 import {
   ANSWER_END,
@@ -108,6 +108,47 @@ rules:
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
     const health = await (await proxy.ask('/_aicg/health')).json();
     expect(health).toMatchObject({ status: 'degraded', problem: { code: 'SUB_GATEWAY_KEY' } });
+  });
+});
+
+describe('a stream that the gateway holds until a person has decided', () => {
+  const ASKING = `version: 1
+defaults: { on_no_match: { action: route, model_pool: standard, reasons: [default] } }
+rules:
+  - { id: ASK, priority: 10, when: "true", action: require_approval }
+`;
+
+  async function decidedTurn(answer: 'approve' | 'reject') {
+    const files = { 'policies/main.yaml': ASKING };
+    const { gateway, proxy } = await behindGateway({ files, answer: streamedAnswer });
+    const asked = proxy.ask(MESSAGES, { ...ASKED, stream: true });
+    const id = await pendingApproval(gateway);
+    await gateway.ask(`/api/v1/approvals/${id}/${answer}`, { body: { note: 'Not today.' } });
+    const text = await (await asked).text();
+    const [, , decided, ended] = await proxy.close();
+    return { gateway, text, decided, ended };
+  }
+
+  it('goes on when they approve, and the ledger knows where it went', async () => {
+    const { text, decided, ended } = await decidedTurn('approve');
+    expect(text).toContain(ANSWER_TEXT);
+    expect(text).not.toContain('aicg.');
+    const summary: unknown = expect.stringContaining('claude-');
+    const explain = { reason_code: 'GATEWAY_ROUTED', summary };
+    expect(decided).toMatchObject({ decision: { action: 'ALLOW', rule_id: 'ASK', explain } });
+    expect(ended).toMatchObject({ status: 'OK', usage: { cost_micros: 4_500 } });
+  });
+
+  it('ends with their words when they reject, and the ledger knows that it was refused', async () => {
+    const { gateway, text, decided, ended } = await decidedTurn('reject');
+    expect(text).toMatch(/rejected by ada: Not today\. \(rule/);
+    expect(text).not.toContain('aicg.');
+    expect(gateway.upstream).toEqual([]);
+    const summary: unknown = expect.stringContaining('Not today');
+    const explain = { reason_code: 'GATEWAY_REFUSED', summary };
+    expect(decided).toMatchObject({ decision: { action: 'BLOCK', rule_id: 'ASK', explain } });
+    expect(ended).toMatchObject({ status: 'ERROR', error: { class: 'policy_block' } });
+    expect(ended).not.toHaveProperty('usage.tokens_in');
   });
 });
 

@@ -44,7 +44,7 @@ import type { TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
 import type { BreakerBoard } from './breaker-board.ts';
 import type { EndpointPlaces } from './endpoint-places.ts';
 import { type HeldTurns, USER_HELD_MAX } from './held-turns.ts';
-import { budgetWords, decisionHeaders } from './refusals.ts';
+import { budgetWords, decisionHeaders, refusalTail } from './refusals.ts';
 import { SentTurn, type SentTurnOptions } from './sent-turn.ts';
 import { type ApprovalScope, answerWords, TurnApprovals } from './turn-approvals.ts';
 import { auditRecord, auditRow, type TurnFacts } from './turn-records.ts';
@@ -382,8 +382,9 @@ export class GatewayGovernor implements TurnGovernor {
   /** Refusals carry the decision in their headers, as answers do. */
   #refused({ facts, request }: OpenTurn, plan: RefusePlan): TurnPlan {
     this.#services.telemetry.refused(request, facts, plan.refusal.kind);
-    const headers = decisionHeaders(facts.decision);
-    return { ...plan, refusal: { ...plan.refusal, headers } };
+    const refusal = { ...plan.refusal, headers: decisionHeaders(facts.decision) };
+    const isHeard = this.#sender.readsEvents;
+    return { ...plan, refusal, ...(isHeard && { tail: refusalTail(facts.traceId, refusal) }) };
   }
 
   #audit(

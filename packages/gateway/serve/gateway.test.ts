@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { anthropicAnswer, runningGateway } from './testing/running-gateway.ts';
+import { anthropicAnswer, pendingApproval, runningGateway } from './testing/running-gateway.ts';
 
 const ASKED = { model: 'any', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };
 const TOKEN = ['ghp', 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5'].join('_');
@@ -195,17 +195,6 @@ clients: { version_latest: 9.9.9 }
     expect(await check.json()).toMatchObject({ latest_version: '9.9.9' });
   });
 });
-
-type Gateway = Awaited<ReturnType<typeof runningGateway>>;
-
-async function pendingApproval(gateway: Gateway): Promise<string> {
-  for (;;) {
-    const answer = await gateway.ask('/api/v1/approvals?state=pending');
-    const { approvals } = (await answer.json()) as { approvals: { id: string }[] };
-    const [first] = approvals;
-    if (first !== undefined) return first.id;
-  }
-}
 
 const NO_MODEL = 'Subluminal: No pool of the gateway has a model of this name.';
 

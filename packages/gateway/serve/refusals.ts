@@ -1,9 +1,21 @@
-// What the gateway says about a decision in the headers of an answer, and about a budget in a refusal.
+// What the gateway says about a decision in headers, about a refusal in a held stream, and about a budget.
 import type { ModelDecision } from '@subluminal/contracts';
 import type { BudgetState } from '../store/types.ts';
+import type { TurnRefusal, TurnTail } from '../turns/types.ts';
+import { proxyEvent } from './proxy-events.ts';
 
 const HEADER_LENGTH_MAX = 2_048;
 const MICROS = 1_000_000;
+
+/** A held stream ends with the refusal as an answer, long after its headers: the local proxy hears of it here. */
+export function refusalTail(
+  traceId: string,
+  { message, ruleIds }: Pick<TurnRefusal, 'message' | 'ruleIds'>,
+): TurnTail {
+  const told = { code: 'refused', message, rule_ids: ruleIds };
+  const rest = { partial: false, tokens_emitted_so_far: 0 };
+  return { events: proxyEvent('aicg.error', traceId, { ...told, ...rest }), headers: {} };
+}
 
 export function decisionHeaders(decision: ModelDecision): { readonly [name: string]: string } {
   const { primary_action, modifiers, side_effects, reasons } = decision;

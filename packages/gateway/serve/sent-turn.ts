@@ -7,7 +7,6 @@ import {
   chooseChain,
   constraintsOf,
 } from '@subluminal/core/routing';
-import { sseText } from '@subluminal/core/wires';
 import type { GatewayConfig } from '../config/index.ts';
 import { providerFor } from '../providers/registry/index.ts';
 import type { RoutingRow, Settlement } from '../store/types.ts';
@@ -21,6 +20,7 @@ import type {
   TurnTail,
 } from '../turns/types.ts';
 import type { GovernorServices } from './gateway-governor.ts';
+import { proxyEvent } from './proxy-events.ts';
 import { decisionHeaders } from './refusals.ts';
 import {
   auditRow,
@@ -54,7 +54,6 @@ const BREAKING: ReadonlySet<string> = new Set([
   'upstream_malformed',
 ]);
 const MICROS_PER_CENT = 10_000;
-const SCHEMA_VERSION = '1.0';
 
 export class SentTurn implements GovernedTurn {
   readonly body: Buffer;
@@ -212,8 +211,6 @@ export class SentTurn implements GovernedTurn {
         ? this.#errorEvent(outcome, attempt)
         : '';
     const usage = {
-      schema_version: SCHEMA_VERSION,
-      trace_id: traceId,
       session_id: sessionId,
       cost_cents: Math.round(costMicros / MICROS_PER_CENT),
       cost_micros: costMicros,
@@ -231,16 +228,14 @@ export class SentTurn implements GovernedTurn {
       latency_ms: Math.round(this.#services.nowMs() - request.receivedMs),
       partial: outcome.isPartial,
     };
-    return { events: events + ourEvent('aicg.usage', traceId, usage), headers };
+    return { events: events + proxyEvent('aicg.usage', traceId, usage), headers };
   }
 
   #errorEvent(outcome: TurnOutcome, attempt: CostedAttempt | undefined): string {
     const { traceId } = this.#options.facts;
     const error = outcome.last?.error;
     const status = error?.upstream?.status;
-    return ourEvent('aicg.error', traceId, {
-      schema_version: SCHEMA_VERSION,
-      trace_id: traceId,
+    return proxyEvent('aicg.error', traceId, {
       code: error?.class ?? 'gw_internal',
       ...(status !== undefined && { provider_status: status }),
       message: 'The answer broke off.',
@@ -248,11 +243,6 @@ export class SentTurn implements GovernedTurn {
       tokens_emitted_so_far: attempt?.usage?.outputTokens ?? 0,
     });
   }
-}
-
-/** For the local proxy, which takes it out of the stream. */
-function ourEvent(name: string, traceId: string, data: object): string {
-  return `id: ${traceId}\n${sseText(name, JSON.stringify(data))}`;
 }
 
 function targetOf({ endpoint, member }: ChainMember) {

@@ -159,8 +159,8 @@ export function answerWords(
   { id, resolver, note }: TurnApprovalRow,
 ): string {
   const by = resolver === null ? '' : ` by ${resolver}`;
-  const said = note === null || note === '' ? '' : `: ${note}`;
-  return `The approval ${id} was ${answer}${by}${said}.`;
+  const said = note === null || note === '' ? '.' : `: ${note.replace(/\.?$/, '.')}`;
+  return `The approval ${id} was ${answer}${by}${said}`;
 }
 
 function coveredScopes({ covers }: JsonObject): ReadonlySet<ApprovalScope> {

@@ -144,7 +144,7 @@ class TurnRun {
     const turn = await this.read(request);
     if (turn === undefined) return;
     const plan = await this.decided(turn, await this.route.governor.begin(turn));
-    if (plan.kind === 'refuse') return this.refuse(plan.refusal);
+    if (plan.kind === 'refuse') return this.refuse(plan.refusal, plan.tail);
     Object.assign(this.headers, plan.turn.headers);
     await this.send(turn, plan.turn);
   }

@@ -38,7 +38,8 @@ export interface TurnGovernor {
 }
 
 export type TurnPlan =
-  | { readonly kind: 'refuse'; readonly refusal: TurnRefusal }
+  /** The tail goes out before a refusal in a stream that was held open. */
+  | { readonly kind: 'refuse'; readonly refusal: TurnRefusal; readonly tail?: TurnTail }
   /** The stream opens and is kept alive until it is known how it goes on. */
   | { readonly kind: 'hold'; readonly outcome: Promise<TurnPlan> }
   | { readonly kind: 'send'; readonly turn: GovernedTurn };

@@ -127,3 +127,13 @@ async function firstKey(url: string, log: readonly string[]): Promise<string> {
   if (typeof key !== 'string') throw new Error(`no key: ${answer.status} ${JSON.stringify(told)}`);
   return key;
 }
+
+/** The id of the first turn that waits for a person, once one does. */
+export async function pendingApproval(gateway: TestGateway): Promise<string> {
+  for (;;) {
+    const answer = await gateway.ask('/api/v1/approvals?state=pending');
+    const { approvals } = (await answer.json()) as { approvals: { id: string }[] };
+    const [first] = approvals;
+    if (first !== undefined) return first.id;
+  }
+}
