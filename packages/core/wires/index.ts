@@ -1,5 +1,7 @@
 export { estimatePartTokens, estimateTokens } from './estimate.ts';
-export type { ByteTools, RequestOutline, RequestPart } from './outline.ts';
+export type { OutlinedRequest } from './grown-outline.ts';
+export { grownOutline, sharedParts } from './grown-outline.ts';
+export type { ByteTools, RequestOutline, RequestPart, SharedParts } from './outline.ts';
 export { outlineRequest } from './outline.ts';
 export type { PartText } from './part-texts.ts';
 export { partTexts } from './part-texts.ts';

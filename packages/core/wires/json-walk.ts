@@ -45,6 +45,12 @@ export class JsonWalk {
     return false;
   }
 
+  /** The same walk at another place. */
+  from(at: number): this {
+    this.at = at;
+    return this;
+  }
+
   /** Moves over white space, and returns the character there; NaN at the end. */
   next(): number {
     this.at = blanksEnd(this.text, this.at);

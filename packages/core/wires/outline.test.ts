@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isFailure } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outlineRequest, type RequestOutline } from './outline.ts';
+import { type ByteTools, outlineRequest, type RequestOutline } from './outline.ts';
 import { partTexts } from './part-texts.ts';
 import type { WireName } from './shared/form.ts';
 
@@ -12,7 +12,11 @@ const WIRES: readonly WireName[] = [
   'openai_responses',
 ];
 
-const TOOLS = { isUtf8, latin1: (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1') };
+const TOOLS: ByteTools = {
+  isUtf8,
+  latin1: (bytes) => Buffer.from(bytes).toString('latin1'),
+  isEqual: (one, other) => Buffer.from(one).equals(other),
+};
 
 function outlineOf(wire: WireName, body: unknown): RequestOutline {
   const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -8,6 +8,7 @@ import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../json/units.ts';
 import { JsonWalk } from './json-walk.ts';
 import { type MemberRole, REQUEST_MEMBERS } from './request-members.ts';
 import type { WireName } from './shared/form.ts';
+import { lastSpeaker } from './speaker.ts';
 
 export interface RequestOutline {
   readonly wire: WireName;
@@ -25,6 +26,14 @@ export interface RequestOutline {
   readonly toolNames: readonly string[];
   /** Whether results of tools stand after the last words of the user: the agent is in its loop. */
   readonly isContinuation: boolean;
+  readonly grownFrom?: SharedParts;
+}
+
+/** The parts of an earlier request, and how many at its start and at its end have the same bytes in this one. */
+export interface SharedParts {
+  readonly parts: readonly RequestPart[];
+  readonly first: number;
+  readonly last: number;
 }
 
 export interface RequestPart {
@@ -38,17 +47,18 @@ export interface ByteTools {
   readonly isUtf8: (bytes: Uint8Array) => boolean;
   /** One character for each byte. */
   readonly latin1: (bytes: Uint8Array) => string;
+  readonly isEqual: (one: Uint8Array, other: Uint8Array) => boolean;
 }
 
 type ScalarRole = Extract<MemberRole, 'stream' | 'max_tokens' | 'choices' | 'background'>;
 
 /** More parts than any conversation has: each is hashed and kept. */
-const PARTS_MAX = 100_000;
+export const PARTS_MAX = 100_000;
 /** Longer than any model is named: the name stands in each record of the turn. */
 const MODEL_LENGTH_MAX = 256;
 const CHUNK_BYTES = 8_192;
 
-const PLAIN_TOOLS: ByteTools = {
+export const PLAIN_TOOLS: ByteTools = {
   isUtf8(bytes) {
     let at = 0;
     while (at < bytes.length && at !== -1) {
@@ -63,6 +73,8 @@ const PLAIN_TOOLS: ByteTools = {
     }
     return text;
   },
+  isEqual: (one, other) =>
+    one.length === other.length && one.every((byte, at) => byte === other[at]),
 };
 
 /** Finds the parts of a request in one walk over its bytes. */
@@ -115,8 +127,8 @@ class Outlining {
     if (!Number.isNaN(walk.next())) return this.refuse('Something follows its end.');
     if (this.model === undefined) return this.refuse('It has no "model".');
     const { maxTokens, choices } = this;
-    const isContinuation = this.isContinuation();
-    if (walk.fault !== undefined) return undefined;
+    const speaker = lastSpeaker(this.parts, ({ range }) => walk.from(range.start));
+    if (speaker === undefined) return undefined;
     return {
       wire,
       model: this.model.text,
@@ -127,7 +139,7 @@ class Outlining {
       ...(this.hasStreamOptions ? { hasStreamOptions: true } : {}),
       parts: this.parts,
       toolNames: this.toolNames,
-      isContinuation,
+      isContinuation: speaker === 'tool',
     };
   }
 
@@ -287,55 +299,8 @@ class Outlining {
     });
     return isRead ? name : undefined;
   }
-
-  private isContinuation(): boolean {
-    for (let index = this.parts.length - 1; index >= 0; index--) {
-      const part = this.parts[index];
-      if (part?.kind !== 'message') continue;
-      const speaker = this.speakerOf(part);
-      if (speaker !== 'other') return speaker === 'tool';
-    }
-    return false;
-  }
-
-  private speakerOf({ range }: RequestPart): 'user' | 'tool' | 'other' {
-    const { walk } = this;
-    walk.at = range.start;
-    if (walk.text.charCodeAt(walk.at) === QUOTE) return 'user';
-    let role: string | undefined;
-    let type: string | undefined;
-    let hasResult = false;
-    walk.members(2, (key) => {
-      if (key === 'role') role = walk.readString(3);
-      else if (key === 'type') type = walk.readString(3);
-      else if (key === 'content' && walk.text.charCodeAt(walk.at) === OPEN_BRACKET)
-        return walk.items(3, () => {
-          if (blockType(walk) === 'tool_result') hasResult = true;
-          return walk.fault === undefined;
-        });
-      else return walk.skip(3);
-      return walk.fault === undefined;
-    });
-    if (hasResult || role === 'tool' || role === 'function') return 'tool';
-    if (type?.endsWith('_output') === true) return 'tool';
-    return role === 'user' ? 'user' : 'other';
-  }
 }
 
 function isDefinition(key: string): boolean {
   return key === 'function' || key === 'custom';
-}
-
-function blockType(walk: JsonWalk): string | undefined {
-  if (walk.text.charCodeAt(walk.at) !== OPEN_BRACE) {
-    walk.skip(4);
-    return undefined;
-  }
-  let type: string | undefined;
-  walk.members(4, (key) => {
-    if (key !== 'type') return walk.skip(5);
-    type = walk.readString(5);
-    return walk.fault === undefined;
-  });
-  return type;
 }

@@ -1,6 +1,6 @@
 // Looks for secrets and personal data in what a request says. Each request repeats the conversation, so a part that
 // was looked through before is known by its hash and not scanned again.
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { type MessageSignals, messageSignals } from '@subluminal/core/classify';
 import { detached } from '@subluminal/core/detached';
@@ -79,18 +79,12 @@ interface InspectedPart {
   readonly secrets: readonly { readonly value: string; readonly mark: string }[];
 }
 
-/** A part that is known by its hash. */
+/** A part that was looked through: it is known by its hash, or by its place in a request that goes on. */
 interface KnownPart extends SizedValue {
   readonly found: InspectedPart;
   /** Worked out when somebody asks. */
   signals: MessageSignals | undefined;
   bytes: number;
-}
-
-/** The parts of one kind that stood beside each other in an earlier request, and the hash of all their bytes. */
-interface KnownRun extends SizedValue {
-  readonly parts: readonly KnownPart[];
-  readonly digest: string;
 }
 
 /** The parts of one request that were scanned, and whether there is time for more. */
@@ -99,18 +93,15 @@ interface PartTally {
   readonly isOverdue: InspectedRequest['isOverdue'];
 }
 
+const NOTHING_SHARED = { first: 0, last: 0 } as const;
 const CLEAN: InspectedPart = { findings: [], unscanned: [], replacements: [], secrets: [] };
 /** A body has a limit of its own: nothing in it is too long to be looked at. */
 const LIMITS = { unitsMax: 1 << 26, depthMax: 512, nodesMax: 1 << 20 };
 /** Some 32,000 parts. They are for a conversation that goes back, and for what conversations have in common. */
 const PARTS_BYTES_MAX = 16 << 20;
-/** Some 300 conversations of 400 messages: those that go on. */
-const RUNS_BYTES_MAX = 64 << 20;
 /** What a part takes with its key, when nothing was found in it. */
 const PART_BYTES = 512;
 const FINDING_BYTES = 256;
-/** So many parts at the start tell one conversation from another. */
-const OPENING_PARTS = 3;
 /** Shorter values would take words apart that have nothing to do with them. */
 const COPY_LENGTH_MIN = 8;
 const COPY_LENGTH_MAX = 4_096;
@@ -123,7 +114,8 @@ export class TurnInspector {
   readonly #options: InspectorOptions;
   readonly #scan: ScanOptions;
   readonly #known = new GenerationCache<KnownPart>(PARTS_BYTES_MAX);
-  readonly #runs = new GenerationCache<KnownRun>(RUNS_BYTES_MAX);
+  /** What was found in the parts of a request that is remembered. */
+  readonly #requests = new WeakMap<readonly RequestPart[], readonly KnownPart[]>();
 
   constructor(options: InspectorOptions) {
     this.#options = options;
@@ -136,15 +128,13 @@ export class TurnInspector {
     const dirty: { readonly start: number; readonly part: InspectedPart }[] = [];
     const messages: { readonly range: RequestPart['range']; readonly known: KnownPart }[] = [];
     const tally: PartTally = { scannedParts: 0, isOverdue };
-    for (const run of runsOf(outline.parts)) {
-      const known = this.#inspectRun(body, run, tally);
-      if (isFailure(known)) return known;
-      for (const [index, { kind, range }] of run.entries()) {
-        const part = known[index];
-        if (part === undefined) throw new Error('a part that nobody looked at');
-        if (part.found !== CLEAN) dirty.push({ start: range.start, part: part.found });
-        if (kind === 'message') messages.push({ range, known: part });
-      }
+    const all = this.#knownParts(body, outline, tally);
+    if (isFailure(all)) return all;
+    for (const [index, { kind, range }] of outline.parts.entries()) {
+      const part = all[index];
+      if (part === undefined) throw new Error('a part that nobody looked at');
+      if (part.found !== CLEAN) dirty.push({ start: range.start, part: part.found });
+      if (kind === 'message') messages.push({ range, known: part });
     }
     return {
       findings: dirty.flatMap(({ start, part }) =>
@@ -172,34 +162,22 @@ export class TurnInspector {
     };
   }
 
-  /**
-   * A request begins as the one before it. What they have in common is known by one hash of all its bytes: the same
-   * bytes hold the same parts.
-   */
-  #inspectRun(
+  /** What the request has in common with the one before it is known without a look at its bytes. */
+  #knownParts(
     body: Buffer,
-    run: readonly RequestPart[],
+    { parts, grownFrom }: RequestOutline,
     tally: PartTally,
   ): readonly KnownPart[] | Failure {
-    const [first] = run;
-    const opening = run[OPENING_PARTS - 1];
-    if (first === undefined || opening === undefined) return this.#inspectParts(body, run, tally);
-    const { start } = first.range;
-    const key = first.kind + hash('sha256', body.subarray(start, opening.range.end), 'base64');
-    const before = this.#runs.get(key);
-    const last = before && run[before.parts.length - 1];
-    const common = createHash('sha256');
-    if (last !== undefined) common.update(body.subarray(start, last.range.end));
-    const isKnown = last !== undefined && common.copy().digest('base64') === before?.digest;
-    const known = isKnown && before !== undefined ? before.parts : [];
-    if (known.length === run.length) return known;
-    const added = this.#inspectParts(body, run.slice(known.length), tally);
+    const before = grownFrom && this.#requests.get(grownFrom.parts);
+    const { first, last } = (before && grownFrom) ?? NOTHING_SHARED;
+    const added = this.#inspectParts(body, parts.slice(first, parts.length - last), tally);
     if (isFailure(added)) return added;
-    const rest = body.subarray(last?.range.end ?? start, run.at(-1)?.range.end);
-    const parts = [...known, ...added];
-    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-    this.#runs.put(key, { parts, digest: common.update(rest).digest('base64'), bytes });
-    return parts;
+    const known =
+      before === undefined
+        ? added
+        : [...before.slice(0, first), ...added, ...before.slice(before.length - last)];
+    this.#requests.set(parts, known);
+    return known;
   }
 
   #signals(known: KnownPart, json: string): MessageSignals {
@@ -295,17 +273,6 @@ export class TurnInspector {
       secrets: [...secrets].map(([original, mark]) => ({ value: original, mark })),
     };
   }
-}
-
-/** Parts of one kind that stand beside each other. */
-function runsOf(parts: readonly RequestPart[]): readonly (readonly RequestPart[])[] {
-  const runs: RequestPart[][] = [];
-  for (const part of parts) {
-    const run = runs.at(-1);
-    if (run?.[0]?.kind === part.kind) run.push(part);
-    else runs.push([part]);
-  }
-  return runs;
 }
 
 interface FoundIn {

@@ -2,7 +2,7 @@
 // are decided by the policy of the run, and go on to where they would have gone, with the agent's own key.
 import { type Failure, isFailure, type ShimSummary } from '@subluminal/contracts';
 import type { ModelsTold, RunModels } from '@subluminal/plane/run';
-import { coreWires, createTurnEngine } from '../turns/index.ts';
+import { createTurnEngine, rememberingWires } from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { type GovernorSettings, type OpenGovernor, openLocalGovernor } from './open-governor.ts';
 import { passThrough } from './pass-through.ts';
@@ -75,7 +75,7 @@ async function openModels(
   const { governor } = governing;
   const upstream = openUpstream({ proxy: proxyOf(env) });
   const nowMs = () => performance.now();
-  const engine = createTurnEngine({ wires: coreWires, upstream, nowMs });
+  const engine = createTurnEngine({ wires: rememberingWires(), upstream, nowMs });
   const server = await openLocalServer({
     turn: (request, response, route) =>
       void engine.handle(request, response, { ...route, governor }),

@@ -21,7 +21,13 @@ import { TurnInspector } from '../inspect/index.ts';
 import { ownEndpoint, proxyOf } from '../local/upstreams.ts';
 import { listedHeaders } from '../providers/client-headers.ts';
 import { askedTurn } from '../serve/turn-routes.ts';
-import { type Attempt, coreWires, createTurnEngine, forwardModels } from '../turns/index.ts';
+import {
+  type Attempt,
+  coreWires,
+  createTurnEngine,
+  forwardModels,
+  rememberingWires,
+} from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { FileFingerprints } from './file-fingerprints.ts';
 import { GatewayClient } from './gateway-client.ts';
@@ -82,7 +88,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy | 
   const services = servicesOf(options, { client, sink });
   const nowMs = () => performance.now();
   const onDefect = (_trace: string, cause: unknown) => log(`A defect: ${String(cause)}`);
-  const engine = createTurnEngine({ wires: coreWires, upstream, nowMs, onDefect });
+  const engine = createTurnEngine({ wires: rememberingWires(), upstream, nowMs, onDefect });
   const server = await openProxyServer({
     port,
     turn: (request, response, peer) => {

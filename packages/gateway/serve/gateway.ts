@@ -30,7 +30,7 @@ import {
 import { TurnInspector } from '../inspect/index.ts';
 import { type GatewayMetrics, SpanExporter } from '../metrics/index.ts';
 import type { GatewayStore } from '../store/open/index.ts';
-import { coreWires, createTurnEngine } from '../turns/index.ts';
+import { createTurnEngine, rememberingWires } from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { WebhookQueue, WebhookSender } from '../webhooks/index.ts';
 import { BreakerBoard } from './breaker-board.ts';
@@ -222,7 +222,7 @@ export class Gateway {
       onWarning: (message) => this.#warn(message),
     });
     const engine = createTurnEngine({
-      wires: coreWires,
+      wires: rememberingWires(),
       upstream: this.#upstream,
       nowMs,
       limits: { bodyBytesMax: limits.bodyBytesMax, turnsMax: limits.turnsMax },

@@ -85,7 +85,8 @@ export class TurnServer {
       if (asked.kind === 'forward') return await this.#forward(request, response, caller);
       const sender = this.#sender(request, { caller, repoId: null });
       const governor = new GatewayGovernor(this.#options.services, sender);
-      await this.#options.engine.handle(request, response, { ...asked, governor });
+      const conversation = conversationOf(sender);
+      await this.#options.engine.handle(request, response, { ...asked, conversation, governor });
     } finally {
       const left = (this.#running.get(userId) ?? 1) - 1;
       if (left === 0) this.#running.delete(userId);
@@ -152,7 +153,9 @@ export class TurnServer {
     const sender = this.#sender(request, { caller, repoId, envelope });
     const governor = new GatewayGovernor(services, sender);
     const { wire, kind, body } = turn;
-    await engine.handle(request, response, { wire, kind, body, path: pathOf(turn), governor });
+    const conversation = conversationOf(sender);
+    const route = { wire, kind, body, path: pathOf(turn), conversation, governor };
+    await engine.handle(request, response, route);
   }
 
   /** The repository of a binding; without one, the repository that the remote names in the configuration. */
@@ -220,6 +223,11 @@ const CROWDED: TurnRefusal = {
   message: `Subluminal: You have ${USER_TURNS_MAX} turns under way already.`,
   retryAfterMs: 1_000,
 };
+
+/** Sessions have the names that clients give them: they tell nothing of one user to another. */
+function conversationOf({ caller, sessionId }: TurnSender): string {
+  return `${caller.tenantId} ${caller.userId} ${sessionId ?? ''}`;
+}
 
 function wireOf(asked: AskedTurn): WireName {
   return asked.kind === 'forward' ? 'anthropic_messages' : asked.wire;

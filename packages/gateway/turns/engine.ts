@@ -20,6 +20,7 @@ import {
 import { ClientAnswer } from './client-answer.ts';
 import { TURN_LIMITS, type TurnLimits } from './limits.ts';
 import { readRequestBody } from './read-body.ts';
+import { clientSession } from './turn-facts.ts';
 import type {
   Attempt,
   GovernedTurn,
@@ -50,6 +51,8 @@ export interface TurnRoute {
   readonly kind: TurnRequest['kind'];
   /** Behind the wire's prefix, with its query. */
   readonly path: string;
+  /** What tells the conversation of this turn from others; else the client's name for its session. */
+  readonly conversation?: string;
   /** When it was read already, as a part of something larger. */
   readonly body?: Buffer;
   readonly traceId?: string;
@@ -151,12 +154,12 @@ class TurnRun {
 
   private async read(request: IncomingMessage): Promise<TurnRequest | undefined> {
     const { wires, nowMs } = this.options;
-    const { wire, kind, path } = this.route;
+    const { wire, kind, path, conversation = clientSession(request) } = this.route;
     const receivedMs = nowMs();
     this.receivedMs = receivedMs;
     const bytes = this.route.body ?? (await this.readBody(request));
     if (bytes === undefined) return undefined;
-    const outline = wires.outline(wire, bytes);
+    const outline = wires.outline(wire, bytes, conversation);
     if (isFailure(outline)) {
       this.refuse({ ...NOTHING, kind: 'invalid', message: outline.message });
       return undefined;

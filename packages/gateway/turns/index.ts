@@ -20,4 +20,4 @@ export type {
   TurnRequest,
   TurnTail,
 } from './types.ts';
-export { coreWires, type TurnWires } from './wires.ts';
+export { coreWires, rememberingWires, type TurnWires } from './wires.ts';
