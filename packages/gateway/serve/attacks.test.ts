@@ -104,6 +104,10 @@ describe('a client that wants more than the policy allows', () => {
     expect(answer.headers.get('x-aicg-estimated')).toBe('true');
     expect(await answer.json()).toMatchObject({ estimated: true });
     expect(gateway.upstream).toEqual([]);
+    const traceId = answer.headers.get('x-aicg-trace-id') ?? '';
+    const trace: unknown = await (await gateway.ask(`/api/v1/audit/${traceId}`)).json();
+    const events = [{ event_type: 'tokens_counted', routed_to: null, detail: { status: 200 } }];
+    expect(trace).toMatchObject({ events, costs: [], routing: [] });
   });
 
   it.each([

@@ -10,6 +10,7 @@ import {
 import type { GatewayConfig } from '../config/index.ts';
 import { providerFor } from '../providers/registry/index.ts';
 import type { RoutingRow, Settlement } from '../store/types.ts';
+import { countsTokens } from '../turns/attempt.ts';
 import { usedTokens } from '../turns/turn-facts.ts';
 import type {
   Attempt,
@@ -23,6 +24,7 @@ import type { GovernorServices } from './gateway-governor.ts';
 import { proxyEvent } from './proxy-events.ts';
 import { decisionHeaders } from './refusals.ts';
 import {
+  auditRecord,
   auditRow,
   type CostedAttempt,
   costedAttempt,
@@ -103,8 +105,8 @@ export class SentTurn implements GovernedTurn {
   async #record(outcome: TurnOutcome): Promise<TurnTail> {
     const { store, nowMs, prices, telemetry } = this.#services;
     const { facts, choice, config, request } = this.#options;
-    if (request.kind === 'count_tokens') return { events: '', headers: {} };
     const eventMs = nowMs();
+    if (request.kind === 'count_tokens') return this.#recordCount(outcome, eventMs);
     const costed = this.#made.map((one) => costedAttempt(one, prices()));
     const costMicros = costed.reduce((sum, one) => sum + one.costMicros, 0);
     const answered = costed.find(({ attemptNo }) => attemptNo === outcome.attempt?.attemptNo);
@@ -139,6 +141,24 @@ export class SentTurn implements GovernedTurn {
     });
     telemetry.answered({ request, facts, outcome, attempts: costed, costMicros });
     return this.#tail(outcome, answered ?? costed.at(-1), costMicros);
+  }
+
+  /** Counting costs nothing, but the request may have left the house. */
+  async #recordCount({ status, last }: TurnOutcome, eventMs: number): Promise<TurnTail> {
+    const { facts, request } = this.#options;
+    const sent = this.#made.find(({ attemptNo }) => {
+      const attempt = this.attempts[attemptNo - 1];
+      return attempt !== undefined && countsTokens(attempt, request);
+    });
+    const audit = auditRow(facts, {
+      eventMs,
+      eventType: 'tokens_counted',
+      routedTo: sent === undefined ? null : routedTo(sent.link),
+      errorCode: last?.error?.class ?? null,
+      detail: { status },
+    });
+    await this.#services.store.records.write(auditRecord([audit]));
+    return { events: '', headers: {} };
   }
 
   #attempt(link: ChainMember, attemptNo: number): Attempt {

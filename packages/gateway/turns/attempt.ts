@@ -158,7 +158,7 @@ class AttemptRun {
     const ours = { ...headers, ...this.ownHeaders(answer, request), ...STREAM_HEADERS };
     const end = await relayStream(answer.body, {
       client,
-      open: () => client.open(200, { ...answerHeaders(answer.headers), ...ours }),
+      open: () => client.open(200, { ...answerHeaders(answer.headers, this.attempt), ...ours }),
       observer: this.observer,
       translation,
       mayLackLast: request.wire === 'openai_chat_completions',
@@ -185,7 +185,8 @@ class AttemptRun {
       case 'error': {
         const { error, last } = end;
         const problem = { class: errorClass(error.status), upstream: error };
-        if (!this.hasSent()) return this.failed(problem, error, answerHeaders(answer.headers));
+        if (!this.hasSent())
+          return this.failed(problem, error, answerHeaders(answer.headers, this.attempt));
         return this.ended({ kind: 'last_event', bytes: last, isPartial: true }, problem);
       }
       case 'fault':
@@ -217,7 +218,10 @@ class AttemptRun {
     const { error } = this.observer.seen;
     if (error !== undefined)
       return this.failed({ class: errorClass(error.status), upstream: error }, asError(error));
-    const headers = { ...answerHeaders(answer.headers), ...this.ownHeaders(answer, request) };
+    const headers = {
+      ...answerHeaders(answer.headers, this.attempt),
+      ...this.ownHeaders(answer, request),
+    };
     if (request.translation === undefined) return this.ended({ kind: 'answer', headers, body });
     const createdSec = Math.floor(this.context.nowMs() / 1_000);
     const written = request.translation.answer(value, { createdSec });
@@ -243,7 +247,7 @@ class AttemptRun {
       const error = gateway?.refused(upstream) ?? refusedCredentials(this.attempt, status);
       return this.failed(problem, error, ours);
     }
-    const headers = { ...answerHeaders(answer.headers), ...ours };
+    const headers = { ...answerHeaders(answer.headers, this.attempt), ...ours };
     const isSame = request.wire === turn.wire && isType(answer, 'application/json');
     if (!isSame || parsed(body) === undefined) return this.failed(problem, upstream, headers);
     return this.ended({ kind: 'error', error: upstream, headers, body }, problem);
@@ -312,7 +316,8 @@ class AttemptRun {
 /** How a server says that it has no such path. */
 const NOT_THERE: ReadonlySet<number> = new Set([404, 405, 501]);
 
-function countsTokens(attempt: Attempt, { wire }: TurnRequest): boolean {
+/** Whether the tokens are counted there, and not estimated here. */
+export function countsTokens(attempt: Attempt, { wire }: TurnRequest): boolean {
   return attempt.provider.hasCountTokens && upstreamWire(attempt, wire) === wire;
 }
 

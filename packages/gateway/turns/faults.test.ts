@@ -263,6 +263,31 @@ test('an error of the upstream passes with its body and the headers that say whe
   expect(answer.headers.get('x-aicg-decision')).toBe('allow');
 });
 
+test.each([
+  ['of ours', { kind: 'key', key: 'ours' }, null],
+  ['of their own', { kind: 'own' }, 'org-1'],
+] as const)(
+  'a client with credentials %s is told this of the account',
+  async (_, credentials, told) => {
+    const { url } = await loopback((_request, response) => {
+      const account = { 'anthropic-organization-id': 'org-1', 'openai-organization': 'org-1' };
+      response.writeHead(400, {
+        ...JSON_TYPE,
+        ...account,
+        'openai-project': 'org-1',
+        'request-id': 'r',
+      });
+      response.end('{"type":"error","error":{"type":"invalid_request_error","message":"no"}}');
+    });
+    const engine = await governedEngine([url], { attempt: { credentials } });
+    const { headers } = await ask(engine.url);
+    expect(headers.get('request-id')).toBe('r');
+    for (const name of ['anthropic-organization-id', 'openai-organization', 'openai-project']) {
+      expect(headers.get(name)).toBe(told);
+    }
+  },
+);
+
 test.each([401, 403])(
   'credentials of ours that are refused (%i) are not the fault of the client',
   async (status) => {

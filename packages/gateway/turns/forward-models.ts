@@ -36,7 +36,7 @@ export async function forwardModels(
     : await readAnswerBody(answer.body, TURN_LIMITS.answerBytesMax);
   if (!isFault(answer) && !isFault(body)) {
     const type = answer.headers['content-type'] ?? 'application/json';
-    client.open(answer.status, { ...answerHeaders(answer.headers), 'content-type': type });
+    client.open(answer.status, { ...answerHeaders(answer.headers, attempt), 'content-type': type });
     return client.end(body);
   }
   const message = isFault(body) ? body.message : '';
