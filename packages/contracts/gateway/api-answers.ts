@@ -9,6 +9,7 @@ import {
   nullable,
   oneOf,
   open,
+  optional,
   required,
   string,
 } from '../shape/shape.ts';
@@ -21,10 +22,17 @@ const count = integer({ min: 0 });
 const timeMs = integer({ min: 0 });
 const micros = integer();
 
+/** A user as the configuration has them. */
+const PERSON_FIELDS = {
+  team_id: required(text, 'Their team; `unassigned` without one.'),
+  team_name: optional(nullable(text), 'What people call it.'),
+  email: optional(nullable(text), 'Their address.'),
+} as const;
+
 export const WHOAMI = open({
   user_id: required(text, 'Whose key it is.'),
   role: required(GATEWAY_ROLE, 'What they may do.'),
-  team_id: required(text, 'Their team; `unassigned` without one.'),
+  ...PERSON_FIELDS,
 });
 
 const KEY_FIELDS = {
@@ -55,7 +63,7 @@ export const INVITE = open({
 export const GATEWAY_USER = open({
   user_id: required(text, 'The user.'),
   role: required(GATEWAY_ROLE, 'What they may do.'),
-  team_id: required(text, 'Their team; `unassigned` without one.'),
+  ...PERSON_FIELDS,
   created_at_ms: required(timeMs, 'When they came.'),
 });
 export const GATEWAY_USERS = open({ users: required(array(GATEWAY_USER), 'Everyone.') });
@@ -76,6 +84,7 @@ export const COST_SUMMARY = open({
       open({
         bucket: required(text, 'The first day of the bucket; empty without `group_by`.'),
         dim_value: required(text, 'The team, user, repository, model, … that it is about.'),
+        dim_name: required(nullable(text), 'What people call it, of a team.'),
         cost_micros: required(micros, 'The cost.'),
         cost_cents: required(integer(), 'The same in cents, rounded.'),
         input_tokens: required(count, 'Tokens in.'),

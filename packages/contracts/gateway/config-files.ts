@@ -223,7 +223,11 @@ const REPOS_FILE = closed({
         repo_id: required(id, 'The repository.'),
         team_id: optional(id, 'The team that it belongs to.'),
         remotes: defaulted(array(url, { itemsMax: 32 }), [], 'Its remote URLs.'),
-        owners: defaulted(names, [], 'The users who answer for it.'),
+        owners: defaulted(
+          names,
+          [],
+          'The users who answer for it; the webhook of an approval names them.',
+        ),
         sensitivity: defaulted(
           oneOf('low', 'medium', 'high', 'unknown'),
           'unknown',

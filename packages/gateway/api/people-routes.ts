@@ -6,7 +6,7 @@ import { type NewKey, UNASSIGNED_TEAM } from '../auth/index.ts';
 import type { UserRow } from '../store/types.ts';
 import { recordEvent } from './audit-log.ts';
 import type { Routes } from './routes.ts';
-import type { GatewayApiOptions } from './types.ts';
+import type { ApiConfig, GatewayApiOptions } from './types.ts';
 
 const HOUR_MS = 3_600_000;
 const INVITE_HOURS = 168;
@@ -18,12 +18,12 @@ export function addPeopleRoutes(routes: Routes, options: GatewayApiOptions): voi
 }
 
 function addOwnKeys(routes: Routes, options: GatewayApiOptions): void {
-  const { store, authenticator, onboarding, nowMs } = options;
+  const { store, authenticator, onboarding, config, nowMs } = options;
   const { whoami, keys, addKey, revokeKey } = GATEWAY_ENDPOINTS;
   routes.add(whoami, ({ caller }) => ({
     user_id: caller.userId,
     role: caller.role,
-    team_id: caller.teamId,
+    ...personAnswer(config(), caller),
   }));
   routes.add(keys, async ({ caller }) => {
     const rows = await store.keys.list(caller.tenantId, caller.userId);
@@ -53,6 +53,14 @@ function addOwnKeys(routes: Routes, options: GatewayApiOptions): void {
   });
 }
 
+/** What the configuration says of a user. */
+function personAnswer(
+  { emailOf, teamName }: ApiConfig,
+  { userId, teamId }: Pick<Caller, 'userId' | 'teamId'>,
+) {
+  return { team_id: teamId, team_name: teamName(teamId), email: emailOf(userId) };
+}
+
 function newKeyAnswer({ id, key, last4, name, createdMs }: NewKey) {
   return { id, key, last4, name, created_at_ms: createdMs };
 }
@@ -61,8 +69,9 @@ function addUsers(routes: Routes, options: GatewayApiOptions): void {
   const { store, authenticator, onboarding, config, tenantId, nowMs } = options;
   const { invite, users, setRole, revokeAll } = GATEWAY_ENDPOINTS;
   const userAnswer = ({ userId, role, createdMs }: UserRow) => {
-    const team_id = config().teamOf(userId) ?? UNASSIGNED_TEAM;
-    return { user_id: userId, role, team_id, created_at_ms: createdMs };
+    const teamId = config().teamOf(userId) ?? UNASSIGNED_TEAM;
+    const person = personAnswer(config(), { userId, teamId });
+    return { user_id: userId, role, ...person, created_at_ms: createdMs };
   };
   routes.addInput(invite, async ({ caller, traceId }, body) => {
     const { user_id: userId, role, expires_in_hours: hours = INVITE_HOURS } = body;

@@ -30,7 +30,13 @@ describe('the setup token', () => {
     expect(made).toMatchObject({ status: 200, json: { user_id: 'root', role: 'platform_admin' } });
     expect(gateway.setups).toBe(1);
     const me = await gateway.ask('/api/v1/whoami', { key: made.field('api_key') });
-    expect(me.json).toEqual({ user_id: 'root', role: 'platform_admin', team_id: 'platform' });
+    expect(me.json).toEqual({
+      user_id: 'root',
+      role: 'platform_admin',
+      team_id: 'platform',
+      team_name: null,
+      email: null,
+    });
     const again = await gateway.ask('/api/v1/setup/exchange', { body });
     expect(again).toMatchObject({ status: 403, json: { error: { code: 'SUB_GATEWAY_TOKEN' } } });
     // The next start prints nothing, and takes the worthless file away.
@@ -253,4 +259,23 @@ describe('roles', () => {
     }
     expect((await gateway.ask(at, { method, ...body })).status).toBe(401);
   });
+});
+
+it('users are shown with their address and the name of their team', async () => {
+  const gateway = await LiveGateway.open();
+  const root = await gateway.user('root', 'platform_admin');
+  const known = { team_id: 'core', team_name: 'Core systems', email: 'ann@example.com' };
+  const key = await gateway.user('ann');
+  expect((await gateway.ask('/api/v1/whoami', { key })).json).toMatchObject(known);
+  expect((await gateway.ask('/api/v1/admin/users', { key: root })).json).toMatchObject({
+    users: expect.arrayContaining([expect.objectContaining(known)]) as unknown,
+  });
+});
+
+it('what takes a body takes none, too, where nothing in it is needed', async () => {
+  const gateway = await LiveGateway.open();
+  const key = await gateway.user('ann');
+  const made = await gateway.ask('/api/v1/me/api-keys', { key, method: 'POST' });
+  expect(made.status).toBe(200);
+  expect(made.field('name')).toBe('');
 });

@@ -29,7 +29,7 @@ export function addRecordRoutes(routes: Routes, options: GatewayApiOptions): voi
   addAudit(routes, options);
 }
 
-function addCosts(routes: Routes, { store, nowMs }: GatewayApiOptions): void {
+function addCosts(routes: Routes, { store, config, nowMs }: GatewayApiOptions): void {
   const { costSummary, costBreakdown } = GATEWAY_ENDPOINTS;
   routes.add(costSummary, async ({ caller, query }) => {
     const scope = scopeFor(caller, query);
@@ -50,6 +50,7 @@ function addCosts(routes: Routes, { store, nowMs }: GatewayApiOptions): void {
       rows: sums.map((sum) => ({
         bucket: sum.bucket,
         dim_value: sum.value,
+        dim_name: query.dim === 'team' ? config().teamName(sum.value) : null,
         cost_micros: sum.costMicros,
         cost_cents: centsOf(sum.costMicros),
         input_tokens: sum.inputTokens,

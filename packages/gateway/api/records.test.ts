@@ -60,6 +60,7 @@ describe('cost', () => {
         {
           bucket: '2026-11-01',
           dim_value: 'ann',
+          dim_name: null,
           cost_micros: 9_000,
           cost_cents: 1,
           input_tokens: 2_000,
@@ -70,6 +71,8 @@ describe('cost', () => {
       ],
     });
     expect((await ask('ann', `${at}&repo_id=repo-bob`)).json).toEqual({ rows: [] });
+    const byTeam = await ask('lead', at.replace('dim=user', 'dim=team'));
+    expect(byTeam.json).toMatchObject({ rows: [{ dim_value: 'core', dim_name: 'Core systems' }] });
   });
 
   it.each([

@@ -34,6 +34,9 @@ export interface ApiConfig {
   readonly pools: readonly Pool[];
   readonly endpoints: readonly Endpoint[];
   readonly teamOf: (userId: string) => string | undefined;
+  readonly emailOf: (userId: string) => string | null;
+  /** What people call a team. */
+  readonly teamName: (teamId: string) => string | null;
   /** The limits that hold for a user, without those of a run. */
   readonly limitsFor: (user: {
     readonly userId: string;

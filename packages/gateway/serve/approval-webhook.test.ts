@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { envelope } from '../../core/routing/rules/worked-policy.test-support.ts';
 import { bodyOf, loopback } from '../turns/testing/loopback.ts';
 import { runningGateway } from './testing/running-gateway.ts';
 
@@ -58,10 +59,25 @@ webhooks:
     },
   });
   const messages = [{ role: 'user', content: WORDS }];
-  const waiting = gateway.turn({ model: 'dear', max_tokens: 10, messages });
+  const waiting = gateway.ask('/v1/agent/forward', {
+    body: {
+      envelope: { ...envelope({}), repo: { remote_url: 'git@github.com:acme/payments.git' } },
+      wire: {
+        protocol: 'anthropic_messages',
+        stream: false,
+        body: { model: 'dear', max_tokens: 10, messages },
+      },
+    },
+  });
   const { headers, text } = await next();
   const { event, data } = JSON.parse(text) as { event: string; data: { approval_id: string } };
   expect(event).toBe('approval_pending');
+  expect(data).toMatchObject({
+    user_id: 'ada',
+    team_id: 'platform',
+    repo_id: 'payments',
+    owners: [{ user_id: 'ada', email: 'ada@example.com' }],
+  });
   expect(text).not.toContain(WORDS);
   const signed = ['v1', headers['x-aicg-timestamp'], headers['x-aicg-delivery'], text].join(':');
   const signature = createHmac('sha256', SECRET).update(signed).digest('hex');

@@ -214,7 +214,7 @@ export class GatewayGovernor implements TurnGovernor {
    * is not held, but sends nothing before that either.
    */
   async #ask(turn: OpenTurn, why: string, scope: ApprovalScope): Promise<TurnPlan> {
-    const { facts, request, config } = turn;
+    const { facts, request } = turn;
     const { held } = this.#services;
     const { reasons } = facts.decision;
     if (request.kind === 'count_tokens') return this.#route(turn, turn.limits, 'estimated here');
@@ -225,8 +225,7 @@ export class GatewayGovernor implements TurnGovernor {
       return this.#refused(turn, refuse('policy', message, reasons));
     }
     const { isTold } = this.#sender;
-    const { expiresMs } = config.settings.approvals;
-    const row = await this.#approvals.open({ ...turn, why, scope }, { isTold, expiresMs });
+    const row = await this.#approvals.open({ ...turn, why, scope }, isTold);
     if (isTold) return this.#told(turn, row.id, `${why} It waits as ${row.id}.`);
     const outcome = held.wait(row, request.signal).then(async ({ answer, row: answered }) => {
       const detail = { approval_id: row.id, answer, resolver: answered.resolver };

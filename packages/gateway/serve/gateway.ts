@@ -334,6 +334,8 @@ function apiConfig(config: GatewayConfig, teamOf: (userId: string) => string | u
     pools: [...config.pools.values()],
     endpoints: [...config.endpoints.values()],
     teamOf,
+    emailOf: (userId: string) => config.identity.users.get(userId)?.email ?? null,
+    teamName: (teamId: string) => config.identity.teams.get(teamId)?.name ?? null,
     limitsFor: (user: {
       readonly userId: string;
       readonly teamId: string;

@@ -2,6 +2,7 @@
 // for the same request of the same key, and for what the person was asked.
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '@subluminal/contracts';
+import type { GatewayConfig } from '../config/index.ts';
 import type { AuditRow, BudgetLimit, TurnApprovalRow, TurnApprovalStore } from '../store/types.ts';
 import type { TurnRequest } from '../turns/types.ts';
 import type { HeldAnswer } from './held-turns.ts';
@@ -25,6 +26,7 @@ export interface ApprovalAsk {
   readonly facts: TurnFacts;
   readonly why: string;
   readonly scope: ApprovalScope;
+  readonly config: GatewayConfig;
 }
 
 export type PresentedApproval =
@@ -74,8 +76,8 @@ export class TurnApprovals {
 
   /** `isTold`: the client does not wait, and sends the request again. */
   async open(
-    { request, facts, why, scope }: ApprovalAsk,
-    { isTold, expiresMs }: { readonly isTold: boolean; readonly expiresMs: number },
+    { request, facts, why, scope, config }: ApprovalAsk,
+    isTold: boolean,
   ): Promise<TurnApprovalRow> {
     const { store, write, emit, nowMs, newId } = this.#options;
     const { traceId, caller, repoId } = facts;
@@ -95,7 +97,7 @@ export class TurnApprovals {
       snapshot: { decision, request: requestSummary, why, covers },
       state: 'pending',
       createdMs,
-      expiresMs: createdMs + expiresMs,
+      expiresMs: createdMs + config.settings.approvals.expiresMs,
       resolvedMs: null,
       resolver: null,
       note: null,
@@ -106,7 +108,16 @@ export class TurnApprovals {
     await write({ ...audit, detail: { approval_id: id, why } });
     // Whoever hears of it finds it.
     await store.add(row);
-    emit('approval_pending', { approval_id: id, trace_id: traceId, user_id: caller.userId, why });
+    emit('approval_pending', {
+      approval_id: id,
+      trace_id: traceId,
+      user_id: caller.userId,
+      team_id: caller.teamId,
+      repo_id: repoId,
+      owners: ownersOf(config, repoId),
+      expires_at_ms: row.expiresMs,
+      why,
+    });
     return row;
   }
 
@@ -151,6 +162,15 @@ export class TurnApprovals {
       auditRow(facts, { eventMs: this.#options.nowMs(), eventType, detail }),
     );
   }
+}
+
+/** Who answers for the repository, and how to reach them. */
+function ownersOf({ identity }: GatewayConfig, repoId: string | null) {
+  const { owners = [] } = identity.repos.get(repoId ?? '') ?? {};
+  return owners.map((userId) => ({
+    user_id: userId,
+    email: identity.users.get(userId)?.email ?? null,
+  }));
 }
 
 /** What a client that waited hears when the answer was no. */

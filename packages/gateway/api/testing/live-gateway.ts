@@ -206,6 +206,8 @@ export class LiveGateway {
       pools: [],
       endpoints: [],
       teamOf: (userId) => TEAMS[userId],
+      emailOf: (userId) => (userId === 'ann' ? 'ann@example.com' : null),
+      teamName: (teamId) => (teamId === 'core' ? 'Core systems' : null),
       limitsFor: ({ userId, teamId }) => [
         limit({ scope: 'team_month', key: teamId, period: '2026-11' }),
         limit({ scope: 'user_day', key: userId, period: '2026-11-17' }),

@@ -32,10 +32,12 @@ export function bodyFailure(
   expected: ExpectedBody | undefined,
 ): HttpFailure | undefined {
   const length = Number(headers['content-length'] ?? 0);
+  const hasBody = headers['transfer-encoding'] !== undefined || length !== 0;
   if (expected === undefined) {
-    const hasBody = headers['transfer-encoding'] !== undefined || length !== 0;
     return hasBody ? badRequest('This address takes no body.') : undefined;
   }
+  // What is not there needs no type.
+  if (!hasBody && headers['content-type'] === undefined) return undefined;
   const { bytesMax, type } = expected;
   const given = (headers['content-type'] ?? '').replace(CHARSET, '').toLowerCase();
   if (headers['content-encoding'] !== undefined || given !== type) {
