@@ -35,6 +35,8 @@ export interface GatewayProcessOptions {
   /** Rules before those of the example, as lines of its list. */
   readonly rules?: string;
   readonly budgets?: string;
+  /** Changes gateway.yaml of the example. */
+  readonly settings?: (text: string) => string;
 }
 
 /** The keys that the providers get. */
@@ -99,7 +101,8 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   }
 }
 
-function configure(dir: string, { upstream, rules, budgets }: GatewayProcessOptions): void {
+function configure(dir: string, options: GatewayProcessOptions): void {
+  const { upstream, rules, budgets, settings } = options;
   const edit = (name: string, change: (text: string) => string) => {
     const path = join(dir, name);
     writeFileSync(path, change(readFileSync(path, 'utf8')));
@@ -115,6 +118,7 @@ function configure(dir: string, { upstream, rules, budgets }: GatewayProcessOpti
     edit('policies/main.yaml', (text) => text.replace('\nrules:\n', `\nrules:\n${rules}\n`));
   }
   if (budgets !== undefined) edit('budgets.yaml', () => budgets);
+  if (settings !== undefined) edit('gateway.yaml', settings);
 }
 
 async function firstKey(url: string, log: string): Promise<string> {

@@ -182,6 +182,48 @@ describe.each(SDKS.map((sdk) => [sdk.title, sdk] as const))('%s', (_, sdk) => {
   });
 });
 
+describe('a gateway that lets few in', () => {
+  let narrow: GatewayProcess;
+  beforeAll(async () => {
+    const settings = (written: string) =>
+      written
+        .replace('key_requests_per_minute: 600', 'key_requests_per_minute: 60')
+        .replace('ip_allowlist: []', 'ip_allowlist: ["127.0.0.1/32"]')
+        .replace('trusted_proxies: []', 'trusted_proxies: ["127.0.0.1/32"]');
+    narrow = await startGatewayProcess({ upstream: model.url, rules: RULES, settings });
+  });
+  afterAll(() => narrow?.close());
+
+  describe.each(SDKS.map((sdk) => [sdk.title, sdk] as const))('%s', (_, { open, errors }) => {
+    test('is refused once from an address that is not allowed', async () => {
+      const headers = { 'x-forwarded-for': '203.0.113.9' };
+      const client = open({ url: narrow.url, key: narrow.key, headers });
+      const asked = client.ask('to-anthropic', 'Hello?');
+      await expect(asked).rejects.toBeInstanceOf(errors.refused);
+      await expect(asked).rejects.toThrow('does not answer to this address');
+      expect(client.sent()).toBe(1);
+      expect(model.requests()).toEqual([]);
+    });
+
+    test('hears that a key asks too often, and when to come again', async () => {
+      const key = await narrow.invited('grace');
+      const client = open({ url: narrow.url, key, maxRetries: 0 });
+      const asked = Array.from({ length: 60 }, () => client.ask('closed', 'Hello?'));
+      const outcomes = await Promise.allSettled(asked);
+      const limited = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' && outcome.reason instanceof errors.rate
+          ? [outcome.reason]
+          : [],
+      );
+      expect(limited.length).toBeGreaterThan(0);
+      expect(limited.length).toBeLessThan(60);
+      const [first] = limited as unknown as { message: string; headers: Headers }[];
+      expect(first?.message).toContain('Too many requests');
+      expect(Number(first?.headers.get('retry-after'))).toBeGreaterThan(0);
+    });
+  });
+});
+
 describe('tokens', () => {
   const asked = { messages: [{ role: 'user' as const, content: 'How long is this? '.repeat(50) }] };
   const client = () => new Anthropic({ baseURL: gateway.url, apiKey: gateway.key });

@@ -7,6 +7,7 @@ export interface SdkOptions {
   readonly url: string;
   readonly key: string;
   readonly maxRetries?: number;
+  readonly headers?: { readonly [name: string]: string };
 }
 
 export interface SeenCall {
@@ -65,9 +66,15 @@ function counting(): { readonly fetch: typeof fetch; readonly sent: () => number
   };
 }
 
-function anthropicSdk({ url, key, maxRetries = 2 }: SdkOptions): Sdk {
+function anthropicSdk({ url, key, maxRetries = 2, headers = {} }: SdkOptions): Sdk {
   const { sent, fetch: counted } = counting();
-  const client = new Anthropic({ baseURL: url, apiKey: key, maxRetries, fetch: counted });
+  const client = new Anthropic({
+    baseURL: url,
+    apiKey: key,
+    maxRetries,
+    defaultHeaders: headers,
+    fetch: counted,
+  });
   const tools = TOOLS.map((name) => ({ name, description: name, input_schema: SCHEMA }));
   const body = (model: string, messages: Anthropic.MessageParam[]) => {
     return { model, max_tokens: TOKENS, messages, tools };
@@ -116,9 +123,15 @@ function textsOf({ content }: Anthropic.Message): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-function openAi({ url, key, maxRetries = 2 }: SdkOptions) {
+function openAi({ url, key, maxRetries = 2, headers = {} }: SdkOptions) {
   const { sent, fetch: counted } = counting();
-  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries, fetch: counted });
+  const client = new OpenAI({
+    baseURL: `${url}/v1`,
+    apiKey: key,
+    maxRetries,
+    defaultHeaders: headers,
+    fetch: counted,
+  });
   const models = async () => {
     const ids: string[] = [];
     for await (const { id, object } of client.models.list()) if (object === 'model') ids.push(id);
