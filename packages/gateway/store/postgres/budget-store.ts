@@ -3,13 +3,15 @@ import { isJsonObject } from '@subluminal/contracts';
 import { parseJson } from '@subluminal/plane/os';
 import { GroupedWork } from '../group-work.ts';
 import { storeFailure } from '../store-failure.ts';
-import type { StoreQueries } from '../tables.ts';
-import type { BudgetState, BudgetStore, Reservation, Reserved } from '../types.ts';
+import type { BudgetLimit, BudgetState, BudgetStore, Reservation, Reserved } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
 import type { PostgresDatabase } from './database.ts';
 
 /** A turn waits for it: whoever asks hears soon that the database is away. */
 const RESERVE_PATIENCE_MS = 2_000;
+
+const COUNTER = `SELECT used_micros, reserved_micros FROM budget_counter
+  WHERE tenant_id = $1 AND scope = $2 AND key = $3 AND period = $4`;
 
 const EXPIRE = `SELECT * FROM jsonb_to_recordset(expire_budgets($1, $2)) AS expired
   (id text, trace_id text, tenant_id text, user_id text, team_id text, estimated_micros bigint)`;
@@ -23,29 +25,15 @@ export interface PostgresBudgets extends BudgetStore {
   close(): Promise<void>;
 }
 
-export function postgresBudgets(db: PostgresDatabase, queries: StoreQueries): PostgresBudgets {
+export function postgresBudgets(db: PostgresDatabase): PostgresBudgets {
   const reservations = new GroupedWork<Reservation, Reserved>({
     ...WRITE_LIMITS,
     patienceMs: RESERVE_PATIENCE_MS,
     run: (group) => reserveAll(db, group),
   });
   return {
-    async states(tenantId, limits) {
-      return Promise.all(
-        limits.map(async (limit): Promise<BudgetState> => {
-          const row = await queries
-            .selectFrom('budget_counter')
-            .select(['used_micros', 'reserved_micros'])
-            .where('tenant_id', '=', tenantId)
-            .where('scope', '=', limit.scope)
-            .where('key', '=', limit.key)
-            .where('period', '=', limit.period)
-            .executeTakeFirst();
-          const { used_micros = 0, reserved_micros = 0 } = row ?? {};
-          return { limit, usedMicros: used_micros, reservedMicros: reserved_micros };
-        }),
-      );
-    },
+    states: (tenantId, limits) =>
+      Promise.all(limits.map((limit) => counterState(db, tenantId, limit))),
     reserve: (reservation) => reservations.add(reservation),
     async renew(ids, nowMs) {
       await db.query(RENEW, [ids, nowMs]);
@@ -63,6 +51,16 @@ export function postgresBudgets(db: PostgresDatabase, queries: StoreQueries): Po
     },
     close: () => reservations.close(),
   };
+}
+
+async function counterState(
+  db: PostgresDatabase,
+  tenantId: string,
+  limit: BudgetLimit,
+): Promise<BudgetState> {
+  const { rows } = await db.query(COUNTER, [tenantId, limit.scope, limit.key, limit.period]);
+  const { used_micros = 0, reserved_micros = 0 } = rows[0] ?? {};
+  return { limit, usedMicros: Number(used_micros), reservedMicros: Number(reserved_micros) };
 }
 
 async function reserveAll(

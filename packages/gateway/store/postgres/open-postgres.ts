@@ -1,5 +1,5 @@
 // The gateway's store on a Postgres that several gateways share.
-import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { GroupedWork } from '../group-work.ts';
 import { approvalStore, breakerStore, webhookStore } from '../queries/coordination.ts';
 import { keyStore, peopleStore } from '../queries/people.ts';
@@ -7,7 +7,7 @@ import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/rec
 import type { SchemaStep } from '../schema.ts';
 import { type StoreTransaction, statementDialect } from '../statement-dialect.ts';
 import { isStoreDown } from '../store-failure.ts';
-import type { StoreTables } from '../tables.ts';
+import { queriesOn } from '../tables.ts';
 import type { GatewayStore, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
 import { postgresBudgets } from './budget-store.ts';
@@ -40,8 +40,8 @@ export async function openPostgresGatewayStore(
 
 function storeOf(db: PostgresDatabase, options: PostgresStoreOptions): GatewayStore {
   const { url, retention = DEFAULT_RETENTION, patienceMs = WRITE_LIMITS.patienceMs } = options;
-  const queries = new Kysely<StoreTables>({ dialect: postgresDialect(db) });
-  const budgets = postgresBudgets(db, queries);
+  const queries = queriesOn(postgresDialect(db));
+  const budgets = postgresBudgets(db);
   const approvals = channelListener(url, APPROVAL_CHANNEL);
   const records = new GroupedWork<TurnRecord, void>({
     ...WRITE_LIMITS,

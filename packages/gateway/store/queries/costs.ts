@@ -1,18 +1,18 @@
 // Sums of costs: whole days from the daily sums, the rest of a day from the events.
 import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../record-columns.ts';
-import type { StoreQueries, StoreTables } from '../tables.ts';
-import type { CostDimension, CostQuery, CostSum } from '../types.ts';
+import type { StoreQueries } from '../tables.ts';
+import type { CostDimension, CostQuery, CostRow, CostSum } from '../types.ts';
 
 const DIMENSION_COLUMNS = {
-  team: 'team_id',
-  user: 'user_id',
-  repo: 'repo_id',
+  team: 'teamId',
+  user: 'userId',
+  repo: 'repoId',
   model: 'model',
   provider: 'provider',
-  task_type: 'task_type',
-  policy_rule: 'rule_id',
-} as const satisfies Record<CostDimension, keyof StoreTables['cost_daily']>;
+  task_type: 'taskType',
+  policy_rule: 'ruleId',
+} as const satisfies Record<CostDimension, keyof CostRow>;
 
 /** Where sums are read from: both have the same columns for what is asked. */
 interface SumSource {
@@ -32,7 +32,7 @@ const DAILY: SumSource = {
 };
 const EVENTS: SumSource = {
   table: 'cost_event',
-  time: sql.ref('event_ms'),
+  time: sql.ref('eventMs'),
   day: sql`event_ms / ${sql.lit(DAY_MS)}`,
   requests: sql`count(*)`,
   failed: sql`sum(case when is_success then 0 else 1 end)`,
@@ -71,7 +71,7 @@ async function readSums(
   const { source, from, to } = span;
   if (from >= to) return [];
   const { tenantId, teamId, userId, repoId, by, every } = query;
-  const wanted = Object.entries({ team_id: teamId, user_id: userId, repo_id: repoId });
+  const wanted = Object.entries({ teamId, userId, repoId });
   const filters = wanted.flatMap(([column, value]) =>
     value === undefined ? [] : [sql`and ${sql.ref(column)} = ${value}`],
   );

@@ -1,9 +1,8 @@
 // Keys and people: each question is one statement or one transaction, so that whoever asks at the same time gets one
 // truth.
-import type { Selectable } from 'kysely';
 import type { StoreTransaction } from '../statement-dialect.ts';
-import { DEFAULT_TENANT, type StoreQueries, type StoreTables } from '../tables.ts';
-import type { BindingRow, InviteRow, KeyRow, KeyStore, PeopleStore, UserRow } from '../types.ts';
+import { DEFAULT_TENANT, type StoreQueries } from '../tables.ts';
+import type { KeyRow, KeyStore, PeopleStore, UserRow } from '../types.ts';
 
 /** Gateways that start for the first time, again and again: the tokens of the last ones are enough. */
 const SETUP_TOKENS_MAX = 32;
@@ -17,43 +16,44 @@ export function keyStore(db: StoreQueries): KeyStore {
       const row = await db
         .selectFrom('api_key as k')
         .innerJoin('gateway_user as u', (join) =>
-          join.onRef('u.tenant_id', '=', 'k.tenant_id').onRef('u.user_id', '=', 'k.user_id'),
+          join.onRef('u.tenantId', '=', 'k.tenantId').onRef('u.userId', '=', 'k.userId'),
         )
         .selectAll('k')
         .select('u.role')
         .where('k.hash', '=', hash)
-        .where('k.revoked_ms', 'is', null)
+        .where('k.revokedMs', 'is', null)
         .executeTakeFirst();
-      return row && { key: keyRow(row), role: row.role };
+      if (row === undefined) return undefined;
+      const { role, ...key } = row;
+      return { key, role };
     },
     async list(tenantId, userId) {
-      const rows = await db
+      return db
         .selectFrom('api_key')
         .selectAll()
-        .where('tenant_id', '=', tenantId)
-        .where('user_id', '=', userId)
-        .orderBy('created_ms')
+        .where('tenantId', '=', tenantId)
+        .where('userId', '=', userId)
+        .orderBy('createdMs')
         .orderBy('id')
         .execute();
-      return rows.map(keyRow);
     },
     async revoke(tenantId, id, nowMs) {
       const { numUpdatedRows } = await db
         .updateTable('api_key')
-        .set({ revoked_ms: nowMs })
-        .where('tenant_id', '=', tenantId)
+        .set({ revokedMs: nowMs })
+        .where('tenantId', '=', tenantId)
         .where('id', '=', id)
-        .where('revoked_ms', 'is', null)
+        .where('revokedMs', 'is', null)
         .executeTakeFirst();
       return numUpdatedRows === 1n;
     },
     async revokeAll(tenantId, userId, nowMs) {
       const { numUpdatedRows } = await db
         .updateTable('api_key')
-        .set({ revoked_ms: nowMs })
-        .where('tenant_id', '=', tenantId)
-        .where('user_id', '=', userId)
-        .where('revoked_ms', 'is', null)
+        .set({ revokedMs: nowMs })
+        .where('tenantId', '=', tenantId)
+        .where('userId', '=', userId)
+        .where('revokedMs', 'is', null)
         .executeTakeFirst();
       return Number(numUpdatedRows);
     },
@@ -61,40 +61,18 @@ export function keyStore(db: StoreQueries): KeyStore {
 }
 
 function addKey(db: StoreQueries, key: Omit<KeyRow, 'revokedMs'>) {
-  const { id, tenantId, userId, hash, last4, name, createdMs } = key;
-  const owner = { tenant_id: tenantId, user_id: userId };
-  const row = { id, ...owner, hash, last4, name, created_ms: createdMs, revoked_ms: null };
-  return db.insertInto('api_key').values(row);
-}
-
-function keyRow(row: Selectable<StoreTables['api_key']>): KeyRow {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    userId: row.user_id,
-    hash: row.hash,
-    last4: row.last4,
-    name: row.name,
-    createdMs: row.created_ms,
-    revokedMs: row.revoked_ms,
-  };
+  return db.insertInto('api_key').values({ ...key, revokedMs: null });
 }
 
 export function peopleStore(db: StoreQueries, transact: StoreTransaction): PeopleStore {
   return {
     async users(tenantId) {
-      const rows = await db
+      return db
         .selectFrom('gateway_user')
         .selectAll()
-        .where('tenant_id', '=', tenantId)
-        .orderBy('user_id')
+        .where('tenantId', '=', tenantId)
+        .orderBy('userId')
         .execute();
-      return rows.map((row) => ({
-        tenantId: row.tenant_id,
-        userId: row.user_id,
-        role: row.role,
-        createdMs: row.created_ms,
-      }));
     },
     async setUser(user) {
       await setUser(db, user).execute();
@@ -105,21 +83,22 @@ export function peopleStore(db: StoreQueries, transact: StoreTransaction): Peopl
   };
 }
 
-function setUser(db: StoreQueries, { tenantId, userId, role, createdMs }: UserRow) {
+function setUser(db: StoreQueries, user: UserRow) {
+  const { role } = user;
   return db
     .insertInto('gateway_user')
-    .values({ tenant_id: tenantId, user_id: userId, role, created_ms: createdMs })
-    .onConflict((conflict) => conflict.columns(['tenant_id', 'user_id']).doUpdateSet({ role }));
+    .values(user)
+    .onConflict((conflict) => conflict.columns(['tenantId', 'userId']).doUpdateSet({ role }));
 }
 
 function setupTokens(
   db: StoreQueries,
   transact: StoreTransaction,
 ): Pick<PeopleStore, 'setupToken' | 'takeSetupToken'> {
-  const done = db.selectFrom('setup').select('tenant_id').where('tenant_id', '=', DEFAULT_TENANT);
+  const done = db.selectFrom('setup').select('tenantId').where('tenantId', '=', DEFAULT_TENANT);
   return {
     async setupToken(hash, nowMs) {
-      const token = { hash, tenant_id: DEFAULT_TENANT, created_ms: nowMs };
+      const token = { hash, tenantId: DEFAULT_TENANT, createdMs: nowMs };
       await db
         .insertInto('setup_token')
         .values(token)
@@ -128,7 +107,7 @@ function setupTokens(
       const newest = db
         .selectFrom('setup_token')
         .select('hash')
-        .orderBy('created_ms', 'desc')
+        .orderBy('createdMs', 'desc')
         .limit(SETUP_TOKENS_MAX);
       await db.deleteFrom('setup_token').where('hash', 'not in', newest).execute();
       if ((await done.executeTakeFirst()) === undefined) return 'kept';
@@ -139,11 +118,11 @@ function setupTokens(
       // One row for all tokens: whoever comes second waits for the first, and finds it there.
       const take = db
         .insertInto('setup')
-        .columns(['tenant_id', 'done_ms'])
+        .columns(['tenantId', 'doneMs'])
         .expression((build) =>
           build
             .selectFrom('setup_token')
-            .select((row) => ['tenant_id', row.val(user.createdMs).as('done_ms')])
+            .select((row) => ['tenantId', row.val(user.createdMs).as('doneMs')])
             .where('hash', '=', hash),
         )
         .onConflict((conflict) => conflict.doNothing());
@@ -162,36 +141,21 @@ function invites(db: StoreQueries): Pick<PeopleStore, 'addInvite' | 'takeInvite'
     async addInvite(invite) {
       await db
         .insertInto('invite')
-        .values({
-          token_hash: invite.tokenHash,
-          tenant_id: invite.tenantId,
-          user_id: invite.userId,
-          role: invite.role,
-          created_by: invite.createdBy,
-          expires_ms: invite.expiresMs,
-          used_ms: null,
-        })
+        .values({ ...invite, usedMs: null })
         .execute();
     },
-    async takeInvite(tokenHash, nowMs): Promise<InviteRow | undefined> {
+    async takeInvite(tokenHash, nowMs) {
       const row = await db
         .updateTable('invite')
-        .set({ used_ms: nowMs })
-        .where('token_hash', '=', tokenHash)
-        .where('used_ms', 'is', null)
-        .where('expires_ms', '>', nowMs)
+        .set({ usedMs: nowMs })
+        .where('tokenHash', '=', tokenHash)
+        .where('usedMs', 'is', null)
+        .where('expiresMs', '>', nowMs)
         .returningAll()
         .executeTakeFirst();
-      return (
-        row && {
-          tokenHash: row.token_hash,
-          tenantId: row.tenant_id,
-          userId: row.user_id,
-          role: row.role,
-          createdBy: row.created_by,
-          expiresMs: row.expires_ms,
-        }
-      );
+      if (row === undefined) return undefined;
+      const { usedMs: _, ...invite } = row;
+      return invite;
     },
   };
 }
@@ -199,40 +163,22 @@ function invites(db: StoreQueries): Pick<PeopleStore, 'addInvite' | 'takeInvite'
 function bindings(db: StoreQueries): Pick<PeopleStore, 'addBinding' | 'binding'> {
   return {
     async addBinding(binding) {
-      const content = {
-        user_id: binding.userId,
-        remote_url: binding.remoteUrl,
-        expires_ms: binding.expiresMs,
-        revoked_ms: binding.revokedMs,
-      };
-      const { tenantId, repoId, machineId } = binding;
+      const { tenantId: _tenant, repoId: _repo, machineId: _machine, ...content } = binding;
       await db
         .insertInto('repo_binding')
-        .values({ tenant_id: tenantId, repo_id: repoId, machine_id: machineId, ...content })
+        .values(binding)
         .onConflict((conflict) =>
-          conflict.columns(['tenant_id', 'repo_id', 'machine_id']).doUpdateSet(content),
+          conflict.columns(['tenantId', 'repoId', 'machineId']).doUpdateSet(content),
         )
         .execute();
     },
-    async binding(tenantId, repoId, machineId): Promise<BindingRow | undefined> {
-      const row = await db
+    binding: (tenantId, repoId, machineId) =>
+      db
         .selectFrom('repo_binding')
         .selectAll()
-        .where('tenant_id', '=', tenantId)
-        .where('repo_id', '=', repoId)
-        .where('machine_id', '=', machineId)
-        .executeTakeFirst();
-      return (
-        row && {
-          tenantId: row.tenant_id,
-          repoId: row.repo_id,
-          machineId: row.machine_id,
-          userId: row.user_id,
-          remoteUrl: row.remote_url,
-          expiresMs: row.expires_ms,
-          revokedMs: row.revoked_ms,
-        }
-      );
-    },
+        .where('tenantId', '=', tenantId)
+        .where('repoId', '=', repoId)
+        .where('machineId', '=', machineId)
+        .executeTakeFirst(),
   };
 }

@@ -27,9 +27,9 @@ export function recordQueries(db: StoreQueries, retention: Retention): Omit<Reco
       const all = db.selectFrom('cost_event').selectAll();
       const wanted =
         'traceId' in of
-          ? all.where('trace_id', '=', of.traceId)
-          : all.where('session_id', '=', of.sessionId);
-      const rows = wanted.orderBy('event_ms').orderBy('attempt_no').limit(TRACE_ROWS_MAX);
+          ? all.where('traceId', '=', of.traceId)
+          : all.where('sessionId', '=', of.sessionId);
+      const rows = wanted.orderBy('eventMs').orderBy('attemptNo').limit(TRACE_ROWS_MAX);
       return (await rows.execute()).map(costRow);
     },
     audit: (query) => searchAudit(db, query),
@@ -39,14 +39,14 @@ export function recordQueries(db: StoreQueries, retention: Retention): Omit<Reco
       const [auditRows, costRows, routingRows] = await Promise.all([
         searchAudit(db, { tenantId, traceId, limit: TRACE_ROWS_MAX }),
         costs
-          .where('tenant_id', '=', tenantId)
-          .where('trace_id', '=', traceId)
-          .orderBy('attempt_no')
+          .where('tenantId', '=', tenantId)
+          .where('traceId', '=', traceId)
+          .orderBy('attemptNo')
           .execute(),
         routing
-          .where('tenant_id', '=', tenantId)
-          .where('trace_id', '=', traceId)
-          .orderBy('attempt_no')
+          .where('tenantId', '=', tenantId)
+          .where('traceId', '=', traceId)
+          .orderBy('attemptNo')
           .execute(),
       ]);
       if (auditRows.length + costRows.length + routingRows.length === 0) return undefined;
@@ -58,9 +58,9 @@ export function recordQueries(db: StoreQueries, retention: Retention): Omit<Reco
       };
     },
     async recentRouting(tenantId, teamId, limit) {
-      let query = db.selectFrom('routing_event').selectAll().where('tenant_id', '=', tenantId);
-      if (teamId !== null) query = query.where('team_id', '=', teamId);
-      const rows = query.orderBy('event_ms', 'desc').orderBy('id', 'desc').limit(limit);
+      let query = db.selectFrom('routing_event').selectAll().where('tenantId', '=', tenantId);
+      if (teamId !== null) query = query.where('teamId', '=', teamId);
+      const rows = query.orderBy('eventMs', 'desc').orderBy('id', 'desc').limit(limit);
       return (await rows.execute()).map(routingRow);
     },
     orphans: (known, fromMs) => orphanTraces(db, known, fromMs),
@@ -69,20 +69,13 @@ export function recordQueries(db: StoreQueries, retention: Retention): Omit<Reco
 }
 
 async function searchAudit(db: StoreQueries, query: AuditQuery) {
-  let rows = db.selectFrom('audit_event').selectAll().where('tenant_id', '=', query.tenantId);
-  const wanted = {
-    trace_id: query.traceId,
-    user_id: query.userId,
-    team_id: query.teamId,
-    repo_id: query.repoId,
-    event_type: query.eventType,
-  } as const;
-  for (const column of ['trace_id', 'user_id', 'team_id', 'repo_id', 'event_type'] as const) {
-    const value = wanted[column];
+  let rows = db.selectFrom('audit_event').selectAll().where('tenantId', '=', query.tenantId);
+  for (const column of ['traceId', 'userId', 'teamId', 'repoId', 'eventType'] as const) {
+    const value = query[column];
     if (value !== undefined) rows = rows.where(column, '=', value);
   }
-  if (query.fromMs !== undefined) rows = rows.where('event_ms', '>=', query.fromMs);
-  if (query.toMs !== undefined) rows = rows.where('event_ms', '<', query.toMs);
+  if (query.fromMs !== undefined) rows = rows.where('eventMs', '>=', query.fromMs);
+  if (query.toMs !== undefined) rows = rows.where('eventMs', '<', query.toMs);
   if (query.before !== undefined) rows = rows.where('id', '<', query.before);
   const page = await rows.orderBy('id', 'desc').limit(query.limit).execute();
   return page.map(auditRow);
@@ -94,9 +87,9 @@ async function orphanTraces(
   fromMs: number,
 ): Promise<readonly OrphanTraces[]> {
   const kinds = [
-    { kind: 'user', column: 'user_id', names: known.users },
-    { kind: 'team', column: 'team_id', names: known.teams },
-    { kind: 'repo', column: 'repo_id', names: known.repos },
+    { kind: 'user', column: 'userId', names: known.users },
+    { kind: 'team', column: 'teamId', names: known.teams },
+    { kind: 'repo', column: 'repoId', names: known.repos },
   ] as const;
   const found = await Promise.all(
     kinds.map(async ({ kind, column, names }) => {
@@ -105,17 +98,17 @@ async function orphanTraces(
         .select([
           column,
           sql<number>`cast(count(distinct trace_id) as bigint)`.as('traces'),
-          sql<number>`max(event_ms)`.as('last_ms'),
+          sql<number>`max(event_ms)`.as('lastMs'),
         ])
-        .where('tenant_id', '=', known.tenantId)
-        .where('event_ms', '>=', fromMs)
+        .where('tenantId', '=', known.tenantId)
+        .where('eventMs', '>=', fromMs)
         .where(column, 'is not', null)
         .groupBy(column)
-        .orderBy('last_ms', 'desc')
+        .orderBy('lastMs', 'desc')
         .execute();
       const isKnown = new Set<string | null>(names);
       return rows
-        .map((row) => ({ kind, value: row[column], traces: row.traces, lastMs: row.last_ms }))
+        .map((row) => ({ kind, value: row[column], traces: row.traces, lastMs: row.lastMs }))
         .filter(({ value }) => !isKnown.has(value));
     }),
   );
@@ -133,8 +126,8 @@ async function dropOldRows(db: StoreQueries, retention: Retention, nowMs: number
   // The trigger of the audit lets only what is older than this go.
   await db
     .insertInto('audit_retention')
-    .values({ tenant_id: DEFAULT_TENANT, before_ms: beforeMs })
-    .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ before_ms: beforeMs }))
+    .values({ tenantId: DEFAULT_TENANT, beforeMs })
+    .onConflict((conflict) => conflict.column('tenantId').doUpdateSet({ beforeMs }))
     .execute();
   const over: readonly OldRows[] = [
     { table: 'audit_event', key: 'id', where: sql`event_ms < ${beforeMs}` },

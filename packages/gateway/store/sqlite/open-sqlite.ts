@@ -1,19 +1,13 @@
 // The gateway's store in one SQLite file: for one gateway, with no other service.
 import type { SqlValue } from '@subluminal/plane/sqlite';
-import {
-  type CompiledQuery,
-  Kysely,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely';
+import { type CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { GroupedWork } from '../group-work.ts';
 import { approvalStore, breakerStore, webhookStore } from '../queries/coordination.ts';
 import { keyStore, peopleStore } from '../queries/people.ts';
 import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/record-queries.ts';
 import type { SchemaStep } from '../schema.ts';
 import { type StoreTransaction, statementDialect } from '../statement-dialect.ts';
-import type { StoreTables } from '../tables.ts';
+import { queriesOn } from '../tables.ts';
 import type { BudgetStore, GatewayStore, Reservation, Reserved, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
 import { counterState, expire, renew, reserve } from './budget-counters.ts';
@@ -45,7 +39,7 @@ export async function openSqliteGatewayStore(options: SqliteStoreOptions): Promi
 
 function storeOf(db: SqliteDatabase, options: SqliteStoreOptions): GatewayStore {
   const { retention = DEFAULT_RETENTION, patienceMs = WRITE_LIMITS.patienceMs } = options;
-  const queries = new Kysely<StoreTables>({ dialect: sqliteDialect(db) });
+  const queries = queriesOn(sqliteDialect(db));
   const records = new GroupedWork<TurnRecord, void>({
     ...WRITE_LIMITS,
     patienceMs,
