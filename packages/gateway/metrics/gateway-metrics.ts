@@ -1,6 +1,6 @@
 // What /metrics shows. Labels come from the configuration or from short lists; what a client or a provider could
 // make up is counted as `other` beyond a bound.
-import { timingSafeEqual } from 'node:crypto';
+import { secretMatcher } from '@subluminal/plane/os';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** One turn, when it has ended. */
@@ -104,11 +104,7 @@ export class GatewayMetrics {
   }
 
   isScraper(token: string): boolean {
-    const given = Buffer.from(token);
-    return (this.#options.scraperTokens?.() ?? []).some((known) => {
-      const wanted = Buffer.from(known);
-      return wanted.length === given.length && timingSafeEqual(wanted, given);
-    });
+    return (this.#options.scraperTokens?.() ?? []).some((known) => secretMatcher(known)(token));
   }
 
   turnEnded(turn: MeasuredTurn): void {

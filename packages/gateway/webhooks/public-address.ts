@@ -1,11 +1,11 @@
 // Addresses of the open internet. What a name leads to is checked where the connection is made: a name that leads
 // elsewhere a moment later leads nowhere.
 import { lookup as systemLookup } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { isInBlocks, readBlocks } from '../auth/index.ts';
 
 /** The special-purpose registries of IANA: what is not reachable from everywhere. */
-const SPECIAL = [
+const SPECIAL = blocks(
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -21,24 +21,23 @@ const SPECIAL = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-];
-/** Of IPv6 only global unicast is public, without the parts of it that lead into other networks. */
-const GLOBAL_UNICAST = ['2000::/3'];
-const SPECIAL_UNICAST = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
-
-const [special, unicast, specialUnicast] = [SPECIAL, GLOBAL_UNICAST, SPECIAL_UNICAST].map(
-  (texts) => {
-    const list = readBlocks(texts);
-    if (typeof list === 'string') throw new TypeError(`${list} is no block`);
-    return list;
-  },
 );
+/** Of IPv6 only global unicast is public, without the parts of it that lead into other networks. */
+const GLOBAL_UNICAST = blocks('2000::/3');
+const SPECIAL_UNICAST = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
+
+function blocks(...texts: readonly string[]): BlockList {
+  const list = readBlocks(texts);
+  if (typeof list === 'string') throw new TypeError(`${list} is no block`);
+  return list;
+}
 
 export function isPublicAddress(address: string): boolean {
-  if (special === undefined || unicast === undefined || specialUnicast === undefined) return false;
   const version = isIP(address);
-  if (version === 4) return !isInBlocks(special, address);
-  return version === 6 && isInBlocks(unicast, address) && !isInBlocks(specialUnicast, address);
+  if (version === 4) return !isInBlocks(SPECIAL, address);
+  return (
+    version === 6 && isInBlocks(GLOBAL_UNICAST, address) && !isInBlocks(SPECIAL_UNICAST, address)
+  );
 }
 
 export type ResolveHost = (host: string) => Promise<readonly string[]>;

@@ -1,9 +1,9 @@
 // An HTTP server for this machine alone: a loopback address, the right Host, no pages of other
 // sites, and a token.
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Server } from 'node:net';
+import { secretMatcher } from './secret-matcher.ts';
 import { systemCode } from './system-error.ts';
 
 export type Listening =
@@ -79,7 +79,7 @@ export type LoopbackGuard = (request: IncomingMessage) => 'host' | 'origin' | 't
 
 export function loopbackGuard(options: LoopbackGuardOptions): LoopbackGuard {
   const { token, server, origins, credential = bearerToken } = options;
-  const expected = token === undefined ? undefined : digest(token);
+  const isToken = token === undefined ? undefined : secretMatcher(token);
   let hosts: ReadonlySet<string> | undefined;
   return (request) => {
     hosts ??= loopbackHosts(portOf(server));
@@ -91,10 +91,10 @@ export function loopbackGuard(options: LoopbackGuardOptions): LoopbackGuard {
         ? isFromPage(request)
         : !isOwnOrigin(request, [`http://${host}`, ...origins]);
     if (isForeign) return 'origin';
-    if (expected === undefined) return undefined;
+    if (isToken === undefined) return undefined;
     const given = credential(request);
     if (given === undefined || given.length > CREDENTIAL_LENGTH_MAX) return 'token';
-    return timingSafeEqual(digest(given), expected) ? undefined : 'token';
+    return isToken(given) ? undefined : 'token';
   };
 }
 
@@ -130,11 +130,6 @@ export function bearerToken(request: IncomingMessage): string | undefined {
 function singleHeader({ headersDistinct }: IncomingMessage, name: string): string | undefined {
   const values = headersDistinct[name] ?? [];
   return values.length === 1 ? values[0] : undefined;
-}
-
-/** Of one length for any text: comparing takes the same time, and tells not even the length. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest();
 }
 
 const IDLE_EVERY_MS = 50;

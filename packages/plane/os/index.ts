@@ -51,6 +51,7 @@ export {
 export type { ProgramPlace } from './program.ts';
 export { findProgram, isExecutable, programCandidates, realFile } from './program.ts';
 export { readRegularFile } from './read-file.ts';
+export { secretMatcher } from './secret-matcher.ts';
 export {
   isAnything,
   isPattern,

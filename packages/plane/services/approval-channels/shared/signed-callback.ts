@@ -1,5 +1,6 @@
 // What signed HTTP callbacks of channels share: the check of a signature and its time, and replays.
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { secretMatcher } from '../../../os/index.ts';
 
 export interface CallbackRequest {
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
@@ -74,7 +75,7 @@ export function signedCallback<T>(
     const body = rawBody.byteLength > scheme.bytesMax ? undefined : decodeText(rawBody);
     if (body === undefined) return refused(400, words.malformed);
     const wanted = signatureOf(scheme.version, { timestamp, nonce, body }, secret);
-    if (!isEqualSecret(wanted, given)) return refused(401, 'the signature is wrong');
+    if (!secretMatcher(wanted)(given)) return refused(401, 'the signature is wrong');
     if (Math.abs(nowMs() - Number(timestamp) * 1_000) > WINDOW_MS) {
       return refused(401, 'the timestamp is too old or too new');
     }
@@ -88,11 +89,6 @@ export function signedCallback<T>(
 
 function refused(status: number, error: string): CallbackAnswer {
   return { status, body: { error } };
-}
-
-function isEqualSecret(wanted: string, given: string): boolean {
-  const [left, right] = [Buffer.from(wanted), Buffer.from(given)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function decodeText(bytes: Uint8Array): string | undefined {
