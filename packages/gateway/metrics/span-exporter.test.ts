@@ -104,6 +104,17 @@ it('sends batches, and keeps one for later when the collector is busy', async ()
   expect(exporter.dropped).toBe(0);
 });
 
+it('does not ask a busy collector again with each turn that ends', async () => {
+  const { received, endpoint } = await collector([503, 503]);
+  const limits = { batchMax: 1, intervalMs: 3_600_000 };
+  const exporter = new SpanExporter({ endpoint, version: '1', limits });
+  exporter.record(SPAN);
+  await exporter.flush();
+  exporter.record(SPAN);
+  await exporter.close();
+  expect(received).toHaveLength(2);
+});
+
 it('drops what does not fit, what is refused, and what nobody takes', async () => {
   const { endpoint } = await collector([400]);
   const refused = new SpanExporter({ endpoint, version: '1' });

@@ -72,8 +72,14 @@ export class SpanExporter {
       return;
     }
     this.#queue.push(otlpSpan(span));
-    if (this.#queue.length >= this.#limits.batchMax) void this.flush();
-    else this.#timer ??= setTimeout(() => void this.flush(), this.#limits.intervalMs).unref();
+    // A collector that was busy is asked again when its time has come, not by each turn.
+    const isFull = this.#queue.length >= this.#limits.batchMax;
+    if (isFull && this.#failures === 0) void this.flush();
+    else this.#flushLater();
+  }
+
+  #flushLater(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), this.#limits.intervalMs).unref();
   }
 
   /** Sends what waits, batch by batch, until it is gone or the collector is. Never rejects. */
@@ -98,7 +104,7 @@ export class SpanExporter {
       const batch = this.#queue.slice(0, this.#limits.batchMax);
       const outcome = await this.#send(batch);
       if (outcome === 'later' && ++this.#failures < ATTEMPTS_MAX) {
-        this.#timer ??= setTimeout(() => void this.flush(), this.#limits.intervalMs).unref();
+        this.#flushLater();
         return;
       }
       this.#queue = this.#queue.slice(batch.length);
