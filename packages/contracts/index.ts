@@ -151,6 +151,7 @@ export type {
 } from './gateway/api-answers.ts';
 export {
   APPROVAL_RESOLVED,
+  BUDGET_STATES,
   CHANGED,
   COST_SUMMARY,
   GATEWAY_ROLE,

@@ -2,7 +2,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import {
   APPROVAL_RESOLVED,
+  BUDGET_STATES,
   CHANGED,
+  COST_SUMMARY,
   ERROR_CODES,
   type Failure,
   failure,
@@ -119,6 +121,16 @@ export class GatewayClient {
     return this.#ask(GATEWAY_ENDPOINTS.versionCheck, (value) => parseAs(VERSION_CHECK, value), {
       query,
     });
+  }
+
+  costSummary(query: { readonly dim: string; readonly from: string; readonly to: string }) {
+    const { costSummary } = GATEWAY_ENDPOINTS;
+    return this.#ask(costSummary, (value) => parseAs(COST_SUMMARY, value), { query });
+  }
+
+  /** The limits that hold for the caller. */
+  budgets() {
+    return this.#ask(GATEWAY_ENDPOINTS.budget, (value) => parseAs(BUDGET_STATES, value));
   }
 
   /** What holds for the caller; `unchanged` when the tag of an earlier answer still fits. */

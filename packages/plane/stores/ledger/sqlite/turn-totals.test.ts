@@ -81,3 +81,26 @@ test('turns are added up by model, agent and run, the dearest first', async () =
   ]);
   await ledger.close();
 });
+
+test('turns are added up by the principal and the repository of their run', async () => {
+  const ledger = await open(() => openSqliteStore({ file: join(tempFolder(), 'ledger.db') }));
+  const usage = { tokens_in: 100, tokens_out: 10, cost_micros: 700 };
+  const known = new Shim('s1', { run: 'run-1', principal: 'ada', folder: '/src/payments' });
+  const unknown = new Shim('s2', { run: 'run-2' });
+  await ledger.ingest([
+    known.runStart(),
+    ...turnLines(known, { id: 'a', model: 'opus', usage }),
+    ...turnLines(unknown, { id: 'b', model: 'opus' }),
+  ]);
+  const names = async (by: 'user' | 'repo') =>
+    (await ledger.store.turnTotals({ by })).map(({ name, turns }) => [name, turns]);
+  expect(await names('user')).toEqual([
+    ['ada', 1],
+    ['', 1],
+  ]);
+  expect(await names('repo')).toEqual([
+    ['/src/payments', 1],
+    ['', 1],
+  ]);
+  await ledger.close();
+});

@@ -132,13 +132,13 @@ export interface Stats {
 }
 /** Turns, added up. */
 export interface TurnTotalsQuery {
-  readonly by: 'model' | 'agent' | 'run';
+  readonly by: 'model' | 'agent' | 'run' | 'user' | 'repo';
   readonly fromMs?: number;
   readonly toMs?: number;
 }
 
 export interface TurnTotal {
-  /** `provider/model`, the agent or the run. */
+  /** `provider/model`, the agent, the run, the principal or the folder of the repository; empty when it is not known. */
   readonly name: string;
   readonly turns: number;
   readonly refused: number;
