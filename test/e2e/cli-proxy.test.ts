@@ -150,6 +150,10 @@ export OPENAI_BASE_URL="${url}/openai/v1"
 export OPENAI_API_KEY="sk-aicg-noop"
 `,
     );
+    const checked = await machine.sub(['doctor', '--json']);
+    const { checks } = JSON.parse(checked.stdout) as { checks: { id: string; text: string }[] };
+    expect(checks).toContainEqual(expect.objectContaining({ id: 'gateway', level: 'ok' }));
+    expect(checks).toContainEqual(expect.objectContaining({ id: 'proxy', level: 'ok' }));
     const [pid, ...others] = proxiesOf(machine);
     expect(others).toEqual([]);
     const stopped = await machine.sub(['proxy', 'stop']);

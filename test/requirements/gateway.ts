@@ -89,7 +89,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-18',
-    state: 'planned',
+    state: 'done',
     text: 'From the command line one can log in, start, see status, bind a repo, run checks and print the environment.',
   },
   {

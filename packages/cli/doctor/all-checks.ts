@@ -2,6 +2,7 @@
 
 import { broken, type Check, codeOf, type Finding, type Machine, pathOf } from './check.ts';
 import { checkClients } from './check-clients.ts';
+import { checkGateway, checkProxy } from './check-gateway.ts';
 import * as installation from './check-installation.ts';
 import { checkDaemon, checkHead, checkLedger, checkRuns, checkSocket } from './check-ledger.ts';
 import * as policies from './check-policies.ts';
@@ -28,6 +29,8 @@ export const CHECKS: { readonly [id: string]: Check } = {
   spool: installation.checkSpool,
   'run-files': installation.checkRunFiles,
   clients: checkClients,
+  gateway: checkGateway,
+  proxy: checkProxy,
 };
 
 export interface Checked {

@@ -59,9 +59,15 @@ const WORDS_MAX = 500;
 
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
+  #clockSkewMs: number | undefined;
 
   constructor(options: GatewayClientOptions) {
     this.#options = options;
+  }
+
+  /** How far the clock of this machine is ahead of that of the gateway, by its last answer. */
+  get clockSkewMs(): number | undefined {
+    return this.#clockSkewMs;
   }
 
   setUp(setupToken: string, userId: string, machineId: string) {
@@ -178,6 +184,8 @@ export class GatewayClient {
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (isFault(answer)) return away(gatewayUrl, answer.message);
+    const toldMs = Date.parse(String(answer.headers.date));
+    if (!Number.isNaN(toldMs)) this.#clockSkewMs = Date.now() - toldMs;
     const bytes = await readAnswerBody(answer.body, ANSWER_BYTES_MAX);
     if (isFault(bytes)) return away(gatewayUrl, bytes.message);
     const { status } = answer;
