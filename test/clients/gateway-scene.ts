@@ -5,9 +5,9 @@ import { expect, onTestFinished, type TestContext } from 'vitest';
 import {
   type GatewayProcess,
   type GatewayProcessOptions,
-  type Json,
   startGatewayProcess,
 } from '../gateway/gateway-process.ts';
+import type { Json } from '../gateway/served-gateway.ts';
 import type { RealClient } from './real-client.ts';
 import { type Scene, SECRET, setScene } from './scene.ts';
 import { isBody, listOf } from './script.ts';

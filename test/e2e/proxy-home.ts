@@ -11,7 +11,8 @@ import { CONFIG_TEXTS, writeConfig } from '../../packages/gateway/config/testing
 import { anthropicAnswer } from '../../packages/gateway/serve/testing/running-gateway.ts';
 import { bodyOf, loopback } from '../../packages/gateway/turns/testing/loopback.ts';
 import { endBearing, noneBearing } from '../contract/proc.ts';
-import { type GatewayProcess, startGatewayProcess } from '../gateway/running-processes.ts';
+import { serveAt } from '../gateway/running-processes.ts';
+import type { ServedGateway } from '../gateway/served-gateway.ts';
 import { type Ended, ended, runSub } from './sub.ts';
 
 export interface ProxyHome {
@@ -76,7 +77,7 @@ export async function scriptedProvider() {
 export async function newGateway(
   provider: string,
   files: { readonly [file: string]: string } = {},
-): Promise<GatewayProcess & { readonly setupToken: string }> {
+): Promise<ServedGateway & { readonly setupToken: string }> {
   const { folder } = proxyHome({ folder: 'proxy-gateway' });
   const dir = join(folder, 'config');
   writeConfig(dir, {
@@ -89,7 +90,7 @@ export async function newGateway(
       'users:\n  - { user_id: ada, team_id: platform }\n  - { user_id: grace, team_id: platform }\n',
     ...files,
   });
-  const gateway = await startGatewayProcess({
+  const gateway = await serveAt({
     dir,
     home: folder,
     database: join(folder, 'gateway.db'),

@@ -10,13 +10,8 @@ import { bodyOf, loopback } from '../../packages/gateway/turns/testing/loopback.
 import { ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
 import { raceConfig, TURN_MICROS } from './gateway-folders.ts';
-import {
-  eventually,
-  firstKey,
-  type GatewayProcess,
-  startGatewayProcess,
-  testFolder,
-} from './running-processes.ts';
+import { eventually, serveAt, testFolder } from './running-processes.ts';
+import { firstKey, type ServedGateway } from './served-gateway.ts';
 
 const RACERS = 200;
 const FITTING = 50;
@@ -60,7 +55,7 @@ const ANSWER = {
 };
 
 /** Sends turns to gateways in turn. */
-function race(gateways: readonly (readonly [name: string, GatewayProcess])[], key: string) {
+function race(gateways: readonly (readonly [name: string, ServedGateway])[], key: string) {
   const statuses: (number | 'cut off')[] = [];
   const sent = Array.from({ length: RACERS }, async (_, place) => {
     const [name, gateway] = gateways[place % gateways.length] ?? [];
@@ -107,8 +102,8 @@ async function openCounter(database: string) {
   };
 }
 
-async function started(place: Parameters<typeof startGatewayProcess>[0]): Promise<GatewayProcess> {
-  const gateway = await startGatewayProcess(place);
+async function started(place: Parameters<typeof serveAt>[0]): Promise<ServedGateway> {
+  const gateway = await serveAt(place);
   if (gateway === undefined) throw new Error('the gateway did not start');
   return gateway;
 }

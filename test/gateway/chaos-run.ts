@@ -1,13 +1,8 @@
 // One run of chaos: clients that send turns, faults at moments that a seed chooses, and what must be true afterwards.
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  eventually,
-  firstKey,
-  type GatewayProcess,
-  startGatewayProcess,
-  testFolder,
-} from './running-processes.ts';
+import { eventually, serveAt, testFolder } from './running-processes.ts';
 import { type CountedCall, ScriptedUpstream, type UpstreamAct } from './scripted-upstream.ts';
+import { firstKey, type ServedGateway } from './served-gateway.ts';
 
 export type StoredRow = { readonly [column: string]: unknown };
 export type Fault = 'gateway' | 'postgres' | 'backend' | 'upstream';
@@ -27,7 +22,7 @@ interface FaultActions {
 
 /** A gateway from its start to its end. */
 interface Incarnation {
-  readonly process: GatewayProcess;
+  readonly process: ServedGateway;
   isKilled: boolean;
 }
 
@@ -155,7 +150,7 @@ export class ChaosRun {
     const { homes, database } = this.#options;
     const place = { dir: this.dir, home: homes[slot] ?? '', database };
     const started = await eventually(
-      () => startGatewayProcess(place),
+      () => serveAt(place),
       (gateway) => gateway !== undefined,
     );
     if (started !== undefined) this.#gateways[slot] = { process: started, isKilled: false };

@@ -1,13 +1,16 @@
 // A gateway as an admin runs it: the folder of `sub gateway init`, a process of its own, SQLite, real keys.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../contract/proc.ts';
-import { type Ended, runSub, SUB, subEnvironment } from '../e2e/sub.ts';
-
-export type Json = { readonly [name: string]: unknown };
+import { type Ended, runSub } from '../e2e/sub.ts';
+import {
+  ask,
+  firstKey,
+  type Json,
+  type ServedGateway,
+  serveGateway,
+  textIn,
+} from './served-gateway.ts';
 
 export interface GatewayProcess {
   readonly url: string;
@@ -51,7 +54,6 @@ const POOLS = `
   only_local:
     members: [{ endpoint_id: local, model: qwen2.5-coder, weight: 1 }]
 `;
-const DEADLINE_MS = 10_000;
 
 export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'sub-gateway-process-'));
@@ -66,25 +68,22 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const written = await sub('gateway', 'init', 'config');
   if (written.code !== 0) throw new Error(written.stderr);
   configure(join(folder, 'config'), options);
-  const child = spawn(process.execPath, [SUB, 'gateway', 'serve', 'config', '--port', '0'], {
-    cwd: folder,
-    env: subEnvironment(env),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
+  let kill: ServedGateway['kill'] = () => Promise.resolve();
   const close = async () => {
-    await endOf(child);
+    await kill('SIGTERM');
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    const url = await until(() => {
-      if (child.exitCode !== null) throw new Error(`The gateway has ended:\n${log}`);
-      return /It listens on (\S+)\.\n/.exec(log)?.[1];
-    }, 'the gateway to listen');
-    const key = await firstKey(url, log);
+    const served = await serveGateway({
+      args: ['config'],
+      cwd: folder,
+      env,
+      started: (end) => (kill = end),
+    });
+    if ('ended' in served) throw new Error(`The gateway has ended:\n${served.ended}`);
+    const { url } = served;
+    const log = () => served.log.map((line) => `${line}\n`).join('');
+    const key = await firstKey(served);
     const api: GatewayProcess['api'] = (path, asked = {}) => ask(url + path, { key, ...asked });
     const invite: GatewayProcess['invite'] = (userId, role) => newInvite(api, userId, role);
     const invited = (userId: string) => exchangedInvite(api, userId);
@@ -94,7 +93,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
       if (told.code !== 0) throw new Error(told.stderr);
     };
     const waiting = (signal: AbortSignal) => pendingApprovals(url, { key, signal });
-    return { url, key, api, invite, invited, loginAdmin, waiting, sub, log: () => log, close };
+    return { url, key, api, invite, invited, loginAdmin, waiting, sub, log, close };
   } catch (cause) {
     await close();
     throw cause;
@@ -121,14 +120,6 @@ function configure(dir: string, options: GatewayProcessOptions): void {
   if (settings !== undefined) edit('gateway.yaml', settings);
 }
 
-async function firstKey(url: string, log: string): Promise<string> {
-  const token = /--setup (\S+)/.exec(log)?.[1];
-  const told = await ask(`${url}/api/v1/setup/exchange`, {
-    body: { setup_token: token, user_id: 'ada' },
-  });
-  return textIn(told, 'api_key');
-}
-
 async function newInvite(
   api: GatewayProcess['api'],
   userId: string,
@@ -144,24 +135,6 @@ async function exchangedInvite(api: GatewayProcess['api'], userId: string): Prom
     body: { invite_token: token, machine_id: 'machine-of-the-test' },
   });
   return textIn(told, 'api_key');
-}
-
-async function ask(
-  url: string,
-  { key, body }: { readonly key?: string; readonly body?: Json },
-): Promise<Json> {
-  const answer = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(key !== undefined && { authorization: `Bearer ${key}` }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(DEADLINE_MS),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
-  return JSON.parse(text) as Json;
 }
 
 async function* pendingApprovals(
@@ -185,19 +158,4 @@ async function* pendingApprovals(
   } catch (cause) {
     if (!signal.aborted) throw cause;
   }
-}
-
-function textIn(value: Json, name: string): string {
-  const found = value[name];
-  if (typeof found !== 'string') throw new Error(`no ${name}: ${JSON.stringify(value)}`);
-  return found;
-}
-
-async function endOf(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  const force = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
-  await ended;
-  clearTimeout(force);
 }

@@ -1,5 +1,5 @@
 // What the tests of this folder start and kill: gateways as processes of the built `sub`, and a Postgres of their own.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { bundleProcess } from '../../packages/gateway/store/testing/start-process.ts';
-import { SUB, subEnvironment } from '../e2e/sub.ts';
+import { hasEnded, type ServedGateway, serveGateway } from './served-gateway.ts';
 
 const POLL_MS = 20;
 
@@ -27,16 +27,6 @@ export function testFolder(): string {
   return folder;
 }
 
-export interface GatewayProcess {
-  readonly url: string;
-  /** The setup token that it printed; undefined once there is an admin. */
-  readonly setupToken: string | undefined;
-  readonly log: readonly string[];
-  /** Whether it was killed, or has ended by itself. */
-  readonly isGone: () => boolean;
-  kill(signal: NodeJS.Signals): Promise<void>;
-}
-
 export interface GatewayPlace {
   readonly dir: string;
   readonly home: string;
@@ -44,52 +34,15 @@ export interface GatewayPlace {
 }
 
 /** Undefined when it ends before it listens: the database may just be away. */
-export async function startGatewayProcess(
-  place: GatewayPlace,
-): Promise<GatewayProcess | undefined> {
+export async function serveAt(place: GatewayPlace): Promise<ServedGateway | undefined> {
   const { dir, home, database } = place;
-  const child = spawn(
-    process.execPath,
-    [SUB, 'gateway', 'serve', dir, '--database', database, '--port', '0'],
-    {
-      cwd: home,
-      env: subEnvironment({ HOME: home, SUB_HOME: join(home, 'sub'), TEST_KEY: 'key-of-the-test' }),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
-  const kill = async (signal: NodeJS.Signals) => {
-    child.kill(signal);
-    if (!hasEnded(child)) await once(child, 'exit');
-  };
-  onTestFinished(() => kill('SIGKILL'));
-  const log: string[] = [];
-  const url = await new Promise<string | undefined>((resolve) => {
-    createInterface({ input: child.stderr }).on('line', (line) => {
-      log.push(line);
-      const listens = /It listens on (\S+)\.$/.exec(line);
-      if (listens !== null) resolve(listens[1]);
-    });
-    child.once('exit', () => resolve(undefined));
+  const served = await serveGateway({
+    args: [dir, '--database', database],
+    cwd: home,
+    env: { HOME: home, SUB_HOME: join(home, 'sub'), TEST_KEY: 'key-of-the-test' },
+    started: (kill) => onTestFinished(() => kill('SIGKILL')),
   });
-  if (url === undefined) return undefined;
-  const setupToken = /--setup (\S+)/.exec(log.join('\n'))?.[1];
-  return { url, setupToken, log, isGone: () => hasEnded(child), kill };
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-/** The key of the first admin, whose user id is `ada`. */
-export async function firstKey({ url, setupToken }: GatewayProcess): Promise<string> {
-  const answer = await fetch(`${url}/api/v1/setup/exchange`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ setup_token: setupToken, user_id: 'ada' }),
-  });
-  const told = (await answer.json()) as { readonly api_key?: string };
-  if (told.api_key === undefined) throw new Error(`no key: ${JSON.stringify(told)}`);
-  return told.api_key;
+  return 'ended' in served ? undefined : served;
 }
 
 export interface PostgresProcess {

@@ -39,12 +39,15 @@ let model: ModelServer;
 let gateway: GatewayProcess;
 let poorKey: string;
 
+/** For the start of a gateway on a busy machine. */
+const START_MS = 60_000;
+
 beforeAll(async () => {
   ensureBuilt();
   model = await startModelServer();
   gateway = await startGatewayProcess({ upstream: model.url, rules: RULES, budgets: BUDGETS });
   poorKey = await gateway.invited('grace');
-});
+}, START_MS);
 afterAll(async () => {
   await gateway?.close();
   await model?.close();
@@ -191,7 +194,7 @@ describe('a gateway that lets few in', () => {
         .replace('ip_allowlist: []', 'ip_allowlist: ["127.0.0.1/32"]')
         .replace('trusted_proxies: []', 'trusted_proxies: ["127.0.0.1/32"]');
     narrow = await startGatewayProcess({ upstream: model.url, rules: RULES, settings });
-  });
+  }, START_MS);
   afterAll(() => narrow?.close());
 
   describe.each(SDKS.map((sdk) => [sdk.title, sdk] as const))('%s', (_, { open, errors }) => {
