@@ -1,4 +1,4 @@
-// Budgets on SQLite: each step is one transaction, and no other runs meanwhile.
+// Budgets on SQLite: each step is one transaction, and no other runs meanwhile. A group moves each of its counters once.
 import { parseJson } from '@subluminal/plane/os';
 import type { SqlRow } from '@subluminal/plane/sqlite';
 import type {
@@ -10,15 +10,8 @@ import type {
   Settlement,
 } from '../types.ts';
 import type { SqliteDatabase } from './database.ts';
+import { type CounterMove, GroupCounters, readCounter } from './group-counters.ts';
 
-const ADD_COUNTER = `INSERT INTO budget_counter
-  (tenant_id, scope, key, period, used_micros, reserved_micros, updated_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?)`;
-const COUNTER = `SELECT used_micros, reserved_micros FROM budget_counter
-  WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
-const MOVE_COUNTER = `UPDATE budget_counter
-  SET reserved_micros = reserved_micros - ?, used_micros = used_micros + ?, updated_ms = ?
-  WHERE tenant_id = ? AND scope = ? AND key = ? AND period = ?`;
 const ADD_RESERVATION = `INSERT INTO budget_reservation
   (id, trace_id, tenant_id, user_id, team_id, counters, estimated_micros, state, created_ms,
     renewed_ms)
@@ -26,47 +19,45 @@ const ADD_RESERVATION = `INSERT INTO budget_reservation
 const RENEW_RESERVATION = `UPDATE budget_reservation
   SET renewed_ms = ? WHERE id = ? AND state = 'reserved'`;
 const END_RESERVATION = `UPDATE budget_reservation
-  SET state = ?, actual_micros = ?, settled_ms = ? WHERE id = ?`;
+  SET state = ?, actual_micros = ?, settled_ms = ? WHERE id = ? AND state = ?
+  RETURNING tenant_id, counters, estimated_micros`;
+const EXPIRE_RESERVATIONS = `UPDATE budget_reservation
+  SET state = 'expired', settled_ms = ? WHERE state = 'reserved' AND renewed_ms < ? RETURNING *`;
 
-export function counterState(
+export function counterStates(
   db: SqliteDatabase,
   tenantId: string,
-  limit: BudgetLimit,
-): BudgetState {
-  return foundCounter(db, tenantId, limit) ?? { limit, usedMicros: 0, reservedMicros: 0 };
+  limits: readonly BudgetLimit[],
+): readonly BudgetState[] {
+  return db.snapshot(() => limits.map((limit) => ({ limit, ...readCounter(db, tenantId, limit) })));
 }
 
-function foundCounter(
-  db: SqliteDatabase,
-  tenantId: string,
-  limit: BudgetLimit,
-): BudgetState | undefined {
-  const row = db.get(COUNTER, tenantId, limit.scope, limit.key, limit.period);
-  if (row === undefined) return undefined;
-  const usedMicros = Number(row['used_micros']);
-  return { limit, usedMicros, reservedMicros: Number(row['reserved_micros']) };
+export function reserveAll(db: SqliteDatabase, group: readonly Reservation[]): readonly Reserved[] {
+  return db.transaction(() => {
+    const counters = new GroupCounters(db);
+    const answers = group.map((reservation) => reserve(db, reservation, counters));
+    counters.write();
+    return answers;
+  });
 }
 
-/** Inside of a transaction. */
-export function reserve(db: SqliteDatabase, reservation: Reservation): Reserved {
+function reserve(db: SqliteDatabase, reservation: Reservation, counters: GroupCounters): Reserved {
   const { id, traceId, caller, limits, nowMs } = reservation;
   const { tenantId, userId, teamId } = caller;
   const estimateMicros = Math.round(reservation.estimateMicros);
-  const states = limits.map((limit) => counterState(db, tenantId, limit));
+  const states = limits.map((limit) => ({ limit, ...counters.state(tenantId, limit) }));
   const exceeded = states.find((state) => exceeds(state, estimateMicros));
   if (exceeded !== undefined) {
     const isThere = db.get('SELECT 1 FROM budget_reservation WHERE id = ?', id) !== undefined;
     return isThere ? { kind: 'reserved', states } : { kind: 'exceeded', state: exceeded };
   }
-  const counters = JSON.stringify(limits.map(({ scope, key, period }) => [scope, key, period]));
-  const content = [traceId, tenantId, userId, teamId, counters, estimateMicros];
+  const held = JSON.stringify(limits.map(({ scope, key, period }) => [scope, key, period]));
+  const content = [traceId, tenantId, userId, teamId, held, estimateMicros];
   // Asked again, because the first answer was lost.
   if (db.run(ADD_RESERVATION, id, ...content, nowMs, nowMs) === 0)
     return { kind: 'reserved', states };
-  const move = { heldMicros: -estimateMicros, usedMicros: 0, nowMs };
-  for (const { scope, key, period } of limits) {
-    moveCounter(db, [tenantId, scope, key, period], move);
-  }
+  const move = { reservedMicros: estimateMicros, usedMicros: 0, nowMs };
+  for (const limit of limits) counters.move(tenantId, limit, move);
   const reserved = states.map((state) => ({
     ...state,
     reservedMicros: state.reservedMicros + estimateMicros,
@@ -79,17 +70,27 @@ function exceeds({ limit, usedMicros, reservedMicros }: BudgetState, moreMicros:
 }
 
 /** Inside of a transaction. A reservation is settled once; one that expired still takes what was used. */
-export function settle(db: SqliteDatabase, settlement: Settlement, nowMs: number): void {
-  const row = db.get('SELECT * FROM budget_reservation WHERE id = ?', settlement.reservationId);
-  const state = row?.['state'];
-  if (row === undefined || (state !== 'reserved' && state !== 'expired')) return;
-  const isCommit = settlement.kind === 'commit';
-  if (state === 'expired' && !isCommit) return;
-  const usedMicros = isCommit ? Math.round(settlement.actualMicros) : 0;
-  const heldMicros = state === 'reserved' ? Number(row['estimated_micros']) : 0;
-  moveCounters(db, row, { heldMicros, usedMicros, nowMs });
-  const [ended, actualMicros] = isCommit ? ['committed', usedMicros] : ['released', null];
-  db.run(END_RESERVATION, ended, actualMicros, nowMs, settlement.reservationId);
+export function settleAll(
+  db: SqliteDatabase,
+  settlements: readonly Settlement[],
+  nowMs: number,
+): void {
+  const counters = new GroupCounters(db);
+  for (const settlement of settlements) {
+    const { kind, reservationId } = settlement;
+    const usedMicros = kind === 'commit' ? Math.round(settlement.actualMicros) : 0;
+    const ended = kind === 'commit' ? ['committed', usedMicros, nowMs] : ['released', null, nowMs];
+    const open = db.get(END_RESERVATION, ...ended, reservationId, 'reserved');
+    if (open !== undefined) {
+      const reservedMicros = -Number(open['estimated_micros']);
+      moveHeld(counters, open, { reservedMicros, usedMicros, nowMs });
+    } else if (kind === 'commit') {
+      const expired = db.get(END_RESERVATION, ...ended, reservationId, 'expired');
+      if (expired !== undefined)
+        moveHeld(counters, expired, { reservedMicros: 0, usedMicros, nowMs });
+    }
+  }
+  counters.write();
 }
 
 export function renew(db: SqliteDatabase, ids: readonly string[], nowMs: number): void {
@@ -104,14 +105,10 @@ export function expire(
   nowMs: number,
 ): readonly ExpiredReservation[] {
   return db.transaction(() => {
-    const rows = db.all(
-      "SELECT * FROM budget_reservation WHERE state = 'reserved' AND renewed_ms < ?",
-      olderThanMs,
-    );
-    return rows.map((row) => {
+    const counters = new GroupCounters(db);
+    const expired = db.all(EXPIRE_RESERVATIONS, nowMs, olderThanMs).map((row) => {
       const estimateMicros = Number(row['estimated_micros']);
-      moveCounters(db, row, { heldMicros: estimateMicros, usedMicros: 0, nowMs });
-      db.run(END_RESERVATION, 'expired', null, nowMs, String(row['id']));
+      moveHeld(counters, row, { reservedMicros: -estimateMicros, usedMicros: 0, nowMs });
       return {
         id: String(row['id']),
         traceId: String(row['trace_id']),
@@ -121,32 +118,18 @@ export function expire(
         estimateMicros,
       };
     });
+    counters.write();
+    return expired;
   });
 }
 
-/** What counters no longer hold, and what they have used more. */
-interface Move {
-  readonly heldMicros: number;
-  readonly usedMicros: number;
-  readonly nowMs: number;
-}
-
-function moveCounters(db: SqliteDatabase, row: SqlRow, move: Move): void {
-  const tenantId = String(row['tenant_id']);
-  const counters = parseJson(String(row['counters']));
-  for (const counter of Array.isArray(counters) ? counters : []) {
+/** Moves the counters that a reservation holds. */
+function moveHeld(counters: GroupCounters, reservation: SqlRow, move: CounterMove): void {
+  const tenantId = String(reservation['tenant_id']);
+  const held = parseJson(String(reservation['counters']));
+  for (const counter of Array.isArray(held) ? held : []) {
     const [scope, key, period] = Array.isArray(counter) ? counter.map(String) : [];
     if (scope === undefined || key === undefined || period === undefined) continue;
-    moveCounter(db, [tenantId, scope, key, period], move);
+    counters.move(tenantId, { scope, key, period }, move);
   }
-}
-
-/** A counter that is new, or that retention took, is made: what is used must be seen. */
-function moveCounter(
-  db: SqliteDatabase,
-  counter: readonly [tenantId: string, scope: string, key: string, period: string],
-  { heldMicros, usedMicros, nowMs }: Move,
-): void {
-  if (db.run(MOVE_COUNTER, heldMicros, usedMicros, nowMs, ...counter) === 1) return;
-  db.run(ADD_COUNTER, ...counter, usedMicros, Math.max(0, -heldMicros), nowMs);
 }

@@ -86,6 +86,16 @@ function sqliteDatabase(file: string, db: Database) {
           if (isSynced) db.exec('PRAGMA synchronous = NORMAL');
         }
       }),
+    /** What `work` reads is of one moment, and costs one lock. */
+    snapshot: <T>(work: () => T): T =>
+      translated(file, () => {
+        db.exec('BEGIN');
+        try {
+          return work();
+        } finally {
+          if (db.isTransaction) db.exec('COMMIT');
+        }
+      }),
     close: (): void => {
       statements.clear();
       db.close();

@@ -10,7 +10,7 @@ import { type StoreTransaction, statementDialect } from '../statement-dialect.ts
 import { queriesOn } from '../tables.ts';
 import type { BudgetStore, GatewayStore, Reservation, Reserved, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
-import { counterState, expire, renew, reserve } from './budget-counters.ts';
+import { counterStates, expire, renew, reserveAll } from './budget-counters.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
 import { migrateSqlite, SQLITE_STEPS } from './migrate.ts';
 import { writeRecords } from './write-records.ts';
@@ -52,7 +52,7 @@ function storeOf(db: SqliteDatabase, options: SqliteStoreOptions): GatewayStore 
     ...WRITE_LIMITS,
     // A turn that can't be reserved now is refused now.
     patienceMs: 0,
-    run: async (group) => db.transaction(() => group.map((one) => reserve(db, one))),
+    run: async (group) => reserveAll(db, group),
   });
   const watchers = new Set<() => void>();
   let isOpen = true;
@@ -93,7 +93,7 @@ function budgetStore(
   reservations: GroupedWork<Reservation, Reserved>,
 ): BudgetStore {
   return {
-    states: async (tenantId, limits) => limits.map((limit) => counterState(db, tenantId, limit)),
+    states: async (tenantId, limits) => counterStates(db, tenantId, limits),
     reserve: (reservation) => reservations.add(reservation),
     renew: async (ids, nowMs) => renew(db, ids, nowMs),
     expire: async (olderThanMs, nowMs) => expire(db, olderThanMs, nowMs),

@@ -11,14 +11,16 @@ import {
   ROUTING,
 } from '../record-columns.ts';
 import type { TurnRecord } from '../types.ts';
-import { settle } from './budget-counters.ts';
+import { settleAll } from './budget-counters.ts';
 import type { SqliteDatabase } from './database.ts';
 
 const ADD_AUDIT = inserter(AUDIT);
 const ADD_COST = inserter(COSTS);
 const ADD_ROUTING = inserter(ROUTING);
 const ADD_RAW = inserter(RAW);
-const ADD_DAILY = addDailySql('cost_event WHERE trace_id = ? AND attempt_no = ?');
+/** Ids only grow: those behind it are new. */
+const LAST_COST = 'SELECT max(id) AS id FROM cost_event';
+const ADD_DAILY = addDailySql('cost_event WHERE id > ?');
 
 export function writeRecords(
   db: SqliteDatabase,
@@ -26,24 +28,29 @@ export function writeRecords(
   nowMs: number,
 ): void {
   db.transaction(() => {
-    for (const { settlement, audit, costs, routing, raw } of records) {
+    const lastCost = Number(db.get(LAST_COST)?.['id'] ?? 0);
+    for (const { audit, costs, routing, raw } of records) {
       for (const row of keyedAudit(audit)) ADD_AUDIT(db, row);
-      for (const row of costs) {
-        if (ADD_COST(db, row)) db.run(ADD_DAILY, row.traceId, row.attemptNo);
-      }
+      for (const row of costs) ADD_COST(db, row);
       for (const row of routing) ADD_ROUTING(db, row);
       if (raw !== null) ADD_RAW(db, raw);
-      if (settlement !== null) settle(db, settlement, nowMs);
     }
+    db.run(ADD_DAILY, lastCost);
+    settleAll(
+      db,
+      records.flatMap(({ settlement }) => settlement ?? []),
+      nowMs,
+    );
   }, true);
 }
 
-/** Adds a row; false when it is there already. */
+/** Adds a row that is not there yet. */
 function inserter<Row>({ name, columns }: RecordTable<Row>) {
   const sql = `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')})
     VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
-  return (db: SqliteDatabase, row: Row): boolean =>
-    db.run(sql, ...columns.map(({ cell }) => sqlCell(cell(row)))) === 1;
+  return (db: SqliteDatabase, row: Row): void => {
+    db.run(sql, ...columns.map(({ cell }) => sqlCell(cell(row))));
+  };
 }
 
 function sqlCell(cell: RecordCell): SqlValue {
