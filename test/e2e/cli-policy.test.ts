@@ -100,6 +100,15 @@ describe.concurrent('wrong usage', () => {
     [['policy', 'diff', 'starter.yaml', 'starter.yaml', '--fail-on', 'x'], 'Allowed choices'],
     [['policy', 'explain', 'starter.yaml'], 'no call to explain'],
     [['policy', 'explain', 'starter.yaml', '--tool', 'x'], 'belong together'],
+    [['policy', 'explain', 'starter.yaml', '--model', 'x'], 'belong together'],
+    [
+      ['policy', 'explain', 'starter.yaml', '--call', 'call.json', '--cost-usd', '1'],
+      '--cost-usd needs a model',
+    ],
+    [
+      ['policy', 'explain', 'starter.yaml', '--provider', 'p', '--model', 'm', '--cost-usd', '-1'],
+      'is no amount',
+    ],
     [
       ['policy', 'explain', 'starter.yaml', '--call', 'call.json', '--at', 'noon'],
       'not a time in UTC',
@@ -430,6 +439,36 @@ describe.concurrent('sub policy explain', () => {
     expect(result.stdout).toContain('use args  {"permanent":false,"repo":"acme/old-site"}');
     expect(result.stdout).toContain('✘ REJECT_WITH_HINT by no-double-writes');
     expect(result.stdout).toContain('3 calls: 1 allowed, 2 refused.');
+  });
+
+  test('explains a turn that is given by flags', async () => {
+    write(
+      'turns.yaml',
+      `policy_id: turns
+version: "1"
+mode: control
+rules:
+  - rule_id: no-opus
+    kind: deny
+    match: { subjects: [turn], model: { glob: ["claude-opus-*"] } }
+    effect: { action: BLOCK }
+  - rule_id: a-dollar
+    kind: budget
+    match: { subjects: [turn] }
+    effect: { budget: { scope: run, limit_usd: 1, on_exceed: BLOCK } }
+`,
+    );
+    const turn = (model: string, ...more: string[]) =>
+      sub('policy', 'explain', 'turns.yaml', '--provider', 'anthropic', '--model', model, ...more);
+    const [opus, sonnet, dear] = await Promise.all([
+      turn('claude-opus-4-6', '--cost-usd', '0.5'),
+      turn('claude-sonnet-4-6', '--cost-usd', '0.5'),
+      turn('claude-sonnet-4-6', '--cost-usd', '2'),
+    ]);
+    expect(opus.stdout).toContain('✘ BLOCK by no-opus');
+    expect(opus.code).toBe(1);
+    expect(sonnet).toMatchObject({ code: 0, stderr: '' });
+    expect(dear.stdout).toContain('✘ BLOCK by a-dollar');
   });
 
   test('gives every rule its say in JSON', async () => {

@@ -35,12 +35,16 @@ import { noteTrust } from '../trust/project-policy.ts';
 
 const CALL_BYTES_MAX = 1_048_576;
 const NAME_LENGTH_MAX = 1_024;
+const DOLLARS = /^\d{1,9}(?:\.\d{1,6})?$/;
 const TIME: Shape = { kind: 'string', lengthMin: 1, lengthMax: 64, format: 'rfc3339' };
 
 const OPTIONS = {
   call: textsOption('file', 'A call, or a list of calls made in sequence; can be repeated'),
   server: textOption('name', 'The server of a call given by flags'),
   tool: textOption('name', 'The tool of that call, or resources/read or prompts/get'),
+  provider: textOption('name', 'The provider of a turn given by flags, such as anthropic'),
+  model: textOption('name', 'The model of that turn'),
+  'cost-usd': textOption('dollars', 'What that turn may cost, for budgets in dollars'),
   args: textOption('json', 'The arguments of that call, as a JSON object (default: {})'),
   'agent-id': textOption('name', 'The agent, where the call names none'),
   env: choice(ENVS, 'The environment, where the call names none'),
@@ -61,6 +65,7 @@ export const command = defineCommand({
   examples: [
     'sub policy explain policy.yaml --call call.json',
     `sub policy explain policy.yaml --server github --tool delete_repo --args '{"repo":"a/b"}'`,
+    'sub policy explain policy.yaml --provider anthropic --model claude-opus-4-6',
     'sub policy explain policy.yaml --call session.json --profile development --json',
     'sub policy explain policy.yaml --cedar cedar --call call.json',
   ],
@@ -93,17 +98,15 @@ export const command = defineCommand({
 });
 
 function wrongUsage(file: string, options: ExplainFlags): Failure | undefined {
-  const { call, server, tool, args, at } = options;
-  if ((server === undefined) !== (tool === undefined)) {
-    return badUsage('--server and --tool belong together.', 'Give both.');
+  const { call, server, tool, provider, model, at } = options;
+  const wrong = wrongSubject(options);
+  if (wrong !== undefined) return wrong;
+  if (call.length === 0 && tool === undefined && model === undefined) {
+    const fix = 'Give --call FILE, --server and --tool, or --provider and --model.';
+    return badUsage('there is no call to explain.', fix);
   }
-  if (args !== undefined && tool === undefined) {
-    return badUsage('--args needs a tool.', 'Give --server and --tool, too.');
-  }
-  if (call.length === 0 && tool === undefined) {
-    return badUsage('there is no call to explain.', 'Give --call FILE, or --server and --tool.');
-  }
-  for (const [option, name] of Object.entries({ server, tool, 'agent-id': options['agent-id'] })) {
+  const names = { server, tool, provider, model, 'agent-id': options['agent-id'] };
+  for (const [option, name] of Object.entries(names)) {
     if (name === undefined || (name !== '' && name.length <= NAME_LENGTH_MAX)) continue;
     const problem = name === '' ? 'is empty' : `has ${name.length} characters`;
     return badUsage(
@@ -118,6 +121,26 @@ function wrongUsage(file: string, options: ExplainFlags): Failure | undefined {
   return stdinTwice([file, ...call]);
 }
 
+function wrongSubject(options: ExplainFlags): Failure | undefined {
+  const { server, tool, provider, model, args, 'cost-usd': cost } = options;
+  if ((server === undefined) !== (tool === undefined)) {
+    return badUsage('--server and --tool belong together.', 'Give both.');
+  }
+  if ((provider === undefined) !== (model === undefined)) {
+    return badUsage('--provider and --model belong together.', 'Give both.');
+  }
+  if (args !== undefined && tool === undefined) {
+    return badUsage('--args needs a tool.', 'Give --server and --tool, too.');
+  }
+  if (cost === undefined) return undefined;
+  if (model === undefined) {
+    return badUsage('--cost-usd needs a model.', 'Give --provider and --model, too.');
+  }
+  return DOLLARS.test(cost)
+    ? undefined
+    : badUsage(`--cost-usd ${cost} is no amount.`, 'Write dollars, such as 0.25.');
+}
+
 async function readCalls(options: ExplainFlags, io: Io): Promise<readonly PlannedCall[]> {
   const identity = identityOf(options);
   const calls: PlannedCall[] = [];
@@ -128,12 +151,22 @@ async function readCalls(options: ExplainFlags, io: Io): Promise<readonly Planne
     const text = new TextDecoder().decode(file.bytes);
     calls.push(...parseCalls({ name: file.name, text, identity }));
   }
+  calls.push(...turnOf(options, identity));
   if (options.tool === undefined) return calls;
   const args = canonicalText(options.args ?? '{}', '--args');
   // Spliced, not parsed and written again, so that the arguments keep their digits.
   const names = JSON.stringify({ server_name: options.server, tool_name: options.tool });
   const text = `${names.slice(0, -1)},"args":${args}}`;
   return [...calls, ...parseCalls({ name: '--args', text, identity })];
+}
+
+/** The turn that is given by flags. Rules call the provider the server, and the model the tool. */
+function turnOf(options: ExplainFlags, identity: Identity): readonly PlannedCall[] {
+  const { provider, model, 'cost-usd': cost } = options;
+  if (model === undefined) return [];
+  const dollars = cost === undefined ? {} : { cost_usd: Number(cost) };
+  const turn = { server_name: provider, tool_name: model, subject: 'turn', ...dollars };
+  return parseCalls({ name: '--model', text: JSON.stringify(turn), identity });
 }
 
 function identityOf(options: ExplainFlags): Identity {

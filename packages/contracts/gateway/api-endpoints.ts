@@ -4,6 +4,7 @@ import type { ApiInput, ApiQuery } from '../api/endpoints.ts';
 import { parserFor } from '../shape/check.ts';
 import {
   array,
+  boolean,
   closed,
   type Infer,
   integer,
@@ -46,6 +47,7 @@ import {
   WEBHOOK_TESTED,
   WHOAMI,
 } from './api-answers.ts';
+import { LEVEL, TASK_TYPE } from './envelope.ts';
 
 export interface GatewayEndpoint {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -135,9 +137,35 @@ const INVITE_BODY = closed({
 });
 const ROLE_BODY = closed({ role: required(GATEWAY_ROLE, 'What they may do from now on.') });
 const RESOLVE_BODY = closed({ note });
+/** What the gateway makes of a turn, by the names that rules use. */
+const CLASSIFIER = closed({
+  task_type: optional(TASK_TYPE, 'The task.'),
+  complexity: optional(LEVEL, 'How hard it is.'),
+  data_sensitivity: optional(LEVEL, 'How sensitive it is.'),
+  agentic_loop: optional(boolean(), 'Whether it answers a tool.'),
+  has_secret_finding: optional(boolean(), 'Whether a secret was found.'),
+  has_personal_data_finding: optional(boolean(), 'Whether personal data was found.'),
+  findings: optional(
+    array(
+      closed({
+        type: required(string({ lengthMax: 128 }), 'What was found, like `aws_key`.'),
+        confidence: required(oneOf('certain', 'likely', 'hint'), 'How sure it is.'),
+      }),
+      { itemsMax: 256 },
+    ),
+    'What was found in it.',
+  ),
+  languages: optional(array(string({ lengthMax: 64 }), { itemsMax: 64 }), 'Its languages.'),
+});
+const EXPLAINED_REQUEST = closed({
+  model: optional(string({ lengthMax: 256 }), 'The model that is asked for.'),
+  stream: optional(boolean(), 'Whether the answer is streamed.'),
+  max_tokens: optional(integer({ min: 0 }), 'The most that it may answer.'),
+});
 const EXPLAIN_BODY = closed({
   envelope: required(json(), 'What a proxy says about the turn.'),
-  classifier: optional(json(), 'What the gateway makes of it; worked out when it is missing.'),
+  request: optional(EXPLAINED_REQUEST, 'What rules see of the request.'),
+  classifier: optional(CLASSIFIER, 'What the gateway makes of it; the rest is worked out.'),
   user_id: optional(userId, 'Whose turn it is; without it, of the caller.'),
 });
 const WEBHOOK_BODY = closed({

@@ -1,2 +1,2 @@
 export type { Inspection } from './inspector.ts';
-export { TurnInspector } from './inspector.ts';
+export { type InspectorOptions, TurnInspector } from './inspector.ts';

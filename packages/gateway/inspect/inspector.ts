@@ -36,6 +36,8 @@ export interface InspectorOptions {
   readonly classes: readonly FindingClass[];
   /** What a redaction takes out, when it is sure enough. */
   readonly actions: Actions;
+  /** Takes false alarms out of what was found in a text. */
+  readonly silence?: (verdict: ScanVerdict) => ScanVerdict;
 }
 
 export interface TurnFinding {
@@ -229,13 +231,14 @@ export class TurnInspector {
   #inspectText(bytes: Buffer, { range, role, form }: PartText): InspectedPart {
     const raw = bytes.toString('utf8', range.start, range.end);
     const { text, value } = readText(raw, form);
-    const verdict =
+    const seen =
       typeof value === 'string' ? scanText(value, this.#scan) : scanJson(value, this.#scan);
+    const { actions, silence } = this.#options;
+    const verdict = silence === undefined ? seen : silence(seen);
     const unscanned = verdict.unscanned
       .map(({ reason }) => reason)
       .filter((reason) => reason !== 'binary');
     if (verdict.findings.length === 0 && unscanned.length === 0) return CLEAN;
-    const { actions } = this.#options;
     const findings = verdict.findings.map((finding) => ({
       class: finding.class,
       rule: finding.rule,

@@ -126,7 +126,7 @@ export class LocalGovernor implements TurnGovernor {
     const policy = this.#options.policy();
     if (policy === turn.policy) return turn;
     const query = { ...turn.query, policyHash: policy.snapshot.ref.policy_hash };
-    return { ...turn, policy, query, scanned: scannedBy(policy, turn.request) };
+    return { ...turn, policy, query, scanned: scannedBy(policy, turn) };
   }
 
   #open(request: TurnRequest): OpenTurn | undefined {
@@ -176,7 +176,7 @@ export class LocalGovernor implements TurnGovernor {
         estimateMicros: cost_micros,
         startedMs: performance.now(),
       },
-      scanned: scannedBy(policy, request),
+      scanned: scannedBy(policy, { request, provider }),
       query: { ref, args: () => facts, policyHash: policy.snapshot.ref.policy_hash },
     };
   }
@@ -375,6 +375,11 @@ function decidedBy(
   return { decision, policy: ref, riskClass, trace, content: scanned.content };
 }
 
-function scannedBy({ scanner }: TurnPolicy, { body, outline }: TurnRequest): ScannedRequest {
-  return scanner?.scan(body, outline) ?? { body, content: undefined, refusal: undefined };
+function scannedBy(
+  { scanner }: TurnPolicy,
+  { request, provider }: Pick<OpenTurn, 'request' | 'provider'>,
+): ScannedRequest {
+  const { body, outline } = request;
+  const unscanned = { body, content: undefined, refusal: undefined };
+  return scanner?.scan(body, outline, provider) ?? unscanned;
 }

@@ -6,9 +6,15 @@ import {
   isFailure,
   unscannedAction,
 } from '@subluminal/contracts';
-import type { Actions, FindingClass } from '@subluminal/core/detect';
+import {
+  type Actions,
+  type FindingClass,
+  type ScanVerdict,
+  type SuppressedPlace,
+  suppress,
+} from '@subluminal/core/detect';
 import type { RequestOutline } from '@subluminal/core/wires';
-import { type Inspection, TurnInspector } from '../inspect/index.ts';
+import { type Inspection, type InspectorOptions, TurnInspector } from '../inspect/index.ts';
 
 export interface ScannerOptions {
   readonly section: FullContentSection;
@@ -26,6 +32,8 @@ export interface ScannedRequest {
 }
 
 const FINDINGS_MAX = 100;
+/** Each keeps what it has looked through. */
+const SILENCED_MAX = 4;
 const CLASSES: readonly FindingClass[] = ['secret', 'personal', 'injection', 'hidden_text'];
 const UNREADABLE = ['unscanned:not_json'];
 const UNSEEN =
@@ -34,7 +42,11 @@ const UNSEEN =
 export class RequestScanner {
   readonly #isEnforced: boolean;
   readonly #isUnseenRefused: boolean;
+  readonly #suppressions: FullContentSection['suppressions'];
+  readonly #options: InspectorOptions;
   readonly #inspector: TurnInspector;
+  /** For the models that have suppressions, by what is silenced. */
+  readonly #silenced = new Map<string, TurnInspector>();
 
   constructor({ section, isEnforced, fingerprint }: ScannerOptions) {
     this.#isEnforced = isEnforced;
@@ -42,11 +54,15 @@ export class RequestScanner {
     this.#isUnseenRefused = unseen === 'block' || unseen === 'ask';
     const actions = actionsFor(section);
     const classes = CLASSES.filter((name) => actions.outbound[name] !== 'allow');
-    this.#inspector = new TurnInspector({ fingerprint, classes, actions });
+    this.#suppressions = section.suppressions;
+    this.#options = { fingerprint, classes, actions };
+    this.#inspector = new TurnInspector(this.#options);
   }
 
-  scan(body: Buffer, outline: RequestOutline): ScannedRequest {
-    const inspection = this.#inspector.inspect({ body, outline });
+  /** `provider` and the model are the server and the tool of a suppression. */
+  scan(body: Buffer, outline: RequestOutline, provider: string): ScannedRequest {
+    const place = { server: provider, tool: outline.model, nowMs: Date.now() };
+    const inspection = this.#inspectorFor(place).inspect({ body, outline });
     if (isFailure(inspection)) return this.#stopped(body, UNREADABLE, inspection.message);
     const { unscanned } = inspection;
     if (unscanned.length > 0 && this.#isUnseenRefused) {
@@ -58,6 +74,22 @@ export class RequestScanner {
     if (findings.length === 0) return { body, content: undefined, refusal: undefined };
     const sent = action === 'redact' ? inspection.redacted() : body;
     return { body: sent, content: { action, findings }, refusal: undefined };
+  }
+
+  #inspectorFor(place: SuppressedPlace): TurnInspector {
+    const here = this.#suppressions.filter(
+      ({ server, tool, expires }) =>
+        server === place.server && tool === place.tool && Date.parse(expires) > place.nowMs,
+    );
+    if (here.length === 0) return this.#inspector;
+    const key = JSON.stringify(here);
+    const known = this.#silenced.get(key);
+    if (known !== undefined) return known;
+    const silence = (verdict: ScanVerdict) => suppress(verdict, here, place).verdict;
+    const made = new TurnInspector({ ...this.#options, silence });
+    if (this.#silenced.size >= SILENCED_MAX) this.#silenced.clear();
+    this.#silenced.set(key, made);
+    return made;
   }
 
   #stopped(body: Buffer, findings: readonly string[], refusal: string): ScannedRequest {

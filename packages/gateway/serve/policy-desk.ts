@@ -1,5 +1,6 @@
 // The policy as the API shows it: what is in force, a reload, and what would be decided.
 import {
+  definedFields,
   type ExplainRequest,
   isFailure,
   isJsonObject,
@@ -8,7 +9,7 @@ import {
   tableFailure,
 } from '@subluminal/contracts';
 import { reclassify, tagTurn } from '@subluminal/core/classify';
-import type { Caller } from '@subluminal/core/routing';
+import type { Caller, ServerClass } from '@subluminal/core/routing';
 import { explainTurn } from '@subluminal/core/turn-policy';
 import { parseJson } from '@subluminal/plane/os';
 import { parse as parseYaml } from 'yaml';
@@ -47,6 +48,7 @@ export function policyDesk({ live, store, nowMs, newId }: PolicyDeskOptions): Po
     const envelope = parseModelEnvelope(request.envelope);
     if (!envelope.ok) return tableFailure('SUB_WIRE_REQUEST', 'The envelope is not well-formed.');
     const { value } = envelope;
+    const { model = '', stream: isStream = true, max_tokens: maxTokens } = request.request ?? {};
     const config = live.current();
     const limits = budgetLimits(config.budgets, { caller, runId: null, nowMs: nowMs() });
     const states = await store.budgets.states(caller.tenantId, limits);
@@ -61,13 +63,35 @@ export function policyDesk({ live, store, nowMs, newId }: PolicyDeskOptions): Po
     return {
       traceId: newId(),
       envelope: value,
-      serverClass: reclassify({ tags, findings: [], envelope: value, ...(repo && { repo }) }),
+      serverClass: {
+        ...reclassify({ tags, findings: [], envelope: value, ...(repo && { repo }) }),
+        ...givenClass(request.classifier ?? {}),
+      },
       caller,
       ...(repo && { repo }),
       budget: budgetSnapshot(states),
-      request: { model: '', wire: value.agent.wire_protocol, isStream: true },
+      request: {
+        model,
+        wire: value.agent.wire_protocol,
+        isStream,
+        ...definedFields({ maxTokens }),
+      },
     };
   }
+}
+
+/** What the asker says of the turn instead of what would be worked out. */
+function givenClass(given: NonNullable<ExplainRequest['classifier']>): Partial<ServerClass> {
+  return definedFields({
+    taskType: given.task_type,
+    complexity: given.complexity,
+    dataSensitivity: given.data_sensitivity,
+    isAgenticLoop: given.agentic_loop,
+    hasSecretFinding: given.has_secret_finding,
+    hasPersonalDataFinding: given.has_personal_data_finding,
+    findings: given.findings,
+    languages: given.languages,
+  });
 }
 
 function reloadResult(result: Awaited<ReturnType<LiveGatewayConfig['reload']>>): ReloadResult {
