@@ -46,7 +46,8 @@ const built = await build({
   platform: 'node',
   target: 'node20.19',
   splitting: true,
-  sourcemap: 'inline',
+  sourcemap: 'linked',
+  sourcesContent: false,
   outExtension: { '.js': '.mjs' },
   plugins: [sourcePlaces],
 }).catch(() => undefined);
