@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isFailure, isObject } from '@subluminal/contracts';
+import { limitHeapGrowth } from '@subluminal/gateway/heap-growth';
 import { startGateway } from '@subluminal/gateway/serve';
 import { tellUsage } from './serve.mjs';
 
@@ -59,6 +60,7 @@ const started = await startGateway({
 });
 if (isFailure(started)) throw new Error(started.message);
 if (started.kind === 'invalid') throw new Error(JSON.stringify(started.problems));
+limitHeapGrowth();
 tellUsage({ url: started.url, key: await firstKey(started.url) });
 
 async function firstKey(url: string): Promise<string> {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
+import { limitHeapGrowth } from '@subluminal/gateway/heap-growth';
 import { startGateway } from '@subluminal/gateway/serve';
 import { homePaths } from '@subluminal/plane/config';
 import { secretPlaces } from '../gateway/config-home.ts';
@@ -62,6 +63,7 @@ export const serve = defineCommand({
       io.err.write(renderConfigProblems(started.problems, dir, io));
       return done(EXIT.findings);
     }
+    limitHeapGrowth();
     log(`It listens on ${started.url}.`);
     await untilSignal(({ signal }) => aborted(signal));
     log('It takes no more turns, and ends when those under way have ended.');

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { isFailure } from '@subluminal/contracts';
+import { limitHeapGrowth } from '@subluminal/gateway/heap-growth';
 import {
   proxyLog,
   readLogin,
@@ -127,6 +128,7 @@ async function serve(machine: DeveloperMachine, options: StartOptions, io: Io): 
           })
         : await startProxy({ ...shared, login, passesEvents }),
     );
+    limitHeapGrowth();
     place.tell({ url: proxy.url, mode: proxy.mode, version: machine.version });
     log(`It listens on ${proxy.url}, for ${login?.gatewayUrl ?? 'the providers'}.`);
     await untilSignal(async ({ signal }) => void (signal.aborted || (await once(signal, 'abort'))));
