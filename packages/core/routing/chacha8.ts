@@ -32,7 +32,11 @@ export function chacha8Block(key: Uint32Array, blockNo: number): Uint32Array {
   return state;
 }
 
-function quarterRound(state: Uint32Array, [a, b, c, d]: (typeof QUARTERS)[number]): void {
+function quarterRound(state: Uint32Array, places: (typeof QUARTERS)[number]): void {
+  const a = places[0];
+  const b = places[1];
+  const c = places[2];
+  const d = places[3];
   let first = word(state, a);
   let second = word(state, b);
   let third = word(state, c);

@@ -103,6 +103,8 @@ export function drawChain(inputs: ChoiceRecordInputs): readonly Drawn[] {
  * may serve or not, so that a breaker that opens moves no session but those of its own member.
  */
 function orderOf({ seed, members }: RecordedPool): readonly number[] {
+  const [only] = members;
+  if (members.length === 1) return only !== undefined && only.weight > 0 ? [0] : [];
   const next = seededNumbers(seed);
   const drawn = members.map(({ weight }, memberNo) => {
     return { memberNo, wait: -Math.log(1 - next()) / weight };

@@ -7,7 +7,8 @@ import { type Failure, tableFailure } from '@subluminal/contracts';
 export interface AddressRules {
   /** Undefined when every address may ask. */
   readonly allowed: BlockList | undefined;
-  readonly trustedProxies: BlockList;
+  /** Undefined when no proxy is trusted. */
+  readonly trustedProxies: BlockList | undefined;
 }
 
 interface AddressOptions {
@@ -26,7 +27,10 @@ export function addressRules(options: AddressOptions): AddressRules | Failure {
   if (typeof allowed === 'string') return invalidBlock(allowed);
   const proxies = readBlocks(trustedProxies);
   if (typeof proxies === 'string') return invalidBlock(proxies);
-  return { allowed: ipAllowlist.length === 0 ? undefined : allowed, trustedProxies: proxies };
+  return {
+    allowed: ipAllowlist.length === 0 ? undefined : allowed,
+    trustedProxies: trustedProxies.length === 0 ? undefined : proxies,
+  };
 }
 
 function invalidBlock(text: string): Failure {
@@ -56,14 +60,15 @@ export function isInBlocks(list: BlockList, address: string): boolean {
 /** The address of the client: of the peer, or what trusted proxies say about it, nearest first. */
 export function clientAddress(request: IncomingMessage, rules: AddressRules): string {
   let address = plainAddress(request.socket.remoteAddress ?? '');
-  if (!isInBlocks(rules.trustedProxies, address)) return address;
+  const { trustedProxies } = rules;
+  if (trustedProxies === undefined || !isInBlocks(trustedProxies, address)) return address;
   const forwarded = (request.headersDistinct['x-forwarded-for'] ?? []).join(',').split(',');
   for (const hop of forwarded.toReversed().slice(0, HOPS_MAX)) {
     const next = plainAddress(hop.trim());
     // What is no address was not written by a proxy that we trust.
     if (isIP(next) === 0) return address;
     address = next;
-    if (!isInBlocks(rules.trustedProxies, address)) return address;
+    if (!isInBlocks(trustedProxies, address)) return address;
   }
   return address;
 }

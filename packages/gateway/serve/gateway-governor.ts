@@ -13,13 +13,11 @@ import {
   type Caller,
   chooseChain,
   constraintsOf,
-  estimateCost,
   type PriceBook,
   type Repo,
   type ServerClass,
 } from '@subluminal/core/routing';
-import { decideTurn } from '@subluminal/core/turn-policy';
-import { estimateTokens } from '@subluminal/core/wires';
+import { decideTurn, readsBudget } from '@subluminal/core/turn-policy';
 import { errorText } from '@subluminal/plane/os';
 import { budgetAnswer } from '../api/record-answers.ts';
 import {
@@ -125,7 +123,10 @@ export class GatewayGovernor implements TurnGovernor {
     const repo = repoId === null ? undefined : config.identity.repos.get(repoId);
     const serverClass = this.#classify(request, inspection, repo);
     const limits = budgetLimits(config.budgets, { caller, runId: sessionId, nowMs: nowMs() });
-    const budget = budgetSnapshot(await store.budgets.states(caller.tenantId, limits));
+    const states = readsBudget(config.policy)
+      ? await store.budgets.states(caller.tenantId, limits)
+      : [];
+    const budget = budgetSnapshot(states);
     const { model, wire, isStream, maxTokens } = request.outline;
     const { decision, messages, failures } = decideTurn(config.policy, {
       traceId: request.traceId,
@@ -309,7 +310,7 @@ export class GatewayGovernor implements TurnGovernor {
   ): Promise<BudgetState | undefined> {
     const { nowMs, newId, prices } = this.#services;
     const { caller, traceId } = turn.facts;
-    const estimateMicros = this.#estimate(turn, sent, prices());
+    const estimateMicros = sent.estimateMicros(prices());
     const id = newId();
     const reserved = await this.#reserveHeld({
       id,
@@ -340,21 +341,6 @@ export class GatewayGovernor implements TurnGovernor {
       settler.ended(id);
       throw cause;
     }
-  }
-
-  /** The dearest of those that may be called. */
-  #estimate({ request }: OpenTurn, sent: SentTurn, prices: PriceBook): number {
-    const inputTokens = estimateTokens(sent.body.length);
-    const { maxTokens, choices = 1 } = request.outline;
-    const estimates = sent.chain.map(({ endpoint, member, pool }) => {
-      const { provider, id: endpointId } = endpoint;
-      const price = prices.priceFor({ provider, endpointId, model: member.model });
-      const outputMax = (maxTokens ?? pool.outputTokensMax) * choices;
-      // A product that no number holds exactly would cost nothing.
-      const tokensMax = Math.min(outputMax, Number.MAX_SAFE_INTEGER);
-      return price === undefined ? 0 : estimateCost(inputTokens, tokensMax, price);
-    });
-    return Math.max(0, ...estimates);
   }
 
   #budgetHit(state: BudgetState, event: 'soft' | 'hard'): void {

@@ -6,7 +6,10 @@ import {
   type Choice,
   chooseChain,
   constraintsOf,
+  estimateCost,
+  type PriceBook,
 } from '@subluminal/core/routing';
+import { estimateTokens } from '@subluminal/core/wires';
 import type { GatewayConfig } from '../config/index.ts';
 import { providerFor } from '../providers/registry/index.ts';
 import type { RoutingRow, Settlement } from '../store/types.ts';
@@ -29,7 +32,6 @@ import {
   type CostedAttempt,
   costedAttempt,
   costRow,
-  decisionObject,
   type MadeAttempt,
   rawRow,
   routingRow,
@@ -75,6 +77,21 @@ export class SentTurn implements GovernedTurn {
     this.chain = choice.chain;
     this.attempts = choice.chain.map((link, index) => this.#attempt(link, index + 1));
     this.headers = decisionHeaders(facts.decision);
+  }
+
+  /** What the turn may cost at the dearest of those that may be called. */
+  estimateMicros(prices: PriceBook): number {
+    const inputTokens = estimateTokens(this.body.length);
+    const { maxTokens, choices = 1 } = this.#options.request.outline;
+    const estimates = this.chain.map(({ endpoint, member, pool }) => {
+      const { provider, id: endpointId } = endpoint;
+      const price = prices.priceFor({ provider, endpointId, model: member.model });
+      const outputMax = (maxTokens ?? pool.outputTokensMax) * choices;
+      // A product that no number holds exactly would cost nothing.
+      const tokensMax = Math.min(outputMax, Number.MAX_SAFE_INTEGER);
+      return price === undefined ? 0 : estimateCost(inputTokens, tokensMax, price);
+    });
+    return Math.max(0, ...estimates);
   }
 
   reserved(id: string): void {
@@ -278,6 +295,6 @@ function routedTo({ endpoint, member }: ChainMember): string {
 }
 
 function shownDecision(decision: ModelDecision) {
-  const { primary_action, modifiers, side_effects, model_pool, reasons } = decisionObject(decision);
+  const { primary_action, modifiers, side_effects, model_pool, reasons } = decision;
   return { primary_action, modifiers, side_effects, model_pool: model_pool ?? null, reasons };
 }

@@ -1,6 +1,6 @@
 // What a turn leaves behind: its audit, what each call of a provider cost, and how it was routed. No row holds a
 // prompt or an answer.
-import { isJsonObject, type JsonObject, type ModelDecision } from '@subluminal/contracts';
+import type { JsonObject, ModelDecision } from '@subluminal/contracts';
 import {
   type Caller,
   type ChainMember,
@@ -52,7 +52,7 @@ export function auditRow(
     userId: caller.userId,
     teamId: caller.teamId,
     repoId,
-    decision: decisionObject(decision),
+    decision,
     ruleIds: decision.reasons,
     detail: null,
     requestSummary: requestSummary(facts),
@@ -84,15 +84,6 @@ function requestSummary({ outline, serverClass, configVersion }: TurnFacts): Jso
     languages: [...languages],
     config: configVersion,
   };
-}
-
-export function decisionObject(decision: ModelDecision): JsonObject {
-  const members = Object.entries(decision).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(members.map(([name, value]) => [name, listOrText(value)]));
-}
-
-function listOrText(value: string | readonly string[]): JsonObject[string] {
-  return typeof value === 'string' ? value : [...value];
 }
 
 export interface CostedAttempt extends MadeAttempt {
@@ -180,13 +171,12 @@ function routing(
 ): Omit<RoutingRow, 'attemptNo' | 'degradedFeatures' | 'breakerState' | 'error'> {
   const { choice, eventMs, link } = route;
   const { endpoint, member, pool } = link;
-  const chain = choice.chain.map((one) => ({ ...one }));
   return {
     eventMs,
     traceId,
     tenantId: caller.tenantId,
     teamId: caller.teamId,
-    decision: decisionObject(decision),
+    decision,
     pool: pool.name,
     member: {
       endpoint_id: endpoint.id,
@@ -194,15 +184,10 @@ function routing(
       model: member.model,
       private: endpoint.trustTier === 'private',
     },
-    choice: choiceObject(choice),
-    fallbackChain: chain,
+    choice,
+    fallbackChain: choice.chain,
     seed: choice.pools.find(({ name }) => name === pool.name)?.seed ?? '',
   };
-}
-
-function choiceObject(choice: ChoiceRecord): JsonObject {
-  const value: unknown = JSON.parse(JSON.stringify(choice));
-  return isJsonObject(value) ? value : {};
 }
 
 export function rawRow(facts: TurnFacts, createdMs: number, rawDays: number): RawRow | null {

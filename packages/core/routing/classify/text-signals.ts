@@ -61,18 +61,18 @@ export function isFilePath(text: string): boolean {
 export function pathsIn(text: string): readonly string[] {
   const found = new Set<string>();
   for (const word of text.slice(0, SEARCHED_LENGTH_MAX).split(SEPARATORS)) {
-    if (found.size >= PATHS_IN_TEXT_MAX) break;
+    if (!word.includes('.')) continue;
     // `src/a.ts:12:3` and `a/src/a.ts` of a diff are `src/a.ts`.
-    const path = word.replace(/:\d+(:\d+)?:?$/, '').replace(/[.:]+$/, '');
-    if (isPath(path)) found.add(path);
+    const path = /[.:\d]$/.test(word)
+      ? word.replace(/:\d+(:\d+)?:?$/, '').replace(/[.:]+$/, '')
+      : word;
+    if (isPath(path) && found.add(path).size >= PATHS_IN_TEXT_MAX) break;
   }
   return [...found];
 }
 
 function isPath(word: string): boolean {
-  if (word.length > PATH_LENGTH_MAX || word.includes('://') || word.includes('@')) return false;
-  const isNamed = /^[\w./\\~+-]*\w\.\w{1,8}$/.test(word);
-  return isNamed && languageOf(word) !== undefined;
+  return isFilePath(word) && /^[\w./\\~+-]*\w\.\w{1,8}$/.test(word);
 }
 
 /** The path below the project; undefined for what stands elsewhere or names a home. */

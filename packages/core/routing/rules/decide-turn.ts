@@ -71,6 +71,11 @@ interface Hit {
   readonly effect: RuleEffect;
 }
 
+/** Whether a decision depends on how the budgets stand. */
+export function readsBudget({ plan }: TurnPolicy): boolean {
+  return plan.some(([name]) => name === 'budget');
+}
+
 export function decideTurn(policy: TurnPolicy, input: TurnPolicyInput): TurnDecision {
   const context = turnContext(input, policy.plan);
   const failures: RuleFailure[] = [];
