@@ -76,7 +76,8 @@ const ANSWERS: { readonly [K in TurnRefusal['kind']]: KindAnswer } = {
   rate: answer(429, { type: 'rate_limit_error', code: 'rate_limit_exceeded', isRetryable: true }),
   unavailable: answer(503, {
     type: 'overloaded_error',
-    code: 'server_is_overloaded',
+    // For `server_is_overloaded` Codex has words of its own: the model is at capacity, try another one.
+    code: 'service_unavailable',
     isRetryable: true,
   }),
 };

@@ -67,16 +67,16 @@ export class OwnSessions {
     if (clientKey(request) === 'placeholder') return refuse('invalid', NO_KEY);
     try {
       const { facts } = await turnSession(request, { peer, repos });
-      const { sessionId } = facts;
-      runs.find(sessionId);
-      const opening = this.#governors.get(sessionId) ?? this.#open(facts);
-      this.#governors.set(sessionId, opening);
+      const { key } = facts;
+      runs.find(key);
+      const opening = this.#governors.get(key) ?? this.#open(facts);
+      this.#governors.set(key, opening);
       const opened = await opening;
-      const session = runs.find(sessionId);
+      const session = runs.find(key);
       if (request.kind === 'answer') session?.nextTurn();
       if (!isFailure(opened)) return await opened.governor.begin(request);
-      runs.end(sessionId);
-      this.#governors.delete(sessionId);
+      runs.end(key);
+      this.#governors.delete(key);
       tell(opened.message);
       return refuse('invalid', `${opened.message} ${opened.fix}`);
     } catch (cause) {
@@ -109,7 +109,7 @@ export class OwnSessions {
     });
     if (isFailure(governing)) return governing;
     session.whenEnded(() => {
-      this.#governors.delete(facts.sessionId);
+      this.#governors.delete(facts.key);
       governing.close();
       return hub.terminated() === null ? 'SUCCEEDED' : 'TERMINATED';
     });

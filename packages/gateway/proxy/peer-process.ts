@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { attempt, processInfo } from '@subluminal/plane/os';
+import { type RunEnv, runOfProcess } from '@subluminal/plane/runs/agent-file';
 
 export interface PeerProcess {
   /** The user of the connection; undefined where the system does not tell. */
@@ -12,9 +13,17 @@ export interface PeerProcess {
   readonly start: string | undefined;
   /** The folder that it works in. */
   readonly cwd: string | undefined;
+  /** The variables of the run that it was started in. */
+  readonly hostRun: RunEnv | undefined;
 }
 
-const UNKNOWN: PeerProcess = { uid: undefined, pid: undefined, start: undefined, cwd: undefined };
+const UNKNOWN: PeerProcess = {
+  uid: undefined,
+  pid: undefined,
+  start: undefined,
+  cwd: undefined,
+  hostRun: undefined,
+};
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
 const ESTABLISHED = '01';
 const PROCESSES_MAX = 20_000;
@@ -25,7 +34,7 @@ interface PeerSocket {
 }
 
 /** Who is at the other end of this connection. Never throws. */
-export function peerProcess({ remotePort, localPort }: Socket): PeerProcess {
+export function peerProcess({ remotePort, localPort }: Socket, home: string): PeerProcess {
   if (process.platform !== 'linux' || remotePort === undefined || localPort === undefined) {
     return UNKNOWN;
   }
@@ -36,7 +45,9 @@ export function peerProcess({ remotePort, localPort }: Socket): PeerProcess {
   const pid = uid === process.getuid?.() ? ownerOf(socket.inode) : undefined;
   if (pid === undefined) return { ...UNKNOWN, uid };
   const cwd = attempt(() => readlinkSync(`/proc/${pid}/cwd`));
-  return { uid, pid, start: processInfo(pid)?.start, cwd };
+  const places = { HOME: process.env['HOME'], SUB_HOME: home };
+  const hostRun = attempt(() => runOfProcess(pid, places));
+  return { uid, pid, start: processInfo(pid)?.start, cwd, hostRun };
 }
 
 /** The row of the table of connections that has our two ports, seen from the other side. */

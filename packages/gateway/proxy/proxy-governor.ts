@@ -77,7 +77,7 @@ export class ProxyGovernor implements TurnGovernor {
     const { sessionId } = facts;
     const bound = repo && (await binder.binding(repo));
     const { policy } = this.#services;
-    const session = runs.find(sessionId) ?? runs.open(facts, { policy, mode: 'control' });
+    const session = runs.find(facts.key) ?? runs.open(facts, { policy, mode: 'control' });
     const isTurn = request.kind === 'answer';
     const { login, machineId, version } = this.#services;
     const { userId, teamId } = login;
@@ -184,7 +184,7 @@ export class ProxyGovernor implements TurnGovernor {
         ? ''
         : ' The client has no key of its own to go on with.';
     const message = `Subluminal: The gateway ${new URL(login.gatewayUrl).host} cannot be reached, so no turn passes.${noKey} Try again in a moment, or look with \`sub proxy status\`.`;
-    return { status: 503, type: 'overloaded_error', message };
+    return { status: 503, type: 'overloaded_error', code: 'service_unavailable', message };
   }
 }
 

@@ -12,6 +12,8 @@ import { type PeerProcess, peerProcess } from './peer-process.ts';
 
 export interface ProxyServerOptions {
   readonly port: number;
+  /** Where runs are on file. */
+  readonly home: string;
   /** What a model is asked for; false for a path that leads to none. */
   readonly turn: (request: IncomingMessage, response: ServerResponse, peer: PeerProcess) => boolean;
   /** What `/_aicg/NAME` answers. */
@@ -21,10 +23,10 @@ export interface ProxyServerOptions {
 const OWN_PATH = /^\/_aicg\/([a-z]+)(?:\?|$)/;
 
 export async function openProxyServer(options: ProxyServerOptions): Promise<AgentServer | Failure> {
-  const { port } = options;
+  const { port, home } = options;
   const peers = new WeakMap<Socket, PeerProcess>();
   const peerOf = ({ socket }: IncomingMessage): PeerProcess => {
-    const peer = peers.get(socket) ?? peerProcess(socket);
+    const peer = peers.get(socket) ?? peerProcess(socket, home);
     peers.set(socket, peer);
     return peer;
   };

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { agentFiles } from '@subluminal/plane/runs/agent-file';
 import { describe, expect, it, test } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { anthropicAnswer, pendingApproval } from '../serve/testing/running-gateway.ts';
@@ -111,6 +113,21 @@ rules:
   });
 });
 
+describe('a turn of an agent that `sub run` has started', () => {
+  it('belongs to that run, which has its own beginning and end', async () => {
+    const { proxy } = await behindGateway();
+    const run = { SUB_RUN_ID: 'run-of-the-host', SUB_AGENT_ID: 'reviewer' };
+    const files = agentFiles(run);
+    expect(files?.write(join(proxy.home, 'run'), process.pid)).toEqual({ kind: 'written' });
+    await proxy.ask(MESSAGES, ASKED);
+    const events = await proxy.close();
+    expect(events.map(({ type }) => type)).toEqual(['turn_start', 'turn_decision', 'turn_end']);
+    for (const event of events) {
+      expect(event).toMatchObject({ run_id: 'run-of-the-host', agent_id: 'reviewer' });
+    }
+  });
+});
+
 describe('a stream that the gateway holds until a person has decided', () => {
   const ASKING = `version: 1
 defaults: { on_no_match: { action: route, model_pool: standard, reasons: [default] } }
@@ -159,6 +176,10 @@ describe('the proxy without its gateway', () => {
     const answer = await proxy.ask(MESSAGES, ASKED);
     expect(answer.status).toBe(503);
     expect(await answer.text()).toMatch(/^\{"type":"error",.*cannot be reached/);
+    const asked = { model: 'any', input: 'Hello?' };
+    const toCodex: unknown = await (await proxy.ask('/openai/v1/responses', asked)).json();
+    // It shows the message of no error with the code `server_is_overloaded`.
+    expect(toCodex).toMatchObject({ error: { code: 'service_unavailable' } });
     const events = await proxy.close();
     expect(events[2]).toMatchObject({
       type: 'turn_decision',

@@ -1,7 +1,9 @@
 // The sessions of agents that come through the proxy, each as a run of the ledger: so `sub tail`, `query`, `show` and
-// `stats` know their turns. A run ends when its session has been silent for long, or with the proxy.
+// `stats` know their turns. A run ends when its session has been silent for long, or with the proxy. The turns of an
+// agent that `sub run` or `sub wrap` has started belong to that run, which has its own beginning and end.
 import type { Client, EventBody, PolicyRef, Producer } from '@subluminal/contracts';
 import { registerRun } from '@subluminal/plane/identity';
+import type { RunEnv } from '@subluminal/plane/runs/agent-file';
 import type { BatchingSink } from '@subluminal/plane/sink';
 import { uuidv7 } from 'uuidv7';
 import { TurnRecorder } from '../local/record-turns.ts';
@@ -16,11 +18,15 @@ export interface SessionRunsOptions {
 }
 
 export interface SessionFacts {
+  /** Of the session in its run: it may be continued in another one. */
+  readonly key: string;
   /** As its client names it. */
   readonly sessionId: string;
   readonly client: Client;
   readonly agentId: string;
   readonly repoRoot: string | undefined;
+  /** The variables of the run that has started its agent. */
+  readonly hostRun: RunEnv | undefined;
 }
 
 /** What decides the turns of a session. */
@@ -73,9 +79,9 @@ export class SessionRuns {
   }
 
   /** The session that is open; it counts as used now. */
-  find(sessionId: string): SessionRun | undefined {
+  find(key: string): SessionRun | undefined {
     this.#endOld();
-    const known = this.#sessions.get(sessionId);
+    const known = this.#sessions.get(key);
     return known === undefined ? undefined : this.#use(known);
   }
 
@@ -85,17 +91,17 @@ export class SessionRuns {
   }
 
   /** Ends a session before its time; none where it is not open. */
-  end(sessionId: string): void {
-    const session = this.#sessions.get(sessionId);
-    this.#sessions.delete(sessionId);
+  end(key: string): void {
+    const session = this.#sessions.get(key);
+    this.#sessions.delete(key);
     if (session !== undefined) this.#end(session);
   }
 
   #use(session: OpenSession): SessionRun {
-    const { sessionId } = session.facts;
+    const { key } = session.facts;
     session.usedMs = Date.now();
-    this.#sessions.delete(sessionId);
-    this.#sessions.set(sessionId, session);
+    this.#sessions.delete(key);
+    this.#sessions.set(key, session);
     return session;
   }
 
@@ -118,12 +124,12 @@ export class SessionRuns {
 
   #begin(facts: SessionFacts, { policy, mode }: SessionPolicy): OpenSession {
     const { producer: machine, sink, runDir, warn } = this.#options;
-    const { agentId, client, repoRoot, sessionId } = facts;
-    const runId = uuidv7();
+    const { client, repoRoot, sessionId, hostRun } = facts;
+    const runId = hostRun?.['SUB_RUN_ID'] ?? uuidv7();
     const producer: Producer = {
       ...machine,
       run_id: runId,
-      agent_id: agentId,
+      agent_id: hostRun?.['SUB_AGENT_ID'] ?? facts.agentId,
       client,
       source: { ...machine.source, shim_id: uuidv7() },
       workload: { ...machine.workload, ...(repoRoot !== undefined && { repo_path: repoRoot }) },
@@ -132,7 +138,9 @@ export class SessionRuns {
     const startedMs = Date.now();
     const started_at = new Date(startedMs).toISOString();
     const meta = { session_id: sessionId, through: 'sub proxy' };
-    recorder.record('run_start', { run: { started_at, mode, policy, meta } });
+    if (hostRun === undefined) {
+      recorder.record('run_start', { run: { started_at, mode, policy, meta } });
+    }
     const session: OpenSession = {
       facts,
       producer,
@@ -140,7 +148,7 @@ export class SessionRuns {
       policy,
       startedMs,
       usedMs: startedMs,
-      release: registerRun(runDir, runId),
+      release: hostRun === undefined ? registerRun(runDir, runId) : () => {},
       turns: 0,
       onEnd: () => 'SUCCEEDED',
       nextTurn: () => session.turns++,
@@ -153,15 +161,16 @@ export class SessionRuns {
 
   #endOld(): void {
     const nowMs = Date.now();
-    for (const [id, session] of this.#sessions) {
+    for (const [key, session] of this.#sessions) {
       const isOver = nowMs - session.usedMs > IDLE_MS || this.#sessions.size >= SESSIONS_MAX;
       if (!isOver) return;
-      this.end(id);
+      this.end(key);
     }
   }
 
-  #end({ recorder, startedMs, release, onEnd }: OpenSession): void {
+  #end({ recorder, startedMs, release, onEnd, facts }: OpenSession): void {
     const status = onEnd();
+    if (facts.hostRun !== undefined) return;
     const { calls_spared: _, ...counts } = recorder.summary;
     const summary = { ...counts, duration_ms: Math.max(0, Date.now() - startedMs) };
     const ended_at = new Date().toISOString();

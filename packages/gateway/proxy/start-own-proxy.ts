@@ -63,7 +63,8 @@ export async function startOwnProxy(options: OwnProxyOptions): Promise<RunningPr
   };
   // A policy that is broken now would refuse every turn.
   const policy = await sessions.policy(paths.home);
-  const server = isFailure(policy) ? policy : await openProxyServer({ port, turn, told });
+  const { home } = paths;
+  const server = isFailure(policy) ? policy : await openProxyServer({ port, home, turn, told });
   const close = async () => {
     if (!isFailure(server)) await server.close(DRAIN_MS);
     await runs.close();

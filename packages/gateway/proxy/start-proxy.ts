@@ -91,6 +91,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy | 
   const engine = createTurnEngine({ wires: rememberingWires(), upstream, nowMs, onDefect });
   const server = await openProxyServer({
     port,
+    home: options.paths.home,
     turn: (request, response, peer) => {
       const asked = askedTurn(request);
       if (asked === undefined || asked.kind === 'forward') return false;

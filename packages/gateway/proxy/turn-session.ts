@@ -29,7 +29,11 @@ export async function turnSession(
   const repo = folder === undefined ? undefined : await repos.read(folder);
   const sessionId = sessionIdOf(request, peer, repo);
   const { client, tool: agentId } = tool;
-  return { facts: { sessionId, client, agentId, repoRoot: repo?.root }, tool, repo };
+  const { hostRun } = peer;
+  const runId = hostRun?.['SUB_RUN_ID'];
+  const key = runId === undefined ? sessionId : `${sessionId} ${runId}`;
+  const facts = { key, sessionId, client, agentId, repoRoot: repo?.root, hostRun };
+  return { facts, tool, repo };
 }
 
 /** What the client calls it; else one for each process in each repository. */

@@ -12,14 +12,22 @@ const TWO: ShimSummary = {
   errors_total: 0,
 };
 
+const NONE: ShimSummary = { ...TWO, calls_total: 0, calls_allowed: 0 };
+
 /** The events of calls that were allowed and went well. */
-function read(kind: 'all' | 'on_disk', calls: number, errors = 0): GatheredRead {
+function read(
+  kind: 'all' | 'on_disk',
+  calls: number,
+  errors = 0,
+  unheard: ShimSummary = NONE,
+): GatheredRead {
   const summarizer = new RunSummarizer();
   const shim = new Shim('one');
   for (let at = 0; at < calls; at++) {
     for (const { line } of shim.call(`call-${at}`)) summarizer.addLine(line);
   }
-  return { kind, gathered: { summarizer, policies: [], errors, torn: 0, loads: [], heldBack: 0 } };
+  const rest = { policies: [], unheard, torn: 0, loads: [], heldBack: 0 };
+  return { kind, gathered: { summarizer, errors, ...rest } };
 }
 
 const all = { totals: TWO, unended: [] };
@@ -51,6 +59,15 @@ describe('the account of a run', () => {
   test('does not count a call that was given up as an error', () => {
     expect(accountOf(read('all', 2, 0), all, false).kind).toBe('events');
     expect(accountOf(read('all', 2, 1), all, false).kind).toBe('counted');
+  });
+
+  test('has the turns that came through the proxy, of which the hub has not heard', () => {
+    const unheard = { ...NONE, calls_total: 1, calls_allowed: 1 };
+    expect(accountOf(read('all', 3, 0, unheard), all, false)).toMatchObject({
+      kind: 'events',
+      summary: { totals: { calls_total: 3 } },
+    });
+    expect(accountOf(read('all', 2, 0, unheard), all, false)).toMatchObject({ kind: 'counted' });
   });
 
   test('is the most that is known when a shim has not reported its counts', () => {

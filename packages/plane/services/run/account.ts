@@ -42,7 +42,8 @@ export async function gatherEvents(
   try {
     if (trace.file !== undefined) {
       const { path, fromByte } = trace.file;
-      return { kind: 'all', gathered: await gather(linesBehind(path, fromByte), runId) };
+      const lines = linesBehind(path, fromByte);
+      return { kind: 'all', gathered: await gather(lines, runId, options) };
     }
     if (trace.place.kind !== 'ledger') return { kind: 'none', reason: 'no events were kept' };
     return await fromLedger(runId, options);
@@ -58,21 +59,17 @@ async function fromLedger(runId: string, options: RunOptions): Promise<GatheredR
   const client = createLedgerClient({ socketPath: config['ledger.socket'] });
   const isThere = await client.sync(SYNC_MS);
   const lines = isThere ? ledgerLines(options, runId) : linesOnDisk(options, runId);
-  return { kind: isThere ? 'all' : 'on_disk', gathered: await gather(lines, runId) };
+  return { kind: isThere ? 'all' : 'on_disk', gathered: await gather(lines, runId, options) };
 }
 
 /** The events count where they agree with the hub in everything; an agent could have changed them. */
 export function accountOf(read: GatheredRead, heard: HubReport, isLossy: boolean): Account {
-  const { totals, unended } = heard;
-  if (read.kind === 'none') return { kind: 'counted', totals, reason: read.reason };
+  const { unended } = heard;
+  if (read.kind === 'none') return { kind: 'counted', totals: heard.totals, reason: read.reason };
   const { gathered } = read;
+  const totals = addedCounts(heard.totals, gathered.unheard);
   const summary = gathered.summarizer.finish();
-  const seen: ShimSummary = {
-    ...summary.totals,
-    errors_total: gathered.errors,
-    calls_spared: summary.spared_total,
-    answers_held_back: summary.answers_held_back,
-  };
+  const seen = countsOf(gathered.summarizer, gathered.errors);
   const missing = totals.calls_total - seen.calls_total;
   const [server] = unended;
   const silent = `the shim of server ${server} ended without telling its counts`;
@@ -102,6 +99,11 @@ function unanswered(
   return { kind, totals, reason: `no ledger answers, and ${why}` };
 }
 
+function countsOf(summarizer: RunSummarizer, errors: number): ShimSummary {
+  const { totals, spared_total, answers_held_back } = summarizer.finish();
+  return { ...totals, errors_total: errors, calls_spared: spared_total, answers_held_back };
+}
+
 /** What two have counted apart. */
 export function addedCounts(one: ShimSummary, other: ShimSummary): ShimSummary {
   const counts: { -readonly [K in keyof ShimSummary]: ShimSummary[K] } = { ...one };
@@ -127,6 +129,8 @@ export interface RunRecord {
   readonly policies: readonly RunPolicyLoad[];
   /** Calls that did not end well, as a shim counts them: one that was given up is none. */
   readonly errors: number;
+  /** The turns of a run without a model plane: the proxy recorded them, and the hub has not heard of them. */
+  readonly unheard: ShimSummary;
   /** Lines that name the run, but are no whole event. */
   readonly torn: number;
   /** The policies of each shim, in the order in which it took them. */
@@ -141,11 +145,16 @@ type LedgerPlace = Pick<RunOptions, 'config' | 'paths'>;
 const POLICIES_MAX = 100;
 const SHIMS_MAX = 1_000;
 
-async function gather(lines: AsyncIterable<string>, runId: string): Promise<RunRecord> {
+async function gather(
+  lines: AsyncIterable<string>,
+  runId: string,
+  { models }: Pick<RunOptions, 'models'>,
+): Promise<RunRecord> {
   const summarizer = new RunSummarizer();
+  const ofProxy = new RunSummarizer();
   const policies = new Map<string, RunPolicyLoad>();
   const loads = new Map<string, RunPolicyLoad[]>();
-  let [errors, torn, heldBack] = [0, 0, 0];
+  let [errors, errorsOfProxy, torn, heldBack] = [0, 0, 0, 0];
   for await (const line of lines) {
     if (!line.includes(runId)) continue;
     const parsed = parseEventLine(line);
@@ -153,6 +162,8 @@ async function gather(lines: AsyncIterable<string>, runId: string): Promise<RunR
     if (!parsed.ok || parsed.event.run_id !== runId) continue;
     const { event } = parsed;
     summarizer.add(event);
+    const isOfProxy = models === undefined && event.type.startsWith('turn_');
+    if (isOfProxy) ofProxy.add(event);
     if (event.type === 'policy_loaded') {
       const { policy_id, policy_version, policy_hash } = event.policy;
       const snapshot = isObject(event.document) ? event.document : null;
@@ -165,10 +176,12 @@ async function gather(lines: AsyncIterable<string>, runId: string): Promise<RunR
     }
     if (event.type === 'shim_health' && event.health.reason === POLICY_HELD_BACK) heldBack += 1;
     const isEnd = event.type === 'tool_call_end' || event.type === 'turn_end';
-    if (isEnd && hasFailed(event)) errors += 1;
+    if (!isEnd || !hasFailed(event)) continue;
+    errors += 1;
+    errorsOfProxy += isOfProxy ? 1 : 0;
   }
   const all = { summarizer, policies: [...policies.values()], loads: [...loads.values()] };
-  return { ...all, errors, torn, heldBack };
+  return { ...all, errors, unheard: countsOf(ofProxy, errorsOfProxy), torn, heldBack };
 }
 
 function hasFailed({ status, error }: EventOf<'tool_call_end' | 'turn_end'>): boolean {

@@ -12,6 +12,7 @@ import {
   parseJson,
   processInfo,
   type System,
+  subCommand,
   thisSystem,
   withAncestors,
   writePrivateFile,
@@ -20,11 +21,15 @@ import { homePaths } from '../config/index.ts';
 import { AGENT_FILE_BYTES_MAX, agentFileName, readAgentFile } from '../identity/index.ts';
 import { type RunEnv, runVariables } from './env-vars.ts';
 
+export type { RunEnv } from './env-vars.ts';
+
 export type AgentFileWrite =
   | { readonly kind: 'written' }
   /** The system does not tell when a process has started, or the process is gone. */
   | { readonly kind: 'unknown_process' }
   | { readonly kind: 'failed'; readonly path: string; readonly code: string };
+
+const HOSTS: ReadonlySet<string> = new Set(['run', 'wrap']);
 
 export interface AgentFiles {
   /** Writes the run down for one process more, whole or not at all. */
@@ -83,6 +88,20 @@ export function withAgentFile(env: RunEnv, system: System = thisSystem()): Found
     }
   }
   return { env };
+}
+
+/** The variables of the run that `sub run` or `sub wrap` has started a process in; undefined outside of one. */
+export function runOfProcess(
+  pid: number,
+  env: RunEnv,
+  system: System = thisSystem(),
+): RunEnv | undefined {
+  const info = processInfo(pid, system);
+  // The host itself speaks for others: what it sends is on record as theirs.
+  if (info === undefined || HOSTS.has(subCommand(info.args) ?? '')) return undefined;
+  const places = { HOME: env['HOME'], SUB_HOME: env['SUB_HOME'] };
+  const { env: found } = withAgentFile(places, { ...system, ppid: pid });
+  return found['SUB_RUN_ID'] ? found : undefined;
 }
 
 /** The folder that a shim finds without SUB_HOME. */
