@@ -42,7 +42,7 @@ async function setKeyScene(
   const key = await gateway.invited(DEVELOPER);
   writeConfigs(scene, gateway.url);
   const env = { ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_API_KEY: key, SCRIPTED_KEY: key };
-  return { ...scene, key, run: () => stage.run(client.command, env) };
+  return { ...scene, key, run: () => stage.run(client.command, { env }) };
 }
 
 describe.each(REAL_CLIENTS.map((client) => [client.title, client] as const))('%s', (_, client) => {

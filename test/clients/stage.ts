@@ -13,14 +13,21 @@ export interface Stage {
   readonly project: string;
   /** The policy that stops writes with a hint. */
   readonly policy: string;
-  /** Runs a command in the project, as the user would type it, with more variables if wanted. */
-  readonly run: (command: readonly string[], env?: Env) => Promise<Ended>;
+  /** Runs a command in the project, as the user would type it. */
+  readonly run: (command: readonly string[], options?: CommandOptions) => Promise<Ended>;
   readonly sub: (...args: readonly string[]) => Promise<Ended>;
   /** The calls in the ledger, the oldest first, once there are so many. */
   readonly calls: (count: number) => Promise<readonly LedgerCall[]>;
   /** Resolves when nothing of the user runs any more but the daemon of the ledger. */
   readonly quiet: () => Promise<void>;
   readonly clear: () => void;
+}
+
+export interface CommandOptions {
+  /** More variables. */
+  readonly env?: Env;
+  /** Ends the command as soon as it has said this. */
+  readonly until?: string;
 }
 
 export interface LedgerCall {
@@ -79,8 +86,8 @@ export function setStage({ binFolder, env, sub: product = SUB }: StageOptions): 
     LANG: 'C.UTF-8',
     ...env,
   };
-  const run: Stage['run'] = (command, more) =>
-    runIn(command, { cwd: project, env: { ...own, ...more } });
+  const run: Stage['run'] = (command, { env: more, until: words } = {}) =>
+    runIn(command, { cwd: project, env: { ...own, ...more }, words });
   const sub = (...args: readonly string[]) => run([process.execPath, product, ...args]);
   return {
     home,
@@ -124,19 +131,30 @@ function commandOf(pid: number): string {
 interface Where {
   readonly cwd: string;
   readonly env: Env;
+  /** It is ended when it has said them. */
+  readonly words: string | undefined;
 }
 
-function runIn([program = '', ...args]: readonly string[], { cwd, env }: Where): Promise<Ended> {
-  return ended(
-    spawn(program, args, {
-      cwd,
-      env,
-      // Both clients wait for more of the task as long as their input is open.
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: COMMAND_MAX_MS,
-      killSignal: 'SIGKILL',
-    }),
-  );
+function runIn(
+  [program = '', ...args]: readonly string[],
+  { cwd, env, words }: Where,
+): Promise<Ended> {
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    // Both clients wait for more of the task as long as their input is open.
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: COMMAND_MAX_MS,
+    killSignal: 'SIGKILL',
+  });
+  let said = '';
+  for (const output of words === undefined ? [] : [child.stdout, child.stderr]) {
+    output.on('data', (text: Buffer | string) => {
+      said += text.toString();
+      if (words !== undefined && said.includes(words)) child.kill('SIGTERM');
+    });
+  }
+  return ended(child);
 }
 
 /** A shim hands its last events over as it ends, which may be a moment after its agent. */
