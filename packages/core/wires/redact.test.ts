@@ -94,7 +94,7 @@ describe('spliceModel', () => {
         const bytes = Buffer.from(before);
         const outline = outlineRequest('anthropic_messages', bytes);
         if (isFailure(outline)) throw new Error(outline.message);
-        const after = Buffer.from(spliceModel(bytes, outline, wanted)).toString();
+        const after = Buffer.concat(spliceModel(bytes, outline, wanted)).toString();
         expect(after).toBe(`{"a":1.0, "model" : ${JSON.stringify(wanted)} ,"x":"é"}`);
       }),
     );

@@ -1,12 +1,16 @@
 // A request for another model: only the bytes of its name change.
-import { spliced } from '../json/patch-text.ts';
+import { utf8Of } from '../json/patch-text.ts';
+import { concatBytes } from '../json/text.ts';
 import type { RequestOutline } from './outline.ts';
 
-/** The bytes with this model; the same bytes when it is the one that they name. */
+/** The bytes with this model, in pieces: what stands behind the name is not copied, and it is most of a request. */
 export function spliceModel(
   bytes: Uint8Array,
   { model, modelRange }: RequestOutline,
   wanted: string,
-): Uint8Array {
-  return wanted === model ? bytes : spliced(bytes, modelRange, JSON.stringify(wanted));
+): readonly Uint8Array[] {
+  if (wanted === model) return [bytes];
+  const { start, end } = modelRange;
+  const head = concatBytes(bytes.subarray(0, start), utf8Of(JSON.stringify(wanted)));
+  return [head, bytes.subarray(end)];
 }

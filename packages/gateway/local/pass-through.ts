@@ -1,6 +1,5 @@
 // Reads that hold nothing of the conversation, such as the list of models: they go on as they came.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import { sendError } from '../listen/agent-server.ts';
 import { isFault } from '../upstream/fault.ts';
 import type { Upstream } from '../upstream/index.ts';
@@ -42,6 +41,17 @@ export async function passThrough(
   }
   const type = given.headers['content-type'];
   response.writeHead(given.status, type === undefined ? {} : { 'content-type': type });
-  // A client that goes away, or an upstream that breaks off, ends both.
-  await pipeline(given.body, response).catch(() => response.destroy());
+  const { body } = given;
+  body.read({
+    onPart: (bytes) => {
+      if (response.write(bytes) || body.isPaused) return;
+      body.pause();
+      response.once('drain', () => body.resume());
+    },
+    // A client that goes away, or an upstream that breaks off, ends both.
+    onEnd: (fault) => {
+      if (fault === undefined) response.end();
+      else response.destroy();
+    },
+  });
 }

@@ -179,7 +179,7 @@ export class GatewayClient {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
+      ...(body !== undefined && { body: [Buffer.from(JSON.stringify(body))] }),
       timeoutMs,
       signal: AbortSignal.timeout(timeoutMs),
     });

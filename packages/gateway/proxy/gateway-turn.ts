@@ -97,7 +97,7 @@ export class GatewayTurn implements GovernedTurn {
     const { wire, kind, outline } = request;
     const head = `{"envelope":${JSON.stringify(envelope)},"wire":{"protocol":"${wire}","kind":"${kind}","stream":${outline.isStream},"body":`;
     return {
-      envelop: (body) => Buffer.concat([Buffer.from(head), body, Buffer.from('}}')]),
+      envelop: (body) => [Buffer.from(head), ...body, Buffer.from('}}')],
       answerHeaders: (from) => this.#heard(from),
       takesEvent: (event) => {
         if (!OUR_EVENT.test(event.event)) return false;

@@ -260,7 +260,7 @@ class AttemptRun {
   }
 
   private unexpected(answer: UpstreamAnswer, why: string): AttemptResult {
-    answer.body.on('error', () => {}).destroy();
+    answer.body.destroy();
     const isRedirect = answer.status >= 300 && answer.status < 400;
     return this.malformed(isRedirect ? `${why} Redirects are not followed.` : why);
   }

@@ -1,6 +1,5 @@
 // A streamed answer on its way to the client, whole events at a time, while an observer watches. On one wire the bytes
 // pass as they are; to another they are translated. The last event is kept back until the turn is on record.
-import type { Readable } from 'node:stream';
 import {
   type AnswerObserver,
   type SseEvent,
@@ -9,7 +8,8 @@ import {
   sseReader,
   type UpstreamError,
 } from '@subluminal/core/wires';
-import { fault, faultFrom, type UpstreamFault } from '../upstream/fault.ts';
+import { fault, type UpstreamFault } from '../upstream/fault.ts';
+import type { AnswerBody } from '../upstream/index.ts';
 import type { ClientAnswer } from './client-answer.ts';
 import { completeEnd, dataFrame } from './event-frames.ts';
 
@@ -48,14 +48,14 @@ const OUR_EVENTS = 'aicg.';
 /** A blank line behind a line: `\\n\\r\\n`. */
 const LINE_ENDS_MAX = 3;
 
-export function relayStream(body: Readable, options: RelayOptions): Promise<StreamEnd> {
+export function relayStream(body: AnswerBody, options: RelayOptions): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
     new StreamRelay(body, options, resolve).start(reject);
   });
 }
 
 class StreamRelay {
-  private readonly body: Readable;
+  private readonly body: AnswerBody;
   private readonly options: RelayOptions;
   private readonly settle: (end: StreamEnd) => void;
   private readonly reader: SseReader;
@@ -65,9 +65,11 @@ class StreamRelay {
   /** Whole events that wait for the first one with content. */
   private held: (Buffer | string)[] | undefined = [];
   private isSettled = false;
+  /** Ends what takes too long: the stream, and then what comes behind its last event. */
+  private timer: NodeJS.Timeout | undefined;
   private restBytes = 0;
 
-  constructor(body: Readable, options: RelayOptions, settle: (end: StreamEnd) => void) {
+  constructor(body: AnswerBody, options: RelayOptions, settle: (end: StreamEnd) => void) {
     this.body = body;
     this.options = options;
     this.settle = settle;
@@ -76,25 +78,21 @@ class StreamRelay {
 
   /** What goes wrong in here is a defect of ours: it must not end the process. */
   start(onDefect: (cause: unknown) => void): void {
-    const { body } = this;
     const guarded = (work: () => void): void => {
       try {
         work();
       } catch (cause) {
         this.isSettled = true;
-        body.destroy();
+        this.breakOff();
         onDefect(cause);
       }
     };
-    body.on('data', (chunk: Buffer) => guarded(() => this.take(chunk)));
-    body.on('end', () => guarded(() => this.endOfStream()));
     const tooLong = fault('timeout', 'The answer of the upstream takes too long.');
-    const timer = setTimeout(() => this.stop(tooLong), this.options.streamMsMax);
-    body.once('close', () => clearTimeout(timer));
-    body.on('error', (cause) => this.stop(faultFrom(cause)));
-    body.on('close', () =>
-      this.stop(fault('disconnect', 'The upstream closed the stream too early.')),
-    );
+    this.timer = setTimeout(() => this.stop(tooLong), this.options.streamMsMax);
+    this.body.read({
+      onPart: (bytes) => guarded(() => this.take(bytes)),
+      onEnd: (why) => guarded(() => this.endOfStream(why)),
+    });
   }
 
   private take(chunk: Buffer): void {
@@ -188,8 +186,10 @@ class StreamRelay {
     this.send(text);
   }
 
-  private endOfStream(): void {
+  private endOfStream(why: UpstreamFault | undefined): void {
+    clearTimeout(this.timer);
     if (this.isSettled) return;
+    if (why !== undefined) return this.stop(why);
     const { translation, observer, mayLackLast } = this.options;
     const last = translation?.end() ?? '';
     const isWhole = mayLackLast && observer.seen.isComplete;
@@ -222,7 +222,7 @@ class StreamRelay {
 
   private write(bytes: Buffer | string): void {
     const { body } = this;
-    if (this.options.client.write(bytes) || body.isPaused()) return;
+    if (this.options.client.write(bytes) || body.isPaused) return;
     body.pause();
     this.options.client.drained(() => body.resume());
   }
@@ -235,21 +235,26 @@ class StreamRelay {
     }
     this.isSettled = true;
     this.settle(end);
-    const timer = setTimeout(() => this.body.destroy(), REST_MS);
-    this.body.once('close', () => clearTimeout(timer));
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.body.destroy(), REST_MS);
     this.body.resume();
   }
 
   private stop(why: UpstreamFault): void {
     if (this.isSettled) return;
     this.isSettled = true;
-    this.body.destroy();
+    this.breakOff();
     this.settle({ kind: 'fault', fault: why });
   }
 
   private drop(chunk: Buffer): void {
     this.restBytes += chunk.length;
-    if (this.restBytes > REST_BYTES_MAX) this.body.destroy();
+    if (this.restBytes > REST_BYTES_MAX) this.breakOff();
+  }
+
+  private breakOff(): void {
+    clearTimeout(this.timer);
+    this.body.destroy();
   }
 }
 

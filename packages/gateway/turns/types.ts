@@ -87,8 +87,8 @@ export interface Attempt {
 
 /** How a gateway is spoken to: it takes a wire's request in an envelope, and puts events of its own into a stream. */
 export interface GatewayLink {
-  /** The request as the gateway takes it. */
-  envelop(body: Uint8Array): Uint8Array;
+  /** The request as the gateway takes it, in pieces. */
+  envelop(body: readonly Uint8Array[]): readonly Uint8Array[];
   /** What the client gets of the headers of an answer beside those of its wire; asked once per answer. */
   answerHeaders(from: IncomingHttpHeaders): OutgoingHttpHeaders;
   /** Hears every event first. True for one that is not of the wire: it stays out of the client's stream. */

@@ -9,11 +9,10 @@ const EMPTY_STRING = ':""';
 const EMPTY_SIGNATURE = '"signature":""';
 
 /** The same bytes where all thoughts are signed. */
-export function withoutUnsignedThinking(body: Uint8Array, wire: Wire): Uint8Array | Failure {
+export function withoutUnsignedThinking(body: Buffer, wire: Wire): Buffer | Failure {
   if (wire.name !== 'anthropic_messages') return body;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  if (!bytes.includes(EMPTY_STRING) || !bytes.includes(EMPTY_SIGNATURE)) return body;
-  const value = parseBody(bytes);
+  if (!body.includes(EMPTY_STRING) || !body.includes(EMPTY_SIGNATURE)) return body;
+  const value = parseBody(body);
   if (isFailure(value)) return value;
   const request = wire.readRequest(value);
   return isFailure(request)

@@ -16,7 +16,8 @@ export interface UpstreamRequest {
   readonly wire: WireName;
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
-  readonly body: Uint8Array;
+  /** In pieces: most of it is the request of the client, where it stands. */
+  readonly body: readonly Uint8Array[];
   /** For a provider of another wire: the way back. */
   readonly translation: Translation | undefined;
   /** We asked for the usage at the end of a stream, and the client did not. */
@@ -46,7 +47,7 @@ export function upstreamRequest(
   const body =
     translation === undefined
       ? bodyWithModel(attempt, { turn, governed, wires })
-      : Buffer.from(JSON.stringify(translation.body));
+      : [Buffer.from(JSON.stringify(translation.body))];
   if (isFailure(body)) return body;
   const added = isSame && isStreamed(turn) ? withStreamUsage(body, turn) : undefined;
   return {
@@ -76,13 +77,12 @@ function translated(
 function bodyWithModel(
   attempt: Attempt,
   { turn, governed, wires }: { turn: TurnRequest; governed: GovernedTurn; wires: TurnWires },
-): Uint8Array | Failure {
-  const { body } = governed;
+): readonly Uint8Array[] | Failure {
+  const body = withoutUnsignedThinking(governed.body, wires.wire(turn.wire));
+  if (isFailure(body)) return body;
   const outline = body === turn.body ? turn.outline : wires.outline(turn.wire, body);
   if (isFailure(outline)) return outline;
-  const model = attempt.deployment ?? attempt.model;
-  const named = model === outline.model ? body : wires.withModel(body, outline, model);
-  return withoutUnsignedThinking(named, wires.wire(turn.wire));
+  return wires.withModel(body, outline, attempt.deployment ?? attempt.model);
 }
 
 const STREAM_OPTIONS = 'stream_options';
@@ -90,13 +90,16 @@ const ASK_USAGE = Buffer.from(`{"${STREAM_OPTIONS}":{"include_usage":true},`);
 const OPEN_BRACE = 0x7b;
 
 /** A chat stream tells its usage only when asked to. Undefined when the client has asked itself. */
-function withStreamUsage(body: Uint8Array, { wire, outline }: TurnRequest): Uint8Array | undefined {
+function withStreamUsage(
+  pieces: readonly Uint8Array[],
+  { wire, outline }: TurnRequest,
+): readonly Uint8Array[] | undefined {
   if (wire !== 'openai_chat_completions') return undefined;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  if (outline.hasStreamOptions !== true) {
-    const start = bytes.indexOf(OPEN_BRACE);
-    return Buffer.concat([ASK_USAGE, bytes.subarray(start + 1)]);
+  const [first, ...rest] = pieces;
+  if (outline.hasStreamOptions !== true && first !== undefined) {
+    return [ASK_USAGE, first.subarray(first.indexOf(OPEN_BRACE) + 1), ...rest];
   }
+  const bytes = Buffer.concat(pieces);
   const range = membersAt(bytes, 0).find(({ key }) => key === STREAM_OPTIONS)?.value;
   if (range === undefined) throw new Error('the outline has seen other members');
   const { start, end } = range;
@@ -104,7 +107,7 @@ function withStreamUsage(body: Uint8Array, { wire, outline }: TurnRequest): Uint
   const options = isJsonObject(asked) ? asked : {};
   if (options['include_usage'] === true) return undefined;
   const written = Buffer.from(JSON.stringify({ ...options, include_usage: true }));
-  return Buffer.concat([bytes.subarray(0, start), written, bytes.subarray(end)]);
+  return [bytes.subarray(0, start), written, bytes.subarray(end)];
 }
 
 export function isStreamed({ kind, outline }: TurnRequest): boolean {

@@ -16,7 +16,8 @@ export interface TurnWires {
   wire(name: WireName): Wire;
   /** `conversation`: whatever tells it from others; its last requests are remembered. */
   outline(wire: WireName, body: Uint8Array, conversation?: string): RequestOutline | Failure;
-  withModel(body: Uint8Array, outline: RequestOutline, model: string): Uint8Array;
+  /** The body with this model, in pieces. */
+  withModel(body: Uint8Array, outline: RequestOutline, model: string): readonly Uint8Array[];
 }
 
 const BYTE_TOOLS: ByteTools = {

@@ -1,3 +1,4 @@
+export type { AnswerBody } from './exchange.ts';
 export type { UpstreamFault } from './fault.ts';
 export {
   openUpstream,

@@ -20,7 +20,7 @@ function upstreamFor(options: UpstreamOptions = {}) {
       method: 'POST',
       url,
       headers: { 'content-type': 'application/json' },
-      body: Buffer.from('{}'),
+      body: [Buffer.from('{}')],
       timeoutMs: 5_000,
       signal: new AbortController().signal,
       ...parts,
@@ -43,7 +43,9 @@ test('a call goes out as it is, asks for no encoding, and connections are used a
   });
   const call = upstreamFor();
   for (let round = 0; round < 8; round++) {
-    const answer = await call(`${url}/v1/x?beta=true`, { body: Buffer.from('{"a":1}') });
+    const answer = await call(`${url}/v1/x?beta=true`, {
+      body: [Buffer.from('{"a"'), Buffer.from(':1}')],
+    });
     if (isFault(answer)) throw new Error(answer.message);
     expect(JSON.parse(await textOf(answer))).toEqual({
       method: 'POST',

@@ -1,9 +1,9 @@
 // Calls of upstreams: connections that are kept per origin, with limits and timeouts, and no redirects.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import { fault, faultFrom, type UpstreamFault } from './fault.ts';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici';
+import { decodedBody } from './decoded-body.ts';
+import { type AnswerBody, Exchange } from './exchange.ts';
+import { fault, isFault, type UpstreamFault } from './fault.ts';
 
 export interface UpstreamOptions {
   /** Connections to one origin at the same time. */
@@ -24,7 +24,8 @@ export interface UpstreamCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
-  readonly body?: Uint8Array | undefined;
+  /** In pieces, so that a large body that is changed at one place needs no copy. */
+  readonly body?: readonly Uint8Array[] | undefined;
   /** Until the answer begins, and between two of its parts. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -34,12 +35,21 @@ export interface UpstreamAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Without its content encoding. Destroy it, or read it to its end. */
-  readonly body: Readable;
+  readonly body: AnswerBody;
 }
 
 export interface Upstream {
   call(call: UpstreamCall): Promise<UpstreamAnswer | UpstreamFault>;
   close(): Promise<void>;
+}
+
+/** undici sends any iterable of bytes, as its documentation says and its types do not. */
+interface PieceDispatcher {
+  dispatch(options: PieceOptions, handler: Dispatcher.DispatchHandler): boolean;
+  destroy(): Promise<void>;
+}
+interface PieceOptions extends Omit<Dispatcher.DispatchOptions, 'body'> {
+  readonly body?: Dispatcher.DispatchOptions['body'] | readonly Uint8Array[];
 }
 
 const CONNECTIONS_MAX = 1_024;
@@ -55,7 +65,7 @@ export function openUpstream(options: UpstreamOptions = {}): Upstream {
   };
 }
 
-function dispatcherFor(options: UpstreamOptions): Dispatcher {
+function dispatcherFor(options: UpstreamOptions): PieceDispatcher {
   const { connectionsMax = CONNECTIONS_MAX, connectMs = CONNECT_MS, tls, proxy } = options;
   const settings: Agent.Options = {
     connections: connectionsMax,
@@ -71,64 +81,51 @@ function dispatcherFor(options: UpstreamOptions): Dispatcher {
 }
 
 async function send(
-  agent: Dispatcher,
+  agent: PieceDispatcher,
   call: UpstreamCall,
 ): Promise<UpstreamAnswer | UpstreamFault> {
+  const { signal } = call;
+  if (signal.aborted) return fault('aborted', 'Aborted.');
+  const exchange = new Exchange(() => signal.removeEventListener('abort', onAbort));
+  const onAbort = (): void => exchange.abort(abortReason(signal));
+  signal.addEventListener('abort', onAbort);
   const { origin, pathname, search } = new URL(call.url);
-  try {
-    const { statusCode, headers, body } = await agent.request({
-      origin,
-      path: pathname + search,
-      method: call.method,
-      headers: headerList(call.headers),
-      body: call.body ?? null,
-      headersTimeout: call.timeoutMs,
-      bodyTimeout: call.timeoutMs,
-      signal: call.signal,
-    });
-    const decoded = decode(body, headers['content-encoding']);
-    if (decoded !== undefined) return { status: statusCode, headers, body: decoded };
-    body.on('error', () => {}).destroy();
-    return fault('malformed', 'The upstream encodes its answer in a way that was not asked for.');
-  } catch (cause) {
-    return faultFrom(cause);
-  }
+  const options = {
+    origin,
+    path: pathname + search,
+    method: call.method,
+    headers: headerList(call),
+    body: call.body?.length === 1 ? call.body[0] : call.body,
+    headersTimeout: call.timeoutMs,
+    bodyTimeout: call.timeoutMs,
+  };
+  agent.dispatch(options, exchange);
+  const start = await exchange.started;
+  if (isFault(start)) return start;
+  const { status, headers, body } = start;
+  const decoded = decodedBody(body, headers['content-encoding']);
+  if (decoded === body) return start;
+  if (decoded !== undefined) return { status, headers, body: decoded };
+  body.destroy();
+  return fault('malformed', 'The upstream encodes its answer in a way that was not asked for.');
+}
+
+function abortReason({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : new errors.RequestAbortedError();
 }
 
 /** Names and values in turn: the form that costs undici the least. */
-function headerList(headers: OutgoingHttpHeaders): string[] {
+function headerList({ headers, body }: UpstreamCall): string[] {
   const list = ['accept-encoding', 'identity'];
   for (const name of Object.keys(headers)) {
     const value = headers[name];
     if (Array.isArray(value)) for (const one of value) list.push(name, one);
     else if (value !== undefined) list.push(name, String(value));
   }
-  return list;
-}
-
-/** Some upstreams compress whatever they are asked for. */
-function decode(body: Readable, encoding: string | string[] | undefined): Readable | undefined {
-  const decoder = decoderFor(encoding);
-  if (decoder === 'none') return body;
-  if (decoder === undefined) return undefined;
-  body.on('error', (cause) => decoder.destroy(cause));
-  decoder.on('close', () => body.destroy());
-  return body.pipe(decoder);
-}
-
-function decoderFor(encoding: string | string[] | undefined) {
-  switch (encoding === undefined ? 'identity' : String(encoding).trim().toLowerCase()) {
-    case '':
-    case 'identity':
-      return 'none';
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'deflate':
-      return createInflate();
-    case 'br':
-      return createBrotliDecompress();
-    default:
-      return undefined;
+  if (body !== undefined) {
+    let length = 0;
+    for (const part of body) length += part.length;
+    list.push('content-length', String(length));
   }
+  return list;
 }
