@@ -32,6 +32,8 @@ export function sseReader(options: SseReaderOptions): SseReader {
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const HELD_BYTES_MIN = 256;
+const EVENT_FIELD = 'event: ';
+const DATA_FIELD = 'data: ';
 
 class EventStream implements SseReader {
   isTooLarge = false;
@@ -54,6 +56,43 @@ class EventStream implements SseReader {
   }
 
   push(bytes: Uint8Array): readonly SseEvent[] {
+    return (this.isBetweenEvents(bytes) && this.plainEvents(bytes)) || this.readLines(bytes);
+  }
+
+  /** Whether nothing of what came before has a part in these bytes, and no event in them can be too large. */
+  private isBetweenEvents({ length }: Uint8Array): boolean {
+    if (this.heldLength > 0 || this.endedInReturn || this.isTooLarge) return false;
+    const { event, data, id } = this;
+    return event === '' && data === undefined && id === '' && length <= this.bytesMax;
+  }
+
+  /**
+   * Whole events as servers write them: a name, or none, and one line of data. To decode them at once costs a third of
+   * reading line by line. Undefined where anything else stands among them.
+   */
+  private plainEvents(bytes: Uint8Array): readonly SseEvent[] | undefined {
+    const text = this.decode(bytes, 0, bytes.length);
+    if (text.includes('\r')) return undefined;
+    const events: SseEvent[] = [];
+    for (let at = 0; at < text.length; ) {
+      let event = 'message';
+      if (text.startsWith(EVENT_FIELD, at)) {
+        const nameEnd = text.indexOf('\n', at);
+        if (nameEnd <= at + EVENT_FIELD.length) return undefined;
+        event = text.slice(at + EVENT_FIELD.length, nameEnd);
+        at = nameEnd + 1;
+      }
+      if (!text.startsWith(DATA_FIELD, at)) return undefined;
+      const end = text.indexOf('\n', at);
+      if (text.charCodeAt(end + 1) !== LINE_FEED) return undefined;
+      events.push({ event, data: text.slice(at + DATA_FIELD.length, end) });
+      at = end + 2;
+    }
+    this.isFirstLine = false;
+    return events;
+  }
+
+  private readLines(bytes: Uint8Array): readonly SseEvent[] {
     const events: SseEvent[] = [];
     const { length } = bytes;
     if (length === 0 || this.isTooLarge) return events;
