@@ -130,7 +130,7 @@ class AttemptRun {
       headers: request.headers,
       body: request.body,
       timeoutMs: this.attempt.timeoutMs,
-      signal: client.signal,
+      signal: client.gone,
     });
     if (isFault(answer)) return this.faulted(answer);
     if (answer.status >= 400) return this.upstreamError(answer, request);

@@ -1,5 +1,6 @@
 // The client's side of a turn: what went out, and whether anyone still listens.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { AbortSource } from '../upstream/index.ts';
 
 export class ClientAnswer {
   status: number | undefined;
@@ -7,23 +8,21 @@ export class ClientAnswer {
   /** When the first byte went out. */
   firstByteMs: number | undefined;
   /** Aborted when the client goes before it has everything. */
-  readonly signal: AbortSignal;
+  readonly gone = new ClientGone();
   private readonly response: ServerResponse;
   private readonly nowMs: () => number;
 
   constructor(response: ServerResponse, nowMs: () => number) {
     this.response = response;
     this.nowMs = nowMs;
-    const gone = new AbortController();
-    this.signal = gone.signal;
-    response.on('error', () => gone.abort());
+    response.on('error', () => this.gone.abort());
     response.on('close', () => {
-      if (!response.writableFinished) gone.abort();
+      if (!response.writableFinished) this.gone.abort();
     });
   }
 
   get isGone(): boolean {
-    return this.signal.aborted;
+    return this.gone.aborted;
   }
 
   /** Whether the status is out, so that nothing can be said by it any more. */
@@ -47,6 +46,11 @@ export class ClientAnswer {
     this.response.once('drain', go);
   }
 
+  /** What is written from now on goes out with the end, in one packet where it fits. */
+  holdToEnd(): void {
+    this.response.cork();
+  }
+
   end(bytes: Uint8Array | string): void {
     if (this.isGone) return;
     this.count(bytes);
@@ -68,5 +72,34 @@ export class ClientAnswer {
   private count(bytes: Uint8Array | string): void {
     this.firstByteMs ??= this.nowMs();
     this.bytesOut += typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length;
+  }
+}
+
+/** Like an AbortSignal, which costs more than all that most turns do with one. */
+class ClientGone implements AbortSource {
+  aborted = false;
+  private listeners: (() => void)[] = [];
+  private controller: AbortController | undefined;
+
+  /** For those who can do with nothing else. */
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.aborted) this.controller.abort();
+    return this.controller.signal;
+  }
+
+  abort(): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.controller?.abort();
+    for (const listener of this.listeners) listener();
+  }
+
+  addEventListener(_abort: 'abort', listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  removeEventListener(_abort: 'abort', listener: () => void): void {
+    this.listeners = this.listeners.filter((each) => each !== listener);
   }
 }

@@ -7,7 +7,7 @@ import {
   type UpstreamError,
   type WireName,
 } from '@subluminal/core/wires';
-import { uuidv7 } from 'uuidv7';
+import { callIds } from '@subluminal/plane/crypto';
 import type { Upstream } from '../upstream/index.ts';
 import {
   type AttemptContext,
@@ -64,19 +64,20 @@ export interface TurnEngine {
 }
 
 export function createTurnEngine(options: TurnEngineOptions): TurnEngine {
-  const limits = { ...TURN_LIMITS, ...options.limits };
+  const { onDefect, newTraceId = callIds() } = options;
+  const settings = { ...options, limits: { ...TURN_LIMITS, ...options.limits } };
   let running = 0;
   return {
     handle: async (request, response, route) => {
       const client = new ClientAnswer(response, options.nowMs);
-      const traceId = route.traceId ?? options.newTraceId?.() ?? uuidv7();
-      const run = new TurnRun({ ...options, limits }, { client, traceId, route });
+      const traceId = route.traceId ?? newTraceId();
+      const run = new TurnRun(settings, { client, traceId, route });
       running++;
       try {
-        if (running > limits.turnsMax) run.refuse(BUSY);
+        if (running > settings.limits.turnsMax) run.refuse(BUSY);
         else await run.run(request);
       } catch (cause) {
-        options.onDefect?.(traceId, cause);
+        onDefect?.(traceId, cause);
         run.abandon();
       } finally {
         running--;
@@ -167,8 +168,8 @@ class TurnRun {
     this.model = outline.model;
     const { traceId, client } = this;
     const { headers } = request;
-    const { signal } = client;
-    return { traceId, wire, kind, path, headers, body: bytes, outline, receivedMs, signal };
+    const facts = { traceId, wire, kind, path, headers, body: bytes, outline, receivedMs };
+    return new ReadTurn(facts, client);
   }
 
   private async readBody(request: IncomingMessage): Promise<Buffer | undefined> {
@@ -327,6 +328,36 @@ class TurnRun {
     const { status, headers, body } = refusalAnswer(wire, refusal, { accept, nowMs });
     client.open(status, { ...this.headers, ...tail?.headers, ...headers });
     client.end(JSON.stringify(body));
+  }
+}
+
+/** A class, because an object with a getter of its own has a shape of its own, which only a full collection frees. */
+class ReadTurn implements TurnRequest {
+  readonly traceId: string;
+  readonly wire: WireName;
+  readonly kind: TurnRequest['kind'];
+  readonly path: string;
+  readonly headers: TurnRequest['headers'];
+  readonly body: Buffer;
+  readonly outline: TurnRequest['outline'];
+  readonly receivedMs: number;
+  private readonly client: ClientAnswer;
+
+  constructor(facts: Omit<TurnRequest, 'signal'>, client: ClientAnswer) {
+    this.traceId = facts.traceId;
+    this.wire = facts.wire;
+    this.kind = facts.kind;
+    this.path = facts.path;
+    this.headers = facts.headers;
+    this.body = facts.body;
+    this.outline = facts.outline;
+    this.receivedMs = facts.receivedMs;
+    this.client = client;
+  }
+
+  /** Few ask for it, and it costs more than most of what a turn needs. */
+  get signal(): AbortSignal {
+    return this.client.gone.signal;
   }
 }
 

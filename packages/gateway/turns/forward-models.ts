@@ -29,7 +29,7 @@ export async function forwardModels(
     url: upstreamUrl(attempt, { kind: 'models', wire, query: queryOf(path) }),
     headers: { accept: 'application/json', ...upstreamHeaders(attempt, request.headers) },
     timeoutMs: attempt.timeoutMs,
-    signal: client.signal,
+    signal: client.gone,
   });
   const body = isFault(answer)
     ? answer

@@ -153,6 +153,7 @@ class StreamRelay {
         rest = rest.subarray(end);
         skipped = 0;
       } else if (this.isLast(event) || seen.error !== undefined) {
+        if (this.held === undefined) this.options.client.holdToEnd();
         const { start, end } = dataFrame(rest, skipped);
         this.send(rest.subarray(0, start));
         const last = rest.subarray(start, end);

@@ -28,7 +28,15 @@ export interface UpstreamCall {
   readonly body?: readonly Uint8Array[] | undefined;
   /** Until the answer begins, and between two of its parts. */
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSource;
+}
+
+/** What is asked of an AbortSignal here. */
+export interface AbortSource {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 export interface UpstreamAnswer {
@@ -110,7 +118,7 @@ async function send(
   return fault('malformed', 'The upstream encodes its answer in a way that was not asked for.');
 }
 
-function abortReason({ reason }: AbortSignal): Error {
+function abortReason({ reason }: AbortSource): Error {
   return reason instanceof Error ? reason : new errors.RequestAbortedError();
 }
 
