@@ -40,10 +40,9 @@ function stream(response) {
 
 serve((request, response) => {
   let isStream = false;
-  // It stands at the start of the body. The header `accept` says nothing: not every gateway passes it on.
-  request.once('data', (chunk) => {
-    isStream = chunk.includes('"stream":true');
-    request.resume();
+  // The header `accept` says nothing: not every gateway passes it on.
+  request.on('data', (chunk) => {
+    isStream ||= chunk.includes('"stream":true');
   });
   request.on('end', () => {
     if (isStream) return stream(response);
