@@ -1,5 +1,5 @@
 // The columns of what a turn leaves behind: how they are written, on either engine.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@subluminal/plane/crypto';
 import type { AuditRow, CostRow, RawRow, RoutingRow } from './types.ts';
 
 export type ColumnKind = 'text' | 'integer' | 'flag' | 'json';
@@ -50,14 +50,15 @@ function jsonOrNull(value: unknown): string | null {
 /** The cells of a row of the audit, its key first. */
 export type AuditCellList = readonly RecordCell[];
 
-/** With a key that is the same when the same record is written again. */
+/**
+ * With a key that is the same when the same record is written again. It begins with the time, so that new keys stand
+ * together at the end of their index.
+ */
 export function keyedAudit(rows: readonly AuditRow[]): readonly AuditCellList[] {
   return rows.map((row, place) => {
     const cells = AUDIT_COLUMNS.map(({ cell }) => cell(row));
-    const hash = createHash('sha256')
-      .update(JSON.stringify([place, cells]))
-      .digest('hex');
-    return [hash.slice(0, 32), ...cells];
+    const hash = sha256(JSON.stringify([place, cells])).slice(0, 32);
+    return [`${row.eventMs}-${hash}`, ...cells];
   });
 }
 

@@ -329,6 +329,22 @@ ALTER TABLE approval_request ADD COLUMN request_hash TEXT;
 ALTER TABLE approval_request ADD COLUMN used_ms ${int};
 `;
 
+/** Each index costs a page of every commit: none that no query uses, and no entries for what is not there. */
+export const FEWER_INDEXES: SchemaStep = () => `
+DROP INDEX budget_counter_updated;
+DROP INDEX budget_reservation_team;
+DROP INDEX budget_reservation_settled;
+CREATE INDEX budget_reservation_settled ON budget_reservation (settled_ms)
+  WHERE settled_ms IS NOT NULL;
+DROP INDEX audit_event_repo;
+CREATE INDEX audit_event_repo ON audit_event (tenant_id, repo_id, event_ms)
+  WHERE repo_id IS NOT NULL;
+DROP INDEX raw_record_repo;
+-- Retention asks by this alone.
+DROP INDEX raw_record_expires;
+CREATE INDEX raw_record_expires ON raw_record (expires_ms);
+`;
+
 export const FIRST_STEP: SchemaStep = (types) =>
   [identities, budgets, audit, costs, routing, rawRecords, coordination]
     .map((part) => part(types))

@@ -1,6 +1,6 @@
 // Brings a Postgres database to the schema of this version, or says why it can't.
 import type { ColumnTypes, SchemaStep } from '../schema.ts';
-import { FIRST_STEP, USED_APPROVALS } from '../schema.ts';
+import { FEWER_INDEXES, FIRST_STEP, USED_APPROVALS } from '../schema.ts';
 import { storeFailure } from '../store-failure.ts';
 import { BUDGET_FUNCTIONS } from './budget-functions.ts';
 import type { PostgresClient, PostgresDatabase } from './database.ts';
@@ -43,6 +43,7 @@ CREATE TRIGGER approval_request_change AFTER INSERT OR UPDATE ON approval_reques
 export const POSTGRES_STEPS: readonly SchemaStep[] = [
   (types) => FIRST_STEP(types) + BUDGET_FUNCTIONS + triggers(types),
   USED_APPROVALS,
+  FEWER_INDEXES,
 ];
 
 /** Any number that only our migrations use: gateways that start at once wait for each other. */

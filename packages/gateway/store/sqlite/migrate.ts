@@ -1,6 +1,6 @@
 // Brings a file to the schema of this version, or says why it can't.
 import type { ColumnTypes, SchemaStep } from '../schema.ts';
-import { FIRST_STEP, USED_APPROVALS } from '../schema.ts';
+import { FEWER_INDEXES, FIRST_STEP, USED_APPROVALS } from '../schema.ts';
 import { storeFailure } from '../store-failure.ts';
 import type { SqliteDatabase } from './database.ts';
 
@@ -24,6 +24,7 @@ BEGIN SELECT RAISE(ABORT, 'audit_event is only added to'); END;
 export const SQLITE_STEPS: readonly SchemaStep[] = [
   (types) => FIRST_STEP(types) + appendOnly(types),
   USED_APPROVALS,
+  FEWER_INDEXES,
 ];
 
 /** "subg" in the header of the file: a database of something else is not touched. */

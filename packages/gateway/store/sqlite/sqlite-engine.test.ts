@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { loadSqlite } from '@subluminal/plane/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
-import { sampleCost, sampleKey, sampleRecord, TABLE_NAMES } from '../testing/sample-rows.ts';
+import {
+  sampleCost,
+  sampleKey,
+  sampleRecord,
+  TABLE_NAMES,
+  wholeRecord,
+} from '../testing/sample-rows.ts';
 import { describeStore } from '../testing/suite.ts';
 import { SQLITE_STEPS } from './migrate.ts';
 import { openSqliteGatewayStore } from './open-sqlite.ts';
@@ -58,6 +64,22 @@ describe('the file', () => {
     expect(shell.prepare('SELECT count(*) AS n FROM added').get()).toMatchObject({ n: 0 });
     shell.close();
   });
+
+  it.each(SQLITE_STEPS.map((_, place) => place + 1))(
+    'with the first %i steps of the schema keeps its records when it gets the others',
+    async (count) => {
+      const earlier = { file: file(), steps: SQLITE_STEPS.slice(0, count) };
+      const first = await openSqliteGatewayStore(earlier);
+      await first.records.write(wholeRecord('one'));
+      await first.close();
+      const second = await openSqliteGatewayStore({ file: file() });
+      await second.records.write(wholeRecord('two'));
+      for (const traceId of ['one', 'two']) {
+        expect((await second.records.trace('default', traceId))?.audit).toHaveLength(2);
+      }
+      await second.close();
+    },
+  );
 
   it('of a newer version is refused and left alone', async () => {
     const steps = [...SQLITE_STEPS, () => 'CREATE TABLE added (a INTEGER) STRICT;'];
