@@ -232,6 +232,32 @@ describe('a link to the gateway that breaks', () => {
     expect(calls).toBe(2);
   });
 
+  it('is tried twice at most', async () => {
+    verifies('R-20');
+    let calls = 0;
+    const { url } = await loopback((request, response) => {
+      if (request.url === FORWARD) calls++;
+      return DEAD(response);
+    });
+    const proxy = await runningProxyFor({ gatewayUrl: url, apiKey: 'sk-sub-any-key-of-ours' });
+    expect((await proxy.ask(MESSAGES, { ...ASKED, stream: true })).status).toBe(503);
+    expect(calls).toBe(2);
+  });
+
+  it('is tried again behind a 5xx, which is no answer yet', async () => {
+    verifies('R-20');
+    let calls = 0;
+    const { url } = await loopback((request, response) => {
+      request.resume();
+      if (request.url !== FORWARD || ++calls === 1) return response.writeHead(502).end();
+      return streamedAnswer(response);
+    });
+    const proxy = await runningProxyFor({ gatewayUrl: url, apiKey: 'sk-sub-any-key-of-ours' });
+    const answer = await proxy.ask(MESSAGES, { ...ASKED, stream: true });
+    expect(await answer.text()).toBe(ANSWER_START + ANSWER_TEXT + ANSWER_END);
+    expect(calls).toBe(2);
+  });
+
   it('is not tried again behind the first token: the stream ends with an error', async () => {
     verifies('R-20');
     let calls = 0;
