@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../clients/model-server.ts';
 import { calls, text } from '../clients/script.ts';
+import { freePort, proxyHome } from '../e2e/proxy-home.ts';
 import { ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
@@ -64,4 +65,54 @@ test('an edit that is streamed has its cost, seed and audit, and is replayed as 
   expect(await gateway.api('/api/v1/cost/summary?dim=user')).toMatchObject({
     rows: [{ dim_value: 'ada', n_requests: 2, cost_micros: spentMicros }],
   });
+});
+
+interface ProxyStatus {
+  readonly url: string;
+  readonly sessions: readonly {
+    readonly turns: number;
+    readonly cost_micros: number;
+    readonly last_trace_id: string;
+  }[];
+}
+
+test('the same edit by the proxy of a developer is the same everywhere', async () => {
+  verifies('R-22');
+  const { invite_token: token } = await gateway.api('/api/v1/admin/invites', {
+    body: { user_id: 'grace', role: 'developer' },
+  });
+  const machine = proxyHome();
+  await machine.sub(['login', '--gateway', gateway.url, '--invite', '-'], {
+    input: String(token),
+  });
+  const start = await machine.sub(['proxy', 'start', '--port', await freePort(), '--json']);
+  expect(start).toMatchObject({ code: 0, stderr: '' });
+  const { url } = JSON.parse(start.stdout) as ProxyStatus;
+  model.play([calls(EDIT), text('The parser is fixed.')]);
+  const [anthropic] = SDKS;
+  if (anthropic === undefined) throw new Error('there is no SDK');
+  const client = anthropic.open({ url: `${url}/anthropic`, key: 'sk-aicg-noop' });
+  const task = await client.task('claude-sonnet-4-6', true);
+  expect(task.text).toBe('The parser is fixed.');
+
+  const { items } = await gateway.api('/api/v1/audit/search?event_type=turn&user_id=grace');
+  const turns = items as readonly Turn[];
+  expect(turns).toHaveLength(2);
+  const costMicros = turns.reduce((sum, { detail }) => sum + detail.cost_micros, 0);
+  const { sessions } = JSON.parse(
+    (await machine.sub(['proxy', 'status', '--json'])).stdout,
+  ) as ProxyStatus;
+  expect(sessions).toMatchObject([{ turns: 2, cost_micros: costMicros }]);
+  const traces = turns.map(({ trace_id }) => trace_id);
+  expect(traces).toContain(sessions[0]?.last_trace_id);
+  for (const trace of traces) {
+    const { costs, routing } = await gateway.api(`/api/v1/audit/${trace}`);
+    expect(costs).toHaveLength(1);
+    expect(routing).toMatchObject([{ seed: expect.stringMatching(/^[0-9a-f]{32}$/) as string }]);
+    const replayed = await gateway.sub('routing', 'replay', trace, '--config', 'config');
+    expect(replayed, replayed.stdout).toMatchObject({ code: 0, stderr: '' });
+  }
+  await machine.sub(['proxy', 'stop']);
+  const local = await machine.sub(['stats', '--local', '--json']);
+  expect(JSON.parse(local.stdout)).toMatchObject({ rows: [{ turns: 2, cost_micros: costMicros }] });
 });

@@ -94,12 +94,12 @@ export const GATEWAY = [
   },
   {
     id: 'R-19',
-    state: 'planned',
+    state: 'done',
     text: 'Turns are tagged from paths, languages and diff sizes, and file contents are not sent.',
   },
   {
     id: 'R-20',
-    state: 'planned',
+    state: 'done',
     text: 'The proxy retries within a budget and only before the first token; mutual TLS is optional.',
   },
   {
@@ -109,7 +109,7 @@ export const GATEWAY = [
   },
   {
     id: 'R-22',
-    state: 'planned',
+    state: 'done',
     text: 'A simulated coding client streams an edit end to end, and cost, seed, audit, status and replay agree.',
   },
   {

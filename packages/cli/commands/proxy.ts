@@ -28,7 +28,7 @@ import {
   textOption,
 } from '../input/command.ts';
 import { type DeveloperMachine, developerMachine } from '../proxy/developer-machine.ts';
-import { healthOf, stateText } from '../proxy/proxy-text.ts';
+import { healthOf, sessionsOf, sessionText, stateText } from '../proxy/proxy-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
 import { untilSignal } from '../terminal/until-signal.ts';
@@ -88,7 +88,7 @@ async function stateOutcome({ paths }: DeveloperMachine, isNew: boolean): Promis
   if (state === undefined) {
     return printout({ running: false }, 'No proxy runs.\n', EXIT.findings);
   }
-  const health = await healthOf(state);
+  const [health, sessions] = await Promise.all([healthOf(state), sessionsOf(state)]);
   const document = {
     running: true,
     pid: state.identity.pid,
@@ -97,10 +97,11 @@ async function stateOutcome({ paths }: DeveloperMachine, isNew: boolean): Promis
     version: state.version,
     started_at: state.startedAt,
     health,
+    sessions,
   };
   const hasLogin = readLogin(paths.home) !== undefined;
   const stale = hasLogin === (state.mode === 'gateway') ? [] : [STALE];
-  const lines = [...stateText(state, health, isNew), ...stale];
+  const lines = [...stateText(state, health, isNew), ...stale, ...sessions.map(sessionText)];
   return printout(document, lines.map(harmlessLine).join(''));
 }
 
@@ -167,7 +168,7 @@ export const stop = defineCommand({
 
 export const status = defineCommand({
   description:
-    'Shows whether the proxy runs, where it listens, and whether the gateway takes its key.',
+    'Shows whether the proxy runs, where it listens, whether the gateway takes its key, and what the sessions that are open have cost.',
   examples: ['sub proxy status', 'sub proxy status --json'],
   exitCodes: { 0: 'the proxy runs', 1: 'no proxy runs', 2: 'wrong flags' },
   run: async () => stateOutcome(await developerMachine(), false),

@@ -69,6 +69,7 @@ export class TurnRecorder {
     errors_total: 0,
     calls_spared: 0,
   };
+  #costMicros = 0;
 
   constructor({ producer, sink, warn }: RecorderOptions) {
     this.#writer = eventWriter(producer);
@@ -78,6 +79,11 @@ export class TurnRecorder {
 
   get summary(): ShimSummary {
     return { ...this.#counts };
+  }
+
+  /** What its turns have cost, as far as that is known. */
+  get costMicros(): number {
+    return this.#costMicros;
   }
 
   start(turn: RecordedTurn): void {
@@ -122,6 +128,7 @@ export class TurnRecorder {
 
   ended(turn: RecordedTurn, ended: TurnEnded): void {
     const { status, observed, usage, costMicros, error, firstByteMs } = ended;
+    this.#costMicros += costMicros ?? 0;
     const hasFailed = status === 'ERROR' || status === 'TIMEOUT';
     if (hasFailed && error?.class !== 'policy_block') this.#counts.errors_total++;
     const toolCalls = observed?.toolCalls ?? [];

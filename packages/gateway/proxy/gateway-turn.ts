@@ -21,7 +21,7 @@ import type { SessionRun } from './session-runs.ts';
 export interface GatewayTurnOptions {
   readonly request: TurnRequest;
   readonly envelope: ModelEnvelope;
-  readonly run: Pick<SessionRun, 'recorder' | 'policy'>;
+  readonly run: Pick<SessionRun, 'recorder' | 'policy' | 'traced'>;
   readonly recorded: RecordedTurn;
   /** Events of the gateway reach the client, too; for development. */
   readonly passesEvents: boolean;
@@ -39,6 +39,7 @@ const OUR_EVENT = /^aicg\./;
 const OUR_HEADER = /^x-aicg-[a-z-]{1,64}$/;
 const MICROS_PER_CENT = 10_000;
 const SUMMARY_LENGTH_MAX = 500;
+const TRACE_LENGTH_MAX = 64;
 const NO_TAIL: TurnTail = { events: '', headers: {} };
 
 export class GatewayTurn implements GovernedTurn {
@@ -67,8 +68,10 @@ export class GatewayTurn implements GovernedTurn {
 
   end(outcome: TurnOutcome): Promise<TurnTail> {
     const { request, recorded } = this.#options;
-    const { recorder, policy } = this.#options.run;
+    const { recorder, policy, traced } = this.#options.run;
     if (request.kind === 'count_tokens') return Promise.resolve(NO_TAIL);
+    const traceId = this.#answered['x-aicg-trace-id'];
+    if (traceId !== undefined) traced(visible(traceId, TRACE_LENGTH_MAX));
     const { last, bytesOut, firstByteMs, attempt } = outcome;
     const decision = this.#decision(outcome);
     recorder.decided(recorded, {

@@ -1,7 +1,13 @@
 // The sessions of agents that come through the proxy, each as a run of the ledger: so `sub tail`, `query`, `show` and
 // `stats` know their turns. A run ends when its session has been silent for long, or with the proxy. The turns of an
 // agent that `sub run` or `sub wrap` has started belong to that run, which has its own beginning and end.
-import type { Client, EventBody, PolicyRef, Producer } from '@subluminal/contracts';
+import {
+  type Client,
+  definedFields,
+  type EventBody,
+  type PolicyRef,
+  type Producer,
+} from '@subluminal/contracts';
 import { registerRun } from '@subluminal/plane/identity';
 import type { RunEnv } from '@subluminal/plane/runs/agent-file';
 import type { BatchingSink } from '@subluminal/plane/sink';
@@ -45,6 +51,8 @@ export interface SessionRun {
   readonly startedMs: number;
   /** The place of this turn in its session, from 0. */
   nextTurn(): number;
+  /** What the gateway calls the turn that ended last. */
+  traced(traceId: string): void;
   whenEnded(end: SessionEnd): void;
 }
 
@@ -53,6 +61,8 @@ export interface ListedSession {
   readonly run_id: string;
   readonly agent: string;
   readonly turns: number;
+  readonly cost_micros: number;
+  readonly last_trace_id?: string;
   readonly started_at: string;
   readonly repo?: string;
 }
@@ -61,6 +71,7 @@ interface OpenSession extends SessionRun {
   readonly facts: SessionFacts;
   readonly release: () => void;
   turns: number;
+  lastTraceId: string | undefined;
   usedMs: number;
   onEnd: SessionEnd;
 }
@@ -106,13 +117,14 @@ export class SessionRuns {
   }
 
   list(): readonly ListedSession[] {
-    return [...this.#sessions.values()].map(({ facts, producer, turns, startedMs }) => ({
-      session_id: facts.sessionId,
-      run_id: producer.run_id,
-      agent: facts.agentId,
-      turns,
-      started_at: new Date(startedMs).toISOString(),
-      ...(facts.repoRoot !== undefined && { repo: facts.repoRoot }),
+    return [...this.#sessions.values()].map((session) => ({
+      session_id: session.facts.sessionId,
+      run_id: session.producer.run_id,
+      agent: session.facts.agentId,
+      turns: session.turns,
+      cost_micros: session.recorder.costMicros,
+      ...definedFields({ last_trace_id: session.lastTraceId, repo: session.facts.repoRoot }),
+      started_at: new Date(session.startedMs).toISOString(),
     }));
   }
 
@@ -150,8 +162,12 @@ export class SessionRuns {
       usedMs: startedMs,
       release: hostRun === undefined ? registerRun(runDir, runId) : () => {},
       turns: 0,
+      lastTraceId: undefined,
       onEnd: () => 'SUCCEEDED',
       nextTurn: () => session.turns++,
+      traced: (traceId) => {
+        session.lastTraceId = traceId;
+      },
       whenEnded: (end) => {
         session.onEnd = end;
       },
