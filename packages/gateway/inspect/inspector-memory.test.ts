@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isFailure } from '@subluminal/contracts';
 import type { Actions } from '@subluminal/core/detect';
-import { outlineRequest } from '@subluminal/core/wires';
+import { outlineRequest, type RequestOutline } from '@subluminal/core/wires';
 import { expect, it } from 'vitest';
 import { TurnInspector } from './inspector.ts';
 
@@ -24,8 +24,12 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** By how much the heap has grown after so many turns, each of one message of its own. */
+/**
+ * By how much the heap has grown after so many turns, each of one message of its own. All requests are remembered, as
+ * those of conversations that go on are.
+ */
 function grownBytes(turns: number, message: (turn: number) => string): number {
+  const remembered: RequestOutline[] = [];
   const inspector = new TurnInspector({
     fingerprint: (text) => String(text.length),
     classes: ['secret', 'personal'],
@@ -36,6 +40,7 @@ function grownBytes(turns: number, message: (turn: number) => string): number {
     const body = Buffer.from(JSON.stringify({ model: 'm', max_tokens: 9, messages }));
     const outline = outlineRequest('anthropic_messages', body);
     if (isFailure(outline)) throw new Error(outline.message);
+    remembered.push({ ...outline, model: 'm' });
     const inspection = inspector.inspect({ body, outline });
     if (isFailure(inspection)) throw new Error(inspection.message);
     inspection.signals();
@@ -47,6 +52,7 @@ function grownBytes(turns: number, message: (turn: number) => string): number {
   const grown = heapBytes() - before;
   // It is kept until here, with all that it knows.
   expect(inspector).toBeInstanceOf(TurnInspector);
+  expect(remembered).toHaveLength(turns + 1);
   return grown;
 }
 

@@ -178,7 +178,9 @@ export class TurnInspector {
       before === undefined
         ? added
         : [...before.slice(0, first), ...added, ...before.slice(before.length - last)];
-    this.#requests.set(parts, known);
+    // Whoever remembers the request counts its bytes and parts: what was found may take no more than that.
+    const bytes = known.reduce((sum, part) => sum + part.bytes, 0);
+    if (bytes <= body.length + parts.length * PART_BYTES) this.#requests.set(parts, known);
     return known;
   }
 

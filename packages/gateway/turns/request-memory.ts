@@ -1,6 +1,7 @@
 // The last requests of the conversations that go on. A turn repeats the one before it, so most of its outline, and
 // what was found in it, is known.
 import { type Failure, isFailure } from '@subluminal/contracts';
+import { detached } from '@subluminal/core/detached';
 import {
   type ByteTools,
   grownOutline,
@@ -35,11 +36,19 @@ export class RequestMemory {
     const known = this.#requests.get(key) ?? [];
     const best = this.#closest(known, bytes);
     const grown = best && grownOutline(best.before, best.shared, { bytes, tools: this.#tools });
-    const outline = grown ?? outlineRequest(wire, bytes, this.#tools);
+    const outline = grown ?? this.#outlineAnew(wire, bytes);
     if (isFailure(outline)) return outline;
     const others = grown === undefined ? known : known.filter((one) => one !== best?.before);
     this.#keep(key, [{ bytes, outline }, ...others]);
     return outline;
+  }
+
+  /** Its names were cut out of the text of the whole request, which must not be kept beside the bytes. */
+  #outlineAnew(wire: WireName, bytes: Uint8Array): RequestOutline | Failure {
+    const outline = outlineRequest(wire, bytes, this.#tools);
+    if (isFailure(outline)) return outline;
+    const { model, toolNames } = outline;
+    return { ...outline, model: detached(model), toolNames: toolNames.map(detached) };
   }
 
   #closest(known: readonly OutlinedRequest[], bytes: Uint8Array) {
@@ -58,7 +67,8 @@ export class RequestMemory {
       .slice(0, REQUESTS_PER_CONVERSATION);
     this.#bytes += sizeOfAll(kept) - sizeOfAll(this.#requests.get(key) ?? []);
     this.#requests.delete(key);
-    this.#requests.set(key, kept);
+    // A name alone would never be forgotten: it has no bytes that count.
+    if (kept.length > 0) this.#requests.set(key, kept);
     for (const [oldest, forgotten] of this.#requests) {
       if (this.#bytes <= BYTES_MAX) break;
       this.#requests.delete(oldest);
@@ -67,8 +77,9 @@ export class RequestMemory {
   }
 }
 
+/** A body that is a part of something larger keeps all of it. */
 function sizeOf({ bytes, outline }: OutlinedRequest): number {
-  return bytes.length + outline.parts.length * PART_BYTES;
+  return bytes.buffer.byteLength + outline.parts.length * PART_BYTES;
 }
 
 function sizeOfAll(requests: readonly OutlinedRequest[]): number {
