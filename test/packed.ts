@@ -10,11 +10,13 @@ export const INSTALL_MS = 180_000;
 interface Succeeding {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs?: number;
 }
 
 /** Runs a command that must end well; gives what it printed. */
-export function succeed(file: string, args: readonly string[], { cwd, env }: Succeeding): string {
-  const ended = spawnSync(file, args, { cwd, env, encoding: 'utf8', timeout: INSTALL_MS });
+export function succeed(file: string, args: readonly string[], options: Succeeding): string {
+  const { cwd, env, timeoutMs: timeout = INSTALL_MS } = options;
+  const ended = spawnSync(file, args, { cwd, env, encoding: 'utf8', timeout });
   if (ended.status !== 0) {
     throw new Error(`${file} ${args.join(' ')} ended with ${ended.status}:\n${ended.stderr}`);
   }

@@ -1,7 +1,8 @@
 // The files of `deploy/`: what they say, and whether their commands work. There is no container engine here, so the
-// commands of the image run on this machine instead: the same install, the same start, as the same user, with the
-// program in a folder that this user cannot write to.
+// commands of the image run on this machine instead, in their order: the same build from a fresh copy of the files, the
+// same install, the same start, as the same user, with the program in a folder that this user cannot write to.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -21,14 +22,17 @@ import {
   createTestDatabase,
   POSTGRES_START_MS,
 } from '../../packages/gateway/store/testing/postgres.ts';
-import { bareEnvironment, INSTALL_MS, packInto } from '../packed.ts';
+import { bareEnvironment, succeed } from '../packed.ts';
 import { verifies } from '../requirements.ts';
-import { ensureBuilt, ROOT } from './sub.ts';
+import { ROOT } from './sub.ts';
 
 const NODE = '/nodejs/bin/node';
 const USER_ID = 1_000;
 const isRoot = process.getuid?.() === 0;
 const DOCKERFILE = readFileSync(`${ROOT}deploy/Dockerfile`, 'utf8');
+const ignored = readFileSync(`${ROOT}deploy/Dockerfile.dockerignore`, 'utf8').split('\n');
+/** Installs and builds everything from nothing. */
+const BUILD_MS = 600_000;
 
 interface Service {
   readonly [key: string]: unknown;
@@ -78,7 +82,6 @@ describe('deploy/Dockerfile', () => {
     const [first, ...rest] = after(build, 'RUN');
     expect(first).toBe('npm run package');
     expect(rest[0]).toMatch(/^npm install --prefix \/app .*--ignore-scripts/);
-    const ignored = readFileSync(`${ROOT}deploy/Dockerfile.dockerignore`, 'utf8').split('\n');
     expect(ignored).toEqual(
       expect.arrayContaining(['.git', '**/node_modules', '**/*.key', '**/.env']),
     );
@@ -129,31 +132,46 @@ describe('deploy/compose.yaml', () => {
   });
 });
 
+/** What `COPY . .` takes: the files of the checkout without those that the image leaves out. */
+function copyContext(to: string): void {
+  const listed = spawnSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    {
+      cwd: ROOT,
+      encoding: 'utf8',
+      maxBuffer: 1 << 24,
+    },
+  );
+  const left = new Set(ignored.filter((name) => /^[\w.]+$/.test(name)));
+  for (const path of listed.stdout.split('\0')) {
+    const isThere = path !== '' && existsSync(ROOT + path);
+    if (isThere && !left.has(path.split('/')[0] ?? '')) cpSync(ROOT + path, join(to, path));
+  }
+}
+
 describe('the commands of the image', () => {
   let folder: string;
   beforeAll(() => {
-    ensureBuilt();
     folder = mkdtempSync(join(tmpdir(), 'sub-deploy-'));
     // Others get through, as they do in the image.
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'home'));
-    packInto(folder);
-    const install = (after(build, 'RUN')[1] ?? '').replace('/app', join(folder, 'app'));
+    copyContext(join(folder, 'src'));
     const { HOME = '', TEST_CA_CERTS = '' } = process.env;
-    const { status, stderr } = spawnSync('sh', ['-c', install], {
-      cwd: folder,
-      env: {
-        ...bareEnvironment(folder),
-        npm_config_cache: join(HOME, '.npm'),
-        npm_config_prefer_offline: 'true',
-        ...(TEST_CA_CERTS && { NODE_EXTRA_CA_CERTS: TEST_CA_CERTS }),
-      },
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(stderr);
+    const env = {
+      ...bareEnvironment(folder),
+      npm_config_cache: join(HOME, '.npm'),
+      npm_config_prefer_offline: 'true',
+      ...(TEST_CA_CERTS && { NODE_EXTRA_CA_CERTS: TEST_CA_CERTS }),
+    };
+    for (const command of after(build, 'RUN')) {
+      const here = command.replaceAll(/ (?=\/(?:app|data)\b)/g, ` ${folder}`);
+      succeed('sh', ['-c', here], { cwd: join(folder, 'src'), env, timeoutMs: BUILD_MS });
+    }
     cpSync(`${ROOT}examples/gateway`, join(folder, 'config'), { recursive: true });
-  }, INSTALL_MS);
-  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  }, BUILD_MS);
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }), BUILD_MS);
 
   /** Where a path of the image is here. */
   const here = (word: string) =>
@@ -211,15 +229,23 @@ describe('the commands of the image', () => {
     'start a gateway on Postgres with the password of the environment, and its health is seen',
     async () => {
       verifies('R-2');
+      const { gateway, postgres } = readCompose().services;
+      const { POSTGRES_USER: user, POSTGRES_DB: name } = postgres.environment;
       const database = await createTestDatabase();
       onTestFinished(() => database.drop());
+      // As the image of Postgres makes them, but with no more rights than the gateway needs.
+      const role = `${user}_${randomUUID().replaceAll('-', '')}`;
+      const password = 'a long random text';
+      await database.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}';
+        GRANT ALL ON SCHEMA public TO ${role}`);
+      onTestFinished(async () => {
+        await database.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
+      });
+      const asked = gateway.command.find((word) => word.startsWith('postgres:'));
+      expect(asked).toBe(`postgres://${user}@postgres:5432/${name}`);
       const address = new URL(database.url);
-      const { password } = address;
-      address.password = '';
-      const { gateway } = readCompose().services;
-      const command = gateway.command.map((word) =>
-        word.startsWith('postgres:') ? address.href : word,
-      );
+      [address.username, address.password] = [role, ''];
+      const command = gateway.command.map((word) => (word === asked ? address.href : word));
       const { child, data } = start([...command, '--port', '0'], { PGPASSWORD: password });
       const url = await listening(child);
       const [, file = '', ...args] = gateway.healthcheck.test;
