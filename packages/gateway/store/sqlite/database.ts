@@ -1,73 +1,41 @@
 // One open SQLite database of the gateway, with its prepared statements.
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorText, makeFolders } from '@subluminal/plane/os';
+import { type Database, loadSqlite } from '@subluminal/plane/sqlite';
 import {
-  type Database,
-  loadSqlite,
-  type SqlRow,
-  type SqlValue,
-  type Statement,
-} from '@subluminal/plane/sqlite';
+  makePrivateDatabase,
+  openPrivateDatabase,
+  statementsOf,
+} from '@subluminal/plane/sqlite/private-database';
 import { type StoreCode, storeFailure } from '../store-failure.ts';
 
 /** It blocks the whole gateway; a write is tried again anyway. */
 const BUSY_MS = 500;
 /** The ends of all tables and indexes, for hundreds of users. With four times as much, 80,000 turns of 500 users took as long. */
 const CACHE_KIB = 8 * 1024;
-/** Combinations of filters make many statements; the oldest are prepared again. */
-const STATEMENTS_MAX = 256;
 
 export type SqliteDatabase = ReturnType<typeof sqliteDatabase>;
 
 /** Opens the file, for this user alone, and makes it when it is not there. */
 export async function openDatabase(file: string, busyMs = BUSY_MS) {
-  const { DatabaseSync } = await loadSqlite();
+  const sqlite = await loadSqlite();
   return translated(file, () => {
     makeFolders(dirname(file));
-    // SQLite gives the log and the shared memory beside it the rights of the file.
-    closeSync(openSync(file, 'a', 0o600));
-    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
-    const db = new DatabaseSync(file, {
-      timeout: busyMs,
-      enableForeignKeyConstraints: true,
-    });
-    try {
-      db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-      db.exec('PRAGMA temp_store = MEMORY');
-      // A damaged or forged schema must not run anything.
-      db.exec('PRAGMA trusted_schema = OFF');
+    makePrivateDatabase(file);
+    const setUp = (db: Database) => {
       db.exec('PRAGMA journal_mode = WAL');
       // A commit survives the death of the process. Records survive a power cut too: see `transaction`.
       db.exec('PRAGMA synchronous = NORMAL');
-    } catch (cause) {
-      db.close();
-      throw cause;
-    }
-    return sqliteDatabase(file, db);
+    };
+    const options = { timeout: busyMs, cacheKib: CACHE_KIB, setUp };
+    return sqliteDatabase(file, openPrivateDatabase(sqlite, file, options));
   });
 }
 
 function sqliteDatabase(file: string, db: Database) {
-  const statements = new Map<string, Statement>();
-  const prepare = (sql: string): Statement => {
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
-    const made = db.prepare(sql);
-    if (statements.size >= STATEMENTS_MAX) statements.delete(statements.keys().next().value ?? '');
-    statements.set(sql, made);
-    return made;
-  };
   return {
     file,
-    exec: (sql: string): void => translated(file, () => db.exec(sql)),
-    all: (sql: string, ...values: SqlValue[]): readonly SqlRow[] =>
-      translated(file, () => prepare(sql).all(...values)),
-    get: (sql: string, ...values: SqlValue[]): SqlRow | undefined =>
-      translated(file, () => prepare(sql).get(...values)),
-    /** How many rows it changed. */
-    run: (sql: string, ...values: SqlValue[]): number =>
-      translated(file, () => Number(prepare(sql).run(...values).changes)),
+    ...statementsOf(db, (cause) => storeError(file, cause)),
     /**
      * All of `work` or nothing. It never waits for anything, so that nothing comes in between.
      * `isSynced`: on the disk before it returns.
@@ -97,10 +65,6 @@ function sqliteDatabase(file: string, db: Database) {
           if (db.isTransaction) db.exec('COMMIT');
         }
       }),
-    close: (): void => {
-      statements.clear();
-      db.close();
-    },
   };
 }
 

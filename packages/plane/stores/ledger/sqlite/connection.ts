@@ -1,5 +1,5 @@
 // One open database, with its prepared statements.
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { hasSystemCode, makeFolders } from '../../../os/index.ts';
@@ -10,14 +10,12 @@ import {
   type SqliteModule,
   type SqlRow,
   type SqlValue,
-  type Statement,
 } from './load.ts';
+import { makePrivateDatabase, openPrivateDatabase, statementsOf } from './private-database.ts';
 
 export type Connection = ReturnType<typeof connection>;
 
 export const BUSY_TIMEOUT_MS = 5_000;
-/** Combinations of filters make many statements; the oldest are prepared again. */
-const STATEMENTS_MAX = 256;
 /** The writer touches all indexes with every batch; a reader goes through the file once. */
 const CACHE_KIB = { writer: 32 * 1024, reader: 8 * 1024 };
 const CHECKPOINT_PAGES = 4_000;
@@ -51,27 +49,16 @@ function hasLog(file: string): boolean {
 }
 
 function openDatabase(sqlite: SqliteModule, location: string, options: ConnectOptions): Database {
-  const db = new sqlite.DatabaseSync(location, {
-    readOnly: options.readOnly,
+  const { readOnly } = options;
+  return openPrivateDatabase(sqlite, location, {
+    readOnly,
     timeout: BUSY_TIMEOUT_MS,
-    enableForeignKeyConstraints: true,
+    cacheKib: readOnly ? CACHE_KIB.reader : CACHE_KIB.writer,
+    setUp: (db) => setUp(db, options),
   });
-  try {
-    setUp(db, options);
-    // Reads from the file, so that a damaged one fails here.
-    db.prepare('PRAGMA schema_version').get();
-  } catch (cause) {
-    db.close();
-    throw cause;
-  }
-  return db;
 }
 
 function setUp(db: Database, { readOnly, bytesMax, synchronous = 'normal' }: ConnectOptions): void {
-  db.exec(`PRAGMA cache_size = -${readOnly ? CACHE_KIB.reader : CACHE_KIB.writer}`);
-  db.exec('PRAGMA temp_store = MEMORY');
-  // A damaged or forged schema must not run anything.
-  db.exec('PRAGMA trusted_schema = OFF');
   if (readOnly) return;
   // A commit survives the death of the process; a power cut may take the last ones. Commits with a
   // signed head are FULL and take everything before them along.
@@ -93,43 +80,16 @@ function limitPages(db: Database, bytesMax: number): void {
 }
 
 function connection(file: string, db: Database) {
-  const statements = new Map<string, Statement>();
-  const prepare = (sql: string): Statement => {
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
-    const made = db.prepare(sql);
-    if (statements.size >= STATEMENTS_MAX) statements.delete(statements.keys().next().value ?? '');
-    statements.set(sql, made);
-    return made;
-  };
-  const get = (sql: string, ...values: SqlValue[]): SqlRow | undefined =>
-    translated(file, () => prepare(sql).get(...values));
+  const statements = statementsOf(db, (cause) => ledgerError(file, cause));
   return {
     file,
     db,
-    exec: (sql: string): void => translated(file, () => db.exec(sql)),
-    all: (sql: string, ...values: SqlValue[]): readonly SqlRow[] =>
-      translated(file, () => prepare(sql).all(...values)),
-    get,
+    ...statements,
     /** The row that the statement must give. */
     one: (sql: string, ...values: SqlValue[]): SqlRow => {
-      const row = get(sql, ...values);
+      const row = statements.get(sql, ...values);
       if (row !== undefined) return row;
       throw ledgerFailure('SUB_LEDGER_CORRUPT', 'A row is missing.');
-    },
-    /** How many rows it changed. Runs for every event, so it makes no closure. */
-    run: (sql: string, ...values: SqlValue[]): number => {
-      try {
-        return Number(prepare(sql).run(...values).changes);
-      } catch (cause) {
-        throw ledgerError(file, cause);
-      }
-    },
-    close: (): void => {
-      statements.clear();
-      // A statement that is not collected yet keeps a closed connection and its view alive.
-      if (db.isTransaction) db.exec('ROLLBACK');
-      db.close();
     },
   };
 }
@@ -138,9 +98,7 @@ function connection(file: string, db: Database) {
 export function prepareFile(file: string): void {
   translated(file, () => {
     makeFolder(dirname(file));
-    // SQLite gives the log and the shared memory beside it the rights of the file.
-    closeSync(openSync(file, 'a', 0o600));
-    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+    makePrivateDatabase(file);
   });
 }
 
