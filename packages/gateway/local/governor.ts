@@ -5,7 +5,6 @@ import type {
   Decision,
   EvaluateRequest,
   EvaluateResponse,
-  JsonObject,
   Producer,
   Profile,
 } from '@subluminal/contracts';
@@ -29,7 +28,7 @@ import { estimateTokens } from '@subluminal/core/wires';
 import { callIds, sha256Bytes } from '@subluminal/plane/crypto';
 import { type RunningHub, TURN_METHOD } from '@subluminal/plane/hub';
 import { refuse } from '../turns/refuse.ts';
-import { clientSession, usedTokens } from '../turns/turn-facts.ts';
+import { clientSession, requestFacts, usedTokens } from '../turns/turn-facts.ts';
 import type {
   Attempt,
   GovernedTurn,
@@ -135,14 +134,9 @@ export class LocalGovernor implements TurnGovernor {
     const route = routeOf(path);
     if (route === undefined) return undefined;
     const provider = providerOf(route);
-    const { model, maxTokens, isStream, toolNames, choices = 1 } = outline;
+    const { model, maxTokens, choices = 1 } = outline;
     const callId = this.#nextId();
-    const facts: JsonObject = {
-      stream: isStream,
-      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-      tools: toolNames.length,
-      messages: outline.parts.filter(({ kind }) => kind === 'message').length,
-    };
+    const facts = requestFacts(request);
     const price = prices.priceFor({ provider, endpointId: provider, model });
     const output = Math.min(maxTokens ?? RESERVED_OUTPUT_MAX, RESERVED_OUTPUT_MAX) * choices;
     const cost_micros = price && estimateCost(estimateTokens(body.length), output, price);

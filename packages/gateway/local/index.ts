@@ -7,22 +7,13 @@ import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { type GovernorSettings, type OpenGovernor, openLocalGovernor } from './open-governor.ts';
 import { passThrough } from './pass-through.ts';
 import { type CodexProvider, codexProvider, escapeOf, pointAgent } from './point-agent.ts';
-import { TurnRecorder } from './record-turns.ts';
+import { NO_TURNS, TurnRecorder } from './record-turns.ts';
 import { type LocalServer, openLocalServer } from './server.ts';
 import { ownUpstreams, proxyOf, type Upstreams } from './upstreams.ts';
 
 export interface LocalModelsOptions extends GovernorSettings {
   readonly cwd: string;
 }
-
-const NO_TURNS: ShimSummary = {
-  calls_total: 0,
-  calls_allowed: 0,
-  calls_blocked: 0,
-  calls_throttled: 0,
-  errors_total: 0,
-  calls_spared: 0,
-};
 
 interface Opened {
   readonly server: LocalServer;
@@ -33,7 +24,7 @@ interface Opened {
 
 export function localModels(options: LocalModelsOptions): RunModels {
   let opened: Opened | undefined;
-  let summary = NO_TURNS;
+  let summary: ShimSummary = NO_TURNS;
   return {
     async begin(told) {
       const { producer, env, command } = told;

@@ -57,18 +57,20 @@ interface RecorderOptions {
 
 const TEXT_LENGTH_MAX = 256;
 
+export const NO_TURNS = {
+  calls_total: 0,
+  calls_allowed: 0,
+  calls_blocked: 0,
+  calls_throttled: 0,
+  errors_total: 0,
+  calls_spared: 0,
+} satisfies ShimSummary;
+
 export class TurnRecorder {
   readonly #writer: EventWriter;
   readonly #sink: BatchingSink;
   readonly #warn: (text: string) => void;
-  readonly #counts = {
-    calls_total: 0,
-    calls_allowed: 0,
-    calls_blocked: 0,
-    calls_throttled: 0,
-    errors_total: 0,
-    calls_spared: 0,
-  };
+  readonly #counts = { ...NO_TURNS };
   #costMicros = 0;
 
   constructor({ producer, sink, warn }: RecorderOptions) {

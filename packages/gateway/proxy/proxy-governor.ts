@@ -7,6 +7,7 @@ import type { TurnInspector } from '../inspect/index.ts';
 import { ownEndpoint, ownProvider } from '../local/upstreams.ts';
 import { ownHeaders, withoutCredentials } from '../providers/client-headers.ts';
 import { refuse } from '../turns/refuse.ts';
+import { requestFacts } from '../turns/turn-facts.ts';
 import type { Attempt, GatewayLink, TurnGovernor, TurnPlan, TurnRequest } from '../turns/types.ts';
 import type { FileFingerprints } from './file-fingerprints.ts';
 import { GatewayTurn, type TriedBefore } from './gateway-turn.ts';
@@ -95,7 +96,7 @@ export class ProxyGovernor implements TurnGovernor {
       callId: newCallId(),
       provider: request.wire === 'anthropic_messages' ? 'anthropic' : 'openai',
       model: outline.model,
-      facts: factsOf(request),
+      facts: requestFacts(request),
       bytesIn: body.length,
       sessionId,
       estimateMicros: undefined,
@@ -201,16 +202,6 @@ function mayRetry(before: TriedBefore): Promise<boolean> {
 
 function providerName({ wire }: TurnRequest): 'anthropic' | 'openai' {
   return wire === 'anthropic_messages' ? 'anthropic' : 'openai';
-}
-
-function factsOf({ outline }: TurnRequest) {
-  const { isStream, maxTokens, toolNames, parts } = outline;
-  return {
-    stream: isStream,
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    tools: toolNames.length,
-    messages: parts.filter(({ kind }) => kind === 'message').length,
-  };
 }
 
 function cpuMs({ user, system }: NodeJS.CpuUsage): number {

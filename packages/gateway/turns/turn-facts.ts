@@ -13,6 +13,17 @@ export function clientSession({ headers }: Pick<TurnRequest, 'headers'>): string
   return text === '' ? undefined : text;
 }
 
+/** What is recorded of a request; never what it says. */
+export function requestFacts({ outline }: Pick<TurnRequest, 'outline'>) {
+  const { isStream, maxTokens, toolNames, parts } = outline;
+  return {
+    stream: isStream,
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    tools: toolNames.length,
+    messages: parts.filter(({ kind }) => kind === 'message').length,
+  };
+}
+
 /** More than any model reads or writes in one turn: an upstream that counts more counts wrong. */
 const TOKENS_MAX = 100_000_000;
 
