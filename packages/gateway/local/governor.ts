@@ -168,7 +168,7 @@ export class LocalGovernor implements TurnGovernor {
         bytesIn: body.length,
         sessionId: clientSession(request),
         estimateMicros: cost_micros,
-        startedMs: performance.now(),
+        startedMs: request.receivedMs,
       },
       scanned: scannedBy(policy, { request, provider }),
       query: { ref, args: () => facts, policyHash: policy.snapshot.ref.policy_hash },
@@ -321,8 +321,7 @@ export class LocalGovernor implements TurnGovernor {
       micros: costMicros ?? 0,
       isError: isError && status !== 'CANCELLED',
     });
-    const sinceMs = firstByteMs === undefined ? undefined : firstByteMs - turn.request.receivedMs;
-    const ended = { status, bytesOut, firstByteMs: sinceMs, usage, costMicros, observed, error };
+    const ended = { status, bytesOut, firstByteMs, usage, costMicros, observed, error };
     recorder.ended(turn.recorded, ended);
     return Promise.resolve({ events: '', headers: NO_HEADERS });
   }

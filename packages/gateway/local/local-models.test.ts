@@ -112,6 +112,20 @@ test('a turn goes on with the own key, comes back as it is, and is on record', a
   expect(await run.end()).toMatchObject({ calls_total: 1, calls_allowed: 1, errors_total: 0 });
 });
 
+test('the record of a turn says when its answer began', async () => {
+  const heldMs = 20;
+  const upstream = await scriptedUpstream(() => {
+    for (const until = performance.now() + heldMs; performance.now() < until; );
+    return streamed();
+  });
+  const run = await startLocalRun({ rules: ALLOW, env: { ANTHROPIC_BASE_URL: upstream.url } });
+  await ask(run);
+  await expect.poll(() => run.of('turn_end')).toHaveLength(1);
+  const { first_byte_ms = 0, latency_ms } = run.of('turn_end')[0] ?? {};
+  expect(first_byte_ms).toBeGreaterThanOrEqual(heldMs);
+  expect(first_byte_ms).toBeLessThanOrEqual(latency_ms ?? 0);
+});
+
 test('a secret in a prompt never reaches the provider', async () => {
   const upstream = await scriptedUpstream(streamed);
   const sections = 'content: { outbound: { secret: block } }\n';

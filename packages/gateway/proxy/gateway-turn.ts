@@ -86,7 +86,7 @@ export class GatewayTurn implements GovernedTurn {
     recorder.ended(recorded, {
       status: isRefused ? 'ERROR' : status,
       bytesOut,
-      firstByteMs: firstByteMs === undefined ? undefined : firstByteMs - request.receivedMs,
+      firstByteMs,
       usage: isRefused ? undefined : last && usedTokens(request, last),
       costMicros: attempt?.gateway === undefined ? undefined : this.#costMicros,
       observed: last?.observed,

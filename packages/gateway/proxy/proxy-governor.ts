@@ -100,7 +100,7 @@ export class ProxyGovernor implements TurnGovernor {
       bytesIn: body.length,
       sessionId,
       estimateMicros: undefined,
-      startedMs: performance.now(),
+      startedMs: request.receivedMs,
     };
     if (isTurn) session.recorder.start(recorded);
     const turn = new GatewayTurn({
