@@ -26,6 +26,14 @@ it('what comes within one moment is one group, and each item gets its own result
   expect(groups).toEqual([[1, 2, 3]]);
 });
 
+it('what the next turn of the event loop brings is in the same group', async () => {
+  const { work, groups } = grouped({});
+  const first = work.add(1);
+  await new Promise(setImmediate);
+  await Promise.all([first, work.add(2)]);
+  expect(groups).toEqual([[1, 2]]);
+});
+
 it('what comes while a group is on its way is the next one, in order', async () => {
   let release: () => void = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));

