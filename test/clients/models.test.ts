@@ -21,6 +21,7 @@ interface ModelsScene extends Scene {
 interface LedgerTurn {
   readonly kind: 'tool_call' | 'turn';
   readonly run_id: string;
+  readonly call_id: string;
   readonly provider?: string;
   readonly model?: string;
   readonly tool_name?: string;
@@ -28,6 +29,10 @@ interface LedgerTurn {
   readonly rule_id: string | null;
   readonly status: string | null;
   readonly tokens_in: number | null;
+}
+
+interface StartEvent {
+  readonly call: { readonly tool_use_id?: string };
 }
 
 beforeAll(ensureBuilt);
@@ -111,6 +116,14 @@ describe.each(REAL_CLIENTS.map((client) => [client.title, client] as const))('%s
     expect(turns.length).toBeGreaterThanOrEqual(3);
     for (const turn of turns) expect(turn).toMatchObject({ decision: 'ALLOW', status: 'OK' });
     expect(turns.some(({ tokens_in }) => (tokens_in ?? 0) > 0)).toBe(true);
+    // The client passes the id on that the model gave to the call, so each call leads to its turn.
+    for (const { call_id } of tools) {
+      const { asked_by, events } = JSON.parse(
+        (await stage.sub('show', call_id, '--json')).stdout,
+      ) as { asked_by: { turn: string; id: string } | null; events: { event: StartEvent }[] };
+      expect(turns.map((turn) => turn.call_id)).toContain(asked_by?.turn);
+      expect(events[0]?.event.call.tool_use_id).toBe(asked_by?.id);
+    }
   });
 
   test('waits for a person who approves its turn', async ({ skip }) => {
