@@ -37,6 +37,7 @@ import { openProxyServer } from './proxy-server.ts';
 import { RepoBinder } from './repo-binding-file.ts';
 import { RepoReader } from './repo-facts.ts';
 import { SessionRuns } from './session-runs.ts';
+import { warmInspector } from './warm-inspector.ts';
 
 export interface ProxyOptions {
   readonly config: Config;
@@ -59,7 +60,8 @@ export interface RunningProxy {
   close(): Promise<void>;
 }
 
-const FOUND_ONLY: Actions = {
+/** The gateway decides: the proxy only says what it has found. */
+export const FOUND_ONLY: Actions = {
   outbound: { secret: 'tag', personal: 'tag', injection: 'allow', hidden_text: 'allow' },
   inbound: { secret: 'tag', personal: 'tag', injection: 'allow', hidden_text: 'allow' },
   confidenceMin: 'likely',
@@ -86,6 +88,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy | 
   const sink = openSink(options);
   if (isFailure(sink)) return sink;
   const services = servicesOf(options, { client, sink });
+  warmInspector(services.inspector);
   const nowMs = () => performance.now();
   const onDefect = (_trace: string, cause: unknown) => log(`A defect: ${String(cause)}`);
   const engine = createTurnEngine({ wires: rememberingWires(), upstream, nowMs, onDefect });
