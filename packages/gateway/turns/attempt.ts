@@ -122,7 +122,7 @@ class AttemptRun {
       const error = { status: 400, type: 'invalid_request_error', message };
       return this.failed({ class: 'internal', failure: request, upstream: error }, error);
     }
-    this.observer = wires.wire(request.wire).observer();
+    if (request.wire !== turn.wire) this.observer = wires.wire(request.wire).observer();
     this.degraded = request.translation?.degraded ?? [];
     const answer = await upstream.call({
       method: 'POST',
@@ -155,10 +155,11 @@ class AttemptRun {
     if (!isType(answer, 'text/event-stream')) return this.notStreamed(answer, request);
     const { client, limits, nowMs, headers } = this.context;
     const translation = request.translation?.stream({ createdSec: Math.floor(nowMs() / 1_000) });
-    const ours = { ...headers, ...this.ownHeaders(answer, request), ...STREAM_HEADERS };
+    const passed = answerHeaders(answer.headers, this.attempt);
+    const own = this.ownHeaders(answer, request);
     const end = await relayStream(answer.body, {
       client,
-      open: () => client.open(200, { ...answerHeaders(answer.headers, this.attempt), ...ours }),
+      open: () => client.open(200, passed, headers, own, STREAM_HEADERS),
       observer: this.observer,
       translation,
       mayLackLast: request.wire === 'openai_chat_completions',
@@ -167,10 +168,14 @@ class AttemptRun {
       eventBytesMax: limits.eventBytesMax,
       streamMsMax: limits.streamMsMax,
       takesEvent: this.takesEvent(),
-      ...(request.hasAddedUsage ? { isHidden: isUsageChunk } : {}),
+      isHidden: request.hasAddedUsage ? isUsageChunk : undefined,
     });
-    this.degraded = [...new Set([...this.degraded, ...(translation?.degraded ?? [])])];
+    if (translation !== undefined) this.addDegraded(translation.degraded);
     return this.streamEnded(end, answer);
+  }
+
+  private addDegraded(more: readonly DegradedFeature[]): void {
+    this.degraded = [...new Set([...this.degraded, ...more])];
   }
 
   private takesEvent(): ((event: SseEvent) => boolean) | undefined {
@@ -226,7 +231,7 @@ class AttemptRun {
     const createdSec = Math.floor(this.context.nowMs() / 1_000);
     const written = request.translation.answer(value, { createdSec });
     if (isFailure(written)) return this.malformed(written.message);
-    this.degraded = [...new Set([...this.degraded, ...written.degraded])];
+    this.addDegraded(written.degraded);
     return this.ended({ kind: 'answer', headers, body: JSON.stringify(written.value) });
   }
 
@@ -299,12 +304,13 @@ class AttemptRun {
   }
 
   private ended(finish: Finish, error?: AttemptError): AttemptResult {
-    const outcome: AttemptOutcome = {
-      latencyMs: this.context.nowMs() - this.startMs,
-      observed: this.observer.seen,
-      degraded: this.degraded,
-      ...(error === undefined ? {} : { error }),
-    };
+    const latencyMs = this.context.nowMs() - this.startMs;
+    const { degraded } = this;
+    const observed = this.observer.seen;
+    const outcome =
+      error === undefined
+        ? { latencyMs, observed, degraded }
+        : { latencyMs, observed, degraded, error };
     return { outcome, finish };
   }
 

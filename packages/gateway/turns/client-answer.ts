@@ -1,5 +1,5 @@
 // The client's side of a turn: what went out, and whether anyone still listens.
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { AbortSource } from '../upstream/index.ts';
 
 export class ClientAnswer {
@@ -30,9 +30,21 @@ export class ClientAnswer {
     return this.status !== undefined;
   }
 
-  open(status: number, headers: OutgoingHttpHeaders): void {
-    if (!this.isGone) this.response.writeHead(status, headers);
+  /** What a later layer of headers says holds. */
+  open(status: number, ...layers: readonly OutgoingHttpHeaders[]): void {
+    if (!this.isGone) this.response.writeHead(status, headerList(layers));
     this.status = status;
+  }
+
+  /** An answer that is whole, with its length. */
+  answer(
+    body: Uint8Array | string,
+    status: number,
+    ...layers: readonly OutgoingHttpHeaders[]
+  ): void {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    this.open(status, ...layers, { 'content-length': bytes.length });
+    this.end(bytes);
   }
 
   /** False when the client is slower than the upstream: wait for `drained`. */
@@ -73,6 +85,21 @@ export class ClientAnswer {
     this.firstByteMs ??= this.nowMs();
     this.bytesOut += typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length;
   }
+}
+
+/** Names and values in turn: to merge objects, and to take the result apart again, costs more. */
+function headerList(layers: readonly OutgoingHttpHeaders[]): OutgoingHttpHeader[] {
+  const list: OutgoingHttpHeader[] = [];
+  const named = new Set<string>();
+  for (const layer of layers.toReversed()) {
+    for (const name of Object.keys(layer)) {
+      const value = layer[name];
+      if (value === undefined || named.has(name)) continue;
+      named.add(name);
+      list.push(name, value);
+    }
+  }
+  return list;
 }
 
 /** Like an AbortSignal, which costs more than all that most turns do with one. */

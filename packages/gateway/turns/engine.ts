@@ -188,8 +188,7 @@ class TurnRun {
   ): Promise<Exclude<TurnPlan, { kind: 'hold' }>> {
     if (plan.kind !== 'hold') return plan;
     const isStream = isStreamed(turn);
-    if (isStream && !this.client.isOpen)
-      this.client.open(200, { ...this.headers, ...STREAM_HEADERS });
+    if (isStream && !this.client.isOpen) this.client.open(200, this.headers, STREAM_HEADERS);
     const { keepAlive } = this.options.wires.wire(turn.wire);
     const stop = isStream
       ? this.client.keepAlive(keepAlive, this.options.limits.keepAliveMs)
@@ -205,8 +204,17 @@ class TurnRun {
     const { client, headers } = this;
     const { wires, upstream, limits, nowMs } = this.options;
     const onDefect = (cause: unknown): void => this.options.onDefect?.(this.traceId, cause);
-    const io = { wires, upstream, limits, nowMs, client, headers, onDefect };
-    const context = { ...io, turn, governed };
+    const context: AttemptContext = {
+      wires,
+      upstream,
+      limits,
+      nowMs,
+      client,
+      headers,
+      onDefect,
+      turn,
+      governed,
+    };
     let isDefect = false;
     const { attempt, result } = await this.attempts(context).catch((cause: unknown) => {
       isDefect = true;
@@ -300,18 +308,19 @@ class TurnRun {
         if (tail.events !== '') client.write(tail.events);
         return client.end(finish.bytes);
       case 'answer':
-        client.open(200, { ...finish.headers, ...this.headers, ...tail.headers, ...JSON_HEADERS });
-        return client.end(finish.body);
+        return client.answer(
+          finish.body,
+          200,
+          finish.headers,
+          this.headers,
+          tail.headers,
+          JSON_HEADERS,
+        );
       case 'error': {
         if (client.isOpen) return client.end(tail.events + wire.writeErrorEvent(finish.error));
         const { error, headers, body } = finish;
-        client.open(error.status, {
-          ...headers,
-          ...this.headers,
-          ...tail.headers,
-          ...JSON_HEADERS,
-        });
-        return client.end(body ?? JSON.stringify(wire.writeError(error)));
+        const said = body ?? JSON.stringify(wire.writeError(error));
+        return client.answer(said, error.status, headers, this.headers, tail.headers, JSON_HEADERS);
       }
     }
   }
@@ -326,8 +335,7 @@ class TurnRun {
       return client.end((tail?.events ?? '') + said);
     }
     const { status, headers, body } = refusalAnswer(wire, refusal, { accept, nowMs });
-    client.open(status, { ...this.headers, ...tail?.headers, ...headers });
-    client.end(JSON.stringify(body));
+    client.answer(JSON.stringify(body), status, this.headers, tail?.headers ?? {}, headers);
   }
 }
 

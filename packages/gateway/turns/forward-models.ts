@@ -36,11 +36,10 @@ export async function forwardModels(
     : await readAnswerBody(answer.body, TURN_LIMITS.answerBytesMax);
   if (!isFault(answer) && !isFault(body)) {
     const type = answer.headers['content-type'] ?? 'application/json';
-    client.open(answer.status, { ...answerHeaders(answer.headers, attempt), 'content-type': type });
-    return client.end(body);
+    const headers = answerHeaders(answer.headers, attempt);
+    return client.answer(body, answer.status, headers, { 'content-type': type });
   }
   const message = isFault(body) ? body.message : '';
-  client.open(502, { 'content-type': 'application/json' });
   const error = wires.wire(wire).writeError({ status: 502, type: 'api_error', message });
-  client.end(JSON.stringify(error));
+  client.answer(JSON.stringify(error), 502, { 'content-type': 'application/json' });
 }

@@ -35,7 +35,7 @@ export interface RelayOptions {
   /** The chat wire: its last event comes after the answer is complete, and some servers leave it out. */
   readonly mayLackLast: boolean;
   /** Keeps the event from the client: it asked for none such. */
-  readonly isHidden?: (data: string) => boolean;
+  readonly isHidden?: ((data: string) => boolean) | undefined;
   /** True for an event that is not of the wire: nobody else sees it. */
   readonly takesEvent?: ((event: SseEvent) => boolean) | undefined;
 }

@@ -30,7 +30,8 @@ function versionFrom(value: string | string[] | undefined): string {
 }
 
 function knownBetas(value: string | string[] | undefined): readonly string[] {
-  const all = (Array.isArray(value) ? value.join(',') : (value ?? '')).split(',');
+  if (value === undefined) return [];
+  const all = (Array.isArray(value) ? value.join(',') : value).split(',');
   const betas = all.map((beta) => beta.trim()).filter((beta) => BETA_FORM.test(beta));
   return [...new Set(betas)].filter((beta) => !LOGIN_BETA.test(beta)).slice(0, BETAS_MAX);
 }
