@@ -18,18 +18,12 @@ export interface RateLimits {
   readonly failures: Rate;
 }
 
-export const RATE_LIMITS: RateLimits = {
-  perKey: { perMinute: 600, burst: 120 },
-  global: { perMinute: 60_000, burst: 2_000 },
-  failures: { perMinute: 10, burst: 20 },
-};
-
 export interface AuthenticatorOptions {
   readonly keys: KeyStore;
   /** As the configuration says now. */
   readonly teamOf: (userId: string) => string | undefined;
   readonly nowMs: () => number;
-  readonly rates?: Partial<RateLimits>;
+  readonly rates: RateLimits;
 }
 
 export type Authentication =
@@ -62,7 +56,7 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
-    const rates = { ...RATE_LIMITS, ...options.rates };
+    const { rates } = options;
     this.#perKey = new TokenBuckets(rates.perKey);
     this.#global = new TokenBuckets(rates.global, 1);
     this.#failures = new TokenBuckets(rates.failures);

@@ -3,7 +3,7 @@ export type {
   AuthenticatorOptions,
   RateLimits,
 } from './authenticator.ts';
-export { Authenticator, RATE_LIMITS, requestKey, UNASSIGNED_TEAM } from './authenticator.ts';
+export { Authenticator, requestKey, UNASSIGNED_TEAM } from './authenticator.ts';
 export type { AddressRules } from './client-address.ts';
 export {
   addressRules,

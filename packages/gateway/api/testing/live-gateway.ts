@@ -39,6 +39,12 @@ const SECRETS: { readonly [ref: string]: string } = {
   'env://HOOK': 'a-secret-of-the-receiver',
 };
 
+const RATES: RateLimits = {
+  perKey: { perMinute: 600, burst: 120 },
+  global: { perMinute: 60_000, burst: 2_000 },
+  failures: { perMinute: 10, burst: 20 },
+};
+
 /** Who is in which team; `eve` is in none. */
 export const TEAMS: { readonly [userId: string]: string } = {
   root: 'platform',
@@ -118,7 +124,8 @@ export class LiveGateway {
     const { newId } = this;
     const nowMs = () => this.nowMs;
     const teamOf = (userId: string) => TEAMS[userId];
-    this.authenticator = new Authenticator({ keys, teamOf, nowMs, rates: options.rates ?? {} });
+    const rates = { ...RATES, ...options.rates };
+    this.authenticator = new Authenticator({ keys, teamOf, nowMs, rates });
     this.onboarding = new Onboarding({ people, keys, tenantId: TENANT, nowMs, newId });
     const key = ensureKeyFile(join(testFolder(), 'binding.key'));
     if (isFailure(key)) throw new Error(key.message);
