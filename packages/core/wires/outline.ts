@@ -58,7 +58,7 @@ export const PARTS_MAX = 100_000;
 const MODEL_LENGTH_MAX = 256;
 const CHUNK_BYTES = 8_192;
 
-export const PLAIN_TOOLS: ByteTools = {
+const PLAIN_TOOLS: ByteTools = {
   isUtf8(bytes) {
     let at = 0;
     while (at < bytes.length && at !== -1) {
