@@ -98,6 +98,23 @@ describe('sub login', () => {
     expect((await machine.sub(['logout'])).stdout).toContain('not logged in');
   });
 
+  test('keeps the key in the store of secrets where there is one', async () => {
+    const gateway = await newGateway((await scriptedProvider()).url);
+    const machine = proxyHome();
+    const add = ['secrets', 'add', 'other', '--protect', 'file'];
+    expect((await machine.sub(add, { input: 'of a server' })).code).toBe(0);
+    const args = ['login', '--gateway', gateway.url, '--setup', '-', '--user', 'ada', '--json'];
+    const done = await machine.sub(args, { input: gateway.setupToken });
+    expect(JSON.parse(done.stdout)).toMatchObject({ key_in: 'vault' });
+    expect(keyOf(machine)).toBeUndefined();
+    const { url } = await startedProxy(machine);
+    expect((await turnFrom(machine.folder, url)).status).toBe(200);
+    const stats = await machine.sub(['stats', '--by', 'user']);
+    expect(stats).toMatchObject({ code: 0, stderr: '' });
+    expect((await machine.sub(['logout'])).stdout).toContain('revoked and removed');
+    expect((await machine.sub(['secrets', 'list'])).stdout).not.toContain('gateway');
+  });
+
   test('keeps the login when the gateway is away, unless it is forced to go', async () => {
     const machine = await loggedInHome();
     await machine.gateway.kill('SIGTERM');

@@ -24,7 +24,7 @@ export const command = defineCommand({
       return failure('SUB_GATEWAY_BINDING', `${folder} is in no git repository.`, fix);
     }
     const machine = await developerMachine();
-    const login = requireLogin(machine);
+    const login = await requireLogin(machine);
     const { machineId } = machine;
     const { repoId, expiresMs } = orThrow(
       await withGateway(machine, login, (client) => bindRepo(repo, { client, machineId })),

@@ -17,7 +17,7 @@ export const invite = defineCommand({
   requires: 'person',
   run: async ({ args, options }) => {
     const machine = await developerMachine();
-    const login = requireLogin(machine);
+    const login = await requireLogin(machine);
     const { role = 'developer' } = options;
     const made = orThrow(
       await withGateway(machine, login, (client) => client.invite(args.user, role)),
@@ -39,7 +39,9 @@ export const approvals = defineCommand({
   run: async (_input, io) => {
     const machine = await developerMachine();
     const found = orThrow(
-      await withGateway(machine, requireLogin(machine), (client) => client.pendingApprovals()),
+      await withGateway(machine, await requireLogin(machine), (client) =>
+        client.pendingApprovals(),
+      ),
     );
     const text =
       found.approvals.length === 0 ? 'No turn waits.\n' : listText(found.approvals, io.out.columns);
@@ -72,7 +74,7 @@ export const reject = defineCommand({
 async function resolve(id: string, answer: 'approve' | 'reject', note: string | undefined) {
   const machine = await developerMachine();
   const told = orThrow(
-    await withGateway(machine, requireLogin(machine), (client) =>
+    await withGateway(machine, await requireLogin(machine), (client) =>
       client.resolveApproval(id, answer, note),
     ),
   );

@@ -1,11 +1,13 @@
 // `sub login` and `sub logout`: the key of this machine for the gateway of a team.
 import { isFailure } from '@subluminal/contracts';
 import {
+  forgetLogin,
   gatewayAddress,
   loginPath,
+  notLoggedIn,
+  openLogin,
   readLogin,
-  removeLogin,
-  writeLogin,
+  saveLogin,
 } from '@subluminal/gateway/proxy';
 import { badUsage, defineCommand, orThrow, printout, textOption } from '../input/command.ts';
 import { STDIO } from '../input/read-file.ts';
@@ -13,7 +15,7 @@ import {
   type DeveloperMachine,
   developerMachine,
   localUser,
-  requireLogin,
+  vaultOf,
   withGateway,
 } from '../proxy/developer-machine.ts';
 import { personAt, readValue } from '../secrets/ask-person.ts';
@@ -25,7 +27,7 @@ const NO_LOGIN = 'wrong flags, or the gateway does not take the token or cannot 
 
 export const login = defineCommand({
   description:
-    'Exchanges a token for a key of your own, and keeps the key in the home, for you alone. The first admin has the setup token that the gateway prints at its first start; everyone else has an invite. With `-` the token is asked for without being shown, or read from standard input.',
+    'Exchanges a token for a key of your own, and keeps the key in the store of secrets, where there is one that opens without a passphrase being typed, else in a file of the home, for you alone. The first admin has the setup token that the gateway prints at its first start; everyone else has an invite. With `-` the token is asked for without being shown, or read from standard input.',
   options: {
     gateway: textOption('URL', 'The address of the gateway'),
     invite: textOption('TOKEN', 'The invite that an admin gave you; `-` asks for it'),
@@ -64,11 +66,12 @@ export const login = defineCommand({
       ),
     );
     const { user_id: userId, team_id: teamId, role, key_id: keyId, api_key: apiKey } = made;
-    orThrow(writeLogin(machine.paths.home, { gatewayUrl, apiKey, keyId, userId, teamId }));
+    const kept = { gatewayUrl, apiKey, keyId, userId, teamId };
+    const keptIn = orThrow(await saveLogin(vaultOf(machine), kept));
     const next = 'Next: sub proxy start, then eval "$(sub env)".';
     const text = `Logged in to ${gatewayUrl} as ${userId} (${role}, team ${teamId}). ${next}`;
     const document = { gateway_url: gatewayUrl, user_id: userId, team_id: teamId, role };
-    return printout({ ...document, key_id: keyId }, harmlessLine(text));
+    return printout({ ...document, key_id: keyId, key_in: keptIn }, harmlessLine(text));
   },
 });
 
@@ -100,7 +103,8 @@ export const logout = defineCommand({
       return printout({ logged_out: false }, 'This machine is not logged in.\n');
     }
     const isRevoked = await revoke(machine, io, options.force);
-    removeLogin(home);
+    const left = await forgetLogin(vaultOf(machine));
+    if (left !== undefined) warn(io, `The key is still in the store of secrets: ${left.message}`);
     const text = isRevoked
       ? 'Logged out: the key is revoked and removed.'
       : `Logged out: ${loginPath(home)} is removed. The key may still be valid.`;
@@ -110,9 +114,9 @@ export const logout = defineCommand({
 
 /** Whether the key is worth nothing any more. Throws its failure unless forced. */
 async function revoke(machine: DeveloperMachine, io: Io, isForced: boolean): Promise<boolean> {
-  const known = readLogin(machine.paths.home);
+  const known = await openLogin(vaultOf(machine));
   if (isFailure(known) && isForced) return false;
-  const own = requireLogin(machine);
+  const own = orThrow(known ?? notLoggedIn());
   const revoked = await withGateway(machine, own, (client) => client.revokeKey(own.keyId));
   if (!isFailure(revoked)) return true;
   // Somebody has revoked it before.

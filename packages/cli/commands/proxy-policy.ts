@@ -20,7 +20,7 @@ export const policy = defineCommand({
   },
   run: async (_input, io) => {
     const machine = await developerMachine();
-    const login = requireLogin(machine);
+    const login = await requireLogin(machine);
     const file = join(machine.paths.run, 'proxy-policy.json');
     const kept = keptCopy(file, login.gatewayUrl);
     const found = await withGateway(machine, login, (client) => client.policySnippet(kept?.etag));

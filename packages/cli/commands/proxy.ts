@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { isFailure } from '@subluminal/contracts';
 import { limitHeapGrowth } from '@subluminal/gateway/heap-growth';
 import {
+  openLogin,
   proxyLog,
   readLogin,
   runningProxy,
@@ -27,7 +28,7 @@ import {
   printout,
   textOption,
 } from '../input/command.ts';
-import { type DeveloperMachine, developerMachine } from '../proxy/developer-machine.ts';
+import { type DeveloperMachine, developerMachine, vaultOf } from '../proxy/developer-machine.ts';
 import { healthOf, sessionsOf, sessionText, stateText } from '../proxy/proxy-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, harmlessLine } from '../terminal/text.ts';
@@ -110,7 +111,7 @@ async function serve(machine: DeveloperMachine, options: StartOptions, io: Io): 
   const log = (line: string) =>
     io.err.write(`${new Date().toISOString()} proxy: ${harmless(line)}\n`);
   const { config, paths } = machine;
-  const login = orThrow(readLogin(paths.home));
+  const login = orThrow(await openLogin(vaultOf(machine)));
   const place = orThrow(takePlace(paths.run));
   try {
     const shared = {

@@ -41,7 +41,7 @@ export const command = defineCommand({
       const login = options.local ? undefined : orThrow(readLogin(homePaths(process.env).home));
       if (login !== undefined) {
         const { gatewayStats } = await import('../proxy/gateway-stats.ts');
-        return gatewayStats({ by, fromMs, toMs }, login, io.out);
+        return gatewayStats({ by, fromMs, toMs }, io.out);
       }
     }
     if (by === 'team' || by === 'task') {

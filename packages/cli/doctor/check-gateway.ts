@@ -6,12 +6,14 @@ import {
   type GatewayLogin,
   NOOP_KEY,
   openGatewayLink,
+  openLogin,
   RepoReader,
   readBinding,
   readLogin,
   runningProxy,
 } from '@subluminal/gateway/proxy';
 import type { LoadedConfig } from '../input/own-config.ts';
+import { vaultOf } from '../proxy/developer-machine.ts';
 import {
   broken,
   brokenBy,
@@ -27,7 +29,8 @@ const TIMEOUT_MS = 5_000;
 const SKEW_MAX_MS = 60_000;
 
 export const checkGateway = configuredCheck('which gateway there is', async (loaded, machine) => {
-  const login = readLogin(machine.paths.home);
+  const { config } = loaded;
+  const login = await openLogin(vaultOf({ config, paths: machine.paths }));
   if (login === undefined) return ok('this machine is not logged in to one');
   return isFailure(login) ? brokenBy(login) : askGateway(login, loaded, machine);
 });

@@ -7,10 +7,12 @@ import {
   machineIdOf,
   notLoggedIn,
   openGatewayLink,
-  readLogin,
+  openLogin,
 } from '@subluminal/gateway/proxy';
+import type { Config } from '@subluminal/plane/config';
 import { identify } from '@subluminal/plane/identity';
 import { ensurePrivateFolder } from '@subluminal/plane/os';
+import type { VaultOptions } from '@subluminal/plane/vault';
 import { uuidv7 } from 'uuidv7';
 import { orThrow } from '../input/command.ts';
 import { type LoadedConfig, loadOwnConfig } from '../input/own-config.ts';
@@ -40,8 +42,20 @@ export async function developerMachine(
 }
 
 /** Throws its failure, also where nobody has logged in. */
-export function requireLogin({ paths }: Pick<DeveloperMachine, 'paths'>): GatewayLogin {
-  return orThrow(readLogin(paths.home) ?? notLoggedIn());
+export async function requireLogin(machine: DeveloperMachine): Promise<GatewayLogin> {
+  return orThrow((await openLogin(vaultOf(machine))) ?? notLoggedIn());
+}
+
+/** The store of secrets, without a person who could be asked for its passphrase. */
+export function vaultOf({
+  config,
+  paths,
+}: {
+  readonly config: Config;
+  readonly paths: DeveloperMachine['paths'];
+}): VaultOptions {
+  const passphraseFile = config['secrets.passphrase_file'];
+  return { home: paths.home, passphraseFile, nowMs: () => Date.now() };
 }
 
 /** Asks the gateway, and closes the connection. */

@@ -1,12 +1,11 @@
 // What turns have cost by the records of the gateway, for `sub stats`.
 import { type BUDGET_STATES, type Infer, isFailure } from '@subluminal/contracts';
-import type { GatewayLogin } from '@subluminal/gateway/proxy';
 import { type Outcome, orThrow, printout } from '../input/command.ts';
 import { costText, countText } from '../ledger/turn-text.ts';
 import type { Output } from '../terminal/io.ts';
 import { tableText } from '../terminal/table.ts';
 import { harmlessLine } from '../terminal/text.ts';
-import { developerMachine, withGateway } from './developer-machine.ts';
+import { developerMachine, requireLogin, withGateway } from './developer-machine.ts';
 
 /** What the gateway sums by, for each `--by`. */
 const DIMENSIONS = {
@@ -28,10 +27,10 @@ type BudgetState = Infer<typeof BUDGET_STATES>['budgets'][number];
 /** The sums that the user may see. Throws its failure. */
 export async function gatewayStats(
   { by, fromMs, toMs }: StatsQuestion,
-  login: GatewayLogin,
   { columns }: Output,
 ): Promise<Outcome> {
   const machine = await developerMachine();
+  const login = await requireLogin(machine);
   const span = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
   const [found, limits] = orThrow(
     await withGateway(machine, login, async (client) => {

@@ -6,9 +6,9 @@ export {
   loginPath,
   notLoggedIn,
   readLogin,
-  removeLogin,
   writeLogin,
 } from './login.ts';
+export { forgetLogin, openLogin, saveLogin } from './login-key.ts';
 export {
   type ProxyState,
   proxyLog,

@@ -1,4 +1,5 @@
-// The login of this machine: which gateway, and the key that it gave. One file of the home, for its owner alone.
+// The login of this machine: which gateway, who, and the key that it gave. One file of the home, for its owner alone;
+// the key stands in it only where there is no store of secrets.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure, isObject, tableFailure } from '@subluminal/contracts';
@@ -19,6 +20,12 @@ export interface GatewayLogin {
   readonly teamId: string;
 }
 
+/** The login as its file has it. */
+export interface SavedLogin extends Omit<GatewayLogin, 'apiKey'> {
+  /** Undefined where the store of secrets has the key. */
+  readonly apiKey: string | undefined;
+}
+
 const FILE = 'gateway-login.json';
 const BYTES_MAX = 65_536;
 const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
@@ -28,7 +35,7 @@ export function loginPath(home: string): string {
 }
 
 /** Undefined where nobody has logged in. */
-export function readLogin(home: string): GatewayLogin | Failure | undefined {
+export function readLogin(home: string): SavedLogin | Failure | undefined {
   const path = loginPath(home);
   const read = readPrivateFile(path, { bytesMax: BYTES_MAX, isSecret: true });
   if (read.kind === 'missing') return undefined;
@@ -41,7 +48,7 @@ export function readLogin(home: string): GatewayLogin | Failure | undefined {
   return failure('SUB_GATEWAY_LOGIN', message, 'Remove it, and run `sub login` again.');
 }
 
-function loginIn(value: unknown): GatewayLogin | undefined {
+function loginIn(value: unknown): SavedLogin | undefined {
   if (!isObject(value)) return undefined;
   const text = (key: string) => {
     const given = value[key];
@@ -49,21 +56,26 @@ function loginIn(value: unknown): GatewayLogin | undefined {
   };
   const login = {
     gatewayUrl: text('gateway_url'),
-    apiKey: text('api_key'),
+    apiKey: value['key_in'] === 'vault' ? undefined : text('api_key'),
     keyId: text('key_id'),
     userId: text('user_id'),
     teamId: text('team_id'),
   };
-  const isWhole = URL.canParse(login.gatewayUrl) && /^[\x21-\x7e]{16,512}$/.test(login.apiKey);
+  const { gatewayUrl, apiKey } = login;
+  const isWhole = URL.canParse(gatewayUrl) && (apiKey === undefined || isGatewayKey(apiKey));
   return isWhole ? login : undefined;
 }
 
-export function writeLogin(home: string, login: GatewayLogin): Failure | undefined {
+export function isGatewayKey(text: string): boolean {
+  return /^[\x21-\x7e]{16,512}$/.test(text);
+}
+
+export function writeLogin(home: string, login: SavedLogin): Failure | undefined {
   const unsafe = ensurePrivateFolder(home);
   if (unsafe !== undefined) return unsafe;
   const value = {
     gateway_url: login.gatewayUrl,
-    api_key: login.apiKey,
+    ...(login.apiKey === undefined ? { key_in: 'vault' } : { api_key: login.apiKey }),
     key_id: login.keyId,
     user_id: login.userId,
     team_id: login.teamId,

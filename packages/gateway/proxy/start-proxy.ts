@@ -168,11 +168,14 @@ async function checkVersion(
     log(`${checked.message} No turn passes until it can be.`);
     return undefined;
   }
-  const { is_supported: isSupported, minimum_version: minimum, gateway_version: latest } = checked;
-  if (!isSupported) {
+  const { minimum_version: minimum, gateway_version: latest, message } = checked;
+  if (!checked.is_supported) {
     return tableFailure('SUB_PROXY_VERSION', `This is ${version}; it asks for ${minimum}.`);
   }
-  if (isOlder(version, latest)) log(`The gateway is ${latest}, this is ${version}: update soon.`);
+  const isBehind = isOlder(version, latest);
+  const news = isBehind ? `The gateway is ${latest}, this is ${version}: update soon.` : null;
+  const told = message ?? news;
+  if (told !== null) log(told);
   return undefined;
 }
 
