@@ -277,6 +277,11 @@ const GATEWAY_FILE = closed({
         10_485_760,
         'The largest body.',
       ),
+      bodies_bytes_max: defaulted(
+        integer({ min: 1_048_576, max: 1_099_511_627_776 }),
+        536_870_912,
+        'The bodies of all turns under way together. A body takes up to four times its size.',
+      ),
       turns_max: defaulted(integer({ min: 1, max: 100_000 }), 1_000, 'Turns at the same time.'),
       requests_per_minute: defaulted(perMinute, 60_000, 'All keys together.'),
       key_requests_per_minute: defaulted(perMinute, 600, 'Each key.'),

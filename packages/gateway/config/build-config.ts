@@ -123,6 +123,7 @@ export function settingsOf(file: GatewayFile): GatewaySettings {
     trustedProxies: file.trusted_proxies,
     limits: {
       bodyBytesMax: limits.body_bytes_max,
+      bodiesBytesMax: limits.bodies_bytes_max,
       turnsMax: limits.turns_max,
       requestsPerMinute: limits.requests_per_minute,
       keyRequestsPerMinute: limits.key_requests_per_minute,

@@ -56,6 +56,8 @@ export interface TlsSettings {
 
 export interface LimitSettings {
   readonly bodyBytesMax: number;
+  /** The bodies of all turns under way together, in one process. */
+  readonly bodiesBytesMax: number;
   /** Turns under way at the same time, in one process. */
   readonly turnsMax: number;
   readonly requestsPerMinute: number;

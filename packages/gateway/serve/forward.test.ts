@@ -70,13 +70,17 @@ const streaming = (files: { readonly [file: string]: string } = {}) =>
 
 function forward(
   gateway: TestGateway,
-  parts: { envelope?: object; headers?: { [name: string]: string } } = {},
+  parts: { envelope?: object; body?: object; headers?: { [name: string]: string } } = {},
 ) {
   return gateway.ask('/v1/agent/forward', {
     headers: { accept: 'text/event-stream', ...parts.headers },
     body: {
       envelope: { ...ENVELOPE, ...parts.envelope },
-      wire: { protocol: 'anthropic_messages', stream: true, body: { ...ASKED, stream: true } },
+      wire: {
+        protocol: 'anthropic_messages',
+        stream: true,
+        body: { ...ASKED, ...parts.body, stream: true },
+      },
     },
   });
 }
@@ -197,5 +201,15 @@ describe('what is told about turns', () => {
     await gateway.close();
     expect(spans.join('')).toContain('"gen_ai.usage.input_tokens","value":{"intValue":"1000"}');
     expect(spans.join('')).not.toContain('Hello');
+  });
+
+  it('counts among the bodies that the gateway has room for, as what comes straight does', async () => {
+    const settings = `${CONFIG_TEXTS['gateway.yaml']}limits: { bodies_bytes_max: 1048576 }\n`;
+    const gateway = await streaming({ 'gateway.yaml': settings });
+    const large = { messages: [{ role: 'user', content: 'x'.repeat(1_048_576) }] };
+    expect((await forward(gateway, { body: large })).status).toBe(503);
+    expect((await gateway.turn({ ...ASKED, ...large })).status).toBe(503);
+    expect(gateway.upstream).toEqual([]);
+    expect((await forward(gateway)).status).toBe(200);
   });
 });

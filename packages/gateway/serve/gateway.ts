@@ -30,7 +30,7 @@ import {
 import { TurnInspector } from '../inspect/index.ts';
 import { type GatewayMetrics, SpanExporter } from '../metrics/index.ts';
 import type { GatewayStore } from '../store/open/index.ts';
-import { createTurnEngine, rememberingWires } from '../turns/index.ts';
+import { BodyRoom, createTurnEngine, rememberingWires } from '../turns/index.ts';
 import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { WebhookQueue, WebhookSender } from '../webhooks/index.ts';
 import { BreakerBoard } from './breaker-board.ts';
@@ -221,15 +221,17 @@ export class Gateway {
       onSetup: () => removeSetupFile(this.#setupPath),
       onWarning: (message) => this.#warn(message),
     });
+    const room = new BodyRoom(limits.bodiesBytesMax);
     const engine = createTurnEngine({
       wires: rememberingWires(),
       upstream: this.#upstream,
       nowMs,
       limits: { bodyBytesMax: limits.bodyBytesMax, turnsMax: limits.turnsMax },
+      room,
       onDefect: (traceId, cause) => this.#warn(`The turn ${traceId} failed: ${errorText(cause)}`),
     });
     const services = this.#services();
-    const turns = new TurnServer({ services, engine, authenticator, bindings, addresses });
+    const turns = new TurnServer({ services, engine, room, authenticator, bindings, addresses });
     return { api, turns };
   }
 

@@ -20,7 +20,14 @@ import {
   repoAddress,
 } from '../auth/index.ts';
 import { repoByRemote } from '../config/index.ts';
-import { modelEntry, modelList, poolModels, type TurnEngine } from '../turns/index.ts';
+import type { BodyPlace } from '../turns/body-room.ts';
+import {
+  type BodyRoom,
+  modelEntry,
+  modelList,
+  poolModels,
+  type TurnEngine,
+} from '../turns/index.ts';
 import { readRequestBody } from '../turns/read-body.ts';
 import { refuse } from '../turns/refuse.ts';
 import { clientSession } from '../turns/turn-facts.ts';
@@ -32,6 +39,7 @@ import { type AskedTurn, askedTurn } from './turn-routes.ts';
 export interface TurnServerOptions {
   readonly services: GovernorServices;
   readonly engine: TurnEngine;
+  readonly room: BodyRoom;
   readonly authenticator: Authenticator;
   readonly bindings: RepoBindings;
   readonly addresses: AddressRules;
@@ -81,13 +89,16 @@ export class TurnServer {
       return sendRefusal(response, { request, wire: wireOf(asked), plan: CROWDED });
     }
     this.#running.set(userId, running + 1);
+    const place = this.#options.room.open();
     try {
-      if (asked.kind === 'forward') return await this.#forward(request, response, caller);
+      if (asked.kind === 'forward')
+        return await this.#forward(request, response, { caller, place });
       const sender = this.#sender(request, { caller, repoId: null });
       const governor = new GatewayGovernor(this.#options.services, sender);
       const conversation = conversationOf(sender);
       await this.#options.engine.handle(request, response, { ...asked, conversation, governor });
     } finally {
+      place.leave();
       const left = (this.#running.get(userId) ?? 1) - 1;
       if (left === 0) this.#running.delete(userId);
       else this.#running.set(userId, left);
@@ -123,15 +134,16 @@ export class TurnServer {
   async #forward(
     request: IncomingMessage,
     response: ServerResponse,
-    caller: Caller,
+    { caller, place }: { readonly caller: Caller; readonly place: BodyPlace },
   ): Promise<void> {
     const { services, engine } = this.#options;
     const { limits, clients } = services.config().settings;
-    const { bodyBytesMax } = limits;
-    const read = await readRequestBody(request, bodyBytesMax + ENVELOPE_ROOM);
+    const bytesMax = limits.bodyBytesMax + ENVELOPE_ROOM;
+    const read = await readRequestBody(request, { bytesMax, place });
     if (read.kind === 'gone') return;
     const refused = (plan: TurnRefusal) =>
       sendRefusal(response, { request, wire: 'anthropic_messages', plan });
+    if (read.kind === 'no_room') return refused(UNAVAILABLE);
     if (read.kind !== 'body') {
       const message = read.kind === 'invalid' ? read.why : 'The request is too large.';
       return refused(refuse(read.kind, message).refusal);

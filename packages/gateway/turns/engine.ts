@@ -17,6 +17,7 @@ import {
   runAttempt,
   STREAM_HEADERS,
 } from './attempt.ts';
+import { type BodyPlace, BodyRoom } from './body-room.ts';
 import { ClientAnswer } from './client-answer.ts';
 import { TURN_LIMITS, type TurnLimits } from './limits.ts';
 import { readRequestBody } from './read-body.ts';
@@ -39,6 +40,8 @@ export interface TurnEngineOptions {
   readonly upstream: Upstream;
   readonly nowMs: () => number;
   readonly limits?: Partial<TurnLimits>;
+  /** Where bodies are counted that are read elsewhere, too. */
+  readonly room?: BodyRoom;
   readonly newTraceId?: () => string;
   /** What no client and no upstream may cause: a defect of ours. */
   readonly onDefect?: (traceId: string, cause: unknown) => void;
@@ -65,22 +68,26 @@ export interface TurnEngine {
 
 export function createTurnEngine(options: TurnEngineOptions): TurnEngine {
   const { onDefect, newTraceId = callIds() } = options;
-  const settings = { ...options, limits: { ...TURN_LIMITS, ...options.limits } };
+  const limits = { ...TURN_LIMITS, ...options.limits };
+  const settings = { ...options, limits };
+  const room = options.room ?? new BodyRoom(limits.bodiesBytesMax);
   let running = 0;
   return {
     handle: async (request, response, route) => {
       const client = new ClientAnswer(response, options.nowMs);
       const traceId = route.traceId ?? newTraceId();
-      const run = new TurnRun(settings, { client, traceId, route });
+      const place = room.open();
+      const run = new TurnRun(settings, { client, traceId, route, place });
       running++;
       try {
-        if (running > settings.limits.turnsMax) run.refuse(BUSY);
+        if (running > limits.turnsMax) run.refuse(BUSY);
         else await run.run(request);
       } catch (cause) {
         onDefect?.(traceId, cause);
         run.abandon();
       } finally {
         running--;
+        place.leave();
       }
     },
   };
@@ -122,8 +129,16 @@ interface TurnRunOptions extends Omit<TurnEngineOptions, 'limits'> {
   readonly limits: TurnLimits;
 }
 
+interface TurnStart {
+  readonly client: ClientAnswer;
+  readonly traceId: string;
+  readonly route: TurnRoute;
+  readonly place: BodyPlace;
+}
+
 class TurnRun {
   private readonly options: TurnRunOptions;
+  private readonly place: BodyPlace;
   private readonly client: ClientAnswer;
   private readonly route: TurnRoute;
   private readonly traceId: string;
@@ -132,11 +147,9 @@ class TurnRun {
   private model = '';
   private receivedMs = 0;
 
-  constructor(
-    options: TurnRunOptions,
-    { client, traceId, route }: { client: ClientAnswer; traceId: string; route: TurnRoute },
-  ) {
+  constructor(options: TurnRunOptions, { client, traceId, route, place }: TurnStart) {
     this.options = options;
+    this.place = place;
     this.client = client;
     this.route = route;
     this.traceId = traceId;
@@ -174,8 +187,10 @@ class TurnRun {
 
   private async readBody(request: IncomingMessage): Promise<Buffer | undefined> {
     const { bodyBytesMax } = this.options.limits;
-    const body = await readRequestBody(request, bodyBytesMax);
+    const { place } = this;
+    const body = await readRequestBody(request, { bytesMax: bodyBytesMax, place });
     if (body.kind === 'body') return body.bytes;
+    if (body.kind === 'no_room') this.refuse(BUSY);
     if (body.kind === 'too_large') this.refuse(tooLarge(bodyBytesMax));
     if (body.kind === 'invalid') this.refuse({ ...NOTHING, kind: 'invalid', message: body.why });
     return undefined;

@@ -1,3 +1,4 @@
+export { BodyRoom } from './body-room.ts';
 export {
   createTurnEngine,
   type TurnEngine,

@@ -2,6 +2,8 @@
 
 export interface TurnLimits {
   readonly bodyBytesMax: number;
+  /** The bodies of all turns under way together. */
+  readonly bodiesBytesMax: number;
   readonly answerBytesMax: number;
   readonly errorBytesMax: number;
   readonly eventBytesMax: number;
@@ -19,6 +21,7 @@ const MEBIBYTE = 1024 * 1024;
 
 export const TURN_LIMITS: TurnLimits = {
   bodyBytesMax: 10 * MEBIBYTE,
+  bodiesBytesMax: 512 * MEBIBYTE,
   answerBytesMax: 32 * MEBIBYTE,
   errorBytesMax: MEBIBYTE,
   eventBytesMax: 16 * MEBIBYTE,

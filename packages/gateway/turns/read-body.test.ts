@@ -99,3 +99,27 @@ test('more turns than an engine holds are refused, to be tried again', async () 
   gone.abort();
   await expect(first).rejects.toThrow('aborted');
 });
+
+test('bodies that take too much together are refused, to be tried again when others have ended', async () => {
+  let asked = 0;
+  const { url, server } = await loopback(async (request, response) => {
+    if (asked++ === 0) return;
+    await bodyOf(request);
+    response.setHeader('content-type', 'application/json').end('{}');
+  });
+  const isAsked = once(server, 'request');
+  const engine = await governedEngine([url], { limits: { bodiesBytesMax: 1_000 } });
+  const gone = new AbortController();
+  const first = fetch(engine.url, { method: 'POST', body: padded(600), signal: gone.signal });
+  await isAsked;
+  const second = await fetch(engine.url, { method: 'POST', body: padded(600) });
+  expect([second.status, second.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await post(engine.url, new Blob([padded(600)]).stream())).toMatchObject({ status: 503 });
+  const gzip = { 'content-encoding': 'gzip' };
+  expect(await post(engine.url, gzipSync(padded(600)), gzip)).toMatchObject({ status: 503 });
+  expect(await post(engine.url, padded(300))).toMatchObject({ status: 200 });
+  gone.abort();
+  await expect(first).rejects.toThrow('aborted');
+  await engine.ended(2);
+  expect(await post(engine.url, padded(600))).toMatchObject({ status: 200 });
+});

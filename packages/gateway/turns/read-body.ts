@@ -2,10 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { BodyPlace } from './body-room.ts';
 
 export type RequestBody =
   | { readonly kind: 'body'; readonly bytes: Buffer }
   | { readonly kind: 'too_large' }
+  /** The bodies of other turns take all that bodies may take. */
+  | { readonly kind: 'no_room' }
   /** A sentence that says what is wrong with it. */
   | { readonly kind: 'invalid'; readonly why: string }
   | { readonly kind: 'gone' };
@@ -17,21 +20,28 @@ const INFLATE = {
   br: promisify(brotliDecompress),
 };
 const TOO_LARGE: RequestBody = { kind: 'too_large' };
+const NO_ROOM: RequestBody = { kind: 'no_room' };
 /** So much more is read and dropped: a client that is cut off while it writes never sees the answer. */
 const DRAINED_TIMES_MAX = 4;
 
+export interface BodyBounds {
+  readonly bytesMax: number;
+  readonly place: BodyPlace;
+}
+
 export async function readRequestBody(
   request: IncomingMessage,
-  bytesMax: number,
+  bounds: BodyBounds,
 ): Promise<RequestBody> {
+  const { bytesMax, place } = bounds;
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isPlain = encoding === 'identity' || encoding === '';
   if (!isPlain && !isInflated(encoding)) return unknownEncoding(encoding, request);
-  const read = await readBytes(request, bytesMax);
+  const read = await readBytes(request, bounds);
   if (read.kind !== 'body' || isPlain || !isInflated(encoding)) return read;
   try {
     const bytes = await INFLATE[encoding](read.bytes, { maxOutputLength: bytesMax });
-    return { kind: 'body', bytes };
+    return place.take(bytes.length) ? { kind: 'body', bytes } : NO_ROOM;
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     if (code === 'ERR_BUFFER_TOO_LARGE') return TOO_LARGE;
@@ -50,18 +60,27 @@ function unknownEncoding(encoding: string, request: IncomingMessage): RequestBod
   return { kind: 'invalid', why };
 }
 
-function readBytes(request: IncomingMessage, bytesMax: number): Promise<RequestBody> {
+function readBytes(
+  request: IncomingMessage,
+  { bytesMax, place }: BodyBounds,
+): Promise<RequestBody> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     let length = 0;
+    let hasRoom = true;
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) length = bytesMax + 1;
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= bytesMax) chunks.push(chunk);
-      else chunks = [];
+      hasRoom &&= length > bytesMax || place.take(chunk.length);
+      if (length <= bytesMax && hasRoom) chunks.push(chunk);
+      else {
+        chunks = [];
+        place.leave();
+      }
       if (length > DRAINED_TIMES_MAX * bytesMax) resolve(TOO_LARGE);
     });
     request.on('end', () => {
+      if (!hasRoom) return resolve(NO_ROOM);
       const [first] = chunks;
       const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
       resolve(length > bytesMax ? TOO_LARGE : { kind: 'body', bytes });
