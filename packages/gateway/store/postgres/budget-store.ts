@@ -10,8 +10,13 @@ import type { PostgresDatabase } from './database.ts';
 /** A turn waits for it: whoever asks hears soon that the database is away. */
 const RESERVE_PATIENCE_MS = 2_000;
 
-const COUNTER = `SELECT used_micros, reserved_micros FROM budget_counter
-  WHERE tenant_id = $1 AND scope = $2 AND key = $3 AND period = $4`;
+/** A row for each limit, in their order. */
+const COUNTERS = `SELECT used_micros, reserved_micros
+  FROM unnest($2::text[], $3::text[], $4::text[])
+    WITH ORDINALITY AS asked (scope, key, period, place)
+  LEFT JOIN budget_counter c ON c.tenant_id = $1
+    AND c.scope = asked.scope AND c.key = asked.key AND c.period = asked.period
+  ORDER BY asked.place`;
 
 const EXPIRE = `SELECT * FROM jsonb_to_recordset(expire_budgets($1, $2)) AS expired
   (id text, trace_id text, tenant_id text, user_id text, team_id text, estimated_micros bigint)`;
@@ -32,8 +37,7 @@ export function postgresBudgets(db: PostgresDatabase): PostgresBudgets {
     run: (group) => reserveAll(db, group),
   });
   return {
-    states: (tenantId, limits) =>
-      Promise.all(limits.map((limit) => counterState(db, tenantId, limit))),
+    states: (tenantId, limits) => counterStates(db, tenantId, limits),
     reserve: (reservation) => reservations.add(reservation),
     async renew(ids, nowMs) {
       await db.query(RENEW, [ids, nowMs]);
@@ -53,14 +57,22 @@ export function postgresBudgets(db: PostgresDatabase): PostgresBudgets {
   };
 }
 
-async function counterState(
+async function counterStates(
   db: PostgresDatabase,
   tenantId: string,
-  limit: BudgetLimit,
-): Promise<BudgetState> {
-  const { rows } = await db.query(COUNTER, [tenantId, limit.scope, limit.key, limit.period]);
-  const { used_micros = 0, reserved_micros = 0 } = rows[0] ?? {};
-  return { limit, usedMicros: Number(used_micros), reservedMicros: Number(reserved_micros) };
+  limits: readonly BudgetLimit[],
+): Promise<readonly BudgetState[]> {
+  const { rows } = await db.query(COUNTERS, [
+    tenantId,
+    limits.map(({ scope }) => scope),
+    limits.map(({ key }) => key),
+    limits.map(({ period }) => period),
+  ]);
+  return limits.map((limit, place) => {
+    const { used_micros, reserved_micros } = rows[place] ?? {};
+    const usedMicros = Number(used_micros ?? 0);
+    return { limit, usedMicros, reservedMicros: Number(reserved_micros ?? 0) };
+  });
 }
 
 async function reserveAll(

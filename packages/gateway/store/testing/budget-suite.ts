@@ -89,6 +89,34 @@ export function budgetSuite(tested: Tested): void {
       expect(await state()).toEqual([0, 1_000]);
     });
 
+    it('tells the states of several limits in their order, and of one that nobody has used', async () => {
+      const { budgets } = tested.store;
+      await budgets.reserve(sampleReservation({ limits: [LIMIT, DAY] }));
+      await budgets.reserve(sampleReservation({ limits: [DAY], estimateMicros: 30 }));
+      const unused = sampleLimit({ period: '2026-12' });
+      expect(await budgets.states('default', [unused, DAY, LIMIT])).toEqual([
+        { limit: unused, usedMicros: 0, reservedMicros: 0 },
+        { limit: DAY, usedMicros: 0, reservedMicros: 130 },
+        { limit: LIMIT, usedMicros: 0, reservedMicros: 100 },
+      ]);
+      expect(await budgets.states('default', [])).toEqual([]);
+    });
+
+    it('counts what a group has reserved before each of its turns', async () => {
+      const { budgets } = tested.store;
+      const wanted = [600, 600, 400, 1].map((estimateMicros) =>
+        budgets.reserve(sampleReservation({ estimateMicros })),
+      );
+      const answers = await Promise.all(wanted);
+      expect(answers).toEqual([
+        { kind: 'reserved', states: [{ limit: LIMIT, usedMicros: 0, reservedMicros: 600 }] },
+        { kind: 'exceeded', state: { limit: LIMIT, usedMicros: 0, reservedMicros: 600 } },
+        { kind: 'reserved', states: [{ limit: LIMIT, usedMicros: 0, reservedMicros: 1_000 }] },
+        { kind: 'exceeded', state: { limit: LIMIT, usedMicros: 0, reservedMicros: 1_000 } },
+      ]);
+      expect(await state()).toEqual([0, 1_000]);
+    });
+
     it('reserves once when it is asked again with the same id', async () => {
       const reservation = sampleReservation();
       await tested.store.budgets.reserve(reservation);
