@@ -29,7 +29,8 @@ export interface PartText {
 
 type Role = PartText['role'];
 
-const ROLES: ReadonlyMap<string, Role> = new Map([
+/** What the roles of messages stand for, on any wire. */
+export const ROLES: ReadonlyMap<string, 'system' | 'user' | 'assistant' | 'tool_result'> = new Map([
   ['system', 'system'],
   ['developer', 'system'],
   ['user', 'user'],

@@ -1,6 +1,7 @@
 // The texts of one message of any wire, with who wrote them and by which tool. For hints only: what it does not
 // know it leaves out, and it never fails.
 import { isObject } from '@subluminal/contracts';
+import { ROLES } from '../../wires/part-texts.ts';
 
 export interface MessageText {
   readonly role: 'system' | 'user' | 'assistant' | 'tool_use' | 'tool_result';
@@ -17,14 +18,6 @@ const TEXT_LENGTH_MAX = 32_768;
 const TEXTS_MAX = 256;
 const DEPTH_MAX = 12;
 
-const ROLES: ReadonlyMap<string, MessageText['role']> = new Map([
-  ['system', 'system'],
-  ['developer', 'system'],
-  ['user', 'user'],
-  ['assistant', 'assistant'],
-  ['tool', 'tool_result'],
-  ['function', 'tool_result'],
-]);
 const TOOL_USES: ReadonlySet<string> = new Set([
   'tool_use',
   'server_tool_use',
