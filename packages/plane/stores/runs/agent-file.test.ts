@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { thisSystem } from '../../os/index.ts';
 import { bundleProgram } from '../../services/sink/testing/program.ts';
-import { agentFiles, fallbackRunDir, withAgentFile } from './agent-file.ts';
+import { agentFiles, fallbackRunDir, runOfProcess, withAgentFile } from './agent-file.ts';
 
 let folder = '';
 /** The run folder of a home of its own, and the one that is found from HOME. */
@@ -76,6 +76,26 @@ test('is found in the home that the shim was told of, and in the one of the user
 test('is found behind a launcher, under whatever process is above', () => {
   put(fallback, RUN, process.ppid);
   expect(look().env).toMatchObject(RUN);
+});
+
+describe('the run of another process', () => {
+  test('is the one that it was started in, whatever the one who asks was told', () => {
+    const asks = { HOME: folder, SUB_RUN_ID: 'run-2', SUB_GOVERNANCE_ENDPOINT: 'unix:/y/hub.sock' };
+    expect(runOfProcess(process.pid, asks)).toBeUndefined();
+    put(fallback, RUN, process.ppid);
+    expect(runOfProcess(process.pid, asks)).toMatchObject(RUN);
+  });
+
+  test.each(['run', 'wrap'])('is none for `sub %s`, whose turns are those of its agent', (name) => {
+    put(fallback);
+    const real = thisSystem();
+    const commandLine = ['node', '/x/bin/sub.mjs', name, '--', 'claude'].join('\0');
+    const readFile = (path: string) =>
+      path === `/proc/${process.pid}/cmdline` ? commandLine : real.readFile(path);
+    const asks = { HOME: folder };
+    expect(runOfProcess(process.pid, asks, { ...real, readFile })).toBeUndefined();
+    expect(runOfProcess(process.pid, asks, real)).toMatchObject(RUN);
+  });
 });
 
 test('says nothing to a shim of another run, and keeps what the shim was told', () => {
