@@ -384,3 +384,15 @@ function parsed(body: Buffer): JsonObject | undefined {
 function isUsageChunk(data: string): boolean {
   return /"choices"\s*:\s*\[\s*\]/.test(data);
 }
+
+/** What of the answer has not gone out yet. */
+export function bytesLeft(result: AttemptResult | undefined): number {
+  switch (result?.finish.kind) {
+    case 'last_event':
+      return Buffer.byteLength(result.finish.bytes);
+    case 'answer':
+      return Buffer.byteLength(result.finish.body);
+    default:
+      return 0;
+  }
+}

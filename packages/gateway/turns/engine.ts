@@ -12,6 +12,7 @@ import type { Upstream } from '../upstream/index.ts';
 import {
   type AttemptContext,
   type AttemptResult,
+  bytesLeft,
   type Finish,
   mayTryNext,
   runAttempt,
@@ -385,17 +386,6 @@ class ReadTurn implements TurnRequest {
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
-
-function bytesLeft(result: AttemptResult | undefined): number {
-  switch (result?.finish.kind) {
-    case 'last_event':
-      return Buffer.byteLength(result.finish.bytes);
-    case 'answer':
-      return Buffer.byteLength(result.finish.body);
-    default:
-      return 0;
-  }
-}
 
 function tooLarge(bytesMax: number): TurnRefusal {
   const message = `The request is larger than ${bytesMax} bytes. Start a new session, or compact this one.`;
