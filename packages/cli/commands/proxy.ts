@@ -131,9 +131,12 @@ async function serve(machine: DeveloperMachine, options: StartOptions, io: Io): 
         : await startProxy({ ...shared, login, passesEvents }),
     );
     limitHeapGrowth();
-    place.tell({ url: proxy.url, mode: proxy.mode, version: machine.version });
-    log(`It listens on ${proxy.url}, for ${login?.gatewayUrl ?? 'the providers'}.`);
-    await untilSignal(async ({ signal }) => void (signal.aborted || (await once(signal, 'abort'))));
+    // Whoever reads where it is may end it at once.
+    await untilSignal(async ({ signal }) => {
+      place.tell({ url: proxy.url, mode: proxy.mode, version: machine.version });
+      log(`It listens on ${proxy.url}, for ${login?.gatewayUrl ?? 'the providers'}.`);
+      if (!signal.aborted) await once(signal, 'abort');
+    });
     log('It takes no more turns, and ends when those under way have ended.');
     await proxy.close();
     return done(EXIT.fine);
