@@ -329,7 +329,10 @@ ALTER TABLE approval_request ADD COLUMN request_hash TEXT;
 ALTER TABLE approval_request ADD COLUMN used_ms ${int};
 `;
 
-/** Each index costs a page of every commit: none that no query uses, and no entries for what is not there. */
+/**
+ * Each index costs pages of every commit: none that no query needs, and no entries for what is not there. Retention
+ * reads the counters without an index: they are few, and every move would write it.
+ */
 export const FEWER_INDEXES: SchemaStep = () => `
 DROP INDEX budget_counter_updated;
 DROP INDEX budget_reservation_team;

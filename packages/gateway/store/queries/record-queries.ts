@@ -76,9 +76,13 @@ async function searchAudit(db: StoreQueries, query: AuditQuery) {
   }
   if (query.fromMs !== undefined) rows = rows.where('eventMs', '>=', query.fromMs);
   if (query.toMs !== undefined) rows = rows.where('eventMs', '<', query.toMs);
-  if (query.before !== undefined) rows = rows.where('id', '<', query.before);
-  const page = await rows.orderBy('id', 'desc').limit(query.limit).execute();
-  return page.map(auditRow);
+  if (query.before !== undefined) {
+    const last = sql`select event_ms, id from audit_event where id = ${query.before}`;
+    rows = rows.where(sql<boolean>`(event_ms, id) < (${last})`);
+  }
+  // As the indexes are ordered: nothing is sorted, however many rows there are.
+  const page = rows.orderBy('eventMs', 'desc').orderBy('id', 'desc').limit(query.limit);
+  return (await page.execute()).map(auditRow);
 }
 
 async function orphanTraces(
