@@ -78,6 +78,12 @@ describe('numbers', () => {
     expect(rulesOf(found(text))).toContain(`personal:${rule}`);
   });
 
+  it('a part of a UUID is no account, whatever its checksum', () => {
+    const uuid = '1108248d-0002-1000-be06-7091e805cb9e';
+    expect(rulesOf(found(`session ${uuid}`))).toEqual([]);
+    expect(rulesOf(found(`session ${uuid.slice(1)}`))).toEqual(['personal:iban']);
+  });
+
   it('any wrong digit of a card makes it a plain number', () => {
     const card = join('4111', '1111', '1111', '1111');
     for (let at = 1; at < card.length; at++) {

@@ -283,7 +283,20 @@ function hasTrunkZero(candidate: NumberCandidate): boolean {
   return separator === ' ' || separator === '-' || (separator === undefined && isDashed);
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Where its second to fourth groups start. */
+const UUID_GROUPS = [9, 14, 19];
+
+/** The rest of a UUID may look like an account, and has its checksum once in a hundred times. */
+function isInUuid(text: string, at: number): boolean {
+  return (
+    text[at - 1] === '-' &&
+    UUID_GROUPS.some((from) => UUID.test(text.slice(Math.max(0, at - from), at - from + 36)))
+  );
+}
+
 function accountAt(text: string, at: number): DetectorHit | undefined {
+  if (isInUuid(text, at)) return undefined;
   ACCOUNT.lastIndex = at;
   const written = ACCOUNT.exec(text)?.[0];
   const length = ibanLength(text.slice(at, at + 2).toUpperCase());
