@@ -69,19 +69,35 @@ export class OwnSessions {
       const { facts } = await turnSession(request, { peer, repos });
       const { key } = facts;
       runs.find(key);
-      const opening = this.#governors.get(key) ?? this.#open(facts);
+      const opening = this.#governors.get(key) ?? this.#openOrForget(facts);
       this.#governors.set(key, opening);
       const opened = await opening;
+      if (isFailure(opened)) {
+        tell(opened.message);
+        return refuse('invalid', `${opened.message} ${opened.fix}`);
+      }
       const session = runs.find(key);
       if (request.kind === 'answer') session?.nextTurn();
-      if (!isFailure(opened)) return await opened.governor.begin(request);
-      runs.end(key);
-      this.#governors.delete(key);
-      tell(opened.message);
-      return refuse('invalid', `${opened.message} ${opened.fix}`);
+      return await opened.governor.begin(request);
     } catch (cause) {
       tell(`A turn could not be decided: ${visible(String(cause), WORDS_MAX)}`);
       return refuse('unavailable', 'The local proxy could not decide this turn.');
+    }
+  }
+
+  /** The next turn of a session that could not be opened tries again. */
+  async #openOrForget(facts: SessionFacts): Promise<OpenGovernor | Failure> {
+    const { key } = facts;
+    let isOpen = false;
+    try {
+      const opened = await this.#open(facts);
+      isOpen = !isFailure(opened);
+      return opened;
+    } finally {
+      if (!isOpen) {
+        this.#governors.delete(key);
+        this.#options.runs.end(key);
+      }
     }
   }
 
