@@ -7,7 +7,7 @@ import { openRunCedar } from '@subluminal/plane/run';
 import type { GovernorSettings } from '../local/open-governor.ts';
 import { passThrough } from '../local/pass-through.ts';
 import { ACCOUNT_HEADER, askedFor, ownUpstreams, proxyOf, routeOf } from '../local/upstreams.ts';
-import { coreWires, createTurnEngine } from '../turns/index.ts';
+import { createTurnEngine, rememberingWires } from '../turns/index.ts';
 import { openUpstream } from '../upstream/index.ts';
 import { OwnSessions } from './own-sessions.ts';
 import { openProxyServer, type ProxyServerOptions } from './proxy-server.ts';
@@ -43,7 +43,7 @@ export async function startOwnProxy(options: OwnProxyOptions): Promise<RunningPr
   const upstream = openUpstream({ proxy: proxyOf(env) });
   const onDefect = (_trace: string, cause: unknown) => log(`A defect: ${String(cause)}`);
   const nowMs = () => performance.now();
-  const engine = createTurnEngine({ wires: coreWires, upstream, nowMs, onDefect });
+  const engine = createTurnEngine({ wires: rememberingWires(), upstream, nowMs, onDefect });
   const turn: ProxyServerOptions['turn'] = (request, response, peer) => {
     const path = routedPath(request);
     const asked = routeOf(path) === undefined ? undefined : askedFor(request.method ?? '', path);
