@@ -4,13 +4,13 @@ import type { Requirement } from './requirement.ts';
 export const GATEWAY = [
   {
     id: 'R-1',
-    state: 'done',
-    text: 'The workspace builds from a fresh clone with one command; the commands of its minimal image, run in order, give a gateway that starts.',
+    state: 'planned',
+    text: 'The workspace builds from a fresh clone with one command and packs into a minimal container image.',
   },
   {
     id: 'R-2',
-    state: 'done',
-    text: 'One compose file holds gateway and database for local work; its commands bring the gateway up on a Postgres and see that it is ready.',
+    state: 'planned',
+    text: 'One compose file brings up the gateway and its database for local work.',
   },
   {
     id: 'R-3',
