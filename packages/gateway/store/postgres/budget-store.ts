@@ -62,7 +62,7 @@ async function counterStates(
   tenantId: string,
   limits: readonly BudgetLimit[],
 ): Promise<readonly BudgetState[]> {
-  const { rows } = await db.query(COUNTERS, [
+  const { rows } = await db.read(COUNTERS, [
     tenantId,
     limits.map(({ scope }) => scope),
     limits.map(({ key }) => key),

@@ -24,6 +24,8 @@ export interface PostgresClient {
 }
 
 export interface PostgresDatabase extends PostgresClient {
+  /** A statement that changes nothing: it is sent again when a restart has broken it off. */
+  read(sql: string, values?: readonly unknown[]): Promise<PostgresResult>;
   /** All of `work` or nothing. */
   transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
   /** Whether it answers now: nothing is tried again. */
@@ -49,9 +51,15 @@ export function openPool(url: string): PostgresDatabase {
   // A connection that breaks is thrown away; whoever uses it hears of it from the query.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
+  const query: PostgresClient['query'] = (sql, values = []) =>
+    translated(async () => inOneStatement(await connected(pool), sql, values));
   return {
-    query: (sql, values = []) =>
-      translated(async () => inOneStatement(await connected(pool), sql, values)),
+    query,
+    read: (sql, values) =>
+      query(sql, values).catch((cause: unknown) => {
+        if (isStoreDown(cause)) return query(sql, values);
+        throw cause;
+      }),
     transaction: (work) => translated(async () => inTransaction(await connected(pool), work)),
     ping: () => answersNow(pool),
     close: () => pool.end(),

@@ -6,7 +6,6 @@ import { keyStore, peopleStore } from '../queries/people.ts';
 import { DEFAULT_RETENTION, type Retention, recordQueries } from '../queries/record-queries.ts';
 import type { SchemaStep } from '../schema.ts';
 import { type StoreTransaction, statementDialect } from '../statement-dialect.ts';
-import { isStoreDown } from '../store-failure.ts';
 import { queriesOn } from '../tables.ts';
 import type { GatewayStore, TurnRecord } from '../types.ts';
 import { WRITE_LIMITS } from '../write-limits.ts';
@@ -86,25 +85,16 @@ function transaction(db: PostgresDatabase): StoreTransaction {
     });
 }
 
-/** A restart breaks what is under way. Reading again is safe; whether a write has happened is not known. */
-async function readAgain<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (cause) {
-    if (isStoreDown(cause)) return read();
-    throw cause;
-  }
-}
-
 function postgresDialect(db: PostgresDatabase) {
   return statementDialect({
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (kysely) => new PostgresIntrospector(kysely),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     execute: async ({ sql, parameters, query }) => {
-      const run = () => db.query(sql, parameters);
+      // Whether a write that was broken off has happened is not known.
       const isRead = query.kind === 'SelectQueryNode';
-      const { rows, rowCount } = await (isRead ? readAgain(run) : run());
+      const sent = isRead ? db.read(sql, parameters) : db.query(sql, parameters);
+      const { rows, rowCount } = await sent;
       return { rows, changed: rowCount ?? 0 };
     },
   });

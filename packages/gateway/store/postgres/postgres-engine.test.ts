@@ -1,10 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../../../test/requirements.ts';
 import { createTestDatabase, POSTGRES_START_MS, type TestDatabase } from '../testing/postgres.ts';
 import {
   NOON_MS,
   sampleApproval,
   sampleCost,
+  sampleLimit,
   sampleRecord,
   sampleReservation,
   TABLE_NAMES,
@@ -148,6 +150,27 @@ describe('a database that goes away', () => {
     expect(row).toEqual({ n: 200 });
     const [daily] = await database.query('SELECT sum(requests)::int AS n FROM cost_daily');
     expect(daily).toEqual({ n: 200 });
+  });
+
+  it('is asked again by reads that were broken off', async () => {
+    const store = await open();
+    const other = new Client(database.url);
+    await other.connect();
+    onTestFinished(() => other.end());
+    const tables = 'budget_counter, approval_request';
+    await other.query(`BEGIN; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
+    const limit = sampleLimit();
+    const reads = Promise.all([
+      store.budgets.states('default', [limit]),
+      store.approvals.list('default', null),
+    ]);
+    const waiting = () =>
+      database.query(`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND datname = current_database() AND application_name = 'subluminal-gateway'`);
+    await expect.poll(waiting).toHaveLength(2);
+    await cut();
+    await other.query('COMMIT');
+    expect(await reads).toEqual([[{ limit, usedMicros: 0, reservedMicros: 0 }], []]);
   });
 
   it('that never answered is a clear failure, without the password', async () => {
