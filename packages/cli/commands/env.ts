@@ -1,5 +1,5 @@
 // `sub env`: points the agents of a shell to the local proxy.
-import { envConflicts, NOOP_KEY, readLogin, runningProxy } from '@subluminal/gateway/proxy';
+import { agentVariables, envConflicts, readLogin, runningProxy } from '@subluminal/gateway/proxy';
 import { userHome } from '@subluminal/plane/config';
 import { defineCommand, EXIT, printout } from '../input/command.ts';
 import { loadOwnConfig } from '../input/own-config.ts';
@@ -18,13 +18,8 @@ export const command = defineCommand({
   run: async ({ options }) => {
     const { config, paths } = await loadOwnConfig();
     const url = runningProxy(paths.run)?.url ?? `http://127.0.0.1:${config['proxy.port']}`;
-    const isOwn = config['proxy.fallback'] === 'own' || readLogin(paths.home) === undefined;
-    const wanted: { readonly [name: string]: string } = {
-      ANTHROPIC_BASE_URL: `${url}/anthropic`,
-      ...(!isOwn && { ANTHROPIC_API_KEY: NOOP_KEY }),
-      OPENAI_BASE_URL: `${url}/openai/v1`,
-      ...(!isOwn && { OPENAI_API_KEY: NOOP_KEY }),
-    };
+    const needsOwnKey = config['proxy.fallback'] === 'own' || readLogin(paths.home) === undefined;
+    const wanted = agentVariables(url, needsOwnKey);
     if (!options['check-conflicts']) {
       const lines = Object.entries(wanted).map(([name, value]) => `export ${name}="${value}"\n`);
       return printout(wanted, lines.join(''));

@@ -1,10 +1,10 @@
 // Checks what the turns of agents need: the login, the gateway, the binding of the repository, the proxy, the variables.
 import { isFailure } from '@subluminal/contracts';
 import {
+  agentVariables,
   envConflicts,
   GatewayClient,
   type GatewayLogin,
-  NOOP_KEY,
   openGatewayLink,
   openLogin,
   RepoReader,
@@ -90,10 +90,7 @@ export const checkProxy = configuredCheck('where the proxy is', async ({ config 
     const text = 'it was started before this machine has logged in or out';
     return warn(text, 'Run `sub proxy stop`, then `sub proxy start`.');
   }
-  const addresses = { ANTHROPIC_BASE_URL: `${url}/anthropic`, OPENAI_BASE_URL: `${url}/openai/v1` };
-  const keys = { ANTHROPIC_API_KEY: NOOP_KEY, OPENAI_API_KEY: NOOP_KEY };
-  const isOwn = mode === 'own' || config['proxy.fallback'] === 'own';
-  const wanted = isOwn ? addresses : { ...addresses, ...keys };
+  const wanted = agentVariables(url, mode === 'own' || config['proxy.fallback'] === 'own');
   const conflicts = envConflicts({ env, userHome, cwd, wanted });
   if (conflicts.length === 0) return ok(`it runs on ${url} (pid ${identity.pid})`);
   const finding = warn(

@@ -1,8 +1,10 @@
-// What would win over the variables of `sub env`: other values in the environment, and the clients' own config files.
+// The variables of `sub env`, and what would win over them: other values in the environment, and the clients' own config
+// files.
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import { attempt, parseJson, readRegularFile } from '@subluminal/plane/os';
 import { parse as parseToml } from 'smol-toml';
+import { NOOP_KEY } from './turn-session.ts';
 
 export interface EnvConflict {
   /** The variable, or the file and the key in it. */
@@ -25,6 +27,19 @@ const CLAUDE_VARIABLES = [
   'CLAUDE_CODE_USE_VERTEX',
   'CLAUDE_CODE_USE_FOUNDRY',
 ] as const;
+
+/** What sends the turns of agents to a proxy: with a placeholder for a key, unless they need one of their own. */
+export function agentVariables(
+  url: string,
+  needsOwnKey: boolean,
+): { readonly [name: string]: string } {
+  return {
+    ANTHROPIC_BASE_URL: `${url}/anthropic`,
+    ...(!needsOwnKey && { ANTHROPIC_API_KEY: NOOP_KEY }),
+    OPENAI_BASE_URL: `${url}/openai/v1`,
+    ...(!needsOwnKey && { OPENAI_API_KEY: NOOP_KEY }),
+  };
+}
 
 export function envConflicts(sources: ConflictSources): readonly EnvConflict[] {
   return [...inEnvironment(sources), ...inClaude(sources), ...inCodex(sources)];

@@ -1,4 +1,4 @@
-export { envConflicts } from './env-conflicts.ts';
+export { agentVariables, envConflicts } from './env-conflicts.ts';
 export { GatewayClient } from './gateway-client.ts';
 export {
   type GatewayLogin,
@@ -21,4 +21,3 @@ export { bindingPath, bindRepo, readBinding } from './repo-binding-file.ts';
 export { RepoReader } from './repo-facts.ts';
 export { startOwnProxy } from './start-own-proxy.ts';
 export { machineIdOf, openGatewayLink, type RunningProxy, startProxy } from './start-proxy.ts';
-export { NOOP_KEY } from './turn-session.ts';
