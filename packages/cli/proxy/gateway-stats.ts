@@ -35,8 +35,9 @@ export async function gatewayStats(
   const [found, limits] = orThrow(
     await withGateway(machine, login, async (client) => {
       const sums = await client.costSummary({ dim: DIMENSIONS[by], ...span });
-      const budgets = isFailure(sums) ? sums : await client.budgets();
-      return isFailure(sums) ? sums : isFailure(budgets) ? budgets : ([sums, budgets] as const);
+      if (isFailure(sums)) return sums;
+      const budgets = await client.budgets();
+      return isFailure(budgets) ? budgets : ([sums, budgets] as const);
     }),
   );
   const rows = found.rows
