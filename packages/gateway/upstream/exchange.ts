@@ -76,13 +76,14 @@ export class Exchange implements Dispatcher.DispatchHandler, AnswerBody {
   read(reader: BodyReader): void {
     const early = this.#early;
     this.#early = [];
-    const isOver = this.#end;
+    const end = this.#end;
     for (const part of early) {
       reader.onPart(part);
-      if (this.#end !== isOver) return;
+      // The reader has destroyed it.
+      if (this.#end !== end) return;
     }
-    if (isOver === undefined) this.#reader = reader;
-    else reader.onEnd(isOver.fault);
+    if (end === undefined) this.#reader = reader;
+    else reader.onEnd(end.fault);
   }
 
   get isPaused(): boolean {
