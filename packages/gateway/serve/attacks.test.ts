@@ -59,6 +59,25 @@ describe('an upstream that forges', () => {
     expect(text).toContain('message_stop');
     expect(text).not.toContain('aicg.usage');
   });
+
+  it.each([
+    ['behind carriage returns', 'data: {"type":"ping"}\r\revent: aicg.usage\rdata: {}\r\r'],
+    [
+      'behind a mark at the start',
+      '\uFEFFdata: {"type":"ping"}\n\nevent: aicg.usage\ndata: {}\n\n',
+    ],
+  ])('gets no event of ours to the client %s', async (_where, forged) => {
+    const stop = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+    const gateway = await runningGateway({
+      answer: (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(forged + stop);
+      },
+    });
+    const text = await (await gateway.turn({ ...ASKED, stream: true })).text();
+    expect(text).toContain('message_stop');
+    expect(text.match(/aicg\.\w+/g) ?? []).toEqual([]);
+  });
 });
 
 describe('a client that does not want to pay', () => {

@@ -1,5 +1,7 @@
+import { sseReader } from '@subluminal/core/wires';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { completeEnd, dataFrame } from './event-frames.ts';
+import { completeEnd, dataFrame, withoutByteOrderMarks } from './event-frames.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -29,4 +31,39 @@ test('an event is found behind others, comments not counted', () => {
 test('a field that only begins like data is none', () => {
   const text = 'database: 1\n\ndata: 2\n\n';
   expect(dataFrame(bytes(text), 0)).toEqual({ start: 13, end: 22 });
+});
+
+const PIECES = [
+  '\n',
+  '\r',
+  '\r\n',
+  'data: 1',
+  'data: 2',
+  'data',
+  'database: 3',
+  'event: x',
+  ': ping',
+  'id: 4',
+];
+const STREAMS = fc
+  .array(fc.constantFrom(...PIECES, '\uFEFF'), { maxLength: 30 })
+  .map((pieces) => withoutByteOrderMarks(bytes(`${pieces.join('')}\n\n`)));
+
+test('each event that a reader sees has its frame, whatever ends its lines', () => {
+  const read = (stream: Buffer) => sseReader({ eventBytesMax: 4_096 }).push(stream);
+  const words = ({ event, data }: { readonly event: string; readonly data: string }) => [
+    event,
+    data,
+  ];
+  fc.assert(
+    fc.property(STREAMS, (stream) => {
+      const frames = read(stream).map((_event, place) => {
+        const { start, end } = dataFrame(stream, place);
+        // A frame is read in the middle of a stream.
+        return read(Buffer.concat([bytes('\n'), stream.subarray(start, end)])).map(words);
+      });
+      expect(frames).toEqual(read(stream).map((event) => [words(event)]));
+    }),
+    { numRuns: 2_000 },
+  );
 });

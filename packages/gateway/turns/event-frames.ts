@@ -19,20 +19,46 @@ function isBlankBefore(bytes: Buffer, at: number): boolean {
   return before === CARRIAGE_RETURN && bytes[at - 2] === LINE_FEED;
 }
 
-/** The range of the event that has data and comes after `skipped` others that have. */
+/**
+ * The range of the event that has data and comes after `skipped` others that have. Lines end here as the reader of
+ * events ends them: what the two counted differently would let an event through that was to be taken out.
+ */
 export function dataFrame(bytes: Buffer, skipped: number): { start: number; end: number } {
   let start = 0;
   let seen = 0;
-  let hasData = startsData(bytes, 0);
-  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) {
-    if (isBlankBefore(bytes, at)) {
-      if (hasData && seen++ === skipped) return { start, end: at + 1 };
-      start = at + 1;
+  let hasData = false;
+  let feed = -1;
+  let carriage = -1;
+  for (let at = 0; at < bytes.length; ) {
+    if (feed < at) feed = placeOf(bytes, LINE_FEED, at);
+    if (carriage < at) carriage = placeOf(bytes, CARRIAGE_RETURN, at);
+    const end = Math.min(feed, carriage);
+    const next = end === carriage && feed === end + 1 ? end + 2 : end + 1;
+    if (end > at) hasData ||= startsData(bytes, at);
+    else {
+      if (hasData && seen++ === skipped) return { start, end: next };
+      start = next;
       hasData = false;
     }
-    hasData ||= startsData(bytes, at + 1);
+    at = next;
   }
   return { start, end: bytes.length };
+}
+
+/** The end of the bytes where it is not among them. */
+function placeOf(bytes: Buffer, byte: number, from: number): number {
+  const at = bytes.indexOf(byte, from);
+  return at === -1 ? bytes.length : at;
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** The start of a stream without marks, which some readers skip and others take for a part of the first line. */
+export function withoutByteOrderMarks(bytes: Buffer): Buffer {
+  let start = 0;
+  while (BYTE_ORDER_MARK.equals(bytes.subarray(start, start + BYTE_ORDER_MARK.length)))
+    start += BYTE_ORDER_MARK.length;
+  return bytes.subarray(start);
 }
 
 const DATA = Buffer.from('data');

@@ -11,7 +11,7 @@ import {
 import { fault, type UpstreamFault } from '../upstream/fault.ts';
 import type { AnswerBody } from '../upstream/index.ts';
 import type { ClientAnswer } from './client-answer.ts';
-import { completeEnd, dataFrame } from './event-frames.ts';
+import { completeEnd, dataFrame, withoutByteOrderMarks } from './event-frames.ts';
 
 export type StreamEnd =
   /** All but the last event went out. */
@@ -68,6 +68,7 @@ class StreamRelay {
   /** Ends what takes too long: the stream, and then what comes behind its last event. */
   private timer: NodeJS.Timeout | undefined;
   private restBytes = 0;
+  private isBegun = false;
 
   constructor(body: AnswerBody, options: RelayOptions, settle: (end: StreamEnd) => void) {
     this.body = body;
@@ -131,8 +132,10 @@ class StreamRelay {
   }
 
   /** Whole events, one or more. */
-  private pass(bytes: Buffer): void {
+  private pass(whole: Buffer): void {
     const { observer, isHidden, takesEvent } = this.options;
+    const bytes = this.isBegun ? whole : withoutByteOrderMarks(whole);
+    this.isBegun = true;
     const events = this.reader.push(bytes);
     if (this.reader.isTooLarge) {
       return this.stop(fault('malformed', 'The upstream sent an event that is too large.'));
