@@ -138,7 +138,10 @@ test('a turn that needs a person waits until it is approved', async () => {
   expect((await turn).status).toBe(200);
 });
 
-test('the policy of a repository tightens that of the user', async () => {
+test.each([
+  ['tightens that of the user', KEY],
+  ['holds in it, whatever session of another folder a client names', { ...KEY, 'session-id': 's' }],
+])('the policy of a repository %s', async (_what, headers) => {
   const { proxy } = await ownProxy('  []\n');
   const repo = join(proxy.home, 'repo');
   mkdirSync(join(repo, '.subluminal'), { recursive: true });
@@ -146,12 +149,13 @@ test('the policy of a repository tightens that of the user', async () => {
   const deny =
     '  - { rule_id: none-here, kind: deny, match: { subjects: [turn] }, effect: { action: BLOCK, message: Not here. } }\n';
   writeFileSync(join(repo, '.subluminal/policy.yaml'), policyOf(deny));
-  const script = `const answer = await fetch('${proxy.url}${MESSAGES}', { method: 'POST', headers: ${JSON.stringify(KEY)}, body: ${JSON.stringify(JSON.stringify(TURN))} });
+  const script = `const answer = await fetch('${proxy.url}${MESSAGES}', { method: 'POST', headers: ${JSON.stringify(headers)}, body: ${JSON.stringify(JSON.stringify(TURN))} });
     console.log(answer.status, await answer.text());`;
   const asked = async (cwd: string) => {
     const args = ['--input-type=module', '-e', script];
     return (await promisify(execFile)(process.execPath, args, { cwd })).stdout;
   };
+  expect(await asked(proxy.home)).toMatch(/^200 /);
   expect(await asked(repo)).toMatch(/^451 .*Not here\./);
   expect(await asked(proxy.home)).toMatch(/^200 /);
 });

@@ -66,8 +66,10 @@ export class OwnSessions {
     const { repos, runs, tell } = this.#options;
     if (clientKey(request) === 'placeholder') return refuse('invalid', NO_KEY);
     try {
-      const { facts } = await turnSession(request, { peer, repos });
-      const { key } = facts;
+      const { facts: given } = await turnSession(request, { peer, repos });
+      // A client names its session as it likes: that of another folder has another policy.
+      const key = `${given.key} ${given.repoRoot ?? ''}`;
+      const facts = { ...given, key };
       runs.find(key);
       const opening = this.#governors.get(key) ?? this.#openOrForget(facts);
       this.#governors.set(key, opening);
