@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { readRequestBody } from './read-body.ts';
 import { governedEngine } from './testing/governed-engine.ts';
 import { bodyOf, loopback } from './testing/loopback.ts';
 
@@ -123,3 +124,23 @@ test('bodies that take too much together are refused, to be tried again when oth
   await engine.ended(2);
   expect(await post(engine.url, padded(600))).toMatchObject({ status: 200 });
 });
+
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+])(
+  'a body in %s takes its room piece by piece, and is left where the room ends',
+  async (encoding, encode) => {
+    const taken: number[] = [];
+    const place = { take: (bytes: number) => taken.push(bytes) < 4, leave: () => {} };
+    const server = await loopback(async (request, response) => {
+      const { kind } = await readRequestBody(request, { bytesMax: 10_000_000, place });
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ kind }));
+    });
+    const headers = { 'content-encoding': encoding };
+    const answer = await post(server.url, encode('x'.repeat(9_000_000)), headers);
+    expect(answer.body).toEqual({ kind: 'no_room' });
+    expect(Math.max(...taken)).toBeLessThanOrEqual(64 * 1024);
+  },
+);

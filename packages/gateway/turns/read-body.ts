@@ -1,7 +1,7 @@
 // The body of a turn, within bounds, without its content encoding.
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { BodyPlace } from './body-room.ts';
 
 export type RequestBody =
@@ -14,11 +14,12 @@ export type RequestBody =
   | { readonly kind: 'gone' };
 
 const INFLATE = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
 };
+const INFLATED_AT_ONCE = { chunkSize: 64 * 1024 };
 const TOO_LARGE: RequestBody = { kind: 'too_large' };
 const NO_ROOM: RequestBody = { kind: 'no_room' };
 /** So much more is read and dropped: a client that is cut off while it writes never sees the answer. */
@@ -33,20 +34,35 @@ export async function readRequestBody(
   request: IncomingMessage,
   bounds: BodyBounds,
 ): Promise<RequestBody> {
-  const { bytesMax, place } = bounds;
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isPlain = encoding === 'identity' || encoding === '';
   if (!isPlain && !isInflated(encoding)) return unknownEncoding(encoding, request);
   const read = await readBytes(request, bounds);
   if (read.kind !== 'body' || isPlain || !isInflated(encoding)) return read;
   try {
-    const bytes = await INFLATE[encoding](read.bytes, { maxOutputLength: bytesMax });
-    return place.take(bytes.length) ? { kind: 'body', bytes } : NO_ROOM;
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'ERR_BUFFER_TOO_LARGE') return TOO_LARGE;
+    return await inflated(INFLATE[encoding](INFLATED_AT_ONCE), read.bytes, bounds);
+  } catch {
     return { kind: 'invalid', why: `The body is not valid ${encoding}.` };
   }
+}
+
+/** Each piece has its place before the next one is made: a few bytes may become many. */
+async function inflated(
+  decoder: Transform,
+  bytes: Buffer,
+  { bytesMax, place }: BodyBounds,
+): Promise<RequestBody> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  decoder.end(bytes);
+  for await (const piece of decoder) {
+    if (!Buffer.isBuffer(piece)) continue;
+    length += piece.length;
+    if (length > bytesMax) return TOO_LARGE;
+    if (!place.take(piece.length)) return NO_ROOM;
+    pieces.push(piece);
+  }
+  return { kind: 'body', bytes: Buffer.concat(pieces) };
 }
 
 function isInflated(encoding: string): encoding is keyof typeof INFLATE {
