@@ -59,7 +59,7 @@ export interface Inspection {
   readonly unscanned: readonly UnscannedReason[];
   /** Parts that were not known before. */
   readonly scannedParts: number;
-  /** What the messages tell about the task, in their order; for the tagger. */
+  /** What the messages tell about the task since the last words of the user, in their order; for the tagger. */
   signals(): readonly MessageSignals[];
   /** The request without what the actions take out; the same bytes when there is nothing. */
   redacted(): Buffer;
@@ -128,27 +128,21 @@ export class TurnInspector {
   /** Fails for a request that another reader may read otherwise: a key stands twice, a string is none. */
   inspect({ body, outline, isOverdue }: InspectedRequest): Inspection | Failure {
     const dirty: { readonly start: number; readonly part: InspectedPart }[] = [];
-    const messages: { readonly range: RequestPart['range']; readonly known: KnownPart }[] = [];
     const tally: PartTally = { scannedParts: 0, isOverdue };
-    const all = this.#knownParts(body, outline, tally);
-    if (isFailure(all)) return all;
-    for (const [index, { kind, range }] of outline.parts.entries()) {
-      const part = all[index];
+    const known = this.#knownParts(body, outline, tally);
+    if (isFailure(known)) return known;
+    outline.parts.forEach(({ range }, index) => {
+      const part = known[index]?.found;
       if (part === undefined) throw new Error('a part that nobody looked at');
-      if (part.found !== CLEAN) dirty.push({ start: range.start, part: part.found });
-      if (kind === 'message') messages.push({ range, known: part });
-    }
+      if (part !== CLEAN) dirty.push({ start: range.start, part });
+    });
     return {
       findings: dirty.flatMap(({ start, part }) =>
         part.findings.map((one) => ({ ...one, range: movedRange(one.range, start) })),
       ),
       unscanned: [...new Set(dirty.flatMap(({ part }) => part.unscanned))],
       scannedParts: tally.scannedParts,
-      signals: () =>
-        messages.slice(-SIGNALS_MAX).map(({ range, known }) => {
-          known.signals ??= this.#signals(known, body.toString('utf8', range.start, range.end));
-          return known.signals;
-        }),
+      signals: () => this.#lastSignals(body, outline, known),
       redacted() {
         const replacements = dirty.flatMap(({ start, part }) =>
           part.replacements.map((one) => moved(one, start)),
@@ -182,6 +176,24 @@ export class TurnInspector {
     const bytes = known.reduce((sum, part) => sum + part.bytes, 0);
     if (bytes <= body.length + parts.length * PART_BYTES) this.#requests.set(parts, known);
     return known;
+  }
+
+  #lastSignals(
+    body: Buffer,
+    { parts }: RequestOutline,
+    all: readonly KnownPart[],
+  ): readonly MessageSignals[] {
+    const found: MessageSignals[] = [];
+    for (let index = parts.length - 1; index >= 0 && found.length < SIGNALS_MAX; index--) {
+      const part = parts[index];
+      const known = all[index];
+      if (part?.kind !== 'message' || known === undefined) continue;
+      const { start, end } = part.range;
+      known.signals ??= this.#signals(known, body.toString('utf8', start, end));
+      found.push(known.signals);
+      if (known.signals.hasUserWords) break;
+    }
+    return found.toReversed();
   }
 
   #signals(known: KnownPart, json: string): MessageSignals {
