@@ -88,7 +88,7 @@ async function readToken(io: Io, given: string): Promise<string> {
 
 export const logout = defineCommand({
   description:
-    'Revokes the key of this machine at the gateway and removes it from the home. A running proxy is not stopped; its turns are refused from then on.',
+    'Revokes the key of this machine at the gateway and removes it from this machine. A running proxy is not stopped; its turns are refused from then on.',
   options: { force: 'Remove the key here although the gateway cannot be reached' },
   examples: ['sub logout', 'sub logout --force'],
   exitCodes: {

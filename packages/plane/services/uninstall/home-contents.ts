@@ -47,7 +47,7 @@ const FILES: Names = [
   ['vault.key', 'the key of the secrets'],
   ['ledger.key', 'the key that signs the ledger'],
   ['fingerprint.key', 'the key of fingerprints'],
-  ['gateway-login.json', 'the key of this machine for a gateway'],
+  ['gateway-login.json', 'the login of this machine to a gateway'],
   ['host-id', 'the id of this machine in events'],
 ];
 const FOLDERS: Names = [
