@@ -1,6 +1,7 @@
 // A client that does not wait is told by 202, and sends the request again when a person has approved it.
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { envelope } from '../../core/routing/rules/worked-policy.test-support.ts';
 import { runningGateway, type TestGateway } from './testing/running-gateway.ts';
 
 const POLICY = `version: 1
@@ -135,5 +136,44 @@ describe('an approval that was told by 202', () => {
     await decide(gateway, second, 'approve');
     expect((await again(gateway, second)).status).toBe(200);
     expect(gateway.upstream).toHaveLength(1);
+  });
+
+  it('does not count for another rule that the same bytes meet on another branch', async () => {
+    const rules = ['dev', 'main'].map(
+      (name) =>
+        `  - { id: ASK-${name}, when: 'envelope.repo.branch == "${name}"', action: require_approval }\n`,
+    );
+    const gateway = await open({ 'policies/main.yaml': POLICY + rules.join('') });
+    const forward = (branch: string, headers = {}) =>
+      gateway.ask('/v1/agent/forward', {
+        headers: { ...TOLD, ...headers },
+        body: {
+          envelope: envelope({ repo: { branch } }),
+          wire: { protocol: 'anthropic_messages', body: { ...ASKED, model: 'any' } },
+        },
+      });
+    const id = (await forward('dev')).headers.get('x-aicg-approval-id') ?? '';
+    await decide(gateway, id, 'approve');
+    const approved = { 'x-aicg-approval-id': id };
+    expect((await forward('main', approved)).status).toBe(451);
+    expect(await audited(gateway, 'approval_refused')).toEqual([
+      { approval_id: id, reason: 'other_scope' },
+    ]);
+    expect(gateway.upstream).toEqual([]);
+    expect((await forward('dev', approved)).status).toBe(200);
+  });
+
+  it('of the limit of a run does not count in another run', async () => {
+    const gateway = await open({
+      'policies/main.yaml': POLICY.replace('"dear"', '"none"'),
+      'budgets.yaml': 'defaults:\n  run: { cap_usd: 0.000001, on_exceeded: require_approval }\n',
+    });
+    const inRun = (run: string, headers = {}) =>
+      gateway.turn(ASKED, { headers: { ...TOLD, 'x-aicg-session-id': run, ...headers } });
+    const id = (await inRun('one')).headers.get('x-aicg-approval-id') ?? '';
+    await decide(gateway, id, 'approve');
+    const approved = { 'x-aicg-approval-id': id };
+    expect((await inRun('two', approved)).status).toBe(451);
+    expect((await inRun('one', approved)).status).toBe(200);
   });
 });

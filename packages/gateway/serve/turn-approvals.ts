@@ -1,7 +1,7 @@
 // Approvals of turns: asked for, and used again by a client that was told instead of held. An approval counts once,
 // for the same request of the same key, and for what the person was asked.
 import { createHash } from 'node:crypto';
-import type { JsonObject, JsonValue } from '@subluminal/contracts';
+import { isObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import type { GatewayConfig } from '../config/index.ts';
 import type { AuditRow, BudgetLimit, TurnApprovalRow, TurnApprovalStore } from '../store/types.ts';
 import type { TurnRequest } from '../turns/types.ts';
@@ -94,7 +94,7 @@ export class TurnApprovals {
       requestor: caller.userId,
       teamId: caller.teamId,
       repoId,
-      snapshot: { decision, request: requestSummary, why, covers },
+      snapshot: { decision, request: requestSummary, why, covers, session_id: facts.sessionId },
       state: 'pending',
       createdMs,
       expiresMs: createdMs + config.settings.approvals.expiresMs,
@@ -135,7 +135,7 @@ export class TurnApprovals {
     if (row.requestHash !== requestHash(request) || row.repoId !== repoId) {
       return this.#refuse(facts, id, 'other_request');
     }
-    const covers = coveredScopes(row.snapshot);
+    const covers = coveredScopes(row.snapshot, facts);
     if (!covers.has(scope)) return this.#refuse(facts, id, 'other_scope');
     if (row.state === 'rejected') return this.#refuse(facts, id, 'rejected');
     if (row.state === 'expired' || row.expiresMs <= nowMs()) {
@@ -183,8 +183,24 @@ export function answerWords(
   return `The approval ${id} was ${answer}${by}${said}`;
 }
 
-function coveredScopes({ covers }: JsonObject): ReadonlySet<ApprovalScope> {
-  return new Set(SCOPES.filter((scope) => Array.isArray(covers) && covers.includes(scope)));
+/**
+ * What the person was asked about, as far as it is asked of this turn: the same bytes may come on another branch or in
+ * another session, where other rules and the limit of another run hold.
+ */
+function coveredScopes(
+  { covers, decision, session_id: sessionId }: JsonObject,
+  facts: TurnFacts,
+): ReadonlySet<ApprovalScope> {
+  const rules = isObject(decision) ? decision['reasons'] : undefined;
+  const isAsked: { readonly [S in ApprovalScope]: boolean } = {
+    policy: Array.isArray(rules) && facts.decision.reasons.every((rule) => rules.includes(rule)),
+    run: sessionId === facts.sessionId,
+    user_day: true,
+    team_month: true,
+  };
+  return new Set(
+    SCOPES.filter((scope) => Array.isArray(covers) && covers.includes(scope) && isAsked[scope]),
+  );
 }
 
 /** Of all that says what is asked for: another wire, path or byte is another request. */
