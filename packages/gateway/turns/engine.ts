@@ -43,7 +43,6 @@ export interface TurnEngineOptions {
   readonly limits?: Partial<TurnLimits>;
   /** Where bodies are counted that are read elsewhere, too. */
   readonly room?: BodyRoom;
-  readonly newTraceId?: () => string;
   /** What no client and no upstream may cause: a defect of ours. */
   readonly onDefect?: (traceId: string, cause: unknown) => void;
 }
@@ -59,7 +58,6 @@ export interface TurnRoute {
   readonly conversation?: string;
   /** When it was read already, as a part of something larger. */
   readonly body?: Buffer;
-  readonly traceId?: string;
 }
 
 export interface TurnEngine {
@@ -68,7 +66,8 @@ export interface TurnEngine {
 }
 
 export function createTurnEngine(options: TurnEngineOptions): TurnEngine {
-  const { onDefect, newTraceId = callIds() } = options;
+  const { onDefect } = options;
+  const newTraceId = callIds();
   const limits = { ...TURN_LIMITS, ...options.limits };
   const settings = { ...options, limits };
   const room = options.room ?? new BodyRoom(limits.bodiesBytesMax);
@@ -76,7 +75,7 @@ export function createTurnEngine(options: TurnEngineOptions): TurnEngine {
   return {
     handle: async (request, response, route) => {
       const client = new ClientAnswer(response, options.nowMs);
-      const traceId = route.traceId ?? newTraceId();
+      const traceId = newTraceId();
       const place = room.open();
       const run = new TurnRun(settings, { client, traceId, route, place });
       running++;
