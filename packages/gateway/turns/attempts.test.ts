@@ -135,6 +135,20 @@ test('a client that goes before anything came is on record too', async () => {
   expect(engine.told.released).toBe(2);
 });
 
+test.each([
+  ['sends without end, and nothing of an answer,', ''],
+  ['ends after too much that is nothing of an answer', STOP],
+])('an upstream that %s is left for the next', async (_what, end) => {
+  const noisy = await upstream((response) => {
+    stream(response).write(START + ': nothing\n\n'.repeat(1_000) + end);
+  });
+  const engine = await governedEngine([noisy.url, (await good()).url], {
+    limits: { eventBytesMax: 4_096, headHoldMs: 60_000 },
+  });
+  expect(await (await ask(engine.url)).text()).toBe(START + CONTENT + TAIL + STOP);
+  expect(engine.told.attempts).toMatchObject([{ error: { class: 'upstream_malformed' } }, {}]);
+});
+
 test('a turn is held in its open stream, then goes on', async () => {
   let release: (plan: TurnPlan) => void = () => {};
   let send: TurnPlan | undefined;

@@ -64,6 +64,7 @@ class StreamRelay {
   private pendingBytes = 0;
   /** Whole events that wait for the first one with content. */
   private held: (Buffer | string)[] | undefined = [];
+  private heldBytes = 0;
   private isSettled = false;
   /** Ends what takes too long: the stream, and then what comes behind its last event. */
   private timer: NodeJS.Timeout | undefined;
@@ -204,12 +205,15 @@ class StreamRelay {
   }
 
   private send(bytes: Buffer | string): void {
-    if (bytes.length === 0) return;
+    if (bytes.length === 0 || this.isSettled) return;
     const { client, observer, open, holdUntilMs, nowMs } = this.options;
     if (this.held !== undefined) {
       this.held.push(bytes);
-      if (!observer.seen.hasContent && nowMs() < holdUntilMs) return;
-      this.flush();
+      this.heldBytes += bytes.length;
+      if (observer.seen.hasContent || nowMs() >= holdUntilMs) return this.flush();
+      if (this.heldBytes > this.options.eventBytesMax) {
+        this.stop(fault('malformed', 'The upstream sent too much before its answer.'));
+      }
       return;
     }
     if (!client.isOpen) open();
@@ -233,6 +237,7 @@ class StreamRelay {
 
   /** An error before any content leaves the client untouched: the next attempt may do better. */
   private finish(end: StreamEnd): void {
+    if (this.isSettled) return;
     if (end.kind === 'complete') {
       this.flush();
       if (!this.options.client.isOpen) this.options.open();
