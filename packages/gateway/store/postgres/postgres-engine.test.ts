@@ -167,7 +167,7 @@ describe('a database that goes away', () => {
     const waiting = () =>
       database.query(`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'
         AND datname = current_database() AND application_name = 'subluminal-gateway'`);
-    await expect.poll(waiting).toHaveLength(2);
+    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(2);
     await cut();
     await other.query('COMMIT');
     expect(await reads).toEqual([[{ limit, usedMicros: 0, reservedMicros: 0 }], []]);
