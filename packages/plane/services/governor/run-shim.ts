@@ -1,7 +1,7 @@
 // `sub shim`: stands between an agent and one MCP server on stdio.
 import { eventWriter, POLICY_HELD_BACK } from '@subluminal/contracts';
 import type { Guard, ServerExit } from '@subluminal/core/session';
-import { monotonicClock } from '../../os/index.ts';
+import { monotonicClock } from '../../os/monotonic-clock.ts';
 import { followPolicy, POLICY_BROKEN } from '../../stores/policy/follow-policy.ts';
 import {
   onSignal,
