@@ -115,6 +115,31 @@ describe('a client that does not want to pay', () => {
   });
 });
 
+describe('a client that asks for more tokens than there are', () => {
+  it('does not take the budget of its team beyond what can be counted', async () => {
+    const waiting: ServerResponse[] = [];
+    const gateway = await runningGateway({
+      files: { 'budgets.yaml': 'defaults:\n  team_monthly: { cap_usd: 1, on_exceeded: warn }\n' },
+      answer: (response, { body }) => {
+        if (body.includes('"max_tokens":9')) return waiting.push(response);
+        response.setHeader('content-type', 'application/json');
+        return response.end(JSON.stringify(anthropicAnswer('Hello.')));
+      },
+    });
+    const huge = { ...ASKED, max_tokens: Number.MAX_SAFE_INTEGER };
+    const asked = [1, 2, 3].map(() => gateway.turn(huge));
+    await expect.poll(() => waiting.length).toBe(3);
+    expect((await gateway.turn(ASKED)).status).toBe(200);
+    expect((await gateway.ask('/api/v1/budget')).status).toBe(200);
+    for (const response of waiting) response.writeHead(400).end('{}');
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([400, 400, 400]);
+    const { budgets } = (await (await gateway.ask('/api/v1/budget')).json()) as {
+      budgets: { scope: string; reserved_micros: number }[];
+    };
+    expect(budgets.find(({ scope }) => scope === 'team_month')?.reserved_micros).toBe(0);
+  });
+});
+
 describe('a client that wants more than the policy allows', () => {
   it('sends nothing by counting tokens before a person has approved', async () => {
     const gateway = await runningGateway({ files: { [POLICY]: ASKING } });

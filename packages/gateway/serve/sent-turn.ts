@@ -58,6 +58,8 @@ const BREAKING: ReadonlySet<string> = new Set([
   'upstream_malformed',
 ]);
 const MICROS_PER_CENT = 10_000;
+/** A million dollars: more than any turn costs. All that is reserved at once must stay a number that is exact. */
+const ESTIMATE_MICROS_MAX = 1e12;
 
 export class SentTurn implements GovernedTurn {
   readonly body: Buffer;
@@ -91,7 +93,7 @@ export class SentTurn implements GovernedTurn {
       const tokensMax = Math.min(outputMax, Number.MAX_SAFE_INTEGER);
       return price === undefined ? 0 : estimateCost(inputTokens, tokensMax, price);
     });
-    return Math.max(0, ...estimates);
+    return Math.min(Math.max(0, ...estimates), ESTIMATE_MICROS_MAX);
   }
 
   reserved(id: string): void {
