@@ -27,6 +27,7 @@ export function checkServer({ gateway }: ConfigFiles, level: Problem['level']): 
     }
   }
   checkListen(value, gateway);
+  checkLimits(value, gateway);
   checkTls(value, { gateway, level });
   checkDatabase(value, gateway);
   const endpoint = value.telemetry.otlp_endpoint;
@@ -49,6 +50,14 @@ function checkListen({ listen, tls }: GatewayFile, gateway: ConfigFile<unknown>)
   const fix = 'Add `tls`, or let it listen on 127.0.0.1 behind a proxy that ends TLS.';
   const path = ['listen', 'host'];
   gateway.report({ level: 'warning', code: 'SUB_GATEWAY_VALUE', path, message, fix });
+}
+
+function checkLimits({ limits }: GatewayFile, gateway: ConfigFile<unknown>): void {
+  if (limits.bodies_bytes_max >= limits.body_bytes_max) return;
+  const message = 'all requests together may take less than one of them';
+  const fix = 'Raise it to several times `body_bytes_max`.';
+  const path = ['limits', 'bodies_bytes_max'];
+  gateway.report({ code: 'SUB_GATEWAY_VALUE', path, message, fix });
 }
 
 function checkTls(

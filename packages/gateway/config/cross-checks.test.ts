@@ -264,6 +264,13 @@ it.each([
     /error: there is no endpoint `locale`; did you mean `local`\?/,
   ],
   [
+    'less room for all requests than for one',
+    'gateway.yaml',
+    'tenant_id',
+    'limits: { body_bytes_max: 20000000, bodies_bytes_max: 19999999 }\ntenant_id',
+    /^gateway\.yaml:1:\d+: error: all requests together may take less than one of them\./,
+  ],
+  [
     'an address that is none',
     'gateway.yaml',
     'tenant_id',
