@@ -34,6 +34,15 @@ const KEPT_MS = 30_000;
 const TEXT_LENGTH_MAX = 1_024;
 /** A repository may come from anywhere: no program that its configuration names is started. */
 const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'] as const;
+/** Nothing is fetched either: a remote may be a program. */
+const SAFE_ENV = {
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
+};
+/** Those of the user and the system are trusted. */
+const OWN_FILTER = /^(?:local|worktree)\tfilter\./im;
 
 export class RepoReader {
   readonly #known = new Map<string, KnownRepo>();
@@ -69,26 +78,32 @@ function rootOf(folder: string): string | undefined {
 }
 
 async function readFacts(root: string): Promise<RepoFacts | undefined> {
-  const [gitDir, remote, status] = await Promise.all([
+  const [gitDir, remote, branch, head, isDirty] = await Promise.all([
     git(root, ['rev-parse', '--absolute-git-dir']),
     git(root, ['config', '--get', 'remote.origin.url']),
-    git(root, ['status', '--porcelain=v2', '--branch', '--untracked-files=no']),
+    git(root, ['symbolic-ref', '--quiet', '--short', 'HEAD']),
+    git(root, ['rev-parse', '--verify', '--quiet', 'HEAD']),
+    hasChanges(root),
   ]);
   if (gitDir === undefined) return undefined;
-  const lines = status?.split('\n') ?? [];
-  const header = (name: string) => {
-    const start = `# branch.${name} `;
-    return lines.find((line) => line.startsWith(start))?.slice(start.length);
-  };
-  const [oid, branch] = [header('oid'), header('head')];
+  const headSha = head?.trim() ?? '';
   return {
     root,
     gitDir: gitDir.trim(),
     remoteUrl: remote === undefined ? undefined : plainRemote(remote.trim()),
-    branch: branch === undefined || branch === '(detached)' ? undefined : shown(branch),
-    headSha: oid !== undefined && /^[0-9a-f]{40,64}$/.test(oid) ? oid : undefined,
-    isDirty: status === undefined ? undefined : lines.some((line) => /^[12u?] /.test(line)),
+    branch: branch === undefined ? undefined : shown(branch.trim()),
+    headSha: /^[0-9a-f]{40,64}$/.test(headSha) ? headSha : undefined,
+    isDirty,
   };
+}
+
+/** Undefined where git would start programs to find out: the filters of a repository, or those of one inside of it. */
+async function hasChanges(root: string): Promise<boolean | undefined> {
+  const names = await git(root, ['config', '--list', '--name-only', '--show-scope']);
+  if (names === undefined || OWN_FILTER.test(names)) return undefined;
+  const how = ['--porcelain=v2', '--untracked-files=no', '--ignore-submodules=dirty'];
+  const status = await git(root, ['status', ...how]);
+  return status?.split('\n').some((line) => /^[12u?] /.test(line));
 }
 
 async function git(root: string, args: readonly string[]): Promise<string | undefined> {
@@ -96,7 +111,7 @@ async function git(root: string, args: readonly string[]): Promise<string | unde
     const { stdout } = await run('git', ['-C', root, ...SAFE, ...args], {
       timeout: GIT_MS,
       maxBuffer: OUTPUT_BYTES_MAX,
-      env: { ...process.env, GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0' },
+      env: { ...process.env, ...SAFE_ENV },
     });
     return stdout;
   } catch {
