@@ -1,5 +1,13 @@
 // `sub gateway init` and `sub gateway check` on real folders.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openGatewayStore } from '@subluminal/gateway/store';
@@ -225,4 +233,17 @@ describe('sub gateway orphans', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('Run `sub gateway check config`');
   });
+});
+
+describe('sub gateway serve', () => {
+  test.each(['mysql://db/gateway', 'sqlite:gateway.db'])(
+    'takes no database `%s` for the path of a file',
+    async (database) => {
+      await gateway('init', 'config');
+      const refused = await gateway('serve', 'config', '--port', '0', '--database', database);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toMatch(/neither `postgres:.*\[SUB_STORE_UNUSABLE\]/);
+      expect(readdirSync(folder).toSorted()).toEqual(['config', 'sub']);
+    },
+  );
 });

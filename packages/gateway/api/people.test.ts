@@ -39,6 +39,7 @@ describe('the setup token', () => {
     });
     const again = await gateway.ask('/api/v1/setup/exchange', { body });
     expect(again).toMatchObject({ status: 403, json: { error: { code: 'SUB_GATEWAY_TOKEN' } } });
+    expect(JSON.stringify(again.json)).toContain('gateway/setup-token');
     // The next start prints nothing, and takes the worthless file away.
     lines.length = 0;
     await prepare();

@@ -38,6 +38,11 @@ interface InviteRequest {
 /** A user may have so many keys that are not revoked. */
 const KEYS_MAX = 50;
 
+const NOT_THE_SETUP_TOKEN: Failure = {
+  ...tableFailure('SUB_GATEWAY_TOKEN', 'It is not the setup token, or it was used.'),
+  fix: "Take it from `gateway/setup-token` in the gateway's home; when an admin is there already, ask them for an invite.",
+};
+
 export class Onboarding {
   readonly #options: OnboardingOptions;
 
@@ -54,7 +59,7 @@ export class Onboarding {
     const isTaken =
       isToken('setup', token) &&
       (await people.takeSetupToken(tokenHash(token), { user, key: made.row }));
-    if (!isTaken) return tableFailure('SUB_GATEWAY_TOKEN', 'It is not the setup token.');
+    if (!isTaken) return NOT_THE_SETUP_TOKEN;
     return { userId, role, key: made.shown };
   }
 

@@ -185,7 +185,11 @@ export class GatewayGovernor implements TurnGovernor {
           turn.messages.join(' ') || 'The policy of the gateway does not allow this turn.',
         );
       case 'require_approval':
-        return this.#ask(turn, 'The policy of the gateway asks for an approval.', 'policy');
+        return this.#ask(
+          turn,
+          turn.messages.join(' ') || 'The policy of the gateway asks for an approval.',
+          'policy',
+        );
       default:
         return this.#route(turn, turn.limits);
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
+import { writeConfig } from '../config/testing/config-folder.ts';
 import { anthropicAnswer, pendingApproval, runningGateway } from './testing/running-gateway.ts';
 
 const ASKED = { model: 'any', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };
@@ -93,12 +94,16 @@ rules:
         'policies/main.yaml': `version: 1
 defaults: { on_no_match: { action: route, model_pool: standard, reasons: [default] } }
 rules:
-  - { id: ASK, priority: 10, when: 'request.model == "dear"', action: require_approval }
+  - { id: ASK, priority: 10, when: 'request.model == "dear"', action: require_approval, reasons: [Dear models need a person.] }
 `,
       },
     });
     const waiting = gateway.turn({ ...ASKED, model: 'dear' });
     const id = await pendingApproval(gateway);
+    const listed = await (await gateway.ask('/api/v1/approvals?state=pending')).json();
+    expect(listed).toMatchObject({
+      approvals: [{ id, snapshot: { why: 'Dear models need a person.' } }],
+    });
     expect(gateway.upstream).toEqual([]);
     const said = await gateway.ask(`/api/v1/approvals/${id}/approve`, { body: { note: 'go' } });
     expect(said.status).toBe(200);
@@ -161,6 +166,20 @@ rules:
 });
 
 describe('the settings of a gateway', () => {
+  it('stay when the changed ones are broken, and the log names every error', async () => {
+    const gateway = await runningGateway();
+    writeConfig(gateway.dir, {
+      'budgets.yaml':
+        'users:\n  bob: { daily: { cap_usd: 1 } }\n  eve: { daily: { cap_usd: 1 } }\n',
+    });
+    await gateway.ask('/api/v1/policy/reload', { body: {} });
+    const broken = gateway.log.findIndex((line) => line.includes('broken, and the old one stays'));
+    expect(gateway.log.slice(broken + 1, broken + 3)).toEqual([
+      expect.stringMatching(/^budgets\.yaml:2:3: error: .*`bob`/),
+      expect.stringMatching(/^budgets\.yaml:3:3: error: .*`eve`/),
+    ]);
+  });
+
   const SETTINGS = `telemetry: { metrics_token_ref: 'env://TEST_ANTHROPIC_KEY' }
 bindings: { lifetime_days: 2 }
 clients: { version_latest: 9.9.9 }

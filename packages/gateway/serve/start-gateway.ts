@@ -63,9 +63,8 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayStar
     },
     rejected: (problems) => {
       metrics.reloaded('rejected');
-      const [first] = problems;
-      const where = first === undefined ? '' : ` ${formatProblem(first)}`;
-      log(`The changed configuration is broken, and the old one stays.${where}`);
+      log('The changed configuration is broken, and the old one stays.');
+      for (const problem of problems) if (problem.level === 'error') log(formatProblem(problem));
       tellRejected(problems.length);
     },
   });
