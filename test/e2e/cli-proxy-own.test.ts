@@ -56,6 +56,13 @@ test('a broken policy keeps the proxy from starting, and says where it is broken
   expect(refused.stderr).toMatch(/policy\.yaml:1.*\[SUB_MODELS_POLICY\]/s);
 });
 
+test('a file of settings that is not there keeps the proxy from starting', async () => {
+  const machine = proxyHome();
+  const refused = await machine.sub(['proxy', 'start', '--config', 'none.toml']);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('none.toml does not exist. Check the path. [SUB_FILE_READ]');
+});
+
 test('a proxy that was started before the login is to be started again', async () => {
   const machine = await loggedInHome();
   await machine.sub(['proxy', 'start', '--port', await freePort()]);

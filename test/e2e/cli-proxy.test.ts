@@ -59,6 +59,15 @@ const proxiesOf = ({ home }: ProxyHome) =>
   );
 
 describe('sub login', () => {
+  test('says what to do for a user whom the gateway gives no team', async () => {
+    const gateway = await newGateway((await scriptedProvider()).url);
+    const args = ['login', '--gateway', gateway.url, '--setup', '-', '--user', 'nobody'];
+    const done = await proxyHome().sub(args, { input: gateway.setupToken });
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(done.stdout).toContain('as nobody (platform_admin, team unassigned).');
+    expect(done.stdout).toContain('add nobody to identity/users.yaml of the gateway.\n');
+  });
+
   test('takes the setup token from standard input, and keeps the key for its user alone', async () => {
     verifies('R-18');
     const gateway = await newGateway((await scriptedProvider()).url);
@@ -282,11 +291,13 @@ export OPENAI_API_KEY="sk-aicg-noop"
 defaults: { on_no_match: { action: route, model_pool: standard, reasons: [default] } }
 rules:
   - { id: NO-SECRETS, priority: 10, when: server_class.has_secret_finding, action: block }
+  - { id: CLEAN, priority: 9, when: server_class.has_personal_data_finding, action: redact }
 `;
     const machine = await loggedInHome({ files: { 'policies/main.yaml': rules } });
     const shown = await machine.sub(['proxy', 'policy']);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(/10 +NO-SECRETS +block/);
+    expect(shown.stdout).toMatch(/9 +CLEAN +redact/);
     expect(await machine.sub(['proxy', 'policy'])).toEqual(shown);
   });
 });

@@ -70,10 +70,18 @@ export const login = defineCommand({
     const keptIn = orThrow(await saveLogin(vaultOf(machine), kept));
     const next = 'Next: sub proxy start, then eval "$(sub env)".';
     const text = `Logged in to ${gatewayUrl} as ${userId} (${role}, team ${teamId}). ${next}`;
+    const lines = teamId === 'unassigned' ? [text, noTeam(userId)] : [text];
     const document = { gateway_url: gatewayUrl, user_id: userId, team_id: teamId, role };
-    return printout({ ...document, key_id: keyId, key_in: keptIn }, harmlessLine(text));
+    return printout(
+      { ...document, key_id: keyId, key_in: keptIn },
+      lines.map(harmlessLine).join(''),
+    );
   },
 });
+
+function noTeam(userId: string): string {
+  return `No team pays for these turns: add ${userId} to identity/users.yaml of the gateway.`;
+}
 
 /** Throws its failure. */
 async function readToken(io: Io, given: string): Promise<string> {

@@ -38,7 +38,12 @@ export const policy = defineCommand({
         const value = fields[name];
         return typeof value === 'string' || typeof value === 'number' ? String(value) : '-';
       };
-      return [cell('priority'), cell('id'), cell('action'), cell('description')];
+      // A rule that only changes a turn, or only tells about it, has no primary action.
+      const verbs = [fields['action'], fields['modifiers'], fields['sideEffects']]
+        .flat()
+        .filter((verb) => typeof verb === 'string');
+      const action = verbs.length === 0 ? '-' : verbs.join(', ');
+      return [cell('priority'), cell('id'), action, cell('description')];
     });
     const titles = [
       { title: 'PRIORITY', right: true },

@@ -1,4 +1,5 @@
 // Loads the configuration of this user and folder.
+import { existsSync } from 'node:fs';
 import { failure } from '@subluminal/contracts';
 import { type LoadOptions, type LoadResult, loadConfig } from '@subluminal/plane/config';
 import { plural } from '../terminal/text.ts';
@@ -11,6 +12,9 @@ export async function loadOwnConfig(
   flags: LoadOptions['flags'] = {},
   file?: string,
 ): Promise<LoadedConfig> {
+  if (file !== undefined && !existsSync(file)) {
+    return orThrow(failure('SUB_FILE_READ', `${file} does not exist.`, 'Check the path.'));
+  }
   const loaded = await loadConfig({ env: process.env, cwd: process.cwd(), flags, file });
   if (loaded.ok) return loaded;
   const [first, ...others] = loaded.problems;
