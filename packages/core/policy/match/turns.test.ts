@@ -97,7 +97,8 @@ describe('a budget in dollars', () => {
     const run = runOf(await snapshotOf([money(1)]));
     expect(run.call(TURN, 0).decision).toMatchObject({
       action: 'BLOCK',
-      summary: 'The price of `claude-opus-4-8` is not known, and a budget in dollars holds for it.',
+      summary:
+        'The price of `claude-opus-4-8` is not known, and a budget in dollars holds for it. Add it under [[prices]] in config.toml.',
     });
   });
 });

@@ -131,7 +131,7 @@ function exceeded(rule: BudgetRule, reached: Measure): Trip {
 
 /** What has no price can be counted against no limit in dollars: it does not pass. */
 function unpriced(rule: BudgetRule, model: string): Trip {
-  const summary = `The price of ${quote(model)} is not known, and a budget in dollars holds for it.`;
+  const summary = `The price of ${quote(model)} is not known, and a budget in dollars holds for it. Add it under [[prices]] in config.toml.`;
   return { ...stopped(rule, 'BUDGET_EXCEEDED', summary), summary };
 }
 
