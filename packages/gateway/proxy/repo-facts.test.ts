@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { RepoReader } from './repo-facts.ts';
 
 const NAME = ['-c', 'user.name=ada', '-c', 'user.email=ada@example.com'];
@@ -68,4 +68,13 @@ test('no program of a repository inside of another is started', async () => {
   expect(existsSync(mark)).toBe(false);
   git(root, 'status');
   expect(existsSync(mark)).toBe(true);
+});
+
+test('a proxy that was started inside of git asks the repository of the agent', async () => {
+  const [root, other] = [repository(), repository()];
+  git(root, 'checkout', '--quiet', '-b', 'own');
+  vi.stubEnv('GIT_DIR', join(other, '.git'));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const facts = { branch: 'own', gitDir: join(root, '.git') };
+  expect(await new RepoReader().read(root)).toMatchObject(facts);
 });

@@ -107,11 +107,13 @@ async function hasChanges(root: string): Promise<boolean | undefined> {
 }
 
 async function git(root: string, args: readonly string[]): Promise<string | undefined> {
+  // GIT_DIR and its like would ask another repository.
+  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
   try {
     const { stdout } = await run('git', ['-C', root, ...SAFE, ...args], {
       timeout: GIT_MS,
       maxBuffer: OUTPUT_BYTES_MAX,
-      env: { ...process.env, ...SAFE_ENV },
+      env: { ...Object.fromEntries(env), ...SAFE_ENV },
     });
     return stdout;
   } catch {
