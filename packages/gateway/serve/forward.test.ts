@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
 import { CONFIG_TEXTS } from '../config/testing/config-folder.ts';
@@ -204,12 +205,19 @@ describe('what is told about turns', () => {
   });
 
   it('counts among the bodies that the gateway has room for, as what comes straight does', async () => {
-    const settings = `${CONFIG_TEXTS['gateway.yaml']}limits: { bodies_bytes_max: 1048576 }\n`;
-    const gateway = await streaming({ 'gateway.yaml': settings });
-    const large = { messages: [{ role: 'user', content: 'x'.repeat(1_048_576) }] };
+    const limits = 'limits: { body_bytes_max: 1048576, bodies_bytes_max: 1572864 }';
+    const waiting: ServerResponse[] = [];
+    const gateway = await runningGateway({
+      files: { 'gateway.yaml': `${CONFIG_TEXTS['gateway.yaml']}${limits}\n` },
+      answer: (response) => waiting.push(response),
+    });
+    const large = { ...ASKED, messages: [{ role: 'user', content: 'x'.repeat(1_000_000) }] };
+    const first = gateway.turn(large);
+    await expect.poll(() => waiting.length).toBe(1);
     expect((await forward(gateway, { body: large })).status).toBe(503);
-    expect((await gateway.turn({ ...ASKED, ...large })).status).toBe(503);
-    expect(gateway.upstream).toEqual([]);
-    expect((await forward(gateway)).status).toBe(200);
+    expect((await gateway.turn(large)).status).toBe(503);
+    waiting[0]?.writeHead(400).end('{}');
+    expect((await first).status).toBe(400);
+    expect(gateway.upstream).toHaveLength(1);
   });
 });
