@@ -136,6 +136,28 @@ it.each([
   expect(outline).toEqual(coreWires.outline('anthropic_messages', bytes));
 });
 
+it('keeps bytes of its own: whoever sent a request may change them', () => {
+  const memory = rememberingWires();
+  const body = (...texts: string[]) =>
+    Buffer.from(
+      JSON.stringify({ model: 'm', messages: texts.map((content) => ({ role: 'user', content })) }),
+    );
+  const first = body('one', 'two');
+  memory.outline('anthropic_messages', first, 'c');
+  first.fill(0);
+  for (const texts of [
+    ['one', 'two', 'three'],
+    ['one', 'two'],
+    ['one', 'six', 'three', 'four'],
+  ]) {
+    const bytes = body(...texts);
+    const outline = memory.outline('anthropic_messages', bytes, 'c');
+    expect(plain(outline)).toEqual(plain(coreWires.outline('anthropic_messages', bytes)));
+    expect(isFailure(outline) ? outline : outline.grownFrom).toBeDefined();
+    bytes.fill(0);
+  }
+});
+
 it('keeps several requests of one conversation apart, and forgets the oldest conversations', () => {
   const memory = rememberingWires();
   const ask = (name: string, rounds: number, id: string) => {

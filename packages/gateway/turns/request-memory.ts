@@ -18,8 +18,15 @@ const BYTES_MAX = 64 * 2 ** 20;
 const REQUEST_BYTES_MAX = 4 * 2 ** 20;
 /** What is known of a part, beside its bytes. */
 const PART_BYTES = 512;
+/** Room for the next turns of a conversation. */
+const GROWTH = 1.25;
 /** An agent has helpers and titles made in the same session. */
 const REQUESTS_PER_CONVERSATION = 4;
+
+interface Closest {
+  readonly before: OutlinedRequest;
+  readonly shared: SharedParts;
+}
 
 export class RequestMemory {
   readonly #tools: ByteTools;
@@ -38,8 +45,10 @@ export class RequestMemory {
     const grown = best && grownOutline(best.before, best.shared, { bytes, tools: this.#tools });
     const outline = grown ?? this.#outlineAnew(wire, bytes);
     if (isFailure(outline)) return outline;
-    const others = grown === undefined ? known : known.filter((one) => one !== best?.before);
-    this.#keep(key, [{ bytes, outline }, ...others]);
+    if (bytes.length > REQUEST_BYTES_MAX) return outline;
+    const replaced = grown && best;
+    const others = known.filter((one) => one !== replaced?.before);
+    this.#keep(key, [{ bytes: ownBytes(bytes, replaced), outline }, ...others]);
     return outline;
   }
 
@@ -51,8 +60,8 @@ export class RequestMemory {
     return { ...outline, model: detached(model), toolNames: toolNames.map(detached) };
   }
 
-  #closest(known: readonly OutlinedRequest[], bytes: Uint8Array) {
-    let best: { readonly before: OutlinedRequest; readonly shared: SharedParts } | undefined;
+  #closest(known: readonly OutlinedRequest[], bytes: Uint8Array): Closest | undefined {
+    let best: Closest | undefined;
     for (const before of known) {
       const shared = sharedParts(before, bytes, this.#tools);
       if (shared !== undefined && shared.first > (best?.shared.first ?? 0))
@@ -77,7 +86,23 @@ export class RequestMemory {
   }
 }
 
-/** A body that is a part of something larger keeps all of it. */
+/**
+ * A copy, in the room of the request that this one grew from where it fits. A request that was kept itself would be
+ * old garbage by the next turn, and only a collection of the whole heap frees that.
+ */
+function ownBytes(bytes: Uint8Array, grownFrom: Closest | undefined): Uint8Array {
+  const { before, shared } = grownFrom ?? {};
+  const room = before && new Uint8Array(before.bytes.buffer);
+  if (room === undefined || room.length < bytes.length) {
+    const larger = new Uint8Array(Math.ceil(bytes.length * GROWTH));
+    larger.set(bytes);
+    return larger.subarray(0, bytes.length);
+  }
+  const same = shared?.parts[shared.first - 1]?.range.end ?? 0;
+  room.set(bytes.subarray(same), same);
+  return room.subarray(0, bytes.length);
+}
+
 function sizeOf({ bytes, outline }: OutlinedRequest): number {
   return bytes.buffer.byteLength + outline.parts.length * PART_BYTES;
 }
