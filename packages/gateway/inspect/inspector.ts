@@ -1,5 +1,5 @@
-// Looks for secrets and personal data in what a request says. Each request repeats the conversation, so a part that
-// was looked through before is known by its hash and not scanned again.
+// Looks for secrets and personal data in what a request says. Each request repeats the conversation: a part that was
+// looked through before is not scanned again. It is known by its place in the request before, or else by its hash.
 import { hash } from 'node:crypto';
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { type MessageSignals, messageSignals } from '@subluminal/core/classify';
