@@ -38,6 +38,8 @@ export const HUB_METHODS = [
   'tasks/list',
   'tasks/result',
   'tasks/cancel',
+  'tasks/update',
+  'subscriptions/listen',
   'server/discover',
   'notifications/initialized',
   'notifications/cancelled',
@@ -49,6 +51,8 @@ export const HUB_METHODS = [
   'notifications/prompts/list_changed',
   'notifications/roots/list_changed',
   'notifications/tasks/status',
+  'notifications/tasks',
+  'notifications/subscriptions/acknowledged',
   'notifications/elicitation/complete',
   // What has no method.
   'response',

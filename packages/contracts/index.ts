@@ -239,6 +239,10 @@ export {
 } from './hub.ts';
 export type { ShimCounts } from './hub-counts.ts';
 export { HUB_DECISIONS, HUB_METHODS, SHIM_COUNTERS } from './hub-counts.ts';
+export type { ServeAuth, ServeKeysFile } from './serve/auth-section.ts';
+export { SERVE_AUTH, SERVE_KEYS_FILE } from './serve/auth-section.ts';
+export type { ServeFile, ServeFileServer } from './serve/serve-file.ts';
+export { SERVE_FILE } from './serve/serve-file.ts';
 export type { Mismatch, Parsed } from './shape/check.ts';
 export {
   check,

@@ -65,6 +65,8 @@ const ERRORS = {
   SUB_CONFIG_VALUE: 'A setting has a wrong value.',
   SUB_HOME_UNSAFE: 'The folder of Subluminal is not safe.',
   SUB_SHIM_START: 'The shim did not start.',
+  SUB_REMOTE_ADDRESS: 'The address of a server cannot be used.',
+  SUB_REMOTE_HEADER: 'A header for a server cannot be used.',
   // Secrets and their store.
   SUB_SECRET_MISSING: 'A secret is not there.',
   SUB_SECRET_UNUSABLE: 'A secret cannot be used.',
@@ -74,6 +76,14 @@ const ERRORS = {
   SUB_VAULT_DAMAGED: 'The store of secrets is damaged.',
   SUB_VAULT_NEWER: 'The store of secrets is of a newer version.',
   SUB_VAULT_BUSY: 'Another process is changing the store of secrets.',
+  // Authorization towards remote servers.
+  SUB_AUTH_REQUIRED: 'A remote server needs a login.',
+  SUB_AUTH_SCOPE: 'A remote server needs more than was granted.',
+  SUB_AUTH_DISCOVERY: 'The authorization server of a remote server cannot be found or trusted.',
+  SUB_AUTH_CLIENT: 'The authorization server knows no client that `sub` could be.',
+  SUB_AUTH_REFUSED: 'The authorization server gives no token.',
+  SUB_AUTH_RESPONSE: 'The answer to a login cannot be trusted, or has not come.',
+  SUB_AUTH_UNREACHABLE: 'A remote server or its authorization server does not answer.',
   // Manifests, pins and servers.
   SUB_MANIFEST_SYNTAX: 'The manifest cannot be read.',
   SUB_MANIFEST_FIELD: 'The manifest has a wrong field, or lacks one.',
@@ -96,6 +106,12 @@ const ERRORS = {
   SUB_GATEWAY_SECRET: 'The gateway configuration holds a secret in plain text.',
   SUB_GATEWAY_UNRESOLVED: 'A secret reference of the gateway configuration leads nowhere.',
   SUB_GATEWAY_UNPRICED: 'A model of the gateway configuration has no price.',
+  // `sub serve`.
+  SUB_SERVE_SYNTAX: 'A serve configuration does not parse.',
+  SUB_SERVE_FIELD: 'A field of a serve configuration is unknown or missing.',
+  SUB_SERVE_VALUE: 'A value in a serve configuration cannot be used.',
+  SUB_SERVE_LISTEN: '`sub serve` cannot listen on its address.',
+  SUB_SERVE_AUTH: 'The section `auth` of a serve configuration does not hold.',
   // Cedar policies.
   SUB_CEDAR_FILES: 'The Cedar policies cannot be loaded.',
   SUB_CEDAR_SYNTAX: 'A Cedar policy does not parse.',

@@ -29,10 +29,13 @@ describe('under a manifest', () => {
     [
       'request',
       'subscriptions/listen',
-      listen('mail://labels/a', 'mail://x'),
+      { notifications: { resourceSubscriptions: { 0: 'mail://x' } } },
       'RESOURCE_NOT_LISTED',
     ],
-    ['request', 'subscriptions/listen', listen({ uri: 'mail://x' }), 'RESOURCE_NOT_LISTED'],
+    ['request', 'tasks/get', { taskId: 'foreign' }, 'TOOL_NOT_LISTED'],
+    ['request', 'tasks/result', { taskId: 'foreign' }, 'TOOL_NOT_LISTED'],
+    ['request', 'tasks/update', { taskId: 'foreign' }, 'TOOL_NOT_LISTED'],
+    ['request', 'tasks/cancel', { taskId: 'foreign' }, 'TOOL_NOT_LISTED'],
     ['request', 'admin/run', { name: 'rm' }, 'METHOD_NOT_LISTED'],
     ['notification', 'x/anything', undefined, 'METHOD_NOT_LISTED'],
     ['request', 'Tools/Call', { name: 'rm' }, 'METHOD_NOT_LISTED'],
@@ -47,6 +50,52 @@ describe('under a manifest', () => {
     const manifest = await manifestOf(YAML);
     const free = createGuard(optionsOf({ manifest, enforces: OBSERVED }));
     expect(free.passing('out', said(kind, method, value), 0)).toEqual({ kind: 'same' });
+  });
+
+  it('a subscription is opened without the resources that the agent may not read', async () => {
+    const guard = await guardOf();
+    const notifications = {
+      toolsListChanged: true,
+      resourceSubscriptions: [
+        'mail://x',
+        'mail://labels/a',
+        { uri: 'mail://x' },
+        'mail://labels/../x',
+      ],
+    };
+    const value = { _meta: { a: 1 }, notifications };
+    const kept = { ...notifications, resourceSubscriptions: ['mail://labels/a'] };
+    expect(guard.passing('out', said('request', 'subscriptions/listen', value), 0)).toEqual({
+      kind: 'changed',
+      value: { ...value, notifications: kept },
+    });
+    expect(guard.notices()).toContainEqual(
+      expect.objectContaining({ name: 'mail://x', reason_code: 'RESOURCE_NOT_LISTED' }),
+    );
+    const free = createGuard(optionsOf({ manifest: await manifestOf(YAML), enforces: OBSERVED }));
+    const message = said('request', 'subscriptions/listen', value);
+    expect(free.passing('out', message, 0)).toEqual({ kind: 'same' });
+  });
+
+  it('a task is asked about where its tool may be called', async () => {
+    const guard = createGuard(
+      optionsOf({
+        manifest: await manifestOf(
+          'server: mail\nallowed_tools: [{ name: slow }, { name: gone, allowed: false }]\n',
+        ),
+      }),
+    );
+    const ask = (tool: string) => {
+      const call = { callId: 'c1', tool };
+      const message = { ...said('request', 'tasks/get', { taskId: 't' }), call };
+      return guard.passing('out', message, 0).kind;
+    };
+    expect([ask('slow'), ask('gone'), ask('unlisted')]).toEqual(['same', 'refused', 'refused']);
+    const open = createGuard(
+      optionsOf({ manifest: await manifestOf('server: mail\ndefault: auto_execute\n') }),
+    );
+    const foreign = said('request', 'tasks/get', { taskId: 'foreign' });
+    expect(open.passing('out', foreign, 0)).toEqual({ kind: 'same' });
   });
 
   it.each<readonly [OtherMessage['kind'], string, unknown]>([

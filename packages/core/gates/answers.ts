@@ -11,10 +11,8 @@ import { answerLimit } from '../surface/index.ts';
 import { bounded, isStructureTooLong, withinBytes } from './blocks.ts';
 import { judge } from './content.ts';
 import type { Memory } from './guard-memory.ts';
-import { TASKS } from './methods.ts';
 import { hasSmallLimit } from './table.ts';
 import { taintRead } from './tainted.ts';
-import { callOfTask, taskBegun } from './task-tools.ts';
 import { mergedNote, passageWith, quotedName, refusedPassage } from './verdicts.ts';
 import { isSameShape, withTexts } from './walk.ts';
 
@@ -30,10 +28,9 @@ type Treated =
 /** A result that a model reads. */
 export function resultPassage(
   memory: Memory,
-  received: OtherMessage,
+  message: OtherMessage,
   nowMs: number,
 ): MessageVerdict {
-  const message = withTool(memory, received);
   const { method, call } = message;
   const sized = withinLimit(memory, message, message.value);
   if (sized.kind === 'refused') return sized;
@@ -49,12 +46,28 @@ export function resultPassage(
   return passageWith(message.value, value, note);
 }
 
-/** The result of a task is judged as an answer of the tool that began it. */
-function withTool({ tasks }: Memory, message: OtherMessage): OtherMessage {
-  const { method, call, value, isError } = message;
-  if (call !== undefined && !isError) taskBegun(tasks, call, value);
-  if (call !== undefined || !TASKS.includes(method)) return message;
-  return { ...message, value, call: callOfTask(tasks, value) };
+/** Whether a message says how a task goes and holds the answer of its tool (2026-07-28). */
+export function holdsTaskResult({ kind, method, value, isError }: OtherMessage): boolean {
+  const isState = kind === 'answer' ? method === 'tasks/get' : method === 'notifications/tasks';
+  return isState && !isError && isObject(value) && isObject(value['result']);
+}
+
+/** The state of a task: the result in it is judged as a direct answer of the tool, the rest as text. */
+export function taskPassage(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
+  const { value, call, method } = message;
+  if (!isObject(value)) return inboundPassage(memory, message, nowMs);
+  const { result, ...rest } = value;
+  taintRead(memory, { tool: call?.tool ?? method, callId: call?.callId ?? '', content: rest });
+  const beside = inboundPassage(memory, { ...message, value: rest }, nowMs);
+  if (beside.kind === 'refused') return beside;
+  const answer = { kind: 'answer', method: 'tasks/result', value: result, isError: false } as const;
+  const inner = resultPassage(memory, { ...answer, call }, nowMs);
+  if (inner.kind === 'refused') return inner;
+  const note = mergedNote([beside.note, inner.note], memory.options);
+  if (beside.kind === 'same' && inner.kind === 'same') return { kind: 'same', note };
+  const others = beside.kind === 'changed' && isObject(beside.value) ? beside.value : rest;
+  const shown = inner.kind === 'changed' ? inner.value : result;
+  return { kind: 'changed', value: { ...others, result: shown }, note };
 }
 
 /** Cuts or refuses an answer that is larger than the manifest allows. */
@@ -118,8 +131,11 @@ function keepsShape({ value, kind, isError }: OtherMessage, treated: unknown): b
   if (value === treated) return true;
   if (kind !== 'answer' || isError) return isSameShape(value, treated);
   if (!isObject(value) || !isObject(treated)) return isSameShape(value, treated);
-  return isSameShape(value['structuredContent'], treated['structuredContent']);
+  return PROGRAM_PARTS.every((part) => isSameShape(value[part], treated[part]));
 }
+
+/** Members of a result that programs read. */
+const PROGRAM_PARTS = ['structuredContent', 'inputRequests'] as const;
 
 /** Cuts a result to its limit, and marks where it comes from. */
 function forModel(memory: Memory, message: OtherMessage, value: unknown): Treated {
@@ -149,10 +165,9 @@ function forModel(memory: Memory, message: OtherMessage, value: unknown): Treate
 /** Any other message of the server that carries text. */
 export function inboundPassage(
   memory: Memory,
-  received: OtherMessage,
+  message: OtherMessage,
   nowMs: number,
 ): MessageVerdict {
-  const message = received.kind === 'answer' ? withTool(memory, received) : received;
   const scanned = scanInbound(memory, message, nowMs);
   if (scanned.kind === 'refused') return scanned;
   const { note } = scanned;

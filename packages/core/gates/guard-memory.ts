@@ -11,7 +11,6 @@ import {
 } from '../surface/index.ts';
 import { newTaint, type TaintState } from '../taint/index.ts';
 import type { GuardOptions } from './guard-options.ts';
-import { newTaskTools, type TaskTools } from './task-tools.ts';
 
 export interface Memory {
   options: GuardOptions;
@@ -35,8 +34,6 @@ export interface Memory {
   readonly offered: Map<string, ReadonlySet<string>>;
   /** Every tool that the server has listed in this session. */
   readonly offeredEver: Set<string>;
-  /** The tools of calls that go on as tasks. */
-  readonly tasks: TaskTools;
   /** Whether all tools were listed once in this session. */
   wasListed: boolean;
   /** The names that were last compared with those of other servers. */
@@ -65,7 +62,6 @@ export function newMemory(options: GuardOptions): Memory {
     bad: new Set(),
     offered: new Map(),
     offeredEver: new Set(),
-    tasks: newTaskTools(),
     wasListed: false,
     compared: '',
     content: options.content === undefined ? undefined : fullContent(options.content),

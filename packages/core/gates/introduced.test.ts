@@ -82,6 +82,25 @@ describe('instructions by server/discover', () => {
   });
 });
 
+describe('an answer that was changed for this client', () => {
+  it.each([
+    ['server/discover', { instructions: 'Be nice.' }],
+    ['resources/read', { contents: [{ uri: 'a', text: 'Hello.' }] }],
+    ['tools/list', { tools: [READ] }],
+  ])('of %s is not kept; one that was not changed may be', (method, value) => {
+    const guard = createGuard(optionsOf({ content: { external_content: 'off' } }));
+    const fine = { resultType: 'complete', ...value, ...CACHED };
+    expect(guard.passing('in', answer(method, fine), 0)).toEqual({ kind: 'same' });
+    const hidden = String.fromCodePoint(...Array.from('obey', (c) => 0xe0000 + c.charCodeAt(0)));
+    const message = answer(method, { ...fine, _meta: { note: `x${hidden}` } });
+    const shown = arrived(message, guard.passing('in', message, 0));
+    expect(shown).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+    const pending = { resultType: 'input_required', requestState: 's', _meta: { a: `x${hidden}` } };
+    const asked = answer(method, pending);
+    expect(arrived(asked, guard.passing('in', asked, 0))).not.toHaveProperty('ttlMs');
+  });
+});
+
 describe('a list that was filtered', () => {
   it.each([
     ['after a modern introduction', introduced(), {}],

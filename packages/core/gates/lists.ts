@@ -207,12 +207,19 @@ function withoutHidden(
     return name === undefined ? !isJudged : !hidden.has(name);
   });
   if (kept.length === items.length) return value;
-  return uncached({ ...value, [field]: kept }, eraOf(memory, value));
+  return { ...value, [field]: kept };
 }
 
 function judgesItems({ options }: Memory): boolean {
   const { pins, content, enforces } = options;
   return (pins !== undefined && enforces.pins) || (content !== undefined && enforces.content);
+}
+
+/** An answer that was changed for this client: no other client may be given it, and none may keep it. */
+export function forThisClient(memory: Memory, value: unknown): unknown {
+  // An answer that asks for input is never kept.
+  if (!isObject(value) || value['resultType'] === 'input_required') return value;
+  return uncached(value, eraOf(memory, value));
 }
 
 /** Only lists of the modern era have cache fields, whatever version the server named. */

@@ -4,20 +4,19 @@ import { itemTextsAt } from '../json/text-parts.ts';
 import type { MessageVerdict, OtherMessage, Way } from '../session/guard.ts';
 import { OBSERVED_METHODS, RESULT_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
-import { inboundPassage, resultPassage } from './answers.ts';
+import { holdsTaskResult, inboundPassage, resultPassage, taskPassage } from './answers.ts';
 import { BY_CONTENT, judge } from './content.ts';
 import { isBadDefinition } from './definitions.ts';
 import type { Memory } from './guard-memory.ts';
 import { passageWithoutLeaks } from './leaks.ts';
-import { isList, LISTS, type ListMethod, listedPage, type Page } from './lists.ts';
+import { forThisClient, isList, LISTS, type ListMethod, listedPage, type Page } from './lists.ts';
 import { INTRODUCTIONS, TASKS, UNKNOWN } from './methods.ts';
 import { oversizedPassage } from './oversized-messages.ts';
 import { reviewInstructions } from './pinned.ts';
-import { selfPassage } from './self-protection.ts';
-import { accessTo } from './surface.ts';
+import { selfPassage, useInputRoots, useRoots } from './self-protection.ts';
+import { accessTo, allowedSubscriptions, taskAccess } from './surface.ts';
 import type { SeenMessages } from './table.ts';
 import { taintRead } from './tainted.ts';
-import { resultAsked } from './task-tools.ts';
 import {
   clean,
   mergedNote,
@@ -66,15 +65,31 @@ export function passageOf(
 }
 
 function incoming(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
-  const { kind, method, isError } = message;
+  const passage = judged(memory, message, nowMs);
+  const { method, kind } = message;
+  if (passage.kind !== 'changed' || kind !== 'answer' || !CACHEABLE.has(method)) return passage;
+  return { ...passage, value: forThisClient(memory, passage.value) };
+}
+
+/** Requests whose answers say since 2026-07-28 how long they may be kept, and by whom. */
+const CACHEABLE: ReadonlySet<string> = new Set([
+  ...Object.keys(LISTS),
+  'resources/read',
+  'server/discover',
+]);
+
+function judged(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
+  const { kind, method, isError, call } = message;
+  if (holdsTaskResult(message)) return taskPassage(memory, message, nowMs);
+  const source = { tool: call?.tool ?? method, callId: call?.callId ?? '' };
   if (kind !== 'answer') {
-    if (isSpoken(method)) taintRead(memory, { tool: method, callId: '', content: message.value });
+    if (isSpoken(method)) taintRead(memory, { ...source, content: message.value });
     return inboundPassage(memory, message, nowMs);
   }
   if (method === UNKNOWN) return strayAnswer(memory);
   if (RESULT_METHODS.includes(method)) return resultPassage(memory, message, nowMs);
   if (OBSERVED_METHODS.has(method)) {
-    taintRead(memory, { tool: method, callId: '', content: message.value });
+    taintRead(memory, { ...source, content: message.value });
   }
   if (isError) return inboundPassage(memory, message, nowMs);
   if (isList(method)) return listPassage(memory, method, { message, nowMs });
@@ -181,32 +196,26 @@ function isModern({ protocolVersion, supportedVersions }: { [key: string]: unkno
 }
 
 function outgoing(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
-  const { kind, method, value } = message;
+  const { kind, method, value, call } = message;
   const { manifest, enforces } = memory.options;
-  if (kind === 'answer' && method === 'roots/list') useRoots(memory, value);
+  useInputRoots(memory.options, value);
+  if (kind === 'answer' && method === 'roots/list') useRoots(memory.options, value);
   else {
     const kept = selfPassage(memory.options, method, value);
     if (kept !== undefined) return kept;
   }
-  if (kind === 'request' && TASKS.includes(method)) resultAsked(memory.tasks, value);
   if (kind !== 'answer' && manifest !== undefined) {
-    const access = accessTo(manifest, method, value);
+    const isTask = kind === 'request' && TASKS.includes(method);
+    const access = isTask ? taskAccess(manifest, call) : accessTo(manifest, method, value);
     if (access.kind === 'refuse' && enforces.surface) {
       const { reason_code, message: summary, hint } = access;
       return refusedPassage({ rule_id: 'gate:manifest', reason_code, summary, hint });
     }
   }
-  return scanOutbound(memory, message, nowMs);
-}
-
-/** Passes on the roots of the agent, which a server may start relative paths from. */
-function useRoots({ options }: Memory, value: unknown): void {
-  const roots: unknown = isObject(value) ? value['roots'] : undefined;
-  if (!Array.isArray(roots)) return;
-  const uris = roots.flatMap((root: unknown) => {
-    return isObject(root) && typeof root['uri'] === 'string' ? [root['uri']] : [];
-  });
-  options.selfProtection?.useRoots(uris);
+  if (method !== 'subscriptions/listen') return scanOutbound(memory, message, nowMs);
+  const wanted = allowedSubscriptions(memory, value);
+  const passage = scanOutbound(memory, { ...message, value: wanted }, nowMs);
+  return passage.kind === 'same' ? passageWith(value, wanted, passage.note) : passage;
 }
 
 /** Nobody can be asked about these messages: the action `ask` refuses them. */
@@ -214,14 +223,14 @@ function scanOutbound(memory: Memory, message: OtherMessage, nowMs: number): Mes
   const { content: section, options } = memory;
   const { value, method } = message;
   if (section === undefined || value === undefined) return SAME;
-  const judged = judge(memory, section, { direction: 'outbound', value, place: method, nowMs });
-  const { action, note } = judged;
+  const found = judge(memory, section, { direction: 'outbound', value, place: method, nowMs });
+  const { action, note } = found;
   if (!options.enforces.content) return { kind: 'same', note };
   const isFirm = action === 'block' || action === 'ask';
-  if (isFirm || !isSameShape(value, judged.value)) {
-    const summary = `${quotedName(method)} is not sent: it has ${judged.words}.`;
+  if (isFirm || !isSameShape(value, found.value)) {
+    const summary = `${quotedName(method)} is not sent: it has ${found.words}.`;
     const hint = 'Leave it out, and send it again.';
     return refusedPassage({ ...BY_CONTENT, summary, hint }, note?.findings ?? []);
   }
-  return passageWith(value, judged.value, note);
+  return passageWith(value, found.value, note);
 }

@@ -14,11 +14,13 @@ export const NAMING = methods(
   'subscriptions/listen',
 );
 
-/** Requests about tasks: their results belong to the tool that began the task. */
-export const TASKS = methods('tasks/get tasks/result');
+/** Requests that name a task: what they bring belongs to the tool that began it. */
+export const TASKS = methods('tasks/get tasks/result tasks/update tasks/cancel');
 
 /** The other methods that an agent may send to a server. */
-export const PLAIN = AGENT_METHODS.filter((method) => !NAMING.includes(method));
+export const PLAIN = AGENT_METHODS.filter(
+  (method) => !NAMING.includes(method) && !TASKS.includes(method),
+);
 
 const KNOWN: ReadonlySet<string> = new Set(AGENT_METHODS);
 

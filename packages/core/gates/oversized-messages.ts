@@ -10,6 +10,9 @@ import { type MessageKind, refusesUnseen, type SeenMessages } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { type GateRule, refusedPassage, SAME } from './verdicts.ts';
 
+/** Requests whose answers may hold the answer of a tool. */
+const TOOL_RESULTS = ['tools/call', 'tasks/result', 'tasks/get'];
+const RESULTS = [...RESULT_METHODS, 'tasks/get'];
 const SMALLER = 'Ask for less, or send less, so that it can be looked at.';
 
 /** Whether such a message may pass. An empty method means that it is unknown. */
@@ -34,10 +37,10 @@ export function oversizedPassage(
     const gate = isListed ? 'gate:manifest' : 'gate:self-protection';
     return refused(gate, 'ANSWER_REFUSED', `${SUBJECTS[kind]} ${UNREAD}, and must be.`);
   }
-  const isResult = isOneOf(what, RESULT_METHODS) && way === 'in' && kind === 'answer';
+  const isResult = isOneOf(what, RESULTS) && way === 'in' && kind === 'answer';
   if (
     isResult &&
-    isOneOf(what, ['tools/call', 'tasks/result']) &&
+    isOneOf(what, TOOL_RESULTS) &&
     options.enforces.surface &&
     refusesUnseen(options)
   ) {

@@ -6,11 +6,63 @@ import type { SelfProtection } from './guard-options.ts';
 import { mayNamePath } from './self-protection.ts';
 
 const NONE: ReadonlySet<string> = new Set();
+const FREE: SelfProtection = {
+  enforced: true,
+  baseNames: NONE,
+  hasBaseName: () => false,
+  isMentioned: () => false,
+  find: () => undefined,
+  useRoots: () => {},
+};
 
 function names(value: unknown, mentioned = 'b.c'): readonly string[] {
   const isMentioned = (text: string) => text.includes(mentioned);
   return namedPaths(value, { baseNames: NONE, isMentioned }).names;
 }
+
+describe('the roots of the agent', () => {
+  const roots = { roots: [{ uri: 'file:///work' }] };
+
+  it.each([
+    ['an answer to roots/list', { kind: 'answer', method: 'roots/list' }, roots],
+    [
+      'an update of a task',
+      { kind: 'request', method: 'tasks/update' },
+      { inputResponses: { r: roots } },
+    ],
+    [
+      'a read',
+      { kind: 'request', method: 'resources/read' },
+      { uri: 'a', inputResponses: { r: roots } },
+    ],
+  ] as const)('are known from %s', (_, { kind, method }, value) => {
+    const used: unknown[] = [];
+    const guard = createGuard(
+      optionsOf({ selfProtection: { ...FREE, useRoots: (uris) => used.push(uris) } }),
+    );
+    guard.passing('out', { kind, method, value, isError: false }, 0);
+    expect(used).toEqual([['file:///work']]);
+  });
+
+  it('are known from the further round of a call, before it is judged', () => {
+    const seen: string[] = [];
+    const selfProtection: SelfProtection = {
+      ...FREE,
+      useRoots: (uris) => seen.push(...uris),
+      find: (found) => {
+        seen.push(...found);
+        return undefined;
+      },
+    };
+    const guard = createGuard(optionsOf({ selfProtection }));
+    guard.surface(
+      callOf({ tool: 't', args: { path: 'a' }, beside: { inputResponses: { r: roots } } }),
+      0,
+    );
+    expect(seen[0]).toBe('file:///work');
+    expect(seen).toContain('a');
+  });
+});
 
 describe('the names in the arguments of a call', () => {
   it.each<[string, unknown, string]>([

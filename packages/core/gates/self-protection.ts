@@ -28,7 +28,27 @@ const SHOWN_NAME_MAX = 120;
 export function selfStop({ selfProtection }: GuardOptions, call: GuardedCall): Stop | undefined {
   // The texts of a call that is too large come at its end.
   if (selfProtection === undefined || call.envelope === undefined) return undefined;
+  useInputRoots({ selfProtection }, call.envelope.rest?.['params']);
   return stopFor(selfProtection, call, () => namesInCall(selfProtection, call));
+}
+
+type RootUser = Pick<GuardOptions, 'selfProtection'>;
+
+/** Passes on the roots of the agent, which a server may start relative paths from. */
+export function useRoots({ selfProtection }: RootUser, value: unknown): void {
+  const roots: unknown = isObject(value) ? value['roots'] : undefined;
+  if (!Array.isArray(roots)) return;
+  const uris = roots.flatMap((root: unknown) => {
+    return isObject(root) && typeof root['uri'] === 'string' ? [root['uri']] : [];
+  });
+  selfProtection?.useRoots(uris);
+}
+
+/** The same where the roots are the answer to a request for input (2026-07-28). */
+export function useInputRoots(options: RootUser, params: unknown): void {
+  const responses: unknown = isObject(params) ? params['inputResponses'] : undefined;
+  if (!isObject(responses)) return;
+  for (const response of Object.values(responses)) useRoots(options, response);
 }
 
 /** The objection of self-protection to a call of which only the texts are known. */

@@ -224,13 +224,18 @@ describe('lists', () => {
     expect(observed.notices().every(({ enforced }) => !enforced)).toBe(true);
   });
 
-  it('are not to be cached in the modern era', async () => {
+  it('are not to be cached in the modern era, unless nothing was changed in the whole list', async () => {
     const open = await manifestOf('server: mail\ndefault: auto_execute\n');
     const guard = createGuard(optionsOf({ manifest: open }));
     const initialize = answer('initialize', { protocolVersion: '2026-07-28' });
     expect(guard.passing('in', initialize, 0)).toEqual({ kind: 'same' });
-    const message = list(READ);
-    expect(arrived(message, guard.passing('in', message, 0))).toMatchObject({
+    const cached = { ttlMs: 60_000, cacheScope: 'public' };
+    expect(guard.passing('in', answer('tools/list', { tools: [READ], ...cached }), 0)).toEqual({
+      kind: 'same',
+    });
+    // The scope of all pages is the same, and what is on the next one is not known yet.
+    const page = answer('tools/list', { tools: [READ], nextCursor: 'x', ...cached });
+    expect(arrived(page, guard.passing('in', page, 0))).toMatchObject({
       ttlMs: 0,
       cacheScope: 'private',
     });

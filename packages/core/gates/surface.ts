@@ -1,6 +1,6 @@
 // The first gate of a call, and of requests for prompts and resources.
 import { isObject } from '@subluminal/contracts';
-import type { CallEnd, CallLimit, GuardedCall } from '../session/guard.ts';
+import type { CallEnd, CallLimit, GuardedCall, OtherMessage } from '../session/guard.ts';
 import { isLookAlikeMethod } from '../session/peek/protocol-names.ts';
 import {
   type CircuitState,
@@ -22,8 +22,9 @@ import {
   type Refusal,
   SURFACE_REASONS,
 } from '../surface/index.ts';
-import { paramRules, twinsOf } from '../surface/manifest/lookup.ts';
+import { paramRules, toolRule, twinsOf } from '../surface/manifest/lookup.ts';
 import { inWords } from '../surface/manifest/quantities.ts';
+import { visible } from '../text/visible.ts';
 import type { Memory } from './guard-memory.ts';
 import { isKnownMethod } from './methods.ts';
 import { addNotice } from './notices.ts';
@@ -197,15 +198,55 @@ function methodAccess(manifest: Manifest, method: string): Access {
   return enforceMethod(asked, method);
 }
 
-/** A subscription needs access to each resource that it names; any value but a list counts as one name. */
+/** A list of resources is filtered; anything else there names a resource that no manifest lists. */
 function listeningAccess(manifest: Manifest, wanted: unknown): Access {
   const { resourceSubscriptions: uris = [] } = isObject(wanted) ? wanted : {};
-  const named: readonly unknown[] = Array.isArray(uris) ? uris : [uris];
-  for (const uri of named) {
+  return Array.isArray(uris) ? { kind: 'pass' } : enforceResource(manifest, '');
+}
+
+/** The params of `subscriptions/listen` without the resources that the agent may not read. */
+export function allowedSubscriptions(memory: Memory, params: unknown): unknown {
+  const { manifest, enforces } = memory.options;
+  const wanted: unknown = isObject(params) ? params['notifications'] : undefined;
+  if (manifest === undefined || !isObject(params) || !isObject(wanted)) return params;
+  const { resourceSubscriptions: uris } = wanted;
+  if (!Array.isArray(uris)) return params;
+  const kept = uris.filter((uri: unknown) => {
     const access = enforceResource(manifest, textOf(uri));
-    if (access.kind === 'refuse') return access;
+    if (access.kind === 'pass') return true;
+    const { reason_code, message: detail } = access;
+    const shown = visible(textOf(uri), SHOWN_URI_MAX);
+    addNotice(memory, {
+      what: 'tool_hidden',
+      enforced: enforces.surface,
+      name: shown,
+      reason_code,
+      detail,
+    });
+    return false;
+  });
+  if (kept.length === uris.length || !enforces.surface) return params;
+  return { ...params, notifications: { ...wanted, resourceSubscriptions: kept } };
+}
+
+const SHOWN_URI_MAX = 200;
+
+/** Whether a task may be asked about: its tool must be allowed, and which tool it is must be known. */
+export function taskAccess(manifest: Manifest, call: OtherMessage['call']): Access {
+  if (call !== undefined) {
+    if (toolRule(manifest, call.tool).tier !== 'forbidden') return { kind: 'pass' };
+    return refuseTask(`The manifest forbids the tool of this task, ${quotedName(call.tool)}.`);
   }
-  return { kind: 'pass' };
+  if (manifest.defaultTier !== 'forbidden') return { kind: 'pass' };
+  return refuseTask(
+    'No call of this session has begun this task, so the manifest does not list its tool.',
+  );
+}
+
+function refuseTask(message: string): Access {
+  const hint = 'Call the tool again in this session.';
+  const base = { suggested_args: null, retryAfterMs: undefined } as const;
+  return { kind: 'refuse', reason_code: 'TOOL_NOT_LISTED', message, hint, ...base };
 }
 
 /** A value that is no text names nothing, and no manifest lists an empty name. */

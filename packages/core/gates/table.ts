@@ -5,7 +5,7 @@ import { OBSERVED_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import type { GuardOptions } from './guard-options.ts';
 import { LISTS } from './lists.ts';
-import { INTRODUCTIONS, PLAIN, TASKS, UNKNOWN } from './methods.ts';
+import { INTRODUCTIONS, PLAIN, UNKNOWN } from './methods.ts';
 
 type MethodTest = (method: string) => boolean;
 export type SeenMessages = {
@@ -18,8 +18,6 @@ const EVERYTHING = { answer: ALL, request: ALL, notification: ALL };
 
 /** Answers of the agent that may name a file, or the start of relative paths. */
 const SELF_ANSWERS: readonly string[] = ['elicitation/create', 'roots/list'];
-/** Requests of the agent that carry such answers. */
-const SELF_TASKS: readonly string[] = ['tasks/update'];
 
 /** Content is scanned in every message: a list of methods would be a way around the scan. */
 export function seenMessages(options: GuardOptions): SeenMessages {
@@ -30,23 +28,19 @@ export function seenMessages(options: GuardOptions): SeenMessages {
   // A manifest must see messages of the agent that name something, and unknown ones.
   const sent: MethodTest =
     manifest === undefined && selfProtection === undefined ? NONE : (method) => !isPlain(method);
-  const isTask = among([
-    // Only the request names the task.
-    ...(answers.includes('tasks/result') ? TASKS : []),
-    ...(selfProtection === undefined ? [] : SELF_TASKS),
-  ]);
   // Taint must know every unrequested message of a server that a model or a person may read.
   const spoken = taint === undefined ? NONE : isSpoken;
+  const told = hasSmallLimit(options) ? among(['notifications/tasks']) : NONE;
   return {
     in: {
       request: spoken,
-      notification: spoken,
+      notification: (method) => spoken(method) || told(method),
       // If any answer must be inspected, so must an answer to an unknown request.
       answer: answers.length === 0 ? NONE : among([...answers, UNKNOWN]),
     },
     out: {
       answer: selfProtection === undefined ? NONE : among(SELF_ANSWERS),
-      request: (method) => isTask(method) || sent(method),
+      request: sent,
       notification: sent,
     },
   };
@@ -64,7 +58,7 @@ function seenAnswers(options: GuardOptions): readonly string[] {
   return [
     ...(isShown ? [...INTRODUCTIONS, ...lists] : []),
     ...(taint === undefined ? [] : [...OBSERVED_METHODS]),
-    ...(hasSmallLimit(options) ? ['tools/call', 'tasks/result'] : []),
+    ...(hasSmallLimit(options) ? ['tools/call', 'tasks/result', 'tasks/get'] : []),
   ];
 }
 

@@ -19,6 +19,7 @@ import type { LargeMessage } from './large-messages.ts';
 import type { MessageFault } from './peek/members.ts';
 import type { Seen } from './peek/types.ts';
 import type { ViewedCall } from './read-call.ts';
+import { TaskCalls } from './task-calls.ts';
 import {
   type Command,
   DEFAULT_LIMITS,
@@ -48,6 +49,8 @@ export interface Context {
   readonly held: Map<string, HeldCall>;
   /** The input that the server asked for in its answers to calls. */
   readonly inputRounds: InputRounds;
+  /** Calls that go on as tasks. */
+  readonly tasks: TaskCalls;
   /** The last decision as events show it: most calls get the very same one. */
   lastDecision:
     | { readonly decision: Decision; readonly policy: PolicyRef; readonly event: EventDecision }
@@ -78,6 +81,8 @@ export interface Message {
   readonly from: Side;
   readonly bytes: Uint8Array;
   readonly seen: Seen;
+  /** The JSON of the id of the request on whose stream it came; only on transports that have streams. */
+  about?: string;
   /** The call in it, once it has been read. */
   call: ViewedCall | undefined;
   /** The request for a resource or a prompt in it, once it has been read. */
@@ -134,6 +139,7 @@ export function createContext(config: SessionConfig): Context {
     requests: { agent: new OpenRequests(limits), server: new OpenRequests(limits) },
     held: new Map(),
     inputRounds: new InputRounds(config.sha256),
+    tasks: new TaskCalls(),
     lastDecision: undefined,
     shownNames: new Map(),
     breakersReported: new Map(),
@@ -209,6 +215,8 @@ interface NewRequest {
   readonly call: OpenCall | undefined;
   /** The call that waits for a person; the server has not seen it. */
   readonly heldAs: string | undefined;
+  /** The task that it is about. */
+  readonly taskId?: string | undefined;
 }
 
 /** A request without an answer. Its id stays taken until the answer comes, even if the caller gave up. */
@@ -259,9 +267,17 @@ export class OpenRequests {
     return false;
   }
 
-  add(idJson: string, { method, sinceMs, call, heldAs }: NewRequest): void {
-    const request = { idJson, method, sinceMs, call, heldAs, endedBy: undefined, endedAtMs: 0 };
-    this.waiting.set(requestKey(idJson), request);
+  add(idJson: string, { method, sinceMs, call, heldAs, taskId }: NewRequest): void {
+    this.waiting.set(requestKey(idJson), {
+      idJson,
+      method,
+      sinceMs,
+      call,
+      heldAs,
+      taskId,
+      endedBy: undefined,
+      endedAtMs: 0,
+    });
   }
 
   /** Marks a request that nobody waits for any more; its id stays taken. */

@@ -45,7 +45,8 @@ export function passRequest(step: MessageStep, seen: SeenRequest): void {
   const onward = requestOnward(step, seen);
   const { id, method } = seen;
   if (onward.kind !== 'refused') {
-    const opened = { method, sinceMs: step.nowMs, call: undefined, heldAs: undefined };
+    const { taskId } = seen.params;
+    const opened = { method, sinceMs: step.nowMs, call: undefined, heldAs: undefined, taskId };
     step.context.requests[step.from].add(id.json, opened);
   } else if (step.from === 'agent' && method !== TOOLS_CALL) {
     // A call that comes here is on record already.

@@ -90,7 +90,7 @@ export interface OtherMessage {
   readonly text?: string | undefined;
   /** Of an answer: that it is an error. */
   readonly isError: boolean;
-  /** Of an answer to a tool's call. */
+  /** Of an answer to a tool's call, and of a message about a task that the call goes on as. */
   readonly call?: { readonly callId: string; readonly tool: string } | undefined;
 }
 

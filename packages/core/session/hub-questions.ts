@@ -3,8 +3,9 @@ import { memberRange } from '../json/member-ranges.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { asksHub, limitsFor } from './ask-hub.ts';
 import { batchItems } from './batch.ts';
-import { type Context, type Message, stepFor, takesBatches } from './context.ts';
+import { type Context, type Message, type OpenCall, stepFor, takesBatches } from './context.ts';
 import { subjectQuestion } from './govern-subject.ts';
+import { withoutState } from './input-rounds.ts';
 import { isObserved } from './pass-message.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import type { ByteRange, Seen } from './peek/types.ts';
@@ -46,7 +47,9 @@ export function observationsIn(context: Context, whole: Message): readonly Obser
   return messagesIn(context, whole).flatMap(({ bytes, seen }) => {
     const { range, ...source } = observedPart(context, bytes, seen);
     if (range === undefined) return [];
-    return [{ ...source, text: context.decode(bytes, range.start, range.end) }];
+    const text = context.decode(bytes, range.start, range.end);
+    const hasState = seen.kind === 'response' && seen.needsInput;
+    return [{ ...source, text: hasState ? withoutState(text) : text }];
   });
 }
 
@@ -59,15 +62,19 @@ const NOTHING_OBSERVED: ObservedPart = { callId: '', tool: '', range: undefined 
 function observedPart(context: Context, bytes: Uint8Array, seen: Seen): ObservedPart {
   if (seen.kind === 'batch' || seen.kind === 'invalid') return NOTHING_OBSERVED;
   if (seen.kind !== 'response') {
-    const { method: tool } = seen;
-    const range = isSpoken(tool) ? memberRange(bytes, 'params') : undefined;
-    return { callId: '', tool, range };
+    const { method, params } = seen;
+    const range = isSpoken(method) ? memberRange(bytes, 'params') : undefined;
+    return { ...sourceOf(context.tasks.get(params.taskId)?.open, method), range };
   }
   const open = context.requests.agent.get(seen.id?.json ?? '');
   if (open === undefined || open.heldAs !== undefined) return NOTHING_OBSERVED;
   if (!isObserved(context, open.method)) return NOTHING_OBSERVED;
-  const { call, method } = open;
+  const { call = context.tasks.get(open.taskId)?.open, method } = open;
   // The server writes the text of an error, too.
   const range = seen.failed === 'rpc' ? memberRange(bytes, 'error') : seen.result;
-  return { callId: call?.ref.call_id ?? '', tool: call?.call.tool_name ?? method, range };
+  return { ...sourceOf(call, method), range };
+}
+
+function sourceOf(call: OpenCall | undefined, method: string): Omit<Observation, 'text'> {
+  return { callId: call?.ref.call_id ?? '', tool: call?.call.tool_name ?? method };
 }

@@ -1,5 +1,6 @@
 export { itemTextsAt, memberText } from '../json/text-parts.ts';
 export type { Message } from './context.ts';
+export { eraOf } from './context.ts';
 export type {
   GateVerdict,
   Guard,
@@ -9,6 +10,9 @@ export type {
 export type { GateJudgement } from './judge-call.ts';
 export { judgeCall } from './judge-call.ts';
 export type { LargeHead } from './large-messages.ts';
+export { Outline } from './peek/outline.ts';
+export { peek } from './peek/peek.ts';
+export type { Seen, SeenRequest } from './peek/types.ts';
 export { leanLine } from './record-call.ts';
 export { UNREADABLE } from './reject-message.ts';
 export { Session } from './session.ts';

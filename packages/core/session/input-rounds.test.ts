@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breaker, dedupe } from '../policy/testing/scenario.ts';
+import { breaker, budget, dedupe } from '../policy/testing/scenario.ts';
 import { guardOf } from './guard.test-support.ts';
 import { approvalRule } from './people.test-support.ts';
 import { type Play, play, readOnce, result } from './playbook.test-support.ts';
@@ -83,6 +83,36 @@ describe.each(RULES)('by %s, a call with answers for the server', (_what, rule) 
     expect(passes(session, 1)).toBe(true);
     session.sendInShort('server', inputRequired(1, { requestState: 's' }));
     expect(passes(session, 2, { ...ANSWERS, requestState: 's' })).toBe(false);
+  });
+});
+
+describe('by a budget, a further round', () => {
+  const budgeted = async (limit_calls: number) =>
+    play([budget('few', { limit_calls, scope: 'run' })], { mode: 'control' });
+  const passes = ({ sendInShort }: Play, id: number, more: object = {}) =>
+    sendInShort('agent', callWith(id, more)).includes('forward to server');
+
+  it('is not counted again, but a repeat of the round is', async () => {
+    const session = await budgeted(1);
+    expect(passes(session, 1)).toBe(true);
+    session.sendInShort('server', inputRequired(1, { requestState: 'one' }));
+    expect(passes(session, 2, { ...ANSWERS, requestState: 'two' })).toBe(false);
+    expect(passes(session, 3, { ...ANSWERS, requestState: 'one' })).toBe(true);
+    expect(passes(session, 4, { ...ANSWERS, requestState: 'one' })).toBe(false);
+    session.sendInShort('server', inputRequired(3, { requestState: 'three' }));
+    expect(passes(session, 5, { requestState: 'three' })).toBe(true);
+  });
+
+  it('is counted when a server asks for input without end', async () => {
+    const session = await budgeted(1);
+    expect(passes(session, 0)).toBe(true);
+    let rounds = 0;
+    for (let id = 1; id < 50; id++) {
+      session.sendInShort('server', inputRequired(id - 1, { requestState: `s${id}` }));
+      if (!passes(session, id, { ...ANSWERS, requestState: `s${id}` })) break;
+      rounds++;
+    }
+    expect(rounds).toBe(16);
   });
 });
 

@@ -51,6 +51,8 @@ export interface LargeHead {
   readonly bytes: Uint8Array;
   readonly outline: Outline;
   readonly soFar: OutlineSoFar;
+  /** As in `Message`. */
+  about?: string;
   /** The call that the head shows, if it does. */
   readonly call: HeadCall | undefined;
 }

@@ -1,5 +1,6 @@
 // Messages that are no tool call: the gates judge them, and they are passed on, rewritten or refused.
 
+import { isObject } from '@subluminal/contracts';
 import { memberRange } from '../json/member-ranges.ts';
 import { rewritten, spliced } from '../json/patch-text.ts';
 import { hasDuplicateKeys } from '../json/text-parts.ts';
@@ -9,12 +10,14 @@ import {
   type Context,
   eraOf,
   type MessageStep,
+  type OpenCall,
   type OpenRequest,
   other,
   report,
 } from './context.ts';
 import { mergeNotes } from './gate-notes.ts';
 import type { ContentNote, MessageVerdict, OtherMessage, RefusedMessage, Way } from './guard.ts';
+import { STATE } from './input-rounds.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { OBSERVED_METHODS } from './peek/protocol-names.ts';
 import type {
@@ -25,10 +28,13 @@ import type {
   SeenResponse,
 } from './peek/types.ts';
 import { LazyEnvelope } from './read-call.ts';
+import { isOtherTask } from './task-calls.ts';
 import type { Side } from './types.ts';
 
 interface PassedMessage extends Pick<OtherMessage, 'kind' | 'method' | 'isError' | 'call'> {
   readonly id: MessageId | undefined;
+  /** Whether a state in it is opaque: then no gate judges what it says. */
+  readonly isOpaque?: ((state: string) => boolean) | undefined;
   /** It has members that no revision of the protocol knows. */
   readonly extra: boolean;
 }
@@ -49,6 +55,13 @@ export type Onward =
       readonly note: ContentNote | undefined;
     };
 
+/** An answer, the request that it belongs to, and what becomes of it. */
+export interface MatchedAnswer {
+  readonly seen: SeenResponse;
+  readonly open: OpenRequest;
+  readonly onward: Onward;
+}
+
 const AS_IS: Onward = { kind: 'as_is', note: undefined };
 const SAME: MessageVerdict = { kind: 'same' };
 
@@ -63,10 +76,20 @@ class LazyPassing implements OtherMessage {
   readonly method: string;
   readonly isError: boolean;
   readonly call: OtherMessage['call'];
+  /** Where the value stands. */
+  readonly range: ByteRange | undefined;
+  private readonly isOpaque: PassedMessage['isOpaque'];
   private readonly readText: () => string | undefined;
-  private parsed: { readonly value: unknown } | undefined;
+  private parsed: ParsedValue | undefined;
 
-  constructor({ kind, method, isError, call }: PassedMessage, readText: () => string | undefined) {
+  constructor(
+    message: PassedMessage,
+    range: ByteRange | undefined,
+    readText: () => string | undefined,
+  ) {
+    const { kind, method, isError, call, isOpaque } = message;
+    this.range = range;
+    this.isOpaque = isOpaque;
     this.kind = kind;
     this.method = method;
     this.isError = isError;
@@ -79,11 +102,31 @@ class LazyPassing implements OtherMessage {
   }
 
   get value(): unknown {
+    return this.read().judged;
+  }
+
+  /** The state of the server in it that nobody judges. */
+  get state(): string | undefined {
+    return this.read().state;
+  }
+
+  /** A value of the gates with the state as it came. */
+  withState(value: unknown): unknown {
+    const { state } = this;
+    return state === undefined || !isObject(value) ? value : { ...value, [STATE]: state };
+  }
+
+  private read(): ParsedValue {
     if (this.parsed === undefined) {
-      const { text } = this;
-      this.parsed = { value: text === undefined ? undefined : JSON.parse(text) };
+      const { text, isOpaque } = this;
+      const whole: unknown = text === undefined ? undefined : JSON.parse(text);
+      this.parsed = { whole, judged: whole, state: undefined };
+      const { [STATE]: state, ...judged } = isOpaque !== undefined && isObject(whole) ? whole : {};
+      if (typeof state === 'string' && isOpaque?.(state) === true) {
+        this.parsed = { whole, judged, state };
+      }
     }
-    return this.parsed.value;
+    return this.parsed;
   }
 
   get text(): string | undefined {
@@ -93,16 +136,29 @@ class LazyPassing implements OtherMessage {
   /** Whether a key stands twice: the gates have seen the last of its values, a reader may take the first. */
   get isAmbiguous(): boolean {
     const { text } = this;
-    return text !== undefined && hasDuplicateKeys(text, this.value);
+    return text !== undefined && hasDuplicateKeys(text, this.read().whole);
   }
+}
+
+interface ParsedValue {
+  readonly whole: unknown;
+  /** The part of it that the gates judge. */
+  readonly judged: unknown;
+  readonly state: string | undefined;
 }
 
 /** What becomes of a request or notification. It passes as it is where nobody watches. */
 export function requestOnward(step: MessageStep, seen: SeenRequest | SeenNotification): Onward {
   if (!isWatched(step.context)) return AS_IS;
-  const { kind, method, extra } = seen;
+  const { kind, method, extra, params } = seen;
   const id = kind === 'request' ? seen.id : undefined;
-  const message = { kind, method, id, isError: false, call: undefined, extra } as const;
+  const call = taskTool(step, params.taskId);
+  const { inputRounds } = step.context;
+  const mayHoldState = step.from === 'agent' && inputRounds.hasStates;
+  const isOpaque = mayHoldState
+    ? (state: string) => inputRounds.isKnownState(method, state)
+    : undefined;
+  const message = { kind, method, id, isError: false, call, extra, isOpaque } as const;
   // A message that was not inspected may hold anything.
   const mayHoldText = () => step.unseen !== undefined || hasParams(step);
   return onwardOf(step, message, isSpeech(step, method) && step.heard !== true && mayHoldText());
@@ -115,22 +171,48 @@ function hasParams({ bytes }: MessageStep): boolean {
 /** What becomes of an answer; without `open`, it answers no request. */
 export function answerOnward(
   step: MessageStep,
-  { id, failed, extra }: SeenResponse,
+  { id, failed, extra, result, needsInput }: SeenResponse,
   open: OpenRequest | undefined,
 ): Onward {
-  if (!isWatched(step.context)) return AS_IS;
-  const { method = '', call: made } = open ?? {};
+  const { method = '', call: made, taskId } = open ?? {};
   const isError = failed === 'rpc';
-  const isTool = made !== undefined && made.call.subject === undefined;
-  const call = isTool ? { callId: made.ref.call_id, tool: made.call.tool_name } : undefined;
-  const message = { kind: 'answer', method, id, isError, call, extra } as const;
+  const call = made === undefined ? taskTool(step, taskId) : toolOf(made);
+  const isOpaque = step.from === 'server' && needsInput ? () => true : undefined;
+  const message = { kind: 'answer', method, id, isError, call, extra, isOpaque } as const;
+  if (taskId !== undefined && result !== undefined && isAnotherTask(step, taskId, result)) {
+    if (step.context.enforcing) return refusedBy(OTHER_TASK, message);
+    report(step, { what: 'WOULD_REJECT', reason: 'refused', detail: OTHER_TASK.summary });
+  }
+  if (!isWatched(step.context)) return AS_IS;
   return onwardOf(step, message, isUnheard(step, method));
 }
+
+/** The call of a tool, for the gates; the answer of another request is no answer of a tool. */
+function toolOf({ ref, call }: OpenCall): OtherMessage['call'] {
+  return call.subject === undefined ? { callId: ref.call_id, tool: call.tool_name } : undefined;
+}
+
+/** The call that goes on as this task. Answers about the task belong to it. */
+function taskTool({ context }: MessageStep, taskId: string | undefined): OtherMessage['call'] {
+  const task = context.tasks.get(taskId);
+  return task && toolOf(task.open);
+}
+
+function isAnotherTask(step: MessageStep, taskId: string, { start, end }: ByteRange): boolean {
+  if (step.unseen !== undefined) return false;
+  return isOtherTask(JSON.parse(step.context.decode(step.bytes, start, end)), taskId);
+}
+
+const OTHER_TASK: RefusedMessage = {
+  kind: 'refused',
+  reason_code: 'ANSWER_REFUSED',
+  summary: 'The server answers about another task than it was asked about.',
+};
 
 function onwardOf(step: MessageStep, message: PassedMessage, isMissed: boolean): Onward {
   const { context, bytes, nowMs } = step;
   const { guard } = context;
-  const { kind, method, isError } = message;
+  const { kind, method } = message;
   const way = wayFrom(step.from);
   if (isMissed) {
     if (context.enforcing) return refusedBy(UNHEARD, message);
@@ -143,26 +225,33 @@ function onwardOf(step: MessageStep, message: PassedMessage, isMissed: boolean):
   const wants = guard?.wants(way, kind, method) === true;
   const isHeard = kind === 'answer' ? isObserved(context, method) : isSpeech(step, method);
   if (!wants && !isHeard) return asItIs(around?.note);
-  const range = memberRange(bytes, kind !== 'answer' ? 'params' : isError ? 'error' : 'result');
-  const passing = new LazyPassing(message, () => {
-    if (range !== undefined) return context.decode(bytes, range.start, range.end);
-    // A request may have no params, but an answer without a result must not count as an empty one.
-    if (kind === 'answer') throw new Error('an answer has neither a result nor an error');
-    return undefined;
-  });
+  const passing = passingOf(step, message);
   const passage = wants ? guard.passing(way, passing, nowMs) : SAME;
   if (passage.kind === 'refused') return refusedBy(passage, message);
   const note = mergeNotes([around?.note, passage.note]);
   const isAmbiguous = (passing.isRead || isHeard) && passing.isAmbiguous;
   if (passage.kind === 'same' && !isAmbiguous) return asItIs(note);
-  const value = passage.kind === 'changed' ? passage.value : passing.value;
-  const { text } = passing;
+  const value = passing.withState(passage.kind === 'changed' ? passage.value : passing.value);
+  const { text, range } = passing;
   const json = text === undefined ? undefined : rewritten(text, value);
   // A value that must be replaced and cannot be must not pass as it is.
   if (range === undefined || json === undefined) return refusedBy(NOT_REPLACED, message);
   const whole = spliced(bytes, range, json);
   const end = range.end + whole.length - bytes.length;
   return { kind: 'rewritten', bytes: whole, value: { start: range.start, end }, note };
+}
+
+/** The params, the result or the error of a message, for the gates. */
+function passingOf({ context, bytes }: MessageStep, message: PassedMessage): LazyPassing {
+  const { kind, isError } = message;
+  const part = kind !== 'answer' ? 'params' : isError ? 'error' : 'result';
+  const range = memberRange(bytes, part);
+  return new LazyPassing(message, range, () => {
+    if (range !== undefined) return context.decode(bytes, range.start, range.end);
+    // A request may have no params, but an answer without a result must not count as an empty one.
+    if (kind === 'answer') throw new Error('an answer has neither a result nor an error');
+    return undefined;
+  });
 }
 
 function asItIs(note: ContentNote | undefined): Onward {
@@ -173,10 +262,11 @@ function asItIs(note: ContentNote | undefined): Onward {
 function aroundOf(step: MessageStep, message: PassedMessage): MessageVerdict | undefined {
   const { guard } = step.context;
   if (guard?.around === undefined) return undefined;
-  const { kind, method, id, extra } = message;
+  const { kind, method, id, extra, isOpaque } = message;
   const { bytes, from, nowMs } = step;
   const isAnswer = kind === 'answer';
-  const envelope = new LazyEnvelope(step.context, { bytes, method, id, extra, isAnswer });
+  const opaque = isOpaque === undefined ? undefined : passingOf(step, message).state;
+  const envelope = new LazyEnvelope(step.context, { bytes, method, id, extra, isAnswer, opaque });
   return guard.around(wayFrom(from), envelope, nowMs);
 }
 
@@ -268,4 +358,17 @@ export function isUnheard({ context, from, heard }: MessageStep, method: string)
 /** Whether the hub must know such requests and notifications of the server. */
 export function isSpeech({ context: { config }, from }: MessageStep, method: string): boolean {
   return config.hubNeeds?.observes === true && from === 'server' && isSpoken(method);
+}
+
+/** The JSON of a result as the agent gets it; undefined when it gets none, or it was not inspected. */
+export function shownResult(
+  step: MessageStep,
+  { seen, onward }: Pick<MatchedAnswer, 'seen' | 'onward'>,
+): string | undefined {
+  if (onward.kind === 'refused' || seen.result === undefined || step.unseen !== undefined) {
+    return undefined;
+  }
+  const isNew = onward.kind === 'rewritten';
+  const { start, end } = isNew ? onward.value : seen.result;
+  return step.context.decode(isNew ? onward.bytes : step.bytes, start, end);
 }

@@ -10,6 +10,7 @@ import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
 import { type Context, type MessageStep, parseObject, sizeOf } from './context.ts';
 import type { Envelope } from './guard.ts';
+import { STATE } from './input-rounds.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
 import { isLabelValue, PROTOCOL, REQUEST_LABELS } from './peek/protocol-names.ts';
 import type {
@@ -111,6 +112,7 @@ export function viewCall(step: MessageStep, seen: SeenCall): ViewedCall {
   const envelope = new LazyEnvelope(step.context, { bytes, method, id, params, extra });
   const text = () => argsText(step.context, bytes, range);
   const call = new LazyCall(step.context, { ref, tool, text, bytesIn: sizeOf(bytes), envelope });
+  if (call.round !== undefined) envelope.hideState();
   const viewed = { call, ref, range, envelope, fault: fault ?? args.fault };
   if (message !== undefined) message.call = viewed;
   return viewed;
@@ -215,6 +217,7 @@ class LazyCall implements Call {
   private readonly envelope: LazyEnvelope;
   private parsed: JsonObject | undefined;
   private grants: readonly string[] | undefined;
+  private asked: { readonly round: string | undefined } | undefined;
 
   constructor(
     context: Context,
@@ -238,6 +241,7 @@ class LazyCall implements Call {
     this.envelope = given.envelope;
     this.parsed = undefined;
     this.grants = undefined;
+    this.asked = undefined;
   }
 
   get approved(): readonly string[] {
@@ -249,7 +253,10 @@ class LazyCall implements Call {
   get round(): string | undefined {
     const { context, envelope, tool_name, args_hash } = this;
     if (!envelope.mayHoldInput) return undefined;
-    return context.inputRounds.roundOf({ tool_name, args_hash }, envelope.rest);
+    this.asked ??= {
+      round: context.inputRounds.roundOf({ tool_name, args_hash }, () => envelope.rest),
+    };
+    return this.asked.round;
   }
 
   get args(): JsonObject {
@@ -267,6 +274,8 @@ interface EnclosingMessage {
   /** It has members that no revision of the protocol knows. */
   readonly extra: boolean;
   readonly params?: SeenParams | undefined;
+  /** A text in it that only the server can read. */
+  readonly opaque?: string | undefined;
 }
 
 const CALLED: readonly string[] = ['name', 'arguments'];
@@ -282,24 +291,32 @@ export class LazyEnvelope implements Envelope {
   private readonly context: Pick<Context, 'decode'>;
   private readonly enclosing: EnclosingMessage;
   private parsed: JsonObject | undefined;
+  private besides: readonly string[] = CALLED;
 
   constructor(context: Pick<Context, 'decode'>, enclosing: EnclosingMessage) {
-    const { id, method, isAnswer = false } = enclosing;
+    const { id, method, isAnswer = false, opaque } = enclosing;
     this.context = context;
     this.enclosing = enclosing;
     this.method = method;
-    this.written = isAnswer ? (id?.json ?? '') : `${id?.json ?? ''} ${method}`;
+    const written = isAnswer ? (id?.json ?? '') : `${id?.json ?? ''} ${method}`;
+    this.written = opaque === undefined ? written : `${written} ${opaque}`;
+    this.parsed = undefined;
+  }
+
+  /** The state of the server that stands in it came from the server: nobody judges it or is shown it. */
+  hideState(): void {
+    this.besides = [...CALLED, STATE];
     this.parsed = undefined;
   }
 
   get rest(): JsonObject | undefined {
     if (!this.hasRest()) return undefined;
-    this.parsed ??= parseObject(this.text(CALLED));
+    this.parsed ??= parseObject(this.text(this.besides));
     return this.parsed;
   }
 
   get restText(): string | undefined {
-    return this.hasRest() ? this.text(CALLED) : undefined;
+    return this.hasRest() ? this.text(this.besides) : undefined;
   }
 
   /**
@@ -319,7 +336,7 @@ export class LazyEnvelope implements Envelope {
 
   /** Whether a key stands twice beside the arguments: two readers could see two values. */
   get isAmbiguous(): boolean {
-    return this.rest !== undefined && hasDuplicateKeys(this.text(CALLED), this.rest);
+    return this.rest !== undefined && hasDuplicateKeys(this.text(this.besides), this.rest);
   }
 
   private hasRest(): boolean {

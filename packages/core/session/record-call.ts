@@ -204,6 +204,8 @@ interface EndedCall extends CallEnding {
   readonly open: OpenCall;
   /** Whether the server reported an error, if the agent gets something else. */
   readonly isError?: boolean | undefined;
+  /** It went on as a task. */
+  readonly isTask?: boolean | undefined;
 }
 
 /** Counts and records the end of a forwarded call. */
@@ -215,7 +217,9 @@ export function endCall(step: MessageStep, ended: EndedCall): void {
   // An answer that a gate has held back is no failure of the server.
   if (ended.error?.class === 'policy_block') counts.heldBack++;
   else if (failed) counts.errors++;
-  notifyEnd(step, { call: open, isError, sinceMs });
+  // The gates were told when the task began: how long a task takes says nothing about the server.
+  if (ended.isTask !== true) notifyEnd(step, { call: open, isError, sinceMs });
+  else if (isError) notifyEnd(step, { call: open, isError, sinceMs: step.nowMs });
   emitEnd(step, open.ref, ended);
 }
 

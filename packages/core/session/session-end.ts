@@ -3,16 +3,23 @@ import { errorLine, exitWords, INTERNAL_ERROR } from './answer-lines.ts';
 import { type MessageStep, type OpenRequest, report } from './context.ts';
 import { abandonHeld, tickHeld } from './held-calls.ts';
 import { endUnanswered } from './record-call.ts';
+import { endTasks, tickTasks } from './task-answers.ts';
 import type { ServerExit } from './types.ts';
+
+/** Requests that stay open for as long as the agent wants: a stream of notifications, a task that goes on. */
+const LASTING: ReadonlySet<string> = new Set(['subscriptions/listen', 'tasks/result']);
 
 /** Reports requests that are open for too long; their answers may still pass. */
 export function tick(step: MessageStep): void {
   tickHeld(step);
+  tickTasks(step);
   for (const side of ['agent', 'server'] as const) {
     for (const open of [...step.context.requests[side].entries()]) {
       // The oldest come first.
       if (step.nowMs - open.sinceMs < step.context.limits.orphanMs) break;
-      if (open.heldAs === undefined) orphan({ ...step, from: side }, open);
+      if (open.heldAs === undefined && !LASTING.has(open.method)) {
+        orphan({ ...step, from: side }, open);
+      }
     }
   }
 }
@@ -44,6 +51,7 @@ export function serverExited(step: MessageStep, exit: ServerExit): void {
   }
   agent.clear();
   server.clear();
+  endTasks(step, { status: 'ERROR', error });
 }
 
 /** The agent is gone: its requests have ended, and nobody is answered. */
@@ -52,4 +60,5 @@ export function agentClosed(step: MessageStep): void {
   for (const callId of [...held.keys()]) abandonHeld(step, callId);
   for (const open of requests.agent.entries()) endUnanswered(step, open, { status: 'CANCELLED' });
   requests.agent.clear();
+  endTasks(step, { status: 'CANCELLED' });
 }

@@ -26,6 +26,10 @@ export type ReportReason =
   | 'not_inspectable'
   | 'call_without_id'
   | 'no_server'
+  /** The protocol revision of the session does not have it. */
+  | 'not_in_era'
+  /** It belongs to a subscription that is not open. */
+  | 'not_subscribed'
   | 'orphan'
   /** A gate refuses it. */
   | 'refused'

@@ -89,8 +89,17 @@ export const filterTools: FilterList = (listResult, manifest, options) => {
   return { ...answerOf(filtered, warnings, options), rewritten, notes, unlisted };
 };
 
-function answerOf({ result, removed }: List, warnings: readonly string[], { era }: ListOptions) {
-  return { result: uncached(result, era), removed, warnings: warnings.slice(0, WARNINGS_MAX) };
+function answerOf(list: List, warnings: readonly string[], options: ListOptions) {
+  const { result, removed, isSame } = list;
+  const { era, offeredBefore = [] } = options;
+  // All pages of a list are cached alike, and another one may be filtered.
+  const isPage = offeredBefore.length > 0 || typeof result['nextCursor'] === 'string';
+  const isKept = isSame && !isPage;
+  return {
+    result: isKept ? result : uncached(result, era),
+    removed,
+    warnings: warnings.slice(0, WARNINGS_MAX),
+  };
 }
 
 /** A name as the server writes it. */
@@ -140,6 +149,8 @@ const KEYS = {
 
 interface List {
   readonly result: Json;
+  /** Nothing had to change. */
+  readonly isSame: boolean;
   readonly removed: readonly Removed[];
   readonly offered: ReadonlySet<string>;
 }
@@ -168,8 +179,8 @@ function filterList(
     else kept.push(verdict);
   }
   const isWhole = Array.isArray(items) && kept.length === items.length;
-  const isSameList = isWhole && kept.every((item, index) => item === items[index]);
-  return { result: isSameList ? known : { ...known, [field]: kept }, removed, offered };
+  const isSame = isWhole && kept.every((item, index) => item === items[index]);
+  return { result: isSame ? known : { ...known, [field]: kept }, isSame, removed, offered };
 }
 
 function missingOf(wanted: readonly string[], { result, offered }: List, options: ListOptions) {

@@ -47,6 +47,7 @@ const ROWS: readonly (readonly [
   ['openai-key', ['sk-proj-', 'sk-svcacct-', 'sk-admin-', 'sk-or-v1-'], WORD, 20],
   ['openai-key', ['sk-'], ALNUM, 32],
   ['npm-token', ['npm_'], ALNUM, 30],
+  ['subluminal-key', ['sk-sub-', 'inv-sub-', 'setup-sub-', 'serve-sub-'], WORD, 40],
   ['pypi-token', ['pypi-AgEI', 'pypi-AgEN'], WORD, 30, 'anywhere'],
   ['1password-token', ['ops_eyJ'], WORD, 60],
   ['adafruit-key', ['aio_'], ALNUM, 28],

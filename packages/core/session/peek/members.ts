@@ -169,7 +169,8 @@ export interface MessageDraft {
   protocolVersion: string | undefined;
   extra: boolean;
   isError: boolean;
-  needsInput: boolean;
+  resultType: string | undefined;
+  hasTask: boolean;
   forged: boolean;
   code: number | undefined;
   message: ByteRange | undefined;
@@ -194,6 +195,8 @@ export function emptyDraft(): MessageDraft {
       metaVersion: undefined,
       protocolVersion: undefined,
       requestId: undefined,
+      taskId: undefined,
+      subscriptionId: undefined,
       more: false,
       bound: false,
     },
@@ -202,7 +205,8 @@ export function emptyDraft(): MessageDraft {
     protocolVersion: undefined,
     extra: false,
     isError: false,
-    needsInput: false,
+    resultType: undefined,
+    hasTask: false,
     forged: false,
     code: undefined,
     message: undefined,
@@ -218,10 +222,21 @@ export function settle(draft: MessageDraft, fault: MessageFault | undefined): Se
     if (id === undefined || id === null) return { kind: 'notification', method, params, extra };
     return { kind: 'request', id, method, params, extra };
   }
-  const { code, message, result, protocolVersion, needsInput, forged } = draft;
-  const failed = draft.error ? 'rpc' : draft.isError ? 'tool' : 'no';
-  const answer = { code, message, result, protocolVersion, needsInput, forged, extra };
-  return { kind: 'response', id: id ?? undefined, failed, ...answer };
+  const { code, message, result, protocolVersion, resultType, hasTask, forged } = draft;
+  return {
+    kind: 'response',
+    id: id ?? undefined,
+    failed: draft.error ? 'rpc' : draft.isError ? 'tool' : 'no',
+    code,
+    message,
+    result,
+    protocolVersion,
+    resultType,
+    needsInput: resultType === 'input_required',
+    hasTask,
+    forged,
+    extra,
+  };
 }
 
 function shapeFault(draft: MessageDraft): InvalidReason | undefined {

@@ -54,9 +54,9 @@ const TAIL_MAX = 1_024;
 /** The scalars that are kept. */
 const CAPTURED: { readonly [P in ProtocolObject]?: readonly string[] } = {
   top: ['jsonrpc', 'id', 'method'],
-  params: ['name', 'protocolVersion', 'requestId'],
+  params: ['name', 'protocolVersion', 'requestId', 'taskId'],
   meta: ['io.modelcontextprotocol/protocolVersion'],
-  result: ['isError', 'protocolVersion'],
+  result: ['isError', 'protocolVersion', 'resultType'],
   error: ['code'],
 };
 

@@ -22,7 +22,7 @@ import {
   type ProtocolObject,
   REQUEST_LABELS,
 } from './protocol-names.ts';
-import type { ByteRange, InvalidReason, Seen } from './types.ts';
+import type { ByteRange, InvalidReason, MessageId, Seen } from './types.ts';
 
 export interface PeekOptions {
   /** The bytes are known to be valid UTF-8: long strings are then read faster. */
@@ -35,15 +35,17 @@ const NAME_BYTES_MAX = 65_536;
 export const TOOLS_CALL = 'tools/call';
 const TOOLS_CALL_WORD = asciiBytes('"tools/call"');
 const JSON_RPC_2 = asciiBytes('"2.0"');
-const INPUT_REQUIRED = asciiBytes('"input_required"');
 
 const PROGRESS_TOKEN = REQUEST_LABELS.indexOf('progressToken');
 /** The id that a model gave to a call: Claude Code's name of it, and Codex's. */
 const TOOL_USE_ID = REQUEST_LABELS.indexOf('claudecode/toolUseId');
 const CALL_ID = REQUEST_LABELS.indexOf('callId');
 const PROTOCOL_VERSION = REQUEST_LABELS.indexOf('io.modelcontextprotocol/protocolVersion');
+const SUBSCRIPTION_ID = REQUEST_LABELS.length;
+/** Stands for a value that is no id: no request has it. */
+const NO_ID: MessageId = { type: 'string', json: '' };
 
-const META = scopeOf('meta', REQUEST_LABELS, {
+const META = scopeOf('meta', [...REQUEST_LABELS, 'io.modelcontextprotocol/subscriptionId'], {
   visit: (scan, draft, key) => {
     const start = scan.at;
     const read =
@@ -53,7 +55,10 @@ const META = scopeOf('meta', REQUEST_LABELS, {
     if (!read) return false;
     const value = { start, end: scan.at };
     if (key === PROGRESS_TOKEN) draft.params.progressToken = value;
-    if (key === -1 || !isLabelValue(key, scan.bytes, value)) draft.params.bound = true;
+    if (key === SUBSCRIPTION_ID) {
+      draft.params.subscriptionId = idOf(scan.bytes, start, scan.at) ?? NO_ID;
+      draft.params.bound = true;
+    } else if (key === -1 || !isLabelValue(key, scan.bytes, value)) draft.params.bound = true;
     else if ((key === TOOL_USE_ID || key === CALL_ID) && scan.bytes[start] === QUOTE) {
       draft.params.toolUseId = value;
     }
@@ -68,13 +73,15 @@ const IN_PARAMS: { readonly [key: number]: ProtocolObject } = {
   9: 'argument',
   10: 'item',
   11: 'item',
+  13: 'answer',
+  14: 'failure',
 };
 
 const PARAMS = scopeOf(
   'params',
   [
     ...['name', 'arguments', '_meta', 'protocolVersion', 'requestId', 'uri', 'cursor', 'task'],
-    ...['ref', 'argument', 'messages', 'tools'],
+    ...['ref', 'argument', 'messages', 'tools', 'taskId', 'result', 'error'],
   ],
   {
     visit: (scan, draft, key) => {
@@ -89,6 +96,8 @@ const PARAMS = scopeOf(
           return scan.skipValue(2);
         case 3:
           return text(scan, TEXT_BYTES_MAX, (value) => (draft.params.protocolVersion = value));
+        case 12:
+          return text(scan, TEXT_BYTES_MAX, (value) => (draft.params.taskId = value));
       }
       const inside = IN_PARAMS[key];
       if (inside !== undefined) return readInside(scan, inside, 2);
@@ -119,16 +128,22 @@ function oursIn(place: ProtocolObject) {
 const RESULT_META = oursIn('meta');
 const ERROR_DATA = oursIn('data');
 
-/** Where the members of `result` that hold items, and those that hold tasks, begin. */
+/** The members of `result` whose own keys matter, by their place in the list of keys. */
 const LISTS_FROM = 6;
-const TASKS_FROM = 14;
+const IN_RESULT: { readonly [key: number]: ProtocolObject } = {
+  14: 'task',
+  15: 'task',
+  16: 'answer',
+  17: 'failure',
+};
+const RESULT_TASK = 15;
 
 const RESULT = scopeOf(
   'result',
   [
     ...['isError', 'structuredContent', '_meta', 'resultType', 'protocolVersion', 'nextCursor'],
     ...['content', 'tools', 'resources', 'resourceTemplates', 'prompts', 'contents', 'messages'],
-    ...['roots', 'tasks', 'task'],
+    ...['roots', 'tasks', 'task', 'result', 'error'],
   ],
   {
     visit: (scan, draft, key) => {
@@ -140,13 +155,13 @@ const RESULT = scopeOf(
           if (scan.bytes[scan.at] === OPEN_BRACE) return readMembers(scan, RESULT_META, draft);
           break;
         case 3:
-          draft.needsInput = isWord(INPUT_REQUIRED, scan.bytes, scan.at);
-          break;
+          return text(scan, TEXT_BYTES_MAX, (value) => (draft.resultType = value));
         case 4:
           return text(scan, TEXT_BYTES_MAX, (value) => (draft.protocolVersion = value));
       }
       if (key < LISTS_FROM) return scan.skipValue(2);
-      return readInside(scan, key >= TASKS_FROM ? 'task' : 'item', 2);
+      if (key === RESULT_TASK) draft.hasTask = true;
+      return readInside(scan, IN_RESULT[key] ?? 'item', 2);
     },
   },
 );

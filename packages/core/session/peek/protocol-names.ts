@@ -13,6 +13,9 @@ export type ProtocolObject =
   | 'meta'
   | 'result'
   | 'error'
+  /** The answer of a call in a message about its task; nothing is decided on its keys here. */
+  | 'answer'
+  | 'failure'
   | 'data'
   | 'item'
   | 'part'
@@ -46,6 +49,20 @@ const IN_ITEM: Inside = {
   outputSchema: 'schema',
 };
 
+const RESULT_KEYS = `
+  isError content structuredContent _meta resultType protocolVersion tools resources
+  resourceTemplates prompts contents messages nextCursor roots instructions capabilities
+  serverInfo description completion action role model stopReason task tasks inputRequests
+  requestState ttlMs cacheScope supportedVersions taskId status statusMessage createdAt
+  lastUpdatedAt pollIntervalMs result error
+`;
+
+const IN_RESULT: Inside = {
+  ...{ content: 'item', tools: 'item', resources: 'item', resourceTemplates: 'item' },
+  ...{ prompts: 'item', contents: 'item', messages: 'item', roots: 'item', tasks: 'task' },
+  task: 'task',
+};
+
 const DELIMITERS = /(?<=.)[_-]/g;
 
 /**
@@ -75,36 +92,30 @@ export const PROTOCOL: { readonly [P in ProtocolObject]: ProtocolKeys } = {
     inputResponses requestState capabilities clientInfo level logger data progressToken progress
     total message reason messages modelPreferences systemPrompt includeContext temperature
     maxTokens metadata stopSequences tools toolChoice requestedSchema mode url elicitationId
-    taskId status statusMessage subscriptions notifications ttl`,
+    taskId status statusMessage subscriptions notifications ttl createdAt lastUpdatedAt ttlMs
+    pollInterval pollIntervalMs result error inputRequests`,
     {
       ...{ _meta: 'meta', ref: 'reference', argument: 'argument', messages: 'item' },
-      ...{ tools: 'item', task: 'task' },
+      ...{ tools: 'item', task: 'task', result: 'answer', error: 'failure' },
     },
   ),
   meta: protocolKeys(
     `progressToken io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/clientInfo
     io.modelcontextprotocol/clientCapabilities io.modelcontextprotocol/related-task
-    io.modelcontextprotocol/serverInfo subluminal`,
+    io.modelcontextprotocol/serverInfo io.modelcontextprotocol/subscriptionId
+    io.modelcontextprotocol/logLevel subluminal`,
   ),
-  result: protocolKeys(
-    `isError content structuredContent _meta resultType protocolVersion tools resources
-    resourceTemplates prompts contents messages nextCursor roots instructions capabilities
-    serverInfo description completion action role model stopReason task tasks inputRequests
-    requestState ttlMs cacheScope supportedVersions`,
-    {
-      ...{ content: 'item', tools: 'item', resources: 'item', resourceTemplates: 'item' },
-      ...{ prompts: 'item', contents: 'item', messages: 'item', roots: 'item', tasks: 'task' },
-      task: 'task',
-    },
-  ),
+  result: protocolKeys(RESULT_KEYS, { ...IN_RESULT, result: 'answer', error: 'failure' }),
   error: protocolKeys('code message data'),
+  answer: protocolKeys(RESULT_KEYS, IN_RESULT),
+  failure: protocolKeys('code message data'),
   data: protocolKeys('subluminal'),
   item: protocolKeys(ITEM_KEYS, {
     ...IN_ITEM,
     ...{ content: 'part', resource: 'part', arguments: 'part' },
   }),
   part: protocolKeys(ITEM_KEYS, { ...IN_ITEM, resource: 'part' }),
-  task: protocolKeys('taskId status statusMessage createdAt lastUpdatedAt ttl _meta'),
+  task: protocolKeys('taskId status statusMessage createdAt lastUpdatedAt ttl pollInterval _meta'),
   annotations: protocolKeys(
     `title readOnlyHint destructiveHint idempotentHint openWorldHint audience priority
     lastModified`,
@@ -131,6 +142,7 @@ const ID_LABELS: readonly string[] = [
   'progressToken',
   'traceparent',
   'tracestate',
+  'baggage',
   'claudecode/toolUseId',
   'callId',
   'threadId',
@@ -189,6 +201,7 @@ const SERVER_METHODS = words(
   'notifications/resources/updated notifications/resources/list_changed',
   'notifications/tools/list_changed notifications/prompts/list_changed',
   'notifications/elicitation/complete notifications/subscriptions/acknowledged',
+  'notifications/tasks',
 );
 /** Requests whose answers a model reads. */
 export const RESULT_METHODS = words('tools/call tasks/result resources/read prompts/get');

@@ -27,6 +27,10 @@ export interface SeenParams {
   readonly protocolVersion: string | undefined;
   /** `requestId` of `notifications/cancelled`. */
   readonly requestId: MessageId | undefined;
+  /** `taskId` of a request or a notification about a task. */
+  readonly taskId: string | undefined;
+  /** `_meta["io.modelcontextprotocol/subscriptionId"]`: the id of the request that it belongs to. */
+  readonly subscriptionId: MessageId | undefined;
   /** It has members beside `name` and `arguments`. */
   readonly more: boolean;
   /** It has members that make a call another call: more than the labels of a request in `_meta`. */
@@ -60,8 +64,12 @@ export interface SeenResponse {
   readonly result: ByteRange | undefined;
   /** `result.protocolVersion`, which `initialize` negotiates. */
   readonly protocolVersion: string | undefined;
+  /** `result.resultType`, since 2026-07-28. */
+  readonly resultType: string | undefined;
   /** `result.resultType` says that the server needs input for a further round of the call. */
   readonly needsInput: boolean;
+  /** The result has a member `task` (2025-11-25). */
+  readonly hasTask: boolean;
   /** It has the mark in `_meta` or `data` that only Subluminal may write. */
   readonly forged: boolean;
   readonly extra: boolean;

@@ -3,7 +3,7 @@ import type { RuleOf } from '@subluminal/contracts';
 import { conflictFinding, missingFinding } from '../../../source/problem.ts';
 import { quote } from '../../../text/visible.ts';
 import { type CallMoment, scopeKey } from '../../counters/scope.ts';
-import { type CounterTable, keyIn, tableGet, tableSet } from '../../counters/table.ts';
+import { type CounterTable, keyIn, keyName, tableGet, tableSet } from '../../counters/table.ts';
 import { isForTurns } from '../../model/subjects.ts';
 import type { Tally, Trip } from '../../model/trip.ts';
 import { type RuleKind, type RuleResult, withReason } from '../../rule-kind/rule-kind.ts';
@@ -15,8 +15,19 @@ interface BudgetUse {
   readonly costUnits: number;
   readonly micros: number;
 }
-type BudgetSlot = { readonly used: CounterTable<BudgetUse> };
+/** The further rounds of one call that were not counted; see `Call.round`. */
+interface FreeRounds {
+  readonly last: string;
+  readonly count: number;
+}
+type BudgetSlot = {
+  readonly used: CounterTable<BudgetUse>;
+  readonly rounds: CounterTable<FreeRounds>;
+};
 
+/** A server that asks for input more often than this spends the budget of the run. */
+const FREE_ROUNDS_MAX = 16;
+const ROUNDS_LIFE_MS = 3_600_000;
 const UNUSED: BudgetUse = { calls: 0, costUnits: 0, micros: 0 };
 const MICROS = 1_000_000;
 
@@ -46,7 +57,10 @@ export const budget: RuleKind<BudgetRule, BudgetSlot> = {
     return { ...rule, effect: { ...withReason(rule.effect, 'BUDGET_EXCEEDED'), budget: section } };
   },
   /** A budget holds for the whole run, so nothing in it expires. */
-  tables: () => ({ used: { lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' } }),
+  tables: () => ({
+    used: { lifeMs: Number.POSITIVE_INFINITY, whenFull: 'share' },
+    rounds: { lifeMs: ROUNDS_LIFE_MS, whenFull: 'evict' },
+  }),
   decide: countBudget,
   settled: settleBudget,
   countsAcrossServers: ({ effect }) => effect.budget.scope !== 'server_tool',
@@ -78,6 +92,12 @@ function countBudget(rule: BudgetRule, at: CallMoment, slot: BudgetSlot): RuleRe
     { used: used.micros, adds: micros, limit: microsOf(limit_usd), unit: 'dollars' },
   ];
   const limited = measures.filter(({ limit }) => limit !== undefined);
+  const rounds = withFreeRound(slot.rounds, at);
+  const [first] = limited;
+  if (rounds !== undefined && first !== undefined) {
+    const tally = tallyOf(first, first.used);
+    return { kind: 'count', slot: { ...slot, rounds }, tally, trip: undefined };
+  }
   const reached = limited.find(({ used: before, adds, limit = 0 }) => before + adds > limit);
   const shown = reached ?? limited[0];
   if (shown === undefined) throw new Error('a budget has no limit');
@@ -92,10 +112,24 @@ function countBudget(rule: BudgetRule, at: CallMoment, slot: BudgetSlot): RuleRe
   };
   return {
     kind: 'count',
-    slot: { used: tableSet(slot.used, key, { value, nowMs: at.nowMs }) },
+    slot: { ...slot, used: tableSet(slot.used, key, { value, nowMs: at.nowMs }) },
     tally: tallyOf(shown, shown.used + shown.adds),
     trip: undefined,
   };
+}
+
+/** The rounds with this one, if the server has asked for it: its call was counted in the first round. */
+function withFreeRound(
+  rounds: BudgetSlot['rounds'],
+  { call, nowMs }: CallMoment,
+): BudgetSlot['rounds'] | undefined {
+  const { round, server_name, tool_name, args_hash } = call;
+  if (round === undefined) return undefined;
+  const key = `${keyName(server_name)}\u0000${keyName(tool_name)}\u0000${args_hash}`;
+  const { last, count } = tableGet(rounds, key) ?? { last: '', count: 0 };
+  // The same round again is a repeat of it.
+  if (last === round || count >= FREE_ROUNDS_MAX) return undefined;
+  return tableSet(rounds, key, { value: { last: round, count: count + 1 }, nowMs });
 }
 
 /** Replaces what a turn might have cost by what it did cost. */
@@ -108,7 +142,7 @@ function settleBudget(
   const used = tableGet(slot.used, key) ?? UNUSED;
   const reserved = moment.call.cost_micros ?? 0;
   const value = { ...used, micros: Math.max(0, used.micros - reserved + micros) };
-  return { used: tableSet(slot.used, key, { value, nowMs: moment.nowMs }) };
+  return { ...slot, used: tableSet(slot.used, key, { value, nowMs: moment.nowMs }) };
 }
 
 function microsOf(usd: number | undefined): number | undefined {
