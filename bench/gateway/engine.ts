@@ -1,7 +1,7 @@
 // The turn engine with a governor that allows everything. Usage: engine.ts UPSTREAM_URL
 import { providerFor } from '@subluminal/gateway/providers';
 import { coreWires, createTurnEngine, type TurnGovernor } from '@subluminal/gateway/turns';
-import { openUpstream } from '@subluminal/gateway/upstream';
+import { openUpstream } from '@subluminal/plane/upstream';
 import { serve } from './serve.mjs';
 
 const [upstreamUrl = ''] = process.argv.slice(2);

@@ -1,12 +1,11 @@
 // Who asks: the key of a request, looked up by its hash, within the rates of the gateway.
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '@subluminal/core/routing';
-import { bearerToken } from '@subluminal/plane/os';
+import { isToken, tokenHash } from '@subluminal/plane/crypto';
+import { BoundedCache, bearerToken } from '@subluminal/plane/os';
 import type { KeyRow, KeyStore } from '../store/types.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import { addressGroup } from './client-address.ts';
 import { type Rate, TokenBuckets } from './token-bucket.ts';
-import { isToken, tokenHash } from './tokens.ts';
 
 /** The team of a user whom the configuration gives none. */
 export const UNASSIGNED_TEAM = 'unassigned';

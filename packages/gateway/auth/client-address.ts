@@ -1,8 +1,9 @@
 // Where a request comes from, and whether requests from there are answered. Headers of proxies count only when a
 // trusted proxy has sent them.
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
 import { type Failure, tableFailure } from '@subluminal/contracts';
+import { isInBlocks, readBlocks } from '@subluminal/plane/os/public-address';
 
 export interface AddressRules {
   /** Undefined when every address may ask. */
@@ -35,26 +36,6 @@ export function addressRules(options: AddressOptions): AddressRules | Failure {
 
 function invalidBlock(text: string): Failure {
   return tableFailure('SUB_CONFIG_VALUE', `\`${text}\` is no address and no CIDR block.`);
-}
-
-/** The blocks, or the text that is none. */
-export function readBlocks(texts: readonly string[]): BlockList | string {
-  const list = new BlockList();
-  for (const text of texts) {
-    const [address = '', prefix, ...rest] = text.split('/');
-    const version = isIP(address);
-    const bitsMax = version === 4 ? 32 : 128;
-    const bits = prefix === undefined ? bitsMax : Number(prefix);
-    const isBlock = version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(prefix ?? '0');
-    if (!isBlock || bits > bitsMax) return text;
-    list.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
-  }
-  return list;
-}
-
-export function isInBlocks(list: BlockList, address: string): boolean {
-  const version = isIP(address);
-  return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** The address of the client: of the peer, or what trusted proxies say about it, nearest first. */

@@ -9,8 +9,6 @@ export {
   addressRules,
   clientAddress,
   isAllowedAddress,
-  isInBlocks,
-  readBlocks,
 } from './client-address.ts';
 export type { NewKey } from './onboarding.ts';
 export { Onboarding } from './onboarding.ts';

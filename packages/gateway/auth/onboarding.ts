@@ -2,8 +2,8 @@
 // a key may make more of their own.
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import type { Caller } from '@subluminal/core/routing';
+import { isToken, lastCharacters, newToken, tokenHash } from '@subluminal/plane/crypto';
 import type { KeyStore, PeopleStore } from '../store/types.ts';
-import { isToken, lastCharacters, newToken, tokenHash } from './tokens.ts';
 
 interface OnboardingOptions {
   readonly people: PeopleStore;

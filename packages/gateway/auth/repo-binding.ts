@@ -12,9 +12,8 @@ import {
 } from '@subluminal/contracts';
 import type { Signer, Verifier } from '@subluminal/core/ports';
 import type { Caller } from '@subluminal/core/routing';
-import { parseJson } from '@subluminal/plane/os';
+import { BoundedCache, parseJson } from '@subluminal/plane/os';
 import type { BindingRow, PeopleStore } from '../store/types.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import { repoAddress } from './repo-address.ts';
 
 export interface BindingOptions {

@@ -2,9 +2,9 @@
 // private file until somebody uses it, and worth nothing after that.
 import { rmSync } from 'node:fs';
 import { type Failure, failure } from '@subluminal/contracts';
+import { isToken, newToken, tokenHash } from '@subluminal/plane/crypto';
 import { createPrivateFile, readPrivateFile, systemCode } from '@subluminal/plane/os';
 import type { PeopleStore } from '../store/types.ts';
-import { isToken, newToken, tokenHash } from './tokens.ts';
 
 interface SetupOptions {
   readonly people: PeopleStore;

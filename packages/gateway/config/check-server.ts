@@ -3,7 +3,7 @@ import type { GatewayFile, WebhooksFile } from '@subluminal/contracts';
 import type { Path, Problem } from '@subluminal/core/source';
 import { quote } from '@subluminal/core/visible';
 import { readPrivateFile, readRegularFile } from '@subluminal/plane/os';
-import { readBlocks } from '../auth/client-address.ts';
+import { readBlocks } from '@subluminal/plane/os/public-address';
 import { urlProblem } from '../webhooks/webhook-url.ts';
 import { checkedUrl } from './check-url.ts';
 import type { ConfigFile, ConfigFiles } from './config-file.ts';

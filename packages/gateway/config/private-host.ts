@@ -1,6 +1,6 @@
 // Hosts that are private by what stands in a URL; what a public name leads to is not looked up.
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../webhooks/public-address.ts';
+import { isPublicAddress } from '@subluminal/plane/os/public-address';
 
 const LOCAL_NAMES = /^(?:[^.]+|.*\.(?:localhost|local|internal|intranet|lan|home\.arpa))$/;
 

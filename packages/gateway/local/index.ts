@@ -2,14 +2,14 @@
 // are decided by the policy of the run, and go on to where they would have gone, with the agent's own key.
 import { type Failure, isFailure, type ShimSummary } from '@subluminal/contracts';
 import type { ModelsTold, RunModels } from '@subluminal/plane/run';
+import { openUpstream, proxyOf, type Upstream } from '@subluminal/plane/upstream';
 import { createTurnEngine, rememberingWires } from '../turns/index.ts';
-import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { type GovernorSettings, type OpenGovernor, openLocalGovernor } from './open-governor.ts';
 import { passThrough } from './pass-through.ts';
 import { type CodexProvider, codexProvider, escapeOf, pointAgent } from './point-agent.ts';
 import { NO_TURNS, TurnRecorder } from './record-turns.ts';
 import { type LocalServer, openLocalServer } from './server.ts';
-import { ownUpstreams, proxyOf, type Upstreams } from './upstreams.ts';
+import { ownUpstreams, type Upstreams } from './upstreams.ts';
 
 export interface LocalModelsOptions extends GovernorSettings {
   readonly cwd: string;

@@ -1,8 +1,7 @@
 // Reads that hold nothing of the conversation, such as the list of models: they go on as they came.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isFault, type Upstream } from '@subluminal/plane/upstream';
 import { sendError } from '../listen/agent-server.ts';
-import { isFault } from '../upstream/fault.ts';
-import type { Upstream } from '../upstream/index.ts';
 import { ownHeaders, routeOf, type Upstreams, upstreamUrl } from './upstreams.ts';
 
 const TIMEOUT_MS = 30_000;

@@ -171,15 +171,3 @@ export function ownEndpoint(provider: ProviderName, url: string): Endpoint {
     concurrencyMax: Number.MAX_SAFE_INTEGER,
   };
 }
-
-/** The agent would have gone by its proxy, so its turns do. */
-export function proxyOf(env: ModelsTold['env']) {
-  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'];
-  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'];
-  const noProxy = env['no_proxy'] ?? env['NO_PROXY'];
-  return {
-    ...(httpProxy !== undefined && { httpProxy }),
-    ...(httpsProxy !== undefined && { httpsProxy }),
-    ...(noProxy !== undefined && { noProxy }),
-  };
-}

@@ -1,7 +1,7 @@
 import { type Failure, isFailure } from '@subluminal/contracts';
+import { openUpstream } from '@subluminal/plane/upstream';
 import { expect, it, onTestFinished } from 'vitest';
 import { runningGateway } from '../serve/testing/running-gateway.ts';
-import { openUpstream } from '../upstream/index.ts';
 import { GatewayClient } from './gateway-client.ts';
 
 const ASKED = { model: 'dear', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };

@@ -26,9 +26,7 @@ import {
 } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { parseJson } from '@subluminal/plane/os';
-import { readAnswerBody } from '../turns/read-answer-body.ts';
-import { isFault } from '../upstream/fault.ts';
-import type { Upstream } from '../upstream/index.ts';
+import { isFault, readAnswerBody, type Upstream } from '@subluminal/plane/upstream';
 
 export interface GatewayClientOptions {
   readonly gatewayUrl: string;

@@ -15,10 +15,11 @@ import { callIds, sha256 } from '@subluminal/plane/crypto';
 import { fingerprintsIn } from '@subluminal/plane/governor/fingerprints';
 import { systemCode } from '@subluminal/plane/os';
 import { type BatchingSink, fileSink, ledgerSink, offSink } from '@subluminal/plane/sink';
+import { openUpstream, proxyOf, type Upstream } from '@subluminal/plane/upstream';
 import { uuidv7 } from 'uuidv7';
 import { isOlder } from '../api/proxy-version.ts';
 import { TurnInspector } from '../inspect/index.ts';
-import { ownEndpoint, proxyOf } from '../local/upstreams.ts';
+import { ownEndpoint } from '../local/upstreams.ts';
 import { listedHeaders } from '../providers/client-headers.ts';
 import { askedTurn } from '../serve/turn-routes.ts';
 import {
@@ -28,7 +29,6 @@ import {
   forwardModels,
   rememberingWires,
 } from '../turns/index.ts';
-import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { FileFingerprints } from './file-fingerprints.ts';
 import { GatewayClient } from './gateway-client.ts';
 import type { GatewayLogin } from './login.ts';

@@ -9,6 +9,7 @@ import { type PriceBook, priceBook } from '@subluminal/core/routing';
 import { visible } from '@subluminal/core/visible';
 import { sha256 } from '@subluminal/plane/crypto';
 import { errorText } from '@subluminal/plane/os';
+import { openUpstream, type Upstream } from '@subluminal/plane/upstream';
 import { uuidv7 } from 'uuidv7';
 import { createGatewayApi, type GatewayApi } from '../api/index.ts';
 import {
@@ -31,7 +32,6 @@ import { TurnInspector } from '../inspect/index.ts';
 import { type GatewayMetrics, SpanExporter } from '../metrics/index.ts';
 import type { GatewayStore } from '../store/open/index.ts';
 import { BodyRoom, createTurnEngine, rememberingWires } from '../turns/index.ts';
-import { openUpstream, type Upstream } from '../upstream/index.ts';
 import { WebhookQueue, WebhookSender } from '../webhooks/index.ts';
 import { BreakerBoard } from './breaker-board.ts';
 import { EndpointPlaces } from './endpoint-places.ts';

@@ -7,13 +7,17 @@ import type {
   SseEvent,
   UpstreamError,
 } from '@subluminal/core/wires';
-import { isFault, type UpstreamFault } from '../upstream/fault.ts';
-import type { Upstream, UpstreamAnswer } from '../upstream/index.ts';
+import {
+  isFault,
+  readAnswerBody,
+  type Upstream,
+  type UpstreamAnswer,
+  type UpstreamFault,
+} from '@subluminal/plane/upstream';
 import { answerHeaders } from './answer-headers.ts';
 import type { ClientAnswer } from './client-answer.ts';
 import { ESTIMATED_HEADERS, estimatedCount } from './count-tokens.ts';
 import type { TurnLimits } from './limits.ts';
-import { readAnswerBody } from './read-answer-body.ts';
 import { relayStream, type StreamEnd } from './relay-stream.ts';
 import type { Attempt, AttemptError, AttemptOutcome, GovernedTurn, TurnRequest } from './types.ts';
 import {
@@ -23,6 +27,9 @@ import {
   upstreamWire,
 } from './upstream-request.ts';
 import type { TurnWires } from './wires.ts';
+
+/** The chunk of a chat stream that has only the usage in it. */
+const USAGE_CHUNK = /"choices"\s*:\s*\[\s*\]/;
 
 export interface AttemptContext {
   readonly turn: TurnRequest;
@@ -168,7 +175,7 @@ class AttemptRun {
       eventBytesMax: limits.eventBytesMax,
       streamMsMax: limits.streamMsMax,
       takesEvent: this.takesEvent(),
-      isHidden: request.hasAddedUsage ? isUsageChunk : undefined,
+      isHidden: request.hasAddedUsage ? (data) => USAGE_CHUNK.test(data) : undefined,
     });
     if (translation !== undefined) this.addDegraded(translation.degraded);
     return this.streamEnded(end, answer);
@@ -378,11 +385,6 @@ function parsed(body: Buffer): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The chunk of a chat stream that has only the usage in it. */
-function isUsageChunk(data: string): boolean {
-  return /"choices"\s*:\s*\[\s*\]/.test(data);
 }
 
 /** What of the answer has not gone out yet. */

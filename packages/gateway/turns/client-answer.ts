@@ -1,6 +1,6 @@
 // The client's side of a turn: what went out, and whether anyone still listens.
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { AbortSource } from '../upstream/index.ts';
+import type { AbortSource } from '@subluminal/plane/upstream';
 
 export class ClientAnswer {
   status: number | undefined;

@@ -1,6 +1,6 @@
+import { openUpstream } from '@subluminal/plane/upstream';
 import { expect, test } from 'vitest';
 import { providerFor } from '../providers/registry/index.ts';
-import { openUpstream } from '../upstream/index.ts';
 import { coreWires, forwardModels, modelList, poolModels } from './index.ts';
 import {
   attemptAt,

@@ -8,7 +8,7 @@ import {
   type WireName,
 } from '@subluminal/core/wires';
 import { callIds } from '@subluminal/plane/crypto';
-import type { Upstream } from '../upstream/index.ts';
+import type { Upstream } from '@subluminal/plane/upstream';
 import {
   type AttemptContext,
   type AttemptResult,

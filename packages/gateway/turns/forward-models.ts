@@ -1,12 +1,10 @@
 // The list of models as the provider has it, for a client whose turns go to one provider.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isFault } from '../upstream/fault.ts';
-import type { Upstream } from '../upstream/index.ts';
+import { isFault, readAnswerBody, type Upstream } from '@subluminal/plane/upstream';
 import { answerHeaders } from './answer-headers.ts';
 import { ClientAnswer } from './client-answer.ts';
 import type { TurnRoute } from './engine.ts';
 import { TURN_LIMITS } from './limits.ts';
-import { readAnswerBody } from './read-answer-body.ts';
 import type { Attempt } from './types.ts';
 import { queryOf, upstreamHeaders, upstreamUrl } from './upstream-request.ts';
 import type { TurnWires } from './wires.ts';

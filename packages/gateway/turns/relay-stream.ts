@@ -8,8 +8,7 @@ import {
   sseReader,
   type UpstreamError,
 } from '@subluminal/core/wires';
-import { fault, type UpstreamFault } from '../upstream/fault.ts';
-import type { AnswerBody } from '../upstream/index.ts';
+import { type AnswerBody, fault, type UpstreamFault } from '@subluminal/plane/upstream';
 import type { ClientAnswer } from './client-answer.ts';
 import { completeEnd, dataFrame, withoutByteOrderMarks } from './event-frames.ts';
 

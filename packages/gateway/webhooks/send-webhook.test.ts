@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isPublicAddress } from '@subluminal/plane/os/public-address';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../../test/requirements.ts';
-import { isPublicAddress } from './public-address.ts';
 import { WebhookSender } from './send-webhook.ts';
 import { urlProblem } from './webhook-url.ts';
 

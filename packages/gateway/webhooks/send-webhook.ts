@@ -1,13 +1,14 @@
 // One message to one receiver: signed, without redirects, to an allowed and public address only.
 import { type Failure, isFailure, tableFailure } from '@subluminal/contracts';
 import { signatureOf } from '@subluminal/plane/approval-channels/signature';
-import { Agent, request } from 'undici';
 import {
+  guardedLookup,
+  isPublicAddress,
   PrivateAddressError,
-  publicLookup,
   type ResolveHost,
   resolveHost,
-} from './public-address.ts';
+} from '@subluminal/plane/os/public-address';
+import { Agent, request } from 'undici';
 import { urlProblem, type WebhookRules } from './webhook-url.ts';
 
 export interface WebhookMessage {
@@ -49,7 +50,7 @@ export class WebhookSender {
     const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connections: 8 };
     this.#public = new Agent({
       ...limits,
-      connect: { lookup: publicLookup(resolve), timeout: timeoutMs },
+      connect: { lookup: guardedLookup(isPublicAddress, resolve), timeout: timeoutMs },
     });
     this.#private = new Agent({ ...limits, connect: { timeout: timeoutMs } });
   }

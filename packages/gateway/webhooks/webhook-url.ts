@@ -1,6 +1,6 @@
 // Which URLs webhooks may be sent to.
 import { isIP } from 'node:net';
-import { isPublicAddress } from './public-address.ts';
+import { isPublicAddress } from '@subluminal/plane/os/public-address';
 
 /** Where messages may go. */
 export interface WebhookRules {

@@ -1,21 +1,21 @@
 // From a command line to a running shim: configuration, identity, policy and server, side by side.
-import { isFailure, type Producer, type Profile } from '@subluminal/contracts';
+import { isFailure, type Producer } from '@subluminal/contracts';
 import { identityOf } from '@subluminal/core/policy';
-import { uuidv7 } from 'uuidv7';
+import type { Redactor, SecretValue } from '@subluminal/core/scan';
 import type { ShimStart } from '../services/clients/inspect/loose-entries.ts';
-import { ledgerStarter } from '../services/daemon/ledger-starter.ts';
-import {
-  type GatesLifecycle,
-  type GatesLifecycleOptions,
-  openGates,
-} from '../services/governor/gates-lifecycle.ts';
-import type { ShimParts } from '../services/governor/governed-session.ts';
+import type { GatesLifecycleOptions } from '../services/governor/gates-lifecycle.ts';
+import type { SessionParts } from '../services/governor/governed-session.ts';
 import { LazyApprovals } from '../services/governor/lazy-approvals.ts';
 import { type StartedPolicy, startPolicy } from '../services/governor/policy-start.ts';
-import { awaitRunHub, callRunHub, folderOpenToOthers } from '../services/governor/run-hub.ts';
-import { runShim } from '../services/governor/run-shim.ts';
+import { awaitRunHub, callRunHub } from '../services/governor/run-hub.ts';
+import { runShim, type ShimServer } from '../services/governor/run-shim.ts';
+import {
+  openEventSink,
+  openServerGates,
+  sessionLimits,
+} from '../services/governor/session-settings.ts';
+import { connectRemote, type RemoteStart, readRemote } from '../services/remote-server/index.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
-import { type BatchingSink, fileSink, ledgerSink, offSink } from '../services/sink/index.ts';
 import { type SpawnResult, spawnServer } from '../services/transports/stdio/index.ts';
 import {
   type Config,
@@ -37,12 +37,14 @@ import {
   type ResolvedSecrets,
   resolveBindings,
 } from '../stores/vault/index.ts';
-import { loadRedactor } from '../stores/vault/load-redactor.ts';
+import { growingRedactor, loadRedactor } from '../stores/vault/load-redactor.ts';
 
 export interface ShimOptions {
   readonly serverName: string;
+  /** What starts the server; empty for one that is reached by an address. */
   readonly command: string;
   readonly args: readonly string[];
+  readonly remote?: RemoteStart | undefined;
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
   /** What the command line gave, by the names of the flags. */
@@ -100,7 +102,10 @@ async function runOf({ env, flags }: ShimOptions): Promise<RunEnvironment> {
 }
 
 type LoadedConfig = Extract<LoadResult, { readonly ok: true }>;
-type GatheredParts = Omit<ShimParts, 'membership'> & { readonly identified: Identified };
+type GatheredParts = Omit<SessionParts, 'membership'> & {
+  readonly identified: Identified;
+  readonly server: ShimServer;
+};
 
 function identifyShim(
   { env, cwd, flags }: ShimOptions,
@@ -118,11 +123,11 @@ function giveUpPlace({ leave, release }: Identified): void {
 }
 
 /** The first shim of a run tells of its start, the last one of its end; a host does both itself. */
-async function run({ identified, ...parts }: GatheredParts): Promise<number> {
+async function run({ identified, server, ...parts }: GatheredParts): Promise<number> {
   const { runOrigin, leave } = identified;
   const tellsStart = runOrigin === 'created' || runOrigin === 'alone';
   try {
-    return await runShim({ ...parts, membership: { tellsStart, leave } });
+    return await runShim({ ...parts, membership: { tellsStart, leave } }, server);
   } finally {
     giveUpPlace(identified);
   }
@@ -150,11 +155,10 @@ async function gatherWith(
   const heard = warningsLater();
   const policy = await startPolicy(options, loaded, heard.warn);
   if (isFailure(policy)) return [...heard.texts, policyFailureText(policy)].join('\n');
-  const secrets = await secretsFor(options, loaded);
-  if (typeof secrets === 'string') return secrets;
-  const redaction = await loadRedactor(config['redact.extra_patterns'], secrets.secretValues());
-  if (isFailure(redaction)) return `${redaction.message} ${redaction.fix} [${redaction.code}]`;
-  const sink = sinkOf(options, loaded);
+  const way = await wayToServer(options, loaded);
+  if (typeof way === 'string') return way;
+  const { redaction } = way;
+  const sink = openEventSink(options.env, loaded, warn);
   if (typeof sink === 'string') return sink;
   const hub = await awaitRunHub(reaching, { ...options, ...loaded, warn });
   if (typeof hub === 'string') return hub;
@@ -172,13 +176,13 @@ async function gatherWith(
   const hasChannel = mayAnswerElsewhere(loaded);
   const people = new LazyApprovals({ home: paths.home, producer, warn, hasChannel });
   const { snapshot } = policy;
-  const guarding = await guardingOf(loaded, {
+  const guarding = await openServerGates(loaded, warn, {
     serverName,
     snapshot,
     identity: identityOf(producer),
     hasHub: hub !== undefined,
     hasCedar: hub?.asksCedar === true || config['cedar.policies'] !== null,
-    secrets: secrets.secretValues(),
+    secrets: way.values,
     redact: redaction.plain,
     ...byPolicy(options, loaded, policy),
   });
@@ -188,11 +192,12 @@ async function gatherWith(
   }
   // The gates are loaded while the server starts.
   const preparing = guarding.prepare().then(() => people.prepare(snapshot, guarding.mayAsk));
-  const [spawned] = await Promise.all([spawn(options, producer, secrets), preparing]);
+  const [server] = await Promise.all([way.open(producer), preparing]);
   return {
     serverName,
+    ...(options.remote !== undefined && { transport: 'mcp_http' as const }),
     identified,
-    spawned,
+    server,
     snapshot,
     policyFiles: policy.files,
     policyReload: config['policy.reload'],
@@ -202,18 +207,13 @@ async function gatherWith(
     hub,
     people,
     guarding,
-    injected: secrets.injected,
+    injected: way.injected,
     redact: redaction.plain,
     logLevel: config['log.level'],
     isClean: redaction.isClean,
-    limits: limitsOf(config, profile),
+    limits: sessionLimits(config),
   };
 }
-
-type GateFacts = Omit<
-  GatesLifecycleOptions,
-  'home' | 'manifests' | 'pinsMode' | 'profile' | 'inspectBytesMax'
->;
 
 /** What the gates must know of the policy in force: that there is one, and what no call may name. */
 function byPolicy(
@@ -226,33 +226,51 @@ function byPolicy(
   return { hasPolicy: hasPolicy(snapshot), protects };
 }
 
-/** The gates beside the rules; a text says why there are none, and the server must not start. */
-async function guardingOf(
-  { config, paths }: LoadedConfig,
-  known: GateFacts,
-): Promise<GatesLifecycle | string> {
-  const { profile } = config;
-  const opened = await openGates({
-    ...known,
-    home: paths.home,
-    manifests: config['surface.manifests'],
-    pinsMode: config['pins.mode'],
-    profile,
-    inspectBytesMax: config['limits.max_inspect_bytes'],
-  });
-  if (!opened.ok) return opened.message;
-  if (opened.warning !== undefined) warn(opened.warning);
-  return opened.guarding;
+interface WayToServer {
+  readonly redaction: Pick<Redactor, 'plain' | 'isClean'>;
+  /** All secrets that go this way. */
+  readonly values: readonly SecretValue[];
+  readonly injected: ResolvedSecrets['injected'];
+  /** Starts the server, or reaches for it. */
+  readonly open: (producer: Producer) => Promise<ShimServer>;
+}
+
+/** How the server is started or reached, and what must be redacted for that. */
+async function wayToServer(
+  options: ShimOptions,
+  loaded: LoadedConfig,
+): Promise<WayToServer | string> {
+  const { config } = loaded;
+  const secrets = await secretsFor(options, loaded);
+  if (typeof secrets === 'string') return secrets;
+  const { injected } = secrets;
+  const remote = options.remote && readRemote(options.remote, secrets);
+  if (typeof remote === 'string') return remote;
+  if (remote?.warning !== undefined) warn(remote.warning);
+  const values = [...secrets.secretValues(), ...(remote?.secrets ?? [])];
+  const patterns = config['redact.extra_patterns'];
+  const redactor = await loadRedactor(patterns, values);
+  if (isFailure(redactor)) return `${redactor.message} ${redactor.fix} [${redactor.code}]`;
+  if (remote === undefined) {
+    const open = (producer: Producer) => spawn(options, producer, secrets);
+    return { redaction: redactor, values, injected, open };
+  }
+  const redaction = growingRedactor(redactor, patterns, values);
+  const limits = sessionLimits(config);
+  const open = () =>
+    connectRemote(remote, { ...options, ...loaded, limits, warn, onToken: redaction.add });
+  return { redaction, values, injected, open };
 }
 
 /** The secrets of this server; in production it does not start without one of them. */
 async function secretsFor(
-  { serverName, command, args, env, cwd }: ShimOptions,
+  { serverName, command, args, env, cwd, remote }: ShimOptions,
   { servers, paths, config }: LoadedConfig,
 ): Promise<ResolvedSecrets | string> {
   const secrets = await resolveBindings({
     serverName,
     command: [command, ...args],
+    ...(remote !== undefined && { url: remote.url }),
     cwd,
     servers,
     env,
@@ -292,43 +310,6 @@ function warningsLater() {
 }
 
 const warn = (text: string): boolean => process.stderr.write(`sub: ${text}\n`);
-
-function sinkOf({ env }: ShimOptions, loaded: LoadedConfig): BatchingSink | string {
-  const { config, paths } = loaded;
-  const target = config['events.sink'];
-  switch (target.kind) {
-    case 'off':
-      return offSink();
-    case 'file': {
-      const sink = fileSink(target.path, { queueBytes: config['limits.queue_bytes'] });
-      return isFailure(sink) ? `${sink.message} ${sink.fix}` : sink;
-    }
-    case 'ledger': {
-      const problem = folderOpenToOthers(config['ledger.socket'], config);
-      if (problem !== undefined) return problem;
-      return ledgerSink({
-        socketPath: config['ledger.socket'],
-        spoolDir: paths.spool,
-        // A name that the server does not know: it may reach the same socket.
-        producer: uuidv7(),
-        limits: { queueBytes: config['limits.queue_bytes'] },
-        onNobody: ledgerStarter({ env, paths, config }, warn),
-      });
-    }
-  }
-}
-
-function limitsOf(config: Config, profile: Profile): ShimParts['limits'] {
-  const capped = profile === 'production';
-  return {
-    inspectBytesMax: config['limits.max_inspect_bytes'],
-    messageBytesMax: capped ? config['limits.max_message_bytes'] : Number.POSITIVE_INFINITY,
-    previewBytesMax: config['previews.enabled'] ? config['limits.max_preview_bytes'] : 0,
-    orphanMs: config['limits.request_timeout_ms'],
-    graceMs: config['shutdown.grace_ms'],
-    termMs: config['shutdown.term_grace_ms'],
-  };
-}
 
 function refused(message: string): StartedShim {
   return { ok: false, message };

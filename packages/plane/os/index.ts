@@ -1,7 +1,8 @@
+export { BoundedCache } from './bounded-cache.ts';
 export type { GateLimits } from './connection-gate.ts';
 export { ConnectionGate } from './connection-gate.ts';
 export type { LockRequest } from './file-lock.ts';
-export { changeFiles, takeLockBlocking } from './file-lock.ts';
+export { changeFiles, takeLock, takeLockBlocking } from './file-lock.ts';
 export { fileProblem, writerProblem } from './file-owner.ts';
 export type { LoopbackGuardOptions } from './http-listener.ts';
 export {

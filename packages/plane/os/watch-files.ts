@@ -29,12 +29,36 @@ export function watchFiles({ paths, everyMs, read }: FileWatch): WatchedFiles {
       if (isDirty) look();
     });
   };
-  for (const path of paths) watchFile(path, { interval: everyMs, persistent: false }, look);
+  const stops = paths.map((path) => pollFile(path, everyMs, look));
   const first = setTimeout(look, everyMs).unref();
   const stop = (): void => {
     isStopped = true;
     clearTimeout(first);
-    for (const path of paths) unwatchFile(path, look);
+    for (const stopPoll of stops) stopPoll();
   };
   return { look, stop };
+}
+
+/** Who follows each file: the file is looked at once for all of them. */
+const followers = new Map<string, Set<() => void>>();
+
+/** Gives what ends it. The first follower of a file says how often it is looked at. */
+function pollFile(path: string, everyMs: number, changed: () => void): () => void {
+  const known = followers.get(path);
+  const all = known ?? new Set();
+  // A set holds a function once, and two followers may share one.
+  const follower = (): void => changed();
+  all.add(follower);
+  if (known === undefined) {
+    followers.set(path, all);
+    const tell = (): void => {
+      for (const one of [...all]) one();
+    };
+    watchFile(path, { interval: everyMs, persistent: false }, tell);
+  }
+  return () => {
+    if (!all.delete(follower) || all.size > 0) return;
+    followers.delete(path);
+    unwatchFile(path);
+  };
 }

@@ -1,8 +1,8 @@
 // An engine behind a real HTTP server, with a governor that lets every turn pass and notes what it is told.
 import type { Endpoint } from '@subluminal/core/routing';
+import { openUpstream } from '@subluminal/plane/upstream';
 import { onTestFinished } from 'vitest';
 import { providerFor } from '../../providers/registry/index.ts';
-import { openUpstream } from '../../upstream/index.ts';
 import {
   type Attempt,
   type AttemptOutcome,

@@ -3,6 +3,7 @@ import { readRegularFile } from '../../os/index.ts';
 import { flagValues } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
 import { folderFromVariable, foldersAbove, realPath, repositoryOf } from './project-folders.ts';
+import { REMOTE_KEYS } from './remote-entries.ts';
 import type { ClientPlace, CommandLine } from './types.ts';
 
 const PROFILE_BYTES_MAX = 1_048_576;
@@ -14,6 +15,19 @@ export const codex = createClient({
   aliases: ['codex-cli'],
   builtInTools: ['shell', 'apply_patch', 'web_search'],
   mergesFiles: true,
+  remoteKeys: {
+    addresses: ['url'],
+    headers: 'http_headers',
+    envHeaders: 'env_http_headers',
+    bearerEnv: 'bearer_token_env_var',
+    variables: 'env_vars',
+    refused: {
+      oauth: REMOTE_KEYS.refused['oauth'] ?? '',
+      oauth_resource: REMOTE_KEYS.refused['oauth'] ?? '',
+      bearer_token: 'is refused by Codex itself: use bearer_token_env_var',
+      experimental_environment: 'has Codex start its command on another machine',
+    },
+  },
   commands: ['codex'],
   packages: ['@openai/codex'],
   // Codex reads all but the first only in projects that the user trusts.

@@ -4,8 +4,10 @@ import { basename, extname, join } from 'node:path';
 import { failure, isObject } from '@subluminal/contracts';
 import { type JsonObject, readEntry, type ServerContainer } from './entries.ts';
 import { planChange } from './plan-change.ts';
+import { REMOTE_KEYS } from './remote-entries.ts';
 import { baseName } from './shim-command.ts';
 import { type BrokenText, type ConfigDocument, readDocument } from './text/document.ts';
+import { entryTextAt } from './text/entry-text.ts';
 import { valueAt } from './text/plain-data.ts';
 import type {
   Client,
@@ -24,6 +26,7 @@ const DEFAULTS = {
   hasWindow: false,
   expands: [] as Client['expands'],
   expandsWorkspace: false,
+  remoteKeys: REMOTE_KEYS,
   mergesFiles: false,
   projectFiles: [] as readonly string[],
   builtInTools: [] as readonly string[],
@@ -137,6 +140,7 @@ function readConfig(
   const root: unknown = read.document.value;
   if (!isObject(root)) return configFault(layout, file, 'the file is not an object');
   const entries: ServerEntry[] = [];
+  const { remoteKeys = DEFAULTS.remoteKeys } = layout;
   for (const container of layout.containers(root, file)) {
     const servers = valueAt(root, container.path);
     if (servers === undefined || servers === null) continue;
@@ -145,7 +149,8 @@ function readConfig(
       return configFault(layout, file, `\`${name}\` is not a list of servers by their names`);
     }
     for (const [name, one] of Object.entries(servers)) {
-      entries.push(withPlace(readEntry(name, one, container), read.document));
+      const entry = readEntry(name, one, { ...container, remoteKeys });
+      entries.push(withPlace(entry, read.document));
     }
     if (entries.length > ENTRIES_MAX) return configFault(layout, file, 'it lists too many servers');
   }
@@ -156,13 +161,20 @@ function readConfig(
 function ungovernableEntry({ name, path, value, obstacle }: UngovernableEntry): ServerEntry {
   const entry = readEntry(name, value, { path: [] });
   const at = { command: [...path, 'command'], args: [...path, 'args'] };
-  const isOpen = entry.transport !== 'remote' && entry.governed === undefined;
-  return { ...entry, path, at, ...(isOpen && { transport: 'unknown' as const, obstacle }) };
+  const { remote: _remote, ...rest } = entry;
+  if (entry.governed !== undefined) return { ...rest, path, at };
+  const transport = entry.transport === 'remote' ? entry.transport : 'unknown';
+  return { ...rest, path, at, transport, obstacle };
 }
+
+const APART = 'its parts stand in several places of the file: write them together';
 
 /** An entry whose position in the text is uncertain is left alone, and shown as such. */
 function withPlace(entry: ServerEntry, document: ConfigDocument): ServerEntry {
-  const { at, args, transport } = entry;
+  const { at, args, transport, remote, ...rest } = entry;
+  if (remote !== undefined && entryTextAt(document, entry.path) === undefined) {
+    return { ...rest, at, args, transport, obstacle: APART };
+  }
   const isPlaced =
     document.spanAt(at.command) !== undefined &&
     (args === undefined || document.spanAt(at.args) !== undefined);

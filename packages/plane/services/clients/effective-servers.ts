@@ -59,9 +59,11 @@ export function effectiveServers(
   });
 }
 
-/** Of a client that merges its files value by value. */
+/** Of a client that merges its files value by value. One part with an address takes no command from another. */
 function isSplit(entry: ServerEntry, below: ServerEntry): boolean {
   return (
+    entry.transport === 'remote' ||
+    below.transport === 'remote' ||
     (entry.command === undefined && below.command !== undefined) ||
     (entry.args === undefined && below.args !== undefined)
   );

@@ -1,7 +1,8 @@
 // Reads one server of a config of any client: what it starts, and where that stands.
 import { definedFields, isObject } from '@subluminal/contracts';
+import { hasAddress, isRemoteType, REMOTE_KEYS, readRemote } from './remote-entries.ts';
 import { readShimCommand } from './shim-command.ts';
-import type { ServerEntry, ValuePath } from './types.ts';
+import type { RemoteKeys, ServerEntry, ValuePath } from './types.ts';
 import { variablesIn } from './variables.ts';
 
 export type JsonObject = { readonly [name: string]: unknown };
@@ -12,46 +13,53 @@ export interface ServerContainer {
   readonly project?: string;
   /** Names that the client keeps switched off. */
   readonly off?: ReadonlySet<string>;
+  /** How the client writes a server with an address, if not as most do. */
+  readonly remoteKeys?: RemoteKeys;
 }
-
-const REMOTE_TYPES: ReadonlySet<string> = new Set([
-  ...['http', 'sse', 'streamable-http', 'streamable_http', 'streamableHttp', 'ws', 'websocket'],
-]);
-const ADDRESS_KEYS: readonly string[] = ['url', 'serverUrl', 'httpUrl'];
 
 export function readEntry(
   name: string,
   value: unknown,
-  { path, project, off }: ServerContainer,
+  { path, project, off, remoteKeys = REMOTE_KEYS }: ServerContainer,
 ): ServerEntry {
   const own: ValuePath = [...path, name];
   const server = isObject(value) ? value : {};
   const { command, args, env, at } = commandIn(server, own);
   const started =
     typeof command === 'string' ? readShimCommand(command, isTexts(args) ? args : []) : undefined;
-  const obstacle =
+  const barred =
     typeof command === 'string'
       ? (obstacleIn(name, env) ??
         conflictingType(server, command) ??
         (started && obstacleBehind(started.serverOnly ?? [], env)))
       : undefined;
-  const serverOnly = serverOnlyIn(env);
+  const transport = transportOf(server, { command, args, obstacle: barred });
+  const read = transport === 'remote' ? readRemote(server, own, remoteKeys) : undefined;
+  const obstacle =
+    transport === 'remote'
+      ? (obstacleIn(name, undefined) ?? (typeof read === 'string' ? read : undefined))
+      : barred;
+  const serverOnly = transport === 'remote' ? [] : serverOnlyIn(env);
   return {
     name,
     ...definedFields({ project, obstacle }),
     path: own,
-    transport: transportOf(server, { command, args, obstacle }),
+    transport,
+    ...(typeof read === 'object' && obstacle === undefined && { remote: read }),
     isDisabled:
       server['disabled'] === true || server['enabled'] === false || off?.has(name) === true,
     at,
     command: typeof command === 'string' ? command : undefined,
     args: isTexts(args) ? args : undefined,
     // A shim that its own entry can switch off governs nothing.
-    governed: obstacle === undefined ? started : undefined,
+    governed: obstacle === undefined && transport !== 'remote' ? started : undefined,
     ...(serverOnly.length > 0 && { serverOnly }),
     ...(typeof server['envFile'] === 'string' && { hasEnvFile: true as const }),
     ...(hasPath(env) && { hasOwnPath: true as const }),
-    variables: variablesIn(command, args, server['env'], server['cwd']),
+    variables:
+      typeof read === 'object'
+        ? variablesIn(read.url, server[remoteKeys.headers])
+        : variablesIn(command, args, server['env'], server['cwd']),
   };
 }
 
@@ -80,14 +88,6 @@ function hasPath(env: unknown): boolean {
 function conflictingType(server: JsonObject, command: string): string | undefined {
   if (command === '' || !isRemoteType(server) || hasAddress(server)) return undefined;
   return 'its type is that of an address, but it has a command and no address';
-}
-
-function isRemoteType({ type }: JsonObject): boolean {
-  return typeof type === 'string' && REMOTE_TYPES.has(type);
-}
-
-function hasAddress(server: JsonObject): boolean {
-  return ADDRESS_KEYS.some((key) => typeof server[key] === 'string');
 }
 
 /** Unknown: no shim can stand in front of it, and we do not know how the client reaches it. */

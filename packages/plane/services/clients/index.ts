@@ -12,7 +12,14 @@ export {
   otherEventNames,
 } from './registry.ts';
 export type { FlagContext, RunFlag } from './shim-command.ts';
-export { flagIn, governCommand, looseFlags, readShimCommand, SHIM_FLAGS } from './shim-command.ts';
+export {
+  flagIn,
+  governCommand,
+  looseFlags,
+  REMOTE_FLAGS,
+  readShimCommand,
+  SHIM_FLAGS,
+} from './shim-command.ts';
 export { unifiedDiff } from './text/diff.ts';
 export type {
   Client,
@@ -30,6 +37,9 @@ export type {
   GovernedCommand,
   MovedSecret,
   ReadConfig,
+  RemoteHeader,
+  RemoteKeys,
+  RemoteServer,
   RewrittenConfig,
   ServerEntry,
   ShimCall,

@@ -9,6 +9,7 @@ import { type Generated, generated, LAYOUTS } from './testing/configs.ts';
 import { SAMPLES } from './testing/samples.ts';
 import { readDocument } from './text/document.ts';
 import { applyEdits, removeValue } from './text/edits.ts';
+import { entryTextAt } from './text/entry-text.ts';
 import type {
   ConfigFile,
   Edit,
@@ -40,7 +41,8 @@ function dataOf(text: string, { format }: ConfigFile): unknown {
   return format === 'toml' ? parseToml(text) : parseJson(text.replace(/^\uFEFF/, ''));
 }
 
-const isGovernable = ({ transport }: ServerEntry): boolean => transport === 'stdio';
+const isGovernable = ({ transport, remote }: ServerEntry): boolean =>
+  transport === 'stdio' || remote !== undefined;
 
 describe('the samples', () => {
   test.each(SAMPLES)(
@@ -51,18 +53,21 @@ describe('the samples', () => {
       const { text, changes } = planned(config);
       const after = read(sample, text);
       expect(after.entries.map(({ name, transport }) => [name, transport])).toEqual(
-        sample.found.map(([name, transport]) => [name, transport]),
+        sample.found.map(([name, transport]) => [
+          name,
+          transport === 'remote' ? 'stdio' : transport,
+        ]),
       );
       for (const [index, entry] of after.entries.entries()) {
         const [, transport, original] = sample.found[index] ?? [];
         const governed = {
           program: CALL.program,
           serverName: entry.name,
-          flags: ['--server-name', entry.name, ...CALL.flags],
           wrapId: undefined,
           command: original,
         };
-        expect(entry.governed).toEqual(transport === 'stdio' ? governed : undefined);
+        expect([entry.governed]).toMatchObject([transport === 'unknown' ? undefined : governed]);
+        expect(entry.governed?.remote !== undefined).toBe(transport === 'remote');
       }
       expect(changes).toHaveLength(config.entries.filter(isGovernable).length);
     },
@@ -161,8 +166,11 @@ describe.each(LAYOUTS)('any config of $client, like $path', (layout) => {
         const config = read(one.file, one.text);
         const chosen = chosenOf(config, one);
         const { text, changes } = planned(config, chosen);
-        expect(changes.map(({ name }) => name)).toEqual(
-          chosen.filter(isGovernable).map(({ name }) => name),
+        expect(changes.map(({ name }) => name).toSorted()).toEqual(
+          chosen
+            .filter(isGovernable)
+            .map(({ name }) => name)
+            .toSorted(),
         );
         // Put back what is said to have been there, and all data is as it was.
         const data = dataOf(text, one.file);
@@ -171,6 +179,11 @@ describe.each(LAYOUTS)('any config of $client, like $path', (layout) => {
             after.command.value,
             after.args?.value,
           ]);
+          if (before === null) {
+            const path = at.command.slice(0, -1);
+            setAt(data, path, valueAt(dataOf(one.text, one.file), path));
+            continue;
+          }
           setAt(data, at.command, before.command.value);
           setAt(data, at.args, before.args?.value);
         }
@@ -228,7 +241,9 @@ function masked(text: string, { format }: ConfigFile, changes: readonly EntryCha
     const span = document.spanAt(path);
     return span === undefined ? [] : [{ ...span, text: '…' }];
   };
-  const edits = changes.flatMap(({ at, before }) => {
+  const edits = changes.flatMap(({ at, before, entry }) => {
+    const whole = entry && entryTextAt(document, entry.path)?.span;
+    if (before === null || whole !== undefined) return whole ? [{ ...whole, text: '…' }] : [];
     const isAdded = before.args === null && document.valueAt(at.args) !== undefined;
     return [...mask(at.command), ...(isAdded ? [removeValue(document, at.args)] : mask(at.args))];
   });

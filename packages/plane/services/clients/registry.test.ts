@@ -218,7 +218,7 @@ describe('servers are read', () => {
       ['c', 'unknown', 'z', true],
       ['d', 'stdio', 'w', false],
       ['e', 'stdio', 'v', false],
-      ['far', 'remote', undefined, false],
+      ['far', 'remote', undefined, true],
     ]);
     expect(entriesOf('vscode', text, { path: '/x/mcp.json' })).toEqual([]);
   });

@@ -4,21 +4,24 @@ import type { GovernedCommand, ShimCall } from './types.ts';
 
 interface ServerStart {
   readonly name: string;
-  /** The program of the server and all its arguments. */
+  /** The program of the server and all its arguments; none for a server with an address. */
   readonly words: readonly string[];
+  /** The options that say how a server with an address is reached. */
+  readonly remote?: readonly string[];
   /** The variables that say nothing to the shim. */
   readonly serverOnly?: readonly string[];
 }
 
 /** What the entry starts from now on: the program and all its arguments. */
 export function governCommand(
-  { name, words, serverOnly = [] }: ServerStart,
-  { program, flags }: ShimCall,
+  { name, words, remote, serverOnly = [] }: ServerStart,
+  { program, flags }: Pick<ShimCall, 'program' | 'flags'>,
 ): readonly string[] {
   // A value that looks like an option has to stand in the same word as its option.
   const named = name.startsWith('-') ? [`--server-name=${name}`] : ['--server-name', name];
   const kept = serverOnly.length === 0 ? [] : ['--server-env', serverOnly.join(',')];
-  return [...program, 'shim', ...named, ...kept, ...flags, '--', ...words];
+  const server = remote ?? ['--', ...words];
+  return [...program, 'shim', ...named, ...kept, ...flags, ...server];
 }
 
 const SUB_NAMES: ReadonlySet<string> = new Set(['sub', 'sub.mjs', 'sub.js', 'sub.cmd', 'sub.exe']);
@@ -50,6 +53,7 @@ export function readShimCommand(
   const end = own.indexOf('--');
   const flags = end === -1 ? own : own.slice(0, end);
   const serverOnly = flagIn(flags, 'server-env');
+  const [url, urlVariable] = end === -1 ? [flagIn(flags, 'url'), flagIn(flags, 'url-env')] : [];
   return {
     program: words.slice(0, sub + 1),
     serverName: flagIn(flags, 'server-name') ?? flagIn(flags, 'server-id'),
@@ -57,7 +61,23 @@ export function readShimCommand(
     ...definedFields({ serverOnly: serverOnly?.split(',') }),
     wrapId: flagIn(flags, 'wrap'),
     command: end === -1 ? [] : own.slice(end + 1),
+    ...((url ?? urlVariable) !== undefined && {
+      remote: { url, urlVariable, flags: remoteFlagsIn(flags) },
+    }),
   };
+}
+
+/** The options that say how a server with an address is reached. */
+export const REMOTE_FLAGS: readonly string[] = [
+  ...['url', 'url-env', 'header', 'header-env', 'bearer-env', 'transport'],
+];
+
+function remoteFlagsIn(flags: readonly string[]): readonly string[] {
+  return flags.flatMap((word, at) => {
+    const [, name = '', inWord] = /^--([^=]*)(=[^]*)?$/.exec(word) ?? [];
+    if (!REMOTE_FLAGS.includes(name)) return [];
+    return inWord === undefined ? [word, ...flags.slice(at + 1, at + 2)] : [word];
+  });
 }
 
 function isLaunch([launcher, ...between]: readonly string[]): boolean {
@@ -152,6 +172,13 @@ export const SHIM_FLAGS: { readonly [name: string]: ShimFlag } = {
     loosens: (value, context) => value !== 'ledger' && apartFromRun('events')(value, context),
   },
   'governance-endpoint': { takesValue: true, loosens: apartFromRun('governance-endpoint') },
+  // Which server it is says the entry, as it does by a command.
+  url: { takesValue: true, loosens: never },
+  'url-env': { takesValue: true, loosens: never },
+  header: { takesValue: true, loosens: never },
+  'header-env': { takesValue: true, loosens: never },
+  'bearer-env': { takesValue: true, loosens: never },
+  transport: { takesValue: true, loosens: never },
   // Logs decide nothing.
   'log-level': { takesValue: true, loosens: never },
   verbose: { takesValue: false, loosens: never },

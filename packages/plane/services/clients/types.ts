@@ -35,8 +35,10 @@ export interface ServerEntry {
   readonly project?: string;
   readonly path: ValuePath;
   readonly transport: 'stdio' | 'remote' | 'unknown';
-  /** Why no shim can stand before its command; then the transport is unknown. */
+  /** Why no shim can stand before it; with a command, the transport is unknown then. */
   readonly obstacle?: string;
+  /** How it is reached; only where the transport is `remote`, and nothing stands in the way. */
+  readonly remote?: RemoteServer;
   readonly isDisabled: boolean;
   /** Where the command and its arguments stand; `args` may not be there. */
   readonly at: { readonly command: ValuePath; readonly args: ValuePath };
@@ -53,6 +55,51 @@ export interface ServerEntry {
   readonly serverOnly?: readonly string[];
   /** The references in its command, arguments, environment and folder. */
   readonly variables: readonly Variable[];
+}
+
+/** How a client writes a server with an address. */
+export interface RemoteKeys {
+  /** Any of them; the first is written. */
+  readonly addresses: readonly string[];
+  readonly headers: string;
+  /** Headers by the names of variables. */
+  readonly envHeaders?: string;
+  /** The name of a variable with a bearer token. */
+  readonly bearerEnv?: string;
+  /** The names of variables that a command gets; such a client hands on no others. */
+  readonly variables?: string;
+  /** Properties that only the client can act on, and why the entry is left alone. */
+  readonly refused: { readonly [key: string]: string };
+  /** Why the client reaches no server by an address in its files. */
+  readonly unread?: string;
+}
+
+/** A server with an address, as its entry describes it. Values of headers are not kept. */
+export interface RemoteServer {
+  /** As written, nothing expanded. */
+  readonly url: string;
+  /** The variable that its shim finds the address in, where that seems to hold a secret. */
+  readonly urlVariable?: string;
+  /** The properties that hold its address and its headers. */
+  readonly addressKey: string;
+  readonly headersKey: string;
+  /** It has the transport of 2024-11-05 and no other. */
+  readonly isSse: boolean;
+  readonly headers: readonly RemoteHeader[];
+  /** A variable of the client's environment that holds a bearer token. */
+  readonly bearerEnv?: string;
+  /** The properties that a command takes the place of. */
+  readonly replacedKeys: readonly string[];
+  /** Where the entry names the variables that its command gets; other clients hand on all. */
+  readonly variablesKey?: string;
+}
+
+export interface RemoteHeader {
+  readonly name: string;
+  /** The variable that its shim finds the value in. */
+  readonly variable: string;
+  /** Where its value stands in the config; none where the client's environment has it. */
+  readonly path?: ValuePath;
 }
 
 /** A reference such as `${NAME}`. What it stands for, and its default, are not kept. */
@@ -73,6 +120,16 @@ export interface GovernedCommand {
   /** The session of `sub wrap` that has put it there. */
   readonly wrapId: string | undefined;
   readonly command: readonly string[];
+  /** In place of a command: the options that say how the server is reached, and its address. */
+  readonly remote?: GovernedRemote;
+}
+
+export interface GovernedRemote {
+  /** Undefined where it stands in a variable. */
+  readonly url: string | undefined;
+  readonly urlVariable: string | undefined;
+  /** From `--url` to `--transport`. */
+  readonly flags: readonly string[];
 }
 
 /** How an entry is made to start a shim. */
@@ -85,6 +142,8 @@ export interface ShimCall {
   readonly flagsFor?: (entry: ServerEntry) => readonly string[];
   /** It takes the place of a shim that an entry starts already: the server stays the same. */
   readonly replacesShim?: boolean;
+  /** The headers of an entry whose values are in the store of secrets. */
+  readonly storedHeaders?: (entry: ServerEntry) => readonly RemoteHeader[];
 }
 
 /** The change of one entry: enough to undo it in a file that others have changed since. */
@@ -92,8 +151,21 @@ export interface EntryChange {
   readonly name: string;
   readonly project?: string;
   readonly at: { readonly command: ValuePath; readonly args: ValuePath };
-  readonly before: EntryValues;
+  /** Null where the entry had an address in place of a command. */
+  readonly before: EntryValues | null;
   readonly after: EntryValues;
+  /** The whole entry, where it had an address; its text as it was is in the backup. */
+  readonly entry?: ReplacedEntry;
+}
+
+/** An entry that starts a shim in place of its address. */
+export interface ReplacedEntry {
+  readonly path: ValuePath;
+  /** The properties that hold its address and its headers. */
+  readonly address: string;
+  readonly headers: string;
+  /** All properties that a command takes the place of. */
+  readonly replaced: readonly string[];
 }
 
 export interface EntryValues {
@@ -123,6 +195,8 @@ export interface MovedSecret {
   /** The server, as the shim and the bindings know it. */
   readonly server: string;
   readonly path: ValuePath;
+  /** The variable that its server is bound to, where the path does not end with it: that of a header. */
+  readonly variable?: string;
   /** Its name in the store; its value is nowhere else. */
   readonly secret: string;
   /** When it went there; a value that is newer is another one. */
@@ -182,6 +256,8 @@ export interface Client {
   readonly hasWindow: boolean;
   /** The references to variables that it expands itself. */
   readonly expands: readonly Variable['syntax'][];
+  /** How it writes servers with an address. */
+  readonly remoteKeys: RemoteKeys;
   /** It replaces `${workspaceFolder}` by the folder that is open. */
   readonly expandsWorkspace: boolean;
   /** It merges its files value by value; other clients take each entry whole from one file. */

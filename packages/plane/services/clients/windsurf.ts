@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createClient } from './create-client.ts';
+import { REMOTE_KEYS } from './remote-entries.ts';
 import type { ClientPlace } from './types.ts';
 
 /** The second is its preview. */
@@ -12,6 +13,7 @@ export const windsurf = createClient({
   builtInTools: ['terminal', 'edits', 'web search'],
   hasWindow: true,
   expands: ['env'],
+  remoteKeys: { ...REMOTE_KEYS, addresses: ['serverUrl', 'url'] },
   commands: PRODUCTS,
   apps: ['windsurf', 'windsurf - next'],
   format: 'jsonc',

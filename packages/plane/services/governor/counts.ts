@@ -17,7 +17,7 @@ import {
   UNREADABLE,
 } from '@subluminal/core/session';
 import { visible } from '@subluminal/core/visible';
-import type { ShimParts } from './governed-session.ts';
+import type { SessionParts } from './governed-session.ts';
 import type { Log } from './log.ts';
 
 type Counts = Map<string, number>;
@@ -86,7 +86,7 @@ function messagesIn<D extends string>(direction: D, counts: Counts) {
 // The hooks of a session that feed the counts and the log.
 
 interface Watching {
-  readonly parts: Pick<ShimParts, 'hub' | 'profile' | 'redact'>;
+  readonly parts: Pick<SessionParts, 'hub' | 'profile' | 'redact'>;
   readonly counter: Counter;
   readonly log: Log;
 }

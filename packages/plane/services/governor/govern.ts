@@ -6,14 +6,11 @@ import type {
   HubQuestion,
   HubReply,
   LargeEnd,
-  LargeHead,
-  Message,
   Session,
   Side,
 } from '@subluminal/core/session';
-import type { Incoming, Transport } from '../transports/types.ts';
-import type { Shim } from './governed-session.ts';
-import type { HubLink } from './hub.ts';
+import type { Incoming, ReadMessage, Transport } from '../transports/types.ts';
+import type { GovernedSession, SessionHub } from './governed-session.ts';
 
 interface DirectionOptions {
   readonly from: Side;
@@ -24,7 +21,7 @@ interface DirectionOptions {
   readonly act: (command: Command) => void;
   /** Called when all messages of one read are handled: their events may be sent. */
   readonly settled: () => void;
-  readonly hub?: Pick<HubLink, 'ask' | 'observe'> | undefined;
+  readonly hub?: Pick<SessionHub, 'ask' | 'askNow' | 'observe'> | undefined;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -78,10 +75,11 @@ export class SessionDirection {
   #askOrTake(hub: NonNullable<DirectionOptions['hub']>, incoming: Incoming): void {
     const { from, transports } = this.#options;
     const source = transports[from];
+    if (incoming.kind !== 'message' && incoming.kind !== 'head') return this.#take(incoming);
     const message = this.#read(incoming);
-    const asked = message && this.#asked(hub, message);
-    if (message === undefined) return this.#take(incoming);
+    const asked = this.#asked(hub, message);
     if (asked === undefined) return this.#handle(message, undefined);
+    if (!(asked instanceof Promise)) return this.#handle(message, asked);
     this.#isAsking = true;
     // Nothing overtakes a message that waits for the hub.
     source.hold();
@@ -94,41 +92,43 @@ export class SessionDirection {
     });
   }
 
-  #read(incoming: Incoming): Message | LargeHead | undefined {
+  #read({ kind, bytes, about }: Extract<Incoming, { kind: 'message' | 'head' }>): ReadMessage {
     const { session, from } = this.#options;
-    if (incoming.kind === 'message') return session.read(from, incoming.bytes);
-    return incoming.kind === 'head' ? session.readHead(from, incoming.bytes) : undefined;
+    const message = kind === 'head' ? session.readHead(from, bytes) : session.read(from, bytes);
+    if (about !== undefined) message.about = about;
+    return message;
   }
 
   /** The answer of the hub to a message, if it must be asked or told. */
   #asked(
     hub: NonNullable<DirectionOptions['hub']>,
-    message: Message | LargeHead,
-  ): Promise<HubReply> | undefined {
+    message: ReadMessage,
+  ): Promise<HubReply> | HubReply | undefined {
     const { session, now, from } = this.#options;
     if (from === 'agent') {
       const questions = session.questions(message, now());
       if (questions.length === 0) return undefined;
-      return hub.ask(questions).then((answers) => ({ answers }));
+      const answers = hub.askNow?.(questions);
+      if (answers !== undefined) return { answers };
+      return hub.ask(questions).then((said) => ({ answers: said }));
     }
     const seen = session.observations(message);
     return seen.length === 0 ? undefined : hub.observe(seen).then((heard) => ({ heard }));
   }
 
-  #handle(message: Message | LargeHead, said: HubReply | undefined): void {
+  #handle(message: ReadMessage, said: HubReply | undefined): void {
     const { session, now } = this.#options;
     const { bytes } = message;
     if (message.kind === 'head') this.#hash = createHash('sha256').update(bytes);
-    this.#carryOut(session.handle(message, now(), said), bytes);
+    this.#carryOut(session.handle(message, now(), said), bytes, message);
   }
 
   #take(incoming: Incoming): void {
     const { from, session, now } = this.#options;
     switch (incoming.kind) {
       case 'message':
-        return this.#handle(session.read(from, incoming.bytes), undefined);
       case 'head':
-        return this.#handle(session.readHead(from, incoming.bytes), undefined);
+        return this.#handle(this.#read(incoming), undefined);
       case 'piece':
         return this.#piece(incoming.bytes);
       case 'end':
@@ -154,14 +154,16 @@ export class SessionDirection {
     this.#carryOut(session.largeEnd(from, { bytesTotal, streamHash, outcome }, now()), NO_BYTES);
   }
 
-  #carryOut(commands: readonly Command[], bytes: Uint8Array): void {
+  #carryOut(commands: readonly Command[], bytes: Uint8Array, read?: ReadMessage): void {
     const { transports, act } = this.#options;
     for (const command of commands) {
       switch (command.do) {
         case 'forward':
-          transports[command.to].write(command.bytes ?? bytes);
+          transports[command.to].write(command.bytes ?? bytes, read);
           break;
         case 'stream':
+          transports[command.to].writePart(command.bytes, read);
+          break;
         case 'part':
           transports[command.to].writePart(command.bytes);
           break;
@@ -191,15 +193,15 @@ interface Over {
 }
 
 /** Starts both directions between the agent and the server. */
-export function governBoth(shim: Shim, server: Transport, over: Over): void {
-  const { parts, session, agent, now } = shim;
+export function governBoth(governed: GovernedSession, server: Transport, over: Over): void {
+  const { parts, session, agent, now } = governed;
   const transports = { agent, server };
   const up = new SessionDirection({
     from: 'agent',
     session,
     transports,
     now,
-    act: (command) => perform(shim, command),
+    act: (command) => perform(governed, command),
     settled: () => parts.sink.push(),
     hub: parts.hub,
   });
@@ -208,7 +210,7 @@ export function governBoth(shim: Shim, server: Transport, over: Over): void {
     session,
     transports,
     now,
-    act: (command) => performDeferringEvents(shim, command),
+    act: (command) => performDeferringEvents(governed, command),
     // The answer goes first, because nothing waits for its record.
     settled: () => parts.guarding.gates?.remember(),
     hub: parts.hub,
@@ -217,7 +219,7 @@ export function governBoth(shim: Shim, server: Transport, over: Over): void {
     incoming: (messages) => up.incoming(messages),
     end: () =>
       up.end(() => {
-        runCommands(shim, session.inputEnded(now()));
+        runCommands(governed, session.inputEnded(now()));
         over.agent();
       }),
     broken: over.broken,
@@ -233,26 +235,28 @@ export function governBoth(shim: Shim, server: Transport, over: Over): void {
 }
 
 /** Commands that come from time or from an end, not from a message. */
-export function runCommands(shim: Shim, commands: readonly Command[]): void {
-  for (const command of commands) perform(shim, command);
-  shim.parts.sink.push();
+export function runCommands(governed: GovernedSession, commands: readonly Command[]): void {
+  for (const command of commands) perform(governed, command);
+  governed.parts.sink.push();
 }
 
-export function perform(shim: Shim, command: Command): void {
-  const { parts, log, recorder } = shim;
+export function perform(governed: GovernedSession, command: Command): void {
+  const { parts, log, recorder } = governed;
   switch (command.do) {
     case 'answer':
-      (command.to === 'server' ? shim.server : shim.agent)?.write(Buffer.from(command.text));
+      (command.to === 'server' ? governed.server : governed.agent)?.write(
+        Buffer.from(command.text),
+      );
       return;
     case 'emit':
-      if (command.type === 'surface') shim.lookAlikes.noticed(command);
+      if (command.type === 'surface') governed.lookAlikes.noticed(command);
       recorder.emit(command);
       return;
     case 'report': {
       // A sample of the bytes could hold a part of a secret.
       const { detail, sample: _, ...facts } = command.report;
-      shim.counter.report(command.report);
-      if (shim.lookAlikes.holds(command.report)) return;
+      governed.counter.report(command.report);
+      if (governed.lookAlikes.holds(command.report)) return;
       log.warn(detail, facts);
       return;
     }
@@ -261,37 +265,37 @@ export function perform(shim: Shim, command: Command): void {
       return;
     case 'terminate': {
       const { code, message } = command;
-      shim.terminated = true;
+      governed.terminated = true;
       log.warn(message, { code });
       parts.hub?.terminate({ code, message });
-      shim.stop(TERMINATED_EXIT);
+      governed.stop(TERMINATED_EXIT);
       return;
     }
     case 'forward':
       // A held call that may pass now.
-      if (command.bytes !== undefined) shim.server?.write(command.bytes);
+      if (command.bytes !== undefined) governed.server?.write(command.bytes);
       return;
     case 'discard':
       return parts.people.discard(command.callId, command.why);
     case 'consult':
-      return consult(shim, command.question);
+      return consult(governed, command.question);
     default:
   }
 }
 
 /** As `perform`, for commands that a message of the server causes. */
-function performDeferringEvents(shim: Shim, command: Command): void {
-  if (command.do !== 'emit') return perform(shim, command);
-  if (command.type === 'surface') shim.lookAlikes.noticed(command);
-  shim.recorder.defer(command);
+function performDeferringEvents(governed: GovernedSession, command: Command): void {
+  if (command.do !== 'emit') return perform(governed, command);
+  if (command.type === 'surface') governed.lookAlikes.noticed(command);
+  governed.recorder.defer(command);
 }
 
 /** The hub decides again about a call that a person has approved. */
-function consult(shim: Shim, question: HubQuestion): void {
-  const { hub } = shim.parts;
+function consult(governed: GovernedSession, question: HubQuestion): void {
+  const { hub } = governed.parts;
   const callId = question.ref.call_id;
   const tell = (outcome: HubAnswer['outcome']): void =>
-    runCommands(shim, shim.session.consulted({ callId, outcome }, shim.now()));
+    runCommands(governed, governed.session.consulted({ callId, outcome }, governed.now()));
   if (hub === undefined) return tell(undefined);
   void hub.ask([question]).then(([answer]) => tell(answer?.outcome));
 }

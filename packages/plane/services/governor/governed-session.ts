@@ -1,14 +1,19 @@
-// The parts of a running shim, and its session.
+// The parts of a governed session: an agent, a server, and everything between them.
 import { isUtf8 } from 'node:buffer';
-import type { Producer, Profile } from '@subluminal/contracts';
+import type { Producer, Profile, Transport as TransportName } from '@subluminal/contracts';
 import { identityOf, type Snapshot } from '@subluminal/core/policy';
 import type { Redactor } from '@subluminal/core/scan';
-import { Session, type SessionConfig } from '@subluminal/core/session';
+import {
+  type HubAnswer,
+  type HubQuestion,
+  Session,
+  type SessionConfig,
+} from '@subluminal/core/session';
 import { callIds, sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import type { ShimAccount } from '../../stores/identity/index.ts';
 import type { PolicyFiles } from '../../stores/policy/follow-policy.ts';
 import type { BatchingSink } from '../sink/index.ts';
-import { decodeBytes, type SpawnResult } from '../transports/stdio/index.ts';
+import { decodeBytes } from '../transports/stdio/index.ts';
 import type { Transport } from '../transports/types.ts';
 import { type Begun, Counter, hooksOf, TimedSession } from './counts.ts';
 import type { Recorder } from './events.ts';
@@ -35,9 +40,21 @@ interface RunMembership {
   readonly leave: (own: ShimAccount) => ShimAccount | undefined;
 }
 
-export interface ShimParts {
+/** What a session needs of the hub of its run, wherever that runs. */
+export type SessionHub = Pick<
+  HubLink,
+  'isThere' | 'start' | 'ask' | 'observe' | 'result' | 'terminate' | 'leave'
+> & {
+  /** Whether Cedar decides at the hub, too. */
+  readonly asksCedar?: boolean;
+  /** Answers at once, where it can: a hub in the same process. */
+  readonly askNow?: (questions: readonly HubQuestion[]) => readonly HubAnswer[] | undefined;
+};
+
+export interface SessionParts {
   readonly serverName: string;
-  readonly spawned: SpawnResult;
+  /** How its calls are recorded to have come; `mcp_stdio` unless given. */
+  readonly transport?: TransportName;
   readonly snapshot: Snapshot;
   /** The files of the policy, and their state before they were read. */
   readonly policyFiles: PolicyFiles;
@@ -46,7 +63,7 @@ export interface ShimParts {
   readonly producer: Producer;
   readonly membership: RunMembership;
   readonly sink: BatchingSink;
-  readonly hub: HubLink | undefined;
+  readonly hub: SessionHub | undefined;
   readonly people: LazyApprovals;
   readonly guarding: GatesLifecycle;
   readonly injected: readonly Injection[];
@@ -63,8 +80,8 @@ export interface ShimParts {
   };
 }
 
-export interface Shim {
-  readonly parts: ShimParts;
+export interface GovernedSession {
+  readonly parts: SessionParts;
   readonly session: Session;
   readonly recorder: Recorder;
   readonly log: Log;
@@ -75,20 +92,19 @@ export interface Shim {
   readonly lookAlikes: LookAlikes;
   readonly now: () => number;
   readonly startedAt: number;
-  /** The process that started this one; when it is another, the agent is gone. */
-  readonly parent: number;
   /** The policy in force. */
   snapshot: Snapshot;
   stop: (exitCode: number) => void;
   terminated: boolean;
-  /** It has had enough calls to get more memory. */
-  isBusy: boolean;
   /** All that is known of the session is recorded. */
   hasRecordedEnd: boolean;
 }
 
 /** The session and its counter. */
-export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'counter'> {
+export function sessionOf(
+  parts: SessionParts,
+  log: Log,
+): Pick<GovernedSession, 'session' | 'counter'> {
   const counter = new Counter();
   const begun: Begun = { atMs: 0 };
   const hooks = hooksOf({ parts, counter, log }, begun);
@@ -97,11 +113,12 @@ export function sessionOf(parts: ShimParts, log: Log): Pick<Shim, 'session' | 'c
   return { counter, session };
 }
 
-function configOf(parts: ShimParts): SessionConfig {
+function configOf(parts: SessionParts): SessionConfig {
   const { limits } = parts;
   const identity = identityOf(parts.producer);
   return {
     serverName: parts.serverName,
+    ...(parts.transport !== undefined && { transport: parts.transport }),
     profile: parts.profile,
     snapshot: parts.snapshot,
     identity,

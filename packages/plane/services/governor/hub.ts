@@ -210,7 +210,7 @@ export class HubLink {
     if (peer === undefined || producer === undefined) return { callId, outcome: undefined };
     const snapshot = peer.snapshot();
     const { policy_hash } = snapshot.ref;
-    const request = { ...requestFor(this.#options, producer, question), policy_hash };
+    const request = { ...hubRequest(this.#options, producer, question), policy_hash };
     const ask = () => this.#client.evaluate(request, () => sealSnapshot(snapshot));
     const first = await ask();
     // A machine under load is late, not gone. The hub knows the call by its id and counts it once.
@@ -223,9 +223,12 @@ export class HubLink {
 }
 
 function outcomeOf(evaluated: Evaluated): HubAnswer['outcome'] {
-  if (evaluated.kind === 'unavailable') return undefined;
-  const { call_decision: decision, risk_class = [], trace = [], content } = evaluated.response;
-  const limit = limitOf(evaluated.response);
+  return evaluated.kind === 'unavailable' ? undefined : hubOutcome(evaluated.response);
+}
+
+export function hubOutcome(response: EvaluateResponse): HubAnswer['outcome'] {
+  const { call_decision: decision, risk_class = [], trace = [], content } = response;
+  const limit = limitOf(response);
   // Without a decision, the profile decides.
   return decision === undefined ? undefined : { decision, risk_class, trace, content, limit };
 }
@@ -237,8 +240,8 @@ function limitOf({ limit_wait, limits_counted }: EvaluateResponse): LimitVerdict
   return { kind, waitMs, words };
 }
 
-function requestFor(
-  { serverName, profile }: HubLinkOptions,
+export function hubRequest(
+  { serverName, profile }: Pick<HubLinkOptions, 'serverName' | 'profile'>,
   producer: Producer,
   { ref, call, beside, limits = [] }: HubQuestion,
 ): Omit<EvaluateRequest, 'policy_hash'> {

@@ -1,28 +1,23 @@
-// `sub shim`: stands between an agent and one MCP server on stdio.
-import { eventWriter, POLICY_HELD_BACK } from '@subluminal/contracts';
-import type { Guard, ServerExit } from '@subluminal/core/session';
+// `sub shim`: stands between an agent on stdio and one MCP server.
+import type { ServerExit } from '@subluminal/core/session';
 import { monotonicClock } from '../../os/monotonic-clock.ts';
-import { followPolicy, POLICY_BROKEN } from '../../stores/policy/follow-policy.ts';
+import { bridgeEras } from '../transports/bridge/index.ts';
 import {
   onSignal,
   openAgent,
   openServer,
   type RunningServer,
+  type SpawnResult,
+  signalExit,
   supervise,
+  watchParent,
 } from '../transports/stdio/index.ts';
-import type { Transport } from '../transports/types.ts';
+import type { ServerEnd, Transport } from '../transports/types.ts';
 import { speedUpWhenBusy } from './busy.ts';
-import { Recorder } from './events.ts';
 import { governBoth, runCommands, TERMINATED_EXIT } from './govern.ts';
-import { type Shim, type ShimParts, sessionOf } from './governed-session.ts';
-import { createLog, type Log } from './log.ts';
-import { joinLookAlikes } from './look-alikes.ts';
-import { recordEnd, recordHealth, recordPolicy, recordStart, watchHealth } from './record.ts';
+import type { GovernedSession, SessionParts } from './governed-session.ts';
+import { endOnce, openSession } from './open-session.ts';
 
-const TICK_MS = 1_000;
-/** Clients kill a server that takes longer than a few seconds to end. */
-const FLUSH_MS = 1_500;
-const DRAIN_MS = 2_000;
 /**
  * A client that has sent a signal kills this process soon: Claude Code after 500 ms. A server that takes
  * longer than this is not waited for with the record of the session.
@@ -31,108 +26,75 @@ const RECORD_MS = 200;
 /** A server that closes its output and lives for longer than this is reported as running. */
 const EXIT_MS = 250;
 
+/** The server of a shim: a process that was started or could not be, or one that is reached. */
+export type ShimServer = SpawnResult | ServerEnd;
+
 /** Runs until the agent, the server or a signal ends it; gives the exit code. */
-export async function runShim(parts: ShimParts): Promise<number> {
-  const now = monotonicClock();
-  const { serverName, profile, logLevel: level } = parts;
-  const log = createLog({ serverName, profile, level, now });
-  const recorder = recorderFor(parts, log);
-  const agent = openAgent(parts.limits);
-  const shim: Shim = {
-    parts,
-    ...sessionOf(parts, log),
-    recorder,
-    log,
-    agent,
-    server: undefined,
-    lookAlikes: joinLookAlikes((text, facts) => log.warn(text, { ...facts })),
-    now,
-    startedAt: now(),
-    parent: process.ppid,
-    snapshot: parts.snapshot,
-    stop: () => {},
-    terminated: false,
-    isBusy: false,
-    hasRecordedEnd: false,
-  };
-  recordStart(shim);
-  const watch = watchPolicyOf(shim);
-  const health = watchHealth(shim);
-  parts.people.start({
-    now,
-    record: (body) => recorder.record('approval', body),
-    answer: (callId, answer) => runCommands(shim, shim.session.approval(callId, answer, now())),
-    waited: (waitedMs) => shim.counter.waited(waitedMs),
+export async function runShim(parts: SessionParts, server: ShimServer): Promise<number> {
+  // When another process has adopted this one, the agent is gone.
+  const parent = process.ppid;
+  let isBusy = false;
+  const { governed, close } = openSession(parts, {
+    agent: openAgent(parts.limits),
+    now: monotonicClock(),
+    ticked: ({ session }) => {
+      isBusy ||= speedUpWhenBusy(session.summary().calls_total);
+    },
   });
-  parts.guarding.start({
-    use: (guard) => useGuard(shim, guard),
-    warn: (text) => log.warn(text),
-    degraded: (reason) => recordHealth(shim, 'degraded', reason),
-  });
-  const ticking = setInterval(() => tick(shim), TICK_MS);
-  ticking.unref();
-  const { spawned } = parts;
-  parts.hub?.start({
-    snapshot: () => shim.snapshot,
-    summary: () => shim.session.summary(),
-    counts: () => shim.counter.counts(profile),
-    onShutdown: () => shim.stop(0),
-  });
-  const { exitCode, hasFailed } =
-    spawned.kind === 'started'
-      ? await serve(shim, spawned.server)
-      : { exitCode: await refuseAll(shim, spawned.message), hasFailed: true };
-  clearInterval(ticking);
-  watch?.stop();
-  health.stop();
-  parts.guarding.stop();
-  runCommands(shim, shim.session.agentClosed(now()));
-  parts.people.close();
-  await agent.close(DRAIN_MS);
-  endOnce(shim, hasFailed);
-  await parts.guarding.flush();
-  // Tell the hub last: a process that waits for this shim may then read all of its events.
-  await parts.sink.close(FLUSH_MS);
-  await parts.hub?.leave(shim.session.summary());
+  const { exitCode, hasFailed } = await serveAny(governed, server, parent);
+  await close(hasFailed);
   return exitCode;
 }
 
-/** Records the end of the session, and of the run when no other shim is in it. */
-function endOnce(shim: Shim, hasFailed: boolean): void {
-  if (shim.hasRecordedEnd) return;
-  shim.hasRecordedEnd = true;
-  recordEnd(shim, hasFailed);
-  shim.recorder.settle();
-  shim.parts.sink.push();
+async function serveAny(
+  governed: GovernedSession,
+  server: ShimServer,
+  parent: number,
+): Promise<ShimEnd> {
+  if ('transport' in server)
+    return { exitCode: await serveRemote(governed, server), hasFailed: false };
+  if (server.kind === 'started') return serve(governed, server.server, parent);
+  return { exitCode: await refuseAll(governed, server.message), hasFailed: true };
+}
+
+/** A server that is no process: it is let go when the agent leaves, and never ends by itself. */
+async function serveRemote(governed: GovernedSession, remote: ServerEnd): Promise<number> {
+  const { inspectBytesMax } = governed.parts.limits;
+  const note = (detail: string): void => governed.log.warn(detail);
+  const transport = bridgeEras(remote.transport, { inspectBytesMax, note });
+  governed.server = transport;
+  const { exitCode, waitMs } = await new Promise<{ exitCode: number; waitMs: number }>(
+    (resolve) => {
+      const stop = (code: number) => resolve({ exitCode: code, waitMs: 0 });
+      governed.stop = stop;
+      onSignal((signal) => {
+        endSoon(governed);
+        stop(signalExit(signal));
+      });
+      watchParent(() => stop(0));
+      governBoth(governed, transport, {
+        // It may still read the answers to come.
+        agent: () => resolve({ exitCode: 0, waitMs: governed.parts.limits.graceMs }),
+        broken: () => stop(0),
+        server: () => {},
+      });
+    },
+  );
+  if (waitMs > 0) await transport.close(waitMs);
+  governed.agent.stop();
+  await remote.close();
+  governed.counter.serverState = 'exited';
+  return governed.terminated ? TERMINATED_EXIT : exitCode;
 }
 
 /** After a signal: at once when no call waits for its answer, because Codex kills its servers right away. */
-function endSoon(shim: Shim): void {
-  if (shim.session.openRequests('agent') === 0) return endOnce(shim, false);
+function endSoon(governed: GovernedSession): void {
+  if (governed.session.openRequests('agent') === 0) return endOnce(governed, false);
   const end = (): void => {
-    runCommands(shim, shim.session.agentClosed(shim.now()));
-    endOnce(shim, false);
+    runCommands(governed, governed.session.agentClosed(governed.now()));
+    endOnce(governed, false);
   };
   setTimeout(end, RECORD_MS).unref();
-}
-
-function recorderFor({ producer, limits, sink }: ShimParts, log: Log): Recorder {
-  const utf8Bytes = (text: string) => Buffer.byteLength(text);
-  const writer = eventWriter(producer, { ...limits, utf8Bytes });
-  return new Recorder(writer, sink, (text) => log.warn(text));
-}
-
-/** Uses other gates, which may ask a person even if nobody was asked before. */
-function useGuard(shim: Shim, guard: Guard | undefined): void {
-  const { people, guarding } = shim.parts;
-  void people.prepare(shim.snapshot, guarding.mayAsk).then(() => shim.session.useGuard(guard));
-}
-
-function tick(shim: Shim): void {
-  // The answers of people come first: a timeout only ends calls without an answer.
-  shim.parts.people.tick();
-  runCommands(shim, shim.session.tick(shim.now()));
-  shim.isBusy ||= speedUpWhenBusy(shim.session.summary().calls_total);
 }
 
 interface ShimEnd {
@@ -142,55 +104,61 @@ interface ShimEnd {
 }
 
 /** The usual case: messages flow both ways until a side leaves. */
-async function serve(shim: Shim, running: RunningServer): Promise<ShimEnd> {
-  const { graceMs, termMs, ...limits } = shim.parts.limits;
-  const server = openServer(running, limits);
+async function serve(
+  governed: GovernedSession,
+  running: RunningServer,
+  parent: number,
+): Promise<ShimEnd> {
+  const { graceMs, termMs, ...limits } = governed.parts.limits;
+  const { inspectBytesMax } = limits;
+  const note = (detail: string): void => governed.log.warn(detail);
+  const server = bridgeEras(openServer(running, limits), { inspectBytesMax, note });
   const closeInput = () => server.end();
   const supervisor = supervise({
     server: running,
     graceMs,
     termMs,
     closeInput,
-    onSignal: () => endSoon(shim),
+    onSignal: () => endSoon(governed),
   });
-  shim.stop = (exitCode) => supervisor.stop({ kind: 'asked', exitCode });
-  shim.server = server;
-  governBoth(shim, server, {
+  governed.stop = (exitCode) => supervisor.stop({ kind: 'asked', exitCode });
+  governed.server = server;
+  governBoth(governed, server, {
     agent: () => supervisor.stop({ kind: 'input_closed' }),
     broken: () => supervisor.stop({ kind: 'output_closed' }),
-    server: () => void exitOf(running).then((exit) => over(shim, exit)),
+    server: () => void exitOf(running).then((exit) => over(governed, exit, parent)),
   });
   const outcome = await supervisor.done;
-  shim.agent.stop();
+  governed.agent.stop();
   const { code, signal } = outcome.server;
-  over(shim, { started: true, code, signal });
+  over(governed, { started: true, code, signal }, parent);
   if (outcome.left.length > 0) {
-    shim.log.warn('processes of the server could not be ended', { pids: outcome.left });
+    governed.log.warn('processes of the server could not be ended', { pids: outcome.left });
   }
-  const exitCode = shim.terminated ? TERMINATED_EXIT : outcome.exitCode;
+  const exitCode = governed.terminated ? TERMINATED_EXIT : outcome.exitCode;
   const { kind } = outcome.reason;
   const isOwnEnd = kind === 'server_ended' || kind === 'server_closed_pipe';
   return { exitCode, hasFailed: isOwnEnd && exitCode !== 0 };
 }
 
 /** The server has ended. When the agent ended first, its calls were cancelled, not lost. */
-function over(shim: Shim, exit: ServerExit): void {
-  const { session, now } = shim;
-  shim.counter.serverState = 'exited';
-  if (process.ppid !== shim.parent) runCommands(shim, session.agentClosed(now()));
-  runCommands(shim, session.serverExited(exit, now()));
+function over(governed: GovernedSession, exit: ServerExit, parent: number): void {
+  const { session, now } = governed;
+  governed.counter.serverState = 'exited';
+  if (process.ppid !== parent) runCommands(governed, session.agentClosed(now()));
+  runCommands(governed, session.serverExited(exit, now()));
 }
 
 /** The server could not start: every request gets the reason, until the agent leaves. */
-function refuseAll(shim: Shim, message: string): Promise<number> {
-  const { session, agent, now, parts } = shim;
-  shim.counter.serverState = 'failed';
-  shim.log.warn('the server could not be started', { reason: parts.redact(message) });
-  runCommands(shim, session.serverExited({ started: false, message }, now()));
+function refuseAll(governed: GovernedSession, message: string): Promise<number> {
+  const { session, agent, now, parts } = governed;
+  governed.counter.serverState = 'failed';
+  governed.log.warn('the server could not be started', { reason: parts.redact(message) });
+  runCommands(governed, session.serverExited({ started: false, message }, now()));
   return new Promise((resolve) => {
     const end = (): void => resolve(1);
-    governBoth(shim, NOWHERE, { agent: end, broken: end, server: () => {} });
-    shim.stop = (exitCode) => {
+    governBoth(governed, NOWHERE, { agent: end, broken: end, server: () => {} });
+    governed.stop = (exitCode) => {
       agent.stop();
       resolve(exitCode === 0 ? 1 : exitCode);
     };
@@ -215,37 +183,6 @@ const NOWHERE: Transport = {
   end() {},
   close: () => Promise.resolve(true),
 };
-
-function watchPolicyOf(shim: Shim): { stop(): void } | undefined {
-  const { policyFiles: files, policyReload: reload, profile } = shim.parts;
-  if (files.loosening !== undefined) recordHealth(shim, 'degraded', POLICY_HELD_BACK);
-  return followPolicy({
-    files,
-    reload,
-    profile,
-    current: () => shim.snapshot,
-    use: async (snapshot) => {
-      const { guarding, people } = shim.parts;
-      await guarding.usePolicy(snapshot);
-      await people.prepare(snapshot, guarding.mayAsk);
-      shim.snapshot = snapshot;
-      shim.session.usePolicy(snapshot);
-      shim.session.useGuard(guarding.guard);
-      recordPolicy(shim, snapshot, true);
-      shim.parts.sink.push();
-    },
-    heldBack: (reason) => {
-      shim.log.warn(reason);
-      recordHealth(shim, 'degraded', POLICY_HELD_BACK);
-    },
-    broken: (reason) => {
-      shim.log.warn(POLICY_BROKEN, { reason });
-      // Not the reason itself, which may quote the file.
-      recordHealth(shim, 'degraded', POLICY_BROKEN);
-    },
-  });
-}
-
 /** How the server exited. Its output may end shortly before it does, or long before. */
 function exitOf({ child }: RunningServer): Promise<ServerExit> {
   return new Promise((resolve) => {

@@ -53,6 +53,8 @@ async function greet(dialogue: Dialogue, version: string): Promise<Greeted | Fai
   const params = { protocolVersion: ASKED_VERSION, capabilities: {}, clientInfo };
   const answer = await dialogue.request('initialize', params);
   // Servers of the modern era have no greeting; each request carries its content.
+  const discovered = answer.kind === 'error' ? await discover(dialogue, version) : undefined;
+  if (discovered !== undefined) return discovered;
   if (answer.kind === 'error' && answer.code === METHOD_NOT_FOUND) return modern(version);
   if (answer.kind !== 'result') return { why: wordsOf('initialize', answer) };
   dialogue.notify('notifications/initialized');
@@ -68,13 +70,25 @@ async function greet(dialogue: Dialogue, version: string): Promise<Greeted | Fai
   };
 }
 
+/** A server of the modern era tells what it is; undefined where it is none, or does not tell. */
+async function discover(dialogue: Dialogue, version: string): Promise<Greeted | undefined> {
+  const greeted = modern(version);
+  const answer = await dialogue.request('server/discover', greeted.params);
+  if (answer.kind !== 'result') return undefined;
+  const { capabilities, instructions, _meta: meta } = answer.result;
+  const serverInfo = infoIn(isObject(meta) ? meta[`${META_PREFIX}serverInfo`] : undefined);
+  const about = { ...greeted.about, serverInfo, instructions: textIn(instructions) ?? null };
+  return { ...greeted, about, capabilities: isObject(capabilities) ? capabilities : {} };
+}
+
+const META_PREFIX = 'io.modelcontextprotocol/';
+
 function modern(version: string): Greeted {
   const about = { protocolVersion: MODERN_VERSION, serverInfo: {}, instructions: undefined };
-  const prefix = 'io.modelcontextprotocol/';
   const meta = {
-    [`${prefix}protocolVersion`]: MODERN_VERSION,
-    [`${prefix}clientCapabilities`]: {},
-    [`${prefix}clientInfo`]: { name: 'subluminal', version },
+    [`${META_PREFIX}protocolVersion`]: MODERN_VERSION,
+    [`${META_PREFIX}clientCapabilities`]: {},
+    [`${META_PREFIX}clientInfo`]: { name: 'subluminal', version },
   };
   return { about, capabilities: {}, params: { _meta: meta } };
 }
@@ -151,7 +165,7 @@ function wordsOf(method: string, answer: Exclude<ServerAnswer, { kind: 'result' 
   return `refuses ${method} (${answer.code}): ${visible(answer.message, SAID_MAX)}`;
 }
 
-// Requests to a server and their answers, as JSON-RPC in lines.
+// Requests to a server and their answers, as JSON-RPC in lines or in whole messages.
 
 type ServerAnswer =
   | {
@@ -164,8 +178,9 @@ type ServerAnswer =
   /** There will be no answer; why, as the end of a sentence about the server. */
   | { readonly kind: 'over'; readonly why: string };
 
-const LINE_BYTES_MAX = 16_777_216;
+export const LINE_BYTES_MAX = 16_777_216;
 const BYTES_MAX = 67_108_864;
+export const TOO_MUCH = 'says more than is taken';
 /** Servers greet on standard output, though they must not; some of it is overlooked. */
 const FOREIGN_LINES_MAX = 1_000;
 const METHOD_NOT_FOUND = -32_601;
@@ -206,7 +221,15 @@ export class Dialogue {
         else if (line.trim() !== '') this.#take(line);
       });
     }
-    if (isTooLong || this.#lines.restLength > LINE_BYTES_MAX) this.end('says more than is taken');
+    if (isTooLong || this.#lines.restLength > LINE_BYTES_MAX) this.end(TOO_MUCH);
+  }
+
+  /** Takes a whole message of the server. */
+  message(bytes: Uint8Array): void {
+    if (this.#over !== undefined) return;
+    this.#bytes += bytes.length;
+    if (this.#bytes > BYTES_MAX || bytes.length > LINE_BYTES_MAX) this.end(TOO_MUCH);
+    else this.#take(Buffer.from(bytes).toString('utf8'));
   }
 
   /** Ends every open and every later request; the first reason counts. */

@@ -16,7 +16,9 @@ import {
 } from '../clients/index.ts';
 import { type AdoptionPlace, clientPlace } from '../clients/inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs } from '../clients/inspect/find-configs.ts';
+import { remoteFlags } from '../clients/remote-entries.ts';
 import { readDocument } from '../clients/text/document.ts';
+import type { RemoteStart } from '../remote-server/index.ts';
 
 interface ServerQuery {
   readonly server: string;
@@ -25,7 +27,9 @@ interface ServerQuery {
 }
 
 export interface FoundServer {
+  /** Empty for a server that is reached by an address. */
   readonly words: readonly string[];
+  readonly remote?: RemoteStart;
   /** What its entry sets; may hold secrets. */
   readonly env: { readonly [name: string]: string };
   readonly cwd: string;
@@ -34,6 +38,7 @@ export interface FoundServer {
 }
 
 const BEHIND = 'Give its command behind `--`.';
+const CORRECT = 'Change its entry in the config of the client.';
 const NAMES_SHOWN_MAX = 20;
 
 export function findServer(wanted: ServerQuery): FoundServer | Failure {
@@ -76,9 +81,11 @@ function nameOf({ name, governed }: ServerEntry): string {
   return governed?.serverName ?? name;
 }
 
-function howOf({ words, env, cwd }: FoundServer): string {
+function howOf({ words, env, cwd, remote }: FoundServer): string {
   const names = Object.keys(env).toSorted();
-  return JSON.stringify([words, names.map((name) => [name, env[name]]), cwd]);
+  const own = names.map((name) => [name, env[name]]);
+  // A folder says nothing of an address.
+  return JSON.stringify(remote === undefined ? [words, own, cwd] : [remote, own]);
 }
 
 function unknown(server: string, names: readonly string[]): Failure {
@@ -99,23 +106,22 @@ function startOf(
   const client = clientOf(file.client);
   const where = `\`${nameOf(entry)}\` in ${file.path}`;
   const words = wordsOf(entry);
-  if (entry.transport === 'remote') {
-    return notFound(`${where} is reached by an address, which cannot be looked at yet.`, BEHIND);
+  const fix = entry.transport === 'remote' ? CORRECT : BEHIND;
+  // Its secrets would be asked for by what its entry sets.
+  if (entry.obstacle !== undefined && (words !== undefined || entry.transport === 'remote')) {
+    return notFound(`${where} is not looked at: ${entry.obstacle}.`, fix);
   }
   if (words === undefined || isSplit) {
-    return notFound(`${where} does not say what it starts.`, BEHIND);
-  }
-  // Its secrets would be asked for by what its entry sets.
-  if (entry.obstacle !== undefined) {
-    return notFound(`${where} is not looked at: ${entry.obstacle}.`, BEHIND);
+    return notFound(`${where} does not say what it starts.`, fix);
   }
   const missing = unresolved(entry, client, env);
   if (missing.length > 0) {
-    const fix = 'Set it, or give the command of the server behind `--`.';
-    return notFound(`${where} needs ${missing.join(', ')}, which is not set.`, fix);
+    const how =
+      fix === CORRECT ? 'Set it.' : 'Set it, or give the command of the server behind `--`.';
+    return notFound(`${where} needs ${missing.join(', ')}, which is not set.`, how);
   }
   if (entry.variables.some(({ syntax }) => syntax === 'input')) {
-    return notFound(`${where} needs values that only its client can ask for.`, BEHIND);
+    return notFound(`${where} needs values that only its client can ask for.`, fix);
   }
   const own = ownOf(
     entry,
@@ -125,8 +131,10 @@ function startOf(
     const placed = client.expandsWorkspace ? text.replaceAll('${workspaceFolder}', project) : text;
     return expandText(placed, client, env);
   };
+  const start = remoteStart(entry, own.env);
   return {
-    words: words.map(expand),
+    words: start === undefined ? words.map(expand) : [],
+    ...(start !== undefined && { remote: { ...start, url: expand(start.url) } }),
     env: Object.fromEntries(Object.entries(own.env).map(([name, value]) => [name, expand(value)])),
     cwd: own.cwd === undefined ? project : resolve(project, expand(own.cwd)),
     client: client.title,
@@ -134,8 +142,35 @@ function startOf(
   };
 }
 
-/** The server's own command, also behind a shim. */
-function wordsOf({ command, args = [], governed }: ServerEntry): readonly string[] | undefined {
+/** How a shim reaches a server by its address, or would. */
+function remoteStart(
+  { remote, governed }: ServerEntry,
+  env: EntryEnvironment['env'],
+): RemoteStart | undefined {
+  const flags = remote === undefined ? governed?.remote?.flags : remoteFlags(remote, []);
+  if (flags === undefined) return undefined;
+  const values = (name: string) =>
+    flags.flatMap((word, at) => {
+      if (word === `--${name}`) return flags.slice(at + 1, at + 2);
+      return word.startsWith(`--${name}=`) ? [word.slice(name.length + 3)] : [];
+    });
+  return {
+    url: remote?.url ?? governed?.remote?.url ?? env[values('url-env').at(-1) ?? ''] ?? '',
+    headers: values('header'),
+    headerVariables: values('header-env'),
+    bearerVariable: values('bearer-env').at(-1),
+    transport: values('transport').at(-1),
+  };
+}
+
+/** The server's own command, also behind a shim; no words for a server with an address. */
+function wordsOf({
+  command,
+  args = [],
+  governed,
+  remote,
+}: ServerEntry): readonly string[] | undefined {
+  if (remote !== undefined || governed?.remote !== undefined) return [];
   if (governed !== undefined) return governed.command.length > 0 ? governed.command : undefined;
   return command === undefined ? undefined : [command, ...args];
 }
@@ -146,10 +181,17 @@ interface EntryEnvironment {
 }
 
 /** An entry keeps nothing of its environment, so it is read once more. */
-function ownOf({ path }: ServerEntry, found: FoundConfig | undefined): EntryEnvironment {
+function ownOf({ path, remote }: ServerEntry, found: FoundConfig | undefined): EntryEnvironment {
   if (found === undefined) return { env: {}, cwd: undefined };
   const { text, file } = found.config;
   const read = readDocument(text, file.format, [path]);
+  if (remote !== undefined) {
+    const values = remote.headers.flatMap(({ variable, path: place }) => {
+      const value = place && read.kind === 'document' && read.document.valueAt(place);
+      return typeof value === 'string' ? [[variable, value] as const] : [];
+    });
+    return { env: Object.fromEntries(values), cwd: undefined };
+  }
   const server = read.kind === 'document' ? read.document.valueAt(path) : undefined;
   if (!isObject(server)) return { env: {}, cwd: undefined };
   const { env, cwd, command } = server;

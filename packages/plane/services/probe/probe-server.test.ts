@@ -206,10 +206,10 @@ describe('a server that is found by its name', () => {
   it.each([
     ['nobody knows', () => config({ other: entry({}) }), 'no client has', 'Known are: other.'],
     [
-      'has an address',
-      () => config({ files: { type: 'http', url: 'http://127.0.0.1:1' } }),
-      'address',
-      '--',
+      'has no address that is known',
+      () => config({ files: { type: 'http' } }),
+      'no address',
+      'Change its entry',
     ],
     [
       'needs a variable',

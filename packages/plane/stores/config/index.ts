@@ -17,6 +17,8 @@ export { loadConfig, mayAnswerElsewhere } from './load.ts';
 export type { SecretRef } from './secret-ref.ts';
 
 export { readSecretRef, secretSettings } from './secret-ref.ts';
+export type { OAuthSettings } from './server-oauth.ts';
+export { isClientId, isScope } from './server-oauth.ts';
 export type { SecretBinding, Servers } from './servers.ts';
 export type { Config } from './settings.ts';
 export { SETTING_KEYS, SETTINGS } from './settings.ts';

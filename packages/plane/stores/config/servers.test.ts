@@ -29,6 +29,7 @@ async function problems(text: string): Promise<string[]> {
   return result.problems.map((problem) => formatConfigFailure(problem).replaceAll(`${dir}/`, ''));
 }
 
+const OAUTH = '[servers.x.oauth]\nclient_id = "c"\nauthorization_server = "https://a.b"\n';
 const HEAD = '[[servers.github.secret_bindings]]\n';
 
 /** A good binding, some of its lines replaced; '' leaves one out. */
@@ -121,6 +122,25 @@ describe('a reference as a URL', () => {
   });
 });
 
+describe('the client of an authorization server', () => {
+  it('is read beside the secrets', async () => {
+    const found = await servers(
+      '[servers.x.oauth]\nclient_id = "c"\nclient_secret = "sub://c_secret"\nscopes = ["a", "b"]\n' +
+        'authorization_server = "https://sso.example.com/t1"\nredirect_uri = "http://localhost/cb"\n',
+    );
+    expect(found.get('x')).toEqual({
+      secretBindings: [],
+      oauth: {
+        clientId: 'c',
+        clientSecret: { source: 'vault', secretRef: 'c_secret' },
+        authorizationServer: 'https://sso.example.com/t1',
+        scopes: ['a', 'b'],
+        redirectUri: 'http://localhost/cb',
+      },
+    });
+  });
+});
+
 describe('says where and how to mend', () => {
   const second = `${binding()}${binding({ inject_as: '"token"' })}`;
   it.each([
@@ -133,6 +153,14 @@ describe('says where and how to mend', () => {
     ['a server without a name', '[servers.""]', '1:2', 'no name of a server'],
     ['a name with a control character', '[servers."a\\u001bb"]', '1:1', 'no name of a server'],
     ['a name too long', `[servers.${'x'.repeat(257)}]`, '1:2', 'no name of a server'],
+    ['an unknown key of a client', '[servers.x.oauth]\nclient = "c"', '2:1', '`client_id`'],
+    ['a secret in the file', `${OAUTH}client_secret = "hunter2!"`, '4:1', 'no reference'],
+    ['a secret for anybody', '[servers.x.oauth]\nclient_secret = "env://C"', '2:1', 'needs'],
+    ['two clients', `${OAUTH}client_metadata_url = "https://a.b/c"`, '4:1', 'two clients'],
+    ['a document without path', `${OAUTH}client_metadata_url = "https://a.b"`, '4:1', 'a path'],
+    ['a redirect elsewhere', `${OAUTH}redirect_uri = "http://a.b/c"`, '4:1', 'of this machine'],
+    ['a scope that is none', `${OAUTH}scopes = ["a b"]`, '4:1', 'scopes'],
+    ['an issuer that is none', '[servers.x.oauth]\nauthorization_server = "x"', '2:1', 'address'],
     ['a table instead of a list', '[servers.x.secret_bindings]', '1:2', 'not a list'],
     ['a binding that is none', 'servers.x.secret_bindings = [1]', '1:1', 'not a table'],
     ['no name for the server', binding({ inject_as: '' }), '1:3', 'no `inject_as`'],
@@ -320,5 +348,30 @@ describe('the command that a secret is bound to', () => {
     for (const text of [`${npx}${npx}`, `${npx}${binding()}`, `${binding()}${npx}`]) {
       expect(await problems(text)).toEqual([expect.stringContaining('stands twice')]);
     }
+  });
+});
+
+describe('the address that a secret is bound to', () => {
+  it('is read as it is written', async () => {
+    const read = await servers(binding({ url: '"https://mcp.example.com/mcp"' }));
+    expect(read.get('github')?.secretBindings).toMatchObject([
+      { url: 'https://mcp.example.com/mcp' },
+    ]);
+  });
+
+  it.each(['"mcp.example.com"', '"file:///etc/passwd"', '1'])(
+    'is refused when it is %s',
+    async (url) => {
+      expect(await problems(binding({ url }))).toEqual([
+        expect.stringContaining('`url` is no address'),
+      ]);
+    },
+  );
+
+  it('does not stand beside a command', async () => {
+    const both = binding({ url: '"https://mcp.example.com"', command: '["npx"]' });
+    expect(await problems(both)).toEqual([
+      expect.stringContaining('`command` stands beside `url`'),
+    ]);
   });
 });

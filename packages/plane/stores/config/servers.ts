@@ -4,6 +4,7 @@ import { isAbsolute } from 'node:path';
 import { definedFields, isFailure } from '@subluminal/contracts';
 import { shown } from './config-failure.ts';
 import { readSecretRef, type SecretSource, SOURCES } from './secret-ref.ts';
+import { type OAuthSettings, readOAuth } from './server-oauth.ts';
 import { type ConfigFault, type KeyPath, TableReader } from './table-reader.ts';
 import { isReservedName, isTable } from './values.ts';
 
@@ -25,10 +26,14 @@ export interface SecretBinding {
   readonly program?: string;
   /** Absolute paths of the files that its words must name, where these depend on folder or variables. */
   readonly files?: readonly string[];
+  /** The address that the server must be reached by to get it; then no command does. */
+  readonly url?: string;
 }
 
 export interface ServerConfig {
   readonly secretBindings: readonly SecretBinding[];
+  /** Of a remote server. */
+  readonly oauth?: OAuthSettings;
 }
 
 /** By the exact name of the server. */
@@ -75,13 +80,11 @@ class ServersReader {
       this.#wrong(['servers'], message, `Name at most ${SERVERS_MAX}.`);
     }
     return new Map(
-      entries
-        .slice(0, SERVERS_MAX)
-        .map(([name, one]) => [name, { secretBindings: this.#bindings(name, one) }]),
+      entries.slice(0, SERVERS_MAX).map(([name, one]) => [name, this.#server(name, one)]),
     );
   }
 
-  #bindings(name: string, value: unknown): readonly SecretBinding[] {
+  #server(name: string, value: unknown): ServerConfig {
     const path = ['servers', name];
     if (name === '' || name.length > SERVER_NAME_LENGTH_MAX || /\p{C}/u.test(name)) {
       const fix = `Write a name of 1 to ${SERVER_NAME_LENGTH_MAX} characters, without control characters.`;
@@ -89,11 +92,16 @@ class ServersReader {
     }
     if (!isTable(value)) {
       this.#wrong(path, `\`servers.${shown(name)}\` is not a table`, WRITE_AS);
-      return [];
+      return { secretBindings: [] };
     }
     const table = new TableReader(value, path, this.faults);
     const list = table.take('secret_bindings') ?? [];
+    const oauth = readOAuth(table);
     table.done();
+    return { secretBindings: this.#bindings(path, list), ...definedFields({ oauth }) };
+  }
+
+  #bindings(path: KeyPath, list: unknown): readonly SecretBinding[] {
     const here = [...path, 'secret_bindings'];
     if (!Array.isArray(list) || list.length > BINDINGS_MAX) {
       const what = `a list of at most ${BINDINGS_MAX} tables`;
@@ -108,13 +116,14 @@ class ServersReader {
       const binding = this.#binding(inner);
       if (binding === undefined) return [];
       const variable = binding.injectAs.toUpperCase();
-      const { command: words, program = null, files = [] } = binding;
-      const command = words && JSON.stringify([words, program, files]);
+      const { command: words, program = null, files = [], url } = binding;
+      const command = words ? JSON.stringify([words, program, files]) : url;
       const others = seen.get(variable) ?? [];
       // For two commands it may have two values.
       if (others.some((other) => !other || !command || other === command)) {
         const message = `\`inject_as\`: \`${binding.injectAs}\` stands twice for one server`;
-        const fix = 'Remove one of the two bindings, or give each a `command` of its own.';
+        const fix =
+          'Remove one of the two bindings, or give each a `command` or a `url` of its own.';
         inner.fault('inject_as', message, fix);
       }
       seen.set(variable, [...others, command]);
@@ -172,8 +181,24 @@ class ServersReader {
     return table.fault('secret_ref', '`secret_ref` looks like the secret itself', fix);
   }
 
-  /** The command that a binding is for, its program, and the files that its words name. */
-  #start(table: TableReader): Pick<SecretBinding, 'command' | 'program' | 'files'> | undefined {
+  /** The address that a binding is for, or the command, its program, and the files that its words name. */
+  #start(
+    table: TableReader,
+  ): Pick<SecretBinding, 'command' | 'program' | 'files' | 'url'> | undefined {
+    const url = table.take('url');
+    if (url === undefined) return this.#command(table);
+    if (typeof url !== 'string' || !isAddress(url)) {
+      const fix =
+        'Write the address of the server as the client has it, like "https://mcp.example.com/mcp".';
+      return table.fault('url', '`url` is no address of a server', fix);
+    }
+    const other = ['command', 'program', 'files'].find((key) => table.take(key) !== undefined);
+    if (other === undefined) return { url };
+    const fix = 'A server has an address or a command: leave one of them out.';
+    return table.fault(other, `\`${other}\` stands beside \`url\``, fix);
+  }
+
+  #command(table: TableReader): Pick<SecretBinding, 'command' | 'program' | 'files'> | undefined {
     const [command, program, files] = ['command', 'program', 'files'].map((key) => table.take(key));
     if (command !== undefined && !(isWords(command) && command.length > 0)) {
       const fix = `Write it as the client has it, like ["npx", "-y", "server"]: at most ${WORDS_MAX} words of ${WORD_LENGTH_MAX} characters.`;
@@ -219,4 +244,8 @@ function isWholePath(value: unknown): value is string {
     value.length <= WORD_LENGTH_MAX &&
     !value.includes('\0')
   );
+}
+
+function isAddress(value: string): boolean {
+  return /^https?:/i.test(value) && URL.canParse(value) && value.length <= WORD_LENGTH_MAX;
 }

@@ -42,6 +42,7 @@ export function openPins(home: string): PinsFile | Failure {
   const text = readPinsText(home);
   if (text === undefined) return { store: EMPTY_PINS, revision: 0 };
   if (isFailure(text)) return text;
+  if (lastChecked?.home === home && lastChecked.text === text) return lastChecked.file;
   const path = join(home, PINS_FILE);
   const sealed = readSealed(text);
   if (sealed === undefined) return unreadable(`${path} is not what Subluminal writes.`);
@@ -56,8 +57,17 @@ export function openPins(home: string): PinsFile | Failure {
     return unreadable(`${path} has a signature that does not hold: ${FORGED}.`, fixFor(body));
   }
   const store = parseStore(home, body);
-  return isFailure(store) ? store : { store, revision };
+  if (isFailure(store)) return store;
+  const file = { store, revision };
+  if (text.length <= KEPT_LENGTH_MAX) lastChecked = { home, text, file };
+  return file;
 }
+
+/** Many sessions in one process read the same pins: what was checked once is not checked again. */
+let lastChecked:
+  | { readonly home: string; readonly text: string; readonly file: PinsFile }
+  | undefined;
+const KEPT_LENGTH_MAX = 4_194_304;
 
 function parseStore(home: string, body: string): PinStore | Failure {
   const parsed = parsePins(body, sha256);

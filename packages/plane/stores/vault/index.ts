@@ -14,7 +14,9 @@ export {
   addSecrets,
   forgetVaultKey,
   openVault,
+  putSecret,
   removeSecret,
   rotateKey,
   rotateSecret,
+  secretNames,
 } from './vault-store.ts';

@@ -1,5 +1,5 @@
 // What is taken out of previews: known formats of secrets, and what the user names.
-import { type Failure, failure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   createRedactor,
   type ExtraPattern,
@@ -29,4 +29,31 @@ export async function loadRedactor(
   const names = redactor.refused.map(({ name }) => name).join(', ');
   const message = `these secrets cannot be redacted: ${names}.`;
   return failure('SUB_SECRET_UNUSABLE', message, 'Use other secrets.');
+}
+
+/** A redactor that learns secrets as they come up, such as tokens that are renewed. */
+export interface GrowingRedactor extends Pick<Redactor, 'plain' | 'isClean'> {
+  readonly add: (secret: SecretValue) => void;
+}
+
+const LEARNED_MAX = 64;
+
+export function growingRedactor(
+  first: Redactor,
+  patterns: readonly string[],
+  values: readonly SecretValue[],
+): GrowingRedactor {
+  let current = first;
+  let learned: readonly SecretValue[] = [];
+  const add = async (secret: SecretValue): Promise<void> => {
+    if (learned.some(({ value }) => value === secret.value)) return;
+    learned = [...learned, secret].slice(-LEARNED_MAX);
+    const grown = await loadRedactor(patterns, [...values, ...learned]);
+    if (!isFailure(grown)) current = grown;
+  };
+  return {
+    plain: (text, how) => current.plain(text, how),
+    isClean: (bytes, start, end) => current.isClean(bytes, start, end),
+    add: (secret) => void add(secret),
+  };
 }

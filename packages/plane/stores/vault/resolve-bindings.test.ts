@@ -237,3 +237,32 @@ describe('a value', () => {
     expect(dump).not.toContain('q7z');
   });
 });
+
+describe('a secret that is bound to an address', () => {
+  const env = { MY_TOKEN: TOKEN };
+  const remote = bound({ url: 'https://mcp.example.com/mcp' });
+
+  it('is given to the server at this address', async () => {
+    const { serverEnv, problems } = await resolve([remote], {
+      env,
+      url: 'https://MCP.example.com:443/mcp',
+    });
+    expect([serverEnv(), problems]).toEqual([{ TOKEN }, []]);
+  });
+
+  it.each([
+    ['another address', { url: 'https://mcp.example.com/other' }],
+    ['another origin', { url: 'https://mcp.example.com.evil.example/mcp' }],
+    ['a command', { command: ['node', 'server.js'] }],
+  ])('is not given to a server with %s', async (_, started) => {
+    const { serverEnv, problems } = await resolve([remote], { env, ...started });
+    expect(serverEnv()).toEqual({});
+    expect(told(problems)).toContain('bound to another address');
+  });
+
+  it('is another one than that of a command, which no address gets', async () => {
+    const local = bound({ command: ['node'] });
+    const { serverEnv } = await resolve([local], { env, url: 'https://mcp.example.com/mcp' });
+    expect(serverEnv()).toEqual({});
+  });
+});

@@ -13,6 +13,8 @@ export interface ResolveOptions extends Omit<ExternalSourceOptions, 'settings'> 
   readonly serverName: string;
   /** The command of the server, where it is known; otherwise no secret bound to a command is given. */
   readonly command?: readonly string[];
+  /** The address of a server that is reached by one; then `command` says nothing. */
+  readonly url?: string;
   /** The folder that the server is started in; `/` unless given. */
   readonly cwd?: string;
   /** All servers with bindings: a secret of one server is kept from the others. */
@@ -123,7 +125,7 @@ function chosenOf(candidates: readonly Candidate[], { env }: ResolveOptions): re
     const variable = one.binding.injectAs.toUpperCase();
     const other = chosen.get(variable);
     // Of those that are not given, one with the words of this command says most.
-    const isNearer = other?.unfit === OF_ANOTHER && one.unfit !== OF_ANOTHER;
+    const isNearer = isOfAnother(other?.unfit) && !isOfAnother(one.unfit);
     if (other === undefined || one.unfit === undefined || isNearer) chosen.set(variable, one);
   }
   return [...chosen.values()].filter(
@@ -133,19 +135,36 @@ function chosenOf(candidates: readonly Candidate[], { env }: ResolveOptions): re
 
 /** The name of a server alone gives no right to its secrets: any config may use the name. */
 function unfitFor(
-  { command, program, files }: SecretBinding,
-  { command: words, cwd = '/', env }: ResolveOptions,
+  { command, program, files, url }: SecretBinding,
+  { command: words, cwd = '/', env, url: address }: ResolveOptions,
 ): Failure | undefined {
+  if (url !== undefined) {
+    return address !== undefined && isSameAddress(url, address) ? undefined : OF_ANOTHER_ADDRESS;
+  }
   if (command === undefined) return undefined;
+  if (address !== undefined) return OF_ANOTHER;
   if (words === undefined) return OF_ANOTHER;
   const fit = fitsStart({ command, program, files }, { words, cwd, path: env['PATH'] });
   if (fit === 'fits') return undefined;
   return fit === 'other' ? OF_ANOTHER : fit;
 }
 
+function isSameAddress(one: string, other: string): boolean {
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href;
+}
+
+function isOfAnother(unfit: Failure | undefined): boolean {
+  return unfit === OF_ANOTHER || unfit === OF_ANOTHER_ADDRESS;
+}
+
 const OF_ANOTHER = unusableSecret(
   'it is bound to another command than the one that this server is started by.',
   'Give one of the two servers another name in the config of its client. If this one is to have the secret, correct `command` of the binding in config.toml.',
+);
+
+const OF_ANOTHER_ADDRESS = unusableSecret(
+  'it is bound to another address than the one that this server is reached by.',
+  'Give one of the two servers another name in the config of its client. If this one is to have the secret, correct `url` of the binding in config.toml.',
 );
 
 /** So short a value stands in many a text that has nothing to do with it. */

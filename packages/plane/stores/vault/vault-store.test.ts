@@ -40,9 +40,11 @@ import {
   addSecrets,
   forgetVaultKey,
   openVault,
+  putSecret,
   removeSecret,
   rotateKey,
   rotateSecret,
+  secretNames,
   type VaultOptions,
 } from './vault-store.ts';
 
@@ -98,6 +100,22 @@ describe('a secret', () => {
     ]);
     await removeSecret(options(), 'one');
     expect(await read()).toEqual({ two: 'second value' });
+  });
+
+  it('is stored by `putSecret` whether it is there or not, and its name is read without a key', async () => {
+    expect(secretNames(home)).toEqual([]);
+    expect(await putSecret(options(), { name: 'one', value: VALUE })).toMatchObject({
+      isNew: true,
+    });
+    await add('two', VALUE);
+    expect(await putSecret(options(), { name: 'one', value: 'new' })).toMatchObject({
+      isNew: false,
+    });
+    expect(secretNames(home)).toEqual(['two', 'one']);
+    const vault = await openVault(options());
+    if (vault === undefined || isFailure(vault)) throw new Error('it does not open');
+    expect([vault.value('one'), vault.value('two')]).toEqual(['new', VALUE]);
+    expect(vault.secrets.find(({ name }) => name === 'one')?.rotatedAt).not.toBeNull();
   });
 
   it('is never added twice, and never rotated or removed where there is none', async () => {

@@ -88,6 +88,16 @@ export async function openVault(options: KeyOptions): Promise<Vault | Failure | 
 }
 
 /**
+ * The names in the store, which no key protects: they say whether it is worth opening. None where there is no
+ * store that can be read.
+ */
+export function secretNames(home: string): readonly string[] {
+  const bytes = readSecretBytes(vaultPath(home), FILE_BYTES_MAX);
+  const file = isFailure(bytes) ? bytes : parseVault(bytes);
+  return isFailure(file) ? [] : file.entries.map(({ name }) => name);
+}
+
+/**
  * Forgets a key that is kept outside of the home, of a store that is about to go. False when a key may be
  * left there: it could not be removed, or the store, which cannot be read, may have one.
  */
@@ -130,15 +140,32 @@ export function addSecret(options: VaultOptions, secret: NewSecret): Changing {
 }
 
 /** All of them, in one step, or none. */
-export async function addSecrets(options: VaultOptions, secrets: readonly NewSecret[]): Changing {
+export function addSecrets(options: VaultOptions, secrets: readonly NewSecret[]): Changing {
+  return storeSecrets(options, secrets, (name) => known(name));
+}
+
+/** Stores a secret, whether there is one of its name or not. */
+export function putSecret(options: VaultOptions, secret: NewSecret): Changing {
+  return storeSecrets(options, [secret], () => undefined);
+}
+
+async function storeSecrets(
+  options: VaultOptions,
+  secrets: readonly NewSecret[],
+  onKnown: (name: string) => Failure | undefined,
+): Changing {
   const wrong = secrets.map(unfit).find((one) => one !== undefined);
   if (wrong !== undefined) return wrong;
   return locked(options, async () => {
     const old = await readOpen(options);
     if (isFailure(old)) return old;
+    const replaced = new Map<string, VaultEntry>();
     const names = new Set(old?.entries.map(({ name }) => name));
     for (const { name } of secrets) {
-      if (names.has(name)) return known(name);
+      const refused = names.has(name) ? onKnown(name) : undefined;
+      if (refused !== undefined) return refused;
+      const before = old?.entries.find((entry) => entry.name === name);
+      if (before !== undefined) replaced.set(name, before);
       names.add(name);
     }
     if (names.size > ENTRIES_MAX) {
@@ -148,10 +175,14 @@ export async function addSecrets(options: VaultOptions, secrets: readonly NewSec
     const protect = secrets.find((one) => one.protect !== undefined)?.protect;
     const open = old ?? (await newStore(options, protect));
     if (isFailure(open)) return open;
-    const entries = secrets.map(({ name, value }) =>
-      sealEntry({ name, addedAt: timeOf(options), rotatedAt: null }, value, open),
-    );
-    return written(options, { ...open, entries: [...open.entries, ...entries] }, old === undefined);
+    const time = timeOf(options);
+    const entries = secrets.map(({ name, value }) => {
+      const addedAt = replaced.get(name)?.addedAt;
+      const times = { addedAt: addedAt ?? time, rotatedAt: addedAt === undefined ? null : time };
+      return sealEntry({ name, ...times }, value, open);
+    });
+    const others = open.entries.filter(({ name }) => !replaced.has(name));
+    return written(options, { ...open, entries: [...others, ...entries] }, old === undefined);
   });
 }
 

@@ -82,7 +82,10 @@ export function isWrittenStart(
   );
 }
 
-/** Our own words are exactly these; in those of the server the client has expanded its variables. */
+/**
+ * Our own words are exactly these; in those of the server, and in its address, the client has expanded
+ * its variables.
+ */
 function mayHaveStarted(
   { after }: EntryChange,
   words: readonly string[],
@@ -90,21 +93,23 @@ function mayHaveStarted(
 ): boolean {
   const written = [after.command.value, after.args?.value ?? []].flat();
   const end = written.indexOf('--');
+  const isOfServer = (at: number) => (end === -1 ? written[at - 1] === '--url' : at > end);
   return (
     written.length === words.length &&
     written.every((word, at) => {
       const started = words[at] ?? '';
-      return at <= end ? word === started : mayExpandTo(word, started, client);
+      return isOfServer(at) ? mayExpandTo(word, started, client) : word === started;
     })
   );
 }
 
-/** A shim without a command refuses to start, so its options loosen nothing. */
+/** A shim without a command and an address refuses to start, so its options loosen nothing. */
 function flagsOf(
   { governed, serverOnly = [] }: ServerEntry,
   { env, paths, userProfile = 'production' }: LooseOptions,
 ): readonly string[] {
-  if (governed === undefined || governed.command.length === 0) return [];
+  if (governed === undefined) return [];
+  if (governed.command.length === 0 && governed.remote === undefined) return [];
   const { wrapId } = governed;
   const isInSession = wrapId !== undefined && isLiveSession(wrapId, { env, paths });
   return looseFlags(governed, { profile: userProfile, serverOnly, isInSession });

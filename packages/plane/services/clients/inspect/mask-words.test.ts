@@ -9,6 +9,8 @@ test.each([
   [['--api-key', 'V'], '--api-key …'],
   [['--', '--wrap', '0a1b2c3d-08c4-7060-b4da-0a1b2c3d4e5f'], '-- --wrap …-08c4-7060-b4da-…'],
   [['--token', 'V', 'x'], '--token … x'],
+  [['--bearer-env', 'JBSWY3DPEHPK3PXP'], '--bearer-env …'],
+  [['--', '--bearer-env', 'TOKEN'], '-- --bearer-env …'],
   [['--client-secret', '-V'], '--client-secret …'],
   [['-p', 'V'], '-p …'],
   [['-pV'], '-p…'],
@@ -45,6 +47,8 @@ test.each([
 });
 
 test.each([
+  [['shim', '--url', 'https://h/mcp', '--header-env', 'X-Key=MCP_HEADER_X_KEY']],
+  [['shim', '--bearer-env', 'NOTES_TOKEN', '--transport', 'sse']],
   [['-y', '@scope/server-files', '/home/me', '--port=80']],
   [['sub.mjs', 'shim', '--server-name', 'auth', '--policy', '/p.yaml', '--', 'npx']],
   [['--no-auth', '--verbose']],

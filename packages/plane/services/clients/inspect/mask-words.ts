@@ -21,6 +21,9 @@ const IN_ADDRESS = /(:\/\/)[^/\s@]+@/g;
 const BEFORE_HOST = /^[^\s/@:]+:[^\s/@]+@(?=[\w[])/;
 const IN_QUERY = /([?&#;][^=&#?;]{0,128}=)([^&#;]+)/g;
 const SHORT_WORD = /^(?:\d{1,6}|[a-z]{1,15})$/;
+/** Letters alone: what is drawn by lot has digits in between. */
+const VARIABLE = /^[A-Z]{1,32}(?:_[A-Z]{1,32}){0,8}$/;
+const HEADER_VARIABLE = /^[A-Za-z-]{1,64}=[A-Z]{1,32}(?:_[A-Z]{1,32}){0,8}$/;
 const DRAWN_LENGTH_MIN = 8;
 const NAME_LENGTH_MAX = 128;
 export const MASK = '…';
@@ -33,8 +36,10 @@ export function maskedWords(): (word: string) => string {
     const owner = before;
     before = word;
     isOfServer ||= word === '--';
-    // The id of a session of `sub wrap` opens nothing.
+    // The id of a session of `sub wrap` opens nothing, and neither does the name of a variable.
     if (owner === '--wrap' && !isOfServer && isUuid(word)) return word;
+    if (owner === '--header-env' && !isOfServer && HEADER_VARIABLE.test(word)) return word;
+    if (owner === '--bearer-env' && !isOfServer && VARIABLE.test(word)) return word;
     // Whatever follows is its value, also one that begins like an option.
     if (announces(owner) && word !== '--') {
       if (!announces(word)) before = '';

@@ -33,14 +33,16 @@ function touchedIn(before: ReadConfig, after: ReadConfig): ReadonlySet<string> {
   return new Set(changed.map(entryKey));
 }
 
-/** Where the commands of these entries stand; nothing is shown of a text that cannot be read. */
+/** Where the commands and addresses of these entries stand; nothing is shown of a text that cannot be read. */
 function shownIn(
   { text, file, entries }: ReadConfig,
   touched: ReadonlySet<string>,
 ): readonly TextSpan[] {
   const paths = entries
     .filter((entry) => touched.has(entryKey(entry)))
-    .flatMap(({ at }) => [at.command, at.args]);
+    .flatMap(({ at, path, remote }) =>
+      remote === undefined ? [at.command, at.args] : [[...path, remote.addressKey]],
+    );
   const document = documentIn(text, file.format, paths);
   const spans = paths.map((path) => document?.spanAt(path));
   return spans

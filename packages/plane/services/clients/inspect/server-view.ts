@@ -6,9 +6,9 @@ import { type AskingSub, startsThisSub } from './own-program.ts';
 /**
  * `governed`: by this very `sub`. `loose`: by this very `sub`, with options that weaken it and that no
  * `sub import` wrote. `foreign`: by something else that is called `sub`, which may do anything.
- * `unknown`: neither a command nor an address that we know how to read.
+ * `unknown`: neither a command nor an address that a shim can stand before.
  */
-export type ServerState = 'governed' | 'loose' | 'foreign' | 'open' | 'remote' | 'unknown';
+export type ServerState = 'governed' | 'loose' | 'foreign' | 'open' | 'unknown';
 
 export interface ServerView {
   readonly name: string;
@@ -16,7 +16,9 @@ export interface ServerView {
   readonly project?: string;
   readonly state: ServerState;
   readonly isDisabled: boolean;
-  /** Why no shim can stand before its command. */
+  /** It has an address, and no shim. */
+  readonly isRemote?: true;
+  /** Why no shim can stand before it. */
   readonly obstacle?: string;
   /** The options of its shim that weaken it; only where the state is `loose`. */
   readonly loose?: readonly string[];
@@ -28,6 +30,10 @@ export interface ServerView {
   /** Where it sends its events, if the entry says so. */
   readonly events?: string;
   readonly wrapId?: string;
+  /** The origin of a server that is reached by an address. */
+  readonly origin?: string;
+  /** Its shim sends a header that says who calls: it needs no login. */
+  readonly hasCredential?: true;
   /** How the entry starts `sub`; only where it starts a shim. */
   readonly program?: readonly string[];
 }
@@ -38,8 +44,8 @@ interface ViewOptions extends AskingSub {
 }
 
 function stateOf(entry: ServerEntry, viewing: ViewOptions): ServerState {
-  const { governed, transport } = entry;
-  if (governed === undefined) return transport === 'stdio' ? 'open' : transport;
+  const { governed } = entry;
+  if (governed === undefined) return isUngoverned(entry) ? 'open' : 'unknown';
   if (!startsThisSub(entry, viewing)) return 'foreign';
   return viewing.loose.has(entryKey(entry)) ? 'loose' : 'governed';
 }
@@ -52,6 +58,8 @@ function viewOf(entry: ServerEntry, viewing: ViewOptions): ServerView {
     name,
     state,
     isDisabled,
+    ...(entry.transport === 'remote' && { isRemote: true as const }),
+    ...(hasCredential(governed?.remote?.flags ?? []) && { hasCredential: true as const }),
     ...definedFields({
       project,
       loose: state === 'loose' ? viewing.loose.get(entryKey(entry)) : undefined,
@@ -62,6 +70,7 @@ function viewOf(entry: ServerEntry, viewing: ViewOptions): ServerView {
       events: flag('events'),
       program: governed?.program,
       wrapId: governed?.wrapId,
+      origin: originOf(governed?.remote?.url ?? entry.remote?.url),
     }),
   };
 }
@@ -70,14 +79,27 @@ export function viewsOf({ entries }: ReadConfig, viewing: ViewOptions): readonly
   return entries.map((entry) => viewOf(entry, viewing));
 }
 
-/** Whether the entry starts a command without a shim. */
-export function isUngoverned({ governed, transport }: ServerEntry): boolean {
-  return governed === undefined && transport === 'stdio';
+function hasCredential(flags: readonly string[]): boolean {
+  return flags.some((word, at) => {
+    if (word.startsWith('--bearer-env')) return true;
+    const header = /^--header(?:-env)?$/.test(flags[at - 1] ?? '') ? word : undefined;
+    return /^[^=:]*(?:auth|key|token|secret|cookie)/i.test(header ?? '');
+  });
 }
 
-/** Two entries with the same text start the same command. */
-export function startedCommand({ command, args }: ServerEntry): string {
-  return JSON.stringify([command, args ?? null]);
+/** What may be shown of an address: a path may hold a secret. */
+function originOf(url: string | undefined): string | undefined {
+  return /^https?:\/\/[^/?#@\s]+(?=[/?#]|$)/i.exec(url ?? '')?.[0];
+}
+
+/** Whether a shim can stand before the entry, and does not yet. */
+export function isUngoverned({ governed, transport, remote }: ServerEntry): boolean {
+  return governed === undefined && (transport === 'stdio' || remote !== undefined);
+}
+
+/** Two entries with the same text start the same command, or reach the same address. */
+export function startedCommand({ command, args, remote }: ServerEntry): string {
+  return JSON.stringify([command, args ?? null, remote?.url ?? null]);
 }
 
 /** Tells the entries of one file apart. */

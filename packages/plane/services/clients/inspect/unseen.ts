@@ -1,4 +1,4 @@
-// What no shim sees: the built-in tools of a client, and servers that are reached by an address.
+// What no shim sees: the built-in tools of a client, and servers with an address that no shim can stand before.
 import { type Client, type ClientId, clientOf, isForProject } from '../index.ts';
 import { clientPlace } from './adoption-place.ts';
 import { findConfigs } from './find-configs.ts';
@@ -9,6 +9,7 @@ interface UnseenFile {
     readonly name: string;
     readonly state: string;
     readonly isDisabled: boolean;
+    readonly isRemote?: true;
   }[];
 }
 
@@ -24,7 +25,10 @@ export function unseenText(files: readonly UnseenFile[]): string | undefined {
   const remote = new Set(
     files.flatMap(({ servers }) =>
       servers
-        .filter(({ state, isDisabled }) => state === 'remote' && !isDisabled)
+        .filter(
+          ({ state, isDisabled, isRemote }) =>
+            isRemote === true && state === 'unknown' && !isDisabled,
+        )
         .map(({ name }) => name.slice(0, NAME_LENGTH_MAX)),
     ),
   );
@@ -56,9 +60,15 @@ export function unseenByClient({
   const isOurs = isForProject(cwd);
   const { found } = findConfigs({ place, clients: [client], configPath });
   const servers = found.flatMap(({ config }) =>
-    config.entries
-      .filter(isOurs)
-      .map(({ name, transport, isDisabled }) => ({ name, state: transport, isDisabled })),
+    config.entries.filter(isOurs).map(({ name, transport, obstacle, isDisabled }) => {
+      const state = obstacle === undefined ? 'open' : 'unknown';
+      return {
+        name,
+        state,
+        isDisabled,
+        ...(transport === 'remote' && { isRemote: true as const }),
+      };
+    }),
   );
   return unseenText([{ client: client.id, servers }]);
 }

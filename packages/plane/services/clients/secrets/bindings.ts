@@ -32,18 +32,24 @@ export interface BindingName {
   readonly secret: string;
 }
 
-/** The binding that a moved secret needs; its path ends with the variable. */
-export function bindingName({ server, path, secret }: MovedSecret): BindingName {
-  return { server, variable: String(path.at(-1)), secret };
+/** The binding that a moved secret needs. */
+export function bindingName({ server, path, variable, secret }: MovedSecret): BindingName {
+  return { server, variable: variable ?? String(path.at(-1)), secret };
 }
 
-export interface Binding extends BindingName {
-  /** The command that it is for, as `fitsCommand` takes it. */
-  readonly command: readonly string[];
-  /** What that starts: the program, and the files that its words name. */
-  readonly program: string;
-  readonly files: readonly string[];
-}
+export type BindingStart =
+  | {
+      /** What its command starts: the program, and the files that its words name. */
+      readonly program: string;
+      readonly files: readonly string[];
+    }
+  | { readonly url: string };
+
+export type Binding = BindingName &
+  BindingStart & {
+    /** The command that it is for, as `fitsCommand` takes it; or the address alone. */
+    readonly command: readonly string[];
+  };
 
 /** What config.toml binds; nothing where it cannot be read. */
 export async function boundServers({
@@ -76,9 +82,11 @@ function blockLines({ server, variable, secret }: BindingName): readonly string[
 }
 
 /** The last lines of a block; blocks of earlier versions have none, or the first alone. */
-const COMMAND_LINES = String.raw`(?:command = \[[^\r\n]*\]\r?\n(?:program = [^\r\n]*\r?\n)?(?:files = \[[^\r\n]*\]\r?\n)?)?`;
+const COMMAND_LINES = String.raw`(?:url = [^\r\n]*\r?\n)?(?:command = \[[^\r\n]*\]\r?\n(?:program = [^\r\n]*\r?\n)?(?:files = \[[^\r\n]*\]\r?\n)?)?`;
 
-function commandLines({ command, program, files }: Binding): readonly string[] {
+function commandLines(binding: Binding): readonly string[] {
+  if ('url' in binding) return [`url = ${quotedValue(binding.url, 'toml')}`];
+  const { command, program, files } = binding;
   const list = (words: readonly string[]) =>
     `[${words.map((word) => quotedValue(word, 'toml')).join(', ')}]`;
   return [

@@ -203,7 +203,10 @@ interface Moving {
   readonly store: ChangeStore;
   readonly moves: readonly SecretMove[];
   /** Makes the config without its secrets start shims. */
-  readonly rewrite: (baseText: string) => RewrittenConfig | ConfigFailure;
+  readonly rewrite: (
+    baseText: string,
+    moved: readonly MovedSecret[],
+  ) => RewrittenConfig | ConfigFailure;
 }
 
 /** Cuts the secrets out first, so that the base in the record holds none of them. */
@@ -226,9 +229,9 @@ export function movingRewrite(
       const started = startDigest(document, move.path);
       return { ...move, moved_at, ...definedFields({ started }), cut };
     });
-    const rewritten = rewrite(text);
-    if ('kind' in rewritten) return rewritten;
     const moved = movedUpTo(moving, { before: baseText, after: text, cuts });
+    const rewritten = rewrite(text, moved);
+    if ('kind' in rewritten) return rewritten;
     return moved.length === 0 ? rewritten : { ...rewritten, base: text, moved };
   };
 }

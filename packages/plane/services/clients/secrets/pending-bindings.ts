@@ -6,7 +6,6 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, isObject } from '@subluminal/contracts';
 import { isProcessAlive, type ProcessIdentity, writePrivateFile } from '../../../os/index.ts';
-import { fitsCommand } from '../../../stores/vault/index.ts';
 import { CLIENTS } from '../index.ts';
 import { clientPlace, type SecretPlace, storeAt, withCode } from '../inspect/adoption-place.ts';
 import { findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
@@ -20,7 +19,7 @@ import {
 import { isOwner } from '../store/record-text.ts';
 import { type FoundRecord, listRecords } from '../store/records.ts';
 import { type BindingName, bindingName, boundServers, removeBindings } from './bindings.ts';
-import { serverOf, wordsOf } from './plain-secrets.ts';
+import { fitsBinding, serverOf, wordsOf } from './plain-secrets.ts';
 
 interface PendingMove {
   readonly path: string;
@@ -207,9 +206,7 @@ async function usersOf(
       ({ injectAs, secretRef }) => injectAs === variable && secretRef === secret,
     );
     const user = running.find(
-      (entry) =>
-        entry.server === server &&
-        ways.some(({ command }) => command === undefined || fitsCommand(command, entry.words)),
+      (entry) => entry.server === server && ways.some((way) => fitsBinding(way, entry.words)),
     );
     return user === undefined ? [] : [[one, `${server} (${user.path})`] as const];
   });

@@ -1,11 +1,18 @@
-// The secrets that stand in plain text in the environments of a config's entries: where, never what.
-import { isObject } from '@subluminal/contracts';
+// The secrets that stand in plain text in the environments and headers of a config's entries: where, never what.
+import { definedFields, isObject } from '@subluminal/contracts';
 import { createRedactor, type Redactor } from '@subluminal/core/scan';
 import { isReservedName } from '../../../stores/config/values.ts';
 import { fitsCommand } from '../../../stores/vault/index.ts';
-import { CLIENTS, type ReadConfig, type ServerEntry, type ValuePath } from '../index.ts';
+import {
+  CLIENTS,
+  type ConfigFailure,
+  type ReadConfig,
+  type ServerEntry,
+  type ValuePath,
+} from '../index.ts';
 import { type AdoptionPlace, clientPlace, storeAt } from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs, recordedConfigs } from '../inspect/find-configs.ts';
+import { entryKey } from '../inspect/server-view.ts';
 import { type ConfigDocument, readDocument } from '../text/document.ts';
 
 export interface PlainSecret {
@@ -15,8 +22,10 @@ export interface PlainSecret {
   readonly server: string;
   readonly variable: string;
   readonly path: ValuePath;
-  /** What starts the server behind its shim. */
+  /** What starts the server behind its shim, or its address alone. */
   readonly command: readonly string[];
+  /** The address of a server that is reached by one. */
+  readonly url?: string;
   /** Why it is taken for a secret. */
   readonly looks: string;
 }
@@ -31,15 +40,18 @@ interface PlainSecrets {
   readonly more: number;
 }
 
-export function plainSecrets(config: ReadConfig, entries: readonly ServerEntry[]): PlainSecrets {
+function plainSecrets(config: ReadConfig, entries: readonly ServerEntry[]): PlainSecrets {
   const document = configDocument(config);
   if (document === undefined) return { secrets: [], more: 0 };
   const found = entries.flatMap((entry) =>
     variablesOf(document, entry).flatMap(({ variable, path, value }): readonly PlainSecret[] => {
-      const looks = VARIABLE.test(variable) ? secretLooks(variable, value) : undefined;
+      const { name, project, remote } = entry;
+      // A binding would name its address.
+      if (remote?.urlVariable !== undefined) return [];
+      const looksOf = remote === undefined ? secretLooks : headerLooks;
+      const looks = VARIABLE.test(variable) ? looksOf(variable, value) : undefined;
       if (looks === undefined || isReservedName(variable)) return [];
-      const { name, project } = entry;
-      const of = { name, ...(project !== undefined && { project }), server: serverOf(entry) };
+      const of = { name, ...definedFields({ project, url: remote?.url }), server: serverOf(entry) };
       return [{ ...of, variable, path, command: wordsOf(entry), looks }];
     }),
   );
@@ -49,14 +61,49 @@ export function plainSecrets(config: ReadConfig, entries: readonly ServerEntry[]
   };
 }
 
+/** Values of headers stand in the config without our edits; in the environment of the shim they are copies. */
+export function plainSecretsIn(
+  after: ReadConfig,
+  governed: readonly ServerEntry[],
+  base: ReadConfig | ConfigFailure,
+): PlainSecrets {
+  const keys = new Set(governed.map(entryKey));
+  const remote =
+    base.kind === 'failure'
+      ? []
+      : base.entries.filter((entry) => entry.remote !== undefined && keys.has(entryKey(entry)));
+  const copied = new Set(remote.map(entryKey));
+  const local = plainSecrets(
+    after,
+    governed.filter((entry) => !copied.has(entryKey(entry))),
+  );
+  if (base.kind === 'failure' || remote.length === 0) return local;
+  const headers = plainSecrets(base, remote);
+  return {
+    secrets: [...local.secrets, ...headers.secrets],
+    more: local.more + headers.more,
+  };
+}
+
 /** The name that its shim has, and its bindings. */
 export function serverOf({ name, governed }: ServerEntry): string {
   return governed?.serverName ?? name;
 }
 
-/** What starts the server itself. */
-export function wordsOf({ command, args = [], governed }: ServerEntry): readonly string[] {
+/** What starts the server itself; its address where it has one. */
+export function wordsOf({ command, args = [], governed, remote }: ServerEntry): readonly string[] {
+  const url = remote?.url ?? governed?.remote?.url;
+  if (url !== undefined) return [url];
   return governed?.command ?? (command === undefined ? [] : [command, ...args]);
+}
+
+/** Whether a binding of this server is for the one that these words start. */
+export function fitsBinding(
+  { command, url }: { readonly command?: readonly string[]; readonly url?: string },
+  words: readonly string[],
+): boolean {
+  if (url !== undefined) return words.length === 1 && words[0] === url;
+  return command === undefined || fitsCommand(command, words);
 }
 
 interface SetVariable {
@@ -65,11 +112,20 @@ interface SetVariable {
   readonly value: string;
 }
 
-/** What an entry sets for its server; older settings of Zed have it beside the path of the command. */
+/**
+ * What an entry sets for its server; older settings of Zed have it beside the path of the command. Of a server
+ * with an address, its headers, by the variables that its shim reads them from.
+ */
 export function variablesOf(
   document: ConfigDocument,
-  { path, at }: ServerEntry,
+  { path, at, remote }: ServerEntry,
 ): readonly SetVariable[] {
+  if (remote !== undefined) {
+    return remote.headers.flatMap(({ variable, path: place = [] }) => {
+      const value = document.valueAt(place);
+      return typeof value === 'string' ? [{ variable, path: place, value }] : [];
+    });
+  }
   const places = new Map(
     [path, at.command.slice(0, -1)].map((holder) => [JSON.stringify(holder), [...holder, 'env']]),
   );
@@ -119,6 +175,18 @@ export function secretLooks(variable: string, value: string): string | undefined
   return isNamed && isDrawn(value) ? 'named like a secret' : undefined;
 }
 
+const HEADER_SECRET = /auth|key|token|secret|cookie|credential|password/i;
+const SCHEME = /^(?:bearer|basic|token|apikey|api-key)\s+/i;
+
+/** The same for a header, by its variable: its value may begin with the name of a scheme. */
+function headerLooks(variable: string, value: string): string | undefined {
+  if (!isStorable(value) || REFERENCE.test(value.trim()) || value.includes('${')) return undefined;
+  const [form] = knownForms(value);
+  if (form !== undefined) return form;
+  const isNamed = HEADER_SECRET.test(variable) && isDrawn(value.replace(SCHEME, ''));
+  return isNamed ? 'named like a secret' : undefined;
+}
+
 let redactor: Redactor | undefined;
 
 /** The known forms of secrets that a text holds. Made at first use: the known forms are many. */
@@ -164,7 +232,7 @@ export function serversByName(place: AdoptionPlace, more: readonly FoundConfig[]
   for (const { file, config } of all.values()) {
     const document = configDocument(config);
     for (const entry of document === undefined ? [] : config.entries) {
-      if (document === undefined || entry.command === undefined) continue;
+      if (document === undefined || wordsOf(entry).length === 0) continue;
       const name = serverOf(entry);
       const words = wordsOf(entry);
       const set = new Map<string, string[]>();
@@ -199,7 +267,7 @@ export function sharedBy(
   others: ServersByName,
   { server, variable, value, command }: SharedSecret,
 ): SharingServers {
-  const isSame = ({ words }: NamedServer) => fitsCommand(command, words);
+  const isSame = ({ words }: NamedServer) => fitsBinding({ command }, words);
   const named = others.get(server) ?? [];
   const same = named.filter(isSame);
   const key = variable.toUpperCase();

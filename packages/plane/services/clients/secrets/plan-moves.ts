@@ -1,6 +1,7 @@
 // Plans which secrets of some configs move, under which names, and how their servers are bound.
 
 import { resolve } from 'node:path';
+import { definedFields } from '@subluminal/contracts';
 import {
   findProgram,
   type ProcessEnvironment,
@@ -8,21 +9,16 @@ import {
   writerProblem,
 } from '../../../os/index.ts';
 import type { SecretBinding, Servers } from '../../../stores/config/index.ts';
-import {
-  filesNamed,
-  fitsCommand,
-  hiddenWord,
-  isSecretName,
-  type Vault,
-} from '../../../stores/vault/index.ts';
+import { filesNamed, hiddenWord, isSecretName, type Vault } from '../../../stores/vault/index.ts';
 import { expandText, type MovedSecret, projectOfFile } from '../index.ts';
 import type { FoundConfig } from '../inspect/find-configs.ts';
 import { hasDrawn, maskedWords } from '../inspect/mask-words.ts';
 import type { ConfigDocument } from '../text/document.ts';
-import type { Binding, BindingName } from './bindings.ts';
+import type { Binding, BindingName, BindingStart } from './bindings.ts';
 import { cutAll } from './cut-values.ts';
 import {
   configDocument,
+  fitsBinding,
   knownForms,
   type PlainSecret,
   type ServersByName,
@@ -57,14 +53,15 @@ interface SecretRequest extends PlainSecret {
   /** How a binding names the command. */
   readonly bound: readonly string[];
   /** What the command starts, or why nothing can be bound. */
-  readonly starts: BoundProgram | string;
+  readonly starts: BindingStart | string;
 }
 
 /** The name of a secret in the store, or why it stays in plain text. */
 type NameOrReason = { readonly name: string } | { readonly stays: string };
 
 /** A binding of config.toml, or one that is planned. */
-type KnownBinding = BindingName & Partial<Binding> & Partial<Pick<SecretBinding, 'source'>>;
+type KnownBinding = BindingName &
+  Partial<Pick<SecretBinding, 'source' | 'command' | 'program' | 'files' | 'url'>>;
 
 /** Collects new bindings and secrets; a name that one file takes is taken for the next. */
 export class MovePlanner {
@@ -95,12 +92,19 @@ export class MovePlanner {
     return targets.flatMap((target): readonly SecretMove[] => {
       const { value, path, secret } = target;
       const { server, variable } = secret;
-      const bound = bindableWords(secret.command);
-      const starts = boundProgram({ found, document, secret, bound, env: this.#options.env });
+      const { url } = secret;
+      const bound = url === undefined ? bindableWords(secret.command) : [url];
+      const starts =
+        url === undefined
+          ? boundProgram({ found, document, secret, bound, env: this.#options.env })
+          : boundAddress(url);
       const named = left.includes(target)
         ? { stays: 'is written in a way that could not come back as it is' }
         : this.#nameFor({ ...secret, client: client.id, value, bound, starts });
-      if ('name' in named) return [{ server, path, secret: named.name, value: () => value }];
+      if ('name' in named) {
+        const of = url === undefined ? {} : { variable };
+        return [{ server, path, ...of, secret: named.name, value: () => value }];
+      }
       const words = `${variable} of ${server} in ${file.path}`;
       this.warnings.push(`${words} ${named.stays}: it stays in plain text.`);
       return [];
@@ -146,11 +150,10 @@ export class MovePlanner {
       ...this.bindings.filter((one) => one.server === server),
     ];
     return known.find(
-      ({ variable: other, command, program, files = [] }) =>
+      ({ variable: other, command, url, program, files = [] }) =>
         other.toUpperCase() === variable.toUpperCase() &&
-        (command === undefined ||
-          (fitsCommand(command, words) &&
-            (program === undefined || isSameStart({ program, files }, starts)))),
+        fitsBinding(definedFields({ command, url }), words) &&
+        (program === undefined || isSameStart({ program, files }, starts)),
     );
   }
 
@@ -175,10 +178,16 @@ export class MovePlanner {
   }
 }
 
+/** Clients expand variables in an address: the shim would not know it again. */
+function boundAddress(url: string): BindingStart | string {
+  return url.includes('${') ? 'its address depends on a variable' : { url };
+}
+
 /** Two projects may have servers of one name and one command, which start their own files. */
-function isSameStart({ program, files }: BoundProgram, starts: BoundProgram | string): boolean {
+function isSameStart({ program, files }: BoundProgram, starts: BindingStart | string): boolean {
   return (
     typeof starts === 'object' &&
+    'program' in starts &&
     realFile(program) === realFile(starts.program) &&
     JSON.stringify(files) === JSON.stringify(starts.files)
   );
@@ -225,7 +234,7 @@ function bindableWords(words: readonly string[]): readonly string[] {
 // What a server's command starts, as its binding names it: the program, and the files that its words
 // name. Looked up as the client would, from what its entry and this terminal say.
 
-type BoundProgram = Pick<Binding, 'program' | 'files'>;
+type BoundProgram = Extract<BindingStart, { readonly program: string }>;
 
 interface ServerStartContext {
   readonly found: FoundConfig;

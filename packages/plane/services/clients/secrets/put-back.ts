@@ -10,7 +10,7 @@ import { isFilled, quotedValue } from './cut-values.ts';
 
 interface SecretPlacement {
   readonly format: Format;
-  /** Ends with `env` and the variable. */
+  /** Ends with `env` and the variable, or with the headers and one of them. */
   readonly path: ValuePath;
   readonly value: string;
 }
@@ -102,8 +102,9 @@ function intoNew(
   if (document.valueAt(path.slice(0, -1)) !== undefined) return [];
   const holder = path.slice(0, -2);
   const table = tableText(variableOf(path), value, format);
-  return ['args', 'command', 'path'].flatMap((name) =>
-    behind(document, [...holder, name], { key: 'env', value: MARKER }).flatMap((edit) => {
+  const key = String(path.at(-2));
+  return ['args', 'command', 'path', 'url', 'serverUrl', 'httpUrl'].flatMap((name) =>
+    behind(document, [...holder, name], { key, value: MARKER }).flatMap((edit) => {
       const text = edit.text.replace(new RegExp(`(["'])${MARKER}\\1`), () => table);
       return text === edit.text ? [] : [{ ...edit, text }];
     }),

@@ -272,7 +272,10 @@ function digestOf({ words, where }: EntryStart): string {
   return sha256(JSON.stringify([words, where]));
 }
 
-/** The path of a secret ends with `env` and its variable; older settings of Zed have `command` before. */
+/**
+ * The path of a secret ends with `env` and its variable, or with the headers and one of them; older settings of
+ * Zed have `command` before.
+ */
 function startIn(document: ConfigDocument | undefined, path: ValuePath): EntryStart | undefined {
   const holder = path.slice(0, -2);
   const held = document?.valueAt(holder);
@@ -280,6 +283,10 @@ function startIn(document: ConfigDocument | undefined, path: ValuePath): EntrySt
   const server = isInner ? document?.valueAt(holder.slice(0, -1)) : held;
   if (!isObject(server)) return undefined;
   const { command, args, cwd, envFile, env } = server;
+  if (command === undefined) {
+    const addresses = ['url', 'serverUrl', 'httpUrl'].map((key) => server[key] ?? null);
+    return { words: addresses, where: [] };
+  }
   const inner = isObject(command) ? command : { path: command, args, env: undefined };
   const words: readonly unknown[] = Array.isArray(inner['args']) ? inner['args'] : [];
   return {

@@ -1,11 +1,12 @@
 // The notes for a person before a config is changed for good.
 
+import { shellWord } from '@subluminal/core/visible';
 import type { SecretBinding, Servers } from '../../../stores/config/index.ts';
-import { fitsCommand } from '../../../stores/vault/index.ts';
 import {
   effectiveServers,
   flagIn,
   type ReadConfig,
+  type RemoteHeader,
   type ServerEntry,
   type ShimCall,
   unresolved,
@@ -14,8 +15,15 @@ import type { FoundConfig } from '../inspect/find-configs.ts';
 import { type OwnCall, startsThisSub } from '../inspect/own-program.ts';
 import { hasComment } from '../inspect/redacted-diff.ts';
 import { entryKey } from '../inspect/server-view.ts';
-import { configDocument, serverOf, variablesOf, wordsOf } from '../secrets/plain-secrets.ts';
+import {
+  configDocument,
+  fitsBinding,
+  serverOf,
+  variablesOf,
+  wordsOf,
+} from '../secrets/plain-secrets.ts';
 import { documentIn } from '../text/document.ts';
+import { entryTextAt } from '../text/entry-text.ts';
 
 interface NoteContext {
   readonly found: FoundConfig;
@@ -58,10 +66,27 @@ function* chosenNotes(noting: NoteContext): Generator<string> {
     if (flags === undefined) continue;
     yield `${entry.name} of ${file.path} starts sub shim with ${flags.join(', ')}, and no \`sub import\` here wrote that: it does not count as governed. It gets a shim without these options; if they are yours, give them to \`sub import\` (--policy, --profile) or to config.toml.`;
   }
+  yield* remoteNotes(noting);
   const commented = withComments(noting);
   if (commented.length > 0) {
-    yield `the comments among the arguments of ${commented.join(', ')} are not in the file while it is governed: \`sub restore\` brings them back from its record.`;
+    yield `the comments inside of ${commented.join(', ')} are not in the file while it is governed: \`sub restore\` brings them back from its record.`;
   }
+}
+
+/** The client hands its messages to the shim, and logs in nowhere any more. */
+function* remoteNotes({ found: { client }, chosen }: NoteContext): Generator<string> {
+  const remote = chosen.flatMap(({ name, remote: server }) => (server ? [{ name, server }] : []));
+  const open = remote
+    .filter(({ server }) => server.bearerEnv === undefined && !server.headers.some(isCredential))
+    .map(({ name }) => name);
+  if (open.length > 0) {
+    const logins = open.map((name) => `\`sub auth login ${shellWord(name)}\``).join(', ');
+    yield `${open.join(', ')}: ${client.title} logs in there no more. Where a server asks for a login, run: ${logins}.`;
+  }
+}
+
+function isCredential({ name }: RemoteHeader): boolean {
+  return /auth|key|token|secret|cookie|credential/i.test(name);
 }
 
 /** The names of the entries that have comments among the values that are replaced. */
@@ -69,8 +94,9 @@ function withComments({ found, baseText, chosen }: NoteContext): readonly string
   const { format } = found.file;
   const paths = chosen.map(({ at }) => at.args);
   const document = documentIn(baseText, format, paths);
-  return chosen.flatMap(({ name, at }) => {
-    const span = document?.spanAt(at.args);
+  return chosen.flatMap(({ name, at, remote, path }) => {
+    const whole = remote && document && entryTextAt(document, path)?.span;
+    const span = whole ?? document?.spanAt(at.args);
     return span && hasComment(baseText.slice(span.start, span.end), format) ? [name] : [];
   });
 }
@@ -98,7 +124,7 @@ function* bindingNotes({ found, after, chosen, bound, more }: NoteContext): Gene
       yield `${entry.name} of ${path} gets ${namesOf(ours)} by the bindings of ${table}. If it is another server of that name, give it another one.`;
     }
     if (others.length > 0) {
-      yield `${entry.name} of ${path} does NOT get ${namesOf(others)}: the bindings of ${table} are for another command. Without a value of its own it will not start in production: give it another name, or correct \`command\` there.`;
+      yield `${entry.name} of ${path} does NOT get ${namesOf(others)}: the bindings of ${table} are for another command or address. Without a value of its own it will not start in production: give it another name, or correct \`command\` or \`url\` there.`;
     }
   }
   if (more > 0) {
@@ -115,8 +141,7 @@ interface BindingsFor {
 
 function bindingsFor(entry: ServerEntry, bound: Servers): BindingsFor {
   const all = bound.get(serverOf(entry))?.secretBindings ?? [];
-  const isOurs = ({ command }: SecretBinding) =>
-    command === undefined || fitsCommand(command, wordsOf(entry));
+  const isOurs = (one: SecretBinding) => fitsBinding(one, wordsOf(entry));
   const ours = all.filter(isOurs);
   const isGiven = ({ injectAs }: SecretBinding) => ours.some((one) => one.injectAs === injectAs);
   return { ours, others: all.filter((one) => !isOurs(one) && !isGiven(one)) };
@@ -138,7 +163,8 @@ function* otherNotes(noting: NoteContext): Generator<string> {
     yield `${stale.join(', ')} of ${found.file.path}: no record of this shim is left, so its options stay as they are. Use \`sub restore\` first, then \`sub import\`.`;
   }
   for (const { name, transport, command, obstacle } of entries) {
-    if (transport !== 'unknown' || command === undefined) continue;
+    const isBarred = transport === 'remote' ? obstacle : transport === 'unknown' && command;
+    if (isBarred === undefined || isBarred === false) continue;
     yield `${name} is NOT governed: ${obstacle ?? 'its arguments are not a list of words'}.`;
   }
   const envFiles = chosen.flatMap(({ name, hasEnvFile }) => (hasEnvFile ? [name] : []));
@@ -169,11 +195,35 @@ function* fileNotes({ found: { client, file }, chosen, call }: NoteContext): Gen
 
 /** Codex puts the parts of an entry together from several files, and drops those of the shim. */
 export function splitNotes(found: readonly FoundConfig[], project: string): readonly string[] {
+  return splitServers(found, project).map(({ entry, file, overridden }) => {
+    const others = overridden.map(({ path }) => path).join(', ');
+    return `${entry.name} is NOT governed: it has one part in ${file.path} and another in ${others}. Write it in one file.`;
+  });
+}
+
+/** With a command in one file and an address in another, Codex would not start at all. */
+export function splitRemotes(found: readonly FoundConfig[], project: string): ReadonlySet<string> {
+  const remote = new Set(
+    found.flatMap(({ client, config }) =>
+      config.entries.flatMap((entry) =>
+        entry.transport === 'remote' ? [splitKey(client, entry)] : [],
+      ),
+    ),
+  );
+  const split = splitServers(found, project).map(({ entry, file }) =>
+    splitKey({ id: file.client }, entry),
+  );
+  return new Set(split.filter((key) => remote.has(key)));
+}
+
+export function splitKey(
+  { id }: Pick<FoundConfig['client'], 'id'>,
+  { name }: Pick<ServerEntry, 'name'>,
+): string {
+  return JSON.stringify([id, name]);
+}
+
+function splitServers(found: readonly FoundConfig[], project: string) {
   const configs = found.map(({ config }) => config);
-  return effectiveServers(configs, project)
-    .filter(({ isSplit }) => isSplit)
-    .map(({ entry, file, overridden }) => {
-      const others = overridden.map(({ path }) => path).join(', ');
-      return `${entry.name} is NOT governed: it has one part in ${file.path} and another in ${others}. Give it its command and its args in one file.`;
-    });
+  return effectiveServers(configs, project).filter(({ isSplit }) => isSplit);
 }

@@ -42,13 +42,13 @@ import {
   prepareMoves,
   scrubCopies,
 } from '../secrets/move-secrets.ts';
-import { type PlainSecret, plainSecrets } from '../secrets/plain-secrets.ts';
+import { type PlainSecret, plainSecretsIn } from '../secrets/plain-secrets.ts';
 import type { SecretMove } from '../secrets/plan-moves.ts';
 import { applyChange } from '../store/apply-change.ts';
 import { configKey } from '../store/change-store.ts';
 import type { OnChangeStep } from '../store/config-file.ts';
 import { readRecord } from '../store/records.ts';
-import { notesOn, splitNotes } from './import-notes.ts';
+import { notesOn, splitKey, splitNotes, splitRemotes } from './import-notes.ts';
 import { createRewrite, policyFlags } from './plan-rewrite.ts';
 
 export interface ImportOptions extends SecretPlace, LooseOptions {
@@ -90,6 +90,8 @@ export interface ImportFile {
   readonly found: FoundConfig;
   /** The config without our edits. */
   readonly baseText: string;
+  /** By `splitKey`: the servers that are left alone, because their parts stand in several files. */
+  readonly split: readonly string[];
   /** Makes the new config from that. */
   readonly rewrite: (baseText: string) => RewrittenConfig | ConfigFailure;
 }
@@ -108,13 +110,14 @@ export interface ImportPlan {
 }
 
 export async function planImport(options: ImportOptions): Promise<ImportPlan | Failure> {
-  const context = await importContext(options, await boundServers(options));
-  if (isFailure(context)) return context;
   const place = clientPlace(options);
   const clients =
     options.client === undefined ? CLIENTS.filter((one) => one.detect(place)) : [options.client];
   const configs = findConfigs({ place, clients, configPath: options.configPath });
   const { problems, looked } = configs;
+  const split = splitRemotes(configs.found, options.project);
+  const context = await importContext(options, await boundServers(options), split);
+  if (isFailure(context)) return context;
   const found = configs.found.filter(
     ({ file }) => options.isUserOnly !== true || file.scope === 'user',
   );
@@ -152,6 +155,8 @@ function isLeftToOthers(found: FoundConfig, options: ImportOptions): boolean {
 /** What the plans of all files share. */
 interface ImportContext {
   readonly options: ImportOptions;
+  /** By `splitKey`: the servers with an address whose parts stand in several files. */
+  readonly split: ReadonlySet<string>;
   readonly call: ShimCall;
   readonly redact: (text: string) => string;
   /** What config.toml binds. */
@@ -162,13 +167,14 @@ interface ImportContext {
 async function importContext(
   options: ImportOptions,
   bound: Servers,
+  split: ReadonlySet<string>,
 ): Promise<ImportContext | Failure> {
   const program = ownProgram(options.own);
   if (program.kind === 'failure') return program;
   const redact = await loadDiffRedactor(options.redactPatterns);
   if (isFailure(redact)) return redact;
   const call = { program: program.words, flags: policyFlags(options) };
-  return { options, call, redact, bound, warnings: program.warnings };
+  return { options, split, call, redact, bound, warnings: program.warnings };
 }
 
 function isFile(one: ImportFile | Failure): one is ImportFile {
@@ -183,12 +189,12 @@ function strangeServer(
   const entries = found.flatMap(({ config }) => config.entries);
   for (const name of names) {
     const same = entries.filter((entry) => entry.name === name);
-    if (same.some(({ transport, governed }) => transport === 'stdio' || governed)) continue;
+    if (same.some((entry) => isUngoverned(entry) || entry.governed)) continue;
     const [first] = same;
     if (first !== undefined) {
-      const what = first.transport === 'remote' ? 'is reached by an address' : 'has no command';
-      const message = `the server ${name} ${what}: it cannot be governed yet.`;
-      return failure('SUB_CLIENT_CONFIG', message, 'Leave it out.');
+      const why = first.obstacle ?? 'it has neither a command nor an address';
+      const message = `the server ${name} cannot be governed: ${why}.`;
+      return failure('SUB_CLIENT_CONFIG', message, 'Change the entry, or leave it out.');
     }
     const known = [...new Set(entries.map((entry) => entry.name))].slice(0, NAMES_MAX);
     const fix =
@@ -205,12 +211,12 @@ function planFile(
   moves: readonly SecretMove[],
   context: ImportContext,
 ): ImportFile | Failure {
-  const { options, call, redact, bound } = context;
+  const { options, call, redact, bound, split } = context;
   const { client, file, config } = found;
   const baseText = readBaseText(found, storeAt(options.paths));
   if (isFailure(baseText)) return baseText;
   const loose = looseIn(found, options);
-  const chosen = chosenIn(found, { baseText, loose, options });
+  const chosen = chosenIn(found, { baseText, loose, options, split });
   const renewed = renewedIn(config, options);
   const rewrite = rewriteFor({ found, chosen, loose, renewed, moves }, context);
   const rewritten = rewrite(baseText);
@@ -222,7 +228,8 @@ function planFile(
     (entry) =>
       isAsked(entry, options) && startsThisSub(entry, options) && !stillLoose.has(entryKey(entry)),
   );
-  const { secrets, more } = plainSecrets(after, governed);
+  const base = baseText === config.text ? config : client.read(file, baseText);
+  const { secrets, more } = plainSecretsIn(after, governed, base);
   const { own, env } = options;
   return {
     client,
@@ -239,6 +246,7 @@ function planFile(
     moves,
     found,
     baseText,
+    split: [...split],
     // Secrets are taken out anew: when that is done is written down.
     rewrite: (text) => (moves.length === 0 && text === baseText ? rewritten : rewrite(text)),
   };
@@ -264,7 +272,8 @@ export async function planMoves(
 ): Promise<MovingPlan | Failure> {
   const moves = await prepareMoves(files, options);
   if (moves.kind === 'failure') return moves;
-  const context = await importContext(options, moves.bound);
+  const split = new Set(files.flatMap((file) => file.split));
+  const context = await importContext(options, moves.bound, split);
   if (isFailure(context)) return context;
   const planned = files.map((file) => planFile(file.found, moves.of(file), context));
   return {
@@ -280,6 +289,7 @@ interface ChoiceOptions {
   readonly baseText: string;
   readonly loose: LooseEntries;
   readonly options: ImportOptions;
+  readonly split: ReadonlySet<string>;
 }
 
 /**
@@ -288,7 +298,7 @@ interface ChoiceOptions {
  */
 function chosenIn(
   { client, file, config }: FoundConfig,
-  { baseText, loose, options }: ChoiceOptions,
+  { baseText, loose, options, split }: ChoiceOptions,
 ): readonly ServerEntry[] {
   const base = baseText === config.text ? config : client.read(file, baseText);
   const before = base.kind === 'failure' ? [] : base.entries.filter(isUngoverned);
@@ -299,7 +309,7 @@ function chosenIn(
     loose.has(entryKey(entry)) && startsThisSub(entry, options);
   return config.entries
     .filter((entry) => isUngoverned(entry) || isBarred(entry) || isLoose(entry))
-    .filter((entry) => isAsked(entry, options))
+    .filter((entry) => isAsked(entry, options) && !split.has(splitKey(client, entry)))
     .map(withoutShim);
 }
 

@@ -5,12 +5,16 @@ import {
   type ConfigFailure,
   type ConfigFile,
   flagIn,
+  type MovedSecret,
+  REMOTE_FLAGS,
   type ReadConfig,
+  type RemoteHeader,
   type RewrittenConfig,
   type ServerEntry,
   type ShimCall,
 } from '../index.ts';
 import { entryKey, isUngoverned, startedCommand } from '../inspect/server-view.ts';
+import { sameData } from '../text/plain-data.ts';
 
 interface RewriteOptions {
   readonly client: Client;
@@ -43,19 +47,29 @@ export function policyFlags({
 /** Takes the config without our edits; what was governed so far stays so. */
 export function createRewrite(
   options: RewriteOptions,
-): (baseText: string) => RewrittenConfig | ConfigFailure {
+): (baseText: string, moved?: readonly MovedSecret[]) => RewrittenConfig | ConfigFailure {
   const { client, file, call } = options;
   const flags = flagsByEntry(options);
   const isReplaced = replacedIn(options);
-  return (baseText) => {
+  return (baseText, moved = []) => {
     const config = client.read(file, baseText);
     if (config.kind === 'failure') return config;
     const entries = config.entries.filter(
       (entry) => flags.has(entryKey(entry)) && (isUngoverned(entry) || isReplaced(entry)),
     );
     const flagsFor = (entry: ServerEntry) => flags.get(entryKey(entry)) ?? [];
-    return client.plan(config, entries, { ...call, flagsFor, replacesShim: true });
+    const storedHeaders = (entry: ServerEntry) => storedIn(entry, moved);
+    return client.plan(config, entries, { ...call, flagsFor, storedHeaders, replacesShim: true });
   };
+}
+
+/** The headers of an entry that are in the store: its shim gets them by its bindings. */
+function storedIn({ path }: ServerEntry, moved: readonly MovedSecret[]): readonly RemoteHeader[] {
+  return moved.flatMap(({ path: place, variable }) =>
+    variable !== undefined && sameData(place.slice(0, -2), path)
+      ? [{ name: String(place.at(-1)), variable }]
+      : [],
+  );
 }
 
 /**
@@ -100,7 +114,7 @@ function withFlags(own: readonly string[], added: readonly string[]): readonly s
 
 /** Without the options that every rewrite writes anew, and without a session that is over. */
 function ownFlags(flags: readonly string[]): readonly string[] {
-  return withoutFlags(flags, ['server-name', 'server-id', 'server-env', 'wrap']);
+  return withoutFlags(flags, ['server-name', 'server-id', 'server-env', 'wrap', ...REMOTE_FLAGS]);
 }
 
 function withoutFlags(flags: readonly string[], names: readonly string[]): readonly string[] {

@@ -1,13 +1,14 @@
 // `sub restore`: which configs have shims in them because of us, and how they come out again.
 
 import { isAbsolute, relative } from 'node:path';
-import { definedFields, type Failure, failure, isFailure } from '@subluminal/contracts';
+import { definedFields, type Failure, failure, isFailure, isObject } from '@subluminal/contracts';
 import {
   CLIENTS,
   type Client,
   clientOf,
   type MovedSecret,
   type ReadConfig,
+  type RemoteKeys,
   type ServerEntry,
 } from '../index.ts';
 import {
@@ -20,16 +21,19 @@ import {
 import { type FoundConfig, findConfigs } from '../inspect/find-configs.ts';
 import { livingWrap } from '../inspect/loose-entries.ts';
 import { redactedDiff } from '../inspect/redacted-diff.ts';
+import { withoutShim } from '../remote-entries.ts';
 import { type BindingName, bindingName } from '../secrets/bindings.ts';
 import { readVaultHome } from '../secrets/move-secrets.ts';
 import { unbindMoved } from '../secrets/pending-bindings.ts';
+import { configDocument } from '../secrets/plain-secrets.ts';
 import { type PutBack, type Returning, returning } from '../secrets/return-secrets.ts';
 import { heldByOwner } from '../store/apply-change.ts';
 import { type ChangeStore, configKey } from '../store/change-store.ts';
 import { type OnChangeStep, readConfigFile } from '../store/config-file.ts';
 import { type FoundRecord, listRecords, readBackup } from '../store/records.ts';
 import { type RestoreResult, releaseConfig, restoreRecord } from '../store/restore-config.ts';
-import { removeShims, undoChanges } from '../store/undo-changes.ts';
+import { type EntryPlace, removeShims, undoChanges } from '../store/undo-changes.ts';
+import type { FreedEntry } from '../store/undo-entry.ts';
 import { missingEntriesText } from './repair.ts';
 
 export interface RestoreOptions extends SecretPlace {
@@ -222,7 +226,7 @@ function fromEntries(
 ): readonly (RestoreFile | Failure)[] {
   const living = livingWrap(config, options);
   if (living !== undefined) return [living];
-  const ways = governedEntries(config).map((entry) => ({ ...entry, pairs: [] }));
+  const ways = governedEntries(config, client).map((place) => ({ ...place, pairs: [] }));
   if (ways.length === 0) return [];
   const out = removeShims({ text: config.text, format: file.format, ways });
   if (out.kind === 'refused') {
@@ -234,7 +238,7 @@ function fromEntries(
     if (read.kind === 'failure') return read;
     // A session may have begun while the person was asked.
     const begun = livingWrap(read, options);
-    return begun === undefined ? governedEntries(read) : { ...begun, path: file.path };
+    return begun === undefined ? governedEntries(read, client) : { ...begun, path: file.path };
   };
   return [
     {
@@ -253,8 +257,28 @@ function fromEntries(
   ];
 }
 
-function governedEntries({ entries }: ReadConfig): readonly ServerEntry[] {
-  return entries.filter(({ governed }) => governed !== undefined);
+function governedEntries(
+  config: ReadConfig,
+  { remoteKeys }: Pick<Client, 'remoteKeys'>,
+): readonly EntryPlace[] {
+  return config.entries.flatMap((entry) => {
+    if (entry.governed === undefined) return [];
+    const freed = freedRemote(config, entry, remoteKeys);
+    return [{ ...entry, ...definedFields({ freed }) }];
+  });
+}
+
+/** An entry with an address, as its client would write it without a shim. */
+function freedRemote(
+  config: ReadConfig,
+  { governed, path }: ServerEntry,
+  keys: RemoteKeys,
+): FreedEntry | undefined {
+  const remote = governed?.remote;
+  if (remote === undefined) return undefined;
+  const env = configDocument(config)?.valueAt([...path, 'env']);
+  const { beside, url, ...freed } = withoutShim(remote.flags, isObject(env) ? env : {}, keys);
+  return { ...freed, path, beside: () => beside, url: () => url };
 }
 
 export type RestoreOutcome =

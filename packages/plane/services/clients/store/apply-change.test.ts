@@ -61,7 +61,7 @@ test('an import backs the config up before it changes it, and restore brings bac
     },
   });
   expect(seen).toEqual([CONFIG, CONFIG]);
-  expect(governedIn(one.text)).toEqual(['files', 'bare']);
+  expect(governedIn(one.text)).toEqual(['files', 'bare', 'far']);
   expect(readFileSync(result.backup, 'utf8')).toBe(CONFIG);
   expect(statSync(result.backup).mode & 0o777).toBe(0o600);
   expect(one.beside()).toEqual([]);
@@ -152,7 +152,7 @@ test('an import undoes the change of a dead session first, and says so', async (
   const { home, file } = one;
   const killed = await children.run({ does: 'apply', home, file, kind: 'wrap', killAt: 'done' });
   expect(killed.signal).toBe('SIGKILL');
-  expect(governedIn(one.text)).toEqual(['files', 'bare']);
+  expect(governedIn(one.text)).toEqual(['files', 'bare', 'far']);
   const result = applied(one, { rewrite: governing(file, ['--profile', 'x']) });
   expect(result.warnings).toEqual([
     expect.stringMatching(/^A session \(process \d+\) .* the backup replaced\.$/),
@@ -187,7 +187,7 @@ test('an import leaves a link a link, also at the end of a chain', () => {
   symlinkSync('real.json', join(folder, 'middle.json'));
   symlinkSync(join(folder, 'middle.json'), one.file.path);
   expect(applied(one).target).toBe(join(folder, 'real.json'));
-  expect(governedIn(one.text)).toEqual(['files', 'bare']);
+  expect(governedIn(one.text)).toEqual(['files', 'bare', 'far']);
   expect(readlinkSync(one.file.path)).toBe(join(folder, 'middle.json'));
   expect(lstatSync(join(folder, 'middle.json')).isSymbolicLink()).toBe(true);
   one.restore();
@@ -205,7 +205,7 @@ test('an import starts again when another program writes the config meanwhile, a
     },
   });
   expect(one.text).toContain('theirs');
-  expect(governedIn(one.text)).toEqual(['files', 'bare']);
+  expect(governedIn(one.text)).toEqual(['files', 'bare', 'far']);
   one.restore();
   expect(one.text).toBe(theirs);
 });
@@ -297,7 +297,7 @@ test('a new change on a config that others have emptied keeps the older original
   const original = one.kept().find((name) => name.includes('.original-')) ?? '';
   expect(result).toMatchObject({
     kind: 'applied',
-    warnings: [expect.stringMatching(/does not have files, bare any more.*\.original-/)],
+    warnings: [expect.stringMatching(/does not have files, bare, far any more.*\.original-/)],
   });
   expect(readFileSync(`${one.store.paths.backups}/${original}`, 'utf8')).toBe(CONFIG);
 });

@@ -90,8 +90,11 @@ const CHANGES = list(
     name: text,
     project: optional(text),
     at: object({ command: VALUE_PATH, args: VALUE_PATH }),
-    before: VALUES,
+    before: (value) => value === null || VALUES(value),
     after: VALUES,
+    entry: optional(
+      object({ path: VALUE_PATH, address: text, headers: text, replaced: list(text) }),
+    ),
   }),
 );
 const CUT = object({
@@ -105,6 +108,7 @@ const MOVED = list(
   object({
     server: text,
     path: VALUE_PATH,
+    variable: optional(text),
     secret: text,
     moved_at: optional(text),
     started: optional(text),

@@ -256,7 +256,7 @@ describe('the record of a config', () => {
       owner: { pid: process.pid },
       base: { bytes: CONFIG.length },
     });
-    expect(record.changes.map(({ name }) => name)).toEqual(['files', 'bare']);
+    expect(record.changes.map(({ name }) => name)).toEqual(['files', 'bare', 'far']);
     expect(recordText(record)).not.toMatch(/abc\\?"/);
   });
 
@@ -286,6 +286,15 @@ describe('the record of a config', () => {
   });
 });
 
+const FREED = {
+  path: ['mcpServers', 'far'],
+  addressKey: 'url',
+  url: () => undefined,
+  beside: () => [],
+  type: 'http',
+  commandKeys: ['args', 'env'],
+};
+
 test('a config without a record is set free by what its entries say', () => {
   const one = bench();
   one.apply();
@@ -296,12 +305,13 @@ test('a config without a record is set free by what its entries say', () => {
     ['files', 'bare', 'far'].map((name) => ({
       name,
       at: { command: ['mcpServers', name, 'command'], args: ['mcpServers', name, 'args'] },
+      ...(name === 'far' && { freed: FREED }),
     }));
   const result = releaseConfig({ ...one.store, file: one.file, entries });
   expect(result).toMatchObject({
     kind: 'restored',
     path,
-    taken: [{ name: 'files' }, { name: 'bare' }],
+    taken: [{ name: 'files' }, { name: 'bare' }, { name: 'far' }],
   });
   expect(JSON.parse(one.text)).toEqual(JSON.parse(CONFIG));
   expect(one.kept()).toEqual([]);
@@ -325,7 +335,7 @@ describe('a config that others have emptied', () => {
     const result = one.restore();
     expect(result).toMatchObject({
       kind: 'untouched',
-      missing: [{ name: 'files' }, { name: 'bare' }],
+      missing: [{ name: 'files' }, { name: 'bare' }, { name: 'far' }],
       original: expect.stringContaining('.original-') as unknown,
     });
     const original = result.kind === 'untouched' ? result.original : undefined;
@@ -341,7 +351,7 @@ describe('a config that others have emptied', () => {
     one.write(one.text.replace(/ {4}"bare": \{[^}]*\},\n/, ''));
     expect(one.restore()).toMatchObject({
       kind: 'restored',
-      taken: [{ name: 'files' }],
+      taken: [{ name: 'files' }, { name: 'far' }],
       missing: [{ name: 'bare' }],
       original: expect.stringContaining('.original-') as unknown,
     });

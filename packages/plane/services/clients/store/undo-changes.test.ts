@@ -175,10 +175,11 @@ describe('an entry that others have changed', () => {
     one.write(JSON.stringify(data));
     expect(one.restore()).toMatchObject({
       kind: 'restored',
-      taken: [{ name: 'bare' }],
+      taken: [{ name: 'bare' }, { name: 'far' }],
       left: [{ name: 'files' }],
     });
     data.mcpServers['bare'] = { command: 'bare-mcp' };
+    data.mcpServers['far'] = { url: 'https://mcp.example.com' };
     expect(JSON.parse(one.text)).toEqual(data);
   });
 

@@ -4,21 +4,37 @@ import { definedFields } from '@subluminal/contracts';
 import { readShimCommand } from '../shim-command.ts';
 import { changeValues, type ValueChange } from '../text/change-values.ts';
 import { type ConfigDocument, readDocument } from '../text/document.ts';
+import { type EntryReplacement, replaceEntries } from '../text/entry-text.ts';
 import { sameData } from '../text/plain-data.ts';
 import type { ConfigFailure, EntryValues, Format, ValuePath, ValueText } from '../types.ts';
 import { byHand, configFailure } from './change-store.ts';
 import type { ConfigRecord } from './record-text.ts';
 import { type ConfigBackup, matchesDigest } from './records.ts';
+import {
+  type EntryOfBackup,
+  entryBefore,
+  entryOfBackup,
+  type FreedEntry,
+  freedEntry,
+} from './undo-entry.ts';
 
 export interface EntryPlace {
   readonly name: string;
   readonly project?: string;
   readonly at: { readonly command: ValuePath; readonly args: ValuePath };
+  /** What an entry without a record becomes, where its shim stands before an address. */
+  readonly freed?: FreedEntry;
+}
+
+interface EntryPair {
+  readonly before: EntryValues | null;
+  readonly after: EntryValues;
+  readonly entry?: EntryOfBackup;
 }
 
 /** An entry, and what we wrote there; no pairs for an entry without a record. */
 interface EntryHistory extends EntryPlace {
-  readonly pairs: readonly { readonly before: EntryValues; readonly after: EntryValues }[];
+  readonly pairs: readonly EntryPair[];
 }
 
 interface RemoveShimsOptions {
@@ -40,7 +56,12 @@ type ShimRemoval =
   | { readonly kind: 'refused'; readonly why: string; readonly fix: string };
 
 /** The changes that free an entry, or why there are none. */
-type EntryVerdict = readonly ValueChange[] | 'same' | 'gone' | 'foreign';
+type EntryVerdict =
+  | { readonly values: readonly ValueChange[] }
+  | { readonly entry: EntryReplacement }
+  | 'same'
+  | 'gone'
+  | 'foreign';
 
 export function removeShims({ text, format, ways }: RemoveShimsOptions): ShimRemoval {
   if (ways.length === 0) return { kind: 'taken', text, taken: [], left: [], missing: [] };
@@ -52,8 +73,11 @@ export function removeShims({ text, format, ways }: RemoveShimsOptions): ShimRem
   }
   const { document } = read;
   const verdicts = ways.map((way) => ({ way, verdict: judge(document, way) }));
-  const changes = verdicts.flatMap(({ verdict }) => (typeof verdict === 'string' ? [] : verdict));
-  const next = changeValues(document, changes, inside);
+  const freed = verdicts.flatMap(({ verdict }) => (typeof verdict === 'string' ? [] : [verdict]));
+  const changes = freed.flatMap((one) => ('values' in one ? one.values : []));
+  const entries = freed.flatMap((one) => ('entry' in one ? [one.entry] : []));
+  const between = changeValues(document, changes, inside);
+  const next = between && replaceEntries(between, entries, inside);
   if (next === undefined) {
     const why = 'the result would not be what it should.';
     return { kind: 'refused', why, fix: 'Correct the entries by hand.' };
@@ -73,10 +97,37 @@ function judge(document: ConfigDocument, way: EntryHistory): EntryVerdict {
   const { at, pairs } = way;
   const command = document.valueAt(at.command);
   const args = document.valueAt(at.args);
-  if (command === undefined) return 'gone';
-  if (pairs.some(({ before }) => holds({ command, args }, before))) return 'same';
+  const texts = pairs.flatMap(({ entry }) => entry ?? []);
+  if (texts.some((one) => entryBefore(document, one) === 'same')) return 'same';
+  if (command === undefined) return texts.length > 0 && isThere(document, at) ? 'foreign' : 'gone';
+  if (pairs.some(({ before }) => before && holds({ command, args }, before))) return 'same';
   const pair = pairs.find(({ after }) => holds({ command, args }, after));
-  return pair === undefined ? (behindShim(way, command, args) ?? 'foreign') : undoing(at, pair);
+  const entry = freedEntryOf(document, way, pair);
+  if (entry !== undefined) return { entry };
+  const values = pair?.before
+    ? undoing(at, pair.before, pair.after)
+    : behindShim(way, command, args);
+  return values === undefined ? 'foreign' : { values };
+}
+
+function isThere(document: ConfigDocument, at: EntryPlace['at']): boolean {
+  return document.valueAt(at.command.slice(0, -1)) !== undefined;
+}
+
+/** An entry whose shim stands before an address; undefined for any other. */
+function freedEntryOf(
+  document: ConfigDocument,
+  { at, pairs, freed }: EntryHistory,
+  pair: EntryPair | undefined,
+): EntryReplacement | undefined {
+  const [command, args] = [document.valueAt(at.command), document.valueAt(at.args)];
+  if (typeof command !== 'string' || !isWords(args)) return undefined;
+  const remote = readShimCommand(command, args)?.remote;
+  if (remote === undefined) return undefined;
+  if (pairs.length === 0) return freed && freedEntry(document, freed, remote.url);
+  const known = pair?.entry ?? pairs.find(({ entry }) => entry !== undefined)?.entry;
+  const back = known && entryBefore(document, known);
+  return typeof back === 'object' ? back : undefined;
 }
 
 function holds(
@@ -88,7 +139,8 @@ function holds(
 
 function undoing(
   at: EntryPlace['at'],
-  { before, after }: EntryHistory['pairs'][number],
+  before: EntryValues,
+  after: EntryValues,
 ): readonly ValueChange[] {
   return [
     changeBack(at.command, before.command, after.command),
@@ -112,7 +164,7 @@ function behindShim(
   if (typeof command !== 'string' || !isWords(args)) return undefined;
   const [program, ...rest] = readShimCommand(command, args)?.command ?? [];
   if (program === undefined) return undefined;
-  const hadNone = pairs.length === 0 || pairs.some(({ before }) => before.args === null);
+  const hadNone = pairs.length === 0 || pairs.some(({ before }) => before?.args === null);
   return [
     { path: at.command, value: program },
     { path: at.args, value: rest.length === 0 && hadNone ? undefined : rest },
@@ -151,7 +203,8 @@ export function undoChanges({ text, record, backup }: UndoOptions): UndoneChange
     const taken = text === before ? [] : record.changes;
     return { kind: 'same', text: before, taken, left: [], missing: [] };
   }
-  const taken = removeShims({ text, format: record.format, ways: waysOf(record) });
+  const ways = waysOf(record, backup.bytes.toString('utf8'));
+  const taken = removeShims({ text, format: record.format, ways });
   if (taken.kind === 'taken') return { ...taken, kind: 'merged' };
   return configFailure(
     record.path,
@@ -161,12 +214,17 @@ export function undoChanges({ text, record, backup }: UndoOptions): UndoneChange
 }
 
 /** An entry may hold what was written last, or what a killed change was about to replace. */
-function waysOf({ changes, earlier = [] }: ConfigRecord): readonly EntryHistory[] {
+function waysOf(
+  { changes, earlier = [], format }: ConfigRecord,
+  base: string,
+): readonly EntryHistory[] {
   const ways = new Map<string, EntryHistory>();
   for (const change of [...changes, ...earlier]) {
     const key = JSON.stringify(change.at);
-    const { before, after, ...place } = change;
-    ways.set(key, { ...place, pairs: [...(ways.get(key)?.pairs ?? []), { before, after }] });
+    const { before, after, entry: replaced, ...place } = change;
+    const entry = replaced && entryOfBackup(base, format, replaced);
+    const pair = { before, after, ...definedFields({ entry }) };
+    ways.set(key, { ...place, pairs: [...(ways.get(key)?.pairs ?? []), pair] });
   }
   return [...ways.values()];
 }

@@ -83,8 +83,13 @@ export type Layout = Pick<ConfigFile, 'client' | 'scope' | 'path' | 'format'> & 
   readonly tree: (list: readonly Server[]) => object;
 };
 
+/** Plain, or with what a shim must not have among its arguments. */
+function addressOf(way: number): string {
+  return `https://mcp.example.com/${way % 2 === 0 ? 'mcp' : 's/Zk3kd92mQx71bT0aPq4w'}`;
+}
+
 function entryOf({ command, args, env, isRemote, way }: Server): object {
-  if (isRemote) return { url: 'https://mcp.example.com/mcp', headers: env };
+  if (isRemote) return { url: addressOf(way), headers: env };
   return {
     ...(way > 1 ? { type: 'stdio' } : {}),
     command,
@@ -198,7 +203,14 @@ function tomlOf(list: readonly Server[], { lineBreak, hasComments, isReversed }:
 }
 
 function fieldsOf({ command, args, isRemote, way, env }: Server): readonly string[] {
-  if (isRemote) return [`url = ${quoted('https://mcp.example.com')}`];
+  if (isRemote) {
+    const headers = Object.entries(env).map(([name, value]) => `${name} = ${quoted(value)}`);
+    return [
+      `url = ${quoted(addressOf(way))}`,
+      ...(way % 2 === 0 ? [] : [`http_headers = { ${headers.join(', ')} }`]),
+      ...(way === 1 ? ['startup_timeout_sec = 20', 'bearer_token_env_var = "TOKEN"'] : []),
+    ];
+  }
   const list = args?.map(quoted) ?? [];
   const isWide = way === 1 && list.length > 0;
   const written = isWide ? `[\n  ${list.join(', # x ]\n  ')},\n]` : `[${list.join(', ')}]`;

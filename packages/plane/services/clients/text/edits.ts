@@ -189,10 +189,10 @@ interface ListStyle {
   readonly close: string;
 }
 
-const TIGHT: ListStyle = { open: '', separator: ',', close: '' };
-const SPACED: ListStyle = { open: '', separator: ', ', close: '' };
+export const TIGHT: ListStyle = { open: '', separator: ',', close: '' };
+export const SPACED: ListStyle = { open: '', separator: ', ', close: '' };
 
-function writeValue(value: Writable, manner: ValueStyle): string {
+export function writeValue(value: Writable, manner: ValueStyle): string {
   if (typeof value === 'string') return writeString(value, manner);
   if (value.length === 0) return '[]';
   const { open, separator, close } = manner.list;
@@ -213,7 +213,7 @@ function writeString(value: string, manner: Pick<ValueStyle, 'format' | 'isLiter
 
 const NO_LITERAL = /['\p{Cc}\u2028\u2029]/u;
 
-function writeKey(key: string, format: Format): string {
+export function writeKey(key: string, format: Format): string {
   if (format === 'toml' && /^[A-Za-z0-9_-]+$/.test(key)) return key;
   return writeString(key, { format, isLiteral: false });
 }
@@ -269,7 +269,7 @@ interface LineHead {
 }
 
 /** The head of the line when only blanks stand before the offset. */
-function headOf(text: string, offset: number): LineHead | undefined {
+export function headOf(text: string, offset: number): LineHead | undefined {
   const start = skipSpaceBack(text, offset);
   const indent = text.slice(start, offset);
   const before = text.charAt(start - 1);

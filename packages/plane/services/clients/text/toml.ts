@@ -114,6 +114,38 @@ function scanToml(text: string): TableNode | TextSyntaxError {
   }
 }
 
+/** A header, or a key with its value: where it stands, and the path of what it names. */
+export interface TomlStatement {
+  readonly kind: 'header' | 'pair';
+  readonly path: readonly string[];
+  readonly start: number;
+  /** Where the last part of its key starts. */
+  readonly lastStart: number;
+  readonly end: number;
+}
+
+/** Of a text that was read without a complaint. */
+export function tomlStatements(text: string): readonly TomlStatement[] {
+  const scan: TomlScan = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, values: 0 };
+  const statements: TomlStatement[] = [];
+  let above: readonly string[] = [];
+  for (;;) {
+    scan.at = skipBlank(text, scan.at);
+    const start = scan.at;
+    if (start >= text.length) return statements;
+    const brackets = /^\[{0,2}/.exec(text.slice(start, start + 2))?.[0].length ?? 0;
+    scan.at += brackets;
+    const { parts, lastStart } = scanKey(scan);
+    // An item of an array of tables is no property of anything.
+    if (brackets > 0) above = brackets === 2 ? [...parts, '[]'] : parts;
+    const path = brackets > 0 ? above : [...above, ...parts];
+    scan.at = brackets > 0 ? scan.at + brackets : skipSpace(text, scan.at + 1);
+    if (brackets === 0) scanValue(scan, 1, false);
+    const kind = brackets > 0 ? 'header' : 'pair';
+    statements.push({ kind, path, start, lastStart, end: scan.at });
+  }
+}
+
 /** `[a.b]` or `[[a.b]]` */
 function scanHeader(scan: TomlScan, root: TableNode): TablePosition {
   const isList = scan.text[scan.at + 1] === '[';

@@ -105,9 +105,7 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan | Failure
     id,
     client,
     files: configs.flatMap(({ loose, ...one }) => {
-      const entries = one.config.entries.filter(
-        (entry) => entry.transport === 'stdio' && isOurs(entry),
-      );
+      const entries = one.config.entries.filter((entry) => isGovernable(entry) && isOurs(entry));
       const chosen = new Set(entries.map(entryKey));
       return chosen.size === 0 ? [] : [{ found: one, chosen, loose: new Set(loose.keys()), call }];
     }),
@@ -116,11 +114,11 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan | Failure
 }
 
 function* wrapWarnings({ configs, isOurs }: WrapContext, beside: string): Generator<string> {
-  const remote = configs.flatMap(({ config }) =>
-    config.entries.filter(({ transport }) => transport === 'remote').map(({ name }) => name),
-  );
-  if (remote.length > 0) {
-    yield `not governed yet, because they have an address: ${[...new Set(remote)].join(', ')}.`;
+  for (const { file, config } of configs) {
+    for (const { name, transport, obstacle } of config.entries.filter(isOurs)) {
+      if (transport !== 'remote' || obstacle === undefined) continue;
+      yield `${name} in ${file.path} is NOT governed: ${obstacle}.`;
+    }
   }
   for (const { file, config, loose } of configs) {
     for (const entry of config.entries.filter(isOurs)) {
@@ -242,7 +240,7 @@ function wrapObstacle({
   const read = configs.map(({ config }) => config);
   const servers = effectiveServers(read, run.cwd);
   const enabled = servers.filter(({ isDisabled }) => !isDisabled);
-  const isLocal = ({ entry }: { readonly entry: ServerEntry }) => entry.transport === 'stdio';
+  const isOpen = ({ entry }: { readonly entry: ServerEntry }) => isGovernable(entry);
   if (servers.length === 0) {
     const fix = 'Without servers, `sub run` does the same.';
     return [`No MCP servers found in config: ${paths}.`, fix];
@@ -257,11 +255,11 @@ function wrapObstacle({
     const message = `${server} in ${barred.file.path} cannot be governed: ${obstacle}.`;
     return [message, 'Change the entry, or disable it in the client.'];
   }
-  if (!servers.some(isLocal)) {
-    const message = `No MCP servers found in config that start a command: ${paths}.`;
-    return [message, 'Servers with an address are not governed yet.'];
+  if (!servers.some(isOpen)) {
+    const message = `No MCP servers found in config that a shim can stand before: ${paths}.`;
+    return [message, '`sub status` says why.'];
   }
-  if (!enabled.some(isLocal)) {
+  if (!enabled.some(isOpen)) {
     return [`All MCP servers are disabled: ${paths}.`, `Enable one in ${client.title}.`];
   }
   // Codex puts the parts of an entry together from several files, and would drop those of the shim.
@@ -271,7 +269,7 @@ function wrapObstacle({
     const message = `${split.entry.name} has one part in ${split.file.path} and another in ${others}: no shim can stand before both.`;
     return [message, 'Give it its command and its args in one file.'];
   }
-  for (const { entry } of enabled.filter(isLocal)) {
+  for (const { entry } of enabled.filter(isOpen)) {
     const names = unresolved(entry, client, run.env).join(', ');
     if (names === '') continue;
     const fix = 'Set it, or give it a default in the config.';
@@ -302,11 +300,16 @@ function ungovernedIn({ configs, options, isOurs }: WrapContext): readonly strin
   const { own, run } = options;
   const names = configs.flatMap(({ config, loose }) =>
     config.entries
-      .filter((one) => one.transport === 'stdio' && !one.isDisabled && isOurs(one))
+      .filter((one) => isGovernable(one) && !one.isDisabled && isOurs(one))
       .filter((one) => loose.has(entryKey(one)) || !startsThisSub(one, { own, env: run.env }))
       .map(({ name }) => name.slice(0, NAME_LENGTH_MAX)),
   );
   return [...new Set(names)];
+}
+
+/** By a command, or by an address. */
+function isGovernable({ transport, remote }: ServerEntry): boolean {
+  return transport === 'stdio' || remote !== undefined;
 }
 
 function governedFix({ client, options }: WrapContext, hasUngoverned: boolean): string {

@@ -3,5 +3,5 @@ export { lineSplitter, readChunks } from './read-lines.ts';
 export type { RunningServer, SpawnResult } from './spawn.ts';
 export { spawnServer } from './spawn.ts';
 export type { StopReason } from './supervise.ts';
-export { onSignal, supervise } from './supervise.ts';
+export { onSignal, signalExit, supervise, watchParent } from './supervise.ts';
 export { createWriter, decodeBytes, openAgent, openAgentEnds, openServer } from './transport.ts';

@@ -24,6 +24,8 @@ export interface SuperviseOptions {
   readonly onStop?: (reason: StopReason) => void;
   /** Called for every signal that asks this process to end. */
   readonly onSignal?: () => void;
+  /** One of many servers: signals and the end of the parent are the business of whoever supervises all. */
+  readonly isOneOfMany?: boolean;
 }
 
 export interface Supervisor {
@@ -84,14 +86,16 @@ export function supervise(options: SuperviseOptions): Supervisor {
   const arm = setImmediate(() => {
     watch.guard = startGuard(server.family, watch.times);
   });
-  // Signals that came early reach a supervisor that is complete.
-  queueMicrotask(() =>
-    onSignal((signal) => {
-      escalate(watch, signal, stop);
-      options.onSignal?.();
-    }),
-  );
-  watchParent(() => stop({ kind: 'parent_gone' }));
+  if (options.isOneOfMany !== true) {
+    // Signals that came early reach a supervisor that is complete.
+    queueMicrotask(() =>
+      onSignal((signal) => {
+        escalate(watch, signal, stop);
+        options.onSignal?.();
+      }),
+    );
+    watchParent(() => stop({ kind: 'parent_gone' }));
+  }
   watchServer(watch, stop);
   const done = stopped.then(async (reason) => {
     closeInput();
@@ -265,7 +269,7 @@ function endOf({ exitCode, signalCode }: ChildProcess): ServerEnd | undefined {
 function exitCodeFor(reason: StopReason, server: ServerEnd, force: Force): number {
   switch (reason.kind) {
     case 'signal':
-      return 128 + constants.signals[reason.signal];
+      return signalExit(reason.signal);
     case 'asked':
       return reason.exitCode;
     case 'server_ended':
@@ -275,6 +279,11 @@ function exitCodeFor(reason: StopReason, server: ServerEnd, force: Force): numbe
     default:
       return 0;
   }
+}
+
+/** The exit code of a process that a signal has ended. */
+export function signalExit(signal: StopSignal): number {
+  return 128 + constants.signals[signal];
 }
 
 function ownCode({ code, signal }: ServerEnd): number {
@@ -317,7 +326,7 @@ export function onSignal(take: (signal: StopSignal) => void): void {
 }
 
 /** Notices when the process that started this one is gone; keeps no process alive by itself. */
-function watchParent(gone: () => void): void {
+export function watchParent(gone: () => void): void {
   // The end of stdin shows it, too, but not while reading pauses or another process holds the pipe.
   const parentPid = process.ppid;
   const poll = setInterval(() => {

@@ -12,6 +12,7 @@ interface Pipes {
   readonly output: Writable;
 }
 
+const LINE_FEED = 0x0a;
 const NEWLINE = Buffer.from('\n');
 const BROKEN = Buffer.from(BROKEN_LINE_END);
 const LOOK_MS = 1_000;
@@ -72,7 +73,7 @@ class StdioTransport implements Transport {
 
   write(message: Uint8Array): void {
     const bytes = asBuffer(message);
-    if (!this.#isStreaming) return this.#writer.write(bytes);
+    if (!this.#isStreaming) return this.#writeLine(bytes);
     if (this.#waiting.push(bytes) > 1 || this.#on?.stalled === undefined) return;
     this.hold();
     this.#watchStream();
@@ -105,6 +106,12 @@ class StdioTransport implements Transport {
     return this.#writer.close(timeoutMs);
   }
 
+  /** A message of another kind of transport has no newline. */
+  #writeLine(bytes: Buffer): void {
+    this.#writer.write(bytes);
+    if (bytes[bytes.length - 1] !== LINE_FEED) this.#writer.write(NEWLINE);
+  }
+
   #endStream(last: Buffer): void {
     this.#writer.write(last);
     this.#isStreaming = false;
@@ -114,7 +121,7 @@ class StdioTransport implements Transport {
   #writeWaiting(): void {
     clearInterval(this.#timer);
     if (this.#waiting.length === 0) return;
-    for (const bytes of this.#waiting.splice(0)) this.#writer.write(bytes);
+    for (const bytes of this.#waiting.splice(0)) this.#writeLine(bytes);
     if (this.#on?.stalled !== undefined) this.release();
   }
 

@@ -83,23 +83,26 @@ export async function restoreAll(options: ImportOptions): Promise<readonly strin
 interface Started {
   readonly env?: { readonly [name: string]: string };
   readonly words?: readonly string[];
+  /** The address that its shim stands before. */
+  readonly url?: string;
 }
 
 /** What a shim of that name would give its server; that of the command which is bound, unless told. */
 export async function envOf(
   options: ImportOptions,
   serverName: string,
-  { env = {}, words }: Started = {},
+  { env = {}, words, url }: Started = {},
 ) {
   const loaded = await loadConfig({ env: options.env, flags: {}, cwd: '/' });
   if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join());
   const { home } = options.paths;
   const { servers } = loaded;
-  const command = words ?? servers.get(serverName)?.secretBindings[0]?.command ?? [];
+  const [bound] = servers.get(serverName)?.secretBindings ?? [];
+  const command = words ?? bound?.command ?? [];
   const { PATH = '' } = options.env;
   const resolved = await resolveBindings({
     serverName,
-    command,
+    ...(url === undefined ? { command } : { url }),
     servers,
     env: { PATH, ...env },
     home,

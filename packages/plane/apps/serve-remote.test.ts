@@ -1,0 +1,72 @@
+// Servers that are reached by an address: here each of them is a `sub serve` itself.
+import { expect, onTestFinished, test } from 'vitest';
+import { startIssuer } from '../services/serve/auth/testing/issuer.ts';
+import { begin, call, messagesOf, modern, post, served, textOf } from './testing/served.ts';
+
+function before(url: string, more = '', auth = 'none: true'): string {
+  return `listen: 127.0.0.1:0\nauth: {${auth}}\nservers: {files: {url: ${JSON.stringify(url)}${more}}}\n`;
+}
+
+test('a session reaches a server by its address, with progress and large answers', async () => {
+  const upstream = await served();
+  const { url, close } = await served({ config: before(upstream.url()) });
+  const session = await begin(url());
+  expect(await textOf(await post(url(), call(1, 'echo', { message: 'far' }), session))).toBe('far');
+  const progress = await post(url(), call(2, 'progress', {}, { progressToken: 'p' }), session);
+  const messages = await messagesOf(progress);
+  expect(messages.map(({ id, params }) => id ?? params?.progressToken)).toEqual(['p', 'p', 2]);
+  await close();
+  // Its session there has ended with it.
+  const ends = upstream.eventsOf('run_end');
+  await upstream.close();
+  expect(ends).toEqual([]);
+  expect(upstream.eventsOf('run_end')).toMatchObject([{ run: { status: 'SUCCEEDED' } }]);
+});
+
+test('requests of 2026-07-28 go on as such, and a closed stream cancels there too', async () => {
+  const upstream = await served();
+  const { url } = await served({ config: before(upstream.url()) });
+  expect(await textOf(await modern(url(), 1, 'echo', { args: { message: 'far' } }))).toBe('far');
+  const closing = new AbortController();
+  const held = modern(url(), 2, 'hold', { signal: closing.signal });
+  const holding = async () => textOf(await modern(url(), 3, 'holding'));
+  await expect.poll(holding).toBe('1');
+  closing.abort();
+  await expect(held).rejects.toThrow('abort');
+  await expect.poll(holding).toBe('0');
+});
+
+test('an upstream that is away is an error of its calls alone', async () => {
+  const gone = await served();
+  const there = await served();
+  const config = `listen: 127.0.0.1:0\nauth: {none: true}\nservers: {gone: {url: "${gone.url()}"}, files: {url: "${there.url()}"}}\n`;
+  const { url } = await served({ config });
+  await gone.close(true);
+  const session = await begin(url());
+  const response = await post(
+    url('gone'),
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }),
+  );
+  expect(await messagesOf(response)).toMatchObject([{ id: 1, error: {} }]);
+  expect(await textOf(await post(url(), call(1, 'echo', { message: 'on' }), session))).toBe('on');
+});
+
+test('the token of a caller goes to an upstream only where the configuration says so', async () => {
+  const issuer = await startIssuer();
+  onTestFinished(() => issuer.close());
+  const aud = 'https://mcp.example.com/all';
+  const auth = `jwt: [{issuer: "${issuer.url}", audiences: ["${aud}"]}]}\npublic_url: https://mcp.example.com\nlimits: {drain_s: 1`;
+  const upstream = await served({
+    config: before('', '', auth).replace('url: ""', 'command: COMMAND'),
+  });
+  const caller = { authorization: `Bearer ${await issuer.sign({ aud })}` };
+  const closed = await served({ config: before(upstream.url(), '', auth) });
+  const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} });
+  expect((await post(closed.url(), initialize)).status).toBe(401);
+  const [answer] = await messagesOf(await post(closed.url(), initialize, caller));
+  expect(JSON.stringify(answer)).toContain('sub auth login');
+  const open = await served({ config: before(upstream.url(), ', pass_token: true', auth) });
+  const session = await begin(open.url(), '2025-11-25', caller);
+  const echoed = await post(open.url(), call(1, 'echo', { message: 'me' }), session);
+  expect(await textOf(echoed)).toBe('me');
+});

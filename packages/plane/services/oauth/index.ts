@@ -1,0 +1,10 @@
+export type { AuthorizationOptions } from './authorization-for.ts';
+export { authorizationFor } from './authorization-for.ts';
+export { readGrant, readGrants } from './grant-store.ts';
+export type { LoginParts, LoginRequest, StartedLogin } from './login.ts';
+export { startLogin } from './login.ts';
+export { logout } from './logout.ts';
+export type { OAuthHttp } from './oauth-http.ts';
+export { openOAuthHttp } from './oauth-http.ts';
+export type { Grant } from './types.ts';
+export { canonicalUrl, guardFor } from './url-guard.ts';

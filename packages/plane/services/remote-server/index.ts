@@ -1,0 +1,1 @@
+export { connectRemote, type RemoteStart, readRemote } from './remote-server.ts';

@@ -1,0 +1,108 @@
+import {
+  createServer,
+  get,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readMessage } from './http-agent.ts';
+import { LegacyAgent } from './legacy-agent.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+function notification(bytes: number, data = 'x'): Buffer {
+  const params = { level: 'info', data: data.repeat(bytes) };
+  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params }));
+}
+
+let server: Server;
+let waiting: (pair: readonly [IncomingMessage, ServerResponse]) => void;
+beforeEach(async () => {
+  server = createServer((request, response) => waiting([request, response]));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** A request that a client has made, and what it reads. */
+async function exchange(headers: { readonly [name: string]: string } = {}) {
+  const { port } = server.address() as AddressInfo;
+  const arrived = new Promise<readonly [IncomingMessage, ServerResponse]>((resolve) => {
+    waiting = resolve;
+  });
+  const answered = new Promise<IncomingMessage>((resolve) => {
+    get({ host: '127.0.0.1', port, headers, agent: false }, (response) => {
+      // A test may be over before it is.
+      response.on('error', () => {});
+      resolve(response);
+    }).on('error', () => {});
+  });
+  const [request, response] = await arrived;
+  return { request, response, answered };
+}
+
+test('messages for a server that reads nothing wait within bounds', () => {
+  const agent = new LegacyAgent('id');
+  agent.hold();
+  const message = notification(100_000);
+  let taken = 0;
+  while (agent.hasRoom && taken < 1_000) {
+    agent.take(message);
+    taken += 1;
+  }
+  expect(agent.hasRoom).toBe(false);
+  expect(taken * message.length).toBeLessThan(9 * MEGABYTE);
+  const seen: number[] = [];
+  agent.read({ incoming: (messages) => seen.push(messages.length), end: () => {} });
+  agent.release();
+  expect(seen).toHaveLength(taken);
+  expect(agent.hasRoom).toBe(true);
+});
+
+test('small messages for a server that reads nothing are counted, too', () => {
+  const agent = new LegacyAgent('id');
+  agent.hold();
+  let taken = 0;
+  for (; agent.hasRoom && taken < 10_000; taken++) agent.take(notification(1));
+  expect(taken).toBe(1_024);
+});
+
+test('of large requests without an id at their start, one is taken at a time', async () => {
+  const agent = new LegacyAgent('id');
+  agent.hold();
+  const head = Buffer.from('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"');
+  const seen = readMessage(head);
+  expect(agent.takesLarge(seen)).toBe(true);
+  const { request, response } = await exchange();
+  agent.postLarge({ request, head, bytesMax: MEGABYTE }, seen, response);
+  expect(agent.takesLarge(seen)).toBe(false);
+});
+
+test('a client without a stream gets the last messages only, and not without end', async () => {
+  const agent = new LegacyAgent('id');
+  for (let count = 0; count < 256; count++) agent.write(notification(500_000, String(count % 10)));
+  const { request, response, answered } = await exchange();
+  expect(agent.attach(request, response)).toBe('attached');
+  agent.closeWith('over');
+  let bytes = 0;
+  for await (const part of await answered) bytes += (part as Buffer).length;
+  expect(bytes).toBeGreaterThan(500_000);
+  expect(bytes).toBeLessThan(2 * MEGABYTE);
+});
+
+test('a stream goes on behind what was got last, unless too much has come since', async () => {
+  const agent = new LegacyAgent('id');
+  const first = await exchange();
+  agent.attach(first.request, first.response);
+  agent.write(notification(10));
+  agent.write(notification(20));
+  const second = await exchange({ 'last-event-id': 'get_1' });
+  expect(agent.attach(second.request, second.response)).toBe('attached');
+  for (let count = 0; count < 20; count++) agent.write(notification(500_000));
+  const third = await exchange({ 'last-event-id': 'get_2' });
+  expect(agent.attach(third.request, third.response)).toBe('gone');
+});

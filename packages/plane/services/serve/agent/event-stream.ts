@@ -1,0 +1,216 @@
+// A stream of server-sent events to a client. The connection that carries it may break: a stream that can be
+// resumed keeps its last events for the next one.
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { BackPressure } from './back-pressure.ts';
+
+/** The room for kept events that the streams of a session share. */
+export interface KeptRoom {
+  bytes: number;
+  readonly bytesMax: number;
+}
+
+export interface StreamOptions {
+  /** Begins the ids of its events. Without it the stream cannot be resumed. */
+  readonly name: string | undefined;
+  /** Begins with an event without a message, so that a client can resume it from its start. */
+  readonly primes: boolean;
+  readonly headers: OutgoingHttpHeaders;
+  readonly pressure: BackPressure;
+  /** Without it nothing is kept. */
+  readonly kept?: KeptRoom;
+}
+
+interface KeptEvent {
+  readonly sequence: number;
+  readonly bytes: Buffer;
+}
+
+const SSE_HEADERS: OutgoingHttpHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+const EVENT_START = 'data: ';
+const EVENT_END = Buffer.from('\n\n');
+const COMMENT = ':\n\n';
+/** How soon a client may come back after its connection broke. */
+const RETRY_MS = 1_000;
+const KEPT_MAX = 256;
+const KEPT_BYTES_MAX = 1024 * 1024;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const EVENT_ID = /^([A-Za-z0-9]{1,32})_(\d{1,15})$/;
+
+/** The stream and the place in it that an event id names. */
+export function readEventId(text: string): { name: string; sequence: number } | undefined {
+  const [, name, sequence] = EVENT_ID.exec(text) ?? [];
+  return name === undefined ? undefined : { name, sequence: Number(sequence) };
+}
+
+export class EventStream {
+  readonly #options: StreamOptions;
+  #response: ServerResponse | undefined;
+  #sequence = 0;
+  #kept: KeptEvent[] = [];
+  #keptBytes = 0;
+  /** A large message is on its way: others wait behind it. */
+  #isMidEvent = false;
+  readonly #behind: Buffer[] = [];
+  #isOver = false;
+  #wroteMs = 0;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  get isAttached(): boolean {
+    return this.#response !== undefined;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Carries the stream from now on. */
+  attach(response: ServerResponse): void {
+    this.#open(response);
+    if (!this.#options.primes || this.#sequence > 0) return response.flushHeaders();
+    this.#write(Buffer.from(`${this.#nextId()}retry: ${RETRY_MS}\ndata: \n\n`));
+  }
+
+  /** Goes on behind the event that a client has got last. False when events behind it are gone. */
+  resume(response: ServerResponse, sequence: number): boolean {
+    if (sequence > this.#sequence) return false;
+    const missed = this.#kept.filter((event) => event.sequence > sequence);
+    if (missed.length < this.#sequence - sequence) return false;
+    const before = this.#response;
+    this.#response = undefined;
+    before?.destroy();
+    this.#open(response);
+    response.flushHeaders();
+    for (const { bytes } of missed) this.#write(bytes);
+    if (this.#isOver) this.#finish();
+    return true;
+  }
+
+  /** Writes a whole message as one event. */
+  send(message: Uint8Array): void {
+    const body = oneLine(message);
+    const head = Buffer.from(`${this.#nextId()}${EVENT_START}`);
+    const event = Buffer.concat([head, body, EVENT_END]);
+    this.#keep(event);
+    if (this.#isMidEvent) this.#behind.push(event);
+    else this.#write(event);
+  }
+
+  /** Writes a part of a message that is too large to be kept. */
+  sendPart(part: Uint8Array): void {
+    if (!this.#isMidEvent) {
+      this.#isMidEvent = true;
+      this.#write(Buffer.from(`${this.#nextId()}${EVENT_START}`));
+      this.forget();
+    }
+    this.#write(oneLine(part));
+  }
+
+  endParts(): void {
+    this.#write(EVENT_END);
+    this.#leaveEvent();
+  }
+
+  /** A reader drops an event whose end does not come. */
+  abortParts(): void {
+    this.#response?.destroy();
+    this.#leaveEvent();
+  }
+
+  /** No message follows. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#finish();
+  }
+
+  /** Cuts the connection off. */
+  drop(): void {
+    this.#response?.destroy();
+  }
+
+  /** Shows every now and then that the stream lives. */
+  keepAlive(nowMs: number, everyMs: number): void {
+    if (this.#response === undefined || this.#isMidEvent || nowMs - this.#wroteMs < everyMs) return;
+    this.#wroteMs = nowMs;
+    this.#response.write(COMMENT);
+  }
+
+  #open(response: ServerResponse): void {
+    this.#response = response;
+    this.#wroteMs = performance.now();
+    response.once('close', () => {
+      if (this.#response === response) this.#response = undefined;
+    });
+    response.writeHead(200, { ...SSE_HEADERS, ...this.#options.headers });
+  }
+
+  #write(bytes: Buffer): void {
+    const response = this.#response;
+    if (response === undefined || response.destroyed) return;
+    response.write(bytes);
+    this.#options.pressure.watch(response);
+  }
+
+  #finish(): void {
+    const response = this.#response;
+    this.#response = undefined;
+    response?.end();
+  }
+
+  #leaveEvent(): void {
+    this.#isMidEvent = false;
+    for (const event of this.#behind.splice(0)) this.#write(event);
+  }
+
+  /** The line with the id of the next event; empty for a stream that cannot be resumed. */
+  #nextId(): string {
+    const { name } = this.#options;
+    this.#sequence += 1;
+    return name === undefined ? '' : `id: ${name}_${this.#sequence}\n`;
+  }
+
+  #keep(bytes: Buffer): void {
+    const { name, kept } = this.#options;
+    if (name === undefined || kept === undefined) return;
+    this.#kept.push({ sequence: this.#sequence, bytes });
+    this.#keptBytes += bytes.length;
+    kept.bytes += bytes.length;
+    const isFull = (): boolean =>
+      this.#kept.length > KEPT_MAX ||
+      this.#keptBytes > KEPT_BYTES_MAX ||
+      kept.bytes > kept.bytesMax;
+    while (this.#kept.length > 0 && isFull()) {
+      const dropped = this.#kept.shift()?.bytes.length ?? 0;
+      this.#keptBytes -= dropped;
+      kept.bytes -= dropped;
+    }
+  }
+
+  /** Nothing that was sent can be replayed: it is too old, or what came behind it is not kept. */
+  forget(): void {
+    const { kept } = this.#options;
+    if (kept !== undefined) kept.bytes -= this.#keptBytes;
+    this.#kept = [];
+    this.#keptBytes = 0;
+  }
+}
+
+/** The message without its line break. Line breaks inside are blanks of its JSON, and would end the field. */
+function oneLine(message: Uint8Array): Buffer {
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  const isEnded = bytes.at(-1) === LINE_FEED;
+  const body = isEnded ? bytes.subarray(0, -1) : bytes;
+  if (!body.includes(LINE_FEED) && !body.includes(CARRIAGE_RETURN)) return body;
+  return Buffer.from(
+    body.map((byte) => (byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte)),
+  );
+}

@@ -1,0 +1,338 @@
+// An agent that speaks HTTP, as a transport: its POSTs are the incoming messages, and what is written to it goes to
+// the response that it belongs to. Both eras share what is here; where a message goes is theirs to say.
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { membersAt } from '@subluminal/core/json';
+import { peek, type Seen } from '@subluminal/core/session';
+import type {
+  Holdable,
+  Incoming,
+  ReadMessage,
+  Transport,
+  TransportHandlers,
+} from '../../transports/types.ts';
+import { BackPressure } from './back-pressure.ts';
+import type { Exchange } from './exchange.ts';
+
+/** A body that is too large to be read whole. */
+export interface LargeBody {
+  readonly request: IncomingMessage;
+  readonly head: Uint8Array;
+  readonly bytesMax: number;
+  /** Called at its end with the JSON of its id, if its last bytes show it. */
+  readonly named: (id: string | undefined) => void;
+}
+
+/** A large message to the agent. */
+interface LargeMessage {
+  readonly exchange: Exchange | undefined;
+  /** The request that it answers, if its head shows it. */
+  readonly id: string | undefined;
+  /** Its parts while it is not known where it goes. */
+  readonly parts: Uint8Array[];
+  bytes: number;
+}
+
+/** Input that waits for its turn. */
+interface WaitingInput {
+  readonly bytes: number;
+  readonly run: () => void;
+}
+
+type Whole = Extract<Incoming, { readonly kind: 'message' }>;
+
+/** What may wait for a server that reads slowly. Whoever sends more must come again. */
+const INBOX_BYTES_MAX = 8 * 1024 * 1024;
+const INBOX_MAX = 1_024;
+const UNROUTED_BYTES_MAX = 16 * 1024 * 1024;
+const TAIL_BYTES = 512;
+const LAST_ID = /"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,256}")\s*\}\s*$/;
+const CLOSED_EARLY = -32_603;
+const NO_BYTES = new Uint8Array(0);
+
+export function readMessage(bytes: Uint8Array): Seen {
+  return peek(bytes, { skim: isUtf8(bytes) });
+}
+
+export abstract class HttpAgent implements Transport {
+  /** The open exchanges by the ids that wait in them, as the session knows them. */
+  protected readonly exchanges = new Map<string, Exchange>();
+  protected readonly pressure = new BackPressure();
+  #on: TransportHandlers | undefined;
+  #holds = 0;
+  #isStopped = false;
+  /** A large message of the agent is on its way: all others wait behind it. */
+  #incomingLarge: IncomingMessage | undefined;
+  readonly #inbox: WaitingInput[] = [];
+  #inboxBytes = 0;
+  #outgoingLarge: LargeMessage | undefined;
+  /** A large request whose id is not known yet. */
+  protected unnamed: Exchange | undefined;
+
+  /** Where a message goes that answers no request; undefined drops it. */
+  protected abstract route(message: Uint8Array, seen: Seen, about: string | undefined): void;
+  /** Writes an answer to the exchange of its request. */
+  protected abstract answer(exchange: Exchange, message: Uint8Array, seen: Seen): void;
+  /** The exchange of a large message that has begun. */
+  protected abstract largeExchange(read: ReadMessage | undefined): Exchange | undefined;
+  /** A part of a large message as its client gets it; the last one comes with `isLast`, and may be empty. */
+  protected abstract partFor(exchange: Exchange, part: Uint8Array, isLast: boolean): Uint8Array;
+  /** Ends what is neither answered nor an exchange. */
+  protected abstract endStreams(): void;
+
+  get openExchanges(): number {
+    return this.exchanges.size + (this.unnamed === undefined ? 0 : 1);
+  }
+
+  /** Whether it takes another message. */
+  get hasRoom(): boolean {
+    return this.#inboxBytes < INBOX_BYTES_MAX && this.#inbox.length < INBOX_MAX;
+  }
+
+  /** Whether it takes a large message: of those whose id comes last, one at a time. */
+  takesLarge(seen: Seen): boolean {
+    const hasId = seen.kind === 'invalid' && seen.id !== undefined;
+    return this.hasRoom && (hasId || this.unnamed === undefined);
+  }
+
+  /** Whether a client waits for something. */
+  get isInUse(): boolean {
+    return this.exchanges.size > 0 || this.unnamed !== undefined;
+  }
+
+  /** Ends what would never end by itself. */
+  drain(): void {}
+
+  /** Time has passed. */
+  tick(nowMs: number): void {
+    for (const exchange of this.exchanges.values()) exchange.tick(nowMs);
+    this.unnamed?.tick(nowMs);
+  }
+
+  /** Takes a whole message of the agent. */
+  take(bytes: Uint8Array): void {
+    const message: Whole = { kind: 'message', bytes };
+    if (!this.#isBusy) return this.#on?.incoming([message]);
+    this.#queue({ bytes: bytes.length, run: () => this.#on?.incoming([message]) });
+  }
+
+  takeLarge(body: LargeBody): void {
+    body.request.pause();
+    this.#queue({ bytes: body.head.length, run: () => this.#stream(body) });
+    this.#drain();
+  }
+
+  /** The agent sends nothing more. */
+  leave(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#on?.end();
+  }
+
+  read(on: TransportHandlers): void {
+    this.#on = on;
+    this.#drain();
+  }
+
+  hold(): void {
+    this.#holds += 1;
+    this.#incomingLarge?.pause();
+  }
+
+  release(): void {
+    this.#holds -= 1;
+    if (this.#holds > 0) return;
+    this.#incomingLarge?.resume();
+    this.#drain();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#on = undefined;
+  }
+
+  write(message: Uint8Array, read?: ReadMessage): void {
+    const seen = read?.kind === 'whole' ? read.seen : readMessage(message);
+    const ids = answeredIds(message, seen);
+    if (ids.length === 0) return this.route(message, seen, read?.about);
+    const exchange = this.#exchangeOf(ids);
+    if (exchange === undefined) return;
+    this.answer(exchange, message, seen);
+    this.#forget(exchange, ids);
+  }
+
+  writePart(bytes: Uint8Array, read?: ReadMessage): void {
+    this.#outgoingLarge ??= {
+      exchange: this.largeExchange(read),
+      id: read?.kind === 'head' && read.soFar.answers ? read.soFar.id?.json : undefined,
+      parts: [],
+      bytes: 0,
+    };
+    const large = this.#outgoingLarge;
+    large.bytes += bytes.length;
+    if (large.exchange !== undefined) {
+      return large.exchange.sendPart(this.partFor(large.exchange, bytes, false));
+    }
+    if (large.bytes <= UNROUTED_BYTES_MAX) large.parts.push(bytes);
+    else large.parts.length = 0;
+  }
+
+  endParts(): void {
+    const large = this.#outgoingLarge;
+    this.#outgoingLarge = undefined;
+    if (large === undefined) return;
+    const { exchange, id, parts, bytes } = large;
+    if (exchange === undefined) {
+      if (bytes <= UNROUTED_BYTES_MAX) this.write(Buffer.concat(parts));
+      return;
+    }
+    const ids = id === undefined ? [...exchange.pending].slice(0, 1) : [id];
+    exchange.sendPart(this.partFor(exchange, NO_BYTES, true));
+    exchange.endParts(ids);
+    this.#forget(exchange, ids);
+  }
+
+  abortParts(): void {
+    this.#outgoingLarge?.exchange?.abortParts();
+    this.#outgoingLarge = undefined;
+  }
+
+  holds(...sources: readonly Holdable[]): void {
+    this.pressure.holds(sources);
+  }
+
+  end(): void {
+    this.#isStopped = true;
+  }
+
+  /** Requests without an answer get one that says that the session is over. */
+  close(): Promise<boolean> {
+    this.closeWith('The session has ended.');
+    return Promise.resolve(true);
+  }
+
+  /** As `close`, with the reason that requests without an answer get. */
+  closeWith(message: string): void {
+    this.end();
+    for (const [id, exchange] of [...this.exchanges]) {
+      const error = JSON.stringify({ code: CLOSED_EARLY, message });
+      const answer = Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}`);
+      this.answer(exchange, answer, readMessage(answer));
+      this.#forget(exchange, [id]);
+    }
+    this.unnamed?.cut();
+    this.unnamed = undefined;
+    this.endStreams();
+  }
+
+  /** A request belongs to this exchange until it is answered. */
+  protected open(exchange: Exchange, ids: readonly string[]): void {
+    for (const id of ids) this.exchanges.set(id, exchange);
+  }
+
+  /** Its connection is gone and it cannot be resumed. */
+  protected abandon(exchange: Exchange): void {
+    if (this.unnamed === exchange) this.unnamed = undefined;
+    for (const id of exchange.pending) this.exchanges.delete(id);
+  }
+
+  get #isBusy(): boolean {
+    return this.#on === undefined || this.#holds > 0 || this.#incomingLarge !== undefined;
+  }
+
+  #forget(exchange: Exchange, ids: readonly string[]): void {
+    for (const id of ids) this.exchanges.delete(id);
+    if (this.unnamed === exchange) this.unnamed = undefined;
+  }
+
+  #exchangeOf(ids: readonly string[]): Exchange | undefined {
+    for (const id of ids) {
+      const exchange = this.exchanges.get(id);
+      if (exchange !== undefined) return exchange;
+    }
+    return this.unnamed;
+  }
+
+  #queue(waiting: WaitingInput): void {
+    this.#inbox.push(waiting);
+    this.#inboxBytes += waiting.bytes;
+  }
+
+  #drain(): void {
+    while (!this.#isBusy) {
+      const next = this.#inbox.shift();
+      if (next === undefined) return;
+      this.#inboxBytes -= next.bytes;
+      next.run();
+    }
+  }
+
+  /** Hands the parts of a large body on, one large body at a time. */
+  #stream({ request, head, bytesMax, named }: LargeBody): void {
+    this.#incomingLarge = request;
+    this.#on?.incoming([{ kind: 'head', bytes: head }]);
+    let bytesTotal = head.length;
+    let tail = Buffer.alloc(0);
+    let isOver = false;
+    const finish = (last: Incoming): void => {
+      if (isOver) return;
+      isOver = true;
+      named(LAST_ID.exec(tail.toString('latin1'))?.[1]);
+      this.#on?.incoming([last]);
+      this.#incomingLarge = undefined;
+      this.#drain();
+    };
+    request.on('data', (bytes: Buffer) => {
+      if (isOver) return;
+      bytesTotal += bytes.length;
+      tail = Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES);
+      if (bytesTotal > bytesMax) return finish({ kind: 'too_large', bytesTotal });
+      this.#on?.incoming([{ kind: 'piece', bytes }]);
+    });
+    request.once('end', () => finish({ kind: 'end', bytesTotal, isComplete: true }));
+    request.once('close', () => finish({ kind: 'end', bytesTotal, isComplete: false }));
+    if (this.#holds === 0) request.resume();
+  }
+}
+
+/** The requests that a message answers. */
+function answeredIds(message: Uint8Array, seen: Seen): readonly string[] {
+  if (seen.kind === 'response' || (seen.kind === 'invalid' && !seen.asks)) {
+    return seen.id === undefined ? [] : [seen.id.json];
+  }
+  return seen.kind === 'batch' ? batchIds(message, 'result') : [];
+}
+
+/** The ids of the answers in a batch, or of its requests. Only 2025-03-26 has batches. */
+export function batchIds(message: Uint8Array, of: 'result' | 'method'): readonly string[] {
+  const value = parsedBatch(message);
+  return value.flatMap((item) => {
+    if (typeof item !== 'object' || item === null || !('id' in item)) return [];
+    const isAnswer = 'result' in item || 'error' in item;
+    return isAnswer === (of === 'result') ? [JSON.stringify(item.id)] : [];
+  });
+}
+
+function parsedBatch(message: Uint8Array): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(message).toString('utf8'));
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The JSON of a member of `params`, or of one of its own members. */
+export function paramsMember(
+  message: Uint8Array,
+  ...path: readonly string[]
+): { readonly start: number; readonly end: number } | undefined {
+  let at = 0;
+  let found: { readonly start: number; readonly end: number } | undefined;
+  for (const name of ['params', ...path]) {
+    found = membersAt(message, at).find(({ key }) => key === name)?.value;
+    if (found === undefined) return undefined;
+    at = found.start;
+  }
+  return found;
+}

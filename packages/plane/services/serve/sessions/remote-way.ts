@@ -1,0 +1,99 @@
+// The way to a server that is reached by an address: its headers, who calls it, and the connections that all of its
+// sessions share.
+import { failure } from '@subluminal/contracts';
+import type { SecretValue } from '@subluminal/core/scan';
+import { openUpstream, proxyOf, type Upstream } from '../../../os/upstream/index.ts';
+import type { ResolvedSecrets } from '../../../stores/vault/index.ts';
+import { serverAuthorization } from '../../remote-server/authorization.ts';
+import { readRemote } from '../../remote-server/remote-server.ts';
+import { isLoopback } from '../../transports/http/address.ts';
+import { connectHttpServer, type HeaderList } from '../../transports/http/index.ts';
+import type { Authorization } from '../../transports/http/types.ts';
+import type { ServerEnd } from '../../transports/types.ts';
+import type { Principal } from '../auth/types.ts';
+import type { RemoteServer } from '../config/serve-config.ts';
+import type { ServerCaller, ServerSurroundings } from './served-server.ts';
+
+/** The headers of a server with their values; a text says which one is missing. */
+export function remoteHeaders(
+  { url, transport, headers, headerEnv, bearerEnv }: RemoteServer,
+  secrets: ResolvedSecrets,
+): ReturnType<typeof readRemote> {
+  const start = {
+    url,
+    transport,
+    headers: Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    headerVariables: Object.entries(headerEnv).map(([name, variable]) => `${name}=${variable}`),
+    bearerVariable: bearerEnv,
+  };
+  return readRemote(start, secrets);
+}
+
+interface RemoteSurroundings extends ServerSurroundings {
+  /** Hears every token that is used, so that it can be redacted. */
+  readonly onToken: (token: SecretValue) => void;
+}
+
+/** Connections are kept for all sessions of a server: a session of its own has none to begin with. */
+export class RemoteWay {
+  readonly #entry: RemoteServer;
+  readonly #around: RemoteSurroundings;
+  readonly #headers: HeaderList;
+  readonly #upstream: Upstream;
+  /** The grant of this home, for all callers that have none of their own. */
+  readonly #shared: Authorization;
+
+  constructor(entry: RemoteServer, around: RemoteSurroundings, headers: HeaderList) {
+    this.#entry = entry;
+    this.#around = around;
+    this.#headers = headers;
+    this.#upstream = openUpstream(isLoopback(entry.url) ? {} : { proxy: proxyOf(around.env) });
+    this.#shared = serverAuthorization({ server: entry.name, url: entry.url }, around);
+  }
+
+  /** The token of the caller goes on only where the configuration says so. */
+  connect({ token, principal }: ServerCaller): ServerEnd {
+    const { name: serverName, url, transport, passToken } = this.#entry;
+    const authorization = passToken ? passedToken(serverName, token) : this.#grant(principal);
+    const { limits, env, warn } = this.#around;
+    const { inspectBytesMax, messageBytesMax, orphanMs: requestMs } = limits;
+    return connectHttpServer({
+      serverName,
+      url,
+      transport,
+      headers: this.#headers,
+      authorization,
+      limits: { inspectBytesMax, messageBytesMax, requestMs },
+      env,
+      upstream: this.#upstream,
+      warn: (text) => warn(`${serverName}: ${text}`),
+    });
+  }
+
+  #grant({ id, kind }: Principal): Authorization {
+    // Whoever calls from this machine without a key is the user of this home.
+    if (this.#entry.login === 'shared' || kind === 'local') return this.#shared;
+    const { name: server, url } = this.#entry;
+    return serverAuthorization({ server, url, principal: id }, this.#around);
+  }
+
+  close(): Promise<void> {
+    return this.#upstream.close();
+  }
+}
+
+/** The newest token that the caller has shown. The caller has to get another one where it is refused. */
+function passedToken(server: string, token: () => string | undefined): Authorization {
+  const header = async (): Promise<string | undefined> => {
+    const value = token();
+    return value === undefined ? undefined : `Bearer ${value}`;
+  };
+  return {
+    header,
+    challenged: async ({ status, refused }) => {
+      if ((await header()) !== refused) return 'retry';
+      const message = `the server ${server} refuses the token of the caller (HTTP ${status}).`;
+      return failure('SUB_AUTH_REFUSED', message, 'Call with a token that it accepts.');
+    },
+  };
+}

@@ -1,0 +1,191 @@
+// The runs of `sub serve`: all sessions of one principal, and of the run that it names, are one run. It ends when none of
+// them has been open for a while. Under `sub run` all sessions belong to the run that has started this process.
+import { eventWriter, type Producer, SHIM_COUNTERS, type ShimSummary } from '@subluminal/contracts';
+import type { Snapshot } from '@subluminal/core/policy';
+import { visible } from '@subluminal/core/visible';
+import { uuidv7 } from 'uuidv7';
+import { sha256 } from '../../../os/crypto/index.ts';
+import { monotonicClock } from '../../../os/index.ts';
+import { registerRun, type ShimAccount } from '../../../stores/identity/index.ts';
+import { Recorder } from '../../governor/events.ts';
+import { Hub, type Judge } from '../../hub/index.ts';
+import type { BatchingSink } from '../../sink/index.ts';
+import type { Principal } from '../auth/types.ts';
+import type { Caller } from '../http/endpoint.ts';
+import type { LocalHub } from './local-hub.ts';
+
+export interface ServeRunsOptions {
+  /** This machine; for the run of `sub run`, also the run and its agent. */
+  readonly machine: Producer;
+  /** Whether `sub run` has started this process. */
+  readonly isHosted: boolean;
+  readonly sink: BatchingSink;
+  readonly snapshot: () => Snapshot;
+  readonly judge: Judge | undefined;
+  readonly runDir: string;
+  readonly idleMs: () => number;
+  readonly warn: (text: string) => void;
+}
+
+const NAME_LENGTH_MAX = 256;
+const NOTHING: ShimSummary = {
+  calls_total: 0,
+  calls_allowed: 0,
+  calls_blocked: 0,
+  calls_throttled: 0,
+  errors_total: 0,
+};
+
+export class ServeRun {
+  readonly producer: Producer;
+  /** Undefined where the hub of `sub run` counts. */
+  readonly hub: Hub | undefined;
+  readonly #options: ServeRunsOptions;
+  readonly #recorder: Recorder;
+  readonly #release: () => void;
+  readonly #members = new Set<LocalHub>();
+  readonly #startedMs = Date.now();
+  #sessions = 0;
+  #idleSinceMs = performance.now();
+  #summary = { ...NOTHING };
+  #hasSucceeded = false;
+  #isTerminated = false;
+  #isOver = false;
+
+  constructor(
+    options: ServeRunsOptions,
+    producer: Producer,
+    meta: { readonly [name: string]: string },
+  ) {
+    const { sink, warn, snapshot, judge, runDir, isHosted } = options;
+    this.#options = options;
+    this.producer = producer;
+    this.#recorder = new Recorder(eventWriter(producer), sink, warn);
+    this.hub = isHosted
+      ? undefined
+      : new Hub({
+          runId: producer.run_id,
+          nowMs: monotonicClock(),
+          sha256,
+          ...(judge !== undefined && { judge }),
+          onTerminate: () => this.#terminate(),
+        });
+    this.#release = isHosted ? () => {} : registerRun(runDir, producer.run_id);
+    if (isHosted) return;
+    const { document, ref: policy } = snapshot();
+    const started_at = new Date().toISOString();
+    this.#recorder.record('run_start', { run: { started_at, mode: document.mode, policy, meta } });
+    sink.push();
+  }
+
+  /** Nothing more can belong to it. */
+  get isOver(): boolean {
+    return this.#isOver || this.#isTerminated;
+  }
+
+  join(): void {
+    this.#sessions += 1;
+  }
+
+  /** A session that uses the hub of this process. */
+  add(member: LocalHub): void {
+    this.#members.add(member);
+  }
+
+  leave(account: ShimAccount, member: LocalHub | undefined): void {
+    this.#sessions -= 1;
+    this.#idleSinceMs = performance.now();
+    if (member !== undefined) this.#members.delete(member);
+    for (const name of SHIM_COUNTERS) {
+      this.#summary[name] = (this.#summary[name] ?? 0) + (account.summary[name] ?? 0);
+    }
+    if (!account.hasFailed) this.#hasSucceeded = true;
+    if (account.isTerminated) this.#isTerminated = true;
+  }
+
+  isIdle(nowMs: number): boolean {
+    if (this.#sessions > 0) return false;
+    return this.isOver || nowMs - this.#idleSinceMs >= this.#options.idleMs();
+  }
+
+  /** Records what is said of the run as a whole. */
+  recordHealth(status: 'ok' | 'degraded', reason: string): void {
+    const uptime_ms = Math.max(0, Date.now() - this.#startedMs);
+    this.#recorder.record('shim_health', { health: { status, reason, uptime_ms } });
+    this.#options.sink.push();
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { isHosted, sink } = this.#options;
+    if (isHosted) return;
+    const { calls_spared: _, ...counts } = this.#summary;
+    const summary = { ...counts, duration_ms: Math.max(0, Date.now() - this.#startedMs) };
+    const ended_at = new Date().toISOString();
+    const status = this.#isTerminated ? 'TERMINATED' : this.#hasSucceeded ? 'SUCCEEDED' : 'FAILED';
+    this.#recorder.record('run_end', { run: { ended_at, status, summary } });
+    sink.push();
+    this.#release();
+  }
+
+  #terminate(): void {
+    this.#isTerminated = true;
+    for (const member of [...this.#members]) member.shutdown();
+  }
+}
+
+export class ServeRuns {
+  readonly #options: ServeRunsOptions;
+  readonly #runs = new Map<string, ServeRun>();
+
+  constructor(options: ServeRunsOptions) {
+    this.#options = options;
+  }
+
+  /** The run that a session of this caller belongs to. */
+  of({ principal, runName }: Caller): ServeRun {
+    const key = this.#options.isHosted ? '' : JSON.stringify([principal.id, runName ?? null]);
+    const known = this.#runs.get(key);
+    if (known !== undefined && !known.isOver) return known;
+    known?.end();
+    const run = this.#begin(principal, runName);
+    this.#runs.set(key, run);
+    return run;
+  }
+
+  recordHealth(status: 'ok' | 'degraded', reason: string): void {
+    for (const run of this.#runs.values()) run.recordHealth(status, reason);
+  }
+
+  /** Ends the runs that nobody uses any more. */
+  tick(nowMs: number): void {
+    for (const [key, run] of this.#runs) {
+      if (!run.isIdle(nowMs)) continue;
+      this.#runs.delete(key);
+      run.end();
+    }
+  }
+
+  close(): void {
+    for (const run of this.#runs.values()) run.end();
+    this.#runs.clear();
+  }
+
+  #begin(principal: Principal, runName: string | undefined): ServeRun {
+    const { machine, isHosted } = this.#options;
+    if (isHosted) return new ServeRun(this.#options, machine, {});
+    const isOther = principal.kind !== 'local';
+    const producer: Producer = {
+      ...machine,
+      run_id: uuidv7(),
+      // Not its name, which it may choose itself.
+      ...(isOther && { principal: visible(principal.id, NAME_LENGTH_MAX) }),
+    };
+    return new ServeRun(this.#options, producer, {
+      through: 'sub serve',
+      ...(isOther && { caller: visible(principal.name, NAME_LENGTH_MAX) }),
+      ...(runName !== undefined && { run: visible(runName, NAME_LENGTH_MAX) }),
+    });
+  }
+}

@@ -1,0 +1,253 @@
+// One session behind `sub serve`: an agent over HTTP, a governor, and a way to a server.
+import type { Producer } from '@subluminal/contracts';
+import { identityOf, type Snapshot } from '@subluminal/core/policy';
+import { visible } from '@subluminal/core/visible';
+import { uuidv7 } from 'uuidv7';
+import { monotonicClock } from '../../../os/index.ts';
+import type { ShimAccount } from '../../../stores/identity/index.ts';
+import type { PolicyFiles } from '../../../stores/policy/follow-policy.ts';
+import type { GatesLifecycle, GatesLifecycleOptions } from '../../governor/gates-lifecycle.ts';
+import { governBoth, runCommands } from '../../governor/govern.ts';
+import type { GovernedSession, SessionHub, SessionParts } from '../../governor/governed-session.ts';
+import { LazyApprovals } from '../../governor/lazy-approvals.ts';
+import { changePolicy, type OpenedSession, openSession } from '../../governor/open-session.ts';
+import type { BatchingSink } from '../../sink/index.ts';
+import { bridgeEras } from '../../transports/bridge/index.ts';
+import type { ServerEnd } from '../../transports/types.ts';
+import type { HttpAgent } from '../agent/http-agent.ts';
+import type { Caller } from '../http/endpoint.ts';
+import { LocalHub } from './local-hub.ts';
+import type { ServeRun } from './serve-runs.ts';
+import type { ServedServer, ServerSurroundings } from './served-server.ts';
+
+/** The facts of one session that its gates depend on. */
+export type GateFacts = Pick<
+  GatesLifecycleOptions,
+  'serverName' | 'snapshot' | 'identity' | 'secrets' | 'redact' | 'hasHub' | 'hasCedar'
+>;
+
+/** What all sessions share. */
+export interface SessionSurroundings extends ServerSurroundings {
+  readonly sink: BatchingSink;
+  readonly policy: () => { readonly snapshot: Snapshot; readonly files: PolicyFiles };
+  /** Something besides a terminal of this machine may answer. */
+  readonly hasChannel: boolean;
+  readonly openGates: (server: ServedServer, facts: GateFacts) => Promise<GatesLifecycle | string>;
+  /** The way to the hub of `sub run`, where it has started this process. */
+  readonly reachHub: (
+    server: string,
+    producer: Producer,
+  ) => Promise<SessionHub | string | undefined>;
+}
+
+export interface SessionOpening {
+  readonly server: ServedServer;
+  readonly run: ServeRun;
+  readonly caller: Caller;
+  readonly agent: HttpAgent;
+  /** It is over, and its agent gets no more answers. */
+  readonly onOver: () => void;
+}
+
+const REASON_LENGTH_MAX = 1_000;
+
+export class ServedSession {
+  readonly #around: SessionSurroundings;
+  readonly #opening: SessionOpening;
+  #opened: OpenedSession | undefined;
+  #end: ServerEnd | undefined;
+  #closing: Promise<void> | undefined;
+  #ready: Promise<void> = Promise.resolve();
+  #isOver = false;
+  #hasLeft = false;
+  #token: string | undefined;
+
+  constructor(around: SessionSurroundings, opening: SessionOpening) {
+    this.#around = around;
+    this.#opening = opening;
+    this.#token = opening.caller.principal.token;
+    opening.run.join();
+  }
+
+  /** A caller may come back with another token. */
+  useToken(token: string | undefined): void {
+    this.#token = token;
+  }
+
+  /** Opens it; messages of the agent wait until then. */
+  open(): Promise<void> {
+    this.#ready = this.#open();
+    return this.#ready;
+  }
+
+  async #open(): Promise<void> {
+    const { agent, run, server, caller } = this.#opening;
+    const producer = ownProducer(run.producer);
+    const hub = await this.#hub(producer);
+    const parts = typeof hub === 'string' ? hub : await this.#parts(producer, hub);
+    if (typeof parts === 'string') return this.#fail(parts, hub);
+    const end = await server.connect({
+      producer,
+      principal: caller.principal,
+      token: () => this.#token,
+    });
+    const reason = typeof end === 'string' ? end : undefined;
+    if (this.#closing !== undefined || reason !== undefined || typeof end === 'string') {
+      parts.guarding.stop();
+      if (typeof end !== 'string') await end.close();
+      return this.#fail(reason ?? 'The session has ended.', hub);
+    }
+    this.#end = end;
+    this.#opened = openSession(parts, { agent, now: monotonicClock() });
+    this.#govern(this.#opened.governed, end);
+    const { snapshot } = this.#around.policy();
+    if (snapshot !== parts.snapshot) await this.usePolicy(snapshot);
+  }
+
+  /** Uses another policy from the next call on. */
+  async usePolicy(snapshot: Snapshot): Promise<void> {
+    if (this.#opened !== undefined) await changePolicy(this.#opened.governed, snapshot);
+  }
+
+  /** Ends it. Calls without an answer are cancelled, and what it has done is recorded. */
+  close(hasFailed = false): Promise<void> {
+    this.#closing ??= this.#close(hasFailed);
+    return this.#closing;
+  }
+
+  #govern(governed: GovernedSession, end: ServerEnd): void {
+    const { inspectBytesMax } = this.#around.limits;
+    const note = (detail: string): void => governed.log.warn(detail);
+    const { eras } = this.#opening.server;
+    const transport = bridgeEras(end.transport, { inspectBytesMax, note, eras });
+    governed.stop = () => void this.close();
+    governed.server = transport;
+    governBoth(governed, transport, {
+      agent: () => void this.close(),
+      broken: () => void this.close(),
+      server: () => {},
+    });
+    void end.gone.then((exit) => {
+      if (this.#closing !== undefined) return;
+      governed.counter.serverState = 'exited';
+      runCommands(governed, governed.session.serverExited(exit, governed.now()));
+      void this.close(exit.code !== 0);
+    });
+  }
+
+  async #close(hasFailed: boolean): Promise<void> {
+    const { agent } = this.#opening;
+    this.#over();
+    if (this.#opened === undefined) {
+      agent.closeWith('The session has ended.');
+      // It may be on its way to its server.
+      await this.#ready.catch(() => undefined);
+      return this.#leave(undefined);
+    }
+    await this.#opened.close(hasFailed);
+    this.#opened.governed.server?.stop();
+    await this.#end?.close();
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#opening.onOver();
+  }
+
+  #leave(hub: SessionHub | undefined, account?: ShimAccount): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    const member = hub instanceof LocalHub ? hub : undefined;
+    this.#opening.run.leave(account ?? { ...NO_ACCOUNT, startedMs: Date.now() }, member);
+  }
+
+  /** It has not begun: whoever waits gets the reason. */
+  #fail(reason: string, hub: SessionHub | string | undefined): void {
+    const { agent, server } = this.#opening;
+    const text = server.redact(reason);
+    this.#around.warn(`${server.entry.name}: ${visible(text, REASON_LENGTH_MAX)}`);
+    this.#closing ??= Promise.resolve();
+    this.#over();
+    agent.closeWith(`The server ${server.entry.name} cannot be used: ${text}`);
+    this.#leave(typeof hub === 'string' ? undefined : hub);
+    if (typeof hub === 'object') void hub.leave(NO_ACCOUNT.summary);
+  }
+
+  async #hub(producer: Producer): Promise<SessionHub | string | undefined> {
+    const { run, server } = this.#opening;
+    const { loaded, reachHub } = this.#around;
+    const { hub } = run;
+    const serverName = server.entry.name;
+    if (hub === undefined) return reachHub(serverName, producer);
+    const { profile } = loaded.config;
+    const member = new LocalHub({ hub, serverName, profile, producer });
+    run.add(member);
+    return member;
+  }
+
+  async #parts(producer: Producer, hub: SessionHub | undefined): Promise<SessionParts | string> {
+    const { server } = this.#opening;
+    const { loaded, sink, policy, limits, hasChannel, openGates, warn } = this.#around;
+    const { config, paths } = loaded;
+    const { snapshot, files } = policy();
+    const serverName = server.entry.name;
+    const { redact, isClean, secrets } = server;
+    const guarding = await openGates(server, {
+      serverName,
+      snapshot,
+      identity: identityOf(producer),
+      secrets: server.secretValues,
+      redact,
+      hasHub: hub !== undefined,
+      hasCedar: hub?.asksCedar === true || config['cedar.policies'] !== null,
+    });
+    if (typeof guarding === 'string') return guarding;
+    const people = new LazyApprovals({ home: paths.home, producer, warn, hasChannel });
+    await guarding.prepare();
+    await people.prepare(snapshot, guarding.mayAsk);
+    return {
+      serverName,
+      transport: 'mcp_http',
+      snapshot,
+      policyFiles: files,
+      // One watch serves all sessions.
+      policyReload: 'off',
+      profile: config.profile,
+      producer,
+      membership: {
+        tellsStart: false,
+        leave: (account) => {
+          this.#leave(hub, account);
+          return undefined;
+        },
+      },
+      sink,
+      hub,
+      people,
+      guarding,
+      injected: secrets.injected,
+      redact,
+      isClean,
+      logLevel: config['log.level'],
+      limits,
+    };
+  }
+}
+
+const NO_ACCOUNT = {
+  hasFailed: true,
+  isTerminated: false,
+  summary: {
+    calls_total: 0,
+    calls_allowed: 0,
+    calls_blocked: 0,
+    calls_throttled: 0,
+    errors_total: 0,
+  },
+};
+
+/** Each session counts as a shim of its run. */
+function ownProducer(producer: Producer): Producer {
+  return { ...producer, source: { ...producer.source, shim_id: uuidv7() } };
+}

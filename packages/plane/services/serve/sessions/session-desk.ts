@@ -1,0 +1,206 @@
+// All open sessions: who they belong to, how many there may be, and when they end.
+import { randomBytes } from 'node:crypto';
+import type { HttpAgent } from '../agent/http-agent.ts';
+import { LegacyAgent } from '../agent/legacy-agent.ts';
+import { ModernAgent } from '../agent/modern-agent.ts';
+import type { Principal } from '../auth/types.ts';
+import type { ServeConfig } from '../config/serve-config.ts';
+import { RPC, type RpcRefusal } from '../http/answers.ts';
+import type { Caller, SessionDesk } from '../http/endpoint.ts';
+import type { ServeRuns } from './serve-runs.ts';
+import type { ServedServer } from './served-server.ts';
+import { ServedSession, type SessionSurroundings } from './served-session.ts';
+
+export interface SessionsOptions {
+  readonly around: SessionSurroundings;
+  readonly runs: ServeRuns;
+  readonly limits: () => ServeConfig['limits'];
+  /** The server of this name as the configuration in force has it. */
+  readonly server: (name: string) => ServedServer | undefined;
+  readonly onDefect: (cause: unknown) => void;
+}
+
+interface OpenSession<A extends HttpAgent> {
+  readonly agent: A;
+  readonly session: ServedSession;
+  readonly server: ServedServer;
+  readonly principal: Principal;
+  usedMs: number;
+}
+
+const TICK_MS = 1_000;
+const SESSION_ID_BYTES = 24;
+const DRAIN_POLL_MS = 50;
+
+export class Sessions implements SessionDesk {
+  readonly #options: SessionsOptions;
+  readonly #legacy = new Map<string, OpenSession<LegacyAgent>>();
+  /** By caller, server and run. */
+  readonly #modern = new Map<string, OpenSession<ModernAgent>>();
+  readonly #perPrincipal = new Map<string, number>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  #isDraining = false;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  get requestsMax(): number {
+    return this.#options.limits().requests_per_session;
+  }
+
+  get size(): number {
+    return this.#legacy.size + this.#modern.size;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  find(id: string, { principal, server }: Caller): LegacyAgent | undefined {
+    const open = this.#legacy.get(id);
+    if (open === undefined || open.principal.id !== principal.id) return undefined;
+    if (open.server.entry.name !== server) return undefined;
+    open.usedMs = performance.now();
+    open.session.useToken(principal.token);
+    return open.agent;
+  }
+
+  begin(caller: Caller): LegacyAgent | RpcRefusal {
+    const id = randomBytes(SESSION_ID_BYTES).toString('base64url');
+    const agent = new LegacyAgent(id);
+    const opened = this.#open(caller, agent, () => this.#legacy.delete(id));
+    if ('status' in opened) return opened;
+    agent.onRefused = () => void opened.session.close();
+    this.#legacy.set(id, opened);
+    this.#start(opened);
+    return agent;
+  }
+
+  shared(caller: Caller): ModernAgent | RpcRefusal {
+    const { principal, server, runName } = caller;
+    const key = JSON.stringify([principal.id, server, runName ?? null]);
+    const known = this.#modern.get(key);
+    if (known !== undefined) {
+      known.usedMs = performance.now();
+      known.session.useToken(principal.token);
+      return known.agent;
+    }
+    const agent = new ModernAgent();
+    const opened = this.#open(caller, agent, () => this.#modern.delete(key));
+    if ('status' in opened) return opened;
+    this.#modern.set(key, opened);
+    this.#start(opened);
+    return agent;
+  }
+
+  end(id: string): void {
+    this.#legacy.get(id)?.agent.leave();
+  }
+
+  /** Every open session. */
+  *all(): Generator<OpenSession<HttpAgent>> {
+    yield* this.#legacy.values();
+    yield* this.#modern.values();
+  }
+
+  /** Lets open calls end, no longer than `graceMs`, and then ends all sessions. */
+  async drain(graceMs: number, isCut: () => boolean): Promise<void> {
+    this.#isDraining = true;
+    const untilMs = performance.now() + graceMs;
+    for (const { agent } of this.all()) agent.drain();
+    while (this.#openExchanges() > 0 && performance.now() < untilMs && !isCut()) {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    }
+    clearInterval(this.#timer);
+    await this.endAll(() => true);
+  }
+
+  /** Ends sessions, such as those of servers that are gone, or of callers who no longer get in. */
+  async endAll(isMeant: (open: OpenSession<HttpAgent>) => boolean): Promise<void> {
+    const ending = [...this.all()].filter(isMeant);
+    await Promise.all(ending.map(({ session }) => this.#close(session)));
+    await Promise.all(this.#closing);
+  }
+
+  #open<A extends HttpAgent>(
+    caller: Caller,
+    agent: A,
+    forget: () => void,
+  ): OpenSession<A> | RpcRefusal {
+    const { around, runs, limits, server: find } = this.#options;
+    const { principal, server: name } = caller;
+    const server = find(name);
+    if (this.#isDraining || server === undefined) return STOPPING;
+    const own = this.#perPrincipal.get(principal.id) ?? 0;
+    if (this.size >= limits().sessions) return FULL;
+    if (own >= limits().sessions_per_principal) return OWN_FULL;
+    this.#perPrincipal.set(principal.id, own + 1);
+    const run = runs.of(caller);
+    const onOver = (): void => {
+      forget();
+      this.#leave(principal.id);
+    };
+    const session = new ServedSession(around, { server, run, caller, agent, onOver });
+    return { agent, session, server, principal, usedMs: performance.now() };
+  }
+
+  #start({ session }: OpenSession<HttpAgent>): void {
+    session.open().catch((cause: unknown) => {
+      this.#options.onDefect(cause);
+      void this.#close(session);
+    });
+  }
+
+  #close(session: ServedSession): Promise<void> {
+    const closing = session.close().catch((cause: unknown) => this.#options.onDefect(cause));
+    this.#closing.add(closing);
+    void closing.finally(() => this.#closing.delete(closing));
+    return closing;
+  }
+
+  #leave(principal: string): void {
+    const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
+    if (left <= 0) this.#perPrincipal.delete(principal);
+    else this.#perPrincipal.set(principal, left);
+  }
+
+  #openExchanges(): number {
+    let open = 0;
+    for (const { agent } of this.all()) open += agent.openExchanges;
+    return open;
+  }
+
+  #tick(): void {
+    const nowMs = performance.now();
+    const idleMs = this.#options.limits().session_idle_s * 1_000;
+    for (const open of this.all()) {
+      open.agent.tick(nowMs);
+      if (open.agent.isInUse) open.usedMs = nowMs;
+      else if (nowMs - open.usedMs > idleMs) void this.#close(open.session);
+    }
+    this.#options.runs.tick(nowMs);
+  }
+}
+
+const RETRY = { 'retry-after': '5' };
+const STOPPING = {
+  status: 503,
+  code: RPC.refused,
+  message: 'This address takes no new sessions: it stops, or its server is gone.',
+  headers: RETRY,
+};
+const FULL = {
+  status: 503,
+  code: RPC.refused,
+  message: 'There are too many sessions: end some, or raise limits.sessions.',
+  headers: RETRY,
+};
+const OWN_FULL = {
+  status: 429,
+  code: RPC.refused,
+  message: 'You have too many sessions: end some, or have limits.sessions_per_principal raised.',
+  headers: RETRY,
+};

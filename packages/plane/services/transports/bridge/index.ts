@@ -1,0 +1,1 @@
+export { bridgeEras, type EraMemory } from './bridge-eras.ts';

@@ -1,0 +1,107 @@
+// The parts of one message on their way in: a whole message, or head, pieces and end of one that is too large.
+import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
+import { oneLine } from '../one-line.ts';
+import type { Incoming } from '../types.ts';
+
+export interface MessageLimits {
+  /** Up to here a message is delivered whole. */
+  readonly inspectBytesMax?: number;
+  /** Beyond this a message is refused; unlimited unless given. */
+  readonly messageBytesMax?: number;
+}
+
+export interface GatherHandlers {
+  emit(incoming: Incoming): void;
+  /** Whether a large message may begin. Others wait, because there is one at a time. */
+  beginLarge(): boolean;
+  endLarge(how: LargeOutcome): void;
+}
+
+/** `too_large`: beyond the cap, and the rest of it is skipped. */
+export type LargeOutcome = 'complete' | 'cut' | 'too_large';
+
+export class MessageGatherer {
+  readonly #inspectBytesMax: number;
+  readonly #messageBytesMax: number;
+  readonly #on: GatherHandlers;
+  #mode: 'whole' | 'large' | 'skip' = 'whole';
+  #held: Uint8Array[] = [];
+  #bytesTotal = 0;
+
+  constructor(limits: MessageLimits, on: GatherHandlers) {
+    this.#inspectBytesMax = limits.inspectBytesMax ?? MAX_INSPECT_BYTES;
+    this.#messageBytesMax = limits.messageBytesMax ?? Number.POSITIVE_INFINITY;
+    this.#on = on;
+  }
+
+  /** Takes a part; false when the message becomes large and has to wait: then nothing was taken. */
+  add(part: Uint8Array): boolean {
+    if (part.length === 0 || this.#mode === 'skip') return true;
+    const bytesTotal = this.#bytesTotal + part.length;
+    if (this.#mode === 'whole') {
+      if (bytesTotal > this.#inspectBytesMax) return this.#begin(part);
+      this.#held.push(part);
+      this.#bytesTotal = bytesTotal;
+      return true;
+    }
+    this.#piece(part);
+    return true;
+  }
+
+  /** The message is over. One of blanks is none. */
+  end(): void {
+    const { mode, bytesTotal, whole } = this.#reset();
+    if (mode === 'large') {
+      this.#on.emit({ kind: 'end', bytesTotal, isComplete: true });
+      this.#on.endLarge('complete');
+    } else if (mode === 'whole' && !isBlank(whole)) {
+      this.#on.emit({ kind: 'message', bytes: oneLine(whole) });
+    }
+  }
+
+  /** The rest of the message does not come. */
+  cut(): void {
+    const { mode, bytesTotal } = this.#reset();
+    if (mode !== 'large') return;
+    this.#on.emit({ kind: 'end', bytesTotal, isComplete: false });
+    this.#on.endLarge('cut');
+  }
+
+  #begin(part: Uint8Array): boolean {
+    if (!this.#on.beginLarge()) return false;
+    const missing = this.#inspectBytesMax - this.#bytesTotal;
+    const head = Buffer.concat([...this.#held, part.subarray(0, missing)]);
+    this.#held = [];
+    this.#mode = 'large';
+    this.#bytesTotal = this.#inspectBytesMax;
+    this.#on.emit({ kind: 'head', bytes: oneLine(head) });
+    this.#piece(part.subarray(missing));
+    return true;
+  }
+
+  #piece(bytes: Uint8Array): void {
+    this.#bytesTotal += bytes.length;
+    if (this.#bytesTotal <= this.#messageBytesMax) {
+      if (bytes.length > 0) this.#on.emit({ kind: 'piece', bytes: oneLine(bytes) });
+      return;
+    }
+    this.#mode = 'skip';
+    this.#on.emit({ kind: 'too_large', bytesTotal: this.#bytesTotal });
+    this.#on.endLarge('too_large');
+  }
+
+  #reset() {
+    const [first] = this.#held;
+    const isOne = this.#held.length === 1 && first !== undefined;
+    const whole = isOne ? first : Buffer.concat(this.#held);
+    const before = { mode: this.#mode, bytesTotal: this.#bytesTotal, whole };
+    this.#mode = 'whole';
+    this.#held = [];
+    this.#bytesTotal = 0;
+    return before;
+  }
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+}

@@ -1,0 +1,2 @@
+export { connectHttpServer } from './connect.ts';
+export type { HeaderList } from './http-client.ts';
