@@ -28,13 +28,17 @@ export function serverLines(
 
 /** The state of a server, in words. */
 export function stateWords(server: ServerView): string {
-  const { state, obstacle = 'no command that could be read', program = [], loose = [] } = server;
+  const {
+    state,
+    obstacle = 'no command and no address that could be read',
+    program = [],
+    loose = [],
+  } = server;
   const words: { readonly [known in ServerState]: string } = {
     governed: 'governed',
     loose: `not governed: it starts sub shim with ${loose.join(', ')}, which \`sub import\` did not write`,
     foreign: `started by another sub, not counted (${shortened(program.join(' '), PROGRAM_LENGTH_MAX)})`,
     open: 'not governed',
-    remote: 'not governed yet (by address)',
     unknown: `not governed (${obstacle})`,
   };
   return words[state];
@@ -69,6 +73,7 @@ export function serverParts(server: ServerView): object {
     profile,
     events,
     wrap_id: server.wrapId,
+    origin: server.origin,
     program,
     loose,
   });

@@ -112,7 +112,7 @@ export async function storeMoves(
 /** One for each: what goes, as what, and what stays in plain text. */
 export function secretLines({ secrets, moves }: ImportFile): readonly string[] {
   const going = moves.map(
-    ({ server, path, secret }) => `to the store: ${String(path.at(-1))} of ${server}, as ${secret}`,
+    (move) => `to the store: ${variableOf(move)} of ${move.server}, as ${move.secret}`,
   );
   const staying = secrets.map(({ name, project, variable, looks }) => {
     const of = project === undefined ? name : `${name} (${project})`;
@@ -124,9 +124,16 @@ export function secretLines({ secrets, moves }: ImportFile): readonly string[] {
 /** For programs; `secret` is the name in the store, null for what stays. */
 export function secretParts({ secrets, moves }: ImportFile): readonly object[] {
   return [
-    ...moves.map(({ server, path, secret }) => ({ server, variable: path.at(-1), secret })),
+    ...moves.map((move) => {
+      const { server, secret } = move;
+      return { server, variable: variableOf(move), secret };
+    }),
     ...secrets.map(({ server, variable, looks }) => ({ server, variable, looks, secret: null })),
   ];
+}
+
+function variableOf({ path, variable }: ImportFile['moves'][number]): string {
+  return variable ?? String(path.at(-1));
 }
 
 function tell(io: Io, text: string): void {

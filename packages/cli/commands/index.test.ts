@@ -65,7 +65,15 @@ test('the commands that every user needs first are there', () => {
 });
 
 /** Commands that forward a stream or print shell code have no document to print. */
-const WITHOUT_JSON = new Set(['gateway serve', 'demo', 'shim', 'run', 'wrap', 'completion']);
+const WITHOUT_JSON = new Set([
+  'gateway serve',
+  'serve start',
+  'demo',
+  'shim',
+  'run',
+  'wrap',
+  'completion',
+]);
 
 test.each(named)(
   'the help of `$name` has the same form as the others',

@@ -75,6 +75,12 @@ const SECRETS = group('secrets', 'Manage the encrypted secrets of servers', {
   rotate: ['Rotate a secret or the key of the store', () => import('./secrets.ts')],
 });
 
+const AUTH = group('auth', 'Log in to remote servers', {
+  login: ['Log in to a remote server', () => import('./auth.ts')],
+  status: ['Show where you are logged in', () => import('./auth.ts')],
+  logout: ['Log out of a remote server', () => import('./auth.ts')],
+});
+
 const GATEWAY = group('gateway', 'Run and configure the model gateway of a team', {
   init: ['Write an example configuration', () => import('./gateway.ts')],
   check: ['Check a configuration for problems', () => import('./gateway.ts')],
@@ -85,6 +91,14 @@ const GATEWAY = group('gateway', 'Run and configure the model gateway of a team'
   approve: ['Let a turn that waits go on', () => import('./gateway-admin.ts')],
   reject: ['Refuse a turn that waits', () => import('./gateway-admin.ts')],
 });
+
+const SERVE: CommandGroup = {
+  ...group('serve', 'Serve MCP servers over HTTP', {
+    start: ['Serve the servers of a configuration', () => import('./serve.ts')],
+    key: ['Make an API key for a caller', () => import('./serve-key.ts')],
+  }),
+  fallback: 'start',
+};
 
 const ROUTING = group('routing', 'See how the gateway chose where turns go', {
   replay: ['Choose again where a turn went', () => import('./routing.ts')],
@@ -152,7 +166,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
   },
   {
     title: 'Approvals and secrets',
-    entries: [{ ...APPROVALS, fallback: 'list' }, { ...GRANTS, fallback: 'list' }, SECRETS],
+    entries: [{ ...APPROVALS, fallback: 'list' }, { ...GRANTS, fallback: 'list' }, SECRETS, AUTH],
   },
   {
     title: 'Models',
@@ -185,6 +199,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
         ],
       }),
       LEDGER,
+      SERVE,
       ...table({
         ledgerd: ['Start, stop or inspect the ledger daemon', () => import('./ledgerd.ts')],
         ingest: ['Store recorded events in the ledger', () => import('./ingest.ts')],

@@ -45,7 +45,7 @@ const INIT_OPTIONS = {
 
 export const init = defineCommand({
   description:
-    'Starts the server as its client would, lists its tools, prompts and resources, stops it, and writes a cautious manifest: a tool that reads by its name is allowed at a modest rate, a tool that may change something asks for approval, a tool that looks destructive is forbidden. Review it before you rely on it: the server chooses the names.',
+    'Starts the server as its client would, or reaches it by its address, lists its tools, prompts and resources, stops it, and writes a cautious manifest: a tool that reads by its name is allowed at a modest rate, a tool that may change something asks for approval, a tool that looks destructive is forbidden. Review it before you rely on it: the server chooses the names.',
   args: { server: SERVER_DOC, 'command-line': optionalMany(COMMAND_LINE_DOC) },
   options: INIT_OPTIONS,
   examples: [
@@ -61,11 +61,11 @@ export const init = defineCommand({
     const { client, timeout, force } = options;
     const live = await probeLive({ server, client, timeout, command }, io);
     if (live.kind !== 'seen') return live;
-    const { seen } = live;
+    const { seen, transport } = live;
     for (const note of seen.notes) warn(io, note);
     const { tools, prompts, resources, serverInfo } = seen;
     const offered = { serverInfo, tools, prompts, resources };
-    const text = proposeManifest({ server, transport: 'stdio', ...offered });
+    const text = proposeManifest({ server, transport, ...offered });
     const compiled = await compileManifest({ file: path ?? STDIO, text }, { sha256 });
     if (!compiled.ok) {
       throw new Error(`a proposal does not compile: ${compiled.problems[0]?.message}`);

@@ -44,7 +44,7 @@ import { harmless, harmlessLine, plural } from '../terminal/text.ts';
 
 export const diff = defineCommand({
   description:
-    'Starts the server as its client would, and compares its tools and instructions with the pins: what is new, gone, renamed or changed, field by field. It accepts nothing.',
+    'Starts the server as its client would, or reaches it by its address, and compares its tools and instructions with the pins: what is new, gone, renamed or changed, field by field. It accepts nothing.',
   args: {
     server: optional('The name of the server (default: every pinned server)'),
     'command-line': optionalMany(COMMAND_LINE_DOC),

@@ -1,17 +1,48 @@
 // `sub shim` for the help only: bin/sub.mjs starts a shim by packages/cli/entry/shim.ts, which loads less.
-import { badUsage, defineCommand, many, textOption } from '../input/command.ts';
+import {
+  badUsage,
+  defineCommand,
+  optionalMany,
+  textOption,
+  textsOption,
+} from '../input/command.ts';
 import { PROFILE_DOC } from '../input/shared-options.ts';
 
 export const command = defineCommand({
   description:
-    'Starts the server and forwards everything between it and the agent unchanged. The policy decides tool calls first, and they are recorded. Without --policy, the policy of the user applies, and that of the project tightens it, or applies alone once it is trusted. Without any policy, calls are recorded, and only calls that would change the governance itself are refused.',
-  args: { command: many('The command of the server and its arguments, behind `--`') },
+    'Starts the server, or connects to the one at an address, and forwards everything between it and the agent unchanged. The policy decides tool calls first, and they are recorded. Without --policy, the policy of the user applies, and that of the project tightens it, or applies alone once it is trusted. Without any policy, calls are recorded, and only calls that would change the governance itself are refused.',
+  args: {
+    command: optionalMany(
+      'The command of the server and its arguments, behind `--`; none with --url',
+    ),
+  },
   options: {
     'server-name': textOption('name', 'The name of the server in policies and events'),
     'server-id': textOption('name', 'Another spelling of --server-name'),
     'server-env': textOption(
       'names',
       'Variables, separated by commas, that do not identify the caller; set by `sub import`',
+    ),
+    url: textOption('url', 'The address of a server that is reached by HTTP, instead of a command'),
+    'url-env': textOption(
+      'variable',
+      'The variable that holds the address, where that is a secret itself',
+    ),
+    header: textsOption(
+      'header',
+      "A header for this server, as 'Name: value'; may be repeated. Not for secrets: a command line can be read",
+    ),
+    'header-env': textsOption(
+      'name=variable',
+      'A header whose value is in a variable, or in the secret that is bound to it; may be repeated',
+    ),
+    'bearer-env': textOption(
+      'variable',
+      'The variable with the bearer token of this server, or the secret that is bound to it',
+    ),
+    transport: textOption(
+      'name',
+      'How it is spoken to: http (Streamable HTTP), sse (HTTP+SSE of 2024-11-05), or auto, which finds out',
     ),
     policy: textOption('file', 'The policy: a bundle or a compiled snapshot'),
     profile: textOption('name', PROFILE_DOC),
@@ -31,6 +62,7 @@ export const command = defineCommand({
   examples: [
     'sub shim --server-name files -- npx -y @modelcontextprotocol/server-filesystem .',
     'sub shim --server-name git --policy policy.yaml --events file:events.jsonl -- git-mcp',
+    'sub shim --server-name linear --url https://mcp.linear.app/mcp --bearer-env LINEAR_TOKEN',
   ],
   exitCodes: {
     0: 'the agent closed the session, or the hub of the run has ended',

@@ -179,12 +179,20 @@ function wordsOf(server: ServerView, known: KnownFacts): string {
   }
   return [
     cannotStart === undefined ? 'governed' : `governed, but cannot start: ${cannotStart}`,
+    ...originWords(server),
     policyWords(held, faultHere),
     ...(server.profile === 'development' ? ['development: nothing is refused'] : []),
     ...(server.events === undefined ? [] : [eventWords(server.events)]),
     ...(secrets === 0 ? [] : [`${plural(secrets, 'secret')} from the store`]),
     callWords(lastCall),
   ].join(', ');
+}
+
+/** A shim logs in with what `sub auth login` has got, and never asks itself. */
+function originWords({ origin, serverName, hasCredential }: ServerView): readonly string[] {
+  if (origin === undefined) return [];
+  const login = `logs in by \`sub auth login ${serverName ?? ''}\``;
+  return hasCredential === true ? [`at ${origin}`] : [`at ${origin}`, login];
 }
 
 function callWords(call: LastCall | undefined): string {

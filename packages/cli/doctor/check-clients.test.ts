@@ -65,22 +65,21 @@ test('the check prints the names of servers and nothing else from the files', as
   const mcpServers = { 'my-server': plain, ['n'.repeat(100)]: plain, far: remote };
   put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers }));
   const said = JSON.stringify(await look());
-  expect(said).toContain(`not my-server, ${'n'.repeat(39)}…, not yet far (by address)`);
+  expect(said).toContain(`not my-server, ${'n'.repeat(39)}…, far`);
   for (const word of ['hunter', 'server-github', 'TOKEN', 'example.com', 'Authorization']) {
     expect(said).not.toContain(word);
   }
 });
 
-test('the check suggests no shim for a server with an address', async () => {
+test('the check counts a server with an address like any other', async () => {
   const remote = { type: 'http', url: 'https://example.com/mcp' };
   put(join(machine.cwd, '.mcp.json'), JSON.stringify({ mcpServers: { a: governed, b: remote } }));
   const { level, text, fix } = await look();
   expect({ level, text }).toEqual({
     level: 'warn',
-    text: 'Claude Code, this project: 1 of 2 servers governed, not yet b (by address)',
+    text: 'Claude Code, this project: 1 of 2 servers governed, not b',
   });
-  expect(fix).toMatch(/^Calls to servers with an address are neither decided nor recorded/);
-  expect(fix).not.toContain('sub import');
+  expect(fix).toContain('sub import');
 });
 
 test('the check names a limited number of servers, and counts the rest', async () => {
@@ -133,7 +132,7 @@ test('a server without a command and without an address is not said to have one'
   );
   const { level, text } = await look();
   expect(level).toBe('warn');
-  expect(text).toBe('Zed: 0 of 1 server governed, not ext (no command that could be read)');
+  expect(text).toBe('Zed: 0 of 1 server governed, not ext (no shim can stand before it)');
 });
 
 describe('a server is governed by', () => {

@@ -18,9 +18,8 @@ const FIXES: { readonly [S in ServerView['state']]?: string } = {
   open: 'Run `sub import` to put a shim in front of each of them.',
   loose:
     'Shims with options that weaken them, which `sub import` did not write, count as none: run `sub import` to put shims of your own in their place.',
-  remote:
-    'Calls to servers with an address are neither decided nor recorded: a shim needs a command.',
-  unknown: 'Calls to servers without a command that can be read are neither decided nor recorded.',
+  unknown:
+    'Calls to servers that no shim can stand before are neither decided nor recorded; `sub status` says why.',
 };
 
 export async function checkClients(machine: Machine): Promise<Finding> {
@@ -62,7 +61,6 @@ function stateFixes(files: readonly StatusFile[]): readonly string[] {
     fixOf('loose'),
     isShared ? SHARED_FIX : undefined,
     commands.length > 0 ? byAnother : undefined,
-    fixOf('remote'),
     fixOf('unknown'),
   ];
   return fixes.filter((fix) => fix !== undefined);
@@ -109,8 +107,7 @@ function fileText(file: StatusFile, here: string): string {
     ...part('open', 'not'),
     ...part('loose', 'not', ' (a shim with options that weaken it)'),
     ...part('foreign', 'not counted', ' (started by another sub)'),
-    ...part('remote', 'not yet', ' (by address)'),
-    ...part('unknown', 'not', ' (no command that could be read)'),
+    ...part('unknown', 'not', ' (no shim can stand before it)'),
   ].join(', ');
 }
 

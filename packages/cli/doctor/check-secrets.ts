@@ -49,9 +49,10 @@ async function boundIn(
     for (const key of new Set(spec.secretBindings.map(commandKey))) {
       const secretBindings = spec.secretBindings.filter((one) => commandKey(one) === key);
       const own = new Map([[server, { ...spec, secretBindings }]]);
-      const command = secretBindings[0]?.command;
+      const [{ command, url } = {}] = secretBindings;
       const wanted = { ...shared, serverName: server, servers: own };
-      const { problems } = await resolveBindings({ ...wanted, ...(command && { command }) });
+      const at = { ...(command && { command }), ...(url && { url }) };
+      const { problems } = await resolveBindings({ ...wanted, ...at });
       const problemOf = new Map(problems.map((problem) => [problem.injectAs, problem]));
       for (const { injectAs, source, secretRef } of secretBindings) {
         bound.push({ server, source, secretRef, problem: problemOf.get(injectAs) });
@@ -61,8 +62,8 @@ async function boundIn(
   return bound;
 }
 
-function commandKey({ command }: SecretBinding): string {
-  return JSON.stringify(command ?? null);
+function commandKey({ command, url }: SecretBinding): string {
+  return JSON.stringify(command ?? url ?? null);
 }
 
 function words({ server, problem }: Bound): string {

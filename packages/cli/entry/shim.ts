@@ -2,7 +2,7 @@
 // start in an instant does not need. Its help is commands/shim.ts.
 import { parseArgs } from 'node:util';
 import { harmless } from '@subluminal/core/visible';
-import { startShim } from '@subluminal/plane/apps/shim';
+import { type ShimOptions, startShim } from '@subluminal/plane/apps/shim';
 import { isWorkingFolderGone, MISSING_FOLDER } from '../terminal/working-folder.ts';
 
 const HELP = 'Run `sub shim --help` to see what it takes.';
@@ -20,6 +20,12 @@ const OPTIONS = {
   'log-level': { type: 'string' },
   verbose: { type: 'boolean' },
   wrap: { type: 'string' },
+  url: { type: 'string' },
+  'url-env': { type: 'string' },
+  header: { type: 'string', multiple: true },
+  'header-env': { type: 'string', multiple: true },
+  'bearer-env': { type: 'string' },
+  transport: { type: 'string' },
 } as const;
 /** Part of the name of a file, so nothing else gets in. */
 const WRAP_ID = /^[a-z0-9-]{1,64}$/;
@@ -32,27 +38,61 @@ type ShimArguments =
       readonly serverName: string;
       readonly command: readonly string[];
       readonly flags: Flags;
+      readonly remote?: ShimOptions['remote'];
     }
   | { readonly ok: false; readonly message: string };
 type Flags = { readonly [name: string]: string | undefined };
 
 function readArguments(argv: readonly string[]): ShimArguments {
   const end = argv.indexOf('--');
-  if (end === -1) return { ok: false, message: 'the command of the server must stand behind `--`' };
+  const own = end === -1 ? argv : argv.slice(0, end);
   try {
-    const { values } = parseArgs({ args: argv.slice(0, end), options: OPTIONS, strict: true });
-    const { 'server-name': name, 'server-id': id, verbose = false, ...given } = values;
+    const { values } = parseArgs({ args: [...own], options: OPTIONS, strict: true });
+    const { 'server-name': name, 'server-id': id, verbose = false, ...others } = values;
+    const {
+      url: shown,
+      'url-env': urlVariable,
+      header,
+      'header-env': headerEnv,
+      'bearer-env': bearer,
+      transport,
+      ...given
+    } = others;
     const serverName = name ?? id;
+    if (shown !== undefined && urlVariable !== undefined) return { ok: false, message: TWICE };
+    const url = shown ?? (urlVariable === undefined ? undefined : process.env[urlVariable]);
+    if (urlVariable !== undefined && !url) return { ok: false, message: unset(urlVariable) };
     const flags = verbose ? { 'log-level': 'debug', ...given } : given;
     if (!WRAP_ID.test(flags.wrap ?? 'none')) return { ok: false, message: WRONG_WRAP };
+    if (url === undefined) {
+      if (end === -1) return { ok: false, message: NO_COMMAND };
+      const loose = [header, headerEnv, bearer, transport].some((one) => one !== undefined);
+      if (loose) return { ok: false, message: NEEDS_URL };
+    }
     if (!serverName) return { ok: false, message: '--server-name is missing' };
-    const command = argv.slice(end + 1);
+    const command = end === -1 ? [] : argv.slice(end + 1);
+    if (url !== undefined) {
+      if (command.length > 0) return { ok: false, message: BOTH };
+      const headers = { headers: header ?? [], headerVariables: headerEnv ?? [] };
+      const remote = { url, ...headers, bearerVariable: bearer, transport };
+      return { ok: true, serverName, command, flags, remote };
+    }
     if (command.length === 0) return { ok: false, message: 'no command stands behind `--`' };
     return { ok: true, serverName, command, flags };
   } catch (cause) {
     return { ok: false, message: argumentProblem(cause) };
   }
 }
+
+function unset(variable: string): string {
+  return `the address of the server comes from the variable \`${variable}\`, which is not set`;
+}
+
+const TWICE = 'a server has one address: leave `--url` or `--url-env` out';
+const NO_COMMAND =
+  'the command of the server must stand behind `--`, or its address behind `--url`';
+const NEEDS_URL = '--header, --header-env, --bearer-env and --transport need --url';
+const BOTH = 'a server has a command or an address: leave `--url` or the command out';
 
 /** Describes a wrong command line in our own words. */
 function argumentProblem(cause: unknown): string {
@@ -74,12 +114,13 @@ function argumentProblem(cause: unknown): string {
 async function main(argv: readonly string[]): Promise<number> {
   const wanted = readArguments(argv);
   if (!wanted.ok) return refuse(`${wanted.message}. ${HELP}`, 'SUB_USAGE');
-  const { serverName, flags } = wanted;
+  const { serverName, flags, remote } = wanted;
   const [command = '', ...args] = wanted.command;
   const started = await startShim({
     serverName,
     command,
     args,
+    remote,
     env: process.env,
     cwd: process.cwd(),
     flags,

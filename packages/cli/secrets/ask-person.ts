@@ -11,6 +11,8 @@ export interface Person {
   /** One line that is not echoed. */
   readonly hidden: (question: string) => Promise<Exclude<Typed, { kind: 'interrupted' }>>;
   readonly agrees: (question: string) => Promise<boolean>;
+  /** One line that everybody may see; empty at the end of the input. */
+  readonly shown: (question: string) => Promise<string>;
   /** An input that is still read would keep the process. */
   readonly close: () => Promise<void>;
 }
@@ -35,6 +37,7 @@ type Next = () => Promise<Uint8Array | undefined>;
 
 const BYTES_MAX = 65_536;
 const ANSWER_LENGTH_MAX = 1_024;
+const SHOWN_LENGTH_MAX = 16_384;
 const [INTERRUPT, END, LINE_FEED, RETURN, ESCAPE] = [0x03, 0x04, 0x0a, 0x0d, 0x1b];
 const ERASERS: ReadonlySet<number> = new Set([0x08, 0x7f]);
 const FIRST_VISIBLE = 0x20;
@@ -70,6 +73,10 @@ export function personAt(io: Io): Person | undefined {
     agrees: async (question) => {
       err.write(`${question} [y/N] `);
       return /^\s*y(?:es)?\s*$/i.test(await shownLine(next));
+    },
+    shown: async (question) => {
+      err.write(question);
+      return shownLine(next, SHOWN_LENGTH_MAX);
     },
     close: async () => {
       await reader?.return?.();
@@ -116,9 +123,9 @@ function lineOf(bytes: number[]): Typed {
   return { kind: 'line', text };
 }
 
-async function shownLine(next: Next): Promise<string> {
+async function shownLine(next: Next, lengthMax = ANSWER_LENGTH_MAX): Promise<string> {
   let text = '';
-  while (!text.includes('\n') && text.length <= ANSWER_LENGTH_MAX) {
+  while (!text.includes('\n') && text.length <= lengthMax) {
     const chunk = await next();
     if (chunk === undefined) break;
     text += Buffer.from(chunk).toString('latin1');

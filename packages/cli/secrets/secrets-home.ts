@@ -95,6 +95,8 @@ export function unknownSecret(name: string, more = ''): Failure {
 
 /** The servers that are bound to a secret of the store. */
 export function serversBoundTo(name: string, servers: Servers): readonly string[] {
+  // Grants and clients of `sub auth`.
+  if (/^oauth-(?:grant|client)\./.test(name)) return ['sub auth'];
   return [...servers].flatMap(([server, { secretBindings }]) =>
     secretBindings.some(({ source, secretRef }) => source === 'vault' && secretRef === name)
       ? [server]

@@ -15,6 +15,12 @@ interface ProbeRequest {
   readonly command: readonly string[];
 }
 
+interface SeenServer {
+  readonly kind: 'seen';
+  readonly seen: ServerListing;
+  readonly transport: 'stdio' | 'http' | 'sse';
+}
+
 const TIMEOUT_MS = 30_000;
 const TIMEOUT_MS_MAX = 3_600_000;
 const SAID_LINES_MAX = 20;
@@ -23,7 +29,7 @@ const SAID_LINES_MAX = 20;
 export async function probeLive(
   { timeout, command, ...names }: ProbeRequest,
   io: Io,
-): Promise<{ readonly kind: 'seen'; readonly seen: ServerListing } | Done | Failure> {
+): Promise<SeenServer | Done | Failure> {
   const timeoutMs = timeout === undefined ? TIMEOUT_MS : durationMs(timeout);
   if (timeoutMs === undefined || timeoutMs === 0 || timeoutMs > TIMEOUT_MS_MAX) {
     return badUsage('--timeout is not a valid time.', 'Write 30s, 2m or at most 1h.');
@@ -41,7 +47,8 @@ export async function probeLive(
     tellSaid(looked.said ?? '', io);
     return failure(looked.code, looked.message, looked.fix);
   }
-  return { kind: 'seen', seen: looked.seen };
+  const { seen, transport } = looked;
+  return { kind: 'seen', seen, transport };
 }
 
 /** The last lines that a failed server wrote to standard error. */
