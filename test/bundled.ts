@@ -8,10 +8,12 @@ import { buildSync } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const BUNDLES = join(ROOT, 'node_modules', '.cache', 'subluminal', 'bundled');
+// In parts, because tools/run.mjs replaces it wherever it is written.
+const META_URL = ['import', 'meta', 'url'].join('.');
 // CommonJS packages in the bundle call require() for Node's own modules, which ESM lacks.
 const BANNER = [
   "import { createRequire as __createRequire } from 'node:module';",
-  'const require = __createRequire(import.meta.url);',
+  `const require = __createRequire(${META_URL});`,
 ].join('\n');
 
 /** The same program as one file, which is kept for as long as the program and the packages are the same. */
@@ -20,11 +22,11 @@ export function bundled(entry: string): string {
   hash.update(readFileSync(join(ROOT, 'package-lock.json')));
   const name = `${basename(entry, extname(entry))}.mjs`;
   const file = join(BUNDLES, hash.digest('hex').slice(0, 16), name);
-  if (!existsSync(file)) write(file, entry);
+  if (!existsSync(file)) writeBundle(file, entry);
   return file;
 }
 
-function write(file: string, entry: string): void {
+export function writeBundle(file: string, entry: string): void {
   const { outputFiles } = buildSync({
     entryPoints: [entry],
     bundle: true,
@@ -37,7 +39,7 @@ function write(file: string, entry: string): void {
     logLevel: 'silent',
     banner: { js: BANNER },
     // What it reads beside itself is still where it was.
-    define: { 'import.meta.url': JSON.stringify(pathToFileURL(entry).href) },
+    define: { [META_URL]: JSON.stringify(pathToFileURL(entry).href) },
   });
   mkdirSync(dirname(file), { recursive: true });
   // Several tests may be at it.
@@ -46,10 +48,10 @@ function write(file: string, entry: string): void {
   renameSync(draft, file);
 }
 
-/** The official server that has everything, on its stdin and stdout. */
-export function everythingServer(): string {
+/** The official server that has everything, on its stdin and stdout, or on the port in `PORT`. */
+export function everythingServer(transport: 'stdio' | 'streamableHttp' | 'sse' = 'stdio'): string {
   const url = import.meta.resolve(
-    '@modelcontextprotocol/server-everything/dist/transports/stdio.js',
+    `@modelcontextprotocol/server-everything/dist/transports/${transport}.js`,
   );
   return bundled(fileURLToPath(url));
 }

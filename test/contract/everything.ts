@@ -1,11 +1,17 @@
 // The official client on server-everything, with or without the shim between, and all that it gets.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTaskStore } from '@modelcontextprotocol/sdk/experimental/tasks';
 import type { RequestTaskStore } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
@@ -13,6 +19,7 @@ import {
   ListRootsRequestSchema,
   type Result,
 } from '@modelcontextprotocol/sdk/types.js';
+import { vi } from 'vitest';
 import { everythingServer } from '../bundled.ts';
 import { UNDER_TEST } from './driver.ts';
 import { DENIES } from './messages.ts';
@@ -67,24 +74,51 @@ const ELICITED = {
   content: { name: 'Zoë', check: true, email: 'zoe@example.org', integer: 42, number: 3.14 },
 };
 
-/** Starts the server, behind the shim if wanted, and a client that can do everything. */
-export async function openSession(how: 'direct' | 'governed'): Promise<Session> {
+/** How the server is reached. */
+type Kind = 'stdio' | 'http' | 'sse';
+
+/** A server that is reached by an address; none where it is started by the client. */
+interface Everything {
+  readonly kind: Kind;
+  readonly url: string;
+  stop(): void;
+}
+
+const MODES = { http: 'streamableHttp', sse: 'sse' } as const;
+
+async function startEverything(kind: Kind): Promise<Everything> {
+  if (kind === 'stdio') return { kind, url: '', stop() {} };
+  const port = await freePort();
+  const env = { ...process.env, PORT: String(port) };
+  const child = spawn(process.execPath, [everythingServer(MODES[kind])], {
+    env,
+    stdio: 'ignore',
+  });
+  const url = `http://127.0.0.1:${port}/${kind === 'sse' ? 'sse' : 'mcp'}`;
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), { timeout: 20_000, interval: 50 });
+  return { kind, url, stop: () => void child.kill('SIGKILL') };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('it has no port');
+  return address.port;
+}
+
+/** A client that can do everything, and the server, behind the shim if wanted. */
+export async function openSession(
+  how: 'direct' | 'governed',
+  kind: Kind = 'stdio',
+): Promise<Session> {
+  // One for each session: they share what is in its memory.
+  const at = await startEverything(kind);
   const folder = mkdtempSync(join(tmpdir(), 'sub-everything-'));
   writeFileSync(join(folder, 'policy.yaml'), DENIES);
-  const events = `file:${join(folder, 'events.jsonl')}`;
-  const flags = ['--policy', join(folder, 'policy.yaml'), '--events', events];
-  const shim = [
-    process.execPath,
-    UNDER_TEST,
-    'shim',
-    '--server-name',
-    'everything',
-    ...flags,
-    '--',
-  ];
-  const [command = '', ...args] = how === 'direct' ? SERVER : [...shim, ...SERVER];
-  const env = { PATH: process.env['PATH'] ?? '', HOME: '/tmp', SUB_HOME: join(folder, 'home') };
-  const transport = new StdioClientTransport({ command, args, env, cwd: '/', stderr: 'ignore' });
+  const transport = how === 'direct' ? directWay(at, folder) : governedWay(at, folder);
   const taskStore = new InMemoryTaskStore();
   const client = new Client(
     { name: 'transparency', version: '1' },
@@ -99,32 +133,52 @@ export async function openSession(how: 'direct' | 'governed'): Promise<Session> 
     holdSampling: sampling.hold,
     async close() {
       await client.close();
+      at.stop();
       taskStore.cleanup();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
+function directWay({ kind, url }: Everything, folder: string): Transport {
+  if (kind === 'stdio') return processWay(SERVER, folder);
+  // oxlint-disable-next-line typescript/no-deprecated -- The old transport is what is compared.
+  if (kind === 'sse') return new SSEClientTransport(new URL(url));
+  return new StreamableHTTPClientTransport(new URL(url));
+}
+
+function governedWay({ kind, url }: Everything, folder: string): Transport {
+  const events = `file:${join(folder, 'events.jsonl')}`;
+  const flags = ['--policy', join(folder, 'policy.yaml'), '--events', events];
+  const shim = [process.execPath, UNDER_TEST, 'shim', '--server-name', 'everything', ...flags];
+  return processWay([...shim, ...(kind === 'stdio' ? ['--', ...SERVER] : ['--url', url])], folder);
+}
+
+function processWay([command = '', ...args]: readonly string[], folder: string): Transport {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: '/tmp', SUB_HOME: join(folder, 'home') };
+  return new StdioClientTransport({ command, args, env, cwd: '/', stderr: 'ignore' });
+}
+
 /** Listens in on both directions. To be called before the client connects. */
-function recorded(transport: StdioClientTransport): Pick<Session, 'got' | 'sent' | 'arrived'> {
+function recorded(transport: Transport): Pick<Session, 'got' | 'sent' | 'arrived'> {
   const got: JSONRPCMessage[] = [];
   const sent: JSONRPCMessage[] = [];
   const watchers = new Set<() => void>();
   const start = transport.start.bind(transport);
   transport.start = () => {
     const deliver = transport.onmessage;
-    const listenIn = (message: JSONRPCMessage): void => {
+    const listenIn: Transport['onmessage'] = (message, extra) => {
       got.push(message);
-      deliver?.(message);
+      deliver?.(message, extra);
       for (const look of watchers) look();
     };
     Object.assign(transport, { onmessage: listenIn });
     return start();
   };
   const send = transport.send.bind(transport);
-  transport.send = (message) => {
+  transport.send = (message, options) => {
     sent.push(message);
-    return send(message);
+    return send(message, options);
   };
   const arrived = (text: string, times = 1): Promise<void> =>
     new Promise((resolve) => {

@@ -4,7 +4,14 @@ import type { Event } from '@subluminal/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../e2e/sub.ts';
 import { verifies } from '../requirements.ts';
-import { expectNothingLeft, expectStillWorks, hangUp, startRig, startServed } from './driver.ts';
+import {
+  expectNothingLeft,
+  expectStillWorks,
+  hangUp,
+  type ServedRig,
+  startRig,
+  startServed,
+} from './driver.ts';
 import { jsonOf, nextJson } from './lines.ts';
 import {
   answer,
@@ -265,6 +272,15 @@ describe('what passes undecided', () => {
   });
 });
 
+/** A modern server is asked for its era before it gets the first call. */
+async function answerEraQuestion(server: ServedRig['server'], version: string): Promise<void> {
+  const question = String(await server.heard.next());
+  const [, id] = /"id":("[^"]+"),"method":"server\/discover"/.exec(question) ?? [];
+  if (id === undefined) throw new Error(`not asked for its era: ${question}`);
+  const discovered = { resultType: 'complete', supportedVersions: [version], capabilities: {} };
+  await server.write(answer(id, JSON.stringify(discovered)));
+}
+
 describe('a call', () => {
   it.each(REVISIONS)('is governed in %s, with the codes of its era', async (version) => {
     verifies('F-012', 'T-A1.3', 'IP-3.2', 'IP-7.1');
@@ -280,6 +296,7 @@ describe('a call', () => {
     const say = (id: number, tool: string) =>
       rig.say(isModern ? modernCall(id, tool) : call(id, tool));
     say(1, 'free');
+    if (isModern) await answerEraQuestion(rig.server, version);
     expect(String(await rig.server.heard.next())).toContain('"free"');
     for (const [at, tool] of ['block', 'throttle', 'hint'].entries()) {
       say(10 + at, tool);

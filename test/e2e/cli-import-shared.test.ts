@@ -121,7 +121,7 @@ describe('what Subluminal does not see', () => {
   const UNSEEN =
     'Not seen by Subluminal: the built-in tools of Claude Code (Bash, Edit, Write, WebFetch, …); servers by address: docs.\n';
   beforeEach(() => {
-    const docs = { type: 'http', url: 'https://mcp.example.com' };
+    const docs = { type: 'http', url: 'https://mcp.example.com', headersHelper: 'x' };
     machine.servers({ files: SERVER, docs, off: { ...docs, disabled: true } });
   });
 

@@ -109,12 +109,24 @@ describe('what it shows', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  test('servers with an address are listed as not governed yet, and stay as they are', async () => {
-    const remote = { type: 'http', url: 'https://mcp.example.com' };
-    machine.servers({ files: SERVER, linear: remote });
-    const { stdout } = await machine.sub('import', 'claude', '--yes');
-    expect(stdout).toMatch(/linear +not governed yet/);
-    expect(entryOf('linear')).toEqual(remote);
+  test('a server with an address goes through a shim, and the file comes back byte for byte', async () => {
+    const url = 'https://mcp.example.com/mcp';
+    const headers = { Authorization: 'Bearer ${LINEAR_TOKEN}' };
+    machine.servers({ files: SERVER, linear: { type: 'http', url }, far: { url, headers } });
+    const before = readFileSync(machine.config, 'utf8');
+    const { stdout, stderr } = await machine.sub('import', 'claude', '--yes');
+    expect(stdout).toMatch(/linear +to be governed/);
+    expect(`${stdout}${stderr}`).toContain('`sub auth login linear`');
+    expect(`${stdout}${stderr}`).not.toContain('sub auth login far');
+    expect(entryOf('linear')).toMatchObject({
+      type: 'stdio',
+      args: expect.arrayContaining(['shim', '--server-name', 'linear', '--url', url]) as unknown,
+    });
+    expect(entryOf('far')).toMatchObject({
+      env: { MCP_HEADER_AUTHORIZATION: headers.Authorization },
+    });
+    await machine.sub('restore', 'claude', '--yes');
+    expect(readFileSync(machine.config, 'utf8')).toBe(before);
   });
 
   test('JSON says the same for programs', async () => {
@@ -125,11 +137,11 @@ describe('what it shows', () => {
         {
           client: 'claude-code',
           path: machine.config,
-          governs: ['files'],
+          governs: ['files', 'linear'],
           applied: true,
           servers: [
             { name: 'files', state: 'open', disabled: false },
-            { name: 'linear', state: 'remote' },
+            { name: 'linear', state: 'open', origin: 'https://mcp.example.com' },
           ],
         },
       ],
@@ -326,7 +338,7 @@ describe('what it warns of', () => {
     const path = join(machine.project, 'mcp.jsonc');
     machine.write(path, '{ "mcpServers": { "a": { "command": "x", "args": [ // why\n "y"] } } }');
     const { stderr } = await machine.sub('import', '--config-path', path, '--dry-run');
-    expect(stderr).toContain('the comments among the arguments of a');
+    expect(stderr).toContain('the comments inside of a');
     machine.write(path, '{ // why\n "mcpServers": { "a": { "command": "x", "args": ["//"] } } }');
     expect((await machine.sub('import', '--config-path', path, '--dry-run')).stderr).toBe('');
   });

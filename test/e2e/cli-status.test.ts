@@ -21,7 +21,7 @@ test('a machine without clients', async () => {
   expect(stdout).toContain('No agent client');
 });
 
-test('every server has its state: governed, not, not yet, disabled', async () => {
+test('every server has its state: governed, not, disabled', async () => {
   verifies('SL-13');
   const off = { command: 'x', disabled: true };
   machine.servers({ files: SERVER, plain: { command: 'p' }, linear: REMOTE, off });
@@ -32,7 +32,7 @@ test('every server has its state: governed, not, not yet, disabled', async () =>
     /files +governed, policy found where it runs \(from here: none, .*\), development/,
   );
   expect(stdout).toMatch(/plain +not governed\n/);
-  expect(stdout).toMatch(/linear +not governed yet \(by address\)\n/);
+  expect(stdout).toMatch(/linear +not governed\n/);
   expect(stdout).toMatch(/off +not governed, disabled\n/);
   expect(stdout).not.toContain(SECRET);
 });
