@@ -3,8 +3,8 @@
 // is a failure. Everything else on the command line goes to vitest.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { type Installed, install } from '../test/clients/install.ts';
-import { PINNED, type Pinned, ROOT } from '../test/clients/installed.ts';
+import { install, installText } from '../test/clients/install.ts';
+import { PINNED, ROOT } from '../test/clients/installed.ts';
 
 const REQUIRED = '--required';
 
@@ -12,7 +12,7 @@ async function main(args: readonly string[]): Promise<number> {
   const outcomes = await Promise.all(
     PINNED.map(async (client) => {
       const outcome = await install(client);
-      process.stdout.write(`test:clients: ${told(client, outcome)}\n`);
+      process.stdout.write(`test:clients: ${installText(client, outcome)}\n`);
       return outcome;
     }),
   );
@@ -24,18 +24,6 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   return vitest(args.filter((arg) => arg !== REQUIRED));
-}
-
-function told({ title, version }: Pinned, outcome: Installed): string {
-  const name = `${title} ${version}`;
-  switch (outcome.kind) {
-    case 'ready':
-      return `${name} ${outcome.isNew ? 'installed' : 'is there'}`;
-    case 'absent':
-      return `${name} skipped: ${outcome.why}`;
-    case 'failed':
-      return `${name} could not be installed:\n${outcome.output}`;
-  }
 }
 
 function vitest(args: readonly string[]): number {

@@ -1,4 +1,4 @@
-// Installs a pinned client beside the dependencies of the project, from its own lockfile.
+// Installs a pinned program beside the dependencies of the project, from its own lockfile.
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -90,4 +90,17 @@ function npmCi(folder: string): Promise<{ readonly code: number | null; readonly
     child.on('error', (cause) => resolve({ code: null, output: cause.message }));
     child.on('close', (code) => resolve({ code, output }));
   });
+}
+
+/** The line that says how an installation went. */
+export function installText({ title, version }: Pinned, outcome: Installed): string {
+  const name = `${title} ${version}`;
+  switch (outcome.kind) {
+    case 'ready':
+      return `${name} ${outcome.isNew ? 'installed' : 'is there'}`;
+    case 'absent':
+      return `${name} skipped: ${outcome.why}`;
+    case 'failed':
+      return `${name} could not be installed:\n${outcome.output}`;
+  }
 }

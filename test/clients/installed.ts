@@ -1,4 +1,5 @@
-// Where the real clients stand that `npm run test:clients` has installed, if it has.
+// Where the programs stand that are installed on demand: the real clients of `npm run test:clients`, and
+// the suite of `npm run conformance`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,36 +8,53 @@ import { isBody } from './script.ts';
 export type PinnedId = 'claude-code' | 'codex';
 
 export interface Pinned {
-  readonly id: PinnedId;
+  readonly id: string;
   readonly title: string;
   readonly version: string;
   /** The package.json and the lockfile that name it, with the hashes of every part. */
   readonly manifest: string;
   /** Named after the version, so that a new pin is a new folder. */
   readonly folder: string;
+  /** The folder that has its command, in `node_modules`; undefined while it cannot be started. */
+  readonly findBin: (modules: string) => string | undefined;
+}
+
+interface PinnedPackage extends Pick<Pinned, 'id' | 'title' | 'manifest' | 'findBin'> {
+  readonly packageName: string;
 }
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const CLIENTS = join(ROOT, 'node_modules', '.cache', 'subluminal', 'clients');
+const INSTALLED = join(ROOT, 'node_modules', '.cache', 'subluminal', 'clients');
+const MANIFESTS = join(ROOT, 'test', 'clients', 'pinned');
 
 export const PINNED: readonly Pinned[] = [
-  pinned('claude-code', 'Claude Code', '@anthropic-ai/claude-code'),
-  pinned('codex', 'Codex', '@openai/codex'),
+  pinnedPackage({
+    id: 'claude-code' satisfies PinnedId,
+    title: 'Claude Code',
+    packageName: '@anthropic-ai/claude-code',
+    manifest: join(MANIFESTS, 'claude-code'),
+    findBin: claudeFolder,
+  }),
+  pinnedPackage({
+    id: 'codex' satisfies PinnedId,
+    title: 'Codex',
+    packageName: '@openai/codex',
+    manifest: join(MANIFESTS, 'codex'),
+    findBin: codexFolder,
+  }),
 ];
 
-function pinned(id: PinnedId, title: string, packageName: string): Pinned {
-  const manifest = join(ROOT, 'test', 'clients', 'pinned', id);
+export function pinnedPackage({ packageName, ...about }: PinnedPackage): Pinned {
+  const { id, manifest } = about;
   const read: unknown = JSON.parse(readFileSync(join(manifest, 'package.json'), 'utf8'));
   const wanted = isBody(read) && isBody(read['dependencies']) ? read['dependencies'] : {};
   const version = wanted[packageName];
   if (typeof version !== 'string') throw new Error(`${manifest} does not name ${packageName}`);
-  return { id, title, version, manifest, folder: join(CLIENTS, `${id}-${version}`) };
+  return { ...about, version, folder: join(INSTALLED, `${id}-${version}`) };
 }
 
-/** The folder that has the command of the client, or undefined while it cannot be started. */
-export function binFolder({ id, folder }: Pinned): string | undefined {
-  const modules = join(folder, 'node_modules');
-  return id === 'codex' ? codexFolder(modules) : claudeFolder(modules);
+export function binFolder({ folder, findBin }: Pinned): string | undefined {
+  return findBin(join(folder, 'node_modules'));
 }
 
 /** Its own script starts the native part, which npm leaves out without a word where there is none. */

@@ -16,6 +16,8 @@ export interface Stage {
   /** Runs a command in the project, as the user would type it. */
   readonly run: (command: readonly string[], options?: CommandOptions) => Promise<Ended>;
   readonly sub: (...args: readonly string[]) => Promise<Ended>;
+  /** The script of the command that `sub` runs. */
+  readonly product: string;
   /** The calls in the ledger, the oldest first, once there are so many. */
   readonly calls: (count: number) => Promise<readonly LedgerCall[]>;
   /** Resolves when nothing of the user runs any more but the daemon of the ledger. */
@@ -95,6 +97,7 @@ export function setStage({ binFolder, env, sub: product = SUB }: StageOptions): 
     policy,
     run,
     sub,
+    product,
     calls: (count) => callsIn(sub, count),
     async quiet() {
       const left = () => bearing([folder]).filter((pid) => !commandOf(pid).includes('ledgerd'));
