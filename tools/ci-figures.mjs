@@ -1,25 +1,33 @@
-// Prints the tests that passed at the second try only, and as the last line `N passed, N failed`, from
-// the JSON report of the tests.
+// Prints, from the JSON report of the tests, those that passed at the second try only, those that failed,
+// and as the last line `N passed, N failed`.
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 
 function figures(file) {
+  const report = readReport(file);
+  if (typeof report === 'string') return { passed: 0, lines: [], failures: [report] };
+  const tests = report.testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map((test) => ({ ...test, name })),
+  );
+  const failures = [
+    ...report.testResults.filter(failedByItself).map(described),
+    ...tests.filter(({ status }) => status === 'failed').map(described),
+  ];
+  return { passed: report.numPassedTests, lines: tests.filter(isWobbly).map(described), failures };
+}
+
+/** A file that cannot be loaded, or a hook of it that fails, fails no test. */
+function failedByItself({ status, assertionResults }) {
+  return status === 'failed' && !assertionResults.some((test) => test.status === 'failed');
+}
+
+/** The report, or why there is none. */
+function readReport(file) {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8'));
-    // A file that cannot be loaded fails without failing a test.
-    const broken = report.testResults.filter(
-      ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-    ).length;
-    const failed = report.numFailedTests + broken;
-    return {
-      passed: report.numPassedTests,
-      failed: report.success || failed > 0 ? failed : 1,
-      wobbly: report.testResults.flatMap(({ assertionResults }) =>
-        assertionResults.filter(isWobbly),
-      ),
-    };
-  } catch {
-    return { passed: 0, failed: 1, wobbly: [] };
-  }
+    if (Array.isArray(report.testResults)) return report;
+  } catch {}
+  return 'the tests left no report';
 }
 
 /** Passed, but not at once: its failures are still there. */
@@ -27,9 +35,14 @@ function isWobbly({ status, failureMessages }) {
   return status === 'passed' && failureMessages.length > 0;
 }
 
-const { passed, failed, wobbly } = figures(process.argv[2] ?? '');
-for (const { fullName, failureMessages } of wobbly) {
-  const [first] = failureMessages[0].split('\n', 1);
-  process.stdout.write(`passed at the second try only: ${fullName}: ${first}\n`);
+function described({ name, fullName, failureMessages, message }) {
+  const [first] = (failureMessages?.[0] ?? message).split('\n', 1);
+  return [relative(process.cwd(), name), fullName ?? 'outside of its tests', first]
+    .filter(Boolean)
+    .join(': ');
 }
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
+
+const { passed, lines, failures } = figures(process.argv[2] ?? '');
+for (const line of lines) process.stdout.write(`passed at the second try only: ${line}\n`);
+for (const line of failures) process.stdout.write(`failed: ${line}\n`);
+process.stdout.write(`${passed} passed, ${failures.length} failed\n`);
