@@ -50,8 +50,9 @@ interface Ended {
 
 /** How often a tool was called, as the events of the shim tell. */
 function callsOf(eventsPath: string, tool: string): number {
-  const events = readFileSync(eventsPath, 'utf8').trimEnd().split('\n');
-  return events
+  // The shim writes on: what follows the last newline is half a line.
+  const whole = readFileSync(eventsPath, 'utf8').split('\n').slice(0, -1);
+  return whole
     .map((line) => JSON.parse(line) as Ended)
     .filter(({ type, call }) => type === 'tool_call_start' && call?.tool_name === tool).length;
 }

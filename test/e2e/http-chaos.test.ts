@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ended, ensureBuilt, startSub } from './sub.ts';
+import { TcpFront } from './tcp-front.ts';
 
 interface Message {
   readonly id?: number;
@@ -43,36 +45,50 @@ function randomFrom(seed: number): () => number {
 class ShakyServer {
   readonly executed = new Map<number, number>();
   resumed = 0;
-  restarts = 0;
   readonly #random: () => number;
+  readonly #front: TcpFront;
   #server: Server | undefined;
   #sessions = new Set<string>();
   /** The answers of streams that were cut, by the id of their first event. */
   #streams = new Map<string, string>();
-  port = 0;
 
-  constructor(random: () => number) {
+  private constructor(random: () => number, front: TcpFront) {
     this.#random = random;
+    this.#front = front;
+  }
+
+  static async open(random: () => number): Promise<ShakyServer> {
+    const server = new ShakyServer(random, await TcpFront.open());
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#front.port}/mcp`;
   }
 
   async start(): Promise<void> {
     const server = createServer((request, response) => void this.#serve(request, response));
-    server.listen(this.port, '127.0.0.1');
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const address = server.address();
-    this.port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    this.#front.leadTo((server.address() as AddressInfo).port);
     this.#server = server;
   }
 
   /** As a crash: connections are cut, sessions and streams forgotten. */
   async kill(): Promise<void> {
     const server = this.#server;
+    this.#front.leadTo(undefined);
     server?.closeAllConnections();
     server?.close();
     if (server !== undefined) await once(server, 'close');
     this.#sessions = new Set();
     this.#streams = new Map();
-    this.restarts++;
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    await this.#front.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -180,10 +196,9 @@ test.each(SEEDS)(
   'every call is answered once and executed at most once (seed %i)',
   async (seed) => {
     const random = randomFrom(seed);
-    const server = new ShakyServer(random);
-    await server.start();
-    onTestFinished(() => server.kill());
-    const { child, over, answers, tell, ask } = startShim(`http://127.0.0.1:${server.port}/mcp`);
+    const server = await ShakyServer.open(random);
+    onTestFinished(() => server.close());
+    const { child, over, answers, tell, ask } = startShim(server.url);
     await ask('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: {},
