@@ -5,7 +5,8 @@ const SPACE = 0x20;
 
 /**
  * The same JSON without line breaks. JSON has them only between its parts, where a space means the same. The
- * session reads one line, and so does a peer on stdio.
+ * session reads one line, and so does a peer on stdio: to it, each line inside of a message would be a message that
+ * nobody has judged.
  */
 export function oneLine(bytes: Uint8Array): Uint8Array {
   if (!bytes.includes(LINE_FEED) && !bytes.includes(CARRIAGE_RETURN)) return bytes;

@@ -1,6 +1,7 @@
 // A stream of server-sent events to a client. The connection that carries it may break: a stream that can be
 // resumed keeps its last events for the next one.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { oneLine } from '../../transports/one-line.ts';
 import type { BackPressure } from './back-pressure.ts';
 
 /** The room for kept events that the streams of a session share. */
@@ -38,8 +39,6 @@ const RETRY_MS = 1_000;
 const KEPT_MAX = 256;
 const KEPT_BYTES_MAX = 1024 * 1024;
 const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const SPACE = 0x20;
 const EVENT_ID = /^([A-Za-z0-9]{1,32})_(\d{1,15})$/;
 
 /** The stream and the place in it that an event id names. */
@@ -96,7 +95,7 @@ export class EventStream {
 
   /** Writes a whole message as one event. */
   send(message: Uint8Array): void {
-    const body = oneLine(message);
+    const body = fieldValue(message);
     const head = Buffer.from(`${this.#nextId()}${EVENT_START}`);
     const event = Buffer.concat([head, body, EVENT_END]);
     this.#keep(event);
@@ -111,7 +110,7 @@ export class EventStream {
       this.#write(Buffer.from(`${this.#nextId()}${EVENT_START}`));
       this.forget();
     }
-    this.#write(oneLine(part));
+    this.#write(fieldValue(part));
   }
 
   endParts(): void {
@@ -153,7 +152,7 @@ export class EventStream {
     response.writeHead(200, { ...SSE_HEADERS, ...this.#options.headers });
   }
 
-  #write(bytes: Buffer): void {
+  #write(bytes: Uint8Array): void {
     const response = this.#response;
     if (response === undefined || response.destroyed) return;
     response.write(bytes);
@@ -204,13 +203,8 @@ export class EventStream {
   }
 }
 
-/** The message without its line break. Line breaks inside are blanks of its JSON, and would end the field. */
-function oneLine(message: Uint8Array): Buffer {
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-  const isEnded = bytes.at(-1) === LINE_FEED;
-  const body = isEnded ? bytes.subarray(0, -1) : bytes;
-  if (!body.includes(LINE_FEED) && !body.includes(CARRIAGE_RETURN)) return body;
-  return Buffer.from(
-    body.map((byte) => (byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte)),
-  );
+/** The message without its line break at the end; any inside would end the field. */
+function fieldValue(message: Uint8Array): Uint8Array {
+  const isEnded = message.at(-1) === LINE_FEED;
+  return oneLine(isEnded ? message.subarray(0, -1) : message);
 }

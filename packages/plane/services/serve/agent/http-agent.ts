@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { membersAt } from '@subluminal/core/json';
 import { peek, type Seen } from '@subluminal/core/session';
+import { oneLine } from '../../transports/one-line.ts';
 import type {
   Holdable,
   Incoming,
@@ -287,7 +288,7 @@ export abstract class HttpAgent implements Transport {
       bytesTotal += bytes.length;
       tail = Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES);
       if (bytesTotal > bytesMax) return finish({ kind: 'too_large', bytesTotal });
-      this.#on?.incoming([{ kind: 'piece', bytes }]);
+      this.#on?.incoming([{ kind: 'piece', bytes: oneLine(bytes) }]);
     });
     request.once('end', () => finish({ kind: 'end', bytesTotal, isComplete: true }));
     request.once('close', () => finish({ kind: 'end', bytesTotal, isComplete: false }));

@@ -88,7 +88,7 @@ export class McpEndpoint {
     }
   }
 
-  #message(bytes: Buffer, seen: Seen, posted: Posted): void {
+  #message(bytes: Uint8Array, seen: Seen, posted: Posted): void {
     const { request, response, caller } = posted;
     if (seen.kind === 'invalid' && (seen.id === undefined || !seen.asks)) {
       return refuse(response, seen.reason === 'json' ? NO_JSON : NO_MESSAGE);
@@ -108,7 +108,7 @@ export class McpEndpoint {
     agent.post(bytes, seen, response);
   }
 
-  #modern(bytes: Buffer, seen: Seen, { request, response, caller }: Posted): void {
+  #modern(bytes: Uint8Array, seen: Seen, { request, response, caller }: Posted): void {
     if (seen.kind === 'notification') {
       // The era has none over HTTP: closing a stream cancels its request.
       response.writeHead(202).end();
@@ -136,7 +136,7 @@ export class McpEndpoint {
   }
 
   /** What a large message is shows in its headers, and its session judges its first part. */
-  #large(head: Buffer, seen: Seen, { request, response, caller }: Posted): void {
+  #large(head: Uint8Array, seen: Seen, { request, response, caller }: Posted): void {
     const version = String(request.headers['mcp-protocol-version'] ?? '');
     const { messageBytesMax: bytesMax } = this.#options;
     const body = { request, head, bytesMax };

@@ -1,9 +1,10 @@
 // The body of a POST: whole where it may be inspected, else its first part and a request to read on from.
 import type { IncomingMessage } from 'node:http';
+import { oneLine } from '../../transports/one-line.ts';
 
 export type Body =
-  | { readonly kind: 'whole'; readonly bytes: Buffer }
-  | { readonly kind: 'large'; readonly head: Buffer }
+  | { readonly kind: 'whole'; readonly bytes: Uint8Array }
+  | { readonly kind: 'large'; readonly head: Uint8Array }
   | { readonly kind: 'too_large' }
   /** Too many bodies are held in memory at once. */
   | { readonly kind: 'busy' }
@@ -52,9 +53,9 @@ export class BodyReader {
       const all = joined(chunks);
       // What is beyond the head is read again, by whoever takes the parts.
       request.unshift(all.subarray(inspectBytesMax));
-      settle({ kind: 'large', head: all.subarray(0, inspectBytesMax) });
+      settle({ kind: 'large', head: oneLine(all.subarray(0, inspectBytesMax)) });
     };
-    const end = (): void => settle({ kind: 'whole', bytes: joined(chunks) });
+    const end = (): void => settle({ kind: 'whole', bytes: oneLine(joined(chunks)) });
     const abort = (): void => settle({ kind: 'aborted' });
     request.on('data', take);
     request.once('end', end);
