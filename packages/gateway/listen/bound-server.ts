@@ -3,7 +3,12 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import { ConnectionGate, closeHttpServer, type GateLimits } from '@subluminal/plane/os';
+import {
+  ConnectionGate,
+  closeHttpServer,
+  type GateLimits,
+  refuseUpgrades,
+} from '@subluminal/plane/os';
 
 export const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: 65_536,
@@ -13,8 +18,6 @@ export const SERVER_OPTIONS: ServerOptions = {
   keepAliveTimeout: 60_000,
   noDelay: true,
 };
-const UPGRADE_REFUSAL =
-  'HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -41,7 +44,7 @@ export function boundServer(
     if (!isRefused(request, response) && gate.admit(request.socket)) handle(request, response);
   });
   // Codex tries a WebSocket first where it may, and takes this as a no.
-  server.on('upgrade', (_request, socket) => socket.end(UPGRADE_REFUSAL, () => socket.destroy()));
+  refuseUpgrades(server);
   server.on('error', () => {});
   return async (graceMs) => {
     const closed = closeHttpServer(server, graceMs);

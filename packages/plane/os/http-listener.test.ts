@@ -1,10 +1,13 @@
+import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import {
   isStrongToken,
   type LoopbackGuardOptions,
   listenOnLoopback,
   loopbackGuard,
+  refuseUpgrades,
 } from './http-listener.ts';
 
 const TOKEN = 't'.repeat(32);
@@ -94,4 +97,19 @@ test('a token is long and visible', () => {
   for (const token of ['short', 't'.repeat(513), `${TOKEN} x`, `${TOKEN}\n`, `${TOKEN}é`]) {
     expect(isStrongToken(token)).toBe(false);
   }
+});
+
+test('a client that resets its connection while it is refused an upgrade ends nothing', async () => {
+  const port = await start();
+  if (server === undefined) throw new Error('no server');
+  const upgraded = once(server, 'upgrade');
+  refuseUpgrades(server);
+  const client = connect(port, '127.0.0.1').on('error', () => {});
+  client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  const [, socket] = (await upgraded) as [unknown, Socket];
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.destroy(new Error('ECONNRESET'));
+  await closed;
+  client.destroy();
+  expect(await ask(port, {})).toBe('admitted');
 });

@@ -132,6 +132,18 @@ function singleHeader({ headersDistinct }: IncomingMessage, name: string): strin
   return values.length === 1 ? values[0] : undefined;
 }
 
+const UPGRADE_REFUSAL =
+  'HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+
+/** Answers whoever wants a WebSocket with a no. */
+export function refuseUpgrades(server: HttpServer): void {
+  server.on('upgrade', (_request, socket) => {
+    // Node no longer listens to this socket: a client that resets it would end the process.
+    socket.on('error', () => {});
+    socket.end(UPGRADE_REFUSAL, () => socket.destroy());
+  });
+}
+
 const IDLE_EVERY_MS = 50;
 
 /** Ends idle connections, waits for the others, and cuts them off after `graceMs`. */

@@ -13,6 +13,7 @@ export {
   listenOnAddress,
   listenOnLoopback,
   loopbackGuard,
+  refuseUpgrades,
 } from './http-listener.ts';
 export { monotonicClock } from './monotonic-clock.ts';
 export { createOutput, openForAppending, refuseLink, replaceOutput } from './output-file.ts';

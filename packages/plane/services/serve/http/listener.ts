@@ -4,7 +4,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Failure, failure } from '@subluminal/contracts';
-import { ConnectionGate, closeHttpServer, errorText, listenOnAddress } from '../../../os/index.ts';
+import {
+  ConnectionGate,
+  closeHttpServer,
+  errorText,
+  listenOnAddress,
+  refuseUpgrades,
+} from '../../../os/index.ts';
 import { METADATA_HEADERS, METADATA_PREFLIGHT } from '../auth/index.ts';
 import type { Authenticated, Authenticator, Principal } from '../auth/types.ts';
 import type { ServeConfig } from '../config/serve-config.ts';
@@ -64,7 +70,7 @@ export async function openListener(options: ListenerOptions): Promise<ServeListe
   );
   const front = new Front(options, gate);
   server.on('request', (request, response) => front.handle(request, response));
-  server.on('upgrade', (_request, socket) => socket.end(UPGRADE_REFUSAL, () => socket.destroy()));
+  refuseUpgrades(server);
   const listening = await listenOnAddress(server, listen);
   if (listening.kind === 'failed') return notListening(listen, listening.why);
   server.on('error', () => {});
@@ -226,8 +232,6 @@ function notListening({ host, port }: ServeConfig['listen'], why: string): Failu
   return failure('SUB_SERVE_LISTEN', `${host}:${port} ${what}.`, fix);
 }
 
-const UPGRADE_REFUSAL =
-  'HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 const REFUSALS = {
   host: { status: 403, code: RPC.refused, message: 'The Host is not this address.' },
   origin: { status: 403, code: RPC.refused, message: 'Pages of this origin may not call.' },
