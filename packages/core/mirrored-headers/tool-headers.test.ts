@@ -264,6 +264,16 @@ describe('the check of a call', () => {
     expect(learned(SQL).check(callOf(args), headersOf(headers))).toMatch(/^Header mismatch: /);
   });
 
+  it.each([
+    ['needs no headers and has none', 'other', {}, undefined],
+    ['needs headers', 'execute_sql', {}, 'Header mismatch'],
+    ['has headers that nobody can compare', 'other', { 'mcp-param-x': 'a' }, 'Header mismatch'],
+  ])('knows what to do with a call that is too large to be read and %s', (...given) => {
+    const [, tool, headers, fault] = given;
+    const found = learned(SQL).checkLarge(tool, headersOf(headers));
+    expect(found?.split(':')[0]).toBe(fault);
+  });
+
   it('finds every header that says something else than the arguments', () => {
     const text = fc.string({ unit: fc.constantFrom(...'aA 0.,\t\u00e9='), maxLength: 6 });
     fc.assert(

@@ -35,6 +35,9 @@ export interface LearnedList {
   readonly invalid: readonly InvalidTool[];
 }
 
+const PARAM_HEADERS = 'mcp-param-';
+const TOO_LARGE =
+  'Header mismatch: a call of this size has no headers Mcp-Param-*, because they can not be checked, so a tool with x-mcp-header can not be called with it.';
 const TOOLS_MAX = 10_000;
 const NAME_LENGTH_MAX = 1_024;
 
@@ -87,6 +90,21 @@ export class ToolHeaders {
       if (text !== undefined) headers.push([header, encodeHeaderValue(text)]);
     }
     return headers;
+  }
+
+  /** Whether parameters of a tool are mirrored. */
+  mirrors(tool: string): boolean {
+    return this.tools.has(tool);
+  }
+
+  /**
+   * Why a call may not pass that is too large to be read before its headers are sent. Nobody could compare the two,
+   * so a call with such headers, or one that needs them, is refused.
+   */
+  checkLarge(tool: string | undefined, headers: RequestHeaders = {}): string | undefined {
+    const isMirrored = tool !== undefined && this.mirrors(tool);
+    const isClaimed = Object.keys(headers).some((name) => name.startsWith(PARAM_HEADERS));
+    return isMirrored || isClaimed ? TOO_LARGE : undefined;
   }
 
   /** Why the headers of a call do not match its arguments. Headers that no annotation names are ignored. */

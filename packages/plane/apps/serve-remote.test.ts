@@ -1,7 +1,19 @@
 // Servers that are reached by an address: here each of them is a `sub serve` itself.
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { startIssuer } from '../services/serve/auth/testing/issuer.ts';
-import { begin, call, messagesOf, modern, post, served, textOf } from './testing/served.ts';
+import {
+  begin,
+  call,
+  messagesOf,
+  modern,
+  modernRequest,
+  post,
+  served,
+  textOf,
+} from './testing/served.ts';
 
 function before(url: string, more = '', auth = 'none: true'): string {
   return `listen: 127.0.0.1:0\nauth: {${auth}}\nservers: {files: {url: ${JSON.stringify(url)}${more}}}\n`;
@@ -34,6 +46,45 @@ test('requests of 2026-07-28 go on as such, and a closed stream cancels there to
   closing.abort();
   await expect(held).rejects.toThrow('abort');
   await expect.poll(holding).toBe('0');
+});
+
+test('the headers of a call say what its body says there, not what its caller has said', async () => {
+  const seen: IncomingMessage['headers'][] = [];
+  const properties = {
+    region: { type: 'string', 'x-mcp-header': 'Region' },
+    bcc: { type: 'string', 'x-mcp-header': 'Bcc' },
+  };
+  const tools = [{ name: 'send', inputSchema: { type: 'object', properties } }];
+  const upstream = createServer((request, response) => {
+    if (request.headers['mcp-method'] === 'tools/call') seen.push(request.headers);
+
+    void text(request).then((body) => {
+      const { id } = JSON.parse(body) as { id: unknown };
+      const result = { supportedVersions: ['2026-07-28'], capabilities: {}, tools, content: [] };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  });
+  await new Promise<void>((resolve) => {
+    upstream.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void upstream.close());
+  const { port } = upstream.address() as AddressInfo;
+  const manifest =
+    'server: files\ndefault: auto_execute\nschema_rewrites: { send: { strip_params: [bcc] } }\n';
+  const { url } = await served({ config: before(`http://127.0.0.1:${port}/mcp`), manifest });
+  const listed = await modernRequest(url(), 1, 'tools/list');
+  const shown = await listed.text();
+  expect(shown).toContain('Region');
+  expect(shown).not.toContain('bcc');
+  const headers = { 'mcp-param-region': 'eu', 'mcp-param-bcc': 'x' };
+  const passed = await modern(url(), 2, 'send', { args: { region: 'eu' }, headers });
+  expect(await messagesOf(passed)).toMatchObject([{ id: 2, result: {} }]);
+  const refused = await modern(url(), 3, 'send', { args: { region: 'eu', bcc: 'x' }, headers });
+  expect(JSON.stringify(await messagesOf(refused))).toContain('bcc');
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toMatchObject({ 'mcp-param-region': 'eu' });
+  expect(seen[0]).not.toHaveProperty('mcp-param-bcc');
 });
 
 test('an upstream that is away is an error of its calls alone', async () => {

@@ -381,6 +381,21 @@ test.each<[string, { [name: string]: string }, number, object]>([
   },
 );
 
+const MISMATCH = { id: 2, error: { code: -32_020 } };
+
+test.each<[string, string, { [name: string]: string }, object]>([
+  ['of a tool without mirrored parameters passes', 'count', {}, { id: 2, result: {} }],
+  ['of a tool with one is refused', 'echo', { 'mcp-param-region': 'eu' }, MISMATCH],
+  ['with headers that nobody can compare is refused', 'count', { 'mcp-param-at': 'us' }, MISMATCH],
+])('a call that is too large to inspect %s', async (...[, tool, headers, body]) => {
+  const { url } = await served({ flags: { profile: 'development' } });
+  await (await modernRequest(url(), 1, 'tools/list')).text();
+  const args = { region: 'eu', message: 'y'.repeat(3_000_000) };
+  const response = await modern(url(), 2, tool, { args, headers });
+  expect(response.status).toBe(body === MISMATCH ? 400 : 200);
+  expect(await messagesOf(response)).toMatchObject([body]);
+});
+
 test('a method that a modern server does not have is 404', async () => {
   const { url } = await served();
   const response = await modernRequest(url(), 1, 'no/such');

@@ -1,5 +1,5 @@
 // A running `sub serve` in a home of its own, and its clients as plain HTTP.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,12 +24,14 @@ interface RecordedEvent {
 
 export interface ServedOptions {
   readonly policy?: string;
+  /** The manifest of the server `files`. */
+  readonly manifest?: string;
   /** The configuration, unless it is one server named `files`, open to this machine. */
   readonly config?: string;
   readonly flags?: { readonly [flag: string]: string };
 }
 
-export async function served({ policy, config, flags = {} }: ServedOptions = {}) {
+export async function served({ policy, manifest, config, flags = {} }: ServedOptions = {}) {
   const home = mkdtempSync(join(tmpdir(), 'sub-serve-'));
   const file = join(home, 'serve.yaml');
   const events = join(home, 'events.jsonl');
@@ -41,6 +43,11 @@ export async function served({ policy, config, flags = {} }: ServedOptions = {})
   );
   const policyFile = join(home, 'policy.yaml');
   if (policy !== undefined) writeFileSync(policyFile, policy, { mode: 0o600 });
+  if (manifest !== undefined) {
+    const folder = join(home, '.subluminal', 'manifests');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, 'files.yaml'), manifest, { mode: 0o600 });
+  }
   const env = { PATH: process.env['PATH'], HOME: home, SUB_HOME: join(home, '.subluminal') };
   const all = {
     events: `file:${events}`,

@@ -53,6 +53,11 @@ export class ModernAgent extends HttpAgent {
     return this.#toolHeaders.check({ tool, bytes, args: params.args }, headers);
   }
 
+  /** The same for a call that is too large to be read whole; `tool` is undefined for other requests. */
+  largeMismatch(tool: string | undefined, headers: RequestHeaders): string | undefined {
+    return this.#toolHeaders.checkLarge(tool, headers);
+  }
+
   /** Takes a request; its response is its stream. */
   post(bytes: Uint8Array, seen: SeenRequest, response: ServerResponse): void {
     const inside = this.#nextId();

@@ -35,7 +35,7 @@ export function checkModern(
   }
   const name = mirroredName(bytes, method);
   const mismatch = checkStandardHeaders(request.headersDistinct, { method, name, version });
-  if (mismatch !== undefined) return { status: 400, code: HEADER_MISMATCH, message: mismatch };
+  if (mismatch !== undefined) return mismatched(mismatch);
   if (!MODERN_VERSIONS.has(version)) {
     // As `server/discover` has them: the older ones begin with `initialize`.
     const supported = [...MODERN_VERSIONS];
@@ -53,23 +53,31 @@ export function checkModern(
 /** Methods whose requests say at once what they are about; others of this size are nobody's. */
 const NAMED: ReadonlySet<string> = new Set(['tools/call', 'prompts/get']);
 
+/** What is known of a large request before its end. */
+interface ModernHead {
+  /** The tool that it calls. */
+  readonly tool: string | undefined;
+}
+
 /** The same for a request that is too large to be read whole: what its headers mirror must stand in its first part. */
 export function checkModernHead(
   request: IncomingMessage,
   head: Uint8Array,
-): RpcRefusal | undefined {
+): RpcRefusal | ModernHead {
   const outline = new Outline();
   outline.feed(head);
   const { method, name, metaVersion } = outline.soFar();
   if (method === undefined || (NAMED.has(method) && name === undefined)) {
-    const message = 'A request of this size must begin with its method and its name.';
-    return { status: 400, code: HEADER_MISMATCH, message };
+    return mismatched('A request of this size must begin with its method and its name.');
   }
   const version = metaVersion ?? request.headersDistinct['mcp-protocol-version']?.[0];
   const mismatch = checkStandardHeaders(request.headersDistinct, { method, name, version });
-  return mismatch === undefined
-    ? undefined
-    : { status: 400, code: HEADER_MISMATCH, message: mismatch };
+  if (mismatch !== undefined) return mismatched(mismatch);
+  return { tool: method === 'tools/call' ? name : undefined };
+}
+
+export function mismatched(message: string): RpcRefusal {
+  return { status: 400, code: HEADER_MISMATCH, message };
 }
 
 function malformed(why: string): RpcRefusal {

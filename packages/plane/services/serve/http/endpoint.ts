@@ -1,14 +1,19 @@
 // One request to `/mcp/NAME` from a caller who is known: which era it speaks, which session it belongs to, and what
 // the specification says of requests that are wrong.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HEADER_MISMATCH } from '@subluminal/core/mirrored-headers';
 import { eraOf, type Seen } from '@subluminal/core/session';
-import { readMessage } from '../agent/http-agent.ts';
+import { type LargeBody, readMessage } from '../agent/http-agent.ts';
 import type { LegacyAgent } from '../agent/legacy-agent.ts';
 import type { ModernAgent } from '../agent/modern-agent.ts';
 import type { Principal } from '../auth/types.ts';
 import { RPC, type RpcRefusal, refuse } from './answers.ts';
-import { checkModern, checkModernHead, LEGACY_VERSIONS, MODERN_VERSIONS } from './check-modern.ts';
+import {
+  checkModern,
+  checkModernHead,
+  LEGACY_VERSIONS,
+  MODERN_VERSIONS,
+  mismatched,
+} from './check-modern.ts';
 import type { Body, BodyReader } from './read-body.ts';
 
 /** Who calls which server, and for which run. */
@@ -121,7 +126,7 @@ export class McpEndpoint {
     if (seen.method === 'subscriptions/listen') endWith(response, caller);
     const message = agent?.headerMismatch(bytes, seen, request.headersDistinct);
     if (message === undefined) return agent?.post(bytes, seen, response);
-    refuse(response, { status: 400, code: HEADER_MISMATCH, message, id: seen.id.json });
+    refuse(response, { ...mismatched(message), id: seen.id.json });
   }
 
   #shared(caller: Caller, response: ServerResponse, seen: Seen): ModernAgent | undefined {
@@ -136,18 +141,12 @@ export class McpEndpoint {
   }
 
   /** What a large message is shows in its headers, and its session judges its first part. */
-  #large(head: Uint8Array, seen: Seen, { request, response, caller }: Posted): void {
+  #large(head: Uint8Array, seen: Seen, posted: Posted): void {
+    const { request, response, caller } = posted;
     const version = String(request.headers['mcp-protocol-version'] ?? '');
     const { messageBytesMax: bytesMax } = this.#options;
     const body = { request, head, bytesMax };
-    if (MODERN_VERSIONS.has(version)) {
-      const refusal = checkModernHead(request, head);
-      if (refusal !== undefined) return refuse(response, { ...refusal, id: idOf(seen) });
-      const shared = this.#shared(caller, response, seen);
-      if (shared?.takesLarge(seen) === false) return refuse(response, { ...BUSY, id: idOf(seen) });
-      shared?.postLarge(body, seen, response);
-      return;
-    }
+    if (MODERN_VERSIONS.has(version)) return this.#largeModern(body, seen, posted);
     if (version !== '' && !LEGACY_VERSIONS.has(version)) {
       return refuse(response, unsupported(version, idOf(seen)));
     }
@@ -157,6 +156,21 @@ export class McpEndpoint {
     if (id !== undefined && agent.isOpen(id)) return refuse(response, { ...ID_IN_USE, id });
     if (!this.#hasRoom(agent) || !agent.takesLarge(seen)) return refuse(response, { ...BUSY, id });
     agent.postLarge(body, seen, response);
+  }
+
+  #largeModern(
+    body: Omit<LargeBody, 'named'>,
+    seen: Seen,
+    { request, response, caller }: Posted,
+  ): void {
+    const id = idOf(seen);
+    const checked = checkModernHead(request, body.head);
+    if ('status' in checked) return refuse(response, { ...checked, id });
+    const agent = this.#shared(caller, response, seen);
+    const message = agent?.largeMismatch(checked.tool, request.headersDistinct);
+    if (message !== undefined) return refuse(response, { ...mismatched(message), id });
+    if (agent?.takesLarge(seen) === false) return refuse(response, { ...BUSY, id });
+    agent?.postLarge(body, seen, response);
   }
 
   #hasRoom(agent: LegacyAgent | ModernAgent): boolean {

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { failure } from '@subluminal/contracts';
+import { Outline } from '@subluminal/core/session';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ReadMessage } from '../types.ts';
 import {
@@ -100,6 +101,36 @@ describe('a message that is too large to inspect', () => {
     expect(server.calls.map(({ message }) => message.id)).toEqual([1]);
     expect(peer.messages).toHaveLength(1);
   });
+});
+
+test('a call that is too large to mirror its parameters is refused, and never sent', async () => {
+  const inputSchema = {
+    type: 'object',
+    properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+  };
+  const server = await scriptedServer(({ message }, response) =>
+    json(response, answer(message.id, { tools: [{ name: 'work', inputSchema }] })),
+  );
+  const peer = driven(server.url);
+  peer.write({ id: 1, method: 'tools/list', params: { _meta: MODERN } });
+  await peer.answerTo(1);
+  const params = { name: 'work', _meta: MODERN, arguments: { region: 'eu' } };
+  const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params };
+  const bytes = Buffer.from(JSON.stringify(call));
+  const outline = new Outline();
+  outline.feed(bytes);
+  const soFar = outline.soFar();
+  peer.transport.writePart(bytes, {
+    kind: 'head',
+    from: 'agent',
+    bytes,
+    outline,
+    soFar,
+    call: undefined,
+  });
+  peer.transport.endParts();
+  expect(await peer.answerTo(2)).toMatchObject({ error: { code: -32_020 } });
+  expect(server.calls).toHaveLength(1);
 });
 
 describe('back pressure', () => {

@@ -46,6 +46,14 @@ export class ModernHeaders {
     return { ...Object.fromEntries(headers), 'MCP-Protocol-Version': this.#version };
   }
 
+  /** Why a call can't be sent: it is too large to be read before its headers. */
+  refusalOf({ facts, body }: OutgoingMessage): HttpRefusal | undefined {
+    if (facts.method !== 'tools/call' || wholeBytes({ body }) !== undefined) return undefined;
+    const text = this.#tools.checkLarge(facts.name);
+    if (text === undefined) return undefined;
+    return { text, error: JSON.stringify({ code: HEADER_MISMATCH, message: text }) };
+  }
+
   /** Learns from an answer to `tools/list`; the same without tools whose annotations break the rules. */
   learn(answer: Uint8Array): Uint8Array {
     const { bytes, invalid } = this.#tools.learn(answer, decodeBytes);

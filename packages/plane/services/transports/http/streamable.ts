@@ -51,6 +51,8 @@ export class StreamableHttp implements Wire {
 
   async request(request: OpenRequest): Promise<void> {
     const { open } = this.#parts;
+    const refusal = request.facts.version && this.#modern.refusalOf(request);
+    if (refusal) return open.fail(request, refusal);
     const posted = await this.#legacy.inTurn(request, () => this.#post(request, request.abort));
     open.sent(request);
     if (request.state !== 'open') {
