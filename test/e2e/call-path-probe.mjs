@@ -1,5 +1,5 @@
-// Loaded before the shim by `node --import`: on SIGUSR2 it writes down which functions have run since
-// the last SIGUSR2, by V8's precise coverage.
+// Loaded before the shim by `node --import`: on SIGUSR2 it writes down which functions have run how
+// often since the last SIGUSR2, by V8's precise coverage.
 import { renameSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 
@@ -15,9 +15,12 @@ process.on('SIGUSR2', () => {
   profiler.post('Profiler.takePreciseCoverage', (_error, taken) => {
     const found = taken?.result.find(({ url }) => url.endsWith(script));
     const ranges = found?.functions.map(({ ranges: [whole] }) => whole) ?? [];
-    const offsets = ranges.filter(({ count }) => count > 0).map(({ startOffset }) => startOffset);
+    const counts = ranges.filter(({ count }) => count > 0);
     const draft = `${out}.draft`;
-    writeFileSync(draft, offsets.join(' '));
+    writeFileSync(
+      draft,
+      counts.map(({ startOffset, count }) => `${startOffset} ${count}`).join('\n'),
+    );
     renameSync(draft, `${out}.${++takes}`);
   });
 });

@@ -213,17 +213,18 @@ describe('every answer', () => {
   });
 
   it('to bytes that are no request is an error of ours', async () => {
-    const { client } = await opened({ limits: { headerBytesMax: 4_096, requestMs: 200 } });
+    const { client } = await opened({ limits: { headerBytesMax: 4_096 } });
+    const { client: hasty } = await opened({ limits: { requestMs: 200 } });
     const long = `GET /${'a'.repeat(5_000)} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const cases = [
-      ['nonsense\r\n\r\n', 400, 'SUB_API_REQUEST'],
-      [long, 431, 'SUB_API_LIMIT'],
-      [`GET / HTTP/1.1\r\nX: ${'a'.repeat(5_000)}\r\n\r\n`, 431, 'SUB_API_LIMIT'],
+      [client, 'nonsense\r\n\r\n', 400, 'SUB_API_REQUEST'],
+      [client, long, 431, 'SUB_API_LIMIT'],
+      [client, `GET / HTTP/1.1\r\nX: ${'a'.repeat(5_000)}\r\n\r\n`, 431, 'SUB_API_LIMIT'],
       // Never finished.
-      ['GET / HTTP/1.1\r\nHost: x\r\n', 408, 'SUB_API_LIMIT'],
+      [hasty, 'GET / HTTP/1.1\r\nHost: x\r\n', 408, 'SUB_API_LIMIT'],
     ] as const;
-    for (const [bytes, status, code] of cases) {
-      const [head = '', body = ''] = (await raw(client, bytes)).split('\r\n\r\n');
+    for (const [to, bytes, status, code] of cases) {
+      const [head = '', body = ''] = (await raw(to, bytes)).split('\r\n\r\n');
       expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       expect(head).toContain('x-content-type-options: nosniff');
       expect(errorOf(body).code).toBe(code);
