@@ -254,6 +254,24 @@ test('a batch of 2025-03-26 is answered whole', async () => {
   expect((await post(url(), batch, later)).status).toBe(400);
 });
 
+test('a client answers its server while it has as many requests open as it may', async () => {
+  const { url } = await served({
+    config:
+      'listen: 127.0.0.1:0\nauth: {none: true}\nservers: {files: {command: COMMAND}}\nlimits: {requests_per_session: 1}\n',
+  });
+  const session = await begin(url());
+  const asking = await post(url(), call(1, 'ask'), session);
+  const events = eventsIn(asking);
+  await events.next();
+  const { id } = JSON.parse(
+    String((await events.next()).value).split('data: ')[1] ?? '',
+  ) as Received;
+  expect((await post(url(), call(2, 'echo'), session)).status).toBe(503);
+  const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { roots: [] } });
+  expect((await post(url(), answer, session)).status).toBe(202);
+  expect(String((await events.next()).value)).toContain('"id":1');
+});
+
 test('an id that waits for its answer is not taken twice', async () => {
   const { url } = await served();
   const session = await begin(url());
@@ -273,6 +291,28 @@ test('a message that is too large to inspect is streamed both ways', async () =>
   );
   expect(large?.id).toBe(2);
   expect(large?.result?.content[0]?.text).toHaveLength(3_000_000);
+});
+
+test('a large message that is no request is accepted, and others of its kind after it', async () => {
+  const { url } = await served({ flags: { profile: 'development' } });
+  const session = await begin(url());
+  const stream = eventsIn(
+    await fetch(url(), { headers: { ...session, accept: 'text/event-stream' } }),
+  );
+  const data = 'y'.repeat(3_000_000);
+  for (const params of [{ reason: data }, { reason: `${data}y` }]) {
+    const told = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/told', params });
+    expect((await post(url(), told, session)).status).toBe(202);
+  }
+  const asking = post(url(), call(1, 'ask'), session);
+  for await (const event of stream) {
+    if (!event.includes('roots/list')) continue;
+    const { id } = JSON.parse(event.split('data: ')[1] ?? '') as Received;
+    const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { roots: [], data } });
+    expect((await post(url(), answer, session)).status).toBe(202);
+    break;
+  }
+  expect(await textOf(await asking)).toContain('yyy');
 });
 
 test('requests of 2026-07-28 stand alone, and those of one caller share a session', async () => {

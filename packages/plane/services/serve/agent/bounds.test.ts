@@ -6,15 +6,22 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Outline, type SeenRequest } from '@subluminal/core/session';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Incoming } from '../../transports/types.ts';
 import { readMessage } from './http-agent.ts';
 import { LegacyAgent } from './legacy-agent.ts';
+import { ModernAgent } from './modern-agent.ts';
 
 const MEGABYTE = 1024 * 1024;
 
 function notification(bytes: number, data = 'x'): Buffer {
   const params = { level: 'info', data: data.repeat(bytes) };
   return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params }));
+}
+
+function bytesOf(message: Incoming): Buffer {
+  return Buffer.from('bytes' in message ? message.bytes : []);
 }
 
 let server: Server;
@@ -80,6 +87,62 @@ test('of large requests without an id at their start, one is taken at a time', a
   const { request, response } = await exchange();
   agent.postLarge({ request, head, bytesMax: MEGABYTE }, seen, response);
   expect(agent.takesLarge(seen)).toBe(false);
+});
+
+test('a large request whose client is gone before its turn keeps no other waiting', async () => {
+  const agent = new LegacyAgent('id');
+  const kinds: string[] = [];
+  agent.read({
+    incoming: (messages) => kinds.push(...messages.map(({ kind }) => kind)),
+    end: () => {},
+  });
+  agent.hold();
+  const head = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"');
+  const { request, response } = await exchange();
+  agent.postLarge({ request, head, bytesMax: MEGABYTE }, readMessage(head), response);
+  const closed = new Promise((resolve) => request.once('close', resolve));
+  request.socket.destroy();
+  await closed;
+  agent.take(notification(1));
+  agent.release();
+  expect(kinds).toEqual(['head', 'end', 'message']);
+});
+
+test('a large answer that is broken off leaves nothing in the next one', async () => {
+  const agent = new ModernAgent();
+  const sent: Buffer[] = [];
+  agent.read({ incoming: (all) => sent.push(...all.map(bytesOf)), end: () => {} });
+  const texts: string[] = [];
+  for (const word of ['first', 'second']) {
+    const { response, answered } = await exchange();
+    const asked = Buffer.from(`{"jsonrpc":"2.0","id":"${word}","method":"tools/call"}`);
+    agent.post(asked, readMessage(asked) as SeenRequest, response);
+    const inside = /"id":("[^"]*")/.exec(String(sent.at(-1)))?.[1] ?? '';
+    const head = Buffer.from(
+      `{"jsonrpc":"2.0","id":${inside},"result":{"text":"${word.repeat(99)}`,
+    );
+    const outline = new Outline();
+    outline.feed(head);
+    const soFar = outline.soFar();
+    agent.writePart(head, {
+      kind: 'head',
+      from: 'server',
+      bytes: head,
+      outline,
+      soFar,
+      call: undefined,
+    });
+    if (word === 'first') {
+      agent.abortParts();
+      continue;
+    }
+    agent.writePart(Buffer.from('"}}'));
+    agent.endParts();
+    for await (const part of await answered) texts.push(String(part));
+  }
+  expect(texts.join('')).toBe(
+    `data: {"jsonrpc":"2.0","id":"second","result":{"text":"${'second'.repeat(99)}"}}\n\n`,
+  );
 });
 
 test('a client without a stream gets the last messages only, and not without end', async () => {

@@ -21,7 +21,7 @@ export interface LargeBody {
   readonly head: Uint8Array;
   readonly bytesMax: number;
   /** Called at its end with the JSON of its id, if its last bytes show it. */
-  readonly named: (id: string | undefined) => void;
+  readonly onEnd: (end: { readonly isWhole: boolean; readonly id: string | undefined }) => void;
 }
 
 /** A large message to the agent. */
@@ -90,10 +90,10 @@ export abstract class HttpAgent implements Transport {
     return this.#inboxBytes < INBOX_BYTES_MAX && this.#inbox.length < INBOX_MAX;
   }
 
-  /** Whether it takes a large message: of those whose id comes last, one at a time. */
+  /** Whether it takes a large message: of requests whose id comes last, one at a time. */
   takesLarge(seen: Seen): boolean {
     const hasId = seen.kind === 'invalid' && seen.id !== undefined;
-    return this.hasRoom && (hasId || this.unnamed === undefined);
+    return this.hasRoom && (hasId || isOneWay(seen) || this.unnamed === undefined);
   }
 
   /** Whether a client waits for something. */
@@ -269,7 +269,7 @@ export abstract class HttpAgent implements Transport {
   }
 
   /** Hands the parts of a large body on, one large body at a time. */
-  #stream({ request, head, bytesMax, named }: LargeBody): void {
+  #stream({ request, head, bytesMax, onEnd }: LargeBody): void {
     this.#incomingLarge = request;
     this.#on?.incoming([{ kind: 'head', bytes: head }]);
     let bytesTotal = head.length;
@@ -278,7 +278,8 @@ export abstract class HttpAgent implements Transport {
     const finish = (last: Incoming): void => {
       if (isOver) return;
       isOver = true;
-      named(LAST_ID.exec(tail.toString('latin1'))?.[1]);
+      const isWhole = last.kind === 'end' && last.isComplete;
+      onEnd({ isWhole, id: LAST_ID.exec(tail.toString('latin1'))?.[1] });
       this.#on?.incoming([last]);
       this.#incomingLarge = undefined;
       this.#drain();
@@ -291,9 +292,18 @@ export abstract class HttpAgent implements Transport {
       this.#on?.incoming([{ kind: 'piece', bytes: oneLine(bytes) }]);
     });
     request.once('end', () => finish({ kind: 'end', bytesTotal, isComplete: true }));
-    request.once('close', () => finish({ kind: 'end', bytesTotal, isComplete: false }));
-    if (this.#holds === 0) request.resume();
+    const cut = (): void => finish({ kind: 'end', bytesTotal, isComplete: false });
+    request.once('close', cut);
+    // Its client may have gone while it waited for its turn.
+    if (request.destroyed) cut();
+    else if (this.#holds === 0) request.resume();
   }
+}
+
+/** Whether nobody waits for an answer to this message: it is one itself, or a notification. A large one shows it at its start. */
+export function isOneWay(seen: Seen): boolean {
+  if (seen.kind !== 'invalid') return seen.kind === 'response' || seen.kind === 'notification';
+  return !seen.asks || seen.method?.startsWith('notifications/') === true;
 }
 
 /** The requests that a message answers. */

@@ -5,7 +5,7 @@ import type { Seen } from '@subluminal/core/session';
 import type { ReadMessage } from '../../transports/types.ts';
 import { EventStream, type KeptRoom, readEventId } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
-import { batchIds, HttpAgent, type LargeBody, paramsMember } from './http-agent.ts';
+import { batchIds, HttpAgent, isOneWay, type LargeBody, paramsMember } from './http-agent.ts';
 
 /** Since then, an event without a message may begin a stream. Older clients would take it for a message. */
 const PRIMES_SINCE = '2025-11-25';
@@ -76,21 +76,22 @@ export class LegacyAgent extends HttpAgent {
   }
 
   /** Takes a POST that is too large to be read whole. Its id may come last. */
-  postLarge(
-    { request, head, bytesMax }: Omit<LargeBody, 'named'>,
-    seen: Seen,
-    response: ServerResponse,
-  ): void {
+  postLarge(body: Omit<LargeBody, 'onEnd'>, seen: Seen, response: ServerResponse): void {
+    if (isOneWay(seen)) {
+      const onEnd: LargeBody['onEnd'] = ({ isWhole }) =>
+        response.writeHead(isWhole ? 202 : 413).end();
+      return this.takeLarge({ ...body, onEnd });
+    }
     const id = seen.kind === 'invalid' ? seen.id?.json : undefined;
     const exchange = this.#exchange(response, id === undefined ? [] : [id]);
     if (id === undefined) this.unnamed = exchange;
     else this.open(exchange, [id]);
-    const named = (last: string | undefined): void => {
+    const onEnd: LargeBody['onEnd'] = ({ id: last }) => {
       if (id !== undefined || last === undefined || this.exchanges.has(last)) return;
       exchange.name(last);
       this.open(exchange, [last]);
     };
-    this.takeLarge({ request, head, bytesMax, named });
+    this.takeLarge({ ...body, onEnd });
   }
 
   /** Takes a GET: a new stream, or one that goes on. */

@@ -76,7 +76,7 @@ export class ModernAgent extends HttpAgent {
 
   /** Takes a request that is too large to be read whole. Where its id comes last, it keeps that id inside. */
   postLarge(
-    { request, head, bytesMax }: Omit<LargeBody, 'named'>,
+    { head, ...body }: Omit<LargeBody, 'onEnd'>,
     seen: Seen,
     response: ServerResponse,
   ): void {
@@ -94,13 +94,13 @@ export class ModernAgent extends HttpAgent {
       });
       this.open(exchange, [inside]);
     }
-    const named = (last: string | undefined): void => {
+    const onEnd: LargeBody['onEnd'] = ({ id: last }) => {
       if (inside !== undefined || last === undefined || this.exchanges.has(last)) return;
       exchange.name(last);
       this.open(exchange, [last]);
     };
     const begun = inside === undefined ? head : replaced(head, [memberOf(head, 'id')], inside);
-    this.takeLarge({ request, head: begun, bytesMax, named });
+    this.takeLarge({ ...body, head: begun, onEnd });
   }
 
   /** Subscriptions end with a result, so that their clients know that this was meant. */
@@ -160,6 +160,11 @@ export class ModernAgent extends HttpAgent {
     const sent = isLast ? own : own.subarray(0, Math.max(0, own.length - TAIL_BYTES));
     this.#tail = own.subarray(sent.length);
     return sent;
+  }
+
+  override abortParts(): void {
+    this.#tail = NO_BYTES;
+    super.abortParts();
   }
 
   #withOwnId(exchange: Exchange, bytes: Buffer): Uint8Array {

@@ -2,7 +2,7 @@
 // the specification says of requests that are wrong.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { eraOf, type Seen } from '@subluminal/core/session';
-import { type LargeBody, readMessage } from '../agent/http-agent.ts';
+import { isOneWay, type LargeBody, readMessage } from '../agent/http-agent.ts';
 import type { LegacyAgent } from '../agent/legacy-agent.ts';
 import type { ModernAgent } from '../agent/modern-agent.ts';
 import type { Principal } from '../auth/types.ts';
@@ -109,7 +109,7 @@ export class McpEndpoint {
     if (seen.kind === 'batch' && !agent.takesBatches) return refuse(response, NO_BATCH);
     const id = idOf(seen);
     if (id !== undefined && agent.isOpen(id)) return refuse(response, { ...ID_IN_USE, id });
-    if (!this.#hasRoom(agent)) return refuse(response, { ...BUSY, id });
+    if (!this.#hasRoom(agent, seen)) return refuse(response, { ...BUSY, id });
     agent.post(bytes, seen, response);
   }
 
@@ -135,7 +135,7 @@ export class McpEndpoint {
       refuse(response, { ...agent, id: idOf(seen) });
       return undefined;
     }
-    if (this.#hasRoom(agent)) return agent;
+    if (this.#hasRoom(agent, seen)) return agent;
     refuse(response, { ...BUSY, id: idOf(seen) });
     return undefined;
   }
@@ -154,16 +154,18 @@ export class McpEndpoint {
     if (!('sessionId' in agent)) return refuse(response, agent);
     const id = idOf(seen);
     if (id !== undefined && agent.isOpen(id)) return refuse(response, { ...ID_IN_USE, id });
-    if (!this.#hasRoom(agent) || !agent.takesLarge(seen)) return refuse(response, { ...BUSY, id });
+    if (!this.#hasRoom(agent, seen) || !agent.takesLarge(seen))
+      return refuse(response, { ...BUSY, id });
     agent.postLarge(body, seen, response);
   }
 
   #largeModern(
-    body: Omit<LargeBody, 'named'>,
+    body: Omit<LargeBody, 'onEnd'>,
     seen: Seen,
     { request, response, caller }: Posted,
   ): void {
     const id = idOf(seen);
+    if (isOneWay(seen)) return refuse(response, NO_MESSAGE);
     const checked = checkModernHead(request, body.head);
     if ('status' in checked) return refuse(response, { ...checked, id });
     const agent = this.#shared(caller, response, seen);
@@ -173,8 +175,9 @@ export class McpEndpoint {
     agent?.postLarge(body, seen, response);
   }
 
-  #hasRoom(agent: LegacyAgent | ModernAgent): boolean {
-    return agent.hasRoom && agent.openExchanges < this.#desk.requestsMax;
+  /** Open requests may wait for just this answer of their client, which is no further request. */
+  #hasRoom(agent: LegacyAgent | ModernAgent, seen: Seen): boolean {
+    return agent.hasRoom && (isOneWay(seen) || agent.openExchanges < this.#desk.requestsMax);
   }
 
   #begin(request: IncomingMessage, caller: Caller): LegacyAgent | RpcRefusal {
@@ -241,8 +244,10 @@ function isModern(request: IncomingMessage, seen: Seen): boolean {
   return version !== undefined || isModernVersion(request);
 }
 
+/** The id of a request. */
 function idOf(seen: Seen): string | undefined {
-  return seen.kind === 'request' || seen.kind === 'invalid' ? seen.id?.json : undefined;
+  const asks = seen.kind === 'request' || (seen.kind === 'invalid' && seen.asks);
+  return asks ? seen.id?.json : undefined;
 }
 
 function checkPost(request: IncomingMessage): RpcRefusal | undefined {
