@@ -1,7 +1,7 @@
 // Servers that are reached by an address: here each of them is a `sub serve` itself.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { text as textIn } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { startIssuer } from '../services/serve/auth/testing/issuer.ts';
 import {
@@ -58,7 +58,7 @@ test('the headers of a call say what its body says there, not what its caller ha
   const upstream = createServer((request, response) => {
     if (request.headers['mcp-method'] === 'tools/call') seen.push(request.headers);
 
-    void text(request).then((body) => {
+    void textIn(request).then((body) => {
       const { id } = JSON.parse(body) as { id: unknown };
       const result = { supportedVersions: ['2026-07-28'], capabilities: {}, tools, content: [] };
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -72,7 +72,10 @@ test('the headers of a call say what its body says there, not what its caller ha
   const { port } = upstream.address() as AddressInfo;
   const manifest =
     'server: files\ndefault: auto_execute\nschema_rewrites: { send: { strip_params: [bcc] } }\n';
-  const { url } = await served({ config: before(`http://127.0.0.1:${port}/mcp`), manifest });
+  const { url } = await served({
+    config: before(`http://127.0.0.1:${port}/mcp`),
+    homeFiles: { 'manifests/files.yaml': manifest },
+  });
   const listed = await modernRequest(url(), 1, 'tools/list');
   const shown = await listed.text();
   expect(shown).toContain('Region');
@@ -120,4 +123,50 @@ test('the token of a caller goes to an upstream only where the configuration say
   const session = await begin(open.url(), '2025-11-25', caller);
   const echoed = await post(open.url(), call(1, 'echo', { message: 'me' }), session);
   expect(await textOf(echoed)).toBe('me');
+});
+
+test.each(['development', 'production'])(
+  'a server that lacks its secret is not ready in %s, and a reload finds the secret that was set',
+  async (profile) => {
+    const upstream = await served();
+    const settings =
+      '[[servers.docs.secret_bindings]]\ninject_as = "TOKEN"\nsecret_ref = "docs_token"\nsource = "file"\n';
+    const config = `listen: 127.0.0.1:0\nauth: {none: true}\nservers: {docs: {url: "${upstream.url()}", bearer_env: TOKEN}, files: {command: COMMAND}}\n`;
+    const { url, lines, reload, writeHome } = await served({
+      config,
+      flags: { profile },
+      homeFiles: { 'config.toml': settings },
+    });
+    expect(lines.join('\n')).toMatch(/The server docs is not ready.*docs_token/s);
+    const session = await begin(url());
+    expect(await textOf(await post(url(), call(1, 'echo', { message: 'on' }), session))).toBe('on');
+    const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} });
+    for (const refused of [
+      await post(url('docs'), initialize),
+      await modern(url('docs'), 1, 'echo'),
+    ]) {
+      expect(refused.status).toBe(503);
+      const text = await refused.text();
+      expect(JSON.parse(text)).toMatchObject({ id: 1, error: { code: -31_080 } });
+      expect(text).toContain('SIGHUP');
+      expect(text).not.toMatch(/docs_token|TOKEN/);
+    }
+    const ready = await fetch(url().replace('/mcp/files', '/readyz'));
+    expect(await ready.json()).toEqual({ status: 'ready', servers_not_ready: 1 });
+    writeHome('secrets/docs_token', 'a-token-of-docs');
+    reload();
+    await expect.poll(() => lines.join('\n')).toContain('The server docs is ready.');
+    const there = await begin(url('docs'));
+    expect(await textOf(await post(url('docs'), call(1, 'echo', { message: 'up' }), there))).toBe(
+      'up',
+    );
+    expect((await post(url(), call(2, 'echo'), session)).status).toBe(200);
+  },
+);
+
+test('where no server is ready, neither is the address', async () => {
+  const { url } = await served({ config: before('http://127.0.0.1:9/mcp', ', bearer_env: TOKEN') });
+  const ready = await fetch(url().replace('/mcp/files', '/readyz'));
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toEqual({ status: 'not_ready', servers_not_ready: 1 });
 });

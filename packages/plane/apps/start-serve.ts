@@ -28,7 +28,11 @@ import {
   type ServeConfig,
 } from '../services/serve/config/serve-config.ts';
 import { McpEndpoint } from '../services/serve/http/endpoint.ts';
-import { openListener, type ServeListener } from '../services/serve/http/listener.ts';
+import {
+  openListener,
+  type Readiness,
+  type ServeListener,
+} from '../services/serve/http/listener.ts';
 import { BodyReader } from '../services/serve/http/read-body.ts';
 import { ServeRuns } from '../services/serve/sessions/serve-runs.ts';
 import { ServedServers } from '../services/serve/sessions/served-servers.ts';
@@ -154,6 +158,7 @@ class Serve {
       runs: this.runs,
       limits: () => this.#config.limits,
       server: (name) => this.#servers.get(name),
+      isUnready: (name) => this.#servers.isUnready(name),
       onDefect: (cause) => log(`A defect: ${visible(errorText(cause), WORDS_MAX)}`),
     });
   }
@@ -167,7 +172,7 @@ class Serve {
       config: () => this.#config,
       authenticator: () => this.#authenticator,
       endpoint: new McpEndpoint(this.#sessions, { bodies, messageBytesMax }),
-      unready: () => (this.#sessions.isDraining ? 'draining' : undefined),
+      readiness: () => this.#readiness(),
       onDefect: (cause) => this.#options.log(`A defect: ${visible(errorText(cause), WORDS_MAX)}`),
     });
     if (isFailure(listener)) return listener;
@@ -187,6 +192,13 @@ class Serve {
         await this.#close(isCut);
       },
     };
+  }
+
+  #readiness(): Readiness {
+    const { readyCount, unreadyCount: serversNotReady } = this.#servers;
+    if (this.#sessions.isDraining) return { status: 'draining', serversNotReady };
+    const isNone = readyCount === 0 && serversNotReady > 0;
+    return { status: isNone ? 'not_ready' : 'ready', serversNotReady };
   }
 
   async #close(isCut: () => boolean): Promise<void> {
@@ -210,7 +222,8 @@ class Serve {
     }
     const { config } = loaded;
     if (JSON.stringify(written(config)) === JSON.stringify(written(this.#config))) {
-      // A certificate may have been renewed.
+      // A certificate may have been renewed, or a secret have been set.
+      await this.#servers.use(this.#config.servers);
       const stale = this.#listener?.renew();
       return stale && log(`${stale.message} The last certificate stays.`);
     }

@@ -1,7 +1,7 @@
 // A running `sub serve` in a home of its own, and its clients as plain HTTP.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFailure } from '@subluminal/contracts';
 import { onTestFinished } from 'vitest';
@@ -24,14 +24,14 @@ interface RecordedEvent {
 
 export interface ServedOptions {
   readonly policy?: string;
-  /** The manifest of the server `files`. */
-  readonly manifest?: string;
+  /** Files of SUB_HOME, by their paths in it. */
+  readonly homeFiles?: { readonly [path: string]: string };
   /** The configuration, unless it is one server named `files`, open to this machine. */
   readonly config?: string;
   readonly flags?: { readonly [flag: string]: string };
 }
 
-export async function served({ policy, manifest, config, flags = {} }: ServedOptions = {}) {
+export async function served({ policy, homeFiles = {}, config, flags = {} }: ServedOptions = {}) {
   const home = mkdtempSync(join(tmpdir(), 'sub-serve-'));
   const file = join(home, 'serve.yaml');
   const events = join(home, 'events.jsonl');
@@ -43,11 +43,12 @@ export async function served({ policy, manifest, config, flags = {} }: ServedOpt
   );
   const policyFile = join(home, 'policy.yaml');
   if (policy !== undefined) writeFileSync(policyFile, policy, { mode: 0o600 });
-  if (manifest !== undefined) {
-    const folder = join(home, '.subluminal', 'manifests');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, 'files.yaml'), manifest, { mode: 0o600 });
-  }
+  const writeHome = (path: string, text: string): void => {
+    const at = join(home, '.subluminal', path);
+    mkdirSync(dirname(at), { recursive: true, mode: 0o700 });
+    writeFileSync(at, text, { mode: 0o600 });
+  };
+  for (const [path, text] of Object.entries(homeFiles)) writeHome(path, text);
   const env = { PATH: process.env['PATH'], HOME: home, SUB_HOME: join(home, '.subluminal') };
   const all = {
     events: `file:${events}`,
@@ -77,7 +78,8 @@ export async function served({ policy, manifest, config, flags = {} }: ServedOpt
       .filter((line) => line.includes(`"type":"${type}"`))
       .map((line) => JSON.parse(line) as RecordedEvent);
   const reload = () => started.reload();
-  return { ...started, reload, home, lines, write, url, close, eventsOf, paths: loaded.paths };
+  const { paths } = loaded;
+  return { ...started, reload, home, lines, write, writeHome, url, close, eventsOf, paths };
 }
 
 export function request(id: number | string, method: string, params: object = {}): string {

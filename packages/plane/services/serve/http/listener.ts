@@ -23,9 +23,14 @@ export interface ListenerOptions {
   readonly config: () => ServeConfig;
   readonly authenticator: () => Authenticator;
   readonly endpoint: McpEndpoint;
-  /** Why it is not ready to take calls; undefined when it is. */
-  readonly unready: () => string | undefined;
+  readonly readiness: () => Readiness;
   readonly onDefect: (cause: unknown) => void;
+}
+
+export interface Readiness {
+  /** `not_ready`: none of its servers can be used. */
+  readonly status: 'ready' | 'draining' | 'not_ready';
+  readonly serversNotReady: number;
 }
 
 export interface ServeListener {
@@ -125,9 +130,12 @@ class Front {
   }
 
   #ready(response: ServerResponse): void {
-    const unready = this.#options.unready();
-    const status = unready === undefined ? 200 : 503;
-    sendJson(response, JSON.stringify({ status: unready ?? 'ready' }), { status });
+    const { status, serversNotReady } = this.#options.readiness();
+    // Who asks is not known: how many there are, not which.
+    const lacking = serversNotReady > 0 && { servers_not_ready: serversNotReady };
+    sendJson(response, JSON.stringify({ status, ...lacking }), {
+      status: status === 'ready' ? 200 : 503,
+    });
   }
 
   #metadata(path: string, { method }: IncomingMessage, response: ServerResponse): void {

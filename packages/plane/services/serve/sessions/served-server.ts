@@ -1,6 +1,5 @@
 // A server behind `sub serve`: what is made once for all of its sessions, and the way to it that each session has alone.
-import type { Producer } from '@subluminal/contracts';
-import { isFailure } from '@subluminal/contracts';
+import { type Failure, isFailure, type Producer } from '@subluminal/contracts';
 import type { SecretValue } from '@subluminal/core/scan';
 import type { ServerExit } from '@subluminal/core/session';
 import { secretSettings, userHome } from '../../../stores/config/index.ts';
@@ -60,23 +59,23 @@ const OURS: ReadonlySet<string> = new Set([...RUN_ENV_VARS, TOKEN_VAR]);
 /** Pipes that a grandchild holds open do not keep a dead server alive for longer. */
 const CLOSED_MS = 1_000;
 
-/** Makes a server ready; a text says why it cannot be used. */
+/** Makes a server ready; a text says what it lacks, and a failure concerns all servers. */
 export async function prepareServer(
   entry: ServerEntry,
   around: ServerSurroundings,
-): Promise<ServedServer | string> {
+): Promise<ServedServer | string | Failure> {
   const { loaded, warn } = around;
   const { config } = loaded;
   const secrets = await secretsOf(entry, around);
   const problems = secrets.problems.map(formatSecretFailure);
+  const headers = entry.kind === 'remote' ? remoteHeaders(entry, secrets) : undefined;
+  if (typeof headers === 'string') return [...problems, headers].join('\n');
   if (problems.length > 0 && config.profile === 'production') return problems.join('\n');
   for (const problem of problems) warn(problem);
-  const headers = entry.kind === 'remote' ? remoteHeaders(entry, secrets) : undefined;
-  if (typeof headers === 'string') return headers;
   const values = [...secrets.secretValues(), ...(headers?.secrets ?? [])];
   const patterns = config['redact.extra_patterns'];
   const redactor = await loadRedactor(patterns, values);
-  if (isFailure(redactor)) return `${redactor.message} ${redactor.fix} [${redactor.code}]`;
+  if (isFailure(redactor)) return redactor;
   const redaction = growingRedactor(redactor, patterns, values);
   const kept = Object.entries(secrets.serverEnv()).flatMap(([name, value]) =>
     OURS.has(name) || value === undefined ? [] : [[name, value] as const],

@@ -1,12 +1,15 @@
-// The servers of the configuration in force. One that has not changed stays as it is, with its sessions.
+// The servers of the configuration in force. One that has not changed stays as it is, with its sessions. One that lacks
+// a secret is not ready, and keeps no other from working.
 import { isDeepStrictEqual } from 'node:util';
-import { type Failure, failure } from '@subluminal/contracts';
+import { type Failure, isFailure } from '@subluminal/contracts';
 import type { ServerEntry } from '../config/serve-config.ts';
 import { prepareServer, type ServedServer, type ServerSurroundings } from './served-server.ts';
 
 export class ServedServers {
   readonly #around: ServerSurroundings;
   #servers: ReadonlyMap<string, ServedServer> = new Map();
+  /** Why servers can't be used, by name. */
+  #unready: ReadonlyMap<string, string> = new Map();
   /** Servers that are no longer used, but whose sessions may not have ended. */
   readonly #gone = new Set<ServedServer>();
 
@@ -18,23 +21,48 @@ export class ServedServers {
     return this.#servers.get(name);
   }
 
-  /** Uses these servers from now on, or none of them when one cannot be made ready. */
+  isUnready(name: string): boolean {
+    return this.#unready.has(name);
+  }
+
+  get unreadyCount(): number {
+    return this.#unready.size;
+  }
+
+  get readyCount(): number {
+    return this.#servers.size;
+  }
+
+  /** Uses these servers from now on. One that was not ready is tried again. */
   async use(entries: ReadonlyMap<string, ServerEntry>): Promise<Failure | undefined> {
     const next = new Map<string, ServedServer>();
+    const unready = new Map<string, string>();
     for (const [name, entry] of entries) {
       const known = this.#servers.get(name);
       const isSame = known !== undefined && isDeepStrictEqual(known.entry, entry);
       const server = isSame ? known : await prepareServer(entry, this.#around);
-      if (typeof server === 'string') {
-        return failure('SUB_SERVE_VALUE', `the server ${name} cannot be used: ${server}`, FIX);
-      }
-      next.set(name, server);
+      if (typeof server === 'string') unready.set(name, server);
+      else if (isFailure(server)) return server;
+      else next.set(name, server);
     }
+    this.#tell(next, unready);
     for (const [name, server] of this.#servers) {
       if (next.get(name) !== server) this.#gone.add(server);
     }
     this.#servers = next;
+    this.#unready = unready;
     return undefined;
+  }
+
+  #tell(next: ReadonlyMap<string, ServedServer>, unready: ReadonlyMap<string, string>): void {
+    const { warn } = this.#around;
+    for (const [name, why] of unready) {
+      if (this.#unready.get(name) === why) continue;
+      warn(`The server ${name} is not ready, and its callers get 503: ${why}\n${FIX}`);
+    }
+    for (const name of this.#unready.keys()) {
+      if (next.has(name)) warn(`The server ${name} is ready.`);
+    }
   }
 
   /** Once the sessions of servers that are gone have ended. */
@@ -50,4 +78,5 @@ export class ServedServers {
   }
 }
 
-const FIX = 'Correct its secrets in config.toml, or remove it from `servers`.';
+const FIX =
+  'Set the secret and send SIGHUP; a variable, or a secret that config.toml binds anew, needs another start.';

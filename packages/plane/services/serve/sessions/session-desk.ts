@@ -17,6 +17,8 @@ export interface SessionsOptions {
   readonly limits: () => ServeConfig['limits'];
   /** The server of this name as the configuration in force has it. */
   readonly server: (name: string) => ServedServer | undefined;
+  /** Whether a server of this name waits for its operator. */
+  readonly isUnready: (name: string) => boolean;
   readonly onDefect: (cause: unknown) => void;
 }
 
@@ -130,9 +132,10 @@ export class Sessions implements SessionDesk {
     agent: A,
     forget: () => void,
   ): OpenSession<A> | RpcRefusal {
-    const { around, runs, limits, server: find } = this.#options;
+    const { around, runs, limits, server: find, isUnready } = this.#options;
     const { principal, server: name } = caller;
     const server = find(name);
+    if (!this.#isDraining && isUnready(name)) return UNREADY;
     if (this.#isDraining || server === undefined) return STOPPING;
     const own = this.#perPrincipal.get(principal.id) ?? 0;
     if (this.size >= limits().sessions) return FULL;
@@ -191,6 +194,13 @@ const STOPPING = {
   code: RPC.refused,
   message: 'This address takes no new sessions: it stops, or its server is gone.',
   headers: RETRY,
+};
+const UNREADY = {
+  status: 503,
+  code: RPC.refused,
+  message:
+    'This server is not ready: it lacks a secret. Its operator finds which one in the log of `sub serve`, sets it, and sends SIGHUP.',
+  headers: { 'retry-after': '60' },
 };
 const FULL = {
   status: 503,
