@@ -1,6 +1,7 @@
 // Callers that send more than a server takes, read less than it sends, or stay longer than their token.
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   startIssuer,
@@ -14,7 +15,9 @@ import {
   keyEntry,
   modern,
   type Serving,
+  sendRaw,
   startServing,
+  statuses,
 } from './served.ts';
 import { ROOT } from './sub.ts';
 
@@ -113,6 +116,31 @@ test('a client that does not read its stream holds its server back, and nobody e
   expect(residentBytes() - before).toBeLessThan(150 * 1024 * 1024);
   stream?.destroy();
 });
+
+test('bodies that come byte by byte take no more memory than their bytes', async () => {
+  const before = residentBytes();
+  const head = [
+    'POST /mcp/small HTTP/1.1',
+    `Host: 127.0.0.1:${serving.port}`,
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    'Authorization: Bearer alice',
+    'Transfer-Encoding: chunked',
+    '\r\n',
+  ].join('\r\n');
+  const body = '1\r\n \r\n'.repeat(400_000);
+  const end = '7\r\nno JSON\r\n0\r\n\r\n';
+  const isRefused = (text: string): boolean => text.includes('not valid JSON');
+  const held = Array.from({ length: 6 }, () => connect(serving.port, '127.0.0.1'));
+  for (const socket of held) socket.on('error', () => {}).write(head + body);
+  // Its answer comes when the others were read, too: they share one process.
+  expect(statuses(await sendRaw(serving, head + body + end, isRefused))).toEqual([400]);
+  await vi.waitFor(() => {
+    for (const socket of held) expect(socket.writableLength).toBe(0);
+  }, 20_000);
+  expect(residentBytes() - before).toBeLessThan(300 * 1024 * 1024);
+  for (const socket of held) socket.destroy();
+}, 60_000);
 
 test('a stream ends with the token that has opened it, and a call does not', async () => {
   // Tokens are taken for half a minute longer than they say.

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { GatheredBytes } from '@subluminal/plane/os';
 import type { BodyPlace } from './body-room.ts';
 
 export type RequestBody =
@@ -81,25 +82,23 @@ function readBytes(
   { bytesMax, place }: BodyBounds,
 ): Promise<RequestBody> {
   return new Promise((resolve) => {
-    let chunks: Buffer[] = [];
+    const gathered = new GatheredBytes();
     let length = 0;
     let hasRoom = true;
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) length = bytesMax + 1;
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       hasRoom &&= length > bytesMax || place.take(chunk.length);
-      if (length <= bytesMax && hasRoom) chunks.push(chunk);
+      if (length <= bytesMax && hasRoom) gathered.add(chunk);
       else {
-        chunks = [];
+        gathered.clear();
         place.leave();
       }
       if (length > DRAINED_TIMES_MAX * bytesMax) resolve(TOO_LARGE);
     });
     request.on('end', () => {
       if (!hasRoom) return resolve(NO_ROOM);
-      const [first] = chunks;
-      const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-      resolve(length > bytesMax ? TOO_LARGE : { kind: 'body', bytes });
+      resolve(length > bytesMax ? TOO_LARGE : { kind: 'body', bytes: gathered.take() });
     });
     request.on('error', () => resolve({ kind: 'gone' }));
     request.on('close', () => resolve({ kind: 'gone' }));

@@ -4,6 +4,7 @@ export { ConnectionGate } from './connection-gate.ts';
 export type { LockRequest } from './file-lock.ts';
 export { changeFiles, takeLock, takeLockBlocking } from './file-lock.ts';
 export { fileProblem, writerProblem } from './file-owner.ts';
+export { GatheredBytes } from './gathered-bytes.ts';
 export type { LoopbackGuardOptions } from './http-listener.ts';
 export {
   bearerToken,

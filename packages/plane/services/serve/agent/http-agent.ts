@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { membersAt } from '@subluminal/core/json';
 import { peek, type Seen } from '@subluminal/core/session';
+import { GatheredBytes } from '../../../os/gathered-bytes.ts';
 import { oneLine } from '../../transports/one-line.ts';
 import type {
   Holdable,
@@ -30,7 +31,7 @@ interface LargeMessage {
   /** The request that it answers, if its head shows it. */
   readonly id: string | undefined;
   /** Its parts while it is not known where it goes. */
-  readonly parts: Uint8Array[];
+  readonly parts: GatheredBytes;
   bytes: number;
 }
 
@@ -166,7 +167,7 @@ export abstract class HttpAgent implements Transport {
     this.#outgoingLarge ??= {
       exchange: this.largeExchange(read),
       id: read?.kind === 'head' && read.soFar.answers ? read.soFar.id?.json : undefined,
-      parts: [],
+      parts: new GatheredBytes(),
       bytes: 0,
     };
     const large = this.#outgoingLarge;
@@ -174,8 +175,8 @@ export abstract class HttpAgent implements Transport {
     if (large.exchange !== undefined) {
       return large.exchange.sendPart(this.partFor(large.exchange, bytes, false));
     }
-    if (large.bytes <= UNROUTED_BYTES_MAX) large.parts.push(bytes);
-    else large.parts.length = 0;
+    if (large.bytes <= UNROUTED_BYTES_MAX) large.parts.add(bytes);
+    else large.parts.clear();
   }
 
   endParts(): void {
@@ -184,7 +185,7 @@ export abstract class HttpAgent implements Transport {
     if (large === undefined) return;
     const { exchange, id, parts, bytes } = large;
     if (exchange === undefined) {
-      if (bytes <= UNROUTED_BYTES_MAX) this.write(Buffer.concat(parts));
+      if (bytes <= UNROUTED_BYTES_MAX) this.write(parts.take());
       return;
     }
     const ids = id === undefined ? [...exchange.pending].slice(0, 1) : [id];

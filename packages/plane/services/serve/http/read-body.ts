@@ -1,5 +1,6 @@
 // The body of a POST: whole where it may be inspected, else its first part and a request to read on from.
 import type { IncomingMessage } from 'node:http';
+import { GatheredBytes } from '../../../os/gathered-bytes.ts';
 import { oneLine } from '../../transports/one-line.ts';
 
 export type Body =
@@ -35,27 +36,27 @@ export class BodyReader {
     const length = Number(request.headers['content-length'] ?? 0);
     if (length > messageBytesMax) return then({ kind: 'too_large' });
     if (!this.#hasRoom(owner)) return then({ kind: 'busy' });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const gathered = new GatheredBytes();
+    let held = 0;
     const settle = (body: Body): void => {
       request.off('data', take);
       request.off('end', end);
       request.off('close', abort);
-      this.#hold(owner, -bytes);
+      this.#hold(owner, -held);
       then(body);
     };
     const take = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      bytes += chunk.length;
+      gathered.add(chunk);
+      held += chunk.length;
       this.#hold(owner, chunk.length);
-      if (bytes <= inspectBytesMax) return;
+      if (held <= inspectBytesMax) return;
       request.pause();
-      const all = joined(chunks);
+      const all = gathered.take();
       // What is beyond the head is read again, by whoever takes the parts.
       request.unshift(all.subarray(inspectBytesMax));
       settle({ kind: 'large', head: oneLine(all.subarray(0, inspectBytesMax)) });
     };
-    const end = (): void => settle({ kind: 'whole', bytes: oneLine(joined(chunks)) });
+    const end = (): void => settle({ kind: 'whole', bytes: oneLine(gathered.take()) });
     const abort = (): void => settle({ kind: 'aborted' });
     request.on('data', take);
     request.once('end', end);
@@ -72,10 +73,4 @@ export class BodyReader {
     if (own > 0) this.#ownBytes.set(owner, own);
     else this.#ownBytes.delete(owner);
   }
-}
-
-function joined(chunks: readonly Buffer[]): Buffer {
-  const [first, ...others] = chunks;
-  if (first !== undefined && others.length === 0) return first;
-  return Buffer.concat(chunks);
 }

@@ -287,3 +287,11 @@ describe('different eras', () => {
     expect(eras).toEqual({ isLegacy: false });
   });
 });
+
+test('a batch of what nobody can read comes to the governor once', async () => {
+  const { server, got } = await bridged();
+  server.on?.incoming([{ kind: 'message', bytes: Buffer.from(`[${'{},'.repeat(99)}{}]\n`) }]);
+  await vi.waitFor(() => expect(got).not.toHaveLength(0));
+  const bytes = got.flatMap((one) => ('bytes' in one ? [one.bytes.length] : []));
+  expect(bytes.reduce((sum, length) => sum + length, 0)).toBeLessThan(1_000);
+});

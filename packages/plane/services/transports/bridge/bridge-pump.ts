@@ -15,6 +15,7 @@ import {
 import { itemTexts } from '@subluminal/core/json';
 import { Outline, peek } from '@subluminal/core/session';
 import { sha256 } from '../../../os/crypto/index.ts';
+import { GatheredBytes } from '../../../os/gathered-bytes.ts';
 import { monotonicClock } from '../../../os/monotonic-clock.ts';
 import type { Incoming, Transport, TransportHandlers } from '../types.ts';
 import type { Beginning, BridgeOptions } from './bridge-eras.ts';
@@ -190,7 +191,7 @@ export class BridgePump {
     for (const message of messagesIn(bytes, about)) {
       // The session knows what to do with what nobody can read.
       if (this.#machine === undefined || message.seen.kind === 'invalid') {
-        this.#queueForAgent(bytes, about);
+        this.#queueForAgent(message.bytes, about);
       } else this.#perform(this.#machine.it.fromServer(message, this.#now()));
     }
   }
@@ -315,26 +316,28 @@ function framesOf(
 
 /** The parts of one message, up to the size that can be translated. */
 class Parts {
-  #parts: Uint8Array[] = [];
+  readonly #gathered = new GatheredBytes();
+  #first: Uint8Array = NOTHING;
   #bytes = 0;
 
   add(bytes: Uint8Array): void {
+    if (this.#bytes === 0) this.#first = bytes;
     this.#bytes += bytes.length;
-    if (this.#bytes > WHOLE_BYTES_MAX) this.#parts.length = Math.min(this.#parts.length, 1);
-    else this.#parts.push(bytes);
+    if (this.#bytes > WHOLE_BYTES_MAX) this.#gathered.clear();
+    else this.#gathered.add(bytes);
   }
 
   /** The first part. */
   start(): Uint8Array {
-    return this.#parts[0] ?? NOTHING;
+    return this.#first;
   }
 
   /** The whole message; undefined when it is too large. */
   take(): Uint8Array | undefined {
     const isWhole = this.#bytes <= WHOLE_BYTES_MAX;
-    const parts = this.#parts;
-    this.#parts = [];
+    this.#first = NOTHING;
     this.#bytes = 0;
-    return isWhole ? Buffer.concat(parts) : undefined;
+    const whole = this.#gathered.take();
+    return isWhole ? whole : undefined;
   }
 }

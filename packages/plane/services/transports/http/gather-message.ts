@@ -1,5 +1,6 @@
 // The parts of one message on their way in: a whole message, or head, pieces and end of one that is too large.
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
+import { GatheredBytes } from '../../../os/gathered-bytes.ts';
 import { oneLine } from '../one-line.ts';
 import type { Incoming } from '../types.ts';
 
@@ -25,7 +26,7 @@ export class MessageGatherer {
   readonly #messageBytesMax: number;
   readonly #on: GatherHandlers;
   #mode: 'whole' | 'large' | 'skip' = 'whole';
-  #held: Uint8Array[] = [];
+  readonly #held = new GatheredBytes();
   #bytesTotal = 0;
 
   constructor(limits: MessageLimits, on: GatherHandlers) {
@@ -40,7 +41,7 @@ export class MessageGatherer {
     const bytesTotal = this.#bytesTotal + part.length;
     if (this.#mode === 'whole') {
       if (bytesTotal > this.#inspectBytesMax) return this.#begin(part);
-      this.#held.push(part);
+      this.#held.add(part);
       this.#bytesTotal = bytesTotal;
       return true;
     }
@@ -70,8 +71,8 @@ export class MessageGatherer {
   #begin(part: Uint8Array): boolean {
     if (!this.#on.beginLarge()) return false;
     const missing = this.#inspectBytesMax - this.#bytesTotal;
-    const head = Buffer.concat([...this.#held, part.subarray(0, missing)]);
-    this.#held = [];
+    this.#held.add(part.subarray(0, missing));
+    const head = this.#held.take();
     this.#mode = 'large';
     this.#bytesTotal = this.#inspectBytesMax;
     this.#on.emit({ kind: 'head', bytes: oneLine(head) });
@@ -91,12 +92,8 @@ export class MessageGatherer {
   }
 
   #reset() {
-    const [first] = this.#held;
-    const isOne = this.#held.length === 1 && first !== undefined;
-    const whole = isOne ? first : Buffer.concat(this.#held);
-    const before = { mode: this.#mode, bytesTotal: this.#bytesTotal, whole };
+    const before = { mode: this.#mode, bytesTotal: this.#bytesTotal, whole: this.#held.take() };
     this.#mode = 'whole';
-    this.#held = [];
     this.#bytesTotal = 0;
     return before;
   }

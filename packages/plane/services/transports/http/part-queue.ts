@@ -1,4 +1,5 @@
 // A large message on its way out: its parts wait here until the connection takes them.
+import { GatheredBytes } from '../../../os/gathered-bytes.ts';
 import type { Holdable } from '../types.ts';
 
 const BYTES_HIGH = 1024 * 1024;
@@ -9,8 +10,7 @@ export class PartQueue implements AsyncIterable<Uint8Array> {
   readonly #sources: readonly Holdable[];
   readonly #stalled: () => void;
   #timer: NodeJS.Timeout | undefined;
-  #parts: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #parts = new GatheredBytes();
   #isHolding = false;
   #state: 'open' | 'whole' | 'aborted' | 'unwanted' = 'open';
   #wake: () => void = () => {};
@@ -29,9 +29,8 @@ export class PartQueue implements AsyncIterable<Uint8Array> {
 
   push(part: Uint8Array): void {
     if (this.#state !== 'open') return;
-    this.#parts.push(part);
-    this.#bytes += part.length;
-    if (!this.#isHolding && this.#bytes > BYTES_HIGH) {
+    this.#parts.add(part);
+    if (!this.#isHolding && this.#parts.length > BYTES_HIGH) {
       this.#isHolding = true;
       this.#timer = setTimeout(this.#stalled, STILL_MS).unref();
       for (const source of this.#sources) source.hold();
@@ -72,11 +71,10 @@ export class PartQueue implements AsyncIterable<Uint8Array> {
   }
 
   #take(): Uint8Array | undefined {
-    const part = this.#parts.shift();
+    const parts = this.#parts.take();
     this.#timer?.refresh();
-    this.#bytes -= part?.length ?? 0;
-    if (this.#bytes === 0) this.#relieve();
-    return part;
+    this.#relieve();
+    return parts.length === 0 ? undefined : parts;
   }
 
   #more(): Promise<void> {
@@ -86,8 +84,7 @@ export class PartQueue implements AsyncIterable<Uint8Array> {
   }
 
   #drop(): void {
-    this.#parts = [];
-    this.#bytes = 0;
+    this.#parts.clear();
     this.#relieve();
     this.#wake();
   }

@@ -37,6 +37,14 @@ function readAll(pieces: readonly (string | Uint8Array)[], limits: MessageLimits
 }
 
 describe('a stream of events', () => {
+  it('holds no more of an event with a name than of a field', () => {
+    const lines = Array.from({ length: 10_000 }, () => `data: ${'x'.repeat(1_000)}\n`);
+    const { events, messages } = readAll(['event: endpoint\n', ...lines, '\n']);
+    expect(events).toHaveLength(1);
+    expect(events[0]?.text?.length).toBeLessThan(5_000);
+    expect(messages).toEqual([]);
+  });
+
   it.each([
     ['an event', 'data: {"a":1}\n\n', ['{"a":1}']],
     ['no space behind the colon', 'data:{"a":1}\n\n', ['{"a":1}']],

@@ -153,10 +153,15 @@ export class SseFrames {
 
   #endField(value: string): void {
     if (this.#field === 'event') this.#name = value;
-    else if (this.#field === 'data')
-      this.#text = `${this.#text === undefined ? '' : `${this.#text}\n`}${value}`;
+    else if (this.#field === 'data') this.#addText(value);
     else if (this.#field === 'id') this.#id = value.includes('\0') ? this.#id : value;
     else if (/^\d{1,9}$/.test(value)) this.#on.retry(Number(value));
+  }
+
+  /** A text of many lines is as short as one of one line. */
+  #addText(line: string): void {
+    const text = this.#text === undefined ? line : `${this.#text}\n${line}`;
+    if (text.length <= FIELD_BYTES_MAX) this.#text = text;
   }
 
   #dispatch(): void {
