@@ -1,6 +1,12 @@
 // Callers and servers that try to get past `sub serve`, with the real session and real processes behind it.
-import { expect, test } from 'vitest';
-import { begin, call, post, served, textOf } from './testing/served.ts';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text as textIn } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { startIssuer } from '../services/serve/auth/testing/issuer.ts';
+import { begin, call, modern, post, served, textOf } from './testing/served.ts';
 
 const NO_HOLD = `
 policy_id: serve-attacks
@@ -30,3 +36,63 @@ test.each([
     expect(await textOf(await post(url(), call(3, 'holding'), session))).toBe('0');
   },
 );
+
+/** A server of 2026-07-28 that tells each caller with which token it was called, and the callers of tokens. */
+async function tellingServer() {
+  const server = createServer((request, response) => {
+    void textIn(request).then((body) => {
+      const { id } = JSON.parse(body) as { id: unknown };
+      const text = request.headers.authorization ?? '';
+      const content = [{ type: 'text', text }];
+      const result = { supportedVersions: ['2026-07-28'], capabilities: {}, content };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+async function servedByTokens(server: string) {
+  const issuer = await startIssuer();
+  onTestFinished(() => issuer.close());
+  const aud = 'https://mcp.example.com/mcp/files';
+  const { url, ...rest } = await served({
+    config: `listen: 127.0.0.1:0
+auth: {jwt: [{issuer: "${issuer.url}"}]}
+public_url: https://mcp.example.com
+servers: {files: ${server}}
+`,
+  });
+  const token = (claims: object = {}) => issuer.sign({ aud, ...claims });
+  const callWith = (bearer: string) =>
+    modern(url(), 1, 'pid', { headers: { authorization: `Bearer ${bearer}` } });
+  return { ...rest, url, token, callWith };
+}
+
+test('a call goes on with the token that it came with, and no other of its caller', async () => {
+  const upstream = await tellingServer();
+  const { token, callWith, close, home } = await servedByTokens(
+    `{url: "${upstream}", pass_token: true}`,
+  );
+  const tokens = [await token({ scope: 'read' }), await token({ scope: 'read write' })];
+  const answers = await Promise.all(tokens.map((one) => callWith(one)));
+  expect(await Promise.all(answers.map(textOf))).toEqual(tokens.map((one) => `Bearer ${one}`));
+  await close();
+  const record = readFileSync(join(home, 'events.jsonl'), 'utf8');
+  expect(record).toContain('"pid"');
+  for (const one of tokens) expect(record).not.toContain(one.split('.')[2]);
+});
+
+test('callers with long names are not one caller in the record', async () => {
+  const { token, callWith, close, eventsOf } = await servedByTokens('{command: COMMAND}');
+  const long = 'x'.repeat(250);
+  for (const sub of [`${long}1`, `${long}2`]) {
+    expect((await callWith(await token({ sub }))).status).toBe(200);
+  }
+  await close();
+  expect(new Set(eventsOf('run_start').map(({ principal }) => principal)).size).toBe(2);
+});

@@ -82,7 +82,7 @@ export class RemoteWay {
   }
 }
 
-/** The newest token that the caller has shown. The caller has to get another one where it is refused. */
+/** The token that the caller has shown last in its session. The caller has to get another one where it is refused. */
 function passedToken(server: string, token: () => string | undefined): Authorization {
   const header = async (): Promise<string | undefined> => {
     const value = token();

@@ -28,6 +28,8 @@ export interface ServeRunsOptions {
 }
 
 const NAME_LENGTH_MAX = 256;
+/** Beyond every id: policies, approvals and records know callers by it, and two that are cut may be one. */
+const ID_LENGTH_MAX = 8_192;
 const NOTHING: ShimSummary = {
   calls_total: 0,
   calls_allowed: 0,
@@ -180,7 +182,7 @@ export class ServeRuns {
       ...machine,
       run_id: uuidv7(),
       // Not its name, which it may choose itself.
-      ...(isOther && { principal: visible(principal.id, NAME_LENGTH_MAX) }),
+      ...(isOther && { principal: visible(principal.id, ID_LENGTH_MAX) }),
     };
     return new ServeRun(this.#options, producer, {
       through: 'sub serve',

@@ -34,7 +34,7 @@ export interface ServerSurroundings {
 export interface ServerCaller {
   readonly producer: Producer;
   readonly principal: Principal;
-  /** The newest token of the principal. */
+  /** The token that the principal has shown last in its session. */
   readonly token: () => string | undefined;
 }
 

@@ -37,7 +37,7 @@ const DRAIN_POLL_MS = 50;
 export class Sessions implements SessionDesk {
   readonly #options: SessionsOptions;
   readonly #legacy = new Map<string, OpenSession<LegacyAgent>>();
-  /** By caller, server and run. */
+  /** By caller, server and run; and by token, where it is passed on. */
   readonly #modern = new Map<string, OpenSession<ModernAgent>>();
   readonly #perPrincipal = new Map<string, number>();
   readonly #closing = new Set<Promise<void>>();
@@ -83,11 +83,12 @@ export class Sessions implements SessionDesk {
 
   shared(caller: Caller): ModernAgent | RpcRefusal {
     const { principal, server, runName } = caller;
-    const key = JSON.stringify([principal.id, server, runName ?? null]);
+    // Two tokens of one caller may open different doors: a call that waits must not go on with the other one.
+    const passed = this.#passesTokens(server) ? principal.token : undefined;
+    const key = JSON.stringify([principal.id, server, runName ?? null, passed ?? null]);
     const known = this.#modern.get(key);
     if (known !== undefined) {
       known.usedMs = performance.now();
-      known.session.useToken(principal.token);
       return known.agent;
     }
     const agent = new ModernAgent();
@@ -125,6 +126,11 @@ export class Sessions implements SessionDesk {
     const ending = [...this.all()].filter(isMeant);
     await Promise.all(ending.map(({ session }) => this.#close(session)));
     await Promise.all(this.#closing);
+  }
+
+  #passesTokens(server: string): boolean {
+    const entry = this.#options.server(server)?.entry;
+    return entry?.kind === 'remote' && entry.passToken;
   }
 
   #open<A extends HttpAgent>(
