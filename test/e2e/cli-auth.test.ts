@@ -133,6 +133,33 @@ describe('sub auth', () => {
     });
   });
 
+  test('is the client that the entry of Claude Code names, behind a shim as well', async () => {
+    const client_id = 'registered-for-claude';
+    const { url } = await startServers({
+      clients: [
+        {
+          client_id,
+          application_type: 'native',
+          token_endpoint_auth_method: 'none',
+          grant_types: ['authorization_code', 'refresh_token'],
+          redirect_uris: ['http://localhost/callback'],
+        },
+      ],
+    });
+    const file = join(folder, '.claude.json');
+    const tickets = { type: 'http', url, oauth: { clientId: client_id, scopes: 'mcp:read' } };
+    const text = `${JSON.stringify({ mcpServers: { tickets } }, null, 3)}\n`;
+    writeFileSync(file, text);
+    const who = async () => JSON.parse((await login('tickets', '--json')).stdout) as unknown;
+    const wanted = { client_id, scopes: ['mcp:read'], url };
+    expect(await who()).toMatchObject(wanted);
+    expect(await sub('import', 'claude-code', '--yes')).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toContain(`--client-id=${client_id}`);
+    expect(await who()).toMatchObject(wanted);
+    expect(await sub('restore', 'claude-code', '--yes')).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
   test('finds the address of a server in a config of `sub serve`', async () => {
     const { url } = await startServers();
     const file = join(folder, 'serve.yaml');

@@ -2,7 +2,7 @@
 import { failure, isFailure } from '@subluminal/contracts';
 import { type OAuthSettings, secretSettings, userHome } from '@subluminal/plane/config';
 import { guardFor, type LoginParts, openOAuthHttp, readGrants } from '@subluminal/plane/oauth';
-import { remoteAddress } from '@subluminal/plane/probe';
+import { remoteNamed } from '@subluminal/plane/probe';
 import { proxyOf } from '@subluminal/plane/upstream';
 import { openSecretSources } from '@subluminal/plane/vault';
 import { badUsage, type Outcome, orThrow } from '../input/command.ts';
@@ -35,8 +35,8 @@ export function withTarget(
   return withSecrets(io, async (home) => {
     const { server, clientId } = choice;
     const { config } = await loadOwnConfig();
-    const url = await addressOf(choice, home);
-    const settings = settingsFor(home.servers.get(server)?.oauth ?? {}, clientId);
+    const { url, login } = await addressOf(choice, home);
+    const settings = settingsFor(home.servers.get(server)?.oauth ?? login, clientId);
     const { env } = process;
     const http = openOAuthHttp({ guard: guardFor(url, settings), proxy: proxyOf(env) });
     const places = { env, home: home.home, userHome: userHome(env) };
@@ -70,17 +70,27 @@ function settingsFor(
   };
 }
 
+interface Addressed {
+  readonly url: string;
+  /** What the entry of a client says, where config.toml says nothing. */
+  readonly login: OAuthSettings;
+}
+
 /** What the user gave, else what a config says, else where somebody of that name is logged in. Throws its failure. */
-async function addressOf(choice: ServerChoice, home: SecretsHome): Promise<string> {
+async function addressOf(choice: ServerChoice, home: SecretsHome): Promise<Addressed> {
   const { server, url, config } = choice;
-  if (url !== undefined) return checkedAddress(url, '--url');
-  if (config !== undefined) return checkedAddress(await servedAddress(server, config), config);
-  const found = remoteAddress({ server, place: { env: process.env, project: process.cwd() } });
-  if (!isFailure(found)) return checkedAddress(found, `the entry of \`${server}\``);
+  if (url !== undefined) return { url: checkedAddress(url, '--url'), login: {} };
+  if (config !== undefined) {
+    return { url: checkedAddress(await servedAddress(server, config), config), login: {} };
+  }
+  const found = remoteNamed({ server, place: { env: process.env, project: process.cwd() } });
+  if (!isFailure(found)) {
+    return { ...found, url: checkedAddress(found.url, `the entry of \`${server}\``) };
+  }
   if (found.code !== 'SUB_SERVER_UNKNOWN') return orThrow(found);
   const grants = orThrow(await readGrants(home.options)).filter((one) => one.server === server);
   const [first, ...others] = new Set(grants.map((one) => one.url));
-  return first === undefined || others.length > 0 ? orThrow(found) : first;
+  return first === undefined || others.length > 0 ? orThrow(found) : { url: first, login: {} };
 }
 
 function checkedAddress(url: string, where: string): string {

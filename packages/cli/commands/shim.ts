@@ -44,6 +44,12 @@ export const command = defineCommand({
       'name',
       'How it is spoken to: http (Streamable HTTP), sse (HTTP+SSE of 2024-11-05), or auto, which finds out',
     ),
+    'client-id': textOption(
+      'id',
+      'The OAuth client that `sub auth login` is for this server; set by `sub import`',
+    ),
+    'redirect-uri': textOption('url', 'Where its browser comes back to; set by `sub import`'),
+    scope: textOption('scopes', 'What it asks for, separated by spaces; set by `sub import`'),
     policy: textOption('file', 'The policy: a bundle or a compiled snapshot'),
     profile: textOption('name', PROFILE_DOC),
     'governance-endpoint': textOption(

@@ -26,6 +26,10 @@ const OPTIONS = {
   'header-env': { type: 'string', multiple: true },
   'bearer-env': { type: 'string' },
   transport: { type: 'string' },
+  // What `sub auth login` finds in the entry; a shim logs in nowhere.
+  'client-id': { type: 'string' },
+  'redirect-uri': { type: 'string' },
+  scope: { type: 'string' },
 } as const;
 /** Part of the name of a file, so nothing else gets in. */
 const WRAP_ID = /^[a-z0-9-]{1,64}$/;
@@ -56,6 +60,9 @@ function readArguments(argv: readonly string[]): ShimArguments {
       'header-env': headerEnv,
       'bearer-env': bearer,
       transport,
+      'client-id': clientId,
+      'redirect-uri': redirectUri,
+      scope,
       ...given
     } = others;
     const serverName = name ?? id;
@@ -66,8 +73,9 @@ function readArguments(argv: readonly string[]): ShimArguments {
     if (!WRAP_ID.test(flags.wrap ?? 'none')) return { ok: false, message: WRONG_WRAP };
     if (url === undefined) {
       if (end === -1) return { ok: false, message: NO_COMMAND };
-      const loose = [header, headerEnv, bearer, transport].some((one) => one !== undefined);
-      if (loose) return { ok: false, message: NEEDS_URL };
+      const login = [clientId, redirectUri, scope];
+      const loose = [header, headerEnv, bearer, transport, ...login];
+      if (loose.some((one) => one !== undefined)) return { ok: false, message: NEEDS_URL };
     }
     if (!serverName) return { ok: false, message: '--server-name is missing' };
     const command = end === -1 ? [] : argv.slice(end + 1);
@@ -91,7 +99,8 @@ function unset(variable: string): string {
 const TWICE = 'a server has one address: leave `--url` or `--url-env` out';
 const NO_COMMAND =
   'the command of the server must stand behind `--`, or its address behind `--url`';
-const NEEDS_URL = '--header, --header-env, --bearer-env and --transport need --url';
+const NEEDS_URL =
+  '--header, --header-env, --bearer-env, --transport, --client-id, --redirect-uri and --scope need --url';
 const BOTH = 'a server has a command or an address: leave `--url` or the command out';
 
 /** Describes a wrong command line in our own words. */

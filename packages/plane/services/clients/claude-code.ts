@@ -3,7 +3,9 @@ import { isObject } from '@subluminal/contracts';
 import { flagLists } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
 import type { JsonObject, ServerContainer } from './entries.ts';
+import { readClaudeLogin } from './own-login.ts';
 import { folderFromVariable, foldersAbove, realPath } from './project-folders.ts';
+import { REMOTE_KEYS } from './remote-entries.ts';
 import type { ClientPlace, CommandLine, ConfigFile, SwitchedOffServer } from './types.ts';
 
 export const claudeCode = createClient({
@@ -12,6 +14,7 @@ export const claudeCode = createClient({
   aliases: ['claude'],
   builtInTools: ['Bash', 'Edit', 'Write', 'WebFetch'],
   expands: ['plain'],
+  remoteKeys: { ...REMOTE_KEYS, login: { key: 'oauth', read: readClaudeLogin } },
   commands: ['claude', 'claude-code'],
   packages: ['@anthropic-ai/claude-code'],
   eventName: 'claude',

@@ -2,8 +2,8 @@ import { dirname, join } from 'node:path';
 import { readRegularFile } from '../../os/index.ts';
 import { flagValues } from './command-line-flags.ts';
 import { createClient } from './create-client.ts';
+import { loginByHand } from './own-login.ts';
 import { folderFromVariable, foldersAbove, realPath, repositoryOf } from './project-folders.ts';
-import { REMOTE_KEYS } from './remote-entries.ts';
 import type { ClientPlace, CommandLine } from './types.ts';
 
 const PROFILE_BYTES_MAX = 1_048_576;
@@ -22,8 +22,8 @@ export const codex = createClient({
     bearerEnv: 'bearer_token_env_var',
     variables: 'env_vars',
     refused: {
-      oauth: REMOTE_KEYS.refused['oauth'] ?? '',
-      oauth_resource: REMOTE_KEYS.refused['oauth'] ?? '',
+      oauth: loginByHand,
+      oauth_resource: loginByHand,
       bearer_token: 'is refused by Codex itself: use bearer_token_env_var',
       experimental_environment: 'has Codex start its command on another machine',
     },

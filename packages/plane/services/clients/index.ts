@@ -1,6 +1,7 @@
 export { fileAt } from './create-client.ts';
 export type { EffectiveServer } from './effective-servers.ts';
 export { effectiveServers } from './effective-servers.ts';
+export { loginIn, type OwnLogin } from './own-login.ts';
 export { isForProject } from './project-folders.ts';
 export { linkOutOfProject, projectOfFile } from './project-links.ts';
 export {

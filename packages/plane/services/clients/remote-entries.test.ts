@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { loginIn } from './own-login.ts';
 import { clientOf } from './registry.ts';
 import { headerVariable, REMOTE_KEYS, withoutShim } from './remote-entries.ts';
 import type { ClientId, ConfigFile, Format, ReadConfig, ShimCall } from './types.ts';
@@ -125,14 +126,50 @@ test.each([
   });
 });
 
+test.each([
+  [{}, ['--redirect-uri=http://localhost/callback']],
+  [
+    { clientId: '-x y', callbackPort: 8080, scopes: 'read  write' },
+    ['--client-id=-x y', '--redirect-uri=http://localhost:8080/callback', '--scope=read write'],
+  ],
+])('how Claude Code logs in, %j, stands in the options of the shim', (oauth, flags) => {
+  const entry = entryOf('claude-code', { type: 'http', url: URL, oauth, timeout: 5 }, 'mcpServers');
+  expect(entry).toEqual({
+    type: 'stdio',
+    command: '/usr/bin/node',
+    args: [...SHIM, ...flags],
+    timeout: 5,
+  });
+});
+
+test('what stands in the options of a shim is taken as far as it is sound', () => {
+  const flags = ['--client-id', 'x', '--redirect-uri=https://evil.example/callback', '--scope=a b'];
+  expect(loginIn(flags)).toEqual({ clientId: 'x', scopes: ['a', 'b'] });
+});
+
 describe('an entry with an address is left alone, and says why', () => {
   test.each([
-    ['claude-code', { type: 'http', url: URL, oauth: { clientId: 'x' } }, 'its `oauth` tells'],
+    [
+      'claude-code',
+      {
+        type: 'http',
+        url: URL,
+        oauth: { clientId: 'x', authServerMetadataUrl: 'https://a.example' },
+      },
+      'its `oauth` tells the client how to log in, which a shim does not: take it out, write client_id = "x" under [servers.far.oauth]',
+    ],
+    ['claude-code', { type: 'http', url: URL, oauth: { callbackPort: 0 } }, 'its `oauth` tells'],
+    ['claude-code', { type: 'http', url: URL, oauth: { scopes: 'a\nb' } }, 'its `oauth` tells'],
+    ['vscode', { type: 'http', url: URL, oauth: { clientId: 'x' } }, 'its `oauth` tells'],
     ['claude-code', { type: 'http', url: URL, headersHelper: '/bin/x' }, 'its `headersHelper`'],
     ['claude-code', { type: 'ws', url: 'wss://x' }, 'by a WebSocket'],
     ['claude-code', { type: 'http' }, 'no address'],
     ['claude-desktop', { url: URL }, 'Claude Desktop reads no address'],
-    ['cursor', { url: URL, auth: { CLIENT_ID: 'x' } }, 'its `auth` tells'],
+    [
+      'cursor',
+      { url: URL, auth: { CLIENT_ID: 'x', CLIENT_SECRET: 'y' } },
+      'client_id = "x", client_secret = "sub://NAME" (of `sub secrets add NAME`), authorization_server = "https://…" under',
+    ],
     ['vscode', { type: 'http', url: 'unix:///tmp/x.sock' }, 'not http or https'],
     ['windsurf', { serverUrl: URL, url: 'https://other.example' }, 'two addresses'],
     ['cursor', { url: 'https://ann:pw@mcp.example.com' }, 'a user name or a password'],

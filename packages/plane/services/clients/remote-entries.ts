@@ -2,18 +2,16 @@
 import { isObject } from '@subluminal/contracts';
 import { isOwnHeader } from '../transports/http/address.ts';
 import type { JsonObject } from './entries.ts';
+import { loginByHand, loginFlags } from './own-login.ts';
 import type { RemoteHeader, RemoteKeys, RemoteServer, ValuePath } from './types.ts';
-
-const OWN_LOGIN =
-  'tells the client how to log in, which a shim does itself: take it out, set [servers.NAME.oauth] in config.toml, and run `sub auth login NAME`';
 
 export const REMOTE_KEYS: RemoteKeys = {
   addresses: ['url', 'serverUrl', 'httpUrl'],
   headers: 'headers',
   refused: {
-    oauth: OWN_LOGIN,
-    auth: OWN_LOGIN,
-    authProviderType: OWN_LOGIN,
+    oauth: loginByHand,
+    auth: loginByHand,
+    authProviderType: loginByHand,
     headersHelper:
       'is a program of the client that writes headers: put its token into a header, or bind it in config.toml',
     tls: 'changes which certificates are trusted, and a shim has no such setting',
@@ -52,7 +50,10 @@ export function readRemote(
   if (addressKey === undefined) return 'it has no address that is known here';
   if (addressKeys.length > 1) return `it has two addresses, ${addressKeys.join(' and ')}`;
   const url = String(server[addressKey]);
-  const problem = addressProblem(url) ?? refusedIn(server, keys);
+  const block = keys.login && server[keys.login.key];
+  const login = block === undefined ? undefined : keys.login?.read(block);
+  const taken = login === undefined ? undefined : keys.login?.key;
+  const problem = addressProblem(url) ?? refusedIn(server, { keys, own, taken });
   if (problem !== undefined) return problem;
   const headers = headersIn(server, own, keys);
   if (typeof headers === 'string') return headers;
@@ -65,17 +66,30 @@ export function readRemote(
     isSse: type === 'sse',
     headers,
     ...(typeof bearerEnv === 'string' && { bearerEnv }),
+    ...(login !== undefined && { login }),
     replacedKeys: [
       ...['command', 'args', 'env', addressKey, keys.headers],
-      ...[keys.envHeaders, keys.bearerEnv, keys.variables].filter((key) => key !== undefined),
+      ...[keys.envHeaders, keys.bearerEnv, keys.variables, taken].filter(
+        (key) => key !== undefined,
+      ),
     ],
     ...(keys.variables !== undefined && { variablesKey: keys.variables }),
   };
 }
 
-function refusedIn(server: JsonObject, { refused }: RemoteKeys): string | undefined {
-  const key = Object.keys(refused).find((one) => Object.hasOwn(server, one));
-  return key === undefined ? undefined : `its \`${key}\` ${refused[key]}`;
+interface Refusing {
+  readonly keys: RemoteKeys;
+  readonly own: ValuePath;
+  /** What the shim takes over. */
+  readonly taken: string | undefined;
+}
+
+function refusedIn(server: JsonObject, { keys, own, taken }: Refusing): string | undefined {
+  const { refused } = keys;
+  const key = Object.keys(refused).find((one) => one !== taken && Object.hasOwn(server, one));
+  if (key === undefined) return undefined;
+  const why = refused[key];
+  return `its \`${key}\` ${typeof why === 'function' ? why(String(own.at(-1)), server[key]) : why}`;
 }
 
 // Addresses: in the arguments of a shim every process of the machine can read them. One that seems to hold a
@@ -160,7 +174,7 @@ export function headerVariable(name: string): string {
 // The options of a shim that stands before such a server, and what its entry has beside them.
 
 export function remoteFlags(
-  { url, urlVariable, isSse, headers, bearerEnv }: RemoteServer,
+  { url, urlVariable, isSse, headers, bearerEnv, login }: RemoteServer,
   stored: readonly RemoteHeader[],
 ): readonly string[] {
   return [
@@ -171,6 +185,7 @@ export function remoteFlags(
     ]),
     ...(bearerEnv === undefined ? [] : ['--bearer-env', bearerEnv]),
     ...(isSse ? ['--transport', 'sse'] : []),
+    ...(login === undefined ? [] : loginFlags(login)),
   ];
 }
 
@@ -194,7 +209,7 @@ interface FreedRemote {
   readonly commandKeys: readonly string[];
 }
 
-/** How its client would write the server without a shim. A header whose value is in the store is lost. */
+/** How its client would write the server without a shim. Headers whose values are in the store, and how it logged in, are lost. */
 export function withoutShim(
   flags: readonly string[],
   env: JsonObject,

@@ -70,6 +70,7 @@ export function readShimCommand(
 /** The options that say how a server with an address is reached. */
 export const REMOTE_FLAGS: readonly string[] = [
   ...['url', 'url-env', 'header', 'header-env', 'bearer-env', 'transport'],
+  ...['client-id', 'redirect-uri', 'scope'],
 ];
 
 function remoteFlagsIn(flags: readonly string[]): readonly string[] {
@@ -179,6 +180,10 @@ export const SHIM_FLAGS: { readonly [name: string]: ShimFlag } = {
   'header-env': { takesValue: true, loosens: never },
   'bearer-env': { takesValue: true, loosens: never },
   transport: { takesValue: true, loosens: never },
+  // They are for `sub auth login`, which shows what it asks for.
+  'client-id': { takesValue: true, loosens: never },
+  'redirect-uri': { takesValue: true, loosens: never },
+  scope: { takesValue: true, loosens: never },
   // Logs decide nothing.
   'log-level': { takesValue: true, loosens: never },
   verbose: { takesValue: false, loosens: never },

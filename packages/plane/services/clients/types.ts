@@ -1,5 +1,6 @@
 // The types of a client: where it keeps its servers, and how a change of them is planned.
 import type { Client as EventClient, Failure } from '@subluminal/contracts';
+import type { OwnLogin, ReadLogin } from './own-login.ts';
 import type { Format, ValuePath } from './text/tree.ts';
 
 export type { Edit, Format, ValuePath } from './text/tree.ts';
@@ -68,8 +69,12 @@ export interface RemoteKeys {
   readonly bearerEnv?: string;
   /** The names of variables that a command gets; such a client hands on no others. */
   readonly variables?: string;
+  /** How the client logs in, where that can be taken over. */
+  readonly login?: { readonly key: string; readonly read: ReadLogin };
   /** Properties that only the client can act on, and why the entry is left alone. */
-  readonly refused: { readonly [key: string]: string };
+  readonly refused: {
+    readonly [key: string]: string | ((name: string, value: unknown) => string);
+  };
   /** Why the client reaches no server by an address in its files. */
   readonly unread?: string;
 }
@@ -88,6 +93,8 @@ export interface RemoteServer {
   readonly headers: readonly RemoteHeader[];
   /** A variable of the client's environment that holds a bearer token. */
   readonly bearerEnv?: string;
+  /** How its client would log in. */
+  readonly login?: OwnLogin;
   /** The properties that a command takes the place of. */
   readonly replacedKeys: readonly string[];
   /** Where the entry names the variables that its command gets; other clients hand on all. */

@@ -1,3 +1,3 @@
 export { listingOf, type ServerListing } from './conversation.ts';
 export { probeServer } from './probe-server.ts';
-export { remoteAddress } from './remote-address.ts';
+export { remoteNamed } from './remote-address.ts';

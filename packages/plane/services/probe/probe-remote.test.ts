@@ -10,7 +10,7 @@ import { isObject } from '@subluminal/contracts';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { startNotesServer } from '../../../../test/clients/remote-server.ts';
 import { type ProbeResult, probeServer } from './probe-server.ts';
-import { remoteAddress } from './remote-address.ts';
+import { remoteNamed } from './remote-address.ts';
 
 const TOKEN = 'tk-5f0c1d9e7a33b2';
 
@@ -137,11 +137,11 @@ test('a server whose address is a secret is found by its name, also behind its s
   const headers = { Authorization: `Bearer ${TOKEN}` };
   const place = { env: { HOME: folder }, project: folder };
   config({ type: 'http', url, headers });
-  expect(remoteAddress({ server: 'notes', place })).toBe(url);
+  expect(remoteNamed({ server: 'notes', place })).toMatchObject({ url, login: {} });
   expect(toolsOf(await look())).toEqual(NOTES);
   const args = ['shim', '--server-name', 'notes', '--url-env', 'MCP_URL'];
   const env = { MCP_URL: url, A: headers.Authorization };
   config({ command: '/opt/sub', args: [...args, '--header-env', 'Authorization=A'], env });
-  expect(remoteAddress({ server: 'notes', place })).toBe(url);
+  expect(remoteNamed({ server: 'notes', place })).toMatchObject({ url, login: {} });
   expect(toolsOf(await look())).toEqual(NOTES);
 });

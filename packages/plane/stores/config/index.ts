@@ -18,7 +18,7 @@ export type { SecretRef } from './secret-ref.ts';
 
 export { readSecretRef, secretSettings } from './secret-ref.ts';
 export type { OAuthSettings } from './server-oauth.ts';
-export { isClientId, isScope } from './server-oauth.ts';
+export { isClientId, isRedirectUri, isScope } from './server-oauth.ts';
 export type { SecretBinding, Servers } from './servers.ts';
 export type { Config } from './settings.ts';
 export { SETTING_KEYS, SETTINGS } from './settings.ts';

@@ -33,6 +33,12 @@ export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text) && text.trim() !== '';
 }
 
+/** An http address of this machine. */
+export function isRedirectUri(text: string): boolean {
+  const url = parsedUrl(text);
+  return url?.protocol === 'http:' && LOOPBACK.has(url.hostname) && url.search === '';
+}
+
 const ID = {
   words: 'the id of a client',
   read: (value: unknown) => (typeof value === 'string' && isClientId(value) ? value : undefined),
@@ -61,11 +67,7 @@ const SCOPES = {
 };
 const REDIRECT = {
   words: 'an http address of this machine, like "http://127.0.0.1:8914/callback"',
-  read: (value: unknown) => {
-    const url = parsedUrl(value);
-    const isOwn = url?.protocol === 'http:' && LOOPBACK.has(url.hostname) && url.search === '';
-    return isOwn ? String(value) : undefined;
-  },
+  read: (value: unknown) => (typeof value === 'string' && isRedirectUri(value) ? value : undefined),
 };
 
 /** Undefined where there is no such table, or no good one. */
