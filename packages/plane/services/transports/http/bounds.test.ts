@@ -2,7 +2,7 @@
 // transport, proxies and certificates.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { failure } from '@subluminal/contracts';
 import { Outline } from '@subluminal/core/session';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openUpstream } from '../../../os/upstream/index.ts';
 import type { ReadMessage } from '../types.ts';
 import {
   answer,
@@ -208,6 +209,36 @@ describe('authorization', () => {
     expect(heard).toEqual([401, 403]);
   });
 
+  test('of a large request is renewed for the next one, and its refusal may be encoded', async () => {
+    const server = await scriptedServer((_, response) => {
+      const headers = { 'www-authenticate': 'Bearer x', 'content-encoding': 'gzip' };
+      response.writeHead(401, headers).end(gzipSync('no'));
+    });
+    const peer = driven(server.url, {
+      authorization: {
+        header: () => Promise.resolve('Bearer old'),
+        challenged: () => Promise.resolve('retry' as const),
+      },
+    });
+    const head = Buffer.from(
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}',
+    );
+    const outline = new Outline();
+    outline.feed(head);
+    const soFar = outline.soFar();
+    const read = {
+      kind: 'head',
+      from: 'agent',
+      bytes: head,
+      outline,
+      soFar,
+      call: undefined,
+    } as const;
+    peer.transport.writePart(head, read);
+    peer.transport.endParts();
+    expect((await peer.answerTo(1)).error?.message).toContain('HTTP 401');
+  });
+
   test('that only a person can give is told to the agent', async () => {
     const server = await scriptedServer((_, response) => response.writeHead(401).end());
     const login = failure(
@@ -287,7 +318,8 @@ describe('HTTP+SSE of 2024-11-05', () => {
     peer.write({ id: 1, method: 'tools/call' });
     expect((await peer.answerTo(1)).error?.message).toContain('broke off');
     peer.write({ id: 2, method: 'tools/call' });
-    expect(await peer.answerTo(2)).toMatchObject({ result: {} });
+    peer.write({ id: 3, method: 'tools/call' });
+    for (const id of [2, 3]) expect(await peer.answerTo(id)).toMatchObject({ result: {} });
     const methods = server.calls.flatMap(({ message }) => message.method ?? []);
     expect(methods.filter((one) => one === 'initialize')).toHaveLength(2);
     expect(peer.messages.filter(({ id }) => id === 0)).toHaveLength(1);
@@ -295,6 +327,29 @@ describe('HTTP+SSE of 2024-11-05', () => {
 });
 
 describe('the way to a server', () => {
+  test.each([
+    ['a stream that answers a notification', 'http', 'POST'],
+    ['a stream of the old transport', 'sse', 'GET'],
+    ['a stream that comes when nobody waits any more', 'auto', 'GET'],
+  ] as const)('lets go of %s when it is closed', async (_, transport, streamed) => {
+    const upstream = openUpstream();
+    onTestFinished(() => upstream.close());
+    const server = await scriptedServer(() => {});
+    const opened = new Promise<ServerResponse>((resolve) => {
+      server.script.act = ({ method }, response) =>
+        method === streamed ? resolve(response) : response.writeHead(405).end();
+    });
+    const peer = driven(server.url, { transport, upstream, limits: { requestMs: 300_000 } });
+    peer.write(transport === 'http' ? INITIALIZED : INITIALIZE);
+    const stream = await opened;
+    const closed = new Promise((resolve) => stream.once('close', resolve));
+    if (transport === 'auto') await peer.end.close();
+    sse(stream, 'event: endpoint\ndata: /messages');
+    await peer.end.close();
+    await closed;
+    expect(stream.writableEnded).toBe(false);
+  });
+
   test('leads through the proxy of the machine', async () => {
     const server = await scriptedServer(({ message }, response) =>
       json(response, answer(message.id)),

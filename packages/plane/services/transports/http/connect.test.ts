@@ -135,6 +135,39 @@ describe('a legacy session', () => {
     expect(peer.calls.filter(({ message }) => message.method === 'tools/call')).toHaveLength(1);
   });
 
+  test('is begun again to its end before anything else is sent in it', async () => {
+    let refuseSecond: () => void = () => {};
+    let handshakes = 0;
+    let isBegun = false;
+    const sentEarly: unknown[] = [];
+    const base = legacy(({ message, headers }, response) => {
+      const isOld = headers['mcp-session-id'] === 'session-1';
+      if (!isOld && !isBegun) sentEarly.push(message.id);
+      if (!isOld) return json(response, answer(message.id));
+      if (message.id === 1) return response.writeHead(404).end();
+      refuseSecond = () => response.writeHead(404).end();
+      return undefined;
+    });
+    const server = await scriptedServer(async (seen, response, request) => {
+      const isHandshake = seen.message.method === INITIALIZED.method && ++handshakes === 2;
+      if (!isHandshake) return base(seen, response, request);
+      refuseSecond();
+      // What would be sent too early has come by then.
+      for (let turn = 0; turn < 5; turn++) await fetch(server.url).then((one) => one.text());
+      isBegun = true;
+      return response.writeHead(202).end();
+    });
+    const peer = driven(server.url);
+    peer.write(INITIALIZE);
+    await peer.answerTo(0);
+    peer.write(INITIALIZED);
+    peer.write({ id: 2, method: 'tools/list' });
+    await vi.waitFor(() => expect(server.calls.map(({ message }) => message.id)).toContain(2));
+    peer.write({ id: 1, method: 'tools/list' });
+    for (const id of [1, 2]) expect(await peer.answerTo(id)).toMatchObject({ result: {} });
+    expect(sentEarly).toEqual([]);
+  });
+
   test('begins again when the server has lost it, and sends what was refused once more', async () => {
     const peer = await opened(({ message, headers }, response) => {
       const isKnown = headers['mcp-session-id'] === 'session-2';

@@ -156,6 +156,8 @@ class HttpServerTransport implements Transport {
       request.abort.abort();
     }
     await this.#wire.close();
+    // Another wire may just have been found, and servers answer notifications with streams.
+    this.#inbox.close();
   }
 
   #beginLarge(facts: MessageFacts): void {

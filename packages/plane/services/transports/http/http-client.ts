@@ -48,11 +48,15 @@ export class HttpClient {
       if (isFault(answer) || !isChallenge(answer) || challenges === CHALLENGES_MAX) return answer;
       const { status, headers } = answer;
       const wwwAuthenticate = headers['www-authenticate'];
-      answer.body.destroy();
+      const isAgain = isRepeatable(call);
+      if (isAgain) answer.body.destroy();
       const then = await authorization.challenged({ status, wwwAuthenticate, refused: header });
-      if (isFailure(then)) return then;
       // The bytes of a large message are gone: its sender must send it again, and the new token is there then.
-      if (!isRepeatable(call)) return answer;
+      if (!isAgain && then === 'retry') return answer;
+      if (isFailure(then)) {
+        answer.body.destroy();
+        return then;
+      }
     }
   }
 

@@ -20,8 +20,10 @@ export class Inbox {
   readonly #limits: MessageLimits;
   #on: TransportHandlers | undefined;
   #isStopped = false;
+  #isClosed = false;
   #holds = 0;
-  readonly #bodies = new Set<AnswerBody>();
+  /** What is being read, with what ends the wait for it. */
+  readonly #bodies = new Map<AnswerBody, () => void>();
   /** Bodies that wait for the large message of another one. */
   readonly #waiting = new Map<AnswerBody, () => void>();
   #isLarge = false;
@@ -38,15 +40,26 @@ export class Inbox {
     this.#isStopped = true;
   }
 
+  /** Lets go of all bodies, and of those that are still to come. */
+  close(): void {
+    this.#isStopped = true;
+    this.#isClosed = true;
+    for (const [body, over] of this.#bodies) {
+      body.destroy();
+      over();
+    }
+    this.#bodies.clear();
+  }
+
   hold(): void {
     this.#holds++;
-    for (const body of this.#bodies) this.#pace(body);
+    for (const body of this.#bodies.keys()) this.#pace(body);
   }
 
   release(): void {
     if (this.#holds === 0) throw new Error('released more often than held');
     this.#holds--;
-    for (const body of this.#bodies) this.#pace(body);
+    for (const body of this.#bodies.keys()) this.#pace(body);
   }
 
   /** A message that did not come by a body, such as the answer to a request that failed. */
@@ -57,8 +70,12 @@ export class Inbox {
   /** Reads a body to its end; the fault that it ended with. */
   read(body: AnswerBody, options: BodyOptions): Promise<UpstreamFault | undefined> {
     return new Promise((resolve) => {
+      if (this.#isClosed) {
+        body.destroy();
+        return resolve(undefined);
+      }
       const reading = this.#reading(body, options);
-      this.#bodies.add(body);
+      this.#bodies.set(body, () => resolve(undefined));
       body.read({
         onPart: (bytes) => reading.feed(bytes),
         onEnd: (fault) => {

@@ -199,8 +199,7 @@ export class LegacySessions {
     const { kind, method } = message.facts;
     // A new session knows nothing of the requests of the old one.
     if (kind === 'response' || method === 'initialize' || session.id === undefined) return false;
-    if (!isLost(refusal)) return false;
-    return this.session === session ? this.#renewOnce(session) : true;
+    return isLost(refusal) && (await this.#renewOnce(session));
   }
 
   #renewOnce(lost: LegacySession): Promise<boolean> {
@@ -270,8 +269,7 @@ export class LegacySessions {
   }
 
   async #initializedAgain(initialized: Uint8Array): Promise<boolean> {
-    const abort = new AbortController();
-    const answer = await this.#post(initialized, this.headersFor(undefined), abort);
+    const answer = await this.#post(initialized, this.headersFor(undefined), this.#ending);
     answer?.body.destroy();
     return answer !== undefined;
   }

@@ -64,41 +64,44 @@ export class OldSse implements Wire {
 
   /** Opens the stream; why it could not be opened. */
   async connect(): Promise<HttpRefusal | undefined> {
-    const stream = await this.#connected();
+    const stream = await this.#connected(false);
     return 'text' in stream ? stream : undefined;
   }
 
   async #post(message: OutgoingMessage): Promise<HttpRefusal | undefined> {
-    const isNew = this.#stream === undefined;
-    const stream = await this.#connected();
-    if ('text' in stream) return stream;
-    const isFirst = message.facts.method === 'initialize';
-    if (isNew && !isFirst && this.#initialize !== undefined) {
-      // A connection is a session, and this one is new.
-      const refusal = await this.#startAgain(stream, message);
-      if (refusal !== undefined) return refusal;
-    }
-    return this.#send(stream, message.body);
+    const { kind, method } = message.facts;
+    const isNew = this.#stream === undefined && this.#initialize !== undefined;
+    // A new session knows nothing of the requests of the old one.
+    if (isNew && kind === 'response') return this.#gone();
+    const begins = method === 'initialize' || method === 'notifications/initialized';
+    const stream = await this.#connected(isNew && !begins);
+    return 'text' in stream ? stream : this.#send(stream, message.body);
   }
 
-  async #startAgain(stream: OldStream, message: OutgoingMessage): Promise<HttpRefusal | undefined> {
-    const { serverName, warn } = this.#parts;
-    const lost = {
-      text: `The MCP server \`${serverName}\` has lost the session, and gives no new one.`,
-    };
-    if (message.facts.kind === 'response' || this.#initialize === undefined) return lost;
-    if (message.facts.method === 'notifications/initialized') return undefined;
+  /** A connection is a session, and this one is new. */
+  async #startAgain(stream: OldStream, initialize: Uint8Array): Promise<OldStream | HttpRefusal> {
     const answered = new Promise<boolean>((resolve) => {
       this.#handshake = resolve;
       setTimeout(resolve, CONNECT_MS, false).unref();
     });
-    const refusal = await this.#send(stream, [this.#initialize]);
-    if (refusal !== undefined) return refusal;
-    if (!(await answered)) return lost;
-    warn(
+    let refusal = await this.#send(stream, [initialize]);
+    if (refusal === undefined && !(await answered)) refusal = this.#gone();
+    if (refusal === undefined && this.#initialized !== undefined) {
+      refusal = await this.#send(stream, [this.#initialized]);
+    }
+    if (refusal !== undefined) {
+      stream.abort.abort();
+      return refusal;
+    }
+    this.#parts.warn(
       'the connection to the server was lost; a new one goes on, without the subscriptions of the old',
     );
-    return this.#initialized && this.#send(stream, [this.#initialized]);
+    return stream;
+  }
+
+  #gone(): HttpRefusal {
+    const { serverName } = this.#parts;
+    return { text: `The MCP server \`${serverName}\` has lost the session, and gives no new one.` };
   }
 
   async #send(
@@ -127,12 +130,20 @@ export class OldSse implements Wire {
     return ofStatus({ server, status, body: text, hasToken, location: headers.location });
   }
 
-  #connected(): Promise<OldStream | HttpRefusal> {
-    if (this.#stream !== undefined) return Promise.resolve(this.#stream);
-    this.#connecting ??= this.#open().finally(() => {
+  /** All messages wait for a connection under way, and for the handshake that it begins with. */
+  async #connected(startsAgain: boolean): Promise<OldStream | HttpRefusal> {
+    if (this.#connecting !== undefined) return this.#connecting;
+    if (this.#stream !== undefined) return this.#stream;
+    this.#connecting = this.#connect(startsAgain).finally(() => {
       this.#connecting = undefined;
     });
     return this.#connecting;
+  }
+
+  async #connect(startsAgain: boolean): Promise<OldStream | HttpRefusal> {
+    const stream = await this.#open();
+    if ('text' in stream || !startsAgain || this.#initialize === undefined) return stream;
+    return this.#startAgain(stream, this.#initialize);
   }
 
   async #open(): Promise<OldStream | HttpRefusal> {
