@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   createServer,
   get,
@@ -9,6 +10,8 @@ import type { AddressInfo } from 'node:net';
 import { Outline, type SeenRequest } from '@subluminal/core/session';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Incoming } from '../../transports/types.ts';
+import { BackPressure } from './back-pressure.ts';
+import { EventStream } from './event-stream.ts';
 import { readMessage } from './http-agent.ts';
 import { LegacyAgent } from './legacy-agent.ts';
 import { ModernAgent } from './modern-agent.ts';
@@ -143,6 +146,36 @@ test('a large answer that is broken off leaves nothing in the next one', async (
   expect(texts.join('')).toBe(
     `data: {"jsonrpc":"2.0","id":"second","result":{"text":"${'second'.repeat(99)}"}}\n\n`,
   );
+});
+
+test('what waits behind a large answer that stands still is bounded', async () => {
+  const { request, response, answered } = await exchange();
+  const stream = new EventStream({
+    name: 'p1',
+    primes: false,
+    headers: {},
+    pressure: new BackPressure(),
+    kept: { bytes: 0, bytesMax: MEGABYTE },
+  });
+  stream.attach(response);
+  stream.sendPart(Buffer.from('{"result":"'));
+  stream.send(notification(1));
+  expect(response.destroyed).toBe(false);
+  for (let count = 0; count < 3; count++) stream.send(notification(MEGABYTE / 2));
+  expect(response.destroyed).toBe(true);
+  const cut = once(await answered, 'error');
+  await cut;
+  // The rest of it is no event of the next connection.
+  const next = await exchange();
+  expect(stream.resume(next.response, 5)).toBe(true);
+  stream.sendPart(Buffer.from('the rest'));
+  stream.endParts();
+  stream.send(notification(1));
+  stream.end();
+  let text = '';
+  for await (const part of await next.answered) text += String(part);
+  expect(text).toBe(`id: p1_6\ndata: ${notification(1).toString()}\n\n`);
+  expect(request.destroyed).toBe(true);
 });
 
 test('a client without a stream gets the last messages only, and not without end', async () => {

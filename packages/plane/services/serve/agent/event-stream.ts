@@ -38,6 +38,7 @@ const COMMENT = ':\n\n';
 const RETRY_MS = 1_000;
 const KEPT_MAX = 256;
 const KEPT_BYTES_MAX = 1024 * 1024;
+const BEHIND_BYTES_MAX = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const EVENT_ID = /^([A-Za-z0-9]{1,32})_(\d{1,15})$/;
 
@@ -53,9 +54,10 @@ export class EventStream {
   #sequence = 0;
   #kept: KeptEvent[] = [];
   #keptBytes = 0;
-  /** A large message is on its way: others wait behind it. */
-  #isMidEvent = false;
+  /** Of a large message on its way: others wait behind it, unless they were too many. */
+  #large: 'none' | 'open' | 'broken_off' = 'none';
   readonly #behind: Buffer[] = [];
+  #behindBytes = 0;
   #isOver = false;
   #wroteMs = 0;
 
@@ -99,14 +101,18 @@ export class EventStream {
     const head = Buffer.from(`${this.#nextId()}${EVENT_START}`);
     const event = Buffer.concat([head, body, EVENT_END]);
     this.#keep(event);
-    if (this.#isMidEvent) this.#behind.push(event);
-    else this.#write(event);
+    if (this.#large !== 'open') return this.#write(event);
+    this.#behind.push(event);
+    this.#behindBytes += event.length;
+    // A server could let it stand still, and send others without end.
+    if (this.#behindBytes > BEHIND_BYTES_MAX) this.#breakOff('broken_off');
   }
 
   /** Writes a part of a message that is too large to be kept. */
   sendPart(part: Uint8Array): void {
-    if (!this.#isMidEvent) {
-      this.#isMidEvent = true;
+    if (this.#large === 'broken_off') return;
+    if (this.#large === 'none') {
+      this.#large = 'open';
       this.#write(Buffer.from(`${this.#nextId()}${EVENT_START}`));
       this.forget();
     }
@@ -114,14 +120,14 @@ export class EventStream {
   }
 
   endParts(): void {
-    this.#write(EVENT_END);
-    this.#leaveEvent();
+    if (this.#large === 'open') this.#write(EVENT_END);
+    this.#large = 'none';
+    for (const event of this.#behind.splice(0)) this.#write(event);
+    this.#behindBytes = 0;
   }
 
-  /** A reader drops an event whose end does not come. */
   abortParts(): void {
-    this.#response?.destroy();
-    this.#leaveEvent();
+    this.#breakOff('none');
   }
 
   /** No message follows. */
@@ -131,14 +137,10 @@ export class EventStream {
     this.#finish();
   }
 
-  /** Cuts the connection off. */
-  drop(): void {
-    this.#response?.destroy();
-  }
-
   /** Shows every now and then that the stream lives. */
   keepAlive(nowMs: number, everyMs: number): void {
-    if (this.#response === undefined || this.#isMidEvent || nowMs - this.#wroteMs < everyMs) return;
+    if (this.#response === undefined || this.#large === 'open' || nowMs - this.#wroteMs < everyMs)
+      return;
     this.#wroteMs = nowMs;
     this.#response.write(COMMENT);
   }
@@ -165,9 +167,12 @@ export class EventStream {
     response?.end();
   }
 
-  #leaveEvent(): void {
-    this.#isMidEvent = false;
-    for (const event of this.#behind.splice(0)) this.#write(event);
+  /** A reader drops an event whose end does not come. What waits behind it can be resumed. */
+  #breakOff(then: 'none' | 'broken_off'): void {
+    this.#response?.destroy();
+    this.#large = then;
+    this.#behind.length = 0;
+    this.#behindBytes = 0;
   }
 
   /** The line with the id of the next event; empty for a stream that cannot be resumed. */
