@@ -1,8 +1,6 @@
 // What every server that takes turns has in common: its bounds, no WebSockets, and an end that waits
 // for nobody who is silent.
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { Server as TlsServer } from 'node:tls';
 import {
   ConnectionGate,
   closeHttpServer,
@@ -37,9 +35,7 @@ export function boundServer(
   { limits, isRefused = () => false, handle }: BoundServerOptions,
 ): CloseServer {
   const gate = new ConnectionGate(limits);
-  server.maxConnections = gate.acceptedMax;
-  const connected = server instanceof TlsServer ? 'secureConnection' : 'connection';
-  server.on(connected, (socket: Socket) => gate.add(socket));
+  gate.watch(server);
   server.on('request', (request, response) => {
     if (!isRefused(request, response) && gate.admit(request.socket)) handle(request, response);
   });

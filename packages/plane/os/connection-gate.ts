@@ -1,7 +1,7 @@
 // Which connections a listener keeps. Anybody who reaches it may connect and say nothing; that must
 // never shut out a client that speaks. So a connection has to show who it is before it counts:
 // until then it waits, and when too many wait, those that have sent nothing go first, oldest first.
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 
 export interface GateLimits {
   /** Connections that have shown who they are. */
@@ -20,6 +20,8 @@ export class ConnectionGate {
   /** In the order of their arrival. */
   readonly #waiting = new Set<Socket>();
   readonly #admitted = new Set<Socket>();
+  /** What a connection with TLS is carried by. */
+  readonly #carriers = new WeakMap<Socket, Socket>();
   #isPlanned = false;
 
   constructor(limits: GateLimits) {
@@ -29,6 +31,22 @@ export class ConnectionGate {
   /** For the listener itself: beyond it, nothing is accepted at all. */
   get acceptedMax(): number {
     return this.#limits.connectionsMax + this.#limits.waitingMax + BURST_MAX;
+  }
+
+  /** Takes all connections of a server: with TLS from their start, since they may never become secure. */
+  watch(server: Server): void {
+    const open = new Map<string, Socket>();
+    server.maxConnections = this.acceptedMax;
+    server.on('connection', (socket: Socket) => {
+      const peer = peerOf(socket);
+      open.set(peer, socket);
+      socket.once('close', () => open.get(peer) === socket && open.delete(peer));
+      this.add(socket);
+    });
+    server.on('secureConnection', (socket: Socket) => {
+      const carrier = open.get(peerOf(socket));
+      if (carrier !== undefined) this.#carriers.set(socket, carrier);
+    });
   }
 
   /** A connection that nothing is known of. */
@@ -42,7 +60,8 @@ export class ConnectionGate {
   }
 
   /** It has shown who it is. False when there are too many of these: it is then closed. */
-  admit(socket: Socket): boolean {
+  admit(shown: Socket): boolean {
+    const socket = this.#carriers.get(shown) ?? shown;
     if (this.#admitted.has(socket)) return true;
     this.#waiting.delete(socket);
     if (this.#admitted.size >= this.#limits.connectionsMax) {
@@ -86,6 +105,11 @@ export class ConnectionGate {
       }
     }
   }
+}
+
+/** No two open connections of a listener have the same. */
+function peerOf({ localAddress, remoteAddress, remotePort }: Socket): string {
+  return `${localAddress} ${remoteAddress} ${remotePort}`;
 }
 
 function isSilent({ bytesRead }: Socket): boolean {

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import type { Socket } from 'node:net';
 import { type Failure, failure } from '@subluminal/contracts';
 import {
   ConnectionGate,
@@ -69,10 +68,7 @@ export async function openListener(options: ListenerOptions): Promise<ServeListe
   if ('code' in server) return server;
   server.maxHeadersCount = HEADERS_MAX;
   const gate = new ConnectionGate({ connectionsMax: limits.connections, waitingMax: WAITING_MAX });
-  server.maxConnections = gate.acceptedMax;
-  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) =>
-    gate.add(socket),
-  );
+  gate.watch(server);
   const front = new Front(options, gate);
   server.on('request', (request, response) => front.handle(request, response));
   refuseUpgrades(server);
