@@ -69,11 +69,17 @@ export async function noneBearing(words: readonly string[], what = 'the last pro
 
 /** Ends everything that bears one of these words. */
 export function endBearing(words: readonly string[]): void {
-  for (const pid of bearing(words)) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // Gone in the meantime.
+  const killed = new Set<number>();
+  const left = () => bearing(words).filter((pid) => !killed.has(pid));
+  // Looks again: one that is killed may have started another since the look.
+  for (let found = left(); found.length > 0; found = left()) {
+    for (const pid of found) {
+      killed.add(pid);
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // Gone in the meantime.
+      }
     }
   }
 }
