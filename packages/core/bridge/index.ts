@@ -4,6 +4,7 @@ export {
   LegacyAgentNegotiation,
   ModernAgentNegotiation,
 } from './negotiation.ts';
+export { severityOf } from './shared/era-names.ts';
 export {
   BRIDGE_LIMITS,
   type BridgeCommand,

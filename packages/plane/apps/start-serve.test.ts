@@ -376,6 +376,19 @@ test('a subscription stays open, and ends with a result when it is over', async 
   await closed;
 });
 
+test('a log message goes to the request that asked for it, while a subscription is open and after a large answer', async () => {
+  const { url } = await served();
+  const large = await modern(url(), 1, 'large', { args: { bytes: 2_000_000 } });
+  expect((await textOf(large)).length).toBe(2_000_000);
+  const listening = await modernRequest(url(), 2, 'subscriptions/listen', {
+    notifications: { toolsListChanged: true },
+  });
+  await eventsIn(listening).next();
+  const meta = { 'io.modelcontextprotocol/logLevel': 'info' };
+  const messages = await messagesOf(await modern(url(), 3, 'log', { meta }));
+  expect(messages.map(({ id, method }) => id ?? method)).toEqual(['notifications/message', 3]);
+});
+
 function dataOf(event: string | undefined): unknown {
   return JSON.parse(event?.split('data: ')[1] ?? 'null') as unknown;
 }

@@ -160,7 +160,7 @@ export abstract class HttpAgent implements Transport {
     const exchange = this.#exchangeOf(ids);
     if (exchange === undefined) return;
     this.answer(exchange, message, seen);
-    this.#forget(exchange, ids);
+    this.forget(exchange, ids);
   }
 
   writePart(bytes: Uint8Array, read?: ReadMessage): void {
@@ -191,7 +191,7 @@ export abstract class HttpAgent implements Transport {
     const ids = id === undefined ? [...exchange.pending].slice(0, 1) : [id];
     exchange.sendPart(this.partFor(exchange, NO_BYTES, true));
     exchange.endParts(ids);
-    this.#forget(exchange, ids);
+    this.forget(exchange, ids);
   }
 
   abortParts(): void {
@@ -220,7 +220,7 @@ export abstract class HttpAgent implements Transport {
       const error = JSON.stringify({ code: CLOSED_EARLY, message });
       const answer = Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}`);
       this.answer(exchange, answer, readMessage(answer));
-      this.#forget(exchange, [id]);
+      this.forget(exchange, [id]);
     }
     this.unnamed?.cut();
     this.unnamed = undefined;
@@ -234,17 +234,17 @@ export abstract class HttpAgent implements Transport {
 
   /** Its connection is gone and it cannot be resumed. */
   protected abandon(exchange: Exchange): void {
+    this.forget(exchange, [...exchange.pending]);
+  }
+
+  /** These requests of it wait no longer. */
+  protected forget(exchange: Exchange, ids: readonly string[]): void {
+    for (const id of ids) this.exchanges.delete(id);
     if (this.unnamed === exchange) this.unnamed = undefined;
-    for (const id of exchange.pending) this.exchanges.delete(id);
   }
 
   get #isBusy(): boolean {
     return this.#on === undefined || this.#holds > 0 || this.#incomingLarge !== undefined;
-  }
-
-  #forget(exchange: Exchange, ids: readonly string[]): void {
-    for (const id of ids) this.exchanges.delete(id);
-    if (this.unnamed === exchange) this.unnamed = undefined;
   }
 
   #exchangeOf(ids: readonly string[]): Exchange | undefined {

@@ -1,6 +1,7 @@
 // The agents of one principal that speak 2026-07-28. They share a session, so that its counters and its taint go on,
 // and each of them may use the same ids: inside, every request has an id of its own.
 import type { ServerResponse } from 'node:http';
+import { severityOf } from '@subluminal/core/bridge';
 import { mirroredName, type RequestHeaders, ToolHeaders } from '@subluminal/core/mirrored-headers';
 import type { Seen, SeenRequest } from '@subluminal/core/session';
 import type { ReadMessage } from '../../transports/types.ts';
@@ -10,6 +11,7 @@ import { HttpAgent, type LargeBody, paramsMember } from './http-agent.ts';
 import { textAt } from './legacy-agent.ts';
 import { memberOf, replaced } from './replaced.ts';
 
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 const TAIL_BYTES = 64;
 const NO_BYTES = new Uint8Array(0);
@@ -31,6 +33,8 @@ interface Renamed {
   readonly progressToken: string | undefined;
   readonly isSubscription: boolean;
   readonly listsTools: boolean;
+  /** Of the log messages that it has asked for; -1 for none. */
+  readonly severityMin: number;
 }
 
 export class ModernAgent extends HttpAgent {
@@ -69,6 +73,7 @@ export class ModernAgent extends HttpAgent {
       progressToken: token && textAt(bytes, token),
       isSubscription: seen.method === 'subscriptions/listen',
       listsTools: seen.method === 'tools/list',
+      severityMin: asksForLog(bytes) ? severityIn(bytes, '_meta', LOG_LEVEL) : -1,
     });
     this.open(exchange, [inside]);
     this.take(replaced(bytes, [memberOf(bytes, 'id'), token], inside));
@@ -91,6 +96,7 @@ export class ModernAgent extends HttpAgent {
         progressToken: undefined,
         isSubscription: false,
         listsTools: false,
+        severityMin: -1,
       });
       this.open(exchange, [inside]);
     }
@@ -127,13 +133,15 @@ export class ModernAgent extends HttpAgent {
     const requestId = paramsMember(message, 'requestId');
     const named = subscription ?? token ?? requestId;
     const inside = about ?? (named && textAt(message, named));
-    const open = inside === undefined ? this.#onlyOne() : this.#renamed.get(inside);
+    const open =
+      inside === undefined ? this.#whose(message, seen.method) : this.#renamed.get(inside);
     if (open === undefined) return;
     const { exchange, id, progressToken } = open;
     const isProgress = subscription === undefined && token !== undefined;
     const own = isProgress ? (progressToken ?? id) : id;
     exchange.send(named === undefined ? message : replaced(message, [named], own));
-    if (seen.method === 'notifications/cancelled') this.#end(open, inside);
+    // The server has ended a subscription.
+    if (seen.method === 'notifications/cancelled') this.#cut(exchange);
   }
 
   protected override answer(exchange: Exchange, message: Uint8Array, seen: Seen): void {
@@ -144,7 +152,11 @@ export class ModernAgent extends HttpAgent {
     const ids = inside === undefined ? [] : [inside];
     const told = open?.listsTools === true ? this.#toolHeaders.learn(message).bytes : message;
     exchange.answer(open === undefined ? told : withOwnId(told, open), ids, status);
-    this.#renamed.delete(inside ?? '');
+  }
+
+  protected override forget(exchange: Exchange, ids: readonly string[]): void {
+    super.forget(exchange, ids);
+    for (const id of ids) this.#renamed.delete(id);
   }
 
   protected override largeExchange(read: ReadMessage | undefined): Exchange | undefined {
@@ -182,8 +194,18 @@ export class ModernAgent extends HttpAgent {
     return `"sub-${process.pid}-${this.#requests}"`;
   }
 
+  /** A notification that names no request: a log message is for the newest request that has asked for it. */
+  #whose(message: Uint8Array, method: string): Renamed | undefined {
+    if (method !== 'notifications/message') return this.#onlyOne();
+    const severity = severityIn(message, 'level');
+    const isWanted = ({ severityMin }: Renamed): boolean =>
+      severityMin !== -1 && severityMin <= severity;
+    return [...this.#renamed.values()].findLast(isWanted) ?? this.#onlyOne();
+  }
+
   #onlyOne(): Renamed | undefined {
-    return this.#renamed.size === 1 ? [...this.#renamed.values()][0] : undefined;
+    const [only, ...others] = [...this.#renamed.values()].filter((open) => !open.isSubscription);
+    return others.length === 0 ? only : undefined;
   }
 
   #exchange(response: ServerResponse, inside: string | undefined): Exchange {
@@ -203,25 +225,21 @@ export class ModernAgent extends HttpAgent {
   /** The client has closed its stream, which cancels the request. */
   #cancel(exchange: Exchange): void {
     const ids = [...exchange.pending];
+    this.#cut(exchange);
+    this.#cancelInside(ids);
+  }
+
+  #cut(exchange: Exchange): void {
     this.abandon(exchange);
     exchange.cut();
-    this.#cancelInside(ids);
   }
 
   #cancelInside(ids: readonly string[]): void {
     for (const id of ids) {
-      this.#renamed.delete(id);
       const params = `{"requestId":${id},"reason":"The client has closed its stream."}`;
       const text = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
       this.take(Buffer.from(text));
     }
-  }
-
-  /** The server has ended a subscription. */
-  #end({ exchange }: Renamed, inside: string | undefined): void {
-    this.abandon(exchange);
-    this.#renamed.delete(inside ?? '');
-    exchange.cut();
   }
 
   /** Servers of this era send no requests: what they want to know stands in their results. */
@@ -229,6 +247,17 @@ export class ModernAgent extends HttpAgent {
     const error = { code: NO_SUCH_METHOD, message: 'Clients of 2026-07-28 take no requests.' };
     this.take(Buffer.from(`{"jsonrpc":"2.0","id":${id.json},"error":${JSON.stringify(error)}}`));
   }
+}
+
+/** Quicker than to read the message, which few requests need. */
+function asksForLog({ buffer, byteOffset, length }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, length).includes(LOG_LEVEL);
+}
+
+/** The severity of a level in `params`. */
+function severityIn(message: Uint8Array, ...path: readonly string[]): number {
+  const level = paramsMember(message, ...path);
+  return severityOf(level && textAt(message, level));
 }
 
 /** An answer with the id of its client, which also names a subscription. */
