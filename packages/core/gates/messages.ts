@@ -10,7 +10,7 @@ import { isBadDefinition } from './definitions.ts';
 import type { Memory } from './guard-memory.ts';
 import { passageWithoutLeaks } from './leaks.ts';
 import { forThisClient, isList, LISTS, type ListMethod, listedPage, type Page } from './lists.ts';
-import { INTRODUCTIONS, TASKS, UNKNOWN } from './methods.ts';
+import { INTRODUCTIONS, TASK_LIST, TASKS, UNKNOWN } from './methods.ts';
 import { oversizedPassage } from './oversized-messages.ts';
 import { reviewInstructions } from './pinned.ts';
 import { selfPassage, useInputRoots, useRoots } from './self-protection.ts';
@@ -93,8 +93,29 @@ function judged(memory: Memory, message: OtherMessage, nowMs: number): MessageVe
   }
   if (isError) return inboundPassage(memory, message, nowMs);
   if (isList(method)) return listPassage(memory, method, { message, nowMs });
+  if (method === TASK_LIST) return taskListPassage(memory, message, nowMs);
   if (INTRODUCTIONS.includes(method)) return introduced(memory, message, nowMs);
   return inboundPassage(memory, message, nowMs);
+}
+
+/** Without the tasks that the agent may not ask about: what they do is in their states. */
+function taskListPassage(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
+  const { manifest, enforces } = memory.options;
+  const { value } = message;
+  if (manifest === undefined || !enforces.surface) return inboundPassage(memory, message, nowMs);
+  const tasks: unknown = isObject(value) ? (value['tasks'] ?? []) : undefined;
+  if (!isObject(value) || !Array.isArray(tasks)) {
+    const summary = 'The server answers `tasks/list` without a list of tasks.';
+    return refusedPassage({ rule_id: 'gate:manifest', reason_code: 'ANSWER_REFUSED', summary });
+  }
+  const kept = tasks.filter((task: unknown) => {
+    const id: unknown = isObject(task) ? task['taskId'] : undefined;
+    const call = typeof id === 'string' ? message.taskCall?.(id) : undefined;
+    return taskAccess(manifest, call).kind === 'pass';
+  });
+  const shown = kept.length === tasks.length ? value : { ...value, tasks: kept };
+  const passage = inboundPassage(memory, { ...message, value: shown }, nowMs);
+  return passage.kind === 'same' ? passageWith(value, shown, passage.note) : passage;
 }
 
 /** Judges the entries of a list as definitions, and the members beside them as content. */

@@ -17,6 +17,9 @@ export const NAMING = methods(
 /** Requests that name a task: what they bring belongs to the tool that began it. */
 export const TASKS = methods('tasks/get tasks/result tasks/update tasks/cancel');
 
+/** Its answer has tasks without their tools (2025-11-25). */
+export const TASK_LIST = 'tasks/list';
+
 /** The other methods that an agent may send to a server. */
 export const PLAIN = AGENT_METHODS.filter(
   (method) => !NAMING.includes(method) && !TASKS.includes(method),

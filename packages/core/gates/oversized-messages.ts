@@ -5,7 +5,7 @@ import { RESULT_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import type { Memory } from './guard-memory.ts';
 import { isList } from './lists.ts';
-import { INTRODUCTIONS, isKnownMethod, NAMING, UNKNOWN } from './methods.ts';
+import { INTRODUCTIONS, isKnownMethod, NAMING, TASK_LIST, UNKNOWN } from './methods.ts';
 import { type MessageKind, refusesUnseen, type SeenMessages } from './table.ts';
 import { taintRead } from './tainted.ts';
 import { type GateRule, refusedPassage, SAME } from './verdicts.ts';
@@ -95,5 +95,6 @@ function mustBeSeen({ options }: Memory, what: MessageKind): boolean {
   const isTools = method === 'tools/list' || method === UNKNOWN;
   if (isOneOf(what, INTRODUCTIONS) && (isPinned || isScanned)) return true;
   if (isTools && isPinned) return true;
+  if (method === TASK_LIST && hasManifest) return true;
   return (method === UNKNOWN || isList(method)) && (hasManifest || isScanned);
 }

@@ -5,7 +5,7 @@ import { OBSERVED_METHODS } from '../session/peek/protocol-names.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import type { GuardOptions } from './guard-options.ts';
 import { LISTS } from './lists.ts';
-import { INTRODUCTIONS, PLAIN, UNKNOWN } from './methods.ts';
+import { INTRODUCTIONS, PLAIN, TASK_LIST, UNKNOWN } from './methods.ts';
 
 type MethodTest = (method: string) => boolean;
 export type SeenMessages = {
@@ -54,7 +54,7 @@ function among(methods: readonly string[]): MethodTest {
 function seenAnswers(options: GuardOptions): readonly string[] {
   const { manifest, pins, taint } = options;
   const isShown = manifest !== undefined || pins !== undefined;
-  const lists = manifest === undefined ? ['tools/list'] : Object.keys(LISTS);
+  const lists = manifest === undefined ? ['tools/list'] : [...Object.keys(LISTS), TASK_LIST];
   return [
     ...(isShown ? [...INTRODUCTIONS, ...lists] : []),
     ...(taint === undefined ? [] : [...OBSERVED_METHODS]),

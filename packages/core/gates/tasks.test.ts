@@ -64,3 +64,37 @@ describe('the state of a task', () => {
     });
   });
 });
+
+describe('a list of tasks', () => {
+  const tasks = ['mine', 'forbidden', 'foreign'].map((taskId) => ({ taskId, status: 'working' }));
+  const tools: { readonly [id: string]: string } = { mine: 'fetch', forbidden: 'delete' };
+  const taskCall = (id: string) => {
+    const tool = tools[id];
+    return tool === undefined ? undefined : { callId: 'c', tool };
+  };
+  const listed = (value: unknown) => answer('tasks/list', value, { taskCall });
+  const shown = async (manifest: string) => {
+    const guard = createGuard(optionsOf({ manifest: await manifestOf(manifest) }));
+    expect(guard.wants('in', 'answer', 'tasks/list')).toBe(true);
+    const message = listed({ tasks, nextCursor: 'x' });
+    return arrived(message, guard.passing('in', message, 0));
+  };
+
+  it('has only tasks of this session whose tools the manifest allows', async () => {
+    const manifest = 'server: mail\nallowed_tools: [{ name: fetch }]\n';
+    expect(await shown(manifest)).toEqual({ tasks: tasks.slice(0, 1), nextCursor: 'x' });
+  });
+
+  it('has tasks of others where the manifest allows what it does not list', async () => {
+    const manifest =
+      'server: mail\ndefault: auto_execute\ntiers: { forbidden: { actions: [delete] } }\n';
+    expect(await shown(manifest)).toEqual({ tasks: [tasks[0], tasks[2]], nextCursor: 'x' });
+  });
+
+  it('is refused when it is none, and when it is too large to be looked at', async () => {
+    const manifest = await manifestOf('server: mail\nallowed_tools: [{ name: fetch }]\n');
+    const guard = createGuard(optionsOf({ manifest }));
+    expect(guard.passing('in', listed({ tasks: {} }), 0)).toMatchObject({ kind: 'refused' });
+    expect(guard.unseen('in', 'answer', 'tasks/list')).toMatchObject({ kind: 'refused' });
+  });
+});

@@ -92,6 +92,8 @@ export interface OtherMessage {
   readonly isError: boolean;
   /** Of an answer to a tool's call, and of a message about a task that the call goes on as. */
   readonly call?: { readonly callId: string; readonly tool: string } | undefined;
+  /** Of an answer to `tasks/list`: the call of this session that goes on as a task. */
+  readonly taskCall?: ((taskId: string) => OtherMessage['call']) | undefined;
 }
 
 export type MessageVerdict =

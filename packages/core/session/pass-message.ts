@@ -31,7 +31,8 @@ import { LazyEnvelope } from './read-call.ts';
 import { isOtherTask } from './task-calls.ts';
 import type { Side } from './types.ts';
 
-interface PassedMessage extends Pick<OtherMessage, 'kind' | 'method' | 'isError' | 'call'> {
+interface PassedMessage
+  extends Pick<OtherMessage, 'kind' | 'method' | 'isError' | 'call' | 'taskCall'> {
   readonly id: MessageId | undefined;
   /** Whether a state in it is opaque: then no gate judges what it says. */
   readonly isOpaque?: ((state: string) => boolean) | undefined;
@@ -76,6 +77,7 @@ class LazyPassing implements OtherMessage {
   readonly method: string;
   readonly isError: boolean;
   readonly call: OtherMessage['call'];
+  readonly taskCall: OtherMessage['taskCall'];
   /** Where the value stands. */
   readonly range: ByteRange | undefined;
   private readonly isOpaque: PassedMessage['isOpaque'];
@@ -87,13 +89,14 @@ class LazyPassing implements OtherMessage {
     range: ByteRange | undefined,
     readText: () => string | undefined,
   ) {
-    const { kind, method, isError, call, isOpaque } = message;
+    const { kind, method, isError, call, taskCall, isOpaque } = message;
     this.range = range;
     this.isOpaque = isOpaque;
     this.kind = kind;
     this.method = method;
     this.isError = isError;
     this.call = call;
+    this.taskCall = taskCall;
     this.readText = readText;
   }
 
@@ -178,7 +181,8 @@ export function answerOnward(
   const isError = failed === 'rpc';
   const call = made === undefined ? taskTool(step, taskId) : toolOf(made);
   const isOpaque = step.from === 'server' && needsInput ? () => true : undefined;
-  const message = { kind: 'answer', method, id, isError, call, extra, isOpaque } as const;
+  const taskCall = method === 'tasks/list' ? (one: string) => taskTool(step, one) : undefined;
+  const message = { kind: 'answer', method, id, isError, call, taskCall, extra, isOpaque } as const;
   if (taskId !== undefined && result !== undefined && isAnotherTask(step, taskId, result)) {
     if (step.context.enforcing) return refusedBy(OTHER_TASK, message);
     report(step, { what: 'WOULD_REJECT', reason: 'refused', detail: OTHER_TASK.summary });

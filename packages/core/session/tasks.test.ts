@@ -313,6 +313,20 @@ describe('the gates', () => {
     ]);
   });
 
+  it('can ask which calls of this session the tasks of a list are', async () => {
+    const asked: unknown[] = [];
+    const passing: Guard['passing'] = (way, { taskCall }) => {
+      if (way === 'in') asked.push(taskCall?.('a'), taskCall?.('foreign'));
+      return SAME;
+    };
+    const guard = guardOf({ wants: (_way, _kind, method) => method === 'tasks/list', passing });
+    const session = await play([], { config: { guard } });
+    beginLegacy(session, 1, 'a');
+    session.send('agent', request(2, 'tasks/list', {}));
+    session.send('server', result(2, { tasks: [{ taskId: 'a' }, { taskId: 'foreign' }] }));
+    expect(asked).toEqual([{ callId: 'call-1', tool: 'slow' }, undefined]);
+  });
+
   it('of the hub learn from which tool the result of a task comes', async () => {
     const hubNeeds = { observes: true };
     const session = await play([], { config: { hub: true, hubNeeds, profile: 'development' } });
