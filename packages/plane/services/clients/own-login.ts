@@ -60,13 +60,17 @@ export function loginIn(flags: readonly string[]): OwnLogin {
   };
 }
 
+const NAME_SHOWN_MAX = 128;
+
 /** What a person types in place of a block that is not taken over. Ids are shown, secrets never. */
 export function loginByHand(name: string, block: unknown): string {
   const given = isObject(block) ? block : {};
   const ids = [given['clientId'], given['client_id'], given['CLIENT_ID']];
   const id = ids.find((one) => typeof one === 'string' && isClientId(one));
   const hasSecret = ['clientSecret', 'client_secret', 'CLIENT_SECRET'].some((key) => key in given);
-  const table = /^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(visible(name));
+  const table = /^[A-Za-z0-9_-]+$/.test(name)
+    ? name
+    : JSON.stringify(visible(name, NAME_SHOWN_MAX));
   const lines = [
     ...(id === undefined ? [] : [`client_id = ${JSON.stringify(id)}`]),
     ...(hasSecret ? [`client_secret = "sub://NAME" (of \`sub secrets add NAME\`)`] : []),
