@@ -10,6 +10,7 @@ import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
 import { type Context, type MessageStep, parseObject, sizeOf } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
+import { STATE } from './input-rounds.ts';
 import { handOn } from './pass-message.ts';
 import { hashArgs, nextSeq, type ReadCall, type SeenCall } from './read-call.ts';
 import { emitEnd, previewText } from './record-call.ts';
@@ -36,7 +37,7 @@ function viewSubject({ context, bytes, message }: MessageStep, seen: SeenCall): 
   if (message?.subject !== undefined) return message.subject;
   const { serverName: server_name, identity, callId } = context.config;
   const { method: tool_name } = seen;
-  const { args, argsText, args_hash, fault } = readParams(context, bytes);
+  const { args, argsText, args_hash, asked_hash, fault } = readParams(context, bytes);
   const ref = { call_id: callId(), server_name, tool_name, args_hash };
   const subject = subjectOf(tool_name);
   const query = { ref, envelope: undefined, tool: tool_name, subject, args: () => args };
@@ -46,9 +47,16 @@ function viewSubject({ context, bytes, message }: MessageStep, seen: SeenCall): 
     tool_name,
     subject,
     args,
-    args_hash,
+    // Answers that the agent makes up must not make another request of it.
+    args_hash: asked_hash,
     bytes_in: sizeOf(bytes),
     approved: grantedRules(context, query),
+    round:
+      asked_hash === args_hash
+        ? undefined
+        : context.inputRounds.roundOf({ tool_name, args_hash: asked_hash }, () => ({
+            params: args,
+          })),
   };
   const viewed = { ref, call, argsText, fault };
   if (message !== undefined) message.subject = viewed;
@@ -58,10 +66,13 @@ function viewSubject({ context, bytes, message }: MessageStep, seen: SeenCall): 
 interface ReadParams extends Pick<ViewedSubject, 'argsText' | 'fault'> {
   readonly args: JsonObject;
   readonly args_hash: string;
+  /** Without what a further round adds. */
+  readonly asked_hash: string;
 }
 
 const NO_PARAMS = '{}';
 const META = '_meta';
+const INPUT: ReadonlySet<string> = new Set(['inputResponses', STATE]);
 
 /** The params as arguments, without `_meta`, which describes the client; all of them must be unambiguous. */
 function readParams(context: Context, bytes: Uint8Array): ReadParams {
@@ -71,15 +82,20 @@ function readParams(context: Context, bytes: Uint8Array): ReadParams {
   const whole = isNone ? NO_PARAMS : context.decode(bytes, range.start, range.end);
   const read = hashArgs(context, whole);
   if (read.fault !== undefined) {
-    return { args: {}, argsText: whole, args_hash: read.hash, fault: read.fault };
+    const { hash: args_hash, fault } = read;
+    return { args: {}, argsText: whole, args_hash, asked_hash: args_hash, fault };
   }
-  const members = memberTexts(whole) ?? [];
-  const texts = members
-    .filter(({ key }) => key !== META)
-    .map(({ key, value }) => `${JSON.stringify(key)}:${value}`);
-  const argsText = `{${texts.join(',')}}`;
+  const members = (memberTexts(whole) ?? []).filter(({ key }) => key !== META);
+  const argsText = objectText(members);
   const { hash: args_hash, fault } = hashArgs(context, argsText);
-  return { args: parseObject(argsText), argsText, args_hash, fault };
+  const asked = members.filter(({ key }) => !INPUT.has(key));
+  const isFirst = asked.length === members.length;
+  const asked_hash = isFirst ? args_hash : hashArgs(context, objectText(asked)).hash;
+  return { args: parseObject(argsText), argsText, args_hash, asked_hash, fault };
+}
+
+function objectText(members: NonNullable<ReturnType<typeof memberTexts>>): string {
+  return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${value}`).join(',')}}`;
 }
 
 export function readSubject(step: MessageStep, seen: SeenCall): ReadCall {

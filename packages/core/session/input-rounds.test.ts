@@ -146,3 +146,43 @@ it('the hub gets the round that a call belongs to', async () => {
   const [after] = session.questions(readOnce(session, 'agent', line(callWith(2, ANSWERS))), 0);
   expect(after?.call.round).toBe('call-1');
 });
+
+describe.each([
+  ['resources/read', { uri: 'notes://one' }, 'resource'],
+  ['prompts/get', { name: 'review', arguments: { of: 'one' } }, 'prompt'],
+] as const)('a request %s with answers for the server', (method, params, subject) => {
+  const asks = (id: unknown, more: object = {}) => ({
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: { ...params, ...more },
+  });
+  const match = { subjects: [subject] };
+  const passes = ({ sendInShort }: Play, id: number, more: object = {}) =>
+    sendInShort('agent', asks(id, more)).includes('forward to server');
+
+  it.each([
+    ['dedupe', { ...dedupe('twice', { window_ms: 60_000 }), match }],
+    ['a budget', { ...budget('few', { limit_calls: 1, scope: 'run' }), match }],
+  ])('does not get around %s by answers that it makes up', async (_what, rule) => {
+    const session = await play([rule], { mode: 'control' });
+    expect(passes(session, 1)).toBe(true);
+    session.sendInShort('server', result(1, {}));
+    const junk = [ANSWERS, JUNK, { requestState: 'x' }, { ...ANSWERS, requestState: 'x' }];
+    expect(junk.map((more, at) => passes(session, 2 + at, more))).toEqual(junk.map(() => false));
+  });
+
+  it.each([
+    ['dedupe', { ...dedupe('twice', { window_ms: 60_000 }), match }],
+    ['a budget', { ...budget('few', { limit_calls: 1, scope: 'run' }), match }],
+  ])('passes %s when the server has asked, once', async (_what, rule) => {
+    const session = await play([rule], { mode: 'control' });
+    expect(passes(session, 1)).toBe(true);
+    session.sendInShort('server', inputRequired(1, { requestState: 'one' }));
+    expect(passes(session, 2, { ...ANSWERS, requestState: 'two' })).toBe(false);
+    expect(passes(session, 3, { ...ANSWERS, requestState: 'one' })).toBe(true);
+    expect(passes(session, 4, { ...ANSWERS, requestState: 'one' })).toBe(false);
+    session.sendInShort('server', inputRequired(3, { requestState: 'three' }));
+    expect(passes(session, 5, { requestState: 'three' })).toBe(true);
+  });
+});

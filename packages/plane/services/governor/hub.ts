@@ -246,7 +246,7 @@ export function hubRequest(
   { ref, call, beside, limits = [] }: HubQuestion,
 ): Omit<EvaluateRequest, 'policy_hash'> {
   const { run_id, ...identity } = identityOf(producer);
-  const { approved = [], args, tool_name, bytes_in, round } = call;
+  const { approved = [], args, tool_name, args_hash, bytes_in, round } = call;
   return {
     server_id: serverName,
     direction: 'agent_to_server',
@@ -257,7 +257,7 @@ export function hubRequest(
     identity,
     call_id: ref.call_id,
     tool_name,
-    args_hash: ref.args_hash,
+    args_hash,
     bytes_in,
     ...(approved.length > 0 && { approved }),
     // Without arguments, rules that need them refuse.
