@@ -96,3 +96,52 @@ test('callers with long names are not one caller in the record', async () => {
   await close();
   expect(new Set(eventsOf('run_start').map(({ principal }) => principal)).size).toBe(2);
 });
+
+test('a run that the policy has ended stays ended, and says why', async () => {
+  const policy = `
+policy_id: serve-attacks
+version: "1"
+mode: control
+rules:
+  - rule_id: few
+    kind: budget
+    match: { tool_name: { glob: ["echo"] } }
+    effect: { budget: { scope: run, limit_calls: 1, on_exceed: TERMINATE_RUN } }
+`;
+  const { url, close, eventsOf } = await served({ policy, flags: { profile: 'production' } });
+  const session = await begin(url());
+  const other = await begin(url());
+  const echo = (own: { [name: string]: string }) =>
+    post(url(), call(1, 'echo', { message: 'x' }), own);
+  expect(await textOf(await echo(session))).toBe('x');
+  expect(await (await echo(session)).text()).toContain('The budget is used up');
+  await expect.poll(async () => (await echo(session)).status).toBe(404);
+  await expect.poll(async () => (await echo(other)).status).toBe(404);
+  await expect(begin(url())).rejects.toThrow('403');
+  expect((await modern(url(), 1, 'echo')).status).toBe(403);
+  await close();
+  expect(eventsOf('run_end')).toMatchObject([{ run: { status: 'TERMINATED' } }]);
+});
+
+test('a caller with many runs ends its oldest, and keeps those that are in use', async () => {
+  const { url, eventsOf } = await served({
+    config: `listen: 127.0.0.1:0
+auth: {none: true}
+servers: {files: {command: COMMAND}}
+limits: {sessions_per_principal: 2}
+`,
+  });
+  const inRun = (name: string) => begin(url(), '2025-11-25', { 'x-subluminal-run': name });
+  const used = await inRun('used');
+  for (const name of ['first', 'second']) {
+    const headers = await inRun(name);
+    expect((await fetch(url(), { method: 'DELETE', headers })).status).toBe(200);
+    await expect.poll(async () => (await post(url(), call(1, 'pid'), headers)).status).toBe(404);
+  }
+  await inRun('third');
+  const names = () => eventsOf('run_start').map(({ run_id }) => run_id);
+  await expect
+    .poll(() => eventsOf('run_end').map(({ run_id }) => run_id))
+    .toEqual(names().slice(1, 3));
+  expect((await post(url(), call(1, 'pid'), used)).status).toBe(200);
+});

@@ -149,6 +149,7 @@ class Serve {
       snapshot: () => this.#policy.snapshot,
       runDir: loaded.paths.run,
       idleMs: () => this.#config.limits.run_idle_s * 1_000,
+      runsMax: () => this.#config.limits.sessions_per_principal,
       warn: log,
     });
     const around = this.#surroundings();

@@ -24,6 +24,8 @@ export interface ServeRunsOptions {
   readonly judge: Judge | undefined;
   readonly runDir: string;
   readonly idleMs: () => number;
+  /** Of one caller; beyond it, those without a session end at once. */
+  readonly runsMax: () => number;
   readonly warn: (text: string) => void;
 }
 
@@ -80,9 +82,13 @@ export class ServeRun {
     sink.push();
   }
 
-  /** Nothing more can belong to it. */
-  get isOver(): boolean {
-    return this.#isOver || this.#isTerminated;
+  /** The policy has ended it: no call of it passes any more. */
+  get isTerminated(): boolean {
+    return this.#isTerminated;
+  }
+
+  get hasSessions(): boolean {
+    return this.#sessions > 0;
   }
 
   join(): void {
@@ -106,8 +112,7 @@ export class ServeRun {
   }
 
   isIdle(nowMs: number): boolean {
-    if (this.#sessions > 0) return false;
-    return this.isOver || nowMs - this.#idleSinceMs >= this.#options.idleMs();
+    return this.#sessions === 0 && nowMs - this.#idleSinceMs >= this.#options.idleMs();
   }
 
   /** Records what is said of the run as a whole. */
@@ -133,45 +138,60 @@ export class ServeRun {
 
   #terminate(): void {
     this.#isTerminated = true;
-    for (const member of [...this.#members]) member.shutdown();
+    // The call that was the reason gets its answer first.
+    setImmediate(() => {
+      for (const member of [...this.#members]) member.shutdown();
+    });
   }
 }
 
 export class ServeRuns {
   readonly #options: ServeRunsOptions;
-  readonly #runs = new Map<string, ServeRun>();
+  /** By caller, then by the name that the caller gives. */
+  readonly #runs = new Map<string, Map<string | undefined, ServeRun>>();
 
   constructor(options: ServeRunsOptions) {
     this.#options = options;
   }
 
-  /** The run that a session of this caller belongs to. */
+  /** The run that a session of this caller belongs to; one that the policy has ended stays that for a while. */
   of({ principal, runName }: Caller): ServeRun {
-    const key = this.#options.isHosted ? '' : JSON.stringify([principal.id, runName ?? null]);
-    const known = this.#runs.get(key);
-    if (known !== undefined && !known.isOver) return known;
-    known?.end();
+    const { isHosted, runsMax } = this.#options;
+    const owner = isHosted ? '' : principal.id;
+    const name = isHosted ? undefined : runName;
+    const own = this.#runs.get(owner) ?? new Map<string | undefined, ServeRun>();
+    const known = own.get(name);
+    if (known !== undefined) return known;
+    this.#runs.set(owner, own);
+    if (own.size >= runsMax()) endUnused(own);
     const run = this.#begin(principal, runName);
-    this.#runs.set(key, run);
+    own.set(name, run);
     return run;
   }
 
   recordHealth(status: 'ok' | 'degraded', reason: string): void {
-    for (const run of this.#runs.values()) run.recordHealth(status, reason);
+    for (const run of this.#all()) run.recordHealth(status, reason);
   }
 
   /** Ends the runs that nobody uses any more. */
   tick(nowMs: number): void {
-    for (const [key, run] of this.#runs) {
-      if (!run.isIdle(nowMs)) continue;
-      this.#runs.delete(key);
-      run.end();
+    for (const [owner, own] of this.#runs) {
+      for (const [name, run] of own) {
+        const isIdle = run.isIdle(nowMs);
+        if (isIdle || (run.isTerminated && !run.hasSessions)) run.end();
+        if (isIdle) own.delete(name);
+      }
+      if (own.size === 0) this.#runs.delete(owner);
     }
   }
 
   close(): void {
-    for (const run of this.#runs.values()) run.end();
+    for (const run of this.#all()) run.end();
     this.#runs.clear();
+  }
+
+  #all(): readonly ServeRun[] {
+    return [...this.#runs.values()].flatMap((own) => [...own.values()]);
   }
 
   #begin(principal: Principal, runName: string | undefined): ServeRun {
@@ -189,5 +209,14 @@ export class ServeRuns {
       ...(isOther && { caller: visible(principal.name, NAME_LENGTH_MAX) }),
       ...(runName !== undefined && { run: visible(runName, NAME_LENGTH_MAX) }),
     });
+  }
+}
+
+/** Ends the oldest run of a caller that has no session: it leaves room for a new one. */
+function endUnused(own: Map<string | undefined, ServeRun>): void {
+  for (const [name, run] of own) {
+    if (run.hasSessions || run.isTerminated) continue;
+    own.delete(name);
+    return run.end();
   }
 }

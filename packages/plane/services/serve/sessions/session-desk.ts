@@ -146,8 +146,9 @@ export class Sessions implements SessionDesk {
     const own = this.#perPrincipal.get(principal.id) ?? 0;
     if (this.size >= limits().sessions) return FULL;
     if (own >= limits().sessions_per_principal) return OWN_FULL;
-    this.#perPrincipal.set(principal.id, own + 1);
     const run = runs.of(caller);
+    if (run.isTerminated) return RUN_ENDED;
+    this.#perPrincipal.set(principal.id, own + 1);
     const onOver = (): void => {
       forget();
       this.#leave(principal.id);
@@ -207,6 +208,11 @@ const UNREADY = {
   message:
     'This server is not ready: it lacks a secret. Its operator finds which one in the log of `sub serve`, sets it, and sends SIGHUP.',
   headers: { 'retry-after': '60' },
+};
+const RUN_ENDED = {
+  status: 403,
+  code: RPC.refused,
+  message: 'The policy has ended this run: none of its calls passes any more.',
 };
 const FULL = {
   status: 503,
