@@ -15,6 +15,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, tes
 import {
   browse,
   type IssuerOptions,
+  listen,
   type ResourceOptions,
   startIssuer,
   startResource,
@@ -193,7 +194,7 @@ describe('sub auth', () => {
     child.stdin?.end(`${back.searchParams.get('code')}\n`);
     expect(await end).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('has not said that it is from it') as unknown,
+      stderr: expect.stringContaining('Paste the whole address') as unknown,
     });
     const other = await starting(['tickets', '--url', url, '--no-browser']);
     other.child.stdin?.end(`${back.href}\n`);
@@ -201,6 +202,23 @@ describe('sub auth', () => {
       code: 2,
       stderr: expect.stringContaining('it belongs to another login') as unknown,
     });
+  });
+
+  test('says what to do at a server that takes a fixed token, and shows no password of an address', async () => {
+    const server = await listen(() => (_request, response) => void response.writeHead(401).end());
+    onTestFinished(() => server.close());
+    const refused = await sub('auth', 'login', 'tickets', '--url', `${server.origin}/mcp`);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('If it takes a fixed token or an API key') as unknown,
+    });
+    const secret = 'https://ada:hunter2@127.0.0.1/mcp';
+    const shown = await sub('auth', 'login', 'tickets', '--url', secret);
+    expect(shown).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('holds a user or a password') as unknown,
+    });
+    expect(shown.stderr).not.toContain('hunter');
   });
 
   test('gives up in time, and leaves nothing when it is interrupted', async () => {

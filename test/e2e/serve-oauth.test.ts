@@ -52,5 +52,7 @@ test('each caller uses a login of its own, and no caller that of another one', a
   await logIn(url, home);
   await logIn(url, home, { principal: 'key:ada', scopes: ['mcp:write'] });
   expect(await whoami(serving, ADA)).toContain('mcp:write');
-  await expect(whoami(serving, BOB)).rejects.toThrow('sub auth login tickets --principal');
+  await expect(whoami(serving, BOB)).rejects.toThrow(
+    '`sub auth login tickets --config FILE --principal "key:bob"` on the machine of `sub serve`',
+  );
 });

@@ -38,12 +38,12 @@ async function readPasted(io: Io, person: Person | undefined): Promise<string> {
   return (text.split('\n', 1)[0] ?? '').trim();
 }
 
-/** The whole address that the browser ended at, its query, or the code alone. */
+/** The whole address that the browser ended at, its query, or the code alone where that is enough. */
 function pastedAnswer(login: StartedLogin, text: string): URLSearchParams | Failure {
   if (text.length > PASTED_LENGTH_MAX) return unusable();
   if (URL.canParse(text)) return new URL(text).searchParams;
   if (/^\??[\w.~-]+=/.test(text)) return new URLSearchParams(text.replace(/^\?/, ''));
-  return /\s/.test(text) ? unusable() : login.answerOf(text);
+  return (/\s/.test(text) ? undefined : login.answerOf(text)) ?? unusable();
 }
 
 function unusable(): Failure {

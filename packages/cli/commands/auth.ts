@@ -32,6 +32,7 @@ const PRINCIPAL_OPTION = textOption(
 );
 const NO_AUTH =
   'wrong flags, no such server, an authorization server that cannot be used, or a store that cannot be opened';
+const ASKS = 'asks';
 const TIMEOUT_S = 300;
 const TIMEOUT_S_MAX = 3_600;
 
@@ -93,8 +94,9 @@ async function loggedIn(target: AuthTarget, wish: LoginWish, io: Io): Promise<Gr
   const started = orThrow(await startLogin({ server, url, principal, scopes, settings }, parts));
   try {
     const asked = started.scopes.length === 0 ? '' : ` for: ${started.scopes.join(' ')}`;
-    io.err.write(harmlessLine(`${server}  ${url}`));
-    io.err.write(harmlessLine(`asks    ${started.issuer}${asked}`));
+    const width = Math.max(server.length, ASKS.length);
+    io.err.write(harmlessLine(`${server.padEnd(width)}  ${url}`));
+    io.err.write(harmlessLine(`${ASKS.padEnd(width)}  ${started.issuer}${asked}`));
     const isOpen = !wish['no-browser'] && (await openBrowser(started.url));
     const how = isOpen
       ? 'Log in in the browser. If none has opened, open this address:'
@@ -154,12 +156,12 @@ function grantDocument(grant: Grant) {
 }
 
 const COLUMNS = [
-  { title: 'server', widthMin: 12 },
-  { title: 'address', widthMin: 20 },
-  { title: 'for', dropped: 1 },
-  { title: 'scopes', widthMin: 12 },
-  'token ends',
-  'renewed',
+  { title: 'SERVER', widthMin: 12 },
+  { title: 'ADDRESS', widthMin: 20 },
+  { title: 'FOR', dropped: 1 },
+  { title: 'SCOPES', widthMin: 12 },
+  'TOKEN ENDS',
+  'RENEWED',
 ];
 
 export const status = defineCommand({
@@ -215,7 +217,7 @@ export const logout = defineCommand({
       const ended = orThrow(await endGrant({ url, principal }, settings, parts));
       if (ended === undefined) {
         const text = `You are not logged in to ${server}.`;
-        return printout({ logged_out: false, revoked: false }, harmlessLine(text));
+        return printout({ logged_out: false, revoked: false, issuer: null }, harmlessLine(text));
       }
       const { issuer, notRevoked } = ended;
       const isRevoked = notRevoked === undefined;

@@ -10,7 +10,7 @@ import type { OAuthSettings } from '../../stores/config/index.ts';
 import type { SecretSources, VaultOptions } from '../../stores/vault/index.ts';
 import type { Authorization, AuthorizationChallenge } from '../transports/http/types.ts';
 import { bearerChallenge } from './challenge.ts';
-import { type LoginWords, loginCommand, loginNeeded, shownText, storeClosed } from './failures.ts';
+import { type LoginWords, loginFix, loginNeeded, shownText, storeClosed } from './failures.ts';
 import { type GrantKey, grantId, readGrant, saveGrant } from './grant-store.ts';
 import { readyClient } from './oauth-client.ts';
 import { openOAuthHttp } from './oauth-http.ts';
@@ -24,6 +24,8 @@ export interface AuthorizationOptions {
   readonly url: string;
   /** The caller of `sub serve` whose grant it is; the user of this home unless given. */
   readonly principal?: string | undefined;
+  /** `sub serve` reaches it, not a shim. */
+  readonly isServed?: boolean | undefined;
   readonly vault: VaultOptions;
   readonly settings?: OAuthSettings | undefined;
   /** Where the secret of a configured client comes from. */
@@ -64,9 +66,9 @@ class HeldGrant {
 
   constructor(options: AuthorizationOptions) {
     this.#options = options;
-    const { server, url, principal = '' } = options;
+    const { server, url, principal = '', isServed } = options;
     this.#key = { url, principal };
-    this.#words = { server, principal };
+    this.#words = { server, principal, isServed };
   }
 
   async header(): Promise<string | undefined | Failure> {
@@ -125,8 +127,7 @@ class HeldGrant {
     }
     const what = scopes.length === 0 ? 'more scopes' : `the scopes \`${list}\``;
     const message = `the server \`${name}\` needs ${what} for this.`;
-    const command = loginCommand(this.#words, missing);
-    return failure('SUB_AUTH_SCOPE', message, `Run \`${command}\` in a terminal.`);
+    return failure('SUB_AUTH_SCOPE', message, loginFix(this.#words, missing));
   }
 
   /** What the store has. A store that has not changed since it had nothing is not read again. */

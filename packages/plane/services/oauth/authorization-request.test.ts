@@ -21,6 +21,7 @@ function pending(sendsIssuer = true): PendingLogin {
     authMethods: undefined,
     sendsIssuer,
     takesMetadataDocuments: false,
+    isAssumed: false,
   };
   return authorizationRequest({
     server,

@@ -60,7 +60,7 @@ export async function discover(
 ): Promise<Discovered | Failure> {
   const problem = http.guard.problem(request.url);
   if (problem !== undefined) {
-    const fix = 'Use an https address; http is only for servers on this machine.';
+    const fix = 'Write it as https://HOST/PATH; http is only for servers on this machine.';
     return discoveryFailure(`${shownUrl(request.url)} ${problem}.`, fix);
   }
   const probe = await probeServer(http, request.url);
@@ -261,6 +261,7 @@ function readServer(http: OAuthHttp, json: OAuthDocument): AuthorizationServer |
     authMethods: textListIn(json, 'token_endpoint_auth_methods_supported'),
     sendsIssuer: json['authorization_response_iss_parameter_supported'] === true,
     takesMetadataDocuments: json['client_id_metadata_document_supported'] === true,
+    isAssumed: false,
   };
   return endpointFailure(http, server) ?? server;
 }
@@ -313,6 +314,7 @@ function defaultServer(origin: string): AuthorizationServer {
     authMethods: undefined,
     sendsIssuer: false,
     takesMetadataDocuments: false,
+    isAssumed: true,
   };
 }
 

@@ -7,9 +7,12 @@ const TEXT_LENGTH_MAX = 200;
 /** What a shell takes as one word. */
 const PLAIN_WORD = /^[A-Za-z0-9_./:@%+=,-]+$/;
 
-/** An address of others, safe to print. */
+/** Up to the last `@` before the path, as URLs are parsed. */
+const CREDENTIALS = /^([^/?#]*\/\/)[^/?#]*@/;
+
+/** An address, safe to print: without its password. */
 export function shownUrl(url: string): string {
-  return visible(url, URL_LENGTH_MAX);
+  return visible(url.replace(CREDENTIALS, '$1…@'), URL_LENGTH_MAX);
 }
 
 /** A text of others, safe to print. */
@@ -27,11 +30,13 @@ export interface LoginWords {
   readonly server: string;
   /** Empty for the user of this home. */
   readonly principal: string;
+  /** `sub serve` reaches the server: its configuration names it, and whoever is told this may be far away. */
+  readonly isServed?: boolean | undefined;
 }
 
 /** The command that logs in to a server; scopes only where a shell takes them as they are. */
-export function loginCommand(
-  { server, principal }: LoginWords,
+function loginCommand(
+  { server, principal, isServed = false }: LoginWords,
   scopes: readonly string[] = [],
 ): string {
   const name = PLAIN_WORD.test(server) ? server : 'SERVER';
@@ -39,7 +44,15 @@ export function loginCommand(
   const forWhom = principal === '' ? '' : ` --principal ${who}`;
   const list = scopes.length > 0 && scopes.every((scope) => PLAIN_WORD.test(scope)) ? scopes : [];
   const scope = list.length === 0 ? '' : ` --scope "${list.join(' ')}"`;
-  return `sub auth login ${name}${forWhom}${scope}`;
+  return `sub auth login ${name}${isServed ? ' --config FILE' : ''}${forWhom}${scope}`;
+}
+
+/** Who is to run it, and where. */
+export function loginFix(words: LoginWords, scopes: readonly string[] = []): string {
+  const where = words.isServed
+    ? 'on the machine of `sub serve`, with its configuration as FILE'
+    : 'in a terminal';
+  return `Run \`${loginCommand(words, scopes)}\` ${where}.`;
 }
 
 export function loginNeeded(
@@ -48,8 +61,7 @@ export function loginNeeded(
   scopes: readonly string[] = [],
 ): Failure {
   const message = `the server \`${shownText(words.server)}\` needs authorization: ${why}.`;
-  const command = loginCommand(words, scopes);
-  return failure('SUB_AUTH_REQUIRED', message, `Run \`${command}\` in a terminal.`);
+  return failure('SUB_AUTH_REQUIRED', message, loginFix(words, scopes));
 }
 
 /** The store needs somebody who types its passphrase, or unlocks the keychain, and there is nobody. */

@@ -51,8 +51,8 @@ export interface StartedLogin {
   readonly url: string;
   /** Waits for the browser to come back. */
   redirected(signal: AbortSignal): Promise<URLSearchParams | Failure>;
-  /** The answer that a code stands for, where a person has nothing else. */
-  answerOf(code: string): URLSearchParams;
+  /** The answer that a code stands for. A code alone does not say whose it is, where the authorization server does. */
+  answerOf(code: string): URLSearchParams | undefined;
   /** Makes a grant of what came back, and keeps it. */
   finish(params: URLSearchParams): Promise<Grant | Failure>;
   close(): void;
@@ -95,7 +95,8 @@ export async function startLogin(
     scopes,
     url: login.url,
     redirected: (signal) => listener.answer((params) => hasState(login, params), signal),
-    answerOf: (code) => new URLSearchParams({ code, state: login.state }),
+    answerOf: (code) =>
+      server.sendsIssuer ? undefined : new URLSearchParams({ code, state: login.state }),
     finish: (params) => finishLogin({ request, found, client, login, scopes }, params, parts),
     close: () => listener.close(),
   };

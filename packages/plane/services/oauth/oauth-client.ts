@@ -83,6 +83,7 @@ export async function registerClient(
     return readRegistration(json, { issuer, method, redirectUri, scopes, nowMs });
   }
   const why = oauthError(json) ?? `HTTP ${status}`;
+  if (server.isAssumed) return noLogin(issuer, why);
   return failure('SUB_AUTH_CLIENT', `${shownUrl(issuer)} registers no client: ${why}.`, BY_HAND);
 }
 
@@ -124,6 +125,14 @@ function readRegistration(json: OAuthDocument, request: AskedClient): Registrati
 
 const BY_HAND =
   'Register a client there by hand, and log in with --client-id, or set `client_id` in [servers.NAME.oauth] of config.toml.';
+
+/** Most servers of this kind take a token that somebody made for them by hand. */
+function noLogin(origin: string, why: string): Failure {
+  const message = `${shownUrl(origin)} wants a token, but names no authorization server, and is none itself: it registers no client (${why}).`;
+  const fix =
+    'If it takes a fixed token or an API key, give that instead: in a header of its entry, by `--bearer-env` of `sub shim`, or by `bearer_env` of `sub serve`. Else set `authorization_server` in [servers.NAME.oauth] of config.toml.';
+  return failure('SUB_AUTH_CLIENT', message, fix);
+}
 
 function noClient({ issuer }: AuthorizationServer): Failure {
   const message = `${shownUrl(issuer)} does not know \`sub\`, and registers no clients by itself.`;

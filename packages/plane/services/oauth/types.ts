@@ -16,6 +16,8 @@ export interface AuthorizationServer {
   /** It names itself in authorization responses (RFC 9207). */
   readonly sendsIssuer: boolean;
   readonly takesMetadataDocuments: boolean;
+  /** Nothing names it: it is the server itself, with endpoints at fixed paths. */
+  readonly isAssumed: boolean;
 }
 
 /** What was found out about a server before anybody logs in. */

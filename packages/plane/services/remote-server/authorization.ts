@@ -24,6 +24,8 @@ interface CalledServer {
   readonly url: string;
   /** Without one, the user of this home. */
   readonly principal?: string;
+  /** By `sub serve`. */
+  readonly isServed?: boolean;
 }
 
 export function serverAuthorization(

@@ -48,7 +48,8 @@ export class RemoteWay {
     this.#around = around;
     this.#headers = headers;
     this.#upstream = openUpstream(isLoopback(entry.url) ? {} : { proxy: proxyOf(around.env) });
-    this.#shared = serverAuthorization({ server: entry.name, url: entry.url }, around);
+    const { name: server, url } = entry;
+    this.#shared = serverAuthorization({ server, url, isServed: true }, around);
   }
 
   /** The token of the caller goes on only where the configuration says so. */
@@ -74,7 +75,7 @@ export class RemoteWay {
     // Whoever calls from this machine without a key is the user of this home.
     if (this.#entry.login === 'shared' || kind === 'local') return this.#shared;
     const { name: server, url } = this.#entry;
-    return serverAuthorization({ server, url, principal: id }, this.#around);
+    return serverAuthorization({ server, url, principal: id, isServed: true }, this.#around);
   }
 
   close(): Promise<void> {
