@@ -36,7 +36,9 @@ function isWobbly({ status, failureMessages }) {
 }
 
 function described({ name, fullName, failureMessages, message }) {
-  const [first] = (failureMessages?.[0] ?? message).split('\n', 1);
+  const [line] = (failureMessages?.[0] ?? message).split('\n', 1);
+  // All that the report has of a test or a hook that took too long.
+  const first = line === 'Error: STACK_TRACE_ERROR' ? 'it took too long' : line;
   return [relative(process.cwd(), name), fullName ?? 'outside of its tests', first]
     .filter(Boolean)
     .join(': ');

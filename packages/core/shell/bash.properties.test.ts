@@ -65,7 +65,7 @@ describe.skipIf(!hasBash)('every word that bash makes of a line', () => {
           expect({ text, missing }).toEqual({ text, missing: [] });
         }
       }),
-      runs(200),
+      runs(100),
     );
   });
 });
