@@ -1,5 +1,6 @@
 // One run of chaos: clients that send turns, faults at moments that a seed chooses, and what must be true afterwards.
 import { setTimeout as wait } from 'node:timers/promises';
+import { seededRandom } from '../seeded-random.ts';
 import { eventually, serveAt, testFolder } from './running-processes.ts';
 import { type CountedCall, ScriptedUpstream, type UpstreamAct } from './scripted-upstream.ts';
 import { firstKey, type ServedGateway } from './served-gateway.ts';
@@ -61,7 +62,7 @@ export class ChaosRun {
 
   private constructor(options: ChaosOptions, upstreams: readonly ScriptedUpstream[]) {
     this.#options = options;
-    this.#random = randomOf(options.seed);
+    this.#random = seededRandom(options.seed);
     this.#upstreams = upstreams;
     this.#gateways = options.homes.map(() => undefined);
   }
@@ -323,17 +324,6 @@ const ACTS: readonly (readonly [UpstreamAct, number])[] = [
 function actFor(text: string): UpstreamAct {
   let hash = 2_166_136_261;
   for (const letter of text) hash = Math.imul(hash ^ letter.charCodeAt(0), 16_777_619);
-  const share = randomOf(hash)();
+  const share = seededRandom(hash)();
   return ACTS.find(([, until]) => share < until)?.[0] ?? 'answer';
-}
-
-/** Mulberry32: the same seed gives the same faults. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
