@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
@@ -508,6 +510,30 @@ test('a changed configuration is taken over, and a broken one changes nothing', 
   reload();
   await expect.poll(async () => (await post(url(), call(3, 'echo'), session)).status).toBe(404);
   expect(await begin(url('more'))).toBeDefined();
+});
+
+test('a file of keys that a changed configuration names is followed from then on', async () => {
+  const { url, home, write, reload } = await served();
+  const keys = (name: string, ...tokens: readonly string[]) => {
+    const all = tokens.map((token) => `{name: ${token}, sha256: "${hash('sha256', token)}"}`);
+    writeFileSync(join(home, name), `keys: [${all.join(', ')}]\n`, { mode: 0o600 });
+  };
+  const statusOf = async (token: string) =>
+    (await post(url(), call(1, 'echo'), { authorization: `Bearer ${token}` })).status;
+  keys('keys.yaml', 'first');
+  write(
+    'listen: 127.0.0.1:0\nauth: {keys_file: keys.yaml}\nservers: {files: {command: COMMAND}}\n',
+  );
+  reload();
+  await expect.poll(() => statusOf('second')).toBe(401);
+  expect(await statusOf('first')).toBe(400);
+  // The first changes may be seen by the looks at the configuration itself.
+  const known = ['first'];
+  for (const next of ['second', 'third', 'fourth', 'fifth']) {
+    known.push(next);
+    keys('keys.yaml', ...known);
+    await expect.poll(() => statusOf(next), { timeout: 10_000 }).toBe(400);
+  }
 });
 
 test('a call that waits for a person keeps its stream alive until it is approved', async () => {

@@ -1,4 +1,5 @@
 // `sub serve`: a governed reverse proxy for MCP servers, from its configuration to the end of its last session.
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Failure,
   failure,
@@ -179,9 +180,7 @@ class Serve {
     if (isFailure(listener)) return listener;
     this.#listener = listener;
     const following = this.#followPolicy();
-    const { watched } = this.#config;
-    const read = (): Promise<void> => this.#reload();
-    this.#watch = watchFiles({ paths: watched, everyMs: CONFIG_EVERY_MS, read });
+    this.#watchConfig();
     return {
       kind: 'running',
       url: listener.url,
@@ -211,6 +210,14 @@ class Serve {
     await this.#servers.close();
   }
 
+  /** Its files, which another configuration may name otherwise. */
+  #watchConfig(): void {
+    this.#watch?.stop();
+    const { watched: paths } = this.#config;
+    const read = (): Promise<void> => this.#reload();
+    this.#watch = watchFiles({ paths, everyMs: CONFIG_EVERY_MS, read });
+  }
+
   /** A broken configuration changes nothing. */
   async #reload(): Promise<void> {
     const { file, log } = this.#options;
@@ -235,7 +242,9 @@ class Serve {
     const problem = await this.#servers.use(config.servers);
     if (problem !== undefined) return log(`${problem.message} The last configuration stays.`);
     const before = this.#authenticator;
+    const { watched } = this.#config;
     this.#config = { ...config, listen };
+    if (!isDeepStrictEqual(watched, config.watched)) this.#watchConfig();
     this.#authenticator = this.#authenticatorFor(config);
     const stale = this.#listener?.renew();
     if (stale !== undefined) log(`${stale.message} The last certificate stays.`);
