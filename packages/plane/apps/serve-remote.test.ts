@@ -1,5 +1,5 @@
 // Servers that are reached by an address: here each of them is a `sub serve` itself.
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textIn } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
@@ -88,6 +88,46 @@ test('the headers of a call say what its body says there, not what its caller ha
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatchObject({ 'mcp-param-region': 'eu' });
   expect(seen[0]).not.toHaveProperty('mcp-param-bcc');
+});
+
+test('the end waits for sessions that are just ending, and their sessions upstream', async () => {
+  const order: string[] = [];
+  let deleted: () => void = () => {};
+  const deleting = new Promise<void>((resolve) => {
+    deleted = resolve;
+  });
+  const ended = async (response: ServerResponse): Promise<void> => {
+    // What does not wait has ended by then.
+    for (let turn = 0; turn < 5; turn++) await fetch(upstreamUrl).then((one) => one.text());
+    order.push('session');
+    response.end();
+  };
+  const upstream = createServer((request, response) => {
+    if (request.method === 'DELETE') {
+      deleted();
+      return void ended(response);
+    }
+    void textIn(request).then((body) => {
+      const { id } = JSON.parse(body === '' ? '{}' : body) as { id?: unknown };
+      if (id === undefined) return response.writeHead(request.method === 'GET' ? 405 : 202).end();
+      const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} };
+      const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' };
+      return response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  });
+  await new Promise<void>((resolve) => {
+    upstream.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void upstream.close());
+  const { port } = upstream.address() as AddressInfo;
+  const upstreamUrl = `http://127.0.0.1:${port}/mcp`;
+  const { url, close } = await served({ config: before(upstreamUrl) });
+  const session = await begin(url());
+  expect((await fetch(url(), { method: 'DELETE', headers: session })).status).toBe(200);
+  await deleting;
+  await close();
+  order.push('serve');
+  expect(order).toEqual(['session', 'serve']);
 });
 
 test('an upstream that is away is an error of its calls alone', async () => {

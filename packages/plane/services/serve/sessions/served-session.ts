@@ -47,6 +47,8 @@ export interface SessionOpening {
   readonly agent: HttpAgent;
   /** It is over, and its agent gets no more answers. */
   readonly onOver: () => void;
+  /** It ends, by itself or not; nothing is left of it when this is done. */
+  readonly onClosing: (closing: Promise<void>) => void;
 }
 
 const REASON_LENGTH_MAX = 1_000;
@@ -110,9 +112,10 @@ export class ServedSession {
   }
 
   /** Ends it. Calls without an answer are cancelled, and what it has done is recorded. */
-  close(hasFailed = false): Promise<void> {
-    this.#closing ??= this.#close(hasFailed);
-    return this.#closing;
+  close(hasFailed = false): void {
+    if (this.#closing !== undefined) return;
+    this.#closing = this.#close(hasFailed);
+    this.#opening.onClosing(this.#closing);
   }
 
   #govern(governed: GovernedSession, end: ServerEnd): void {
@@ -120,18 +123,18 @@ export class ServedSession {
     const note = (detail: string): void => governed.log.warn(detail);
     const { eras } = this.#opening.server;
     const transport = bridgeEras(end.transport, { inspectBytesMax, note, eras });
-    governed.stop = () => void this.close();
+    governed.stop = () => this.close();
     governed.server = transport;
     governBoth(governed, transport, {
-      agent: () => void this.close(),
-      broken: () => void this.close(),
+      agent: () => this.close(),
+      broken: () => this.close(),
       server: () => {},
     });
     void end.gone.then((exit) => {
       if (this.#closing !== undefined) return;
       governed.counter.serverState = 'exited';
       runCommands(governed, governed.session.serverExited(exit, governed.now()));
-      void this.close(exit.code !== 0);
+      this.close(exit.code !== 0);
     });
   }
 

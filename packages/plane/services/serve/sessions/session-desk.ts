@@ -40,6 +40,7 @@ export class Sessions implements SessionDesk {
   /** By caller, server and run; and by token, where it is passed on. */
   readonly #modern = new Map<string, OpenSession<ModernAgent>>();
   readonly #perPrincipal = new Map<string, number>();
+  /** Sessions that are over, but not gone: their servers may still end. */
   readonly #closing = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   #isDraining = false;
@@ -75,7 +76,7 @@ export class Sessions implements SessionDesk {
     const agent = new LegacyAgent(id);
     const opened = this.#open(caller, agent, () => this.#legacy.delete(id));
     if ('status' in opened) return opened;
-    agent.onRefused = () => void opened.session.close();
+    agent.onRefused = () => opened.session.close();
     this.#legacy.set(id, opened);
     this.#start(opened);
     return agent;
@@ -123,8 +124,7 @@ export class Sessions implements SessionDesk {
 
   /** Ends sessions, such as those of servers that are gone, or of callers who no longer get in. */
   async endAll(isMeant: (open: OpenSession<HttpAgent>) => boolean): Promise<void> {
-    const ending = [...this.all()].filter(isMeant);
-    await Promise.all(ending.map(({ session }) => this.#close(session)));
+    for (const open of [...this.all()].filter(isMeant)) open.session.close();
     await Promise.all(this.#closing);
   }
 
@@ -153,22 +153,23 @@ export class Sessions implements SessionDesk {
       forget();
       this.#leave(principal.id);
     };
-    const session = new ServedSession(around, { server, run, caller, agent, onOver });
+    const onClosing = (closing: Promise<void>): void => this.#track(closing);
+    const session = new ServedSession(around, { server, run, caller, agent, onOver, onClosing });
     return { agent, session, server, principal, usedMs: performance.now() };
   }
 
   #start({ session }: OpenSession<HttpAgent>): void {
     session.open().catch((cause: unknown) => {
       this.#options.onDefect(cause);
-      void this.#close(session);
+      session.close();
     });
   }
 
-  #close(session: ServedSession): Promise<void> {
-    const closing = session.close().catch((cause: unknown) => this.#options.onDefect(cause));
-    this.#closing.add(closing);
-    void closing.finally(() => this.#closing.delete(closing));
-    return closing;
+  #track(closing: Promise<void>): void {
+    const settled = closing
+      .catch((cause: unknown) => this.#options.onDefect(cause))
+      .finally(() => this.#closing.delete(settled));
+    this.#closing.add(settled);
   }
 
   #leave(principal: string): void {
@@ -189,7 +190,7 @@ export class Sessions implements SessionDesk {
     for (const open of this.all()) {
       open.agent.tick(nowMs);
       if (open.agent.isInUse) open.usedMs = nowMs;
-      else if (nowMs - open.usedMs > idleMs) void this.#close(open.session);
+      else if (nowMs - open.usedMs > idleMs) open.session.close();
     }
     this.#options.runs.tick(nowMs);
   }
