@@ -190,6 +190,23 @@ describe('a legacy session', () => {
     expect(peer.warnings.join()).toContain('has lost the session');
   });
 
+  test('begins again once where the server loses each session before its stream is open', async () => {
+    const act = legacy((_, response) => response.writeHead(404).end(), { hasStream: true });
+    const server = await scriptedServer(act);
+    const peer = driven(server.url);
+    peer.write(INITIALIZE);
+    await peer.answerTo(0);
+    peer.write(INITIALIZED);
+    const streams = () => server.calls.filter(({ method }) => method === 'GET').length;
+    await vi.waitFor(() => expect(streams()).toBe(2), PATIENT);
+    // Nothing else comes of the last refusal: what is written behind it is the next that the server hears.
+    const { length } = server.calls;
+    peer.write({ method: 'notifications/roots/list_changed' });
+    await vi.waitFor(() => expect(server.calls.length).toBeGreaterThan(length), PATIENT);
+    const behind = server.calls.slice(length).map(({ message }) => message.method);
+    expect(behind).toEqual(['notifications/roots/list_changed']);
+  });
+
   test('cancels by a message, and leaves the stream open', async () => {
     let cancelled: (value: unknown) => void = () => {};
     const told = new Promise((resolve) => {

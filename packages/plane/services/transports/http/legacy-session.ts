@@ -19,6 +19,8 @@ import {
 export interface LegacySession {
   readonly id: string | undefined;
   version: string | undefined;
+  /** It stands for one that the server had lost. */
+  readonly isRenewed?: boolean;
 }
 
 interface Refused {
@@ -129,6 +131,7 @@ export class LegacySessions {
     this.#hasStream = true;
     const cursor = newCursor();
     let attempts = 0;
+    let wasOpen = false;
     while (!this.#isOver(abort) && this.session === session && attempts < ATTEMPTS_MAX) {
       if (attempts > 0) await pause(cursor.retryMs ?? backoff(attempts), abort);
       if (this.#isOver(abort)) return;
@@ -138,7 +141,9 @@ export class LegacySessions {
         answer?.body.destroy();
         continue;
       }
-      if (answer.status === 404 && session.id !== undefined) {
+      // A server that loses each session before its stream is open would get new ones without end.
+      const isLostAgain = session.isRenewed === true && !wasOpen;
+      if (answer.status === 404 && session.id !== undefined && !isLostAgain) {
         answer.body.destroy();
         return void this.#renewOnce(session);
       }
@@ -146,6 +151,7 @@ export class LegacySessions {
         this.#hasStream = false;
         return answer.body.destroy();
       }
+      wasOpen = true;
       cursor.events = 0;
       await this.#parts.inbox.read(answer.body, { take: this.#take, events: followCursor(cursor) });
       attempts = cursor.events > 0 ? 1 : attempts + 1;
@@ -265,7 +271,7 @@ export class LegacySessions {
       ...(isEventStream(type) && { events: followCursor(newCursor()) }),
     });
     clearTimeout(timer);
-    return version === undefined ? undefined : { id: sessionId(headers), version };
+    return version === undefined ? undefined : { id: sessionId(headers), version, isRenewed: true };
   }
 
   async #initializedAgain(initialized: Uint8Array): Promise<boolean> {

@@ -42,6 +42,8 @@ export function newCursor(): StreamCursor {
 
 /** Event ids that can't stand in a header are not used. */
 const EVENT_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
+/** What a server may ask for: not a loop without a pause, and not forever. */
+const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 300_000;
 
 export function followCursor(cursor: StreamCursor): SseHandlers {
@@ -53,7 +55,7 @@ export function followCursor(cursor: StreamCursor): SseHandlers {
       cursor.lastEventId = EVENT_ID.test(id) ? id : undefined;
     },
     retry: (retryMs) => {
-      cursor.retryMs = Math.min(retryMs, RETRY_MS_MAX);
+      cursor.retryMs = Math.min(Math.max(retryMs, RETRY_MS_MIN), RETRY_MS_MAX);
     },
   };
 }
