@@ -308,7 +308,8 @@ describe('HTTP+SSE of 2024-11-05', () => {
     peer.write(INITIALIZE);
     await peer.answerTo(0);
     peer.write(INITIALIZED);
-    await vi.waitFor(() => expect(server.calls).toHaveLength(3), PATIENT);
+    peer.write({ id: 'heard', method: 'resources/subscribe', params: { uri: 'a://1' } });
+    await peer.answerTo('heard');
     const { act } = server.script;
     server.script.act = (call, response, request) => {
       if (call.message.id !== 1) return act(call, response, request);
@@ -322,7 +323,8 @@ describe('HTTP+SSE of 2024-11-05', () => {
     for (const id of [2, 3]) expect(await peer.answerTo(id)).toMatchObject({ result: {} });
     const methods = server.calls.flatMap(({ message }) => message.method ?? []);
     expect(methods.filter((one) => one === 'initialize')).toHaveLength(2);
-    expect(peer.messages.filter(({ id }) => id === 0)).toHaveLength(1);
+    expect(methods.filter((one) => one === 'resources/subscribe')).toHaveLength(2);
+    expect(peer.messages.map(({ id }) => id)).toEqual([0, 'heard', 1, 2, 3]);
   });
 });
 

@@ -207,6 +207,42 @@ describe('a legacy session', () => {
     expect(behind).toEqual(['notifications/roots/list_changed']);
   });
 
+  test('has its subscriptions and its log level again in the session that takes its place', async () => {
+    let current = 'session-1';
+    const peer = await opened(({ message, headers }, response) => {
+      const isKnown = headers['mcp-session-id'] === current;
+      return isKnown
+        ? json(response, answer(message.id, {}))
+        : json(response, { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'x' } }, 404);
+    });
+    const ask = async (id: number, method: string, params: object) => {
+      peer.write({ id, method, params });
+      await peer.answerTo(id);
+    };
+    for (const [at, uri] of ['a://1', 'a://2', 'a://3'].entries()) {
+      await ask(at + 1, 'resources/subscribe', { uri, _meta: { progressToken: at } });
+    }
+    await ask(4, 'resources/unsubscribe', { uri: 'a://2' });
+    await ask(5, 'logging/setLevel', { level: 'debug' });
+    const before = peer.calls.length;
+    current = 'session-2';
+    await ask(6, 'tools/list', {});
+    const set = () =>
+      peer.calls.slice(before).flatMap(({ headers, message: { method = '', params } }) => {
+        const isSet = /subscribe|setLevel/.test(method);
+        return isSet && headers['mcp-session-id'] === current ? [[method, params]] : [];
+      });
+    await vi.waitFor(() => expect(set()).toHaveLength(3), PATIENT);
+    expect(set()).toEqual([
+      ['logging/setLevel', { level: 'debug' }],
+      ['resources/subscribe', { uri: 'a://1' }],
+      ['resources/subscribe', { uri: 'a://3' }],
+    ]);
+    await ask(7, 'tools/list', {});
+    // The agent has not asked for these, and hears nothing of them.
+    expect(peer.messages.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
   test('cancels by a message, and leaves the stream open', async () => {
     let cancelled: (value: unknown) => void = () => {};
     const told = new Promise((resolve) => {

@@ -2,10 +2,12 @@
 // own messages, resumption, and a new session when the server has lost the old one.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { isFailure } from '@subluminal/contracts';
+import type { Seen } from '@subluminal/core/session';
 import { isFault, type UpstreamAnswer } from '../../../os/upstream/index.ts';
 import { seenIn } from './message-facts.ts';
 import { type OutgoingMessage, wholeBytes } from './open-requests.ts';
 import type { HttpRefusal } from './refusal.ts';
+import { Subscriptions } from './subscriptions.ts';
 import {
   followCursor,
   isEventStream,
@@ -21,6 +23,13 @@ export interface LegacySession {
   version: string | undefined;
   /** It stands for one that the server had lost. */
   readonly isRenewed?: boolean;
+}
+
+type SeenAnswer = Extract<Seen, { readonly kind: 'response' }>;
+
+interface OwnAnswer {
+  readonly seen: SeenAnswer;
+  readonly headers: IncomingHttpHeaders;
 }
 
 interface Refused {
@@ -51,6 +60,7 @@ export class LegacySessions {
   /** Open while the handshake goes on: other messages wait for it. */
   #handshake: Promise<unknown> | undefined;
   #renewing: Promise<boolean> | undefined;
+  readonly #subscriptions = new Subscriptions();
   readonly #ending = new AbortController();
   /** Ends the stream for the server's own messages. */
   #listening = new AbortController();
@@ -88,6 +98,7 @@ export class LegacySessions {
   #begin(initialize: Uint8Array | undefined): void {
     this.#initialize = initialize;
     this.#initialized = undefined;
+    this.#subscriptions.forget();
     this.#listening.abort();
     if (this.session.id !== undefined) void this.#delete(this.session);
     this.session = { id: undefined, version: undefined };
@@ -103,8 +114,9 @@ export class LegacySessions {
   }
 
   /** The server has answered a request; its first answer gives the session its id. */
-  answered({ facts }: OutgoingMessage, headers: IncomingHttpHeaders): void {
-    if (facts.method !== 'initialize') return this.#listenAgain();
+  answered(message: OutgoingMessage, headers: IncomingHttpHeaders): void {
+    this.#subscriptions.note(message);
+    if (message.facts.method !== 'initialize') return this.#listenAgain();
     this.session = { id: sessionId(headers), version: undefined };
   }
 
@@ -238,40 +250,58 @@ export class LegacySessions {
       this.session = lost;
       return false;
     }
-    warn(
-      'the server has lost the session; a new one goes on, without the subscriptions of the old',
-    );
+    warn('the server has lost the session; a new one goes on');
     void this.#listen(session);
+    void this.#subscribeAgain(session);
     return true;
   }
 
+  /** What has changed in between is not reported: the server does not know it. */
+  async #subscribeAgain(session: LegacySession): Promise<void> {
+    let lost = 0;
+    for (const request of this.#subscriptions.again()) {
+      if (this.session !== session || this.#isOver(this.#ending)) return;
+      const answer = await this.#ask(request, this.headersFor(undefined));
+      if (answer?.seen.failed !== 'no') lost++;
+    }
+    if (lost > 0) this.#parts.warn('the new session lacks subscriptions of the old', { lost });
+  }
+
   async #initializeAgain(initialize: Uint8Array): Promise<LegacySession | undefined> {
+    const answer = await this.#ask(initialize, {});
+    const version = answer?.seen.protocolVersion;
+    if (answer === undefined || version === undefined) return undefined;
+    return { id: sessionId(answer.headers), version, isRenewed: true };
+  }
+
+  /** The answer to a request that is ours: the agent does not see it. */
+  async #ask(request: Uint8Array, headers: OutgoingHttpHeaders): Promise<OwnAnswer | undefined> {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), HANDSHAKE_MS).unref();
-    const answer = await this.#post(initialize, {}, abort);
+    const answer = await this.#post(request, headers, abort);
     if (answer === undefined) return undefined;
-    const { headers, body } = answer;
-    const type = headers['content-type'];
+    const { body } = answer;
+    const type = answer.headers['content-type'];
     if (!isEventStream(type) && !isJson(type)) {
       body.destroy();
       return undefined;
     }
-    let version: string | undefined;
-    const asked = seenIn(initialize);
+    let found: SeenAnswer | undefined;
+    const asked = seenIn(request);
     await this.#parts.inbox.read(body, {
       take: (bytes) => {
         const seen = seenIn(bytes);
         const isTheAnswer =
           seen.kind === 'response' && asked.kind === 'request' && seen.id?.json === asked.id.json;
         if (!isTheAnswer) return this.#take(bytes);
-        version = seen.protocolVersion;
+        found = seen;
         abort.abort();
         return undefined;
       },
       ...(isEventStream(type) && { events: followCursor(newCursor()) }),
     });
     clearTimeout(timer);
-    return version === undefined ? undefined : { id: sessionId(headers), version, isRenewed: true };
+    return found && { seen: found, headers: answer.headers };
   }
 
   async #initializedAgain(initialized: Uint8Array): Promise<boolean> {

@@ -4,6 +4,7 @@ import { isFault, readAnswerBody } from '../../../os/upstream/index.ts';
 import { seenIn } from './message-facts.ts';
 import { type OpenRequest, type OutgoingMessage, wholeBytes } from './open-requests.ts';
 import { type HttpRefusal, ofCut, ofFailure, ofFault, ofStatus } from './refusal.ts';
+import { isAnswerToUs, Subscriptions } from './subscriptions.ts';
 import {
   followCursor,
   isEventStream,
@@ -30,6 +31,7 @@ export class OldSse implements Wire {
   #initialized: Uint8Array | undefined;
   /** Waits for the answer to an `initialize` that is repeated. */
   #handshake: ((isOk: boolean) => void) | undefined;
+  readonly #subscriptions = new Subscriptions();
   #isClosed = false;
 
   constructor(parts: WireParts) {
@@ -41,10 +43,12 @@ export class OldSse implements Wire {
     if (request.facts.method === 'initialize') {
       this.#initialize = wholeBytes(request);
       this.#initialized = undefined;
+      this.#subscriptions.forget();
     }
     const refusal = await this.#post(request);
     open.sent(request);
     if (refusal !== undefined) open.fail(request, refusal);
+    else this.#subscriptions.note(request);
   }
 
   async tell(message: OutgoingMessage): Promise<void> {
@@ -93,9 +97,8 @@ export class OldSse implements Wire {
       stream.abort.abort();
       return refusal;
     }
-    this.#parts.warn(
-      'the connection to the server was lost; a new one goes on, without the subscriptions of the old',
-    );
+    for (const again of this.#subscriptions.again()) await this.#send(stream, [again]);
+    this.#parts.warn('the connection to the server was lost; a new one goes on');
     return stream;
   }
 
@@ -201,6 +204,7 @@ export class OldSse implements Wire {
 
   #take(bytes: Uint8Array): Uint8Array | undefined {
     if (this.#handshake !== undefined && this.#isHandshake(bytes)) return undefined;
+    if (isAnswerToUs(bytes)) return undefined;
     noteAnswers(this.#parts.open, bytes);
     return bytes;
   }
