@@ -7,6 +7,7 @@ import {
   modernAgent,
   modernMeta,
   ok,
+  plain,
   playWith,
   SERVER_INFO,
   say,
@@ -352,6 +353,20 @@ describe('tools that only run as tasks', () => {
     play.agent(ask(2, 'tools/call', { name: 'slow' }));
     play.server(ok('t1-3', { task: { taskId: 'T', status: 'working' } }));
     expect(play.agent(say('notifications/cancelled', { requestId: 2 }))).toMatchObject([
+      { to: 'server', message: { method: 'tasks/cancel', params: { taskId: 'T' } } },
+    ]);
+  });
+
+  test('one whose agent does not come back with input cancels its task', () => {
+    const play = modernAgent({ inputMs: 100 });
+    play.agent(ask(1, 'tools/list'));
+    play.server(ok('t1-2', { tools: [{ name: 'slow', execution: { taskSupport: 'required' } }] }));
+    play.agent(ask(2, 'tools/call', { name: 'slow' }));
+    play.server(ok('t1-3', { task: { taskId: 'T', status: 'working' } }));
+    const params = { message: 'Name?', requestedSchema: { type: 'object', properties: {} } };
+    play.server(plain(40, 'elicitation/create', params));
+    expect(play.tick(100)).toMatchObject([
+      { to: 'server', message: { id: 40, result: { action: 'cancel' } } },
       { to: 'server', message: { method: 'tasks/cancel', params: { taskId: 'T' } } },
     ]);
   });

@@ -102,7 +102,11 @@ export class ModernAgentBridge implements EraBridge {
   }
 
   tick(nowMs: number): readonly BridgeCommand[] {
-    this.#inputs.tick(nowMs);
+    for (const call of this.#inputs.takeExpired(nowMs)) {
+      const reason = '"The client did not come back with the input."';
+      const params = objectOf({ requestId: call.serverId, reason });
+      this.#stop(call, notificationText(CANCELLED, params));
+    }
     return this.#out.take();
   }
 
@@ -229,14 +233,16 @@ export class ModernAgentBridge implements EraBridge {
     if (call === undefined) return;
     this.#calls.remove(call);
     this.#inputs.abandon(call);
-    if (call.unsent !== undefined) return;
-    if (call.task !== undefined) {
-      const params = objectOf({ taskId: JSON.stringify(call.task.id) });
-      this.#out.ask({ method: 'tasks/cancel', params }, () => {});
-      return;
-    }
     const params = withMembers(textAt(text, 'params'), { requestId: call.serverId });
-    this.#out.toServer(toLegacy(withMembers(text, { params })));
+    this.#stop(call, toLegacy(withMembers(text, { params })));
+  }
+
+  /** Ends the work of the server on a call that nobody waits for; `notice` says so unless it is a task. */
+  #stop({ unsent, final, task }: BridgedCall, notice: string): void {
+    if (unsent !== undefined || final !== undefined) return;
+    if (task === undefined) return this.#out.toServer(notice);
+    const params = objectOf({ taskId: JSON.stringify(task.id) });
+    this.#out.ask({ method: 'tasks/cancel', params }, () => {});
   }
 
   #answered({ id }: SeenResponse, text: string): void {

@@ -13,7 +13,7 @@ import {
   withMembers,
 } from '../shared/object-text.ts';
 import type { Outbox } from '../shared/outbox.ts';
-import { errorJson, errorResponse, notificationText, resultText } from '../shared/rpc-lines.ts';
+import { errorJson, errorResponse, resultText } from '../shared/rpc-lines.ts';
 import type { BridgeConfig } from '../shared/types.ts';
 import { type AgentRound, type BridgedCall, type BridgedCalls, takesInput } from './calls.ts';
 import { callParams } from './translate.ts';
@@ -153,19 +153,14 @@ export class InputRounds {
     call.waiting.length = 0;
   }
 
-  tick(nowMs: number): void {
+  /** Takes out the calls whose agent did not come back in time. */
+  takeExpired(nowMs: number): readonly BridgedCall[] {
     for (const [state, { expiresAtMs }] of this.#repeats) {
       if (expiresAtMs <= nowMs) this.#repeats.delete(state);
     }
-    for (const call of this.#calls.takeExpired(nowMs)) {
-      this.abandon(call);
-      if (call.final !== undefined || call.unsent !== undefined) continue;
-      const params = objectOf({
-        requestId: call.serverId,
-        reason: '"The client did not come back with the input."',
-      });
-      this.#out.toServer(notificationText('notifications/cancelled', params));
-    }
+    const expired = this.#calls.takeExpired(nowMs);
+    for (const call of expired) this.abandon(call);
+    return expired;
   }
 
   *#waitingLists(): Iterable<ServerAsk[]> {
