@@ -37,6 +37,8 @@ export interface AuthorizationOptions {
 }
 
 const EARLY_MS_MAX = 60_000;
+/** Servers count whole seconds, so a token ends up to one early. A refusal then is its end, and no other refusal. */
+const EARLY_MS_MIN = 1_000;
 /** The part of its life that a token is renewed before its end. */
 const EARLY_PART = 0.2;
 const LOCK_WAIT_MS = 30_000;
@@ -222,7 +224,8 @@ class HeldGrant {
 
   #isEnding({ expiresAtMs, obtainedAtMs }: Grant): boolean {
     if (expiresAtMs === undefined) return false;
-    const earlyMs = Math.min(EARLY_MS_MAX, (expiresAtMs - obtainedAtMs) * EARLY_PART);
+    const partMs = (expiresAtMs - obtainedAtMs) * EARLY_PART;
+    const earlyMs = Math.max(EARLY_MS_MIN, Math.min(EARLY_MS_MAX, partMs));
     return this.#nowMs() >= expiresAtMs - earlyMs;
   }
 
