@@ -7,9 +7,10 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as textIn } from 'node:stream/consumers';
 import { Outline, type SeenRequest } from '@subluminal/core/session';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Incoming } from '../../transports/types.ts';
+import type { Incoming, ReadMessage } from '../../transports/types.ts';
 import { BackPressure } from './back-pressure.ts';
 import { EventStream } from './event-stream.ts';
 import { readMessage } from './http-agent.ts';
@@ -90,6 +91,29 @@ test('of large requests without an id at their start, one is taken at a time', a
   const { request, response } = await exchange();
   agent.postLarge({ request, head, bytesMax: MEGABYTE }, seen, response);
   expect(agent.takesLarge(seen)).toBe(false);
+});
+
+test('an answer that is too large to be kept until it names its request is an error for that one', async () => {
+  const agent = new LegacyAgent('id');
+  const texts: Promise<string>[] = [];
+  for (const id of [1, 2]) {
+    const { response, answered } = await exchange();
+    const message = Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`);
+    agent.post(message, readMessage(message), response);
+    texts.push(answered.then((answer) => textIn(answer)));
+  }
+  const head = Buffer.from(`{"result":{"content":"${'x'.repeat(MEGABYTE)}`);
+  const outline = new Outline();
+  outline.feed(head);
+  const soFar = outline.soFar();
+  const read = { kind: 'head', from: 'server', bytes: head, outline, soFar, call: undefined };
+  agent.writePart(head, read as ReadMessage);
+  for (let at = 0; at < 16; at++) agent.writePart(Buffer.alloc(MEGABYTE, 'x'));
+  agent.writePart(Buffer.from('"},"jsonrpc":"2.0","id":2}'));
+  agent.endParts();
+  agent.write(Buffer.from('{"jsonrpc":"2.0","id":1,"result":{}}'));
+  expect(JSON.parse((await texts[1]) ?? '')).toMatchObject({ id: 2, error: { code: -32_603 } });
+  expect(JSON.parse((await texts[0]) ?? '')).toMatchObject({ id: 1, result: {} });
 });
 
 test('a large request whose client is gone before its turn keeps no other waiting', async () => {

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { membersAt } from '@subluminal/core/json';
 import { peek, type Seen } from '@subluminal/core/session';
 import { GatheredBytes } from '../../../os/gathered-bytes.ts';
+import { LastId } from '../../transports/large-ids.ts';
 import { oneLine } from '../../transports/one-line.ts';
 import type {
   Holdable,
@@ -32,6 +33,7 @@ interface LargeMessage {
   readonly id: string | undefined;
   /** Its parts while it is not known where it goes. */
   readonly parts: GatheredBytes;
+  readonly lastId: LastId;
   bytes: number;
 }
 
@@ -47,8 +49,6 @@ type Whole = Extract<Incoming, { readonly kind: 'message' }>;
 const INBOX_BYTES_MAX = 8 * 1024 * 1024;
 const INBOX_MAX = 1_024;
 const UNROUTED_BYTES_MAX = 16 * 1024 * 1024;
-const TAIL_BYTES = 512;
-const LAST_ID = /"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,256}")\s*\}\s*$/;
 const CLOSED_EARLY = -32_603;
 const NO_BYTES = new Uint8Array(0);
 
@@ -168,6 +168,7 @@ export abstract class HttpAgent implements Transport {
       exchange: this.largeExchange(read),
       id: read?.kind === 'head' && read.soFar.answers ? read.soFar.id?.json : undefined,
       parts: new GatheredBytes(),
+      lastId: new LastId(),
       bytes: 0,
     };
     const large = this.#outgoingLarge;
@@ -175,6 +176,7 @@ export abstract class HttpAgent implements Transport {
     if (large.exchange !== undefined) {
       return large.exchange.sendPart(this.partFor(large.exchange, bytes, false));
     }
+    large.lastId.add(bytes);
     if (large.bytes <= UNROUTED_BYTES_MAX) large.parts.add(bytes);
     else large.parts.clear();
   }
@@ -183,9 +185,10 @@ export abstract class HttpAgent implements Transport {
     const large = this.#outgoingLarge;
     this.#outgoingLarge = undefined;
     if (large === undefined) return;
-    const { exchange, id, parts, bytes } = large;
+    const { exchange, id, parts, bytes, lastId } = large;
     if (exchange === undefined) {
       if (bytes <= UNROUTED_BYTES_MAX) this.write(parts.take());
+      else if (lastId.json !== undefined) this.write(Buffer.from(unroutedLine(lastId.json)));
       return;
     }
     const ids = id === undefined ? [...exchange.pending].slice(0, 1) : [id];
@@ -274,13 +277,13 @@ export abstract class HttpAgent implements Transport {
     this.#incomingLarge = request;
     this.#on?.incoming([{ kind: 'head', bytes: head }]);
     let bytesTotal = head.length;
-    let tail = Buffer.alloc(0);
+    const lastId = new LastId();
     let isOver = false;
     const finish = (last: Incoming): void => {
       if (isOver) return;
       isOver = true;
       const isWhole = last.kind === 'end' && last.isComplete;
-      onEnd({ isWhole, id: LAST_ID.exec(tail.toString('latin1'))?.[1] });
+      onEnd({ isWhole, id: lastId.json });
       this.#on?.incoming([last]);
       this.#incomingLarge = undefined;
       this.#drain();
@@ -288,7 +291,7 @@ export abstract class HttpAgent implements Transport {
     request.on('data', (bytes: Buffer) => {
       if (isOver) return;
       bytesTotal += bytes.length;
-      tail = Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES);
+      lastId.add(bytes);
       if (bytesTotal > bytesMax) return finish({ kind: 'too_large', bytesTotal });
       this.#on?.incoming([{ kind: 'piece', bytes: oneLine(bytes) }]);
     });
@@ -299,6 +302,13 @@ export abstract class HttpAgent implements Transport {
     if (request.destroyed) cut();
     else if (this.#holds === 0) request.resume();
   }
+}
+
+/** In place of an answer that could not be kept until it showed whose it is. */
+function unroutedLine(id: string): string {
+  const message = `The answer is larger than ${UNROUTED_BYTES_MAX} bytes, and names its request only at its end: ask for less, or for one thing at a time.`;
+  const error = JSON.stringify({ code: CLOSED_EARLY, message });
+  return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;
 }
 
 /** Whether nobody waits for an answer to this message: it is one itself, or a notification. A large one shows it at its start. */

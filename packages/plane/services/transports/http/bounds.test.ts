@@ -302,6 +302,33 @@ describe('HTTP+SSE of 2024-11-05', () => {
     expect(other.calls).toEqual([]);
   });
 
+  test.each([
+    ['first', (id: unknown) => ({ jsonrpc: '2.0', id, result: { LONG } })],
+    ['last', (id: unknown) => ({ result: { LONG }, jsonrpc: '2.0', id })],
+  ])('gives one answer to a request whose large answer names it %s', async (_, write) => {
+    const server = await oldServer();
+    const peer = driven(server.url, { transport: 'sse', limits: LIMITS });
+    peer.write(INITIALIZE);
+    await peer.answerTo(0);
+    const { act } = server.script;
+    server.script.act = (call, response, request) => {
+      if (call.message.id === undefined) return act(call, response, request);
+      response.writeHead(202).end();
+      const stream = server.streams.at(-1) ?? response;
+      return sse(stream, `event: message\n${data(write(call.message.id))}`);
+    };
+    peer.write({ id: 1, method: 'tools/call' });
+    expect((await peer.answerTo(1)).result).toEqual({ LONG });
+    server.script.act = act;
+    server.streams.at(-1)?.destroy();
+    await vi.waitFor(() => {
+      peer.write({ id: 2, method: 'tools/list' });
+      expect(server.streams).toHaveLength(2);
+    }, PATIENT);
+    await peer.answerTo(2);
+    expect(peer.messages.filter(({ id }) => id === 1)).toHaveLength(1);
+  });
+
   test('answers open requests when it is cut, and connects again for the next one', async () => {
     const server = await oldServer();
     const peer = driven(server.url, { transport: 'sse' });

@@ -1,6 +1,7 @@
 // The parts of one message on their way in: a whole message, or head, pieces and end of one that is too large.
 import { MAX_INSPECT_BYTES } from '@subluminal/contracts';
 import { GatheredBytes } from '../../../os/gathered-bytes.ts';
+import { firstId, LastId } from '../large-ids.ts';
 import { oneLine } from '../one-line.ts';
 import type { Incoming } from '../types.ts';
 
@@ -15,7 +16,8 @@ export interface GatherHandlers {
   emit(incoming: Incoming): void;
   /** Whether a large message may begin. Others wait, because there is one at a time. */
   beginLarge(): boolean;
-  endLarge(how: LargeOutcome): void;
+  /** `id`: the JSON of its id, if it shows it. */
+  endLarge(how: LargeOutcome, id: string | undefined): void;
 }
 
 /** `too_large`: beyond the cap, and the rest of it is skipped. */
@@ -28,6 +30,9 @@ export class MessageGatherer {
   #mode: 'whole' | 'large' | 'skip' = 'whole';
   readonly #held = new GatheredBytes();
   #bytesTotal = 0;
+  /** Of the large message. */
+  #firstId: string | undefined;
+  #lastId = new LastId();
 
   constructor(limits: MessageLimits, on: GatherHandlers) {
     this.#inspectBytesMax = limits.inspectBytesMax ?? MAX_INSPECT_BYTES;
@@ -51,10 +56,10 @@ export class MessageGatherer {
 
   /** The message is over. One of blanks is none. */
   end(): void {
-    const { mode, bytesTotal, whole } = this.#reset();
+    const { mode, bytesTotal, whole, id } = this.#reset();
     if (mode === 'large') {
       this.#on.emit({ kind: 'end', bytesTotal, isComplete: true });
-      this.#on.endLarge('complete');
+      this.#on.endLarge('complete', id);
     } else if (mode === 'whole' && !isBlank(whole)) {
       this.#on.emit({ kind: 'message', bytes: oneLine(whole) });
     }
@@ -62,10 +67,10 @@ export class MessageGatherer {
 
   /** The rest of the message does not come. */
   cut(): void {
-    const { mode, bytesTotal } = this.#reset();
+    const { mode, bytesTotal, id } = this.#reset();
     if (mode !== 'large') return;
     this.#on.emit({ kind: 'end', bytesTotal, isComplete: false });
-    this.#on.endLarge('cut');
+    this.#on.endLarge('cut', id);
   }
 
   #begin(part: Uint8Array): boolean {
@@ -73,6 +78,8 @@ export class MessageGatherer {
     const missing = this.#inspectBytesMax - this.#bytesTotal;
     this.#held.add(part.subarray(0, missing));
     const head = this.#held.take();
+    this.#firstId = firstId(head);
+    this.#lastId = new LastId();
     this.#mode = 'large';
     this.#bytesTotal = this.#inspectBytesMax;
     this.#on.emit({ kind: 'head', bytes: oneLine(head) });
@@ -82,17 +89,19 @@ export class MessageGatherer {
 
   #piece(bytes: Uint8Array): void {
     this.#bytesTotal += bytes.length;
+    this.#lastId.add(bytes);
     if (this.#bytesTotal <= this.#messageBytesMax) {
       if (bytes.length > 0) this.#on.emit({ kind: 'piece', bytes: oneLine(bytes) });
       return;
     }
     this.#mode = 'skip';
     this.#on.emit({ kind: 'too_large', bytesTotal: this.#bytesTotal });
-    this.#on.endLarge('too_large');
+    this.#on.endLarge('too_large', this.#firstId);
   }
 
   #reset() {
-    const before = { mode: this.#mode, bytesTotal: this.#bytesTotal, whole: this.#held.take() };
+    const id = this.#mode === 'large' ? (this.#firstId ?? this.#lastId.json) : undefined;
+    const before = { mode: this.#mode, bytesTotal: this.#bytesTotal, whole: this.#held.take(), id };
     this.#mode = 'whole';
     this.#bytesTotal = 0;
     return before;

@@ -11,7 +11,7 @@ export interface BodyOptions {
   /** Sees each whole message first; undefined keeps it back. */
   readonly take: (message: Uint8Array) => Uint8Array | undefined;
   /** A large message is over, which `take` did not see. */
-  readonly large?: (how: LargeOutcome) => void;
+  readonly large?: (how: LargeOutcome, id: string | undefined) => void;
   /** For a stream of events; without it, the body is one message. */
   readonly events?: SseHandlers;
 }
@@ -101,8 +101,8 @@ export class Inbox {
         } else out.push(incoming.kind === 'head' ? { ...incoming, ...stream } : incoming);
       },
       beginLarge: () => this.#beginLarge(),
-      endLarge: (how) => {
-        large?.(how);
+      endLarge: (how, id) => {
+        large?.(how, id);
         this.#endLarge();
       },
     });

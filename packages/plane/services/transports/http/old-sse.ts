@@ -182,7 +182,13 @@ export class OldSse implements Wire {
           resolve(this.#stream);
         },
       };
-      const reading = inbox.read(body, { take: (bytes) => this.#take(bytes), events });
+      const reading = inbox.read(body, {
+        take: (bytes) => this.#take(bytes),
+        large: (how, id) => {
+          if (how === 'complete' && id !== undefined) this.#parts.open.answered(id);
+        },
+        events,
+      });
       void reading.then((fault) => {
         clearTimeout(timer);
         const text = `The MCP server \`${server}\` does not say where messages are sent to, or names another origin.`;
