@@ -3,6 +3,7 @@ import { isObject } from '@subluminal/contracts';
 import { itemTextsAt } from '../json/text-parts.ts';
 import type { MessageVerdict, OtherMessage, Way } from '../session/guard.ts';
 import { OBSERVED_METHODS, RESULT_METHODS } from '../session/peek/protocol-names.ts';
+import { eraOf } from '../session/versions.ts';
 import { isSpoken } from '../taint/spoken.ts';
 import { holdsTaskResult, inboundPassage, resultPassage, taskPassage } from './answers.ts';
 import { BY_CONTENT, judge } from './content.ts';
@@ -172,9 +173,6 @@ function strayAnswer({ options }: Memory): MessageVerdict {
   });
 }
 
-const VERSION = /^\d{4}-\d{2}-\d{2}$/;
-const MODERN_SINCE = '2026-07-28';
-
 /** Judges the introduction of a server: its instructions as a definition, the rest as content. */
 function introduced(memory: Memory, message: OtherMessage, nowMs: number): MessageVerdict {
   const { value } = message;
@@ -211,8 +209,7 @@ const WITHHELD =
 function isModern({ protocolVersion, supportedVersions }: { [key: string]: unknown }): boolean {
   const versions = Array.isArray(supportedVersions) ? supportedVersions : [protocolVersion];
   return versions.some(
-    (version: unknown) =>
-      typeof version === 'string' && VERSION.test(version) && version >= MODERN_SINCE,
+    (version: unknown) => typeof version === 'string' && eraOf(version) === 'modern',
   );
 }
 

@@ -10,11 +10,12 @@ import {
   INVALID_PARAMS,
   resultLine,
 } from './answer-lines.ts';
-import { eraOf, type MessageStep, report } from './context.ts';
+import { type MessageStep, report } from './context.ts';
 import type { DecidedCall } from './decide-call.ts';
 import { passSubject } from './govern-subject.ts';
 import type { MessageId } from './peek/types.ts';
 import { emitEnd, NOT_INSPECTED, withoutSecrets } from './record-call.ts';
+import { eraOf } from './versions.ts';
 
 /** Forwards an allowed call, and answers a refused one. */
 export function applyDecision(step: MessageStep, decided: DecidedCall): void {

@@ -2,7 +2,6 @@
 import {
   type CallRef,
   type Decision,
-  type Era,
   type EventDecision,
   isJsonObject,
   type JsonObject,
@@ -31,6 +30,7 @@ import {
   type SessionLimits,
   type Side,
 } from './types.ts';
+import { BATCH_VERSION } from './versions.ts';
 
 export interface Context {
   readonly config: SessionConfig;
@@ -117,10 +117,6 @@ export interface MessageStep {
   readonly unseen?: { readonly streamHash: string; readonly refused: RefusedMessage | undefined };
 }
 
-const MODERN_SINCE = '2026-07-28';
-/** The one revision whose receivers take batches. */
-const BATCH_VERSION = '2025-03-26';
-const VERSION_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const SAMPLE_BYTES = 8;
 
 export function createContext(config: SessionConfig): Context {
@@ -160,11 +156,6 @@ export function stepFor(
 
 export function other(side: Side): Side {
   return side === 'agent' ? 'server' : 'agent';
-}
-
-export function eraOf(version: string | undefined): Era {
-  if (version === undefined || !VERSION_DATE.test(version)) return 'legacy';
-  return version >= MODERN_SINCE ? 'modern' : 'legacy';
 }
 
 export function takesBatches({ version }: Context): boolean {

@@ -6,7 +6,7 @@ import { rewritten, spliced } from '../json/patch-text.ts';
 import { stringText } from '../json/text.ts';
 import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { governBatch } from './batch.ts';
-import { eraOf, type MessageStep, report, sizeOf } from './context.ts';
+import { type MessageStep, report, sizeOf } from './context.ts';
 import { passRequest } from './from-agent.ts';
 import { withoutState } from './input-rounds.ts';
 import {
@@ -29,6 +29,7 @@ import {
 } from './record-call.ts';
 import { malformed, reject, UNASKED } from './reject-message.ts';
 import { type AnsweredCall, beginTask, taskAnswered, taskNotified } from './task-answers.ts';
+import { eraOf } from './versions.ts';
 
 const MESSAGE_BYTES_MAX = 2_048;
 

@@ -1,6 +1,5 @@
 export { itemTextsAt, memberText } from '../json/text-parts.ts';
 export type { Message } from './context.ts';
-export { eraOf } from './context.ts';
 export type {
   GateVerdict,
   Guard,
@@ -36,3 +35,4 @@ export type {
   TakenGrant,
 } from './types.ts';
 export { BROKEN_LINE_END } from './types.ts';
+export { BATCH_VERSION, eraOf, LEGACY_VERSIONS, MODERN_VERSION } from './versions.ts';

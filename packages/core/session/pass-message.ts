@@ -8,7 +8,6 @@ import { isSpoken } from '../taint/spoken.ts';
 import { errorLine, INTERNAL_ERROR, INVALID_PARAMS, resultLine } from './answer-lines.ts';
 import {
   type Context,
-  eraOf,
   type MessageStep,
   type OpenCall,
   type OpenRequest,
@@ -30,6 +29,7 @@ import type {
 import { LazyEnvelope } from './read-call.ts';
 import { isOtherTask } from './task-calls.ts';
 import type { Side } from './types.ts';
+import { eraOf } from './versions.ts';
 
 interface PassedMessage
   extends Pick<OtherMessage, 'kind' | 'method' | 'isError' | 'call' | 'taskCall'> {

@@ -1,7 +1,8 @@
 // The answer to `initialize` of a legacy agent, made of what a modern server says of itself.
 import { itemTexts } from '../../json/text-parts.ts';
+import { LEGACY_VERSIONS, MODERN_VERSION } from '../../session/versions.ts';
 import { withoutTasks } from '../shared/capabilities.ts';
-import { LEGACY_VERSIONS, META, MODERN_VERSION } from '../shared/era-names.ts';
+import { META } from '../shared/era-names.ts';
 import { isObjectText, objectOf, stringOf, textAt, withMembers } from '../shared/object-text.ts';
 
 /** What the agent said of itself in `initialize`. */

@@ -1,6 +1,7 @@
 // A modern agent before a legacy server.
 import { itemTextsAt } from '../../json/text-parts.ts';
 import type { SeenNotification, SeenRequest, SeenResponse } from '../../session/peek/types.ts';
+import { MODERN_VERSION } from '../../session/versions.ts';
 import {
   INPUT_METHODS,
   INTERNAL_ERROR,
@@ -8,7 +9,6 @@ import {
   levelOf,
   META,
   METHOD_NOT_FOUND,
-  MODERN_VERSION,
   severityOf,
   UNSUPPORTED_VERSION,
   URL_ELICITATION_REQUIRED,

@@ -1,6 +1,8 @@
 // The handshake with a legacy server, on behalf of an agent that knows none.
+
+import { LEGACY_VERSIONS, MODERN_VERSION } from '../../session/versions.ts';
 import { withoutTasks } from '../shared/capabilities.ts';
-import { LEGACY_VERSIONS, META, MODERN_VERSION } from '../shared/era-names.ts';
+import { META } from '../shared/era-names.ts';
 import { objectOf, stringOf, textAt, unlessEmpty } from '../shared/object-text.ts';
 
 /** An agent need not say who it is, but a handshake must. */

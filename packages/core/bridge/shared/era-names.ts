@@ -1,15 +1,5 @@
 // The names that differ between the eras.
 
-/** The revision with metadata in each request that the bridge speaks. */
-export const MODERN_VERSION = '2026-07-28';
-/** The revisions with a handshake, the newest first. */
-export const LEGACY_VERSIONS: readonly string[] = [
-  '2025-11-25',
-  '2025-06-18',
-  '2025-03-26',
-  '2024-11-05',
-];
-
 export const META = {
   version: 'io.modelcontextprotocol/protocolVersion',
   clientInfo: 'io.modelcontextprotocol/clientInfo',

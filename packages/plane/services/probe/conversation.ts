@@ -1,6 +1,6 @@
 // Asks a server what every client asks: who it is, and everything that it lists.
 import { definedFields, isObject } from '@subluminal/contracts';
-import { itemTextsAt, memberText } from '@subluminal/core/session';
+import { itemTextsAt, MODERN_VERSION, memberText } from '@subluminal/core/session';
 import type { Listing } from '@subluminal/core/surface';
 import { visible } from '@subluminal/core/visible';
 import { parseJson } from '../../os/index.ts';
@@ -12,7 +12,6 @@ interface Failed {
 }
 
 const ASKED_VERSION = '2025-11-25';
-const MODERN_VERSION = '2026-07-28';
 const PAGES_MAX = 500;
 const ITEMS_MAX = 10_000;
 const SAID_MAX = 200;

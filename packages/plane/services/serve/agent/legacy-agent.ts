@@ -1,7 +1,7 @@
 // An agent of 2025-03-26 to 2025-11-25: its session has an id, its streams can be resumed, and messages that belong to
 // no request go to the stream of a GET. A broken connection is no cancellation.
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Seen } from '@subluminal/core/session';
+import { BATCH_VERSION, type Seen } from '@subluminal/core/session';
 import type { ReadMessage } from '../../transports/types.ts';
 import { EventStream, type KeptRoom, readEventId } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
@@ -9,7 +9,6 @@ import { batchIds, HttpAgent, isOneWay, type LargeBody, paramsMember } from './h
 
 /** Since then, an event without a message may begin a stream. Older clients would take it for a message. */
 const PRIMES_SINCE = '2025-11-25';
-const BATCH_VERSION = '2025-03-26';
 const STANDALONE = 'get';
 /** How many streams that are over, or whose connection broke, may still be resumed. */
 const RESUMABLE_MAX = 32;

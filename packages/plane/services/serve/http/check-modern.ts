@@ -5,17 +5,10 @@ import {
   HEADER_MISMATCH,
   mirroredName,
 } from '@subluminal/core/mirrored-headers';
-import { Outline, type SeenRequest } from '@subluminal/core/session';
+import { MODERN_VERSION, Outline, type SeenRequest } from '@subluminal/core/session';
 import { paramsMember } from '../agent/http-agent.ts';
 import { RPC, type RpcRefusal } from './answers.ts';
 
-export const MODERN_VERSIONS: ReadonlySet<string> = new Set(['2026-07-28']);
-export const LEGACY_VERSIONS: ReadonlySet<string> = new Set([
-  '2025-11-25',
-  '2025-06-18',
-  '2025-03-26',
-  '2024-11-05',
-]);
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 const VERSION_LENGTH_MAX = 64;
 
@@ -36,9 +29,9 @@ export function checkModern(
   const name = mirroredName(bytes, method);
   const mismatch = checkStandardHeaders(request.headersDistinct, { method, name, version });
   if (mismatch !== undefined) return mismatched(mismatch);
-  if (!MODERN_VERSIONS.has(version)) {
+  if (version !== MODERN_VERSION) {
     // As `server/discover` has them: the older ones begin with `initialize`.
-    const supported = [...MODERN_VERSIONS];
+    const supported = [MODERN_VERSION];
     return {
       status: 400,
       code: RPC.unsupportedVersion,

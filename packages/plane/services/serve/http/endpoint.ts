@@ -1,19 +1,13 @@
 // One request to `/mcp/NAME` from a caller who is known: which era it speaks, which session it belongs to, and what
 // the specification says of requests that are wrong.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { eraOf, type Seen } from '@subluminal/core/session';
+import { eraOf, LEGACY_VERSIONS, MODERN_VERSION, type Seen } from '@subluminal/core/session';
 import { isOneWay, type LargeBody, readMessage } from '../agent/http-agent.ts';
 import type { LegacyAgent } from '../agent/legacy-agent.ts';
 import type { ModernAgent } from '../agent/modern-agent.ts';
 import type { Principal } from '../auth/types.ts';
 import { RPC, type RpcRefusal, refuse } from './answers.ts';
-import {
-  checkModern,
-  checkModernHead,
-  LEGACY_VERSIONS,
-  MODERN_VERSIONS,
-  mismatched,
-} from './check-modern.ts';
+import { checkModern, checkModernHead, mismatched } from './check-modern.ts';
 import type { Body, BodyReader } from './read-body.ts';
 
 /** Who calls which server, and for which run. */
@@ -100,7 +94,7 @@ export class McpEndpoint {
     }
     if (isModern(request, seen)) return this.#modern(bytes, seen, posted);
     const version = request.headers['mcp-protocol-version'];
-    if (version !== undefined && !LEGACY_VERSIONS.has(String(version))) {
+    if (version !== undefined && !LEGACY_VERSIONS.includes(String(version))) {
       return refuse(response, unsupported(String(version), idOf(seen)));
     }
     const isInitialize = seen.kind === 'request' && seen.method === 'initialize';
@@ -146,8 +140,8 @@ export class McpEndpoint {
     const version = String(request.headers['mcp-protocol-version'] ?? '');
     const { messageBytesMax: bytesMax } = this.#options;
     const body = { request, head, bytesMax };
-    if (MODERN_VERSIONS.has(version)) return this.#largeModern(body, seen, posted);
-    if (version !== '' && !LEGACY_VERSIONS.has(version)) {
+    if (version === MODERN_VERSION) return this.#largeModern(body, seen, posted);
+    if (version !== '' && !LEGACY_VERSIONS.includes(version)) {
       return refuse(response, unsupported(version, idOf(seen)));
     }
     const agent = this.#find(request, caller);
@@ -264,7 +258,7 @@ function accepts({ headers: { accept = '' } }: IncomingMessage, type: string): b
 }
 
 function unsupported(requested: string, id: string | undefined): RpcRefusal {
-  const supported = [...MODERN_VERSIONS, ...LEGACY_VERSIONS];
+  const supported = [MODERN_VERSION, ...LEGACY_VERSIONS];
   return {
     status: 400,
     code: RPC.unsupportedVersion,
