@@ -278,7 +278,9 @@ describe('a shim of a remote server', () => {
   test('answers each request while the server is not there, and goes on when it is', async () => {
     const { ask, child, over } = shim('http://127.0.0.1:9/mcp');
     const { error } = await ask('initialize', INITIALIZE);
-    expect(error?.message).toContain('does not answer');
+    expect(error?.message).toContain(
+      'cannot be reached. The upstream refuses connections. Nothing',
+    );
     expect((await ask('initialize', INITIALIZE)).error).toBeDefined();
     child.stdin?.end();
     expect(await over).toMatchObject({ code: 0 });

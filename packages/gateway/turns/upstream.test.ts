@@ -4,6 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import {
   isFault,
   openUpstream,
+  proxyOf,
   readAnswerBody,
   type UpstreamAnswer,
   type UpstreamCall,
@@ -107,7 +108,28 @@ test('an upstream that nobody listens at, or that is not known, is a disconnect'
   expect(await call(`http://127.0.0.1:${port}`)).toMatchObject({
     class: 'disconnect',
     message: 'The upstream refuses connections.',
+    unsent: 'unreachable',
   });
+});
+
+test('an upstream that speaks no TLS is told as such', async () => {
+  const { url } = await loopback((_request, response) => void response.end());
+  expect(await upstreamFor()(url.replace('http:', 'https:'))).toMatchObject({
+    message: expect.stringContaining('does not speak TLS') as unknown,
+    unsent: 'unreachable',
+  });
+});
+
+test('nothing goes past a proxy that is no URL', async () => {
+  const proxy = proxyOf({ HTTP_PROXY: 'ftp://ada:hunter2@proxy' });
+  const { url } = await loopback((_request, response) => void response.end());
+  expect(await upstreamFor({ proxy })(url)).toEqual({
+    kind: 'fault',
+    class: 'disconnect',
+    message: 'HTTPS_PROXY or HTTP_PROXY is no URL like http://HOST:PORT.',
+    unsent: 'unreachable',
+  });
+  expect(proxyOf({ HTTPS_PROXY: 'proxy:3128' })).toEqual({ httpsProxy: 'http://proxy:3128' });
 });
 
 test.each([

@@ -72,13 +72,16 @@ const HEADERS_BYTES_MAX = 64 * 1024;
 
 export function openUpstream(options: UpstreamOptions = {}): Upstream {
   const agent = dispatcherFor(options);
+  if (isFault(agent)) {
+    return { call: () => Promise.resolve(agent), close: () => Promise.resolve() };
+  }
   return {
     call: (call) => send(agent, call),
     close: () => agent.destroy(),
   };
 }
 
-function dispatcherFor(options: UpstreamOptions): PieceDispatcher {
+function dispatcherFor(options: UpstreamOptions): PieceDispatcher | UpstreamFault {
   const { connectionsMax = CONNECTIONS_MAX, connectMs = CONNECT_MS, tls, lookup, proxy } = options;
   const settings: Agent.Options = {
     connections: connectionsMax,
@@ -88,9 +91,14 @@ function dispatcherFor(options: UpstreamOptions): PieceDispatcher {
     maxHeaderSize: HEADERS_BYTES_MAX,
     connect: { timeout: connectMs, ...tls, ...(lookup && { lookup }) },
   };
-  return proxy === undefined
-    ? new Agent(settings)
-    : new EnvHttpProxyAgent({ ...settings, ...proxy });
+  if (proxy === undefined) return new Agent(settings);
+  try {
+    return new EnvHttpProxyAgent({ ...settings, ...proxy });
+  } catch {
+    // Its message may hold the password of the proxy. Past a proxy that is meant, nothing goes.
+    const message = 'HTTPS_PROXY or HTTP_PROXY is no URL like http://HOST:PORT.';
+    return { ...fault('disconnect', message), unsent: 'unreachable' };
+  }
 }
 
 async function send(

@@ -86,7 +86,7 @@ a = 1
 command = "/usr/bin/node"
 args = ["/opt/sub/bin/sub.mjs", "shim", "--server-name", "far", "--url", "${URL}", "--header-env", "X-Region=MCP_HEADER_X_REGION", "--header-env", "X-Key=KEY", "--bearer-env", "TOKEN"]
 env = { MCP_HEADER_X_REGION = "eu" }
-env_vars = ["KEY", "TOKEN", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"]
+env_vars = ["KEY", "TOKEN", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS"]
 startup_timeout_sec = 20.5
 
 [mcp_servers.far.tools.delete]

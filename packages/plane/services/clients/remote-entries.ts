@@ -31,10 +31,10 @@ export function hasAddress(server: JsonObject): boolean {
 }
 
 /** The variables that a shim honours to reach its server; clients that hand on none are asked for these. */
-const PROXY_VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [
-  name,
-  name.toLowerCase(),
-]);
+const WAY_VARIABLES = [
+  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]),
+  'NODE_EXTRA_CA_CERTS',
+];
 
 /** The server, or why it cannot be governed: words without a full stop. */
 export function readRemote(
@@ -194,7 +194,7 @@ export function variablesFor({ headers, bearerEnv }: RemoteServer): readonly str
   const named = headers.flatMap(({ path, variable }) => (path === undefined ? [variable] : []));
   return [
     ...new Set([...named, ...(bearerEnv === undefined ? [] : [bearerEnv])]),
-    ...PROXY_VARIABLES,
+    ...WAY_VARIABLES,
   ];
 }
 

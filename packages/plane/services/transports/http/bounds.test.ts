@@ -420,6 +420,6 @@ describe('the way to a server', () => {
     const { port } = server.address() as AddressInfo;
     const peer = driven(`https://127.0.0.1:${port}/mcp`);
     peer.write({ id: 1, method: 'initialize' });
-    expect((await peer.answerTo(1)).error?.message).toContain('certificate');
+    expect((await peer.answerTo(1)).error?.message).toContain('NODE_EXTRA_CA_CERTS');
   });
 });

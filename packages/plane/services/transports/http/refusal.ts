@@ -25,7 +25,17 @@ export function refusalLine(id: string, { error, text, status }: HttpRefusal): B
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error ?? own}}\n`);
 }
 
-export function ofFault(server: string, { message }: UpstreamFault): HttpRefusal {
+const CHECKS = {
+  unreachable: 'check that it runs, its URL, the network, and a proxy that is set',
+  untrusted: 'check its certificate; NODE_EXTRA_CA_CERTS can name a file with its authority',
+};
+
+export function ofFault(server: string, { message, unsent }: UpstreamFault): HttpRefusal {
+  if (unsent !== undefined) {
+    return {
+      text: `The MCP server \`${server}\` cannot be reached. ${message} Nothing was sent: its user must ${CHECKS[unsent]}.`,
+    };
+  }
   return {
     text: `The MCP server \`${server}\` does not answer. ${message} If the request has reached it, it may have been executed, so it is not sent again.`,
   };
