@@ -15,7 +15,7 @@ import {
 import { peek } from './peek/peek.ts';
 import { INVALID_WORDS, type InvalidReason, type MessageId, type Seen } from './peek/types.ts';
 import { recordRefused, reject, UNASKED } from './reject-message.ts';
-import type { Command } from './types.ts';
+import { type Command, DEFAULT_LIMITS } from './types.ts';
 
 type Govern = (step: MessageStep, seen: Seen) => void;
 
@@ -29,8 +29,17 @@ export function batchItems(context: Context, message: Message): BatchItems {
   return message.batch;
 }
 
+/** The messages of a batch; undefined for one that a session refuses as a whole. */
+export function batchMessages(bytes: Uint8Array): readonly Seen[] | undefined {
+  const { items, fault } = readItems({ from: 'agent', bytes }, DEFAULT_LIMITS.batchItemsMax);
+  return fault === undefined ? items.map(({ seen }) => seen) : undefined;
+}
+
 /** Splits a batch into its messages. The whole array is validated. */
-function readItems({ from, bytes: whole }: Message, itemsMax: number): BatchItems {
+function readItems(
+  { from, bytes: whole }: Pick<Message, 'from' | 'bytes'>,
+  itemsMax: number,
+): BatchItems {
   const scan = new ByteScanner<InvalidReason>(whole, false);
   const items: Message[] = [];
   scan.next();

@@ -1,4 +1,5 @@
 export { itemTextsAt, memberText } from '../json/text-parts.ts';
+export { batchMessages } from './batch.ts';
 export type { Message } from './context.ts';
 export type {
   GateVerdict,

@@ -145,3 +145,21 @@ limits: {sessions_per_principal: 2}
     .toEqual(names().slice(1, 3));
   expect((await post(url(), call(1, 'pid'), used)).status).toBe(200);
 });
+
+test.each([
+  ['an id that nests without end', `{"jsonrpc":"2.0","id":${nested('[', ']')},"method":"ping"}`],
+  ['an id of objects', `{"jsonrpc":"2.0","id":${nested('{"a":', '}')},"method":"ping"}`],
+  ['what is no message', '1'],
+  ['no end', '{'],
+])('a batch with %s is refused, and no request in it waits', async (_, item) => {
+  const { url } = await served();
+  const session = await begin(url(), '2025-03-26');
+  const answered = await post(url(), `[${call(1, 'pid')},${item}]`, session);
+  expect(answered.status).toBe(400);
+  expect(await textOf(await post(url(), call(1, 'echo', { message: 'x' }), session))).toBe('x');
+});
+
+function nested(open: string, close: string): string {
+  const depth = 100_000;
+  return `${open.repeat(depth)}1${close.repeat(depth)}`;
+}

@@ -170,12 +170,14 @@ class Serve {
     if (problem !== undefined) return problem;
     const { inspectBytesMax, messageBytesMax } = sessionLimits(this.#options.loaded.config);
     const bodies = new BodyReader({ inspectBytesMax, messageBytesMax });
+    const onDefect = (cause: unknown): void =>
+      this.#options.log(`A defect: ${visible(errorText(cause), WORDS_MAX)}`);
     const listener = await openListener({
       config: () => this.#config,
       authenticator: () => this.#authenticator,
-      endpoint: new McpEndpoint(this.#sessions, { bodies, messageBytesMax }),
+      endpoint: new McpEndpoint(this.#sessions, { bodies, messageBytesMax, onDefect }),
       readiness: () => this.#readiness(),
-      onDefect: (cause) => this.#options.log(`A defect: ${visible(errorText(cause), WORDS_MAX)}`),
+      onDefect,
     });
     if (isFailure(listener)) return listener;
     this.#listener = listener;

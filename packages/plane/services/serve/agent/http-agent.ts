@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { membersAt } from '@subluminal/core/json';
-import { peek, type Seen } from '@subluminal/core/session';
+import { batchMessages, peek, type Seen } from '@subluminal/core/session';
 import { GatheredBytes } from '../../../os/gathered-bytes.ts';
 import { LastId } from '../../transports/large-ids.ts';
 import { oneLine } from '../../transports/one-line.ts';
@@ -319,29 +319,18 @@ export function isOneWay(seen: Seen): boolean {
 
 /** The requests that a message answers. */
 function answeredIds(message: Uint8Array, seen: Seen): readonly string[] {
-  if (seen.kind === 'response' || (seen.kind === 'invalid' && !seen.asks)) {
-    return seen.id === undefined ? [] : [seen.id.json];
-  }
-  return seen.kind === 'batch' ? batchIds(message, 'result') : [];
+  return seen.kind === 'batch' ? batchIds(message, 'result') : idsIn(seen, 'result');
 }
 
-/** The ids of the answers in a batch, or of its requests. Only 2025-03-26 has batches. */
+/** The ids of the answers in a batch, or of its requests, as the session knows them. Only 2025-03-26 has batches. */
 export function batchIds(message: Uint8Array, of: 'result' | 'method'): readonly string[] {
-  const value = parsedBatch(message);
-  return value.flatMap((item) => {
-    if (typeof item !== 'object' || item === null || !('id' in item)) return [];
-    const isAnswer = 'result' in item || 'error' in item;
-    return isAnswer === (of === 'result') ? [JSON.stringify(item.id)] : [];
-  });
+  return (batchMessages(message) ?? []).flatMap((seen) => idsIn(seen, of));
 }
 
-function parsedBatch(message: Uint8Array): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(message).toString('utf8'));
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+function idsIn(seen: Seen, of: 'result' | 'method'): readonly string[] {
+  if (seen.kind === 'batch' || seen.kind === 'notification') return [];
+  const asks = seen.kind === 'invalid' ? seen.asks : seen.kind === 'request';
+  return seen.id !== undefined && asks === (of === 'method') ? [seen.id.json] : [];
 }
 
 /** The JSON of a member of `params`, or of one of its own members. */

@@ -21,6 +21,12 @@ export const RPC = {
   refused: -31_080,
 } as const;
 
+export const DEFECT: RpcRefusal = {
+  status: 500,
+  code: RPC.internal,
+  message: 'The request could not be handled.',
+};
+
 /** How long the rest of a body that nobody wants is taken. */
 const LINGER_MS = 2_000;
 

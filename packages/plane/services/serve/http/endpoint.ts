@@ -1,12 +1,18 @@
 // One request to `/mcp/NAME` from a caller who is known: which era it speaks, which session it belongs to, and what
 // the specification says of requests that are wrong.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { eraOf, LEGACY_VERSIONS, MODERN_VERSION, type Seen } from '@subluminal/core/session';
+import {
+  batchMessages,
+  eraOf,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  type Seen,
+} from '@subluminal/core/session';
 import { isOneWay, type LargeBody, readMessage } from '../agent/http-agent.ts';
 import type { LegacyAgent } from '../agent/legacy-agent.ts';
 import type { ModernAgent } from '../agent/modern-agent.ts';
 import type { Principal } from '../auth/types.ts';
-import { RPC, type RpcRefusal, refuse } from './answers.ts';
+import { DEFECT, RPC, type RpcRefusal, refuse } from './answers.ts';
 import { checkModern, checkModernHead, mismatched } from './check-modern.ts';
 import type { Body, BodyReader } from './read-body.ts';
 
@@ -35,6 +41,7 @@ export interface SessionDesk {
 export interface EndpointOptions {
   readonly bodies: BodyReader;
   readonly messageBytesMax: number;
+  readonly onDefect: (cause: unknown) => void;
 }
 
 const JSON_TYPE = 'application/json';
@@ -66,9 +73,15 @@ export class McpEndpoint {
   #post(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     const refusal = checkPost(request);
     if (refusal !== undefined) return refuse(response, refusal);
-    this.#options.bodies.read(request, caller.principal.id, (body) =>
-      this.#posted(body, { request, response, caller }),
-    );
+    const { bodies, onDefect } = this.#options;
+    bodies.read(request, caller.principal.id, (body) => {
+      try {
+        this.#posted(body, { request, response, caller });
+      } catch (cause) {
+        onDefect(cause);
+        refuse(response, DEFECT);
+      }
+    });
   }
 
   #posted(body: Body, posted: Posted): void {
@@ -100,7 +113,11 @@ export class McpEndpoint {
     const isInitialize = seen.kind === 'request' && seen.method === 'initialize';
     const agent = isInitialize ? this.#begin(request, caller) : this.#find(request, caller);
     if (!('sessionId' in agent)) return refuse(response, { ...agent, id: idOf(seen) });
-    if (seen.kind === 'batch' && !agent.takesBatches) return refuse(response, NO_BATCH);
+    if (seen.kind === 'batch') {
+      if (!agent.takesBatches) return refuse(response, NO_BATCH);
+      // The session drops it, and nobody would answer.
+      if (batchMessages(bytes) === undefined) return refuse(response, NO_MESSAGE);
+    }
     const id = idOf(seen);
     if (id !== undefined && agent.isOpen(id)) return refuse(response, { ...ID_IN_USE, id });
     if (!this.#hasRoom(agent, seen)) return refuse(response, { ...BUSY, id });

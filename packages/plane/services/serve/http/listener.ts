@@ -13,7 +13,7 @@ import {
 import { METADATA_HEADERS, METADATA_PREFLIGHT } from '../auth/index.ts';
 import type { Authenticated, Authenticator, Principal } from '../auth/types.ts';
 import type { ServeConfig } from '../config/serve-config.ts';
-import { RPC, refuse, sendJson } from './answers.ts';
+import { DEFECT, RPC, refuse, sendJson } from './answers.ts';
 import { answerPage } from './cross-origin.ts';
 import type { Caller, McpEndpoint } from './endpoint.ts';
 import { type HostRules, hostRules, refusedBy } from './host-guard.ts';
@@ -258,4 +258,3 @@ const BAD_RUN = {
   code: RPC.refused,
   message: 'X-Subluminal-Run is no name of a run.',
 };
-const DEFECT = { status: 500, code: RPC.internal, message: 'The request could not be handled.' };
