@@ -2,8 +2,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { everythingServer } from '../bundled.ts';
+import { startNotesServer } from '../clients/remote-server.ts';
 import { endBearing } from '../contract/proc.ts';
 import { RUG_PULLS } from '../corpora/rug-pulls.ts';
 import { ensureBuilt, HAS_TERMINAL, ROOT, runSub, SUB, startOnTerminal } from './sub.ts';
@@ -64,6 +65,23 @@ describe('sub pins diff', () => {
     }
     const same = { code: 0, stdout: 'files, mail, notes: 6 tools, all as pinned.\n', stderr: '' };
     expect(await pins('diff')).toEqual({ signal: null, ...same });
+  });
+
+  test('looks at a server by its address, and so does `sub manifest init`', async () => {
+    const notes = await startNotesServer('tk-1');
+    onTestFinished(() => notes.close());
+    env = { ...env, NOTES_TOKEN: 'tk-1' };
+    const far = ['--url', `${notes.origin}/mcp`, '--bearer-env', 'NOTES_TOKEN'];
+    const accepted = await pins('accept', 'notes', '--all', '--yes', ...far);
+    expect(accepted).toMatchObject({ code: 0, stderr: '' });
+    expect(await pins('diff', 'notes', ...far)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('all as pinned') as unknown,
+    });
+    const made = ['manifest', 'init', 'notes', '--output', '-', ...far];
+    const written = await runSub(made, { cwd: folder, env });
+    expect(written).toMatchObject({ code: 0 });
+    expect(written.stdout).toMatch(/^server: "?notes"?\ntransport: http$/m);
   });
 
   test('shows what changed, came, went and was renamed', async () => {

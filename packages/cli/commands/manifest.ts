@@ -23,6 +23,7 @@ import {
   CLIENT_OPTION,
   COMMAND_LINE_DOC,
   NO_PROBE,
+  REMOTE_OPTIONS,
   SERVER_DOC,
   TIMEOUT_OPTION,
 } from '../input/shared-options.ts';
@@ -38,6 +39,7 @@ import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
 
 const INIT_OPTIONS = {
   client: CLIENT_OPTION,
+  ...REMOTE_OPTIONS,
   output: textOption('file', 'Write it to this file instead; - is standard output', 'o'),
   force: 'Replace an existing manifest',
   timeout: TIMEOUT_OPTION,
@@ -52,14 +54,16 @@ export const init = defineCommand({
     'sub manifest init github',
     'sub manifest init github --client cursor --force',
     'sub manifest init files --output - -- npx -y @modelcontextprotocol/server-filesystem /srv',
+    'sub manifest init linear --url https://mcp.linear.app/mcp --bearer-env LINEAR_TOKEN',
   ],
   exitCodes: { 0: 'the manifest is written', 2: NO_PROBE },
   requires: 'person',
   run: async ({ args, options }, io) => {
-    const { server, command } = orThrow(commandBehind(args.server, args['command-line']));
+    const given = { server: args.server, words: args['command-line'], options };
+    const { server, start } = orThrow(commandBehind(given));
     const path = orThrow(await targetOf(server, options));
     const { client, timeout, force } = options;
-    const live = await probeLive({ server, client, timeout, command }, io);
+    const live = await probeLive({ server, client, timeout, start }, io);
     if (live.kind !== 'seen') return live;
     const { seen, transport } = live;
     for (const note of seen.notes) warn(io, note);

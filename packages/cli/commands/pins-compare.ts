@@ -20,6 +20,7 @@ import {
   CLIENT_OPTION,
   COMMAND_LINE_DOC,
   NO_PROBE,
+  REMOTE_OPTIONS,
   SERVER_DOC,
   TIMEOUT_OPTION,
   YES_FLAG,
@@ -49,23 +50,29 @@ export const diff = defineCommand({
     server: optional('The name of the server (default: every pinned server)'),
     'command-line': optionalMany(COMMAND_LINE_DOC),
   },
-  options: { client: CLIENT_OPTION, timeout: TIMEOUT_OPTION },
-  examples: ['sub pins diff', 'sub pins diff github', 'sub pins diff files -- node server.js'],
+  options: { client: CLIENT_OPTION, ...REMOTE_OPTIONS, timeout: TIMEOUT_OPTION },
+  examples: [
+    'sub pins diff',
+    'sub pins diff github',
+    'sub pins diff files -- node server.js',
+    'sub pins diff linear --url https://mcp.linear.app/mcp',
+  ],
   exitCodes: {
     0: 'everything is as pinned, or nothing is pinned yet',
     1: 'something has changed',
     2: NO_PROBE,
   },
   run: async ({ args, options }, io) => {
-    const words = orThrow(commandBehind(args.server, args['command-line']));
-    const { command } = words;
+    const given = { server: args.server, words: args['command-line'], options };
+    const words = orThrow(commandBehind(given));
+    const { start, again } = words;
     const { client, timeout } = options;
     const { store } = await openPinHome();
     const servers = words.server === '' ? [...store.servers.keys()] : [words.server];
     const views: ProbedServer[] = [];
     const unseen: string[] = [];
     for (const server of servers) {
-      const live = await probeLive({ server, client, timeout, command }, io);
+      const live = await probeLive({ server, client, timeout, start }, io);
       if (live.kind === 'seen') {
         const { seen } = live;
         views.push({ server, seen, view: viewPins(store, server, seen) });
@@ -82,7 +89,7 @@ export const diff = defineCommand({
       unseen,
     };
     const exitCode = hasChanged ? EXIT.findings : EXIT.fine;
-    const text = diffsText(views, command, io.out.colors);
+    const text = diffsText(views, again, io.out.colors);
     const shown = servers.length === 0 ? 'Nothing is pinned yet.\n' : text;
     return printout(document, shown, unseen.length > 0 ? EXIT.usage : exitCode);
   },
@@ -97,22 +104,22 @@ interface ProbedServer {
 /** Servers that are all as pinned share one line. */
 function diffsText(
   views: readonly ProbedServer[],
-  commandLine: readonly string[],
+  again: readonly string[],
   colors: Colors,
 ): string {
   const same = views.filter(({ view }) => !view.hasChanged && !view.isFirstSight);
-  if (same.length < 2) return views.map((one) => diffText(one, commandLine, colors)).join('');
+  if (same.length < 2) return views.map((one) => diffText(one, again, colors)).join('');
   const others = views.filter((one) => !same.includes(one));
   const tools = same.reduce((sum, { seen }) => sum + seen.tools.length, 0);
   const names = same.map(({ server }) => server).join(', ');
   const rest = harmlessLine(`${names}: ${plural(tools, 'tool')}, all as pinned.`);
-  return `${others.map((one) => diffText(one, commandLine, colors)).join('')}${rest}`;
+  return `${others.map((one) => diffText(one, again, colors)).join('')}${rest}`;
 }
 
-/** `commandLine` stood behind `--`: the next command needs it as well. */
+/** `again` says how the server is reached: the next command needs it as well. */
 function diffText(
   { server, seen, view }: ProbedServer,
-  commandLine: readonly string[],
+  again: readonly string[],
   colors: Colors,
 ): string {
   const name = harmless(server);
@@ -123,8 +130,7 @@ function diffText(
   if (!view.hasChanged) return `${name}: ${tools}, all as pinned.\n`;
   const lines = comparisonLines(view.comparison, { seen, colors, isFull: false });
   const isOther = typeof view.comparison.instructions !== 'string';
-  const behind = commandLine.length === 0 ? [] : ['--', ...commandLine];
-  const words = [server, '--all', ...(isOther ? ['--instructions'] : []), ...behind];
+  const words = [server, '--all', ...(isOther ? ['--instructions'] : []), ...again];
   const next = `Accept it, if it is meant: sub pins accept ${words.map(shellWord).join(' ')}`;
   return `${[`${name}: ${pinCounts(view.comparison)}`, ...lines, next].join('\n')}\n`;
 }
@@ -133,6 +139,7 @@ const ACCEPT_OPTIONS = {
   all: 'Accept every tool that is new, gone or changed',
   instructions: 'Accept the instructions of the server as well',
   client: CLIENT_OPTION,
+  ...REMOTE_OPTIONS,
   timeout: TIMEOUT_OPTION,
   yes: YES_FLAG,
 };
@@ -159,10 +166,11 @@ export const accept = defineCommand({
   requires: 'person',
   run: async ({ args, options }, io) => {
     const { client, timeout, json } = options;
-    const { server, before, command } = orThrow(splitWords(args.server, args.tool));
+    const given = { server: args.server, words: args.tool, options };
+    const { server, before, start } = orThrow(splitWords(given));
     orThrow(unclear(before, options) ?? cannotAsk(io, options.yes));
     const { home, store } = await openPinHome();
-    const live = await probeLive({ server, client, timeout, command }, io);
+    const live = await probeLive({ server, client, timeout, start }, io);
     if (live.kind !== 'seen') return live;
     const { seen } = live;
     const { known, comparison } = viewPins(store, server, seen);

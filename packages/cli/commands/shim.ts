@@ -1,12 +1,6 @@
 // `sub shim` for the help only: bin/sub.mjs starts a shim by packages/cli/entry/shim.ts, which loads less.
-import {
-  badUsage,
-  defineCommand,
-  optionalMany,
-  textOption,
-  textsOption,
-} from '../input/command.ts';
-import { PROFILE_DOC } from '../input/shared-options.ts';
+import { badUsage, defineCommand, optionalMany, textOption } from '../input/command.ts';
+import { PROFILE_DOC, REMOTE_OPTIONS } from '../input/shared-options.ts';
 
 export const command = defineCommand({
   description:
@@ -23,27 +17,11 @@ export const command = defineCommand({
       'names',
       'Variables, separated by commas, that do not identify the caller; set by `sub import`',
     ),
-    url: textOption('url', 'The address of a server that is reached by HTTP, instead of a command'),
     'url-env': textOption(
       'variable',
       'The variable that holds the address, where that is a secret itself',
     ),
-    header: textsOption(
-      'header',
-      "A header for this server, as 'Name: value'; may be repeated. Not for secrets: a command line can be read",
-    ),
-    'header-env': textsOption(
-      'name=variable',
-      'A header whose value is in a variable, or in the secret that is bound to it; may be repeated',
-    ),
-    'bearer-env': textOption(
-      'variable',
-      'The variable with the bearer token of this server, or the secret that is bound to it',
-    ),
-    transport: textOption(
-      'name',
-      'How it is spoken to: http (Streamable HTTP), sse (HTTP+SSE of 2024-11-05), or auto, which finds out',
-    ),
+    ...REMOTE_OPTIONS,
     'client-id': textOption(
       'id',
       'The OAuth client that `sub auth login` is for this server; set by `sub import`',

@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { harmless } from '@subluminal/core/visible';
 import { type ShimOptions, startShim } from '@subluminal/plane/apps/shim';
+import { COMMAND_AND_URL, readRemoteArguments } from '../input/remote-arguments.ts';
 import { isWorkingFolderGone, MISSING_FOLDER } from '../terminal/working-folder.ts';
 
 const HELP = 'Run `sub shim --help` to see what it takes.';
@@ -54,35 +55,31 @@ function readArguments(argv: readonly string[]): ShimArguments {
     const { values } = parseArgs({ args: [...own], options: OPTIONS, strict: true });
     const { 'server-name': name, 'server-id': id, verbose = false, ...others } = values;
     const {
-      url: shown,
-      'url-env': urlVariable,
-      header,
-      'header-env': headerEnv,
-      'bearer-env': bearer,
-      transport,
       'client-id': clientId,
       'redirect-uri': redirectUri,
       scope,
+      url: _url,
+      'url-env': _urlEnv,
+      header: _header,
+      'header-env': _headerEnv,
+      'bearer-env': _bearerEnv,
+      transport: _transport,
       ...given
     } = others;
     const serverName = name ?? id;
-    if (shown !== undefined && urlVariable !== undefined) return { ok: false, message: TWICE };
-    const url = shown ?? (urlVariable === undefined ? undefined : process.env[urlVariable]);
-    if (urlVariable !== undefined && !url) return { ok: false, message: unset(urlVariable) };
+    const remote = readRemoteArguments(others, process.env);
+    if (typeof remote === 'string') return { ok: false, message: remote };
     const flags = verbose ? { 'log-level': 'debug', ...given } : given;
     if (!WRAP_ID.test(flags.wrap ?? 'none')) return { ok: false, message: WRONG_WRAP };
-    if (url === undefined) {
+    if (remote === undefined) {
       if (end === -1) return { ok: false, message: NO_COMMAND };
       const login = [clientId, redirectUri, scope];
-      const loose = [header, headerEnv, bearer, transport, ...login];
-      if (loose.some((one) => one !== undefined)) return { ok: false, message: NEEDS_URL };
+      if (login.some((one) => one !== undefined)) return { ok: false, message: NEEDS_URL };
     }
     if (!serverName) return { ok: false, message: '--server-name is missing' };
     const command = end === -1 ? [] : argv.slice(end + 1);
-    if (url !== undefined) {
-      if (command.length > 0) return { ok: false, message: BOTH };
-      const headers = { headers: header ?? [], headerVariables: headerEnv ?? [] };
-      const remote = { url, ...headers, bearerVariable: bearer, transport };
+    if (remote !== undefined) {
+      if (command.length > 0) return { ok: false, message: COMMAND_AND_URL };
       return { ok: true, serverName, command, flags, remote };
     }
     if (command.length === 0) return { ok: false, message: 'no command stands behind `--`' };
@@ -92,16 +89,9 @@ function readArguments(argv: readonly string[]): ShimArguments {
   }
 }
 
-function unset(variable: string): string {
-  return `the address of the server comes from the variable \`${variable}\`, which is not set`;
-}
-
-const TWICE = 'a server has one address: leave `--url` or `--url-env` out';
 const NO_COMMAND =
   'the command of the server must stand behind `--`, or its address behind `--url`';
-const NEEDS_URL =
-  '--header, --header-env, --bearer-env, --transport, --client-id, --redirect-uri and --scope need --url';
-const BOTH = 'a server has a command or an address: leave `--url` or the command out';
+const NEEDS_URL = '--client-id, --redirect-uri and --scope need --url';
 
 /** Describes a wrong command line in our own words. */
 function argumentProblem(cause: unknown): string {

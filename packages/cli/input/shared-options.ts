@@ -1,5 +1,5 @@
 // Options and texts of the help that several commands share.
-import { choice, textOption } from './command.ts';
+import { choice, textOption, textsOption } from './command.ts';
 
 export const YES_FLAG = 'Do not ask for confirmation';
 
@@ -44,6 +44,26 @@ export const COMMAND_LINE_DOC =
   'Behind `--`: the command that starts the server, when no client config has it';
 export const CLIENT_OPTION = textOption('name', 'Take the command from the config of this client');
 export const TIMEOUT_OPTION = textOption('time', 'How long to wait for the server (default: 30s)');
+/** How a server is reached by an address, in place of a command. */
+export const REMOTE_OPTIONS = {
+  url: textOption('url', 'The address of a server that is reached by HTTP, instead of a command'),
+  header: textsOption(
+    'header',
+    "A header for this server, as 'Name: value'; may be repeated. Not for secrets: a command line can be read",
+  ),
+  'header-env': textsOption(
+    'name=variable',
+    'A header whose value is in a variable, or in the secret that is bound to it; may be repeated',
+  ),
+  'bearer-env': textOption(
+    'variable',
+    'The variable with the bearer token of this server, or the secret that is bound to it',
+  ),
+  transport: textOption(
+    'name',
+    'How it is spoken to: http (Streamable HTTP), sse (HTTP+SSE of 2024-11-05), or auto, which finds out',
+  ),
+};
 /** Of commands that start a server to list what it offers. */
 export const NO_PROBE =
   'wrong flags, no terminal to ask on, a server that is unknown or does not answer, files that cannot be read or written, or started by an agent';

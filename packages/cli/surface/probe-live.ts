@@ -1,9 +1,14 @@
 // Starts a server and lists what it offers, for the commands that need that.
 
 import { type Failure, failure } from '@subluminal/contracts';
-import { probeServer, type ServerListing } from '@subluminal/plane/probe';
+import { probeServer, type RemoteStart, type ServerListing } from '@subluminal/plane/probe';
 import { badUsage, type Done, done } from '../input/command.ts';
 import { durationMs } from '../input/moment.ts';
+import {
+  COMMAND_AND_URL,
+  type RemoteArguments,
+  readRemoteArguments,
+} from '../input/remote-arguments.ts';
 import manifest from '../package.json' with { type: 'json' };
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/text.ts';
@@ -12,7 +17,13 @@ interface ProbeRequest {
   readonly server: string;
   readonly client: string | undefined;
   readonly timeout: string | undefined;
+  readonly start: ServerStart;
+}
+
+/** How the command line says that the server is reached; empty where the config of a client says it. */
+export interface ServerStart {
   readonly command: readonly string[];
+  readonly remote: RemoteStart | undefined;
 }
 
 interface SeenServer {
@@ -27,7 +38,7 @@ const SAID_LINES_MAX = 20;
 
 /** Lists what the server offers. `Done` when the person has interrupted it. */
 export async function probeLive(
-  { timeout, command, ...names }: ProbeRequest,
+  { timeout, start: { command, remote }, ...names }: ProbeRequest,
   io: Io,
 ): Promise<SeenServer | Done | Failure> {
   const timeoutMs = timeout === undefined ? TIMEOUT_MS : durationMs(timeout);
@@ -37,6 +48,7 @@ export async function probeLive(
   const looked = await probeServer({
     ...names,
     command: command.length === 0 ? undefined : command,
+    remote,
     env: process.env,
     cwd: process.cwd(),
     timeoutMs,
@@ -64,13 +76,20 @@ interface Words {
   readonly server: string;
   /** What stands before `--`, the server left out. */
   readonly before: readonly string[];
-  readonly command: readonly string[];
+  readonly start: ServerStart;
+  /** The words of the command line that say it, for the next command. */
+  readonly again: readonly string[];
+}
+
+interface GivenWords {
+  readonly server: string;
+  readonly words: readonly string[];
+  readonly options: RemoteArguments;
 }
 
 /** The parser does not tell how many of its words stood behind `--`, so the command line is counted. */
 export function splitWords(
-  server: string,
-  words: readonly string[],
+  { server, words, options }: GivenWords,
   argv: readonly string[] = process.argv.slice(2),
 ): Words | Failure {
   const at = argv.indexOf('--');
@@ -80,17 +99,37 @@ export function splitWords(
     return badUsage('no server was named.', fix);
   }
   const split = words.length - count;
+  const command = words.slice(split);
+  const remote = readRemoteArguments(options, process.env);
+  const wrong = remote !== undefined && command.length > 0 ? COMMAND_AND_URL : remote;
+  if (typeof wrong === 'string') return badUsage(`${wrong}.`, 'Name the server in one way.');
+  if (remote !== undefined && server === '') return badUsage('no server was named.', UNNAMED);
+  const behind = command.length === 0 ? [] : ['--', ...command];
   return {
     kind: 'words',
     server,
     before: words.slice(0, split),
-    command: words.slice(split),
+    start: { command, remote: typeof remote === 'string' ? undefined : remote },
+    again: [...remoteWords(options), ...behind],
   };
 }
 
+const UNNAMED = 'Write its name first: the pins and the manifest are kept under it.';
+
+function remoteWords(options: RemoteArguments): readonly string[] {
+  const { url, header = [], 'header-env': headerEnv = [], 'bearer-env': bearer } = options;
+  const { transport } = options;
+  const single = { url, 'bearer-env': bearer, transport };
+  return [
+    ...Object.entries(single).flatMap(([name, value]) => (value ? [`--${name}`, value] : [])),
+    ...header.flatMap((value) => ['--header', value]),
+    ...headerEnv.flatMap((value) => ['--header-env', value]),
+  ];
+}
+
 /** For commands that take nothing but a server before `--`. */
-export function commandBehind(server: string, words: readonly string[]): Words | Failure {
-  const split = splitWords(server, words);
+export function commandBehind(given: GivenWords): Words | Failure {
+  const split = splitWords(given);
   if (split.kind === 'failure' || split.before.length === 0) return split;
   const fix = 'Write the command of the server behind `--`.';
   return badUsage(`\`${split.before[0] ?? ''}\` is one word too many.`, fix);

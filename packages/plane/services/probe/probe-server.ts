@@ -22,6 +22,8 @@ export interface ProbeOptions {
   readonly client?: string | undefined;
   /** Instead of what a client would start. */
   readonly command?: readonly string[] | undefined;
+  /** The same for a server that is reached by an address. */
+  readonly remote?: RemoteStart | undefined;
   readonly env: { readonly [name: string]: string | undefined };
   /** An absolute path: the folder of the project. */
   readonly cwd: string;
@@ -161,8 +163,12 @@ interface ProbeStart {
 }
 
 function startFor(options: ProbeOptions, { paths }: ProbeConfig): ProbeStart | Failure {
-  const { server, client, command = [], env, cwd } = options;
+  const { server, client, command = [], remote: given, env, cwd } = options;
   const [program, ...args] = command;
+  if (given !== undefined) {
+    const task = { command: '', args: [], env, cwd };
+    return { task, remote: given, foundIn: null, transport: transportOf(given) };
+  }
   if (program !== undefined) {
     return { task: { command: program, args, env, cwd }, foundIn: null, transport: 'stdio' };
   }
@@ -173,7 +179,11 @@ function startFor(options: ProbeOptions, { paths }: ProbeConfig): ProbeStart | F
   const { remote } = found;
   const foundIn = { client: found.client, path: found.path };
   if (remote === undefined) return { task, foundIn, transport: 'stdio' };
-  return { task, remote, foundIn, transport: remote.transport === 'sse' ? 'sse' : 'http' };
+  return { task, remote, foundIn, transport: transportOf(remote) };
+}
+
+function transportOf({ transport }: RemoteStart): 'sse' | 'http' {
+  return transport === 'sse' ? 'sse' : 'http';
 }
 
 function secretsFor(
