@@ -111,14 +111,19 @@ describe('a server before a modern agent', () => {
     expect(negotiation.verdict).toEqual({ kind: 'same' });
   });
 
-  test('is not flooded while it says nothing', () => {
-    const config = bridgeConfig({ queuedMax: 1 });
-    const negotiation = new ModernAgentNegotiation(config, messageOf(ask(1, 'server/discover')));
-    negotiation.start(0);
-    const play = playWith(negotiation);
-    play.agent(ask(2, 'tools/list'));
-    expect(play.notes).toHaveLength(1);
-  });
+  test.each([{ queuedMax: 1 }, { heldCharsMax: 400 }])(
+    'is not flooded while it says nothing (%j)',
+    (limits) => {
+      const config = bridgeConfig(limits);
+      const negotiation = new ModernAgentNegotiation(config, messageOf(ask(1, 'server/discover')));
+      negotiation.start(0);
+      const play = playWith(negotiation);
+      expect(play.agent(ask(2, 'tools/list'))).toMatchObject([
+        { to: 'agent', message: { id: 2, error: { code: -32603 } } },
+      ]);
+      expect(play.notes).toHaveLength(1);
+    },
+  );
 });
 
 describe('a server that refused a legacy agent', () => {

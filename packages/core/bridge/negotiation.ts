@@ -13,7 +13,13 @@ import { INTERNAL_ERROR, isModernError, META, METHOD_NOT_FOUND } from './shared/
 import { objectOf, stringOf, textAt } from './shared/object-text.ts';
 import { answerIn } from './shared/outbox.ts';
 import { errorJson, errorResponse, requestText } from './shared/rpc-lines.ts';
-import type { BridgeCommand, BridgeConfig, BridgeMessage, EraBridge } from './shared/types.ts';
+import {
+  type BridgeCommand,
+  type BridgeConfig,
+  type BridgeMessage,
+  type EraBridge,
+  hasRoomFor,
+} from './shared/types.ts';
 
 export type Verdict =
   /** Messages pass as they are. */
@@ -54,6 +60,13 @@ const FULL: BridgeCommand = {
   do: 'note',
   detail: 'too many messages came before the era of the server was known; one was dropped',
 };
+
+/** A request that is dropped is answered. */
+function noRoom({ seen }: BridgeMessage): readonly BridgeCommand[] {
+  if (seen.kind !== 'request') return [FULL];
+  const error = errorJson(INTERNAL_ERROR, 'Too many requests wait for the server to start.');
+  return [FULL, { do: 'write', to: 'agent', text: errorResponse(seen.id.json, error) }];
+}
 
 /** A server is asked for its era on behalf of a modern agent. */
 export class ModernAgentNegotiation implements EraNegotiation {
@@ -100,7 +113,7 @@ export class ModernAgentNegotiation implements EraNegotiation {
       this.verdict = { kind: 'same' };
       return [...forward('server', [message]), ...forward('agent', this.#ofServer)];
     }
-    if (this.#ofAgent.length >= this.#config.limits.queuedMax) return [FULL];
+    if (!hasRoomFor(message, this.#ofAgent, this.#config.limits)) return noRoom(message);
     this.#ofAgent.push(message);
     return this.#trial?.fromAgent(message, nowMs) ?? [];
   }
@@ -120,7 +133,7 @@ export class ModernAgentNegotiation implements EraNegotiation {
         this.verdict = { kind: 'bridge', bridge: this.#trial };
       return commands;
     }
-    if (this.#ofServer.length >= this.#config.limits.queuedMax) return [FULL];
+    if (!hasRoomFor(message, this.#ofServer, this.#config.limits)) return [FULL];
     this.#ofServer.push(message);
     return [];
   }
@@ -214,7 +227,7 @@ export class LegacyAgentNegotiation implements EraNegotiation {
   }
 
   fromAgent(message: BridgeMessage): readonly BridgeCommand[] {
-    if (this.#ofAgent.length >= this.#config.limits.queuedMax) return [FULL];
+    if (!hasRoomFor(message, this.#ofAgent, this.#config.limits)) return noRoom(message);
     this.#ofAgent.push(message);
     return [];
   }

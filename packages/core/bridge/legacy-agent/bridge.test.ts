@@ -230,6 +230,23 @@ describe('a modern server that needs input', () => {
     ]);
   });
 
+  test('what a server wants back, and what the agent answers, is kept within bounds', () => {
+    const play = asked({ heldCharsMax: 1_000 });
+    const long = 'x'.repeat(950);
+    const ended = { to: 'agent', message: { id: 5, error: { code: -32603 } } };
+    expect(play.agent(ok('sub-t2', { action: 'accept', content: { long } })).at(-1)).toMatchObject(
+      ended,
+    );
+    play.agent(plain(5, 'tools/call', CALL));
+    expect(play.server(required('t1-2', { requestState: long }))).toMatchObject([ended]);
+    // Calls that are over take no room.
+    for (const round of [3, 4, 5]) {
+      play.agent(plain(5, 'tools/call', CALL));
+      expect(play.server(required(`t1-${round}`))).toHaveLength(2);
+      play.agent({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } });
+    }
+  });
+
   test('without a state, the next round has none', () => {
     const play = legacyAgent();
     play.agent(plain(5, 'tools/call', CALL));

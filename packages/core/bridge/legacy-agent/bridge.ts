@@ -131,7 +131,7 @@ export class LegacyAgentBridge implements EraBridge {
     const call: AgentCall = {
       ...{ id: id.json, method, text },
       ...{ serverId: undefined, rounds: 0, inputs: new Map() },
-      ...{ requestState: undefined, nextRoundAtMs: undefined },
+      ...{ requestState: undefined, nextRoundAtMs: undefined, heldChars: 0 },
     };
     this.#calls.add(call);
     this.#begin(call);
@@ -239,6 +239,9 @@ export class LegacyAgentBridge implements EraBridge {
       const refusal = unsupported({ id: key, method, json }, this.#client.capabilities);
       if (refusal !== undefined) return this.#end(call, refusal);
     }
+    if (!this.#calls.keeps(call, call.requestState ?? '', this.#config.limits)) {
+      return this.#end(call, notTranslated('wants too much back'));
+    }
     call.inputs = new Map(requests.map(({ key }) => [key, undefined]));
     for (const request of requests) this.#askAgent(call, request);
     if (requests.length === 0) call.nextRoundAtMs = this.#nowMs + NEXT_ROUND_MS;
@@ -270,6 +273,10 @@ export class LegacyAgentBridge implements EraBridge {
       this.#withdrawAsks(call);
       const message = `The server needs input, and the client answered \`${method}\` with: ${why}`;
       return this.#end(call, errorJson(INTERNAL_ERROR, message));
+    }
+    if (!this.#calls.keeps(call, answer.json, this.#config.limits)) {
+      this.#withdrawAsks(call);
+      return this.#end(call, errorJson(INTERNAL_ERROR, 'The input is too large to be passed on.'));
     }
     call.inputs.set(key, answer.json);
     if ([...call.inputs.values()].every((json) => json !== undefined)) this.#begin(call);

@@ -18,24 +18,38 @@ export interface AgentCall {
   requestState: string | undefined;
   /** When the next round begins, if it waits for nothing but time. */
   nextRoundAtMs: number | undefined;
+  /** The length of its text, and of what is kept for its next round. */
+  heldChars: number;
 }
 
 export class AgentCalls {
   readonly #byId = new Map<string, AgentCall>();
   readonly #byServerId = new Map<string, AgentCall>();
 
-  /** The length of all their texts. */
-  #chars = 0;
+  /** Of all of them. */
+  #heldChars = 0;
 
   /** Whether another one finds room. */
   hasRoom(text: string, { openMax, heldCharsMax }: BridgeLimits): boolean {
-    return this.#byId.size < openMax && this.#chars + text.length <= heldCharsMax;
+    return this.#byId.size < openMax && this.#heldChars + text.length <= heldCharsMax;
+  }
+
+  /** Counts what is kept for the next round of a call; false when there is no room for it. */
+  keeps(call: AgentCall, text: string, { heldCharsMax }: BridgeLimits): boolean {
+    if (this.#heldChars + text.length > heldCharsMax) return false;
+    this.#hold(call, text.length);
+    return true;
+  }
+
+  #hold(call: AgentCall, chars: number): void {
+    call.heldChars += chars;
+    this.#heldChars += chars;
   }
 
   add(call: AgentCall): void {
     const before = this.#byId.get(call.id);
     if (before !== undefined) this.remove(before);
-    this.#chars += call.text.length;
+    this.#hold(call, call.text.length);
     this.#byId.set(call.id, call);
   }
 
@@ -52,6 +66,9 @@ export class AgentCalls {
     call.serverId = serverId;
     call.rounds++;
     call.nextRoundAtMs = undefined;
+    call.inputs = new Map();
+    call.requestState = undefined;
+    this.#hold(call, call.text.length - call.heldChars);
     this.#byServerId.set(serverId, call);
   }
 
@@ -65,7 +82,7 @@ export class AgentCalls {
     this.endRound(call);
     if (this.#byId.get(call.id) !== call) return;
     this.#byId.delete(call.id);
-    this.#chars -= call.text.length;
+    this.#hold(call, -call.heldChars);
   }
 
   all(): readonly AgentCall[] {

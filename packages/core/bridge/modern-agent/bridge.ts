@@ -17,7 +17,13 @@ import { askIn, isInputMethod } from '../shared/input-requests.ts';
 import { isObjectText, objectOf, stringOf, textAt, withMembers } from '../shared/object-text.ts';
 import { type AnswerText, answerIn, Outbox } from '../shared/outbox.ts';
 import { errorJson, errorResponse, notificationText, resultText } from '../shared/rpc-lines.ts';
-import type { BridgeCommand, BridgeConfig, BridgeMessage, EraBridge } from '../shared/types.ts';
+import {
+  type BridgeCommand,
+  type BridgeConfig,
+  type BridgeMessage,
+  type EraBridge,
+  hasRoomFor,
+} from '../shared/types.ts';
 import { type AgentRound, type BridgedCall, BridgedCalls } from './calls.ts';
 import {
   discoverResult,
@@ -119,7 +125,7 @@ export class ModernAgentBridge implements EraBridge {
       return this.#fail(id.json, errorJson(METHOD_NOT_FOUND, text));
     }
     if (this.#server !== undefined) return this.#serve(message, this.#server);
-    if (this.#queue.length >= this.#config.limits.queuedMax) {
+    if (!hasRoomFor(message, this.#queue, this.#config.limits)) {
       const text = 'Too many requests wait for the server to start.';
       return this.#fail(id.json, errorJson(INTERNAL_ERROR, text));
     }

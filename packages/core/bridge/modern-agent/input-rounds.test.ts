@@ -254,6 +254,17 @@ describe('a legacy server that asks for input', () => {
     ]);
   });
 
+  test('a server that asks with too many words is refused', () => {
+    const play = modernAgent({ heldCharsMax: 1_000 });
+    play.agent(ask(1, 'tools/call', CALL));
+    const long = { ...SAMPLE, systemPrompt: 'x'.repeat(600) };
+    const asks = [40, 41].map((id) => plain(id, 'sampling/createMessage', long));
+    expect(play.server(asks)).toMatchObject([
+      { to: 'server', message: { id: 41, error: {} } },
+      { to: 'agent', message: { id: 1, result: { inputRequests: { 'input-1': {} } } } },
+    ]);
+  });
+
   test('no more calls than the limit wait for input', () => {
     const play = suspended({ suspendedMax: 1 });
     play.agent(ask(2, 'tools/call', { name: 'y' }));

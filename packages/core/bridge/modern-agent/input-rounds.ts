@@ -62,11 +62,14 @@ export class InputRounds {
     const named = about === undefined ? undefined : this.#calls.ofServer(about);
     const call = about === undefined ? this.#calls.newest(takesInput) : named;
     if (call === undefined || !takesInput(call)) return this.#askedOutside(ask);
-    const { inputsMax, roundsMax } = this.#config.limits;
+    const { inputsMax, roundsMax, heldCharsMax } = this.#config.limits;
     const refusal = unsupported(ask, call.capabilities);
     if (refusal !== undefined) return this.#out.toServer(errorResponse(ask.id, refusal));
     if (call.waiting.length + call.asked.size >= inputsMax || call.rounds >= roundsMax) {
       return this.#refuse(ask, 'This call has asked the client too often.');
+    }
+    if (this.#askedChars() + ask.json.length > heldCharsMax) {
+      return this.#refuse(ask, 'The client was asked for too much at once.');
     }
     call.waiting.push(ask);
     this.#changed.add(call);
@@ -161,6 +164,15 @@ export class InputRounds {
     const expired = this.#calls.takeExpired(nowMs);
     for (const call of expired) this.abandon(call);
     return expired;
+  }
+
+  /** The length of all that the agent has not answered. */
+  #askedChars(): number {
+    let chars = 0;
+    for (const { asked, waiting } of this.#calls.all()) {
+      for (const { json } of [...asked.values(), ...waiting]) chars += json.length;
+    }
+    return chars;
   }
 
   *#waitingLists(): Iterable<ServerAsk[]> {

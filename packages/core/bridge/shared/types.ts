@@ -41,7 +41,7 @@ export interface BridgeLimits {
   /** How many messages of the agent wait for the handshake with the server. */
   readonly queuedMax: number;
   readonly openMax: number;
-  /** How many characters of open requests are kept for further rounds. */
+  /** How many characters are kept of what waits: requests, their further rounds, and what is asked in them. */
   readonly heldCharsMax: number;
   /** How many calls wait for input at the same time. */
   readonly suspendedMax: number;
@@ -66,6 +66,16 @@ export const BRIDGE_LIMITS: BridgeLimits = {
   subscriptionsMax: 100,
   discoverMs: 10_000,
 };
+
+/** Whether one more message may wait behind these: by their number, and by their size. */
+export function hasRoomFor(
+  { text }: BridgeMessage,
+  waiting: readonly BridgeMessage[],
+  { queuedMax, heldCharsMax }: BridgeLimits,
+): boolean {
+  const chars = waiting.reduce((sum, one) => sum + one.text.length, text.length);
+  return waiting.length < queuedMax && chars <= heldCharsMax;
+}
 
 export interface BridgeConfig {
   /** A text that nobody can guess; another one each time. */
