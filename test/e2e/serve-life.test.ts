@@ -120,6 +120,29 @@ test('a port in use, a broken certificate and a broken configuration are told wi
   const broken = await run({ listn: '127.0.0.1:0' });
   expect(broken.code).toBe(1);
   expect(broken.stderr).toMatch(/serve\.yaml:1:\d+: error: .*did you mean `listen`\?/);
+  const nowhere = await run({ listen: '127.0.0.1:99999' });
+  expect(nowhere.stderr).toMatch(
+    /^\S+serve\.yaml:1:\d+: error: `127.0.0.1:99999` is no address.*\n$/,
+  );
+  const key = await runSub(['serve', 'key', 'ci', '--server', 'a b'], { cwd: home, env: env() });
+  expect([key.code, key.stdout]).toEqual([2, '']);
+}, 30_000);
+
+test('its log has a line for each problem of a broken configuration, and an answer to SIGHUP', async () => {
+  const config = { auth: { none: true }, servers: { small: { command: SMALL_SERVER } } };
+  const { log, configure, pid } = await serving(config);
+  expect(log()).toContain('There is no policy');
+  const { auth, servers } = config;
+  configure({ auth, srvers: servers });
+  await expect.poll(log, { timeout: 10_000 }).toMatch(/Z serve: \S+serve\.yaml:1:\d+: error: .*\n/);
+  expect(log()).toMatch(
+    /Z serve: \S+: error: missing `servers`.*\n.*Z serve: \S+: error: unknown field/,
+  );
+  configure(config);
+  await expect.poll(log, { timeout: 10_000 }).toContain('has not changed');
+  const before = log().length;
+  process.kill(pid, 'SIGHUP');
+  await expect.poll(() => log().slice(before), { timeout: 10_000 }).toContain('has not changed');
 }, 30_000);
 
 test('it speaks TLS with the certificate of its configuration', async () => {

@@ -2,6 +2,7 @@
 import { failure } from '@subluminal/contracts';
 import { newToken, tokenHash } from '@subluminal/plane/crypto';
 import { isKeyName } from '@subluminal/plane/serve/auth';
+import { SERVER_NAME } from '@subluminal/plane/serve/config';
 import { defineCommand, printout, textsOption } from '../input/command.ts';
 import { harmlessLine } from '../terminal/text.ts';
 
@@ -11,13 +12,21 @@ export const key = defineCommand({
   args: { name: 'Who calls with the key' },
   options: { server: textsOption('NAME', 'A server that the key opens (default: all)') },
   examples: ['sub serve key ci', 'sub serve key laptop --server github --server files'],
-  exitCodes: { 0: 'the key is printed', 2: 'wrong flags, or a name that a key cannot have' },
+  exitCodes: {
+    0: 'the key is printed',
+    2: 'wrong flags, or a name that a key or a server cannot have',
+  },
   requires: 'person',
   run: async ({ args, options }) => {
     const { name } = args;
     if (!isKeyName(name)) {
       const fix = 'Use letters, digits, `.`, `_`, `@` and `-`, 64 of them at most.';
       return failure('SUB_USAGE', `a key cannot be named \`${name}\`.`, fix);
+    }
+    const other = options.server.find((server) => !SERVER_NAME.test(server));
+    if (other !== undefined) {
+      const fix = 'Give the name that it has in `servers` of the configuration.';
+      return failure('SUB_USAGE', `a server cannot be named \`${other}\`.`, fix);
     }
     const token = newToken('serve');
     const sha256 = tokenHash(token);

@@ -52,7 +52,7 @@ export const start = defineCommand({
         resolve();
       });
     });
-    log(`It listens on ${started.url}, for ${started.servers.join(', ')}.`);
+    log(`It listens on ${started.url}, for ${started.servers.join(', ') || 'no servers'}.`);
     await ended;
     log('It takes no new sessions, and ends when open calls have ended.');
     await started.close(() => signals > 1);

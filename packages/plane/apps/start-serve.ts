@@ -7,7 +7,7 @@ import {
   POLICY_HELD_BACK,
   type Producer,
 } from '@subluminal/contracts';
-import type { Problem } from '@subluminal/core/source';
+import { formatProblem, type Problem } from '@subluminal/core/source';
 import { visible } from '@subluminal/core/visible';
 import { uuidv7 } from 'uuidv7';
 import { ensurePrivateFolder, errorText, watchFiles } from '../os/index.ts';
@@ -23,11 +23,7 @@ import {
 import { openRunCedar } from '../services/run/cedar.ts';
 import { finderOptions } from '../services/self-protection/finder-options.ts';
 import { createAuthenticator } from '../services/serve/auth/index.ts';
-import {
-  loadServeConfig,
-  problemTexts,
-  type ServeConfig,
-} from '../services/serve/config/serve-config.ts';
+import { loadServeConfig, type ServeConfig } from '../services/serve/config/serve-config.ts';
 import { McpEndpoint } from '../services/serve/http/endpoint.ts';
 import {
   openListener,
@@ -75,13 +71,15 @@ const CONFIG_EVERY_MS = 1_000;
 const FLUSH_MS = 5_000;
 const CUT_MS = 1_000;
 const WORDS_MAX = 2_000;
+const NO_POLICY =
+  'There is no policy: calls are recorded, and only those that would change the governance itself are refused.';
 
 export async function startServe(options: StartServeOptions): Promise<StartedServe> {
   const { file, loaded, env, log } = options;
   const config = loadServeConfig(file);
   if (isFailure(config)) return config;
   if (!config.ok) return { kind: 'invalid', problems: config.problems };
-  for (const warning of config.problems) log(problemTexts([warning]));
+  for (const warning of config.problems) log(formatProblem(warning));
   const { paths, config: settings } = loaded;
   for (const folder of [paths.home, paths.run, paths.spool]) {
     const unsafe = ensurePrivateFolder(folder);
@@ -93,6 +91,7 @@ export async function startServe(options: StartServeOptions): Promise<StartedSer
   if (isFailure(policy)) {
     return failure('SUB_USAGE', policyFailureText(policy), 'Check it with `sub policy lint`.');
   }
+  if (!hasPolicy(policy.snapshot)) log(NO_POLICY);
   const sink = openEventSink(env, loaded, log);
   if (typeof sink === 'string') return failure('SUB_FILE_WRITE', sink, 'Check `events.sink`.');
   const cedar = await openRunCedar({ config: settings, tell: log });
@@ -132,6 +131,8 @@ class Serve {
   #policy: StartedPolicy;
   #listener: ServeListener | undefined;
   #watch: { look(): void; stop(): void } | undefined;
+  /** Somebody waits for a word: after a signal, or after a configuration that was broken. */
+  #tellsUnchanged = false;
 
   constructor(options: StartServeOptions, config: ServeConfig, parts: ServeParts) {
     const { loaded, env, log } = options;
@@ -187,7 +188,10 @@ class Serve {
       kind: 'running',
       url: listener.url,
       servers: [...this.#config.servers.keys()],
-      reload: () => this.#watch?.look(),
+      reload: () => {
+        this.#tellsUnchanged = true;
+        this.#watch?.look();
+      },
       close: async (isCut) => {
         following?.stop();
         this.#watch?.stop();
@@ -226,15 +230,18 @@ class Serve {
     const loaded = loadServeConfig(file);
     if (isFailure(loaded)) return log(`${loaded.message} The last configuration stays.`);
     if (!loaded.ok) {
-      return log(
-        `The configuration is broken, and the last one stays:\n${problemTexts(loaded.problems)}`,
-      );
+      this.#tellsUnchanged = true;
+      log('The configuration is broken, and the last one stays:');
+      for (const problem of loaded.problems) log(formatProblem(problem));
+      return;
     }
     const { config } = loaded;
     if (JSON.stringify(written(config)) === JSON.stringify(written(this.#config))) {
       // A certificate may have been renewed, or a secret have been set.
       await this.#servers.use(this.#config.servers);
       const stale = this.#listener?.renew();
+      if (this.#tellsUnchanged) log('The configuration has not changed.');
+      this.#tellsUnchanged = false;
       return stale && log(`${stale.message} The last certificate stays.`);
     }
     const { listen } = this.#config;
@@ -250,7 +257,8 @@ class Serve {
     this.#authenticator = this.#authenticatorFor(config);
     const stale = this.#listener?.renew();
     if (stale !== undefined) log(`${stale.message} The last certificate stays.`);
-    log(`The configuration has changed: ${[...config.servers.keys()].join(', ')}.`);
+    this.#tellsUnchanged = false;
+    log(`The configuration has changed: ${[...config.servers.keys()].join(', ') || 'no servers'}.`);
     await before.close();
     await this.#sessions.endAll(({ server, principal }) => {
       const { name } = server.entry;

@@ -11,7 +11,6 @@ import {
 } from '@subluminal/contracts';
 import {
   explainShape,
-  formatProblem,
   PROBLEMS_MAX,
   type Problem,
   placed,
@@ -94,7 +93,8 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
 const LISTEN = /^(?:\[([0-9A-Fa-f:.%a-z]+)\]|([^:[\]\s]+)):(\d{1,5})$/;
 const PORT_MAX = 65_535;
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1']);
-const SERVER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/;
+/** What can stand in a path. */
+export const SERVER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/;
 
 /** Reads a configuration; a failure when there is no such file, or others can change it. */
 export function loadServeConfig(path: string): LoadedServeConfig | Failure {
@@ -145,10 +145,6 @@ export function readServeConfig(
     : { ok: true, config, problems };
 }
 
-export function problemTexts(problems: readonly Problem[]): string {
-  return problems.map(formatProblem).join('\n');
-}
-
 type ReportFinding = (finding: SourceFinding) => void;
 
 function configOf(
@@ -166,7 +162,8 @@ function configOf(
   }
   const auth = readAuthConfig(written.auth, {
     file,
-    isLoopback: listen !== undefined && LOOPBACK.has(listen.host),
+    // An address that is none is told as such, and as nothing else.
+    isLoopback: listen === undefined || LOOPBACK.has(listen.host),
     publicUrl,
     servers: Object.keys(written.servers),
     report,

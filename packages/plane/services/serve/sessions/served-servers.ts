@@ -58,7 +58,7 @@ export class ServedServers {
     const { warn } = this.#around;
     for (const [name, why] of unready) {
       if (this.#unready.get(name) === why) continue;
-      warn(`The server ${name} is not ready, and its callers get 503: ${why}\n${FIX}`);
+      warn(`The server ${name} is not ready, and its callers get 503: ${why} ${FIX}`);
     }
     for (const name of this.#unready.keys()) {
       if (next.has(name)) warn(`The server ${name} is ready.`);
