@@ -163,3 +163,24 @@ function nested(open: string, close: string): string {
   const depth = 100_000;
   return `${open.repeat(depth)}1${close.repeat(depth)}`;
 }
+
+test('a process gets no token that is meant for another server', async () => {
+  const { url } = await served({
+    config: `listen: 127.0.0.1:0
+auth: {none: true}
+servers:
+  far: {url: "http://127.0.0.1:9/mcp", bearer_env: FAR_TOKEN, header_env: {X-Key: FAR_KEY}}
+  files: {command: COMMAND}
+  own: {command: COMMAND, env: {FAR_KEY: own}}
+`,
+    variables: { FAR_TOKEN: 'token-of-far', FAR_KEY: 'key-of-far', OTHER: 'other' },
+  });
+  const told = async (server: string) => {
+    const session = await begin(url(server));
+    const names = ['FAR_TOKEN', 'FAR_KEY', 'OTHER'];
+    const calls = names.map((name) => post(url(server), call(name, 'variable', { name }), session));
+    return Promise.all((await Promise.all(calls)).map(textOf));
+  };
+  expect(await told('files')).toEqual(['undefined', 'undefined', 'other']);
+  expect(await told('own')).toEqual(['undefined', 'own', 'other']);
+});

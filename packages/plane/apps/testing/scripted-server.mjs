@@ -14,6 +14,7 @@ const text = (value) => ({ content: [{ type: 'text', text: value }] });
 const TOOLS = {
   echo: ({ message }) => text(String(message)),
   pid: () => text(String(process.pid)),
+  variable: ({ name }) => text(String(process.env[name])),
   die: () => process.exit(3),
   large: ({ bytes }) => text('x'.repeat(bytes)),
   count: ({ message }) => text(String(String(message).length)),

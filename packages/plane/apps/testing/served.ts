@@ -29,9 +29,12 @@ export interface ServedOptions {
   /** The configuration, unless it is one server named `files`, open to this machine. */
   readonly config?: string;
   readonly flags?: { readonly [flag: string]: string };
+  /** Further variables of its environment. */
+  readonly variables?: { readonly [name: string]: string };
 }
 
-export async function served({ policy, homeFiles = {}, config, flags = {} }: ServedOptions = {}) {
+export async function served(options: ServedOptions = {}) {
+  const { policy, homeFiles = {}, config, flags = {}, variables = {} } = options;
   const home = mkdtempSync(join(tmpdir(), 'sub-serve-'));
   const file = join(home, 'serve.yaml');
   const events = join(home, 'events.jsonl');
@@ -49,7 +52,8 @@ export async function served({ policy, homeFiles = {}, config, flags = {} }: Ser
     writeFileSync(at, text, { mode: 0o600 });
   };
   for (const [path, text] of Object.entries(homeFiles)) writeHome(path, text);
-  const env = { PATH: process.env['PATH'], HOME: home, SUB_HOME: join(home, '.subluminal') };
+  const places = { HOME: home, SUB_HOME: join(home, '.subluminal') };
+  const env = { PATH: process.env['PATH'], ...places, ...variables };
   const all = {
     events: `file:${events}`,
     ...(policy !== undefined && { policy: policyFile }),

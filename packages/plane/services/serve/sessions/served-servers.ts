@@ -8,6 +8,8 @@ import { prepareServer, type ServedServer, type ServerSurroundings } from './ser
 export class ServedServers {
   readonly #around: ServerSurroundings;
   #servers: ReadonlyMap<string, ServedServer> = new Map();
+  /** What processes get of the environment. */
+  #processEnv: ServerSurroundings['env'] = {};
   /** Why servers can't be used, by name. */
   #unready: ReadonlyMap<string, string> = new Map();
   /** Servers that are no longer used, but whose sessions may not have ended. */
@@ -37,10 +39,15 @@ export class ServedServers {
   async use(entries: ReadonlyMap<string, ServerEntry>): Promise<Failure | undefined> {
     const next = new Map<string, ServedServer>();
     const unready = new Map<string, string>();
+    const processEnv = this.#withoutTokens(entries);
+    const isSameEnv = isDeepStrictEqual(processEnv, this.#processEnv);
     for (const [name, entry] of entries) {
       const known = this.#servers.get(name);
-      const isSame = known !== undefined && isDeepStrictEqual(known.entry, entry);
-      const server = isSame ? known : await prepareServer(entry, this.#around);
+      const isProcess = entry.kind === 'command';
+      const env = isProcess ? processEnv : this.#around.env;
+      const isSame = isDeepStrictEqual(known?.entry, entry) && (isSameEnv || !isProcess);
+      const kept = isSame ? known : undefined;
+      const server = kept ?? (await prepareServer(entry, { ...this.#around, env }));
       if (typeof server === 'string') unready.set(name, server);
       else if (isFailure(server)) return server;
       else next.set(name, server);
@@ -50,8 +57,20 @@ export class ServedServers {
       if (next.get(name) !== server) this.#gone.add(server);
     }
     this.#servers = next;
+    this.#processEnv = processEnv;
     this.#unready = unready;
     return undefined;
+  }
+
+  /** The environment for processes: without the variables that are there for other servers. */
+  #withoutTokens(entries: ReadonlyMap<string, ServerEntry>): ServerSurroundings['env'] {
+    const taken = new Set(
+      [...entries.values()].flatMap((entry) =>
+        entry.kind === 'remote' ? [entry.bearerEnv, ...Object.values(entry.headerEnv)] : [],
+      ),
+    );
+    const own = Object.entries(this.#around.env).filter(([name]) => !taken.has(name));
+    return Object.fromEntries(own);
   }
 
   #tell(next: ReadonlyMap<string, ServedServer>, unready: ReadonlyMap<string, string>): void {
