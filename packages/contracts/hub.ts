@@ -277,6 +277,14 @@ export type ObserveRequest = Infer<typeof OBSERVE_REQUEST>;
 export type ObserveResponse = Infer<typeof OBSERVE_RESPONSE>;
 export type TerminateRequest = Infer<typeof TERMINATE_REQUEST>;
 export type ShimSummary = Infer<typeof SHIM_SUMMARY>;
+/** Of a shim that has done nothing. */
+export const NO_CALLS: ShimSummary = {
+  calls_total: 0,
+  calls_allowed: 0,
+  calls_blocked: 0,
+  calls_throttled: 0,
+  errors_total: 0,
+};
 
 export const parseEvaluateRequest = parserFor<EvaluateRequest>(EVALUATE_REQUEST);
 export const parseEvaluateResponse = parserFor<EvaluateResponse>(EVALUATE_RESPONSE);

@@ -226,6 +226,7 @@ export {
   HUB_READINESS,
   HUB_TIMEOUTS,
   HUB_UNLIKE_LENGTH_MAX,
+  NO_CALLS,
   parseEvaluateRequest,
   parseEvaluateResponse,
   parseHealthResponse,

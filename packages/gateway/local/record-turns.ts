@@ -10,6 +10,7 @@ import {
   eventWriter,
   type JsonObject,
   MalformedEvent,
+  NO_CALLS,
   type PolicyRef,
   type Producer,
   type ShimSummary,
@@ -57,14 +58,7 @@ interface RecorderOptions {
 
 const TEXT_LENGTH_MAX = 256;
 
-export const NO_TURNS = {
-  calls_total: 0,
-  calls_allowed: 0,
-  calls_blocked: 0,
-  calls_throttled: 0,
-  errors_total: 0,
-  calls_spared: 0,
-} satisfies ShimSummary;
+export const NO_TURNS = { ...NO_CALLS, calls_spared: 0 } satisfies ShimSummary;
 
 export class TurnRecorder {
   readonly #writer: EventWriter;

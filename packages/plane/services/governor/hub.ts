@@ -5,6 +5,7 @@ import {
   type EvaluateResponse,
   type Failure,
   isFailure,
+  NO_CALLS,
   type Producer,
   type Profile,
   type ShimCounts,
@@ -50,13 +51,6 @@ interface HubLinkPeer {
 const LEAVE_MS = 2_000;
 const ENDPOINT_LENGTH_MAX = 200;
 const ALIVE_MS = 1_000;
-const NOTHING: ShimSummary = {
-  calls_total: 0,
-  calls_allowed: 0,
-  calls_blocked: 0,
-  calls_throttled: 0,
-  errors_total: 0,
-};
 
 /** What is known of this shim and its hub so far: the hub is called before everything is known. */
 interface LinkState {
@@ -82,7 +76,7 @@ export function reachHub(options: HubLinkOptions): HubLink | Failure {
       return known.producer?.source.shim_id ?? ownId;
     },
     serverId: serverName,
-    summary: () => known.peer?.summary() ?? NOTHING,
+    summary: () => known.peer?.summary() ?? NO_CALLS,
     counts: () => known.peer?.counts(),
     onShutdown: () => known.peer?.onShutdown(),
     onLost: (loss) => lost(options, known, loss),

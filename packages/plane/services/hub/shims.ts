@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type HeartbeatRequest,
+  NO_CALLS,
   SHIM_COUNTERS,
   type ShimCounts,
   type ShimSummary,
@@ -45,15 +46,7 @@ interface Shim {
   unlike: UnlikeShim | null;
 }
 
-const NOTHING: ShimSummary = {
-  calls_total: 0,
-  calls_allowed: 0,
-  calls_blocked: 0,
-  calls_throttled: 0,
-  errors_total: 0,
-  calls_spared: 0,
-  answers_held_back: 0,
-};
+const NOTHING: ShimSummary = { ...NO_CALLS, calls_spared: 0, answers_held_back: 0 };
 
 const LOOK_EVERY_MS = 10;
 

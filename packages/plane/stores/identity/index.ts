@@ -9,4 +9,4 @@ export { identify } from './identify.ts';
 export { hasTerminal, personFailure, terminalProblem } from './person.ts';
 export type { RunProcess } from './run-register.ts';
 export { dropRunFiles, livingProcesses, registerRun, runsOnFile } from './run-register.ts';
-export type { ShimAccount } from './shim-account.ts';
+export { NO_ACCOUNT, type ShimAccount } from './shim-account.ts';

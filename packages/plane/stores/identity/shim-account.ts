@@ -2,7 +2,7 @@
 // the last one records all of it as the end of the run.
 import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject, SHIM_COUNTERS, type ShimSummary } from '@subluminal/contracts';
+import { isObject, NO_CALLS, SHIM_COUNTERS, type ShimSummary } from '@subluminal/contracts';
 import { attempt, parseJson } from '../../os/index.ts';
 import { readAgentFile } from './agent-files.ts';
 
@@ -68,14 +68,6 @@ function readAccount(text: string, runId: string): ShimAccount | undefined {
   }
   return { startedMs, hasFailed: hasFailed === true, isTerminated: isTerminated === true, summary };
 }
-
-const NO_CALLS: ShimSummary = {
-  calls_total: 0,
-  calls_allowed: 0,
-  calls_blocked: 0,
-  calls_throttled: 0,
-  errors_total: 0,
-};
 
 /** Of no shim. */
 export const NO_ACCOUNT: ShimAccount = {

@@ -1,6 +1,6 @@
 // The runs of `sub serve`: all sessions of one principal, and of the run that it names, are one run. It ends when none of
 // them has been open for a while. Under `sub run` all sessions belong to the run that has started this process.
-import { eventWriter, type Producer, SHIM_COUNTERS, type ShimSummary } from '@subluminal/contracts';
+import { eventWriter, NO_CALLS, type Producer, SHIM_COUNTERS } from '@subluminal/contracts';
 import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { uuidv7 } from 'uuidv7';
@@ -32,13 +32,6 @@ export interface ServeRunsOptions {
 const NAME_LENGTH_MAX = 256;
 /** Beyond every id: policies, approvals and records know callers by it, and two that are cut may be one. */
 const ID_LENGTH_MAX = 8_192;
-const NOTHING: ShimSummary = {
-  calls_total: 0,
-  calls_allowed: 0,
-  calls_blocked: 0,
-  calls_throttled: 0,
-  errors_total: 0,
-};
 
 export class ServeRun {
   readonly producer: Producer;
@@ -51,7 +44,7 @@ export class ServeRun {
   readonly #startedMs = Date.now();
   #sessions = 0;
   #idleSinceMs = performance.now();
-  #summary = { ...NOTHING };
+  #summary = { ...NO_CALLS };
   #hasSucceeded = false;
   #isTerminated = false;
   #isOver = false;

@@ -4,7 +4,7 @@ import { identityOf, type Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { uuidv7 } from 'uuidv7';
 import { monotonicClock } from '../../../os/index.ts';
-import type { ShimAccount } from '../../../stores/identity/index.ts';
+import { NO_ACCOUNT, type ShimAccount } from '../../../stores/identity/index.ts';
 import type { PolicyFiles } from '../../../stores/policy/follow-policy.ts';
 import type { GatesLifecycle, GatesLifecycleOptions } from '../../governor/gates-lifecycle.ts';
 import { governBoth, runCommands } from '../../governor/govern.ts';
@@ -237,18 +237,6 @@ export class ServedSession {
     };
   }
 }
-
-const NO_ACCOUNT = {
-  hasFailed: true,
-  isTerminated: false,
-  summary: {
-    calls_total: 0,
-    calls_allowed: 0,
-    calls_blocked: 0,
-    calls_throttled: 0,
-    errors_total: 0,
-  },
-};
 
 /** Each session counts as a shim of its run. */
 function ownProducer(producer: Producer): Producer {
