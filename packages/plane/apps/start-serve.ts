@@ -268,8 +268,7 @@ class Serve {
   }
 
   #authenticatorFor({ auth }: ServeConfig): ReturnType<typeof createAuthenticator> {
-    const proxy = proxyOf(this.#options.env);
-    return createAuthenticator(auth, { nowMs: Date.now, ...(proxy !== undefined && { proxy }) });
+    return createAuthenticator(auth, { nowMs: Date.now, proxy: proxyOf(this.#options.env) });
   }
 
   /** One watch for all sessions. */
@@ -307,7 +306,7 @@ class Serve {
       limits: sessionLimits(config),
       warn: log,
       // It outlives each session.
-      sink: { ...sharedSink(this.#parts.sink) },
+      sink: sharedSink(this.#parts.sink),
       policy: () => this.#policy,
       hasChannel: mayAnswerElsewhere(loaded),
       openGates: (server, facts) => {

@@ -10,10 +10,10 @@ import type { AddressInfo } from 'node:net';
 import { text as textIn } from 'node:stream/consumers';
 import { Outline, type SeenRequest } from '@subluminal/core/session';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { seenIn } from '../../transports/http/message-facts.ts';
 import type { Incoming, ReadMessage } from '../../transports/types.ts';
 import { BackPressure } from './back-pressure.ts';
 import { EventStream } from './event-stream.ts';
-import { readMessage } from './http-agent.ts';
 import { LegacyAgent } from './legacy-agent.ts';
 import { ModernAgent } from './modern-agent.ts';
 
@@ -86,7 +86,7 @@ test('of large requests without an id at their start, one is taken at a time', a
   const agent = new LegacyAgent('id');
   agent.hold();
   const head = Buffer.from('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"');
-  const seen = readMessage(head);
+  const seen = seenIn(head);
   expect(agent.takesLarge(seen)).toBe(true);
   const { request, response } = await exchange();
   agent.postLarge({ request, head, bytesMax: MEGABYTE }, seen, response);
@@ -99,7 +99,7 @@ test('an answer that is too large to be kept until it names its request is an er
   for (const id of [1, 2]) {
     const { response, answered } = await exchange();
     const message = Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`);
-    agent.post(message, readMessage(message), response);
+    agent.post(message, seenIn(message), response);
     texts.push(answered.then((answer) => textIn(answer)));
   }
   const head = Buffer.from(`{"result":{"content":"${'x'.repeat(MEGABYTE)}`);
@@ -126,7 +126,7 @@ test('a large request whose client is gone before its turn keeps no other waitin
   agent.hold();
   const head = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"');
   const { request, response } = await exchange();
-  agent.postLarge({ request, head, bytesMax: MEGABYTE }, readMessage(head), response);
+  agent.postLarge({ request, head, bytesMax: MEGABYTE }, seenIn(head), response);
   const closed = new Promise((resolve) => request.once('close', resolve));
   request.socket.destroy();
   await closed;
@@ -143,7 +143,7 @@ test('a large answer that is broken off leaves nothing in the next one', async (
   for (const word of ['first', 'second']) {
     const { response, answered } = await exchange();
     const asked = Buffer.from(`{"jsonrpc":"2.0","id":"${word}","method":"tools/call"}`);
-    agent.post(asked, readMessage(asked) as SeenRequest, response);
+    agent.post(asked, seenIn(asked) as SeenRequest, response);
     const inside = /"id":("[^"]*")/.exec(String(sent.at(-1)))?.[1] ?? '';
     const head = Buffer.from(
       `{"jsonrpc":"2.0","id":${inside},"result":{"text":"${word.repeat(99)}`,

@@ -1,10 +1,10 @@
 // An agent that speaks HTTP, as a transport: its POSTs are the incoming messages, and what is written to it goes to
 // the response that it belongs to. Both eras share what is here; where a message goes is theirs to say.
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { membersAt } from '@subluminal/core/json';
-import { batchMessages, peek, type Seen } from '@subluminal/core/session';
+import type { Seen } from '@subluminal/core/session';
 import { GatheredBytes } from '../../../os/gathered-bytes.ts';
+import { idsIn, seenIn } from '../../transports/http/message-facts.ts';
 import { LastId } from '../../transports/large-ids.ts';
 import { oneLine } from '../../transports/one-line.ts';
 import type {
@@ -51,10 +51,6 @@ const INBOX_MAX = 1_024;
 const UNROUTED_BYTES_MAX = 16 * 1024 * 1024;
 const CLOSED_EARLY = -32_603;
 const NO_BYTES = new Uint8Array(0);
-
-export function readMessage(bytes: Uint8Array): Seen {
-  return peek(bytes, { skim: isUtf8(bytes) });
-}
 
 export abstract class HttpAgent implements Transport {
   /** The open exchanges by the ids that wait in them, as the session knows them. */
@@ -154,8 +150,8 @@ export abstract class HttpAgent implements Transport {
   }
 
   write(message: Uint8Array, read?: ReadMessage): void {
-    const seen = read?.kind === 'whole' ? read.seen : readMessage(message);
-    const ids = answeredIds(message, seen);
+    const seen = read?.kind === 'whole' ? read.seen : seenIn(message);
+    const ids = idsIn(message, seen, 'answers');
     if (ids.length === 0) return this.route(message, seen, read?.about);
     const exchange = this.#exchangeOf(ids);
     if (exchange === undefined) return;
@@ -222,7 +218,7 @@ export abstract class HttpAgent implements Transport {
     for (const [id, exchange] of [...this.exchanges]) {
       const error = JSON.stringify({ code: CLOSED_EARLY, message });
       const answer = Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${error}}`);
-      this.answer(exchange, answer, readMessage(answer));
+      this.answer(exchange, answer, seenIn(answer));
       this.forget(exchange, [id]);
     }
     this.unnamed?.cut();
@@ -315,22 +311,6 @@ function unroutedLine(id: string): string {
 export function isOneWay(seen: Seen): boolean {
   if (seen.kind !== 'invalid') return seen.kind === 'response' || seen.kind === 'notification';
   return !seen.asks || seen.method?.startsWith('notifications/') === true;
-}
-
-/** The requests that a message answers. */
-function answeredIds(message: Uint8Array, seen: Seen): readonly string[] {
-  return seen.kind === 'batch' ? batchIds(message, 'result') : idsIn(seen, 'result');
-}
-
-/** The ids of the answers in a batch, or of its requests, as the session knows them. Only 2025-03-26 has batches. */
-export function batchIds(message: Uint8Array, of: 'result' | 'method'): readonly string[] {
-  return (batchMessages(message) ?? []).flatMap((seen) => idsIn(seen, of));
-}
-
-function idsIn(seen: Seen, of: 'result' | 'method'): readonly string[] {
-  if (seen.kind === 'batch' || seen.kind === 'notification') return [];
-  const asks = seen.kind === 'invalid' ? seen.asks : seen.kind === 'request';
-  return seen.id !== undefined && asks === (of === 'method') ? [seen.id.json] : [];
 }
 
 /** The JSON of a member of `params`, or of one of its own members. */

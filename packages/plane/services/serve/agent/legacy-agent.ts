@@ -2,10 +2,11 @@
 // no request go to the stream of a GET. A broken connection is no cancellation.
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { BATCH_VERSION, type Seen } from '@subluminal/core/session';
+import { idsIn } from '../../transports/http/message-facts.ts';
 import type { ReadMessage } from '../../transports/types.ts';
 import { EventStream, type KeptRoom, readEventId } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
-import { batchIds, HttpAgent, isOneWay, type LargeBody, paramsMember } from './http-agent.ts';
+import { HttpAgent, isOneWay, type LargeBody, paramsMember } from './http-agent.ts';
 
 /** Since then, an event without a message may begin a stream. Older clients would take it for a message. */
 const PRIMES_SINCE = '2025-11-25';
@@ -61,7 +62,7 @@ export class LegacyAgent extends HttpAgent {
 
   /** Takes a POST: its requests are answered by its response, anything else is only accepted. */
   post(bytes: Uint8Array, seen: Seen, response: ServerResponse): void {
-    const ids = requestIds(bytes, seen);
+    const ids = idsIn(bytes, seen, 'requests');
     if (ids.length === 0) {
       response.writeHead(202).end();
       return this.take(bytes);
@@ -138,7 +139,7 @@ export class LegacyAgent extends HttpAgent {
   }
 
   protected override answer(exchange: Exchange, message: Uint8Array, seen: Seen): void {
-    const ids = seen.kind === 'batch' ? batchIds(message, 'result') : idOf(seen);
+    const ids = idsIn(message, seen, 'answers');
     exchange.answer(message, ids, 200);
     if (ids[0] !== undefined && ids[0] === this.#initializing) this.#initialized(seen);
     if (exchange.isOver) this.#over(exchange);
@@ -233,17 +234,6 @@ export class LegacyAgent extends HttpAgent {
     const token = paramsMember(message, 'progressToken');
     return token && this.#tokens.get(textAt(message, token));
   }
-}
-
-function requestIds(bytes: Uint8Array, seen: Seen): readonly string[] {
-  if (seen.kind === 'request') return [seen.id.json];
-  if (seen.kind === 'invalid' && seen.asks && seen.id !== undefined) return [seen.id.json];
-  return seen.kind === 'batch' ? batchIds(bytes, 'method') : [];
-}
-
-function idOf(seen: Seen): readonly string[] {
-  const id = seen.kind === 'response' || seen.kind === 'invalid' ? seen.id : undefined;
-  return id === undefined ? [] : [id.json];
 }
 
 export function textAt(

@@ -2,7 +2,7 @@
 import type { ServeFileServer } from '@subluminal/contracts';
 import type { Path, SourceFinding } from '@subluminal/core/source';
 import { quote } from '@subluminal/core/visible';
-import { isLoopback } from '../../transports/http/address.ts';
+import { isHeaderName, isLoopback, isOwnHeader } from '../../transports/http/address.ts';
 
 type ReportFinding = (finding: SourceFinding) => void;
 
@@ -12,14 +12,8 @@ const OF_URL = [
   'login',
 ] as const;
 const OF_COMMAND = ['env', 'cwd'] as const;
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** The transport writes these itself. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  ...['accept', 'connection', 'content-length', 'content-type', 'host', 'last-event-id'],
-  ...['mcp-method', 'mcp-name', 'mcp-protocol-version', 'mcp-session-id', 'transfer-encoding'],
-]);
 
 /** Whether the entry can be used; what is wrong is reported. */
 export function checkServer(server: ServeFileServer, path: Path, report: ReportFinding): boolean {
@@ -72,14 +66,14 @@ function checkHeaders(server: ServeFileServer, path: Path, report: ReportFinding
   ];
   for (const [field, name, value] of named) {
     const at = { code: CODE, path: [...path, field, name] } as const;
-    if (!HEADER_NAME.test(name)) {
+    if (!isHeaderName(name)) {
       report({
         ...at,
         atKey: true,
         message: `${quote(name)} is no name of a header`,
         fix: 'Correct it.',
       });
-    } else if (OWN_HEADERS.has(name.toLowerCase())) {
+    } else if (isOwnHeader(name)) {
       const message = `the transport writes the header ${quote(name)} itself`;
       report({ ...at, atKey: true, message, fix: 'Remove it.' });
     } else if (field === 'headers' && !HEADER_VALUE.test(value)) {

@@ -8,7 +8,8 @@ import {
   MODERN_VERSION,
   type Seen,
 } from '@subluminal/core/session';
-import { isOneWay, type LargeBody, readMessage } from '../agent/http-agent.ts';
+import { seenIn } from '../../transports/http/message-facts.ts';
+import { isOneWay, type LargeBody } from '../agent/http-agent.ts';
 import type { LegacyAgent } from '../agent/legacy-agent.ts';
 import type { ModernAgent } from '../agent/modern-agent.ts';
 import type { Principal } from '../auth/types.ts';
@@ -94,9 +95,9 @@ export class McpEndpoint {
       case 'busy':
         return refuse(response, BUSY);
       case 'whole':
-        return this.#message(body.bytes, readMessage(body.bytes), posted);
+        return this.#message(body.bytes, seenIn(body.bytes), posted);
       case 'large':
-        return this.#large(body.head, readMessage(body.head), posted);
+        return this.#large(body.head, seenIn(body.head), posted);
     }
   }
 

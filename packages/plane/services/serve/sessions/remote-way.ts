@@ -2,12 +2,11 @@
 // sessions share.
 import { failure } from '@subluminal/contracts';
 import type { SecretValue } from '@subluminal/core/scan';
-import { openUpstream, proxyOf, type Upstream } from '../../../os/upstream/index.ts';
+import type { Upstream } from '../../../os/upstream/index.ts';
 import type { ResolvedSecrets } from '../../../stores/vault/index.ts';
 import { serverAuthorization } from '../../remote-server/authorization.ts';
 import { readRemote } from '../../remote-server/remote-server.ts';
-import { isLoopback } from '../../transports/http/address.ts';
-import { connectHttpServer, type HeaderList } from '../../transports/http/index.ts';
+import { connectHttpServer, type HeaderList, upstreamFor } from '../../transports/http/index.ts';
 import type { Authorization } from '../../transports/http/types.ts';
 import type { ServerEnd } from '../../transports/types.ts';
 import type { Principal } from '../auth/types.ts';
@@ -47,7 +46,7 @@ export class RemoteWay {
     this.#entry = entry;
     this.#around = around;
     this.#headers = headers;
-    this.#upstream = openUpstream(isLoopback(entry.url) ? {} : { proxy: proxyOf(around.env) });
+    this.#upstream = upstreamFor(entry.url, around.env);
     const { name: server, url } = entry;
     this.#shared = serverAuthorization({ server, url, isServed: true }, around);
   }

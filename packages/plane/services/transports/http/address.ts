@@ -27,6 +27,10 @@ const OWN_HEADERS = new Set([
   ...['mcp-name', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
+export function isHeaderName(name: string): boolean {
+  return HEADER_NAME.test(name);
+}
+
 /** Whether the transport writes this header itself. */
 export function isOwnHeader(name: string): boolean {
   return OWN_HEADERS.has(name.toLowerCase());
@@ -66,7 +70,7 @@ function refused(message: string): Failure {
 /** A header as it is sent. A failure does not show the value, which may be a secret. */
 export function readHeader(name: string, value: string): readonly [string, string] | Failure {
   const shown = visible(name, 100);
-  if (!HEADER_NAME.test(name)) {
+  if (!isHeaderName(name)) {
     return failure(
       'SUB_REMOTE_HEADER',
       `\`${shown}\` is no name of a header.`,

@@ -42,10 +42,15 @@ export interface HttpServerOptions {
   readonly warn: (text: string, facts?: { readonly [fact: string]: unknown }) => void;
 }
 
+/** Connections to a server. No proxy leads to this machine. */
+export function upstreamFor(url: string, env: HttpServerOptions['env']): Upstream {
+  return openUpstream(isLoopback(url) ? {} : { proxy: proxyOf(env) });
+}
+
 /** Connects nothing yet: the first message does. */
 export function connectHttpServer(options: HttpServerOptions): ServerEnd {
   const { url, env } = options;
-  const upstream = options.upstream ?? openUpstream(isLoopback(url) ? {} : { proxy: proxyOf(env) });
+  const upstream = options.upstream ?? upstreamFor(url, env);
   const transport = new HttpServerTransport(options, upstream);
   let left: (exit: ServerExit) => void = () => {};
   const gone = new Promise<ServerExit>((resolve) => {

@@ -1,2 +1,2 @@
-export { connectHttpServer } from './connect.ts';
+export { connectHttpServer, upstreamFor } from './connect.ts';
 export type { HeaderList } from './http-client.ts';

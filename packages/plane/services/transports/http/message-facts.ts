@@ -1,7 +1,6 @@
 // What a transport over HTTP must know of a message that it sends.
 import { isUtf8 } from 'node:buffer';
-import { itemTexts } from '@subluminal/core/json';
-import { eraOf, peek, type Seen } from '@subluminal/core/session';
+import { batchMessages, eraOf, peek, type Seen } from '@subluminal/core/session';
 import type { ReadMessage } from '../types.ts';
 
 export interface MessageFacts {
@@ -37,7 +36,7 @@ export function factsOf(bytes: Uint8Array, read: ReadMessage | undefined): Messa
       return { kind: 'notification', method: seen.method, version, ids: () => [], cancels };
     }
     case 'batch':
-      return { ...NOTHING, kind: 'batch', ids: () => requestIds(bytes) };
+      return { ...NOTHING, kind: 'batch', ids: () => idsIn(bytes, seen, 'requests') };
     default:
       return { ...NOTHING, kind: seen.kind };
   }
@@ -61,11 +60,17 @@ function modernVersion(version: string | undefined): string | undefined {
   return eraOf(version) === 'modern' ? version : undefined;
 }
 
-function requestIds(batch: Uint8Array): readonly string[] {
-  const items = itemTexts(Buffer.from(batch).toString()) ?? [];
-  return items.flatMap((item) => {
-    const seen = seenIn(Buffer.from(item));
-    return seen.kind === 'request' ? [seen.id.json] : [];
+/** The JSON of the ids of the requests in a message, or of its answers. Batches, of 2025-03-26 alone, have several. */
+export function idsIn(
+  bytes: Uint8Array,
+  seen: Seen,
+  of: 'requests' | 'answers',
+): readonly string[] {
+  const all = seen.kind === 'batch' ? (batchMessages(bytes) ?? []) : [seen];
+  return all.flatMap((one) => {
+    if (one.kind === 'batch' || one.kind === 'notification') return [];
+    const asks = one.kind === 'invalid' ? one.asks : one.kind === 'request';
+    return one.id !== undefined && asks === (of === 'requests') ? [one.id.json] : [];
   });
 }
 
@@ -85,11 +90,5 @@ export function isPlainAnswer(bytes: Uint8Array, id: string): boolean {
 
 /** The JSON of the ids that a message of the server answers. */
 export function answeredIds(bytes: Uint8Array): readonly string[] {
-  const seen = seenIn(bytes);
-  if (seen.kind === 'response') return seen.id === undefined ? [] : [seen.id.json];
-  if (seen.kind !== 'batch') return [];
-  return (itemTexts(Buffer.from(bytes).toString()) ?? []).flatMap((item) => {
-    const one = seenIn(Buffer.from(item));
-    return one.kind === 'response' && one.id !== undefined ? [one.id.json] : [];
-  });
+  return idsIn(bytes, seenIn(bytes), 'answers');
 }
