@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { bundled, everythingServer } from '../bundled.ts';
+import { WATCHED } from '../conformance/mcp/feature-tools.ts';
 import { bundledFixture, type Started, startServer } from '../conformance/mcp/fixtures.ts';
 import type { Surface } from './sdk-features.ts';
 
@@ -17,22 +18,45 @@ export interface MatrixServer {
 }
 
 const FIXTURE_SURFACE = {
+  errors: [
+    ['test_error_handling', {}],
+    ['no_such_tool', {}],
+  ],
+  progress: ['feature_steps', 'feature_go'],
+  cancelled: ['feature_wait', 'feature_fate'],
+  large: ['feature_large', { length: '1120000' }],
+  meeting: 'feature_meet',
+  meta: 'feature_meta',
+  logging: 'feature_log',
+  changing: { tool: 'feature_change', uri: WATCHED, lists: true },
   resources: ['test://static-text', 'test://static-binary', 'test://template/7/data', 'test://no'],
   prompts: [
     ['test_simple_prompt', {}],
-    ['test_prompt_with_arguments', { arg1: 'one', arg2: 'two' }],
+    ['test_prompt_with_arguments', { arg1: 'one', arg2: 'two é😀\u2028' }],
+    ['test_prompt_with_embedded_resource', { resourceUri: 'test://static-text' }],
     ['test_prompt_with_image', {}],
+    ['no_such_prompt', {}],
   ],
-  completion: ['test_prompt_with_arguments', 'arg1'],
-} as const;
+  completions: [
+    {
+      ref: { type: 'ref/prompt', name: 'test_prompt_with_arguments' },
+      argument: { name: 'arg1', value: 'par' },
+    },
+    {
+      ref: { type: 'ref/resource', uri: 'test://template/{id}/data' },
+      argument: { name: 'id', value: '' },
+    },
+  ],
+} as const satisfies Partial<Surface>;
 
 const CONTENT_CALLS = [
   ['test_simple_text', {}],
   ['test_image_content', {}],
   ['test_audio_content', {}],
+  ['test_embedded_resource', {}],
   ['test_multiple_content_types', {}],
-  ['test_error_handling', {}],
-  ['test_tool_with_progress', {}],
+  ['feature_structured', {}],
+  ['json_schema_2020_12_tool', { name: 'é', email: 'a@example.com' }],
 ] as const;
 
 export const SDK_V1: MatrixServer = {
@@ -41,14 +65,17 @@ export const SDK_V1: MatrixServer = {
   http: () => startServer([bundledFixture('legacy-server')]),
   surface: {
     ...FIXTURE_SURFACE,
-    tools: [
-      ...CONTENT_CALLS,
-      ['test_tool_with_logging', {}],
+    tools: CONTENT_CALLS,
+    asking: [
       ['test_sampling', { prompt: 'ping?' }],
       ['test_elicitation', { message: 'Go on?' }],
+      ['test_elicitation', { message: 'Please decline' }],
       ['test_elicitation_sep1034_defaults', {}],
+      ['test_elicitation_sep1330_enums', {}],
+      ['test_elicitation_url', {}],
+      ['test_list_roots', {}],
     ],
-    logs: true,
+    task: 'feature_task',
   },
 };
 
@@ -59,23 +86,25 @@ export const SDK_V2: MatrixServer = {
   surface: {
     ...FIXTURE_SURFACE,
     tools: [...CONTENT_CALLS, ['test_x_mcp_header', { region: 'eu' }]],
+    asking: [
+      'elicitation',
+      'sampling',
+      'list_roots',
+      'url',
+      'declined',
+      'request_state',
+      'multiple_inputs',
+      'multi_round',
+    ].map((kind) => [`test_input_required_result_${kind}`, {}]),
   },
 };
 
-/** For clients of its own era: SDK v2 before SDK v2. */
-export const SDK_V2_WITH_INPUT: MatrixServer = {
+/** It refuses clients of the legacy era. */
+export const SDK_V2_MODERN: MatrixServer = {
   ...SDK_V2,
-  name: 'a server on SDK v2 that asks for input',
-  surface: {
-    ...SDK_V2.surface,
-    tools: [
-      ...SDK_V2.surface.tools,
-      ['test_input_required_result_elicitation', {}],
-      ['test_input_required_result_sampling', {}],
-      ['test_input_required_result_list_roots', {}],
-      ['test_input_required_result_multiple_inputs', {}],
-    ],
-  },
+  name: 'a server on SDK v2 without the legacy era',
+  stdio: () => [bundledFixture('modern-server'), 'stdio-modern'],
+  http: () => startServer([bundledFixture('modern-server')]),
 };
 
 export const EVERYTHING: MatrixServer = {
@@ -84,24 +113,43 @@ export const EVERYTHING: MatrixServer = {
   http: startEverything,
   surface: {
     tools: [
-      ['echo', { message: 'hello' }],
+      ['echo', { message: 'héllo 😀 \u2028 "' }],
       ['get-sum', { a: 2, b: 40 }],
       ['get-tiny-image', {}],
       ['get-structured-content', { location: 'Chicago' }],
       ['get-annotated-message', { messageType: 'error', includeImage: true }],
       ['get-resource-links', { count: 3 }],
       ['get-resource-reference', { resourceType: 'Text', resourceId: 1 }],
+    ],
+    errors: [
+      ['echo', {}],
+      ['no_such_tool', {}],
+    ],
+    progress: [['trigger-long-running-operation', { duration: 0.5, steps: 2 }]],
+    cancelled: [['trigger-long-running-operation', { duration: 20, steps: 200 }]],
+    asking: [
       ['trigger-sampling-request', { prompt: 'ping?', maxTokens: 10 }],
       ['trigger-elicitation-request', {}],
-      ['trigger-long-running-operation', { duration: 0.1, steps: 3 }],
+      ['trigger-url-elicitation', { url: 'https://example.com/x', elicitationId: 'fixed' }],
+      ['get-roots-list', {}],
     ],
-    long: ['trigger-long-running-operation', { duration: 20, steps: 200 }],
+    large: ['echo', { message: 'é"'.repeat(400_000) }],
+    changing: {
+      tool: 'toggle-subscriber-updates',
+      uri: 'demo://resource/dynamic/text/1',
+      lists: false,
+    },
     resources: ['demo://resource/dynamic/text/1', 'demo://no'],
     prompts: [
       ['simple-prompt', {}],
       ['args-prompt', { city: 'Berlin' }],
     ],
-    completion: ['completable-prompt', 'department'],
+    completions: [
+      {
+        ref: { type: 'ref/prompt', name: 'completable-prompt' },
+        argument: { name: 'department', value: 'E' },
+      },
+    ],
   },
 };
 

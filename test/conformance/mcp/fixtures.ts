@@ -15,10 +15,13 @@ export const SERVER_OF: Readonly<Record<Revision, string>> = {
   '2026-07-28': 'modern-server',
 };
 
+const written = new Set<string>();
+
 /** One file that Node starts at once: the client is started more than a hundred times. */
 export function bundledFixture(name: string): string {
   const file = join(BUNDLES, `${name.replaceAll('/', '-')}.mjs`);
-  writeBundle(file, join(SOURCES, `${name}.ts`));
+  if (!written.has(file)) writeBundle(file, join(SOURCES, `${name}.ts`));
+  written.add(file);
   return file;
 }
 

@@ -45,6 +45,20 @@ const TOOLS: Readonly<Record<string, (context: ServerContext) => Answer>> = {
       ? inputRequired({ inputRequests: { client_roots: inputRequired.listRoots() } })
       : done(`Roots: ${JSON.stringify(response)}`);
   },
+  url: async ({ mcpReq }) => {
+    const response = mcpReq.inputResponses?.['page'];
+    if (response !== undefined) return done(`Visited: ${JSON.stringify(response)}`);
+    const url = 'https://example.com/login?a=1';
+    const page = inputRequired.elicitUrl({ message: 'Please log in', url });
+    return inputRequired({ inputRequests: { page } });
+  },
+  declined: async ({ mcpReq }) => {
+    const response = mcpReq.inputResponses?.['refused'];
+    return response === undefined
+      ? inputRequired({ inputRequests: { refused: askName('Please decline') } })
+      : done(`Answered: ${JSON.stringify(response)}`);
+  },
+  failed: async () => inputRequired({ inputRequests: { failing: askName('Please fail') } }),
   request_state: ({ mcpReq }) => confirmed(mcpReq, 'state-ok: the state came back'),
   tampered_state: ({ mcpReq }) => confirmed(mcpReq, 'integrity-ok: the state came back'),
   multiple_inputs: async ({ mcpReq }) => {

@@ -4,6 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { localhostHostValidation, localhostOriginValidation } from '@modelcontextprotocol/node';
+import {
+  InMemoryTaskMessageQueue,
+  InMemoryTaskStore,
+} from '@modelcontextprotocol/sdk/experimental/tasks';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -25,7 +29,7 @@ import {
 import { eventStore } from './event-store.ts';
 import { callTool, LEGACY_TOOLS } from './legacy-tools.ts';
 import { listen } from './listen.ts';
-import { PROMPTS, RESOURCES, SERVER_INFO, TEMPLATE, templateText } from './offer.ts';
+import { PROMPTS, RESOURCES, SERVER_INFO, TEMPLATE, templatePage, templateText } from './offer.ts';
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -33,15 +37,31 @@ const CAPABILITIES = {
   prompts: { listChanged: true },
   logging: {},
   completions: {},
+  tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
 };
 
 /** How long a client waits before it asks for the rest of a stream. */
 const RETRY_MS = 500;
 
 function fixtureServer(): McpServer['server'] {
-  const { server } = new McpServer(SERVER_INFO, { capabilities: CAPABILITIES });
+  const { server } = new McpServer(SERVER_INFO, {
+    capabilities: CAPABILITIES,
+    taskStore: new InMemoryTaskStore(),
+    taskMessageQueue: new InMemoryTaskMessageQueue(),
+  });
+  const subscribed = new Set<string>();
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: LEGACY_TOOLS }));
-  server.setRequestHandler(CallToolRequestSchema, callTool);
+  server.setRequestHandler(CallToolRequestSchema, (request, extra) =>
+    callTool(request, extra, {
+      log: (level, data) => server.sendLoggingMessage({ level, data }, extra.sessionId),
+      change: async (uri) => {
+        if (subscribed.has(uri)) await server.sendResourceUpdated({ uri });
+        await server.sendResourceListChanged();
+        await server.sendPromptListChanged();
+        await server.sendToolListChanged();
+      },
+    }),
+  );
   server.setRequestHandler(ListResourcesRequestSchema, () => ({
     resources: Object.entries(RESOURCES).map(([uri, { name, mimeType }]) => ({
       uri,
@@ -49,12 +69,20 @@ function fixtureServer(): McpServer['server'] {
       mimeType,
     })),
   }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-    resourceTemplates: [TEMPLATE],
-  }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, ({ params }) => {
+    const page = templatePage(params?.cursor);
+    if (page === undefined) throw new McpError(ErrorCode.InvalidParams, 'No such cursor');
+    return page;
+  });
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readResource(params.uri));
-  server.setRequestHandler(SubscribeRequestSchema, () => ({}));
-  server.setRequestHandler(UnsubscribeRequestSchema, () => ({}));
+  server.setRequestHandler(SubscribeRequestSchema, ({ params }) => {
+    subscribed.add(params.uri);
+    return {};
+  });
+  server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
+    subscribed.delete(params.uri);
+    return {};
+  });
   server.setRequestHandler(ListPromptsRequestSchema, () => ({
     prompts: Object.entries(PROMPTS).map(([name, { description, args }]) => ({
       name,

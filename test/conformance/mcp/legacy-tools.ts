@@ -5,11 +5,14 @@ import {
   type CallToolRequest,
   type CallToolResult,
   CreateMessageResultSchema,
+  type CreateTaskResult,
   ElicitResultSchema,
+  ListRootsResultSchema,
   type ServerNotification,
   type ServerRequest,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import { FEATURE_TOOLS, type FeatureCall, inputSchemaOf } from './feature-tools.ts';
 import { ASK_RESPONSE, DEFAULTS, ENUMS } from './forms.ts';
 import { CONTENT_TOOLS, SCHEMA_2020_12, STEP_MS, text } from './offer.ts';
 
@@ -47,6 +50,11 @@ const ACTIVE_TOOLS: Readonly<Record<string, ActiveTool>> = {
     inputSchema: textArgument('message'),
     call: (args, extra) => elicit(String(args['message']), ASK_RESPONSE, extra),
   },
+  test_elicitation_url: {
+    description: 'Asks the user to visit a page',
+    call: askForVisit,
+  },
+  test_list_roots: { description: 'Asks the client for its roots', call: listRoots },
   test_elicitation_sep1034_defaults: {
     description: 'Asks the user, with defaults',
     call: (_args, extra) => elicit('Please review the form', DEFAULTS, extra),
@@ -63,6 +71,8 @@ const ACTIVE_TOOLS: Readonly<Record<string, ActiveTool>> = {
 };
 
 const NO_ARGUMENTS: Tool['inputSchema'] = { type: 'object', properties: {} };
+const TASK_TOOL = 'feature_task';
+const REPORT: CallToolResult = { content: [text('The task is done')] };
 
 export const LEGACY_TOOLS: Tool[] = [
   ...Object.entries(CONTENT_TOOLS).map(([name, { description }]) => ({
@@ -75,14 +85,58 @@ export const LEGACY_TOOLS: Tool[] = [
     description,
     inputSchema: inputSchema ?? NO_ARGUMENTS,
   })),
+  ...Object.entries(FEATURE_TOOLS).map(([name, tool]) => {
+    const { shown, outputSchema } = tool;
+    return {
+      name,
+      ...shown,
+      inputSchema: inputSchemaOf(tool),
+      ...(outputSchema && { outputSchema }),
+    };
+  }),
+  {
+    name: TASK_TOOL,
+    description: 'Answers later, as a task',
+    inputSchema: NO_ARGUMENTS,
+    execution: { taskSupport: 'optional' },
+  },
 ];
 
-export async function callTool({ params }: CallToolRequest, extra: Extra): Promise<CallToolResult> {
+/** What the server does beyond the call. */
+export type ServerActions = Pick<FeatureCall, 'log' | 'change'>;
+
+export async function callTool(
+  { params }: CallToolRequest,
+  extra: Extra,
+  actions: ServerActions,
+): Promise<CallToolResult | CreateTaskResult> {
   const content = CONTENT_TOOLS[params.name]?.content;
   if (content !== undefined) return { content };
+  if (params.name === TASK_TOOL) return params.task === undefined ? REPORT : beginTask(extra);
+  const args = params.arguments ?? {};
+  const feature = FEATURE_TOOLS[params.name];
+  if (feature !== undefined) return feature.call(featureCall(args, extra, actions));
   const tool = ACTIVE_TOOLS[params.name];
-  if (tool !== undefined) return tool.call(params.arguments ?? {}, extra);
+  if (tool !== undefined) return tool.call(args, extra);
   return { isError: true, content: [text(`There is no tool ${params.name}`)] };
+}
+
+function featureCall(args: Arguments, extra: Extra, actions: ServerActions): FeatureCall {
+  const { _meta: meta = {}, signal } = extra;
+  const { progressToken } = meta;
+  const progress = async (step: number): Promise<void> => {
+    if (progressToken === undefined) return;
+    const params = { progressToken, progress: step, total: 2.5, message: `Step ${step}` };
+    await extra.sendNotification({ method: 'notifications/progress', params });
+  };
+  return { args, meta, signal, progress, ...actions };
+}
+
+async function beginTask({ taskStore, taskRequestedTtl }: Extra): Promise<CreateTaskResult> {
+  if (taskStore === undefined) throw new Error('The server has no tasks');
+  const task = await taskStore.createTask({ ttl: taskRequestedTtl ?? 60_000, pollInterval: 20 });
+  void setTimeout(STEP_MS).then(() => taskStore.storeTaskResult(task.taskId, 'completed', REPORT));
+  return { task };
 }
 
 async function log(_args: Arguments, extra: Extra): Promise<CallToolResult> {
@@ -140,4 +194,23 @@ async function elicit(
     ElicitResultSchema,
   );
   return { content: [text(`action=${action}, content=${JSON.stringify(content ?? {})}`)] };
+}
+
+async function askForVisit(_args: Arguments, extra: Extra): Promise<CallToolResult> {
+  const params = {
+    mode: 'url' as const,
+    message: 'Please log in',
+    url: 'https://example.com/login?a=1',
+    elicitationId: 'fixed',
+  };
+  const { action } = await extra.sendRequest(
+    { method: 'elicitation/create', params },
+    ElicitResultSchema,
+  );
+  return { content: [text(`action=${action}`)] };
+}
+
+async function listRoots(_args: Arguments, extra: Extra): Promise<CallToolResult> {
+  const { roots } = await extra.sendRequest({ method: 'roots/list' }, ListRootsResultSchema);
+  return { content: [text(`Roots: ${JSON.stringify(roots)}`)] };
 }

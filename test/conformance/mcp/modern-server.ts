@@ -1,5 +1,6 @@
 // The server of the modern era: SDK v2, 2026-07-28 only, with the tasks extension in front of it. With the
-// argument `both` it serves the legacy era too, as the SDK does; with `stdio` on stdin and stdout.
+// argument `both` it serves the legacy era too, as the SDK does; with `stdio` on stdin and stdout, with
+// `stdio-modern` without the legacy era.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import {
@@ -12,15 +13,28 @@ import {
   createMcpHandler,
   fromJsonSchema,
   inputRequired,
+  type McpRequestContext,
   McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
   ResourceTemplate,
+  type ServerNotifier,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ASK_CONTEXT } from './forms.ts';
 import { registerInputTools, STATES } from './input-tools.ts';
 import { listen } from './listen.ts';
 import { registerModernTools } from './modern-tools.ts';
-import { PROMPTS, RESOURCES, SERVER_INFO, TEMPLATE, templateText, text, user } from './offer.ts';
+import {
+  PROMPTS,
+  RESOURCES,
+  SERVER_INFO,
+  TEMPLATE,
+  templatePage,
+  templateText,
+  text,
+  user,
+} from './offer.ts';
 import { answerTask, TASKS_CAPABILITY } from './task-layer.ts';
 
 const CAPABILITIES = {
@@ -32,13 +46,16 @@ const CAPABILITIES = {
   ...TASKS_CAPABILITY,
 };
 
+const WAY = process.argv[2];
+const ON_STDIO = WAY?.startsWith('stdio') === true;
+
 /** The SDK asks for a server per request. */
-function fixtureServer(): McpServer {
+function fixtureServer({ era }: McpRequestContext): McpServer {
   const server = new McpServer(SERVER_INFO, {
     capabilities: CAPABILITIES,
     requestState: { verify: (state, context) => STATES.verify(state, context) },
   });
-  registerModernTools(server, handler.notify);
+  registerModernTools(server, ON_STDIO ? ownNotifier(server, era) : handler.notify);
   registerInputTools(server);
   registerResources(server);
   registerPrompts(server);
@@ -46,6 +63,28 @@ function fixtureServer(): McpServer {
     completion: { values: ['paris', 'park'], total: 2, hasMore: false },
   }));
   return server;
+}
+
+/** On stdio a server notifies its one client. The SDK has no subscriptions of the legacy era. */
+function ownNotifier(server: McpServer, era: 'legacy' | 'modern'): ServerNotifier {
+  const subscribed = new Set<string>();
+  server.server.setRequestHandler('resources/subscribe', ({ params }) => {
+    subscribed.add(params.uri);
+    return {};
+  });
+  server.server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+    subscribed.delete(params.uri);
+    return {};
+  });
+  return {
+    toolsChanged: () => server.sendToolListChanged(),
+    promptsChanged: () => server.sendPromptListChanged(),
+    resourcesChanged: () => server.sendResourceListChanged(),
+    resourceUpdated: (uri) => {
+      const isAwaited = era === 'modern' || subscribed.has(uri);
+      if (isAwaited) void server.server.sendResourceUpdated({ uri });
+    },
+  };
 }
 
 function registerResources(server: McpServer): void {
@@ -59,6 +98,13 @@ function registerResources(server: McpServer): void {
   server.registerResource(name, template, { mimeType }, (uri, { id }) => ({
     contents: [{ uri: uri.href, mimeType, text: templateText(String(id)) }],
   }));
+  server.server.setRequestHandler('resources/templates/list', ({ params }) => {
+    const page = templatePage(params?.cursor);
+    if (page === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor');
+    }
+    return page;
+  });
 }
 
 function registerPrompts(server: McpServer): void {
@@ -107,7 +153,7 @@ function registerPrompts(server: McpServer): void {
 }
 
 const handler = createMcpHandler(fixtureServer, {
-  legacy: process.argv[2] === 'both' ? 'stateless' : 'reject',
+  legacy: WAY === 'both' ? 'stateless' : 'reject',
 });
 const handle = toNodeHandler(handler);
 const isHostAllowed = localhostHostValidation();
@@ -135,5 +181,5 @@ function parsed(body: string): Parameters<typeof answerTask>[0] | undefined {
   }
 }
 
-if (process.argv[2] === 'stdio') serveStdio(fixtureServer);
+if (ON_STDIO) serveStdio(fixtureServer, { legacy: WAY === 'stdio' ? 'serve' : 'reject' });
 else listen(createServer((request, response) => void serve(request, response)));

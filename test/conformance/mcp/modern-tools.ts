@@ -8,6 +8,7 @@ import {
   type McpServer,
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
+import { FEATURE_TOOLS, inputSchemaOf, type LogLevel } from './feature-tools.ts';
 import { ASK_NAME } from './forms.ts';
 import { CONTENT_TOOLS, SCHEMA_2020_12, STEP_MS, text } from './offer.ts';
 import { TASK_TOOLS } from './task-layer.ts';
@@ -19,6 +20,7 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 const REGION = { type: 'string' as const, 'x-mcp-header': 'Region' };
 
 export function registerModernTools(server: McpServer, notify: ServerNotifier): void {
+  registerFeatureTools(server, notify);
   for (const [name, { description, content }] of Object.entries(CONTENT_TOOLS)) {
     server.registerTool(name, { description }, () => ({ content }));
   }
@@ -49,6 +51,35 @@ export function registerModernTools(server: McpServer, notify: ServerNotifier): 
     notify.promptsChanged();
     return done('The prompts changed');
   });
+}
+
+function registerFeatureTools(server: McpServer, notify: ServerNotifier): void {
+  const change = async (uri: string): Promise<void> => {
+    notify.resourceUpdated(uri);
+    notify.resourcesChanged();
+    notify.promptsChanged();
+    notify.toolsChanged();
+  };
+  for (const [name, tool] of Object.entries(FEATURE_TOOLS)) {
+    const { shown, call, outputSchema } = tool;
+    const config = {
+      ...shown,
+      inputSchema: fromJsonSchema<Record<string, unknown>>(inputSchemaOf(tool)),
+      ...(outputSchema && { outputSchema: fromJsonSchema(outputSchema) }),
+    };
+    server.registerTool(name, config, (args, { mcpReq }) => {
+      const { _meta: meta = {}, signal } = mcpReq;
+      const { progressToken } = meta;
+      const progress = async (step: number): Promise<void> => {
+        if (progressToken === undefined) return;
+        const params = { progressToken, progress: step, total: 2.5, message: `Step ${step}` };
+        await mcpReq.notify({ method: 'notifications/progress', params });
+      };
+      // oxlint-disable-next-line typescript/no-deprecated -- What is deprecated passes, too.
+      const log = (level: LogLevel, data: string) => mcpReq.log(level, data);
+      return call({ args, meta, signal, progress, log, change });
+    });
+  }
 }
 
 function registerSchemaTools(server: McpServer): void {

@@ -108,6 +108,13 @@ export const TEMPLATE = {
   mimeType: 'application/json',
 };
 
+/** Templates come in two pages. */
+export function templatePage(cursor: string | undefined) {
+  if (cursor === undefined) return { resourceTemplates: [TEMPLATE], nextCursor: 'page "2" é' };
+  const last = { ...TEMPLATE, name: 'other', uriTemplate: 'test://other/{id}' };
+  return cursor === 'page "2" é' ? { resourceTemplates: [last] } : undefined;
+}
+
 export function templateText(id: string): string {
   return JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` });
 }
