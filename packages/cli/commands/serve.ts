@@ -54,7 +54,7 @@ export const start = defineCommand({
     });
     log(`It listens on ${started.url}, for ${started.servers.join(', ') || 'no servers'}.`);
     await ended;
-    log('It takes no new sessions, and ends when open calls have ended.');
+    log('It takes no new sessions and calls, and ends when open calls have ended.');
     await started.close(() => signals > 1);
     return done(EXIT.fine);
   },

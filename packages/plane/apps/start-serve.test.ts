@@ -479,18 +479,27 @@ test('a policy holds, and its budget counts for all sessions of a run', async ()
   expect(eventsOf('run_end')).toMatchObject([{ run: { summary: { calls_total: 3 } } }]);
 });
 
-test('at the end, open calls get their answers and new sessions are refused', async () => {
+test('at the end, open calls get their answers, and new sessions and calls are refused', async () => {
   const { url, close } = await served();
   const session = await begin(url());
-  const held = post(url(), call(1, 'hold'), session);
-  await expect.poll(async () => (await post(url(), call(1, 'echo'), session)).status).toBe(400);
+  expect((await modern(url(), 1, 'echo')).status).toBe(200);
+  const events = eventsIn(await post(url(), call(1, 'ask'), session));
+  await events.next();
+  const { id } = JSON.parse(
+    String((await events.next()).value).split('data: ')[1] ?? '',
+  ) as Received;
   const closed = close();
-  const refused = await post(url(), request(1, 'initialize', { protocolVersion: '2025-11-25' }));
-  expect(refused.status).toBe(503);
+  const opening = request(1, 'initialize', { protocolVersion: '2025-11-25' });
+  expect((await post(url(), opening)).status).toBe(503);
+  // Whoever goes on calling must not keep it from ending.
+  expect((await post(url(), call(2, 'echo'), session)).status).toBe(503);
+  expect((await modern(url(), 2, 'echo')).status).toBe(503);
   const ready = await fetch(url().replace('/mcp/files', '/readyz'));
   expect(ready.status).toBe(503);
-  await post(url(), call(2, 'release'), session);
-  expect(await messagesOf(await held)).toMatchObject([{ id: 1, result: {} }]);
+  // An open call may wait for what its client has to say.
+  const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { roots: [] } });
+  expect((await post(url(), answer, session)).status).toBe(202);
+  expect(dataOf((await events.next()).value)).toMatchObject({ id: 1, result: {} });
   await closed;
 });
 

@@ -37,6 +37,8 @@ export interface SessionDesk {
   /** Ends a session that its client no longer wants. */
   end(id: string): void;
   readonly requestsMax: number;
+  /** It ends as soon as all open requests have their answers. */
+  readonly isDraining: boolean;
 }
 
 export interface EndpointOptions {
@@ -121,7 +123,8 @@ export class McpEndpoint {
     }
     const id = idOf(seen);
     if (id !== undefined && agent.isOpen(id)) return refuse(response, { ...ID_IN_USE, id });
-    if (!this.#hasRoom(agent, seen)) return refuse(response, { ...BUSY, id });
+    const full = this.#refusalFor(agent, seen);
+    if (full !== undefined) return refuse(response, { ...full, id });
     agent.post(bytes, seen, response);
   }
 
@@ -147,8 +150,9 @@ export class McpEndpoint {
       refuse(response, { ...agent, id: idOf(seen) });
       return undefined;
     }
-    if (this.#hasRoom(agent, seen)) return agent;
-    refuse(response, { ...BUSY, id: idOf(seen) });
+    const full = this.#refusalFor(agent, seen);
+    if (full === undefined) return agent;
+    refuse(response, { ...full, id: idOf(seen) });
     return undefined;
   }
 
@@ -166,8 +170,8 @@ export class McpEndpoint {
     if (!('sessionId' in agent)) return refuse(response, agent);
     const id = idOf(seen);
     if (id !== undefined && agent.isOpen(id)) return refuse(response, { ...ID_IN_USE, id });
-    if (!this.#hasRoom(agent, seen) || !agent.takesLarge(seen))
-      return refuse(response, { ...BUSY, id });
+    const full = this.#refusalFor(agent, seen) ?? (agent.takesLarge(seen) ? undefined : BUSY);
+    if (full !== undefined) return refuse(response, { ...full, id });
     agent.postLarge(body, seen, response);
   }
 
@@ -187,9 +191,13 @@ export class McpEndpoint {
     agent?.postLarge(body, seen, response);
   }
 
-  /** Open requests may wait for just this answer of their client, which is no further request. */
-  #hasRoom(agent: LegacyAgent | ModernAgent, seen: Seen): boolean {
-    return agent.hasRoom && (isOneWay(seen) || agent.openExchanges < this.#desk.requestsMax);
+  /** Why there is no room. Open requests may wait for just this answer of their client, which is no further request. */
+  #refusalFor(agent: LegacyAgent | ModernAgent, seen: Seen): RpcRefusal | undefined {
+    if (!agent.hasRoom) return BUSY;
+    if (isOneWay(seen)) return undefined;
+    // Whoever goes on calling would keep it from ending, until calls that have begun are cut off.
+    if (this.#desk.isDraining) return STOPPING;
+    return agent.openExchanges < this.#desk.requestsMax ? undefined : BUSY;
   }
 
   #begin(request: IncomingMessage, caller: Caller): LegacyAgent | RpcRefusal {
@@ -305,6 +313,10 @@ const TOO_LARGE = refusing(413, RPC.invalidRequest, 'The message is too large.')
 const BUSY = {
   ...refusing(503, RPC.refused, 'There is no room for this request now: try again.'),
   headers: { 'retry-after': '1' },
+};
+export const STOPPING = {
+  ...refusing(503, RPC.refused, 'This address stops, or its server is gone: try again.'),
+  headers: { 'retry-after': '5' },
 };
 const NO_JSON = refusing(400, RPC.parse, 'The body is not valid JSON.');
 const NO_MESSAGE = refusing(

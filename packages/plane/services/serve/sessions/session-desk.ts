@@ -6,7 +6,7 @@ import { ModernAgent } from '../agent/modern-agent.ts';
 import type { Principal } from '../auth/types.ts';
 import type { ServeConfig } from '../config/serve-config.ts';
 import { RPC, type RpcRefusal } from '../http/answers.ts';
-import type { Caller, SessionDesk } from '../http/endpoint.ts';
+import { type Caller, type SessionDesk, STOPPING } from '../http/endpoint.ts';
 import type { ServeRuns } from './serve-runs.ts';
 import type { ServedServer } from './served-server.ts';
 import { ServedSession, type SessionSurroundings } from './served-session.ts';
@@ -197,12 +197,6 @@ export class Sessions implements SessionDesk {
 }
 
 const RETRY = { 'retry-after': '5' };
-const STOPPING = {
-  status: 503,
-  code: RPC.refused,
-  message: 'This address takes no new sessions: it stops, or its server is gone.',
-  headers: RETRY,
-};
 const UNREADY = {
   status: 503,
   code: RPC.refused,
