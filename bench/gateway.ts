@@ -3,9 +3,10 @@
 // between alone. `--long` looks at the memory after many turns instead. Portkey's gateway takes part where it is
 // installed: npm install --no-save @portkey-ai/gateway
 import { join } from 'node:path';
+import { type Comparison, comparisonText, takeTurns } from './gateway/compare-lanes.ts';
 import { KINDS } from './gateway/conversation.ts';
-import { addResult, Lane, type LaneSettings, summaryOf } from './gateway/lane.ts';
-import { goalLine, readBenchOptions, table } from './measure.ts';
+import { Lane, type LaneSettings } from './gateway/lane.ts';
+import { readBenchOptions, table } from './measure.ts';
 
 const ROUNDS = 12;
 const WARMUP_ROUNDS = 4;
@@ -48,48 +49,13 @@ function hasPortkey(): boolean {
   }
 }
 
-function report(lanes: readonly Lane[], json: boolean): string {
-  const rows = KINDS.flatMap((kind) =>
-    lanes.map(({ name, results }) => ({ kind, name, ...summaryOf(results[kind]) })),
-  );
-  if (json) return `${JSON.stringify({ bench: 'gateway', rows })}\n`;
-  const rowOf = (kind: string, name: string) =>
-    rows.find((row) => row.kind === kind && row.name === name) ?? rows[0];
-  const lines = rows.map((row) => {
-    const direct = rowOf(row.kind, 'upstream');
-    const floor = rowOf(row.kind, 'floor');
-    return [
-      row.kind,
-      row.name,
-      row.cpuMicros.toFixed(0),
-      (row.cpuMicros / (floor?.cpuMicros ?? Number.NaN)).toFixed(2),
-      row.perSecond.toFixed(0),
-      row.p50Ms.toFixed(2),
-      (row.p50Ms - (direct?.p50Ms ?? Number.NaN)).toFixed(2),
-      row.p99Ms.toFixed(2),
-      (row.p99Ms - (direct?.p99Ms ?? Number.NaN)).toFixed(2),
-    ];
-  });
-  const head = ['answer', 'in between', 'CPU µs/turn', '× floor', 'turns/s'];
-  const times = ['p50 ms', 'added', 'p99 ms', 'added'];
-  const goals = KINDS.map((kind) => {
-    const cpu = (name: string) => rowOf(kind, name)?.cpuMicros ?? Number.NaN;
-    const what = `${kind}: CPU of the gateway, × floor`;
-    return goalLine(what, cpu('gateway') / cpu('floor'), CPU_GOAL_MAX);
-  });
-  return `${table([[...head, ...times], ...lines])}\n${goals.join('')}`;
-}
-
-async function compare(lanes: readonly Lane[], rounds: number): Promise<void> {
-  for (let count = -WARMUP_ROUNDS; count < rounds; count++) {
-    for (const kind of KINDS) {
-      for (const lane of lanes) {
-        const part = await lane.round(kind, REQUESTS_PER_ROUND);
-        if (count >= 0) addResult(lane.results[kind], part);
-      }
-    }
-  }
-}
+const COMPARISON: Comparison<(typeof KINDS)[number]> = {
+  bench: 'gateway',
+  kinds: KINDS,
+  words: { kind: 'answer', request: 'turn' },
+  names: { own: 'gateway', floor: 'floor', direct: 'upstream' },
+  cpuGoalMax: CPU_GOAL_MAX,
+};
 
 /** The resident memory of each after so many turns, half of them streamed. */
 async function memory(lanes: readonly Lane[]): Promise<string> {
@@ -126,8 +92,9 @@ export async function run(args: readonly string[]): Promise<void> {
       process.stdout.write(await memory(lanes.slice(1)));
       return;
     }
-    await compare(lanes, samples);
-    process.stdout.write(report(lanes, json));
+    const rounds = { warmup: WARMUP_ROUNDS, counted: samples, requests: REQUESTS_PER_ROUND };
+    await takeTurns(lanes, KINDS, rounds);
+    process.stdout.write(comparisonText(lanes, COMPARISON, json));
   } finally {
     for (const lane of lanes) await lane.stop();
   }

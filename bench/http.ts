@@ -2,9 +2,9 @@
 // node:http and beside no one in between. All take turns within one run; CPU is that of the process in between alone.
 // Then the memory that open sessions take.
 import { join } from 'node:path';
-import { addResult, summaryOf } from './gateway/lane.ts';
+import { type Comparison, comparisonText, takeTurns } from './gateway/compare-lanes.ts';
 import { ERAS, HttpLane, type HttpLaneSettings } from './http/lane.ts';
-import { goalLine, readBenchOptions, table } from './measure.ts';
+import { readBenchOptions } from './measure.ts';
 
 const ROUNDS = 12;
 const WARMUP_ROUNDS = 4;
@@ -33,40 +33,13 @@ function settings(name: string, upstreamUrl = ''): HttpLaneSettings {
   }
 }
 
-function report(lanes: readonly HttpLane[], json: boolean): string {
-  const rows = ERAS.flatMap((era) =>
-    lanes.map(({ name, results }) => ({ era, name, ...summaryOf(results[era]) })),
-  );
-  if (json) return `${JSON.stringify({ bench: 'http', rows })}\n`;
-  const rowOf = (era: string, name: string) =>
-    rows.find((row) => row.era === era && row.name === name) ?? rows[0];
-  const lines = rows.map((row) => {
-    const direct = rowOf(row.era, 'direct');
-    const floor = rowOf(row.era, 'bare proxy');
-    return [
-      row.era,
-      row.name,
-      row.cpuMicros.toFixed(0),
-      (row.cpuMicros / (floor?.cpuMicros ?? Number.NaN)).toFixed(2),
-      row.perSecond.toFixed(0),
-      row.p50Ms.toFixed(2),
-      (row.p50Ms - (direct?.p50Ms ?? Number.NaN)).toFixed(2),
-      row.p99Ms.toFixed(2),
-      (row.p99Ms - (direct?.p99Ms ?? Number.NaN)).toFixed(2),
-    ];
-  });
-  const head = ['era', 'in between', 'CPU µs/call', '× bare', 'calls/s'];
-  const times = ['p50 ms', 'added', 'p99 ms', 'added'];
-  const goals = ERAS.map((era) => {
-    const cpu = (name: string) => rowOf(era, name)?.cpuMicros ?? Number.NaN;
-    return goalLine(
-      `${era}: CPU, × bare proxy`,
-      cpu('sub serve') / cpu('bare proxy'),
-      CPU_GOAL_MAX,
-    );
-  });
-  return `${table([[...head, ...times], ...lines])}\n${goals.join('')}`;
-}
+const COMPARISON: Comparison<(typeof ERAS)[number]> = {
+  bench: 'http',
+  kinds: ERAS,
+  words: { kind: 'era', request: 'call' },
+  names: { own: 'sub serve', floor: 'bare proxy', direct: 'direct' },
+  cpuGoalMax: CPU_GOAL_MAX,
+};
 
 /** What open sessions take while nobody calls. */
 async function sessions(lane: HttpLane): Promise<string> {
@@ -91,15 +64,9 @@ export async function run(args: readonly string[]): Promise<void> {
     for (const name of ['bare proxy', 'sub serve']) {
       lanes.push(await HttpLane.start(settings(name, direct.url)));
     }
-    for (let count = -WARMUP_ROUNDS; count < samples; count++) {
-      for (const era of ERAS) {
-        for (const lane of lanes) {
-          const part = await lane.round(era, CALLS_PER_ROUND);
-          if (count >= 0) addResult(lane.results[era], part);
-        }
-      }
-    }
-    process.stdout.write(report(lanes, json));
+    const rounds = { warmup: WARMUP_ROUNDS, counted: samples, requests: CALLS_PER_ROUND };
+    await takeTurns(lanes, ERAS, rounds);
+    process.stdout.write(comparisonText(lanes, COMPARISON, json));
     if (json) return;
     // In a process of its own: the memory of the one above has room left from its calls.
     const fresh = await HttpLane.start(settings('sub serve', direct.url));
