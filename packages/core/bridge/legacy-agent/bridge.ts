@@ -202,13 +202,10 @@ export class LegacyAgentBridge implements EraBridge {
   }
 
   #answered({ id }: SeenResponse, text: string): void {
-    const answer = answerIn(text);
-    if (id === undefined || answer === undefined) {
-      return this.#out.note('the server sent an answer that belongs to no request');
-    }
-    if (this.#out.answered(id.json, answer)) return;
-    const call = this.#calls.ofServer(id.json);
-    if (call === undefined) return this.#out.note('the server answered a request that is not open');
+    const find = (one: string) => this.#calls.ofServer(one);
+    const answered = this.#out.callAnswered({ id, text, find });
+    if (answered === undefined) return;
+    const { call, answer } = answered;
     this.#calls.endRound(call);
     if (answer.kind === 'error') return this.#end(call, toLegacyError(answer.json, call.method));
     const type = textAt(answer.json, 'resultType') ?? '"complete"';

@@ -15,7 +15,7 @@ import {
 } from '../shared/era-names.ts';
 import { askIn, isInputMethod } from '../shared/input-requests.ts';
 import { isObjectText, objectOf, stringOf, textAt, withMembers } from '../shared/object-text.ts';
-import { type AnswerText, answerIn, Outbox } from '../shared/outbox.ts';
+import { type AnswerText, Outbox } from '../shared/outbox.ts';
 import { errorJson, errorResponse, notificationText, resultText } from '../shared/rpc-lines.ts';
 import {
   type BridgeCommand,
@@ -252,13 +252,10 @@ export class ModernAgentBridge implements EraBridge {
   }
 
   #answered({ id }: SeenResponse, text: string): void {
-    const answer = answerIn(text);
-    if (id === undefined || answer === undefined) {
-      return this.#out.note('the server sent an answer that belongs to no request');
-    }
-    if (this.#out.answered(id.json, answer)) return;
-    const call = this.#calls.ofServer(id.json);
-    if (call === undefined) return this.#out.note('the server answered a request that is not open');
+    const find = (one: string) => this.#calls.ofServer(one);
+    const answered = this.#out.callAnswered({ id, text, find });
+    if (answered === undefined) return;
+    const { call, answer } = answered;
     const taskId =
       answer.kind === 'result' ? stringOf(textAt(answer.json, 'task', 'taskId')) : undefined;
     if (taskId === undefined || call.task !== undefined) return this.#conclude(call, answer);

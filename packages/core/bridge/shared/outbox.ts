@@ -1,4 +1,5 @@
 // The commands of a bridge, gathered while it handles a message, and its own requests to the server.
+import type { SeenResponse } from '../../session/peek/types.ts';
 import { isObjectText, textAt } from './object-text.ts';
 import { requestText } from './rpc-lines.ts';
 import type { BridgeCommand } from './types.ts';
@@ -66,10 +67,32 @@ export class Outbox {
     return done !== undefined;
   }
 
+  /** The call of the agent that a message of the server answers; an answer to the bridge itself is given to it. */
+  callAnswered<C>(answered: ServerAnswer<C>): { call: C; answer: AnswerText } | undefined {
+    const { id, text, find } = answered;
+    const answer = answerIn(text);
+    if (id === undefined || answer === undefined) {
+      this.note('the server sent an answer that belongs to no request');
+      return undefined;
+    }
+    if (this.answered(id.json, answer)) return undefined;
+    const call = find(id.json);
+    if (call !== undefined) return { call, answer };
+    this.note('the server answered a request that is not open');
+    return undefined;
+  }
+
   /** Nobody waits for this answer any more. */
   forget(id: string): void {
     this.#own.delete(id);
   }
+}
+
+interface ServerAnswer<C> {
+  readonly id: SeenResponse['id'];
+  readonly text: string;
+  /** The call whose request has this id at the server. */
+  readonly find: (id: string) => C | undefined;
 }
 
 interface OwnRequest {
