@@ -14,12 +14,9 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   browse,
-  type IssuerOptions,
   listen,
-  type ResourceOptions,
-  startIssuer,
-  startResource,
 } from '../../packages/plane/services/oauth/testing/authorization-server.ts';
+import { startServers } from './oauth-servers.ts';
 import { type Ended, ended, ensureBuilt, runSub, startSub } from './sub.ts';
 
 let folder: string;
@@ -34,14 +31,6 @@ beforeEach(() => {
   env = { PATH: path, HOME: folder, SUB_HOME: join(folder, 'sub'), BROWSER: browser };
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-async function startServers(issuing: IssuerOptions = {}, serving: Partial<ResourceOptions> = {}) {
-  const issuer = await startIssuer(issuing);
-  onTestFinished(() => issuer.close());
-  const resource = await startResource({ issuer, ...serving });
-  onTestFinished(() => resource.close());
-  return { issuer, url: resource.url };
-}
 
 function sub(...args: readonly string[]): Promise<Ended> {
   return runSub(args, { cwd: folder, env });

@@ -4,22 +4,15 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  startIssuer,
-  startResource,
-} from '../../packages/plane/services/oauth/testing/authorization-server.ts';
 import { logIn } from '../../packages/plane/services/oauth/testing/log-in.ts';
+import { startServers } from './oauth-servers.ts';
 import { keyEntry, startServing } from './served.ts';
 
 const ADA = 'a-key-of-ada-0123456789abcdefghijklmnopqrstuv';
 const BOB = 'a-key-of-bob-0123456789abcdefghijklmnopqrstuv';
 
 async function start(login: 'shared' | 'caller') {
-  const issuer = await startIssuer();
-  onTestFinished(() => issuer.close());
-  const resource = await startResource({ issuer });
-  onTestFinished(() => resource.close());
-  const { url } = resource;
+  const { url } = await startServers();
   const keys = [keyEntry('ada', ADA), keyEntry('bob', BOB)];
   const serving = await startServing({ auth: { keys }, servers: { tickets: { url, login } } });
   onTestFinished(() => serving.close());

@@ -6,13 +6,8 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import {
-  type IssuerOptions,
-  type ResourceOptions,
-  startIssuer,
-  startResource,
-} from '../../packages/plane/services/oauth/testing/authorization-server.ts';
 import { logIn } from '../../packages/plane/services/oauth/testing/log-in.ts';
+import { startServers } from './oauth-servers.ts';
 import { ensureBuilt, SUB } from './sub.ts';
 
 let folder: string;
@@ -26,14 +21,6 @@ beforeEach(() => {
   env = { PATH: process.env['PATH'] ?? '', HOME: folder, SUB_HOME: home, BROWSER: '/bin/true' };
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-async function startServers(issuing: IssuerOptions = {}, serving: Partial<ResourceOptions> = {}) {
-  const issuer = await startIssuer(issuing);
-  onTestFinished(() => issuer.close());
-  const resource = await startResource({ issuer, ...serving });
-  onTestFinished(() => resource.close());
-  return { issuer, url: resource.url };
-}
 
 function login(url: string, ...scopes: readonly string[]) {
   return logIn(url, env['SUB_HOME'] ?? '', { scopes });
