@@ -22,13 +22,15 @@ async function start(login: 'shared' | 'caller') {
 }
 
 /** The scopes that the server sees when the caller with this key calls it. */
-async function whoami(serving: { readonly url: string }, key: string): Promise<string> {
+const whoami = (serving: { readonly url: string }, key: string) => told(serving, key, 'whoami');
+
+async function told(serving: { readonly url: string }, key: string, name: string): Promise<string> {
   const client = new Client({ name: 'test', version: '1' });
   onTestFinished(() => client.close());
   const headers = { authorization: `Bearer ${key}` };
   const address = new URL(`${serving.url}/mcp/tickets`);
   await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }));
-  const { content } = await client.callTool({ name: 'whoami' });
+  const { content } = await client.callTool({ name });
   return JSON.stringify(content);
 }
 
@@ -38,6 +40,8 @@ test('every caller uses the login of the home', async () => {
   await logIn(url, home);
   expect(await whoami(serving, ADA)).toContain('mcp:read');
   expect(await whoami(serving, BOB)).toContain('mcp:read');
+  // The token is known by another session already.
+  expect(await told(serving, BOB, 'leak')).toContain('the token is [REDACTED:injected-secret]');
 });
 
 test('each caller uses a login of its own, and no caller that of another one', async () => {
@@ -45,6 +49,7 @@ test('each caller uses a login of its own, and no caller that of another one', a
   await logIn(url, home);
   await logIn(url, home, { principal: 'key:ada', scopes: ['mcp:write'] });
   expect(await whoami(serving, ADA)).toContain('mcp:write');
+  expect(await told(serving, ADA, 'leak')).toContain('the token is [REDACTED:injected-secret]');
   await expect(whoami(serving, BOB)).rejects.toThrow(
     '`sub auth login tickets --config FILE --principal "key:bob"` on the machine of `sub serve`',
   );

@@ -7,4 +7,4 @@ export type {
   ServerGuard,
 } from './guard-options.ts';
 export type { LeakFinder } from './leak-finder.ts';
-export { createLeakFinder } from './leak-finder.ts';
+export { createLeakFinder, growingLeakFinder } from './leak-finder.ts';

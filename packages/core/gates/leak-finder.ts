@@ -51,6 +51,34 @@ export function createLeakFinder(values: readonly SecretValue[]): LeakFinder | u
   };
 }
 
+/** A finder for fixed values and for those of a list that is replaced by another one when it grows. */
+export function growingLeakFinder(
+  fixed: readonly SecretValue[],
+  learned: () => readonly SecretValue[],
+): LeakFinder {
+  let known: readonly SecretValue[] | undefined;
+  let finder: LeakFinder | undefined;
+  const current = (): LeakFinder | undefined => {
+    const values = learned();
+    if (values !== known) {
+      known = values;
+      finder = createLeakFinder([...fixed, ...values]);
+    }
+    return finder;
+  };
+  return {
+    get refused() {
+      return current()?.refused ?? [];
+    },
+    get hasDigits() {
+      return current()?.hasDigits ?? false;
+    },
+    has: (text) => current()?.has(text) ?? false,
+    redact: (text) => current()?.redact(text) ?? text,
+    namesIn: (texts) => current()?.namesIn(texts) ?? [],
+  };
+}
+
 function findOf(values: readonly SecretValue[]): {
   readonly find: Find | undefined;
   readonly refused: readonly RefusedValue[];

@@ -12,7 +12,7 @@ import {
   textResult,
 } from './guard.test-support.ts';
 import { createGuard } from './guard.ts';
-import { createLeakFinder } from './leak-finder.ts';
+import { createLeakFinder, growingLeakFinder } from './leak-finder.ts';
 
 const VALUE = 'tk-9fX2qLm8Zr4Wv7Bd1Kp6';
 const OTHER = 'Ju5Gt3Hw8Ny2Qc9Xs4Vb';
@@ -191,5 +191,15 @@ describe('a secret of the server', () => {
   it('is not looked for when there is none', () => {
     expect(createLeakFinder([])).toBeUndefined();
     expect(createLeakFinder([{ name: 'a', value: 'abc' }])).toBeUndefined();
+  });
+
+  it('is found once it is learned', () => {
+    let learned: readonly { readonly name: string; readonly value: string }[] = [];
+    const finder = growingLeakFinder([{ name: 'other', value: OTHER }], () => learned);
+    const text = `a ${VALUE} b ${OTHER}`;
+    expect(finder.redact(text)).toBe(`a ${VALUE} b [REDACTED:injected-secret]`);
+    learned = [{ name: 'token', value: VALUE }];
+    expect(finder.namesIn([text])).toEqual(['other', 'token']);
+    expect(finder.redact(text)).toBe('a [REDACTED:injected-secret] b [REDACTED:injected-secret]');
   });
 });

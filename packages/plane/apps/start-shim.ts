@@ -1,7 +1,7 @@
 // From a command line to a running shim: configuration, identity, policy and server, side by side.
 import { isFailure, type Producer } from '@subluminal/contracts';
 import { identityOf } from '@subluminal/core/policy';
-import type { Redactor, SecretValue } from '@subluminal/core/scan';
+import type { Redactor } from '@subluminal/core/scan';
 import type { ShimStart } from '../services/clients/inspect/loose-entries.ts';
 import type { GatesLifecycleOptions } from '../services/governor/gates-lifecycle.ts';
 import type { SessionParts } from '../services/governor/governed-session.ts';
@@ -182,7 +182,7 @@ async function gatherWith(
     identity: identityOf(producer),
     hasHub: hub !== undefined,
     hasCedar: hub?.asksCedar === true || config['cedar.policies'] !== null,
-    secrets: way.values,
+    ...way.kept,
     redact: redaction.plain,
     ...byPolicy(options, loaded, policy),
   });
@@ -229,7 +229,7 @@ function byPolicy(
 interface WayToServer {
   readonly redaction: Pick<Redactor, 'plain' | 'isClean'>;
   /** All secrets that go this way. */
-  readonly values: readonly SecretValue[];
+  readonly kept: Pick<GatesLifecycleOptions, 'secrets' | 'learned'>;
   readonly injected: ResolvedSecrets['injected'];
   /** Starts the server, or reaches for it. */
   readonly open: (producer: Producer) => Promise<ShimServer>;
@@ -253,13 +253,13 @@ async function wayToServer(
   if (isFailure(redactor)) return `${redactor.message} ${redactor.fix} [${redactor.code}]`;
   if (remote === undefined) {
     const open = (producer: Producer) => spawn(options, producer, secrets);
-    return { redaction: redactor, values, injected, open };
+    return { redaction: redactor, kept: { secrets: values }, injected, open };
   }
   const redaction = growingRedactor(redactor, patterns, values);
   const limits = sessionLimits(config);
   const open = () =>
     connectRemote(remote, { ...options, ...loaded, limits, warn, onToken: redaction.add });
-  return { redaction, values, injected, open };
+  return { redaction, kept: { secrets: values, learned: redaction.learned }, injected, open };
 }
 
 /** The secrets of this server; in production it does not start without one of them. */

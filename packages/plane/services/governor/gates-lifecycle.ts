@@ -11,6 +11,7 @@ import type { SecretValue } from '@subluminal/core/scan';
 import type { Guard } from '@subluminal/core/session';
 import type { Manifest } from '@subluminal/core/surface';
 import { loadManifest, watchManifest } from '../../stores/surface/index.ts';
+import type { LearnedSecrets } from '../../stores/vault/load-redactor.ts';
 import type { FinderOptions } from '../self-protection/finder-options.ts';
 import type { Gates } from './gates.ts';
 
@@ -31,6 +32,8 @@ export interface GatesLifecycleOptions {
   /** Whether Cedar decides too, at the hub. */
   readonly hasCedar: boolean;
   readonly secrets: readonly SecretValue[];
+  /** The tokens of a login, which change while the server is used. */
+  readonly learned?: LearnedSecrets | undefined;
   readonly redact: (text: string) => string;
   readonly inspectBytesMax: number;
   /** What calls must not name, and where relative names start. */
@@ -57,6 +60,14 @@ interface PolicyInForce {
 
 const MANIFEST_EVERY_MS = 1_000;
 
+/** Whether there is a secret that must stay between here and the server. */
+export function hasSecrets({
+  secrets,
+  learned,
+}: Pick<GatesLifecycleOptions, 'secrets' | 'learned'>): boolean {
+  return secrets.length > 0 || (learned !== undefined && learned.values().length > 0);
+}
+
 export class GatesLifecycle {
   readonly #options: GatesLifecycleOptions;
   readonly #now: PolicyInForce;
@@ -64,6 +75,7 @@ export class GatesLifecycle {
   gates: Gates | undefined;
   #peer: GatesPeer | undefined;
   #watch: { stop(): void } | undefined;
+  #unfollow: (() => void) | undefined;
 
   constructor(options: GatesLifecycleOptions, manifest: Manifest | undefined) {
     this.#options = options;
@@ -89,7 +101,7 @@ export class GatesLifecycle {
         manifest: manifest !== undefined,
       }),
       content: named({
-        leaks: this.#options.secrets.length > 0,
+        leaks: hasSecrets(this.#options),
         content: sections.content !== undefined,
         taint: sections.taint !== undefined && !this.#options.hasHub,
       }),
@@ -129,10 +141,11 @@ export class GatesLifecycle {
   }
 
   get #isWanted(): boolean {
-    const { pinsMode, secrets, hasHub } = this.#options;
+    const { pinsMode, hasHub } = this.#options;
     const { manifest, sections } = this.#now;
     const { content, taint } = sections;
-    if (manifest !== undefined || pinsMode !== 'off' || secrets.length > 0) return true;
+    if (manifest !== undefined || pinsMode !== 'off') return true;
+    if (hasSecrets(this.#options)) return true;
     if (!this.#now.isMeant || this.#now.snapshot.document.self_protection !== 'off') return true;
     return content !== undefined || (taint !== undefined && !hasHub);
   }
@@ -140,6 +153,7 @@ export class GatesLifecycle {
   start(peer: GatesPeer): void {
     this.#peer = peer;
     this.gates?.start(peer);
+    this.#unfollow = this.#followLearned(peer);
     const { manifests: folder, serverName: server, profile } = this.#options;
     this.#watch = watchManifest({
       folder,
@@ -164,6 +178,21 @@ export class GatesLifecycle {
     });
   }
 
+  /**
+   * The first token changes what the gates must see. They find later ones by themselves: other gates would ask again
+   * about calls that wait for a person.
+   */
+  #followLearned(peer: GatesPeer): (() => void) | undefined {
+    const { learned, secrets } = this.#options;
+    if (learned === undefined || secrets.length > 0) return undefined;
+    let hasGates = learned.values().length > 0;
+    return learned.follow(() => {
+      if (hasGates) return;
+      hasGates = true;
+      void this.prepare().then(() => peer.use(this.guard));
+    });
+  }
+
   async usePolicy(snapshot: Snapshot): Promise<void> {
     this.#now.snapshot = snapshot;
     this.#now.sections = sectionsFor(snapshot, this.#options.identity);
@@ -172,6 +201,7 @@ export class GatesLifecycle {
   }
 
   stop(): void {
+    this.#unfollow?.();
     this.#watch?.stop();
     this.gates?.stop();
   }

@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import {
   createGuard,
-  createLeakFinder,
   type GuardOptions,
+  growingLeakFinder,
   type LeakFinder,
   type SelfProtection,
   type ServerGuard,
@@ -16,6 +16,7 @@ import {
   type Snapshot,
   strictestMode,
 } from '@subluminal/core/policy';
+import type { SecretValue } from '@subluminal/core/scan';
 import type { Manifest, OpenedPins, PinStore, ServerPins } from '@subluminal/core/surface';
 import { compileTaint } from '@subluminal/core/taint';
 import { sha256 } from '../../os/crypto/index.ts';
@@ -29,7 +30,7 @@ import {
 } from '../../stores/surface/index.ts';
 import { ProtectedFinder } from '../self-protection/find-protected.ts';
 import { fingerprintsIn } from './fingerprints.ts';
-import type { GatesLifecycleOptions, GatesPeer } from './gates-lifecycle.ts';
+import { type GatesLifecycleOptions, type GatesPeer, hasSecrets } from './gates-lifecycle.ts';
 
 interface GatesOptions extends GatesLifecycleOptions {
   readonly manifest: Manifest | undefined;
@@ -41,6 +42,7 @@ interface GatesOptions extends GatesLifecycleOptions {
 }
 
 const PINS_EVERY_MS = 1_000;
+const NO_SECRETS: readonly SecretValue[] = [];
 
 export class Gates {
   guard: ServerGuard;
@@ -52,7 +54,8 @@ export class Gates {
   /** The newest revision of the pins that this shim has seen. */
   #revision = 0;
   #watched: WatchedFiles | undefined;
-  readonly #leaks: LeakFinder | undefined;
+  /** Finds the tokens of a login, too, as they come. */
+  readonly #leaks: LeakFinder;
   readonly #fingerprint: (text: string) => string;
   readonly #protected: ProtectedFinder;
   #peer: GatesPeer | undefined;
@@ -60,7 +63,8 @@ export class Gates {
 
   constructor(options: GatesOptions) {
     this.#options = options;
-    this.#leaks = createLeakFinder(options.secrets);
+    const { secrets, learned } = options;
+    this.#leaks = growingLeakFinder(secrets, () => learned?.values() ?? NO_SECRETS);
     this.#fingerprint = fingerprintsIn(options.home).of;
     this.#protected = new ProtectedFinder(options.protects);
     const opened = options.pinsMode === 'off' ? undefined : openPins(options.home);
@@ -216,7 +220,7 @@ export class Gates {
       pins,
       content,
       taint: taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
-      leaks: this.#leaks,
+      leaks: hasSecrets(this.#options) ? this.#leaks : undefined,
       selfProtection: this.#selfProtection(),
       sha256,
       fingerprint: this.#fingerprint,

@@ -34,6 +34,15 @@ export async function loadRedactor(
 /** A redactor that learns secrets as they come up, such as tokens that are renewed. */
 export interface GrowingRedactor extends Pick<Redactor, 'plain' | 'isClean'> {
   readonly add: (secret: SecretValue) => void;
+  readonly learned: LearnedSecrets;
+}
+
+/** Secrets that come up while their server is used. */
+export interface LearnedSecrets {
+  /** Another list when there are more of them. */
+  values(): readonly SecretValue[];
+  /** Hears that there is one more; gives what ends it. */
+  follow(heard: () => void): () => void;
 }
 
 const LEARNED_MAX = 64;
@@ -45,9 +54,11 @@ export function growingRedactor(
 ): GrowingRedactor {
   let current = first;
   let learned: readonly SecretValue[] = [];
+  const followers = new Set<() => void>();
   const add = async (secret: SecretValue): Promise<void> => {
     if (learned.some(({ value }) => value === secret.value)) return;
     learned = [...learned, secret].slice(-LEARNED_MAX);
+    for (const heard of [...followers]) heard();
     const grown = await loadRedactor(patterns, [...values, ...learned]);
     if (!isFailure(grown)) current = grown;
   };
@@ -55,5 +66,14 @@ export function growingRedactor(
     plain: (text, how) => current.plain(text, how),
     isClean: (bytes, start, end) => current.isClean(bytes, start, end),
     add: (secret) => void add(secret),
+    learned: {
+      values: () => learned,
+      follow: (heard) => {
+        // A set holds a function once, and two followers may share one.
+        const follower = (): void => heard();
+        followers.add(follower);
+        return () => void followers.delete(follower);
+      },
+    },
   };
 }

@@ -9,7 +9,11 @@ import {
   type ResolvedSecrets,
   resolveBindings,
 } from '../../../stores/vault/index.ts';
-import { growingRedactor, loadRedactor } from '../../../stores/vault/load-redactor.ts';
+import {
+  growingRedactor,
+  type LearnedSecrets,
+  loadRedactor,
+} from '../../../stores/vault/load-redactor.ts';
 import type { SessionParts } from '../../governor/governed-session.ts';
 import type { LoadedSettings } from '../../governor/session-settings.ts';
 import type { EraMemory } from '../../transports/bridge/index.ts';
@@ -43,6 +47,7 @@ export interface ServedServer {
   readonly secrets: ResolvedSecrets;
   /** All that is kept from agents and records. */
   readonly secretValues: readonly SecretValue[];
+  readonly learned: LearnedSecrets;
   readonly redact: SessionParts['redact'];
   readonly isClean: SessionParts['isClean'];
   /** The environment that its processes get. */
@@ -86,6 +91,7 @@ export async function prepareServer(
     entry,
     secrets,
     secretValues: values,
+    learned: redaction.learned,
     redact,
     isClean,
     env,

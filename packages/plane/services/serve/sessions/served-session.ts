@@ -23,7 +23,7 @@ import type { ServedServer, ServerSurroundings } from './served-server.ts';
 /** The facts of one session that its gates depend on. */
 export type GateFacts = Pick<
   GatesLifecycleOptions,
-  'serverName' | 'snapshot' | 'identity' | 'secrets' | 'redact' | 'hasHub' | 'hasCedar'
+  'serverName' | 'snapshot' | 'identity' | 'secrets' | 'learned' | 'redact' | 'hasHub' | 'hasCedar'
 >;
 
 /** What all sessions share. */
@@ -201,6 +201,7 @@ export class ServedSession {
       snapshot,
       identity: identityOf(producer),
       secrets: server.secretValues,
+      learned: server.learned,
       redact,
       hasHub: hub !== undefined,
       hasCedar: hub?.asksCedar === true || config['cedar.policies'] !== null,
