@@ -1,13 +1,12 @@
 // The authorization of one principal towards one server, from the store of secrets. It renews tokens and never asks a
 // person: what only a person can do is a failure that names the command.
-import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { SecretValue } from '@subluminal/core/scan';
 import { takeLock } from '../../os/index.ts';
 import type { UpstreamOptions } from '../../os/upstream/index.ts';
 import type { OAuthSettings } from '../../stores/config/index.ts';
-import type { SecretSources, VaultOptions } from '../../stores/vault/index.ts';
+import { type SecretSources, type VaultOptions, vaultState } from '../../stores/vault/index.ts';
 import type { Authorization, AuthorizationChallenge } from '../transports/http/types.ts';
 import { bearerChallenge } from './challenge.ts';
 import { type LoginWords, loginFix, loginNeeded, shownText, storeClosed } from './failures.ts';
@@ -134,7 +133,7 @@ class HeldGrant {
 
   /** What the store has. A store that has not changed since it had nothing is not read again. */
   async #load(): Promise<Grant | Failure | undefined> {
-    const state = storeState(this.#options.vault.home);
+    const state = vaultState(this.#options.vault.home);
     if (this.#withoutGrant === state) return undefined;
     const grant = await readGrant(this.#options.vault, this.#key);
     this.#withoutGrant = grant === undefined ? state : undefined;
@@ -236,10 +235,4 @@ class HeldGrant {
 
 function headerOf({ accessToken }: Grant): string {
   return `Bearer ${accessToken}`;
-}
-
-/** Changes when the store is written. */
-function storeState(home: string): string {
-  const stats: Stats | undefined = statSync(join(home, 'vault.db'), { throwIfNoEntry: false });
-  return stats === undefined ? '' : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
 }

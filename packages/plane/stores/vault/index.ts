@@ -19,4 +19,5 @@ export {
   rotateKey,
   rotateSecret,
   secretNames,
+  vaultState,
 } from './vault-store.ts';

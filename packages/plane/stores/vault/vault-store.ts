@@ -2,10 +2,10 @@
 // replaced in one step. Values come out by functions alone, so that no dump of a result shows one.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { changeFiles, writePrivateFile } from '../../os/index.ts';
+import { attempt, changeFiles, writePrivateFile } from '../../os/index.ts';
 import { readSecretBytes, unusableSecret } from './secret-file.ts';
 import {
   damaged,
@@ -95,6 +95,12 @@ export function secretNames(home: string): readonly string[] {
   const bytes = readSecretBytes(vaultPath(home), FILE_BYTES_MAX);
   const file = isFailure(bytes) ? bytes : parseVault(bytes);
   return isFailure(file) ? [] : file.entries.map(({ name }) => name);
+}
+
+/** Changes when the store is written; empty where there is none that can be looked at. */
+export function vaultState(home: string): string {
+  const stats = attempt(() => statSync(vaultPath(home)));
+  return stats === undefined ? '' : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
 }
 
 /**

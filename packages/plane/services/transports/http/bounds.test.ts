@@ -239,6 +239,24 @@ describe('authorization', () => {
     expect((await peer.answerTo(1)).error?.message).toContain('HTTP 401');
   });
 
+  test('that fails by a defect is the error of its request, and of no other', async () => {
+    const server = await scriptedServer(({ message }, response) =>
+      json(response, answer(message.id)),
+    );
+    let isBroken = true;
+    const authorization = {
+      header: () =>
+        isBroken ? Promise.reject(new Error('a defect')) : Promise.resolve('Bearer old'),
+      challenged: () => Promise.resolve('retry' as const),
+    };
+    const peer = driven(server.url, { authorization });
+    peer.write({ id: 1, method: 'tools/list', params: { _meta: MODERN } });
+    expect((await peer.answerTo(1)).error?.message).toContain('a defect of `sub`');
+    isBroken = false;
+    peer.write({ id: 2, method: 'tools/list', params: { _meta: MODERN } });
+    expect(await peer.answerTo(2)).toMatchObject({ result: {} });
+  });
+
   test('that only a person can give is told to the agent', async () => {
     const server = await scriptedServer((_, response) => response.writeHead(401).end());
     const login = failure(

@@ -1,6 +1,7 @@
 // A server that is reached by HTTP, as a transport like any other: a message to it is a POST, and its messages come as
 // bodies and events.
 import type { ServerExit } from '@subluminal/core/session';
+import { errorText } from '../../../os/system-error.ts';
 import { openUpstream, proxyOf, type Upstream } from '../../../os/upstream/index.ts';
 import type { Holdable, ReadMessage, ServerEnd, Transport, TransportHandlers } from '../types.ts';
 import { isLoopback } from './address.ts';
@@ -75,10 +76,12 @@ class HttpServerTransport implements Transport {
   #large: { readonly parts: PartQueue; readonly request: OpenRequest | undefined } | undefined;
   /** Messages that are being sent, and requests that wait for their answer. */
   readonly #pending = new Set<Promise<void>>();
+  readonly #warn: HttpServerOptions['warn'];
   #isEnded = false;
 
   constructor(options: HttpServerOptions, upstream: Upstream) {
     const { serverName, url, headers, authorization, limits, warn } = options;
+    this.#warn = warn;
     this.#inbox = new Inbox(limits);
     this.#open = new OpenHttpRequests(this.#inbox);
     const client = new HttpClient({ upstream, headers, authorization });
@@ -177,17 +180,24 @@ class HttpServerTransport implements Transport {
     const wire = this.#wire;
     if (wire === this.#streamable && this.#streamable.cancels(message)) return undefined;
     if (kind !== 'request' && kind !== 'batch') {
-      this.#track(wire.tell(message));
+      this.#track(wire.tell(message), undefined);
       return undefined;
     }
     const request = this.#open.add(message);
-    if (request !== undefined) this.#track(wire.request(request));
+    if (request !== undefined) this.#track(wire.request(request), request);
     return request;
   }
 
-  #track(sending: Promise<void>): void {
-    this.#pending.add(sending);
-    void sending.finally(() => this.#pending.delete(sending));
+  /** A defect is the end of one message, not of the process that others share. */
+  #track(sending: Promise<void>, request: OpenRequest | undefined): void {
+    const settled = sending
+      .catch((cause: unknown) => {
+        this.#warn('a message could not be sent', { reason: errorText(cause) });
+        const text = 'The message could not be sent, because of a defect of `sub`: see its log.';
+        if (request !== undefined) this.#open.fail(request, { text });
+      })
+      .finally(() => this.#pending.delete(settled));
+    this.#pending.add(settled);
   }
 
   /** The address may be that of an old server: then all messages go its way, this one first. */
