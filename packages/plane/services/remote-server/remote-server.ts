@@ -124,6 +124,6 @@ export async function connectRemote(remote: ReadRemote, options: Connecting): Pr
     authorization,
     limits: { inspectBytesMax, messageBytesMax, requestMs },
     env,
-    warn: (text, facts) => warn(facts === undefined ? text : `${text}: ${JSON.stringify(facts)}`),
+    warn,
   });
 }

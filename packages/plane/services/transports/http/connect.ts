@@ -40,7 +40,7 @@ export interface HttpServerOptions {
   readonly env: { readonly [name: string]: string | undefined };
   /** Connections that others use as well; else this server has its own. */
   readonly upstream?: Upstream;
-  readonly warn: (text: string, facts?: { readonly [fact: string]: unknown }) => void;
+  readonly warn: (text: string) => void;
 }
 
 /** Connections to a server. No proxy leads to this machine. */
@@ -76,18 +76,25 @@ class HttpServerTransport implements Transport {
   #large: { readonly parts: PartQueue; readonly request: OpenRequest | undefined } | undefined;
   /** Messages that are being sent, and requests that wait for their answer. */
   readonly #pending = new Set<Promise<void>>();
-  readonly #warn: HttpServerOptions['warn'];
+  readonly #warn: WireParts['warn'];
   #isEnded = false;
 
   constructor(options: HttpServerOptions, upstream: Upstream) {
     const { serverName, url, headers, authorization, limits, warn } = options;
-    this.#warn = warn;
+    this.#warn = (text, facts) =>
+      warn(facts === undefined ? text : `${text}: ${JSON.stringify(facts)}`);
     this.#inbox = new Inbox(limits);
     this.#open = new OpenHttpRequests(this.#inbox);
     const client = new HttpClient({ upstream, headers, authorization });
-    const { requestMs } = limits;
-    const { inbox, open } = { inbox: this.#inbox, open: this.#open };
-    const parts: WireParts = { serverName, url, client, inbox, open, requestMs, warn };
+    const parts: WireParts = {
+      serverName,
+      url,
+      client,
+      inbox: this.#inbox,
+      open: this.#open,
+      requestMs: limits.requestMs,
+      warn: this.#warn,
+    };
     const mayFallBack = options.transport === 'auto';
     this.#streamable = new StreamableHttp(parts, async (request) =>
       mayFallBack ? this.#fallBack(request) : false,
