@@ -55,12 +55,17 @@ export function growingRedactor(
   let current = first;
   let learned: readonly SecretValue[] = [];
   const followers = new Set<() => void>();
+  let [added, known] = [0, 0];
   const add = async (secret: SecretValue): Promise<void> => {
     if (learned.some(({ value }) => value === secret.value)) return;
     learned = [...learned, secret].slice(-LEARNED_MAX);
     for (const heard of [...followers]) heard();
+    const number = ++added;
     const grown = await loadRedactor(patterns, [...values, ...learned]);
-    if (!isFailure(grown)) current = grown;
+    // One that knows more may have been ready first.
+    if (isFailure(grown) || number < known) return;
+    known = number;
+    current = grown;
   };
   return {
     plain: (text, how) => current.plain(text, how),

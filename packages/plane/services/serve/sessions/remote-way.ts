@@ -9,7 +9,6 @@ import { readRemote } from '../../remote-server/remote-server.ts';
 import { connectHttpServer, type HeaderList, upstreamFor } from '../../transports/http/index.ts';
 import type { Authorization } from '../../transports/http/types.ts';
 import type { ServerEnd } from '../../transports/types.ts';
-import type { Principal } from '../auth/types.ts';
 import type { RemoteServer } from '../config/serve-config.ts';
 import type { ServerCaller, ServerSurroundings } from './served-server.ts';
 
@@ -29,7 +28,7 @@ export function remoteHeaders(
 }
 
 interface RemoteSurroundings extends ServerSurroundings {
-  /** Hears every token that is used, so that it can be redacted. */
+  /** Hears every token of this home that is used, so that it can be redacted. */
   readonly onToken: (token: SecretValue) => void;
 }
 
@@ -52,9 +51,9 @@ export class RemoteWay {
   }
 
   /** The token of the caller goes on only where the configuration says so. */
-  connect({ token, principal }: ServerCaller): ServerEnd {
+  connect(caller: ServerCaller): ServerEnd {
     const { name: serverName, url, transport, passToken } = this.#entry;
-    const authorization = passToken ? passedToken(serverName, token) : this.#grant(principal);
+    const authorization = passToken ? passedToken(serverName, caller.token) : this.#grant(caller);
     const { limits, env, warn } = this.#around;
     const { inspectBytesMax, messageBytesMax, orphanMs: requestMs } = limits;
     return connectHttpServer({
@@ -70,11 +69,13 @@ export class RemoteWay {
     });
   }
 
-  #grant({ id, kind }: Principal): Authorization {
+  #grant({ principal: { id, kind }, onToken }: ServerCaller): Authorization {
+    const { name: server, url, login } = this.#entry;
+    if (login === 'shared') return this.#shared;
     // Whoever calls from this machine without a key is the user of this home.
-    if (this.#entry.login === 'shared' || kind === 'local') return this.#shared;
-    const { name: server, url } = this.#entry;
-    return serverAuthorization({ server, url, principal: id, isServed: true }, this.#around);
+    const who = kind === 'local' ? {} : { principal: id };
+    const around = { ...this.#around, onToken };
+    return serverAuthorization({ server, url, ...who, isServed: true }, around);
   }
 
   close(): Promise<void> {

@@ -10,8 +10,8 @@ import {
   resolveBindings,
 } from '../../../stores/vault/index.ts';
 import {
+  type GrowingRedactor,
   growingRedactor,
-  type LearnedSecrets,
   loadRedactor,
 } from '../../../stores/vault/load-redactor.ts';
 import type { SessionParts } from '../../governor/governed-session.ts';
@@ -40,6 +40,8 @@ export interface ServerCaller {
   readonly principal: Principal;
   /** The token that the principal has shown last in its session. */
   readonly token: () => string | undefined;
+  /** Hears every token that is used for this caller, so that it can be redacted. */
+  readonly onToken: (token: SecretValue) => void;
 }
 
 export interface ServedServer {
@@ -47,9 +49,8 @@ export interface ServedServer {
   readonly secrets: ResolvedSecrets;
   /** All that is kept from agents and records. */
   readonly secretValues: readonly SecretValue[];
-  readonly learned: LearnedSecrets;
-  readonly redact: SessionParts['redact'];
-  readonly isClean: SessionParts['isClean'];
+  /** Takes secrets out of what one session records. */
+  readonly redaction: () => GrowingRedactor;
   /** The environment that its processes get. */
   readonly env: { readonly [name: string]: string };
   readonly eras: EraMemory;
@@ -81,19 +82,19 @@ export async function prepareServer(
   const patterns = config['redact.extra_patterns'];
   const redactor = await loadRedactor(patterns, values);
   if (isFailure(redactor)) return redactor;
-  const redaction = growingRedactor(redactor, patterns, values);
+  const newRedaction = () => growingRedactor(redactor, patterns, values);
+  const shared = newRedaction();
+  // Where each caller has tokens of its own, there may be more than one redactor can know.
+  const isByCaller = entry.kind === 'remote' && entry.login === 'caller';
   const kept = Object.entries(secrets.serverEnv()).flatMap(([name, value]) =>
     OURS.has(name) || value === undefined ? [] : [[name, value] as const],
   );
   const env = Object.fromEntries(kept);
-  const { plain: redact, isClean } = redaction;
   const made = {
     entry,
     secrets,
     secretValues: values,
-    learned: redaction.learned,
-    redact,
-    isClean,
+    redaction: isByCaller ? newRedaction : () => shared,
     env,
     eras: { isLegacy: false },
   };
@@ -101,7 +102,7 @@ export async function prepareServer(
     const connect = ({ producer }: ServerCaller) => spawned(entry, { ...around, env, producer });
     return { ...made, connect, close: () => Promise.resolve() };
   }
-  const way = new RemoteWay(entry, { ...around, onToken: redaction.add }, headers?.headers ?? []);
+  const way = new RemoteWay(entry, { ...around, onToken: shared.add }, headers?.headers ?? []);
   return { ...made, connect: async (caller) => way.connect(caller), close: () => way.close() };
 }
 

@@ -6,6 +6,7 @@ import { uuidv7 } from 'uuidv7';
 import { monotonicClock } from '../../../os/index.ts';
 import { NO_ACCOUNT, type ShimAccount } from '../../../stores/identity/index.ts';
 import type { PolicyFiles } from '../../../stores/policy/follow-policy.ts';
+import type { GrowingRedactor } from '../../../stores/vault/load-redactor.ts';
 import type { GatesLifecycle, GatesLifecycleOptions } from '../../governor/gates-lifecycle.ts';
 import { governBoth, runCommands } from '../../governor/govern.ts';
 import type { GovernedSession, SessionHub, SessionParts } from '../../governor/governed-session.ts';
@@ -63,10 +64,12 @@ export class ServedSession {
   #isOver = false;
   #hasLeft = false;
   #token: string | undefined;
+  readonly #redaction: GrowingRedactor;
 
   constructor(around: SessionSurroundings, opening: SessionOpening) {
     this.#around = around;
     this.#opening = opening;
+    this.#redaction = opening.server.redaction();
     this.#token = opening.caller.principal.token;
     opening.run.join();
   }
@@ -92,6 +95,7 @@ export class ServedSession {
       producer,
       principal: caller.principal,
       token: () => this.#token,
+      onToken: this.#redaction.add,
     });
     const reason = typeof end === 'string' ? end : undefined;
     if (this.#closing !== undefined || reason !== undefined || typeof end === 'string') {
@@ -168,7 +172,7 @@ export class ServedSession {
   /** It has not begun: whoever waits gets the reason. */
   #fail(reason: string, hub: SessionHub | string | undefined): void {
     const { agent, server } = this.#opening;
-    const text = server.redact(reason);
+    const text = this.#redaction.plain(reason);
     this.#around.warn(`${server.entry.name}: ${visible(text, REASON_LENGTH_MAX)}`);
     this.#closing ??= Promise.resolve();
     this.#over();
@@ -195,13 +199,14 @@ export class ServedSession {
     const { config, paths } = loaded;
     const { snapshot, files } = policy();
     const serverName = server.entry.name;
-    const { redact, isClean, secrets } = server;
+    const { secrets } = server;
+    const { plain: redact, isClean, learned } = this.#redaction;
     const guarding = await openGates(server, {
       serverName,
       snapshot,
       identity: identityOf(producer),
       secrets: server.secretValues,
-      learned: server.learned,
+      learned,
       redact,
       hasHub: hub !== undefined,
       hasCedar: hub?.asksCedar === true || config['cedar.policies'] !== null,
