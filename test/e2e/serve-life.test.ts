@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -143,6 +144,31 @@ test('its log has a line for each problem of a broken configuration, and an answ
   const before = log().length;
   process.kill(pid, 'SIGHUP');
   await expect.poll(() => log().slice(before), { timeout: 10_000 }).toContain('has not changed');
+}, 30_000);
+
+test('its log tells once that a server cannot be reached, and that it is again', async () => {
+  const place = createServer().listen(0, '127.0.0.1');
+  await once(place, 'listening');
+  const { port } = place.address() as AddressInfo;
+  place.close();
+  const { url, log } = await serving({ servers: { far: { url: `http://127.0.0.1:${port}/mcp` } } });
+  const connect = async (): Promise<void> => {
+    const client = new Client({ name: 'c', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp/far`)));
+  };
+  for (let tries = 0; tries < 2; tries++) {
+    await expect(connect()).rejects.toThrow('cannot be reached');
+  }
+  expect(
+    log().match(/server far cannot be reached\. The upstream refuses connections/g),
+  ).toHaveLength(1);
+  const back = createHttpServer((_request, response) => void response.writeHead(500).end());
+  back.listen(port, '127.0.0.1');
+  await once(back, 'listening');
+  await expect(connect()).rejects.toThrow('has failed');
+  back.closeAllConnections();
+  back.close();
+  expect(log()).toContain('server far is reached again');
 }, 30_000);
 
 test('it speaks TLS with the certificate of its configuration', async () => {

@@ -2,7 +2,7 @@
 // sessions share.
 import { failure } from '@subluminal/contracts';
 import type { SecretValue } from '@subluminal/core/scan';
-import type { Upstream } from '../../../os/upstream/index.ts';
+import { isFault, type Upstream } from '../../../os/upstream/index.ts';
 import type { ResolvedSecrets } from '../../../stores/vault/index.ts';
 import { serverAuthorization } from '../../remote-server/authorization.ts';
 import { readRemote } from '../../remote-server/remote-server.ts';
@@ -45,8 +45,9 @@ export class RemoteWay {
     this.#entry = entry;
     this.#around = around;
     this.#headers = headers;
-    this.#upstream = upstreamFor(entry.url, around.env);
     const { name: server, url } = entry;
+    const tell = (text: string): void => around.warn(`The server ${server} ${text}`);
+    this.#upstream = reported(upstreamFor(url, around.env), tell);
     this.#shared = serverAuthorization({ server, url, isServed: true }, around);
   }
 
@@ -81,6 +82,22 @@ export class RemoteWay {
   close(): Promise<void> {
     return this.#upstream.close();
   }
+}
+
+/** The log tells when a server cannot be reached, and when it is again; each failure is told to its agent alone. */
+function reported(upstream: Upstream, tell: (text: string) => void): Upstream {
+  let isAway = false;
+  const call: Upstream['call'] = async (request) => {
+    const answer = await upstream.call(request);
+    const isFailed = isFault(answer);
+    // What became of a request that was sent says nothing of the way.
+    if (isFailed && answer.unsent === undefined) return answer;
+    if (isFailed && !isAway) tell(`cannot be reached. ${answer.message}`);
+    if (!isFailed && isAway) tell('is reached again.');
+    isAway = isFailed;
+    return answer;
+  };
+  return { call, close: () => upstream.close() };
 }
 
 /** The token that the caller has shown last in its session. The caller has to get another one where it is refused. */
