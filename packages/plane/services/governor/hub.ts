@@ -234,7 +234,7 @@ function limitOf({ limit_wait, limits_counted }: EvaluateResponse): LimitVerdict
   return { kind, waitMs, words };
 }
 
-export function hubRequest(
+function hubRequest(
   { serverName, profile }: Pick<HubLinkOptions, 'serverName' | 'profile'>,
   producer: Producer,
   { ref, call, beside, limits = [] }: HubQuestion,
@@ -256,12 +256,14 @@ export function hubRequest(
     ...(approved.length > 0 && { approved }),
     // Without arguments, rules that need them refuse.
     ...(args !== undefined && { params: { name: tool_name, arguments: args } }),
-    ...(limits.length > 0 && {
-      limits: limits.map(({ key, calls, periodMs: period_ms, cooldownMs: cooldown_ms }) => ({
-        key,
-        ...definedFields({ calls, period_ms, cooldown_ms }),
-      })),
-    }),
+    ...(limits.length > 0 && { limits: hubLimits(limits) }),
     ...definedFields({ beside, round }),
   };
+}
+
+export function hubLimits(limits: NonNullable<HubQuestion['limits']>) {
+  return limits.map(({ key, calls, periodMs: period_ms, cooldownMs: cooldown_ms }) => ({
+    key,
+    ...definedFields({ calls, period_ms, cooldown_ms }),
+  }));
 }

@@ -89,10 +89,11 @@ const NO_POLICY_ID = 'none';
 const OTHER_RUN = refused(400, 'this is the hub of another run');
 
 /** An answer that was given, and to which question. */
-interface Given {
-  readonly question: string;
+interface Given extends Pick<Call, 'server_name' | 'tool_name' | 'args_hash'> {
+  readonly profile: Profile;
   /** The policy that it was decided by, and the approval rules that were satisfied then. */
-  readonly by: string;
+  readonly policyHash: string;
+  readonly approved: string;
   readonly response: EvaluateResponse;
 }
 
@@ -147,23 +148,31 @@ export class Hub {
   /** Decides one call, at once: the call that arrives first counts first. */
   evaluate(request: EvaluateRequest): EvaluateResponse | HubRefusal {
     const asked = readCall(request, this.#options.runId);
-    if (typeof asked === 'string') return refused(400, asked);
-    const question = questionOf(asked, request.profile);
-    const given = this.#given.get(asked.callId);
-    const by = JSON.stringify([asked.policyHash, asked.call.approved ?? []]);
+    return typeof asked === 'string' ? refused(400, asked) : this.evaluateCall(asked);
+  }
+
+  /** The same for a call of this process, as its session has read it. */
+  evaluateCall(asked: AskedCall): EvaluateResponse | HubRefusal {
+    const { callId, call, profile, policyHash } = asked;
+    if (call.identity.run_id !== this.#options.runId) return OTHER_RUN;
+    const given = this.#given.get(callId);
     if (given !== undefined) {
-      if (given.question !== question) return refused(409, 'this call_id was of another call');
+      if (!isSameCall(given, asked)) return refused(409, 'this call_id was of another call');
       // A shim whose connection broke asks again: the call counts once.
-      if (given.by === by) return { ...given.response, shutdown: this.#isStopping };
+      const isRepeated = given.policyHash === policyHash && given.approved === approvedIn(call);
+      if (isRepeated) return { ...given.response, shutdown: this.#isStopping };
       // Only a call that was held has not been counted, and may be decided again.
       if (!isHeld(given.response)) return refused(409, 'this call_id has been decided');
     }
-    const policy = this.#policies.find(asked.policyHash);
+    const policy = this.#policies.find(policyHash);
     if (policy === undefined) {
       return { decision: 'deny', needs_policy: true, shutdown: this.#isStopping };
     }
-    const response = this.#decide(asked, policy, policy.snapshot[request.profile]);
-    this.#given.add(asked.callId, { question, by, response }, lengthOf(response));
+    const response = this.#decide(asked, policy, policy.snapshot[profile]);
+    const { server_name, tool_name, args_hash } = call;
+    const question = { profile, server_name, tool_name, args_hash };
+    const by = { policyHash, approved: approvedIn(call) };
+    this.#given.add(callId, { ...question, ...by, response }, lengthOf(response));
     return response;
   }
 
@@ -275,8 +284,8 @@ export class Hub {
       ...limit,
     };
     if (isForwarded && (call.subject === 'turn' || outcome.trace.some(awaitsResult))) {
-      const { args: _large, ...rest } = call;
-      this.#watched.add(callId, { policy, snapshot, call: rest, trace: outcome.trace });
+      const { trace } = outcome;
+      this.#watched.add(callId, { policy, snapshot, call: withoutArgs(call), trace });
     }
     const ended = outcome.state.terminated;
     if (ended !== null && this.#termination === null) {
@@ -350,10 +359,21 @@ function isHeld({ call_decision }: EvaluateResponse): boolean {
   return call_decision?.approval?.wait === 'hold';
 }
 
-/** Two calls that are the same in this are the same call. */
-function questionOf({ call }: AskedCall, profile: Profile): string {
-  const { server_name, tool_name, args_hash } = call;
-  return JSON.stringify([profile, server_name, tool_name, args_hash]);
+function isSameCall(given: Given, { call, profile }: AskedCall): boolean {
+  const isSameTool = given.server_name === call.server_name && given.tool_name === call.tool_name;
+  return isSameTool && given.profile === profile && given.args_hash === call.args_hash;
+}
+
+function approvedIn({ approved = [] }: Call): string {
+  return approved.length === 0 ? '' : JSON.stringify(approved);
+}
+
+/** What is remembered of a call: its arguments may be large. */
+function withoutArgs(call: Call): Call {
+  const { identity, server_name, tool_name, subject, args_hash, bytes_in, cost_micros } = call;
+  const { approved, round } = call;
+  const rest = { identity, server_name, tool_name, subject, args_hash, bytes_in, round };
+  return { ...rest, ...definedFields({ cost_micros, approved }) };
 }
 
 /** A run may have been ended by a request, not by a rule. */

@@ -4,12 +4,14 @@ import {
   isJsonObject,
   isObject,
   type JsonObject,
+  type Profile,
 } from '@subluminal/contracts';
 import { type Call, subjectOf } from '@subluminal/core/policy';
 
 export interface AskedCall {
   readonly callId: string;
   readonly policyHash: string;
+  readonly profile: Profile;
   readonly call: Call;
   /** The parameters beside its arguments. */
   readonly beside: unknown;
@@ -65,7 +67,8 @@ export function readCall(request: EvaluateRequest, runId: string): AskedCall | s
     ...(approved.length > 0 && { approved }),
     round,
   };
-  return { callId: request.call_id, policyHash: request.policy_hash, call, beside, limits };
+  const { call_id: callId, policy_hash: policyHash, profile } = request;
+  return { callId, policyHash, profile, call, beside, limits };
 }
 
 function isComplete(request: EvaluateRequest): request is CompleteRequest {

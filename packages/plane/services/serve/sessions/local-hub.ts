@@ -4,7 +4,7 @@ import type { Producer, Profile, ShimSummary } from '@subluminal/contracts';
 import { sealSnapshot } from '@subluminal/core/policy';
 import type { HubAnswer, HubQuestion, Observation } from '@subluminal/core/session';
 import type { SessionHub } from '../../governor/governed-session.ts';
-import { hubOutcome, hubRequest } from '../../governor/hub.ts';
+import { hubLimits, hubOutcome } from '../../governor/hub.ts';
 import type { Hub } from '../../hub/index.ts';
 
 interface LocalHubOptions {
@@ -46,14 +46,15 @@ export class LocalHub implements SessionHub {
   askNow(questions: readonly HubQuestion[]): readonly HubAnswer[] | undefined {
     const snapshot = this.#peer?.snapshot();
     if (snapshot === undefined) return questions.map(unanswered);
-    const { policy_hash } = snapshot.ref;
+    const { policy_hash: policyHash } = snapshot.ref;
+    const { hub, profile } = this.#options;
     const answers: HubAnswer[] = [];
-    for (const question of questions) {
-      const { hub, producer } = this.#options;
-      const request = hubRequest(this.#options, producer, question);
-      const answer = hub.evaluate({ ...request, policy_hash });
+    for (const { ref, call, beside, limits } of questions) {
+      const callId = ref.call_id;
+      const counted = limits && hubLimits(limits);
+      const asked = { callId, policyHash, profile, call, beside, limits: counted };
+      const answer = hub.evaluateCall(asked);
       if ('needs_policy' in answer && answer.needs_policy === true) return undefined;
-      const callId = question.ref.call_id;
       answers.push({ callId, outcome: 'kind' in answer ? undefined : hubOutcome(answer) });
     }
     return answers;
