@@ -27,6 +27,7 @@ import {
   stallLarge,
 } from './large-messages.ts';
 import { peek } from './peek/peek.ts';
+import type { Seen } from './peek/types.ts';
 import { agentClosed, serverExited, tick } from './session-end.ts';
 import type {
   ApprovalAnswer,
@@ -55,11 +56,15 @@ export class Session {
   }
 
   /** Reads one whole message, with or without its newline. No later step reads it again. */
-  read(from: Side, bytes: Uint8Array): Message {
+  read(from: Side, bytes: Uint8Array, known?: Seen): Message {
+    const seen = known ?? this.peek(bytes);
+    return { kind: 'whole', from, bytes, seen, call: undefined, batch: undefined };
+  }
+
+  private peek(bytes: Uint8Array): Seen {
     const { isUtf8 } = this.context.config;
     // Bytes that are not UTF-8 are read one by one, to find the fault.
-    const seen = isUtf8 === undefined ? peek(bytes) : peek(bytes, { skim: isUtf8(bytes) });
-    return { kind: 'whole', from, bytes, seen, call: undefined, batch: undefined };
+    return isUtf8 === undefined ? peek(bytes) : peek(bytes, { skim: isUtf8(bytes) });
   }
 
   /** Reads the first part of a message that is too large to inspect. */

@@ -11,6 +11,7 @@ import {
   type LargeHead,
   type Message,
   type Report,
+  type Seen,
   Session,
   type SessionConfig,
   type Side,
@@ -170,9 +171,9 @@ export class TimedSession extends Session {
     this.#begun = begun;
   }
 
-  override read(from: Side, bytes: Uint8Array): Message {
+  override read(from: Side, bytes: Uint8Array, known?: Seen): Message {
     if (from === 'agent') this.#begun.atMs = performance.now();
-    return super.read(from, bytes);
+    return super.read(from, bytes, known);
   }
 
   override readHead(from: Side, bytes: Uint8Array): LargeHead {

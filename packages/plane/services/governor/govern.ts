@@ -92,9 +92,13 @@ export class SessionDirection {
     });
   }
 
-  #read({ kind, bytes, about }: Extract<Incoming, { kind: 'message' | 'head' }>): ReadMessage {
+  #read(incoming: Extract<Incoming, { kind: 'message' | 'head' }>): ReadMessage {
     const { session, from } = this.#options;
-    const message = kind === 'head' ? session.readHead(from, bytes) : session.read(from, bytes);
+    const { bytes, about } = incoming;
+    const message =
+      incoming.kind === 'head'
+        ? session.readHead(from, bytes)
+        : session.read(from, bytes, incoming.seen);
     if (about !== undefined) message.about = about;
     return message;
   }

@@ -1,10 +1,16 @@
 // The way to a peer, whatever carries the messages. The governor knows a peer only by this interface.
-import type { LargeHead, Message, ServerExit } from '@subluminal/core/session';
+import type { LargeHead, Message, Seen, ServerExit } from '@subluminal/core/session';
 
 /** Input of a peer: a whole message, or the parts of one that is too large to hold. */
 export type Incoming =
   /** A whole message, ready to be forwarded as it is; only a transport of lines has its newline in it. */
-  | { readonly kind: 'message'; readonly bytes: Uint8Array; readonly about?: string }
+  | {
+      readonly kind: 'message';
+      readonly bytes: Uint8Array;
+      readonly about?: string;
+      /** What `peek` sees in it, where its transport had to know. */
+      readonly seen?: Seen;
+    }
   /** The first part of a message that is too large to inspect. */
   | { readonly kind: 'head'; readonly bytes: Uint8Array; readonly about?: string }
   | { readonly kind: 'piece'; readonly bytes: Uint8Array }

@@ -1,7 +1,7 @@
 // An agent that speaks HTTP, as a transport: its POSTs are the incoming messages, and what is written to it goes to
 // the response that it belongs to. Both eras share what is here; where a message goes is theirs to say.
 import type { IncomingMessage } from 'node:http';
-import { membersAt } from '@subluminal/core/json';
+import { memberRange } from '@subluminal/core/json';
 import type { Seen } from '@subluminal/core/session';
 import { GatheredBytes } from '../../../os/gathered-bytes.ts';
 import { idsIn, seenIn } from '../../transports/http/message-facts.ts';
@@ -107,9 +107,9 @@ export abstract class HttpAgent implements Transport {
     this.unnamed?.tick(nowMs);
   }
 
-  /** Takes a whole message of the agent. */
-  take(bytes: Uint8Array): void {
-    const message: Whole = { kind: 'message', bytes };
+  /** Takes a whole message of the agent, and what was seen in it. */
+  take(bytes: Uint8Array, seen: Seen = seenIn(bytes)): void {
+    const message: Whole = { kind: 'message', bytes, seen };
     if (!this.#isBusy) return this.#on?.incoming([message]);
     this.#queue({ bytes: bytes.length, run: () => this.#on?.incoming([message]) });
   }
@@ -321,7 +321,7 @@ export function paramsMember(
   let at = 0;
   let found: { readonly start: number; readonly end: number } | undefined;
   for (const name of ['params', ...path]) {
-    found = membersAt(message, at).find(({ key }) => key === name)?.value;
+    found = memberRange(message, name, at);
     if (found === undefined) return undefined;
     at = found.start;
   }

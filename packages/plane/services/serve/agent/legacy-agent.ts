@@ -65,14 +65,14 @@ export class LegacyAgent extends HttpAgent {
     const ids = idsIn(bytes, seen, 'requests');
     if (ids.length === 0) {
       response.writeHead(202).end();
-      return this.take(bytes);
+      return this.take(bytes, seen);
     }
     if (seen.kind === 'request' && seen.method === 'initialize') this.#initializing = seen.id.json;
     const exchange = this.#exchange(response, ids);
     this.open(exchange, ids);
     const token = seen.kind === 'request' ? seen.params.progressToken : undefined;
     if (token !== undefined) this.#tokens.set(textAt(bytes, token), exchange);
-    this.take(bytes);
+    this.take(bytes, seen);
   }
 
   /** Takes a POST that is too large to be read whole. Its id may come last. */
