@@ -5,7 +5,7 @@ export type { Canonical } from './canonicalize.ts';
 export { canonicalize } from './canonicalize.ts';
 export { foldKey } from './fold-key.ts';
 export type { MemberRange } from './member-ranges.ts';
-export { membersAt } from './member-ranges.ts';
+export { memberRange, membersAt } from './member-ranges.ts';
 export { rewritten } from './patch-text.ts';
 export { itemTexts, memberText } from './text-parts.ts';
 export { DEPTH_MAX } from './units.ts';

@@ -10,8 +10,8 @@ export interface MemberRange {
   readonly value: ByteRange;
 }
 
-/** Every member of the object that starts here. */
-export function membersAt(bytes: Uint8Array, at: number): readonly MemberRange[] {
+/** Every member of the object that starts here, or those up to the one that is looked for. */
+export function membersAt(bytes: Uint8Array, at: number, last?: string): readonly MemberRange[] {
   // The message has been found valid, so nothing is checked again.
   const scan = new ByteScanner(bytes, true);
   const members: MemberRange[] = [];
@@ -26,11 +26,13 @@ export function membersAt(bytes: Uint8Array, at: number): readonly MemberRange[]
     const from = scan.at;
     if (!scan.skipValue(1)) break;
     members.push({ key, start, value: { start: from, end: scan.at } });
+    if (key === last) break;
   }
   return members;
 }
 
-/** The value of a member at the top of a message; undefined without it. */
-export function memberRange(bytes: Uint8Array, name: string): ByteRange | undefined {
-  return membersAt(bytes, 0).find(({ key }) => key === name)?.value;
+/** The value of a member of the object that starts here, at the top of a message unless given; undefined without it. */
+export function memberRange(bytes: Uint8Array, name: string, at = 0): ByteRange | undefined {
+  const last = membersAt(bytes, at, name).at(-1);
+  return last?.key === name ? last.value : undefined;
 }

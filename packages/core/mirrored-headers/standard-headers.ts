@@ -40,9 +40,17 @@ const NAME_MEMBERS: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'taskId'],
 ]);
 
-/** The text that `Mcp-Name` mirrors in a request that has been found valid; undefined when there is none. */
-export function mirroredName(bytes: Uint8Array, method: string): string | undefined {
+/**
+ * The text that `Mcp-Name` mirrors in a request that has been found valid; undefined when there is none. `known` is
+ * `params.name` where it has been read.
+ */
+export function mirroredName(
+  bytes: Uint8Array,
+  method: string,
+  known?: string,
+): string | undefined {
   const member = NAME_MEMBERS.get(method);
+  if (member === 'name' && known !== undefined) return known;
   const params = member === undefined ? undefined : memberRange(bytes, 'params');
   if (params === undefined || bytes[params.start] !== OPEN_BRACE) return undefined;
   const value = membersAt(bytes, params.start).findLast(({ key }) => key === member)?.value;

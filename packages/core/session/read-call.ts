@@ -290,8 +290,10 @@ export class LazyEnvelope implements Envelope {
   readonly method: string;
   private readonly context: Pick<Context, 'decode'>;
   private readonly enclosing: EnclosingMessage;
-  private parsed: JsonObject | undefined;
   private besides: readonly string[] = CALLED;
+  private besidesText: string | undefined;
+  private parsed: JsonObject | undefined;
+  private hasTwins: boolean | undefined;
 
   constructor(context: Pick<Context, 'decode'>, enclosing: EnclosingMessage) {
     const { id, method, isAnswer = false, opaque } = enclosing;
@@ -306,17 +308,20 @@ export class LazyEnvelope implements Envelope {
   /** The state of the server that stands in it came from the server: nobody judges it or is shown it. */
   hideState(): void {
     this.besides = [...CALLED, STATE];
+    this.besidesText = undefined;
     this.parsed = undefined;
+    this.hasTwins = undefined;
   }
 
   get rest(): JsonObject | undefined {
-    if (!this.hasRest()) return undefined;
-    this.parsed ??= parseObject(this.text(this.besides));
+    const text = this.restText;
+    if (text !== undefined) this.parsed ??= parseObject(text);
     return this.parsed;
   }
 
   get restText(): string | undefined {
-    return this.hasRest() ? this.text(this.besides) : undefined;
+    if (this.hasRest()) this.besidesText ??= this.text(this.besides);
+    return this.besidesText;
   }
 
   /**
@@ -336,7 +341,9 @@ export class LazyEnvelope implements Envelope {
 
   /** Whether a key stands twice beside the arguments: two readers could see two values. */
   get isAmbiguous(): boolean {
-    return this.rest !== undefined && hasDuplicateKeys(this.text(this.besides), this.rest);
+    const { restText } = this;
+    this.hasTwins ??= restText !== undefined && hasDuplicateKeys(restText, this.rest);
+    return this.hasTwins;
   }
 
   private hasRest(): boolean {
@@ -347,7 +354,7 @@ export class LazyEnvelope implements Envelope {
   /** `_meta` without its labels. */
   private boundMeta(): string {
     const { bytes } = this.enclosing;
-    const meta = this.params().find(({ key }) => key === META);
+    const meta = this.params(membersAt(bytes, 0)).find(({ key }) => key === META);
     if (meta === undefined) return '';
     if (bytes[meta.value.start] !== OPEN_BRACE) return this.memberText(meta);
     const isLabel = ({ key, value }: MemberRange) => {
@@ -358,10 +365,10 @@ export class LazyEnvelope implements Envelope {
     return members.map((member) => this.memberText(member)).join(',');
   }
 
-  private params(): readonly MemberRange[] {
+  private params(top: readonly MemberRange[]): readonly MemberRange[] {
     const { bytes, method } = this.enclosing;
     if (method !== TOOLS_CALL) return [];
-    const params = membersAt(bytes, 0).find(({ key }) => key === 'params');
+    const params = top.find(({ key }) => key === 'params');
     return params === undefined ? [] : membersAt(bytes, params.value.start);
   }
 
@@ -370,11 +377,10 @@ export class LazyEnvelope implements Envelope {
   }
 
   private text(leftOut: readonly string[]): string {
+    const top = membersAt(this.enclosing.bytes, 0);
     const groups = [
-      this.group('params', this.params(), (key) => leftOut.includes(key)),
-      this.group('message', membersAt(this.enclosing.bytes, 0), (key) =>
-        PROTOCOL.top.keys.includes(key),
-      ),
+      this.group('params', this.params(top), (key) => leftOut.includes(key)),
+      this.group('message', top, (key) => PROTOCOL.top.keys.includes(key)),
     ];
     return `{${groups.filter((group) => group !== '').join(',')}}`;
   }

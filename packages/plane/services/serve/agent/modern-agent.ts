@@ -2,6 +2,7 @@
 // and each of them may use the same ids: inside, every request has an id of its own.
 import type { ServerResponse } from 'node:http';
 import { severityOf } from '@subluminal/core/bridge';
+import { memberRange } from '@subluminal/core/json';
 import { mirroredName, type RequestHeaders, ToolHeaders } from '@subluminal/core/mirrored-headers';
 import type { Seen, SeenRequest } from '@subluminal/core/session';
 import type { ReadMessage } from '../../transports/types.ts';
@@ -9,7 +10,7 @@ import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import { HttpAgent, type LargeBody, paramsMember } from './http-agent.ts';
 import { textAt } from './legacy-agent.ts';
-import { memberOf, replaced } from './replaced.ts';
+import { replaced } from './replaced.ts';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
@@ -52,7 +53,7 @@ export class ModernAgent extends HttpAgent {
     { method, params }: SeenRequest,
     headers: RequestHeaders,
   ): string | undefined {
-    const tool = method === 'tools/call' ? mirroredName(bytes, method) : undefined;
+    const tool = method === 'tools/call' ? mirroredName(bytes, method, params.name) : undefined;
     if (tool === undefined) return undefined;
     return this.#toolHeaders.check({ tool, bytes, args: params.args }, headers);
   }
@@ -76,7 +77,7 @@ export class ModernAgent extends HttpAgent {
       severityMin: asksForLog(bytes) ? severityIn(bytes, '_meta', LOG_LEVEL) : -1,
     });
     this.open(exchange, [inside]);
-    this.take(replaced(bytes, [memberOf(bytes, 'id'), token], inside));
+    this.take(replaced(bytes, [memberRange(bytes, 'id'), token], inside));
   }
 
   /** Takes a request that is too large to be read whole. Where its id comes last, it keeps that id inside. */
@@ -105,7 +106,7 @@ export class ModernAgent extends HttpAgent {
       exchange.name(last);
       this.open(exchange, [last]);
     };
-    const begun = inside === undefined ? head : replaced(head, [memberOf(head, 'id')], inside);
+    const begun = inside === undefined ? head : replaced(head, [memberRange(head, 'id')], inside);
     this.takeLarge({ ...body, head: begun, onEnd });
   }
 
@@ -262,9 +263,9 @@ function severityIn(message: Uint8Array, ...path: readonly string[]): number {
 
 /** An answer with the id of its client, which also names a subscription. */
 function withOwnId(message: Uint8Array, { id, isSubscription }: Renamed): Uint8Array {
-  const own = memberOf(message, 'id');
+  const own = memberRange(message, 'id');
   if (!isSubscription) return replaced(message, [own], id);
-  const result = memberOf(message, 'result');
-  const meta = result && memberOf(message, '_meta', result.start);
-  return replaced(message, [own, meta && memberOf(message, SUBSCRIPTION_ID, meta.start)], id);
+  const result = memberRange(message, 'result');
+  const meta = result && memberRange(message, '_meta', result.start);
+  return replaced(message, [own, meta && memberRange(message, SUBSCRIPTION_ID, meta.start)], id);
 }

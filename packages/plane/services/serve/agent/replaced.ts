@@ -1,14 +1,7 @@
 // Values of a message replaced as bytes; the rest of it stays as it was written.
-import { membersAt } from '@subluminal/core/json';
-
 interface ByteRange {
   readonly start: number;
   readonly end: number;
-}
-
-/** Where the value of a member stands. */
-export function memberOf(bytes: Uint8Array, name: string, at = 0): ByteRange | undefined {
-  return membersAt(bytes, at).find(({ key }) => key === name)?.value;
 }
 
 /** The bytes with this text in place of each of the ranges. */

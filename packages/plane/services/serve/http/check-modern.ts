@@ -26,7 +26,7 @@ export function checkModern(
   if (version === undefined) {
     return malformed('io.modelcontextprotocol/protocolVersion is missing in _meta.');
   }
-  const name = mirroredName(bytes, method);
+  const name = mirroredName(bytes, method, params.name);
   const mismatch = checkStandardHeaders(request.headersDistinct, { method, name, version });
   if (mismatch !== undefined) return mismatched(mismatch);
   if (version !== MODERN_VERSION) {

@@ -8,7 +8,7 @@ export interface MessageFacts {
   readonly method: string | undefined;
   /** The revision that a request of the modern era names; undefined in the legacy era. */
   readonly version: string | undefined;
-  /** `params.name` of a large message, which is not read again. */
+  /** `params.name`, where it has been read in these bytes. */
   readonly name?: string | undefined;
   /** The JSON of the ids that wait for an answer. Those of a large message may be known only at its end. */
   ids(): readonly string[];
@@ -27,7 +27,15 @@ export function factsOf(bytes: Uint8Array, read: ReadMessage | undefined): Messa
     case 'request': {
       const ids = [seen.id.json];
       const version = modernVersion(seen.params.metaVersion);
-      return { kind: 'request', method: seen.method, version, ids: () => ids, cancels: undefined };
+      const name = read === undefined || read.bytes === bytes ? seen.params.name : undefined;
+      return {
+        kind: 'request',
+        method: seen.method,
+        version,
+        name,
+        ids: () => ids,
+        cancels: undefined,
+      };
     }
     case 'notification': {
       const isCancel = seen.method === 'notifications/cancelled';

@@ -36,9 +36,10 @@ export class ModernHeaders {
     const { method = '' } = facts;
     this.#version = facts.version ?? this.#version;
     const bytes = wholeBytes(message);
-    const name = bytes === undefined ? facts.name : mirroredName(bytes, method);
+    const name = bytes === undefined ? facts.name : mirroredName(bytes, method, facts.name);
     const headers = [...(standardHeaders(method, name) ?? [])];
-    if (method === 'tools/call' && bytes !== undefined && name !== undefined) {
+    const isMirrored = name !== undefined && this.#tools.mirrors(name);
+    if (method === 'tools/call' && bytes !== undefined && isMirrored) {
       const seen = seenIn(bytes);
       const args = seen.kind === 'request' ? seen.params.args : undefined;
       headers.push(...this.#tools.headersFor({ tool: name, bytes, args }));
