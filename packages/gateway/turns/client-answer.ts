@@ -1,6 +1,6 @@
 // The client's side of a turn: what went out, and whether anyone still listens.
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { AbortSource } from '@subluminal/plane/upstream';
+import { CallAbort } from '@subluminal/plane/upstream';
 
 export class ClientAnswer {
   status: number | undefined;
@@ -102,10 +102,7 @@ function headerList(layers: readonly OutgoingHttpHeaders[]): OutgoingHttpHeader[
   return list;
 }
 
-/** Like an AbortSignal, which costs more than all that most turns do with one. */
-class ClientGone implements AbortSource {
-  aborted = false;
-  private listeners: (() => void)[] = [];
+class ClientGone extends CallAbort {
   private controller: AbortController | undefined;
 
   /** For those who can do with nothing else. */
@@ -115,18 +112,8 @@ class ClientGone implements AbortSource {
     return this.controller.signal;
   }
 
-  abort(): void {
-    if (this.aborted) return;
-    this.aborted = true;
+  override abort(): void {
     this.controller?.abort();
-    for (const listener of this.listeners) listener();
-  }
-
-  addEventListener(_abort: 'abort', listener: () => void): void {
-    this.listeners.push(listener);
-  }
-
-  removeEventListener(_abort: 'abort', listener: () => void): void {
-    this.listeners = this.listeners.filter((each) => each !== listener);
+    super.abort();
   }
 }

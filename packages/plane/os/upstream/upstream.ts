@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici';
+import type { AbortSource } from './call-abort.ts';
 import { decodedBody } from './decoded-body.ts';
 import { type AnswerBody, Exchange } from './exchange.ts';
 import { fault, isFault, type UpstreamFault } from './fault.ts';
@@ -36,14 +37,6 @@ export interface UpstreamCall {
   readonly signal: AbortSource;
 }
 
-/** What is asked of an AbortSignal here. */
-export interface AbortSource {
-  readonly aborted: boolean;
-  readonly reason?: unknown;
-  addEventListener(type: 'abort', listener: () => void): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
-}
-
 export interface UpstreamAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -75,8 +68,13 @@ export function openUpstream(options: UpstreamOptions = {}): Upstream {
   if (isFault(agent)) {
     return { call: () => Promise.resolve(agent), close: () => Promise.resolve() };
   }
+  let last: Address = { url: '', origin: '', path: '' };
   return {
-    call: (call) => send(agent, call),
+    call: (call) => {
+      // Most calls go where the one before went.
+      if (last.url !== call.url) last = addressOf(call.url);
+      return send(agent, call, last);
+    },
     close: () => agent.destroy(),
   };
 }
@@ -101,19 +99,30 @@ function dispatcherFor(options: UpstreamOptions): PieceDispatcher | UpstreamFaul
   }
 }
 
+interface Address {
+  readonly url: string;
+  readonly origin: string;
+  readonly path: string;
+}
+
+function addressOf(url: string): Address {
+  const { origin, pathname, search } = new URL(url);
+  return { url, origin, path: pathname + search };
+}
+
 async function send(
   agent: PieceDispatcher,
   call: UpstreamCall,
+  { origin, path }: Address,
 ): Promise<UpstreamAnswer | UpstreamFault> {
   const { signal } = call;
   if (signal.aborted) return fault('aborted', 'Aborted.');
   const exchange = new Exchange(() => signal.removeEventListener('abort', onAbort));
   const onAbort = (): void => exchange.abort(abortReason(signal));
   signal.addEventListener('abort', onAbort);
-  const { origin, pathname, search } = new URL(call.url);
   const options = {
     origin,
-    path: pathname + search,
+    path,
     method: call.method,
     headers: headerList(call),
     body: isPieces(call.body) && call.body.length === 1 ? call.body[0] : call.body,

@@ -38,9 +38,16 @@ export class HttpClient {
   }
 
   /** An answer of any status, or why there is none. A failure says what the user must do. */
-  async send(call: HttpCall): Promise<UpstreamAnswer | UpstreamFault | Failure> {
+  send(call: HttpCall): Promise<UpstreamAnswer | UpstreamFault | Failure> {
     const { authorization } = this.#options;
     if (authorization === undefined || this.hasToken) return this.#follow(call, undefined);
+    return this.#authorized(call, authorization);
+  }
+
+  async #authorized(
+    call: HttpCall,
+    authorization: Authorization,
+  ): Promise<UpstreamAnswer | UpstreamFault | Failure> {
     for (let challenges = 0; ; challenges++) {
       const header = await authorization.header();
       if (isFailure(header)) return header;

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { isFailure } from '@subluminal/contracts';
 import type { Seen } from '@subluminal/core/session';
-import { isFault, type UpstreamAnswer } from '../../../os/upstream/index.ts';
+import { CallAbort, isFault, type UpstreamAnswer } from '../../../os/upstream/index.ts';
 import { seenIn } from './message-facts.ts';
 import { type OutgoingMessage, wholeBytes } from './open-requests.ts';
 import type { HttpRefusal } from './refusal.ts';
@@ -61,9 +61,9 @@ export class LegacySessions {
   #handshake: Promise<unknown> | undefined;
   #renewing: Promise<boolean> | undefined;
   readonly #subscriptions = new Subscriptions();
-  readonly #ending = new AbortController();
+  readonly #ending = new CallAbort();
   /** Ends the stream for the server's own messages. */
-  #listening = new AbortController();
+  #listening = new CallAbort();
   /** Not known to have none. */
   #hasStream = false;
 
@@ -73,19 +73,20 @@ export class LegacySessions {
   }
 
   /** Sends a message when the handshake before it is over, and keeps others waiting while it is part of it. */
-  async inTurn<T>(message: OutgoingMessage, send: () => Promise<T>): Promise<T> {
+  inTurn<T>(message: OutgoingMessage, send: () => Promise<T>): Promise<T> {
     const before = this.#handshake;
-    const { facts } = message;
-    const isFirst = facts.method === 'initialize';
-    const isSecond = facts.method === 'notifications/initialized';
-    if (!isFirst && !isSecond) {
-      if (before !== undefined) await before;
-      return send();
+    const { method } = message.facts;
+    if (method === 'initialize' || method === 'notifications/initialized') {
+      return this.#shakeHands(message, send);
     }
+    return before === undefined ? send() : before.then(send);
+  }
+
+  async #shakeHands<T>(message: OutgoingMessage, send: () => Promise<T>): Promise<T> {
     const bytes = wholeBytes(message);
-    if (isFirst) this.#begin(bytes);
+    if (message.facts.method === 'initialize') this.#begin(bytes);
     else this.#initialized = bytes;
-    const sending = Promise.resolve(before).then(send);
+    const sending = Promise.resolve(this.#handshake).then(send);
     this.#handshake = sending;
     try {
       return await sending;
@@ -132,13 +133,13 @@ export class LegacySessions {
 
   /** A stream that was given up is tried again when the server answers. */
   #listenAgain(): void {
-    if (!this.#hasStream || !this.#listening.signal.aborted) return;
+    if (!this.#hasStream || !this.#listening.aborted) return;
     if (this.#initialized !== undefined) void this.#listen(this.session);
   }
 
   /** The stream for messages of the server that belong to no request. A server may have none. */
   async #listen(session: LegacySession): Promise<void> {
-    const abort = new AbortController();
+    const abort = new CallAbort();
     this.#listening = abort;
     this.#hasStream = true;
     const cursor = newCursor();
@@ -172,7 +173,7 @@ export class LegacySessions {
   }
 
   /** Opens a stream of events again where it was cut; undefined when the server can't. */
-  async resume(cursor: StreamCursor, abort: AbortController): Promise<UpstreamAnswer | undefined> {
+  async resume(cursor: StreamCursor, abort: CallAbort): Promise<UpstreamAnswer | undefined> {
     cursor.emptyStreams = cursor.events > 0 ? 0 : cursor.emptyStreams + 1;
     cursor.events = 0;
     if (cursor.emptyStreams > EMPTY_STREAMS_MAX) return undefined;
@@ -193,7 +194,7 @@ export class LegacySessions {
 
   async #get(
     { lastEventId }: StreamCursor,
-    { signal }: AbortController,
+    signal: CallAbort,
     idleMs: number,
   ): Promise<UpstreamAnswer | undefined> {
     const answer = await this.#parts.client.send({
@@ -276,7 +277,7 @@ export class LegacySessions {
 
   /** The answer to a request that is ours: the agent does not see it. */
   async #ask(request: Uint8Array, headers: OutgoingHttpHeaders): Promise<OwnAnswer | undefined> {
-    const abort = new AbortController();
+    const abort = new CallAbort();
     const timer = setTimeout(() => abort.abort(), HANDSHAKE_MS).unref();
     const answer = await this.#post(request, headers, abort);
     if (answer === undefined) return undefined;
@@ -313,7 +314,7 @@ export class LegacySessions {
   async #post(
     body: Uint8Array,
     headers: OutgoingHttpHeaders,
-    { signal }: AbortController,
+    signal: CallAbort,
   ): Promise<UpstreamAnswer | undefined> {
     const { client, url } = this.#parts;
     const answer = await client.send({
@@ -352,8 +353,8 @@ export class LegacySessions {
     if (!isFailure(answer) && !isFault(answer)) answer.body.destroy();
   }
 
-  #isOver({ signal }: AbortController): boolean {
-    return signal.aborted || this.#ending.signal.aborted;
+  #isOver({ aborted }: CallAbort): boolean {
+    return aborted || this.#ending.aborted;
   }
 }
 

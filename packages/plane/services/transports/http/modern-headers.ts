@@ -9,7 +9,7 @@ import {
   ToolHeaders,
 } from '@subluminal/core/mirrored-headers';
 import { visible } from '@subluminal/core/visible';
-import { isFault } from '../../../os/upstream/index.ts';
+import { CallAbort, isFault } from '../../../os/upstream/index.ts';
 import { decodeBytes } from '../stdio/index.ts';
 import { answeredIds, seenIn } from './message-facts.ts';
 import { type OutgoingMessage, wholeBytes } from './open-requests.ts';
@@ -90,7 +90,6 @@ export class ModernHeaders {
     const { client, inbox, url } = this.#parts;
     const at = cursor === undefined ? '' : `,"cursor":${cursor}`;
     const text = `{"jsonrpc":"2.0","id":${LIST_ID},"method":"tools/list","params":{"_meta":${meta}${at}}}`;
-    const abort = new AbortController();
     const answer = await client.send({
       method: 'POST',
       url,
@@ -102,7 +101,7 @@ export class ModernHeaders {
       },
       body: [Buffer.from(text)],
       timeoutMs: LIST_MS,
-      signal: abort.signal,
+      signal: new CallAbort(),
     });
     if (isFailure(answer) || isFault(answer)) return undefined;
     let found: Uint8Array | undefined;

@@ -1,6 +1,6 @@
 // HTTP+SSE of 2024-11-05: one stream brings all messages of the server, and says where messages to it are posted.
 import { isFailure } from '@subluminal/contracts';
-import { isFault, readAnswerBody } from '../../../os/upstream/index.ts';
+import { CallAbort, isFault, readAnswerBody } from '../../../os/upstream/index.ts';
 import { seenIn } from './message-facts.ts';
 import { type OpenRequest, type OutgoingMessage, wholeBytes } from './open-requests.ts';
 import { type HttpRefusal, ofCut, ofFailure, ofFault, ofStatus } from './refusal.ts';
@@ -19,7 +19,7 @@ const ERROR_BYTES_MAX = 64 * 1024;
 
 interface OldStream {
   readonly endpoint: string;
-  readonly abort: AbortController;
+  readonly abort: CallAbort;
 }
 
 export class OldSse implements Wire {
@@ -118,7 +118,7 @@ export class OldSse implements Wire {
       headers: { 'content-type': 'application/json' },
       body,
       timeoutMs: requestMs,
-      signal: new AbortController().signal,
+      signal: new CallAbort(),
     });
     if (isFailure(answer)) return ofFailure(answer);
     if (isFault(answer)) return ofFault(server, answer);
@@ -151,14 +151,14 @@ export class OldSse implements Wire {
 
   async #open(): Promise<OldStream | HttpRefusal> {
     const { client, url, serverName: server, inbox } = this.#parts;
-    const abort = new AbortController();
+    const abort = new CallAbort();
     const answer = await client.send({
       method: 'GET',
       url,
       headers: { accept: 'text/event-stream' },
       timeoutMs: CONNECT_MS,
       idleMs: 0,
-      signal: abort.signal,
+      signal: abort,
     });
     if (isFailure(answer)) return ofFailure(answer);
     if (isFault(answer)) return ofFault(server, answer);
@@ -199,7 +199,7 @@ export class OldSse implements Wire {
   }
 
   /** Answers to the requests of a lost connection never come. */
-  #lost(abort: AbortController, refusal: HttpRefusal): void {
+  #lost(abort: CallAbort, refusal: HttpRefusal): void {
     this.#handshake?.(false);
     if (this.#stream?.abort !== abort) return;
     this.#stream = undefined;

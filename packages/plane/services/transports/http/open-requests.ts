@@ -1,5 +1,5 @@
 // Requests to the server that have no answer yet. Each gets one: the server's, or why there is none.
-
+import { CallAbort } from '../../../os/upstream/index.ts';
 import type { Inbox } from './inbox.ts';
 import type { MessageFacts } from './message-facts.ts';
 import type { PartQueue } from './part-queue.ts';
@@ -19,7 +19,7 @@ export function wholeBytes({ body }: Pick<OutgoingMessage, 'body'>): Uint8Array 
 
 export interface OpenRequest extends OutgoingMessage {
   /** Ends its exchange. */
-  readonly abort: AbortController;
+  readonly abort: CallAbort;
   /** `given_up`: its sender no longer waits. */
   state: 'open' | 'answered' | 'given_up';
   /** Its stream may go on behind the answer. */
@@ -45,8 +45,10 @@ export class OpenHttpRequests {
   /** Undefined when there is no room; then it is answered. */
   add(message: OutgoingMessage): OpenRequest | undefined {
     const request: OpenRequest = {
-      ...message,
-      abort: new AbortController(),
+      facts: message.facts,
+      body: message.body,
+      bytesTotal: message.bytesTotal,
+      abort: new CallAbort(),
       state: 'open',
       hasStream: false,
       isSent: false,

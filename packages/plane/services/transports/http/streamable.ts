@@ -3,6 +3,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isFailure } from '@subluminal/contracts';
 import {
+  CallAbort,
   isFault,
   readAnswerBody,
   type UpstreamAnswer,
@@ -77,7 +78,7 @@ export class StreamableHttp implements Wire {
 
   async tell(message: OutgoingMessage): Promise<void> {
     const { warn } = this.#parts;
-    const abort = new AbortController();
+    const abort = new CallAbort();
     const posted = await this.#legacy.inTurn(message, () => this.#post(message, abort));
     if (!isAnswer(posted)) {
       const { text: reason } = posted;
@@ -123,7 +124,7 @@ export class StreamableHttp implements Wire {
   }
 
   /** Sends a message, once more only when the server has refused it without executing it. */
-  async #post(message: OutgoingMessage, abort: AbortController): Promise<Posted> {
+  async #post(message: OutgoingMessage, abort: CallAbort): Promise<Posted> {
     for (let isAgain = false; ; isAgain = true) {
       const session = this.#legacy.session;
       const outcome = await this.#parts.client.send({
@@ -133,7 +134,7 @@ export class StreamableHttp implements Wire {
         body: message.body,
         timeoutMs: this.#parts.requestMs,
         ...(message.facts.method === LISTEN && { idleMs: 0 }),
-        signal: abort.signal,
+        signal: abort,
       });
       if (isFailure(outcome)) return ofFailure(outcome);
       if (isFault(outcome)) return ofFault(this.#parts.serverName, outcome);

@@ -1,4 +1,5 @@
 // What the two ways to speak MCP over HTTP share: Streamable HTTP, and HTTP+SSE of 2024-11-05.
+import type { CallAbort } from '../../../os/upstream/index.ts';
 import type { HttpClient } from './http-client.ts';
 import type { Inbox } from './inbox.ts';
 import { answeredIds, isPlainAnswer } from './message-facts.ts';
@@ -77,7 +78,7 @@ export function noteAnswers(
 }
 
 /** As long as a wait, or shorter when it is aborted. */
-export function pause(waitMs: number, { signal }: AbortController): Promise<void> {
+export function pause(waitMs: number, signal: CallAbort): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const over = (): void => {
