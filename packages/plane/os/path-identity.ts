@@ -18,11 +18,12 @@ export interface Located {
 const HOPS_MAX = 8;
 const LEVELS_MAX = 128;
 const PATH_LENGTH_MAX = 4_096;
+/** It goes down from the root, name by name. */
+const STRAIGHT = /^(?:\/(?!\.{1,2}(?:\/|$))[^/]+)+$/;
 
 /** Looks paths up, each once. */
 export class PathLookup {
   readonly #known = new Map<string, Located | undefined>();
-  readonly #ids = new Map<string, string | undefined>();
   #lookups = 0;
 
   /** How often the disk was asked. */
@@ -33,19 +34,22 @@ export class PathLookup {
   locate(path: string, hops = 0): Located | undefined {
     if (path.length > PATH_LENGTH_MAX || path.includes('\0')) return undefined;
     if (this.#known.has(path)) return this.#known.get(path);
-    this.#lookups++;
     const found = this.#look(path, hops);
     this.#known.set(path, found);
     return found;
   }
 
   #look(path: string, hops: number): Located | undefined {
+    const above = STRAIGHT.test(path) ? this.locate(dirname(path), hops) : undefined;
+    // Nothing is in a folder that is not there.
+    if (above?.isThere === false) return nameIn(above, path);
+    this.#lookups++;
     try {
       const own = lstatSync(path, { bigint: true, throwIfNoEntry: false });
       if (own === undefined) return this.#missing(path, hops);
-      if (!own.isSymbolicLink()) return this.#there(path, own);
+      if (!own.isSymbolicLink()) return this.#there(path, own, { above, hops });
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-      if (stats !== undefined) return this.#there(path, stats);
+      if (stats !== undefined) return this.#there(path, stats, { above: undefined, hops });
       // A link that leads nowhere leads to a file that may be made.
       if (hops < HOPS_MAX) return this.locate(resolve(dirname(path), readlinkSync(path)), hops + 1);
       return this.#missing(path, hops);
@@ -54,10 +58,17 @@ export class PathLookup {
     }
   }
 
-  #there(path: string, stats: BigIntStats): Located {
-    const real = realpathSync.native(path);
-    const ids = [idOf(stats), ...this.#above(real)];
-    return { path: real, ids, isFolder: stats.isDirectory(), isThere: true };
+  #there(path: string, stats: BigIntStats, { above, hops }: Reached): Located | undefined {
+    // Where the disk folds case, only the system knows how a name is written.
+    const isKnown = above !== undefined && !IS_CASELESS_DISK;
+    const real = isKnown ? join(above.path, basename(path)) : realpathSync.native(path);
+    if (real !== path) {
+      return hops < HOPS_MAX ? this.locate(real, hops + 1) : this.#missing(path, hops);
+    }
+    const folder = dirname(path);
+    const around = above ?? (folder === path ? undefined : this.locate(folder, hops));
+    const ids = [idOf(stats), ...(around?.ids.slice(0, LEVELS_MAX) ?? [])];
+    return { path, ids, isFolder: stats.isDirectory(), isThere: true };
   }
 
   /** A file that is not there is its name in its folder. */
@@ -67,35 +78,19 @@ export class PathLookup {
     const folder = dirname(plain);
     if (folder === plain) return undefined;
     const above = this.locate(folder, hops);
-    if (above === undefined) return undefined;
-    const { ids } = above;
-    return { path: join(above.path, basename(plain)), ids, isFolder: false, isThere: false };
+    return above && nameIn(above, plain);
   }
+}
 
-  #above(real: string): readonly string[] {
-    const ids: string[] = [];
-    let at = dirname(real);
-    for (let level = 0; level < LEVELS_MAX; level++) {
-      const id = this.#idAt(at);
-      if (id !== undefined) ids.push(id);
-      if (dirname(at) === at) break;
-      at = dirname(at);
-    }
-    return ids;
-  }
+/** How a path was reached. */
+interface Reached {
+  /** The folder that it is in, if it is known and no link led to the path. */
+  readonly above: Located | undefined;
+  readonly hops: number;
+}
 
-  #idAt(folder: string): string | undefined {
-    if (this.#ids.has(folder)) return this.#ids.get(folder);
-    let id: string | undefined;
-    try {
-      const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
-      id = stats && idOf(stats);
-    } catch {
-      id = undefined;
-    }
-    this.#ids.set(folder, id);
-    return id;
-  }
+function nameIn({ path: folder, ids }: Located, path: string): Located {
+  return { path: join(folder, basename(path)), ids, isFolder: false, isThere: false };
 }
 
 function idOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {

@@ -206,7 +206,8 @@ class ProtectedSearch {
       return this.judge(plain);
     }
     // A server may resolve `..` by names alone; the system goes through links.
-    return this.#firstProtected([...new Set([path, resolve(path)])], true);
+    const plain = resolve(path);
+    return this.#firstProtected(plain === path ? [path] : [path, plain], true);
   }
 
   #firstProtected(paths: readonly string[], areFolders: boolean): string | undefined {

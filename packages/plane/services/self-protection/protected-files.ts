@@ -121,15 +121,20 @@ export function protectedAt(
     const what = ids.get(id);
     if (what !== undefined) return what;
   }
-  const lexical = resolve(path);
-  const names = [foldedPath(lexical), foldedPath(located?.path ?? lexical)];
-  return files.find(({ paths }) =>
-    paths.some((one) => names.some((name) => isInside(name, foldedPath(one)))),
-  )?.what;
+  const lexical = foldedPath(resolve(path));
+  const real = located === undefined ? lexical : foldedPath(located.path);
+  for (const { paths, what } of files) {
+    for (const one of paths) {
+      const outer = foldedPath(one);
+      if (isInside(lexical, outer) || (real !== lexical && isInside(real, outer))) return what;
+    }
+  }
+  return undefined;
 }
 
 export function isInside(path: string, outer: string): boolean {
-  return path === outer || path.startsWith(outer.endsWith(sep) ? outer : outer + sep);
+  if (!path.startsWith(outer)) return false;
+  return path.length === outer.length || outer.endsWith(sep) || path[outer.length] === sep;
 }
 
 export function foldedPath(path: string): string {
