@@ -43,6 +43,8 @@ const EARLY_PART = 0.2;
 const LOCK_WAIT_MS = 30_000;
 /** How long a server that refuses what was renewed for it waits for the next try. */
 const REFUSED_PAUSE_MS = 10_000;
+/** How often a server that asks for no token makes us look whether its user has logged in. */
+const LOOK_EVERY_MS = 1_000;
 
 export function authorizationFor(options: AuthorizationOptions): Authorization {
   const held = new HeldGrant(options);
@@ -59,6 +61,7 @@ class HeldGrant {
   #grant: Grant | undefined;
   /** The store as it was when it had no grant. */
   #withoutGrant: string | undefined;
+  #lookedMs = Number.NEGATIVE_INFINITY;
   /** A grant that the store has not taken: without it the refresh token would be lost. */
   #unsaved: Grant | undefined;
   /** The token that was made only because the server did not take the one before. */
@@ -74,6 +77,7 @@ class HeldGrant {
 
   async header(): Promise<string | undefined | Failure> {
     if (this.#unsaved !== undefined) await this.#save(this.#unsaved);
+    if (this.#grant === undefined && this.#hasJustLooked()) return undefined;
     const grant = this.#grant ?? (await this.#load());
     if (grant === undefined || isFailure(grant)) return grant;
     if (!this.#isEnding(grant)) return headerOf(grant);
@@ -134,11 +138,17 @@ class HeldGrant {
   /** What the store has. A store that has not changed since it had nothing is not read again. */
   async #load(): Promise<Grant | Failure | undefined> {
     const state = vaultState(this.#options.vault.home);
+    this.#lookedMs = this.#nowMs();
     if (this.#withoutGrant === state) return undefined;
     const grant = await readGrant(this.#options.vault, this.#key);
     this.#withoutGrant = grant === undefined ? state : undefined;
     if (isFailure(grant)) return storeClosed(this.#options.server, grant);
     return grant && this.#use(grant);
+  }
+
+  /** The store had nothing a moment ago. A server that refuses a request for it is answered by `challenged`. */
+  #hasJustLooked(): boolean {
+    return this.#withoutGrant !== undefined && this.#nowMs() - this.#lookedMs < LOOK_EVERY_MS;
   }
 
   #use(grant: Grant): Grant {
