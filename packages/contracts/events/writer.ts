@@ -130,17 +130,15 @@ function isHint(value: unknown): value is Hint {
   return typeof value === 'object' && value !== null && 'suggested_args' in value;
 }
 
-/** The decision of most calls is one and the same: it is checked and spelled out once. */
+/** The decision of most calls of a session is one and the same: it is checked and spelled out once. */
 function remembering(write: JsonWriter): JsonWriter {
-  let last: unknown;
-  let text = '';
+  const known = new WeakMap<object, string>();
   return (value) => {
-    if (value === last && text !== '') return text;
+    const isObject = typeof value === 'object' && value !== null;
+    const text = isObject ? known.get(value) : undefined;
+    if (text !== undefined) return text;
     const written = write(value);
-    if (isUnchanging(value)) {
-      last = value;
-      text = written;
-    }
+    if (isObject && isUnchanging(value)) known.set(value, written);
     return written;
   };
 }

@@ -146,12 +146,14 @@ export function createContext(config: SessionConfig): Context {
   };
 }
 
-export function stepFor(
-  context: Context,
-  { from, bytes }: Pick<Message, 'from' | 'bytes'>,
-  nowMs: number,
-): MessageStep {
-  return { context, from, bytes, nowMs, out: [], forward: { do: 'forward', to: other(from) } };
+/** What a step is about: a message that has been read, or bytes that are none. */
+type StepInput = Pick<Message, 'from' | 'bytes'> &
+  Pick<MessageStep, 'message' | 'answers' | 'heard'>;
+
+export function stepFor(context: Context, input: StepInput, nowMs: number): MessageStep {
+  const { from, bytes, message, answers, heard } = input;
+  const forward: Command = { do: 'forward', to: other(from) };
+  return { context, from, bytes, nowMs, out: [], forward, message, answers, heard };
 }
 
 export function other(side: Side): Side {

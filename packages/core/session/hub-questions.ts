@@ -26,19 +26,23 @@ export function questionsIn(
   nowMs: number,
 ): readonly HubQuestion[] {
   if (context.config.hub !== true) return [];
-  return messagesIn(context, whole).flatMap((message) => {
-    const { seen } = message;
-    if (seen.kind !== 'request' && seen.kind !== 'notification') return [];
-    const step = { ...stepFor(context, message, nowMs), message };
-    if (seen.method !== TOOLS_CALL) {
-      const question = subjectQuestion(step, seen);
-      return question === undefined ? [] : [question];
-    }
-    const { call, ref, fault, envelope } = viewCall(step, seen);
-    if ((fault ?? ambiguityAround(context, envelope)) !== undefined) return [];
-    if (!asksHub(context, call)) return [];
-    return [{ ref, call, beside: envelope.rest, limits: limitsFor(step, call) }];
-  });
+  const questions: HubQuestion[] = [];
+  for (const message of messagesIn(context, whole)) {
+    const question = questionIn(context, message, nowMs);
+    if (question !== undefined) questions.push(question);
+  }
+  return questions;
+}
+
+function questionIn(context: Context, message: Message, nowMs: number): HubQuestion | undefined {
+  const { from, bytes, seen } = message;
+  if (seen.kind !== 'request' && seen.kind !== 'notification') return undefined;
+  const step = stepFor(context, { from, bytes, message }, nowMs);
+  if (seen.method !== TOOLS_CALL) return subjectQuestion(step, seen);
+  const { call, ref, fault, envelope } = viewCall(step, seen);
+  if ((fault ?? ambiguityAround(context, envelope)) !== undefined) return undefined;
+  if (!asksHub(context, call)) return undefined;
+  return { ref, call, beside: envelope.rest, limits: limitsFor(step, call) };
 }
 
 /** The contents of a message of the server that the hub must know. */

@@ -7,7 +7,6 @@ import {
   createContext,
   type Message,
   type MessageStep,
-  other,
   report,
   stepFor,
 } from './context.ts';
@@ -88,17 +87,9 @@ export class Session {
   handle(message: Message | LargeHead, nowMs: number, reply?: HubReply): Commands {
     const { context } = this;
     const { from, bytes } = message;
-    const step: MessageStep = {
-      context,
-      from,
-      bytes,
-      nowMs,
-      out: [],
-      forward: { do: 'forward', to: other(from) },
-      message: message.kind === 'whole' ? message : undefined,
-      answers: reply?.answers,
-      heard: reply?.heard,
-    };
+    const whole = message.kind === 'whole' ? message : undefined;
+    const said = { answers: reply?.answers, heard: reply?.heard };
+    const step = stepFor(context, { from, bytes, message: whole, ...said }, nowMs);
     if (context.config.counted !== undefined) context.config.counted(from, methodOf(message));
     if (message.kind === 'head') openLarge(step, message);
     else if (from === 'agent') fromAgent(step, message.seen);
