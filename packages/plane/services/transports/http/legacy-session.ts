@@ -13,6 +13,7 @@ import {
   isEventStream,
   isJson,
   newCursor,
+  POST_HEADERS,
   pause,
   type StreamCursor,
   type WireParts,
@@ -320,7 +321,7 @@ export class LegacySessions {
     const answer = await client.send({
       method: 'POST',
       url,
-      headers: { ...HEADERS, ...headers },
+      headers: { ...POST_HEADERS, ...headers },
       body: [body],
       timeoutMs: HANDSHAKE_MS,
       signal,
@@ -357,11 +358,6 @@ export class LegacySessions {
     return aborted || this.#ending.aborted;
   }
 }
-
-const HEADERS = {
-  'content-type': 'application/json',
-  accept: 'application/json, text/event-stream',
-};
 
 /** Some servers answer 400 where the specification says 404. */
 function isLost({ status, error }: HttpRefusal): boolean {

@@ -14,7 +14,7 @@ import { decodeBytes } from '../stdio/index.ts';
 import { answeredIds, seenIn } from './message-facts.ts';
 import { type OutgoingMessage, wholeBytes } from './open-requests.ts';
 import type { HttpRefusal } from './refusal.ts';
-import { followCursor, isEventStream, newCursor, type WireParts } from './wire.ts';
+import { followCursor, isEventStream, newCursor, POST_HEADERS, type WireParts } from './wire.ts';
 
 /** No request of an agent has this id: it is ours, and its answer goes nowhere. */
 const LIST_ID = '"subluminal-list-tools"';
@@ -94,8 +94,7 @@ export class ModernHeaders {
       method: 'POST',
       url,
       headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
+        ...POST_HEADERS,
         'MCP-Protocol-Version': this.#version,
         'Mcp-Method': 'tools/list',
       },

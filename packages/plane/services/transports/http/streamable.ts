@@ -20,6 +20,7 @@ import {
   isJson,
   newCursor,
   noteAnswers,
+  POST_HEADERS,
   type StreamCursor,
   type Wire,
   type WireParts,
@@ -235,10 +236,6 @@ export class StreamableHttp implements Wire {
 }
 
 const LISTEN = 'subscriptions/listen';
-const POST_HEADERS = {
-  'content-type': 'application/json',
-  accept: 'application/json, text/event-stream',
-};
 
 function isAnswer(posted: Posted | undefined): posted is UpstreamAnswer {
   return posted !== undefined && 'headers' in posted;

@@ -18,6 +18,12 @@ export interface WireParts {
   readonly warn: (text: string, facts?: { readonly [fact: string]: unknown }) => void;
 }
 
+/** Of every message over Streamable HTTP. */
+export const POST_HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+};
+
 export interface Wire {
   /** Sends a request; it is answered in any case. */
   request(request: OpenRequest): Promise<void>;
