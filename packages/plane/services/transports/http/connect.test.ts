@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
 import {
   answer,
@@ -384,30 +385,39 @@ describe('a modern request', () => {
     expect(server.calls[1]?.headers['mcp-param-region']).toBe('eu');
   });
 
-  test('lists the tools by itself when the server misses a header, and is sent once more', async () => {
-    const inputSchema = {
-      type: 'object',
-      properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
-    };
-    const mismatch = { code: -32020, message: 'Header mismatch' };
-    const server = await scriptedServer(({ message, headers }, response) => {
-      if (message.method === 'tools/list') {
-        return json(response, answer(message.id, { tools: [{ name: 'wörk', inputSchema }] }));
-      }
-      const isRight = headers['mcp-param-region'] === 'eu';
-      const refused = { jsonrpc: '2.0', id: message.id, error: mismatch };
-      return isRight ? json(response, answer(message.id)) : json(response, refused, 400);
-    });
-    const peer = driven(server.url);
-    peer.write(call(1, { region: 'eu' }));
-    expect(await peer.answerTo(1)).toMatchObject({ result: {} });
-    expect(server.calls.map(({ message }) => message.method)).toEqual([
-      'tools/call',
-      'tools/list',
-      'tools/call',
-    ]);
-    expect(peer.messages).toHaveLength(1);
-  });
+  test.each([
+    ['a body', json],
+    [
+      'a stream that stays open',
+      (response: ServerResponse, value: object) => sse(response, data(value)),
+    ],
+  ])(
+    'lists the tools by itself when the server misses a header, by %s, and is sent once more',
+    async (_, list) => {
+      const inputSchema = {
+        type: 'object',
+        properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+      };
+      const mismatch = { code: -32020, message: 'Header mismatch' };
+      const server = await scriptedServer(({ message, headers }, response) => {
+        if (message.method === 'tools/list') {
+          return list(response, answer(message.id, { tools: [{ name: 'wörk', inputSchema }] }));
+        }
+        const isRight = headers['mcp-param-region'] === 'eu';
+        const refused = { jsonrpc: '2.0', id: message.id, error: mismatch };
+        return isRight ? json(response, answer(message.id)) : json(response, refused, 400);
+      });
+      const peer = driven(server.url);
+      peer.write(call(1, { region: 'eu' }));
+      expect(await peer.answerTo(1)).toMatchObject({ result: {} });
+      expect(server.calls.map(({ message }) => message.method)).toEqual([
+        'tools/call',
+        'tools/list',
+        'tools/call',
+      ]);
+      expect(peer.messages).toHaveLength(1);
+    },
+  );
 
   test('is cancelled by the end of its stream, and no message is sent', async () => {
     let closed: () => void = () => {};

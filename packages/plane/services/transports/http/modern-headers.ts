@@ -90,6 +90,8 @@ export class ModernHeaders {
     const { client, inbox, url } = this.#parts;
     const at = cursor === undefined ? '' : `,"cursor":${cursor}`;
     const text = `{"jsonrpc":"2.0","id":${LIST_ID},"method":"tools/list","params":{"_meta":${meta}${at}}}`;
+    const abort = new CallAbort();
+    const timer = setTimeout(() => abort.abort(), LIST_MS).unref();
     const answer = await client.send({
       method: 'POST',
       url,
@@ -100,17 +102,22 @@ export class ModernHeaders {
       },
       body: [Buffer.from(text)],
       timeoutMs: LIST_MS,
-      signal: new CallAbort(),
+      signal: abort,
     });
     if (isFailure(answer) || isFault(answer)) return undefined;
     let found: Uint8Array | undefined;
     await inbox.read(answer.body, {
       take: (bytes) => {
-        if (answeredIds(bytes).includes(LIST_ID)) found = bytes;
+        if (answeredIds(bytes).includes(LIST_ID)) {
+          found = bytes;
+          // Its stream may stay open.
+          abort.abort();
+        }
         return undefined;
       },
       ...(isEventStream(answer.headers['content-type']) && { events: followCursor(newCursor()) }),
     });
+    clearTimeout(timer);
     return found;
   }
 }
