@@ -39,7 +39,15 @@ const LISTENING = /It listens on (http:\/\/127\.0\.0\.1:(\d+))/;
 const DEFAULTS = { listen: '127.0.0.1:0' };
 const LIMITS = { drain_s: 1 };
 
-export async function startServing(config: ServeSettings): Promise<Serving> {
+interface ServingOptions {
+  readonly flags?: readonly string[];
+  readonly env?: { readonly [name: string]: string };
+}
+
+export async function startServing(
+  config: ServeSettings,
+  { flags = ['--events', 'off'], env: more = {} }: ServingOptions = {},
+): Promise<Serving> {
   ensureBuilt();
   const home = mkdtempSync(join(tmpdir(), 'sub-serve-'));
   const file = join(home, 'serve.yaml');
@@ -48,8 +56,8 @@ export async function startServing(config: ServeSettings): Promise<Serving> {
     writeFileSync(file, JSON.stringify(all), { mode: 0o600 });
   };
   configure(config);
-  const env = { HOME: home, SUB_HOME: join(home, '.subluminal') };
-  const child = startSub(['serve', '--config', file, '--events', 'off'], { cwd: home, env });
+  const env = { HOME: home, SUB_HOME: join(home, '.subluminal'), ...more };
+  const child = startSub(['serve', '--config', file, ...flags], { cwd: home, env });
   let log = '';
   const found = await new Promise<RegExpExecArray>((resolve, reject) => {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
