@@ -116,6 +116,7 @@ describe('what it shows', () => {
     const before = readFileSync(machine.config, 'utf8');
     const { stdout, stderr } = await machine.sub('import', 'claude', '--yes');
     expect(stdout).toMatch(/linear +to be governed/);
+    expect(stdout).toMatch(/^-.*"type": "http"(?:.|\n)*^\+.*"type": "stdio"/m);
     expect(`${stdout}${stderr}`).toContain('`sub auth login linear`');
     expect(`${stdout}${stderr}`).not.toContain('sub auth login far');
     expect(entryOf('linear')).toMatchObject({

@@ -203,7 +203,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
       ...table({
         ledgerd: ['Start, stop or inspect the ledger daemon', () => import('./ledgerd.ts')],
         ingest: ['Store recorded events in the ledger', () => import('./ingest.ts')],
-        shim: ['Govern one MCP server on stdio', () => import('./shim.ts')],
+        shim: ['Govern one MCP server: a command, or an address', () => import('./shim.ts')],
         completion: ['Print a shell completion script', () => import('./completion.ts')],
         version: ['Print version information', () => import('./version.ts')],
       }),

@@ -34,7 +34,7 @@ export function readRemote(start: RemoteStart, secrets: ResolvedSecrets): ReadRe
   const address = readAddress(start.url);
   if (isFailure(address)) return wordsOf(address);
   const transport = TRANSPORTS.find((one) => one === (start.transport ?? 'auto'));
-  if (transport === undefined) return '--transport takes `auto`, `http` or `sse`';
+  if (transport === undefined) return '--transport takes `auto`, `http` or `sse`. [SUB_USAGE]';
   const given = headersOf(start, secrets.serverEnv());
   if (typeof given === 'string') return given;
   const headers: (readonly [string, string])[] = [];
@@ -42,7 +42,7 @@ export function readRemote(start: RemoteStart, secrets: ResolvedSecrets): ReadRe
     const header = readHeader(name, value);
     if (isFailure(header)) return wordsOf(header);
     if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase())) {
-      return `the header \`${name}\` is given twice`;
+      return `the header \`${name}\` is given twice. Leave one out. [SUB_REMOTE_HEADER]`;
     }
     headers.push(header);
   }
@@ -68,14 +68,15 @@ function headersOf(
   const given: GivenHeader[] = [];
   for (const text of headers) {
     const colon = text.indexOf(':');
-    if (colon < 1) return '--header takes `Name: value`';
+    if (colon < 1) return '--header takes `Name: value`. [SUB_USAGE]';
     const [name, value] = [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
     given.push({ name, value, secret: SECRET_HEADER.test(name) ? value : undefined });
   }
   for (const text of headerVariables) {
     const [name = '', variable = '', ...more] = text.split('=');
-    if (name === '' || variable === '' || more.length > 0)
-      return '--header-env takes `Name=VARIABLE`';
+    if (name === '' || variable === '' || more.length > 0) {
+      return '--header-env takes `Name=VARIABLE`. [SUB_USAGE]';
+    }
     const value = env[variable];
     if (!value) return missing(variable, `the header \`${name}\``);
     given.push({ name, value, secret: value });
@@ -87,7 +88,7 @@ function headersOf(
 }
 
 function missing(variable: string, what: string): string {
-  return `${what} comes from the variable \`${variable}\`, which is not set: set it, or bind a secret to it in config.toml [SUB_REMOTE_HEADER]`;
+  return `${what} comes from the variable \`${variable}\`, which is not set. Set it, or bind a secret to it in config.toml. [SUB_REMOTE_HEADER]`;
 }
 
 function wordsOf({ message, fix, code }: Failure): string {

@@ -17,8 +17,9 @@ export function redactedDiff({ before, after, redact }: ConfigChange): string {
   const { path } = before.file;
   const touched = touchedIn(before, after);
   const names = new Set([...before.entries, ...after.entries].map(({ name }) => name));
+  const isRemote = remoteIn(before, after);
   const mask = (config: ReadConfig): string => {
-    const shown = shownIn(config, touched);
+    const shown = shownIn(config, { touched, isRemote });
     return maskConfig(config.text, { format: config.file.format, names, redact, shown });
   };
   return unifiedDiff({ before: mask(before), after: mask(after), name: path });
@@ -33,16 +34,30 @@ function touchedIn(before: ReadConfig, after: ReadConfig): ReadonlySet<string> {
   return new Set(changed.map(entryKey));
 }
 
+/** The entries that have an address, before or after: their `type` changes with it. */
+function remoteIn(...configs: readonly ReadConfig[]): ReadonlySet<string> {
+  const remote = configs.flatMap(({ entries }) => entries.filter((entry) => entry.remote));
+  return new Set(remote.map(entryKey));
+}
+
+interface ShownEntries {
+  readonly touched: ReadonlySet<string>;
+  readonly isRemote: ReadonlySet<string>;
+}
+
 /** Where the commands and addresses of these entries stand; nothing is shown of a text that cannot be read. */
 function shownIn(
   { text, file, entries }: ReadConfig,
-  touched: ReadonlySet<string>,
+  { touched, isRemote }: ShownEntries,
 ): readonly TextSpan[] {
   const paths = entries
     .filter((entry) => touched.has(entryKey(entry)))
-    .flatMap(({ at, path, remote }) =>
-      remote === undefined ? [at.command, at.args] : [[...path, remote.addressKey]],
-    );
+    .flatMap((entry) => {
+      const { at, path, remote } = entry;
+      const type = isRemote.has(entryKey(entry)) ? [[...path, 'type']] : [];
+      const changed = remote === undefined ? [at.command, at.args] : [[...path, remote.addressKey]];
+      return [...type, ...changed];
+    });
   const document = documentIn(text, file.format, paths);
   const spans = paths.map((path) => document?.spanAt(path));
   return spans
