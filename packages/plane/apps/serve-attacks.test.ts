@@ -1,4 +1,5 @@
 // Callers and servers that try to get past `sub serve`, with the real session and real processes behind it.
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -37,12 +38,12 @@ test.each([
   },
 );
 
-/** A server of 2026-07-28 that tells each caller with which token it was called, and the callers of tokens. */
+/** A server of 2026-07-28 that tells each caller what it got to know of it: the token, or else the connection. */
 async function tellingServer() {
   const server = createServer((request, response) => {
     void textIn(request).then((body) => {
       const { id } = JSON.parse(body) as { id: unknown };
-      const text = request.headers.authorization ?? '';
+      const text = request.headers.authorization ?? String(request.socket.remotePort);
       const content = [{ type: 'text', text }];
       const result = { supportedVersions: ['2026-07-28'], capabilities: {}, content };
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -183,4 +184,24 @@ servers:
   };
   expect(await told('files')).toEqual(['undefined', 'undefined', 'other']);
   expect(await told('own')).toEqual(['undefined', 'own', 'other']);
+});
+
+test('callers share no connections to a server, so that nobody takes those of others', async () => {
+  const keys = ['alice', 'bob'].map((name) => ({ name, sha256: hash('sha256', name) }));
+  const { url } = await served({
+    config: `listen: 127.0.0.1:0
+auth: {keys: ${JSON.stringify(keys)}}
+servers: {files: {url: "${await tellingServer()}"}}
+`,
+  });
+  const connectionsOf = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const used = new Set<string>();
+    for (let id = 1; id <= 5; id++)
+      used.add(await textOf(await modern(url(), id, 'pid', { headers })));
+    return used;
+  };
+  const alice = await connectionsOf('alice');
+  const bob = await connectionsOf('bob');
+  expect([...bob].filter((one) => alice.has(one))).toEqual([]);
 });

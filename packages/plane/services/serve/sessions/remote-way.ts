@@ -1,5 +1,5 @@
-// The way to a server that is reached by an address: its headers, who calls it, and the connections that all of its
-// sessions share.
+// The way to a server that is reached by an address: its headers, who calls it, and the connections that the sessions of
+// one caller share.
 import { failure } from '@subluminal/contracts';
 import type { SecretValue } from '@subluminal/core/scan';
 import { isFault, type Upstream } from '../../../os/upstream/index.ts';
@@ -32,12 +32,23 @@ interface RemoteSurroundings extends ServerSurroundings {
   readonly onToken: (token: SecretValue) => void;
 }
 
-/** Connections are kept for all sessions of a server: a session of its own has none to begin with. */
+/** The connections of one caller, for all its sessions. */
+interface CallerConnections {
+  readonly upstream: Upstream;
+  sessions: number;
+}
+
+/**
+ * Connections are kept for all sessions of a caller: a session of its own has none to begin with. Their number has a
+ * limit, so that whoever shared them could keep others out with calls that never end.
+ */
 export class RemoteWay {
   readonly #entry: RemoteServer;
   readonly #around: RemoteSurroundings;
   readonly #headers: HeaderList;
-  readonly #upstream: Upstream;
+  readonly #reported: (upstream: Upstream) => Upstream;
+  /** By caller, as long as it has sessions. */
+  readonly #connections = new Map<string, CallerConnections>();
   /** The grant of this home, for all callers that have none of their own. */
   readonly #shared: Authorization;
 
@@ -47,7 +58,7 @@ export class RemoteWay {
     this.#headers = headers;
     const { name: server, url } = entry;
     const tell = (text: string): void => around.warn(`The server ${server} ${text}`);
-    this.#upstream = reported(upstreamFor(url, around.env), tell);
+    this.#reported = reporter(tell);
     this.#shared = serverAuthorization({ server, url, isServed: true }, around);
   }
 
@@ -57,7 +68,8 @@ export class RemoteWay {
     const authorization = passToken ? passedToken(serverName, caller.token) : this.#grant(caller);
     const { limits, env, warn } = this.#around;
     const { inspectBytesMax, messageBytesMax, orphanMs: requestMs } = limits;
-    return connectHttpServer({
+    const connections = this.#enter(caller.principal.id);
+    const end = connectHttpServer({
       serverName,
       url,
       transport,
@@ -65,9 +77,35 @@ export class RemoteWay {
       authorization,
       limits: { inspectBytesMax, messageBytesMax, requestMs },
       env,
-      upstream: this.#upstream,
+      upstream: connections.upstream,
       warn: (text) => warn(`${serverName}: ${text}`),
     });
+    let closing: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      await end.close();
+      await this.#leave(caller.principal.id, connections);
+    };
+    return { ...end, close: () => (closing ??= close()) };
+  }
+
+  #enter(id: string): CallerConnections {
+    const { url } = this.#entry;
+    const known = this.#connections.get(id);
+    if (known !== undefined) {
+      known.sessions += 1;
+      return known;
+    }
+    const upstream = this.#reported(upstreamFor(url, this.#around.env));
+    const own = { upstream, sessions: 1 };
+    this.#connections.set(id, own);
+    return own;
+  }
+
+  async #leave(id: string, own: CallerConnections): Promise<void> {
+    own.sessions -= 1;
+    if (own.sessions > 0) return;
+    this.#connections.delete(id);
+    await own.upstream.close();
   }
 
   #grant({ principal: { id, kind }, onToken }: ServerCaller): Authorization {
@@ -79,25 +117,27 @@ export class RemoteWay {
     return serverAuthorization({ server, url, ...who, isServed: true }, around);
   }
 
-  close(): Promise<void> {
-    return this.#upstream.close();
+  async close(): Promise<void> {
+    await Promise.all([...this.#connections.values()].map(({ upstream }) => upstream.close()));
   }
 }
 
 /** The log tells when a server cannot be reached, and when it is again; each failure is told to its agent alone. */
-function reported(upstream: Upstream, tell: (text: string) => void): Upstream {
+function reporter(tell: (text: string) => void): (upstream: Upstream) => Upstream {
   let isAway = false;
-  const call: Upstream['call'] = async (request) => {
-    const answer = await upstream.call(request);
-    const isFailed = isFault(answer);
-    // What became of a request that was sent says nothing of the way.
-    if (isFailed && answer.unsent === undefined) return answer;
-    if (isFailed && !isAway) tell(`cannot be reached. ${answer.message}`);
-    if (!isFailed && isAway) tell('is reached again.');
-    isAway = isFailed;
-    return answer;
+  return (upstream) => {
+    const call: Upstream['call'] = async (request) => {
+      const answer = await upstream.call(request);
+      const isFailed = isFault(answer);
+      // What became of a request that was sent says nothing of the way.
+      if (isFailed && answer.unsent === undefined) return answer;
+      if (isFailed && !isAway) tell(`cannot be reached. ${answer.message}`);
+      if (!isFailed && isAway) tell('is reached again.');
+      isAway = isFailed;
+      return answer;
+    };
+    return { call, close: () => upstream.close() };
   };
-  return { call, close: () => upstream.close() };
 }
 
 /** The token that the caller has shown last in its session. The caller has to get another one where it is refused. */
