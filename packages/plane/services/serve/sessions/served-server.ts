@@ -75,8 +75,10 @@ export async function prepareServer(
   const secrets = await secretsOf(entry, around);
   const problems = secrets.problems.map(formatSecretFailure);
   const headers = entry.kind === 'remote' ? remoteHeaders(entry, secrets) : undefined;
-  if (typeof headers === 'string') return [...problems, headers].join('\n');
-  if (problems.length > 0 && config.profile === 'production') return problems.join('\n');
+  // A header without its secret says nothing more than the secret does.
+  const lacking = problems.join(' ');
+  if (typeof headers === 'string') return lacking === '' ? headers : lacking;
+  if (lacking !== '' && config.profile === 'production') return lacking;
   for (const problem of problems) warn(problem);
   const values = [...secrets.secretValues(), ...(headers?.secrets ?? [])];
   const patterns = config['redact.extra_patterns'];
