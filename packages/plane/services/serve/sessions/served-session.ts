@@ -118,7 +118,9 @@ export class ServedSession {
   /** Ends it. Calls without an answer are cancelled, and what it has done is recorded. */
   close(hasFailed = false): void {
     if (this.#closing !== undefined) return;
-    this.#closing = this.#close(hasFailed);
+    // A refused `initialize` asks for the end as well, while the first one is at work.
+    this.#closing = Promise.resolve().then(() => this.#close(hasFailed));
+    this.#over();
     this.#opening.onClosing(this.#closing);
   }
 
@@ -144,7 +146,6 @@ export class ServedSession {
 
   async #close(hasFailed: boolean): Promise<void> {
     const { agent } = this.#opening;
-    this.#over();
     if (this.#opened === undefined) {
       agent.closeWith('The session has ended.');
       // It may be on its way to its server.
