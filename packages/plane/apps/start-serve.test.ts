@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { isFailure } from '@subluminal/contracts';
-import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
-import { openDesk } from '../stores/approvals/index.ts';
 import {
   begin,
   call,
@@ -544,23 +541,3 @@ test('a file of keys that a changed configuration names is followed from then on
     await expect.poll(() => statusOf(next), { timeout: 10_000 }).toBe(400);
   }
 });
-
-test('a call that waits for a person keeps its stream alive until it is approved', async () => {
-  const policy = POLICY(`  - rule_id: ask
-    kind: approval
-    match: { tool_name: { glob: ["echo"] } }
-    effect: { approval: { wait: hold } }
-`);
-  const { url, paths } = await served({ policy, flags: { profile: 'production' } });
-  const session = await begin(url());
-  const response = await post(url(), call(1, 'echo', { message: 'approved' }), session);
-  expect(response.headers.get('content-type')).toBe('text/event-stream');
-  const desk = openDesk({ home: paths.home, ports: { nowMs: Date.now, uuid: uuidv7 } });
-  if (isFailure(desk)) throw new Error(desk.message);
-  const listed = desk.queue.list();
-  if (isFailure(listed)) throw new Error(listed.message);
-  const [waiting] = listed.found;
-  desk.decide(waiting?.request.id ?? '', { state: 'approved', by: 'test', channel: 'cli' });
-  const messages = await messagesOf(response);
-  expect(messages.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'approved' }] } });
-}, 15_000);

@@ -226,3 +226,17 @@ test('a stream goes on behind what was got last, unless too much has come since'
   const third = await exchange({ 'last-event-id': 'get_2' });
   expect(agent.attach(third.request, third.response)).toBe('gone');
 });
+
+test('a response without an answer becomes a stream, which comments keep alive', async () => {
+  const agent = new ModernAgent();
+  agent.read({ incoming: () => {}, end: () => {} });
+  const { response, answered } = await exchange();
+  const bytes = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}');
+  agent.post(bytes, seenIn(bytes) as SeenRequest, response);
+  agent.tick(performance.now() + 3_000);
+  const stream = await answered;
+  expect(stream.headers['content-type']).toBe('text/event-stream');
+  agent.tick(performance.now() + 20_000);
+  const parts = stream[Symbol.asyncIterator]();
+  expect(String((await parts.next()).value)).toMatch(/^:[^\n]*\n\n/);
+});
