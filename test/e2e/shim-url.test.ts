@@ -261,7 +261,7 @@ describe('a shim of a remote server', () => {
     [['--url', 'https://user:pw@example.com/'], 'has a password in it'],
     [['--url', 'https://example.com/', '--transport', 'carrier'], '--transport takes'],
     [['--url', 'https://example.com/', '--header', 'Host: x'], 'written by `sub` itself'],
-    [['--url', 'https://example.com/', '--header', 'x'], '`Name: value`. [SUB_USAGE]'],
+    [['--url', 'https://example.com/', '--header', 'x'], '`Name: value`. Run `sub shim --help`'],
     [['--url', 'https://example.com/', '--bearer-env', 'NOT_SET'], 'which is not set'],
     [['--url', 'https://example.com/', '--', 'node'], 'a command or an address'],
     [['--bearer-env', 'X', '--', 'node'], 'need --url'],

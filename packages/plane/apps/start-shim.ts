@@ -1,5 +1,5 @@
 // From a command line to a running shim: configuration, identity, policy and server, side by side.
-import { isFailure, type Producer } from '@subluminal/contracts';
+import { type Failure, isFailure, type Producer } from '@subluminal/contracts';
 import { identityOf } from '@subluminal/core/policy';
 import type { Redactor } from '@subluminal/core/scan';
 import type { ShimStart } from '../services/clients/inspect/loose-entries.ts';
@@ -245,12 +245,12 @@ async function wayToServer(
   if (typeof secrets === 'string') return secrets;
   const { injected } = secrets;
   const remote = options.remote && readRemote(options.remote, secrets);
-  if (typeof remote === 'string') return remote;
+  if (isFailure(remote)) return failureText(remote);
   if (remote?.warning !== undefined) warn(remote.warning);
   const values = [...secrets.secretValues(), ...(remote?.secrets ?? [])];
   const patterns = config['redact.extra_patterns'];
   const redactor = await loadRedactor(patterns, values);
-  if (isFailure(redactor)) return `${redactor.message} ${redactor.fix} [${redactor.code}]`;
+  if (isFailure(redactor)) return failureText(redactor);
   if (remote === undefined) {
     const open = (producer: Producer) => spawn(options, producer, secrets);
     return { redaction: redactor, kept: { secrets: values }, injected, open };
@@ -260,6 +260,10 @@ async function wayToServer(
   const open = () =>
     connectRemote(remote, { ...options, ...loaded, limits, warn, onToken: redaction.add });
   return { redaction, kept: { secrets: values, learned: redaction.learned }, injected, open };
+}
+
+function failureText({ message, fix, code }: Failure): string {
+  return `${message} ${fix} [${code}]`;
 }
 
 /** The secrets of this server; in production it does not start without one of them. */

@@ -119,9 +119,9 @@ async function lookAtAddress(start: RemoteStart, context: LookContext) {
   const { timeoutMs, version } = options;
   const values = [...secrets.secretValues()];
   const remote = readRemote(start, secrets);
-  if (typeof remote === 'string') {
-    const looked = failure('SUB_REMOTE_ADDRESS', `\`${server}\`: ${remote}.`, FIXES.remote);
-    return { looked, values };
+  if (isFailure(remote)) {
+    const { code, message, fix } = remote;
+    return { looked: failure(code, `\`${server}\`: ${message}`, fix), values };
   }
   values.push(...remote.secrets);
   const end = await connectRemote(remote, {

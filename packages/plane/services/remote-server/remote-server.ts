@@ -1,5 +1,5 @@
 // A server that is reached by an address: what a command line says of it, and the way to it.
-import { type Failure, isFailure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { SecretValue } from '@subluminal/core/scan';
 import { isTooShortToRedact, type ResolvedSecrets } from '../../stores/vault/index.ts';
 import { readAddress, readHeader } from '../transports/http/address.ts';
@@ -30,19 +30,23 @@ interface ReadRemote {
 const TRANSPORTS = ['auto', 'http', 'sse'] as const;
 const SECRET_HEADER = /auth|token|key|secret|cookie|password/i;
 
-export function readRemote(start: RemoteStart, secrets: ResolvedSecrets): ReadRemote | string {
+export function readRemote(start: RemoteStart, secrets: ResolvedSecrets): ReadRemote | Failure {
   const address = readAddress(start.url);
-  if (isFailure(address)) return wordsOf(address);
+  if (isFailure(address)) return address;
   const transport = TRANSPORTS.find((one) => one === (start.transport ?? 'auto'));
-  if (transport === undefined) return '--transport takes `auto`, `http` or `sse`. [SUB_USAGE]';
+  if (transport === undefined) return wrongOption('--transport takes `auto`, `http` or `sse`.');
   const given = headersOf(start, secrets.serverEnv());
-  if (typeof given === 'string') return given;
+  if (isFailure(given)) return given;
   const headers: (readonly [string, string])[] = [];
   for (const { name, value } of given) {
     const header = readHeader(name, value);
-    if (isFailure(header)) return wordsOf(header);
+    if (isFailure(header)) return header;
     if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase())) {
-      return `the header \`${name}\` is given twice. Leave one out. [SUB_REMOTE_HEADER]`;
+      return failure(
+        'SUB_REMOTE_HEADER',
+        `the header \`${name}\` is given twice.`,
+        'Leave one out.',
+      );
     }
     headers.push(header);
   }
@@ -64,18 +68,18 @@ interface GivenHeader {
 function headersOf(
   { headers, headerVariables, bearerVariable }: RemoteStart,
   env: { readonly [name: string]: string | undefined },
-): readonly GivenHeader[] | string {
+): readonly GivenHeader[] | Failure {
   const given: GivenHeader[] = [];
   for (const text of headers) {
     const colon = text.indexOf(':');
-    if (colon < 1) return '--header takes `Name: value`. [SUB_USAGE]';
+    if (colon < 1) return wrongOption('--header takes `Name: value`.');
     const [name, value] = [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
     given.push({ name, value, secret: SECRET_HEADER.test(name) ? value : undefined });
   }
   for (const text of headerVariables) {
     const [name = '', variable = '', ...more] = text.split('=');
     if (name === '' || variable === '' || more.length > 0) {
-      return '--header-env takes `Name=VARIABLE`. [SUB_USAGE]';
+      return wrongOption('--header-env takes `Name=VARIABLE`.');
     }
     const value = env[variable];
     if (!value) return missing(variable, `the header \`${name}\``);
@@ -87,12 +91,13 @@ function headersOf(
   return [...given, { name: 'Authorization', value: `Bearer ${token}`, secret: token }];
 }
 
-function missing(variable: string, what: string): string {
-  return `${what} comes from the variable \`${variable}\`, which is not set. Set it, or bind a secret to it in config.toml. [SUB_REMOTE_HEADER]`;
+function missing(variable: string, what: string): Failure {
+  const message = `${what} comes from the variable \`${variable}\`, which is not set.`;
+  return failure('SUB_REMOTE_HEADER', message, 'Set it, or bind a secret to it in config.toml.');
 }
 
-function wordsOf({ message, fix, code }: Failure): string {
-  return `${message} ${fix} [${code}]`;
+function wrongOption(message: string): Failure {
+  return failure('SUB_USAGE', message, 'Run `sub shim --help` to see what it takes.');
 }
 
 interface Connecting extends LoadedServers {

@@ -12,7 +12,7 @@ import type { ServerEnd } from '../../transports/types.ts';
 import type { RemoteServer } from '../config/serve-config.ts';
 import type { ServerCaller, ServerSurroundings } from './served-server.ts';
 
-/** The headers of a server with their values; a text says which one is missing. */
+/** The headers of a server with their values; a failure says which one is missing. */
 export function remoteHeaders(
   { url, transport, headers, headerEnv, bearerEnv }: RemoteServer,
   secrets: ResolvedSecrets,

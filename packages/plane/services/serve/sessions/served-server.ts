@@ -77,7 +77,7 @@ export async function prepareServer(
   const headers = entry.kind === 'remote' ? remoteHeaders(entry, secrets) : undefined;
   // A header without its secret says nothing more than the secret does.
   const lacking = problems.join(' ');
-  if (typeof headers === 'string') return lacking === '' ? headers : lacking;
+  if (isFailure(headers)) return lacking === '' ? `${headers.message} [${headers.code}]` : lacking;
   if (lacking !== '' && config.profile === 'production') return lacking;
   for (const problem of problems) warn(problem);
   const values = [...secrets.secretValues(), ...(headers?.secrets ?? [])];
