@@ -16,6 +16,7 @@ import { BackPressure } from './back-pressure.ts';
 import { EventStream } from './event-stream.ts';
 import { LegacyAgent } from './legacy-agent.ts';
 import { ModernAgent } from './modern-agent.ts';
+import { callerRooms, Room } from './room.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -72,6 +73,37 @@ test('messages for a server that reads nothing wait within bounds', () => {
   agent.release();
   expect(seen).toHaveLength(taken);
   expect(agent.hasRoom).toBe(true);
+});
+
+test('the sessions of one caller have bounds together, and what has ended takes none', () => {
+  const rooms = callerRooms();
+  const sessions = Array.from({ length: 20 }, () => new LegacyAgent('id', rooms));
+  const message = notification(500_000);
+  for (const session of sessions) {
+    session.hold();
+    while (session.hasRoom) session.take(message);
+  }
+  expect(rooms.inbox.bytes).toBeLessThan(80 * MEGABYTE);
+  expect(new LegacyAgent('id', rooms).hasRoom).toBe(false);
+  expect(new LegacyAgent('id', callerRooms()).hasRoom).toBe(true);
+  for (const session of sessions) session.closeWith('over');
+  expect(rooms.inbox.bytes).toBe(0);
+});
+
+test('the streams of one caller keep so many events together', () => {
+  const rooms = callerRooms();
+  const kept = (): EventStream => {
+    const room = new Room(4 * MEGABYTE, rooms.kept);
+    return new EventStream({
+      ...{ name: 'p1', primes: false, headers: {}, kept: room },
+      pressure: new BackPressure(),
+    });
+  };
+  const streams = Array.from({ length: 200 }, kept);
+  for (const stream of streams) stream.send(notification(900_000));
+  expect(rooms.kept.bytes).toBeLessThan(70 * MEGABYTE);
+  for (const stream of streams) stream.forget();
+  expect(rooms.kept.bytes).toBe(0);
 });
 
 test('small messages for a server that reads nothing are counted, too', () => {
@@ -179,7 +211,7 @@ test('what waits behind a large answer that stands still is bounded', async () =
     primes: false,
     headers: {},
     pressure: new BackPressure(),
-    kept: { bytes: 0, bytesMax: MEGABYTE },
+    kept: new Room(MEGABYTE),
   });
   stream.attach(response);
   stream.sendPart(Buffer.from('{"result":"'));

@@ -3,12 +3,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { oneLine } from '../../transports/one-line.ts';
 import type { BackPressure } from './back-pressure.ts';
-
-/** The room for kept events that the streams of a session share. */
-export interface KeptRoom {
-  bytes: number;
-  readonly bytesMax: number;
-}
+import type { Room } from './room.ts';
 
 export interface StreamOptions {
   /** Begins the ids of its events. Without it the stream cannot be resumed. */
@@ -17,8 +12,8 @@ export interface StreamOptions {
   readonly primes: boolean;
   readonly headers: OutgoingHttpHeaders;
   readonly pressure: BackPressure;
-  /** Without it nothing is kept. */
-  readonly kept?: KeptRoom;
+  /** The room for its events, which it shares with others. Without it nothing is kept. */
+  readonly kept?: Room;
 }
 
 interface KeptEvent {
@@ -184,25 +179,22 @@ export class EventStream {
 
   #keep(bytes: Buffer): void {
     const { name, kept } = this.#options;
-    if (name === undefined || kept === undefined) return;
+    if (name === undefined || kept === undefined || this.#isOver) return;
     this.#kept.push({ sequence: this.#sequence, bytes });
     this.#keptBytes += bytes.length;
-    kept.bytes += bytes.length;
+    kept.add(bytes.length);
     const isFull = (): boolean =>
-      this.#kept.length > KEPT_MAX ||
-      this.#keptBytes > KEPT_BYTES_MAX ||
-      kept.bytes > kept.bytesMax;
+      this.#kept.length > KEPT_MAX || this.#keptBytes > KEPT_BYTES_MAX || kept.isFull;
     while (this.#kept.length > 0 && isFull()) {
       const dropped = this.#kept.shift()?.bytes.length ?? 0;
       this.#keptBytes -= dropped;
-      kept.bytes -= dropped;
+      kept.add(-dropped);
     }
   }
 
   /** Nothing that was sent can be replayed: it is too old, or what came behind it is not kept. */
   forget(): void {
-    const { kept } = this.#options;
-    if (kept !== undefined) kept.bytes -= this.#keptBytes;
+    this.#options.kept?.add(-this.#keptBytes);
     this.#kept = [];
     this.#keptBytes = 0;
   }

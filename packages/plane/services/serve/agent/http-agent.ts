@@ -16,6 +16,7 @@ import type {
 } from '../../transports/types.ts';
 import { BackPressure } from './back-pressure.ts';
 import type { Exchange } from './exchange.ts';
+import { type CallerRooms, Room } from './room.ts';
 
 /** A body that is too large to be read whole. */
 export interface LargeBody {
@@ -62,10 +63,15 @@ export abstract class HttpAgent implements Transport {
   /** A large message of the agent is on its way: all others wait behind it. */
   #incomingLarge: IncomingMessage | undefined;
   readonly #inbox: WaitingInput[] = [];
-  #inboxBytes = 0;
+  readonly #inboxRoom: Room;
   #outgoingLarge: LargeMessage | undefined;
   /** A large request whose id is not known yet. */
   protected unnamed: Exchange | undefined;
+
+  /** `rooms`: what the sessions of one caller share. */
+  constructor(rooms?: CallerRooms) {
+    this.#inboxRoom = new Room(INBOX_BYTES_MAX, rooms?.inbox);
+  }
 
   /** Where a message goes that answers no request; undefined drops it. */
   protected abstract route(message: Uint8Array, seen: Seen, about: string | undefined): void;
@@ -84,7 +90,7 @@ export abstract class HttpAgent implements Transport {
 
   /** Whether it takes another message. */
   get hasRoom(): boolean {
-    return this.#inboxBytes < INBOX_BYTES_MAX && this.#inbox.length < INBOX_MAX;
+    return !this.#inboxRoom.isFull && this.#inbox.length < INBOX_MAX;
   }
 
   /** Whether it takes a large message: of requests whose id comes last, one at a time. */
@@ -224,6 +230,8 @@ export abstract class HttpAgent implements Transport {
     this.unnamed?.cut();
     this.unnamed = undefined;
     this.endStreams();
+    this.#inbox.length = 0;
+    this.#inboxRoom.add(-this.#inboxRoom.bytes);
   }
 
   /** A request belongs to this exchange until it is answered. */
@@ -255,15 +263,16 @@ export abstract class HttpAgent implements Transport {
   }
 
   #queue(waiting: WaitingInput): void {
+    if (this.#isStopped) return;
     this.#inbox.push(waiting);
-    this.#inboxBytes += waiting.bytes;
+    this.#inboxRoom.add(waiting.bytes);
   }
 
   #drain(): void {
     while (!this.#isBusy) {
       const next = this.#inbox.shift();
       if (next === undefined) return;
-      this.#inboxBytes -= next.bytes;
+      this.#inboxRoom.add(-next.bytes);
       next.run();
     }
   }

@@ -4,9 +4,10 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { BATCH_VERSION, type Seen } from '@subluminal/core/session';
 import { idsIn } from '../../transports/http/message-facts.ts';
 import type { ReadMessage } from '../../transports/types.ts';
-import { EventStream, type KeptRoom, readEventId } from './event-stream.ts';
+import { EventStream, readEventId } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import { HttpAgent, isOneWay, type LargeBody, paramsMember } from './http-agent.ts';
+import { type CallerRooms, Room } from './room.ts';
 
 /** Since then, an event without a message may begin a stream. Older clients would take it for a message. */
 const PRIMES_SINCE = '2025-11-25';
@@ -34,7 +35,7 @@ export class LegacyAgent extends HttpAgent {
   /** Messages that wait for the first GET. */
   readonly #unsent: Uint8Array[] = [];
   #unsentBytes = 0;
-  readonly #kept: KeptRoom = { bytes: 0, bytesMax: KEPT_BYTES_MAX };
+  readonly #kept: Room;
   readonly #resumable = new Map<
     string,
     { readonly stream: EventStream; readonly sinceMs: number }
@@ -42,9 +43,10 @@ export class LegacyAgent extends HttpAgent {
   /** The exchange of each progress token, as JSON. */
   readonly #tokens = new Map<string, Exchange>();
 
-  constructor(sessionId: string) {
-    super();
+  constructor(sessionId: string, rooms?: CallerRooms) {
+    super(rooms);
     this.sessionId = sessionId;
+    this.#kept = new Room(KEPT_BYTES_MAX, rooms?.kept);
   }
 
   /** Whether an id is of a request that waits for its answer. */
@@ -159,8 +161,10 @@ export class LegacyAgent extends HttpAgent {
   }
 
   protected override endStreams(): void {
-    this.#standalone?.end();
-    for (const { stream } of this.#resumable.values()) stream.end();
+    for (const { stream } of this.#resumable.values()) {
+      stream.end();
+      stream.forget();
+    }
   }
 
   #exchange(response: ServerResponse, ids: readonly string[]): Exchange {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { HttpAgent } from '../agent/http-agent.ts';
 import { LegacyAgent } from '../agent/legacy-agent.ts';
 import { ModernAgent } from '../agent/modern-agent.ts';
+import { type CallerRooms, callerRooms } from '../agent/room.ts';
 import type { Principal } from '../auth/types.ts';
 import type { ServeConfig } from '../config/serve-config.ts';
 import { RPC, type RpcRefusal } from '../http/answers.ts';
@@ -30,6 +31,11 @@ interface OpenSession<A extends HttpAgent> {
   usedMs: number;
 }
 
+interface OpenCaller {
+  sessions: number;
+  readonly rooms: CallerRooms;
+}
+
 const TICK_MS = 1_000;
 const SESSION_ID_BYTES = 24;
 const DRAIN_POLL_MS = 50;
@@ -39,7 +45,8 @@ export class Sessions implements SessionDesk {
   readonly #legacy = new Map<string, OpenSession<LegacyAgent>>();
   /** By caller, server and run; and by token, where it is passed on. */
   readonly #modern = new Map<string, OpenSession<ModernAgent>>();
-  readonly #perPrincipal = new Map<string, number>();
+  /** By their ids, as long as they have sessions. */
+  readonly #callers = new Map<string, OpenCaller>();
   /** Sessions that are over, but not gone: their servers may still end. */
   readonly #closing = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
@@ -73,9 +80,10 @@ export class Sessions implements SessionDesk {
 
   begin(caller: Caller): LegacyAgent | RpcRefusal {
     const id = randomBytes(SESSION_ID_BYTES).toString('base64url');
-    const agent = new LegacyAgent(id);
-    const opened = this.#open(caller, agent, () => this.#legacy.delete(id));
+    const make = (rooms: CallerRooms): LegacyAgent => new LegacyAgent(id, rooms);
+    const opened = this.#open(caller, make, () => this.#legacy.delete(id));
     if ('status' in opened) return opened;
+    const { agent } = opened;
     agent.onRefused = () => opened.session.close();
     this.#legacy.set(id, opened);
     this.#start(opened);
@@ -92,12 +100,12 @@ export class Sessions implements SessionDesk {
       known.usedMs = performance.now();
       return known.agent;
     }
-    const agent = new ModernAgent();
-    const opened = this.#open(caller, agent, () => this.#modern.delete(key));
+    const make = (rooms: CallerRooms): ModernAgent => new ModernAgent(rooms);
+    const opened = this.#open(caller, make, () => this.#modern.delete(key));
     if ('status' in opened) return opened;
     this.#modern.set(key, opened);
     this.#start(opened);
-    return agent;
+    return opened.agent;
   }
 
   end(id: string): void {
@@ -135,7 +143,7 @@ export class Sessions implements SessionDesk {
 
   #open<A extends HttpAgent>(
     caller: Caller,
-    agent: A,
+    make: (rooms: CallerRooms) => A,
     forget: () => void,
   ): OpenSession<A> | RpcRefusal {
     const { around, runs, limits, server: find, isUnready } = this.#options;
@@ -143,15 +151,18 @@ export class Sessions implements SessionDesk {
     const server = find(name);
     if (!this.#isDraining && isUnready(name)) return UNREADY;
     if (this.#isDraining || server === undefined) return STOPPING;
-    const own = this.#perPrincipal.get(principal.id) ?? 0;
+    const own = this.#callers.get(principal.id) ?? { sessions: 0, rooms: callerRooms() };
     if (this.size >= limits().sessions) return FULL;
-    if (own >= limits().sessions_per_principal) return OWN_FULL;
+    if (own.sessions >= limits().sessions_per_principal) return OWN_FULL;
     const run = runs.of(caller);
     if (run.isTerminated) return RUN_ENDED;
-    this.#perPrincipal.set(principal.id, own + 1);
+    own.sessions += 1;
+    this.#callers.set(principal.id, own);
+    const agent = make(own.rooms);
     const onOver = (): void => {
       forget();
-      this.#leave(principal.id);
+      own.sessions -= 1;
+      if (own.sessions === 0) this.#callers.delete(principal.id);
     };
     const onClosing = (closing: Promise<void>): void => this.#track(closing);
     const session = new ServedSession(around, { server, run, caller, agent, onOver, onClosing });
@@ -170,12 +181,6 @@ export class Sessions implements SessionDesk {
       .catch((cause: unknown) => this.#options.onDefect(cause))
       .finally(() => this.#closing.delete(settled));
     this.#closing.add(settled);
-  }
-
-  #leave(principal: string): void {
-    const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
-    if (left <= 0) this.#perPrincipal.delete(principal);
-    else this.#perPrincipal.set(principal, left);
   }
 
   #openExchanges(): number {
