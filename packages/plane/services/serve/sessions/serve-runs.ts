@@ -30,8 +30,9 @@ export interface ServeRunsOptions {
 }
 
 const NAME_LENGTH_MAX = 256;
-/** Beyond every id: policies, approvals and records know callers by it, and two that are cut may be one. */
-const ID_LENGTH_MAX = 8_192;
+/** Of a longer id, so much is shown before its digest. */
+const CUT_LENGTH = 200;
+const DIGEST_LENGTH = 40;
 
 export class ServeRun {
   readonly producer: Producer;
@@ -195,7 +196,7 @@ export class ServeRuns {
       ...machine,
       run_id: uuidv7(),
       // Not its name, which it may choose itself.
-      ...(isOther && { principal: visible(principal.id, ID_LENGTH_MAX) }),
+      ...(isOther && { principal: recordedId(principal.id) }),
     };
     return new ServeRun(this.#options, producer, {
       through: 'sub serve',
@@ -212,4 +213,11 @@ function endUnused(own: Map<string | undefined, ServeRun>): void {
     own.delete(name);
     return run.end();
   }
+}
+
+/** Policies, approvals and records know a caller by it: two that were only cut could be one. */
+function recordedId(id: string): string {
+  const shown = visible(id, Number.MAX_SAFE_INTEGER);
+  if (shown.length <= NAME_LENGTH_MAX) return shown;
+  return `${visible(id, CUT_LENGTH)}${sha256(id).slice(0, DIGEST_LENGTH)}`;
 }
