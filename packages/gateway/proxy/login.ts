@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Failure, failure, isObject, tableFailure } from '@subluminal/contracts';
 import {
   ensurePrivateFolder,
+  isLoopbackHost,
   parseJson,
   readPrivateFile,
   systemCode,
@@ -28,7 +29,6 @@ export interface SavedLogin extends Omit<GatewayLogin, 'apiKey'> {
 
 const FILE = 'gateway-login.json';
 const BYTES_MAX = 65_536;
-const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 export function loginPath(home: string): string {
   return join(home, FILE);
@@ -101,7 +101,7 @@ export function gatewayAddress(text: string): string | Failure {
     const message = 'The address of the gateway is no https:// address.';
     return failure('SUB_USAGE', message, 'Write it like https://gateway.example.com.');
   }
-  if (url.protocol === 'http:' && !LOCAL_HOST.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     const message = `The key would travel to ${url.hostname} in the clear.`;
     return failure('SUB_USAGE', message, 'Use https://; http:// is for this machine alone.');
   }

@@ -13,7 +13,7 @@ import type { Actions } from '@subluminal/core/detect';
 import type { Config, HomePaths } from '@subluminal/plane/config';
 import { callIds, sha256 } from '@subluminal/plane/crypto';
 import { fingerprintsIn } from '@subluminal/plane/governor/fingerprints';
-import { systemCode } from '@subluminal/plane/os';
+import { isLoopbackHost, systemCode } from '@subluminal/plane/os';
 import { type BatchingSink, fileSink, ledgerSink, offSink } from '@subluminal/plane/sink';
 import { openUpstream, proxyOf, type Upstream } from '@subluminal/plane/upstream';
 import { uuidv7 } from 'uuidv7';
@@ -68,7 +68,6 @@ export const FOUND_ONLY: Actions = {
   blockConfidence: 'likely',
   unscanned: 'tag',
 };
-const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /** How long a proxy that ends waits for open streams. */
 export const DRAIN_MS = 30_000;
 const HEALTH_MS = 3_000;
@@ -192,7 +191,7 @@ export function openGatewayLink(config: Config, gatewayUrl: string): Upstream | 
       ...(cert !== undefined && { cert }),
       ...(key !== undefined && { key }),
     };
-    const isLocal = LOCAL_HOST.test(new URL(gatewayUrl).hostname);
+    const isLocal = isLoopbackHost(new URL(gatewayUrl).hostname);
     return openUpstream({ tls, ...(!isLocal && { proxy: proxyOf(process.env) }) });
   } catch (cause) {
     const message = `A certificate for the gateway cannot be read (${systemCode(cause)}).`;

@@ -1,7 +1,7 @@
 // What settings take, and how a value that a person wrote becomes theirs.
 import { isAbsolute, join, resolve } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import { parseJson } from '../../os/index.ts';
+import { isLoopbackHost, parseJson } from '../../os/index.ts';
 
 export interface Places {
   /** What `$SUB_HOME` stands for. */
@@ -43,7 +43,6 @@ const PATTERNS_MAX = 100;
 const PATTERN_LENGTH_MAX = 1_000;
 const ADDRESS_LENGTH_MAX = 2_048;
 const PORT_MAX = 65_535;
-const LOCAL_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 const TRUE = new Set(['true', '1', 'on', 'yes']);
 const FALSE = new Set(['false', '0', 'off', 'no']);
 
@@ -137,11 +136,11 @@ function isPatterns(value: unknown): value is readonly string[] {
 }
 
 /** A URL without a password that is encrypted, or stays on this machine. */
-export function safeUrl(text: string, localHost = LOCAL_HOST): URL | undefined {
+export function safeUrl(text: string, isLocal = isLoopbackHost): URL | undefined {
   if (text.length > ADDRESS_LENGTH_MAX || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   const { protocol, hostname, username, password } = url;
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && localHost.test(hostname));
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLocal(hostname));
   return isSafe && username + password === '' ? url : undefined;
 }
 

@@ -4,7 +4,7 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { parseJson } from '../../os/index.ts';
+import { isLoopbackHost, parseJson } from '../../os/index.ts';
 import { missingSecret, readSecretFile, unusableSecret } from './secret-file.ts';
 
 export type SecretEnv = { readonly [name: string]: string | undefined };
@@ -34,7 +34,6 @@ const TOKEN_LENGTH_MAX = 16_384;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 4_194_304;
 const ADDRESS_LENGTH_MAX = 2_048;
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * The settings take precedence over the variables, which the process that starts the shim may have
@@ -93,7 +92,7 @@ function serviceUrl(address: string): URL | string {
   if (url.username + url.password + url.search + url.hash !== '') {
     return 'the address has more than a host and a path';
   }
-  const isSafe = url.protocol === 'https:' || LOOPBACK.test(url.hostname);
+  const isSafe = url.protocol === 'https:' || isLoopbackHost(url.hostname);
   return isSafe ? url : 'the address is not https, and not on this machine';
 }
 

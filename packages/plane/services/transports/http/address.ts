@@ -1,6 +1,7 @@
 // The address of a server and the headers that its requests carry, as a user gives them.
 import { type Failure, failure } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
+import { isLoopbackHost } from '../../../os/loopback-host.ts';
 
 interface ServerAddress {
   readonly url: string;
@@ -37,8 +38,7 @@ export function isOwnHeader(name: string): boolean {
 }
 
 export function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+  return isLoopbackHost(new URL(url).hostname);
 }
 
 export function readAddress(text: string): ServerAddress | Failure {
