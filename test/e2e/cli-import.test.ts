@@ -130,6 +130,15 @@ describe('what it shows', () => {
     expect(readFileSync(machine.config, 'utf8')).toBe(before);
   });
 
+  test('an address with a secret is said to stay in plain text', async () => {
+    const url = 'https://mcp.example.com/mcp?api_key=ghp_0123456789abcdefghijklmnopqrstuvwxyz';
+    machine.servers({ linear: { type: 'http', url } });
+    const { stdout, stderr } = await machine.sub('import', 'claude', '--yes');
+    expect(stderr).toContain('linear: the address seems to hold a secret. It stays in plain text');
+    expect(`${stdout}${stderr}`).not.toContain('ghp_');
+    expect(entryOf('linear')).toMatchObject({ env: { MCP_URL: url } });
+  });
+
   test('JSON says the same for programs', async () => {
     machine.servers({ files: SERVER, linear: { url: 'https://mcp.example.com' } });
     const { stdout } = await machine.sub('import', 'claude', '--json', '--yes');

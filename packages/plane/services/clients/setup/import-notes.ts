@@ -83,6 +83,11 @@ function* remoteNotes({ found: { client }, chosen }: NoteContext): Generator<str
     const logins = open.map((name) => `\`sub auth login ${shellWord(name)}\``).join(', ');
     yield `${open.join(', ')}: ${client.title} logs in there no more. Where a server asks for a login, run: ${logins}.`;
   }
+  const secret = remote.filter(({ server }) => server.urlVariable !== undefined);
+  if (secret.length > 0) {
+    const names = secret.map(({ name }) => name).join(', ');
+    yield `${names}: the address seems to hold a secret. It stays in plain text, out of the arguments; --move-secrets takes secrets out of headers alone.`;
+  }
 }
 
 function isCredential({ name }: RemoteHeader): boolean {

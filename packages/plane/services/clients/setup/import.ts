@@ -1,5 +1,6 @@
 // `sub import`: plans the change of configs, and makes it.
 
+import { isDeepStrictEqual } from 'node:util';
 import { definedFields, type Failure, failure, isFailure } from '@subluminal/contracts';
 import type { Servers } from '../../../stores/config/index.ts';
 import {
@@ -242,7 +243,10 @@ function planFile(
     warnings: [
       ...notesOn({ found, after, chosen, loose, renewed, call, baseText, own, env, bound, more }),
     ],
-    secrets,
+    // Those of headers are read where they stand before the move.
+    secrets: secrets.filter(
+      ({ path }) => !moves.some((move) => isDeepStrictEqual(move.path, path)),
+    ),
     moves,
     found,
     baseText,

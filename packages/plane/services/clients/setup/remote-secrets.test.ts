@@ -63,6 +63,7 @@ test.each(CONFIGS)('of %s go into the store and come back byte for byte', async 
     expect(machine.holding(secret)).toEqual([]);
   }
   expect(files[0]?.moves).toHaveLength(2);
+  expect(files[0]?.secrets).toEqual([]);
   expect(readFileSync(join(machine.folder, 'sub', 'config.toml'), 'utf8')).toContain(
     `url = "${URL}"`,
   );
