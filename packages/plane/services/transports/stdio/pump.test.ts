@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../../../../test/requirements.ts';
 import { readChunks } from './read-lines.ts';
+import type { RunningServer } from './spawn.ts';
 import { startShim, until } from './testing/shim-process.ts';
-import { createWriter } from './transport.ts';
+import { createWriter, openServer } from './transport.ts';
 
 /** Keeps every write apart; takes them only when let. */
 function slowSink() {
@@ -23,6 +24,19 @@ function slowSink() {
 }
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test.each([
+  ['{"a":1}\n', '{"a":1}\n'],
+  ['{"a":1}', '{"a":1}\n'],
+  ['{"a":\n{"b":2}\n}', '{"a": {"b":2} }\n'],
+  ['{"a":\r\n1}\n', '{"a":  1} \n'],
+])('the message %j is one line', async (message, line) => {
+  const { sink, writes } = slowSink();
+  const child = { stdin: sink, stdout: new PassThrough() } as unknown as RunningServer;
+  openServer(child, {}).write(Buffer.from(message));
+  await tick();
+  expect(Buffer.concat(writes).toString()).toBe(line);
+});
 
 describe('createWriter', () => {
   test('joins the lines of one read back into one piece of the same memory', async () => {

@@ -3,6 +3,7 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { BROKEN_LINE_END } from '@subluminal/core/session';
+import { oneLine } from '../one-line.ts';
 import type { Holdable, Transport, TransportHandlers } from '../types.ts';
 import { type ChunkReader, type FrameLimits, lineSplitter, readChunks } from './read-lines.ts';
 import type { RunningServer } from './spawn.ts';
@@ -108,8 +109,10 @@ class StdioTransport implements Transport {
 
   /** A message of another kind of transport has no newline. */
   #writeLine(bytes: Buffer): void {
-    this.#writer.write(bytes);
-    if (bytes[bytes.length - 1] !== LINE_FEED) this.#writer.write(NEWLINE);
+    if (bytes.indexOf(LINE_FEED) === bytes.length - 1) return this.#writer.write(bytes);
+    // Whatever brought it here, it is one message.
+    this.#writer.write(asBuffer(oneLine(bytes)));
+    this.#writer.write(NEWLINE);
   }
 
   #endStream(last: Buffer): void {
