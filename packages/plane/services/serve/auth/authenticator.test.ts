@@ -518,6 +518,8 @@ describe('tokens', () => {
     const issuers = [{ issuer: issuer.url, groups_claim: 'groups' }];
     const authenticator = start({ keys, issuers });
     expect(await show(authenticator, KEY)).toBe('key:ci');
+    const neither = await authenticator.authenticate(requestWith('Bearer neither'), 'github');
+    expect(shown(neither)).toContain('The token is not known.');
     expect(await show(authenticator, await issuer.sign({ aud: GITHUB }))).toBe(`${issuer.url}#ada`);
   });
 

@@ -80,7 +80,8 @@ class KnownCallers implements Authenticator {
     const key = this.#keyWith(digest);
     if (key !== undefined) return this.#forKey(key, server);
     if (this.#issuers.size === 0 || !JWT.test(credential)) {
-      return resources.unauthorized(server, 'The key is not known.');
+      const what = this.#issuers.size === 0 ? 'key' : 'token';
+      return resources.unauthorized(server, `The ${what} is not known.`);
     }
     return this.#forToken(credential, digest.toString('latin1'), server);
   }
