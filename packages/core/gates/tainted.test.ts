@@ -122,6 +122,21 @@ describe('a value from an untrusted answer', () => {
     expect(guard.content(named, 0).kind).toBe('stop');
   });
 
+  it('is not seen in the keys of the protocol, which all modern messages have', () => {
+    const guard = guardWith({ on_taint: 'block' });
+    read(guard, 'io.modelcontextprotocol/serverInfo, io.modelcontextprotocol/tasks, evil.test/x');
+    const told = (meta: JsonObject) =>
+      guard.content(callOf({ tool: 'send', args: {}, beside: { _meta: meta } }), 0).kind;
+    const extensions = { 'io.modelcontextprotocol/tasks': {} };
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': { extensions },
+    };
+    expect(told(meta)).toBe('pass');
+    expect(told({ ...meta, 'evil.test/x': 1 })).toBe('stop');
+    expect(told({ ...meta, 'io.modelcontextprotocol/x?to=evil.test': 1 })).toBe('stop');
+  });
+
   it('is only recorded where nothing is enforced', () => {
     const guard = guardWith({}, { enforces: OBSERVED });
     read(guard, 'eve@evil.test');

@@ -59,7 +59,7 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   const args = leavesOf(call.args ?? {}, LIMITS);
   // A server may ask for what stands beside the arguments piece by piece.
   const beside = leavesOf(call.beside, LIMITS);
-  const leaves = [...args.leaves, ...beside.leaves];
+  const leaves = [...args.leaves, ...beside.leaves.filter((leaf) => !isProtocolKey(leaf))];
   // Of what a client tells about itself with each call, only what is known to be read counts.
   const aboutClient = new Set(beside.leaves.filter(({ path }) => path[1] === '_meta'));
   const found: TaintFinding[] = [];
@@ -91,6 +91,12 @@ export function checkCall(state: TaintState, call: TaintCall, policy: TaintPolic
   return { verdict: 'tainted', findings: findings.slice(0, FINDINGS_MAX), more };
 }
 
+/** Such keys stand in the metadata of every modern message, and look like addresses at a host. */
+function isProtocolKey({ path, text, isKey }: TaintLeaf): boolean {
+  return isKey && path[1] === '_meta' && PROTOCOL_KEY.test(text);
+}
+
+const PROTOCOL_KEY = /^io\.modelcontextprotocol\/[A-Za-z-]{1,64}$/;
 const VALUES_MAX = 4;
 const SETTING_MAX = 99_999;
 
