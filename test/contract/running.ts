@@ -26,8 +26,8 @@ export interface Heard {
 
 interface RunOptions {
   readonly home: Home;
-  /** The texts that the tools of each server answer. */
-  readonly servers: { readonly [server: string]: { readonly [tool: string]: string } };
+  /** The texts that the tools of each server answer, or its address. */
+  readonly servers: { readonly [server: string]: { readonly [tool: string]: string } | string };
   /** Flags of `sub run`. */
   readonly flags?: readonly string[];
   readonly env?: { readonly [name: string]: string };
@@ -53,11 +53,13 @@ export interface Run {
 export async function startRun(options: RunOptions): Promise<Run> {
   const { home, servers, flags = [], env = {}, toLedger = false } = options;
   const at = (name: string) => join(home.folder, name);
-  const commands = Object.entries(servers).map(([name, script]) => {
+  const words = Object.entries(servers).map(([name, script]): [string, string[]] => {
+    if (typeof script === 'string') return [name, ['--url', script]];
     writeFileSync(at(`${name}.json`), JSON.stringify(script));
-    return [name, [process.execPath, SCRIPTED, at(`${name}.json`), at(`${name}.log`)]] as const;
+    const command = [process.execPath, SCRIPTED, at(`${name}.json`), at(`${name}.log`)];
+    return [name, ['--', ...command]];
   });
-  const plan = { sub: SUB, servers: Object.fromEntries(commands) };
+  const plan = { sub: SUB, servers: Object.fromEntries(words) };
   const mark = `RUN_MARK=${randomUUID()}`;
   const own = { HOME: home.folder, ...home.env, RUN_MARK: mark.slice('RUN_MARK='.length) };
   const sink = toLedger ? [] : ['--events', at('events.jsonl')];

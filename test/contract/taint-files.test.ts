@@ -28,7 +28,7 @@ async function filesBy(taint: (folder: string) => string): Promise<Files> {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'old.txt'), 'old');
   const policy = home.write('policy.yaml', `${bundle(' []\n')}taint: ${taint(folder)}\n`);
-  const plan = { sub: SUB, servers: { files: [process.execPath, FILES, folder] } };
+  const plan = { sub: SUB, servers: { files: ['--', process.execPath, FILES, folder] } };
   const agent = [process.execPath, AGENT, JSON.stringify(plan)];
   const events = join(home.folder, 'events.jsonl');
   const child = startSub(['run', '--policy', policy, '--events', events, '--', ...agent], {

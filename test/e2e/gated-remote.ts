@@ -4,13 +4,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { onTestFinished } from 'vitest';
 import { type Approving, approvingAt } from '../contract/approving.ts';
 import { homeOf } from '../contract/gated.ts';
-import { type OpenClient, openClient } from './sdk-client.ts';
+import { type OpenClient, openClient, type SdkTransports } from './sdk-client.ts';
 import { bearer, keyEntry, type Serving, startServing } from './served.ts';
 import { SUB } from './sub.ts';
 
@@ -36,6 +37,7 @@ export interface Remote {
   show(tools: { readonly [name: string]: RemoteTool }): void;
 }
 
+/** A result that is this text. */
 export function said(value: string): object {
   return { content: [{ type: 'text', text: value }] };
 }
@@ -52,6 +54,7 @@ export async function startRemote(form: Form = 'json'): Promise<Remote> {
   let shown: { readonly [name: string]: RemoteTool } = {};
   const resultOf = ({ method, params = {} }: Asked, headers: RemoteCall['headers']): object => {
     if (method === 'initialize') return INITIALIZED;
+    if (method === 'server/discover') return { code: -32_601, message: 'Method not found' };
     if (method !== 'tools/call') {
       const tools = Object.entries(shown).map(([name, { description = name }]) => ({
         name,
@@ -121,13 +124,15 @@ export interface GovernedFacts {
   readonly env?: { readonly [name: string]: string };
   /** The variable with the bearer token of the servers. */
   readonly bearerEnv?: string;
+  /** The SDK of the agents; with `v2` they speak 2026-07-28, and are bridged. */
+  readonly sdk?: 'v1' | 'v2';
 }
 
 /** Two callers, each by a key of its own. */
 export const CALLERS = ['ann', 'bob'] as const;
 
 export async function governed(way: Way, facts: GovernedFacts): Promise<Governed> {
-  const { servers, policy, config, env = {}, bearerEnv } = facts;
+  const { servers, policy, config, env = {}, bearerEnv, sdk = 'v1' } = facts;
   const home = homeOf();
   if (config !== undefined) home.write('config.toml', config);
   const events = join(home.folder, 'events.jsonl');
@@ -144,27 +149,44 @@ export async function governed(way: Way, facts: GovernedFacts): Promise<Governed
       : undefined;
   if (serving !== undefined) onTestFinished(() => serving.close());
   let log = '';
-  const overStdio = (server: string): Transport => {
+  const note = (stderr: { on(event: 'data', heard: (part: Buffer) => void): unknown } | null) => {
+    stderr?.on('data', (part) => {
+      log += part.toString();
+    });
+  };
+  const overStdio = (server: string): SdkTransports => {
     const words = ['--server-name', server, '--url', servers[server] ?? ''];
     const token = bearerEnv === undefined ? [] : ['--bearer-env', bearerEnv];
-    const transport = new StdioClientTransport({
+    const program = {
       command: process.execPath,
       args: [SUB, 'shim', ...words, ...token, ...flags],
       env: { PATH: process.env['PATH'] ?? '', ...own },
-      stderr: 'pipe',
-    });
-    transport.stderr?.on('data', (part: Buffer) => {
-      log += part.toString();
-    });
-    return transport;
+      stderr: 'pipe' as const,
+    };
+    return {
+      v1: () => {
+        const transport = new StdioClientTransport(program);
+        note(transport.stderr);
+        return transport;
+      },
+      v2: () => {
+        const transport = new ModernStdio(program);
+        note(transport.stderr);
+        return transport;
+      },
+    };
   };
-  const overHttp = (server: string, caller: string): Transport =>
-    new StreamableHTTPClientTransport(new URL(`${serving?.url}/mcp/${server}`), {
-      requestInit: { headers: bearer(caller) },
-    });
+  const overHttp = (server: string, caller: string): SdkTransports => {
+    const url = new URL(`${serving?.url}/mcp/${server}`);
+    const options = { requestInit: { headers: bearer(caller) } };
+    return {
+      v1: () => new StreamableHTTPClientTransport(url, options),
+      v2: () => new ModernHttp(url, options),
+    };
+  };
   const agent = async (server = 'far', caller: string = CALLERS[0]): Promise<OpenClient> => {
-    const v1 = () => (serving === undefined ? overStdio(server) : overHttp(server, caller));
-    const open = await openClient('v1', { v1, v2: () => Promise.reject(new Error()) as never });
+    const transports = serving === undefined ? overStdio(server) : overHttp(server, caller);
+    const open = await openClient(sdk, transports);
     onTestFinished(() => open.client.close());
     return open;
   };

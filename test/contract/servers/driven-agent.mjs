@@ -1,7 +1,7 @@
 // An agent that does what its input says, line by line, through the official client.
 //   node driven-agent.mjs PLAN
-// PLAN is JSON: { sub, servers: { NAME: [command, …] } }. Each line of its input is
-// { server, tool, args }; each line of its output says what came of it.
+// PLAN is JSON: { sub, servers: { NAME: ['--', command, …] or ['--url', address] } }. Each line of its
+// input is { server, tool, args }; each line of its output says what came of it.
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -9,9 +9,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 const plan = JSON.parse(process.argv[2]);
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
-async function open([name, command]) {
+async function open([name, words]) {
   const client = new Client({ name: 'driven', version: '1.0.0' });
-  const args = [plan.sub, 'shim', '--server-name', name, '--', ...command];
+  const args = [plan.sub, 'shim', '--server-name', name, ...words];
   // What a shim says goes where the agent's own words go.
   const stderr = 'inherit';
   await client.connect(
