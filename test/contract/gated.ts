@@ -101,13 +101,18 @@ export function reasonOf({ error }: Answer): string | undefined {
   return error?.data?.subluminal?.reason_code;
 }
 
-/** Tries again and again until it is so; for what the product looks at in turns. */
-export async function eventually<T>(look: () => Promise<T | undefined>, what: string): Promise<T> {
+/** Tries again and again until it is so; for what the product looks at in turns. A function says what was seen last. */
+export async function eventually<T>(
+  look: () => Promise<T | undefined>,
+  what: string | (() => string),
+): Promise<T> {
   const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (performance.now() > deadlineMs) throw new Error(`waited too long for ${what}`);
+    if (performance.now() > deadlineMs) {
+      throw new Error(`waited too long for ${typeof what === 'string' ? what : what()}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

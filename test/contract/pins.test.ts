@@ -291,10 +291,16 @@ describe('many shims at once', () => {
       () => Promise.resolve(hashesIn(safePins(place)).length > 0 || undefined),
       'the first sight to be on disk',
     );
-    await eventually(async () => {
-      await second.tools();
-      return reasonOf(await second.call('read'));
-    }, 'the second server to be found changed');
+    let last: unknown;
+    await eventually(
+      async () => {
+        const shown = await second.ask('tools/list');
+        const called = await second.call('read');
+        last = { shown, called };
+        return reasonOf(called);
+      },
+      () => `a change: ${JSON.stringify(last)}, ${safePins(place)}, ${second.rig.stderr()}`,
+    );
     await expectReaches(first, 'read');
   });
 });
