@@ -52,7 +52,9 @@ export function outcomeAtHub({ context, answers }: MessageStep, callId: string):
 export function hubOutcome(context: Context, outcome: HubAnswer['outcome']): Judgement {
   const { state, enforcing, config } = context;
   if (outcome !== undefined) {
-    return { ...outcome, state, content: mergeNotes([outcome.content]) };
+    const { decision, trace, risk_class, limit } = outcome;
+    const content = outcome.content && mergeNotes([outcome.content]);
+    return { decision, state, trace, risk_class, content, limit };
   }
   const refused: Decision = {
     action: 'BLOCK',

@@ -33,7 +33,7 @@ export interface UpstreamCall {
   /** Until the answer begins, and between two of its parts; 0 for as long as it takes. */
   readonly timeoutMs: number;
   /** Between two parts of the answer, where that is another time. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
   readonly signal: AbortSource;
 }
 

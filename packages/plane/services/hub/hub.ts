@@ -170,9 +170,12 @@ export class Hub {
     }
     const response = this.#decide(asked, policy, policy.snapshot[profile]);
     const { server_name, tool_name, args_hash } = call;
-    const question = { profile, server_name, tool_name, args_hash };
-    const by = { policyHash, approved: approvedIn(call) };
-    this.#given.add(callId, { ...question, ...by, response }, lengthOf(response));
+    const approved = approvedIn(call);
+    this.#given.add(
+      callId,
+      { profile, server_name, tool_name, args_hash, policyHash, approved, response },
+      lengthOf(response),
+    );
     return response;
   }
 

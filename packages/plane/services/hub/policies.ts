@@ -33,7 +33,9 @@ export interface HubPolicy {
 
 export class Policies {
   readonly #options: PoliciesOptions;
+  /** The one that was used last stands last. */
   readonly #byHash = new Map<string, HubPolicy>();
+  #lastUsed = '';
   readonly #countersById = new Map<string, Counters>();
   readonly #opening = new Map<string, Promise<string | undefined>>();
 
@@ -43,7 +45,9 @@ export class Policies {
 
   find(hash: string): HubPolicy | undefined {
     const found = this.#byHash.get(hash);
-    if (found === undefined) return undefined;
+    // Most calls are decided by the policy of the call before.
+    if (found === undefined || hash === this.#lastUsed) return found;
+    this.#lastUsed = hash;
     this.#byHash.delete(hash);
     this.#byHash.set(hash, found);
     return found;
@@ -71,6 +75,7 @@ export class Policies {
     if (counters === undefined) return `the run has ${this.#countersById.size} policies already`;
     const production = withProfile(snapshot, 'production');
     const development = withProfile(snapshot, 'development');
+    this.#lastUsed = snapshot.ref.policy_hash;
     this.#byHash.set(snapshot.ref.policy_hash, {
       snapshot: { production, development },
       counters,

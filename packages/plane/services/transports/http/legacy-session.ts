@@ -109,10 +109,7 @@ export class LegacySessions {
   headersFor(method: string | undefined): OutgoingHttpHeaders {
     if (method === 'initialize') return {};
     const { id, version } = this.session;
-    return {
-      ...(id !== undefined && { 'Mcp-Session-Id': id }),
-      ...(version !== undefined && { 'MCP-Protocol-Version': version }),
-    };
+    return { 'Mcp-Session-Id': id, 'MCP-Protocol-Version': version };
   }
 
   /** The server has answered a request; its first answer gives the session its id. */

@@ -134,7 +134,7 @@ export class StreamableHttp implements Wire {
         headers: this.#headersFor(message),
         body: message.body,
         timeoutMs: this.#parts.requestMs,
-        ...(message.facts.method === LISTEN && { idleMs: 0 }),
+        idleMs: message.facts.method === LISTEN ? 0 : undefined,
         signal: abort,
       });
       if (isFailure(outcome)) return ofFailure(outcome);
