@@ -32,6 +32,7 @@ import {
 } from '../services/serve/http/listener.ts';
 import { BodyReader } from '../services/serve/http/read-body.ts';
 import { ServeRuns } from '../services/serve/sessions/serve-runs.ts';
+import type { ServedServer } from '../services/serve/sessions/served-server.ts';
 import { ServedServers } from '../services/serve/sessions/served-servers.ts';
 import type { SessionSurroundings } from '../services/serve/sessions/served-session.ts';
 import { Sessions } from '../services/serve/sessions/session-desk.ts';
@@ -126,6 +127,8 @@ class Serve {
   readonly #parts: ServeParts;
   readonly #servers: ServedServers;
   readonly #sessions: Sessions;
+  /** One for all sessions of a server: what is protected is then looked up once for all of them. */
+  readonly #protects = new WeakMap<ServedServer, ReturnType<typeof finderOptions>>();
   #config: ServeConfig;
   #authenticator: ReturnType<typeof createAuthenticator>;
   #policy: StartedPolicy;
@@ -311,18 +314,27 @@ class Serve {
       hasChannel: mayAnswerElsewhere(loaded),
       openGates: (server, facts) => {
         const { snapshot, files } = this.#policy;
-        const { entry } = server;
-        const [command = '', ...args] = entry.kind === 'command' ? entry.command : [];
-        const cwd = entry.kind === 'command' ? entry.cwd : this.#options.cwd;
         const policies = files.sources.map(({ path }) => path);
+        const protects =
+          this.#protects.get(server) ??
+          finderOptions(this.#placeOf(server), { config, paths, policies });
+        this.#protects.set(server, protects);
         return openServerGates(loaded, log, {
           ...facts,
           hasPolicy: hasPolicy(snapshot),
-          protects: finderOptions({ command, args, env, cwd }, { config, paths, policies }),
+          protects,
         });
       },
       reachHub: (serverName, producer) => this.#reachHub(serverName, producer),
     };
+  }
+
+  /** What its relative names start from. */
+  #placeOf({ entry }: ServedServer) {
+    const { env, cwd } = this.#options;
+    if (entry.kind !== 'command') return { command: '', args: [], env, cwd };
+    const [command = '', ...args] = entry.command;
+    return { command, args, env, cwd: entry.cwd };
   }
 
   /** The hub of the run that has started this process. */

@@ -14,17 +14,14 @@ import {
   splitPattern,
 } from './name-patterns.ts';
 import {
-  configuredFiles,
   foldedPath,
-  GovernedConfigs,
   isInside,
-  locateProtected,
-  type ProtectedFile,
+  type ProtectedFiles,
   type Protection,
   protectedAt,
+  protectedFiles,
 } from './protected-files.ts';
 
-const FRESH_MS = 1_000;
 const FOLDERS_MAX = 32;
 const ROUNDS_MAX = 4;
 const LOOKUPS_MAX = 20_000;
@@ -46,25 +43,23 @@ type Variants = ReadonlyMap<string, string>;
 
 export class ProtectedFinder {
   readonly #options: FinderOptions;
-  readonly #configured: readonly ProtectedFile[];
-  readonly #governed: GovernedConfigs;
+  readonly #files: ProtectedFiles;
   /** Names without a dot or a slash that count as well. */
   readonly baseNames: ReadonlySet<string>;
   #roots: readonly string[] = [];
   #hasMoreRoots = false;
-  #protection: Protection | undefined;
-  #takenMs = 0;
   #serverFolders: readonly string[] | undefined;
 
   constructor(options: FinderOptions) {
     this.#options = options;
-    this.#configured = configuredFiles(options);
+    this.#files = protectedFiles(options);
     const { home } = options.paths;
     // Files of the home have such a name only for a server that works there.
-    const outside = this.#configured.filter(({ path }) => path === home || !isInside(path, home));
+    const outside = this.#files.configured.filter(
+      ({ path }) => path === home || !isInside(path, home),
+    );
     const names = outside.map(({ path }) => basename(path));
     this.baseNames = new Set(names.filter((name) => name !== '' && !/[/\\~.%$*?]/.test(name)));
-    this.#governed = new GovernedConfigs(options.paths);
   }
 
   /** Whether one of the names without a dot or a slash stands anywhere in JSON. */
@@ -77,7 +72,7 @@ export class ProtectedFinder {
   /** Whether the base name of anything protected stands in a text, in any case. */
   isMentioned(text: string): boolean {
     const lower = text.toLowerCase();
-    for (const name of this.#current().names) if (lower.includes(name)) return true;
+    for (const name of this.#files.current().names) if (lower.includes(name)) return true;
     return false;
   }
 
@@ -95,7 +90,7 @@ export class ProtectedFinder {
 
   /** The first of the names that is protected, and as what. */
   find(names: readonly string[]): FoundName | undefined {
-    const search = new ProtectedSearch(names, this.#current());
+    const search = new ProtectedSearch(names, this.#files.current());
     const { lookup, protection } = search;
     const folders = new Set(this.#startFolders(lookup));
     search.starts = folders;
@@ -154,18 +149,6 @@ export class ProtectedFinder {
       return located.flatMap((one) => (one?.isFolder === true ? [one.path] : []));
     });
     return [cwd, ...new Set([...this.#serverFolders, ...this.#roots])].slice(0, FOLDERS_MAX / 2);
-  }
-
-  /** Editors put another file in place of the old one, so it is looked up again now and then. */
-  #current(): Protection {
-    const nowMs = this.#options.now();
-    const isFresh = Math.abs(nowMs - this.#takenMs) < FRESH_MS;
-    if (this.#protection === undefined || !isFresh) {
-      const files = [...this.#configured, ...this.#governed.files()];
-      this.#protection = locateProtected(files, this.#protection);
-      this.#takenMs = nowMs;
-    }
-    return this.#protection;
   }
 }
 

@@ -17,7 +17,7 @@ const POLICY_PLACE = 'a place where a policy is looked for';
 const ENTRIES_MAX = 256;
 
 /** The files and folders that are known from the configuration alone. */
-export function configuredFiles(options: FinderOptions): readonly ProtectedFile[] {
+function configuredFiles(options: FinderOptions): readonly ProtectedFile[] {
   const { paths, config, policies, policyPlaces } = options;
   const sink = config['events.sink'];
   const named: readonly (readonly [string | null, string])[] = [
@@ -37,7 +37,7 @@ export function configuredFiles(options: FinderOptions): readonly ProtectedFile[
 }
 
 /** The configs of clients that `sub import` or `sub wrap` has changed; read again when they change. */
-export class GovernedConfigs {
+class GovernedConfigs {
   readonly #paths: Pick<HomePaths, 'backups' | 'run'>;
   #mark = '';
   #files: readonly ProtectedFile[] = [];
@@ -84,7 +84,7 @@ export interface Protection {
 }
 
 /** A file that was there before and is gone may have been moved with its folder: it keeps its identity. */
-export function locateProtected(
+function locateProtected(
   files: readonly ProtectedFile[],
   before: Protection | undefined,
 ): Protection {
@@ -109,6 +109,43 @@ export function locateProtected(
     ids: new Map(named.toReversed()),
     names: new Set(files.map(({ path }) => basename(path).toLowerCase())),
   };
+}
+
+const FRESH_MS = 1_000;
+
+const KNOWN = new WeakMap<FinderOptions, ProtectedFiles>();
+
+/** What is protected by these options. Sessions with the same options share it. */
+export function protectedFiles(options: FinderOptions): ProtectedFiles {
+  const files = KNOWN.get(options) ?? new ProtectedFiles(options);
+  KNOWN.set(options, files);
+  return files;
+}
+
+export class ProtectedFiles {
+  readonly configured: readonly ProtectedFile[];
+  readonly #governed: GovernedConfigs;
+  readonly #now: () => number;
+  #protection: Protection | undefined;
+  #takenMs = 0;
+
+  constructor(options: FinderOptions) {
+    this.configured = configuredFiles(options);
+    this.#governed = new GovernedConfigs(options.paths);
+    this.#now = options.now;
+  }
+
+  /** Editors put another file in place of the old one, so it is looked up again now and then. */
+  current(): Protection {
+    const nowMs = this.#now();
+    const isFresh = Math.abs(nowMs - this.#takenMs) < FRESH_MS;
+    if (this.#protection === undefined || !isFresh) {
+      const files = [...this.configured, ...this.#governed.files()];
+      this.#protection = locateProtected(files, this.#protection);
+      this.#takenMs = nowMs;
+    }
+    return this.#protection;
+  }
 }
 
 /** What is protected at a path, by its identity on the disk or by its name. */
