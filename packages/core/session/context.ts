@@ -8,6 +8,7 @@ import {
   type PolicyRef,
 } from '@subluminal/contracts';
 import { type Decode, decodeText } from '../json/text.ts';
+import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { initialState } from '../policy/decide/verdict.ts';
 import type { Call, PolicyState, Snapshot, TraceStep } from '../policy/index.ts';
 import type { ViewedSubject } from './govern-subject.ts';
@@ -174,6 +175,25 @@ export function parseObject(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
   if (isJsonObject(value)) return value;
   throw new Error('a text that was read as a JSON object is none');
+}
+
+interface ParsedRest {
+  readonly text: string;
+  readonly value: JsonObject;
+  /** A key stands in it twice. */
+  readonly hasTwins: boolean;
+}
+
+const REST_LENGTH_MAX = 4_096;
+let lastRest: ParsedRest = { text: '{}', value: {}, hasTwins: false };
+
+/** The members beside the arguments of a call: those of most calls of a client are the same. */
+export function parsedRest(text: string): ParsedRest {
+  if (text === lastRest.text) return lastRest;
+  const value = parseObject(text);
+  const parsed = { text, value, hasTwins: hasDuplicateKeys(text, value) };
+  if (text.length <= REST_LENGTH_MAX) lastRest = parsed;
+  return parsed;
 }
 
 /** Reports to the operator what became of a message. */

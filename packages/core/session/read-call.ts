@@ -3,12 +3,11 @@
 import type { CallRef, JsonObject } from '@subluminal/contracts';
 import { argsHash } from '../json/index.ts';
 import { type MemberRange, membersAt } from '../json/member-ranges.ts';
-import { hasDuplicateKeys } from '../json/text-parts.ts';
 import { LOWER_N, OPEN_BRACE } from '../json/units.ts';
 import type { Call, Identity } from '../policy/index.ts';
 import { asksHub } from './ask-hub.ts';
 import { grantedRules } from './ask-people.ts';
-import { type Context, type MessageStep, parseObject, sizeOf } from './context.ts';
+import { type Context, type MessageStep, parsedRest, parseObject, sizeOf } from './context.ts';
 import type { Envelope } from './guard.ts';
 import { STATE } from './input-rounds.ts';
 import { TOOLS_CALL } from './peek/peek.ts';
@@ -292,8 +291,6 @@ export class LazyEnvelope implements Envelope {
   private readonly enclosing: EnclosingMessage;
   private besides: readonly string[] = CALLED;
   private besidesText: string | undefined;
-  private parsed: JsonObject | undefined;
-  private hasTwins: boolean | undefined;
 
   constructor(context: Pick<Context, 'decode'>, enclosing: EnclosingMessage) {
     const { id, method, isAnswer = false, opaque } = enclosing;
@@ -302,21 +299,17 @@ export class LazyEnvelope implements Envelope {
     this.method = method;
     const written = isAnswer ? (id?.json ?? '') : `${id?.json ?? ''} ${method}`;
     this.written = opaque === undefined ? written : `${written} ${opaque}`;
-    this.parsed = undefined;
   }
 
   /** The state of the server that stands in it came from the server: nobody judges it or is shown it. */
   hideState(): void {
     this.besides = [...CALLED, STATE];
     this.besidesText = undefined;
-    this.parsed = undefined;
-    this.hasTwins = undefined;
   }
 
   get rest(): JsonObject | undefined {
-    const text = this.restText;
-    if (text !== undefined) this.parsed ??= parseObject(text);
-    return this.parsed;
+    const { restText } = this;
+    return restText === undefined ? undefined : parsedRest(restText).value;
   }
 
   get restText(): string | undefined {
@@ -342,8 +335,7 @@ export class LazyEnvelope implements Envelope {
   /** Whether a key stands twice beside the arguments: two readers could see two values. */
   get isAmbiguous(): boolean {
     const { restText } = this;
-    this.hasTwins ??= restText !== undefined && hasDuplicateKeys(restText, this.rest);
-    return this.hasTwins;
+    return restText !== undefined && parsedRest(restText).hasTwins;
   }
 
   private hasRest(): boolean {

@@ -193,6 +193,7 @@ export function emptyDraft(): MessageDraft {
       progressToken: undefined,
       toolUseId: undefined,
       metaVersion: undefined,
+      hasCapabilities: false,
       protocolVersion: undefined,
       requestId: undefined,
       taskId: undefined,

@@ -41,6 +41,7 @@ const PROGRESS_TOKEN = REQUEST_LABELS.indexOf('progressToken');
 const TOOL_USE_ID = REQUEST_LABELS.indexOf('claudecode/toolUseId');
 const CALL_ID = REQUEST_LABELS.indexOf('callId');
 const PROTOCOL_VERSION = REQUEST_LABELS.indexOf('io.modelcontextprotocol/protocolVersion');
+const CAPABILITIES = REQUEST_LABELS.indexOf('io.modelcontextprotocol/clientCapabilities');
 const SUBSCRIPTION_ID = REQUEST_LABELS.length;
 /** Stands for a value that is no id: no request has it. */
 const NO_ID: MessageId = { type: 'string', json: '' };
@@ -55,6 +56,7 @@ const META = scopeOf('meta', [...REQUEST_LABELS, 'io.modelcontextprotocol/subscr
     if (!read) return false;
     const value = { start, end: scan.at };
     if (key === PROGRESS_TOKEN) draft.params.progressToken = value;
+    if (key === CAPABILITIES) draft.params.hasCapabilities = true;
     if (key === SUBSCRIPTION_ID) {
       draft.params.subscriptionId = idOf(scan.bytes, start, scan.at) ?? NO_ID;
       draft.params.bound = true;

@@ -23,6 +23,8 @@ export interface SeenParams {
   readonly toolUseId: ByteRange | undefined;
   /** `_meta["io.modelcontextprotocol/protocolVersion"]`. */
   readonly metaVersion: string | undefined;
+  /** It has `_meta["io.modelcontextprotocol/clientCapabilities"]`. */
+  readonly hasCapabilities: boolean;
   /** `protocolVersion` of `initialize`. */
   readonly protocolVersion: string | undefined;
   /** `requestId` of `notifications/cancelled`. */

@@ -6,7 +6,6 @@ import {
   mirroredName,
 } from '@subluminal/core/mirrored-headers';
 import { MODERN_VERSION, Outline, type SeenRequest } from '@subluminal/core/session';
-import { paramsMember } from '../agent/http-agent.ts';
 import { RPC, type RpcRefusal } from './answers.ts';
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
@@ -39,7 +38,7 @@ export function checkModern(
       data: { supported, requested: version.slice(0, VERSION_LENGTH_MAX) },
     };
   }
-  if (paramsMember(bytes, '_meta', CAPABILITIES) !== undefined) return undefined;
+  if (params.hasCapabilities) return undefined;
   return malformed(`${CAPABILITIES} is missing in _meta.`);
 }
 
