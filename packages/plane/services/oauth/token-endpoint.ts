@@ -20,6 +20,8 @@ export type TokenResult = Tokens | { readonly kind: 'invalid'; readonly why: str
 
 /** Visible ASCII: it stands in a header. */
 const TOKEN = /^[\x21-\x7e]{1,16384}$/;
+/** A token that ends at once would be renewed with each request. */
+const LIFETIME_S_MIN = 10;
 const LIFETIME_S_MAX = 10 * 365 * 86_400;
 
 export function exchangeCode(
@@ -91,7 +93,9 @@ function readTokens(json: OAuthDocument, shown: string): Tokens | Failure {
     accessToken,
     refreshToken,
     scopes: scope === undefined ? undefined : scopesIn(scope),
-    expiresInMs: isBounded ? Math.min(lifeS, LIFETIME_S_MAX) * 1_000 : undefined,
+    expiresInMs: isBounded
+      ? Math.min(Math.max(lifeS, LIFETIME_S_MIN), LIFETIME_S_MAX) * 1_000
+      : undefined,
   };
 }
 

@@ -45,7 +45,8 @@ export interface LearnedSecrets {
   follow(heard: () => void): () => void;
 }
 
-const LEARNED_MAX = 64;
+/** The tokens in use, and those of answers that are still to come. To know more costs seconds, when tokens are long. */
+const LEARNED_MAX = 8;
 
 export function growingRedactor(
   first: Redactor,
