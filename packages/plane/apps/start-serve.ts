@@ -271,7 +271,8 @@ class Serve {
   }
 
   #authenticatorFor({ auth }: ServeConfig): ReturnType<typeof createAuthenticator> {
-    return createAuthenticator(auth, { nowMs: Date.now, proxy: proxyOf(this.#options.env) });
+    const { env, log: warn } = this.#options;
+    return createAuthenticator(auth, { nowMs: Date.now, proxy: proxyOf(env), warn });
   }
 
   /** One watch for all sessions. */

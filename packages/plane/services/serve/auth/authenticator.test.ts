@@ -33,7 +33,9 @@ function requestWith(...authorization: readonly string[]): IncomingMessage {
 
 let nowMs = Date.now();
 const open: Authenticator[] = [];
+let warnings: string[] = [];
 beforeEach(() => {
+  warnings = [];
   nowMs = Date.now();
 });
 afterEach(async () => {
@@ -41,7 +43,8 @@ afterEach(async () => {
 });
 
 function start(config: Partial<AuthConfig>): Authenticator {
-  const authenticator = createAuthenticator({ ...BASE, ...config }, { nowMs: () => nowMs });
+  const parts = { nowMs: () => nowMs, warn: (text: string) => warnings.push(text) };
+  const authenticator = createAuthenticator({ ...BASE, ...config }, parts);
   open.push(authenticator);
   return authenticator;
 }
@@ -334,6 +337,7 @@ describe('tokens', () => {
       status: 503,
       headers: { 'retry-after': '30' },
     });
+    expect(warnings.at(-1)).toMatch(/\/jwks answered HTTP 500\.$/);
   });
 
   test('an issuer that does not answer is asked once in a while, not for each token', async () => {
@@ -344,6 +348,11 @@ describe('tokens', () => {
       expect(await show(authenticator, token)).toMatch(/^503/);
     }
     expect(issuer.asked.filter((path) => path === '/jwks')).toHaveLength(1);
+    const [told = '', ...more] = warnings;
+    expect(told).toContain(
+      `The keys of the issuer ${issuer.url} cannot be fetched: ${issuer.url}/jwks`,
+    );
+    expect(more).toEqual([]);
   });
 
   test.each([

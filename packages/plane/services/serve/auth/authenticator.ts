@@ -15,6 +15,7 @@ interface AuthenticatorParts {
   readonly nowMs: () => number;
   /** The proxy that this machine reaches issuers by. */
   readonly proxy?: UpstreamOptions['proxy'];
+  readonly warn: (text: string) => void;
 }
 
 const LOCAL: Authenticated = {
@@ -51,7 +52,7 @@ class KnownCallers implements Authenticator {
   });
   readonly #nowMs: () => number;
 
-  constructor(config: AuthConfig, { nowMs, proxy }: AuthenticatorParts) {
+  constructor(config: AuthConfig, { nowMs, proxy, warn }: AuthenticatorParts) {
     this.#nowMs = nowMs;
     this.#resources = new Resources(config);
     this.#keys = config.keys.map((key) => ({ ...key, digest: Buffer.from(key.sha256, 'hex') }));
@@ -60,7 +61,8 @@ class KnownCallers implements Authenticator {
         const { issuer: name, jwks_uri: jwksUri } = issuer;
         const guard = guardFor(name, jwksUri === undefined ? {} : { authorizationServer: jwksUri });
         const http = openOAuthHttp({ guard, proxy });
-        return [name, { issuer, keys: new IssuerKeys({ issuer: name, jwksUri, http, nowMs }) }];
+        const keys = new IssuerKeys({ issuer: name, jwksUri, http, nowMs, warn });
+        return [name, { issuer, keys }];
       }),
     );
   }

@@ -11,7 +11,8 @@ import {
 } from 'jose';
 import { attempt } from '../../../os/index.ts';
 import { metadataUrls } from '../../oauth/discover.ts';
-import { isAnswer, type OAuthHttp } from '../../oauth/oauth-http.ts';
+import { shownUrl } from '../../oauth/failures.ts';
+import { faultText, isAnswer, type OAuthHttp } from '../../oauth/oauth-http.ts';
 
 interface IssuerKeysOptions {
   readonly issuer: string;
@@ -19,6 +20,7 @@ interface IssuerKeysOptions {
   /** Reaches the issuer, and from there no further inside than the issuer is itself. */
   readonly http: OAuthHttp;
   readonly nowMs: () => number;
+  readonly warn: (text: string) => void;
 }
 
 /** The keys cannot be had now: nothing is known about a token. */
@@ -43,6 +45,8 @@ export class IssuerKeys {
   #known: KeySet | undefined;
   #triedAtMs: number | undefined;
   #fetching: Promise<void> | undefined;
+  /** What was wrong with the last document, should it be of no use. */
+  #fault = '';
 
   constructor(options: IssuerKeysOptions) {
     this.#options = options;
@@ -94,11 +98,15 @@ export class IssuerKeys {
   }
 
   async #fetchKeys(): Promise<void> {
+    const { issuer, warn } = this.#options;
     const uri = this.#options.jwksUri ?? (await this.#discover());
-    if (uri === undefined) return;
-    const set = await this.#document(uri);
+    const set = uri === undefined ? undefined : await this.#document(uri);
     const find = isKeySet(set) ? attempt(() => createLocalJWKSet(set)) : undefined;
-    if (find !== undefined) this.#known = { find, fetchedAtMs: this.#options.nowMs() };
+    if (find === undefined) {
+      const at = uri === undefined ? 'its metadata' : shownUrl(uri);
+      return warn(`The keys of the issuer ${issuer} cannot be fetched: ${at} ${this.#fault}.`);
+    }
+    this.#known = { find, fetchedAtMs: this.#options.nowMs() };
   }
 
   /** Where the keys are, as the metadata of the issuer says. */
@@ -117,6 +125,9 @@ export class IssuerKeys {
 
   async #document(url: string): Promise<unknown> {
     const answer = await this.#options.http.get(url);
+    if (!isAnswer(answer)) this.#fault = faultText(answer);
+    else if (answer.status !== 200) this.#fault = `answered HTTP ${answer.status}`;
+    else this.#fault = 'is not what it should be';
     return isAnswer(answer) && answer.status === 200 ? answer.json : undefined;
   }
 

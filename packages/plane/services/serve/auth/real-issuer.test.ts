@@ -51,7 +51,7 @@ beforeAll(async () => {
       publicUrl: PUBLIC_URL,
       servers: ['github', 'files'],
     },
-    { nowMs: Date.now },
+    { nowMs: Date.now, warn: () => {} },
   );
 });
 afterAll(async () => {
