@@ -21,7 +21,7 @@ export type TokenResult = Tokens | { readonly kind: 'invalid'; readonly why: str
 /** Visible ASCII: it stands in a header. */
 const TOKEN = /^[\x21-\x7e]{1,16384}$/;
 /** A token that ends at once would be renewed with each request. */
-const LIFETIME_S_MIN = 10;
+const LIFETIME_S_MIN = 2;
 const LIFETIME_S_MAX = 10 * 365 * 86_400;
 
 export function exchangeCode(
