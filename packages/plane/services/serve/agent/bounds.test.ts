@@ -246,6 +246,23 @@ test('a client without a stream gets the last messages only, and not without end
   expect(bytes).toBeLessThan(2 * MEGABYTE);
 });
 
+test('a client that comes back without an event gets what it has missed, once', async () => {
+  const agent = new LegacyAgent('id');
+  const first = await exchange();
+  agent.attach(first.request, first.response);
+  agent.write(notification(1, 'a'));
+  const closed = once(first.response, 'close');
+  (await first.answered).destroy();
+  await closed;
+  agent.write(notification(1, 'b'));
+  const second = await exchange();
+  expect(agent.attach(second.request, second.response)).toBe('attached');
+  agent.write(notification(1, 'c'));
+  agent.closeWith('over');
+  const events = (await textIn(await second.answered)).match(/"data":"./g);
+  expect(events).toEqual(['"data":"b', '"data":"c']);
+});
+
 test('a stream goes on behind what was got last, unless too much has come since', async () => {
   const agent = new LegacyAgent('id');
   const first = await exchange();

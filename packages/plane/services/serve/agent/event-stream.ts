@@ -47,6 +47,8 @@ export class EventStream {
   readonly #options: StreamOptions;
   #response: ServerResponse | undefined;
   #sequence = 0;
+  /** Where the stream stood when its last connection ended. */
+  #carried = 0;
   #kept: KeptEvent[] = [];
   #keptBytes = 0;
   /** Of a large message on its way: others wait behind it, unless they were too many. */
@@ -68,11 +70,14 @@ export class EventStream {
     return this.#isOver;
   }
 
-  /** Carries the stream from now on. */
+  /** Carries the stream from now on, with what came while it had no connection. */
   attach(response: ServerResponse): void {
+    if (this.#large === 'open') this.#breakOff('broken_off');
     this.#open(response);
-    if (!this.#options.primes || this.#sequence > 0) return response.flushHeaders();
-    this.#write(Buffer.from(`${this.#nextId()}retry: ${RETRY_MS}\ndata: \n\n`));
+    if (this.#options.primes && this.#sequence === 0) {
+      this.#write(Buffer.from(`${this.#nextId()}retry: ${RETRY_MS}\ndata: \n\n`));
+    } else response.flushHeaders();
+    for (const { sequence, bytes } of this.#kept) if (sequence > this.#carried) this.#write(bytes);
   }
 
   /** Goes on behind the event that a client has got last. False when events behind it are gone. */
@@ -144,7 +149,9 @@ export class EventStream {
     this.#response = response;
     this.#wroteMs = performance.now();
     response.once('close', () => {
-      if (this.#response === response) this.#response = undefined;
+      if (this.#response !== response) return;
+      this.#response = undefined;
+      this.#carried = this.#sequence;
     });
     response.writeHead(200, { ...SSE_HEADERS, ...this.#options.headers });
   }

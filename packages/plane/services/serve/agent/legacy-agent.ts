@@ -101,8 +101,8 @@ export class LegacyAgent extends HttpAgent {
     const last = request.headers['last-event-id'];
     if (typeof last === 'string' && last !== '') return this.#resume(last, response);
     if (this.#standalone?.isAttached === true) return 'taken';
-    this.#drop(STANDALONE);
-    const stream = this.#newStream(STANDALONE);
+    // One for the whole session: no two events of it may have one id.
+    const stream = this.#standalone ?? this.#newStream(STANDALONE);
     this.#standalone = stream;
     this.#resumable.set(STANDALONE, { stream, sinceMs: Number.POSITIVE_INFINITY });
     stream.attach(response);
