@@ -143,11 +143,12 @@ function isIn({ secret }: Pick<Sample, 'secret'>, recorded: readonly string[]): 
 
 describe('a name that is cut inside of a secret', () => {
   const LONG = SAMPLES.filter(({ text, secret }) => text === `value ${secret} ok`);
+  const NOTE = { note: formatSamples()[0]?.text };
   const content = { inbound: { secret: 'block' }, outbound: { secret: 'block' } } as const;
 
   it.each([
-    ['the name of a tool', (name: string) => call(1, name, { note: formatSamples()[0]?.text })],
-    ['a method', (method: string) => request(1, method, { note: formatSamples()[0]?.text })],
+    ['the name of a tool', (name: string) => call(1, name, NOTE)],
+    ['a method', (method: string) => request(1, method, NOTE)],
   ])('shows nothing of it: %s', async (_, messageOf) => {
     const guard = createGuard(optionsOf({ content, redact: plain }));
     const { send } = await play([], { config: { ...REDACTION, guard } });
