@@ -24,7 +24,7 @@ export async function play(
   options: Options & { readonly config?: Partial<SessionConfig> } = {},
 ): Promise<Play> {
   const { config, ...policy } = options;
-  const snapshot = await snapshotOf(rules, policy);
+  const snapshot = config?.snapshot ?? (await snapshotOf(rules, policy));
   let calls = 0;
   const session = new Session({
     serverName: 'files',

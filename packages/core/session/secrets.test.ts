@@ -3,7 +3,7 @@ import type { Rule } from '@subluminal/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { optionsOf } from '../gates/guard.test-support.ts';
 import { createGuard } from '../gates/index.ts';
-import { deny } from '../policy/testing/scenario.ts';
+import { deny, snapshotOf } from '../policy/testing/scenario.ts';
 import { formatSamples, type Sample } from '../scan/formats/samples.test-support.ts';
 import { createRedactor } from '../scan/redact/index.ts';
 import { answersOf, call, type Play, play, request, result } from './playbook.test-support.ts';
@@ -27,6 +27,13 @@ const HINT: Rule = {
   },
 };
 const DENIED = deny('no', { tool_name: { glob: ['*value*', '*key*'] } });
+
+/** Compiled once: there are thousands of sessions. */
+const SNAPSHOTS = await Promise.all([
+  snapshotOf([DENIED, HINT], { mode: 'control' }),
+  snapshotOf([DENIED, HINT]),
+  snapshotOf([DENIED, HINT], { profile: 'development' }),
+]);
 
 type Said = readonly [side: Side, message: unknown];
 
@@ -109,10 +116,12 @@ async function sessions(recorded: string[]): Promise<readonly Play[]> {
   };
   const content = { inbound: { secret: 'block' }, outbound: { secret: 'block' } } as const;
   const guard = () => createGuard(optionsOf({ content, redact: plain }));
+  const [controlling, guarded, developing] = SNAPSHOTS;
+  const config = { ...REDACTION, ...hooks };
   return Promise.all([
-    play([DENIED, HINT], { mode: 'control', config: { ...REDACTION, ...hooks } }),
-    play([DENIED, HINT], { config: { ...REDACTION, ...hooks, guard: guard() } }),
-    play([DENIED, HINT], { profile: 'development', config: { ...REDACTION, ...hooks } }),
+    play([], { config: { ...config, snapshot: controlling } }),
+    play([], { config: { ...config, snapshot: guarded, guard: guard() } }),
+    play([], { profile: 'development', config: { ...config, snapshot: developing } }),
   ]);
 }
 
