@@ -46,8 +46,9 @@ export function taintStops({ options, taint }: Memory, call: GuardedCall): Taint
 export function taintPassed(memory: Memory, call: GuardedCall): void {
   const { taint: policy, server } = memory.options;
   if (policy === undefined) return;
-  const { tool, callId, args } = call;
-  memory.taint = recordCall(memory.taint, { server, tool, callId, args }, policy);
+  const { tool, callId, args, envelope } = call;
+  const beside = envelope?.rest;
+  memory.taint = recordCall(memory.taint, { server, tool, callId, args, beside }, policy);
 }
 
 interface ReadContent {

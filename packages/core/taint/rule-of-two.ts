@@ -39,12 +39,15 @@ export function ruleOfTwo(
 interface PassedCall extends TaintSource {
   /** Absent when the message was too large to inspect. */
   readonly args?: unknown;
+  /** What stands in the message beside them, such as answers to what the server has asked. */
+  readonly beside?: unknown;
 }
 
 /** The run after the call was allowed. */
 export function recordCall(state: TaintState, call: PassedCall, policy: TaintPolicy): TaintState {
-  const { args, ...source } = call;
-  const sent = withOwnPaths(withSent(state, source, args), source, { args, policy });
+  const { args, beside, ...source } = call;
+  const values = beside === undefined ? args : [args, beside];
+  const sent = withOwnPaths(withSent(state, source, values), source, { args, policy });
   const added = [...flagsOfCall(source, policy)].filter((flag) => !state.flags.has(flag));
   if (added.length === 0) return sent;
   return {

@@ -1,4 +1,4 @@
-// The values that the agent has sent in the arguments of its calls, kept until the answers come.
+// The values that the agent has sent with its calls, kept until the answers come.
 import { leavesOf } from './leaves.ts';
 import { Effort, spellingsOf } from './tokens/spellings.ts';
 import { keysIn } from './tokens/tokens.ts';
@@ -16,7 +16,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 /** Messages in the middle of a call that do not name the call. */
 const ASIDE = /^(?:elicitation|notifications|sampling)\//;
 
-/** The keys of everything in the arguments of this call; of an aside, of all calls of the server. */
+/** The keys of everything that was sent with this call; of an aside, of all calls of the server. */
 export function sentBy(state: TaintState, source: TaintSource): Pick<ReadonlySet<string>, 'has'> {
   const isAside = source.callId === '' && ASIDE.test(source.tool);
   if (!isAside) return state.sent.get(idOf(source)) ?? NOTHING;
@@ -25,10 +25,10 @@ export function sentBy(state: TaintState, source: TaintSource): Pick<ReadonlySet
   return { has: (key) => own.some((keys) => keys.has(key)) };
 }
 
-/** The state with these arguments sent. The oldest calls go first when there are too many. */
-export function withSent(state: TaintState, source: TaintSource, args: unknown): TaintState {
-  if (args === undefined || source.callId === '') return state;
-  const keys = keysOf(args);
+/** The state with these values sent. The oldest calls go first when there are too many. */
+export function withSent(state: TaintState, source: TaintSource, values: unknown): TaintState {
+  if (values === undefined || source.callId === '') return state;
+  const keys = keysOf(values);
   if (keys.size === 0) return state;
   const sent = new Map(state.sent);
   // It is the newest, also where it was sent before.
@@ -44,10 +44,10 @@ export function withSent(state: TaintState, source: TaintSource, args: unknown):
   return { ...state, sent };
 }
 
-function keysOf(args: unknown): ReadonlySet<string> {
+function keysOf(values: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const effort = new Effort(UNITS_MAX);
-  for (const { text } of leavesOf(args, LIMITS).leaves) {
+  for (const { text } of leavesOf(values, LIMITS).leaves) {
     for (const spelling of spellingsOf(text, effort)) {
       for (const keys of keysIn(spelling)) {
         for (const key of keys) found.add(key);

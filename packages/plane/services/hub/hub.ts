@@ -272,7 +272,7 @@ export class Hub {
       const free = { call, micros: 0, trace, nowMs };
       counters.keep(isTurn ? settleCost(snapshot, free, counted) : counted);
     }
-    if (isForwarded && policy.taint !== undefined) this.#taint.passed(callId, call, policy.taint);
+    if (isForwarded && policy.taint) this.#taint.passed({ callId, call, beside }, policy.taint);
     // Made before it ends the run: this answer is the one that tells the agent why.
     const response: EvaluateResponse = {
       decision: passes ? 'forward' : 'deny',

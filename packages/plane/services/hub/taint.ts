@@ -18,6 +18,7 @@ import {
   type TaintPolicy,
   type TaintState,
 } from '@subluminal/core/taint';
+import type { AskedCall } from './read-call.ts';
 
 /** The taint section of a policy, ready to use. */
 export interface TaintRules {
@@ -74,10 +75,13 @@ export class RunTaint {
     return { decisions, note: { action: actionOf(decisions), findings } };
   }
 
-  /** Records a call that passes: the answer may repeat its arguments. */
-  passed(callId: string, call: Call, { policy }: TaintRules): void {
+  /** Records a call that passes: the answer may repeat what was sent with it. */
+  passed(
+    { callId, call, beside }: Pick<AskedCall, 'callId' | 'call' | 'beside'>,
+    { policy }: TaintRules,
+  ): void {
     const { server_name: server, tool_name: tool, args } = call;
-    this.#state = recordCall(this.#state, { server, tool, callId, args }, policy);
+    this.#state = recordCall(this.#state, { server, tool, callId, args, beside }, policy);
   }
 }
 
