@@ -36,7 +36,7 @@ import type { ServedServer } from '../services/serve/sessions/served-server.ts';
 import { ServedServers } from '../services/serve/sessions/served-servers.ts';
 import type { SessionSurroundings } from '../services/serve/sessions/served-session.ts';
 import { Sessions } from '../services/serve/sessions/session-desk.ts';
-import type { BatchingSink } from '../services/sink/index.ts';
+import { type BatchingSink, sharedSink } from '../services/sink/index.ts';
 import { mayAnswerElsewhere } from '../stores/config/index.ts';
 import { identify } from '../stores/identity/index.ts';
 import { followPolicy, POLICY_BROKEN } from '../stores/policy/follow-policy.ts';
@@ -347,19 +347,6 @@ class Serve {
     if (typeof hub === 'object') hub.use(producer);
     return hub;
   }
-}
-
-function sharedSink(sink: BatchingSink): BatchingSink {
-  return {
-    write: (line) => sink.write(line),
-    push: () => sink.push(),
-    flush: (timeoutMs) => sink.flush(timeoutMs),
-    stats: () => sink.stats(),
-    close: () => {
-      sink.push();
-      return Promise.resolve();
-    },
-  };
 }
 
 /** Without the run of an agent, each caller has runs of its own. */

@@ -21,6 +21,9 @@ const PATH_LENGTH_MAX = 4_096;
 /** It goes down from the root, name by name. */
 const STRAIGHT = /^(?:\/(?!\.{1,2}(?:\/|$))[^/]+)+$/;
 
+/** The same as long as this process runs: a root can't be moved or replaced. */
+let root: Located | undefined;
+
 /** Looks paths up, each once. */
 export class PathLookup {
   readonly #known = new Map<string, Located | undefined>();
@@ -33,9 +36,11 @@ export class PathLookup {
 
   locate(path: string, hops = 0): Located | undefined {
     if (path.length > PATH_LENGTH_MAX || path.includes('\0')) return undefined;
+    if (path === '/' && root !== undefined) return root;
     if (this.#known.has(path)) return this.#known.get(path);
     const found = this.#look(path, hops);
     this.#known.set(path, found);
+    if (path === '/') root = found;
     return found;
   }
 

@@ -74,12 +74,14 @@ export function idsIn(
   seen: Seen,
   of: 'requests' | 'answers',
 ): readonly string[] {
-  const all = seen.kind === 'batch' ? (batchMessages(bytes) ?? []) : [seen];
-  return all.flatMap((one) => {
-    if (one.kind === 'batch' || one.kind === 'notification') return [];
-    const asks = one.kind === 'invalid' ? one.asks : one.kind === 'request';
-    return one.id !== undefined && asks === (of === 'requests') ? [one.id.json] : [];
-  });
+  if (seen.kind !== 'batch') return idOf(seen, of);
+  return (batchMessages(bytes) ?? []).flatMap((one) => idOf(one, of));
+}
+
+function idOf(seen: Seen, of: 'requests' | 'answers'): readonly string[] {
+  if (seen.kind === 'batch' || seen.kind === 'notification') return [];
+  const asks = seen.kind === 'invalid' ? seen.asks : seen.kind === 'request';
+  return seen.id !== undefined && asks === (of === 'requests') ? [seen.id.json] : [];
 }
 
 /**
