@@ -6,6 +6,13 @@ const BYTES_HIGH = 1024 * 1024;
 /** A client that has not taken anything for so long is given up. */
 const STUCK_MS = 60_000;
 
+/** Gives a client up that does not take the rest of its response, which has ended. */
+export function endWhenStuck(response: ServerResponse): void {
+  if (response.writableLength === 0) return;
+  const stuck = setTimeout(() => response.destroy(), STUCK_MS).unref();
+  response.once('close', () => clearTimeout(stuck));
+}
+
 export class BackPressure {
   readonly #sources: Holdable[] = [];
   readonly #full = new Set<ServerResponse>();

@@ -6,14 +6,15 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text as textIn } from 'node:stream/consumers';
 import { Outline, type SeenRequest } from '@subluminal/core/session';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { seenIn } from '../../transports/http/message-facts.ts';
 import type { Incoming, ReadMessage } from '../../transports/types.ts';
 import { BackPressure } from './back-pressure.ts';
 import { EventStream } from './event-stream.ts';
+import { Exchange } from './exchange.ts';
 import { LegacyAgent } from './legacy-agent.ts';
 import { ModernAgent } from './modern-agent.ts';
 import { callerRooms, Room } from './room.ts';
@@ -288,4 +289,29 @@ test('a response without an answer becomes a stream, which comments keep alive',
   agent.tick(performance.now() + 20_000);
   const parts = stream[Symbol.asyncIterator]();
   expect(String((await parts.next()).value)).toMatch(/^:[^\n]*\n\n/);
+});
+
+test('a client that never reads its answer is given up', async () => {
+  const arrived = new Promise<ServerResponse>((resolve) => {
+    waiting = ([, response]) => resolve(response);
+  });
+  const { port } = server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1').pause();
+  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const response = await arrived;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const stream = () =>
+    new EventStream({ name: 'p', primes: false, headers: {}, pressure: new BackPressure() });
+  // More than the connection takes by itself.
+  new Exchange({ response, ids: ['1'], stream, headers: {} }).answer(
+    notification(16 * MEGABYTE),
+    ['1'],
+    200,
+  );
+  const closed = once(response, 'close');
+  vi.advanceTimersByTime(60_000);
+  vi.useRealTimers();
+  await closed;
+  expect(response.destroyed).toBe(true);
+  client.destroy();
 });

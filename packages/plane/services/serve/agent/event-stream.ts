@@ -2,7 +2,7 @@
 // resumed keeps its last events for the next one.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { oneLine } from '../../transports/one-line.ts';
-import type { BackPressure } from './back-pressure.ts';
+import { type BackPressure, endWhenStuck } from './back-pressure.ts';
 import type { Room } from './room.ts';
 
 export interface StreamOptions {
@@ -166,7 +166,9 @@ export class EventStream {
   #finish(): void {
     const response = this.#response;
     this.#response = undefined;
-    response?.end();
+    if (response === undefined) return;
+    response.end();
+    endWhenStuck(response);
   }
 
   /** A reader drops an event whose end does not come. What waits behind it can be resumed. */

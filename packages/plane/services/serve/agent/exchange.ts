@@ -1,6 +1,7 @@
 // A POST with requests in it, from its message to its last answer. One answer that comes soon is a JSON body; anything
 // else makes the response a stream.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { endWhenStuck } from './back-pressure.ts';
 import type { EventStream } from './event-stream.ts';
 
 export interface ExchangeOptions {
@@ -106,6 +107,7 @@ export class Exchange {
       ...headers,
     });
     response.end(length === message.length ? message : message.subarray(0, length));
+    endWhenStuck(response);
   }
 
   #opened(): EventStream {
