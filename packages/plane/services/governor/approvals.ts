@@ -119,6 +119,7 @@ export class Approvals {
       wait: wanted.wait,
       timeoutMs: wanted.timeout_ms,
       askedBy: this.#owner,
+      isOneOfMany: this.#options.isOneOfMany,
     });
     if (asked.kind !== 'asked' && asked.kind !== 'waiting') {
       const isFault = asked.kind === 'failure';

@@ -12,6 +12,8 @@ export interface LazyApprovalsOptions {
   readonly warn: (text: string) => void;
   /** Something besides a terminal of this machine may answer. */
   readonly hasChannel: boolean;
+  /** The principal is a caller among others, who must find room to ask as well. */
+  readonly isOneOfMany?: boolean;
 }
 
 /** How a running shim takes the answers of people. */

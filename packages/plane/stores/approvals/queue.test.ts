@@ -170,6 +170,32 @@ describe('the queue', () => {
     expect(listed('expired').found).toHaveLength(2);
   });
 
+  test('one of many principals leaves half of it to others', () => {
+    const { ports } = bench.desk;
+    const small = openQueue({
+      folder: bench.folder,
+      ports,
+      seal: bench.seal('approvals'),
+      limits: { pendingMax: 4 },
+    });
+    if (isFailure(small)) throw new Error(small.message);
+    const ask = (principal: string) => {
+      const asked = question();
+      const agent = { ...asked.agent, principal };
+      return small.ask({ ...asked, agent, isOneOfMany: true }).kind;
+    };
+    const callers = ['ada', 'ada', 'ada', 'bob', 'ada', 'bob', 'bob'];
+    expect(callers.map(ask)).toEqual([
+      'asked',
+      'asked',
+      'refused',
+      'asked',
+      'refused',
+      'asked',
+      'refused',
+    ]);
+  });
+
   test('refuses what is too large or malformed, and keeps nothing of it', () => {
     const large = question({}, { args: { text: 'x'.repeat(300_000) } });
     expect(queue.ask(large)).toEqual({ kind: 'refused', why: 'too_large' });

@@ -40,6 +40,8 @@ export interface Question {
   readonly wait: Approval['wait'];
   readonly timeoutMs: number;
   readonly askedBy: Owner;
+  /** Others ask beside this principal: it leaves half of the queue to them. */
+  readonly isOneOfMany?: boolean | undefined;
 }
 
 export type Asked =
@@ -116,7 +118,7 @@ class FileQueue {
     });
   }
 
-  ask({ call, agent, wait, timeoutMs, askedBy }: Question): Asked {
+  ask({ call, agent, wait, timeoutMs, askedBy, isOneOfMany }: Question): Asked {
     const nowMs = this.#ports.nowMs();
     const all = this.#records.ids();
     if (isFailure(all)) return all;
@@ -125,7 +127,8 @@ class FileQueue {
     const same = wait === 'hint' ? this.#pendingLike(open, call) : undefined;
     if (same !== undefined) return { kind: 'waiting', id: same.id, request: same };
     const isFull = open.length - this.#overdue(open, nowMs) >= this.#limits.pendingMax;
-    if (isFull || all.cut) return { kind: 'refused', why: 'full' };
+    const hasShare = isOneOfMany !== true || this.#hasShare(open, agent);
+    if (isFull || all.cut || !hasShare) return { kind: 'refused', why: 'full' };
     const patienceMs = Math.min(timeoutMs, this.#limits.timeoutMsMax);
     const parsed = parseApproval({
       v: 1,
@@ -284,6 +287,17 @@ class FileQueue {
       if (request.wait === 'hint' && sameCall(request.call, call)) return request;
     }
     return undefined;
+  }
+
+  #hasShare(open: readonly string[], { principal }: ApprovalAgent): boolean {
+    const share = this.#limits.pendingMax / 2;
+    if (open.length < share) return true;
+    const own = open.filter((id) => {
+      const entry = this.get(id);
+      if (entry.kind !== 'request' || entry.state !== 'pending') return false;
+      return entry.request.agent.principal === principal;
+    });
+    return own.length < share;
   }
 
   /** Only a queue that looks full is read through. */

@@ -195,7 +195,7 @@ export class ServedSession {
   }
 
   async #parts(producer: Producer, hub: SessionHub | undefined): Promise<SessionParts | string> {
-    const { server } = this.#opening;
+    const { server, caller } = this.#opening;
     const { loaded, sink, policy, limits, hasChannel, openGates, warn } = this.#around;
     const { config, paths } = loaded;
     const { snapshot, files } = policy();
@@ -213,7 +213,9 @@ export class ServedSession {
       hasCedar: hub?.asksCedar === true || config['cedar.policies'] !== null,
     });
     if (typeof guarding === 'string') return guarding;
-    const people = new LazyApprovals({ home: paths.home, producer, warn, hasChannel });
+    const isOneOfMany = caller.principal.kind !== 'local';
+    const asking = { home: paths.home, producer, warn, hasChannel, isOneOfMany };
+    const people = new LazyApprovals(asking);
     await guarding.prepare();
     await people.prepare(snapshot, guarding.mayAsk);
     return {
