@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, type TestContext, test } from 'vitest';
-import { freePort } from '../e2e/proxy-home.ts';
 import { type Ended, ensureBuilt, SUB } from '../e2e/sub.ts';
+import { freePort } from '../free-port.ts';
 import type { GatewayProcessOptions } from '../gateway/gateway-process.ts';
 import {
   ASK,

@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +21,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { everythingServer } from '../bundled.ts';
 import { startServing } from '../e2e/served.ts';
+import { freePort } from '../free-port.ts';
 import { UNDER_TEST } from './driver.ts';
 import { normal } from './everything.ts';
 import { bundle } from './messages.ts';
@@ -112,7 +112,7 @@ async function placeOf(server: readonly string[], between: Between): Promise<Pla
 /** Starts a server that listens: one of its first lines says where, or that it does so on its port. */
 async function startListening(server: readonly string[]) {
   const [command = '', ...args] = server;
-  const port = String(await freePort());
+  const port = await freePort();
   const child = spawn(command, args, { env: { ...process.env, PORT: port }, stdio: 'pipe' });
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (text: Buffer) => {
@@ -129,15 +129,6 @@ async function startListening(server: readonly string[]) {
     await exit;
   };
   return { url, stop };
-}
-
-async function freePort(): Promise<number> {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const { port } = holder.address() as AddressInfo;
-  holder.close();
-  await once(holder, 'close');
-  return port;
 }
 
 /** Listens in on what comes. To be called before the client connects. */

@@ -1,8 +1,6 @@
 // The official client on server-everything, with or without the shim between, and all that it gets.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -21,6 +19,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { vi } from 'vitest';
 import { everythingServer } from '../bundled.ts';
+import { freePort } from '../free-port.ts';
 import { UNDER_TEST } from './driver.ts';
 import { DENIES } from './messages.ts';
 
@@ -89,7 +88,7 @@ const MODES = { http: 'streamableHttp', sse: 'sse' } as const;
 async function startEverything(kind: Kind): Promise<Everything> {
   if (kind === 'stdio') return { kind, url: '', stop() {} };
   const port = await freePort();
-  const env = { ...process.env, PORT: String(port) };
+  const env = { ...process.env, PORT: port };
   const child = spawn(process.execPath, [everythingServer(MODES[kind])], {
     env,
     stdio: 'ignore',
@@ -97,16 +96,6 @@ async function startEverything(kind: Kind): Promise<Everything> {
   const url = `http://127.0.0.1:${port}/${kind === 'sse' ? 'sse' : 'mcp'}`;
   await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), { timeout: 20_000, interval: 50 });
   return { kind, url, stop: () => void child.kill('SIGKILL') };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('it has no port');
-  return address.port;
 }
 
 /** A client that can do everything, and the server, behind the shim if wanted. */

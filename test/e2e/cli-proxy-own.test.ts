@@ -2,7 +2,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { freePort, loggedInHome, proxyHome, scriptedProvider } from './proxy-home.ts';
+import { freePort } from '../free-port.ts';
+import { loggedInHome, proxyHome, scriptedProvider } from './proxy-home.ts';
 import { ensureBuilt } from './sub.ts';
 
 beforeAll(() => ensureBuilt());

@@ -1,6 +1,7 @@
 // `sub stats` with a gateway and without one.
 import { beforeAll, expect, test } from 'vitest';
-import { freePort, loggedInHome, proxyHome, repositoryIn, turnFrom } from './proxy-home.ts';
+import { freePort } from '../free-port.ts';
+import { loggedInHome, proxyHome, repositoryIn, turnFrom } from './proxy-home.ts';
 import { ensureBuilt } from './sub.ts';
 
 beforeAll(() => ensureBuilt());

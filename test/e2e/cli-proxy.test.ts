@@ -13,9 +13,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bearing, isRunning, until } from '../contract/proc.ts';
+import { freePort } from '../free-port.ts';
 import { verifies } from '../requirements.ts';
 import {
-  freePort,
   keyOf,
   loggedInHome,
   newGateway,

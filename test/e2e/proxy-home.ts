@@ -1,9 +1,7 @@
 // The machine of a developer for tests: a home of its own, and a gateway as a process of its own in front of a
 // scripted provider.
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -144,14 +142,4 @@ export function repositoryIn(folder: string, name: string, remote: string): stri
   git('init', '-q');
   git('remote', 'add', 'origin', remote);
   return path;
-}
-
-export async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no address');
-  return String(address.port);
 }

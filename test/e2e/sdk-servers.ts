@@ -1,11 +1,11 @@
 // The servers of the matrix: fixtures on SDK v1 and SDK v2, and the official one that has everything.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { bundled, everythingServer } from '../bundled.ts';
 import { WATCHED } from '../conformance/mcp/feature-tools.ts';
 import { bundledFixture, type Started, startServer } from '../conformance/mcp/fixtures.ts';
+import { freePort } from '../free-port.ts';
 import type { Surface } from './sdk-features.ts';
 
 export interface MatrixServer {
@@ -160,7 +160,7 @@ async function startEverything(): Promise<Started> {
     '@modelcontextprotocol/server-everything/dist/transports/streamableHttp.js',
   );
   const child = spawn(process.execPath, [bundled(fileURLToPath(url))], {
-    env: { PATH: process.env['PATH'], PORT: String(port) },
+    env: { PATH: process.env['PATH'], PORT: port },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   await new Promise<void>((resolve, reject) => {
@@ -177,13 +177,4 @@ async function startEverything(): Promise<Started> {
       await exit;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

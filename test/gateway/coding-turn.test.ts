@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../clients/model-server.ts';
 import { calls, text } from '../clients/script.ts';
-import { freePort, proxyHome } from '../e2e/proxy-home.ts';
+import { proxyHome } from '../e2e/proxy-home.ts';
 import { ensureBuilt } from '../e2e/sub.ts';
+import { freePort } from '../free-port.ts';
 import { verifies } from '../requirements.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 import { SDKS } from './sdks.ts';
