@@ -1,11 +1,17 @@
 // The official clients before the official servers: what a client sees through `sub` is what it sees directly. Where the
 // two speak different eras, it is what the client sees of a server that speaks its own.
+import { join } from 'node:path';
 import { StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningServe, startServe, subHome } from '../conformance/mcp/sub-serve.ts';
+import {
+  type RunningServe,
+  type SubHome,
+  startServe,
+  subHome,
+} from '../conformance/mcp/sub-serve.ts';
 import { type OpenClient, openClient, type SdkTransports, type SdkVersion } from './sdk-client.ts';
 import {
   type FeatureName,
@@ -65,7 +71,7 @@ function namesOf({ client, server, on }: Direct): readonly FeatureName[] {
 const SERVERS = [SDK_V1, SDK_V2, SDK_V2_MODERN, EVERYTHING];
 const WAYS = ['sub shim --url', 'sub serve before HTTP', 'sub serve before stdio'] as const;
 
-const home = subHome(SUB);
+const home = withEvents(subHome(SUB));
 const urls = new Map<MatrixServer, string>();
 const stops: (() => Promise<void>)[] = [];
 let serve: RunningServe;
@@ -89,6 +95,12 @@ afterAll(async () => {
   for (const stop of stops) await stop();
   home.remove();
 }, HOOK_MAX_MS);
+
+/** What is recorded goes to a file: a ledger would outlive the test. */
+function withEvents(at: SubHome): SubHome {
+  const events = `file:${join(at.folder, 'events.jsonl')}`;
+  return { ...at, env: { ...at.env, SUB_EVENTS: events } };
+}
 
 function overHttp(url: string): SdkTransports {
   return {
