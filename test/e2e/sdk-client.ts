@@ -106,11 +106,15 @@ async function openLegacy(transport: LegacyTransport, answers: boolean): Promise
   const client = new LegacyClient(INFO, { capabilities: answers ? CAPABILITIES : {} });
   const { came, arrived, note } = recorder();
   if (answers) {
-    client.setRequestHandler(CreateMessageRequestSchema, (request) => note(request, MODEL_ANSWER));
-    client.setRequestHandler(ElicitRequestSchema, (request) =>
-      note(request, userAnswer(request.params)),
+    client.setRequestHandler(CreateMessageRequestSchema, (request, { requestId }) =>
+      note(request, MODEL_ANSWER, requestId),
     );
-    client.setRequestHandler(ListRootsRequestSchema, (request) => note(request, ROOTS));
+    client.setRequestHandler(ElicitRequestSchema, (request, { requestId }) =>
+      note(request, userAnswer(request.params), requestId),
+    );
+    client.setRequestHandler(ListRootsRequestSchema, (request, { requestId }) =>
+      note(request, ROOTS, requestId),
+    );
   }
   client.fallbackNotificationHandler = async (notification) => note(notification, undefined);
   await client.connect(transport);
@@ -152,11 +156,15 @@ async function openModern(
   });
   const { came, arrived, note } = recorder();
   if (answers) {
-    client.setRequestHandler('sampling/createMessage', (request) => note(request, MODEL_ANSWER));
-    client.setRequestHandler('elicitation/create', (request) =>
-      note(request, userAnswer(request.params)),
+    client.setRequestHandler('sampling/createMessage', (request, { mcpReq }) =>
+      note(request, MODEL_ANSWER, mcpReq.id),
     );
-    client.setRequestHandler('roots/list', (request) => note(request, ROOTS));
+    client.setRequestHandler('elicitation/create', (request, { mcpReq }) =>
+      note(request, userAnswer(request.params), mcpReq.id),
+    );
+    client.setRequestHandler('roots/list', (request, { mcpReq }) =>
+      note(request, ROOTS, mcpReq.id),
+    );
   }
   client.fallbackNotificationHandler = async (notification) => note(notification, undefined);
   await client.connect(transport);
@@ -210,7 +218,12 @@ function modernWatching(client: ModernClient): Pick<OpenClient, 'watch' | 'unwat
 function recorder() {
   const came: Came[] = [];
   const watchers = new Set<() => void>();
-  const note = <Answer>({ method, params }: Came, answer: Answer): Answer => {
+  const requests = new Set<string>();
+  // The event store of server-everything sends requests of other streams again when a client resumes one.
+  const note = <Answer>({ method, params }: Came, answer: Answer, id?: string | number): Answer => {
+    const request = JSON.stringify([id, method, params]);
+    if (id !== undefined && requests.has(request)) return answer;
+    requests.add(request);
     came.push({ method, params });
     for (const look of watchers) look();
     return answer;
