@@ -22,6 +22,8 @@ async function main(args: readonly string[]): Promise<number> {
   if (outcome.kind === 'failed') return 1;
   if (outcome.kind === 'absent') return args.includes(REQUIRED) ? 1 : 0;
 
+  // It adds 50 ms to each of the hundreds of processes to come, and none of them speaks to the outside.
+  delete process.env['NODE_EXTRA_CA_CERTS'];
   const words = args.filter((arg) => arg !== REQUIRED);
   const choices = new Set<string>([...MODES, ...REVISIONS, ...WAYS]);
   const scenarios = words.filter((word) => !choices.has(word));
