@@ -1,0 +1,9 @@
+export type {
+  HookAnswer,
+  HookDialect,
+  HookEvent,
+  HookInput,
+  HookReply,
+  HookSender,
+  ToolUse,
+} from './types.ts';

@@ -1,0 +1,84 @@
+// What a client tells by its hooks, and what it is answered, in one form for all clients. A dialect
+// translates between this form and the JSON of one client.
+import type { JsonValue } from '@subluminal/contracts';
+
+/** Who tells, and from where. */
+export interface HookSender {
+  /** The session of the client; it may last over several of its processes. */
+  readonly sessionId: string;
+  /** The folder that the client works in. */
+  readonly cwd: string;
+  /** Where the client writes down what happens. */
+  readonly transcriptPath?: string;
+  /** The sub-agent that acts, where it is one. */
+  readonly subAgent?: { readonly id: string; readonly type?: string };
+  /** The version of the client, where it says so. */
+  readonly version?: string;
+}
+
+/** One use of a tool: of the client's own, or of an MCP server. */
+export interface ToolUse {
+  /** The client's id of this use; undefined where the client has none. */
+  readonly useId?: string;
+  /** The MCP server, as the client calls it; undefined for a tool of the client itself. */
+  readonly server?: string;
+  readonly tool: string;
+  /** The arguments as JSON, with the text of their values as the client has written it. */
+  readonly argsText: string;
+}
+
+export type HookEvent =
+  | { readonly kind: 'session_start' }
+  | { readonly kind: 'session_end' }
+  /** What the user has said. */
+  | { readonly kind: 'prompt'; readonly text: string }
+  | { readonly kind: 'before_tool'; readonly use: ToolUse }
+  | {
+      readonly kind: 'after_tool';
+      readonly use: ToolUse;
+      /** In the client's own shape. */
+      readonly output: JsonValue;
+      readonly isError: boolean;
+      /** Whether the client lets a hook replace what its model gets to see of it. */
+      readonly isReplaceable: boolean;
+    }
+  /** A file of the client's settings has changed while it runs. */
+  | { readonly kind: 'config_change'; readonly path?: string }
+  /** Nothing is decided about it. */
+  | { readonly kind: 'other'; readonly name: string };
+
+export interface HookInput {
+  readonly sender: HookSender;
+  readonly event: HookEvent;
+}
+
+export type HookAnswer =
+  /** Nothing to say: the client goes on as it would without a hook. */
+  | { readonly do: 'pass' }
+  /** Refuses a tool, a prompt or a change; the reason holds the hint. */
+  | { readonly do: 'refuse'; readonly reason: string }
+  /** Lets a tool run with these arguments in place of its own. */
+  | { readonly do: 'rewrite'; readonly argsText: string }
+  /** The model gets this output in place of the tool's, in the same shape, and the note beside it. */
+  | { readonly do: 'replace'; readonly output: JsonValue; readonly note: string };
+
+/** What a process that is run as a hook prints and how it ends; over HTTP, `stdout` is the body. */
+export interface HookReply {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: 0 | 2;
+}
+
+/** How one client talks to its hooks. */
+export interface HookDialect {
+  /** The id of the client in the registry of clients; its tools are those of a server of this name. */
+  readonly client: string;
+  /** A text says what is wrong with it: such a call must not go on. */
+  read(body: string): HookInput | string;
+  /** Each answer in the strictest form that the client understands. */
+  write(event: HookEvent, answer: HookAnswer): HookReply;
+  /** The reply to what could not be read or answered: the call must not go on. */
+  refuseUnread(eventName: string | undefined, reason: string): HookReply;
+  /** The names of MCP servers as the client writes them in the names of tools: `my.server` may be `my_server`. */
+  writtenServerName(name: string): string;
+}
