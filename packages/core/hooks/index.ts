@@ -1,3 +1,4 @@
+export { DIALECTS, dialectOf } from './dialects.ts';
 export type {
   HookAnswer,
   HookDialect,
@@ -7,3 +8,4 @@ export type {
   HookSender,
   ToolUse,
 } from './types.ts';
+export { withheldOutput } from './withheld-output.ts';

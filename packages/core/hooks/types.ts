@@ -30,8 +30,16 @@ export interface ToolUse {
 export type HookEvent =
   | { readonly kind: 'session_start' }
   | { readonly kind: 'session_end' }
-  /** What the user has said. */
-  | { readonly kind: 'prompt'; readonly text: string }
+  | {
+      readonly kind: 'prompt';
+      readonly text: string;
+      /** False for what the client has written itself, such as the result of a task in the background. */
+      readonly isFromUser: boolean;
+      /** Of a prompt of the user, and of what the client writes itself until the next one. */
+      readonly promptId?: string;
+      /** Files that the client shows its model together with the prompt, as they are named there. */
+      readonly files: readonly string[];
+    }
   | { readonly kind: 'before_tool'; readonly use: ToolUse }
   | {
       readonly kind: 'after_tool';
@@ -42,6 +50,11 @@ export type HookEvent =
       /** Whether the client lets a hook replace what its model gets to see of it. */
       readonly isReplaceable: boolean;
     }
+  /**
+   * The model gets the outputs of these uses next. A refusal ends its turn before that, which is all that
+   * holds back an output that cannot be replaced.
+   */
+  | { readonly kind: 'before_model'; readonly uses: readonly ToolUse[] }
   /** A file of the client's settings has changed while it runs. */
   | { readonly kind: 'config_change'; readonly path?: string }
   /** Nothing is decided about it. */
@@ -77,7 +90,7 @@ export interface HookDialect {
   read(body: string): HookInput | string;
   /** Each answer in the strictest form that the client understands. */
   write(event: HookEvent, answer: HookAnswer): HookReply;
-  /** The reply to what could not be read or answered: the call must not go on. */
+  /** The reply to what could not be read or answered: whatever it was, it must not go on. */
   refuseUnread(eventName: string | undefined, reason: string): HookReply;
   /** The names of MCP servers as the client writes them in the names of tools: `my.server` may be `my_server`. */
   writtenServerName(name: string): string;
