@@ -76,12 +76,10 @@ const MENTION = /(?<![\p{L}\p{N}_])@(?:"([^"\n]+)"|([^\s"]+))/gu;
 
 function mentionedFiles(text: string): readonly string[] {
   const names = [...text.matchAll(MENTION)].map(([, quoted, bare]) => quoted ?? bare ?? '');
-  // `@file.ts#L3-9` shows some lines of it; a sentence may go on behind the name.
-  const readings = names.flatMap((name) => [
-    name,
-    name.replace(/#L?\d+(?:-L?\d+)?$/, ''),
-    name.replace(/[\p{P}\p{S}]+$/u, ''),
-  ]);
+  // A sentence may go on behind the name, and `@file.ts#L3-9` shows some lines of it.
+  const readings = names
+    .flatMap((name) => [name, name.replace(/[\p{P}\p{S}]+$/u, '')])
+    .flatMap((name) => [name, name.replace(/#.*$/, '')]);
   return [...new Set(readings)].filter((name) => name !== '');
 }
 
