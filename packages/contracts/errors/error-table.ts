@@ -136,6 +136,7 @@ const ERRORS = {
   SUB_CLIENT_LOCKED: 'The config is in use by another `sub`.',
   SUB_CLIENT_WRITE: 'The config of an agent client was not changed.',
   SUB_CLIENT_RESTORE: 'The config of an agent client cannot be put back.',
+  SUB_CLIENT_HOOKS: 'The hooks of an agent client cannot be put in.',
   SUB_OWN_PATH: 'The path of `sub` itself cannot be found.',
   // Approvals, grants and hints.
   SUB_APPROVAL_UNKNOWN: 'There is no such approval or grant.',

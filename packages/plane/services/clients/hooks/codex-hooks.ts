@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { folderFromVariable, repositoryOf } from '../project-folders.ts';
+import { documentIn } from '../text/document.ts';
+import type { ClientPlace } from '../types.ts';
+import { GROUPED } from './grouped-items.ts';
+import { hookCommand } from './hook-command.ts';
+import { dropped, endOfProgram } from './hooked-line.ts';
+import { inlineToml } from './inline-toml.ts';
+import type { ClientHooks, HookedLine, HookedStart, HookItem } from './types.ts';
+
+const CLIENT = 'codex';
+/** An approval may take a while: the policy ends it, not the client. */
+const HELD_SECONDS = 86_400;
+const SECONDS = 600;
+/** Codex takes no more for the last one. */
+const END_SECONDS = 3;
+
+interface CodexEvent {
+  /** As the state of trust names it. */
+  readonly label: string;
+  readonly timeout: number;
+  readonly matcher?: '*';
+}
+
+const EVENTS: { readonly [event: string]: CodexEvent } = {
+  SessionStart: { label: 'session_start', matcher: '*', timeout: SECONDS },
+  UserPromptSubmit: { label: 'user_prompt_submit', timeout: HELD_SECONDS },
+  PreToolUse: { label: 'pre_tool_use', matcher: '*', timeout: HELD_SECONDS },
+  PostToolUse: { label: 'post_tool_use', matcher: '*', timeout: SECONDS },
+  SessionEnd: { label: 'session_end', matcher: '*', timeout: END_SECONDS },
+};
+
+function items(command: string): { readonly [event: string]: HookItem } {
+  return Object.fromEntries(
+    Object.entries(EVENTS).map(([event, { timeout, matcher }]) => {
+      const hooks = [{ type: 'command', command, timeout }];
+      return [event, matcher === undefined ? { hooks } : { matcher, hooks }];
+    }),
+  );
+}
+
+/** By what Codex knows a hook again; another command, time or matcher has another one. */
+export function trustedHash(event: string, command: string): string {
+  const { label, timeout, matcher } = EVENTS[event] ?? { label: event, timeout: SECONDS };
+  const hooks = [{ async: false, command, timeout, type: 'command' }];
+  const identity = { event_name: label, hooks, ...(matcher !== undefined && { matcher }) };
+  return `sha256:${createHash('sha256').update(JSON.stringify(identity)).digest('hex')}`;
+}
+
+/** By the file, the event and the places in it. */
+export function trustKey(source: string, event: string, group: number): string {
+  return `${source}:${EVENTS[event]?.label ?? event}:${group}:0`;
+}
+
+export function codexHome(place: ClientPlace): string {
+  return folderFromVariable(place, 'CODEX_HOME', join(place.userHome, '.codex'));
+}
+
+function settingsFiles(place: ClientPlace): readonly string[] {
+  const project = [place.project, repositoryOf(place.project) ?? place.project];
+  const folders = [codexHome(place), ...project.map((folder) => join(folder, '.codex'))];
+  const files = folders.flatMap((folder) =>
+    ['config.toml', 'hooks.json'].map((name) => join(folder, name)),
+  );
+  return [...new Set([...files, MANAGED])];
+}
+
+const MANAGED = '/etc/codex/requirements.toml';
+
+export const codexHooks: ClientHooks = {
+  client: CLIENT,
+  settings: { ...GROUPED, items },
+  isTried: true,
+  userFile: (place) => ({
+    client: CLIENT,
+    path: join(codexHome(place), 'hooks.json'),
+    format: 'json',
+  }),
+  managedFile: () => ({ client: CLIENT, path: MANAGED, format: 'toml' }),
+  settingsFiles,
+  limits: [
+    'Codex asks to review new hooks in its terminal interface; until then, and always in `codex exec`, it skips them without a word.',
+    'Whatever goes wrong with a hook lets the tool run: only what was recorded shows it afterwards.',
+    'A project that you trust can switch them off (`hooks = false` below `[features]`): `sub run` and --managed hold against that.',
+    'What is typed into a command that runs already (`write_stdin`) reaches no hook.',
+  ],
+  session,
+};
+
+const SOURCE = '/<session-flags>/config.toml';
+
+function session({ command, call, socket, place }: HookedStart): HookedLine | Failure {
+  const end = endOfProgram(command);
+  const line = splitLine(command.slice(end));
+  const obstacle = obstacleIn(line);
+  if (obstacle !== undefined) return obstacle;
+  const text = hookCommand(CLIENT, call, socket);
+  const flags: string[] = ['-c', 'features.hooks=true'];
+  const state: { [key: string]: object } = {};
+  const own = items(text);
+  for (const event of new Set([...line.hooks.keys(), ...Object.keys(own)])) {
+    const theirs = groupsOf(event, line.hooks.get(event));
+    if (isFailure(theirs)) return theirs;
+    const item = own[event];
+    const groups = item === undefined ? theirs : [...theirs, item];
+    flags.push('-c', `hooks.${event}=${inlineToml(groups)}`);
+    if (item === undefined) continue;
+    const key = trustKey(SOURCE, event, theirs.length);
+    state[key] = { trusted_hash: trustedHash(event, text) };
+  }
+  flags.push('-c', `hooks.state=${inlineToml(state)}`);
+  return { command: [...command.slice(0, end), ...flags, ...line.rest], env: place.env };
+}
+
+interface CodexLine {
+  /** The groups that were given for single events, as they were written. */
+  readonly hooks: ReadonlyMap<string, string>;
+  /** Settings that would take the hooks away, as they were written. */
+  readonly against: string | undefined;
+  readonly rest: readonly string[];
+}
+
+/** Takes the settings of hooks out: of two for one event, only the last would count. */
+function splitLine(words: readonly string[]): CodexLine {
+  const hooks = new Map<string, string>();
+  const rest: string[] = [];
+  let against: string | undefined;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (word === '--') {
+      rest.push(...words.slice(at));
+      break;
+    }
+    const [option, inWord] = optionIn(word);
+    const isApart = option !== undefined && inWord === undefined;
+    const value = isApart ? (words[at + 1] ?? '') : (inWord ?? '');
+    if (isApart) at += 1;
+    const event = option === 'config' ? eventIn(value) : undefined;
+    if (isAgainst(option, value)) against ??= isApart ? `${word} ${value}` : word;
+    if (event === undefined) rest.push(word, ...(isApart ? [value] : []));
+    else hooks.set(event, value.slice(value.indexOf('=') + 1).trim());
+  }
+  return { hooks, against, rest };
+}
+
+/** `-c`, `--config` and `--disable`, with the value where it stands in the same word. */
+function optionIn(word: string): readonly [option?: 'config' | 'disable', value?: string] {
+  if (word === '-c' || word === '--config') return ['config'];
+  if (word === '--disable') return ['disable'];
+  const [, disabled] = /^--disable=(.*)$/s.exec(word) ?? [];
+  if (disabled !== undefined) return ['disable', disabled];
+  const [, value] = /^(?:--config=|-c=?)(.*)$/s.exec(word) ?? [];
+  return value === undefined ? [] : ['config', value];
+}
+
+function keyOf(setting: string): readonly string[] {
+  const [name = ''] = setting.split('=', 1);
+  return name.split('.').map((part) => part.trim().replaceAll(/^["']|["']$/g, ''));
+}
+
+function eventIn(setting: string): string | undefined {
+  const [first, event, ...more] = keyOf(setting);
+  return first === 'hooks' && event !== undefined && more.length === 0 && event !== 'state'
+    ? event
+    : undefined;
+}
+
+const FEATURES: ReadonlySet<string> = new Set(['hooks', 'codex_hooks']);
+
+/** Also whole tables, which would take the place of ours. */
+function isAgainst(option: string | undefined, value: string): boolean {
+  if (option === 'disable') return FEATURES.has(value.trim());
+  if (option !== 'config') return false;
+  const [first = '', second] = keyOf(value);
+  if (first === 'hooks') return eventIn(value) === undefined;
+  if (first !== 'features') return false;
+  return second === undefined || (FEATURES.has(second) && !/=\s*true\s*$/.test(value));
+}
+
+function obstacleIn({ against }: CodexLine): Failure | undefined {
+  return against === undefined
+    ? undefined
+    : dropped(`${against.slice(0, 200)} takes the hooks of Codex away.`);
+}
+
+/** The groups of one event, as they were given. */
+function groupsOf(event: string, text: string | undefined): readonly unknown[] | Failure {
+  if (text === undefined) return [];
+  const groups = documentIn(`x = ${text}`, 'toml')?.valueAt(['x']);
+  return Array.isArray(groups) && inlineToml(groups) !== undefined
+    ? groups
+    : dropped(`-c hooks.${event} cannot be read, so that ours could be put beside it.`);
+}

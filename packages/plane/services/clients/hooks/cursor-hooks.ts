@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { isObject } from '@subluminal/contracts';
+import type { ClientHooks, HookItem } from './types.ts';
+
+const CLIENT = 'cursor';
+/** What goes on before a tool runs is asked of the general event alone, so that no use is asked twice. */
+const EVENTS = [
+  'sessionStart',
+  'beforeSubmitPrompt',
+  'preToolUse',
+  'postToolUse',
+  'postToolUseFailure',
+  'sessionEnd',
+];
+/** An approval may take a while: the policy ends it, not the client. */
+const HELD_SECONDS = 86_400;
+
+function items(command: string): { readonly [event: string]: HookItem } {
+  const item = { command, timeout: HELD_SECONDS, failClosed: true };
+  return Object.fromEntries(EVENTS.map((event) => [event, item]));
+}
+
+function commandsIn(item: unknown): readonly string[] {
+  const command = isObject(item) ? item['command'] : undefined;
+  return typeof command === 'string' ? [command] : [];
+}
+
+export const cursorHooks: ClientHooks = {
+  client: CLIENT,
+  settings: {
+    items,
+    commandsIn,
+    without: (item, isOurs) => (commandsIn(item).some(isOurs) ? undefined : item),
+    beside: { version: 1 },
+  },
+  isTried: false,
+  userFile: ({ userHome }) => ({
+    client: CLIENT,
+    path: join(userHome, '.cursor', 'hooks.json'),
+    format: 'jsonc',
+  }),
+  settingsFiles: ({ userHome, project }) =>
+    [userHome, project].map((folder) => join(folder, '.cursor', 'hooks.json')),
+  limits: [
+    'Hooks of Cursor were only read in its documentation, and not tried: look at the first calls in `sub tail`.',
+  ],
+};

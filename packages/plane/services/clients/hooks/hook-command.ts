@@ -1,0 +1,62 @@
+// Writes the command of a hook, and recognizes one.
+import { baseName } from '../shim-command.ts';
+import type { HookCall } from './types.ts';
+
+export interface ReadHook {
+  readonly client: string;
+  /** The runtime and the script. */
+  readonly program: readonly string[];
+  readonly socket?: string;
+}
+
+/** Programs that the host of hooks may start: not those that a project has put first. */
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+const SUB = /^sub(?:\.mjs|\.js)?$/;
+const RUNTIME = /^(?:node|nodejs|bun)$/;
+const COMMAND_LENGTH_MAX = 16_384;
+
+/**
+ * The environment of a hook may come from a project: NODE_OPTIONS would make it say yes, HOME would lead
+ * it to another policy. So it starts with an empty one.
+ */
+export function hookCommand(client: string, { program, homes }: HookCall, socket?: string): string {
+  const env = Object.entries({ ...homes, PATH }).map(([name, value]) => `${name}=${value}`);
+  const at = socket === undefined ? [] : ['--socket', socket];
+  const words = ['/usr/bin/env', '-i', ...env, ...program, 'hook', client, ...at];
+  return words.map(quoted).join(' ');
+}
+
+/** For `sh`, byte for byte: what is shown to people is made harmless elsewhere. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Undefined for the hook of anybody else. It proves nothing: any program may be called `sub`. */
+export function readHookCommand(command: unknown): ReadHook | undefined {
+  if (typeof command !== 'string' || command.length > COMMAND_LENGTH_MAX) return undefined;
+  const words = shellWords(command);
+  const at = words.findIndex(
+    (word, index) => SUB.test(baseName(word)) && words[index + 1] === 'hook',
+  );
+  const client = words[at + 2];
+  if (at === -1 || client === undefined) return undefined;
+  const runtime = words[at - 1] ?? '';
+  const isRun = RUNTIME.test(baseName(runtime));
+  const rest = words.slice(at + 3);
+  const socket = rest[0] === '--socket' ? rest[1] : undefined;
+  return {
+    client,
+    program: isRun ? [runtime, words[at] ?? ''] : [words[at] ?? ''],
+    ...(socket !== undefined && { socket }),
+  };
+}
+
+const WORD = /(?:[^\s'"\\]|'[^']*'|"[^"]*"|\\.)+/gs;
+const PIECE = /'([^']*)'|"([^"]*)"|\\(.)|([^'"\\]+)/gs;
+
+function shellWords(command: string): readonly string[] {
+  return (command.match(WORD) ?? []).map((word) => {
+    const pieces = [...word.matchAll(PIECE)].map(([, ...forms]) => forms.join(''));
+    return pieces.join('');
+  });
+}

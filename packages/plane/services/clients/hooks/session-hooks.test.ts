@@ -1,0 +1,282 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Failure, isFailure } from '@subluminal/contracts';
+import { parse } from 'smol-toml';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isSince, versionOf } from './client-version.ts';
+import { trustedHash } from './codex-hooks.ts';
+import { hookCommand, readHookCommand } from './hook-command.ts';
+import { hooksOf } from './registry.ts';
+import type { HookedLine } from './types.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sub-hooks-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const CALL = { program: ['/opt/no de/node', '/opt/sub.mjs'], homes: { HOME: "/home/o'neil" } };
+
+function started(
+  client: string,
+  command: readonly string[],
+  { version, env = {} }: { version?: string | undefined; env?: object } = { version: '2.1.325' },
+): HookedLine | Failure {
+  const place = {
+    platform: 'linux' as const,
+    userHome: join(folder, 'home'),
+    project: folder,
+    env: { ...env },
+  };
+  const http = { url: 'http://127.0.0.1:4711/hooks/claude-code', token: 'sesame' };
+  const start = { http, socket: '/run/s', call: CALL, command, place, version };
+  const line = hooksOf(client)?.session?.(start);
+  if (line === undefined) throw new Error('no hooks');
+  return line;
+}
+
+function lineOf(...args: Parameters<typeof started>): HookedLine {
+  const line = started(...args);
+  if (isFailure(line)) throw new Error(line.message);
+  return line;
+}
+
+describe('Claude Code', () => {
+  interface Settings {
+    readonly hooks: { readonly [event: string]: readonly Group[] };
+    readonly env: { readonly [name: string]: string };
+    readonly allowedHttpHookUrls: readonly string[];
+    readonly httpHookAllowedEnvVars: readonly string[];
+  }
+  interface Group {
+    readonly hooks: readonly { readonly type: string; readonly command?: string }[];
+  }
+
+  function settingsOf({ command }: HookedLine): Settings {
+    const at = command.indexOf('--settings');
+    expect(command.lastIndexOf('--settings')).toBe(at);
+    return JSON.parse(command[at + 1] ?? '') as Settings;
+  }
+
+  test('gets hooks over HTTP that block when they fail, with the token in the environment alone', () => {
+    const line = lineOf('claude-code', ['claude', '-p', 'go']);
+    const settings = settingsOf(line);
+    expect(line.command).toEqual(['claude', '--settings', line.command[2], '-p', 'go']);
+    expect(settings.hooks['PreToolUse']).toEqual([
+      {
+        matcher: '*',
+        hooks: [
+          {
+            type: 'http',
+            url: 'http://127.0.0.1:4711/hooks/claude-code',
+            headers: { Authorization: 'Bearer $SUB_HOOK_TOKEN' },
+            allowedEnvVars: ['SUB_HOOK_TOKEN'],
+            timeout: 86_400,
+            onFailure: 'block',
+          },
+        ],
+      },
+    ]);
+    expect(settings.hooks['SessionStart']?.[0]?.hooks[0]?.type).toBe('command');
+    expect(settings).toMatchObject({
+      disableAllHooks: false,
+      disableSkillShellExecution: true,
+      allowedHttpHookUrls: ['http://127.0.0.1:4711/hooks/claude-code'],
+      httpHookAllowedEnvVars: ['SUB_HOOK_TOKEN'],
+      env: { NO_PROXY: '127.0.0.1,localhost', CLAUDE_CODE_SIMPLE: '' },
+    });
+    expect(line.command.join(' ')).not.toContain('sesame');
+    expect(line.env['SUB_HOOK_TOKEN']).toBe('sesame');
+  });
+
+  test.each(['2.1.197', undefined])('of version %s gets commands', (version) => {
+    const { hooks } = settingsOf(lineOf('claude-code', ['claude'], { version }));
+    for (const [group] of Object.values(hooks)) {
+      const read = readHookCommand(group?.hooks[0]?.command);
+      expect(read).toEqual({ client: 'claude-code', program: CALL.program, socket: '/run/s' });
+    }
+  });
+
+  test('keeps the settings that it was given, behind a runner, too', () => {
+    const given = {
+      model: 'opus',
+      env: { A: 'b', NO_PROXY: 'intern' },
+      hooks: { PreToolUse: [{ hooks: [{ type: 'http', url: 'https://hooks.example/x' }] }] },
+    };
+    writeFileSync(join(folder, 'mine.json'), JSON.stringify(given));
+    for (const words of [
+      ['--settings', JSON.stringify(given)],
+      [`--settings=${JSON.stringify(given)}`],
+      ['--settings', 'mine.json'],
+      ['--settings', '{}', '--settings', 'mine.json'],
+    ]) {
+      const runner = ['npx', '-y', '@anthropic-ai/claude-code@2.1.325'];
+      const line = lineOf('claude-code', [...runner, ...words, '--', '--settings']);
+      const settings = settingsOf({ ...line, command: line.command.slice(0, -2) });
+      expect(line.command.slice(0, 3)).toEqual(runner);
+      expect(line.command.slice(5)).toEqual(['--', '--settings']);
+      expect(settings).toMatchObject({ model: 'opus', env: { A: 'b' } });
+      expect(settings.env['NO_PROXY']).toBe('intern,127.0.0.1,localhost');
+      expect(settings.hooks['PreToolUse']).toHaveLength(2);
+      expect(settings.hooks['PreToolUse']?.[0]).toEqual(given.hooks.PreToolUse[0]);
+      expect(settings.allowedHttpHookUrls).toContain('https://hooks.example/x');
+    }
+  });
+
+  test('may send the hooks of its own files on, unless these say where to', () => {
+    const hooks = { Stop: [{ hooks: [{ type: 'http', url: 'u', allowedEnvVars: ['V'] }] }] };
+    mkdirSync(join(folder, 'home', '.claude'), { recursive: true });
+    const path = join(folder, 'home', '.claude', 'settings.json');
+    writeFileSync(path, JSON.stringify({ hooks }));
+    const open = settingsOf(lineOf('claude-code', ['claude']));
+    expect(open.allowedHttpHookUrls).toHaveLength(2);
+    expect(open.httpHookAllowedEnvVars).toEqual(['V', 'SUB_HOOK_TOKEN']);
+    writeFileSync(path, JSON.stringify({ hooks, allowedHttpHookUrls: ['elsewhere'] }));
+    expect(settingsOf(lineOf('claude-code', ['claude'])).allowedHttpHookUrls).toHaveLength(1);
+  });
+
+  test.each([
+    ['--bare', ['claude', '--bare'], {}],
+    ['--safe-mode', ['claude', '-p', 'x', '--safe-mode'], {}],
+    ['CLAUDE_CODE_SIMPLE', ['claude'], { CLAUDE_CODE_SIMPLE: '1' }],
+    ['disableAllHooks', ['claude', '--settings', '{"disableAllHooks":true}'], {}],
+    ['cannot be read', ['claude', '--settings', 'none.json'], {}],
+    ['cannot be read', ['claude', '--settings={'], {}],
+  ])('is not started with %s', (what, command, env) => {
+    const line = started('claude-code', command, { env });
+    if (!isFailure(line)) throw new Error('it was started');
+    expect(line.code).toBe('SUB_CLIENT_HOOKS');
+    expect(line.message).toContain(what);
+  });
+
+  test('is started with words behind `--` that look like flags', () => {
+    const { command } = lineOf('claude-code', ['claude', '-p', '--', '--bare']);
+    expect(command.slice(-3)).toEqual(['-p', '--', '--bare']);
+  });
+});
+
+describe('Codex', () => {
+  function settingsOf({ command }: HookedLine): { readonly [key: string]: unknown } {
+    const set = command.flatMap((word, at) => (command[at - 1] === '-c' ? [word] : []));
+    return Object.fromEntries(
+      set.map((one) => {
+        const at = one.indexOf('=');
+        return [one.slice(0, at), parse(`x = ${one.slice(at + 1)}`)['x']];
+      }),
+    );
+  }
+
+  test('gets commands that are trusted for this session', () => {
+    const line = lineOf('codex', ['codex', 'exec', 'go']);
+    const set = settingsOf(line);
+    expect(line.command.slice(-2)).toEqual(['exec', 'go']);
+    expect(set['features.hooks']).toBe(true);
+    const text = hookCommand('codex', CALL, '/run/s');
+    expect(set['hooks.PreToolUse']).toEqual([
+      { matcher: '*', hooks: [{ type: 'command', command: text, timeout: 86_400 }] },
+    ]);
+    expect(set['hooks.state']).toMatchObject({
+      '/<session-flags>/config.toml:pre_tool_use:0:0': {
+        trusted_hash: trustedHash('PreToolUse', text),
+      },
+    });
+  });
+
+  test('keeps the hooks that it was given, before ours', () => {
+    const theirs = `hooks.PreToolUse=[{hooks=[{type="command",command="mine"}]}]`;
+    for (const words of [['-c', theirs], [`-c${theirs}`], [`--config=${theirs}`]]) {
+      const set = settingsOf(lineOf('codex', ['codex', ...words, 'exec', '-c', 'model="x"']));
+      expect(set['hooks.PreToolUse']).toHaveLength(2);
+      expect(set['model']).toBe('x');
+      expect(set['hooks.state']).toHaveProperty([
+        '/<session-flags>/config.toml:pre_tool_use:1:0',
+        'trusted_hash',
+      ]);
+    }
+  });
+
+  test.each([
+    ['--disable hooks'],
+    ['--disable=hooks'],
+    ['-c features.hooks=false'],
+    ['-c features.codex_hooks=false'],
+    ['exec --config features={hooks=false}'],
+    ['-c features={}'],
+    ['-c hooks={}'],
+    ['-c hooks.state={}'],
+    ['-c hooks.PreToolUse=1'],
+    ['-c hooks.PreToolUse=[1979-05-27]'],
+  ])('is not started with %s', (words) => {
+    const line = started('codex', ['codex', ...words.split(' ')]);
+    expect(isFailure(line) && line.code).toBe('SUB_CLIENT_HOOKS');
+    expect(isFailure(line) && line.fix).toContain('--no-hooks');
+  });
+
+  test.each(['--disable web_search', '-c features.hooks=true', 'exec -- --disable hooks'])(
+    'is started with %s',
+    (words) => {
+      expect(lineOf('codex', ['codex', ...words.split(' ')]).command).toContain('-c');
+    },
+  );
+
+  // From `hooks/list` of the app-server of Codex 0.166.
+  test.each([
+    ['SessionStart', 'd6f3bf14700c2952fbe8d85f440e97fb5b2bceb2b4ae224287ffd47c05d067fa'],
+    ['UserPromptSubmit', 'c58630f96b94b703172494d164f52827741fc898f4b3d283f66546002db24577'],
+    ['PreToolUse', '3c977a1e5e90990f592e3aa7749a80294b3b56b6614d70c600180e58dd31e5d7'],
+    ['PostToolUse', '8c54e015230d02f040f3789e51012c225d6b6905ef6c6fadc4c011f35f49b856'],
+    ['SessionEnd', '8b7ee55a98d26202c05f5636c95fb5c1b71e364315120dfdbd9f4c4443b17bb9'],
+  ])('gives %s the hash that Codex gives it', (event, hash) => {
+    expect(trustedHash(event, '/bin/x hook')).toBe(`sha256:${hash}`);
+  });
+});
+
+test('the command of a hook reaches a shell as it was meant, with nothing of the environment', () => {
+  const script = join(folder, 'sub.mjs');
+  writeFileSync(script, 'console.log(JSON.stringify([process.argv.slice(2), process.env]));');
+  const homes = { HOME: "/o'neil $x", SUB_HOME: '/a b' };
+  const text = hookCommand('codex', { program: [process.execPath, script], homes }, "/s'o ck");
+  const env = { NODE_OPTIONS: '--require=/none', HOME: '/evil', SUB_PROFILE: 'development' };
+  const told: unknown = JSON.parse(execFileSync('/bin/sh', ['-c', text], { env }).toString());
+  expect(told).toEqual([
+    ['hook', 'codex', '--socket', "/s'o ck"],
+    { ...homes, PATH: '/usr/local/bin:/usr/bin:/bin' },
+  ]);
+  expect(readHookCommand(text)).toEqual({
+    client: 'codex',
+    program: [process.execPath, script],
+    socket: "/s'o ck",
+  });
+});
+
+test.each(['', 'sub', 'sub status', 'echo sub hooks', 'my-sub hook codex', 'sub hook', 7])(
+  '%j is no hook of ours',
+  (command) => {
+    expect(readHookCommand(command)).toBeUndefined();
+  },
+);
+
+test('a version is found in the package of a program, or by asking it', () => {
+  const bin = join(folder, 'lib', 'bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'claude'), '#!/bin/sh\necho "2.1.7 (Claude Code)"', { mode: 0o755 });
+  const program = { command: ['claude'], env: { PATH: bin }, cwd: folder };
+  expect(versionOf(program)).toBe('2.1.7');
+  writeFileSync(join(folder, 'lib', 'package.json'), '{"name":"x","version":"2.1.300"}');
+  expect(versionOf(program)).toBe('2.1.300');
+  expect(versionOf({ ...program, command: ['npx', 'claude@2.0.1'] })).toBe('2.0.1');
+  expect(versionOf({ ...program, command: ['npx', 'claude'] })).toBeUndefined();
+  expect(versionOf({ ...program, command: ['none'] })).toBeUndefined();
+});
+
+test.each([
+  ['2.1.295', true],
+  ['2.1.294', false],
+  ['2.2.0', true],
+  ['10.0.0', true],
+  ['1.9.999', false],
+])('%s is since 2.1.295: %s', (version, expected) => {
+  expect(isSince(version, '2.1.295')).toBe(expected);
+});

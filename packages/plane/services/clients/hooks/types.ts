@@ -1,0 +1,69 @@
+// The types of hooks: what stands in a client's settings, and what is put on its command line.
+import type { Failure } from '@subluminal/contracts';
+import type { ClientId, ClientPlace, Format } from '../types.ts';
+
+/** How `sub hook` is started, whatever the environment of the client says. */
+export interface HookCall {
+  /** Absolute and free of links: the runtime, and the script of `sub`. */
+  readonly program: readonly string[];
+  /** HOME, and SUB_HOME where the user has set it. */
+  readonly homes: { readonly [name: string]: string };
+}
+
+/** One entry of an event, in the client's own form. */
+export type HookItem = { readonly [key: string]: unknown };
+
+/** How hooks stand in the settings of one client. */
+export interface HookSettings {
+  /** The entry of each event: it is added behind those that are there. */
+  items(command: string): { readonly [event: string]: HookItem };
+  /** The commands in one entry of an event. */
+  commandsIn(item: unknown): readonly string[];
+  /** The entry without these commands; undefined when nothing is left of it. */
+  without(item: unknown, isOurs: (command: string) => boolean): unknown;
+  /** What a file must hold beside its hooks. */
+  readonly beside: { readonly [key: string]: unknown };
+}
+
+export interface HookFile {
+  readonly client: ClientId;
+  readonly path: string;
+  readonly format: Format;
+}
+
+/** What of a client is known about its hooks. */
+export interface ClientHooks {
+  readonly client: ClientId;
+  readonly settings: HookSettings;
+  /** False: only read in the documentation of the client, and never tried. */
+  readonly isTried: boolean;
+  /** Where the user's own hooks stand. */
+  userFile(place: ClientPlace): HookFile;
+  /** Where those stand that no user and no project can switch off. */
+  managedFile?(place: ClientPlace): HookFile;
+  /** The files by which hooks can be switched off, or others be put beside them. */
+  settingsFiles(place: ClientPlace): readonly string[];
+  /** What somebody who writes a project could do to hooks of the user's settings; whole sentences. */
+  readonly limits: readonly string[];
+  /** Puts them on the command line; without it, the client takes none from there. */
+  session?(start: HookedStart): HookedLine | Failure;
+}
+
+/** Where the hooks of one run are answered, and what is to be started. */
+export interface HookedStart {
+  readonly http: { readonly url: string; readonly token: string };
+  /** The path of a socket, for hooks that are commands. */
+  readonly socket: string;
+  readonly call: HookCall;
+  readonly command: readonly string[];
+  /** Where it is started, and with which environment. */
+  readonly place: ClientPlace;
+  /** Of the client; undefined where nobody knows. */
+  readonly version: string | undefined;
+}
+
+/** How the client is started with its hooks. */
+export interface HookedLine {
+  readonly command: readonly string[];
+  readonly env: { readonly [name: string]: string | undefined };
+}
