@@ -1,6 +1,8 @@
 // Collects simple commands: pipelines, loops, and the words that are only prose.
 import { HISTORIES, isMessageOption, variablesSetBy } from './builtins.ts';
 import type { Reading, ShellWord } from './reading.ts';
+import { ScriptLog } from './script-log.ts';
+import type { BlockKind, CommandSign, Redirection } from './steps.ts';
 import { UNKNOWN } from './word-texts.ts';
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
@@ -22,11 +24,16 @@ export interface SimpleCommand {
   /** It has a process substitution: what it prints may be run. */
   isFed: boolean;
   isRedirected: boolean;
+  readonly redirections: Redirection[];
+  readonly heredocs: string[];
+  isHeader: boolean;
 }
 
 export interface Heredoc {
   readonly end: string;
   readonly isIndented: boolean;
+  /** Its end is quoted, so that a shell expands nothing in it. */
+  readonly isLiteral: boolean;
   /** The command that reads it. */
   readonly command: SimpleCommand;
 }
@@ -41,10 +48,51 @@ export class Commands {
   #pipeline: SimpleCommand[] = [];
   #groups = 0;
   #isPipeOpen = false;
+  readonly #script: ScriptLog | undefined;
 
   constructor(reading: Reading, isUsed: boolean) {
     this.#reading = reading;
     this.#isUsed = isUsed;
+    this.#script = reading.steps === undefined ? undefined : new ScriptLog(reading.steps);
+  }
+
+  /** In a `case`, where a pattern is next. */
+  get isInPattern(): boolean {
+    return this.#script?.isInPattern === true;
+  }
+
+  get isInCase(): boolean {
+    return this.#script?.isInCase === true;
+  }
+
+  get isInTest(): boolean {
+    return this.#script?.isInTest === true;
+  }
+
+  endPattern(): void {
+    this.#script?.setPatternNext(false);
+  }
+
+  nextPattern(): void {
+    this.#script?.setPatternNext(true);
+  }
+
+  /** `f` or `function f`, which is a definition if `()` is next. */
+  get startsFunction(): boolean {
+    const { words } = this.#current;
+    return words.length === 1 || (words.length === 2 && words[0]?.texts[0] === 'function');
+  }
+
+  get mayBeArithmetic(): boolean {
+    const { words } = this.#current;
+    return words.length === 0 || (words.length === 1 && words[0]?.texts[0] === 'for');
+  }
+
+  /** What was read so far is the name of a function. */
+  openFunction(): void {
+    this.defineFunction();
+    this.#script?.defines(this.#current.words.at(-1)?.texts[0] ?? '');
+    this.#current = newCommand();
   }
 
   get current(): SimpleCommand {
@@ -64,10 +112,13 @@ export class Commands {
     return HISTORIES.has(name) && !this.#reading.isRedefined && isMessageOption(words);
   }
 
-  add(word: ShellWord, mayBeLine = false): void {
+  add(word: ShellWord, { mayBeLine = false, sign = '' } = {}): void {
     this.#reading.add(word);
-    if (word.kind === 'redirection') this.#current.isRedirected = true;
-    if (word.kind !== 'word') return;
+    if (word.kind === 'redirection') {
+      this.#current.isRedirected = true;
+      if (this.#script !== undefined) this.#current.redirections.push({ sign, word });
+    }
+    if (word.kind !== 'word' || this.#takesReserved(word)) return;
     if (this.#current.words.length === 0) {
       const [text = ''] = word.texts;
       if (OPENERS.has(text)) return this.group(1);
@@ -78,6 +129,34 @@ export class Commands {
     if (mayBeLine) this.#current.lines.push(word);
   }
 
+  /** With steps: whether a word is a part of the structure, and of no command. */
+  #takesReserved({ isBare, texts: [text = ''] }: ShellWord): boolean {
+    const script = this.#script;
+    const { words } = this.#current;
+    if (script === undefined || isBare !== true) return script?.isInPattern === true;
+    if (script.isInPattern) {
+      if (text === 'esac') script.takesKeyword(text, this.#current);
+      return true;
+    }
+    if (words.length === 0) {
+      if (OPENERS.has(text)) this.#groups++;
+      if (CLOSERS.has(text)) this.#groups = Math.max(0, this.#groups - 1);
+      return script.takesKeyword(text, this.#current);
+    }
+    if (text === ']]') script.isInTest = false;
+    if (words.length !== 2) return false;
+    const [head] = words[0]?.texts ?? [];
+    if (head === 'function' && text === '{') {
+      this.openFunction();
+      script.open('group');
+      return true;
+    }
+    if (!this.#current.isHeader || head !== 'case' || text !== 'in') return false;
+    this.#current = newCommand();
+    script.startCase();
+    return true;
+  }
+
   /** `echo() { … }`: from here on this name may run anything. */
   defineFunction(): void {
     const { words } = this.#current;
@@ -85,13 +164,16 @@ export class Commands {
     if (more === undefined && (name?.texts ?? []).some(mayPrint)) this.#reading.redefine();
   }
 
-  group(by: 1 | -1): void {
+  group(by: 1 | -1, block?: BlockKind): void {
+    if (block !== undefined && by > 0) this.#script?.open(block);
+    else if (block !== undefined) this.#script?.close();
     this.#groups = Math.max(0, this.#groups + by);
   }
 
   /** Ends a simple command. At the end of a pipeline, gives its words that may be command lines. */
-  end(how: 'pipe' | 'list' | 'newline'): readonly ShellWord[] {
+  end(how: 'pipe' | 'list' | 'newline', sign: CommandSign): readonly ShellWord[] {
     const { words } = this.#current;
+    this.#script?.end(this.#current, sign);
     if (words.length > 0) {
       this.#pipeline.push(this.#current);
       this.#reading.commands.push(words);
@@ -139,6 +221,15 @@ export class Commands {
     return isPlain && !texts.some((text) => /[%\\]|^-/.test(text)) ? texts.join(' ') : undefined;
   }
 
+  /** With steps: what `$1` and `$@` are. */
+  #assignPositional(words: readonly ShellWord[]): void {
+    if (this.#script === undefined) return;
+    for (const [index, { texts }] of words.entries()) {
+      for (const name of ['@', '*']) this.#reading.assign(name, texts);
+      if (index < POSITIONAL_MAX) this.#reading.assign(String(index + 1), texts);
+    }
+  }
+
   #noteVariables(words: readonly ShellWord[]): void {
     const [loop, name = '', preposition] = firstTexts(words.slice(0, 3));
     // `for x in a b`: the variable is each of them.
@@ -146,11 +237,16 @@ export class Commands {
       const items = words.slice(3).flatMap(({ texts }) => texts);
       this.#reading.assign(name, items);
     }
+    if (this.#script?.isFunction(loop ?? '')) this.#assignPositional(words.slice(1));
+    if (loop === 'set' && name === '--') this.#assignPositional(words.slice(2));
     const names = variablesSetBy(words);
     if (names === 'all') this.#reading.loseAll();
     else for (const lost of names) this.#reading.lose(lost);
   }
 }
+
+/** More of them are found as `$@`. */
+const POSITIONAL_MAX = 9;
 
 function firstTexts(words: readonly ShellWord[]): readonly string[] {
   return words.map(({ texts: [text = ''] }) => text);
@@ -174,5 +270,14 @@ function mayPrint(name: string): boolean {
 }
 
 function newCommand(): SimpleCommand {
-  return { words: [], lines: [], name: '', isFed: false, isRedirected: false };
+  return {
+    words: [],
+    lines: [],
+    name: '',
+    isFed: false,
+    isRedirected: false,
+    redirections: [],
+    heredocs: [],
+    isHeader: false,
+  };
 }

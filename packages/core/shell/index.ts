@@ -1,4 +1,11 @@
 export { character, withoutEscapes } from './escapes.ts';
+export {
+  type CommandOutline,
+  type OpaquePart,
+  type OpaqueReason,
+  outlineCommand,
+  type ProgramUse,
+} from './outline.ts';
 export { readShell } from './read-shell.ts';
 export type { ShellReading, ShellWord } from './reading.ts';
 export { UNKNOWN } from './word-texts.ts';

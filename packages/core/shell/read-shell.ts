@@ -1,6 +1,7 @@
 // A command line → its words and commands.
 import { Budget, type KnownOfLine, Reading, type ShellReading } from './reading.ts';
 import { ShellReader } from './shell-reader.ts';
+import type { ShellStep } from './steps.ts';
 import { SPLIT, UNKNOWN } from './word-texts.ts';
 
 /** What every shell has set, and what is used to write a blank that does not look like one. */
@@ -23,6 +24,53 @@ export function readShell(given: string, spare?: number): ShellReading {
   // What is set behind its use may be used again: in a loop, or in a function.
   const hasValues = first.isDynamic && known.variables.size > PRESET.variables.size;
   return hasValues || known.isRedefined ? readWith(text, known, spare) : first;
+}
+
+/** What is known of every line whose structure is read; `*` is a number. */
+const PRESET_OF_SCRIPT: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    IFS: [' '],
+    HOME: ['~'],
+    PWD: ['.'],
+    SHELL: ['sh'],
+    BASH: ['bash'],
+    RANDOM: ['*'],
+    UID: ['*'],
+    EUID: ['*'],
+    PPID: ['*'],
+    LINENO: ['*'],
+    SECONDS: ['*'],
+  }),
+);
+
+interface ScriptReading {
+  readonly steps: readonly ShellStep[];
+  /** Every value that a variable may have. */
+  readonly variables: ReadonlyMap<string, readonly string[]>;
+  readonly isWhole: boolean;
+}
+
+/** Reads the structure of a script; what is inside of `sh -c` and the like is left to the caller. */
+export function readScript(
+  given: string,
+  budget: Budget,
+  variables = PRESET_OF_SCRIPT,
+): ScriptReading {
+  const text = given.replaceAll(SPLIT, '');
+  const first = readSteps(text, budget, { variables, isRedefined: false, isFirstReading: true });
+  const { known } = first.reading;
+  const hasValues = first.reading.isDynamic && known.variables.size > variables.size;
+  const isFinal = !first.reading.isWhole || !(hasValues || known.isRedefined);
+  const { steps, reading } = isFinal ? first : readSteps(text, budget, known);
+  return { steps, variables: reading.known.variables, isWhole: reading.isWhole };
+}
+
+function readSteps(text: string, budget: Budget, known: KnownOfLine) {
+  const steps: ShellStep[] = [];
+  const reading = new Reading(budget, { ...known, steps });
+  const context = { reading, depth: 0, isUsed: false };
+  if (budget.takes(text.length)) new ShellReader(text, context).readAll();
+  return { steps, reading };
 }
 
 function readWith(text: string, known: KnownOfLine, spare: number | undefined): Reading {

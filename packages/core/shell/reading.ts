@@ -1,4 +1,5 @@
 // The result of reading a command line, and the budget for reading it.
+import type { ShellStep } from './steps.ts';
 import { UNKNOWN, type WordTexts } from './word-texts.ts';
 
 export interface ShellWord {
@@ -7,6 +8,12 @@ export interface ShellWord {
   readonly kind: 'word' | 'redirection' | 'heredoc' | 'comment';
   /** No program acts on it: a comment, a commit message, what `echo` prints. */
   isProse: boolean;
+  /** With steps: the words that it may become; several ways where a variable has several values. */
+  readonly ways?: readonly (readonly string[])[];
+  /** With steps: no part of it is quoted or comes from a value. */
+  readonly isBare?: boolean;
+  /** With steps: it sets this variable. */
+  readonly assigns?: string | undefined;
 }
 
 export interface ShellReading {
@@ -63,6 +70,8 @@ export interface KnownOfLine {
   readonly variables: ReadonlyMap<string, readonly string[]>;
   readonly isRedefined: boolean;
   readonly isFirstReading: boolean;
+  /** Where the steps of the script are put, if anyone wants to know them. */
+  readonly steps?: ShellStep[] | undefined;
 }
 
 const WORDS_MAX = 250_000;
@@ -74,6 +83,7 @@ export class Reading implements ShellReading {
   readonly words: ShellWord[] = [];
   readonly commands: (readonly ShellWord[])[] = [];
   readonly budget: Budget;
+  readonly steps: ShellStep[] | undefined;
   isDynamic = false;
   /** The line redefines `echo`, `cat` or such: none of its words is prose. */
   readonly isRedefined: boolean;
@@ -82,11 +92,12 @@ export class Reading implements ShellReading {
   #redefines = false;
   #isAll = true;
 
-  constructor(budget: Budget, { variables, isRedefined, isFirstReading }: KnownOfLine) {
+  constructor(budget: Budget, known: KnownOfLine) {
     this.budget = budget;
-    this.isRedefined = isRedefined;
-    this.#isFirstReading = isFirstReading;
-    this.#variables = new Map(variables);
+    this.steps = known.steps;
+    this.isRedefined = known.isRedefined;
+    this.#isFirstReading = known.isFirstReading;
+    this.#variables = new Map(known.variables);
   }
 
   /** What is known of the line after it was read once. */
@@ -152,7 +163,7 @@ export class Reading implements ShellReading {
   lose(name: string): void {
     this.isDynamic = true;
     const isLost = this.#variables.get(name)?.includes(UNKNOWN) === true;
-    if (!isLost) this.assign(name, ['', UNKNOWN]);
+    if (!isLost) this.assign(name, this.steps === undefined ? ['', UNKNOWN] : [UNKNOWN]);
   }
 
   /** A script is sourced and may set any variable. The first reading tells which there are. */
@@ -172,11 +183,11 @@ export class Reading implements ShellReading {
     const known = this.#variables.get(name);
     if (known !== undefined) return known;
     this.isDynamic = true;
-    return [`$${name}`, ''];
+    return this.steps === undefined ? [`$${name}`, ''] : [UNKNOWN];
   }
 
   unknown(): readonly string[] {
     this.isDynamic = true;
-    return [UNKNOWN, ''];
+    return this.steps === undefined ? [UNKNOWN, ''] : [UNKNOWN];
   }
 }

@@ -51,6 +51,31 @@ export function wordTexts(pieces: Pieces, budget: Budget): WordTexts {
   return { texts: [...texts], isWhole };
 }
 
+/**
+ * The words that one written word becomes, in each way that its values allow: lists in braces stand
+ * one behind the other, and unquoted values are split at blanks.
+ */
+export function wordWays(
+  pieces: Pieces,
+  texts: readonly string[],
+  budget: Budget,
+): readonly (readonly string[])[] {
+  if (pieces.every(({ kind }) => kind !== 'value')) return [texts];
+  const isQuoted = pieces.some((piece) => piece.kind !== 'value' || piece.isQuoted);
+  const { lists } = expandBraces(pieces, budget);
+  const ways = lists.map((list) =>
+    combinations(list, budget).map((text) => {
+      if (text === '' && !isQuoted) return [];
+      return text.includes(SPLIT) ? text.split(SPLIT).filter((part) => part !== '') : [text];
+    }),
+  );
+  const [first = [], more] = ways;
+  if (more === undefined) return first;
+  return ways.every((way) => way.length === 1)
+    ? [ways.flatMap((way) => way[0] ?? [])]
+    : texts.map((text) => [text]);
+}
+
 /** Most words have neither values nor lists in braces. */
 function simpleText(pieces: Pieces): string | undefined {
   let text = '';

@@ -1,0 +1,83 @@
+// Builtins of the shell that change what the rest of a script means.
+import type { ParsedArguments } from './options.ts';
+import type { ScriptOutline } from './script-outline.ts';
+import type { NamedRun } from './use-arguments.ts';
+import { UNKNOWN } from './word-texts.ts';
+
+export type SpecialRun = (outline: ScriptOutline, run: NamedRun, parsed: ParsedArguments) => void;
+
+const firstTexts = (parsed: ParsedArguments): readonly string[] => parsed.operands[0]?.texts ?? [];
+
+const changeFolder: SpecialRun = ({ findings }, { folders }, { operands, flags }) => {
+  const texts = operands[0]?.texts ?? (flags.includes('-') ? ['-'] : ['~']);
+  if (texts.includes('-')) return folders.goBack();
+  for (const text of texts) findings.add('path', text, folders);
+  folders.change(
+    texts.map((text) => (text.includes(UNKNOWN) || /^[+]\d/.test(text) ? undefined : text)),
+  );
+};
+
+const leave: SpecialRun = (_outline, { folders }) => folders.leave();
+
+const evaluate: SpecialRun = (outline, run, { operands }) => {
+  const texts = operands.map(({ texts: [text = ''] }) => text);
+  if (texts.length > 0) outline.runScript(texts.join(' '), run);
+};
+
+const source: SpecialRun = (outline, run, parsed) => {
+  for (const text of firstTexts(parsed)) {
+    outline.findings.addOpaque('sourced_script', text);
+    outline.findings.add('read', text, run.folders);
+  }
+};
+
+const alias: SpecialRun = (outline, _run, { operands }) => {
+  for (const text of operands.flatMap(({ texts }) => texts)) {
+    const sign = text.indexOf('=');
+    if (sign === -1) continue;
+    const name = text.slice(0, sign);
+    outline.aliases.set(name, [...(outline.aliases.get(name) ?? []), text.slice(sign + 1)]);
+    outline.runScript(text.slice(sign + 1), _run);
+  }
+};
+
+const trap: SpecialRun = (outline, run, { operands }) => {
+  const [handler, ...signals] = operands;
+  if (handler === undefined || signals.length === 0) return;
+  if (signals.some(({ texts }) => texts.includes('DEBUG')))
+    outline.findings.addOpaque('redefined', 'trap DEBUG');
+  for (const text of handler.texts) if (text !== '-') outline.runScript(text, run);
+};
+
+const setOptions: SpecialRun = (_outline, { folders }, { flags, operands }) => {
+  const isStrict = flags.includes('-e') || operands.some(({ texts }) => texts.includes('errexit'));
+  if (isStrict) folders.endsOnFailure = true;
+};
+
+const hash: SpecialRun = ({ findings }, run, { flags }) => {
+  if (flags.includes('-p') || flags.includes('-f')) findings.addOpaque('redefined', run.path);
+};
+
+/** `command -v x` runs nothing. */
+const runCommand: SpecialRun = (outline, run, { flags, operandsAt }) => {
+  if (flags.includes('-v') || flags.includes('-V')) return;
+  const inner = run.args.slice(operandsAt);
+  if (inner.length > 0) outline.run({ ...run, args: inner });
+};
+
+export const BUILTIN_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, SpecialRun>([
+  ['cd', changeFolder],
+  ['pushd', changeFolder],
+  ['popd', (_outline, { folders }) => folders.goBack()],
+  ['exit', leave],
+  ['return', leave],
+  ['eval', evaluate],
+  ['source', source],
+  ['.', source],
+  ['alias', alias],
+  ['trap', trap],
+  ['set', setOptions],
+  ['hash', hash],
+  ['enable', hash],
+  ['command', runCommand],
+]);

@@ -1,0 +1,144 @@
+// Collects what a script touches.
+
+import { pathIn, type WorkingFolders } from './folders.ts';
+import { hostAlone, hostOfRemote, hostOfSocket, hostOfUrl } from './hosts.ts';
+import type { CommandOutline, OpaquePart, OpaqueReason, ProgramUse } from './outline.ts';
+import type { Role } from './programs/spec.ts';
+import { UNKNOWN } from './word-texts.ts';
+
+const OPAQUE_TEXT_MAX = 120;
+const OPAQUE_MAX = 32;
+const FOUND_MAX = 20_000;
+/** Files that every program has, or that keep nothing. */
+const STREAM = /^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|fd\/\d+|u?random)$/;
+/** Names of revisions, and ranges of them. */
+const REVISION =
+  /^(?:@|\^?(?:[A-Z]+_)?HEAD|[0-9a-f]{7,40}|main|master|trunk|develop|origin|upstream|stash|(?:origin|upstream|refs|heads|tags)\/.*|v?\d+(?:\.\d+)+\S*)(?:[~^@:.].*)?$|\S\.\.\.?(?:[^/]|$)|[^/]@\{|~\d*$|\^\d*$/;
+/** What a value of an option has that is a path. */
+const PATHISH = /[/~\\]|^\.|\.\w{1,8}$|\*/;
+
+export class Findings {
+  readonly programs: ProgramUse[] = [];
+  readonly #reads = new Set<string>();
+  readonly #writes = new Set<string>();
+  readonly #hosts = new Set<string>();
+  readonly #paths = new Set<string>();
+  readonly #opaque = new Map<string, OpaquePart>();
+  /** Other folders that `~` may be, because the line sets `HOME`. */
+  readonly homes = new Set<string>();
+
+  outline(): CommandOutline {
+    return {
+      programs: this.programs,
+      reads: [...this.#reads],
+      writes: [...this.#writes],
+      hosts: [...this.#hosts],
+      paths: [...this.#paths],
+      opaque: [...this.#opaque.values()],
+    };
+  }
+
+  get isFull(): boolean {
+    return this.programs.length + this.#paths.size > FOUND_MAX;
+  }
+
+  isWritten(path: string): boolean {
+    return this.#writes.has(path) || this.#writes.has(path.replace(/^\.\//, ''));
+  }
+
+  addOpaque(why: OpaqueReason, text: string): void {
+    if (this.#opaque.size >= OPAQUE_MAX) return;
+    const shown = shownText(text);
+    const short = shown.length > OPAQUE_TEXT_MAX ? `${shown.slice(0, OPAQUE_TEXT_MAX)}…` : shown;
+    this.#opaque.set(`${why} ${short}`, { why, text: short });
+  }
+
+  addHost(host: string): void {
+    if (host !== '') this.#hosts.add(shownText(host));
+  }
+
+  /** Notes what is done with one text. */
+  add(role: Role, text: string, folders: WorkingFolders): void {
+    if (role === 'none' || text === '') return;
+    if (text.includes(UNKNOWN) && role !== 'maybe_path') this.addOpaque('dynamic_argument', text);
+    const url = hostOfUrl(text);
+    if (role === 'setting') return this.#addSetting(text, folders);
+    if (url !== undefined) {
+      this.addHost(url);
+      const [, path] = /^file:\/\/(?:localhost)?(\/.*)$/is.exec(text) ?? [];
+      if (path !== undefined) this.#addPath(role === 'write' ? 'write' : 'read', path, folders);
+      return;
+    }
+    if (role === 'url' || role === 'host') {
+      // `-o ProxyJump=host`, `host:port`.
+      const host = hostAlone(text.replace(/^\w+=/, ''));
+      if (host !== undefined) this.addHost(host);
+      return;
+    }
+    if (role === 'remote_read' || role === 'remote_write' || role === 'repository') {
+      const host = hostOfRemote(text);
+      if (host !== undefined) return this.addHost(host);
+      if (role === 'repository') return this.#addRepository(text, folders);
+    }
+    if (role === 'revision_read' || role === 'revision_write') {
+      return this.#addRevision(role === 'revision_write' ? 'write' : 'read', text, folders);
+    }
+    const isWrite = role === 'write' || role === 'remote_write' || role === 'change';
+    if (role === 'change') this.#addPath('read', text, folders);
+    if (role === 'maybe_path' && !PATHISH.test(text)) return;
+    if (role === 'path' || role === 'maybe_path') this.#addPath('path', text, folders);
+    else this.#addPath(isWrite ? 'write' : 'read', text, folders);
+  }
+
+  /** The name of a remote is no path, but a folder is. */
+  #addRepository(text: string, folders: WorkingFolders): void {
+    if (/[/~]|^\.\.?$/.test(text)) this.#addPath('read', text, folders);
+  }
+
+  #addRevision(how: 'read' | 'write', text: string, folders: WorkingFolders): void {
+    const [, magic, ofRevision] = /^:(?:\([^)]*\)|[/!^]+)(.*)$|^[^:]*:(.+)$/s.exec(text) ?? [];
+    const path = magic ?? ofRevision ?? text;
+    if (ofRevision !== undefined) this.#addPath('read', path, folders);
+    else if (magic !== undefined || !REVISION.test(text)) this.#addPath(how, path, folders);
+  }
+
+  /** `if=/etc/passwd`, `@file`, `name=@file`, `type=bind,source=/etc`. */
+  #addSetting(text: string, folders: WorkingFolders): void {
+    for (const part of text.split(',')) {
+      const sign = part.indexOf('=');
+      const key = part.slice(0, Math.max(0, sign));
+      const value = part.slice(sign + 1).replace(/^[@<]/, '');
+      const isFile = /^[@<]/.test(part.slice(sign + 1));
+      const host = hostOfUrl(value);
+      if (host !== undefined) this.addHost(host);
+      else if (key === 'of') this.#addPath('write', value, folders);
+      else if (key === 'if' || isFile) this.#addPath('read', value, folders);
+      else if (/^[/~.]/.test(value)) this.#addPath('read', value.split(':', 1)[0] ?? '', folders);
+    }
+  }
+
+  #addPath(how: 'read' | 'write' | 'path', text: string, folders: WorkingFolders): void {
+    if (text === '-' || STREAM.test(text)) return;
+    const socket = hostOfSocket(text);
+    if (socket !== undefined) return this.addHost(socket);
+    const written = shownText(text);
+    for (const folder of folders.current.length === 0 ? [''] : folders.current) {
+      const path = folder === undefined ? written : pathIn(folder, written);
+      for (const one of [path, ...this.#elsewhere(path)]) {
+        this.#paths.add(one);
+        if (how === 'read') this.#reads.add(one);
+        else if (how === 'write') this.#writes.add(one);
+      }
+    }
+  }
+
+  #elsewhere(path: string): readonly string[] {
+    if (this.homes.size === 0 || !/^~(?:\/|$)/.test(path)) return [];
+    return [...this.homes].map((home) => home + path.slice(1));
+  }
+}
+
+/** A part that only the running shell knows is shown as a wildcard. */
+export function shownText(text: string): string {
+  return text.replaceAll(UNKNOWN, '*');
+}

@@ -1,0 +1,131 @@
+// The folders that a script may be in while it runs, by the success and failure of each `cd`.
+
+/** Relative to where the script starts; nothing where only the running shell knows it. */
+export type Folder = string | undefined;
+type Folders = readonly Folder[];
+
+/** More of them count as unknown. */
+const FOLDERS_MAX = 8;
+const UNKNOWN_FOLDER: Folders = [undefined];
+
+/** A path that is written in a folder, as it is from where the script starts. */
+export function pathIn(folder: string, path: string): string {
+  if (folder === '' || /^[/~]/.test(path)) return path;
+  const isRooted = folder.startsWith('/');
+  const names: string[] = [];
+  for (const name of `${folder}/${path}`.split('/')) {
+    if (name === '' || name === '.') continue;
+    const last = names.at(-1);
+    if (name !== '..' || last === '..' || last === '~' || (last === undefined && !isRooted)) {
+      names.push(name);
+    } else names.pop();
+  }
+  const joined = names.join('/');
+  return isRooted ? `/${joined}` : joined || '.';
+}
+
+export interface SavedFolders {
+  readonly current: Folders;
+  readonly previous: Folders;
+  readonly afterFailure: Folders;
+}
+
+export class WorkingFolders {
+  /** Where the next command runs. */
+  #current: Folders;
+  /** Where the script is if the last command failed; `#current` is where it is if it succeeded. */
+  #afterFailure: Folders;
+  /** What other branches of a list leave behind. */
+  #skipped: Folders = [];
+  #previous: Folders = UNKNOWN_FOLDER;
+  /** `set -e`: a command that fails ends the script. */
+  endsOnFailure = false;
+
+  constructor(current: Folders = ['']) {
+    this.#current = current;
+    this.#afterFailure = current;
+  }
+
+  get current(): Folders {
+    return this.#current;
+  }
+
+  save(): SavedFolders {
+    return { current: this.#current, previous: this.#previous, afterFailure: this.#afterFailure };
+  }
+
+  /** What ran since then had folders of its own. */
+  restore(saved: SavedFolders): void {
+    this.#current = saved.current;
+    this.#previous = saved.previous;
+    this.#afterFailure = saved.afterFailure;
+    this.#skipped = [];
+  }
+
+  /** What ran since then may have run, or not. */
+  merge(saved: SavedFolders): void {
+    this.#current = union(this.#current, this.#afterFailure, this.#skipped, saved.current);
+    this.#afterFailure = this.#current;
+    this.#skipped = [];
+  }
+
+  /** A command that stays where it is. */
+  stay(): void {
+    this.#afterFailure = this.#current;
+  }
+
+  /** Goes to each of these folders, or stays if that fails. */
+  change(paths: Folders): void {
+    const before = this.#current;
+    this.#current = union(
+      paths.flatMap((path) => {
+        if (path === undefined) return UNKNOWN_FOLDER;
+        return before.map((folder) => {
+          const isAlone = /^[/~]/.test(path);
+          return folder === undefined && !isAlone ? undefined : pathIn(folder ?? '', path);
+        });
+      }),
+    );
+    this.#previous = before;
+    this.#afterFailure = before;
+  }
+
+  /** The same as if a command ran in a folder below: `git -C x`. */
+  below(paths: Folders): WorkingFolders {
+    const inner = new WorkingFolders(this.#current);
+    inner.change(paths);
+    return inner;
+  }
+
+  goBack(): void {
+    const before = this.#current;
+    this.#current = this.#previous;
+    this.#previous = before;
+    this.#afterFailure = before;
+  }
+
+  /** `exit`: what stands behind it in this branch does not run. */
+  leave(): void {
+    this.#current = [];
+    this.#afterFailure = [];
+  }
+
+  sign(sign: string): void {
+    if (sign === '&&') {
+      this.#skipped = union(this.#skipped, this.#afterFailure);
+    } else if (sign === '||') {
+      this.#skipped = union(this.#skipped, this.#current);
+      this.#current = this.#afterFailure;
+    } else {
+      const failed = this.endsOnFailure ? [] : union(this.#afterFailure, this.#skipped);
+      this.#current = union(this.#current, failed);
+      this.#skipped = [];
+    }
+    this.#afterFailure = this.#current;
+  }
+}
+
+function union(...lists: readonly Folders[]): Folders {
+  const all = new Set(lists.flat());
+  return all.size > FOLDERS_MAX ? UNKNOWN_FOLDER : [...all];
+}

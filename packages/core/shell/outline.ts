@@ -1,0 +1,64 @@
+// What a command line would do, as far as it can be known without running it.
+import { ScriptOutline } from './script-outline.ts';
+
+/** What a command line would do, as far as it can be known without running it. */
+export interface CommandOutline {
+  /**
+   * Every program that would run: in pipelines, lists and substitutions, behind `env`, `sudo`, `xargs`,
+   * `sh -c` and `find -exec`, and in here-documents that a shell reads. Builtins such as `cd` count.
+   */
+  readonly programs: readonly ProgramUse[];
+  /**
+   * Files that are read. Paths are relative to the folder where the line starts where `cd` is known, or
+   * else as they are written; `~` stays. A path may hold wildcards, and `*` for a part that is not known.
+   */
+  readonly reads: readonly string[];
+  /** Files that are created, changed, moved or removed, or get other permissions. */
+  readonly writes: readonly string[];
+  /** Hosts that it would talk to, in lower case, without ports. */
+  readonly hosts: readonly string[];
+  /** Every argument that may be a path, redirections included; no options, messages or prose. */
+  readonly paths: readonly string[];
+  /** The parts that cannot be known; empty when all is understood. */
+  readonly opaque: readonly OpaquePart[];
+}
+
+export interface ProgramUse {
+  /** Without its folder: `git`. */
+  readonly name: string;
+  /** As it is written: `/usr/bin/git`. */
+  readonly path: string;
+  readonly args: readonly string[];
+  /** Options without their values; `-rf` is there as it is written, and as `-r` and `-f`. */
+  readonly flags: readonly string[];
+}
+
+export type OpaqueReason =
+  /** Which program runs is known to the running shell alone. */
+  | 'dynamic_program'
+  /** A part of an argument is known to the running shell alone. */
+  | 'dynamic_argument'
+  /** A program in another language. */
+  | 'inline_code'
+  /** A shell or interpreter runs what another program prints. */
+  | 'decoded_script'
+  /** A script is run that this line writes or downloads. */
+  | 'written_script'
+  | 'sourced_script'
+  /** Names may stand for other programs than they say. */
+  | 'redefined'
+  /** More than the limits allow. */
+  | 'too_large'
+  /** The line is not complete, or shells disagree about it. */
+  | 'unreadable';
+
+export interface OpaquePart {
+  readonly why: OpaqueReason;
+  /** The part in question, shortened. */
+  readonly text: string;
+}
+
+/** Reads a command line without running anything. Never throws. */
+export function outlineCommand(line: string): CommandOutline {
+  return new ScriptOutline(line).outline();
+}

@@ -1,0 +1,138 @@
+// What one program does with its arguments.
+import { shownText } from './findings.ts';
+import { type Argument, parseArguments } from './options.ts';
+import { programSpec } from './programs/index.ts';
+import { inputTexts } from './script-input.ts';
+import type { ScriptOutline } from './script-outline.ts';
+import { SPECIAL_RUNS } from './special-runs.ts';
+import {
+  type NamedRun,
+  type ReadArguments,
+  useArgument,
+  useArguments,
+  useCode,
+  useValues,
+} from './use-arguments.ts';
+import { UNKNOWN } from './word-texts.ts';
+
+/** The builtin `[` has a sign of a pattern in its name. */
+const PATTERN = /[*?]|\[.+\]/;
+const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+
+export function runProgram(outline: ScriptOutline, run: NamedRun): void {
+  const { path, args } = run;
+  const { findings } = outline;
+  if (path === '') return;
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const isDynamic = path.includes(UNKNOWN) || PATTERN.test(path);
+  if (isDynamic) findings.addOpaque('dynamic_program', path);
+  if (outline.callFunction(path, run)) return;
+  const spec = programSpec(name);
+  const isWrapper = spec.kind === 'wrapper' || spec.kind === 'shell';
+  const parsed = parseArguments(args, spec, { stopsAtOperand: isWrapper });
+  const texts = args.flatMap((argument) => argument.texts);
+  findings.programs.push({
+    name: shownText(name),
+    path: shownText(path),
+    args: texts.map(shownText),
+    flags: parsed.flags,
+  });
+  if (path.includes('/') && !isDynamic && findings.isWritten(path)) {
+    findings.addOpaque('written_script', path);
+  }
+  runAlias(outline, run);
+  const special = SPECIAL_RUNS.get(name);
+  if (special !== undefined) special(outline, run, parsed);
+  else if (spec.kind === 'wrapper') runWrapped(outline, run, { spec, parsed });
+  else if (spec.kind === 'shell') runShell(outline, run, { spec, parsed });
+  else if (spec.kind === 'interpreter') runInterpreter(outline, run, { spec, parsed });
+  else useArguments(outline, run, { spec, parsed });
+}
+
+/** `alias ls=rm`: whether the shell expands it is not known. */
+function runAlias(outline: ScriptOutline, run: NamedRun): void {
+  const texts = outline.aliases.get(run.path);
+  if (texts === undefined) return;
+  outline.aliases.delete(run.path);
+  const words = run.args.map(({ texts: [text = ''] }) => quoted(text));
+  for (const text of texts) outline.runScript([text, ...words].join(' '), run);
+  outline.aliases.set(run.path, texts);
+}
+
+/** A text as one word of a command line. */
+function quoted(text: string): string {
+  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function runWrapped(outline: ScriptOutline, run: NamedRun, { spec, parsed }: ReadArguments): void {
+  const { args } = run;
+  useValues(outline, run, parsed);
+  const isKnown = (flag: string) =>
+    spec.flags.has(flag) || spec.values.has(flag) || flag === '--' || /^-\w{2,}$/.test(flag);
+  for (const flag of parsed.flags) {
+    if (!isKnown(flag)) outline.findings.addOpaque('unreadable', `${run.path} ${flag}`);
+  }
+  let start = parsed.operandsAt;
+  for (const argument of args.slice(start)) {
+    if (!argument.texts.every((text) => ASSIGNMENT.test(text))) break;
+    start++;
+  }
+  for (const argument of args.slice(start, start + spec.skips)) {
+    useArgument(outline, run, { role: spec.operands[0] ?? 'none', argument });
+  }
+  const inner = args.slice(start + spec.skips);
+  if (inner.length > 0) outline.run({ ...run, args: inner });
+}
+
+function runShell(outline: ScriptOutline, run: NamedRun, { parsed }: ReadArguments): void {
+  const { findings } = outline;
+  useValues(outline, run, parsed);
+  if (parsed.flags.some((flag) => /^--(?:rcfile|init-file)$/.test(flag))) {
+    findings.addOpaque('sourced_script', run.path);
+  }
+  const [script, ...rest] = run.args.slice(parsed.operandsAt);
+  if (parsed.flags.includes('-c')) {
+    for (const text of script?.texts ?? []) outline.runScript(text, { ...run, feed: undefined });
+    for (const argument of rest) useArgument(outline, run, { role: 'maybe_path', argument });
+    return;
+  }
+  const isInput = script === undefined || parsed.flags.includes('-s');
+  if (!isInput) return runFile(outline, run, { script, rest });
+  const isAsking = parsed.flags.some((flag) => /^--(?:version|help)$/.test(flag));
+  if (isAsking) return;
+  const texts = inputTexts(run.command, run.feed);
+  if (texts === undefined) findings.addOpaque('decoded_script', `… | ${run.path}`);
+  else for (const text of texts) outline.runScript(text, { ...run, feed: undefined });
+}
+
+interface RunFile {
+  readonly script: Argument;
+  readonly rest: readonly Argument[];
+}
+
+function runFile(outline: ScriptOutline, run: NamedRun, { script, rest }: RunFile): void {
+  for (const text of script.texts) {
+    if (/^\/dev\/(?:fd\/|stdin)|^-$/.test(text))
+      outline.findings.addOpaque('decoded_script', run.path);
+    else if (outline.findings.isWritten(text)) outline.findings.addOpaque('written_script', text);
+  }
+  for (const argument of [script, ...rest]) useArgument(outline, run, { role: 'read', argument });
+}
+
+function runInterpreter(outline: ScriptOutline, run: NamedRun, read: ReadArguments): void {
+  const { parsed, spec } = read;
+  const { findings } = outline;
+  useArguments(outline, run, read);
+  const hasCode = parsed.values.some(({ role }) => role === 'code');
+  if (hasCode || spec.replacesFirst?.some((flag) => parsed.flags.includes(flag)) === true) return;
+  const [script] = parsed.operands;
+  const isAsking = parsed.flags.some((flag) =>
+    /^(?:-[vVh]|--version|--help|--test|--check|-c)$/.test(flag),
+  );
+  if (script !== undefined && script.texts[0] !== '-')
+    return runFile(outline, run, { script, rest: [] });
+  if (isAsking) return;
+  const texts = inputTexts(run.command, run.feed);
+  if (texts === undefined) findings.addOpaque('decoded_script', `… | ${run.path}`);
+  else for (const text of texts) useCode(outline, run, text);
+}

@@ -1,0 +1,20 @@
+// The table of programs.
+import { DEVELOPMENT_SPECS } from './development.ts';
+import { FILE_SPECS } from './files.ts';
+import { INTERPRETER_SPECS } from './interpreters.ts';
+import { NETWORK_SPECS } from './network.ts';
+import { type ProgramSpec, specOf } from './spec.ts';
+import { WRAPPER_SPECS } from './wrappers.ts';
+
+const TABLES = [FILE_SPECS, WRAPPER_SPECS, INTERPRETER_SPECS, NETWORK_SPECS, DEVELOPMENT_SPECS];
+/** Every operand of a program that is not known may be a file that it reads. */
+const OTHERWISE = specOf({ operands: ['read'] });
+
+export function programSpec(name: string): ProgramSpec {
+  for (const table of TABLES) {
+    const spec = table.get(name);
+    if (spec !== undefined) return spec;
+  }
+  const [, family = ''] = /^(python|pypy|perl|ruby|php|lua|node)[\d.]+$/.exec(name) ?? [];
+  return INTERPRETER_SPECS.get(family) ?? OTHERWISE;
+}

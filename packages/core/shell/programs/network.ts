@@ -1,0 +1,123 @@
+// Programs that talk to other machines.
+import { specsOf } from './spec.ts';
+
+export const NETWORK_SPECS = specsOf({
+  curl: {
+    operands: ['url'],
+    values: {
+      '-o --output --output-dir -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --etag-save --hsts --alt-svc --libcurl':
+        'write',
+      '-T --upload-file -K --config --cacert --capath -E --cert --key --netrc-file --etag-compare --crlfile --pinnedpubkey':
+        'read',
+      '-d --data --data-ascii --data-binary --data-raw --data-urlencode --json -F --form -b --cookie -H --header --proxy-header --url-query --variable':
+        'setting',
+      '--url -x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname --doh-url -e --referer':
+        'url',
+      '--connect-to --resolve --interface --dns-servers': 'host',
+      '-X --request -A --user-agent -u --user -U --proxy-user -m --max-time --connect-timeout --retry --retry-delay --retry-max-time -w --write-out -r --range -C --continue-at -y -Y -z --time-cond --limit-rate --max-filesize --max-redirs --cert-type --key-type --pass --ciphers --tls-max --proto --proto-default --proto-redir --rate --form-string --oauth2-bearer --keepalive-time --local-port --create-file-mode --aws-sigv4 --parallel-max -P -Q -t --unix-socket':
+        'none',
+    },
+  },
+  wget: {
+    operands: ['url'],
+    values: {
+      '-O --output-document -o --output-file -a --append-output -P --directory-prefix --save-cookies --warc-file':
+        'write',
+      '-i --input-file --post-file --body-file --load-cookies --ca-certificate --certificate --private-key --config':
+        'read',
+      '--referer': 'url',
+      '-t --tries -T --timeout -w --wait -Q --quota -U --user-agent --header --user --password --http-user --http-password --post-data --body-data --method -l --level -A --accept -R --reject -D --domains --exclude-domains -I -X --limit-rate -e --execute --max-redirect --progress --waitretry --dns-timeout --connect-timeout --read-timeout --restrict-file-names --cut-dirs --default-page -S --secure-protocol':
+        'none',
+    },
+  },
+  'http https xh xhs': {
+    operands: ['url', 'setting'],
+    values: {
+      '-o --output': 'write',
+      '-a --auth -A --auth-type --session --timeout -p --print': 'none',
+    },
+  },
+  aria2c: {
+    operands: ['url'],
+    values: { '-d --dir -o --out': 'write', '-i --input-file': 'read', '-x -s -j -k': 'none' },
+  },
+  'lynx w3m links elinks': { operands: ['url'], values: { '-o': 'none' } },
+  ssh: {
+    kind: 'special',
+    operands: ['host'],
+    values: {
+      '-i -F -E -S': 'read',
+      '-J -W -o': 'host',
+      '-b -B -c -D -e -I -L -l -m -O -p -Q -R -w': 'none',
+    },
+  },
+  'sftp ftp telnet': {
+    operands: ['host', 'none'],
+    values: { '-i -F -b': 'read', '-o -J': 'host', '-P -B -c -l -R -S -s': 'none' },
+  },
+  scp: {
+    operands: ['remote_read'],
+    last: 'remote_write',
+    values: { '-i -F': 'read', '-o -J': 'host', '-P -c -l -S -D -X': 'none' },
+  },
+  rsync: {
+    operands: ['remote_read'],
+    last: 'remote_write',
+    values: {
+      '-e --rsh --rsync-path': 'command',
+      '--exclude-from --include-from --files-from --password-file': 'read',
+      '--log-file --backup-dir --partial-dir --temp-dir -T --write-batch': 'write',
+      '--exclude --include -f --filter --bwlimit --port --timeout --chmod --chown --max-size --min-size --suffix --info --out-format -M -B --block-size --compress-level --contimeout':
+        'none',
+    },
+  },
+  'nc ncat netcat': {
+    operands: ['host', 'none'],
+    values: {
+      '-p -w -i -q -X -O -P -s -T -b -I -V -m': 'none',
+      '-x': 'host',
+      '-e -c --exec --sh-exec': 'command',
+      '-o': 'write',
+    },
+  },
+  socat: { operands: ['setting'] },
+  'ping ping6 traceroute mtr host whois tracepath arping': {
+    operands: ['host', 'none'],
+    values: { '-c -i -w -W -s -t -I -M -Q -m -n -q': 'none' },
+  },
+  'dig nslookup drill': {
+    operands: ['host'],
+    values: { '-t -p -b -k -y -x': 'none', '-f': 'read' },
+  },
+  openssl: {
+    kind: 'special',
+    operands: ['none'],
+    hasLongDashes: true,
+    values: {
+      '-in -inkey -key -cert -CAfile -config -CApath -certfile -signkey -CA -CAkey -kfile -passin':
+        'read',
+      '-out -keyout': 'write',
+      '-connect -proxy': 'host',
+      '-subj -days -newkey -pass -passout -name -servername -addext -sigalg -digest -cipher -curves':
+        'none',
+    },
+  },
+  'psql pg_dump pg_restore createdb dropdb pg_isready': {
+    operands: ['none'],
+    values: {
+      '-h --host': 'host',
+      '-f --file': 'read',
+      '-o --output -L': 'write',
+      '-p -U -d -c -W -t -n -F -v -P -T -N': 'none',
+    },
+  },
+  'mysql mysqldump mysqladmin mariadb': {
+    operands: ['none'],
+    values: { '-h --host': 'host', '-P --port -u --user -e --execute -D --database': 'none' },
+  },
+  'redis-cli mongo mongosh': {
+    operands: ['url', 'none'],
+    values: { '-h --host': 'host', '-p --port -a -n -u --eval': 'none' },
+  },
+  smtp: { operands: ['host'] },
+});

@@ -1,0 +1,262 @@
+// Programs that no table describes.
+import { BUILTIN_RUNS, type SpecialRun } from './builtin-runs.ts';
+import { parseArguments } from './options.ts';
+import { programSpec } from './programs/index.ts';
+import { specOf } from './programs/spec.ts';
+import { foundBy, listedNames } from './script-input.ts';
+import type { ScriptOutline } from './script-outline.ts';
+import { type NamedRun, useArgument, useArguments, useValues } from './use-arguments.ts';
+
+const FIND_RUNS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+const FIND_WRITES = new Set(['-fprint', '-fprint0', '-fls', '-fprintf']);
+const FIND_READS = new Set(['-newer', '-samefile', '-anewer', '-cnewer', '-files0-from']);
+
+const find: SpecialRun = (outline, run) => {
+  const { args, folders } = run;
+  const text = (at: number) => args[at]?.texts[0] ?? '';
+  let at = 0;
+  while (/^-(?:[HLP]|O\d?|D)$/.test(text(at))) at++;
+  const roots: string[] = [];
+  for (; at < args.length && !/^[-(!,]/.test(text(at)); at++)
+    roots.push(...(args[at]?.texts ?? []));
+  if (roots.length === 0) roots.push('.');
+  for (const root of roots) outline.findings.add('read', root, folders);
+  const found = foundBy(
+    args.slice(at).map(({ texts: [one = ''] }) => one),
+    roots,
+  );
+  for (; at < args.length; at++) {
+    const test = text(at);
+    if (test === '-delete') for (const path of found) outline.findings.add('write', path, folders);
+    if (FIND_WRITES.has(test))
+      for (const path of args[++at]?.texts ?? []) outline.findings.add('write', path, folders);
+    else if (FIND_READS.has(test))
+      for (const path of args[++at]?.texts ?? []) outline.findings.add('read', path, folders);
+    else if (FIND_RUNS.has(test)) {
+      const start = ++at;
+      while (at < args.length && text(at) !== ';' && text(at) !== '+') at++;
+      const inner = args.slice(start, at).map((argument) => ({
+        ...argument,
+        texts: argument.texts.flatMap((one) =>
+          one.includes('{}') ? found.map((path) => one.replaceAll('{}', path)) : [one],
+        ),
+      }));
+      if (inner.length > 0) outline.run({ ...run, args: inner });
+    }
+  }
+};
+
+const git: SpecialRun = (outline, run) => {
+  const spec = programSpec('git');
+  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
+  const folders = own.values
+    .filter(({ option }) => option === '-C')
+    .reduce((at, { value }) => at.below(value.texts), run.folders);
+  for (const { option, role, value } of own.values) {
+    if (option === '-c') for (const text of value.texts) setGit(outline, run, text);
+    else useArgument(outline, run, { role, argument: value });
+  }
+  const [command, ...args] = run.args.slice(own.operandsAt);
+  for (const name of command?.texts ?? []) {
+    const inner = spec.commands?.get(name) ?? UNKNOWN_COMMAND;
+    const parsed = parseArguments(args, inner);
+    useArguments(outline, { ...run, folders }, { spec: inner, parsed });
+    const isChosen = name === 'checkout' || name === 'restore' || name === 'reset';
+    if (isChosen && parsed.flags.includes('--pathspec-from-file'))
+      outline.findings.addOpaque('dynamic_argument', name);
+  }
+};
+
+const UNKNOWN_COMMAND = specOf({ operands: ['revision_read'] });
+/** Settings of git that hold commands. */
+const GIT_COMMAND_SETTING =
+  /^(?:alias\.[^=]*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|pager\.[^=]*|diff\.(?:external|[^=]*\.(?:command|textconv))|credential\.(?:[^=]*\.)?helper|gpg\.(?:[^=]*\.)?program|filter\.[^=]*|sequence\.editor|(?:merge|diff)tool\.[^=]*)=/i;
+
+function setGit(outline: ScriptOutline, run: NamedRun, text: string): void {
+  if (GIT_COMMAND_SETTING.test(text)) {
+    const value = text.slice(text.indexOf('=') + 1);
+    const isGit = /^alias\./i.test(text) && !value.startsWith('!');
+    if (value !== '') outline.runScript(isGit ? `git ${value}` : value.replace(/^!/, ''), run);
+  } else outline.findings.add('setting', text, run.folders);
+}
+
+/** Behind the host stands a command that the other machine runs. */
+const ssh: SpecialRun = (outline, run) => {
+  const spec = programSpec('ssh');
+  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
+  for (const { option, role, value } of own.values) {
+    const [text = ''] = value.texts;
+    const [, inner] = /^(?:ProxyCommand|LocalCommand)[= ](.*)$/is.exec(text) ?? [];
+    if (inner !== undefined) outline.runScript(inner, run);
+    else if (option !== '-o' || /^Proxy|^HostName/i.test(text))
+      useArgument(outline, run, { role, argument: value });
+  }
+  const [host, ...words] = run.args.slice(own.operandsAt);
+  if (host === undefined) return;
+  useArgument(outline, run, { role: 'host', argument: host });
+  const rest = parseArguments(words, spec, { stopsAtOperand: true });
+  const line = words
+    .slice(rest.operandsAt)
+    .map(({ texts: [text = ''] }) => text)
+    .join(' ');
+  if (line !== '') outline.runScript(line, { ...run, feed: undefined });
+};
+
+const TAR = specOf({
+  operands: ['read'],
+  values: {
+    '-f --file -C --directory': 'none',
+    '-T --files-from -X --exclude-from': 'read',
+    '-I --use-compress-program --to-command --checkpoint-action -F --info-script': 'command',
+    '--exclude --strip-components --transform --xform --owner --group --mode -b --blocking-factor -H --format --mtime -N --newer -K --one-top-level':
+      'none',
+  },
+});
+
+const tar: SpecialRun = (outline, run) => {
+  const [first, ...others] = run.args;
+  const isOld = /^[A-Za-z]+$/.test(first?.texts[0] ?? '');
+  // `tar xzf a.tgz`: the first word holds options without a dash.
+  const args = isOld
+    ? [{ texts: [`-${first?.texts[0] ?? ''}`], isProse: false }, ...others]
+    : run.args;
+  const parsed = parseArguments(args, TAR);
+  const has = (...names: readonly string[]) => names.some((name) => parsed.flags.includes(name));
+  const isExtracted = has('-x', '--extract', '--get');
+  const isRead = isExtracted || has('-t', '--list', '-d', '--diff');
+  const folders = parsed.values.filter(({ option }) => option === '-C' || option === '--directory');
+  const inside = folders.reduce((at, { value }) => at.below(value.texts), run.folders);
+  for (const { option, role, value } of parsed.values) {
+    const isFile = option === '-f' || option === '--file';
+    if (isFile)
+      useArgument(outline, run, { role: isRead ? 'remote_read' : 'remote_write', argument: value });
+    else if (role !== 'none') useArgument(outline, run, { role, argument: value });
+    else if (folders.some((one) => one.value === value))
+      useArgument(outline, run, { role: isExtracted ? 'write' : 'read', argument: value });
+  }
+  if (isExtracted && folders.length === 0) outline.findings.add('write', '.', run.folders);
+  if (isRead) return;
+  for (const argument of parsed.operands)
+    useArgument(outline, { ...run, folders: inside }, { role: 'read', argument });
+};
+
+/** Gives the names that it reads to the command behind it. */
+const feedArguments: SpecialRun = (outline, run, parsed) => {
+  const spec = programSpec(run.path.slice(run.path.lastIndexOf('/') + 1));
+  useValues(outline, run, parsed);
+  const inner = run.args.slice(parsed.operandsAt);
+  const end = inner.findIndex(({ texts: [text = ''] }) => /^:::?\+?$|^::::$/.test(text));
+  const words = end === -1 ? inner : inner.slice(0, end);
+  const listed = end === -1 ? listedNames(run) : inner.slice(end + 1).flatMap(({ texts }) => texts);
+  const marks = parsed.values
+    .filter(({ option }) => /^-[iI]$|^--replace$/.test(option))
+    .flatMap(({ value }) => value.texts);
+  const isParallel = run.path.endsWith('parallel');
+  const mark = marks[0] ?? (isParallel || parsed.flags.includes('-i') ? '{}' : undefined);
+  if (
+    parsed.flags.some(
+      (flag) => !spec.flags.has(flag) && !spec.values.has(flag) && !/^-\w{2,}$/.test(flag),
+    )
+  ) {
+    outline.findings.addOpaque('unreadable', run.path);
+  }
+  const isMarked =
+    mark !== undefined && words.some(({ texts }) => texts.some((text) => text.includes(mark)));
+  const args = isMarked
+    ? words.map((argument) => ({
+        ...argument,
+        texts: argument.texts.flatMap((text) =>
+          text.includes(mark) ? listed.map((name) => text.replaceAll(mark, name)) : [text],
+        ),
+      }))
+    : [...words, { texts: listed, isProse: false }];
+  if (words.length === 0 && !isParallel) return;
+  const [only, more] = args;
+  // One word is a command line to GNU parallel.
+  if (isParallel && more === undefined)
+    for (const text of only?.texts ?? []) outline.runScript(text, run);
+  else outline.run({ ...run, args, feed: undefined });
+};
+
+const RUNNERS: ReadonlyMap<string, RegExp> = new Map([
+  ['npm', /^(?:exec|x)$/],
+  ['pnpm', /^(?:exec|dlx)$/],
+  ['yarn', /^(?:exec|dlx)$/],
+  ['bun', /^(?:x)$/],
+  ['uv', /^(?:run)$/],
+  ['poetry', /^(?:run)$/],
+  ['pipenv', /^(?:run)$/],
+  ['hatch', /^(?:run)$/],
+  ['pdm', /^(?:run)$/],
+  ['rye', /^(?:run)$/],
+  ['bundle', /^(?:exec)$/],
+]);
+
+/** `npm exec x`, `uv run x`: a program behind a command. */
+const packageRun: SpecialRun = (outline, run) => {
+  const name = run.path.slice(run.path.lastIndexOf('/') + 1);
+  const spec = programSpec(name);
+  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
+  useValues(outline, run, own);
+  const [command, ...words] = run.args.slice(own.operandsAt);
+  if (command === undefined) return;
+  const isRun = command.texts.some((text) => RUNNERS.get(name)?.test(text) === true);
+  if (!isRun) return useArguments(outline, run, { spec, parsed: parseArguments(words, spec) });
+  const inner = parseArguments(words, spec, { stopsAtOperand: true });
+  useValues(outline, run, inner);
+  const args = words.slice(inner.operandsAt);
+  if (args.length > 0) outline.run({ ...run, args });
+};
+
+/** What runs in a container is not of this machine; folders that it is given are. */
+const container: SpecialRun = (outline, run, parsed) => {
+  for (const { option, role, value } of parsed.values) {
+    const isFolder = option === '-v' || option === '--volume';
+    for (const text of value.texts) {
+      if (isFolder && /^[./~]/.test(text))
+        outline.findings.add('change', text.split(':', 1)[0] ?? '', run.folders);
+      else if (!isFolder)
+        useArgument(outline, run, { role, argument: { texts: [text], isProse: false } });
+    }
+  }
+  for (const { texts } of parsed.operands) {
+    for (const text of texts) {
+      const [, host] = /^([\w-]+(?:\.[\w-]+)+(?::\d+)?)\//.exec(text) ?? [];
+      if (host !== undefined) outline.findings.add('host', host, run.folders);
+    }
+  }
+};
+
+/** A file of the same name as the end of the address: `curl -O`, `wget`. */
+const download: SpecialRun = (outline, run, parsed) => {
+  const name = run.path.slice(run.path.lastIndexOf('/') + 1);
+  useArguments(outline, run, { spec: programSpec(name), parsed });
+  const has = (pattern: RegExp) => parsed.flags.some((flag) => pattern.test(flag));
+  const isSaved =
+    name === 'curl'
+      ? has(/^(?:-O|--remote-name(?:-all)?)$/)
+      : !has(/^(?:-O|--output-document|--spider)$/);
+  if (!isSaved) return;
+  for (const text of parsed.operands.flatMap(({ texts }) => texts)) {
+    const [path = ''] = text.replace(/^[a-z]+:\/\//i, '').split(/[?#]/, 1);
+    const file = path.slice(path.indexOf('/') + 1).replace(/^.*\//, '');
+    if (path.includes('/') && file !== '') outline.findings.add('write', file, run.folders);
+  }
+};
+
+export const SPECIAL_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, SpecialRun>([
+  ...BUILTIN_RUNS,
+  ['find', find],
+  ['git', git],
+  ['ssh', ssh],
+  ['tar', tar],
+  ['bsdtar', tar],
+  ['xargs', feedArguments],
+  ['parallel', feedArguments],
+  ...[...RUNNERS.keys()].map((name) => [name, packageRun] as const),
+  ['docker', container],
+  ['podman', container],
+  ['nerdctl', container],
+  ['curl', download],
+  ['wget', download],
+]);

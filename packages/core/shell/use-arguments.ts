@@ -1,0 +1,65 @@
+// What is done with the arguments of a program, by their roles.
+import { literalPaths, reachesOutside } from './code-text.ts';
+import type { Argument, ParsedArguments } from './options.ts';
+import type { ProgramSpec, Role } from './programs/spec.ts';
+import type { ProgramRun, ScriptOutline } from './script-outline.ts';
+
+export interface NamedRun extends ProgramRun {
+  /** The program, as it is written. */
+  readonly path: string;
+}
+
+export interface ReadArguments {
+  readonly spec: ProgramSpec;
+  readonly parsed: ParsedArguments;
+}
+
+/** Notes the values of options and the operands by their roles. */
+export function useArguments(
+  outline: ScriptOutline,
+  run: NamedRun,
+  { spec, parsed }: ReadArguments,
+): void {
+  useValues(outline, run, parsed);
+  const { flags, operands } = parsed;
+  const has = (names: readonly string[] | undefined) =>
+    names?.some((name) => flags.includes(name)) === true;
+  const isChanged = has(spec.changesWith);
+  const roles = has(spec.replacesFirst) ? spec.operands.slice(1) : spec.operands;
+  for (const [index, operand] of operands.entries()) {
+    const isLast = spec.last !== undefined && index > 0 && index === operands.length - 1;
+    const role = isLast ? spec.last : (roles[index] ?? roles.at(-1) ?? spec.operands.at(-1));
+    const isInPlace = isChanged && role === 'read';
+    useArgument(outline, run, { role: isInPlace ? 'change' : (role ?? 'read'), argument: operand });
+  }
+}
+
+export function useValues(outline: ScriptOutline, run: NamedRun, parsed: ParsedArguments): void {
+  for (const { role, value } of parsed.values) useArgument(outline, run, { role, argument: value });
+}
+
+interface UsedArgument {
+  readonly role: Role;
+  readonly argument: Argument;
+}
+
+export function useArgument(
+  outline: ScriptOutline,
+  run: NamedRun,
+  { role, argument: { texts, isProse } }: UsedArgument,
+): void {
+  if (isProse || role === 'none' || role === 'glued') return;
+  for (const text of texts) {
+    if (role === 'command') outline.runScript(text, run);
+    else if (role === 'code') useCode(outline, run, text);
+    else if (role === 'filter') {
+      if (reachesOutside(text)) useCode(outline, run, text);
+    } else outline.findings.add(role, text, run.folders);
+  }
+}
+
+/** Code in another language is not understood, but the paths in it are named. */
+export function useCode(outline: ScriptOutline, { folders }: NamedRun, code: string): void {
+  outline.findings.addOpaque('inline_code', code);
+  for (const path of literalPaths(code)) outline.findings.add('read', path, folders);
+}
