@@ -56,7 +56,7 @@ export function pathPatternFault(text: string, form: PathForm): Omit<GlobError, 
   }
   if (form === 'path_under') return undefined;
   // A policy is valid on every disk or on none.
-  const { rest } = startOf(text, form);
+  const { rest } = patternStart(text, form);
   const fault = [false, true]
     .map((isCaseless) => globOn(rest, { isCaseless }))
     .find((compiled) => !compiled.ok);
@@ -70,7 +70,8 @@ interface PatternStart {
   readonly rest: string;
 }
 
-function startOf(text: string, form: PathForm): PatternStart {
+/** The folder that a pattern starts at, and what stands behind it. */
+export function patternStart(text: string, form: PathForm): PatternStart {
   const [whole = '', name, tilde] = FOLDER.exec(text) ?? [];
   const folder = tilde === undefined ? VARIABLES.find((one) => one === name) : 'home';
   if (folder !== undefined) return { folder, rest: text.slice(whole.length) };
@@ -116,7 +117,7 @@ interface PlacedTest {
 }
 
 function placedTests(text: string, form: PathForm, paths: ProjectPaths): readonly PlacedTest[] {
-  const { folder, rest } = startOf(text, form);
+  const { folder, rest } = patternStart(text, form);
   const base = folder === 'root' ? '' : paths[folder];
   const resolve = paths.lookup();
   const foldersAt = (below: string) => {
@@ -135,7 +136,7 @@ function placedTests(text: string, form: PathForm, paths: ProjectPaths): readonl
 
 /** Texts of which each path that a pattern matches holds one, in lower case; empty when any path may. */
 export function mentionsOf(text: string, form: PathForm, paths: ProjectPaths): readonly string[] {
-  const { folder, rest } = startOf(text, form);
+  const { folder, rest } = patternStart(text, form);
   const base = folder === 'root' ? '' : paths[folder];
   const resolve = paths.lookup();
   const alternatives = form === 'path_under' ? [rest] : globAlternatives(rest);
