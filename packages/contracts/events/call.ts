@@ -32,7 +32,7 @@ export const MAX_PREVIEW_BYTES = 16_384;
 /** May stand in place of the preview of a message that was not inspected. */
 export const TRUNCATED_PREVIEW = '[TRUNCATED]';
 
-export const TRANSPORT = oneOf('mcp_stdio', 'mcp_http', 'http', 'messages_api', 'unknown');
+export const TRANSPORT = oneOf('mcp_stdio', 'mcp_http', 'http', 'messages_api', 'hook', 'unknown');
 /** `LOST`, since 0.2.0: the process that would have recorded the end is gone. */
 export const CALL_STATUS = oneOf('OK', 'ERROR', 'TIMEOUT', 'CANCELLED', 'LOST');
 export const COUNTER_SCOPE = oneOf('run', 'shim');
