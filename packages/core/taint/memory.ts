@@ -28,6 +28,15 @@ export function sightingOf(state: TaintState, key: string): Sighting | undefined
   return undefined;
 }
 
+/** The source of what the user has said: no server and no tool, so nothing else has it. */
+export const USER: TaintSource = { server: '', tool: '', callId: '' };
+
+/** Whether the user has named the value of this key. */
+export function isSaid(state: TaintState, key: string): boolean {
+  const { trust, source } = sightingOf(state, key) ?? {};
+  return trust === 'trusted' && source?.server === USER.server && source.tool === USER.tool;
+}
+
 /** The state with these keys added; `isWhole`, called at the end, says whether these are all. */
 export function remember(
   state: TaintState,

@@ -3,8 +3,10 @@ import { scanText } from '../scan/detect/scan-text.ts';
 import type { Range } from '../scan/types.ts';
 import { formatPath } from '../source/problem.ts';
 import type { TaintLeaf } from './leaves.ts';
+import { isSaid } from './memory.ts';
 import { shownValue } from './summaries.ts';
 import { folded } from './tokens/spellings.ts';
+import { keysIn } from './tokens/tokens.ts';
 import type { TaintFinding, TaintSource, TaintState } from './types.ts';
 
 const ORDERS_MAX = 8;
@@ -57,20 +59,27 @@ const ORDERED_VALUES_MAX = 256;
 
 /** Values of any argument that stand in a text that looks like an order. */
 export function orderedFindings(
-  { orders }: TaintState,
+  state: TaintState,
   leaves: readonly TaintLeaf[],
 ): readonly TaintFinding[] {
+  const { orders } = state;
   if (orders.length === 0) return [];
   const values = leaves.filter(({ isKey }) => !isKey).slice(0, ORDERED_VALUES_MAX);
   return values.flatMap(({ path, text }) => {
     const value = orderText(text.slice(0, ORDER_LENGTH_MAX));
     if (value.length < 2 || /^[a-z]{1,3}$/.test(value)) return [];
     const order = orders.find((one) => hasWords(one.text, value));
-    if (order === undefined) return [];
+    if (order === undefined || isOfUser(state, text)) return [];
     const { source } = order;
     const shown = shownValue(text);
     return [{ arg: formatPath(path), sink: 'any', match: 'ordered', source, holds: true, shown }];
   });
+}
+
+/** Whether the user has named all that a value names. */
+function isOfUser(state: TaintState, text: string): boolean {
+  const keys = [...keysIn(text.slice(0, ORDER_LENGTH_MAX))].flat();
+  return keys.length > 0 && keys.every((key) => isSaid(state, key));
 }
 
 /** Whether the text has the value with no letter or digit right before or behind it. */

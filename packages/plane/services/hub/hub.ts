@@ -225,6 +225,11 @@ export class Hub {
     return { heard: true, shutdown };
   }
 
+  /** What the user has said. Only the process of the hub can say it: an agent that reached this would free any value. */
+  said(text: string): void {
+    this.#taint.said(text);
+  }
+
   heartbeat(request: HeartbeatRequest): HeartbeatResponse | HubRefusal {
     const { run_id } = request;
     if (run_id !== undefined && run_id !== this.#options.runId) return OTHER_RUN;

@@ -14,6 +14,7 @@ import {
   newTaint,
   observe,
   recordCall,
+  said,
   type TaintJudgement,
   type TaintPolicy,
   type TaintState,
@@ -60,6 +61,11 @@ export class RunTaint {
         partial: read.partial || request.partial === true,
       },
     );
+  }
+
+  /** Values that the user names are not tainted. */
+  said(text: string): void {
+    this.#state = said(this.#state, text);
   }
 
   /** Looks at a call; nothing is remembered of it. */
