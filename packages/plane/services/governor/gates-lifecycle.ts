@@ -19,8 +19,8 @@ export interface GatesLifecycleOptions {
   readonly serverName: string;
   /** `$SUB_HOME`. */
   readonly home: string;
-  /** The folder of the manifests. */
-  readonly manifests: string;
+  /** The folder of the manifests; undefined where none limits the session. */
+  readonly manifests: string | undefined;
   readonly pinsMode: 'off' | 'on' | 'strict';
   readonly profile: Profile;
   readonly snapshot: Snapshot;
@@ -155,6 +155,7 @@ export class GatesLifecycle {
     this.gates?.start(peer);
     this.#unfollow = this.#followLearned(peer);
     const { manifests: folder, serverName: server, profile } = this.#options;
+    if (folder === undefined) return;
     this.#watch = watchManifest({
       folder,
       server,
@@ -219,6 +220,7 @@ type OpenedGates =
 /** In production, a manifest that cannot be read keeps the server from starting. */
 export async function openGates(options: GatesLifecycleOptions): Promise<OpenedGates> {
   const { manifests: folder, serverName: server, profile } = options;
+  if (folder === undefined) return { ok: true, guarding: new GatesLifecycle(options, undefined) };
   const loaded = await loadManifest({ folder, server, profile });
   if (loaded.kind === 'problems') {
     const { formatProblem } = await import('@subluminal/core/policy');

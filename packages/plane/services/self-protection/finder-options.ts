@@ -23,6 +23,8 @@ export interface FinderOptions {
   /** The command line of the server: relative names may start in the folders that it names. */
   readonly command: readonly string[];
   readonly now: () => number;
+  /** Settings of the client that could switch its hooks off. */
+  readonly clientSettings?: readonly string[];
 }
 
 interface GovernedServer extends Pick<FinderOptions, 'env' | 'cwd'> {

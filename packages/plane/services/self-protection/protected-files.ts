@@ -14,11 +14,12 @@ export interface ProtectedFile {
 
 const POLICY = 'the policy in force';
 const POLICY_PLACE = 'a place where a policy is looked for';
+const CLIENT_SETTINGS = 'the settings of the agent, which could switch its hooks off';
 const ENTRIES_MAX = 256;
 
 /** The files and folders that are known from the configuration alone. */
 function configuredFiles(options: FinderOptions): readonly ProtectedFile[] {
-  const { paths, config, policies, policyPlaces } = options;
+  const { paths, config, policies, policyPlaces, clientSettings = [] } = options;
   const sink = config['events.sink'];
   const named: readonly (readonly [string | null, string])[] = [
     ...policies.map((path) => [path, POLICY] as const),
@@ -32,6 +33,7 @@ function configuredFiles(options: FinderOptions): readonly ProtectedFile[] {
     [config['cedar.entities'], 'the entities of the Cedar policies'],
     [config['secrets.passphrase_file'], 'the passphrase of the secrets'],
     ...policyPlaces.map((path) => [path, POLICY_PLACE] as const),
+    ...clientSettings.map((path) => [path, CLIENT_SETTINGS] as const),
   ];
   return named.flatMap(([path, what]) => (path === null ? [] : [{ path, what }]));
 }

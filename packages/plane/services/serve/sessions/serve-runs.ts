@@ -12,7 +12,7 @@ import { Hub, type Judge } from '../../hub/index.ts';
 import type { BatchingSink } from '../../sink/index.ts';
 import type { Principal } from '../auth/types.ts';
 import type { Caller } from '../http/endpoint.ts';
-import type { LocalHub } from './local-hub.ts';
+import type { LocalHub } from '../../governor/local-hub.ts';
 
 export interface ServeRunsOptions {
   /** This machine; for the run of `sub run`, also the run and its agent. */

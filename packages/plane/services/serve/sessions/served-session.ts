@@ -17,7 +17,7 @@ import { bridgeEras } from '../../transports/bridge/index.ts';
 import type { ServerEnd } from '../../transports/types.ts';
 import type { HttpAgent } from '../agent/http-agent.ts';
 import type { Caller } from '../http/endpoint.ts';
-import { LocalHub } from './local-hub.ts';
+import { LocalHub } from '../../governor/local-hub.ts';
 import type { ServeRun } from './serve-runs.ts';
 import type { ServedServer, ServerSurroundings } from './served-server.ts';
 

@@ -3,9 +3,9 @@
 import type { Producer, Profile, ShimSummary } from '@subluminal/contracts';
 import { sealSnapshot } from '@subluminal/core/policy';
 import type { HubAnswer, HubQuestion, Observation } from '@subluminal/core/session';
-import type { SessionHub } from '../../governor/governed-session.ts';
-import { hubLimits, hubOutcome } from '../../governor/hub.ts';
-import type { Hub } from '../../hub/index.ts';
+import type { Hub } from '../hub/index.ts';
+import type { SessionHub } from './governed-session.ts';
+import { hubLimits, hubOutcome } from './hub.ts';
 
 interface LocalHubOptions {
   readonly hub: Hub;
