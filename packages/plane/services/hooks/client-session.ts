@@ -1,0 +1,109 @@
+// One session of a client: its governed sessions by server, its tool uses, and what is known of them.
+import { isDeepStrictEqual } from 'node:util';
+import type { HookAnswer, HookDialect, HookSender, ToolUse } from '@subluminal/core/hooks';
+import { parseJson } from '../../os/index.ts';
+import type { HookSession } from './hook-session.ts';
+
+/** A tool use between its two hooks. */
+export interface OpenUse {
+  readonly key: string;
+  readonly use: ToolUse;
+  readonly session: HookSession;
+  readonly id: number;
+  readonly answer: Promise<HookAnswer>;
+  /** How many hooks wait for its verdict. */
+  waiting: number;
+  /** Set once it may run. */
+  runsSinceMs: number | undefined;
+  /** The arguments that it runs with, where they were rewritten. */
+  argsText: string;
+}
+
+/** Two hooks may tell of the same use: the second is answered as the first. */
+export type EndedUse =
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'answered'; readonly answer: HookAnswer };
+
+const ENDED_MAX = 512;
+const TOLD_MAX = 20_000;
+
+export class ClientSession {
+  readonly dialect: HookDialect;
+  readonly id: string;
+  /** A text says why there is none. */
+  readonly servers = new Map<string, Promise<HookSession | string>>();
+  readonly uses = new Map<string, OpenUse>();
+  /** The ids of all uses that a hook has told of. */
+  readonly told = new Set<string>();
+  cwd = '';
+  transcriptPath: string | undefined;
+  usedMs = 0;
+  readonly #ended = new Map<string, EndedUse>();
+  #unnamed = 0;
+
+  constructor(dialect: HookDialect, id: string) {
+    this.dialect = dialect;
+    this.id = id;
+  }
+
+  heard({ cwd, transcriptPath }: HookSender, nowMs: number): void {
+    this.cwd = cwd;
+    this.transcriptPath = transcriptPath ?? this.transcriptPath;
+    this.usedMs = nowMs;
+  }
+
+  /** Remembers that a hook has told of a use. */
+  tell({ useId }: ToolUse): void {
+    if (useId !== undefined && this.told.size < TOLD_MAX) this.told.add(useId);
+  }
+
+  /** Whether not all uses are remembered, so that an unknown one may have been told of. */
+  get hasForgotten(): boolean {
+    return this.told.size >= TOLD_MAX;
+  }
+
+  get isRunning(): boolean {
+    return this.uses.size > 0;
+  }
+
+  /** Where a new use is kept. */
+  keyFor({ useId }: ToolUse): string {
+    return useId === undefined ? `unnamed ${++this.#unnamed}` : `use ${useId}`;
+  }
+
+  /** The open use that an output belongs to; without an id, the oldest of the same tool and arguments. */
+  find(use: ToolUse): OpenUse | undefined {
+    if (use.useId !== undefined) return this.uses.get(this.keyFor(use));
+    for (const open of this.uses.values()) {
+      if (open.use.useId === undefined && isSameUse(open, use)) return open;
+    }
+    return undefined;
+  }
+
+  ended({ useId }: ToolUse): EndedUse | undefined {
+    return useId === undefined ? undefined : this.#ended.get(useId);
+  }
+
+  end(open: OpenUse, how?: EndedUse): void {
+    this.uses.delete(open.key);
+    if (how !== undefined) this.remember(open.use, how);
+  }
+
+  remember({ useId }: ToolUse, how: EndedUse): void {
+    if (useId === undefined) return;
+    this.#ended.set(useId, how);
+    if (this.#ended.size <= ENDED_MAX) return;
+    const [oldest] = this.#ended.keys();
+    if (oldest !== undefined) this.#ended.delete(oldest);
+  }
+}
+
+/** Whether a use is of the same tool, with the arguments that were decided. */
+export function isSameUse({ use, argsText }: OpenUse, other: ToolUse): boolean {
+  if (use.tool !== other.tool || use.server !== other.server) return false;
+  return isSameJson(use.argsText, other.argsText) || isSameJson(argsText, other.argsText);
+}
+
+function isSameJson(one: string, other: string): boolean {
+  return one === other || isDeepStrictEqual(parseJson(one), parseJson(other));
+}

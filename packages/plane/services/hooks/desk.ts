@@ -1,0 +1,300 @@
+// Answers the hooks of clients: one governed session for each server name of each session of a client, and one answer
+// for each hook. What cannot be read, opened or decided is refused.
+import { NO_CALLS, SHIM_COUNTERS, type ShimSummary } from '@subluminal/contracts';
+import type {
+  HookAnswer,
+  HookDialect,
+  HookEvent,
+  HookInput,
+  HookReply,
+  ToolUse,
+} from '@subluminal/core/hooks';
+import { type Snapshot, sectionsFor } from '@subluminal/core/policy';
+import { visible } from '@subluminal/core/visible';
+import { errorText } from '../../os/index.ts';
+import type { ShimAccount } from '../../stores/identity/index.ts';
+import { type FinderOptions, finderOptions } from '../self-protection/finder-options.ts';
+import { ClientSession } from './client-session.ts';
+import { HookSession, type HookSurroundings } from './hook-session.ts';
+import { refused, ToolUses } from './tool-uses.ts';
+
+/** A client whose hooks are answered. */
+export interface HookClient {
+  readonly dialect: HookDialect;
+  /** Files of its settings that could switch its hooks off, for an agent that works in this folder. */
+  readonly settings: (place: {
+    readonly cwd: string;
+    readonly userHome: string;
+  }) => readonly string[];
+}
+
+export interface HookDeskOptions extends HookSurroundings {
+  readonly clients: readonly HookClient[];
+  readonly env: { readonly [name: string]: string | undefined };
+  /** The names of the servers that have a shim of their own in this run. */
+  readonly shimServers: () => readonly string[];
+  /** Records that something was decided by less than it should be. */
+  readonly degraded: (reason: string) => void;
+}
+
+export const HOOK_LIMITS = {
+  /** Outputs of tools are long. */
+  bodyBytesMax: 16 * 1_048_576,
+  sessionsMax: 256,
+  serversMax: 64,
+} as const;
+const NAME_LENGTH_MAX = 256;
+const NOTES_MAX = 200;
+const NOTE_LENGTH_MAX = 300;
+const PASS: HookAnswer = { do: 'pass' };
+const NOT_ABORTED = new AbortController().signal;
+const SETTINGS_CHANGED =
+  'The settings of this agent stay as they were when it was started: a change could switch its hooks off. Start it again to use others.';
+
+export class HookDesk {
+  readonly #options: HookDeskOptions;
+  readonly #clients: ReadonlyMap<string, HookClient>;
+  readonly #sessions = new Map<string, ClientSession>();
+  /** One for each client and folder: what is protected is then looked up once. */
+  readonly #protects = new Map<string, FinderOptions>();
+  readonly #uses: ToolUses;
+  readonly #notes = new Set<string>();
+  readonly #closing = new Set<Promise<void>>();
+  #summary = { ...NO_CALLS };
+  #isClosed = false;
+
+  constructor(options: HookDeskOptions) {
+    this.#options = options;
+    this.#clients = new Map(options.clients.map((one) => [one.dialect.client, one]));
+    this.#uses = new ToolUses({
+      governed: (session, server) => this.#governed(session, server),
+      hasShim: (session, use) => this.#hasShim(session, use),
+      note: (text) => this.#note(text),
+    });
+  }
+
+  /** What all sessions that have ended did. */
+  get summary(): ShimSummary {
+    return this.#summary;
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  /** Answers one hook. `signal` says that its client no longer waits. */
+  async handle(
+    client: string,
+    body: string,
+    signal: AbortSignal = NOT_ABORTED,
+  ): Promise<HookReply> {
+    const dialect = this.#clients.get(client)?.dialect;
+    if (dialect === undefined) return unknownClient(client);
+    if (body.length > HOOK_LIMITS.bodyBytesMax) {
+      return dialect.refuseUnread(undefined, 'It is larger than what is read of a hook.');
+    }
+    try {
+      const input = dialect.read(body);
+      if (typeof input === 'string') return dialect.refuseUnread(eventNameIn(body), input);
+      return dialect.write(input.event, await this.#answer(dialect, input, signal));
+    } catch (cause) {
+      this.#options.warn(
+        `a hook could not be answered: ${visible(errorText(cause), NOTE_LENGTH_MAX)}`,
+      );
+      return dialect.refuseUnread(eventNameIn(body), 'Subluminal could not decide about it.');
+    }
+  }
+
+  /** Uses another policy from the next call on. */
+  async usePolicy(snapshot: Snapshot): Promise<void> {
+    const opened = [...this.#sessions.values()].flatMap(({ servers }) => [...servers.values()]);
+    for (const session of await Promise.all(opened)) {
+      if (typeof session !== 'string') await session.usePolicy(snapshot);
+    }
+  }
+
+  /** Ends all sessions; what they did is recorded when it is done. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const session of [...this.#sessions.values()]) this.#end(session);
+    await Promise.all(this.#closing);
+  }
+
+  async #answer(
+    dialect: HookDialect,
+    { sender, event }: HookInput,
+    signal: AbortSignal,
+  ): Promise<HookAnswer> {
+    const session = this.#sessionFor(dialect, sender.sessionId);
+    if (typeof session === 'string') return refused(session);
+    session.heard(sender, performance.now());
+    switch (event.kind) {
+      case 'before_tool':
+        return this.#uses.before(session, event.use, signal);
+      case 'after_tool':
+        return this.#uses.after(session, event, signal);
+      case 'prompt':
+        return this.#prompt(session, event, signal);
+      case 'config_change':
+        return this.#configChange(session, event.path);
+      case 'session_end':
+        this.#end(session);
+        await Promise.all(this.#closing);
+        return PASS;
+      case 'session_start':
+      case 'other':
+        return PASS;
+    }
+  }
+
+  async #prompt(
+    session: ClientSession,
+    { text, reads = [] }: Extract<HookEvent, { kind: 'prompt' }>,
+    signal: AbortSignal,
+  ): Promise<HookAnswer> {
+    // Whatever runs may have sent it itself.
+    const isRunning = session.isRunning;
+    const refusal =
+      (await this.#uses.reads(session, reads, signal)) ?? (await this.#said(session, text));
+    if (refusal !== undefined) return refused(refusal);
+    if (isRunning) this.#note('a prompt came while a tool ran: the values in it are not freed');
+    else this.#options.hub.said(text);
+    return PASS;
+  }
+
+  /** Why the user's words may not go on, by the content rules of the policy. */
+  async #said(session: ClientSession, text: string): Promise<string | undefined> {
+    const { policy, producer } = this.#options;
+    const { snapshot } = policy();
+    if (sectionsFor(snapshot, producer).content === undefined) return undefined;
+    const governed = await this.#governed(session, undefined, true);
+    if (typeof governed === 'string') return governed;
+    const said = await governed.prompt(text);
+    return said.kind === 'refused' ? said.reason : undefined;
+  }
+
+  #configChange({ dialect }: ClientSession, path: string | undefined): HookAnswer {
+    const { snapshot } = this.#options.policy();
+    if (snapshot.document.self_protection === 'off') return PASS;
+    const what = path === undefined ? '' : ` (${path})`;
+    this.#note(`the settings of ${dialect.client} changed while it ran, and were kept out${what}`);
+    return refused(SETTINGS_CHANGED);
+  }
+
+  /** Whether a shim of this run decides about it and records it. */
+  #hasShim({ dialect }: ClientSession, { server }: ToolUse): boolean {
+    if (server === undefined) return false;
+    const isMeant = (name: string) => name === server || dialect.writtenServerName(name) === server;
+    return this.#options.shimServers().some(isMeant);
+  }
+
+  #sessionFor(dialect: HookDialect, sessionId: string): ClientSession | string {
+    if (this.#isClosed) return 'The run has ended.';
+    const key = JSON.stringify([dialect.client, sessionId]);
+    const known = this.#sessions.get(key);
+    if (known !== undefined) return known;
+    if (this.#sessions.size >= HOOK_LIMITS.sessionsMax && !this.#makeRoom()) {
+      return 'Too many sessions of agents are open.';
+    }
+    const session = new ClientSession(dialect, key);
+    this.#sessions.set(key, session);
+    return session;
+  }
+
+  /** Ends the session in which nothing has happened for longest. */
+  #makeRoom(): boolean {
+    const idle = [...this.#sessions.values()].filter(({ isRunning }) => !isRunning);
+    const [oldest] = idle.toSorted((one, other) => one.usedMs - other.usedMs);
+    if (oldest !== undefined) this.#end(oldest);
+    return oldest !== undefined;
+  }
+
+  /** The governed session for the tools of an MCP server, or of the client itself. */
+  async #governed(
+    session: ClientSession,
+    server: string | undefined,
+    isForPrompts = false,
+  ): Promise<HookSession | string> {
+    const { client } = session.dialect;
+    // The tools of an MCP server that takes the name of the client are not those of the client.
+    const serverName = server === client ? `mcp:${server}` : (server ?? client);
+    if (serverName.length > NAME_LENGTH_MAX) return 'The name of its server is too long.';
+    const key = isForPrompts ? '' : serverName;
+    const { cwd } = session;
+    let opening = session.servers.get(key);
+    if (opening === undefined) {
+      if (session.servers.size >= HOOK_LIMITS.serversMax)
+        return 'This session has too many servers.';
+      opening = this.#begin(session, { serverName, cwd, isForPrompts });
+      session.servers.set(key, opening);
+    }
+    const opened = await opening;
+    if (typeof opened === 'string') session.servers.delete(key);
+    else opened.useCwd(cwd);
+    return opened;
+  }
+
+  #begin(
+    { dialect }: ClientSession,
+    opening: { readonly serverName: string; readonly cwd: string; readonly isForPrompts: boolean },
+  ): Promise<HookSession | string> {
+    const protects = this.#protectsFor(dialect.client, opening.cwd);
+    const left = (account: ShimAccount): void => this.#left(account);
+    return HookSession.open(this.#options, { ...opening, protects, left });
+  }
+
+  #protectsFor(client: string, cwd: string): FinderOptions {
+    const key = JSON.stringify([client, cwd]);
+    const known = this.#protects.get(key);
+    if (known !== undefined) return known;
+    const { config, paths, policy, env } = this.#options;
+    const policies = policy().files.sources.map(({ path }) => path);
+    const found = finderOptions({ command: '', args: [], env, cwd }, { config, paths, policies });
+    const { userHome } = found;
+    const clientSettings = this.#clients.get(client)?.settings({ cwd, userHome }) ?? [];
+    const protects = { ...found, clientSettings };
+    if (this.#protects.size >= HOOK_LIMITS.sessionsMax) this.#protects.clear();
+    this.#protects.set(key, protects);
+    return protects;
+  }
+
+  #left({ summary }: ShimAccount): void {
+    for (const name of SHIM_COUNTERS) {
+      this.#summary[name] = (this.#summary[name] ?? 0) + (summary[name] ?? 0);
+    }
+  }
+
+  #end(session: ClientSession): void {
+    this.#sessions.delete(session.id);
+    const closing = this.#closeAll(session)
+      .catch((cause: unknown) => this.#options.warn(errorText(cause)))
+      .finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  async #closeAll({ servers }: ClientSession): Promise<void> {
+    for (const opened of await Promise.all(servers.values())) {
+      if (typeof opened !== 'string') await opened.close();
+    }
+  }
+
+  /** Once for each of them. */
+  #note(text: string): void {
+    const note = visible(text, NOTE_LENGTH_MAX);
+    if (this.#notes.has(note) || this.#notes.size >= NOTES_MAX) return;
+    this.#notes.add(note);
+    this.#options.degraded(note);
+  }
+}
+
+function unknownClient(client: string): HookReply {
+  const stderr = `sub does not know the hooks of ${visible(client, NAME_LENGTH_MAX)}\n`;
+  return { stdout: '', stderr, exitCode: 2 };
+}
+
+const EVENT_NAME = /"hook_?event_?name"\s*:\s*"([A-Za-z_]{1,64})"/i;
+
+/** For the reply to what could not be read: clients want their event named. */
+function eventNameIn(body: string): string | undefined {
+  return EVENT_NAME.exec(body)?.[1];
+}

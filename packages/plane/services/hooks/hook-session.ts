@@ -1,0 +1,369 @@
+// One governed session for the tools of a client, or of an MCP server that only its hooks tell of: the governor of a
+// shim between two peers in memory. Before a tool runs, the agent calls it; what would reach the server may run. After
+// it, the server answers; what reaches the agent is what the model may see.
+import { pathToFileURL } from 'node:url';
+import { isFailure, isObject, type JsonValue, type Producer } from '@subluminal/contracts';
+import { memberRange } from '@subluminal/core/json';
+import { identityOf, type Snapshot } from '@subluminal/core/policy';
+import { uuidv7 } from 'uuidv7';
+import { monotonicClock, parseJson } from '../../os/index.ts';
+import type { Config, HomePaths } from '../../stores/config/index.ts';
+import type { ShimAccount } from '../../stores/identity/index.ts';
+import type { PolicyFiles } from '../../stores/policy/follow-policy.ts';
+import { hasPolicy } from '../../stores/policy/untrusted-alone.ts';
+import { loadRedactor } from '../../stores/vault/load-redactor.ts';
+import { openGates } from '../governor/gates-lifecycle.ts';
+import { governBoth } from '../governor/govern.ts';
+import type { SessionParts } from '../governor/governed-session.ts';
+import { LazyApprovals } from '../governor/lazy-approvals.ts';
+import { LocalHub } from '../governor/local-hub.ts';
+import { changePolicy, type OpenedSession, openSession } from '../governor/open-session.ts';
+import { sessionLimits } from '../governor/session-settings.ts';
+import type { Hub } from '../hub/index.ts';
+import type { FinderOptions } from '../self-protection/finder-options.ts';
+import type { BatchingSink } from '../sink/index.ts';
+import { MemoryTransport } from './memory-transport.ts';
+import { outputIn, resultOf, textOf } from './tool-output.ts';
+
+/** What all sessions share. */
+export interface HookSurroundings {
+  /** The run. */
+  readonly producer: Producer;
+  readonly hub: Hub;
+  /** It outlives each session. */
+  readonly sink: BatchingSink;
+  readonly config: Config;
+  readonly paths: HomePaths;
+  readonly policy: () => { readonly snapshot: Snapshot; readonly files: PolicyFiles };
+  /** Something besides a terminal of this machine may answer. */
+  readonly hasChannel: boolean;
+  readonly warn: (text: string) => void;
+}
+
+export interface HookSessionOpening {
+  readonly serverName: string;
+  readonly cwd: string;
+  readonly protects: FinderOptions;
+  /** What the user says is no call, and no manifest lists it. */
+  readonly isForPrompts: boolean;
+  /** It has ended, and this is what it did. */
+  readonly left: (account: ShimAccount) => void;
+}
+
+export interface CalledTool {
+  readonly tool: string;
+  readonly argsText: string;
+  readonly useId?: string | undefined;
+}
+
+export type Verdict =
+  /** It may run; with other arguments where the gates have changed them. */
+  | { readonly kind: 'passes'; readonly argsText?: string }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export type ShownOutput =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'changed'; readonly output: JsonValue }
+  | { readonly kind: 'withheld'; readonly reason: string };
+
+export interface OpenedCall {
+  readonly id: number;
+  readonly verdict: Promise<Verdict>;
+}
+
+interface Pending {
+  readonly sent: Uint8Array;
+  decide: ((verdict: Verdict) => void) | undefined;
+  show: ((answer: Uint8Array | undefined) => void) | undefined;
+}
+
+const PROMPT_METHOD = 'hooks/prompt';
+const ROOTS_METHOD = 'roots/list';
+const MESSAGE_START = /^\{"jsonrpc":"2\.0","id":(\d{1,15}),"method":"([a-z/]{1,40})"/;
+const START_LENGTH = 128;
+/** The answer that a tool use never gets is not the fault of a server: the desk gives it up by itself. */
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
+const ENDED = 'The session has ended, so nothing of it runs any more.';
+const GIVEN_UP = 'The call was given up before it was decided.';
+const UNREADABLE = 'What was decided could not be read.';
+
+export class HookSession {
+  readonly #opened: OpenedSession;
+  readonly #agent: MemoryTransport;
+  readonly #server: MemoryTransport;
+  readonly #pending = new Map<number, Pending>();
+  #cwd: string;
+  #lastId = 0;
+  #closing: Promise<void> | undefined;
+
+  private constructor(parts: SessionParts, cwd: string) {
+    this.#cwd = cwd;
+    const broken = (): void => {};
+    const { limits } = parts;
+    this.#agent = new MemoryTransport(limits, {
+      received: (bytes) => this.#toAgent(bytes),
+      broken,
+    });
+    this.#server = new MemoryTransport(limits, {
+      received: (bytes) => this.#toServer(bytes),
+      broken,
+    });
+    this.#opened = openSession(parts, { agent: this.#agent, now: monotonicClock() });
+    const { governed } = this.#opened;
+    governed.server = this.#server;
+    const nothing = (): void => {};
+    governBoth(governed, this.#server, { agent: nothing, broken: nothing, server: nothing });
+  }
+
+  /** A text says why it cannot be opened: then nothing may run. */
+  static async open(
+    around: HookSurroundings,
+    opening: HookSessionOpening,
+  ): Promise<HookSession | string> {
+    const parts = await partsOf(around, opening);
+    if (typeof parts === 'string') return parts;
+    const session = new HookSession(parts, opening.cwd);
+    const { snapshot } = around.policy();
+    if (snapshot !== parts.snapshot) await session.usePolicy(snapshot);
+    return session;
+  }
+
+  /** Asks whether a tool may run. The verdict takes as long as a person takes. */
+  before({ tool, argsText, useId }: CalledTool): OpenedCall {
+    const params = `"name":${JSON.stringify(tool)},"arguments":${argsText}${metaOf(useId)}`;
+    return this.#request('tools/call', params);
+  }
+
+  /** Whether what the user says may go on; nothing in it can be changed. */
+  async prompt(text: string): Promise<Verdict> {
+    const { verdict, id } = this.#request(PROMPT_METHOD, `"prompt":${JSON.stringify(text)}`);
+    const said = await verdict;
+    const isPassed = said.kind === 'passes';
+    if (isPassed) this.#server.send(Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":{}}`));
+    this.#pending.delete(id);
+    return isPassed && said.argsText !== undefined
+      ? { kind: 'refused', reason: 'It holds what may not be sent. Leave it out.' }
+      : said;
+  }
+
+  /** What of an output the model may see. */
+  async after(id: number, output: JsonValue, isError: boolean): Promise<ShownOutput> {
+    const pending = this.#pending.get(id);
+    if (pending === undefined || this.#closing !== undefined)
+      return { kind: 'withheld', reason: ENDED };
+    const result = resultOf(output, isError);
+    const sent = Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
+    const answer = await new Promise<Uint8Array | undefined>((resolve) => {
+      pending.show = resolve;
+      this.#server.send(sent);
+    });
+    this.#pending.delete(id);
+    if (answer === undefined) return { kind: 'withheld', reason: ENDED };
+    return Buffer.compare(trimmed(answer), sent) === 0 ? { kind: 'same' } : shown(answer, output);
+  }
+
+  /** The call is over, and nobody knows how: the client has given it up, or has told nothing. */
+  cancel(id: number): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (pending === undefined || this.#closing !== undefined) return;
+    this.#cancelled(id);
+    pending.decide?.({ kind: 'refused', reason: GIVEN_UP });
+    pending.show?.(undefined);
+  }
+
+  /** The folder that relative names start from. */
+  useCwd(cwd: string): void {
+    if (cwd === this.#cwd) return;
+    this.#cwd = cwd;
+    const id = ++this.#lastId;
+    this.#server.send(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${ROOTS_METHOD}"}`));
+  }
+
+  async usePolicy(snapshot: Snapshot): Promise<void> {
+    await changePolicy(this.#opened.governed, snapshot);
+  }
+
+  /** Calls without an answer are cancelled, and what it has done is recorded. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    await this.#opened.close(false);
+    for (const { decide, show } of pending) {
+      decide?.({ kind: 'refused', reason: ENDED });
+      show?.(undefined);
+    }
+  }
+
+  #request(method: string, params: string): OpenedCall {
+    const id = ++this.#lastId;
+    const sent = Buffer.from(
+      `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${params}}}`,
+    );
+    const verdict = new Promise<Verdict>((resolve) => {
+      if (this.#closing !== undefined) return resolve({ kind: 'refused', reason: ENDED });
+      this.#pending.set(id, { sent, decide: resolve, show: undefined });
+      this.#agent.send(sent);
+    });
+    return { id, verdict };
+  }
+
+  /** A call that reaches the server may run. */
+  #toServer(bytes: Uint8Array): void {
+    const [, number, method = ''] = MESSAGE_START.exec(startOf(bytes)) ?? [];
+    if (method !== 'tools/call' && method !== PROMPT_METHOD) return;
+    const id = Number(number);
+    const pending = this.#pending.get(id);
+    // Nobody waits for it any more, so nothing runs.
+    if (pending?.decide === undefined) return this.#cancelled(id);
+    const { decide, sent } = pending;
+    pending.decide = undefined;
+    const isSame = Buffer.compare(trimmed(bytes), sent) === 0;
+    decide(isSame ? { kind: 'passes' } : changedCall(bytes, method));
+  }
+
+  /** An answer to a call that waits is a refusal; to one that has run, its result. */
+  #toAgent(bytes: Uint8Array): void {
+    const message = parseJson(Buffer.from(bytes).toString('utf8'));
+    if (!isObject(message)) return;
+    const { id, method } = message;
+    if (method === ROOTS_METHOD) return this.#tellRoots(id);
+    if (method !== undefined || typeof id !== 'number') return;
+    const pending = this.#pending.get(id);
+    if (pending?.decide !== undefined) {
+      this.#pending.delete(id);
+      pending.decide({ kind: 'refused', reason: refusalIn(message) });
+    } else pending?.show?.(bytes);
+  }
+
+  #tellRoots(id: unknown): void {
+    const roots = [{ uri: pathToFileURL(this.#cwd).href }];
+    this.#agent.send(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { roots } })));
+  }
+
+  #cancelled(requestId: number): void {
+    const method = 'notifications/cancelled';
+    this.#agent.send(
+      Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params: { requestId } })),
+    );
+  }
+}
+
+/** The id by which the client's model knows the call. */
+function metaOf(useId: string | undefined): string {
+  if (useId === undefined) return '';
+  return `,"_meta":{"claudecode/toolUseId":${JSON.stringify(useId)}}`;
+}
+
+function startOf(bytes: Uint8Array): string {
+  return Buffer.from(
+    bytes.buffer,
+    bytes.byteOffset,
+    Math.min(bytes.length, START_LENGTH),
+  ).toString();
+}
+
+/** A message without the newline that ends it. */
+function trimmed(bytes: Uint8Array): Uint8Array {
+  return bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
+}
+
+/** The arguments as they were written, but for what the gates have changed. */
+function changedCall(bytes: Uint8Array, method: string): Verdict {
+  const params = memberRange(bytes, 'params');
+  const name = method === PROMPT_METHOD ? 'prompt' : 'arguments';
+  const args = params && memberRange(bytes, name, params.start);
+  if (args === undefined) return { kind: 'refused', reason: UNREADABLE };
+  return { kind: 'passes', argsText: Buffer.from(bytes.subarray(args.start, args.end)).toString() };
+}
+
+/** Reason and hint, whether the refusal is an error or a result. */
+function refusalIn({ error, result }: { readonly [key: string]: unknown }): string {
+  const text = isObject(error) ? error['message'] : isObject(result) && textOf(result['content']);
+  return typeof text === 'string' && text !== '' ? text : UNREADABLE;
+}
+
+function shown(answer: Uint8Array, output: JsonValue): ShownOutput {
+  const message = parseJson(Buffer.from(answer).toString('utf8'));
+  const result = isObject(message) ? message['result'] : undefined;
+  if (!isObject(message) || !isObject(result) || isOurs(result)) {
+    return { kind: 'withheld', reason: refusalIn(isObject(message) ? message : {}) };
+  }
+  const now = outputIn(result, output);
+  return now === undefined
+    ? { kind: 'withheld', reason: UNREADABLE }
+    : { kind: 'changed', output: now };
+}
+
+/** Only Subluminal writes its mark: this result is a refusal. */
+function isOurs({ _meta: meta }: { readonly [key: string]: unknown }): boolean {
+  return isObject(meta) && Object.hasOwn(meta, 'subluminal');
+}
+
+async function partsOf(
+  around: HookSurroundings,
+  { serverName, protects, isForPrompts, left }: HookSessionOpening,
+): Promise<SessionParts | string> {
+  const { hub, sink, config, paths, policy, hasChannel, warn } = around;
+  const { snapshot, files } = policy();
+  const { profile } = config;
+  // Each session counts as a shim of its run.
+  const source = { ...around.producer.source, shim_id: uuidv7() };
+  const producer = { ...around.producer, source };
+  const redactor = await loadRedactor(config['redact.extra_patterns'], []);
+  if (isFailure(redactor)) return `${redactor.message} ${redactor.fix}`;
+  const limits = { ...sessionLimits(config), orphanMs: NEVER_MS };
+  const gates = await openGates({
+    serverName,
+    home: paths.home,
+    manifests: isForPrompts ? undefined : config['surface.manifests'],
+    // A client does not show the definitions of its tools.
+    pinsMode: 'off',
+    profile,
+    snapshot,
+    hasPolicy: hasPolicy(snapshot),
+    identity: identityOf(producer),
+    hasHub: true,
+    hasCedar: hub.judges.length > 0,
+    secrets: [],
+    redact: redactor.plain,
+    inspectBytesMax: limits.inspectBytesMax,
+    protects,
+  });
+  if (!gates.ok) return gates.message;
+  if (gates.warning !== undefined) warn(gates.warning);
+  const { guarding } = gates;
+  const people = new LazyApprovals({ home: paths.home, producer, warn, hasChannel });
+  await guarding.prepare();
+  await people.prepare(snapshot, guarding.mayAsk);
+  const leave = (account: ShimAccount): undefined => {
+    left(account);
+    return undefined;
+  };
+  return {
+    serverName,
+    transport: 'hook',
+    snapshot,
+    policyFiles: files,
+    // One watch serves all sessions.
+    policyReload: 'off',
+    profile,
+    producer,
+    membership: { tellsStart: false, leave },
+    sink,
+    hub: new LocalHub({ hub, serverName, profile, producer }),
+    people,
+    guarding,
+    injected: [],
+    redact: redactor.plain,
+    isClean: redactor.isClean,
+    // Its warnings are reports about messages that it has made itself; a terminal may show the agent.
+    logLevel: config['log.level'] === 'warn' ? 'error' : config['log.level'],
+    limits,
+  };
+}

@@ -1,0 +1,74 @@
+// A peer that is no process and no connection: what it sends is handed over, and what it gets is handed back.
+import { GatheredBytes } from '../../os/index.ts';
+import { oneLine } from '../transports/one-line.ts';
+import { lineSplitter } from '../transports/stdio/index.ts';
+import type { Transport, TransportHandlers } from '../transports/types.ts';
+
+export interface MemoryPeer {
+  /** A whole message for the peer. */
+  readonly received: (message: Uint8Array) => void;
+  /** A large message for the peer was broken off. */
+  readonly broken: () => void;
+}
+
+interface MessageLimits {
+  readonly inspectBytesMax: number;
+  readonly messageBytesMax: number;
+}
+
+const NEWLINE = Buffer.from('\n');
+
+/** How many messages wait is bounded by its user: nothing here holds anybody back. */
+export class MemoryTransport implements Transport {
+  readonly #peer: MemoryPeer;
+  /** Large messages go in parts, as they do on stdio. */
+  readonly #lines: ReturnType<typeof lineSplitter>;
+  readonly #parts = new GatheredBytes();
+  #on: TransportHandlers | undefined;
+
+  constructor(limits: MessageLimits, peer: MemoryPeer) {
+    this.#peer = peer;
+    this.#lines = lineSplitter(limits);
+  }
+
+  /** A message of the peer. */
+  send(message: Uint8Array): void {
+    const line = Buffer.concat([oneLine(message), NEWLINE]);
+    this.#on?.incoming(this.#lines.feed(line));
+  }
+
+  read(on: TransportHandlers): void {
+    this.#on = on;
+  }
+
+  stop(): void {
+    this.#on = undefined;
+  }
+
+  write(message: Uint8Array): void {
+    this.#peer.received(message);
+  }
+
+  writePart(bytes: Uint8Array): void {
+    this.#parts.add(bytes);
+  }
+
+  endParts(): void {
+    this.#peer.received(this.#parts.take());
+  }
+
+  abortParts(): void {
+    this.#parts.clear();
+    this.#peer.broken();
+  }
+
+  hold(): void {}
+  release(): void {}
+  holds(): void {}
+  end(): void {}
+
+  close(): Promise<boolean> {
+    this.stop();
+    return Promise.resolve(true);
+  }
+}

@@ -1,0 +1,189 @@
+// Tool uses from their first hook to their last: asked about, waited for, run, shown or given up.
+import type { HookAnswer, HookEvent, ToolUse } from '@subluminal/core/hooks';
+import { parseJson } from '../../os/index.ts';
+import { type ClientSession, isSameUse, type OpenUse } from './client-session.ts';
+import type { HookSession, ShownOutput } from './hook-session.ts';
+import { withheld } from './tool-output.ts';
+
+export interface ToolUsesOptions {
+  /** The governed session for the tools of an MCP server, or of the client itself; a text says why there is none. */
+  readonly governed: (
+    session: ClientSession,
+    server: string | undefined,
+  ) => Promise<HookSession | string>;
+  /** Whether a shim of this run decides about it and records it. */
+  readonly hasShim: (session: ClientSession, use: ToolUse) => boolean;
+  /** Puts on record that something was decided by less than it should be. */
+  readonly note: (text: string) => void;
+}
+
+type AfterTool = Extract<HookEvent, { kind: 'after_tool' }>;
+
+/** Beyond it, the oldest is given up. */
+export const USES_MAX = 256;
+const PASS: HookAnswer = { do: 'pass' };
+const CHANGED = 'Parts of this output were replaced, as the policy of this run wants it.';
+
+export class ToolUses {
+  readonly #options: ToolUsesOptions;
+
+  constructor(options: ToolUsesOptions) {
+    this.#options = options;
+  }
+
+  async before(session: ClientSession, use: ToolUse, signal: AbortSignal): Promise<HookAnswer> {
+    session.tell(use);
+    if (this.#options.hasShim(session, use)) return PASS;
+    const over = session.ended(use);
+    if (over?.kind === 'refused') return refused(over.reason);
+    const known = use.useId === undefined ? undefined : session.find(use);
+    if (known !== undefined && !isSameUse(known, use)) {
+      return refused('Its id belongs to another call that has not ended.');
+    }
+    const open = known ?? (await this.#open(session, use));
+    return typeof open === 'string' ? refused(open) : this.#verdict(session, open, signal);
+  }
+
+  /** Waits for the verdict; when nobody does any more, the call is given up. */
+  async #verdict(session: ClientSession, open: OpenUse, signal: AbortSignal): Promise<HookAnswer> {
+    open.waiting += 1;
+    const leave = (): void => {
+      open.waiting -= 1;
+      if (open.waiting > 0 || open.runsSinceMs !== undefined) return;
+      giveUp(session, open);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    const answer = await open.answer;
+    signal.removeEventListener('abort', leave);
+    return answer;
+  }
+
+  /** Puts a use before the governor; a text says why it cannot be. */
+  async #open(session: ClientSession, use: ToolUse): Promise<OpenUse | string> {
+    if (parseJson(use.argsText) === undefined) return 'Its arguments are no JSON.';
+    if (session.uses.size >= USES_MAX) giveUpOldest(session);
+    const governed = await this.#options.governed(session, use.server);
+    if (typeof governed === 'string') return governed;
+    // Another hook may have told of the same use while the session was opened.
+    const known = use.useId === undefined ? undefined : session.find(use);
+    if (known !== undefined) return isSameUse(known, use) ? known : 'Its id is in use.';
+    const { id, verdict } = governed.before(use);
+    const open: OpenUse = {
+      key: session.keyFor(use),
+      use,
+      session: governed,
+      id,
+      waiting: 0,
+      runsSinceMs: undefined,
+      argsText: use.argsText,
+      answer: verdict.then((said) => {
+        if (said.kind === 'refused') {
+          session.end(open, said);
+          return refused(said.reason);
+        }
+        open.runsSinceMs = performance.now();
+        if (said.argsText === undefined) return PASS;
+        open.argsText = said.argsText;
+        return { do: 'rewrite', argsText: said.argsText };
+      }),
+    };
+    session.uses.set(open.key, open);
+    return open;
+  }
+
+  /** What the model may see of an output. */
+  async after(session: ClientSession, event: AfterTool, signal: AbortSignal): Promise<HookAnswer> {
+    const { use, output, isError } = event;
+    session.tell(use);
+    if (this.#options.hasShim(session, use)) return PASS;
+    const over = session.ended(use);
+    if (over?.kind === 'answered') return over.answer;
+    const open = over === undefined ? await this.#ran(session, use, signal) : over.reason;
+    if (over?.kind === 'refused') this.#options.note(`${nameOf(use)} ran although it was refused`);
+    if (typeof open === 'string') return this.#shown(event, { kind: 'withheld', reason: open });
+    const leave = (): void => open.session.cancel(open.id);
+    signal.addEventListener('abort', leave, { once: true });
+    const shown = await open.session.after(open.id, output, isError);
+    signal.removeEventListener('abort', leave);
+    const answer = this.#shown(event, shown);
+    session.end(open, { kind: 'answered', answer });
+    return answer;
+  }
+
+  /** The use that has run. One that nobody has asked about, or not with these arguments, is decided now. */
+  async #ran(session: ClientSession, use: ToolUse, signal: AbortSignal): Promise<OpenUse | string> {
+    const open = session.find(use);
+    if (open?.runsSinceMs !== undefined && isSameUse(open, use)) return open;
+    const how =
+      open === undefined
+        ? 'without a decision: no hook has told of it before'
+        : open.runsSinceMs === undefined
+          ? 'before it was decided'
+          : 'with other arguments than were decided';
+    this.#options.note(`${nameOf(use)} ran ${how}`);
+    if (open !== undefined) giveUp(session, open);
+    const late = await this.#open(session, use);
+    if (typeof late === 'string') return late;
+    const answer = await this.#verdict(session, late, signal);
+    return answer.do === 'refuse' ? answer.reason : late;
+  }
+
+  #shown({ use, output, isReplaceable }: AfterTool, shown: ShownOutput): HookAnswer {
+    if (shown.kind === 'same') return PASS;
+    if (!isReplaceable) {
+      this.#options.note(
+        `the model may have seen an output of ${nameOf(use)} that it should not see whole`,
+      );
+    }
+    if (shown.kind === 'changed') return { do: 'replace', output: shown.output, note: CHANGED };
+    const { reason } = shown;
+    return { do: 'replace', output: withheld(output, reason), note: reason };
+  }
+
+  /** What the client reads for a prompt is decided as the tool that would read it; its output is not seen. */
+  async reads(
+    session: ClientSession,
+    reads: readonly ToolUse[],
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const opened: OpenUse[] = [];
+    for (const use of reads) {
+      const open = await this.#open(session, use);
+      const answer =
+        typeof open === 'string' ? refused(open) : await this.#verdict(session, open, signal);
+      if (typeof open !== 'string' && answer.do === 'pass') {
+        opened.push(open);
+        continue;
+      }
+      for (const other of opened) {
+        giveUp(session, other);
+      }
+      return answer.do === 'refuse' ? answer.reason : `${nameOf(use)} cannot be changed here.`;
+    }
+    for (const open of opened) {
+      session.end(open);
+      await open.session.after(open.id, '', false);
+    }
+    return undefined;
+  }
+}
+
+export function refused(reason: string): Extract<HookAnswer, { do: 'refuse' }> {
+  return { do: 'refuse', reason };
+}
+
+/** A client tells nothing of a tool that the user has denied. */
+function giveUpOldest(session: ClientSession): void {
+  const [oldest] = session.uses.values();
+  if (oldest !== undefined) giveUp(session, oldest);
+}
+
+function giveUp(session: ClientSession, open: OpenUse): void {
+  session.end(open);
+  open.session.cancel(open.id);
+}
+
+function nameOf({ server, tool }: ToolUse): string {
+  return server === undefined ? tool : `${server}/${tool}`;
+}
