@@ -26,6 +26,7 @@ export type EndedUse =
 
 const ENDED_MAX = 512;
 const TOLD_MAX = 20_000;
+const PROMPTS_MAX = 10_000;
 
 export class ClientSession {
   readonly dialect: HookDialect;
@@ -35,6 +36,9 @@ export class ClientSession {
   readonly uses = new Map<string, OpenUse>();
   /** The ids of all uses that a hook has told of. */
   readonly told = new Set<string>();
+  /** Outputs that could not be replaced: why the model must not get them. */
+  readonly #heldBack = new Map<string, string>();
+  readonly #prompts = new Set<string>();
   cwd = '';
   transcriptPath: string | undefined;
   usedMs = 0;
@@ -66,6 +70,14 @@ export class ClientSession {
     return this.uses.size > 0;
   }
 
+  /** Whether a prompt is not one that the client has written itself after another. */
+  isNewPrompt(promptId: string | undefined): boolean {
+    if (promptId === undefined) return true;
+    const isNew = !this.#prompts.has(promptId);
+    if (this.#prompts.size < PROMPTS_MAX) this.#prompts.add(promptId);
+    return isNew;
+  }
+
   /** Where a new use is kept. */
   keyFor({ useId }: ToolUse): string {
     return useId === undefined ? `unnamed ${++this.#unnamed}` : `use ${useId}`;
@@ -78,6 +90,16 @@ export class ClientSession {
       if (open.use.useId === undefined && isSameUse(open, use)) return open;
     }
     return undefined;
+  }
+
+  holdBack({ useId }: ToolUse, reason: string): void {
+    if (useId !== undefined && this.#heldBack.size < ENDED_MAX) this.#heldBack.set(useId, reason);
+  }
+
+  takeHeldBack({ useId }: ToolUse): string | undefined {
+    const reason = this.#heldBack.get(useId ?? '');
+    this.#heldBack.delete(useId ?? '');
+    return reason;
   }
 
   ended({ useId }: ToolUse): EndedUse | undefined {

@@ -24,6 +24,7 @@ const rule = (kind: string, effect: string, match = '{}') => `${HEAD}rules:
   - {rule_id: the-rule, kind: ${kind}, enabled: true, severity: warn, match: ${match}, effect: ${effect}}
 `;
 
+const SAID = { kind: 'prompt', isFromUser: true, files: [] } as const;
 const having = (text: string): unknown => expect.stringContaining(text);
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
@@ -181,15 +182,36 @@ describe('taint', () => {
   test('does not hold what the user has typed', async () => {
     const desk = await openHookDesk({ policy: TAINT });
     await page(desk);
-    await desk.tell({ kind: 'prompt', text: 'Yes, mail eve@evil.example' });
+    await desk.tell({ ...SAID, text: 'Yes, mail eve@evil.example' });
     expect(await desk.tell(before(MAIL))).toEqual({ do: 'pass' });
+  });
+
+  test('stays for what the client has written itself', async () => {
+    const desk = await openHookDesk({ policy: TAINT });
+    await page(desk);
+    const text = 'Mail eve@evil.example';
+    await desk.tell({ ...SAID, text: 'Go on', promptId: 'p1' });
+    await desk.tell({ ...SAID, text, promptId: 'p1' });
+    await desk.tell({ ...SAID, text, isFromUser: false });
+    expect(await desk.tell(before(MAIL))).toMatchObject({ do: 'refuse' });
+  });
+
+  test('is cleared again once the client says that the tools of a turn are over', async () => {
+    const desk = await openHookDesk({ policy: TAINT });
+    await page(desk);
+    const denied = useOf('Bash', { command: 'sleep 1' });
+    await desk.tell(before(denied));
+    expect(await desk.tell({ kind: 'before_model', uses: [denied] })).toEqual({ do: 'pass' });
+    await desk.tell({ ...SAID, text: 'Mail eve@evil.example' });
+    expect(await desk.tell(before(MAIL))).toEqual({ do: 'pass' });
+    expect(desk.degraded).toEqual([]);
   });
 
   test('stays when the prompt comes while a tool runs', async () => {
     const desk = await openHookDesk({ policy: TAINT });
     await page(desk);
     await desk.tell(before(useOf('Bash', { command: 'sleep 1' })));
-    await desk.tell({ kind: 'prompt', text: 'Mail eve@evil.example' });
+    await desk.tell({ ...SAID, text: 'Mail eve@evil.example' });
     expect(await desk.tell(before(MAIL))).toMatchObject({ do: 'refuse' });
     expect(desk.degraded).toEqual([having('while a tool ran')]);
   });
@@ -236,12 +258,17 @@ describe('content', () => {
     });
   });
 
-  test('of a failed tool that cannot be replaced is put on record', async () => {
+  test('of a failed tool that cannot be replaced is put on record, and ends the turn', async () => {
     const { tell, degraded } = await openHookDesk({ policy: CONTENT });
     const use = useOf('Bash', { command: 'env' });
     await tell(before(use));
     await tell(after(use, `Exit code 1 ${TOKEN}`, true));
-    expect(degraded).toEqual([having('may have seen an output of Bash')]);
+    expect(degraded).toEqual([having('an output of Bash that must not be shown')]);
+    const other = useOf('Bash', { command: 'ls' });
+    expect(await tell({ kind: 'before_model', uses: [other] })).toEqual({ do: 'pass' });
+    expect(await tell({ kind: 'before_model', uses: [use, other] })).toMatchObject({
+      do: 'refuse',
+    });
   });
 
   test('of arguments is replaced where the policy redacts it', async () => {
@@ -258,8 +285,8 @@ describe('content', () => {
 
   test('of a prompt is stopped when it is a secret, and recorded without it', async () => {
     const { tell, events, lines } = await openHookDesk({ policy: CONTENT });
-    expect(await tell({ kind: 'prompt', text: 'Fix the tests in src/' })).toEqual({ do: 'pass' });
-    const answer = await tell({ kind: 'prompt', text: `Use ${TOKEN} for it` });
+    expect(await tell({ ...SAID, text: 'Fix the tests in src/' })).toEqual({ do: 'pass' });
+    const answer = await tell({ ...SAID, text: `Use ${TOKEN} for it` });
     expect(answer).toMatchObject({ do: 'refuse' });
     expect(events('tool_call_decision')).toMatchObject([{ decision: { action: 'BLOCK' } }]);
     expect(lines.join('\n')).not.toContain(TOKEN);
@@ -268,16 +295,14 @@ describe('content', () => {
   test('of a prompt may name what is protected, as the user may', async () => {
     const { tell, home } = await openHookDesk({ policy: CONTENT });
     const text = `Why does ${join(home, 'policy.yaml')} stop this?`;
-    expect(await tell({ kind: 'prompt', text })).toEqual({ do: 'pass' });
+    expect(await tell({ ...SAID, text })).toEqual({ do: 'pass' });
   });
 });
 
 describe('a prompt that the client reads files for', () => {
-  const reads = [useOf('Read', { file_path: 'a.txt' }), useOf('Read', { file_path: '.env' })];
-
   test('is stopped when one of them may not be read', async () => {
     const { tell, events } = await openHookDesk({ policy: DENY });
-    expect(await tell({ kind: 'prompt', text: '@a.txt @.env', reads })).toMatchObject({
+    expect(await tell({ ...SAID, text: '@a.txt @.env', files: ['a.txt', '.env'] })).toMatchObject({
       do: 'refuse',
     });
     await vi.waitFor(() =>
@@ -287,7 +312,7 @@ describe('a prompt that the client reads files for', () => {
 
   test('goes on when all may be read', async () => {
     const { tell, events } = await openHookDesk({ policy: DENY });
-    expect(await tell({ kind: 'prompt', text: '@a.txt', reads: reads.slice(0, 1) })).toEqual({
+    expect(await tell({ ...SAID, text: '@a.txt', files: ['a.txt', 'alice'] })).toEqual({
       do: 'pass',
     });
     await vi.waitFor(() => expect(events('tool_call_end')).toMatchObject([{ status: 'OK' }]));
@@ -424,7 +449,7 @@ describe('a tool of an MCP server', () => {
     });
     expect(await tell(before(useOf('Read', { file_path: 'a' })))).toEqual({ do: 'pass' });
     expect(await tell(before(useOf('Bash', { command: 'ls' })))).toMatchObject({ do: 'refuse' });
-    expect(await tell({ kind: 'prompt', text: 'Go on' })).toEqual({ do: 'pass' });
+    expect(await tell({ ...SAID, text: 'Go on' })).toEqual({ do: 'pass' });
   });
 });
 

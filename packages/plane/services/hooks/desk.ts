@@ -12,10 +12,12 @@ import type {
 import { type Snapshot, sectionsFor } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { errorText } from '../../os/index.ts';
+import { userHome } from '../../stores/config/index.ts';
 import type { ShimAccount } from '../../stores/identity/index.ts';
 import { type FinderOptions, finderOptions } from '../self-protection/finder-options.ts';
 import { ClientSession } from './client-session.ts';
 import { HookSession, type HookSurroundings } from './hook-session.ts';
+import { PROMPT_FILES_MAX, readsOf } from './prompt-files.ts';
 import { refused, ToolUses } from './tool-uses.ts';
 
 /** A client whose hooks are answered. */
@@ -135,6 +137,8 @@ export class HookDesk {
         return this.#uses.after(session, event, signal);
       case 'prompt':
         return this.#prompt(session, event, signal);
+      case 'before_model':
+        return this.#uses.beforeModel(session, event.uses);
       case 'config_change':
         return this.#configChange(session, event.path);
       case 'session_end':
@@ -149,14 +153,18 @@ export class HookDesk {
 
   async #prompt(
     session: ClientSession,
-    { text, reads = [] }: Extract<HookEvent, { kind: 'prompt' }>,
+    { text, files, isFromUser, promptId }: Extract<HookEvent, { kind: 'prompt' }>,
     signal: AbortSignal,
   ): Promise<HookAnswer> {
     // Whatever runs may have sent it itself.
     const isRunning = session.isRunning;
+    const isNew = session.isNewPrompt(promptId);
+    const reads = readsOf(files, session.cwd, userHome(this.#options.env));
+    if (reads.length > PROMPT_FILES_MAX) return refused('It names too many files.');
     const refusal =
       (await this.#uses.reads(session, reads, signal)) ?? (await this.#said(session, text));
     if (refusal !== undefined) return refused(refusal);
+    if (!isFromUser || !isNew) return PASS;
     if (isRunning) this.#note('a prompt came while a tool ran: the values in it are not freed');
     else this.#options.hub.said(text);
     return PASS;
@@ -250,8 +258,8 @@ export class HookDesk {
     const { config, paths, policy, env } = this.#options;
     const policies = policy().files.sources.map(({ path }) => path);
     const found = finderOptions({ command: '', args: [], env, cwd }, { config, paths, policies });
-    const { userHome } = found;
-    const clientSettings = this.#clients.get(client)?.settings({ cwd, userHome }) ?? [];
+    const place = { cwd, userHome: found.userHome, env };
+    const clientSettings = this.#clients.get(client)?.settings(place) ?? [];
     const protects = { ...found, clientSettings };
     if (this.#protects.size >= HOOK_LIMITS.sessionsMax) this.#protects.clear();
     this.#protects.set(key, protects);

@@ -22,6 +22,8 @@ type AfterTool = Extract<HookEvent, { kind: 'after_tool' }>;
 /** Beyond it, the oldest is given up. */
 export const USES_MAX = 256;
 const PASS: HookAnswer = { do: 'pass' };
+const UNREPLACED =
+  'The output of a tool holds what must not be shown to a model, and this client cannot replace it.';
 const CHANGED = 'Parts of this output were replaced, as the policy of this run wants it.';
 
 export class ToolUses {
@@ -101,12 +103,13 @@ export class ToolUses {
     if (over?.kind === 'answered') return over.answer;
     const open = over === undefined ? await this.#ran(session, use, signal) : over.reason;
     if (over?.kind === 'refused') this.#options.note(`${nameOf(use)} ran although it was refused`);
-    if (typeof open === 'string') return this.#shown(event, { kind: 'withheld', reason: open });
+    if (typeof open === 'string')
+      return this.#shown(session, event, { kind: 'withheld', reason: open });
     const leave = (): void => open.session.cancel(open.id);
     signal.addEventListener('abort', leave, { once: true });
     const shown = await open.session.after(open.id, output, isError);
     signal.removeEventListener('abort', leave);
-    const answer = this.#shown(event, shown);
+    const answer = this.#shown(session, event, shown);
     session.end(open, { kind: 'answered', answer });
     return answer;
   }
@@ -129,16 +132,33 @@ export class ToolUses {
     return answer.do === 'refuse' ? answer.reason : late;
   }
 
-  #shown({ use, output, isReplaceable }: AfterTool, shown: ShownOutput): HookAnswer {
+  #shown(
+    session: ClientSession,
+    { use, output, isReplaceable }: AfterTool,
+    shown: ShownOutput,
+  ): HookAnswer {
     if (shown.kind === 'same') return PASS;
     if (!isReplaceable) {
       this.#options.note(
-        `the model may have seen an output of ${nameOf(use)} that it should not see whole`,
+        `an output of ${nameOf(use)} that must not be shown could not be replaced`,
       );
+      session.holdBack(use, shown.kind === 'withheld' ? shown.reason : UNREPLACED);
     }
     if (shown.kind === 'changed') return { do: 'replace', output: shown.output, note: CHANGED };
     const { reason } = shown;
     return { do: 'replace', output: withheld(output, reason), note: reason };
+  }
+
+  /** All uses of a turn are over; what could not be replaced ends the turn before the model sees it. */
+  beforeModel(session: ClientSession, uses: readonly ToolUse[]): HookAnswer {
+    const reasons = uses.flatMap((use) => {
+      const open = session.find(use);
+      // The user has denied it, or its hook was not called.
+      if (open?.runsSinceMs !== undefined) giveUp(session, open);
+      return session.takeHeldBack(use) ?? [];
+    });
+    const [reason] = reasons;
+    return reason === undefined ? PASS : refused(reason);
   }
 
   /** What the client reads for a prompt is decided as the tool that would read it; its output is not seen. */
