@@ -8,11 +8,11 @@ import { sha256 } from '../../../os/crypto/index.ts';
 import { monotonicClock } from '../../../os/index.ts';
 import { registerRun, type ShimAccount } from '../../../stores/identity/index.ts';
 import { Recorder } from '../../governor/events.ts';
+import type { LocalHub } from '../../governor/local-hub.ts';
 import { Hub, type Judge } from '../../hub/index.ts';
 import type { BatchingSink } from '../../sink/index.ts';
 import type { Principal } from '../auth/types.ts';
 import type { Caller } from '../http/endpoint.ts';
-import type { LocalHub } from '../../governor/local-hub.ts';
 
 export interface ServeRunsOptions {
   /** This machine; for the run of `sub run`, also the run and its agent. */

@@ -11,13 +11,13 @@ import type { GatesLifecycle, GatesLifecycleOptions } from '../../governor/gates
 import { governBoth, runCommands } from '../../governor/govern.ts';
 import type { GovernedSession, SessionHub, SessionParts } from '../../governor/governed-session.ts';
 import { LazyApprovals } from '../../governor/lazy-approvals.ts';
+import { LocalHub } from '../../governor/local-hub.ts';
 import { changePolicy, type OpenedSession, openSession } from '../../governor/open-session.ts';
 import type { BatchingSink } from '../../sink/index.ts';
 import { bridgeEras } from '../../transports/bridge/index.ts';
 import type { ServerEnd } from '../../transports/types.ts';
 import type { HttpAgent } from '../agent/http-agent.ts';
 import type { Caller } from '../http/endpoint.ts';
-import { LocalHub } from '../../governor/local-hub.ts';
 import type { ServeRun } from './serve-runs.ts';
 import type { ServedServer, ServerSurroundings } from './served-server.ts';
 
