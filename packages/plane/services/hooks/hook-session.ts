@@ -56,7 +56,7 @@ export interface CalledTool {
   readonly useId?: string | undefined;
 }
 
-export type Verdict =
+export type ToolVerdict =
   /** It may run; with other arguments where the gates have changed them. */
   | { readonly kind: 'passes'; readonly argsText?: string }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -68,12 +68,12 @@ export type ShownOutput =
 
 export interface OpenedCall {
   readonly id: number;
-  readonly verdict: Promise<Verdict>;
+  readonly verdict: Promise<ToolVerdict>;
 }
 
 interface Pending {
   readonly sent: Uint8Array;
-  decide: ((verdict: Verdict) => void) | undefined;
+  decide: ((verdict: ToolVerdict) => void) | undefined;
   show: ((answer: Uint8Array | undefined) => void) | undefined;
 }
 
@@ -135,7 +135,7 @@ export class HookSession {
   }
 
   /** Whether what the user says may go on; nothing in it can be changed. */
-  async prompt(text: string): Promise<Verdict> {
+  async prompt(text: string): Promise<ToolVerdict> {
     const { verdict, id } = this.#request(PROMPT_METHOD, `"prompt":${JSON.stringify(text)}`);
     const said = await verdict;
     const isPassed = said.kind === 'passes';
@@ -205,7 +205,7 @@ export class HookSession {
     const sent = Buffer.from(
       `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${params}}}`,
     );
-    const verdict = new Promise<Verdict>((resolve) => {
+    const verdict = new Promise<ToolVerdict>((resolve) => {
       if (this.#closing !== undefined) return resolve({ kind: 'refused', reason: ENDED });
       this.#pending.set(id, { sent, decide: resolve, show: undefined });
       this.#agent.send(sent);
@@ -274,7 +274,7 @@ function trimmed(bytes: Uint8Array): Uint8Array {
 }
 
 /** The arguments as they were written, but for what the gates have changed. */
-function changedCall(bytes: Uint8Array, method: string): Verdict {
+function changedCall(bytes: Uint8Array, method: string): ToolVerdict {
   const params = memberRange(bytes, 'params');
   const name = method === PROMPT_METHOD ? 'prompt' : 'arguments';
   const args = params && memberRange(bytes, name, params.start);

@@ -1,8 +1,6 @@
 // What a tool of a client has put out, as the result of an MCP tool, and back.
 import { isObject, type JsonValue } from '@subluminal/contracts';
 
-type Json = { readonly [key: string]: unknown };
-
 /** The JSON of a result. A text can be cut and marked; of anything else only the texts in it are changed. */
 export function resultOf(output: JsonValue, isError: boolean): string {
   const failed = isError ? { isError } : {};
@@ -14,7 +12,10 @@ export function resultOf(output: JsonValue, isError: boolean): string {
 }
 
 /** The output in a result that `resultOf` has made, after the gates; undefined when it is not there any more. */
-export function outputIn(result: Json, output: JsonValue): JsonValue | undefined {
+export function outputIn(
+  result: { readonly [key: string]: unknown },
+  output: JsonValue,
+): JsonValue | undefined {
   const { content, structuredContent } = result;
   if (typeof output === 'string') return textOf(content);
   if (!isObject(structuredContent)) return undefined;
