@@ -1,0 +1,150 @@
+// The shell commands among the arguments of a call, by the names that clients and servers give to arguments.
+import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
+
+/** Names of arguments that are commands wherever they stand, without case, `_` and `-`. */
+const COMMAND_KEY =
+  /(?:command(?:s|line|string|text)?|cmd)$|^(?:cmds|cmdline|argv|shellscript|bashscript)$/;
+/** Commands only where the name of the tool, or a language beside them, says that a shell reads them. */
+const SHELL_KEY = /^(?:script|code|exec|execute|run|input|stdin|bash|entrypoint)$/;
+const LIST_KEY = /^(?:cmds|.*commands)$/;
+const SHELL_TOOL = /(?:^|[\W_])(?:sh|bash|zsh|shell|terminal|console|command|cmd|ssh)(?=[\W_]|$)/i;
+/** Has a grammar of its own. */
+const OTHER_SHELL = /power_?shell|pwsh|cmd\.exe/i;
+const LANGUAGE_KEY = /^(?:language|lang|interpreter|runtime|shell)$/;
+const SHELL_NAME = /^(?:(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/bin\/)?(?:ba|z|da|k|a)?sh$|^shell$/;
+const ARGS_KEY = /^(?:args|arguments)$/;
+const ENV_KEY = /^(?:env|environment|environmentvariables|envvars)$/;
+const FOLDER_KEY = /^(?:cwd|workdir|workingdir|workingdirectory|directory|dir|dirpath)$/;
+/** Codex calls its patches `command`. */
+const PATCH_TOOL = /^apply_?patch$/i;
+const PATCH = /^\s*\*\*\* Begin Patch\s/;
+const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
+
+const DEPTH_MAX = 64;
+const NODES_MAX = 10_000;
+const LINES_MAX = 256;
+const CHARS_MAX = 262_144;
+
+export interface GivenCommand {
+  readonly line: string;
+  /** The folder that it runs in, where the call names one. */
+  readonly folder: string | undefined;
+  /** Another shell reads it, or in other ways than its words say. */
+  readonly isObscured: boolean;
+}
+
+export interface GivenCommands {
+  readonly commands: readonly GivenCommand[];
+  /** False when there was more than the limits allow. */
+  readonly isWhole: boolean;
+}
+
+interface Tool {
+  readonly server_name: string;
+  readonly tool_name: string;
+}
+
+/** The arguments with a patch of Codex under the name `patch`: what it holds is not run. */
+export function withPatchNamed(toolName: string, args: JsonObject): JsonObject {
+  const { command, ...rest } = args;
+  const hasPatch = typeof command === 'string' && isPatch(toolName, command);
+  return hasPatch ? { ...rest, patch: command } : args;
+}
+
+function isPatch(toolName: string, text: string): boolean {
+  return PATCH_TOOL.test(toolName) && PATCH.test(text);
+}
+
+/** Every command that a call asks to run. */
+export function commandsInArgs({ server_name, tool_name }: Tool, args: JsonObject): GivenCommands {
+  const names = `${server_name} ${tool_name}`.replace(/([a-z\d])([A-Z])/g, '$1_$2');
+  const commands: GivenCommand[] = [];
+  let isWhole = true;
+  let nodesLeft = NODES_MAX;
+  let charsLeft = CHARS_MAX;
+  const visit = (value: JsonValue, depth: number): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (depth > DEPTH_MAX || --nodesLeft < 0) isWhole = false;
+    else if (!isJsonObject(value)) for (const item of value) visit(item, depth + 1);
+    else {
+      const around = surroundings(value, names);
+      for (const [key, member] of Object.entries(value)) {
+        const lines = linesOf(foldedName(key), member, around);
+        if (lines === undefined) visit(member, depth + 1);
+        for (const line of lines ?? []) {
+          if (isPatch(tool_name, line)) continue;
+          charsLeft -= line.length;
+          if (charsLeft < 0 || commands.length >= LINES_MAX) isWhole = false;
+          else commands.push({ line, folder: around.folder, isObscured: around.isObscured });
+        }
+      }
+    }
+  };
+  visit(args, 0);
+  return { commands, isWhole };
+}
+
+interface Surroundings {
+  readonly isShell: boolean;
+  readonly isObscured: boolean;
+  readonly folder: string | undefined;
+  /** The arguments of a command that is given as the name of a program. */
+  readonly words: readonly string[];
+}
+
+/** What stands beside a command, in the same object. */
+function surroundings(around: JsonObject, names: string): Surroundings {
+  const named = (keys: RegExp) =>
+    Object.entries(around).flatMap(([key, value]) => (keys.test(foldedName(key)) ? [value] : []));
+  const languages = named(LANGUAGE_KEY).filter((value) => typeof value === 'string');
+  const isOther = [names, ...languages].some((text) => OTHER_SHELL.test(text));
+  const isRedirected = named(/^shell$/).some(
+    (value) => typeof value === 'string' && !SHELL_NAME.test(value.toLowerCase()),
+  );
+  const setsVariables = named(ENV_KEY).some(
+    (value) => isJsonObject(value) && Object.keys(value).length > 0,
+  );
+  const folder = named(FOLDER_KEY).find((value) => typeof value === 'string' && value !== '');
+  return {
+    isShell:
+      SHELL_TOOL.test(names) || languages.some((text) => SHELL_NAME.test(text.toLowerCase())),
+    isObscured: isOther || isRedirected || setsVariables,
+    folder: typeof folder === 'string' ? folder : undefined,
+    words: named(ARGS_KEY).flatMap((value) => wordsOf(value) ?? []),
+  };
+}
+
+/** The command lines that an argument holds; undefined for one that is no command. */
+function linesOf(
+  key: string,
+  value: JsonValue,
+  { isShell, words }: Surroundings,
+): readonly string[] | undefined {
+  if (!COMMAND_KEY.test(key) && !(isShell && SHELL_KEY.test(key))) return undefined;
+  const rest = words.length === 0 ? '' : ` ${words.join(' ')}`;
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value + rest];
+  if (!Array.isArray(value)) return undefined;
+  if (LIST_KEY.test(key)) {
+    return value.flatMap((item: JsonValue) => linesOf('command', item, { ...NONE, words }) ?? []);
+  }
+  const argv = wordsOf(value);
+  return argv === undefined || argv.length === 0 ? undefined : [argv.join(' ') + rest];
+}
+
+const NONE: Surroundings = { isShell: false, isObscured: false, folder: undefined, words: [] };
+
+/** A list of words as a shell would write it; a text is taken as it stands. */
+function wordsOf(value: JsonValue): readonly string[] | undefined {
+  if (typeof value === 'string') return value.trim() === '' ? [] : [value];
+  if (!Array.isArray(value)) return undefined;
+  const words = value.filter((item: JsonValue) => typeof item === 'string');
+  return words.length === value.length ? words.map(quotedWord) : undefined;
+}
+
+function quotedWord(word: string): string {
+  return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function foldedName(key: string): string {
+  return key.toLowerCase().replace(/[_\s-]/g, '');
+}
