@@ -69,6 +69,20 @@ const ANY_ARG_MATCH = closed({
   path_matches: optional(names, 'A text is or holds a path that one of these globs matches.'),
 });
 
+const COMMAND_MATCH = closed({
+  program: optional(
+    names,
+    'Globs of programs: by name (`rm`), or by name and arguments (`git push*`).',
+  ),
+  reads: optional(names, 'Globs of files that are read, as in `path_matches`.'),
+  writes: optional(names, 'Globs of files that are written or removed, as in `path_matches`.'),
+  not_writes_under: optional(names, 'A file outside of all these folders is written or removed.'),
+  hosts: optional(names, 'Globs of hosts that are reached.'),
+  args_under: optional(names, 'Folders, as in `path_under`: the paths that the command names.'),
+  not_args_under: optional(names, 'The command names a path outside of all these folders.'),
+  opaque: optional(boolean(), 'Whether some part of the command cannot be understood.'),
+});
+
 const TIME_MATCH = closed({
   utc_hours: optional(
     array(integer({ min: 0, max: 23 }), { itemsMin: 1, itemsMax: 24 }),
@@ -90,6 +104,10 @@ export const MATCH = closed({
   any_arg: optional(
     ANY_ARG_MATCH,
     'Since 0.2.0: some text anywhere in the arguments, keys included, matches one of these.',
+  ),
+  command: optional(
+    COMMAND_MATCH,
+    'Since 0.2.0: a shell command by what it would do. An allow needs all of it to match, others a part.',
   ),
   time: optional(TIME_MATCH, 'When.'),
 });
@@ -241,6 +259,13 @@ const DEFAULTS = closed({
   fail_open_read_tools: optional(boolean(), 'Let read-like calls pass even then; false.'),
 });
 
+const COMMANDS_SECTION = closed({
+  opaque: optional(
+    oneOf('ask', 'block', 'allow'),
+    'What happens to a command that cannot be understood; `ask`.',
+  ),
+});
+
 export const BUNDLE = closed({
   policy_id: required(string({ lengthMax: 256 }), 'A stable identifier.'),
   version: required(string({ lengthMax: 128 }), 'A semantic or time version.'),
@@ -256,6 +281,10 @@ export const BUNDLE = closed({
   taint: optional(
     TAINT_SECTION,
     'Since 0.2.0: what content from outside may reach; absent, nothing is followed.',
+  ),
+  commands: optional(
+    COMMANDS_SECTION,
+    'Since 0.2.0: how shell commands are treated where a rule has `match.command`.',
   ),
   self_protection: optional(
     oneOf('on', 'off'),
@@ -278,6 +307,7 @@ export type Match = Infer<typeof MATCH>;
 export type NameMatch = Infer<typeof NAME_MATCH>;
 export type ArgsMatch = Infer<typeof ARGS_MATCH>;
 export type AnyArgMatch = Infer<typeof ANY_ARG_MATCH>;
+export type CommandMatch = Infer<typeof COMMAND_MATCH>;
 export type Selectors = Infer<typeof SELECTORS>;
 export type Scope = Infer<typeof SCOPE>;
 export type HintRecipe = Infer<typeof HINT_RECIPE>;

@@ -55,6 +55,7 @@ export type {
   AnyArgMatch,
   ArgsMatch,
   Bundle,
+  CommandMatch,
   HintRecipe,
   Match,
   NameMatch,

@@ -43,6 +43,15 @@ const SNAPSHOT_FIELDS = {
     FULL_TAINT,
     'Since 0.2.0: what content from outside may reach; absent, nothing is followed.',
   ),
+  commands: optional(
+    closed({
+      opaque: required(
+        oneOf('ask', 'block', 'allow'),
+        'What happens to one that is not understood.',
+      ),
+    }),
+    'Since 0.2.0: how shell commands are treated; absent where no rule matches on them.',
+  ),
   self_protection: optional(
     oneOf('off'),
     'Since 0.2.0: calls may name what governs them; absent, they may not.',

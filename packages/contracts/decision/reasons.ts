@@ -16,6 +16,8 @@ export const REASONS = {
   APPROVAL_UNAVAILABLE:
     'Nobody can be asked: a CI job has neither a terminal nor a channel, the queue cannot be written or is full, or the arguments were too large to be shown.',
   APPROVAL_CANCELLED: 'The agent withdrew the call, or left, before anybody answered.',
+  COMMAND_OPAQUE:
+    'A part of the command cannot be understood, and the policy has rules about commands.',
   POLICY_ERROR: 'A rule could not be evaluated, so the default for errors holds.',
   ARGS_NOT_INSPECTED: 'The arguments were too large to inspect, and a rule needs them.',
   INVALID_NAME:

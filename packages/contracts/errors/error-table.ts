@@ -43,6 +43,7 @@ const ERRORS = {
   SUB_LINT_DURATION: 'A duration is very short.',
   SUB_LINT_UNGUARDED: 'A condition fails where an argument is missing.',
   SUB_LINT_RAW_PATH: 'A path is compared as text.',
+  SUB_LINT_COMMAND: 'A rule about commands does more or less than it seems to.',
   SUB_LINT_UNKNOWN_TOOL: 'No pinned tool has the name that a rule matches.',
   // Canonical JSON and hashes.
   SUB_CANON_SYNTAX: 'The arguments are not valid JSON.',

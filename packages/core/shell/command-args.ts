@@ -39,7 +39,7 @@ export interface GivenCommands {
   readonly isWhole: boolean;
 }
 
-interface Tool {
+interface ToolNames {
   readonly server_name: string;
   readonly tool_name: string;
 }
@@ -56,7 +56,10 @@ function isPatch(toolName: string, text: string): boolean {
 }
 
 /** Every command that a call asks to run. */
-export function commandsInArgs({ server_name, tool_name }: Tool, args: JsonObject): GivenCommands {
+export function commandsInArgs(
+  { server_name, tool_name }: ToolNames,
+  args: JsonObject,
+): GivenCommands {
   const names = `${server_name} ${tool_name}`.replace(/([a-z\d])([A-Z])/g, '$1_$2');
   const commands: GivenCommand[] = [];
   let isWhole = true;

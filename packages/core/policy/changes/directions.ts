@@ -86,7 +86,8 @@ export function matchingArgs(relate: Relate): ChangeDirection {
     const hasWhen = both.some((rule) => valueAt(rule, 'when') !== undefined);
     const [old, current] = both.map(
       (rule) =>
-        asksForArgs(valueAt(rule, 'match.args')) || valueAt(rule, 'match.any_arg') !== undefined,
+        asksForArgs(valueAt(rule, 'match.args')) ||
+        ['match.any_arg', 'match.command'].some((path) => valueAt(rule, path) !== undefined),
     );
     // A condition is looked at only where the arguments fit.
     const shifts: Shift[] = [hasWhen ? 'all' : 'applying'];

@@ -3,6 +3,7 @@ import {
   type AnyArgMatch,
   type ArgsMatch,
   type Bundle,
+  type CommandMatch,
   type ContentSection,
   definedFields,
   type FullContentSection,
@@ -36,6 +37,9 @@ export function normalizeBundle(bundle: Bundle): SnapshotDocument {
     rules: bundle.rules.map(normalizeRule),
     ...(bundle.content && { content: normalizeContent(bundle.content) }),
     ...(bundle.taint && { taint: normalizeTaint(bundle.taint) }),
+    ...(bundle.rules.some(({ match }) => match.command !== undefined) && {
+      commands: { opaque: bundle.commands?.opaque ?? 'ask' },
+    }),
     ...(bundle.self_protection === 'off' && { self_protection: 'off' }),
   };
 }
@@ -47,7 +51,7 @@ function normalizeRule(rule: Rule): Rule {
 
 function normalizeMatch(match: Match): Match {
   const { subjects = [], ...rest } = match;
-  const { server_name, tool_name, provider, model, risk_class, args, any_arg } = rest;
+  const { server_name, tool_name, provider, model, risk_class, args, any_arg, command } = rest;
   const isDefault = subjects.every((subject) => subject === 'tool');
   return {
     ...rest,
@@ -60,6 +64,7 @@ function normalizeMatch(match: Match): Match {
       risk_class: risk_class && sortedUnique(risk_class),
       args: args && normalizeArgs(args),
       any_arg: any_arg && { ...normalizeNames(any_arg), ...normalizePaths(any_arg) },
+      command: command && normalizeCommand(command),
     }),
   };
 }
@@ -76,6 +81,22 @@ function normalizeNames({ glob, regex, ignore_case }: NameMatch): NameMatch {
 function normalizeArgs(args: ArgsMatch): ArgsMatch {
   const lists = ofPathFields((field) => args[field] && sortedLists(args[field]));
   return { ...args, ...definedFields(lists) };
+}
+
+function normalizeCommand(command: CommandMatch): CommandMatch {
+  const { program, reads, writes, not_writes_under, hosts, args_under, not_args_under } = command;
+  return {
+    ...command,
+    ...definedFields({
+      program: program && globsIn(program),
+      reads: reads && sortedUnique(reads),
+      writes: writes && sortedUnique(writes),
+      not_writes_under: not_writes_under && sortedUnique(not_writes_under),
+      hosts: hosts && globsIn(hosts),
+      args_under: args_under && sortedUnique(args_under),
+      not_args_under: not_args_under && sortedUnique(not_args_under),
+    }),
+  };
 }
 
 function normalizePaths(match: AnyArgMatch): Pick<AnyArgMatch, PathField> {

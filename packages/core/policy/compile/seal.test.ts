@@ -54,6 +54,18 @@ describe('a compiled snapshot', () => {
     expect(ref.policy_hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it('implies a rule about commands, which stands in no file', async () => {
+    const bundle = bundleOf([deny('no-rm', { command: { program: ['rm'] } })]);
+    const file = await sealed(bundle);
+    expect(file.snapshot).toMatchObject({ commands: { opaque: 'ask' } });
+    expect(file.snapshot.rules).toHaveLength(1);
+    const opened = await openSnapshot(reread(file), { sha256 });
+    if (isFailure(opened)) throw new Error(opened.message);
+    expect(opened.rules.map(({ rule }) => rule.rule_id)).toEqual(['no-rm', 'commands:opaque']);
+    const written = replaced(file, '"rule_id":"no-rm"', '"rule_id":"commands:opaque"');
+    expect(await openSnapshot(written, { sha256 })).toMatchObject({ code: 'SUB_SNAPSHOT_HASH' });
+  });
+
   it('keeps its hash when only words for people change', async () => {
     const hash = async (bundle: Bundle) =>
       (await compileBundle(bundle, { sha256 })).ref.policy_hash;

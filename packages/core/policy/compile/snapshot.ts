@@ -16,6 +16,7 @@ import type { RuleSubject } from '../model/subjects.ts';
 import type { RuleKind } from '../rule-kind/rule-kind.ts';
 import { ruleKind } from '../rules/index.ts';
 import { normalizeBundle } from './normalize.ts';
+import { opaqueRules } from './opaque-rules.ts';
 
 export interface CompiledRule {
   readonly rule: Rule;
@@ -36,6 +37,8 @@ export interface Snapshot {
   readonly ref: PolicyRef;
   readonly profile: Profile;
   readonly rules: readonly CompiledRule[];
+  /** All rules, disabled ones too, with those that the policy implies. */
+  readonly written: readonly Rule[];
   readonly layout: Layout;
   readonly engines: Engines;
   /** Remembers which rules can match a pair of names; a cache, never state. */
@@ -67,11 +70,19 @@ export async function compileDocument(
   const owners: string[] = [];
   const policy_hash = options.sha256(canonicalText(document));
   const profile = options.profile ?? 'production';
-  const shared = { policy_hash, profile, owners, layout: { owners }, paths: options.paths };
+  const shared = {
+    policy_hash,
+    profile,
+    owners,
+    layout: { owners },
+    paths: options.paths,
+    prefix: '',
+  };
   const first = await compileOne(document, shared);
   if (document.tightened_by === undefined) return first;
-  const second = withPrefixedIds(document.tightened_by, prefixFor(document.rules));
-  return { ...first, tightenedBy: await compileOne(second, shared) };
+  const prefix = prefixFor(document.rules);
+  const second = withPrefixedIds(document.tightened_by, prefix);
+  return { ...first, tightenedBy: await compileOne(second, { ...shared, prefix }) };
 }
 
 interface SharedParts {
@@ -81,15 +92,18 @@ interface SharedParts {
   readonly owners: string[];
   readonly layout: Layout;
   readonly paths: ProjectPaths | undefined;
+  /** Of the ids of its rules. */
+  readonly prefix: string;
 }
 
 async function compileOne(
   document: SnapshotDocument,
-  { policy_hash, profile, owners, layout, paths }: SharedParts,
+  { policy_hash, profile, owners, layout, paths, prefix }: SharedParts,
 ): Promise<Snapshot> {
-  const engines = await enginesFor(document.rules, paths);
+  const written = [...document.rules, ...opaqueRules(document, prefix)];
+  const engines = await enginesFor(written, paths);
   const rules: CompiledRule[] = [];
-  for (const rule of document.rules) {
+  for (const rule of written) {
     const kind = ruleKind(rule.kind);
     // A disabled rule must compile too: enabling it must not fail.
     const match = compileMatch(rule, kind.role, engines);
@@ -103,6 +117,7 @@ async function compileOne(
     ref: { policy_id: document.policy_id, policy_version: document.version, policy_hash },
     profile,
     rules,
+    written,
     layout,
     engines,
     candidates: new Map(),

@@ -112,12 +112,13 @@ function evaluationOf(
   { state, nowMs }: { readonly state: PolicyState; readonly nowMs: number },
 ): Evaluation {
   const riskClass = call.risk_class === undefined ? [] : [...call.risk_class];
-  const { whenContext, diskView } = snapshot.engines;
+  const { whenContext, diskView, commandOf } = snapshot.engines;
   const when = onFirstUse(() => whenContext(call, riskClass));
   const disk = onFirstUse(diskView);
+  const command = onFirstUse(() => commandOf(call));
   return {
     snapshot,
-    input: { call, riskSet: new Set(riskClass), nowMs, when, disk },
+    input: { call, riskSet: new Set(riskClass), nowMs, when, disk, command },
     at: callMoment(call, nowMs, snapshot.document.mode),
     slots: state.slots.slice(),
     riskClass,

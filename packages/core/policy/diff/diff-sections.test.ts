@@ -4,7 +4,8 @@ import { normalizeBundle } from '../compile/normalize.ts';
 import { diffBundles } from './diff.ts';
 import { formatDiff } from './format-diff.ts';
 
-type Sections = Pick<Bundle, 'content' | 'taint'> & { readonly mode?: Bundle['mode'] };
+type Sections = Pick<Bundle, 'content' | 'taint' | 'commands'> &
+  Partial<Pick<Bundle, 'mode' | 'rules'>>;
 
 function policy(sections: Sections) {
   return normalizeBundle({
@@ -211,6 +212,42 @@ describe('a section', () => {
     ).toEqual([
       '! content.outbound.secret: "block" → "tag"; the action on secrets in calls changes (loosens)',
       '! taint.allow.hosts: ["a.example"] → ["*","a.example"]; the list of allowed hosts is widened (loosens)',
+    ]);
+  });
+});
+
+describe('a change of what happens to commands that are not understood', () => {
+  const command = { program: ['rm'] };
+  const rules: Bundle['rules'] = [
+    {
+      rule_id: 'no-rm',
+      kind: 'deny',
+      enabled: true,
+      match: { command },
+      effect: { action: 'BLOCK' },
+      severity: 'warn',
+    },
+  ];
+  it.each<[NonNullable<Bundle['commands']>, NonNullable<Bundle['commands']>, string[]]>([
+    [{ opaque: 'allow' }, { opaque: 'ask' }, ['commands.opaque: tightens']],
+    [{ opaque: 'allow' }, {}, ['commands.opaque: tightens']],
+    [{ opaque: 'block' }, { opaque: 'ask' }, ['commands.opaque: loosens']],
+    [{ opaque: 'ask' }, {}, []],
+  ])('from %j to %j is judged: %j', (before, after, expected) => {
+    expect(effectsOf({ rules, commands: before }, { rules, commands: after })).toEqual(expected);
+  });
+
+  it('comes with the first rule about commands, and does nothing without one', () => {
+    expect(effectsOf({}, { rules })).toEqual([
+      'commands.opaque: tightens',
+      'rules[no-rm]: tightens',
+    ]);
+    expect(effectsOf({}, { commands: { opaque: 'block' } })).toEqual([]);
+  });
+
+  it('is mixed where a mode asks people and the other one does not', () => {
+    expect(effectsOf({ rules, mode: 'guardrails' }, { rules, mode: 'control' })).toEqual([
+      'mode: mixed',
     ]);
   });
 });

@@ -227,6 +227,10 @@ describe('a change of what a deny sees in paths, texts and subjects', () => {
   const outside = (folders: readonly string[]): Match => ({
     args: { not_path_under: { path: folders } },
   });
+  const runs = (program: readonly string[]): Match => ({ command: { program } });
+  const writesTo = (not_writes_under: readonly string[]): Match => ({
+    command: { not_writes_under },
+  });
   it.each<[string, Match, Match, Effect]>([
     ['one more path', paths(['**/.env']), paths(['**/.env', '*.pem']), 'tightens'],
     ['one path less', paths(['**/.env', '*.pem']), paths(['**/.env']), 'loosens'],
@@ -239,6 +243,14 @@ describe('a change of what a deny sees in paths, texts and subjects', () => {
       { any_arg: { glob: ['a'], ignore_case: true } },
       'tightens',
     ],
+    ['one more program', runs(['rm']), runs(['rm', 'git push*']), 'tightens'],
+    [
+      'no program any more',
+      { command: { program: ['rm'], hosts: ['*'] } },
+      { command: { hosts: ['*'] } },
+      'tightens',
+    ],
+    ['one more folder to write to', writesTo(['src']), writesTo(['docs', 'src']), 'loosens'],
     ['resources as well', {}, { subjects: ['tool', 'resource'] }, 'tightens'],
     ['resources instead', {}, { subjects: ['resource'] }, 'alters'],
     ['the default written out', {}, { subjects: ['tool'] }, 'none'],

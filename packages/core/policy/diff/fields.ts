@@ -53,9 +53,11 @@ const modes: ChangeDirection = (change) => {
 function sectionsAsk(policy: JsonValue): boolean {
   const asked = [
     ...Object.values(objectOf(valueAt(policy, 'content.outbound'))),
-    ...['content.unscanned', 'taint.on_taint', 'taint.rule_of_two.mode'].map((path) => {
-      return valueAt(policy, path);
-    }),
+    ...['content.unscanned', 'taint.on_taint', 'taint.rule_of_two.mode', 'commands.opaque'].map(
+      (path) => {
+        return valueAt(policy, path);
+      },
+    ),
   ];
   return asked.includes('ask');
 }
@@ -77,6 +79,13 @@ export const DOCUMENT_FIELDS: readonly Field[] = [
     fail_open_read_tools: ['failing open for read-like calls', stopsFailures(onLoosens)],
   }),
   { path: 'hint_delivery', words: 'the delivery of hints', direction: alters },
+  {
+    path: 'commands.opaque',
+    words: 'the treatment of commands that are not understood',
+    // Without rules about commands, none of them is looked at.
+    direction: ({ before = 'allow', after = 'allow', ...change }) =>
+      stricterAlong(['allow', 'ask', 'block'])({ ...change, before, after }),
+  },
   {
     path: 'self_protection',
     words: 'the end of self-protection',
@@ -116,6 +125,16 @@ export const RULE_FIELDS: readonly Field[] = [
     path_matches: ['the choice by paths', byKey(alternatives)],
   }),
   ...related('match', matchingArgs, { any_arg: ['the choice by any argument', anyArgRelation] }),
+  ...related('match.command', matchingArgs, {
+    program: ['the choice by programs', alternatives],
+    reads: ['the choice by files that are read', alternatives],
+    writes: ['the choice by files that are written', alternatives],
+    not_writes_under: ['the choice by folders that are not written', exclusions],
+    hosts: ['the choice by hosts', alternatives],
+    args_under: ['the choice by folders of a command', alternatives],
+    not_args_under: ['the choice by folders outside of a command', exclusions],
+    opaque: ['the choice by what is not understood', exactly],
+  }),
   { path: 'when', words: 'the condition', direction: condition, relate: exactly },
   { path: 'severity', words: 'the severity', direction: alters },
 ];

@@ -52,6 +52,7 @@ export function mayFail({ match, when }: Rule): boolean {
   const predicates = Object.values({
     ...match.args,
     ...(match.any_arg && { any_arg: match.any_arg }),
+    ...(match.command && { command: match.command }),
   });
   return when !== undefined || predicates.some((part) => Object.keys(part).length > 0);
 }

@@ -17,6 +17,7 @@ import type { Call, Outcome, TraceStep } from '../model/call.ts';
 import { ruleClasses } from '../rules/index.ts';
 import { ruleReview } from '../rules/reviews.ts';
 import {
+  commandParts,
   conditionsOf,
   conditionWords,
   listed,
@@ -112,8 +113,9 @@ function explainRules(
     const riskClass = [...(call.risk_class ?? [])];
     const { engines } = policy;
     const disk = onFirstUse(engines.diskView);
-    const seen = { call, riskClass, nowMs, engines, disk, redact };
-    return policy.document.rules.map((rule) => {
+    const command = onFirstUse(() => engines.commandOf(call));
+    const seen = { call, riskClass, nowMs, engines, disk, command, redact };
+    return policy.written.map((rule) => {
       if (!rule.enabled) return explained(rule, 'disabled', 'the rule is switched off');
       if (skipped !== undefined) return explained(rule, 'skipped', skipped);
       const step = outcome.trace[taken];
@@ -126,7 +128,7 @@ function explainRules(
       if (step.outcome === 'tagged') riskClass.push(...ruleClasses(rule));
       const fails = step.outcome === 'failed' && rule.when !== undefined;
       const where = fails ? `: ${conditionWords(conditionsOf(rule.when, seen))}` : '';
-      const why = whyOf(step, rule, outcome.decision) + where;
+      const why = whyOf(step, rule, outcome.decision) + where + commandParts(rule, seen);
       return { ...explained(rule, step.outcome, why), tally: step.tally };
     });
   });

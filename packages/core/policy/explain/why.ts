@@ -23,6 +23,7 @@ export interface RuleView {
   readonly nowMs: number;
   readonly engines: Engines;
   readonly disk: MatchInput['disk'];
+  readonly command: MatchInput['command'];
   /** Takes secrets out of the values that are shown. */
   readonly redact: (text: string) => string;
 }
@@ -169,19 +170,41 @@ function argsMismatch(match: ArgsMatch, seen: RuleView): string | undefined {
   return undefined;
 }
 
-/** The first predicate about paths, or about all texts, that did not match. */
-function judgedMismatch(
-  rule: Rule,
-  args: JsonObject,
-  { engines, disk }: RuleView,
-): string | undefined {
-  for (const { name, patterns, judge } of engines.argPredicates(rule.match)) {
-    const judged = judge(args, disk);
-    if (settled(judged, ruleRole(rule)) !== 'no') continue;
-    const doubt = judged === 'maybe' ? ', for it can be read in more than one way' : '';
-    return `${visible(name, TEXT_LENGTH_MAX)} does not match ${listed(patterns)}${doubt}`;
+/** The first predicate about paths, about all texts or about commands that did not match. */
+function judgedMismatch(rule: Rule, args: JsonObject, seen: RuleView): string | undefined {
+  const { engines, command } = seen;
+  const role = ruleRole(rule);
+  for (const { name, patterns, judge, parts } of engines.argPredicates(rule.match)) {
+    if (parts !== undefined && command() === undefined) return 'the call runs no command';
+    const judged = judge({ ...seen, args, role });
+    if (settled(judged, role) !== 'no') continue;
+    const unmet = (parts?.({ ...seen, args, role }) ?? []).filter((part) => part.judged !== 'yes');
+    const what = unmet.length === 0 || role !== 'allows' ? '' : `: ${listedParts(unmet, seen)}`;
+    const isOpaque = parts !== undefined && (command()?.opaque.length ?? 0) > 0;
+    const doubt = isOpaque
+      ? ', for a part of the command is not understood'
+      : ', for it can be read in more than one way';
+    const words = `${visible(name, TEXT_LENGTH_MAX)} does not match ${listed(patterns)}`;
+    return `${words}${judged === 'maybe' ? doubt : what}`;
   }
   return undefined;
+}
+
+/** The parts of a command by which a rule has matched; empty for a rule that asks for none. */
+export function commandParts(rule: Rule, seen: RuleView): string {
+  const { call, engines } = seen;
+  const { args } = call;
+  if (rule.match.command === undefined || args === undefined) return '';
+  const judged = { ...seen, args, role: ruleRole(rule) };
+  const matched = engines.argPredicates(rule.match).flatMap(({ name, parts }) => {
+    const found = (parts?.(judged) ?? []).filter((part) => part.judged !== 'no');
+    return found.length === 0 ? [] : [`${name} ${listedParts(found, seen)}`];
+  });
+  return matched.length === 0 ? '' : ` (${matched.join('; ')})`;
+}
+
+function listedParts(parts: readonly { readonly text: string }[], { redact }: RuleView): string {
+  return listed(parts.map(({ text }) => redact(text)));
 }
 
 function argumentWords(key: string, seen: RuleView): string {

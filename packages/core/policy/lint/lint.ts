@@ -3,6 +3,7 @@ import type { Bundle } from '@subluminal/contracts';
 import { formatPath, type Problem, sorted } from '../../source/problem.ts';
 import type { PositionOf } from '../read/parse.ts';
 import { missingGuards } from './check-arguments.ts';
+import { commandPrograms, commandSettings, unguardedFiles } from './check-commands.ts';
 import {
   disabledRules,
   droppedHints,
@@ -39,6 +40,9 @@ const CHECKS: readonly LintCheck[] = [
   disabledRules,
   missingGuards,
   rawPaths,
+  unguardedFiles,
+  commandPrograms,
+  commandSettings,
   unpinnedTools,
   unseenMethods,
   rawRefusals,

@@ -40,6 +40,11 @@ test.each<[string, Match, Match]>([
   ['more classes, fewer', { risk_class: ['a', 'b'] }, { risk_class: ['a'] }],
   ['more hours, fewer', { time: { utc_hours: [1, 2] } }, { time: { utc_hours: [2] } }],
   [
+    'fewer parts of a command, more',
+    { command: { program: ['rm'] } },
+    { command: { program: ['rm'], writes: ['a'] } },
+  ],
+  [
     'fewer predicates, more',
     { args: { has_keys: ['a'], key_equals: { x: 1 } } },
     { args: { has_keys: ['b', 'a'], key_equals: { x: 1, y: 2 } } },

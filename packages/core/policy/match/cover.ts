@@ -20,7 +20,9 @@ export interface RuleScope {
   readonly hours: ReadonlySet<number> | undefined;
 }
 
-export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): RuleScope {
+type ScopedRule = Pick<Rule, 'match' | 'when'> & { readonly kind?: Rule['kind'] };
+
+export function scopeOf({ match, when, kind }: ScopedRule): RuleScope {
   const { server, tool } = namePatterns(match);
   return {
     when,
@@ -29,12 +31,15 @@ export function scopeOf({ match, when }: Pick<Rule, 'match' | 'when'>): RuleScop
     tool: namesIn(tool),
     classes: match.risk_class && new Set(match.risk_class),
     keys: new Set(match.args?.has_keys),
-    predicates: predicatesOf(match),
+    predicates: predicatesOf(match, kind),
     hours: match.time?.utc_hours && new Set(match.time.utc_hours),
   };
 }
 
-function predicatesOf({ args, any_arg }: Match): ReadonlyMap<string, string> {
+function predicatesOf(
+  { args, any_arg, command }: Match,
+  kind: Rule['kind'] | undefined,
+): ReadonlyMap<string, string> {
   const predicates = new Map<string, string>();
   for (const field of ['key_equals', 'key_in', 'numeric_range', ...PATH_FIELDS] as const) {
     for (const [key, wanted] of Object.entries(args?.[field] ?? {})) {
@@ -43,6 +48,10 @@ function predicatesOf({ args, any_arg }: Match): ReadonlyMap<string, string> {
     }
   }
   if (any_arg !== undefined) predicates.set('any_arg', JSON.stringify(any_arg));
+  for (const [field, wanted] of Object.entries(command ?? {})) {
+    // An allow needs all of a command to match, a deny one part of it.
+    predicates.set(`command ${kind} ${field}`, JSON.stringify(wanted));
+  }
   return predicates;
 }
 

@@ -14,13 +14,14 @@ import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 import type { RegexResult } from '../../patterns/regex.ts';
 import { regexSource } from '../../patterns/regex-size.ts';
 import type { ProjectPaths } from '../../ports.ts';
+import type { CommandOutline } from '../../shell/index.ts';
 import type { Call, Identity } from '../model/call.ts';
 import type { RuleRole } from '../model/rule-role.ts';
 import type { RuleSubject } from '../model/subjects.ts';
-import type { ArgPredicate } from './arg-predicates.ts';
-import { allOf, settled } from './certainty.ts';
+import type { ArgPredicate, JudgedCall } from './arg-predicates.ts';
+import { allOf, type Certainty, settled } from './certainty.ts';
 import { namePatterns } from './names.ts';
-import type { ArgsJudge, DiskView } from './path-args.ts';
+import type { DiskView } from './path-args.ts';
 import { PATH_FIELDS } from './path-patterns.ts';
 import type { WhenContext, WhenResult, WhenTest } from './when.ts';
 import type { ConditionPart } from './when-parts.ts';
@@ -35,6 +36,8 @@ export interface MatchInput {
   readonly when: () => WhenContext;
   /** Built on first use as well, and shared: all rules see the disk at the same time. */
   readonly disk: () => DiskView;
+  /** The shell commands of the call, read on first use. */
+  readonly command: () => CommandOutline | undefined;
 }
 
 export type MatchResult = 'yes' | 'no' | 'uninspected' | { readonly failed: string };
@@ -96,7 +99,7 @@ function callTest(rule: Rule, role: RuleRole, engines: Engines): CompiledMatch['
       const { args } = input.call;
       if (args === undefined) return 'uninspected';
       if (!predicates.every((fits) => fits(args))) return 'no';
-      const judged = judge === undefined ? 'yes' : settled(judge(args, input.disk), role);
+      const judged = judge === undefined ? 'yes' : settled(judge({ ...input, args, role }), role);
       if (judged === 'no') return 'no';
       if (judged === 'in_doubt') return { failed: 'its paths can be read in more than one way' };
     }
@@ -114,10 +117,10 @@ function utcHour(nowMs: number): number {
   return Math.floor(nowMs / HOUR_MS) % 24;
 }
 
-function argsJudge(match: Match, engines: Engines): ArgsJudge | undefined {
+function argsJudge(match: Match, engines: Engines): ((seen: JudgedCall) => Certainty) | undefined {
   const predicates = engines.argPredicates(match);
   if (predicates.length === 0) return undefined;
-  return (args, disk) => allOf(predicates, ({ judge }) => judge(args, disk));
+  return (seen) => allOf(predicates, ({ judge }) => judge(seen));
 }
 
 type ArgsTest = (args: JsonObject) => boolean;
@@ -167,6 +170,8 @@ export interface Engines {
   readonly argPredicates: (match: Match) => readonly ArgPredicate[];
   /** Looks at the disk as it is now. */
   readonly diskView: () => DiskView;
+  /** The shell commands in the arguments of a call. */
+  readonly commandOf: (call: Call) => CommandOutline | undefined;
 }
 
 const COSTLY_MAX = 1_000;
@@ -184,7 +189,10 @@ export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): 
   const { argEngine } = rules.some(({ match }) => hasArgPredicates(match))
     ? await import('./arg-predicates.ts')
     : { argEngine: () => ({ argPredicates: () => [], diskView: unloaded }) };
-  const base = { regex, ...argEngine({ regex, paths }) };
+  const { commandOf, commandPredicates } = rules.some(({ match }) => match.command !== undefined)
+    ? await import('./command-predicates.ts')
+    : { commandOf: unloaded, commandPredicates: unloaded };
+  const base = { regex, commandOf, ...argEngine({ regex, paths, commandPredicates }) };
   if (!needsWhen) {
     return { ...base, when: unloaded, whenContext: unloaded, explainWhen: unloaded };
   }
@@ -192,8 +200,9 @@ export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): 
   return { ...base, when: once(compileWhen), whenContext, explainWhen };
 }
 
-function hasArgPredicates({ args = {}, any_arg }: Match): boolean {
-  return any_arg !== undefined || PATH_FIELDS.some((field) => args[field] !== undefined);
+function hasArgPredicates({ args = {}, any_arg, command }: Match): boolean {
+  if (any_arg !== undefined || command !== undefined) return true;
+  return PATH_FIELDS.some((field) => args[field] !== undefined);
 }
 
 /** Compiles each source once, and not too many of them: one may take milliseconds. */

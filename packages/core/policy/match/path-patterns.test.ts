@@ -80,4 +80,18 @@ describe('rules about paths', () => {
     expect(lookups).toHaveLength(compiling + 2);
     expect(new Set(lookups.slice(compiling).flat())).toEqual(new Set(['/y']));
   });
+
+  it.each([
+    ['*** Begin Patch\n*** Add File: a.ts\n+import "/etc/hosts"\n*** End Patch', null],
+    ['*** Begin Patch\n*** Update File: /etc/hosts\n+x\n*** End Patch', 'outside'],
+    ['*** Begin Patch\n*** Update File: a.ts\n*** Move to: ../b.ts\n*** End Patch', 'outside'],
+  ])(
+    'see the files of a patch that is called a command, and not its content: %j',
+    async (command, rule) => {
+      const rules = [deny('outside', { any_arg: { not_path_under: ['${project}'] } })];
+      const snapshot = await snapshotOf(rules, { paths: { ...DISK, isCaseless: false } });
+      const { decision } = runOf(snapshot).call({ tool_name: 'apply_patch', args: { command } }, 0);
+      expect(decision.rule_id).toBe(rule);
+    },
+  );
 });

@@ -78,9 +78,27 @@ function patternsOf({ rule, path }: RuleAt): readonly Pattern[] {
     }
   }
   patterns.push(...pathPatterns(rule.match, [...path, 'match']));
+  patterns.push(...commandPatterns(rule.match, [...path, 'match']));
   const { when } = rule;
   if (when !== undefined) patterns.push({ form: 'when', source: when, path: [...path, 'when'] });
   return patterns;
+}
+
+/** What the lists of `match.command` are written in. */
+const COMMAND_FORMS = [
+  ['program', 'glob'],
+  ['hosts', 'glob'],
+  ['reads', 'path_matches'],
+  ['writes', 'path_matches'],
+  ['not_writes_under', 'path_under'],
+  ['args_under', 'path_under'],
+  ['not_args_under', 'path_under'],
+] as const;
+
+function commandPatterns({ command }: Match, path: Path): readonly Pattern[] {
+  return COMMAND_FORMS.flatMap(([field, form]) =>
+    listed(command?.[field] ?? [], form, [...path, 'command', field]),
+  );
 }
 
 function pathPatterns({ args, any_arg }: Match, path: Path): readonly Pattern[] {

@@ -121,6 +121,22 @@ test('a rule with an empty name and an empty any_arg has two problems', () => {
 });
 
 test.each([
+  ['deny', '{}', '`command` has nothing to look for'],
+  ['allow', '{ writes: ["src/**"] }', 'an `allow` rule about commands needs `program`'],
+  ['allow', '{ opaque: true }', 'an `allow` rule never matches a command that is not understood'],
+] as const)('a %s by the command %s is refused', (kind, command, problem) => {
+  expect(problems(bundleText(sampleRule(kind, { match: `{ command: ${command} }` })))).toEqual([
+    expect.stringContaining(problem),
+  ]);
+});
+
+test('the id of the rule that a policy about commands implies is not for others', () => {
+  expect(problems(bundleText(sampleRule('deny', { id: '"commands:opaque"' })))).toEqual([
+    expect.stringContaining('starts with `commands:`'),
+  ]);
+});
+
+test.each([
   [
     'equal ends of a range',
     bundleText(

@@ -18,6 +18,7 @@ const CHECKS: readonly RuleCheck[] = [
   namesOfSubject,
   emptyNames,
   emptyAnyArg,
+  commandFields,
   rangeOrder,
   hintTwice,
   (rule, path) => ruleKind(rule.kind).check?.(rule, path) ?? [],
@@ -48,7 +49,7 @@ export function duplicateRuleIds(rules: readonly unknown[]): readonly Finding[] 
 }
 
 /** The gates beside the rules decide under such names; a grant for one must not answer the other. */
-const RESERVED = /^(?:gate|cedar):/i;
+const RESERVED = /^(?:gate|cedar|commands):/i;
 
 function reservedId({ rule_id }: Rule, path: Path): readonly Finding[] {
   const prefix = RESERVED.exec(rule_id)?.[0];
@@ -96,6 +97,27 @@ function emptyAnyArg({ match: { any_arg } }: Rule, path: Path): readonly Finding
   const message = '`any_arg` has nothing to look for';
   const fix = 'Add `path_matches: ["**/.env*"]`, `glob`, `regex` or `path_under`.';
   return [missingFinding([...path, 'match', 'any_arg'], message, fix)];
+}
+
+/** To let a command pass, a rule names its programs: all others would pass with it. */
+function commandFields({ kind, match }: Rule, path: Path): readonly Finding[] {
+  const { command } = match;
+  if (command === undefined) return [];
+  const at = [...path, 'match', 'command'];
+  if (Object.keys(command).length === 0) {
+    const fix = 'Add `program: ["git push*"]`, `reads`, `writes`, `hosts` or `args_under`.';
+    return [missingFinding(at, '`command` has nothing to look for', fix)];
+  }
+  if (ruleKind(kind).role !== 'allows') return [];
+  if (command.opaque === true) {
+    const message = 'an `allow` rule never matches a command that is not understood';
+    const fix = 'Write `commands: { opaque: allow }` beside `rules`.';
+    return [conflictFinding([...at, 'opaque'], message, fix)];
+  }
+  if (command.program !== undefined) return [];
+  const message = 'an `allow` rule about commands needs `program`';
+  const fix = 'List the programs that may run, or write `program: ["*"]`.';
+  return [missingFinding(at, message, fix)];
 }
 
 type NumberRange = { readonly min?: number; readonly max?: number };

@@ -55,7 +55,8 @@ export function replay(
 
 function rulesWithArgs({ rules, engines }: Snapshot): ReadonlySet<string> {
   const reading = rules.filter(({ rule: { match, when } }) => {
-    if (match.args !== undefined || match.any_arg !== undefined) return true;
+    const { args, any_arg, command } = match;
+    if ([args, any_arg, command].some((part) => part !== undefined)) return true;
     const compiled = when === undefined ? undefined : engines.when(when);
     return compiled?.ok === true && compiled.needsArgs;
   });

@@ -1,0 +1,230 @@
+// `match.command`: what a shell command would run, read, write and reach. Loaded only when a bundle has one.
+// A rule that lets calls pass needs every part of a command to match, all others need one.
+import type { CommandMatch } from '@subluminal/contracts';
+import { lexicalPath } from '../../paths/lexical-path.ts';
+import { compileGlob, type NameTest } from '../../patterns/glob.ts';
+import type { ProjectPaths } from '../../ports.ts';
+import { commandsInArgs } from '../../shell/command-args.ts';
+import { type CommandOutline, outlineCommand, type ProgramUse } from '../../shell/index.ts';
+import type { Call } from '../model/call.ts';
+import type { RuleRole } from '../model/rule-role.ts';
+import { needed } from './any-arg.ts';
+import type { ArgPredicate, JudgedCall } from './arg-predicates.ts';
+import { agreed, allOf, anyOf, type Certainty, negated } from './certainty.ts';
+import { type DiskView, judgePath, judgeReading } from './path-args.ts';
+import { compilePathPatterns, type PathField, type PathPatternTest } from './path-patterns.ts';
+
+const NOTHING: CommandOutline = {
+  programs: [],
+  reads: [],
+  writes: [],
+  hosts: [],
+  paths: [],
+  opaque: [],
+};
+const TEXT_LENGTH_MAX = 120;
+
+/** All commands of a call as one; undefined for a call that runs none. */
+export function commandOf({ args, subject, ...tool }: Call): CommandOutline | undefined {
+  if (args === undefined || subject !== undefined) return undefined;
+  const { commands, isWhole } = commandsInArgs(tool, args);
+  if (commands.length === 0 && isWhole) return undefined;
+  const outlines = commands.map(({ line, folder, isObscured }) => {
+    const outline = outlineCommand(line);
+    const placed = folder === undefined ? outline : placedIn(folder, outline);
+    if (!isObscured) return placed;
+    const part = { why: 'unreadable', text: line.slice(0, TEXT_LENGTH_MAX) } as const;
+    return { ...placed, opaque: [...placed.opaque, part] };
+  });
+  const rest = { why: 'too_large', text: '…' } as const;
+  return joined(isWhole ? outlines : [...outlines, { ...NOTHING, opaque: [rest] }]);
+}
+
+function joined(outlines: readonly CommandOutline[]): CommandOutline {
+  const [only, more] = outlines;
+  if (only !== undefined && more === undefined) return only;
+  return {
+    programs: outlines.flatMap(({ programs }) => programs),
+    reads: outlines.flatMap(({ reads }) => reads),
+    writes: outlines.flatMap(({ writes }) => writes),
+    hosts: outlines.flatMap(({ hosts }) => hosts),
+    paths: outlines.flatMap(({ paths }) => paths),
+    opaque: outlines.flatMap(({ opaque }) => opaque),
+  };
+}
+
+/** A command that runs in another folder names its files from there. */
+function placedIn(folder: string, outline: CommandOutline): CommandOutline {
+  const place = (path: string) => (/^[/~$]/.test(path) ? path : `${folder}/${path}`);
+  const { reads, writes, paths } = outline;
+  return {
+    ...outline,
+    reads: reads.map(place),
+    writes: writes.map(place),
+    paths: paths.map(place),
+  };
+}
+
+/** The predicates of `match.command`, one for each field. */
+export function commandPredicates(
+  match: CommandMatch,
+  paths: ProjectPaths | undefined,
+): readonly ArgPredicate[] {
+  const { program, hosts, opaque } = match;
+  const found: ArgPredicate[] = [];
+  if (program !== undefined) {
+    const tests = globTests(program, paths?.isCaseless === true);
+    const judge = (use: ProgramUse, { role }: JudgedCall) => judgeProgram(use, tests, role);
+    found.push(
+      predicate('program', program, {
+        items: (outline) => outline.programs,
+        judge,
+        shown: ({ path, args }) => [path, ...args].join(' '),
+        // A command that runs nothing, such as `> file`, runs no program that a rule names.
+        whenNone: 'no',
+      }),
+    );
+  }
+  for (const { name, list, field } of FILE_FIELDS) {
+    const patterns = match[name];
+    if (patterns === undefined) continue;
+    const test = compilePathPatterns(patterns, field, needed(paths));
+    const isNegated = field === 'not_path_under';
+    const judge = (path: string, { disk }: JudgedCall) => {
+      const inside = judgeFile(path, test, { ...disk(), paths: needed(paths) });
+      return isNegated ? negated(inside) : inside;
+    };
+    found.push(predicate(name, patterns, { items: (outline) => outline[list], judge }));
+  }
+  if (hosts !== undefined) {
+    const tests = globTests(hosts, true);
+    const judge = (host: string) => certain(tests.some((test) => test(host)));
+    found.push(predicate('hosts', hosts, { items: (outline) => outline.hosts, judge }));
+  }
+  if (opaque !== undefined) found.push(opaquePredicate(opaque));
+  return found;
+}
+
+const FILE_FIELDS: readonly {
+  readonly name: 'reads' | 'writes' | 'not_writes_under' | 'args_under' | 'not_args_under';
+  readonly list: 'reads' | 'writes' | 'paths';
+  readonly field: PathField;
+}[] = [
+  { name: 'reads', list: 'reads', field: 'path_matches' },
+  { name: 'writes', list: 'writes', field: 'path_matches' },
+  { name: 'not_writes_under', list: 'writes', field: 'not_path_under' },
+  { name: 'args_under', list: 'paths', field: 'path_under' },
+  { name: 'not_args_under', list: 'paths', field: 'not_path_under' },
+];
+
+interface CommandPart<T> {
+  readonly items: (outline: CommandOutline) => readonly T[];
+  readonly judge: (item: T, seen: JudgedCall) => Certainty;
+  readonly shown?: (item: T) => string;
+  /** For a rule that lets calls pass. */
+  readonly whenNone?: Certainty;
+}
+
+function predicate<T>(
+  field: string,
+  patterns: readonly string[],
+  { items, judge, shown = String, whenNone = 'yes' }: CommandPart<T>,
+): ArgPredicate {
+  return {
+    name: `command.${field}`,
+    patterns,
+    judge: (seen) => {
+      const outline = seen.command();
+      if (outline === undefined) return 'no';
+      const all = items(outline);
+      if (seen.role !== 'allows') return anyOf(all, (item) => judge(item, seen));
+      // What is not understood may do anything.
+      if (outline.opaque.length > 0) return 'maybe';
+      return all.length === 0 ? whenNone : allOf(all, (item) => judge(item, seen));
+    },
+    parts: (seen) =>
+      items(seen.command() ?? NOTHING).map((item) => {
+        return { text: shown(item), judged: judge(item, seen) };
+      }),
+  };
+}
+
+function opaquePredicate(wanted: boolean): ArgPredicate {
+  return {
+    name: 'command.opaque',
+    patterns: [String(wanted)],
+    judge: ({ command }) => {
+      const outline = command();
+      return certain(outline !== undefined && outline.opaque.length > 0 === wanted);
+    },
+    parts: ({ command }) =>
+      (command()?.opaque ?? []).map(({ why, text }) => {
+        return { text: `${text} (${why})`, judged: certain(wanted) };
+      }),
+  };
+}
+
+function certain(isSo: boolean): Certainty {
+  return isSo ? 'yes' : 'no';
+}
+
+function globTests(globs: readonly string[], ignoresCase: boolean): readonly NameTest[] {
+  return globs.map((glob) => {
+    const compiled = compileGlob(glob, { ignoresCase });
+    if (!compiled.ok)
+      throw new Error(`an invalid glob reached the compiler: ${glob.slice(0, 100)}`);
+    return compiled.test;
+  });
+}
+
+/** Where systems keep their own programs; one that lies elsewhere may have any name. */
+const SYSTEM_PROGRAM = /^(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/s?bin\/[^/]+$/;
+const OPTIONS_MAX = 32;
+
+/**
+ * To be let pass, a program must match as it is written. To be stopped, it is enough that it matches by
+ * its name wherever it lies, and without the options that stand before its command: `git -C x push`.
+ */
+function judgeProgram(use: ProgramUse, tests: readonly NameTest[], role: RuleRole): Certainty {
+  const { name, path, args } = use;
+  const fits = (text: string) => tests.some((test) => test(text));
+  const isMatched = (called: string, rest: readonly string[]) =>
+    fits(called) || fits([called, ...rest].join(' '));
+  const isPlain = !path.includes('/') || SYSTEM_PROGRAM.test(path);
+  if (role === 'allows') return certain(isMatched(isPlain ? name : path, args));
+  const called = new Set([name, path]);
+  const shorter = withoutLeadingOptions(args);
+  return certain(
+    [...called].some((one) => isMatched(one, args) || shorter.some((rest) => isMatched(one, rest))),
+  );
+}
+
+/** The arguments without their first options; what stands behind an option may be its value. */
+function withoutLeadingOptions(args: readonly string[]): readonly (readonly string[])[] {
+  const found: (readonly string[])[] = [];
+  let isValue = false;
+  for (let at = 0; at < Math.min(args.length, OPTIONS_MAX); at++) {
+    const isOption = args[at]?.startsWith('-') === true;
+    if (!isOption && !isValue) break;
+    isValue = isOption;
+    found.push(args.slice(at + 1));
+  }
+  return found;
+}
+
+interface FileDisk extends DiskView {
+  readonly paths: ProjectPaths;
+}
+
+/** A file as a shell names it: what a pattern stands for is looked up. */
+function judgeFile(path: string, test: PathPatternTest, disk: FileDisk): Certainty {
+  const whole = judgePath(path, test, disk);
+  if (whole === 'maybe' || !/[*?[]/.test(path)) return whole;
+  const [home = ''] = /^~(?=\/|$)/.exec(path) === null ? [] : [disk.paths.home];
+  const start = home === '' ? path : home + path.slice(1);
+  const absolute = start.startsWith('/') ? start : `${disk.paths.project}/${start}`;
+  const { paths: meant, isWhole } = disk.expand(lexicalPath(absolute));
+  if (!isWhole) return 'maybe';
+  const places = meant.map((one) => judgeReading(one, test, disk).byPlace);
+  return agreed([whole, ...places], whole);
+}
