@@ -1,5 +1,5 @@
-// Builds the command: packages/cli/entry/main.ts and packages/cli/entry/shim.ts → packages/cli/dist, where sub.js
-// and shim.js name the scripts to begin with. `--watch` builds again on every change.
+// Builds the command: the entries of packages/cli/entry → packages/cli/dist, where sub.js, shim.js and
+// hook.js name the scripts to begin with. `--watch` builds again on every change.
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { context } from 'esbuild';

@@ -1,5 +1,5 @@
 // From sources to the files of packages/cli/dist: one script for each command and for what several
-// share, and apart from them those of the shim. They are scripts because V8 keeps the compiled form of
+// share, and apart from them those of the shim and of hooks. They are scripts because V8 keeps the compiled form of
 // a script, but not that of a module; packages/cli/bin/sub.mjs runs them.
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -7,10 +7,11 @@ import { build, transform } from 'esbuild';
 import { ROOT } from './paths.mjs';
 
 const OUT = join(ROOT, 'packages', 'cli', 'dist');
-/** A shim starts with every server of every agent: its code is small, and apart from all other. */
+/** A shim starts with every server, a hook with every call: their code is small, and apart from all other. */
 const ENTRIES = {
   sub: join(ROOT, 'packages', 'cli', 'entry', 'main.ts'),
   shim: join(ROOT, 'packages', 'cli', 'entry', 'shim.ts'),
+  hook: join(ROOT, 'packages', 'cli', 'entry', 'hook.ts'),
 };
 
 const IMPORTED = /^import\s+\{([^}]*)\}\s+from\s+'((?:@subluminal\/|\.)[^']*)';/gm;
@@ -66,12 +67,12 @@ const DEMO = {
 
 /** All files with their contents, the paths of their sources from the root, and what esbuild has to say. */
 async function bundle() {
-  const [sub, shim, demo] = await Promise.all([...Object.keys(ENTRIES).map(bundleOf), build(DEMO)]);
+  const [demo, ...own] = await Promise.all([build(DEMO), ...Object.keys(ENTRIES).map(bundleOf)]);
   return {
-    errors: [...sub.errors, ...shim.errors],
-    warnings: [...sub.warnings, ...shim.warnings],
-    files: [...sub.files, ...shim.files, ...demo.outputFiles],
-    inputs: [sub, shim, demo].flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {})),
+    errors: own.flatMap(({ errors }) => errors),
+    warnings: own.flatMap(({ warnings }) => warnings),
+    files: [...own.flatMap(({ files }) => files), ...demo.outputFiles],
+    inputs: [...own, demo].flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {})),
   };
 }
 

@@ -1,4 +1,4 @@
-// Runs the shim and the commands that are used most, and keeps what V8 has compiled meanwhile, so that
+// Runs the shim, a hook and the commands that are used most, and keeps what V8 has compiled meanwhile, so that
 // they start without compiling. Another version of V8 takes no notice of it, and without it they only
 // start more slowly.
 import { spawn } from 'node:child_process';
@@ -81,7 +81,11 @@ load(fs.readFileSync(pointer, 'latin1').split('\\n', 1)[0]);
 async function precompile() {
   const home = mkdtempSync(join(tmpdir(), 'sub-build-'));
   try {
-    await Promise.all([shimOnce(join(home, 'shim')), commandsOnce(join(home, 'commands'))]);
+    await Promise.all([
+      shimOnce(join(home, 'shim')),
+      hookOnce(join(home, 'hook')),
+      commandsOnce(join(home, 'commands')),
+    ]);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
@@ -139,6 +143,28 @@ async function shimOnce(home) {
     await ended;
   } finally {
     ledger.close();
+  }
+}
+
+async function hookOnce(home) {
+  const host = createServer({ allowHalfOpen: true }, (socket) => {
+    socket
+      .on('error', () => {})
+      .on('end', () => socket.end('{"stdout":"{}","stderr":"","exitCode":0}'))
+      .resume();
+  });
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const path = join(home, 'hooks.sock');
+  try {
+    await new Promise((resolve) => {
+      host.once('error', resolve).listen(path, resolve);
+    });
+    const { child, ended } = start(home, 'hook.js', ['hook', 'claude-code', '--socket', path]);
+    child.stdin.end('{}');
+    child.stdout.resume();
+    await ended;
+  } finally {
+    host.close();
   }
 }
 

@@ -21,19 +21,30 @@ const CLOCK = {
 const SCRATCH_BYTES = 524_288;
 let scratch;
 
-// A shim starts with every server of every agent: it has an entry of its own that loads little.
+// A shim starts with every server, a hook with every call: they have entries of their own that load little.
 const [first, ...rest] = process.argv.slice(2);
 const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
-const shim = first === 'shim' && !own.some((word) => word === '--help' || word === '-h');
+const small = (first === 'shim' || first === 'hook') && !own.some(isHelp) ? first : undefined;
 // Not where a link to it stands: what lies beside that is not ours.
 const here = realpathSync(fileURLToPath(import.meta.url));
-const entry = `${here.slice(0, -'bin/sub.mjs'.length)}dist/${shim ? 'shim' : 'sub'}.js`;
+const entry = `${here.slice(0, -'bin/sub.mjs'.length)}dist/${small ?? 'sub'}.js`;
 if (!existsSync(entry)) {
   process.stderr.write('sub: not built yet. Run `npm run build` in the checkout.\n');
-  process.exit(70);
+  process.exit(small === 'hook' ? 2 : 70);
 }
-if (shim) keepYoungSmall();
-run(entry, shim ? CLOCK : performance);
+if (small === 'shim') keepYoungSmall();
+try {
+  run(entry, small === undefined ? performance : CLOCK);
+} catch (cause) {
+  if (small !== 'hook') throw cause;
+  // With any other code a client would go on.
+  process.stderr.write(`sub: this installation is broken (${String(cause)}); install it again.\n`);
+  process.exit(2);
+}
+
+function isHelp(word) {
+  return word === '--help' || word === '-h';
+}
 
 /** Runs the scripts that the pointer names; those that were compiled ahead start at once. */
 function run(pointer, clock) {

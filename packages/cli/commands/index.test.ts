@@ -70,6 +70,7 @@ const WITHOUT_JSON = new Set([
   'serve start',
   'demo',
   'shim',
+  'hook',
   'run',
   'wrap',
   'completion',

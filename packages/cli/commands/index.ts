@@ -204,6 +204,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
         ledgerd: ['Start, stop or inspect the ledger daemon', () => import('./ledgerd.ts')],
         ingest: ['Store recorded events in the ledger', () => import('./ingest.ts')],
         shim: ['Govern one MCP server: a command, or an address', () => import('./shim.ts')],
+        hook: ['Answer a hook of a client', () => import('./hook.ts')],
         completion: ['Print a shell completion script', () => import('./completion.ts')],
         version: ['Print version information', () => import('./version.ts')],
       }),

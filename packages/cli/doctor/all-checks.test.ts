@@ -79,12 +79,13 @@ describe('node and the build', () => {
     );
   });
 
-  test('the build is whole when both parts stand beside the launcher', async () => {
+  test('the build is whole when its parts stand beside the launcher', async () => {
     const launcher = put(join(folder, 'bin', 'sub.mjs'), '');
     const on = { ...machine, launcher };
-    expect(await found(checkBuild, on)).toMatch(/^broken: .* sub\.js and shim\.js missing/);
+    expect(await found(checkBuild, on)).toMatch(/^broken: .* sub\.js, shim\.js, hook\.js missing/);
     put(join(folder, 'dist', 'sub.js'), '');
     put(join(folder, 'dist', 'shim.js'), '');
+    put(join(folder, 'dist', 'hook.js'), '');
     expect(await found(checkBuild, on)).toBe('ok: sub 0.1.0');
   });
 

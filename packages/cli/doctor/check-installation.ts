@@ -20,12 +20,12 @@ export async function checkNode({ versions }: Machine): Promise<Finding> {
 
 export async function checkBuild({ versions, launcher }: Machine): Promise<Finding> {
   const folder = launcher === undefined ? undefined : distOf(launcher);
-  const missing = ['sub.js', 'shim.js'].filter(
+  const missing = ['sub.js', 'shim.js', 'hook.js'].filter(
     (name) => folder === undefined || !existsSync(join(folder, name)),
   );
   if (missing.length === 0) return ok(`sub ${versions.sub}`);
   return broken(
-    `sub ${versions.sub} is not built whole: ${missing.join(' and ')} missing`,
+    `sub ${versions.sub} is not built whole: ${missing.join(', ')} missing`,
     'Run `npm run build` in the checkout.',
   );
 }
