@@ -2,9 +2,23 @@
 // the body decides, or end a process, where exit code 2 blocks in every version.
 import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import { canonicalize, itemTexts, memberText } from '../json/index.ts';
-import { type HookBody, nameAt, readBody, readSender, readToolUse } from './hook-body.ts';
+import {
+  type HookBody,
+  nameAt,
+  readInput,
+  readPrompt,
+  readResult,
+  readToolUse,
+} from './hook-body.ts';
 import { reasonText } from './reason-text.ts';
-import type { HookAnswer, HookDialect, HookEvent, HookInput, HookReply, ToolUse } from './types.ts';
+import type {
+  AfterToolEvent,
+  HookAnswer,
+  HookDialect,
+  HookEvent,
+  HookReply,
+  ToolUse,
+} from './types.ts';
 import { hasShapeOf, withheldOutput } from './withheld-output.ts';
 
 const PASS: HookReply = { stdout: '{}', stderr: '', exitCode: 0 };
@@ -12,45 +26,36 @@ const NOTIFICATION = /^\s*<task-notification\b/;
 
 export const claudeCode: HookDialect = {
   client: 'claude-code',
-  read,
+  read: (text) => readInput(text, readEvent),
   write,
   refuseUnread: (eventName, reason) => refusal(eventName, reason),
   writtenServerName,
 };
 
-function read(text: string): HookInput | string {
-  const body = readBody(text);
-  if (typeof body === 'string') return body;
-  const sender = readSender(body.members);
-  if (typeof sender === 'string') return sender;
-  const event = readEvent(body);
-  return typeof event === 'string' ? event : { sender, event };
-}
-
-function readEvent(body: HookBody): HookEvent | string {
-  const { members } = body;
-  const name = nameAt(members, 'hook_event_name');
+function readEvent(name: string, body: HookBody): HookEvent | string {
   switch (name) {
-    case undefined:
-      return "the hook's input has no `hook_event_name`";
     case 'SessionStart':
       return { kind: 'session_start' };
     case 'SessionEnd':
       return { kind: 'session_end' };
     case 'UserPromptSubmit':
-      return readPrompt(members);
+      return readClaudePrompt(body);
     case 'PreToolUse': {
       const use = readUse(body);
       return typeof use === 'string' ? use : { kind: 'before_tool', use };
     }
-    case 'PostToolUse':
-      return readResult(body, 'tool_response');
-    case 'PostToolUseFailure':
-      return readResult(body, 'error');
+    case 'PostToolUse': {
+      const about = { key: 'tool_response', isError: false, isReplaceable: true };
+      return readResult(body, readUse(body), about);
+    }
+    case 'PostToolUseFailure': {
+      const about = { key: 'error', isError: true, isReplaceable: false };
+      return readResult(body, readUse(body), about);
+    }
     case 'PostToolBatch':
       return readBatch(body);
     case 'ConfigChange': {
-      const path = nameAt(members, 'file_path');
+      const path = nameAt(body.members, 'file_path');
       return { kind: 'config_change', ...(path !== undefined && { path }) };
     }
     default:
@@ -58,17 +63,11 @@ function readEvent(body: HookBody): HookEvent | string {
   }
 }
 
-function readPrompt(members: JsonObject): HookEvent | string {
-  const text = members['prompt'];
-  if (typeof text !== 'string') return "the hook's input has no `prompt`";
-  const promptId = nameAt(members, 'prompt_id');
-  return {
-    kind: 'prompt',
-    text,
-    isFromUser: !NOTIFICATION.test(text),
-    ...(promptId !== undefined && { promptId }),
-    files: mentionedFiles(text),
-  };
+function readClaudePrompt(body: HookBody): HookEvent | string {
+  const prompt = readPrompt(body, 'prompt_id');
+  if (typeof prompt === 'string') return prompt;
+  const isFromUser = !NOTIFICATION.test(prompt.text);
+  return { ...prompt, isFromUser, files: mentionedFiles(prompt.text) };
 }
 
 /** Rather too many than too few: `@name` may be an agent or a resource as well. */
@@ -81,15 +80,6 @@ function mentionedFiles(text: string): readonly string[] {
     .flatMap((name) => [name, name.replace(/[\p{P}\p{S}]+$/u, '')])
     .flatMap((name) => [name, name.replace(/#.*$/, '')]);
   return [...new Set(readings)].filter((name) => name !== '');
-}
-
-function readResult(body: HookBody, key: 'tool_response' | 'error'): HookEvent | string {
-  const use = readUse(body);
-  if (typeof use === 'string') return use;
-  const output = body.members[key];
-  if (output === undefined) return `the hook's input has no \`${key}\``;
-  const isError = key === 'error';
-  return { kind: 'after_tool', use, output, isError, isReplaceable: !isError };
 }
 
 /** What it names beyond its uses is what those before it have told. */
@@ -179,10 +169,8 @@ function blocked(body: JsonObject, reason: string): HookReply {
   return { stdout: JSON.stringify(body), stderr: reason, exitCode: 2 };
 }
 
-type AfterTool = Extract<HookEvent, { readonly kind: 'after_tool' }>;
-
 /** The output of a failed tool can be withheld only before the model goes on. */
-function withhold(event: AfterTool, reason: string): HookReply {
+function withhold(event: AfterToolEvent, reason: string): HookReply {
   const text = reasonText(reason);
   if (!event.isReplaceable) {
     return specific({ hookEventName: 'PostToolUseFailure', additionalContext: text });

@@ -2,59 +2,41 @@
 // code 2 with a reason, which goes through no parser, and what must be JSON is JSON as its parser takes it.
 import { isJsonObject, type JsonValue } from '@subluminal/contracts';
 import { canonicalize } from '../json/index.ts';
-import { type HookBody, nameAt, readBody, readSender, readToolUse } from './hook-body.ts';
+import { type HookBody, readInput, readPrompt, readResult, readToolUse } from './hook-body.ts';
 import { reasonText } from './reason-text.ts';
-import type { HookAnswer, HookDialect, HookEvent, HookInput, HookReply } from './types.ts';
+import type { HookAnswer, HookDialect, HookEvent, HookReply } from './types.ts';
 
 const PASS: HookReply = { stdout: '', stderr: '', exitCode: 0 };
 
 export const codex: HookDialect = {
   client: 'codex',
-  read,
+  read: (text) => readInput(text, readEvent),
   write,
   refuseUnread: (eventName, reason) => (isHarmless(eventName) ? PASS : refusal(reason)),
   writtenServerName: (name) => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_'),
 };
 
-function read(text: string): HookInput | string {
-  const body = readBody(text);
-  if (typeof body === 'string') return body;
-  const sender = readSender(body.members);
-  if (typeof sender === 'string') return sender;
-  const event = readEvent(body);
-  return typeof event === 'string' ? event : { sender, event };
-}
-
-function readEvent(body: HookBody): HookEvent | string {
-  const { members } = body;
-  const name = nameAt(members, 'hook_event_name');
+function readEvent(name: string, body: HookBody): HookEvent | string {
   switch (name) {
-    case undefined:
-      return "the hook's input has no `hook_event_name`";
     case 'SessionStart':
       return { kind: 'session_start' };
     case 'SessionEnd':
       return { kind: 'session_end' };
     case 'UserPromptSubmit': {
-      const text = members['prompt'];
-      if (typeof text !== 'string') return "the hook's input has no `prompt`";
-      const promptId = nameAt(members, 'turn_id');
+      const prompt = readPrompt(body, 'turn_id');
       // A prompt of a sub-agent was written by the agent that started it.
-      const isFromUser = members['agent_id'] === undefined;
-      const id = promptId !== undefined && { promptId };
-      return { kind: 'prompt', text, isFromUser, ...id, files: [] };
+      const isFromUser = body.members['agent_id'] === undefined;
+      return typeof prompt === 'string' ? prompt : { ...prompt, isFromUser };
     }
     case 'PreToolUse': {
       const use = readToolUse(body);
       return typeof use === 'string' ? use : { kind: 'before_tool', use };
     }
     case 'PostToolUse': {
-      const use = readToolUse(body);
-      if (typeof use === 'string') return use;
-      const output = members['tool_response'];
-      if (output === undefined) return "the hook's input has no `tool_response`";
-      const isError = isJsonObject(output) && output['isError'] === true;
-      return { kind: 'after_tool', use, output, isError, isReplaceable: true };
+      const output = body.members['tool_response'];
+      const isError = output !== undefined && isJsonObject(output) && output['isError'] === true;
+      const about = { key: 'tool_response', isError, isReplaceable: true };
+      return readResult(body, readToolUse(body), about);
     }
     default:
       return { kind: 'other', name };

@@ -3,10 +3,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import { canonicalize, memberText } from '../json/index.ts';
 import { quote } from '../text/visible.ts';
-import type { HookSender, ToolUse } from './types.ts';
+import type { HookEvent, HookInput, HookSender, ToolUse } from './types.ts';
 
 /** Ids, names and paths. A longer one comes from nobody who means well. */
 const NAME_LENGTH_MAX = 4_096;
+
+export type PromptEvent = Extract<HookEvent, { readonly kind: 'prompt' }>;
 
 export interface HookBody {
   /** As the client wrote it. */
@@ -14,8 +16,22 @@ export interface HookBody {
   readonly members: JsonObject;
 }
 
-/** The body, or what is wrong with it. */
-export function readBody(text: string): HookBody | string {
+/** What a body tells, or what is wrong with it. */
+export function readInput(
+  text: string,
+  readEvent: (name: string, body: HookBody) => HookEvent | string,
+): HookInput | string {
+  const body = readBody(text);
+  if (typeof body === 'string') return body;
+  const sender = readSender(body.members);
+  if (typeof sender === 'string') return sender;
+  const name = nameAt(body.members, 'hook_event_name');
+  if (name === undefined) return "the hook's input has no `hook_event_name`";
+  const event = readEvent(name, body);
+  return typeof event === 'string' ? event : { sender, event };
+}
+
+function readBody(text: string): HookBody | string {
   const checked = canonicalize(text);
   if (!checked.ok) return `the hook's input is no JSON that we accept (${checked.code})`;
   const members: unknown = JSON.parse(text);
@@ -29,22 +45,32 @@ export function nameAt(members: JsonObject, key: string): string | undefined {
   return isName(value) ? value : undefined;
 }
 
+/** The texts in a list. */
+function namesAt(members: JsonObject, key: string): readonly string[] {
+  const list = members[key];
+  return Array.isArray(list) ? list.filter(isName) : [];
+}
+
 function isName(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && value !== '' && value.length <= NAME_LENGTH_MAX;
 }
 
 /** Who tells, from the members that the clients share; a text says what is missing. */
-export function readSender(members: JsonObject): HookSender | string {
-  const sessionId = nameAt(members, 'session_id');
-  const cwd = nameAt(members, 'cwd');
+function readSender(members: JsonObject): HookSender | string {
+  // Cursor speaks of conversations, and names the folders of its workspace.
+  const sessionId = nameAt(members, 'session_id') ?? nameAt(members, 'conversation_id');
+  const [root] = namesAt(members, 'workspace_roots');
+  const cwd = nameAt(members, 'cwd') ?? root;
   if (sessionId === undefined) return "the hook's input has no `session_id`";
   if (cwd === undefined) return "the hook's input has no `cwd`";
   const transcriptPath = nameAt(members, 'transcript_path');
   const agentId = nameAt(members, 'agent_id');
   const agentType = nameAt(members, 'agent_type');
+  const version = nameAt(members, 'cursor_version');
   return {
     sessionId,
     cwd,
+    ...(version !== undefined && { version }),
     ...(transcriptPath !== undefined && { transcriptPath }),
     ...(agentId !== undefined && {
       subAgent: { id: agentId, ...(agentType !== undefined && { type: agentType }) },
@@ -53,7 +79,7 @@ export function readSender(members: JsonObject): HookSender | string {
 }
 
 /** The text of a member that is an object. */
-export function argsTextAt({ text, members }: HookBody, key: string): string | undefined {
+function argsTextAt({ text, members }: HookBody, key: string): string | undefined {
   return isJsonObject(members[key]) ? memberText(text, key) : undefined;
 }
 
@@ -65,6 +91,28 @@ export function readToolUse(body: HookBody): ToolUse | string {
   if (argsText === undefined) return `the \`tool_input\` of ${quote(name)} is not an object`;
   const useId = nameAt(body.members, 'tool_use_id');
   return { ...(useId !== undefined && { useId }), ...mcpName(name), argsText };
+}
+
+/** What a tool has put out; `key` is where the client tells it. */
+export function readResult(
+  { members }: HookBody,
+  use: ToolUse | string,
+  about: { readonly key: string; readonly isError: boolean; readonly isReplaceable: boolean },
+): HookEvent | string {
+  if (typeof use === 'string') return use;
+  const { key, ...how } = about;
+  const output = members[key];
+  if (output === undefined) return `the hook's input has no \`${key}\``;
+  return { kind: 'after_tool', use, output, ...how };
+}
+
+/** What the user has said. Files beside it are the business of the client. */
+export function readPrompt({ members }: HookBody, idKey: string): PromptEvent | string {
+  const text = members['prompt'];
+  if (typeof text !== 'string') return "the hook's input has no `prompt`";
+  const promptId = nameAt(members, idKey);
+  const id = promptId !== undefined && { promptId };
+  return { kind: 'prompt', text, isFromUser: true, ...id, files: [] };
 }
 
 const MCP_NAME = /^mcp__(.+?)__(.+)$/s;

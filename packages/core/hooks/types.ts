@@ -60,6 +60,8 @@ export type HookEvent =
   /** Nothing is decided about it. */
   | { readonly kind: 'other'; readonly name: string };
 
+export type AfterToolEvent = Extract<HookEvent, { readonly kind: 'after_tool' }>;
+
 export interface HookInput {
   readonly sender: HookSender;
   readonly event: HookEvent;

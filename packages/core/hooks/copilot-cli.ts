@@ -1,0 +1,121 @@
+// Copilot CLI, by GitHub's hooks reference, not tried. Its hooks must be configured under names such as
+// `PreToolUse`: only then does the input name its event. Prompts and failed tools cannot be refused.
+import { isJsonObject, type JsonValue } from '@subluminal/contracts';
+import { memberText } from '../json/index.ts';
+import {
+  type HookBody,
+  nameAt,
+  readInput,
+  readPrompt,
+  readResult,
+  readToolUse,
+} from './hook-body.ts';
+import { reasonText } from './reason-text.ts';
+import type {
+  AfterToolEvent,
+  HookAnswer,
+  HookDialect,
+  HookEvent,
+  HookReply,
+  ToolUse,
+} from './types.ts';
+
+const PASS: HookReply = { stdout: '{}', stderr: '', exitCode: 0 };
+
+export const copilotCli: HookDialect = {
+  client: 'copilot-cli',
+  read: (text) => readInput(text, readEvent),
+  write,
+  refuseUnread,
+  writtenServerName: (name) => name,
+};
+
+function readEvent(name: string, body: HookBody): HookEvent | string {
+  switch (name) {
+    case 'SessionStart':
+      return { kind: 'session_start' };
+    case 'SessionEnd':
+      return { kind: 'session_end' };
+    case 'UserPromptSubmit':
+      return readPrompt(body, 'prompt_id');
+    case 'PreToolUse': {
+      const use = readUse(body);
+      return typeof use === 'string' ? use : { kind: 'before_tool', use };
+    }
+    case 'PostToolUse': {
+      const about = { key: 'tool_result', isError: false, isReplaceable: true };
+      return readResult(body, readUse(body), about);
+    }
+    case 'PostToolUseFailure': {
+      const about = { key: 'error', isError: true, isReplaceable: false };
+      return readResult(body, readUse(body), about);
+    }
+    default:
+      return { kind: 'other', name };
+  }
+}
+
+/** Arguments that are no JSON, such as a patch, are told as a text. */
+function readUse(body: HookBody): ToolUse | string {
+  const tool = nameAt(body.members, 'tool_name');
+  const isText = typeof body.members['tool_input'] === 'string';
+  const text = isText ? memberText(body.text, 'tool_input') : undefined;
+  if (tool === undefined || text === undefined) return readToolUse(body);
+  return { tool, argsText: `{"input":${text}}` };
+}
+
+function write(event: HookEvent, answer: HookAnswer): HookReply {
+  switch (answer.do) {
+    case 'pass':
+      return PASS;
+    case 'refuse':
+      return refuse(event, answer.reason);
+    case 'rewrite':
+      // Whether it takes other arguments from such a hook is not said.
+      return refuse(event, 'The arguments could not be rewritten.');
+    case 'replace':
+      return event.kind === 'after_tool' ? replace(event, answer.output, answer.note) : PASS;
+  }
+}
+
+function refuse(event: HookEvent, reason: string): HookReply {
+  if (event.kind === 'before_tool') return denied(reason);
+  return event.kind === 'after_tool' ? replace(event, '', reason) : PASS;
+}
+
+/** Exit code 2 denies a tool whatever else is said, and blocks nothing else. */
+function denied(reason: string): HookReply {
+  const permissionDecisionReason = reasonText(reason);
+  const stdout = JSON.stringify({ permissionDecision: 'deny', permissionDecisionReason });
+  return { stdout, stderr: permissionDecisionReason, exitCode: 2 };
+}
+
+function refuseUnread(eventName: string | undefined, reason: string): HookReply {
+  switch (eventName) {
+    case 'PreToolUse':
+    case undefined:
+      return denied(reason);
+    case 'PostToolUse':
+      return result(reasonText(reason));
+    default:
+      return PASS;
+  }
+}
+
+function replace({ isReplaceable }: AfterToolEvent, output: JsonValue, note: string): HookReply {
+  const shown = note === '' ? '' : reasonText(note);
+  if (!isReplaceable) return { ...PASS, stdout: JSON.stringify({ additionalContext: shown }) };
+  return result([shown, modelText(output)].filter((text) => text !== '').join('\n'));
+}
+
+function result(textResultForLlm: string): HookReply {
+  const modifiedResult = { resultType: 'success', textResultForLlm };
+  return { ...PASS, stdout: JSON.stringify({ modifiedResult }) };
+}
+
+/** What the model gets to see of an output. */
+function modelText(output: JsonValue): string {
+  if (typeof output === 'string') return output;
+  const text = isJsonObject(output) ? output['text_result_for_llm'] : undefined;
+  return typeof text === 'string' ? text : JSON.stringify(output);
+}
