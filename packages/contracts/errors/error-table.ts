@@ -121,6 +121,7 @@ const ERRORS = {
   SUB_CEDAR_ENTITIES: 'The Cedar entities cannot be used.',
   // Runs: their hub and their agent.
   SUB_HUB_LISTEN: 'The hub of a run cannot listen.',
+  SUB_HOOKS_LISTEN: 'The hooks of agents cannot be listened for.',
   SUB_HUB_ENDPOINT: 'The address of the hub cannot be used.',
   SUB_HUB_DOWN: 'The hub of the run does not answer.',
   SUB_SHIM_LOOSE: 'A server does not start, because its entry loosens the run.',
