@@ -12,6 +12,7 @@ import type { Snapshot } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { sha256 } from '../os/crypto/index.ts';
 import { ensurePrivateFolder, monotonicClock } from '../os/index.ts';
+import type { HookedAgent } from '../services/hooks/run-hooks.ts';
 import {
   type Judge,
   openHub,
@@ -42,12 +43,18 @@ import {
   keepPolicy,
   type PolicyCopy,
   type RunFiles,
+  snapshotOf,
   sourceHashes,
   writeRunDown,
 } from '../services/run/run-files.ts';
 import { shimsLeave } from '../services/run/run-processes.ts';
-import { openTrace, prepareBundle, sinkOfRun, type Trace } from '../services/run/trace.ts';
-import { loadPolicy } from '../stores/policy/watch-policy.ts';
+import {
+  openTrace,
+  prepareBundle,
+  sinkOfRun,
+  type Trace,
+  wakeLedger,
+} from '../services/run/trace.ts';
 import { dropStaleSockets, type HubSocket, hubSocket } from '../stores/runs/hub-socket.ts';
 import { sharedSettings } from '../stores/runs/shared-settings.ts';
 
@@ -63,6 +70,8 @@ interface Run {
   readonly signals: Signals;
   readonly writer: EventWriter;
   readonly startedMs: number;
+  /** What the agent's hooks did not tell, or told too late. */
+  readonly notes: string[];
 }
 
 /** A policy may end the run before the agent has started. */
@@ -114,7 +123,8 @@ export async function startRun(options: RunOptions): Promise<RunResult> {
       const trace = openRunTrace(options, identity);
       if (isFailure(trace)) return trace;
       const writer = eventWriter(identity.producer);
-      const run = { ...parts, identity, snapshot, hub, trace, signals, writer, startedMs };
+      const begun = { identity, snapshot, hub, trace, signals, writer, startedMs };
+      const run = { ...parts, ...begun, notes: [] };
       unlike.act = (one) => recordHealth(run, 'degraded', unlikeWords(one));
       cedar?.recordTo((status, reason) => recordHealth(run, status, reason));
       return await hostRun(run).finally(() => trace.release());
@@ -125,14 +135,6 @@ export async function startRun(options: RunOptions): Promise<RunResult> {
   } finally {
     socket.release();
   }
-}
-
-/** A run without a policy decides nothing, like a shim without one. */
-async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
-  if (snapshot !== null) return snapshot;
-  const loaded = await loadPolicy([], config.profile);
-  if (isFailure(loaded)) throw new Error(loaded.message);
-  return loaded.snapshot;
 }
 
 interface HubParts extends Pick<Run, 'options' | 'terminations' | 'unlike'> {
@@ -191,15 +193,21 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
   const { producer } = identity;
   const { endpoint } = hub;
   const { eventsPath } = trace;
-  const env = agentEnv(options, { producer, endpoint, eventsPath, policy: policy.env });
+  const socket = options.hooks && hubSocket(options.paths.run, `hooks ${producer.run_id}`);
+  const wish = { producer, endpoint, eventsPath, policy: policy.env, hooksSocket: socket?.path };
+  const env = agentEnv(options, wish);
   const files = writeRunDown(options, env);
   if (isFailure(files)) return files;
   const { session, models } = options;
+  let hooks: HookedAgent | undefined;
   try {
     const problem =
       (await session?.begin({ runId: producer.run_id, env })) ?? (await recordStart(run));
     if (problem !== undefined) return problem;
-    const start = await beginModels(run, env);
+    const hooked = await beginHooks(run, env, socket?.path);
+    if (isFailure(hooked)) return hooked;
+    hooks = hooked;
+    const start = await beginModels(run, hooked);
     if (isFailure(start)) return start;
     const { file } = trace;
     const { follow } = options.events;
@@ -207,41 +215,70 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
     const agent = await runAgent(run, start, files);
     // Before the run is accounted for, which may take a while: a person waits for the files.
     await session?.end();
-    const result = await endRun(run, agent, await models?.end());
+    const counted = [await hooks.end(), await models?.end()];
+    const result = await endRun(run, agent, counted);
     await follower?.finish();
     return result;
   } finally {
     await session?.end();
+    await hooks?.end();
     await models?.end();
+    socket?.release();
     files.remove();
   }
 }
 
-/** How the agent is started: with its model calls pointed at the model plane, where there is one. */
-async function beginModels(run: Run, env: NodeJS.ProcessEnv): Promise<ModelsReady | Failure> {
+/** What decides about the agent's own tools and its turns, as its shims do about their servers. */
+function toldOf(run: Run) {
   const { options, identity, hub, trace, snapshot } = run;
-  const { models, command, policySources: sources, paths } = options;
-  if (models === undefined) return { env, command };
+  const { policySources: sources, paths } = options;
   const { producer } = identity;
   const hashes = sourceHashes(sources).map((hash) => hash ?? '');
   // Without a mark, the first look reads the files.
   const policyFiles = { sources, home: paths.home, mark: '', hashes, loosening: undefined };
   const degraded = (reason: string) => recordHealth(run, 'degraded', reason);
-  const told = { producer, hub, sink: trace.sink, snapshot, policyFiles, degraded };
-  return models.begin({ ...told, env, command });
+  return { producer, hub, sink: trace.sink, snapshot, policyFiles, degraded };
+}
+
+/** How the agent is started: with its model calls pointed at the model plane, where there is one. */
+async function beginModels(run: Run, start: ModelsReady): Promise<ModelsReady | Failure> {
+  const { models } = run.options;
+  const { env, command } = start;
+  return models === undefined ? start : models.begin({ ...toldOf(run), env, command });
+}
+
+/** How the agent is started so that its hooks come here, where it has some. */
+async function beginHooks(
+  run: Run,
+  env: NodeJS.ProcessEnv,
+  socketPath: string | undefined,
+): Promise<HookedAgent | Failure> {
+  const { options, notes } = run;
+  const { hooks, command, tell: warn } = options;
+  const end = () => Promise.resolve(undefined);
+  if (hooks === undefined || socketPath === undefined) return { env, command, end };
+  const told = toldOf(run);
+  const degraded = (reason: string): void => {
+    notes.push(reason);
+    told.degraded(reason);
+  };
+  const { hookAgent } = await import('../services/hooks/run-hooks.ts');
+  return hookAgent(hooks, { ...options, ...told, env, warn, degraded, socketPath });
 }
 
 async function endRun(
   run: Run,
   agent: AgentEnd | AgentStartFailure,
-  turns: ShimSummary | undefined,
+  counted: readonly (ShimSummary | undefined)[],
 ): Promise<RunResult> {
   const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
   const { run_id: runId } = identity.producer;
   const { finishRun } = await import('../services/run/finish.ts');
   const { addedCounts } = await import('../services/run/account.ts');
-  const calls = hub.shims.summary();
-  const totals = turns === undefined ? calls : addedCounts(calls, turns);
+  const totals = counted.reduce<ShimSummary>(
+    (sum, one) => (one === undefined ? sum : addedCounts(sum, one)),
+    hub.shims.summary(),
+  );
   // A refused shim has no server, unless it reports calls all the same.
   const shims = hub.shims
     .list()
@@ -260,7 +297,7 @@ async function endRun(
   });
   if (isFailure(agent)) return agent;
   const unlike = [...new Set(run.unlike.shims.map(unlikeWords))];
-  const told = { ...finished, warnings: [...unlike, ...finished.warnings] };
+  const told = { ...finished, warnings: [...unlike, ...run.notes, ...finished.warnings] };
   return { kind: 'ended', runId, agent, trace: trace.place, shims: shims.length, ...told };
 }
 
@@ -341,13 +378,6 @@ async function loadEnd({ place }: Trace): Promise<void> {
   ]);
   if (place.kind !== 'ledger') return;
   await Promise.all([import('../stores/ledger/index.ts'), import('../services/daemon/start.ts')]);
-}
-
-async function wakeLedger({ env, paths, config }: RunOptions): Promise<void> {
-  const { startLedgerd } = await import('../services/daemon/start.ts');
-  const { createLedgerClient } = await import('../services/ingest/index.ts');
-  const status = await createLedgerClient({ socketPath: config['ledger.socket'] }).status();
-  if (status === undefined) startLedgerd({ env, paths, config });
 }
 
 function endOnTermination({ terminations, options }: Run, end: () => void): void {

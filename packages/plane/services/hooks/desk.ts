@@ -27,6 +27,7 @@ export interface HookClient {
   readonly settings: (place: {
     readonly cwd: string;
     readonly userHome: string;
+    readonly env: { readonly [name: string]: string | undefined };
   }) => readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { uuidv7 } from 'uuidv7';
 import { isAnswered } from '../../os/index.ts';
 import { type Config, SETTING_KEYS, SETTINGS } from '../../stores/config/index.ts';
 import { identify } from '../../stores/identity/index.ts';
-import { PROJECT_POLICY_VAR } from '../../stores/runs/env-vars.ts';
+import { HOOKS_SOCKET_VAR, PROJECT_POLICY_VAR } from '../../stores/runs/env-vars.ts';
 import { socketPathOf } from '../../stores/runs/hub-socket.ts';
 import type { RunOptions } from './options.ts';
 
@@ -80,6 +80,8 @@ interface AgentEnvParts {
   readonly endpoint: string;
   /** Where shims write their events; undefined where the configuration says it already. */
   readonly eventsPath: string | undefined;
+  /** Undefined for a run that does not listen for hooks. */
+  readonly hooksSocket: string | undefined;
   /** Where the policy of the run is kept. */
   readonly policy: NodeJS.ProcessEnv;
 }
@@ -87,7 +89,7 @@ interface AgentEnvParts {
 /** The environment of the agent, which its shims inherit. */
 export function agentEnv(options: RunOptions, wish: AgentEnvParts): NodeJS.ProcessEnv {
   const { env, told, paths, config, events, listen } = options;
-  const { producer, endpoint, eventsPath, policy } = wish;
+  const { producer, endpoint, eventsPath, policy, hooksSocket } = wish;
   return {
     ...env,
     ...absolutePaths(env, config),
@@ -102,6 +104,8 @@ export function agentEnv(options: RunOptions, wish: AgentEnvParts): NodeJS.Proce
     SUB_GOVERNANCE_ENDPOINT: endpoint,
     // One of an outer run opens nothing here.
     SUB_GOVERNANCE_TOKEN: listen?.token,
+    // That of an outer run is not for the hooks of this one.
+    [HOOKS_SOCKET_VAR]: hooksSocket,
     ...policy,
     ...(told.policyPath !== undefined && { SUB_POLICY: told.policyPath }),
     // Said anew by each run, like the copy.

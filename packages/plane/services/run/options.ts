@@ -50,6 +50,8 @@ export interface RunOptions {
   readonly session?: RunSession;
   /** Puts the model calls of the agent under the policy of the run. */
   readonly models?: RunModels;
+  /** Puts the agent's own tools under the policy of the run. */
+  readonly hooks?: AgentHooks;
   /** A terminal tells the agent of Ctrl-C by itself. */
   readonly isTerminal: boolean;
   /** Tells the person in front of the machine, on one line. */
@@ -90,6 +92,23 @@ export interface ModelsTold {
 export interface ModelsReady {
   readonly env: { readonly [name: string]: string | undefined };
   readonly command: readonly string[];
+}
+
+/** How the hooks of the agent come to this run. */
+export interface AgentHooks {
+  /** The id of the client that is started. */
+  readonly client: string;
+  /** Something besides a terminal of this machine may answer to a call that asks. */
+  readonly hasChannel?: boolean;
+  /** The hooks are listened for, and nothing has started. A failure keeps the agent from starting. */
+  begin(told: HooksTold): ModelsReady | Failure;
+}
+
+export interface HooksTold extends ModelsReady {
+  readonly http: { readonly url: string; readonly token: string };
+  /** For hooks that are commands. */
+  readonly socket: string;
+  readonly cwd: string;
 }
 
 export interface SessionTold {

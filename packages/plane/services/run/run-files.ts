@@ -3,7 +3,7 @@
 
 import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Failure, failure } from '@subluminal/contracts';
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
 import { type Snapshot, sealSnapshot } from '@subluminal/core/policy';
 import { sha256, sha256Bytes } from '../../os/crypto/index.ts';
 import {
@@ -15,6 +15,7 @@ import {
   writePrivateFile,
 } from '../../os/index.ts';
 import { dropRunFiles, dropStaleFiles, livingProcesses } from '../../stores/identity/index.ts';
+import { loadPolicy } from '../../stores/policy/watch-policy.ts';
 import {
   type AgentFiles,
   type AgentFileWrite,
@@ -171,6 +172,14 @@ export function keepPolicy(options: RunOptions, runId: string): PolicyCopy | Fai
     },
     remove: () => rmSync(path, { force: true }),
   };
+}
+
+/** A run without a policy decides nothing, like a shim without one. */
+export async function snapshotOf({ snapshot, config }: RunOptions): Promise<Snapshot> {
+  if (snapshot !== null) return snapshot;
+  const loaded = await loadPolicy([], config.profile);
+  if (isFailure(loaded)) throw new Error(loaded.message);
+  return loaded.snapshot;
 }
 
 function copyName(runId: string, system: System): string {

@@ -216,3 +216,11 @@ export function prepareBundle(dir: string, force: boolean): Failure | undefined 
     return failure('SUB_FILE_WRITE', message, 'Check the path and its permissions.');
   }
 }
+
+/** Starts the ledger unless it answers. */
+export async function wakeLedger({ env, paths, config }: RunOptions): Promise<void> {
+  const { startLedgerd } = await import('../daemon/start.ts');
+  const { createLedgerClient } = await import('../ingest/index.ts');
+  const status = await createLedgerClient({ socketPath: config['ledger.socket'] }).status();
+  if (status === undefined) startLedgerd({ env, paths, config });
+}

@@ -11,6 +11,9 @@ export const POLICY_COPY_HASH_VAR = 'SUB_RUN_POLICY_HASH';
  */
 export const PROJECT_POLICY_VAR = 'SUB_PROJECT_POLICY';
 
+/** Where a run listens for the hooks of its agent. */
+export const HOOKS_SOCKET_VAR = 'SUB_HOOKS_SOCKET';
+
 /** Every setting, and what the host of a run says; whatever else is called SUB_* may be a secret. */
 export const RUN_ENV_VARS: readonly string[] = [
   'SUB_HOME',
@@ -24,6 +27,7 @@ export const RUN_ENV_VARS: readonly string[] = [
   POLICY_COPY_VAR,
   POLICY_COPY_HASH_VAR,
   PROJECT_POLICY_VAR,
+  HOOKS_SOCKET_VAR,
   ...Object.values(SETTINGS).map(({ env }) => env),
 ];
 

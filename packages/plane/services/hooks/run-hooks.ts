@@ -1,0 +1,121 @@
+// The hooks of the agent of one run: listened for beside its hub, and decided by its policy.
+import { type Failure, isFailure, type ShimSummary } from '@subluminal/contracts';
+import { dialectOf } from '@subluminal/core/hooks';
+import type { Snapshot } from '@subluminal/core/policy';
+import {
+  followPolicy,
+  POLICY_BROKEN,
+  type PolicyFiles,
+} from '../../stores/policy/follow-policy.ts';
+import { CLIENT_HOOKS } from '../clients/hooks/registry.ts';
+import type { Hub } from '../hub/index.ts';
+import type { AgentHooks, ModelsReady } from '../run/options.ts';
+import { sharedSink } from '../sink/index.ts';
+import { HOOK_LIMITS, type HookClient, HookDesk, type HookDeskOptions } from './desk.ts';
+import { type HookListener, openHookListener } from './hook-listener.ts';
+
+export interface RunHooksOptions
+  extends Omit<HookDeskOptions, 'clients' | 'policy' | 'hub' | 'shimServers'> {
+  readonly hub: Hub;
+  readonly snapshot: Snapshot;
+  readonly policyFiles: PolicyFiles;
+  readonly socketPath: string;
+  /** Every client that is known, unless given. */
+  readonly clients?: readonly HookClient[];
+}
+
+export interface RunHooks {
+  readonly kind: 'open';
+  readonly listener: HookListener;
+  readonly desk: HookDesk;
+  /** Ends all sessions; what they did comes back. */
+  end(): Promise<ShimSummary>;
+}
+
+/** Those whose hooks are understood. */
+export function hookClients(): readonly HookClient[] {
+  return CLIENT_HOOKS.flatMap((hooks) => {
+    const dialect = dialectOf(hooks.client);
+    if (dialect === undefined) return [];
+    const { platform } = process;
+    const settings: HookClient['settings'] = ({ cwd: project, userHome, env }) =>
+      hooks.settingsFiles({ platform, userHome, project, env });
+    return [{ dialect, settings }];
+  });
+}
+
+/** An agent whose hooks come here. */
+export interface HookedAgent extends ModelsReady {
+  /** Ends all sessions; what the agent's own tools did comes back. */
+  readonly end: () => Promise<ShimSummary | undefined>;
+}
+
+interface HookableStart extends Omit<RunHooksOptions, 'hasChannel'> {
+  readonly command: readonly string[];
+  readonly cwd: string;
+}
+
+/** Listens for the hooks of an agent, and says how it is started so that they come here. */
+export async function hookAgent(
+  hooks: AgentHooks,
+  start: HookableStart,
+): Promise<HookedAgent | Failure> {
+  const { command, cwd, env, socketPath: socket } = start;
+  const opened = await openRunHooks({ ...start, hasChannel: hooks.hasChannel ?? false });
+  if (isFailure(opened)) return opened;
+  const { url, token } = opened.listener;
+  const http = { url: `${url}/${hooks.client}`, token };
+  const ready = hooks.begin({ http, socket, command, env, cwd });
+  if (!isFailure(ready)) return { ...ready, end: () => opened.end() };
+  await opened.end();
+  return ready;
+}
+
+export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks | Failure> {
+  const { hub, sink, snapshot, policyFiles: files, config, socketPath, degraded, warn } = options;
+  let inForce = { snapshot, files };
+  const desk = new HookDesk({
+    ...options,
+    clients: options.clients ?? hookClients(),
+    // It outlives each session.
+    sink: sharedSink(sink),
+    policy: () => inForce,
+    shimServers: () => liveServers(hub),
+  });
+  const listener = await openHookListener({
+    socketPath,
+    bodyBytesMax: HOOK_LIMITS.bodyBytesMax,
+    handle: (client, body, signal) => desk.handle(client, body, signal),
+  });
+  if (isFailure(listener)) return listener;
+  const following = followPolicy({
+    files,
+    reload: config['policy.reload'],
+    profile: config.profile,
+    current: () => inForce.snapshot,
+    use: async (changed) => {
+      inForce = { ...inForce, snapshot: changed };
+      await desk.usePolicy(changed);
+    },
+    // The shims of the run record it, and the run says so at its end.
+    heldBack: () => {},
+    broken: (reason) => {
+      warn(`${POLICY_BROKEN}: ${reason}`);
+      degraded(POLICY_BROKEN);
+    },
+  });
+  let ended: Promise<ShimSummary> | undefined;
+  const end = async (): Promise<ShimSummary> => {
+    following?.stop();
+    await desk.close();
+    await listener.close();
+    return desk.summary;
+  };
+  return { kind: 'open', listener, desk, end: () => (ended ??= end()) };
+}
+
+/** Servers whose shims have said that they are there, and not gone since. */
+function liveServers({ shims }: Hub): readonly string[] {
+  const live = shims.list().filter(({ state }) => state === 'live');
+  return live.map(({ serverId }) => serverId);
+}
