@@ -197,10 +197,10 @@ describe('the tests beside the example policies', () => {
   });
 
   test.each([
-    ['solo', { 'a release asks': ASKS, ...over('501st'), ...TOKEN }],
-    ['team', { 'a release asks': ASKS, ...over('301st'), ...TOKEN }],
+    ['solo', { 'a release asks': ASKS, ...over('1001st'), ...TOKEN }],
+    ['team', { 'a release asks': ASKS, ...over('501st'), ...TOKEN }],
     ['ci', { 'a release asks': ASKS, 'the 301st call ends the run': 'calls-per-run', ...TOKEN }],
-    ['read-only', { 'a release is refused': 'deny-the-rest', ...over('201st'), ...TOKEN }],
+    ['read-only', { 'a release is refused': 'deny-the-rest', ...over('301st'), ...TOKEN }],
     ['starter', { 'nothing is deleted for good': 'no-permanent-deletes' }],
   ])('those of %s try what it promises', async (starter, promises) => {
     const args = ['policy', 'test', '--json', `${starter}.test.yaml`];

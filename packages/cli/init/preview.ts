@@ -1,6 +1,6 @@
 // What a policy would do to the calls of the ledger, as a short table.
 import { type Failure, isFailure } from '@subluminal/contracts';
-import { type ReplayResult, replay } from '@subluminal/core/policy';
+import { type ReplayResult, replay, ruleRole } from '@subluminal/core/policy';
 import { sha256 } from '@subluminal/plane/crypto';
 import { orThrow } from '../input/command.ts';
 import { recentEvents } from '../ledger/recorded-events.ts';
@@ -40,17 +40,20 @@ export async function previewPolicy(
   const recorded = await readFreshLedger(io, (reader) => recentEvents(reader, undefined));
   if (isFailure(recorded)) return recorded.code === 'SUB_LEDGER_MISSING' ? undefined : recorded;
   const result = replay(snapshot, recorded.events, { sha256 });
-  return result.calls.length === 0 ? undefined : previewOf(result);
+  const asking = snapshot.written.filter((rule) => ruleRole(rule) === 'asks');
+  const asks = new Set(asking.map(({ rule_id }) => rule_id));
+  return result.calls.length === 0 ? undefined : previewOf(result, asks);
 }
 
-function previewOf({ calls, summary }: ReplayResult): Preview {
+function previewOf({ calls, summary }: ReplayResult, asks: ReadonlySet<string>): Preview {
   const stopped = new Map<string, Stopped>();
   let allowed = 0;
   for (const { replayed, server_name, tool_name } of calls) {
     if (replayed?.action === 'ALLOW') allowed++;
     if (replayed === null || replayed.action === 'ALLOW') continue;
-    const { action, rule_id, reason_code } = replayed;
-    const outcome = reason_code === 'APPROVAL_REQUIRED' ? 'ASK' : action;
+    const { action, rule_id } = replayed;
+    const isAsked = action === 'REJECT_WITH_HINT' && rule_id !== null && asks.has(rule_id);
+    const outcome = isAsked ? 'ASK' : action;
     const key = JSON.stringify([outcome, server_name, tool_name, rule_id]);
     const known = stopped.get(key) ?? { outcome, server_name, tool_name, rule_id, count: 0 };
     known.count++;
