@@ -65,7 +65,22 @@ const runCommand: SpecialRun = (outline, run, { flags, operandsAt }) => {
   if (inner.length > 0) outline.run({ ...run, args: inner });
 };
 
+const FILE_TEST = /^-[abcdefghkprstuwxGLNOS]$/;
+
+/** Only what is tested as a file is a path. */
+const test: SpecialRun = ({ findings }, { args, folders }) => {
+  for (const [index, { texts }] of args.entries()) {
+    const before = args[index - 1]?.texts[0] ?? '';
+    for (const text of FILE_TEST.test(before) ? texts : []) {
+      if (!text.includes(UNKNOWN)) findings.add('path', text, folders);
+    }
+  }
+};
+
 export const BUILTIN_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, SpecialRun>([
+  ['test', test],
+  ['[', test],
+  ['[[', test],
   ['cd', changeFolder],
   ['pushd', changeFolder],
   ['popd', (_outline, { folders }) => folders.goBack()],

@@ -4,9 +4,10 @@ const LITERALS_MAX = 64;
 const LITERAL = /(["'`])((?:(?!\1)[^\\\n]|\\.){1,512})\1/g;
 /** A text that may be a file: it has a slash, begins with a dot, or ends like the name of a file. */
 const PATHISH = /^(?:[^\s<>|;]*\/[^\s<>|;]*|\.[\w.-]+|~[^\s]*|[\w.-]+\.[A-Za-z]\w{0,7})$/;
-/** Commands of awk and sed that run programs or reach other files. */
+/** What awk uses to run programs and to reach other files. */
 const OUTSIDE =
-  /\b(?:system|getline|close)\b|\||\bprintf?\b[^\n}]*>|@(?:load|include)|(?:^|[;{}\n\d$/])\s*[rRwWe](?:\s+\S|$)|(?<!\\)([/|,#@!])[gpiIMm\d]*[we](?:\s|$)/;
+  /\b(?:system|getline|close)\b|(?<!\|)\|(?!\|)|\bprintf?\b[^\n};]*>|@(?:load|include)/;
+const QUOTED = /"(?:[^"\\\n]|\\.)*"|\/(?:[^/\\\n]|\\.)*\//g;
 
 /** The texts between quotes that look like paths or addresses. */
 export function literalPaths(code: string): readonly string[] {
@@ -18,7 +19,7 @@ export function literalPaths(code: string): readonly string[] {
   return [...found];
 }
 
-/** Whether a script of awk or sed may do more than print what it reads. */
-export function reachesOutside(script: string): boolean {
-  return OUTSIDE.test(script);
+/** Whether a script of awk may do more than print what it reads. */
+export function awkReachesOutside(script: string): boolean {
+  return OUTSIDE.test(script.replace(QUOTED, '""'));
 }

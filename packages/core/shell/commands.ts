@@ -1,5 +1,6 @@
 // Collects simple commands: pipelines, loops, and the words that are only prose.
 import { HISTORIES, isMessageOption, variablesSetBy } from './builtins.ts';
+import { printedName } from './printed-names.ts';
 import type { Reading, ShellWord } from './reading.ts';
 import { ScriptLog } from './script-log.ts';
 import type { BlockKind, CommandSign, Redirection } from './steps.ts';
@@ -171,7 +172,7 @@ export class Commands {
   }
 
   /** Ends a simple command. At the end of a pipeline, gives its words that may be command lines. */
-  end(how: 'pipe' | 'list' | 'newline', sign: CommandSign): readonly ShellWord[] {
+  end(how: 'pipe' | 'list' | 'newline', sign?: CommandSign): readonly ShellWord[] {
     const { words } = this.#current;
     this.#script?.end(this.#current, sign);
     if (words.length > 0) {
@@ -214,6 +215,19 @@ export class Commands {
 
   /** What all of it prints, where that is known: it is one `echo`. */
   printed(): string | undefined {
+    return this.#printedText() ?? (this.#script === undefined ? undefined : this.#printedName());
+  }
+
+  #printedName(): string | undefined {
+    const last = this.#own.at(-1) ?? NONE;
+    const isCount = last[0]?.texts[0] === 'wc' && this.#own.length > 1;
+    if (this.#own.length !== 1 && !isCount) return undefined;
+    return last.every(({ texts }) => texts.length === 1)
+      ? printedName(firstTexts(last))
+      : undefined;
+  }
+
+  #printedText(): string | undefined {
     const [only = NONE, more] = this.#own;
     const [name = '', ...texts] = firstTexts(only);
     if (more !== undefined || this.#reading.isRedefined || !PRINTERS.has(name)) return undefined;

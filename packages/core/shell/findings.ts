@@ -62,6 +62,7 @@ export class Findings {
     if (role === 'none' || text === '') return;
     if (text.includes(UNKNOWN) && role !== 'maybe_path') this.addOpaque('dynamic_argument', text);
     const url = hostOfUrl(text);
+    if (role === 'package') return this.#addPackage(text, folders);
     if (role === 'setting') return this.#addSetting(text, folders);
     if (url !== undefined) {
       this.addHost(url);
@@ -93,6 +94,16 @@ export class Findings {
   /** The name of a remote is no path, but a folder is. */
   #addRepository(text: string, folders: WorkingFolders): void {
     if (/[/~]|^\.\.?$/.test(text)) this.#addPath('read', text, folders);
+  }
+
+  /** `git+https://…`, `./folder`, `file.tgz`. */
+  #addPackage(text: string, folders: WorkingFolders): void {
+    const address = text.replace(/^(?:[\w@/.-]+ ?@ ?)?(?:git|hg|svn)\+/i, '');
+    const host = hostOfUrl(address) ?? (/^github:/i.test(text) ? 'github.com' : undefined);
+    if (host !== undefined) this.addHost(host);
+    else if (/^(?:\.{1,2}(?:\/|$)|[/~]|file:)|\.(?:tgz|whl|tar\.gz|zip|gem|deb|rpm)$/.test(text)) {
+      this.#addPath('read', text.replace(/^file:(?:\/\/)?/, ''), folders);
+    }
   }
 
   #addRevision(how: 'read' | 'write', text: string, folders: WorkingFolders): void {

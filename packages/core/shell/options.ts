@@ -55,6 +55,7 @@ export function parseArguments(
         const texts = argument.texts.map((one) => one.slice(text.length - glued.length));
         values.push({ option: found.option, role: found.role, value: { ...argument, texts } });
       } else if (found.role !== 'glued') {
+        if (found.role.startsWith('named_')) at++;
         const value = given[++at];
         if (value !== undefined) values.push({ option: found.option, role: found.role, value });
       }

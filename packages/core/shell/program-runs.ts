@@ -1,7 +1,7 @@
 // What one program does with its arguments.
 import { shownText } from './findings.ts';
 import { type Argument, parseArguments } from './options.ts';
-import { programSpec } from './programs/index.ts';
+import { ANY_PROGRAM, programSpec } from './programs/index.ts';
 import { inputTexts } from './script-input.ts';
 import type { ScriptOutline } from './script-outline.ts';
 import { SPECIAL_RUNS } from './special-runs.ts';
@@ -92,17 +92,18 @@ function runShell(outline: ScriptOutline, run: NamedRun, { parsed }: ReadArgumen
   }
   const [script, ...rest] = run.args.slice(parsed.operandsAt);
   if (parsed.flags.includes('-c')) {
-    for (const text of script?.texts ?? []) outline.runScript(text, { ...run, feed: undefined });
+    for (const text of script?.texts ?? []) outline.runScript(text, run, rest);
     for (const argument of rest) useArgument(outline, run, { role: 'maybe_path', argument });
     return;
   }
   const isInput = script === undefined || parsed.flags.includes('-s');
   if (!isInput) return runFile(outline, run, { script, rest });
-  const isAsking = parsed.flags.some((flag) => /^--(?:version|help)$/.test(flag));
-  if (isAsking) return;
+  if (parsed.flags.some((flag) => /^--(?:version|help)$/.test(flag))) return;
+  useRest(outline, run, run.args.slice(parsed.operandsAt));
   const texts = inputTexts(run.command, run.feed);
-  if (texts === undefined) findings.addOpaque('decoded_script', `… | ${run.path}`);
-  else for (const text of texts) outline.runScript(text, { ...run, feed: undefined });
+  if (texts === 'unknown') findings.addOpaque('decoded_script', `… | ${run.path}`);
+  else if (texts !== 'nothing')
+    for (const text of texts) outline.runScript(text, { ...run, feed: undefined });
 }
 
 interface RunFile {
@@ -116,7 +117,13 @@ function runFile(outline: ScriptOutline, run: NamedRun, { script, rest }: RunFil
       outline.findings.addOpaque('decoded_script', run.path);
     else if (outline.findings.isWritten(text)) outline.findings.addOpaque('written_script', text);
   }
-  for (const argument of [script, ...rest]) useArgument(outline, run, { role: 'read', argument });
+  useArgument(outline, run, { role: 'read', argument: script });
+  useRest(outline, run, rest);
+}
+
+/** The arguments of a script that is not known. */
+function useRest(outline: ScriptOutline, run: NamedRun, rest: readonly Argument[]): void {
+  useArguments(outline, run, { spec: ANY_PROGRAM, parsed: parseArguments(rest, ANY_PROGRAM) });
 }
 
 function runInterpreter(outline: ScriptOutline, run: NamedRun, read: ReadArguments): void {
@@ -133,6 +140,6 @@ function runInterpreter(outline: ScriptOutline, run: NamedRun, read: ReadArgumen
     return runFile(outline, run, { script, rest: [] });
   if (isAsking) return;
   const texts = inputTexts(run.command, run.feed);
-  if (texts === undefined) findings.addOpaque('decoded_script', `… | ${run.path}`);
-  else for (const text of texts) useCode(outline, run, text);
+  if (texts === 'unknown') findings.addOpaque('decoded_script', `… | ${run.path}`);
+  else if (texts !== 'nothing') for (const text of texts) useCode(outline, run, text);
 }

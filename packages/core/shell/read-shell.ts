@@ -27,7 +27,7 @@ export function readShell(given: string, spare?: number): ShellReading {
 }
 
 /** What is known of every line whose structure is read; `*` is a number. */
-const PRESET_OF_SCRIPT: ReadonlyMap<string, readonly string[]> = new Map(
+export const PRESET_OF_SCRIPT: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     IFS: [' '],
     HOME: ['~'],
@@ -48,29 +48,29 @@ interface ScriptReading {
   /** Every value that a variable may have. */
   readonly variables: ReadonlyMap<string, readonly string[]>;
   readonly isWhole: boolean;
+  /** How many characters were read and made. */
+  readonly cost: number;
+}
+
+interface ScriptOptions {
+  readonly variables: ReadonlyMap<string, readonly string[]>;
+  readonly spare: number;
 }
 
 /** Reads the structure of a script; what is inside of `sh -c` and the like is left to the caller. */
-export function readScript(
-  given: string,
-  budget: Budget,
-  variables = PRESET_OF_SCRIPT,
-): ScriptReading {
+export function readScript(given: string, { variables, spare }: ScriptOptions): ScriptReading {
   const text = given.replaceAll(SPLIT, '');
-  const first = readSteps(text, budget, { variables, isRedefined: false, isFirstReading: true });
+  const read = (known: KnownOfLine) => {
+    const steps: ShellStep[] = [];
+    return { steps, reading: readWith(text, { ...known, steps }, spare) };
+  };
+  const first = read({ variables, isRedefined: false, isFirstReading: true });
   const { known } = first.reading;
   const hasValues = first.reading.isDynamic && known.variables.size > variables.size;
   const isFinal = !first.reading.isWhole || !(hasValues || known.isRedefined);
-  const { steps, reading } = isFinal ? first : readSteps(text, budget, known);
-  return { steps, variables: reading.known.variables, isWhole: reading.isWhole };
-}
-
-function readSteps(text: string, budget: Budget, known: KnownOfLine) {
-  const steps: ShellStep[] = [];
-  const reading = new Reading(budget, { ...known, steps });
-  const context = { reading, depth: 0, isUsed: false };
-  if (budget.takes(text.length)) new ShellReader(text, context).readAll();
-  return { steps, reading };
+  const { steps, reading } = isFinal ? first : read(known);
+  const cost = reading.cost + (isFinal ? 0 : first.reading.cost);
+  return { steps, variables: reading.known.variables, isWhole: reading.isWhole, cost };
 }
 
 function readWith(text: string, known: KnownOfLine, spare: number | undefined): Reading {

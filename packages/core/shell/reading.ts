@@ -78,6 +78,8 @@ const WORDS_MAX = 250_000;
 const VALUES_MAX = 64;
 const VALUE_LENGTH_MAX = 8_192;
 const VARIABLES_MAX = 256;
+/** With steps: a variable of more values counts as unknown. */
+const KNOWN_VALUES_MAX = 16;
 
 export class Reading implements ShellReading {
   readonly words: ShellWord[] = [];
@@ -129,7 +131,9 @@ export class Reading implements ShellReading {
 
   /** The texts of a word; notes where some are missing. */
   wholeTexts({ texts, isWhole }: WordTexts): readonly string[] {
-    if (!isWhole) this.leaveOut();
+    if (isWhole) return texts;
+    if (this.steps !== undefined && !this.isOver) return this.unknown();
+    this.leaveOut();
     return texts;
   }
 
@@ -146,12 +150,14 @@ export class Reading implements ShellReading {
       for (const end of values) {
         const length = start.length + end.length;
         if (!this.budget.takesText(length)) break;
-        if (length > VALUE_LENGTH_MAX) this.#leaveOutValue();
+        if (length > VALUE_LENGTH_MAX && this.steps !== undefined) kept.add(UNKNOWN);
+        else if (length > VALUE_LENGTH_MAX) this.#leaveOutValue();
         else if (kept.size < VALUES_MAX) kept.add(start + end);
         else if (!kept.has(start + end)) this.#leaveOutValue();
       }
     }
-    this.#variables.set(name, [...kept]);
+    const isKnown = this.steps === undefined || kept.size <= KNOWN_VALUES_MAX;
+    this.#variables.set(name, isKnown ? [...kept] : [UNKNOWN]);
   }
 
   #leaveOutValue(): void {

@@ -4,15 +4,22 @@ import type { Feed, ProgramRun } from './script-outline.ts';
 import type { ScriptCommand } from './steps.ts';
 import { UNKNOWN } from './word-texts.ts';
 
-/** The texts that a command may read, or nothing where only the running shell knows them. */
-export function inputTexts(command: ScriptCommand, feed: Feed): readonly string[] | undefined {
+/** The texts that a command may read; `nothing` where it has no input of this line, or a file. */
+export function inputTexts(
+  command: ScriptCommand,
+  feed: Feed,
+): readonly string[] | 'unknown' | 'nothing' {
   if (command.heredocs.length > 0) return command.heredocs;
   const given = command.redirections.filter(({ sign }) => sign.startsWith('<'));
   const strings = given.filter(({ sign }) => sign === '<<<');
-  if (strings.length > 0) return known(strings.flatMap(({ word }) => word.texts));
-  if (given.length > 0 || feed === undefined || feed === 'block') return undefined;
+  if (strings.length > 0) return known(strings.flatMap(({ word }) => word.texts)) ?? 'unknown';
+  // `<(…)` and descriptors are no files.
+  if (given.some(({ word }) => word.texts.some((text) => /^\/dev\/fd|^\d+$|\0/.test(text))))
+    return 'unknown';
+  if (given.length > 0 || feed === undefined) return 'nothing';
+  if (feed === 'block') return 'unknown';
   const [only, more] = feed;
-  return only === undefined || more !== undefined ? undefined : printedBy(only);
+  return (only === undefined || more !== undefined ? undefined : printedBy(only)) ?? 'unknown';
 }
 
 function known(texts: readonly string[]): readonly string[] | undefined {
@@ -47,10 +54,14 @@ const KEEPS_LINES = new Set('grep egrep fgrep sort uniq head tail shuf tac'.spli
 const LISTERS = new Set(['ls', 'fd', 'fdfind', 'find', 'git', 'rg', 'grep']);
 
 /** The names that `xargs` reads, as far as they are known. */
-export function listedNames({ command, feed }: ProgramRun): readonly string[] {
+export function listedNames(
+  { command, feed }: ProgramRun,
+  isSplitAtLines: boolean,
+): readonly string[] {
+  const blank = isSplitAtLines ? /\n/ : /\s+/;
   const texts = inputTexts(command, feed);
-  if (texts !== undefined)
-    return texts.flatMap((text) => text.split(/\s+/)).filter((name) => name !== '');
+  if (typeof texts !== 'string')
+    return texts.flatMap((text) => text.split(blank)).filter((name) => name !== '');
   if (feed === undefined || feed === 'block') return [UNKNOWN];
   const [first, ...filters] = feed;
   const isKept = filters.every(({ words }) => KEEPS_LINES.has(words[0]?.texts[0] ?? ''));

@@ -88,11 +88,12 @@ export class ScriptLog {
   }
 
   /** Notes a command, and the sign behind it. */
-  end(command: SimpleCommand, sign: CommandSign): void {
+  end(command: SimpleCommand, sign: CommandSign | undefined): void {
     this.isInTest = false;
     if (command.words.length > 0 || command.redirections.length > 0) {
       this.#steps.push({ kind: 'command', command });
     }
+    if (sign === undefined) return;
     const last = this.#steps.at(-1);
     if (last?.kind === 'sign' && (sign === '\n' || !JOINS.has(last.sign))) return;
     this.#steps.push({ kind: 'sign', sign });

@@ -60,7 +60,7 @@ export class ShellReader extends WordReader {
       if (char === ')') brackets--;
       if (!this.#skipSeparator(char)) this.#readWord('word');
     }
-    this.#end('list', ';');
+    this.#end('list');
   }
 
   /** Goes over what stands between two words. */
@@ -82,7 +82,7 @@ export class ShellReader extends WordReader {
       this.at++;
       if (char === '(') this.#commands.defineFunction();
       if (char === '(' && next === '(') this.noteArithmetic(this.at);
-      this.#end('list', ';');
+      this.#end('list');
       this.#commands.group(char === '(' ? 1 : -1, 'subshell');
     } else return false;
     return true;
@@ -138,7 +138,7 @@ export class ShellReader extends WordReader {
     this.#commands.add({ texts: [this.take(TO_LINE_END)], kind: 'comment', isProse: true });
   }
 
-  #end(how: 'pipe' | 'list' | 'newline', sign: CommandSign): void {
+  #end(how: 'pipe' | 'list' | 'newline', sign?: CommandSign): void {
     if (this.reading.steps !== undefined) {
       this.#commands.end(how, sign);
       return;

@@ -145,9 +145,15 @@ const feedArguments: SpecialRun = (outline, run, parsed) => {
   const spec = programSpec(run.path.slice(run.path.lastIndexOf('/') + 1));
   useValues(outline, run, parsed);
   const inner = run.args.slice(parsed.operandsAt);
+  const isSplitAtLines = parsed.flags.some((flag) =>
+    /^(?:-[0dILi]|--null|--delimiter|--replace)$/.test(flag),
+  );
   const end = inner.findIndex(({ texts: [text = ''] }) => /^:::?\+?$|^::::$/.test(text));
   const words = end === -1 ? inner : inner.slice(0, end);
-  const listed = end === -1 ? listedNames(run) : inner.slice(end + 1).flatMap(({ texts }) => texts);
+  const listed =
+    end === -1
+      ? listedNames(run, isSplitAtLines)
+      : inner.slice(end + 1).flatMap(({ texts }) => texts);
   const marks = parsed.values
     .filter(({ option }) => /^-[iI]$|^--replace$/.test(option))
     .flatMap(({ value }) => value.texts);
@@ -169,7 +175,7 @@ const feedArguments: SpecialRun = (outline, run, parsed) => {
           text.includes(mark) ? listed.map((name) => text.replaceAll(mark, name)) : [text],
         ),
       }))
-    : [...words, { texts: listed, isProse: false }];
+    : [...words, ...listed.map((name) => ({ texts: [name], isProse: false }))];
   if (words.length === 0 && !isParallel) return;
   const [only, more] = args;
   // One word is a command line to GNU parallel.
@@ -209,22 +215,49 @@ const packageRun: SpecialRun = (outline, run) => {
 };
 
 /** What runs in a container is not of this machine; folders that it is given are. */
-const container: SpecialRun = (outline, run, parsed) => {
-  for (const { option, role, value } of parsed.values) {
-    const isFolder = option === '-v' || option === '--volume';
-    for (const text of value.texts) {
-      if (isFolder && /^[./~]/.test(text))
-        outline.findings.add('change', text.split(':', 1)[0] ?? '', run.folders);
-      else if (!isFolder)
-        useArgument(outline, run, { role, argument: { texts: [text], isProse: false } });
-    }
-  }
-  for (const { texts } of parsed.operands) {
-    for (const text of texts) {
+const container: SpecialRun = (outline, run) => {
+  const spec = programSpec('docker');
+  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
+  useValues(outline, run, own);
+  const [verb, ...args] = run.args.slice(own.operandsAt);
+  for (const name of verb?.texts ?? []) {
+    const inner = spec.commands?.get(name) ?? spec;
+    // Behind the image stands what the container runs.
+    const stopsAtOperand = /^(?:run|create|exec)$/.test(name);
+    const parsed = parseArguments(args, inner, { stopsAtOperand });
+    const values = parsed.values.map((one) => {
+      if (one.role !== 'change') return one;
+      return { ...one, value: { ...one.value, texts: one.value.texts.flatMap(hostFolder) } };
+    });
+    useArguments(outline, run, { spec: inner, parsed: { ...parsed, values } });
+    for (const text of args.flatMap(({ texts }) => texts)) {
       const [, host] = /^([\w-]+(?:\.[\w-]+)+(?::\d+)?)\//.exec(text) ?? [];
       if (host !== undefined) outline.findings.add('host', host, run.folders);
     }
   }
+};
+
+/** `./data:/data`; a name without a slash is a volume. */
+function hostFolder(text: string): readonly string[] {
+  return /^[./~\0]/.test(text) ? [text.split(':', 1)[0] ?? ''] : [];
+}
+
+/** Puts its words together, and gives them to a shell. */
+const watch: SpecialRun = (outline, run, parsed) => {
+  useValues(outline, run, parsed);
+  const words = run.args.slice(parsed.operandsAt).map(({ texts: [text = ''] }) => text);
+  if (words.length > 0) outline.runScript(words.join(' '), run);
+};
+
+/** `flock FILE -c 'command'`. */
+const flock: SpecialRun = (outline, run, parsed) => {
+  useValues(outline, run, parsed);
+  const [file, option, ...rest] = run.args.slice(parsed.operandsAt);
+  if (file !== undefined) useArgument(outline, run, { role: 'write', argument: file });
+  if (option === undefined) return;
+  const isLine = /^(?:-c|--command)$/.test(option.texts[0] ?? '');
+  if (!isLine) return outline.run({ ...run, args: [option, ...rest] });
+  for (const text of rest[0]?.texts ?? []) outline.runScript(text, run);
 };
 
 /** A file of the same name as the end of the address: `curl -O`, `wget`. */
@@ -254,6 +287,8 @@ export const SPECIAL_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, Spe
   ['xargs', feedArguments],
   ['parallel', feedArguments],
   ...[...RUNNERS.keys()].map((name) => [name, packageRun] as const),
+  ['watch', watch],
+  ['flock', flock],
   ['docker', container],
   ['podman', container],
   ['nerdctl', container],

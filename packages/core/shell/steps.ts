@@ -29,5 +29,8 @@ export type ShellStep =
   | { readonly kind: 'open'; readonly what: BlockKind; readonly functionName?: string | undefined }
   | { readonly kind: 'close' };
 
-/** A `subshell` has its own folder and variables; a `branching` block may run, or may not. */
-export type BlockKind = 'subshell' | 'substitution' | 'group' | 'branching';
+/**
+ * A subshell or a substitution has its own folder; `>(…)` reads what the command prints. A branching
+ * block may run, or may not.
+ */
+export type BlockKind = 'subshell' | 'substitution' | 'fed_substitution' | 'group' | 'branching';

@@ -1,13 +1,17 @@
 // What is done with the arguments of a program, by their roles.
-import { literalPaths, reachesOutside } from './code-text.ts';
+import { awkReachesOutside, literalPaths } from './code-text.ts';
 import type { Argument, ParsedArguments } from './options.ts';
 import type { ProgramSpec, Role } from './programs/spec.ts';
 import type { ProgramRun, ScriptOutline } from './script-outline.ts';
+import { sedFiles } from './sed-script.ts';
 
 export interface NamedRun extends ProgramRun {
   /** The program, as it is written. */
   readonly path: string;
 }
+
+/** With these, the last operand is one like the others. */
+const TARGET_OPTIONS = ['-t', '--target-directory'];
 
 export interface ReadArguments {
   readonly spec: ProgramSpec;
@@ -21,13 +25,16 @@ export function useArguments(
   { spec, parsed }: ReadArguments,
 ): void {
   useValues(outline, run, parsed);
-  const { flags, operands } = parsed;
+  const { flags } = parsed;
+  const isVerb = parsed.operands[0]?.texts.every((text) => spec.verbs.has(text)) === true;
+  const operands = isVerb ? parsed.operands.slice(1) : parsed.operands;
   const has = (names: readonly string[] | undefined) =>
     names?.some((name) => flags.includes(name)) === true;
   const isChanged = has(spec.changesWith);
+  const hasLast = spec.last !== undefined && !has(TARGET_OPTIONS);
   const roles = has(spec.replacesFirst) ? spec.operands.slice(1) : spec.operands;
   for (const [index, operand] of operands.entries()) {
-    const isLast = spec.last !== undefined && index > 0 && index === operands.length - 1;
+    const isLast = hasLast && index > 0 && index === operands.length - 1;
     const role = isLast ? spec.last : (roles[index] ?? roles.at(-1) ?? spec.operands.at(-1));
     const isInPlace = isChanged && role === 'read';
     useArgument(outline, run, { role: isInPlace ? 'change' : (role ?? 'read'), argument: operand });
@@ -48,14 +55,22 @@ export function useArgument(
   run: NamedRun,
   { role, argument: { texts, isProse } }: UsedArgument,
 ): void {
-  if (isProse || role === 'none' || role === 'glued') return;
+  if (isProse || role === 'none' || role === 'glued' || role === 'named_text') return;
   for (const text of texts) {
     if (role === 'command') outline.runScript(text, run);
     else if (role === 'code') useCode(outline, run, text);
-    else if (role === 'filter') {
-      if (reachesOutside(text)) useCode(outline, run, text);
-    } else outline.findings.add(role, text, run.folders);
+    else if (role === 'awk_script') {
+      if (awkReachesOutside(text)) useCode(outline, run, text);
+    } else if (role === 'sed_script') useSedScript(outline, run, text);
+    else outline.findings.add(role, text, run.folders);
   }
+}
+
+function useSedScript(outline: ScriptOutline, run: NamedRun, script: string): void {
+  const { reads, writes, runs } = sedFiles(script);
+  if (runs) useCode(outline, run, script);
+  for (const path of reads) outline.findings.add('read', path, run.folders);
+  for (const path of writes) outline.findings.add('write', path, run.folders);
 }
 
 /** Code in another language is not understood, but the paths in it are named. */

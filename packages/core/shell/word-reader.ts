@@ -1,6 +1,7 @@
 // The words of a command line: quotes, escapes, variables and substitutions.
 import { variablesInArithmetic } from './builtins.ts';
 import { withoutEscapes } from './escapes.ts';
+import { changedValues } from './parameter-values.ts';
 import type { Reading } from './reading.ts';
 import { type WordPiece, wordTexts } from './word-texts.ts';
 
@@ -23,6 +24,12 @@ const ARITHMETIC_LENGTH_MAX = 512;
 const SOME_NUMBER: readonly string[] = ['*'];
 /** What `<(…)` becomes. */
 const SOME_PIPE: readonly string[] = ['/dev/fd/63'];
+
+/** `$@`, `${@}`, `${a[@]}`. */
+const LIST = /^(?:[@*]|\{(?:[@*]|[A-Za-z_]\w*\[[@*]\])\})$/;
+const LIST_LENGTH_MAX = 64;
+const PARAMETER = /^()([A-Za-z_]\w*)([\s\S]*)$/;
+const SCRIPT_PARAMETER = /^([#!]?)([A-Za-z_]\w*|\d+|[@*])([\s\S]*)$/;
 
 export interface LineContext {
   readonly reading: Reading;
@@ -132,9 +139,13 @@ export abstract class WordReader {
     }
     // `$[1<<2]`: an expression to bash, a here-document to others.
     if (next === '[') this.markFed();
+    const start = this.at;
     const texts = this.#expansion(next);
     if (texts === undefined) pieces.push({ kind: 'quoted', text: '$' });
-    else pieces.push({ kind: 'value', texts, isQuoted });
+    else {
+      const isList = LIST.test(this.text.slice(start, Math.min(this.at, start + LIST_LENGTH_MAX)));
+      pieces.push({ kind: 'value', texts, isQuoted, isList });
+    }
   }
 
   /** The values of what stands behind a `$`, or nothing where it is only a sign. */
@@ -218,7 +229,8 @@ export abstract class WordReader {
     const context = { ...this.context, depth: depth + 1, isUsed: !this.isMessage };
     const inner = this.readerOf(this.text, context);
     inner.at = start;
-    this.reading.steps?.push({ kind: 'open', what: 'substitution' });
+    const isFed = this.text[this.at] === '>';
+    this.reading.steps?.push({ kind: 'open', what: isFed ? 'fed_substitution' : 'substitution' });
     inner.readList();
     this.reading.steps?.push({ kind: 'close' });
     this.at = inner.at + 1;
@@ -239,6 +251,12 @@ export abstract class WordReader {
     return { kind: 'value', texts: this.#printedBy(inner), isQuoted };
   }
 
+  /** `${!NAME}`: the variable that is named by another. */
+  #indirect(name: string): readonly string[] {
+    const values = this.reading.valuesOf(name).flatMap((value) => this.reading.valuesOf(value));
+    return this.reading.budget.takes(values.length) ? values : this.reading.unknown();
+  }
+
   /** `${NAME}`, and what stands for it where it is not set. */
   #parameter(): readonly string[] {
     const { depth } = this.context;
@@ -254,15 +272,28 @@ export abstract class WordReader {
       this.reading.leaveOut();
       return this.reading.unknown();
     }
-    const [, name = '', rest = ''] = /^([A-Za-z_]\w*)([\s\S]*)$/.exec(body) ?? [];
+    const isScript = this.reading.steps !== undefined;
+    const pattern = isScript ? SCRIPT_PARAMETER : PARAMETER;
+    const [, sigil = '', name = '', rest = ''] = pattern.exec(body) ?? [];
+    if (sigil === '#' && name !== '') return SOME_NUMBER;
+    if (sigil === '!' && rest === '' && name !== '') return this.#indirect(name);
+    if (sigil !== '') return this.reading.unknown();
     if (name === '') return this.reading.unknown();
     if (rest === '') return this.reading.valuesOf(name);
     const [, sign = '', otherwise = ''] = /^:?([-=+?])([\s\S]*)$/.exec(rest) ?? [];
     const context = { ...this.context, depth: depth + 1 };
     const inner = this.readerOf(sign === '' ? rest : `"${otherwise}"`, context);
     const texts = this.reading.wholeTexts(wordTexts(inner.pieces(), this.reading.budget));
-    if (sign === '') return this.reading.unknown();
-    if (sign === '=') this.reading.assign(name, texts);
+    if (sign === '') {
+      const [operation = ''] = texts;
+      const known = isScript ? changedValues(this.reading.valuesOf(name), operation) : undefined;
+      return known ?? this.reading.unknown();
+    }
+    if (sign === '=') {
+      // It may be set where the line starts.
+      if (isScript) this.reading.lose(name);
+      this.reading.assign(name, texts);
+    }
     const values = this.reading.valuesOf(name);
     this.reading.budget.takes(values.length + texts.length);
     return [...new Set([...values, ...texts])];

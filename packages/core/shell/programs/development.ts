@@ -93,8 +93,8 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
     operands: ['none', 'repository', 'write'],
     values: { '-b --branch --name --depth --reference': 'none' },
   },
-  'init worktree': {
-    operands: ['none', 'write'],
+  worktree: {
+    operands: ['none', 'write', 'none'],
     values: {
       '-b -B --initial-branch --object-format --reason': 'none',
       '--template': 'read',
@@ -129,7 +129,7 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
 
 /** Names of scripts, packages and tests are no files. */
 const PACKAGES = {
-  operands: ['none'],
+  operands: ['package'],
   values: {
     '--prefix -C --cwd --dir': 'path',
     '--registry': 'url',
@@ -138,11 +138,46 @@ const PACKAGES = {
   },
 } as const satisfies SpecDraft;
 
+const COMPOSE: SpecDraft = {
+  operands: ['none'],
+  values: {
+    '-f --file --env-file': 'read',
+    '-p --project-name --profile --tail --since --scale': 'none',
+    '--project-directory': 'path',
+  },
+};
+/** Folders that a container gets are in `-v`. */
+const RUN_VALUES = {
+  '-v --volume': 'change',
+  '--mount': 'setting',
+  '--env-file': 'read',
+  '--cidfile': 'write',
+  '-e --env -p --publish --name -w --workdir -u --user --network --net -l --label --entrypoint --platform --restart --cpus -m --memory --hostname -h --add-host --ulimit --cap-add --cap-drop --security-opt --gpus --log-driver --pull --tmpfs --shm-size -a --attach --device --dns --expose --init-path --ip --link --pid --ipc --userns --uts --volumes-from':
+    'none',
+} as const;
+const DOCKER_COMMANDS: Readonly<Record<string, SpecDraft>> = {
+  'run create exec': { operands: ['none'], values: RUN_VALUES },
+  'build buildx': {
+    operands: ['read'],
+    verbs: 'build bake',
+    values: {
+      '-f --file': 'read',
+      '-o --output --iidfile --metadata-file': 'write',
+      '-t --tag --build-arg --target --platform --label --network --progress --secret --ssh --cache-from --cache-to --builder --add-host':
+        'none',
+    },
+  },
+  compose: COMPOSE,
+  cp: { operands: ['remote_read'], last: 'remote_write' },
+  'save export': { operands: ['none'], values: { '-o --output': 'write' } },
+  'load import': { operands: ['read'], values: { '-i --input': 'read' } },
+};
+
 export const DEVELOPMENT_SPECS = specsOf({
   git: { kind: 'special', operands: ['none'], values: GIT_VALUES, commands: GIT_COMMANDS },
   'npm pnpm yarn bun': { kind: 'special', ...PACKAGES },
   'pip pip3 pipx': {
-    operands: ['none'],
+    operands: ['package'],
     values: {
       '-r --requirement -c --constraint': 'read',
       '-t --target --prefix --root --log --src -d --dest': 'write',
@@ -195,6 +230,7 @@ export const DEVELOPMENT_SPECS = specsOf({
           'write',
       },
       changesWith: '--fix --write -w -i --in-place --apply --unsafe',
+      verbs: 'run watch check format lint dev build serve preview',
     },
   'gcc g++ cc c++ clang clang++ ld as rustc javac': {
     hasLongDashes: true,
@@ -213,23 +249,10 @@ export const DEVELOPMENT_SPECS = specsOf({
   'docker podman nerdctl': {
     kind: 'special',
     operands: ['none'],
-    values: {
-      '-v --volume --mount': 'setting',
-      '-f --file --env-file': 'read',
-      '-H --host': 'url',
-      '-e --env -p --publish --name -w --workdir -u --user --network --net -t --tag -l --label --entrypoint --platform --build-arg --target --restart --cpus -m --memory --filter --format --tail --since -n --progress --hostname -a --add-host --ulimit --cap-add --security-opt --gpus --log-driver --pull --secret --ssh --project-name --profile --scale -c --context':
-        'none',
-      '--iidfile --cidfile -o --output': 'write',
-    },
+    values: { '-H --host': 'url', '-c --context --config -l --log-level': 'none' },
+    commands: DOCKER_COMMANDS,
   },
-  'docker-compose': {
-    operands: ['none'],
-    values: {
-      '-f --file --env-file': 'read',
-      '-p --project-name --profile': 'none',
-      '--project-directory': 'path',
-    },
-  },
+  'docker-compose': COMPOSE,
   'kubectl oc helm': {
     operands: ['none'],
     values: {
@@ -269,10 +292,13 @@ export const DEVELOPMENT_SPECS = specsOf({
     values: { '-m --message -r --revision -u --user -d --date -b': 'none' },
   },
   'apt apt-get aptitude yum dnf apk brew pacman zypper port snap gem systemctl service journalctl launchctl apt-cache dpkg rpm corepack nvm pyenv rbenv asdf volta fnm conda mamba':
-    { operands: ['none'], values: { '-c -o -t -n -p -u --since --until --unit --lines': 'none' } },
+    {
+      operands: ['package'],
+      values: { '-c -o -t -n -p -u --since --until --unit --lines': 'none' },
+    },
   'uv poetry pipenv hatch pdm bundle rye': {
     kind: 'special',
-    operands: ['none'],
+    operands: ['package'],
     values: {
       '-r --requirement -c': 'read',
       '--directory --project -C': 'path',
@@ -280,6 +306,14 @@ export const DEVELOPMENT_SPECS = specsOf({
       '--index-url --default-index --extra-index-url': 'url',
       '--with-requirements --env-file': 'read',
     },
+  },
+  'mvn gradle gradlew ant sbt bazel pre-commit dotnet swift flutter xcodebuild': {
+    operands: ['none'],
+    values: { '-f --file -b --build-file -p --project-dir': 'read', '-o --output': 'write' },
+  },
+  'ssh-keygen': {
+    operands: ['none'],
+    values: { '-f': 'write', '-t -b -C -N -P -O -n -I -s -V -z -m': 'none' },
   },
   'npm-run-all run-s run-p concurrently wait-on': {
     operands: ['none'],

@@ -4,21 +4,17 @@ import { type SpecDraft, specsOf } from './spec.ts';
 const NOTHING = { operands: ['none'] } as const satisfies SpecDraft;
 const WRITES = { operands: ['write'] } as const satisfies SpecDraft;
 
-/** The first operand is a pattern or a script, unless an option gives it. */
+/** The first operand is a pattern, unless an option gives it. */
 const SEARCH = {
   operands: ['none', 'read'],
   replacesFirst: '-e -f --regexp --file --files --type-list',
-  values: {
-    '-e --regexp -m --max-count -A -B -C --context --after-context --before-context --include --exclude --exclude-dir --color --colour -d -D --binary-files --label -g --glob --iglob -t --type -T --type-not -j --threads -M --max-columns -r --replace -E --encoding --sort --sortr --max-depth --engine --max-filesize -d':
-      'none',
-    '-f --file --exclude-from --ignore-file': 'read',
-  },
 } as const satisfies SpecDraft;
+const CONTEXT =
+  '-e --regexp -m --max-count -A -B -C --context --after-context --before-context --color --colour';
 
 export const FILE_SPECS = specsOf({
   ': true false echo printf exit return break continue shift wait jobs fg bg disown ulimit umask times dirs getopts read mapfile readarray let declare local typeset export readonly unset trap kill pkill killall pgrep sleep seq date whoami id groups hostname uname arch nproc uptime free ps top htop tty stty clear reset tput history type which whereis hash man info help expr factor yes logname who w last locale getconf sync bind complete compgen compopt shopt set caller logout suspend enable unalias basename dirname pathchk cal bc dc sw_vers lscpu lsblk lsof netstat ss df pwd':
     NOTHING,
-  'test [ [[': { operands: ['path'], hasLongDashes: true, values: {} },
   // Options without a value: what stands behind them is a file.
   'cat tac less more zless zmore zcat bzcat xzcat bat batcat rev file ls ll vdir eza exa lsd realpath readlink cksum sum shasum md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum strings tsort expand unexpand paste join look view':
     {},
@@ -62,11 +58,32 @@ export const FILE_SPECS = specsOf({
   },
   xxd: { operands: ['read', 'write'], values: { '-c -g -l -s -o -n': 'none' } },
   stat: { values: { '-c --format --printf -f -t': 'none' } },
-  'grep egrep fgrep zgrep rg ag ack pcregrep ugrep': SEARCH,
-  'sed gsed': {
-    operands: ['filter', 'read'],
+  'grep egrep fgrep zgrep pcregrep ugrep': {
+    ...SEARCH,
     values: {
-      '-e --expression': 'filter',
+      [`${CONTEXT} --include --exclude --exclude-dir -d -D --binary-files --label`]: 'none',
+      '-f --file --exclude-from': 'read',
+    },
+  },
+  'rg ag ack': {
+    ...SEARCH,
+    values: {
+      [`${CONTEXT} -g --glob --iglob -t --type -T --type-not -j --threads -M --max-columns -r --replace -E --encoding --sort --sortr --max-depth -d --engine --max-filesize`]:
+        'none',
+      '-f --file --ignore-file': 'read',
+    },
+  },
+  'fd fdfind': {
+    ...SEARCH,
+    values: {
+      '-e --extension -t --type -d --max-depth --min-depth -E --exclude -g --glob -c --color -j --threads -S --size --changed-within --changed-before':
+        'none',
+    },
+  },
+  'sed gsed': {
+    operands: ['sed_script', 'read'],
+    values: {
+      '-e --expression': 'sed_script',
       '-f --file': 'read',
       '-l --line-length': 'none',
       '-i --in-place': 'glued',
@@ -76,12 +93,12 @@ export const FILE_SPECS = specsOf({
     changesWith: '-i -I --in-place',
   },
   'awk gawk mawk nawk': {
-    operands: ['filter', 'read'],
+    operands: ['awk_script', 'read'],
     values: {
       '-F --field-separator -v --assign': 'none',
       '-f --file': 'read',
       '-i --include': 'read',
-      '-e --source': 'filter',
+      '-e --source': 'awk_script',
     },
     replacesFirst: '-f --file -e --source',
     changesWith: '-i',
@@ -89,9 +106,10 @@ export const FILE_SPECS = specsOf({
   'jq yq gojq': {
     operands: ['none', 'read'],
     values: {
-      '--arg --argjson': 'none',
-      '-f --from-file --slurpfile --rawfile': 'read',
-      '--indent': 'none',
+      '--arg --argjson': 'named_text',
+      '--slurpfile --rawfile': 'named_file',
+      '-f --from-file': 'read',
+      '--indent -L': 'none',
     },
     replacesFirst: '-f --from-file',
     changesWith: '-i --inplace',

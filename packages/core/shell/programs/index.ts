@@ -8,7 +8,7 @@ import { WRAPPER_SPECS } from './wrappers.ts';
 
 const TABLES = [FILE_SPECS, WRAPPER_SPECS, INTERPRETER_SPECS, NETWORK_SPECS, DEVELOPMENT_SPECS];
 /** Every operand of a program that is not known may be a file that it reads. */
-const OTHERWISE = specOf({ operands: ['read'] });
+export const ANY_PROGRAM = specOf({ operands: ['read'] });
 
 export function programSpec(name: string): ProgramSpec {
   for (const table of TABLES) {
@@ -16,5 +16,5 @@ export function programSpec(name: string): ProgramSpec {
     if (spec !== undefined) return spec;
   }
   const [, family = ''] = /^(python|pypy|perl|ruby|php|lua|node)[\d.]+$/.exec(name) ?? [];
-  return INTERPRETER_SPECS.get(family) ?? OTHERWISE;
+  return INTERPRETER_SPECS.get(family) ?? ANY_PROGRAM;
 }

@@ -116,7 +116,7 @@ export const NETWORK_SPECS = specsOf({
     values: { '-h --host': 'host', '-P --port -u --user -e --execute -D --database': 'none' },
   },
   'redis-cli mongo mongosh': {
-    operands: ['url', 'none'],
+    operands: ['none'],
     values: { '-h --host': 'host', '-p --port -a -n -u --eval': 'none' },
   },
   smtp: { operands: ['host'] },

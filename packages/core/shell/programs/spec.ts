@@ -29,8 +29,14 @@ export type Role =
   | 'command'
   /** A program in another language. */
   | 'code'
-  /** A script for `sed` or `awk`: only some of their commands reach files or programs. */
-  | 'filter'
+  /** Only some of the commands of `sed` and `awk` reach files or programs. */
+  | 'sed_script'
+  | 'awk_script'
+  /** What is to be installed: a name, an address or a file. */
+  | 'package'
+  /** Two words: a name, and a text or a file. */
+  | 'named_text'
+  | 'named_file'
   /** The value stands in the same word, if there is one: `-i.bak`. */
   | 'glued';
 
@@ -57,6 +63,8 @@ export interface ProgramSpec {
   readonly replacesFirst?: readonly string[] | undefined;
   /** With one of these options its operands are changed in place. */
   readonly changesWith?: readonly string[] | undefined;
+  /** First operands that are commands of the program, and no files. */
+  readonly verbs: ReadonlySet<string>;
   /** Operands of a wrapper before its command. */
   readonly skips: number;
   /** `-name` is one option, and not four. */
@@ -73,6 +81,7 @@ export interface SpecDraft {
   readonly flags?: string;
   readonly replacesFirst?: string;
   readonly changesWith?: string;
+  readonly verbs?: string;
   readonly skips?: number;
   readonly hasLongDashes?: boolean;
   readonly commands?: Readonly<Record<string, SpecDraft>>;
@@ -91,6 +100,7 @@ export function specOf(draft: SpecDraft): ProgramSpec {
     flags: new Set(words(draft.flags ?? '')),
     replacesFirst: draft.replacesFirst === undefined ? undefined : words(draft.replacesFirst),
     changesWith: draft.changesWith === undefined ? undefined : words(draft.changesWith),
+    verbs: new Set(words(draft.verbs ?? '')),
     skips: draft.skips ?? 0,
     hasLongDashes: draft.hasLongDashes === true,
     commands: draft.commands === undefined ? undefined : specsOf(draft.commands),

@@ -105,7 +105,19 @@ export const WRAPPER_SPECS = specsOf({
     flags: `-y --yes -n --no -q --quiet --no-install --ignore-existing --prefer-offline --offline
       --silent -s --bun --ws --workspaces`,
   },
-  catchsegv: WRAPPER,
+  'su runuser': {
+    operands: ['none'],
+    values: {
+      '-c --command --session-command': 'command',
+      '-s --shell -g --group -G -w -u': 'none',
+    },
+  },
+  script: {
+    operands: ['write'],
+    values: { '-c --command': 'command', '-T --log-timing -I -O -B': 'write', '-E -m -o': 'none' },
+  },
+  'gosu su-exec': { ...WRAPPER, skips: 1 },
+  'pkexec fakeroot catchsegv eatmydata': WRAPPER,
   'caffeinate dbus-run-session': { ...WRAPPER, flags: '-d -i -m -s -u --' },
   'xvfb-run': {
     ...WRAPPER,
