@@ -45,7 +45,8 @@ const ROTATED = 'back to what it was, but for secrets that have a newer value';
 
 export function printRestore(file: RestoreFile, io: Io): void {
   const { client, path, how, left, missing, secrets, stored, withheld, rotated, diff } = file;
-  const head = io.out.colors.bold(harmless(`${client.title}: ${path}`));
+  const which = file.hasHooks ? ', hooks' : '';
+  const head = io.out.colors.bold(harmless(`${client.title}${which}: ${path}`));
   const notes: readonly (readonly [names: readonly string[], words: string])[] = [
     [left, 'left as they are, because others have changed them'],
     [missing, 'not there any more, so they cannot come back'],
@@ -72,5 +73,6 @@ export function restoreParts(file: RestoreFile, restored: ReadonlySet<RestoreFil
   const { client, path, how, taken, left, missing, secrets, stored, withheld, rotated, diff } =
     file;
   const names = { taken, left, missing, secrets, stored, withheld, rotated };
-  return { client: client.id, path, how, ...names, diff, restored: restored.has(file) };
+  const { hasHooks: hooks } = file;
+  return { client: client.id, path, how, ...names, hooks, diff, restored: restored.has(file) };
 }

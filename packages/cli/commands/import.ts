@@ -1,28 +1,31 @@
 import { resolve } from 'node:path';
 import { type Failure, failure, isFailure } from '@subluminal/contracts';
-import { shellWord } from '@subluminal/core/visible';
 import { clientIds } from '@subluminal/plane/clients';
 import {
   applyImport,
+  hookStatus,
   type ImportFile,
   type ImportOptions,
   type ImportPlan,
   type PreparedMoves,
   planImport,
-  type ServerView,
   unseenText,
 } from '@subluminal/plane/clients/setup';
 import { sourceWarnings } from '@subluminal/plane/policy';
 import {
-  diffLines,
-  printLines,
-  problemParts,
-  serverLines,
-  serverParts,
-  stateWords,
-  tellProblems,
-} from '../adopt/lines.ts';
-import { offerMoves, secretLines, secretParts, storeMoves } from '../adopt/move-secrets.ts';
+  checkHookFlags,
+  HOOK_OPTIONS,
+  type HookFlags,
+  hookedClients,
+  hookParts,
+  type OfferedHooks,
+  offerHooks,
+  UNSET_HOOKS,
+  wantsHooks,
+} from '../adopt/hooks.ts';
+import { doneText, printFile } from '../adopt/import-lines.ts';
+import { problemParts, serverParts, tellProblems } from '../adopt/lines.ts';
+import { offerMoves, secretParts, storeMoves } from '../adopt/move-secrets.ts';
 import { type CopyRemovalOptions, type NamedCopy, offerCopies } from '../adopt/other-copies.ts';
 import { chosenClient, type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import {
@@ -42,7 +45,7 @@ import { PROFILE_DOC, PROFILES, YES_FLAG } from '../input/shared-options.ts';
 import { type Asker, asker } from '../terminal/confirm.ts';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
-import { harmless, harmlessLine, jsonText, plural } from '../terminal/text.ts';
+import { harmlessLine, jsonText } from '../terminal/text.ts';
 
 const ARGS = {
   client: optional(`The client: ${clientIds().join(', ')} (default: every client found)`),
@@ -62,6 +65,7 @@ const OPTIONS = {
   'move-secrets': 'Move plain-text secrets from env into the encrypted store without asking',
   'remove-copies': 'Remove other copies of the config that hold a moved secret, without asking',
   'keep-secrets': 'Leave plain-text secrets where they are, and do not offer to move them',
+  ...HOOK_OPTIONS,
   yes: YES_FLAG,
 };
 type ImportInput = Input<typeof ARGS, typeof OPTIONS>;
@@ -97,6 +101,7 @@ export const command = defineCommand({
 const UNSET = {
   ...{ 'dry-run': false, shared: false, 'user-only': false, yes: false, json: false },
   ...{ 'move-secrets': false, 'keep-secrets': false, 'remove-copies': false, server: [] },
+  ...UNSET_HOOKS,
   ...{ project: undefined, profile: undefined, 'config-path': undefined },
 };
 
@@ -109,7 +114,7 @@ async function runImport(input: ImportInput, io: Io, asks: Asker): Promise<numbe
   const { options } = input;
   const asked = orThrow(await readWish(input, io));
   const first = orThrow(await planImport(asked));
-  orThrow(nothingThere(first, asked.client));
+  if (!wantsHooks(options)) orThrow(nothingThere(first, asked.client));
   const lists = { files: [], applied: new Set<ImportFile>(), copies: [] };
   const state = { hasFailed: false, lacksPolicy: false };
   const shown: Shown = { ...options, io, asks, ...lists, ...state };
@@ -124,17 +129,21 @@ async function runImport(input: ImportInput, io: Io, asks: Asker): Promise<numbe
     const own = plan.files.filter((file) => file.client === client);
     await offer(own, wish, shown);
   }
-  if (options.json) io.out.write(jsonText(documentOf(plan, shown)));
-  else if (!shown.hasFailed && shown.files.every(({ isChanged }) => !isChanged)) {
+  const hooks = await hooksFor(plan, wish, shown);
+  shown.hasFailed ||= hooks.hasFailed;
+  const changes = [...shown.files, ...hooks.files].filter(({ isChanged }) => isChanged);
+  if (options.json) io.out.write(jsonText(documentOf(plan, shown, hooks)));
+  else if (!shown.hasFailed && changes.length === 0) {
     io.out.write('Nothing to do.\n');
   }
-  const unseen = unseenText(plan.files.map((file) => ({ ...file, client: file.client.id })));
+  const own = plan.files.map((file) => ({ ...file, client: file.client.id }));
+  const unseen = unseenText(own, hookedClients(hookStatus(wish)));
   if (unseen !== undefined && !options.json) io.out.write(harmlessLine(unseen));
   if (shown.lacksPolicy && !options.json) io.out.write(harmlessLine(noPolicyText(wish.project)));
   return shown.hasFailed ? EXIT.usage : EXIT.fine;
 }
 
-interface Shown extends CopyRemovalOptions {
+interface Shown extends CopyRemovalOptions, HookFlags {
   readonly json: boolean;
   /** As they are planned in the end. */
   readonly files: ImportFile[];
@@ -149,6 +158,7 @@ type Wish = ImportOptions & Pick<Whereabouts, 'paths'>;
 
 async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | Failure> {
   const where = orThrow(await whereabouts(options.project));
+  checkHookFlags(options);
   if (options['move-secrets'] && options['keep-secrets']) {
     const message = '--move-secrets and --keep-secrets say the opposite.';
     return badUsage(message, 'Leave out one of the two.');
@@ -261,6 +271,14 @@ async function policyToName(
   return undefined;
 }
 
+/** A choice among servers, or a config that was named, leaves the settings of the client alone. */
+function hooksFor(plan: ImportPlan, wish: Wish, shown: Shown): Promise<OfferedHooks> {
+  const { io, asks, ...flags } = shown;
+  const isNarrow = wish.servers.length > 0 || wish.configPath !== undefined;
+  const clients = isNarrow && !wantsHooks(flags) ? [] : plan.clients;
+  return offerHooks({ where: wish, clients, flags, io, asks });
+}
+
 /** Shows the files of one client, asks, and changes them. Throws its failure. */
 async function offer(
   planned: readonly ImportFile[],
@@ -316,47 +334,11 @@ async function applyAll(
   }
 }
 
-function printFile(file: ImportFile, io: Io): void {
-  const [chosen, updated] = [new Set(file.chosen), new Set(file.updated)];
-  const wordsOf = (server: ServerView) => {
-    const { state, name } = server;
-    if (state === 'loose' && chosen.has(name)) {
-      return `to be governed, in place of a shim with ${(server.loose ?? []).join(', ')}`;
-    }
-    if ((state === 'open' || server.obstacle !== undefined) && chosen.has(name)) {
-      return 'to be governed';
-    }
-    const words = stateWords(server);
-    return state === 'governed' && updated.has(name) ? `${words}, to be started otherwise` : words;
-  };
-  const lines = serverLines(file.servers, wordsOf, io.out);
-  const head = io.out.colors.bold(harmless(`${file.client.title}: ${file.path}`));
-  const none = lines.length === 0 ? ['  no servers'] : lines;
-  printLines([head, ...none, ...secretLines(file), ...diffLines(file.diff, io.out)], io.out);
-}
-
-function doneText(
-  files: readonly ImportFile[],
-  { id, title }: ImportFile['client'],
-  { configPath }: ImportOptions,
-): string {
-  const count = (name: 'chosen' | 'updated' | 'moves') =>
-    files.reduce((sum, file) => sum + file[name].length, 0);
-  const [governed, updated, moved] = [count('chosen'), count('updated'), count('moves')];
-  const parts = [
-    governed > 0 && `${plural(governed, 'server')} of ${title} ${isOrAre(governed)} governed`,
-    updated > 0 && `${plural(updated, 'governed server')} ${isOrAre(updated)} brought up to date`,
-    moved > 0 && `${plural(moved, 'secret')} ${moved === 1 ? 'comes' : 'come'} from the store`,
-  ].filter((part) => part !== false);
-  const path = configPath === undefined ? '' : ` --config-path ${shellWord(configPath)}`;
-  return `Done: ${parts.join(', ')} from the next start on. Undo it with: sub restore ${id}${path}`;
-}
-
-function isOrAre(count: number): string {
-  return count === 1 ? 'is' : 'are';
-}
-
-function documentOf(plan: ImportPlan, { files, applied, copies }: Shown): object {
+function documentOf(
+  plan: ImportPlan,
+  { files, applied, copies }: Shown,
+  hooks: OfferedHooks,
+): object {
   return {
     files: files.map((file) => ({
       client: file.client.id,
@@ -369,6 +351,7 @@ function documentOf(plan: ImportPlan, { files, applied, copies }: Shown): object
       applied: applied.has(file),
       warnings: file.warnings,
     })),
+    hooks: hookParts(hooks),
     shared: plan.shared,
     copies,
     problems: plan.problems.map(problemParts),

@@ -36,6 +36,7 @@ export type {
   EntryValues,
   Format,
   GovernedCommand,
+  HookChange,
   MovedSecret,
   ReadConfig,
   RemoteHeader,

@@ -195,6 +195,12 @@ export interface RewrittenConfig {
   readonly base?: string;
   /** Every secret that is not in the base any more. */
   readonly moved?: readonly MovedSecret[];
+  readonly hooks?: HookChange;
+}
+
+/** Hooks in the settings of a client; `block` where they are a text at the end of the file. */
+export interface HookChange {
+  readonly block?: string;
 }
 
 /** A secret that was taken out of the environment of an entry, into the store of secrets. */

@@ -7,7 +7,7 @@ import type { ClientPlace } from '../types.ts';
 import { GROUPED } from './grouped-items.ts';
 import { hookCommand } from './hook-command.ts';
 import { dropped, endOfProgram } from './hooked-line.ts';
-import { inlineToml } from './inline-toml.ts';
+import { inlineToml, tomlString } from './inline-toml.ts';
 import type { ClientHooks, HookedLine, HookedStart, HookItem } from './types.ts';
 
 const CLIENT = 'codex';
@@ -50,8 +50,12 @@ export function trustedHash(event: string, command: string): string {
 }
 
 /** By the file, the event and the places in it. */
-export function trustKey(source: string, event: string, group: number): string {
-  return `${source}:${EVENTS[event]?.label ?? event}:${group}:0`;
+export function trustKey(
+  source: string,
+  event: string,
+  [group, handler]: readonly [group: number, handler: number],
+): string {
+  return `${source}:${EVENTS[event]?.label ?? event}:${group}:${handler}`;
 }
 
 export function codexHome(place: ClientPlace): string {
@@ -67,6 +71,21 @@ function settingsFiles(place: ClientPlace): readonly string[] {
   return [...new Set([...files, MANAGED])];
 }
 
+/** A feature that is required here cannot be switched off anywhere else. */
+function managedBlock(command: string): string {
+  const groups = Object.entries(EVENTS).map(([event, { timeout, matcher }]) =>
+    [
+      `[[hooks.${event}]]`,
+      ...(matcher === undefined ? [] : [`matcher = ${tomlString(matcher)}`]),
+      `[[hooks.${event}.hooks]]`,
+      'type = "command"',
+      `command = ${tomlString(command)}`,
+      `timeout = ${timeout}`,
+    ].join('\n'),
+  );
+  return `\n[features]\nhooks = true\n\n${groups.join('\n\n')}\n`;
+}
+
 const MANAGED = '/etc/codex/requirements.toml';
 
 export const codexHooks: ClientHooks = {
@@ -79,9 +98,10 @@ export const codexHooks: ClientHooks = {
     format: 'json',
   }),
   managedFile: () => ({ client: CLIENT, path: MANAGED, format: 'toml' }),
+  managedBlock,
   settingsFiles,
   limits: [
-    'Codex asks to review new hooks in its terminal interface; until then, and always in `codex exec`, it skips them without a word.',
+    'Codex runs only hooks that you have trusted, and skips all others without a word, also in `codex exec`.',
     'Whatever goes wrong with a hook lets the tool run: only what was recorded shows it afterwards.',
     'A project that you trust can switch them off (`hooks = false` below `[features]`): `sub run` and --managed hold against that.',
     'What is typed into a command that runs already (`write_stdin`) reaches no hook.',
@@ -107,7 +127,7 @@ function session({ command, call, socket, place }: HookedStart): HookedLine | Fa
     const groups = item === undefined ? theirs : [...theirs, item];
     flags.push('-c', `hooks.${event}=${inlineToml(groups)}`);
     if (item === undefined) continue;
-    const key = trustKey(SOURCE, event, theirs.length);
+    const key = trustKey(SOURCE, event, [theirs.length, 0]);
     state[key] = { trusted_hash: trustedHash(event, text) };
   }
   flags.push('-c', `hooks.state=${inlineToml(state)}`);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
-import type { ClientHooks, HookItem } from './types.ts';
+import type { ClientHooks, HookHandler, HookItem } from './types.ts';
 
 const CLIENT = 'cursor';
 /** What goes on before a tool runs is asked of the general event alone, so that no use is asked twice. */
@@ -20,17 +20,16 @@ function items(command: string): { readonly [event: string]: HookItem } {
   return Object.fromEntries(EVENTS.map((event) => [event, item]));
 }
 
-function commandsIn(item: unknown): readonly string[] {
+function handlersIn(item: unknown): readonly HookHandler[] {
   const command = isObject(item) ? item['command'] : undefined;
-  return typeof command === 'string' ? [command] : [];
+  return typeof command === 'string' ? [{ command, path: [] }] : [];
 }
 
 export const cursorHooks: ClientHooks = {
   client: CLIENT,
   settings: {
     items,
-    commandsIn,
-    without: (item, isOurs) => (commandsIn(item).some(isOurs) ? undefined : item),
+    handlersIn,
     beside: { version: 1 },
   },
   isTried: false,

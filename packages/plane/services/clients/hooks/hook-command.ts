@@ -1,5 +1,6 @@
 // Writes the command of a hook, and recognizes one.
 import { baseName } from '../shim-command.ts';
+import type { ClientPlace } from '../types.ts';
 import type { HookCall } from './types.ts';
 
 export interface ReadHook {
@@ -24,6 +25,15 @@ export function hookCommand(client: string, { program, homes }: HookCall, socket
   const at = socket === undefined ? [] : ['--socket', socket];
   const words = ['/usr/bin/env', '-i', ...env, ...program, 'hook', client, ...at];
   return words.map(quoted).join(' ');
+}
+
+/** What a hook must know of its user. */
+export function homesIn({
+  userHome,
+  env,
+}: Pick<ClientPlace, 'userHome' | 'env'>): HookCall['homes'] {
+  const home = env['SUB_HOME'];
+  return { HOME: userHome, ...(home && { SUB_HOME: home }) };
 }
 
 /** For `sh`, byte for byte: what is shown to people is made harmless elsewhere. */

@@ -1,6 +1,6 @@
 // The types of hooks: what stands in a client's settings, and what is put on its command line.
 import type { Failure } from '@subluminal/contracts';
-import type { ClientId, ClientPlace, Format } from '../types.ts';
+import type { ClientId, ClientPlace, Format, ValuePath } from '../types.ts';
 
 /** How `sub hook` is started, whatever the environment of the client says. */
 export interface HookCall {
@@ -13,14 +13,18 @@ export interface HookCall {
 /** One entry of an event, in the client's own form. */
 export type HookItem = { readonly [key: string]: unknown };
 
+export interface HookHandler {
+  readonly command: string;
+  /** From the entry to what goes with the command; empty where the entry is that itself. */
+  readonly path: ValuePath;
+}
+
 /** How hooks stand in the settings of one client. */
 export interface HookSettings {
   /** The entry of each event: it is added behind those that are there. */
   items(command: string): { readonly [event: string]: HookItem };
-  /** The commands in one entry of an event. */
-  commandsIn(item: unknown): readonly string[];
-  /** The entry without these commands; undefined when nothing is left of it. */
-  without(item: unknown, isOurs: (command: string) => boolean): unknown;
+  /** The commands in one entry of an event, and where each stands in it. */
+  handlersIn(item: unknown): readonly HookHandler[];
   /** What a file must hold beside its hooks. */
   readonly beside: { readonly [key: string]: unknown };
 }
@@ -41,6 +45,8 @@ export interface ClientHooks {
   userFile(place: ClientPlace): HookFile;
   /** Where those stand that no user and no project can switch off. */
   managedFile?(place: ClientPlace): HookFile;
+  /** What is put at the end of a managed file that is no JSON. */
+  managedBlock?(command: string): string;
   /** The files by which hooks can be switched off, or others be put beside them. */
   settingsFiles(place: ClientPlace): readonly string[];
   /** What somebody who writes a project could do to hooks of the user's settings; whole sentences. */

@@ -1,4 +1,5 @@
 // What no shim sees: the built-in tools of a client, and servers with an address that no shim can stand before.
+import { hooksOf } from '../hooks/registry.ts';
 import { type Client, type ClientId, clientOf, isForProject } from '../index.ts';
 import { clientPlace } from './adoption-place.ts';
 import { findConfigs } from './find-configs.ts';
@@ -17,11 +18,17 @@ const SERVERS_MAX = 8;
 const NAME_LENGTH_MAX = 40;
 
 /** One line for all of these files; undefined when everything is seen. */
-export function unseenText(files: readonly UnseenFile[]): string | undefined {
+export function unseenText(
+  files: readonly UnseenFile[],
+  hooked: ReadonlySet<ClientId> = new Set(),
+): string | undefined {
   const clients = [...new Set(files.map(({ client }) => clientOf(client)))];
-  const tools = clients
-    .filter(({ builtInTools }) => builtInTools.length > 0)
-    .map(({ title, builtInTools }) => `${title} (${builtInTools.join(', ')}, …)`);
+  const unhooked = clients.filter(
+    ({ id, builtInTools }) => builtInTools.length > 0 && !hooked.has(id),
+  );
+  const tools = unhooked.map(
+    ({ title, builtInTools }) => `${title} (${builtInTools.join(', ')}, …)`,
+  );
   const remote = new Set(
     files.flatMap(({ servers }) =>
       servers
@@ -39,7 +46,11 @@ export function unseenText(files: readonly UnseenFile[]): string | undefined {
     ...(tools.length === 0 ? [] : [`the built-in tools of ${tools.join(' and ')}`]),
     ...(remote.size === 0 ? [] : [`servers by address: ${names}`]),
   ];
-  return parts.length === 0 ? undefined : `Not seen by Subluminal: ${parts.join('; ')}.`;
+  const byHooks = unhooked.filter(({ id }) => hooksOf(id) !== undefined);
+  const [first] = byHooks;
+  const which = byHooks.length === 1 && first !== undefined ? ` ${first.id}` : '';
+  const hint = first === undefined ? '' : ` Hooks govern these tools: sub import${which} --hooks`;
+  return parts.length === 0 ? undefined : `Not seen by Subluminal: ${parts.join('; ')}.${hint}`;
 }
 
 interface StartedClient {
@@ -47,6 +58,8 @@ interface StartedClient {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string | undefined };
   readonly configPath?: string | undefined;
+  /** Its own tools were governed. */
+  readonly isHooked?: boolean;
 }
 
 /** The same for one client, where it was started. */
@@ -55,6 +68,7 @@ export function unseenByClient({
   cwd,
   env,
   configPath,
+  isHooked = false,
 }: StartedClient): string | undefined {
   const place = clientPlace({ env, project: cwd });
   const isOurs = isForProject(cwd);
@@ -70,5 +84,5 @@ export function unseenByClient({
       };
     }),
   );
-  return unseenText([{ client: client.id, servers }]);
+  return unseenText([{ client: client.id, servers }], new Set(isHooked ? [client.id] : []));
 }

@@ -50,7 +50,7 @@ import { configKey } from '../store/change-store.ts';
 import type { OnChangeStep } from '../store/config-file.ts';
 import { readRecord } from '../store/records.ts';
 import { notesOn, splitKey, splitNotes, splitRemotes } from './import-notes.ts';
-import { createRewrite, policyFlags } from './plan-rewrite.ts';
+import { createRewrite, endingWith, policyFlags } from './plan-rewrite.ts';
 
 export interface ImportOptions extends SecretPlace, LooseOptions {
   readonly paths: SecretPlace['paths'];
@@ -362,7 +362,11 @@ function rewriteFor(
   const rewrite = createRewrite({ client, file, current: config, call, ...keys });
   const { path, format } = file;
   const store = storeAt(options.paths);
-  return movingRewrite({ path, format, key: configKey(target), store, moves, rewrite });
+  const key = configKey(target);
+  const moving = movingRewrite({ path, format, key, store, moves, rewrite });
+  const known = readRecord(key, store.paths);
+  const block = known.kind === 'record' ? known.record.hooks?.block : undefined;
+  return block !== undefined && config.text.includes(block) ? endingWith(moving, block) : moving;
 }
 
 export type Imported =

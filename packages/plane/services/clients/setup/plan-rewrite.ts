@@ -30,6 +30,16 @@ interface RewriteOptions {
   readonly renewed?: ReadonlySet<string>;
 }
 
+type Rewrite = (baseText: string) => RewrittenConfig | ConfigFailure;
+
+/** With a text at the end of the file, which goes with the rest. */
+export function endingWith(rewrite: Rewrite, block: string): Rewrite {
+  return (baseText) => {
+    const config = rewrite(baseText);
+    return 'kind' in config ? config : { ...config, text: config.text + block, hooks: { block } };
+  };
+}
+
 /** The options of `sub shim` for a policy and a profile. */
 export function policyFlags({
   policyPath,

@@ -19,6 +19,7 @@ import {
   withCode,
 } from '../inspect/adoption-place.ts';
 import { type FoundConfig, findConfigs } from '../inspect/find-configs.ts';
+import { hooksDiff } from '../inspect/hooks-diff.ts';
 import { livingWrap } from '../inspect/loose-entries.ts';
 import { redactedDiff } from '../inspect/redacted-diff.ts';
 import { withoutShim } from '../remote-entries.ts';
@@ -35,6 +36,7 @@ import { type RestoreResult, releaseConfig, restoreRecord } from '../store/resto
 import { type EntryPlace, removeShims, undoChanges } from '../store/undo-changes.ts';
 import type { FreedEntry } from '../store/undo-entry.ts';
 import { missingEntriesText } from './repair.ts';
+import { strayHooks } from './restore-hooks.ts';
 
 export interface RestoreOptions extends SecretPlace {
   /** Every client without one. */
@@ -61,6 +63,8 @@ export interface RestoreFile {
   /** The servers that others have removed: they cannot come back. */
   readonly missing: readonly string[];
   readonly diff: string;
+  /** Hooks of ours come out of it. */
+  readonly hasHooks: boolean;
   /** The servers that have another name now, and are set free under it. */
   readonly renamed: ReadonlySet<string>;
   /** The names of the secrets that come back out of the store. */
@@ -100,6 +104,9 @@ export async function planRestore(options: RestoreOptions): Promise<RestorePlan 
   for (const one of found) {
     if (known.has(configKey(one.target)) || !isWanted(one.file.path, options)) continue;
     planned.push(...fromEntries(one, context));
+  }
+  if (options.configPath === undefined && !options.isProjectOnly) {
+    planned.push(...strayHooks({ clients, place, store, known, redact }));
   }
   // Of a file that cannot be read nothing is known, unless there is a record of it.
   const unread = problems.filter(
@@ -175,7 +182,11 @@ async function fromRecord(
     left: undone.left.map(({ name }) => name),
     missing: undone.missing.map(({ name }) => name).filter((name) => !renamed.has(name)),
     renamed: new Set(renamed.keys()),
-    diff: diffOf([client.read(file, config.text), client.read(file, text)], redact),
+    hasHooks: found.record.hooks !== undefined,
+    diff:
+      found.record.hooks === undefined || found.record.changes.length > 0
+        ? diffOf([client.read(file, config.text), client.read(file, text)], redact)
+        : hooksDiff({ file, before: config.text, after: text, change: found.record.hooks, redact }),
     secrets: namesOf(filled.put),
     stored: namesOf(filled.lost),
     withheld: filled.withheld.map(bindingName),
@@ -249,6 +260,7 @@ function fromEntries(
       left: out.left.map(({ name }) => name),
       missing: out.missing.map(({ name }) => name),
       renamed: new Set(),
+      hasHooks: false,
       diff: diffOf([config, client.read(file, out.text)], redact),
       ...{ secrets: [], stored: [], withheld: [], rotated: [] },
       unbind: () => unbindMoved(undefined, { store, options }),

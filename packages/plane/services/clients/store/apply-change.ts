@@ -16,6 +16,7 @@ import {
   thisProcess,
 } from './change-store.ts';
 import {
+  absentConfig,
   type ConfigBytes,
   draftPath,
   type OnChangeStep,
@@ -44,6 +45,8 @@ export interface ApplyRequest extends ChangeStore {
   /** Plans the change of the config as it is without any edit of ours. */
   rewrite(baseText: string): RewrittenConfig | ConfigFailure;
   readonly wrapId?: string;
+  /** The rights of a file that is made where there is none; without it, there has to be one. */
+  readonly newMode?: number;
   readonly onStep?: OnChangeStep;
 }
 
@@ -68,7 +71,7 @@ const TRIES_MAX = 3;
 
 export function applyChange(request: ApplyRequest): ApplyResult {
   const { file, kind } = request;
-  const config = readExisting(file);
+  const config = readExisting(file, request.newMode);
   if (config.kind === 'failure') return config;
   const lock = lockConfig(configKey(config.target), file.path, request);
   if (lock.kind === 'failure') return lock;
@@ -83,11 +86,12 @@ export function applyChange(request: ApplyRequest): ApplyResult {
   }
 }
 
-function readExisting(file: ConfigFile): ConfigBytes | ConfigFailure {
+function readExisting(file: ConfigFile, newMode: number | undefined): ConfigBytes | ConfigFailure {
   const { path } = file;
   const config = readConfigFile(path);
   if (config.kind === 'read') return linkOutOfProject(file, config.target) ?? config;
   if (config.kind === 'failure') return config;
+  if (newMode !== undefined) return absentConfig(path, newMode);
   const fix = 'Check the path, or start the client once.';
   return configFailure(path, `${path} does not exist.`, fix);
 }
@@ -116,7 +120,7 @@ interface PlannedChange {
 /** Reads the config and works out its next content; nothing is written. */
 function planOn(request: ApplyRequest, key: string): PlannedChange | ConfigFailure {
   const { file, kind } = request;
-  const config = readExisting(file);
+  const config = readExisting(file, request.newMode);
   if (config.kind === 'failure') return config;
   // A link that leads elsewhere since the lock was taken: that is another config.
   if (configKey(config.target) !== key) return busy(file.path);
@@ -222,6 +226,8 @@ function recordOf(
       from: isFirst || hasMoved ? undefined : digestOf(config.bytes),
       earlier: isFirst ? undefined : before.earlier,
       moved: hasMoved ? moved : undefined,
+      hooks: rewritten.hooks,
+      created: config.absent ?? before.old?.record.created,
       owner: kind === 'wrap' ? thisProcess(request) : undefined,
       wrap_id: wrapId,
     }),

@@ -10,14 +10,16 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { shellWord } from '@subluminal/core/visible';
 import { hasSystemCode, readRegularFile, syncFolder, systemCode } from '../../../os/index.ts';
 import type { ConfigFailure } from '../types.ts';
@@ -37,6 +39,8 @@ export interface ConfigBytes {
   readonly gid: number;
   /** How many names (hard links) the file has. */
   readonly links: number;
+  /** There is no such file yet, or not even its folder. */
+  readonly absent?: 'file' | 'folder';
 }
 
 /** There is nothing under that name, not even a link. */
@@ -48,6 +52,18 @@ interface MissingFile {
 export const CONFIG_BYTES_MAX = 33_554_432;
 const PERMISSIONS = 0o7777;
 const GROUP_PERMISSIONS = 0o070;
+
+const NEW_FILE_MODE = 0o600;
+
+/** Stands for a file that is to be made; its folder is made when it is written. */
+export function absentConfig(path: string, mode = NEW_FILE_MODE): ConfigBytes {
+  const folder = nearestFolder(path);
+  const target = join(realpathSync(folder), relative(folder, path));
+  const isThere = folder === dirname(path);
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  const empty = { bytes: Buffer.alloc(0), text: '', mode, uid, gid, links: 1 };
+  return { kind: 'read', path, target, ...empty, absent: isThere ? 'file' : 'folder' };
+}
 
 export function readConfigFile(path: string): ConfigBytes | MissingFile | ConfigFailure {
   try {
@@ -120,9 +136,9 @@ type ReplaceResult =
 
 /** Why a config must not be replaced: a rename would go around what its owner has decided. */
 export function replaceProblem(config: ConfigBytes): ConfigFailure | undefined {
-  const { path, target, uid, links } = config;
+  const { path, target, uid, links, absent } = config;
   try {
-    accessSync(target, constants.W_OK);
+    accessSync(absent === undefined ? target : nearestFolder(target), constants.W_OK);
   } catch (cause) {
     return systemFailure(path, 'written', cause);
   }
@@ -133,6 +149,12 @@ export function replaceProblem(config: ConfigBytes): ConfigFailure | undefined {
   const fix = `Make it a file of its own: cp -p ${shellWord(target)} ${copy} && mv ${copy} ${shellWord(target)}`;
   const message = `${path} has ${links} names (hard links); only one would change.`;
   return configFailure(path, message, fix);
+}
+
+function nearestFolder(path: string): string {
+  const folder = dirname(path);
+  const isThere = lstatSync(folder, { throwIfNoEntry: false }) !== undefined;
+  return isThere || folder === path ? folder : nearestFolder(folder);
 }
 
 function notOurs(path: string): ConfigFailure {
@@ -146,6 +168,7 @@ export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement)
   const unwritable = replaceProblem(config);
   if (unwritable !== undefined) return unwritable;
   try {
+    if (config.absent === 'folder') mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
     if (!isDraftWritten({ config, bytes, draft, onStep })) {
       rmSync(draft, { force: true });
       return notOurs(path);
@@ -163,6 +186,21 @@ export function replaceConfigFile({ config, bytes, draft, onStep }: Replacement)
   }
   onStep?.('replaced');
   makeLast(dirname(target));
+  return { kind: 'replaced' };
+}
+
+/** Takes a file away that we have made, and its folder where that is ours and empty. */
+export function removeConfigFile(config: ConfigBytes, created: 'file' | 'folder'): ReplaceResult {
+  const { path, target } = config;
+  const unwritable = replaceProblem(config);
+  if (unwritable !== undefined) return unwritable;
+  if (!isStill(config)) return { kind: 'changed' };
+  try {
+    rmSync(target);
+    if (created === 'folder') rmdirSync(dirname(target));
+  } catch (cause) {
+    if (!hasSystemCode(cause, 'ENOTEMPTY', 'EEXIST')) return systemFailure(path, 'removed', cause);
+  }
   return { kind: 'replaced' };
 }
 
@@ -196,8 +234,9 @@ function isGiven(fd: number, { uid, gid }: ConfigBytes): boolean {
   });
 }
 
-function isStill({ path, target, bytes }: ConfigBytes): boolean {
+function isStill({ path, target, bytes, absent }: ConfigBytes): boolean {
   const now = readConfigFile(path);
+  if (absent !== undefined) return now.kind === 'missing';
   return now.kind === 'read' && now.target === target && now.bytes.equals(bytes);
 }
 

@@ -3,7 +3,7 @@
 import { basename, dirname, isAbsolute } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import type { ProcessIdentity } from '../../../os/index.ts';
-import type { ClientId, EntryChange, Format, MovedSecret } from '../types.ts';
+import type { ClientId, EntryChange, Format, HookChange, MovedSecret } from '../types.ts';
 
 /** Of bytes, so that they are known again. */
 export interface Digest {
@@ -32,6 +32,9 @@ export interface ConfigRecord {
   readonly earlier?: readonly EntryChange[];
   /** The secrets that the base lacks: undoing the change puts them back. */
   readonly moved?: readonly MovedSecret[];
+  readonly hooks?: HookChange;
+  /** It was not there before, or not even its folder. */
+  readonly created?: 'file' | 'folder';
   /** The living `sub wrap`. */
   readonly owner?: ProcessIdentity;
   readonly wrap_id?: string;
@@ -134,6 +137,8 @@ const RECORD = object({
   changes: CHANGES,
   earlier: optional(CHANGES),
   moved: optional(MOVED),
+  hooks: optional(object({ block: optional(text) })),
+  created: optional(oneOf('file', 'folder')),
   owner: optional(OWNER),
   wrap_id: optional(text),
   draft: path,

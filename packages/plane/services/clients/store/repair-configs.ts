@@ -97,7 +97,8 @@ function isSuspect(found: FoundRecord | NoRecord, store: ChangeStore): boolean {
   return record.kind === 'wrap' || isThere(record.draft) || isBase(record);
 }
 
-function isBase({ target, base }: ConfigRecord): boolean {
+function isBase({ target, base, created }: ConfigRecord): boolean {
+  if (created !== undefined && !isThere(target)) return true;
   // The size is cheap to ask for, and configs can be large.
   if (statSync(target, { throwIfNoEntry: false })?.size !== base.bytes) return false;
   const config = readConfigFile(target);

@@ -18,6 +18,7 @@ import {
   type OnChangeStep,
   readConfigFile,
   removeConfigDrafts,
+  removeConfigFile,
   replaceConfigFile,
 } from './config-file.ts';
 import type { ConfigRecord } from './record-text.ts';
@@ -110,12 +111,18 @@ interface PlannedRestore {
   readonly undone: UndoneChanges;
 }
 
+/** A file that we had made is gone: it is as it was before. */
+interface AbsentFile {
+  readonly kind: 'absent';
+  readonly found: FoundRecord;
+}
+
 /** Reads everything anew and works out what the config becomes; nothing is written. */
 function planUndo(
   key: string,
   path: string,
   store: ChangeStore,
-): PlannedRestore | Exclude<RestoreResult, Restored | Untouched> {
+): PlannedRestore | AbsentFile | Exclude<RestoreResult, Restored | Untouched> {
   const found = readRecord(key, store.paths);
   if (found.kind === 'none') return { kind: 'none', path };
   if (found.kind === 'failure') return found;
@@ -123,6 +130,9 @@ function planUndo(
   const held = heldByOwner(record, store);
   if (held !== undefined) return held;
   const config = readConfigFile(record.target);
+  if (config.kind === 'missing' && record.created !== undefined) {
+    return { kind: 'absent', found };
+  }
   if (config.kind === 'missing') {
     const fix = `If it was deleted on purpose, \`sub restore ${record.client} --forget\` drops its record.`;
     return configFailure(path, `${path} is gone, but we had changed it.`, fix);
@@ -143,6 +153,11 @@ function planUndo(
 function attempt(key: string, path: string, request: RestoreRequest): RestoreResult | undefined {
   const { paths, onStep } = request;
   const planned = planUndo(key, path, request);
+  if (planned.kind === 'absent') {
+    rmSync(planned.found.record.draft, { force: true });
+    const nothing = { left: [], missing: [], original: undefined };
+    return dropRecord(key, paths, onStep) ?? { kind: 'untouched', path, ...nothing };
+  }
   if (planned.kind !== 'undoing') return planned;
   onStep?.('planned');
   const { config, undone, found, backup } = planned;
@@ -163,11 +178,20 @@ function attempt(key: string, path: string, request: RestoreRequest): RestoreRes
   const replaced = how === 'merged' ? keepCopy(aside, request) : undefined;
   if (typeof replaced === 'object') return replaced;
   if (replaced !== undefined) onStep?.('kept aside');
-  const result = replaceConfigFile({ config, bytes: Buffer.from(text), draft, onStep });
+  const { created } = found.record;
+  const result =
+    created !== undefined && holdsNothing(text)
+      ? removeConfigFile(config, created)
+      : replaceConfigFile({ config, bytes: Buffer.from(text), draft, onStep });
   if (result.kind !== 'replaced') return result.kind === 'changed' ? undefined : result;
   const failed = dropRecord(key, paths, onStep);
   onStep?.('done');
   return failed ?? { kind: 'restored', path, how, taken, left, replaced, missing, original };
+}
+
+/** Nobody has put anything of their own into it. */
+function holdsNothing(text: string): boolean {
+  return /^\s*(?:\{\s*\})?\s*$/.test(text);
 }
 
 function withSecrets(
@@ -261,6 +285,33 @@ function release({ file: { path, format }, entries }: ReleaseRequest): RestoreRe
   const { taken, left } = out;
   const kept = { replaced: undefined, missing: [], original: undefined };
   return { kind: 'restored', path, how: 'same', taken, left, ...kept };
+}
+
+/** Takes what no record knows of out of a file. */
+interface FreeRequest extends ChangeStore {
+  readonly path: string;
+  readonly without: (text: string) => string | ConfigFailure;
+}
+
+export function freeFile(request: FreeRequest): RestoreResult {
+  const { path, without } = request;
+  const first = readConfigFile(path);
+  if (first.kind === 'missing') return { kind: 'none', path };
+  if (first.kind === 'failure') return first;
+  return underLock({ key: configKey(first.target), path }, request, () =>
+    retried(path, (): RestoreResult | undefined => {
+      const config = readConfigFile(path);
+      if (config.kind === 'missing') return { kind: 'none', path };
+      if (config.kind === 'failure') return config;
+      const text = without(config.text);
+      if (typeof text !== 'string') return text;
+      const draft = draftPath(config.target);
+      const result = replaceConfigFile({ config, bytes: Buffer.from(text), draft });
+      if (result.kind !== 'replaced') return result.kind === 'changed' ? undefined : result;
+      const nothing = { taken: [], left: [], missing: [], original: undefined };
+      return { kind: 'restored', path, how: 'same', replaced: undefined, ...nothing };
+    }),
+  );
 }
 
 // A session that leaves its config as it is makes an import of it (`--no-restore`).

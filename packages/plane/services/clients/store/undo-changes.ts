@@ -1,6 +1,8 @@
 // Makes entries start their own command again. Pure: a text in, a text out, and checked by reading it.
 
 import { definedFields } from '@subluminal/contracts';
+import { removeBlock, removeHooks } from '../hooks/edit-hooks.ts';
+import { hooksOf } from '../hooks/registry.ts';
 import { readShimCommand } from '../shim-command.ts';
 import { changeValues, type ValueChange } from '../text/change-values.ts';
 import { type ConfigDocument, readDocument } from '../text/document.ts';
@@ -204,13 +206,30 @@ export function undoChanges({ text, record, backup }: UndoOptions): UndoneChange
     return { kind: 'same', text: before, taken, left: [], missing: [] };
   }
   const ways = waysOf(record, backup.bytes.toString('utf8'));
-  const taken = removeShims({ text, format: record.format, ways });
+  const shims = removeShims({ text, format: record.format, ways });
+  const taken = shims.kind === 'taken' ? withoutHooks(shims, record, backup) : shims;
   if (taken.kind === 'taken') return { ...taken, kind: 'merged' };
   return configFailure(
     record.path,
     `Our changes cannot be taken out of ${record.path}: ${taken.why}`,
     `${taken.fix} The config as it was before is in the backup. ${byHand(backup.path, record.target)}`,
   );
+}
+
+function withoutHooks(
+  taken: Extract<ShimRemoval, { kind: 'taken' }>,
+  { hooks, client, format }: ConfigRecord,
+  backup: Pick<ConfigBackup, 'bytes'>,
+): ShimRemoval {
+  const known = hooksOf(client);
+  if (hooks === undefined || known === undefined) return taken;
+  const { text } = taken;
+  const out =
+    hooks.block === undefined
+      ? removeHooks({ text, format }, known, backup.bytes.toString('utf8'))
+      : removeBlock({ text, format }, hooks.block);
+  if (out.kind === 'edited') return { ...taken, text: out.text };
+  return { kind: 'refused', why: out.why, fix: 'Correct the file and try again.' };
 }
 
 /** An entry may hold what was written last, or what a killed change was about to replace. */

@@ -290,7 +290,7 @@ function skipSpaceBack(text: string, offset: number, floor = 0): number {
 }
 
 /** Where the line ends, when only blanks and comments that end on it follow; else undefined. */
-function restOfLine(text: string, offset: number, format: Format): number | undefined {
+export function restOfLine(text: string, offset: number, format: Format): number | undefined {
   let at = offset;
   for (;;) {
     const next = text.charAt(at);

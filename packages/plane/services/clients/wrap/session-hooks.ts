@@ -1,12 +1,13 @@
 // The hooks of one session: on the command line of the agent, so that no file changes.
 import { type Failure, isFailure } from '@subluminal/contracts';
+import { versionOf } from '../hooks/client-version.ts';
+import { homesIn } from '../hooks/hook-command.ts';
+import { hooksOf } from '../hooks/registry.ts';
+import type { ClientHooks, HookedLine } from '../hooks/types.ts';
 import { clientPlace } from '../inspect/adoption-place.ts';
 import { type OwnCall, ownProgram } from '../inspect/own-program.ts';
 import { clientStartedBy } from '../registry.ts';
 import type { ClientId } from '../types.ts';
-import { versionOf } from './client-version.ts';
-import { hooksOf } from './registry.ts';
-import type { ClientHooks, HookCall, HookedLine } from './types.ts';
 
 interface AgentStart {
   readonly command: readonly string[];
@@ -48,16 +49,4 @@ export function planSession(start: AgentStart, own: OwnCall): SessionHooks | Fai
   };
   const tried = begin({ ...start, http: { url: 'http://127.0.0.1/', token: '' }, socket: '/' });
   return isFailure(tried) ? tried : { client: hooks.client, begin };
-}
-
-/** What a hook must know of its user, whatever the environment of the client says then. */
-export function homesIn({
-  userHome,
-  env,
-}: {
-  readonly userHome: string;
-  readonly env: { readonly [name: string]: string | undefined };
-}): HookCall['homes'] {
-  const home = env['SUB_HOME'];
-  return { HOME: userHome, ...(home && { SUB_HOME: home }) };
 }

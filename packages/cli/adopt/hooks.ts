@@ -1,0 +1,183 @@
+// Hooks in the settings of clients: shows what would change, asks, and puts them in.
+import { isFailure } from '@subluminal/contracts';
+import type { Client } from '@subluminal/plane/clients';
+import {
+  type HookImport,
+  type HookOptions,
+  type HookStatus,
+  noHooks,
+  planHooks,
+  trustState,
+  withHooks,
+} from '@subluminal/plane/clients/setup';
+import { badUsage, orThrow } from '../input/command.ts';
+import type { Asker } from '../terminal/confirm.ts';
+import type { Io } from '../terminal/io.ts';
+import { warn } from '../terminal/report-failure.ts';
+import { harmless, harmlessLine } from '../terminal/text.ts';
+import { diffLines, printLines, tellProblems } from './lines.ts';
+
+export const HOOK_OPTIONS = {
+  hooks: 'Put hooks into the client as well, so that its own tools and prompts are governed',
+  'no-hooks': 'Put no hooks in, and do not offer to',
+  managed: 'Put the hooks into the settings of the machine, which no project can switch off',
+  'trust-hooks': 'Trust these hooks in Codex without asking, as you would in Codex itself',
+};
+
+export interface HookFlags {
+  readonly hooks: boolean;
+  readonly 'no-hooks': boolean;
+  readonly managed: boolean;
+  readonly 'trust-hooks': boolean;
+  readonly 'dry-run': boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+export const UNSET_HOOKS = {
+  ...{ hooks: false, 'no-hooks': false, managed: false, 'trust-hooks': false },
+};
+
+/** Throws its failure. */
+export function checkHookFlags(flags: HookFlags): void {
+  const wants = flags.managed || flags['trust-hooks'];
+  if (!flags['no-hooks'] || !wants) return;
+  const flag = flags.managed ? '--managed' : '--trust-hooks';
+  orThrow(badUsage(`${flag} and --no-hooks say the opposite.`, 'Leave out one of the two.'));
+}
+
+/** Whether the user wants them whatever there is else. */
+export function wantsHooks({ hooks, managed, 'trust-hooks': trusts }: HookFlags): boolean {
+  return hooks || managed || trusts;
+}
+
+export interface OfferedHooks {
+  readonly files: readonly HookImport[];
+  readonly applied: ReadonlySet<HookImport>;
+  readonly hasFailed: boolean;
+}
+
+const NONE: OfferedHooks = { files: [], applied: new Set(), hasFailed: false };
+
+interface Offer {
+  readonly where: Omit<HookOptions, 'clients' | 'isManaged'>;
+  readonly clients: readonly Client[];
+  readonly flags: HookFlags;
+  readonly io: Io;
+  readonly asks: Asker;
+}
+
+/** Throws its failure. */
+export async function offerHooks(offer: Offer): Promise<OfferedHooks> {
+  const { where, flags, io } = offer;
+  const clients = withHooks(offer.clients);
+  if (flags['no-hooks']) return NONE;
+  if (clients.length === 0) return wantsHooks(flags) ? orThrow(noHooks(offer.clients)) : NONE;
+  const plan = orThrow(await planHooks({ ...where, clients, isManaged: flags.managed }));
+  const open = plan.files.filter(({ isChanged }) => isChanged);
+  if (!wantsHooks(flags) && !(await isOfferTaken(open, offer))) return NONE;
+  const hasFailed = tellProblems(plan.problems, io);
+  const writable = open.filter(({ byHand }) => byHand === undefined);
+  if (!flags.json) for (const file of open) printFile(file, io);
+  const result = await applyHooks(writable, offer);
+  if (!flags['dry-run'] && !flags.managed) await offerTrust(plan.files, offer);
+  return { files: plan.files, ...result, hasFailed: hasFailed || result.hasFailed };
+}
+
+/** Only a person can take it. */
+async function isOfferTaken(open: readonly HookImport[], { flags, io, asks }: Offer) {
+  if (open.length === 0) return false;
+  const titles = open.map(({ client }) => client.title).join(', ');
+  const tools = open
+    .flatMap(({ client }) => client.builtInTools)
+    .slice(0, 4)
+    .join(', ');
+  // Without an answer, what is printed at the end says what is not governed.
+  const canAsk = io.stdinIsTerminal && io.err.isTerminal && !flags.yes;
+  if (!canAsk || flags.json || flags['dry-run']) return false;
+  const question = `Put hooks into ${titles} as well, so that its own tools (${tools}, …) are governed?`;
+  return orThrow(await asks.ask(question));
+}
+
+function printFile({ client, path, diff, byHand, hooks }: HookImport, io: Io): void {
+  const head = io.out.colors.bold(harmless(`${client.title}, hooks: ${path}`));
+  printLines([head, ...diffLines(diff, io.out)], io.out);
+  for (const limit of hooks.limits) io.out.write(harmlessLine(`  ${limit}`));
+  if (byHand === undefined) return;
+  warn(io, `you may not write ${path}: its owner has to put this there.`);
+  io.out.write(byHand);
+}
+
+async function applyHooks(
+  files: readonly HookImport[],
+  { flags, io, asks }: Offer,
+): Promise<Pick<OfferedHooks, 'applied' | 'hasFailed'>> {
+  const applied = new Set<HookImport>();
+  let hasFailed = false;
+  if (files.length === 0 || flags['dry-run']) return { applied, hasFailed };
+  const text = `Put these hooks into ${files.map(({ path }) => path).join(', ')}?`;
+  if (!orThrow(await asks.ask(text))) {
+    warn(io, 'no hooks were put in.');
+    return { applied, hasFailed };
+  }
+  for (const file of files) {
+    const result = file.apply();
+    if (isFailure(result)) {
+      hasFailed = tellProblems([result], io);
+      continue;
+    }
+    for (const warning of result.warnings) warn(io, warning);
+    applied.add(file);
+    const { id, title } = file.client;
+    const done = `Done: the own tools of ${title} are governed from its next start on. Undo it with: sub restore ${id}`;
+    if (!flags.json) io.out.write(harmlessLine(done));
+  }
+  return { applied, hasFailed };
+}
+
+/** Never without the word of the user: it is Codex that they tell what it may run. */
+async function offerTrust(
+  files: readonly HookImport[],
+  { where, flags, io, asks }: Offer,
+): Promise<void> {
+  if (!files.some(({ client }) => client.id === 'codex')) return;
+  const state = trustState(where);
+  if (state === undefined) return;
+  if (isFailure(state)) return void tellProblems([state], io);
+  const count = state.untrusted.length - state.changed.length;
+  if (state.changed.length > 0) {
+    const events = state.changed.join(', ');
+    warn(
+      io,
+      `Codex knows other hooks in place of ours (${events}): review them in Codex, by /hooks.`,
+    );
+  }
+  if (count === 0) return;
+  const later =
+    'Codex asks you to review the hooks when you start it next; until then, and in `codex exec`, it skips them: --trust-hooks trusts them now.';
+  const canAsk = io.stdinIsTerminal && io.err.isTerminal && !flags.yes;
+  const question = `Trust these hooks in ${state.path}, so that Codex runs them?`;
+  const isTrusted = flags['trust-hooks'] || (canAsk && orThrow(await asks.ask(question)));
+  if (!isTrusted) return warn(io, later);
+  const result = state.apply();
+  if (isFailure(result)) tellProblems([result], io);
+}
+
+/** Those whose own tools are governed. */
+export function hookedClients(status: readonly HookStatus[]): ReadonlySet<string> {
+  return new Set(status.flatMap(({ client, state }) => (state === 'installed' ? [client] : [])));
+}
+
+/** For programs. */
+export function hookParts({ files, applied }: OfferedHooks): readonly object[] {
+  return files.map((file) => ({
+    client: file.client.id,
+    path: file.path,
+    managed: file.isManaged,
+    changes: file.isChanged,
+    diff: file.diff,
+    applied: applied.has(file),
+    by_hand: file.byHand ?? null,
+    limits: file.hooks.limits,
+  }));
+}

@@ -1,0 +1,141 @@
+// What of a client's own tools is governed, and by which hooks.
+import { isFailure, isObject } from '@subluminal/contracts';
+import { readRegularFile, realFile } from '../../../os/index.ts';
+import { type FoundHook, findHooks } from '../hooks/edit-hooks.ts';
+import { hooksOf } from '../hooks/registry.ts';
+import type { ClientHooks, HookFile } from '../hooks/types.ts';
+import { CLIENTS, type Client, type ClientId } from '../index.ts';
+import { type AdoptionPlace, clientPlace } from '../inspect/adoption-place.ts';
+import { type OwnCall, ownProgram } from '../inspect/own-program.ts';
+import { documentIn } from '../text/document.ts';
+import { trustState } from './trust-hooks.ts';
+
+export interface HookStatus {
+  readonly client: ClientId;
+  readonly title: string;
+  /**
+   * `installed`: in its settings. `faulty`: there, but some of them are not called. `session`: only by
+   * `sub run` and `sub wrap`. `none`: it has none.
+   */
+  readonly state: 'installed' | 'faulty' | 'session' | 'none';
+  /** The files that they stand in. */
+  readonly paths: readonly string[];
+  readonly isManaged: boolean;
+  /** What is wrong with them; whole sentences. */
+  readonly problems: readonly string[];
+  /** What they do not hold against; whole sentences. */
+  readonly limits: readonly string[];
+}
+
+interface HookStatusOptions extends AdoptionPlace {
+  readonly own: OwnCall;
+}
+
+/** Of every client that is found here and has tools of its own. */
+export function hookStatus(options: HookStatusOptions): readonly HookStatus[] {
+  const place = clientPlace(options);
+  return CLIENTS.filter((client) => client.builtInTools.length > 0 && client.detect(place)).map(
+    (client) => statusOf(client, options),
+  );
+}
+
+function statusOf(client: Client, options: HookStatusOptions): HookStatus {
+  const { id, title } = client;
+  const hooks = hooksOf(id);
+  const none = { paths: [], isManaged: false, problems: [], limits: [] };
+  if (hooks === undefined) return { client: id, title, state: 'none', ...none };
+  const place = clientPlace(options);
+  const [user, managed] = [hooks.userFile(place), hooks.managedFile?.(place)].map((file) =>
+    file === undefined ? undefined : lookInto(file, hooks, options),
+  );
+  const looks = [user, managed].flatMap((one) => one ?? []);
+  const files = looks.filter(({ found }) => found.length > 0);
+  if (files.length === 0) {
+    const state = hooks.session === undefined ? 'none' : 'session';
+    return { client: id, title, state, ...none };
+  }
+  const isManaged = (managed?.found.length ?? 0) > 0;
+  const ofUser = isManaged ? [] : [...switchedOff(hooks, options), ...untrusted(id, options)];
+  const problems = [...files.flatMap((one) => one.problems), ...ofUser];
+  return {
+    client: id,
+    title,
+    state: problems.length === 0 ? 'installed' : 'faulty',
+    paths: files.map(({ path }) => path),
+    isManaged,
+    problems,
+    limits: isManaged ? [] : hooks.limits,
+  };
+}
+
+interface Look {
+  readonly path: string;
+  readonly found: readonly FoundHook[];
+  readonly problems: readonly string[];
+}
+
+const BYTES_MAX = 33_554_432;
+
+function lookInto(
+  { path, format }: HookFile,
+  hooks: ClientHooks,
+  { own }: HookStatusOptions,
+): Look | undefined {
+  const document = documentAt(path, format);
+  if (document === undefined) return undefined;
+  const found = findHooks(document, hooks);
+  const events = found.map(({ event }) => event);
+  const missing = Object.keys(hooks.settings.items('')).filter((one) => !events.includes(one));
+  const twice = [...new Set(events.filter((one, at) => events.indexOf(one) !== at))];
+  const programs = [...new Set(found.map(({ program }) => program.join(' ')))];
+  return {
+    path,
+    found,
+    problems: [
+      ...(missing.length === 0 ? [] : [`${path} has no hook of ours for ${missing.join(', ')}.`]),
+      ...(twice.length === 0 ? [] : [`${path} has more than one for ${twice.join(', ')}.`]),
+      ...programs.flatMap((program) => programProblems(program, { path, found, own })),
+    ],
+  };
+}
+
+function programProblems(
+  program: string,
+  { path, found, own }: Omit<Look, 'problems'> & { readonly own: OwnCall },
+): readonly string[] {
+  const words = found.find((one) => one.program.join(' ') === program)?.program ?? [];
+  const gone = words.find((word) => realFile(word) === undefined);
+  if (gone !== undefined) {
+    return [`The hooks in ${path} start ${gone}, which is gone: tools may run without them.`];
+  }
+  const ours = ownProgram(own);
+  if (ours.kind === 'failure' || ours.words.join(' ') === program) return [];
+  return [`The hooks in ${path} start another sub (${program}).`];
+}
+
+function documentAt(path: string, format: HookFile['format']) {
+  const read = readRegularFile(path, { bytesMax: BYTES_MAX });
+  return read.kind === 'read' ? documentIn(read.bytes.toString('utf8'), format) : undefined;
+}
+
+/** By a file that the client reads here. */
+function switchedOff(hooks: ClientHooks, options: HookStatusOptions): readonly string[] {
+  return hooks.settingsFiles(clientPlace(options)).flatMap((path) => {
+    const document = documentAt(path, path.endsWith('.toml') ? 'toml' : 'jsonc');
+    const value = document?.value;
+    if (!isObject(value)) return [];
+    if (value['disableAllHooks'] === true)
+      return [`${path} has disableAllHooks: no hook is called.`];
+    const features = value['features'];
+    const isOff = isObject(features) && features['hooks'] === false;
+    return isOff ? [`${path} switches the feature hooks off: no hook is called.`] : [];
+  });
+}
+
+function untrusted(id: ClientId, options: HookStatusOptions): readonly string[] {
+  const state = id === 'codex' ? trustState(options) : undefined;
+  if (state === undefined || isFailure(state) || state.untrusted.length === 0) return [];
+  return [
+    `Codex skips the hooks for ${state.untrusted.join(', ')}, because nobody has trusted them: review them in Codex by /hooks, or run \`sub import codex --trust-hooks\`.`,
+  ];
+}

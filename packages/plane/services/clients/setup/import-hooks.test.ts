@@ -1,0 +1,224 @@
+// The whole way of hooks into the settings of a client and out again, on real files.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { thisSystem } from '../../../os/index.ts';
+import { homePaths } from '../../../stores/config/index.ts';
+import { CLIENT_HOOKS } from '../hooks/registry.ts';
+import { CLIENTS, clientOf } from '../index.ts';
+import { clientPlace } from '../inspect/adoption-place.ts';
+import { applyChange } from '../store/apply-change.ts';
+import { repairAll } from '../store/repair-configs.ts';
+import { type HookOptions, planHooks } from './import-hooks.ts';
+import { applyRestore, planRestore } from './restore.ts';
+import { adoptionStatus } from './status.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sub-hooks-'));
+  mkdirSync(join(folder, 'home'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const SCRIPT = fileURLToPath(new URL('../../../../cli/bin/sub.mjs', import.meta.url));
+
+function optionsFor(id: string, script = SCRIPT): HookOptions {
+  const home = join(folder, 'sub');
+  return {
+    env: { HOME: join(folder, 'home'), SUB_HOME: home },
+    project: join(folder, 'project'),
+    paths: homePaths({ SUB_HOME: home }),
+    clients: [clientOf(id)],
+    isManaged: false,
+    own: { runtime: process.execPath, script },
+    redactPatterns: [],
+  };
+}
+
+function fileOf(id: string): string {
+  const hooks = CLIENT_HOOKS.find(({ client }) => client === id);
+  return hooks?.userFile(clientPlace(optionsFor(id))).path ?? '';
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+async function installed(options: HookOptions): Promise<readonly string[]> {
+  const plan = await planHooks(options);
+  if (plan.kind === 'failure') throw new Error(plan.message);
+  expect(plan.problems).toEqual([]);
+  return plan.files.map((file) => file.apply().kind);
+}
+
+async function restored(options: HookOptions): Promise<readonly string[]> {
+  const paths = homePaths({ SUB_HOME: join(folder, 'sub') });
+  const plan = await planRestore({ ...options, paths, isProjectOnly: false });
+  if (plan.kind === 'failure') throw new Error(plan.message);
+  expect(plan.problems).toEqual([]);
+  for (const file of plan.files) expect((await applyRestore(file)).kind).toBe('restored');
+  return plan.files.map(({ how, hasHooks }) => `${how} ${hasHooks ? 'hooks' : 'none'}`);
+}
+
+describe.each(CLIENT_HOOKS.map(({ client }) => client))('hooks of %s', (id) => {
+  test('leave odd files as they were, byte for byte', async () => {
+    const value = fc.record(
+      {
+        model: fc.string({ unit: 'binary' }),
+        hooks: fc.dictionary(
+          fc.constantFrom('PreToolUse', 'preToolUse', 'Stop'),
+          fc.constantFrom([], [{ hooks: [{ type: 'command', command: 'mine' }] }]),
+        ),
+        deep: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    const style = fc.record({
+      indent: fc.constantFrom(0, 2, '\t'),
+      lineEnd: fc.constantFrom('\n', '\r\n'),
+      mark: fc.constantFrom('', '\uFEFF'),
+      end: fc.constantFrom('', '\n', '  \n\n'),
+    });
+    await fc.assert(
+      fc.asyncProperty(value, style, async (settings, { indent, lineEnd, mark, end }) => {
+        const text = mark + JSON.stringify(settings, null, indent).replaceAll('\n', lineEnd) + end;
+        const bytes = Buffer.from(text);
+        write(fileOf(id), bytes.toString());
+        expect(await installed(optionsFor(id))).toEqual(['applied']);
+        expect(await installed(optionsFor(id))).toEqual(['unchanged']);
+        expect(await restored(optionsFor(id))).toEqual(['same hooks']);
+        expect(readFileSync(fileOf(id))).toEqual(bytes);
+        expect(readdirSync(optionsFor(id).paths.backups)).toEqual([]);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('are in a file of their own where there is none, which goes again', async () => {
+    await installed(optionsFor(id));
+    expect(statSync(fileOf(id)).mode & 0o777).toBe(0o600);
+    expect(readFileSync(fileOf(id), 'utf8')).toContain(` hook ${id}`);
+    expect(await restored(optionsFor(id))).toEqual(['same hooks']);
+    expect(readdirSync(join(folder, 'home'))).toEqual([]);
+  });
+
+  test('come out of a file that others have changed since', async () => {
+    await installed(optionsFor(id));
+    const text = readFileSync(fileOf(id), 'utf8').replace('{', '{\n  "added": "by the client",');
+    writeFileSync(fileOf(id), text);
+    expect(await installed(optionsFor(id))).toEqual(['unchanged']);
+    expect(await restored(optionsFor(id))).toEqual(['merged hooks']);
+    expect(JSON.parse(readFileSync(fileOf(id), 'utf8'))).toEqual({ added: 'by the client' });
+  });
+
+  test('come out without a record, too', async () => {
+    write(fileOf(id), '{"a": 1}');
+    await installed(optionsFor(id));
+    rmSync(join(folder, 'sub'), { recursive: true });
+    expect(await restored(optionsFor(id))).toEqual(['unrecorded hooks']);
+    expect(JSON.parse(readFileSync(fileOf(id), 'utf8'))).toEqual({ a: 1 });
+    expect(await restored(optionsFor(id))).toEqual([]);
+  });
+});
+
+const CLAUDE = 'claude-code';
+
+test('an edit that was made meanwhile stays', async () => {
+  const base = '{\n  "model": "x",\n  "hooks": {\n    "Stop": []\n  }\n}\n';
+  write(fileOf(CLAUDE), base);
+  await installed(optionsFor(CLAUDE));
+  writeFileSync(fileOf(CLAUDE), readFileSync(fileOf(CLAUDE), 'utf8').replace('"x"', '"y"'));
+  expect(await restored(optionsFor(CLAUDE))).toEqual(['merged hooks']);
+  expect(readFileSync(fileOf(CLAUDE), 'utf8')).toBe(base.replace('"x"', '"y"'));
+});
+
+test('a sub that has moved takes the place of the old one, and one restore takes both out', async () => {
+  write(fileOf(CLAUDE), '{"a": 1}');
+  const other = join(folder, 'elsewhere', 'sub.mjs');
+  write(other, '');
+  await installed(optionsFor(CLAUDE, other));
+  await installed(optionsFor(CLAUDE));
+  const text = readFileSync(fileOf(CLAUDE), 'utf8');
+  expect(text).toContain(SCRIPT);
+  expect(text).not.toContain('elsewhere');
+  await restored(optionsFor(CLAUDE));
+  expect(readFileSync(fileOf(CLAUDE), 'utf8')).toBe('{"a": 1}');
+});
+
+test('a link stays a link, and what it leads to is changed', async () => {
+  const real = join(folder, 'dotfiles.json');
+  writeFileSync(real, '{}');
+  mkdirSync(dirname(fileOf(CLAUDE)), { recursive: true });
+  symlinkSync(real, fileOf(CLAUDE));
+  await installed(optionsFor(CLAUDE));
+  expect(readFileSync(real, 'utf8')).toContain('hook claude-code');
+  await restored(optionsFor(CLAUDE));
+  expect(readFileSync(real, 'utf8')).toBe('{}');
+});
+
+test.each(['{', '[]', '{"hooks": 7}', '{"hooks": {"PreToolUse": "x"}}', '{"hooks":{},"hooks":{}}'])(
+  'a file with %s is left alone, and named',
+  async (text) => {
+    write(fileOf(CLAUDE), text);
+    const plan = await planHooks(optionsFor(CLAUDE));
+    if (plan.kind === 'failure') throw new Error(plan.message);
+    expect(plan.files).toEqual([]);
+    expect(plan.problems[0]?.message).toContain(fileOf(CLAUDE));
+    expect(readFileSync(fileOf(CLAUDE), 'utf8')).toBe(text);
+  },
+);
+
+test('the diff shows our hooks and no value of the file', async () => {
+  write(fileOf(CLAUDE), '{\n  "env": { "KEY": "sesame" },\n  "hooks": {}\n}\n');
+  const plan = await planHooks(optionsFor(CLAUDE));
+  if (plan.kind === 'failure') throw new Error(plan.message);
+  const [file] = plan.files;
+  expect(file?.diff).toContain('hook claude-code');
+  expect(file?.diff).not.toContain('sesame');
+});
+
+test('a file with hooks is no config with servers', async () => {
+  await installed(optionsFor(CLAUDE));
+  const { files, problems } = adoptionStatus(optionsFor(CLAUDE));
+  expect([files, problems]).toEqual([[], []]);
+});
+
+test('a change that was killed before the file was made leaves nothing', async () => {
+  const { paths } = optionsFor(CLAUDE);
+  const store = { paths, system: thisSystem() };
+  const file = { client: CLAUDE, scope: 'user', path: fileOf(CLAUDE), format: 'json' } as const;
+  const killed = () =>
+    applyChange({
+      ...store,
+      file,
+      kind: 'import',
+      newMode: 0o600,
+      rewrite: () => ({ text: '{"hooks":{}}', changes: [], hooks: {} }),
+      onStep: (step) => {
+        if (step === 'draft written') throw new Error('killed');
+      },
+    });
+  expect(killed).toThrow('killed');
+  repairAll(store);
+  expect(existsSync(fileOf(CLAUDE))).toBe(false);
+  expect(readdirSync(paths.backups)).toEqual([]);
+});
+
+test('every client with hooks is a client', () => {
+  const ids = CLIENTS.map(({ id }) => id);
+  for (const { client } of CLIENT_HOOKS) expect(ids).toContain(client);
+});

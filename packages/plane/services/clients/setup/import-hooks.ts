@@ -1,0 +1,169 @@
+// `sub import --hooks`: hooks in the settings of clients, for as long as nobody takes them out.
+import { type Failure, failure, isFailure } from '@subluminal/contracts';
+import { addHooks, removeHooks } from '../hooks/edit-hooks.ts';
+import { homesIn, hookCommand } from '../hooks/hook-command.ts';
+import { hooksOf } from '../hooks/registry.ts';
+import type { ClientHooks, HookFile } from '../hooks/types.ts';
+import type { Client, ConfigFailure, ConfigFile, RewrittenConfig } from '../index.ts';
+import {
+  type AdoptionPlace,
+  clientPlace,
+  loadDiffRedactor,
+  storeAt,
+  withCode,
+} from '../inspect/adoption-place.ts';
+import { hooksDiff } from '../inspect/hooks-diff.ts';
+import { type OwnCall, ownProgram } from '../inspect/own-program.ts';
+import { applyChange, readPriorState } from '../store/apply-change.ts';
+import { configFailure, configKey } from '../store/change-store.ts';
+import { absentConfig, readConfigFile, replaceProblem } from '../store/config-file.ts';
+import { documentIn } from '../text/document.ts';
+import type { Imported } from './import.ts';
+
+export interface HookOptions extends AdoptionPlace {
+  readonly clients: readonly Client[];
+  /** Into the settings of the machine in place of those of the user. */
+  readonly isManaged: boolean;
+  readonly own: OwnCall;
+  /** `redact.extra_patterns` */
+  readonly redactPatterns: readonly string[];
+}
+
+export interface HookImport {
+  readonly client: Client;
+  readonly hooks: ClientHooks;
+  readonly path: string;
+  readonly isManaged: boolean;
+  readonly isChanged: boolean;
+  /** For people. */
+  readonly diff: string;
+  /** What its owner has to add there, because this user may not. */
+  readonly byHand?: string;
+  readonly apply: () => Imported;
+}
+
+export interface HookPlan {
+  readonly kind: 'plan';
+  readonly files: readonly HookImport[];
+  /** Of single files; the others can be changed all the same. */
+  readonly problems: readonly Failure[];
+}
+
+const USER_MODE = 0o600;
+const MACHINE_MODE = 0o644;
+
+export async function planHooks(options: HookOptions): Promise<HookPlan | Failure> {
+  const program = ownProgram(options.own);
+  if (program.kind === 'failure') return program;
+  const redact = await loadDiffRedactor(options.redactPatterns);
+  if (isFailure(redact)) return redact;
+  const place = clientPlace(options);
+  const call = { program: program.words, homes: homesIn(place) };
+  const planned = options.clients.flatMap((client): readonly (HookImport | Failure)[] => {
+    const hooks = hooksOf(client.id);
+    const file = options.isManaged ? hooks?.managedFile?.(place) : hooks?.userFile(place);
+    if (hooks === undefined || file === undefined) return [];
+    const command = hookCommand(client.id, call);
+    return [planFile({ client, hooks, file, command }, { options, redact })];
+  });
+  return {
+    kind: 'plan',
+    files: planned.flatMap((one) => (isFailure(one) ? [] : [one])),
+    problems: planned.filter(isFailure),
+  };
+}
+
+interface HookTarget {
+  readonly client: Client;
+  readonly hooks: ClientHooks;
+  readonly file: HookFile;
+  readonly command: string;
+}
+
+function planFile(
+  { client, hooks, file, command }: HookTarget,
+  { options, redact }: { readonly options: HookOptions; readonly redact: (text: string) => string },
+): HookImport | Failure {
+  const { isManaged } = options;
+  const store = storeAt(options.paths);
+  const mode = isManaged ? MACHINE_MODE : USER_MODE;
+  const read = readConfigFile(file.path);
+  if (read.kind === 'failure') return withCode('SUB_CLIENT_CONFIG', read);
+  const config = read.kind === 'missing' ? absentConfig(file.path, mode) : read;
+  const before = readPriorState(config, configKey(config.target), store);
+  if (before.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', before);
+  const rewrite = (base: string) => rewritten(base, { hooks, file, command });
+  const next = rewrite(before.text);
+  if ('kind' in next) return withCode('SUB_CLIENT_CONFIG', next);
+  const change = next.hooks ?? {};
+  const isChanged = next.text !== config.text;
+  const isOpen = !isChanged || replaceProblem(config) === undefined;
+  const configFile: ConfigFile = { ...file, scope: 'user' };
+  return {
+    client,
+    hooks,
+    path: file.path,
+    isManaged,
+    isChanged,
+    diff: hooksDiff({ file, before: config.text, after: next.text, change, redact }),
+    ...(!isOpen && isManaged && { byHand: ownText({ hooks, file, command }) }),
+    apply: () => {
+      const request = {
+        ...store,
+        file: configFile,
+        kind: 'import',
+        rewrite,
+        newMode: mode,
+      } as const;
+      const result = applyChange(request);
+      return result.kind === 'failure'
+        ? withCode('SUB_CLIENT_WRITE', result)
+        : { kind: result.kind, warnings: result.warnings };
+    },
+  };
+}
+
+/** What else is in the file is not shown. */
+function ownText(target: Omit<HookTarget, 'client'>): string {
+  const alone = rewritten('', target);
+  return 'kind' in alone ? '' : alone.text.trimStart();
+}
+
+/** Hooks of ours that no record knows of, or that start another sub, are replaced. */
+function rewritten(
+  base: string,
+  { hooks, file, command }: Omit<HookTarget, 'client'>,
+): RewrittenConfig | ConfigFailure {
+  const { path, format } = file;
+  const block = format === 'toml' ? hooks.managedBlock?.(command) : undefined;
+  if (block !== undefined) return withBlock(base, file, block);
+  const clean = removeHooks({ text: base, format }, hooks);
+  if (clean.kind === 'refused') return unfit(path, clean.why);
+  const added = addHooks({ text: clean.text, format }, hooks, command);
+  if (added.kind === 'refused') return unfit(path, added.why);
+  const stripped = clean.text === base ? {} : { base: clean.text };
+  return { text: added.text, changes: [], hooks: {}, ...stripped };
+}
+
+function withBlock(base: string, { path, format }: HookFile, block: string) {
+  const text = base.includes(block) ? base : `${base}${block}`;
+  if (documentIn(text, format) !== undefined) return { text, changes: [], hooks: { block } };
+  return unfit(path, 'it has settings of hooks or features already, or cannot be read.');
+}
+
+function unfit(path: string, why: string): ConfigFailure {
+  const fix = 'Correct the file, and try again.';
+  return configFailure(path, `Hooks cannot be put into ${path}: ${why}`, fix);
+}
+
+/** The clients of these that have hooks to put into a file. */
+export function withHooks(clients: readonly Client[]): readonly Client[] {
+  return clients.filter(({ id }) => hooksOf(id) !== undefined);
+}
+
+/** A failure where none of them has any. */
+export function noHooks(clients: readonly Client[]): Failure {
+  const titles = clients.map(({ title }) => title).join(', ');
+  const message = `${titles === '' ? 'No client here' : titles} has no hooks that sub knows.`;
+  return failure('SUB_CLIENT_HOOKS', message, 'Leave out --hooks.');
+}
