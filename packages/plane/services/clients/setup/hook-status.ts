@@ -68,7 +68,7 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
   };
 }
 
-interface Look {
+interface HookLook {
   readonly path: string;
   readonly found: readonly FoundHook[];
   readonly problems: readonly string[];
@@ -80,7 +80,7 @@ function lookInto(
   { path, format }: HookFile,
   hooks: ClientHooks,
   { own }: HookStatusOptions,
-): Look | undefined {
+): HookLook | undefined {
   const document = documentAt(path, format);
   if (document === undefined) return undefined;
   const found = findHooks(document, hooks);
@@ -101,7 +101,7 @@ function lookInto(
 
 function programProblems(
   program: string,
-  { path, found, own }: Omit<Look, 'problems'> & { readonly own: OwnCall },
+  { path, found, own }: Omit<HookLook, 'problems'> & { readonly own: OwnCall },
 ): readonly string[] {
   const words = found.find((one) => one.program.join(' ') === program)?.program ?? [];
   const gone = words.find((word) => realFile(word) === undefined);
