@@ -1,7 +1,8 @@
-// Copilot CLI, by GitHub's hooks reference, not tried. Its hooks must be configured under names such as
-// `PreToolUse`: only then does the input name its event. Prompts and failed tools cannot be refused.
+// Copilot CLI, tried with 1.0.102. Its hooks must be configured under names such as `PreToolUse`: only then
+// does the input name its event. What it cannot read lets the tool run, and so does a hook that takes too
+// long; one that ends with another exit code than 0 denies it.
 import { isJsonObject, type JsonValue } from '@subluminal/contracts';
-import { memberText } from '../json/index.ts';
+import { canonicalize, memberText } from '../json/index.ts';
 import {
   type HookBody,
   nameAt,
@@ -71,8 +72,7 @@ function write(event: HookEvent, answer: HookAnswer): HookReply {
     case 'refuse':
       return refuse(event, answer.reason);
     case 'rewrite':
-      // Whether it takes other arguments from such a hook is not said.
-      return refuse(event, 'The arguments could not be rewritten.');
+      return rewrite(event, answer.argsText);
     case 'replace':
       return event.kind === 'after_tool' ? replace(event, answer.output, answer.note) : PASS;
   }
@@ -80,6 +80,7 @@ function write(event: HookEvent, answer: HookAnswer): HookReply {
 
 function refuse(event: HookEvent, reason: string): HookReply {
   if (event.kind === 'before_tool') return denied(reason);
+  if (event.kind === 'prompt') return blocked(reason);
   return event.kind === 'after_tool' ? replace(event, '', reason) : PASS;
 }
 
@@ -90,13 +91,31 @@ function denied(reason: string): HookReply {
   return { stdout, stderr: permissionDecisionReason, exitCode: 2 };
 }
 
+/** Whatever the event is: exit code 2 would not block a prompt. */
+function blocked(reason: string): HookReply {
+  const text = reasonText(reason);
+  const deny = { permissionDecision: 'deny', permissionDecisionReason: text };
+  return { ...PASS, stdout: JSON.stringify({ decision: 'block', reason: text, ...deny }) };
+}
+
+/** They take the place of all arguments that the tool had. */
+function rewrite(event: HookEvent, argsText: string): HookReply {
+  const checked = canonicalize(argsText);
+  if (!checked.ok || !checked.canonical.startsWith('{')) {
+    return refuse(event, 'The arguments could not be rewritten.');
+  }
+  return { ...PASS, stdout: `{"modifiedArgs":${argsText}}` };
+}
+
 function refuseUnread(eventName: string | undefined, reason: string): HookReply {
   switch (eventName) {
     case 'PreToolUse':
-    case undefined:
       return denied(reason);
     case 'PostToolUse':
       return result(reasonText(reason));
+    case 'UserPromptSubmit':
+    case undefined:
+      return blocked(reason);
     default:
       return PASS;
   }

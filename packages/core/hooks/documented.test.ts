@@ -1,5 +1,5 @@
-// The clients whose hooks were only read about: inputs and effects as their documentation and sources have
-// them.
+// Clients whose hooks are made up here: inputs and effects as their documentation and sources have them, and
+// of Gemini CLI and Copilot CLI as they were seen.
 import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -102,13 +102,18 @@ function geminiDoes(event: string, { stdout, stderr, exitCode }: HookReply): Eff
     : { kind: 'goes_on' };
 }
 
-/** After "Exit codes for command hooks" of the reference. */
+/** As it was seen to do. */
 function copilotDoes(event: string, { stdout, exitCode }: HookReply): Effect {
   const body = jsonOf(stdout) ?? {};
   if (event === 'PreToolUse') {
     const reason = JSON.stringify(body['permissionDecisionReason'] ?? '');
     if (exitCode === 2 || body['permissionDecision'] === 'deny') return { kind: 'refused', reason };
-    return { kind: 'goes_on' };
+    const args = body['modifiedArgs'];
+    return isJsonObject(args) ? { kind: 'goes_on_with', args } : { kind: 'goes_on' };
+  }
+  if (event === 'UserPromptSubmit') {
+    const isBlocked = exitCode === 0 && body['decision'] === 'block';
+    return isBlocked ? { kind: 'refused', reason: '' } : { kind: 'goes_on' };
   }
   const result = body['modifiedResult'];
   const text = isJsonObject(result) ? result['textResultForLlm'] : undefined;
@@ -130,7 +135,12 @@ const CLIENTS = [
     does: geminiDoes,
     refusable: ['BeforeTool', 'BeforeAgent'],
   },
-  { dialect: copilotCli, inputs: COPILOT_INPUTS, does: copilotDoes, refusable: ['PreToolUse'] },
+  {
+    dialect: copilotCli,
+    inputs: COPILOT_INPUTS,
+    does: copilotDoes,
+    refusable: ['PreToolUse', 'UserPromptSubmit'],
+  },
   {
     dialect: cursor,
     inputs: CURSOR_INPUTS,
@@ -224,13 +234,13 @@ test('an argument that Gemini CLI would keep is not taken out: the tool is refus
   expect(geminiDoes('BeforeTool', reply)).toMatchObject({ kind: 'refused' });
 });
 
-test('Gemini CLI runs a tool with other arguments', () => {
-  const event = eventOf(geminiCli, GEMINI_INPUTS, 'BeforeTool');
-  const reply = geminiCli.write(event, { do: 'rewrite', argsText: '{"command":"pwd"}' });
-  expect(geminiDoes('BeforeTool', reply)).toEqual({
-    kind: 'goes_on_with',
-    args: { command: 'pwd' },
-  });
+test.each([
+  ['BeforeTool', geminiCli, GEMINI_INPUTS, geminiDoes],
+  ['PreToolUse', copilotCli, COPILOT_INPUTS, copilotDoes],
+] as const)('a tool runs with other arguments by %s', (name, dialect, inputs, does) => {
+  const event = eventOf(dialect, inputs, name);
+  const reply = dialect.write(event, { do: 'rewrite', argsText: '{"command":"pwd"}' });
+  expect(does(name, reply)).toEqual({ kind: 'goes_on_with', args: { command: 'pwd' } });
 });
 
 test('files that Gemini CLI has put into a prompt are not what the user said', () => {

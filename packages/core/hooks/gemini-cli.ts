@@ -1,5 +1,5 @@
-// Gemini CLI, by its documentation and its source (docs/hooks/reference.md, packages/core/src/hooks), not
-// tried. It parses what a hook prints before it looks at the exit code, so a refusal is always JSON.
+// Gemini CLI, tried with 0.61.0. It parses what a hook prints before it looks at the exit code, so a refusal
+// is always JSON.
 import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import { canonicalize } from '../json/index.ts';
 import {
