@@ -6,10 +6,13 @@ export const command = defineCommand({
     "Reads one input of a hook from standard input, asks the run what the policy says to it, and answers in the client's own form. Clients start it around their own tools; `sub run`, `sub wrap` and `sub import --hooks` write the command. When the run cannot be asked, or anything else goes wrong, it refuses.",
   args: { client: 'The client: claude-code, codex, cursor, gemini-cli or copilot-cli' },
   options: {
-    socket: textOption('path', 'The socket of the run; set by `sub run` and `sub wrap`'),
+    socket: textOption(
+      'path',
+      'The socket of the run; set by `sub run` and `sub wrap`. Without it, the host of the agent that has started the hook is asked',
+    ),
   },
   hasJson: false,
-  examples: ['sub hook claude-code --socket /tmp/sub/hooks.sock'],
+  examples: ['sub hook claude-code', 'sub hook claude-code --socket /tmp/sub/hooks.sock'],
   exitCodes: {
     0: 'the client goes on, or reads its answer from standard output',
     2: 'refused: the reason is on standard error',

@@ -71,6 +71,7 @@ const WITHOUT_JSON = new Set([
   'demo',
   'shim',
   'hook',
+  'hook-host',
   'run',
   'wrap',
   'completion',

@@ -205,6 +205,7 @@ export const HELP_SECTIONS: readonly HelpSection[] = [
         ingest: ['Store recorded events in the ledger', () => import('./ingest.ts')],
         shim: ['Govern one MCP server: a command, or an address', () => import('./shim.ts')],
         hook: ['Answer a hook of a client', () => import('./hook.ts')],
+        'hook-host': ['Answer the hooks of one agent', () => import('./hook-host.ts')],
         completion: ['Print a shell completion script', () => import('./completion.ts')],
         version: ['Print version information', () => import('./version.ts')],
       }),

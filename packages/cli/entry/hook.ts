@@ -60,19 +60,39 @@ function hasCode(cause: unknown, code: string): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === code;
 }
 
+interface Host {
+  readonly path: string;
+  /** Where to ask when nobody listens there; a text says why nobody can be asked. */
+  readonly otherwise?: () => Promise<{ readonly socketPath: string } | string>;
+}
+
 /** Where the host listens; a text that is none says what is wrong with the command line. */
-function socketPath(): { readonly path: string } | string {
+async function findHost(): Promise<Host | string> {
   const [flag, path = '', ...more] = flags;
   if (!/^[a-z0-9-]{1,64}$/.test(client)) return 'no client is named';
+  if (flag === undefined) return hostOfAgent();
   if (flag !== '--socket' || path === '' || more.length > 0) return 'it takes `--socket PATH`';
   return { path };
 }
 
-function ask(path: string): void {
+/** For an agent that no `sub run` has started: the first of its hooks starts a process that decides. */
+async function hostOfAgent(): Promise<Host | string> {
+  const { hookHostPlace, reachHookHost } = await import('@subluminal/plane/hooks/find-host');
+  const { env } = process;
+  const place = hookHostPlace(env);
+  if (typeof place === 'string') return place;
+  const sub = process.argv[1] ?? '';
+  const otherwise = () => reachHookHost(place, { sub, env, cwd: process.cwd() });
+  return { path: place.socketPath, otherwise };
+}
+
+function ask({ path, otherwise }: Host): void {
   const socket = connect(path);
+  let isConnected = false;
   const chunks: Buffer[] = [];
   let bytes = 0;
   socket.on('connect', () => {
+    isConnected = true;
     socket.write(`${JSON.stringify({ v: 1, client, ppid: process.ppid })}\n`);
     socket.end(body);
   });
@@ -81,9 +101,14 @@ function ask(path: string): void {
     bytes += chunk.length;
     if (bytes > REPLY_BYTES_MAX) refuse('the answer to it is too long');
   });
-  socket.on('error', (cause) =>
-    refuse(`the process that decides cannot be reached (${codeOf(cause)})`),
-  );
+  socket.on('error', (cause) => {
+    if (isConnected || otherwise === undefined)
+      return refuse(`the process that decides cannot be reached (${codeOf(cause)})`);
+    return void otherwise().then(
+      (to) => (typeof to === 'string' ? refuse(to) : ask({ path: to.socketPath })),
+      (why: unknown) => refuse(String(why)),
+    );
+  });
   socket.on('end', () => {
     const reply = readReply(Buffer.concat(chunks).toString());
     if (reply === undefined) refuse('the process that decides went away without an answer');
@@ -177,10 +202,10 @@ async function main(): Promise<void> {
   const wrong = await readInput();
   // While it reads, nothing but the end of the process could be done about them.
   for (const signal of SIGNALS) process.on(signal, () => refuse(`it got ${signal}`));
-  const to = socketPath();
+  const to = await findHost();
   if (typeof to === 'string') return refuse(to);
   if (wrong !== undefined) return refuse(wrong);
-  return ask(to.path);
+  return ask(to);
 }
 
 process.on('uncaughtException', (cause) => refuse(cause.message));

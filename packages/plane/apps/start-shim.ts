@@ -108,12 +108,13 @@ type GatheredParts = Omit<SessionParts, 'membership'> & {
 };
 
 function identifyShim(
-  { env, cwd, flags }: ShimOptions,
+  { env, cwd, flags, serverName: server }: ShimOptions,
   { config, paths }: LoadedConfig,
 ): Identified {
   const serverOnly = flags['server-env']?.split(',') ?? [];
   const { profile } = config;
-  return identify({ env, serverOnly, cwd, paths, nowMs: Date.now(), profile, isShim: true });
+  const nowMs = Date.now();
+  return identify({ env, serverOnly, cwd, paths, nowMs, profile, isShim: true, server });
 }
 
 /** For a shim that takes part in a run and then cannot start, or has recorded its end. */

@@ -20,6 +20,8 @@ export interface RunHooksOptions
   readonly snapshot: Snapshot;
   readonly policyFiles: PolicyFiles;
   readonly socketPath: string;
+  /** The servers that have a shim of their own; those that the hub has heard of, unless given. */
+  readonly shimServers?: HookDeskOptions['shimServers'];
   /** Every client that is known, unless given. */
   readonly clients?: readonly HookClient[];
 }
@@ -28,6 +30,8 @@ export interface RunHooks {
   readonly kind: 'open';
   readonly listener: HookListener;
   readonly desk: HookDesk;
+  /** Whether a rule has ended the run. */
+  isTerminated(): boolean;
   /** Ends all sessions; what they did comes back. */
   end(): Promise<ShimSummary>;
 }
@@ -80,7 +84,7 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
     // It outlives each session.
     sink: sharedSink(sink),
     policy: () => inForce,
-    shimServers: () => liveServers(hub),
+    shimServers: options.shimServers ?? (() => liveServers(hub)),
   });
   const listener = await openHookListener({
     socketPath,
@@ -111,7 +115,8 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
     await listener.close();
     return desk.summary;
   };
-  return { kind: 'open', listener, desk, end: () => (ended ??= end()) };
+  const isTerminated = () => hub.terminated() !== null;
+  return { kind: 'open', listener, desk, isTerminated, end: () => (ended ??= end()) };
 }
 
 /** Servers whose shims have said that they are there, and not gone since. */

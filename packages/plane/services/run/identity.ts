@@ -5,7 +5,8 @@ import { uuidv7 } from 'uuidv7';
 import { isAnswered } from '../../os/index.ts';
 import { type Config, SETTING_KEYS, SETTINGS } from '../../stores/config/index.ts';
 import { identify } from '../../stores/identity/index.ts';
-import { HOOKS_SOCKET_VAR, PROJECT_POLICY_VAR } from '../../stores/runs/env-vars.ts';
+import { PROJECT_POLICY_VAR } from '../../stores/runs/env-vars.ts';
+import { HOOKS_SOCKET_VAR } from '../../stores/runs/hooks-socket.ts';
 import { socketPathOf } from '../../stores/runs/hub-socket.ts';
 import type { RunOptions } from './options.ts';
 

@@ -2,8 +2,12 @@ export {
   AGENT_FILE_BYTES_MAX,
   agentFileName,
   dropStaleFiles,
+  filePrefix,
   readAgentFile,
+  shimServers,
 } from './agent-files.ts';
+export type { AgentProcess } from './agent-process.ts';
+export { agentProcess } from './agent-process.ts';
 export type { Identified } from './identify.ts';
 export { identify } from './identify.ts';
 export { hasTerminal, personFailure, terminalProblem } from './person.ts';

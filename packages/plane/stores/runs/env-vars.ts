@@ -1,5 +1,6 @@
 // What a run says to its shims by the environment, or by a file where the environment is lost.
 import { SETTINGS } from '../config/index.ts';
+import { HOOKS_SOCKET_VAR } from './hooks-socket.ts';
 
 /** Where the policy that the run began with is kept, and the hash that it has. */
 export const POLICY_COPY_VAR = 'SUB_RUN_POLICY';
@@ -10,9 +11,6 @@ export const POLICY_COPY_HASH_VAR = 'SUB_RUN_POLICY_HASH';
  * it holds alone, another one when it only tightens that. A policy under this name never loosens.
  */
 export const PROJECT_POLICY_VAR = 'SUB_PROJECT_POLICY';
-
-/** Where a run listens for the hooks of its agent. */
-export const HOOKS_SOCKET_VAR = 'SUB_HOOKS_SOCKET';
 
 /** Every setting, and what the host of a run says; whatever else is called SUB_* may be a secret. */
 export const RUN_ENV_VARS: readonly string[] = [

@@ -1,0 +1,28 @@
+import { badUsage, defineCommand, done, EXIT, textOption } from '../input/command.ts';
+
+const AGENT = /^(\d{1,10})-([A-Za-z0-9-]{1,64})$/;
+
+export const command = defineCommand({
+  description:
+    'Answers the hooks of one agent until the agent has ended. `sub hook` starts it in the background for an agent that no `sub run` has started; it decides by the settings and the policy of that agent, in the run of its servers.',
+  options: {
+    agent: textOption('process', 'The process of the agent: its number, and when it started'),
+  },
+  hasJson: false,
+  examples: ['sub hook-host --agent 4711-5042-b00710ad'],
+  exitCodes: { 0: 'it has served, or another one does', 2: 'it could not serve' },
+  run: async ({ options }, io) => {
+    const [, pid, start] = AGENT.exec(options.agent ?? '') ?? [];
+    if (pid === undefined || start === undefined)
+      return badUsage('--agent names no process.', 'Let `sub hook` start it.');
+    const { startHookHost } = await import('@subluminal/plane/apps/hook-host');
+    const { env } = process;
+    const agent = { pid: Number(pid), start };
+    const onReady = (): void => io.out.write('ready\n');
+    const why = await startHookHost({ agent, env, cwd: process.cwd(), onReady });
+    if (why === undefined) return done(EXIT.fine);
+    // The hook that has started it reads this, and refuses with it.
+    io.out.write(`${why}\n`);
+    return done(EXIT.usage);
+  },
+});

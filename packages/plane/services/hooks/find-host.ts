@@ -1,0 +1,83 @@
+// Where the hooks of an agent that no `sub run` has started are answered: by one process for each process of an agent.
+// A hook loads this at each call, so it loads little.
+import { spawn } from 'node:child_process';
+import { type ProcessInfo, type System, thisSystem } from '../../os/index.ts';
+import { type Env, homePaths } from '../../stores/config/home-paths.ts';
+import { filePrefix } from '../../stores/identity/agent-files.ts';
+import { agentProcess } from '../../stores/identity/agent-process.ts';
+import { HOOKS_SOCKET_VAR } from '../../stores/runs/hooks-socket.ts';
+import { socketPathOf } from '../../stores/runs/hub-socket.ts';
+
+/** The host of the hooks of one agent. */
+export interface HookHostPlace {
+  readonly agent: ProcessInfo;
+  readonly socketPath: string;
+}
+
+/** The same for every hook of an agent, and for nobody else; a text says why there is none. */
+export function hookHostPlace(env: Env, system: System = thisSystem()): HookHostPlace | string {
+  const agent = agentProcess(system)?.process;
+  if (agent === undefined) return 'the agent that has started it is not known';
+  return { agent, socketPath: hostSocketOf(homePaths(env).run, agent) };
+}
+
+export function hostSocketOf(runDir: string, agent: Pick<ProcessInfo, 'pid' | 'start'>): string {
+  return socketPathOf(runDir, `hooks of ${filePrefix(agent)}`);
+}
+
+const READY = 'ready\n';
+const START_MS = 20_000;
+const SAID_LENGTH_MAX = 4_096;
+
+interface HostStart {
+  /** The script of `sub`. */
+  readonly sub: string;
+  readonly env: Env;
+  readonly cwd: string;
+}
+
+/** Where to ask when nobody answers at the place: the run of the agent, or a host that is started now. */
+export async function reachHookHost(
+  place: HookHostPlace,
+  start: HostStart,
+): Promise<{ readonly socketPath: string } | string> {
+  const { withAgentFile } = await import('../../stores/runs/agent-file.ts');
+  const { env, problem } = withAgentFile(start.env);
+  if (problem !== undefined) return problem;
+  const ofRun = env[HOOKS_SOCKET_VAR];
+  if (ofRun) return { socketPath: ofRun };
+  return (await startHost(place, start)) ?? place;
+}
+
+/** Starts the host, unless another hook does; a text says why nobody listens. */
+function startHost(
+  { agent }: HookHostPlace,
+  { sub, env, cwd }: HostStart,
+): Promise<string | undefined> {
+  const { HOME, SUB_HOME, PATH } = env;
+  const words = [sub, 'hook-host', '--agent', `${agent.pid}-${agent.start}`];
+  const child = spawn(process.execPath, words, {
+    detached: true,
+    cwd,
+    env: { HOME, PATH, ...(SUB_HOME && { SUB_HOME }) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return new Promise((resolve) => {
+    let said = '';
+    const finish = (why: string | undefined): void => {
+      clearTimeout(late);
+      child.stdout.destroy();
+      child.unref();
+      resolve(why);
+    };
+    const late = setTimeout(() => finish('its host does not start'), START_MS);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(0, SAID_LENGTH_MAX);
+      if (said.startsWith(READY)) finish(undefined);
+    });
+    child.stdout.once('end', () => {
+      finish(said.startsWith(READY) ? undefined : said.trim() || 'its host has ended at once');
+    });
+    child.once('error', ({ message }) => finish(message));
+  });
+}
