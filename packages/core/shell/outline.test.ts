@@ -38,6 +38,17 @@ describe('outlineCommand', () => {
     ]);
   });
 
+  it.each(['rg --pre rm x', 'sort --compress-program=rm x', 'git fetch --upload-pack=rm .'])(
+    'lists a program that an option names: %s',
+    (line) => {
+      expect(names(line)).toContain('rm');
+    },
+  );
+
+  it('knows the files whose history is shown', () => {
+    expect(outlineCommand('git log -p -- .env').reads).toEqual(['.env']);
+  });
+
   it('follows cd', () => {
     expect(outlineCommand('cd src && rm x').writes).toEqual(['src/x']);
     expect(outlineCommand('cd src; rm x').writes).toEqual(['src/x', 'x']);

@@ -178,6 +178,11 @@ function judgedMismatch(rule: Rule, args: JsonObject, seen: RuleView): string | 
     if (parts !== undefined && command() === undefined) return 'the call runs no command';
     const judged = judge({ ...seen, args, role });
     if (settled(judged, role) !== 'no') continue;
+    if (name === 'command.opaque') {
+      return patterns.includes('true')
+        ? 'all of the command is understood'
+        : 'a part of the command is not understood';
+    }
     const unmet = (parts?.({ ...seen, args, role }) ?? []).filter((part) => part.judged !== 'yes');
     const what = unmet.length === 0 || role !== 'allows' ? '' : `: ${listedParts(unmet, seen)}`;
     const isOpaque = parts !== undefined && (command()?.opaque.length ?? 0) > 0;

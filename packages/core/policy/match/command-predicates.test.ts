@@ -184,6 +184,7 @@ describe('an explanation', () => {
       }).rules.map((rule) => rule.why);
     const [, push] = why('ls; git -C . push origin');
     expect(push).toContain('(command.program git -C . push origin)');
+    expect(why('ls')[2]).toBe('all of the command is understood');
     expect(why('ls; cat a; pwd')[0]).toBe('command.program does not match ls: cat a, pwd');
     expect(why('ls $X')).toEqual([
       'command.program does not match ls, for a part of the command is not understood',

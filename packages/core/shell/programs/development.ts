@@ -38,7 +38,7 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
     },
   },
   'log shortlog whatchanged': {
-    operands: ['none'],
+    operands: ['revision_read'],
     values: {
       '-n --max-count --author --grep --since --until --after --before --format --pretty -S -G -L --date --skip --diff-filter':
         'none',

@@ -41,6 +41,7 @@ export const FILE_SPECS = specsOf({
       '-k --key -t --field-separator -S --buffer-size --parallel --batch-size': 'none',
       '-o --output': 'write',
       '-T --temporary-directory --files0-from': 'read',
+      '--compress-program': 'command',
     },
   },
   uniq: {
@@ -71,6 +72,7 @@ export const FILE_SPECS = specsOf({
       [`${CONTEXT} -g --glob --iglob -t --type -T --type-not -j --threads -M --max-columns -r --replace -E --encoding --sort --sortr --max-depth -d --engine --max-filesize`]:
         'none',
       '-f --file --ignore-file': 'read',
+      '--pre --hostname-bin': 'command',
     },
   },
   'fd fdfind': {
