@@ -167,7 +167,7 @@ describe('a session', () => {
     expect(stderr).toContain('`sub import cursor`');
     // One without windows has just had nothing to do.
     machine.servers();
-    expect((await machine.wrap(TYPE)).stderr).not.toContain('sub import');
+    expect((await machine.wrap(TYPE)).stderr).not.toContain('handed over');
   });
 
   test('both configs of the client are rewritten, and both come back', async () => {

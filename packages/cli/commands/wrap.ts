@@ -84,6 +84,11 @@ async function printPlan(plan: WrapPlan, wrap: WrapOptions, io: Io): Promise<Out
   const diff = await wrapDiff(plan, wrap);
   if (typeof diff !== 'string') return { ...diff, kind: 'failure' };
   for (const warning of plan.warnings) warn(io, warning);
+  if (wrap.run.hooks !== undefined) {
+    io.out.write(
+      `${plan.client.title} gets its hooks on its command line; no file changes for them.\n`,
+    );
+  }
   printLines(diffLines(diff, io.out), io.out);
   return done(EXIT.fine);
 }

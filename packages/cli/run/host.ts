@@ -29,7 +29,7 @@ const NO_SERVER = 'no server of this run went through Subluminal';
 type RunFlags = RunInput['options'];
 
 interface HostOptions extends RunFlags {
-  readonly agent: Pick<RunOptions, 'command' | 'cwd' | 'env'> & {
+  readonly agent: Pick<RunOptions, 'command' | 'cwd' | 'env' | 'hooks'> & {
     /** Found by the command unless given. */
     readonly client?: Client;
     readonly configPath?: string | undefined;
@@ -59,7 +59,7 @@ async function unseenBy(agent: HostOptions['agent']): Promise<string | undefined
   const client = agent.client ?? clientStartedBy(agent.command);
   if (client === undefined) return undefined;
   const { unseenByClient } = await import('@subluminal/plane/clients/setup');
-  return unseenByClient({ ...agent, client });
+  return unseenByClient({ ...agent, client, isHooked: agent.hooks !== undefined });
 }
 
 /** An agent that a shell could not start either has the exit code of a shell. */
@@ -69,7 +69,7 @@ export function notStarted(failed: Failure & Partial<AgentStartFailure>, io: Io)
 }
 
 /** The policy weighs most, then --strict, then a trace with gaps, then the code of the agent. */
-function exitCodeOf(ended: EndedRun, options: RunFlags): number {
+function exitCodeOf(ended: EndedRun, options: HostOptions): number {
   if (ended.status === 'TERMINATED') return EXIT_STOPPED;
   if (options.strict && strictLines(ended, options).length > 0) return EXIT_STOPPED;
   return ended.isWhole ? agentCode(ended.agent) : EXIT.usage;
@@ -79,7 +79,7 @@ function agentCode({ code, signal }: AgentEnd): number {
   return signal === null ? (code ?? EXIT.findings) : 128 + constants.signals[signal];
 }
 
-function closingLines(ended: EndedRun, options: RunFlags): readonly string[] {
+function closingLines(ended: EndedRun, options: HostOptions): readonly string[] {
   const { runId, account, trace } = ended;
   const strict = options.strict ? strictLines(ended, options) : [];
   if (options.quiet) return strict;
@@ -89,7 +89,7 @@ function closingLines(ended: EndedRun, options: RunFlags): readonly string[] {
   const held = heldBack === 0 ? '' : `, ${plural(heldBack, 'answer')} held back`;
   const turns = account.kind === 'events' ? turnWords(account.summary.turns) : '';
   const counts = `${plural(totals.calls_total, 'call')}${turns}, ${refused} refused${held}`;
-  const notes = notesOn(ended);
+  const notes = notesOn(ended, options);
   const words = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   return [...strict, `run ${runId}: ${counts}${words}.${whereOf(trace, ended)}`];
 }
@@ -101,11 +101,14 @@ function turnWords(turns: RunSummary['turns']): string {
 }
 
 /** Without these notes, the counts would mislead. */
-function notesOn({ account, shims, hasPolicy }: EndedRun): readonly string[] {
+function notesOn(
+  { account, shims, hasPolicy }: EndedRun,
+  { agent: { hooks } }: HostOptions,
+): readonly string[] {
   const notes: string[] = [];
   if (account.kind === 'counted') notes.push(`as the hub counted: ${account.reason}`);
   if (account.kind === 'at_least') notes.push(`at least: ${account.reason}`);
-  if (shims === 0) notes.push(NO_SERVER);
+  if (shims === 0 && hooks === undefined) notes.push(NO_SERVER);
   else if (!hasPolicy) notes.push('no policy: calls were only recorded');
   return notes;
 }
@@ -124,7 +127,7 @@ function whereOf(trace: TracePlace, { runId, account }: EndedRun): string {
 }
 
 /** Why --strict fails the run; empty when it does not. */
-function strictLines(ended: EndedRun, options: RunFlags): readonly string[] {
+function strictLines(ended: EndedRun, options: HostOptions): readonly string[] {
   const kinds = new Set(ended.policyHarms.map(({ kind }) => kind));
   const harms = [...kinds].map((kind) => `strict: a policy was ${kind}.`);
   const count = changesOf(ended).length;
@@ -136,12 +139,13 @@ function changesOf({ account }: EndedRun): readonly ChangedDefinition[] {
   return account.kind === 'events' ? account.summary.definitions_changed : [];
 }
 
-function violationLines({ account, shims }: EndedRun, options: RunFlags): readonly string[] {
+function violationLines({ account, shims }: EndedRun, options: HostOptions): readonly string[] {
   if (account.kind !== 'events') {
     return [`strict: whether there were violations is not known: ${account.reason}.`];
   }
-  // Without a shim, calls may have passed that were never recorded.
-  if (shims === 0 && !options['allow-no-server']) {
+  // Without a shim or a hook, calls may have passed that were never recorded.
+  const isUnseen = shims === 0 && options.agent.hooks === undefined;
+  if (isUnseen && !options['allow-no-server']) {
     return [`strict: ${NO_SERVER}. If it needs none, add --allow-no-server.`];
   }
   const { violations, violations_total, spared, spared_total } = account.summary;

@@ -19,6 +19,9 @@ export const RUN_OPTIONS = {
     'Trust the policy of the project for this run, as SUB_TRUST=1 does; `sub trust` trusts it permanently',
   models:
     'Put the model calls of the agent under the policy and on record, too; its own key or login goes on to its own provider',
+  hooks:
+    'Fail unless the own tools of the agent can be governed by its hooks (default: they are where that is possible)',
+  'no-hooks': 'Start the agent without hooks: its own tools are not governed',
   cedar: textOption('path', 'A folder or file of Cedar policies that must permit each call'),
   profile: choice(PROFILES, PROFILE_DOC),
   strict:

@@ -176,7 +176,7 @@ function configsOf(
   const { found, problems, looked } = findConfigs({ place, clients: [client], configPath });
   const [problem] = problems;
   if (problem !== undefined) return withCode('SUB_CLIENT_CONFIG', problem);
-  if (found.length === 0) {
+  if (found.length === 0 && run.hooks === undefined) {
     const paths = looked.length === 0 ? '' : ` There is none of: ${looked.join(', ')}.`;
     const message = `${client.title} has no config here.${paths}`;
     return failure('SUB_CLIENT_CONFIG', message, 'Name its config with --config-path.');
@@ -241,6 +241,9 @@ function wrapObstacle({
   const servers = effectiveServers(read, run.cwd);
   const enabled = servers.filter(({ isDisabled }) => !isDisabled);
   const isOpen = ({ entry }: { readonly entry: ServerEntry }) => isGovernable(entry);
+  // The own tools of the agent are governed all the same.
+  const isHooked = run.hooks !== undefined;
+  if (servers.length === 0 && isHooked) return undefined;
   if (servers.length === 0) {
     const fix = 'Without servers, `sub run` does the same.';
     return [`No MCP servers found in config: ${paths}.`, fix];
@@ -255,11 +258,11 @@ function wrapObstacle({
     const message = `${server} in ${barred.file.path} cannot be governed: ${obstacle}.`;
     return [message, 'Change the entry, or disable it in the client.'];
   }
-  if (!servers.some(isOpen)) {
+  if (!servers.some(isOpen) && !isHooked) {
     const message = `No MCP servers found in config that a shim can stand before: ${paths}.`;
     return [message, '`sub status` says why.'];
   }
-  if (!enabled.some(isOpen)) {
+  if (!enabled.some(isOpen) && !isHooked) {
     return [`All MCP servers are disabled: ${paths}.`, `Enable one in ${client.title}.`];
   }
   // Codex puts the parts of an entry together from several files, and would drop those of the shim.

@@ -16,20 +16,20 @@ interface AgentStart {
 }
 
 /** The hooks that can be put on this command line; undefined where it starts no such client. */
-export function sessionClient(command: readonly string[]): ClientHooks | undefined {
+function sessionClient(command: readonly string[]): ClientHooks | undefined {
   const client = clientStartedBy(command);
   const hooks = client === undefined ? undefined : hooksOf(client.id);
   return hooks?.session === undefined ? undefined : hooks;
 }
 
 /** What has to be known before the run begins. */
-export interface SessionHooks {
+interface SessionHooks {
   readonly client: ClientId;
   /** Where the hooks are answered comes with the run. */
   begin(told: HookAddress & AgentStart): HookedLine | Failure;
 }
 
-export interface HookAddress {
+interface HookAddress {
   readonly http: { readonly url: string; readonly token: string };
   readonly socket: string;
 }
