@@ -11,6 +11,7 @@ import {
   readToolUse,
 } from './hook-body.ts';
 import { reasonText } from './reason-text.ts';
+import { claudeTranscriptLine } from './transcript-lines.ts';
 import type {
   AfterToolEvent,
   HookAnswer,
@@ -30,6 +31,7 @@ export const claudeCode: HookDialect = {
   write,
   refuseUnread: (eventName, reason) => refusal(eventName, reason),
   writtenServerName,
+  transcriptLine: claudeTranscriptLine,
 };
 
 function readEvent(name: string, body: HookBody): HookEvent | string {

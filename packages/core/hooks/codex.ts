@@ -4,6 +4,7 @@ import { isJsonObject, type JsonValue } from '@subluminal/contracts';
 import { canonicalize } from '../json/index.ts';
 import { type HookBody, readInput, readPrompt, readResult, readToolUse } from './hook-body.ts';
 import { reasonText } from './reason-text.ts';
+import { codexTranscriptLine } from './transcript-lines.ts';
 import type { HookAnswer, HookDialect, HookEvent, HookReply } from './types.ts';
 
 const PASS: HookReply = { stdout: '', stderr: '', exitCode: 0 };
@@ -14,6 +15,7 @@ export const codex: HookDialect = {
   write,
   refuseUnread: (eventName, reason) => (isHarmless(eventName) ? PASS : refusal(reason)),
   writtenServerName: (name) => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_'),
+  transcriptLine: codexTranscriptLine,
 };
 
 function readEvent(name: string, body: HookBody): HookEvent | string {

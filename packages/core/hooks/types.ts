@@ -84,6 +84,14 @@ export interface HookReply {
   readonly exitCode: 0 | 2;
 }
 
+/** What one line of a transcript says of tools. */
+export interface TranscriptLine {
+  /** Uses of tools that it names. */
+  readonly uses: readonly { readonly useId: string; readonly tool: string }[];
+  /** The ids of uses that have run. */
+  readonly ran: readonly string[];
+}
+
 /** How one client talks to its hooks. */
 export interface HookDialect {
   /** The id of the client in the registry of clients; its tools are those of a server of this name. */
@@ -96,4 +104,6 @@ export interface HookDialect {
   refuseUnread(eventName: string | undefined, reason: string): HookReply;
   /** The names of MCP servers as the client writes them in the names of tools: `my.server` may be `my_server`. */
   writtenServerName(name: string): string;
+  /** Reads what the client writes down; without it, nobody looks afterwards whether its hooks were silent. */
+  readonly transcriptLine?: (line: string) => TranscriptLine;
 }

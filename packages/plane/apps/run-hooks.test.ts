@@ -89,6 +89,7 @@ test('the hooks of the agent are decided by the hub of the run, and counted in i
   expect([first, second, told]).toEqual(['{}', '{}', 'told']);
   expect(JSON.parse(third)).toEqual({ stdout: '{}', stderr: '', exitCode: 0 });
   expect(fourth).toContain('"permissionDecision":"deny"');
+  expect(result.warnings).toEqual([]);
   expect(result.account).toMatchObject({
     kind: 'events',
     summary: { totals: { calls_total: 3, calls_allowed: 2, calls_blocked: 1 } },
@@ -99,6 +100,14 @@ test('the hooks of the agent are decided by the hub of the run, and counted in i
   const ends = new Set(events.flatMap(({ status }) => status ?? []));
   expect(ends).toEqual(new Set(['CANCELLED', 'ERROR', 'OK']));
   expect(events.at(-1)?.type).toBe('run_end');
+});
+
+test('a run says that no hook was called', async () => {
+  const nothing = [process.execPath, '-e', ''];
+  const { result, file } = await runWith(({ env }) => ({ command: nothing, env }));
+  if (isFailure(result)) throw new Error(result.message);
+  expect(result.warnings).toEqual([expect.stringContaining('no hook of claude-code was called')]);
+  expect(readFileSync(file('events.jsonl'), 'utf8')).toContain('no hook of claude-code was called');
 });
 
 test('an agent whose hooks cannot be put in does not start', async () => {

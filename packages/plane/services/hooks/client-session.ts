@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { HookAnswer, HookDialect, HookSender, ToolUse } from '@subluminal/core/hooks';
 import { parseJson } from '../../os/index.ts';
 import type { HookSession } from './hook-session.ts';
+import { type TranscriptStart, transcriptStart } from './transcript.ts';
 
 /** A tool use between its two hooks. */
 export interface OpenUse {
@@ -40,7 +41,8 @@ export class ClientSession {
   readonly #heldBack = new Map<string, string>();
   readonly #prompts = new Set<string>();
   cwd = '';
-  transcriptPath: string | undefined;
+  /** As it was when the session was first heard of. */
+  transcript: { readonly path: string; readonly start: TranscriptStart } | undefined;
   usedMs = 0;
   readonly #ended = new Map<string, EndedUse>();
   #unnamed = 0;
@@ -52,7 +54,9 @@ export class ClientSession {
 
   heard({ cwd, transcriptPath }: HookSender, nowMs: number): void {
     this.cwd = cwd;
-    this.transcriptPath = transcriptPath ?? this.transcriptPath;
+    if (transcriptPath !== undefined && this.transcript === undefined) {
+      this.transcript = { path: transcriptPath, start: transcriptStart(transcriptPath) };
+    }
     this.usedMs = nowMs;
   }
 

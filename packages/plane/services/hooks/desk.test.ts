@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
@@ -518,6 +519,40 @@ describe('a session', () => {
     await vi.waitFor(() =>
       expect(events('tool_call_end')).toMatchObject([{ status: 'CANCELLED' }]),
     );
+  });
+});
+
+describe('a transcript', () => {
+  const ran = (id: string, tool = 'Bash') => `use ${id} ${tool}\nran ${id}\n`;
+
+  test('shows which tools have run without a hook since the session began', async () => {
+    const setup = { policy: NONE, files: { 'transcript.jsonl': ran('old') } };
+    const { tell, degraded, write } = await openHookDesk(setup);
+    await tell({ kind: 'session_start' });
+    const use = useOf('Bash', { command: 'ls' });
+    await tell(before(use));
+    await tell(after(use, 'x'));
+    const told = ran(use.useId ?? '');
+    write('transcript.jsonl', `${ran('old')}${told}${ran('s1')}${ran('s2')}use s3 Edit\n`);
+    write('transcript/subagents/agent-1.jsonl', ran('s4', 'Write'));
+    await tell({ kind: 'session_end' });
+    expect(degraded).toEqual(['3 uses of tools of made-up reached no hook: Bash, Write']);
+  });
+
+  test('is looked at when the run ends, too', async () => {
+    const { tell, degraded, write, desk } = await openHookDesk({ policy: NONE });
+    await tell({ kind: 'session_start' });
+    write('transcript.jsonl', ran('s1'));
+    await desk.close();
+    expect(degraded).toEqual(['1 use of tools of made-up reached no hook: Bash']);
+  });
+
+  test('that is no file is named, and never waited for', async () => {
+    const { tell, degraded, home } = await openHookDesk({ policy: NONE });
+    await tell({ kind: 'session_start' });
+    execFileSync('mkfifo', [join(home, 'transcript.jsonl')]);
+    await tell({ kind: 'session_end' });
+    expect(degraded).toEqual([having('whether its hooks told all is not known')]);
   });
 });
 

@@ -9,6 +9,7 @@ import type {
   HookReply,
   ToolUse,
 } from '@subluminal/core/hooks';
+import { plural } from '@subluminal/core/plural';
 import { type Snapshot, sectionsFor } from '@subluminal/core/policy';
 import { visible } from '@subluminal/core/visible';
 import { errorText } from '../../os/index.ts';
@@ -19,6 +20,7 @@ import { ClientSession } from './client-session.ts';
 import { HookSession, type HookSurroundings } from './hook-session.ts';
 import { PROMPT_FILES_MAX, readsOf } from './prompt-files.ts';
 import { refused, ToolUses } from './tool-uses.ts';
+import { silentUses } from './transcript.ts';
 
 /** A client whose hooks are answered. */
 export interface HookClient {
@@ -65,6 +67,7 @@ export class HookDesk {
   readonly #closing = new Set<Promise<void>>();
   #summary = { ...NO_CALLS };
   #isClosed = false;
+  #hasHeard = false;
 
   constructor(options: HookDeskOptions) {
     this.#options = options;
@@ -79,6 +82,11 @@ export class HookDesk {
   /** What all sessions that have ended did. */
   get summary(): ShimSummary {
     return this.#summary;
+  }
+
+  /** Whether any hook was called. */
+  get hasHeard(): boolean {
+    return this.#hasHeard;
   }
 
   get sessions(): number {
@@ -98,6 +106,7 @@ export class HookDesk {
     }
     try {
       const input = dialect.read(body);
+      this.#hasHeard = true;
       if (typeof input === 'string') return dialect.refuseUnread(eventNameIn(body), input);
       return dialect.write(input.event, await this.#answer(dialect, input, signal));
     } catch (cause) {
@@ -281,10 +290,27 @@ export class HookDesk {
     this.#closing.add(closing);
   }
 
-  async #closeAll({ servers }: ClientSession): Promise<void> {
-    for (const opened of await Promise.all(servers.values())) {
+  async #closeAll(session: ClientSession): Promise<void> {
+    this.#noteSilence(session);
+    for (const opened of await Promise.all(session.servers.values())) {
       if (typeof opened !== 'string') await opened.close();
     }
+  }
+
+  /** Says which tools have run without a hook, as far as the client has written it down. */
+  #noteSilence({ dialect, transcript, told, hasForgotten }: ClientSession): void {
+    if (transcript === undefined || hasForgotten) return;
+    const silent = silentUses(dialect, { ...transcript, told });
+    if (silent === undefined) return;
+    const { client } = dialect;
+    if (silent.kind === 'unread') {
+      this.#note(
+        `the transcript of ${client} ${silent.why}: whether its hooks told all is not known`,
+      );
+      return;
+    }
+    const uses = plural(silent.count, 'use');
+    this.#note(`${uses} of tools of ${client} reached no hook: ${silent.tools.join(', ')}`);
   }
 
   /** Once for each of them. */

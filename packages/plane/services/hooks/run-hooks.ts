@@ -70,9 +70,22 @@ export async function hookAgent(
   const { url, token } = opened.listener;
   const http = { url: `${url}/${hooks.client}`, token };
   const ready = hooks.begin({ http, socket, command, env, cwd });
-  if (!isFailure(ready)) return { ...ready, end: () => opened.end() };
+  const end = (): Promise<ShimSummary> => {
+    if (!opened.desk.hasHeard) start.degraded(silentWords(hooks.client));
+    return opened.end();
+  };
+  if (!isFailure(ready)) return { ...ready, end: once(end) };
   await opened.end();
   return ready;
+}
+
+function silentWords(client: string): string {
+  return `no hook of ${client} was called: if it has used tools of its own, nothing has decided about them`;
+}
+
+function once<T>(act: () => T): () => T {
+  let done: { readonly result: T } | undefined;
+  return () => (done ??= { result: act() }).result;
 }
 
 export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks | Failure> {
@@ -108,7 +121,6 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
       degraded(POLICY_BROKEN);
     },
   });
-  let ended: Promise<ShimSummary> | undefined;
   const end = async (): Promise<ShimSummary> => {
     following?.stop();
     await desk.close();
@@ -116,7 +128,7 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
     return desk.summary;
   };
   const isTerminated = () => hub.terminated() !== null;
-  return { kind: 'open', listener, desk, isTerminated, end: () => (ended ??= end()) };
+  return { kind: 'open', listener, desk, isTerminated, end: once(end) };
 }
 
 /** Servers whose shims have said that they are there, and not gone since. */

@@ -36,6 +36,12 @@ export const MADE_UP: HookDialect = {
     exitCode: 2,
   }),
   writtenServerName: (name) => name.replaceAll('.', '_'),
+  // `use ID TOOL` and `ran ID`.
+  transcriptLine(line) {
+    const [what, id = '', tool = ''] = line.split(' ');
+    if (what === 'use') return { uses: [{ useId: id, tool }], ran: [] };
+    return { uses: [], ran: what === 'ran' ? [id] : [] };
+  },
 };
 
 /** What tests look at in events. */
@@ -127,7 +133,8 @@ export async function openHookDesk({
     more: { session?: string; cwd?: string; signal?: AbortSignal } = {},
   ): Promise<HookAnswer> => {
     const { session = 's1', signal } = more;
-    const sender = { sessionId: session, cwd: more.cwd ?? cwd };
+    const transcriptPath = join(home, 'transcript.jsonl');
+    const sender = { sessionId: session, cwd: more.cwd ?? cwd, transcriptPath };
     const { stdout, stderr } = await desk.handle(
       'made-up',
       JSON.stringify({ sender, event }),

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { claudeTranscriptLine, codexTranscriptLine } from './transcript-lines.ts';
+
+const line = (value: object): string => JSON.stringify(value);
+const result = (id: string, content: unknown, is_error?: boolean) =>
+  line({
+    type: 'user',
+    message: { content: [{ type: 'tool_result', tool_use_id: id, content, is_error }] },
+  });
+
+test('the transcript of Claude Code names its uses, and which of them have run', () => {
+  const use = { type: 'tool_use', id: 'a', name: 'Bash', input: { command: 'ls' } };
+  const said = line({
+    type: 'assistant',
+    message: { content: [{ type: 'text', text: 'x' }, use] },
+  });
+  expect(claudeTranscriptLine(said)).toEqual({ uses: [{ useId: 'a', tool: 'Bash' }], ran: [] });
+  expect(claudeTranscriptLine(result('a', 'out')).ran).toEqual(['a']);
+  expect(claudeTranscriptLine(result('a', 'Exit code 3\nx', true)).ran).toEqual(['a']);
+  expect(claudeTranscriptLine(result('a', 'No such tool available: Glob', true)).ran).toEqual([]);
+});
+
+test('the rollout of Codex names its uses, and which of them have run', () => {
+  const item = (payload: object) => line({ type: 'response_item', payload });
+  const call = item({ type: 'function_call', name: 'write_stdin', arguments: '{}', call_id: 'c' });
+  expect(codexTranscriptLine(call)).toEqual({
+    uses: [{ useId: 'c', tool: 'write_stdin' }],
+    ran: [],
+  });
+  const patch = item({ type: 'custom_tool_call', name: 'apply_patch', input: '', call_id: 'd' });
+  expect(codexTranscriptLine(patch).uses).toEqual([{ useId: 'd', tool: 'apply_patch' }]);
+  const plan = item({ type: 'function_call', name: 'update_plan', arguments: '{}', call_id: 'e' });
+  expect(codexTranscriptLine(plan).uses).toEqual([]);
+  expect(codexTranscriptLine(item({ type: 'function_call_output', call_id: 'c' })).ran).toEqual([
+    'c',
+  ]);
+});
+
+test.each([
+  '',
+  'x',
+  '{"tool_use',
+  '{"message":{"content":"tool_use"}}',
+  '[{"tool_use_call":1}]',
+  'null',
+])('any other line says nothing: %s', (text) => {
+  expect(claudeTranscriptLine(text)).toEqual({ uses: [], ran: [] });
+  expect(codexTranscriptLine(text)).toEqual({ uses: [], ran: [] });
+});

@@ -1,0 +1,60 @@
+// What the transcripts of clients say of tools that have run: it is compared with what their hooks have told. An agent
+// can write to its transcript, so a line proves nothing; but a use that no hook has told of is worth a word.
+import { isObject } from '@subluminal/contracts';
+import type { TranscriptLine } from './types.ts';
+
+const NOTHING: TranscriptLine = { uses: [], ran: [] };
+
+/** A tool that does not exist, or whose input is not valid, has no hook and does nothing: it is an error. */
+const RAN_AND_FAILED = /^Exit code \d/;
+
+/** One line of the transcript of Claude Code, or of one of its sub-agents. */
+export function claudeTranscriptLine(line: string): TranscriptLine {
+  if (!line.includes('"tool_use')) return NOTHING;
+  const message = memberOf(parsed(line), 'message');
+  const content = memberOf(message, 'content');
+  if (!Array.isArray(content)) return NOTHING;
+  const blocks = content.filter(isObject);
+  return {
+    uses: blocks.flatMap(({ type, id, name }) =>
+      type === 'tool_use' && typeof id === 'string' && typeof name === 'string'
+        ? [{ useId: id, tool: name }]
+        : [],
+    ),
+    ran: blocks.flatMap(({ type, tool_use_id: id, is_error: isError, content: text }) => {
+      if (type !== 'tool_result' || typeof id !== 'string') return [];
+      const hasRun = isError !== true || (typeof text === 'string' && RAN_AND_FAILED.test(text));
+      return hasRun ? [id] : [];
+    }),
+  };
+}
+
+/** Tools of Codex that do something; what it plans or asks its user has no hook either. */
+const CODEX_TOOLS = /^(?:exec_command|write_stdin|shell|local_shell|apply_patch|view_image|mcp__)/;
+
+/** One line of the rollout of Codex. */
+export function codexTranscriptLine(line: string): TranscriptLine {
+  if (!line.includes('_call')) return NOTHING;
+  const payload = memberOf(parsed(line), 'payload');
+  const [type, id] = [memberOf(payload, 'type'), memberOf(payload, 'call_id')];
+  if (typeof id !== 'string') return NOTHING;
+  if (type === 'function_call_output' || type === 'custom_tool_call_output') {
+    return { uses: [], ran: [id] };
+  }
+  const name = memberOf(payload, 'name');
+  const isCall = type === 'function_call' || type === 'custom_tool_call';
+  if (!isCall || typeof name !== 'string' || !CODEX_TOOLS.test(name)) return NOTHING;
+  return { uses: [{ useId: id, tool: name }], ran: [] };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return isObject(value) ? value[key] : undefined;
+}
