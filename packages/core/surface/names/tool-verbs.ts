@@ -3,7 +3,7 @@
 export type Guess = 'read' | 'write' | 'destroy' | 'unknown';
 
 const READ = new Set(
-  `check contains count describe diff exists explain fetch filter find get grep head help info
+  `check contains count describe diff exists explain fetch filter find get glob grep head help info
   inspect is list lookup ls peek ping preview query read recall retrieve search select show stat
   stats status summarize tail tree validate verify version view watch whoami`.split(/\s+/),
 );
