@@ -26,6 +26,10 @@ const POLICY = group('policy', 'Check, compile, compare and test policies', {
   test: ['Test that a policy decides as expected', () => import('./policy-test.ts')],
   suggest: ['Suggest a policy that allows what was recorded', () => import('./policy-suggest.ts')],
   replay: ['Replay recorded calls against a policy', () => import('./policy-compare.ts')],
+  sandbox: [
+    "Write what a policy forbids into a client's own sandbox",
+    () => import('./policy-sandbox.ts'),
+  ],
 });
 
 const TRUST = group('trust', 'Manage trust in project policies', {

@@ -27,7 +27,9 @@ async function sandbox(
   if (dialect === undefined) throw new Error(`no dialect for ${client}`);
   const plan = compileSandbox(await snapshotOf(rules, { paths: PATHS }), dialect, PATHS);
   const { changes, left, notes } = dialect.settings(plan, current, PATHS);
-  return { changes, left: [...plan.left, ...left], notes };
+  // A policy about commands always has a rule for those that are not understood.
+  const own = plan.left.filter(({ rule_id }) => rule_id !== 'commands:opaque');
+  return { changes, left: [...own, ...left], notes };
 }
 
 const NAMES = { tool_name: { glob: ['Edit', 'Write', 'apply_patch'] } };
@@ -290,6 +292,59 @@ describe('what no sandbox can say', () => {
       denied: [],
       left: [{ rule_id: 'dist', why: 'the policy is for some runs only (`selectors`)' }],
     });
+  });
+});
+
+describe('rules about commands', () => {
+  it.each<[string, Match['command'], readonly string[]]>([
+    ['files that are read', { reads: ['~/.aws/**'] }, ['Read(~/.aws)', 'Edit(~/.aws)']],
+    ['files that are written', { writes: ['dist/*'] }, ['Edit(./dist/*)']],
+    ['folders that are named', { args_under: ['/etc'] }, ['Read(//etc)', 'Edit(//etc)']],
+    ['programs', { program: ['rm'] }, []],
+    ['two of them', { program: ['rm'], writes: ['dist'] }, []],
+  ])('deny files: %s', async (_name, command, expected) => {
+    expect(await claudeRules(command === undefined ? {} : { command })).toEqual(expected);
+  });
+
+  it('deny writing outside of folders', async () => {
+    const rule = deny('stay', { command: { not_writes_under: ['${project}'] } });
+    const { changes, left } = await sandbox('claude-code', [rule]);
+    const path = ['permissions', 'blockWritesOutsideWorkingDirectories'];
+    expect(changes).toContainEqual({ path, set: true });
+    expect(left).toEqual([]);
+  });
+
+  const GITHUB = allow('github', { command: { hosts: ['github.com', '*.github.com'] } });
+  const NOWHERE = deny('nowhere', { command: { hosts: ['*'] } });
+
+  it('deny hosts, and all but some', async () => {
+    const evil = deny('evil', { command: { hosts: ['evil.example', 'e?il.example'] } });
+    const some = await sandbox('claude-code', [evil]);
+    const denied = { path: ['sandbox', 'network', 'deniedDomains'], add: ['evil.example'] };
+    expect(some.changes).toContainEqual(denied);
+    expect(some.left).toEqual([{ rule_id: 'evil', why: 'e?il.example is not a domain' }]);
+    const { changes, left } = await sandbox('claude-code', [GITHUB, NOWHERE]);
+    expect(changes).toContainEqual({
+      path: ['sandbox', 'network', 'allowedDomains'],
+      add: ['*.github.com', 'github.com'],
+    });
+    expect(changes).toContainEqual({ path: ['sandbox', 'network', 'strictAllowlist'], set: true });
+    expect(left).toEqual([]);
+  });
+
+  it('never open the network of Codex', async () => {
+    const older = { network_access: true };
+    const online = { sandbox_mode: 'workspace-write', sandbox_workspace_write: older };
+    expect(await profile([GITHUB, NOWHERE], online)).toMatchObject({ network: { enabled: false } });
+    expect(await profile([GITHUB, NOWHERE])).not.toHaveProperty('network.enabled', true);
+    expect(await profile([NOWHERE], online)).toMatchObject({ network: { enabled: false } });
+  });
+
+  it('do not make an exception of hosts for files', async () => {
+    const env = deny('env', { any_arg: { path_matches: ['.env'] } });
+    const { left, changes } = await sandbox('codex', [GITHUB, env]);
+    expect(left).toEqual([{ rule_id: 'env', why: 'an earlier rule lets some of it pass: github' }]);
+    expect(JSON.stringify(changes)).not.toContain('.env');
   });
 });
 

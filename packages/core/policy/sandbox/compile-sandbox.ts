@@ -3,7 +3,7 @@
 import type { Rule } from '@subluminal/contracts';
 import { type CompiledRule, policiesIn, type Snapshot } from '../compile/snapshot.ts';
 import { enforces } from '../decide/verdict.ts';
-import { type ClaimedTools, claimsOf, type RuleClaim } from './rule-claims.ts';
+import { type ClaimedTools, claimsOf, isAboutHosts, type RuleClaim } from './rule-claims.ts';
 import { commonFolders, uniquePaths } from './sandbox-path.ts';
 import type {
   DeniedName,
@@ -68,7 +68,7 @@ function compilePolicy(policy: Snapshot, compiling: Compiling): void {
     if (rule.kind === 'tag') continue;
     if (rule.kind === 'allow') allowed.push(compiled);
     else if (reason !== undefined) draft.left.push({ rule_id: rule.rule_id, why: reason });
-    else compileDeny(rule, withoutAllowed(rule, tools, allowed, compiling), compiling);
+    else compileDeny({ rule, tools, allowed }, compiling);
   }
 }
 
@@ -92,14 +92,13 @@ function isNone({ read, write, shell }: ClaimedTools): boolean {
 }
 
 /** The first rule that decides wins: what an earlier one lets pass, the sandbox must not stop. */
-// oxlint-disable-next-line max-params
 function withoutAllowed(
-  rule: Rule,
-  tools: ClaimedTools,
-  allowed: readonly CompiledRule[],
+  { rule, tools, allowed }: DenyRule,
   { dialect, draft }: Compiling,
 ): ClaimedTools {
-  const passing = allowed.filter(({ rule: { match } }) => !isAboutHosts(match));
+  // Of hosts, those that may be reached can be listed.
+  const isListed = (one: Rule) => isAboutHosts(rule) && isAboutHosts(one);
+  const passing = allowed.filter((one) => !isListed(one.rule));
   if (passing.length === 0) return tools;
   const names = new Set<string>();
   const isOpen = (tool: string) => {
@@ -119,11 +118,16 @@ function withoutAllowed(
   return rest;
 }
 
-function isAboutHosts(_match: Rule['match']): boolean {
-  return false;
+interface DenyRule {
+  readonly rule: Rule;
+  readonly tools: ClaimedTools;
+  /** The earlier rules that let calls pass. */
+  readonly allowed: readonly CompiledRule[];
 }
 
-function compileDeny(rule: Rule, tools: ClaimedTools, compiling: Compiling): void {
+function compileDeny(denying: DenyRule, compiling: Compiling): void {
+  const { rule, allowed } = denying;
+  const tools = withoutAllowed(denying, compiling);
   if (isNone(tools)) return;
   const { dialect, draft } = compiling;
   const leave = (why: string) => draft.left.push({ rule_id: rule.rule_id, why });
@@ -135,9 +139,28 @@ function compileDeny(rule: Rule, tools: ClaimedTools, compiling: Compiling): voi
   }
   if (claims.kind !== 'either') return;
   for (const claim of claims.claims) {
-    const why = takeClaim(claim, rule, compiling);
+    const why =
+      claim.kind === 'hosts' && claim.hosts.includes('*')
+        ? onlyHosts(rule, allowed, compiling)
+        : takeClaim(claim, rule, compiling);
     if (why !== undefined) leave(why);
   }
+}
+
+/** All hosts but those that earlier rules let pass. */
+function onlyHosts(
+  { rule_id }: Rule,
+  allowed: readonly CompiledRule[],
+  { draft }: Compiling,
+): undefined {
+  const hosts = allowed
+    .filter(({ rule }) => isAboutHosts(rule))
+    .flatMap(({ rule: { match } }) => match.command?.hosts ?? []);
+  const before = draft.onlyHosts;
+  draft.onlyHosts = {
+    hosts: before === undefined ? hosts : hosts.filter((host) => before.hosts.includes(host)),
+    rules: [...(before?.rules ?? []), rule_id],
+  };
 }
 
 /** Why it is not, or not wholly, in the sandbox. */
@@ -171,7 +194,7 @@ function takeClaim(
             };
       if (tools.write.length + tools.shell.length > 0) draft.writeRoots = common(draft.writeRoots);
       if (tools.read.length > 0) draft.readRoots = common(draft.readRoots);
-      return tools.shell.length > 0
+      return tools.shell.length > 0 && claim.access === undefined
         ? 'a command has to read programs elsewhere, so only writing outside is denied to it'
         : undefined;
     }

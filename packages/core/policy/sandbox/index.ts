@@ -5,6 +5,7 @@ import { CURSOR_SANDBOX } from './cursor-sandbox.ts';
 import type { SandboxDialect } from './settings.ts';
 
 export { compileSandbox } from './compile-sandbox.ts';
+export { withProtected } from './protected-paths.ts';
 export type {
   LeftRule,
   SandboxDialect,

@@ -1,7 +1,7 @@
 // What one rule says about paths and hosts, as far as a sandbox could enforce it.
 import type { Match, Rule } from '@subluminal/contracts';
 import { compileGlob } from '../../patterns/glob.ts';
-import { PATH_FIELDS, type PathField } from '../match/path-patterns.ts';
+import { PATH_FIELDS, type PathField, type PathForm } from '../match/path-patterns.ts';
 import { sandboxPaths } from './sandbox-path.ts';
 import type { DeniedAccess, SandboxPath, SandboxTools } from './settings.ts';
 
@@ -25,6 +25,8 @@ export type RuleClaim =
       readonly kind: 'outside';
       readonly folders: readonly SandboxPath[];
       readonly tools: ClaimedTools;
+      /** It speaks of writing alone. */
+      readonly access?: 'write';
     }
   | { readonly kind: 'hosts'; readonly hosts: readonly string[] }
   | { readonly kind: 'unsayable'; readonly why: string };
@@ -44,7 +46,11 @@ export function claimsOf(
   const why = unsayable(rule);
   if (why !== undefined) return { kind: 'unsayable', why };
   const keys = { ...read, ...write };
-  const groups = [...argClaims(match, matched, keys), ...anyArgClaims(match, matched)];
+  const groups = [
+    ...argClaims(match, matched, keys),
+    ...anyArgClaims(match, matched),
+    ...commandClaims(match, matched),
+  ];
   const [only, ...more] = groups;
   if (only === undefined) return { kind: 'all' };
   if (more.length > 0) return { kind: 'unsayable', why: 'it joins several conditions' };
@@ -98,10 +104,47 @@ function anyArgClaims(
   return [hasTexts ? [...claims, texts] : claims];
 }
 
+/** Each field is one more condition, and true of commands alone. */
+function commandClaims(
+  { command = {} }: Match,
+  { shell }: ClaimedTools,
+): readonly (readonly RuleClaim[])[] {
+  const { program, opaque, hosts, reads, writes, not_writes_under, args_under, not_args_under } =
+    command;
+  const tools = { read: [], write: [], shell };
+  const claims: readonly (RuleClaim | undefined)[] = [
+    program && { kind: 'unsayable', why: 'it names programs' },
+    opaque === undefined
+      ? undefined
+      : { kind: 'unsayable', why: 'it depends on whether a command is understood' },
+    hosts && { kind: 'hosts', hosts },
+    reads && { ...pathsIn('path_matches', reads, tools), access: 'read' },
+    writes && { ...pathsIn('path_matches', writes, tools), access: 'write' },
+    not_writes_under && { ...outsideOf(not_writes_under, tools), access: 'write' },
+    args_under && pathsIn('path_under', args_under, tools),
+    not_args_under && outsideOf(not_args_under, tools),
+  ];
+  return claims.flatMap((claim) => (claim === undefined ? [] : [[claim]]));
+}
+
+/** Whether it is about the hosts that commands reach, and nothing else. */
+export function isAboutHosts({ match, when }: Rule): boolean {
+  const { command, tool_name: _tool, server_name: _server, subjects: _subjects, ...others } = match;
+  const fields = Object.keys(command ?? {});
+  const isBare = when === undefined && Object.keys(others).length === 0;
+  return isBare && fields.length === 1 && fields[0] === 'hosts';
+}
+
 function pathClaim(field: PathField, patterns: readonly string[], tools: ClaimedTools): RuleClaim {
-  if (field === 'not_path_under') {
-    const folders = patterns.flatMap((one) => sandboxPaths(one, 'path_under'));
-    return { kind: 'outside', folders, tools };
-  }
-  return { kind: 'paths', paths: patterns.flatMap((one) => sandboxPaths(one, field)), tools };
+  return field === 'not_path_under' ? outsideOf(patterns, tools) : pathsIn(field, patterns, tools);
+}
+
+function pathsIn(form: PathForm, patterns: readonly string[], tools: ClaimedTools) {
+  const paths = patterns.flatMap((one) => sandboxPaths(one, form));
+  return { kind: 'paths', paths, tools } as const;
+}
+
+function outsideOf(patterns: readonly string[], tools: ClaimedTools) {
+  const folders = patterns.flatMap((one) => sandboxPaths(one, 'path_under'));
+  return { kind: 'outside', folders, tools } as const;
 }

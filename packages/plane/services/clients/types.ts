@@ -1,6 +1,7 @@
 // The types of a client: where it keeps its servers, and how a change of them is planned.
 import type { Client as EventClient, Failure } from '@subluminal/contracts';
 import type { OwnLogin, ReadLogin } from './own-login.ts';
+import type { SettingsRecord } from './text/change-settings.ts';
 import type { Format, ValuePath } from './text/tree.ts';
 
 export type { Edit, Format, ValuePath } from './text/tree.ts';
@@ -196,6 +197,8 @@ export interface RewrittenConfig {
   /** Every secret that is not in the base any more. */
   readonly moved?: readonly MovedSecret[];
   readonly hooks?: HookChange;
+  /** Where settings are changed, and no entries. */
+  readonly settings?: SettingsRecord;
 }
 
 /** Hooks in the settings of a client; `block` where they are a text at the end of the file. */

@@ -1,5 +1,5 @@
 // A change of a config for people to look at: a diff that shows no value but those that change.
-import type { Format, ReadConfig } from '../index.ts';
+import type { Format, ReadConfig, ValuePath } from '../index.ts';
 import { unifiedDiff } from '../text/diff.ts';
 import { documentIn } from '../text/document.ts';
 import { stringEnd } from '../text/toml.ts';
@@ -11,15 +11,20 @@ interface ConfigChange {
   readonly before: ReadConfig;
   readonly after: ReadConfig;
   readonly redact: (text: string) => string;
+  /** Settings that change: their values are shown as well. */
+  readonly shown?: readonly ValuePath[];
 }
 
-export function redactedDiff({ before, after, redact }: ConfigChange): string {
+export function redactedDiff({ before, after, redact, shown: more = [] }: ConfigChange): string {
   const { path } = before.file;
   const touched = touchedIn(before, after);
-  const names = new Set([...before.entries, ...after.entries].map(({ name }) => name));
+  const names = new Set([
+    ...[...before.entries, ...after.entries].map(({ name }) => name),
+    ...more.flat().map(String),
+  ]);
   const isRemote = remoteIn(before, after);
   const mask = (config: ReadConfig): string => {
-    const shown = shownIn(config, { touched, isRemote });
+    const shown = shownIn(config, { touched, isRemote, more });
     return maskConfig(config.text, { format: config.file.format, names, redact, shown });
   };
   return unifiedDiff({ before: mask(before), after: mask(after), name: path });
@@ -43,14 +48,15 @@ function remoteIn(...configs: readonly ReadConfig[]): ReadonlySet<string> {
 interface ShownEntries {
   readonly touched: ReadonlySet<string>;
   readonly isRemote: ReadonlySet<string>;
+  readonly more: readonly ValuePath[];
 }
 
 /** Where the commands and addresses of these entries stand; nothing is shown of a text that cannot be read. */
 function shownIn(
   { text, file, entries }: ReadConfig,
-  { touched, isRemote }: ShownEntries,
+  { touched, isRemote, more }: ShownEntries,
 ): readonly TextSpan[] {
-  const paths = entries
+  const ofEntries = entries
     .filter((entry) => touched.has(entryKey(entry)))
     .flatMap((entry) => {
       const { at, path, remote } = entry;
@@ -58,6 +64,9 @@ function shownIn(
       const changed = remote === undefined ? [at.command, at.args] : [[...path, remote.addressKey]];
       return [...type, ...changed];
     });
+  const paths = [
+    ...new Map([...ofEntries, ...more].map((path) => [JSON.stringify(path), path])).values(),
+  ];
   const document = documentIn(text, file.format, paths);
   const spans = paths.map((path) => document?.spanAt(path));
   return spans

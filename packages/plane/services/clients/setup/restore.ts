@@ -5,6 +5,7 @@ import { definedFields, type Failure, failure, isFailure, isObject } from '@subl
 import {
   CLIENTS,
   type Client,
+  type ConfigFailure,
   clientOf,
   type MovedSecret,
   type ReadConfig,
@@ -35,6 +36,7 @@ import { type FoundRecord, listRecords, readBackup } from '../store/records.ts';
 import { type RestoreResult, releaseConfig, restoreRecord } from '../store/restore-config.ts';
 import { type EntryPlace, removeShims, undoChanges } from '../store/undo-changes.ts';
 import type { FreedEntry } from '../store/undo-entry.ts';
+import { editedPaths } from '../text/change-settings.ts';
 import { missingEntriesText } from './repair.ts';
 import { strayHooks } from './restore-hooks.ts';
 
@@ -95,7 +97,7 @@ export async function planRestore(options: RestoreOptions): Promise<RestorePlan 
   const { found, problems } = findConfigs({ place, clients, configPath: options.configPath });
   const records = recordsFor(options, found, store);
   const known = new Set(records.flatMap((one) => (one.kind === 'record' ? [one.key] : [])));
-  const context = { store, redact, options };
+  const context = { store, redact, options, texts: new Map<string, string>() };
   const planned: (RestoreFile | Failure)[] = [];
   for (const one of records) {
     const isDamaged = one.kind === 'failure';
@@ -122,16 +124,24 @@ export async function planRestore(options: RestoreOptions): Promise<RestorePlan 
   };
 }
 
-/** Damaged records are always included: nobody knows which config they are for. */
+/**
+ * Damaged records are always included: nobody knows which config they are for. Of several changes of one
+ * file the last is taken back first, so that each finds the file as it has left it.
+ */
 function recordsFor(options: RestoreOptions, found: readonly FoundConfig[], store: ChangeStore) {
   const { client, configPath } = options;
   const targets = new Set(found.map(({ target }) => configKey(target)));
-  return listRecords(store.paths).filter((one) => {
+  const records = listRecords(store.paths).filter((one) => {
     if (one.kind === 'failure') return true;
     const { record, key } = one;
     if (configPath !== undefined) return targets.has(key) || record.path === configPath;
     return (client === undefined || record.client === client.id) && isWanted(record.path, options);
   });
+  return records.toSorted((one, other) => (madeAt(one) < madeAt(other) ? 1 : -1));
+}
+
+function madeAt(found: FoundRecord | ConfigFailure): string {
+  return found.kind === 'record' ? found.record.created_at : '';
 }
 
 function isWanted(path: string, { isProjectOnly, project }: RestoreOptions): boolean {
@@ -144,13 +154,15 @@ interface RestoreContext {
   readonly store: ChangeStore;
   readonly redact: (text: string) => string;
   readonly options: RestoreOptions;
+  /** By its real path: what a file holds when the changes that are planned so far are taken back. */
+  readonly texts: Map<string, string>;
 }
 
 async function fromRecord(
   found: FoundRecord,
-  { store, redact, options }: RestoreContext,
+  { store, redact, options, texts }: RestoreContext,
 ): Promise<RestoreFile | Failure> {
-  const { path, target, format, client: id } = found.record;
+  const { path, target, format, client: id, settings } = found.record;
   const held = heldByOwner(found.record, store);
   if (held !== undefined) return withCode('SUB_CLIENT_RESTORE', held);
   const client = clientOf(id);
@@ -168,11 +180,13 @@ async function fromRecord(
   // The attempt itself reports what keeps the config from being restored, and what to do by hand.
   if (config.kind !== 'read') return tried(path, apply);
   if (backup.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', backup);
-  const undone = undoChanges({ text: config.text, record: found.record, backup });
+  const now = texts.get(target) ?? config.text;
+  const undone = undoChanges({ text: now, record: found.record, backup });
   if (undone.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', undone);
   const filled = back.fill(undone.text, found.record);
   if (filled.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', filled);
   const { text, renamed } = filled;
+  texts.set(target, text);
   const file = { client: id, scope: 'user', path, format } as const;
   return {
     client,
@@ -185,8 +199,11 @@ async function fromRecord(
     hasHooks: found.record.hooks !== undefined,
     diff:
       found.record.hooks === undefined || found.record.changes.length > 0
-        ? diffOf([client.read(file, config.text), client.read(file, text)], redact)
-        : hooksDiff({ file, before: config.text, after: text, change: found.record.hooks, redact }),
+        ? diffOf([client.read(file, now), client.read(file, text)], {
+            redact,
+            ...(settings !== undefined && { shown: editedPaths(settings) }),
+          })
+        : hooksDiff({ file, before: now, after: text, change: found.record.hooks, redact }),
     secrets: namesOf(filled.put),
     stored: namesOf(filled.lost),
     withheld: filled.withheld.map(bindingName),
@@ -224,10 +241,10 @@ function tried(path: string, apply: () => RestoreResult): Failure {
 /** Empty for a config that cannot be read. */
 function diffOf(
   [before, after]: readonly [ReturnType<Client['read']>, ReturnType<Client['read']>],
-  redact: (text: string) => string,
+  options: Pick<Parameters<typeof redactedDiff>[0], 'redact' | 'shown'>,
 ): string {
   if (before.kind === 'failure' || after.kind === 'failure') return '';
-  return redactedDiff({ before, after, redact });
+  return redactedDiff({ before, after, ...options });
 }
 
 /** The command of the server stands behind the shim in the entry itself. */
@@ -261,7 +278,7 @@ function fromEntries(
       missing: out.missing.map(({ name }) => name),
       renamed: new Set(),
       hasHooks: false,
-      diff: diffOf([config, client.read(file, out.text)], redact),
+      diff: diffOf([config, client.read(file, out.text)], { redact }),
       ...{ secrets: [], stored: [], withheld: [], rotated: [] },
       unbind: () => unbindMoved(undefined, { store, options }),
       apply: () => releaseConfig({ ...store, file, entries }),

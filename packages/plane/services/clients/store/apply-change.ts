@@ -47,6 +47,8 @@ export interface ApplyRequest extends ChangeStore {
   readonly wrapId?: string;
   /** The rights of a file that is made where there is none; without it, there has to be one. */
   readonly newMode?: number;
+  /** The change is of this part alone, with a record of its own. */
+  readonly part?: 'sandbox';
   readonly onStep?: OnChangeStep;
 }
 
@@ -73,7 +75,7 @@ export function applyChange(request: ApplyRequest): ApplyResult {
   const { file, kind } = request;
   const config = readExisting(file, request.newMode);
   if (config.kind === 'failure') return config;
-  const lock = lockConfig(configKey(config.target), file.path, request);
+  const lock = lockConfig(configKey(config.target, request.part), file.path, request);
   if (lock.kind === 'failure') return lock;
   let isKept = false;
   try {
@@ -123,7 +125,7 @@ function planOn(request: ApplyRequest, key: string): PlannedChange | ConfigFailu
   const config = readExisting(file, request.newMode);
   if (config.kind === 'failure') return config;
   // A link that leads elsewhere since the lock was taken: that is another config.
-  if (configKey(config.target) !== key) return busy(file.path);
+  if (configKey(config.target, request.part) !== key) return busy(file.path);
   request.onStep?.('read');
   const before = readPriorState(config, key, request);
   if (before.kind === 'failure') return before;
@@ -207,7 +209,7 @@ function recordOf(
   { config, before, rewritten }: PlannedChange,
 ): ConfigRecord {
   const { file, kind, wrapId } = request;
-  const { base = before.text, moved = [] } = rewritten;
+  const { base = before.text, moved = [], settings } = rewritten;
   const isFirst = before.text === config.text;
   const hasMoved = moved.length > 0;
   return {
@@ -230,6 +232,7 @@ function recordOf(
       created: config.absent ?? before.old?.record.created,
       owner: kind === 'wrap' ? thisProcess(request) : undefined,
       wrap_id: wrapId,
+      settings,
     }),
     draft: draftPath(config.target),
   };

@@ -25,9 +25,12 @@ export function sha256(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The name of a config's record and lock, from the real path of the config. */
-export function configKey(target: string): string {
-  return sha256(target).slice(0, 32);
+/**
+ * The name of a config's record and lock, from the real path of the config. Settings of a sandbox have a
+ * record of their own: servers and settings of one file come and go by themselves.
+ */
+export function configKey(target: string, part?: 'sandbox'): string {
+  return sha256(part === undefined ? target : `${target}\0${part}`).slice(0, 32);
 }
 
 export interface ConfigLock {

@@ -3,6 +3,7 @@
 import { basename, dirname, isAbsolute } from 'node:path';
 import { isObject } from '@subluminal/contracts';
 import type { ProcessIdentity } from '../../../os/index.ts';
+import type { SettingsRecord } from '../text/change-settings.ts';
 import type { ClientId, EntryChange, Format, HookChange, MovedSecret } from '../types.ts';
 
 /** Of bytes, so that they are known again. */
@@ -38,6 +39,8 @@ export interface ConfigRecord {
   /** The living `sub wrap`. */
   readonly owner?: ProcessIdentity;
   readonly wrap_id?: string;
+  /** Settings that were changed, in place of entries. */
+  readonly settings?: SettingsRecord;
   /** The temporary file beside the config, whether it is there or not. */
   readonly draft: string;
 }
@@ -118,6 +121,17 @@ const MOVED = list(
     cut: optional(CUT),
   }),
 );
+const SETTINGS = object({
+  edits: list(
+    object({
+      path: list(text, PATH_LENGTH_MAX),
+      had: count,
+      added: optional(list(text)),
+      isNew: optional((value) => typeof value === 'boolean'),
+    }),
+  ),
+  patch: text,
+});
 const OWNER = object({
   pid: (value) => count(value) && value !== 0,
   start: text,
@@ -141,6 +155,7 @@ const RECORD = object({
   created: optional(oneOf('file', 'folder')),
   owner: optional(OWNER),
   wrap_id: optional(text),
+  settings: optional(SETTINGS),
   draft: path,
 });
 

@@ -4,6 +4,7 @@ import { definedFields } from '@subluminal/contracts';
 import { removeBlock, removeHooks } from '../hooks/edit-hooks.ts';
 import { hooksOf } from '../hooks/registry.ts';
 import { readShimCommand } from '../shim-command.ts';
+import { undoSettings } from '../text/change-settings.ts';
 import { changeValues, type ValueChange } from '../text/change-values.ts';
 import { type ConfigDocument, readDocument } from '../text/document.ts';
 import { type EntryReplacement, replaceEntries } from '../text/entry-text.ts';
@@ -205,9 +206,11 @@ export function undoChanges({ text, record, backup }: UndoOptions): UndoneChange
     const taken = text === before ? [] : record.changes;
     return { kind: 'same', text: before, taken, left: [], missing: [] };
   }
-  const ways = waysOf(record, backup.bytes.toString('utf8'));
-  const shims = removeShims({ text, format: record.format, ways });
-  const taken = shims.kind === 'taken' ? withoutHooks(shims, record, backup) : shims;
+  const original = backup.bytes.toString('utf8');
+  const taken =
+    record.settings === undefined
+      ? withoutEntries(text, record, original)
+      : withoutSettings(text, record, original);
   if (taken.kind === 'taken') return { ...taken, kind: 'merged' };
   return configFailure(
     record.path,
@@ -216,20 +219,42 @@ export function undoChanges({ text, record, backup }: UndoOptions): UndoneChange
   );
 }
 
+/** Shims and hooks. */
+function withoutEntries(text: string, record: ConfigRecord, base: string): ShimRemoval {
+  const { format } = record;
+  const shims = removeShims({ text, format, ways: waysOf(record, base) });
+  return shims.kind === 'taken' ? withoutHooks(shims, record, base) : shims;
+}
+
 function withoutHooks(
   taken: Extract<ShimRemoval, { kind: 'taken' }>,
   { hooks, client, format }: ConfigRecord,
-  backup: Pick<ConfigBackup, 'bytes'>,
+  base: string,
 ): ShimRemoval {
   const known = hooksOf(client);
   if (hooks === undefined || known === undefined) return taken;
   const { text } = taken;
   const out =
     hooks.block === undefined
-      ? removeHooks({ text, format }, known, backup.bytes.toString('utf8'))
+      ? removeHooks({ text, format }, known, base)
       : removeBlock({ text, format }, hooks.block);
   if (out.kind === 'edited') return { ...taken, text: out.text };
   return { kind: 'refused', why: out.why, fix: 'Correct the file and try again.' };
+}
+
+function withoutSettings(
+  text: string,
+  { format, settings }: ConfigRecord,
+  base: string,
+): ShimRemoval {
+  const nothing = { taken: [], left: [], missing: [] };
+  if (settings === undefined) return { kind: 'taken', text, ...nothing };
+  const undone = undoSettings({ text, format, record: settings, base });
+  if (undone.kind === 'refused') return { ...undone, fix: 'Correct the settings by hand.' };
+  const left = undone.left.map((path) => {
+    return { name: path.join('.'), at: { command: path, args: path } };
+  });
+  return { kind: 'taken', text: undone.text, ...nothing, left };
 }
 
 /** An entry may hold what was written last, or what a killed change was about to replace. */
