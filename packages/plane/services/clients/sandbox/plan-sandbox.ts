@@ -39,7 +39,7 @@ const FILES: { readonly [client: string]: (place: ClientPlace) => Omit<ConfigFil
       folderFromVariable(place, 'CLAUDE_CONFIG_DIR', join(place.userHome, '.claude')),
       'settings.json',
     ),
-    ...{ scope: 'user', format: 'jsonc' },
+    ...{ scope: 'user', format: 'json' },
   }),
   codex: (place) => ({
     path: join(
