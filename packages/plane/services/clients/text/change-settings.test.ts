@@ -1,7 +1,7 @@
 import type { SettingsChange } from '@subluminal/core/sandbox';
 import { describe, expect, it } from 'vitest';
-import type { Format } from '../types.ts';
 import { type ChangedSettings, changeSettings, undoSettings } from './change-settings.ts';
+import type { Format } from './tree.ts';
 
 const JSON_CHANGES: readonly SettingsChange[] = [
   { path: ['sandbox', 'enabled'], set: true },
@@ -115,7 +115,7 @@ describe('settings in JSON', () => {
     ['[]', 'it is no object.'],
   ])('are refused where they do not fit: %s', (text, why) => {
     const result = changeSettings({ text, format: 'jsonc' }, JSON_CHANGES);
-    expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining(why) });
+    expect(result.kind === 'refused' ? result.why : '').toContain(why);
   });
 });
 
@@ -154,11 +154,9 @@ describe('settings in TOML', () => {
       expect(undone).toEqual({ kind: 'undone', text, left: [] });
       const other = `${after}\n[projects."/x"]\ntrust_level = "trusted"\n`;
       const kept = undoSettings({ text: other, format: 'toml', record, base: text });
-      expect(kept).toMatchObject({
-        kind: 'undone',
-        text: expect.stringContaining('[projects."/x"]'),
-      });
-      expect(kept).toMatchObject({ text: expect.not.stringContaining('subluminal') });
+      if (kept.kind === 'refused') throw new Error(kept.why);
+      expect(kept.text).toContain('[projects."/x"]');
+      expect(kept.text).not.toContain('subluminal');
     },
   );
 

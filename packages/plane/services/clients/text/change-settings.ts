@@ -3,11 +3,11 @@
 import { isObject } from '@subluminal/contracts';
 import type { SettingsChange } from '@subluminal/core/sandbox';
 import { applyPatch, createTwoFilesPatch } from 'diff';
-import type { Format, ValuePath } from '../types.ts';
 import { readDocument } from './document.ts';
 import { changeJsonText, revertJsonText } from './json-settings.ts';
 import { sameData, valueAt } from './plain-data.ts';
 import { changeTomlText } from './toml-settings.ts';
+import type { Format, ValuePath } from './tree.ts';
 
 /** A change that was made, and what was there before it. */
 export type SettingsEdit = ValueEdit | ListEdit;

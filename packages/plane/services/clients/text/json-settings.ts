@@ -1,11 +1,11 @@
 // Writes changes of settings into JSON: before what is there, on lines of their own where it has lines.
 import { isObject } from '@subluminal/contracts';
 import { applyEdits, type FormattingOptions, modify, parse } from 'jsonc-parser';
-import type { Edit } from '../types.ts';
 import type { SettingsEdit, ValueEdit } from './change-settings.ts';
 import { type ConfigDocument, documentIn } from './document.ts';
 import { applyEdits as applyTextEdits, lineBreakOf, removeValue, replaceValue } from './edits.ts';
 import { valueAt } from './plain-data.ts';
+import type { Edit } from './tree.ts';
 
 export function changeJsonText(text: string, edits: readonly SettingsEdit[]): string {
   let next = text.trim() === '' ? '{}\n' : text;
