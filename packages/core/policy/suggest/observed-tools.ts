@@ -1,6 +1,7 @@
 // What recorded calls show of each tool: how often it was used, and which folders its arguments named.
 import { type Event, type EventOf, isObject } from '@subluminal/contracts';
 import { guessOf } from '../../surface/names/tool-verbs.ts';
+import { programsIn } from './observed-programs.ts';
 import { type ObservedSubjects, SubjectRecorder } from './observed-subjects.ts';
 import { isAllowed, previewedArgs } from './recorded-call.ts';
 
@@ -18,6 +19,8 @@ export interface ObservedTool {
   readonly texts: Map<string, Set<string> | null>;
   /** Calls whose arguments are not on record. */
   unseen: number;
+  /** Of a tool that runs commands: the programs of those that are understood. */
+  programs: Set<string> | undefined;
 }
 
 export interface Observed {
@@ -46,6 +49,7 @@ interface RecordedCall {
 /** A policy with more tools than this is read by nobody. */
 export const TOOLS_MAX = 500;
 const VALUES_MAX = 1_000;
+const PROGRAMS_MAX = 200;
 const DESTRUCTIVE = /destruct|delet/i;
 
 export function observeTools(events: Iterable<Event>): Observed {
@@ -104,6 +108,7 @@ function toolOf({ call }: ToolEvent, tools: Map<string, ObservedTool>): Observed
     changes: guess === 'destroy' || guess === 'write',
     texts: new Map(),
     unseen: 0,
+    programs: undefined,
   };
   tools.set(key, made);
   return made;
@@ -141,6 +146,7 @@ function addCall(tool: ObservedTool, run: string, args: unknown): void {
     tool.unseen += 1;
     return;
   }
+  addPrograms(tool, programsIn(tool, args));
   const isFirst = tool.calls - tool.unseen === 1;
   if (isFirst) for (const name of Object.keys(args)) tool.texts.set(name, new Set());
   for (const [name, values] of tool.texts) {
@@ -148,5 +154,13 @@ function addCall(tool: ObservedTool, run: string, args: unknown): void {
     if (values === null) continue;
     if (typeof value !== 'string' || values.size >= VALUES_MAX) tool.texts.set(name, null);
     else values.add(value);
+  }
+}
+
+function addPrograms(tool: ObservedTool, programs: readonly string[] | undefined): void {
+  if (programs === undefined) return;
+  tool.programs ??= new Set();
+  for (const program of programs) {
+    if (tool.programs.size < PROGRAMS_MAX) tool.programs.add(program);
   }
 }

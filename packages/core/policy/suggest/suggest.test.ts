@@ -134,6 +134,34 @@ test('the comments count the calls, and no argument is repeated', async () => {
   expect(text).not.toMatch(/sesame|bug|README|a\.ts|\/home/);
 });
 
+test('the programs of commands pass, and other commands ask', async () => {
+  const bash = (command: string): Recorded => {
+    return { server: 'claude-code', tool: 'Bash', args: { command } };
+  };
+  const session = [
+    bash('npm test 2>&1 | tail -5'),
+    bash('git -C . status; git add -A && git commit -m "sesame"'),
+    bash('[ -f a ] && cat a > src/b'),
+    bash('./build.sh sesame'),
+    bash('echo $(sesame) | sh'),
+  ];
+  const { text, snapshot } = await suggested(session);
+  expect(/program:\n(?: +- .*\n)+/.exec(text)?.[0].match(/"(.*)"/g)).toEqual(
+    ['\\\\[', 'cat', 'git add*', 'git commit*', 'npm test*', 'tail'].map((one) => `"${one}"`),
+  );
+  expect(text).not.toContain('sesame');
+  const others = [
+    bash('npm publish'),
+    bash('tail -5 a && rm b'),
+    bash('cat a > /etc/x'),
+    bash('./tail a'),
+  ];
+  expect(outcomes(snapshot, [...session, ...others])).toEqual([
+    ...['allow-claude-code', 'ask-claude-code', 'allow-claude-code', 'ask-claude-code'],
+    ...['ask-claude-code', ...others.map(() => 'ask-claude-code')],
+  ]);
+});
+
 test('refused calls of a listed tool are told apart from those that stay refused', async () => {
   const { text } = await suggested([
     { tool: 'list' },

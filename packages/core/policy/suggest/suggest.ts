@@ -1,6 +1,6 @@
 // A policy from recorded calls, as YAML to be reviewed: the tools that were used pass, what destroys asks
-// a person, and everything else is refused. No value of an argument gets into it but names of folders, and
-// of the resources and prompts that were used.
+// a person, and everything else is refused. No value of an argument gets into it but names of folders
+// and programs, and of the resources and prompts that were used.
 import type { Event } from '@subluminal/contracts';
 import { absolutePath, isUnder, lexicalPath, namesBelow } from '../../paths/lexical-path.ts';
 import { escapeName } from '../../surface/names/name-patterns.ts';
@@ -187,7 +187,7 @@ function budgetRule(
   };
 }
 
-/** Who asks comes first, because an approval decides nothing by itself; then the tools that pass. */
+/** Who asks comes before the tools that pass, because an approval decides nothing by itself. */
 function toolRules(
   { tools }: Observed,
   { project }: SuggestOptions,
@@ -201,6 +201,12 @@ function toolRules(
     group.tools.push(tool);
     groups.set(key, group);
   };
+  const running = tools.filter(({ asks, programs }) => !asks && programs !== undefined);
+  for (const tool of running) {
+    const lines = commandLines(tool);
+    if (lines.length > 0) add(tool, 'commands', lines);
+    add(tool, 'other_commands', []);
+  }
   for (const tool of tools.filter(({ asks }) => asks)) add(tool, 'approval', []);
   for (const tool of tools) add(tool, 'allow', argLines(tool, project));
   return [...groups.values()].map((group) => toolRule(group, ids));
@@ -209,21 +215,25 @@ function toolRules(
 /** Tools of a server that pass by the same arguments. */
 interface ToolGroup {
   readonly server: string;
-  readonly kind: 'approval' | 'allow';
+  readonly kind: 'commands' | 'other_commands' | 'approval' | 'allow';
   readonly args: readonly string[];
   readonly tools: ObservedTool[];
 }
 
 function toolRule({ server, kind, args, tools }: ToolGroup, ids: Set<string>): RuleText {
-  const asks = kind === 'approval';
+  const asks = kind === 'approval' || kind === 'other_commands';
   const where = args.length > 0 ? ', on the paths that were used' : '';
   const named = visible(server, SLUG_LENGTH_MAX);
+  const comments = {
+    commands: `Used commands of ${named}, where all of them is understood and stays in the project.`,
+    other_commands: `Other commands of ${named}: a person is asked.`,
+    approval: `Hard to undo: a person is asked before these tools of ${named}.`,
+    allow: `Used tools of ${named}${where}.`,
+  };
   return {
-    comment: asks
-      ? `Hard to undo: a person is asked before these tools of ${named}.`
-      : `Used tools of ${named}${where}.`,
+    comment: comments[kind],
     id: freeId(`${asks ? 'ask' : 'allow'}-${slugOf(server)}`, ids),
-    kind,
+    kind: asks ? 'approval' : 'allow',
     severity: asks ? 'critical' : 'info',
     match: [
       `server_name: { glob: [${globOf(server)}] }`,
@@ -234,6 +244,17 @@ function toolRule({ server, kind, args, tools }: ToolGroup, ids: Set<string>): R
     ],
     effect: asks ? ['approval: { wait: hold }'] : ['action: ALLOW', 'reason_code: OBSERVED'],
   };
+}
+
+/** The programs that were run, by all commands of a tool that are understood. */
+function commandLines({ programs = new Set() }: ObservedTool): readonly string[] {
+  if (programs.size === 0) return [];
+  return [
+    'command:',
+    '  program:',
+    ...[...programs].toSorted().map((program) => `    - ${yamlQuoted(program)}`),
+    `  writes: ["${PROJECT}/**", "\${tmp}/**"]`,
+  ];
 }
 
 function countsOf({ calls, runs, refused, unseen }: ObservedTool): string {
