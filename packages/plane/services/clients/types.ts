@@ -204,6 +204,8 @@ export interface RewrittenConfig {
 /** Hooks in the settings of a client; `block` where they are a text at the end of the file. */
 export interface HookChange {
   readonly block?: string;
+  /** Files of projects that could switch them off, relative to the folder of a project. */
+  readonly guards?: readonly string[];
 }
 
 /** A secret that was taken out of the environment of an entry, into the store of secrets. */

@@ -253,7 +253,7 @@ describe('a protected file is found', () => {
   });
 
   it('when it is a client config that was changed for a client', () => {
-    const { home, other } = layout();
+    const { home, other, project } = layout();
     const config = join(other, 'mcp.json');
     writeFileSync(config, '{}');
     expect(find(config)).toBeUndefined();
@@ -271,10 +271,12 @@ describe('a protected file is found', () => {
       base: digest,
       after: digest,
       changes: [],
+      hooks: { guards: ['.claude/settings.json'] },
       draft: join(other, `.mcp.json.subluminal-${'0'.repeat(36)}`),
     });
     writeFileSync(join(folder, 'record.json'), record, { mode: 0o600 });
     expect(find(config)).toBe('a client config that sub governs');
+    expect(find(join(project, '.claude/settings.json'))).toContain('settings of the agent');
   });
 
   it('with words that name it', () => {

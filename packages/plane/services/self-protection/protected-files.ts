@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { IS_CASELESS_DISK, type Located, namesIn, PathLookup } from '../../os/index.ts';
-import type { HomePaths } from '../../stores/config/index.ts';
+import { type HomePaths, projectFolders } from '../../stores/config/index.ts';
 import { listRecords, recordFolder, recordKeys } from '../clients/store/records.ts';
 import type { FinderOptions } from './finder-options.ts';
 
@@ -41,11 +41,14 @@ function configuredFiles(options: FinderOptions): readonly ProtectedFile[] {
 /** The configs of clients that `sub import` or `sub wrap` has changed; read again when they change. */
 class GovernedConfigs {
   readonly #paths: Pick<HomePaths, 'backups' | 'run'>;
+  /** Where a client may look for settings of its project. */
+  readonly #folders: readonly string[];
   #mark = '';
   #files: readonly ProtectedFile[] = [];
 
-  constructor(paths: Pick<HomePaths, 'backups' | 'run'>) {
+  constructor({ paths, cwd, userHome }: Pick<FinderOptions, 'paths' | 'cwd' | 'userHome'>) {
     this.#paths = paths;
+    this.#folders = [...new Set([cwd, ...projectFolders({ cwd, userHome })])];
   }
 
   files(): readonly ProtectedFile[] {
@@ -57,8 +60,11 @@ class GovernedConfigs {
     const what = 'a client config that sub governs';
     this.#files = listRecords(this.#paths).flatMap((found) => {
       if (found.kind !== 'record') return [];
-      const { path, target } = found.record;
-      return [...new Set([path, target])].map((one) => ({ path: one, what }));
+      const { path, target, hooks } = found.record;
+      const guards = (hooks?.guards ?? []).flatMap((name) =>
+        this.#folders.map((folder) => ({ path: join(folder, name), what: CLIENT_SETTINGS })),
+      );
+      return [...[...new Set([path, target])].map((one) => ({ path: one, what })), ...guards];
     });
     this.#mark = mark;
     return this.#files;
@@ -133,7 +139,7 @@ export class ProtectedFiles {
 
   constructor(options: FinderOptions) {
     this.configured = configuredFiles(options);
-    this.#governed = new GovernedConfigs(options.paths);
+    this.#governed = new GovernedConfigs(options);
     this.#now = options.now;
   }
 

@@ -56,11 +56,11 @@ function managedPath({ platform }: ClientPlace): string {
   return join(folder, 'managed-settings.json');
 }
 
+const PROJECT_FILES = ['.claude/settings.json', '.claude/settings.local.json'];
+
 function settingsFiles(place: ClientPlace): readonly string[] {
   const folders = [place.project, repositoryOf(place.project) ?? place.project];
-  const ofProjects = folders.flatMap((folder) =>
-    ['settings.json', 'settings.local.json'].map((name) => join(folder, '.claude', name)),
-  );
+  const ofProjects = folders.flatMap((folder) => PROJECT_FILES.map((name) => join(folder, name)));
   const own = join(folderOf(place), 'settings.json');
   return [...new Set([own, ...ofProjects, managedPath(place)])];
 }
@@ -75,6 +75,7 @@ export const claudeHooks: ClientHooks = {
     format: 'json',
   }),
   managedFile: (place) => ({ client: CLIENT, path: managedPath(place), format: 'json' }),
+  projectFiles: PROJECT_FILES,
   settingsFiles,
   limits: [
     'A project can switch hooks of the user off (`disableAllHooks` in its .claude/settings.json): `sub run` and --managed hold against that.',

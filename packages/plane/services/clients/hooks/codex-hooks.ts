@@ -62,13 +62,13 @@ export function codexHome(place: ClientPlace): string {
   return folderFromVariable(place, 'CODEX_HOME', join(place.userHome, '.codex'));
 }
 
+const PROJECT_FILES = ['.codex/config.toml', '.codex/hooks.json'];
+
 function settingsFiles(place: ClientPlace): readonly string[] {
-  const project = [place.project, repositoryOf(place.project) ?? place.project];
-  const folders = [codexHome(place), ...project.map((folder) => join(folder, '.codex'))];
-  const files = folders.flatMap((folder) =>
-    ['config.toml', 'hooks.json'].map((name) => join(folder, name)),
-  );
-  return [...new Set([...files, MANAGED])];
+  const projects = [place.project, repositoryOf(place.project) ?? place.project];
+  const files = projects.flatMap((folder) => PROJECT_FILES.map((name) => join(folder, name)));
+  const own = ['config.toml', 'hooks.json'].map((name) => join(codexHome(place), name));
+  return [...new Set([...own, ...files, MANAGED])];
 }
 
 /** A feature that is required here cannot be switched off anywhere else. */
@@ -99,6 +99,7 @@ export const codexHooks: ClientHooks = {
   }),
   managedFile: () => ({ client: CLIENT, path: MANAGED, format: 'toml' }),
   managedBlock,
+  projectFiles: PROJECT_FILES,
   settingsFiles,
   limits: [
     'Codex runs only hooks that you have trusted, and skips all others without a word, also in `codex exec`.',

@@ -38,6 +38,7 @@ export const cursorHooks: ClientHooks = {
     path: join(userHome, '.cursor', 'hooks.json'),
     format: 'jsonc',
   }),
+  projectFiles: ['.cursor/hooks.json'],
   settingsFiles: ({ userHome, project }) =>
     [userHome, project].map((folder) => join(folder, '.cursor', 'hooks.json')),
   limits: [

@@ -47,7 +47,9 @@ export interface ClientHooks {
   managedFile?(place: ClientPlace): HookFile;
   /** What is put at the end of a managed file that is no JSON. */
   managedBlock?(command: string): string;
-  /** The files by which hooks can be switched off, or others be put beside them. */
+  /** The files of a project by which they can be switched off, relative to its folder. */
+  readonly projectFiles: readonly string[];
+  /** All files by which hooks can be switched off, or others be put beside them. */
   settingsFiles(place: ClientPlace): readonly string[];
   /** What somebody who writes a project could do to hooks of the user's settings; whole sentences. */
   readonly limits: readonly string[];

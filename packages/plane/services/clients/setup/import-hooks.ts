@@ -142,7 +142,8 @@ function rewritten(
   const added = addHooks({ text: clean.text, format }, hooks, command);
   if (added.kind === 'refused') return unfit(path, added.why);
   const stripped = clean.text === base ? {} : { base: clean.text };
-  return { text: added.text, changes: [], hooks: {}, ...stripped };
+  const guards = hooks.projectFiles;
+  return { text: added.text, changes: [], hooks: { guards }, ...stripped };
 }
 
 function withBlock(base: string, { path, format }: HookFile, block: string) {
