@@ -15,6 +15,8 @@ export interface ModelRequest {
   readonly body: Body;
   /** Everything that came over the wire for it, but its end. */
   readonly bytes: string;
+  /** When it was whole. */
+  readonly atMs: number;
 }
 
 export interface ModelServer {
@@ -104,6 +106,7 @@ async function take(request: IncomingMessage): Promise<ModelRequest | undefined>
     headers,
     body: bodyOf(text),
     bytes: [method, url, ...rawHeaders, text].join('\n'),
+    atMs: performance.now(),
   };
 }
 

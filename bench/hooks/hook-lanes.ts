@@ -1,0 +1,162 @@
+// The hooks that are compared, called as a client calls them: over a connection that stays open, or as a
+// process that a shell starts.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { isObject } from '@subluminal/contracts';
+import type { AsyncContestant } from '../measure.ts';
+import { NODE, SUB } from '../stdio/ways.ts';
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+const STARTER = join(FOLDER, '..', '..', 'examples', 'policies', 'starter.yaml');
+
+export interface HookUnderTest {
+  readonly url: string;
+  readonly token: string;
+  readonly command: string;
+  stop(): Promise<void>;
+}
+
+/** Where the client works, and what it has in its environment: the same for all. */
+export interface HookPlace {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+/** What a client tells before and after the use of one tool. */
+export function toolUse(index: number, cwd: string): readonly [string, string] {
+  const common = {
+    session_id: 'a3b1c2d4-0000-4000-8000-000000000001',
+    transcript_path: join(cwd, 'transcript.jsonl'),
+    cwd,
+    prompt_id: 'a3b1c2d4-0000-4000-8000-000000000002',
+    permission_mode: 'default',
+    tool_name: 'Read',
+    tool_input: { file_path: join(cwd, 'src', `file-${index % 100}.ts`) },
+    tool_use_id: `toolu_${index}`,
+  };
+  const { file_path: filePath } = common.tool_input;
+  const content = 'export const value = 1;\n'.repeat(100);
+  const file = { filePath, content, numLines: 101, startLine: 1, totalLines: 101 };
+  const after = { tool_response: { type: 'text', file }, duration_ms: 3 };
+  return [
+    JSON.stringify({ ...common, hook_event_name: 'PreToolUse' }),
+    JSON.stringify({ ...common, hook_event_name: 'PostToolUse', ...after }),
+  ];
+}
+
+/** Something that a process tells in its first line, and that ends with its input. */
+async function started(
+  command: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly line: string; readonly stop: () => Promise<void> }> {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const first = await Promise.race([lines.next(), once(child, 'exit')]);
+  if (Array.isArray(first)) throw new Error(`${command.join(' ')} ended at once`);
+  const line = String(first.value);
+  const exited = once(child, 'exit');
+  const stop = async (): Promise<void> => {
+    child.stdin.end();
+    await exited;
+  };
+  return { line, stop };
+}
+
+export async function emptyHook({ env }: HookPlace): Promise<HookUnderTest> {
+  const server = await started([NODE, join(FOLDER, 'empty-server.mjs')], env);
+  const command = `'${NODE}' '${join(FOLDER, 'empty-command.mjs')}'`;
+  return { url: server.line, token: '', command, stop: server.stop };
+}
+
+/** `sub run` as it is built, with a program in the place of the client that tells which hooks it got. */
+export async function governedHook({ env, cwd }: HookPlace): Promise<HookUnderTest> {
+  const client = join(FOLDER, 'client', 'claude');
+  const run = [NODE, SUB, 'run', '--quiet', '--policy', STARTER, '--', client];
+  const { line, stop } = await started(run, { ...env, PWD: cwd });
+  const told: unknown = JSON.parse(line);
+  const { args = [], env: given = {} } = isObject(told) ? told : {};
+  const words = Array.isArray(args) ? args.map(String) : [];
+  const settings: unknown = JSON.parse(words[words.indexOf('--settings') + 1] ?? 'null');
+  const [post, process] = ['PreToolUse', 'SessionStart'].map((event) => handlerOf(settings, event));
+  const token = isObject(given) ? given['SUB_HOOK_TOKEN'] : undefined;
+  return {
+    url: String(post?.['url']),
+    token: String(token),
+    command: String(process?.['command']),
+    stop,
+  };
+}
+
+function handlerOf(settings: unknown, event: string): { readonly [key: string]: unknown } {
+  const hooks = isObject(settings) && isObject(settings['hooks']) ? settings['hooks'] : {};
+  const groups: unknown = hooks[event];
+  const group: unknown = Array.isArray(groups) ? groups.at(-1) : undefined;
+  const handlers: unknown = isObject(group) ? group['hooks'] : undefined;
+  const handler: unknown = Array.isArray(handlers) ? handlers.at(-1) : undefined;
+  if (!isObject(handler)) throw new Error(`sub run has given no hook for ${event}`);
+  return handler;
+}
+
+export function httpLane(name: string, hook: HookUnderTest, { cwd }: HookPlace): AsyncContestant {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const post = (body: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        authorization: `Bearer ${hook.token}`,
+      };
+      const sent = request(hook.url, { method: 'POST', agent, headers }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.once('end', () => resolve(`${response.statusCode} ${text}`));
+      });
+      sent.once('error', reject).end(body);
+    });
+  return { name, run: (index) => bothHooks(index, cwd, post) };
+}
+
+export function commandLane(
+  name: string,
+  command: string,
+  { env, cwd }: HookPlace,
+): AsyncContestant {
+  const start = (body: string): Promise<string> => {
+    const child = spawn('/bin/sh', ['-c', command], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.on('error', () => undefined).end(body);
+    return outputOf(child);
+  };
+  return { name, run: (index) => bothHooks(index, cwd, start) };
+}
+
+async function outputOf(child: ChildProcess): Promise<string> {
+  let stdout = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  child.stderr?.resume();
+  await once(child, 'close');
+  return `${child.exitCode === 0 ? 200 : child.exitCode} ${stdout}`;
+}
+
+let uses = 0;
+
+/** All of them must be let through: a refusal would be quicker. */
+async function bothHooks(
+  _index: number,
+  cwd: string,
+  ask: (body: string) => Promise<string>,
+): Promise<void> {
+  uses += 1;
+  for (const body of toolUse(uses, cwd)) {
+    const answer = await ask(body);
+    if (answer !== '200 {}' && answer !== '200 ') throw new Error(`a hook answered ${answer}`);
+  }
+}
