@@ -1,14 +1,17 @@
 // `npm run bench -- hooks`: what the hooks of one use of a client's own tool cost, with the starter policy and events
-// to the ledger, beside hooks of the same kind that decide nothing. All take turns within one run.
+// to the ledger, beside hooks of the same kind that decide nothing. All take turns within one run: first the hooks
+// alone, called as a client calls them, then whole uses of a tool by the real Claude Code.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandLane, emptyHook, governedHook, httpLane } from './hooks/hook-lanes.ts';
+import { type ClientTiming, lanesOf, timeClient } from './hooks/real-client.ts';
 import {
   goalLine,
   type Measurement,
   measureAsync,
   readBenchOptions,
   report,
+  table,
   UsageError,
 } from './measure.ts';
 import { isBuilt, openPlace } from './stdio/ways.ts';
@@ -17,14 +20,10 @@ const SAMPLES = 2_000;
 const WARMUP = 200;
 const COMMAND_SAMPLES_MAX = 100;
 const COMMAND_WARMUP = 3;
+const SESSIONS = 3;
 /** Beside an empty hook of the same kind. */
 const GOAL_MAX = 1.5;
 const [EMPTY, SUB, SHELL] = ['empty hook', 'sub', 'sh -c :'] as const;
-
-function ratio({ timings }: Measurement): number {
-  const [empty, sub] = [EMPTY, SUB].map((wanted) => timings.find(({ name }) => name === wanted));
-  return (sub?.p50Ns ?? Number.NaN) / (empty?.p50Ns ?? Number.NaN);
-}
 
 export async function run(args: readonly string[]): Promise<void> {
   const { json, samples } = readBenchOptions(args, SAMPLES);
@@ -34,28 +33,43 @@ export async function run(args: readonly string[]): Promise<void> {
   mkdirSync(join(at.cwd, 'src'), { recursive: true });
   const [empty, sub] = [await emptyHook(at), await governedHook(at)];
   try {
-    const http = await measureAsync([httpLane(EMPTY, empty, at), httpLane(SUB, sub, at)], {
-      samples,
-      warmup: WARMUP,
-    });
-    const command = await measureAsync(
-      [
-        commandLane(EMPTY, empty.command, at),
-        commandLane(SUB, sub.command, at),
-        commandLane(SHELL, ':', at),
-      ],
-      { samples: Math.min(samples, COMMAND_SAMPLES_MAX), warmup: COMMAND_WARMUP },
-    );
-    for (const [kind, measured] of [
-      ['http', http],
-      ['command', command],
-    ] as const) {
-      const title = `hooks of kind ${kind}: before and after one use of a tool`;
-      process.stdout.write(report(measured, { title, floor: EMPTY, json }));
-      if (!json) process.stdout.write(goalLine(`× of an empty hook`, ratio(measured), GOAL_MAX));
-    }
+    const http = [httpLane(EMPTY, empty, at), httpLane(SUB, sub, at)];
+    tell('http', await measureAsync(http, { samples, warmup: WARMUP }), json);
+    const commands = [
+      commandLane(EMPTY, empty.command, at),
+      commandLane(SUB, sub.command, at),
+      commandLane(SHELL, ':', at),
+    ];
+    const few = { samples: Math.min(samples, COMMAND_SAMPLES_MAX), warmup: COMMAND_WARMUP };
+    tell('command', await measureAsync(commands, few), json);
+    const sessions = Math.min(samples, SESSIONS);
+    const timings = await timeClient(lanesOf(empty, sub), sessions);
+    process.stdout.write(json ? `${JSON.stringify(timings ?? [])}\n` : clientText(timings));
   } finally {
     await Promise.all([empty.stop(), sub.stop()]);
     await place.close();
   }
+}
+
+function tell(kind: string, measured: Measurement, json: boolean): void {
+  const title = `hooks of kind ${kind}: before and after one use of a tool`;
+  process.stdout.write(report(measured, { title, floor: EMPTY, json }));
+}
+
+/** The goal is for what the user of a client waits: the client takes its time as well. */
+function clientText(timings: readonly ClientTiming[] | undefined): string {
+  if (timings === undefined)
+    return 'Claude Code is not installed: `npm run test:clients` does it\n';
+  const p50 = (wanted: string): number =>
+    timings.find(({ name }) => name === wanted)?.p50Ms ?? Number.NaN;
+  const rows = timings.map(({ name, p50Ms }) => [name, p50Ms.toFixed(1)]);
+  const goals = ['http', 'command'].map((kind) =>
+    goalLine(
+      `${kind}, × of an empty hook`,
+      p50(`${kind}, sub`) / p50(`${kind}, ${EMPTY}`),
+      GOAL_MAX,
+    ),
+  );
+  const title = 'one use of a tool by Claude Code, from one request to its model to the next\n';
+  return `${title}${table([['', 'p50 ms'], ...rows])}${goals.join('')}`;
 }

@@ -2,6 +2,7 @@
 // process that a shell starts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -73,9 +74,21 @@ export async function emptyHook({ env }: HookPlace): Promise<HookUnderTest> {
   return { url: server.line, token: '', command, stop: server.stop };
 }
 
+/** In the place of Claude Code: it tells how it was started, and stays until its input ends. */
+const CLIENT = `#!/usr/bin/env node
+if (process.argv.includes('--version')) {
+  console.log('2.1.325 (Claude Code)');
+} else {
+  console.log(JSON.stringify({ args: process.argv.slice(2), env: process.env }));
+  process.stdin.resume();
+}
+`;
+
 /** `sub run` as it is built, with a program in the place of the client that tells which hooks it got. */
 export async function governedHook({ env, cwd }: HookPlace): Promise<HookUnderTest> {
-  const client = join(FOLDER, 'client', 'claude');
+  // Not below the project, whose version would be taken for its own.
+  const client = join(cwd, 'claude');
+  writeFileSync(client, CLIENT, { mode: 0o755 });
   const run = [NODE, SUB, 'run', '--quiet', '--policy', STARTER, '--', client];
   const { line, stop } = await started(run, { ...env, PWD: cwd });
   const told: unknown = JSON.parse(line);

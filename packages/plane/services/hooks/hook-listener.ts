@@ -121,7 +121,8 @@ function answer(body: Body, { response, client, handle }: HttpHook): void {
   if (body.kind !== 'whole')
     return send(response, 413, 'It is larger than what is read of a hook.');
   const left = new AbortController();
-  response.once('close', () => left.abort());
+  // To abort costs more than to answer, and nobody listens any more once it is answered.
+  response.once('close', () => response.writableEnded || left.abort());
   void handle(client, Buffer.from(body.bytes).toString('utf8'), left.signal).then(
     ({ stdout, stderr, exitCode }) => {
       // A client takes an empty body as nothing to say: a refusal without one must not look like that.
@@ -208,7 +209,7 @@ function receive(
     const left = new AbortController();
     socket.once('close', () => {
       clearInterval(alive);
-      left.abort();
+      if (!socket.writableEnded) left.abort();
     });
     void handle(asked.client, asked.body, left.signal).then(
       (reply) => socket.end(`${JSON.stringify(reply)}\n`),
