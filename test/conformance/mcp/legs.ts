@@ -73,7 +73,7 @@ function failedOf(all: readonly Outcome[], direct: readonly Outcome[]): readonly
   return failed.map(({ scenario }) => scenario);
 }
 
-/** The suite measures times: what failed beside others runs again, alone. */
+/** The suite measures times: what failed beside others runs again, one after the other. */
 async function repeated(
   outcomes: readonly Outcome[],
   failed: readonly string[],

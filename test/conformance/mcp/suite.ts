@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { bundled } from '../../bundled.ts';
 import { binFolder, pinnedPackage, ROOT } from '../../clients/installed.ts';
 import type { Outcome } from './judge.ts';
 
@@ -39,6 +40,8 @@ export interface SuiteRun {
 // Far above what a scenario takes: all client scenarios of a revision run at once.
 const SCENARIO_MAX_MS = 180_000;
 const RUN_MAX_MS = 300_000;
+/** The suite starts more than a hundred times. Its Node keeps there what it has compiled; an older one takes no notice. */
+const COMPILED = join(ROOT, 'node_modules', '.cache', 'subluminal', 'compiled');
 
 export async function runSuite(run: SuiteRun): Promise<readonly Outcome[]> {
   const output = mkdtempSync(join(tmpdir(), 'sub-conformance-'));
@@ -56,13 +59,13 @@ function started({ mode, revision, target, scenario, env }: SuiteRun, output: st
   const modules = binFolder(SUITE);
   const node = modules === undefined ? undefined : nodeFor(modules);
   if (modules === undefined || node === undefined) throw new Error('The suite is not installed');
-  const program = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
+  const entry = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
   const chosen =
     scenario === undefined
       ? ['--requirements', revision]
       : ['--scenario', scenario, '--spec-version', revision, '--force'];
   const args = [
-    program,
+    bundled(entry),
     mode,
     mode === 'server' ? '--url' : '--command',
     target,
@@ -71,7 +74,7 @@ function started({ mode, revision, target, scenario, env }: SuiteRun, output: st
   ];
   return new Promise<string>((resolve, reject) => {
     const child = spawn(node, args, {
-      env: { ...process.env, ...env },
+      env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: RUN_MAX_MS,
       killSignal: 'SIGKILL',
