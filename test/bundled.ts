@@ -55,3 +55,9 @@ export function everythingServer(transport: 'stdio' | 'streamableHttp' | 'sse' =
   );
   return bundled(fileURLToPath(url));
 }
+
+/** The official server for files. */
+export function filesystemServer(): string {
+  const url = import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
+  return bundled(fileURLToPath(url));
+}

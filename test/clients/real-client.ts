@@ -1,6 +1,6 @@
 // The two clients as their users have them: a config, an environment, and a command line.
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { filesystemServer } from '../bundled.ts';
 import { binFolder, PINNED, type PinnedId } from './installed.ts';
 import type { Env, Stage } from './stage.ts';
 
@@ -26,9 +26,7 @@ export interface RealClient {
   readonly configs: (stage: Stage, modelUrl: string) => readonly ClientConfig[];
 }
 
-const FILES = fileURLToPath(
-  import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'),
-);
+const FILES = filesystemServer();
 const TASK = 'Read hello.txt, then write copy.txt.';
 
 /** Whatever they want of the world outside goes to the model, which lets nothing through. */

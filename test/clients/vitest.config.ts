@@ -6,6 +6,8 @@ export default defineConfig({
     root: new URL('../../', import.meta.url).pathname,
     include: ['test/clients/*.test.ts'],
     pool: 'threads',
+    // A client waits as much as it works: one at a time leaves a core idle.
+    maxWorkers: 2,
     isolate: false,
     testTimeout: 180_000,
     hookTimeout: 60_000,

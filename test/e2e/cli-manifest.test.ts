@@ -9,17 +9,15 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { everythingServer } from '../bundled.ts';
+import { everythingServer, filesystemServer } from '../bundled.ts';
 import { bearing, endBearing, until } from '../contract/proc.ts';
 import { ended, ensureBuilt, ROOT, runSub, startSub } from './sub.ts';
 
-const resolved = createRequire(import.meta.url).resolve;
 const EVERYTHING = everythingServer();
-const FILESYSTEM = resolved('@modelcontextprotocol/server-filesystem/dist/index.js');
+const FILESYSTEM = filesystemServer();
 const SCRIPTED = `${ROOT}test/e2e/rug-pull-server.mjs`;
 const HOSTILE = '\u001b[2J\u202e::stop-commands::x\u0007';
 

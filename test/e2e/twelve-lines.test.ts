@@ -10,17 +10,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { filesystemServer } from '../bundled.ts';
 import { ensureBuilt, ROOT, runSub, SUB } from './sub.ts';
 
 const PAGE = readFileSync(`${ROOT}docs/start/twelve-lines.md`, 'utf8');
 const [, POLICY = ''] = /```yaml\n(.*?)```/s.exec(PAGE) ?? [];
-const FILES = fileURLToPath(
-  import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'),
-);
+const FILES = filesystemServer();
 const TOKEN = ['ghp', '_', 'x7Kq2mN9pR4sT6vW8yZ1bC3dF5gH7jL9qX2a'].join('');
 const TESTS = `policy: policy.yaml
 tests:
