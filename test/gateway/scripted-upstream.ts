@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { bodyOf } from '../../packages/gateway/turns/testing/loopback.ts';
+import { freePort } from '../free-port.ts';
 
 export type UpstreamAct = 'answer' | 'fail' | 'refuse' | 'limit' | 'cut' | 'hang';
 
@@ -33,15 +34,17 @@ const ERRORS = {
 export class ScriptedUpstream {
   readonly calls: CountedCall[] = [];
   readonly #script: UpstreamScript;
+  /** It comes back on the same one, so it must be one that nobody else is given meanwhile. */
+  readonly #port: string;
   #server: Server | undefined;
-  #port = 0;
 
-  private constructor(script: UpstreamScript) {
+  private constructor(script: UpstreamScript, port: string) {
     this.#script = script;
+    this.#port = port;
   }
 
   static async open(script: UpstreamScript): Promise<ScriptedUpstream> {
-    const upstream = new ScriptedUpstream(script);
+    const upstream = new ScriptedUpstream(script, await freePort());
     await upstream.listen();
     onTestFinished(() => upstream.kill());
     return upstream;
@@ -53,10 +56,7 @@ export class ScriptedUpstream {
 
   async listen(): Promise<void> {
     const server = createServer((request, response) => void this.#answer(request, response));
-    await once(server.listen(this.#port, '127.0.0.1'), 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no address');
-    this.#port = address.port;
+    await once(server.listen(Number(this.#port), '127.0.0.1'), 'listening');
     this.#server = server;
   }
 
