@@ -24,6 +24,7 @@ describe('the commands of a call', () => {
     ['x', 'spawn', { command: 'git', args: 'push -f' }, ['git push -f']],
     ['x', 'batch', { commands: ['ls', ['git', 'push'], 'pwd'] }, ['ls', 'git push', 'pwd']],
     ['x', 'batch', { steps: [{ cmd: 'ls' }, { cmd: 'pwd' }] }, ['ls', 'pwd']],
+    ['x', 'batch', { commands: [{ cmd: 'ls' }, { command: ['rm', 5] }] }, ['ls', 'rm 5']],
     ['x', 'execute_code', { code: 'ls', language: 'bash' }, ['ls']],
     ['shell', 'run', { script: 'ls' }, ['ls']],
     ['x', 'RunBash', { run: 'ls' }, ['ls']],

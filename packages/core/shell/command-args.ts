@@ -72,9 +72,8 @@ export function commandsInArgs(
     else {
       const around = surroundings(value, names);
       for (const [key, member] of Object.entries(value)) {
-        const lines = linesOf(foldedName(key), member, around);
-        if (lines === undefined) visit(member, depth + 1);
-        for (const line of lines ?? []) {
+        visit(member, depth + 1);
+        for (const line of linesOf(foldedName(key), member, around)) {
           if (isPatch(tool_name, line)) continue;
           charsLeft -= line.length;
           if (charsLeft < 0 || commands.length >= LINES_MAX) isWhole = false;
@@ -113,35 +112,36 @@ function surroundings(around: JsonObject, names: string): Surroundings {
       SHELL_TOOL.test(names) || languages.some((text) => SHELL_NAME.test(text.toLowerCase())),
     isObscured: isOther || isRedirected || setsVariables,
     folder: typeof folder === 'string' ? folder : undefined,
-    words: named(ARGS_KEY).flatMap((value) => wordsOf(value) ?? []),
+    words: named(ARGS_KEY).flatMap(wordsOf),
   };
 }
 
-/** The command lines that an argument holds; undefined for one that is no command. */
+/** The command lines that an argument holds; none where it is no command. */
 function linesOf(
   key: string,
   value: JsonValue,
   { isShell, words }: Surroundings,
-): readonly string[] | undefined {
-  if (!COMMAND_KEY.test(key) && !(isShell && SHELL_KEY.test(key))) return undefined;
+): readonly string[] {
+  if (!COMMAND_KEY.test(key) && !(isShell && SHELL_KEY.test(key))) return [];
   const rest = words.length === 0 ? '' : ` ${words.join(' ')}`;
   if (typeof value === 'string') return value.trim() === '' ? [] : [value + rest];
-  if (!Array.isArray(value)) return undefined;
+  if (!Array.isArray(value)) return [];
   if (LIST_KEY.test(key)) {
-    return value.flatMap((item: JsonValue) => linesOf('command', item, { ...NONE, words }) ?? []);
+    return value.flatMap((item: JsonValue) => linesOf('command', item, { ...NONE, words }));
   }
   const argv = wordsOf(value);
-  return argv === undefined || argv.length === 0 ? undefined : [argv.join(' ') + rest];
+  return argv.length === 0 ? [] : [argv.join(' ') + rest];
 }
 
 const NONE: Surroundings = { isShell: false, isObscured: false, folder: undefined, words: [] };
 
 /** A list of words as a shell would write it; a text is taken as it stands. */
-function wordsOf(value: JsonValue): readonly string[] | undefined {
+function wordsOf(value: JsonValue): readonly string[] {
   if (typeof value === 'string') return value.trim() === '' ? [] : [value];
-  if (!Array.isArray(value)) return undefined;
-  const words = value.filter((item: JsonValue) => typeof item === 'string');
-  return words.length === value.length ? words.map(quotedWord) : undefined;
+  if (!Array.isArray(value)) return [];
+  return value.map((item: JsonValue) =>
+    quotedWord(typeof item === 'string' ? item : JSON.stringify(item)),
+  );
 }
 
 function quotedWord(word: string): string {

@@ -113,9 +113,9 @@ function evaluationOf(
 ): Evaluation {
   const riskClass = call.risk_class === undefined ? [] : [...call.risk_class];
   const { whenContext, diskView, commandOf } = snapshot.engines;
-  const when = onFirstUse(() => whenContext(call, riskClass));
   const disk = onFirstUse(diskView);
   const command = onFirstUse(() => commandOf(call));
+  const when = onFirstUse(() => whenContext(call, riskClass, command()));
   return {
     snapshot,
     input: { call, riskSet: new Set(riskClass), nowMs, when, disk, command },

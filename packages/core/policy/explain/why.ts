@@ -87,7 +87,7 @@ const MATCH_PARTS = [
 /** The parts of a condition that kept it from being true, and what they saw. */
 export function conditionsOf(when: string, seen: RuleView): readonly ShownCondition[] {
   const { engines, call, riskClass } = seen;
-  const parts = engines.explainWhen(when, engines.whenContext(call, riskClass));
+  const parts = engines.explainWhen(when, engines.whenContext(call, riskClass, seen.command()));
   return parts.map(({ expression, gave, values }) => ({
     expression: visible(expression, CONDITION_LENGTH_MAX),
     gave,

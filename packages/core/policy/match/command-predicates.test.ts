@@ -1,10 +1,13 @@
 // Rules about what a shell command would do: a policy, a call, and the rule that decides.
 import type { CommandMatch, JsonObject, Rule } from '@subluminal/contracts';
-import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { runs } from '../../../../test/runs.ts';
 import type { ProjectPaths } from '../../ports.ts';
+import { decide } from '../decide/decide.ts';
 import { initialState } from '../decide/verdict.ts';
 import { explain } from '../explain/explain.ts';
-import { allow, callOf, deny, runOf, snapshotOf } from '../testing/scenario.ts';
+import { allow, callOf, deny, jsonObject, runOf, snapshotOf } from '../testing/scenario.ts';
 
 const OPAQUE = 'commands:opaque';
 const LINKS = new Map([['/repo/src/out', '/etc']]);
@@ -146,6 +149,20 @@ describe('the commands that rules see', () => {
   });
 });
 
+test('arguments of any shape are read without a fault', async () => {
+  const snapshot = await snapshotOf([deny('no-rm', { command: { program: ['rm'] } })]);
+  const keys = 'command commands cmd args argv env shell script cwd language input'.split(' ');
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...keys), fc.jsonValue()), (args) => {
+      const text = JSON.stringify(args);
+      const call = callOf({ tool_name: 'bash', args: jsonObject(text) });
+      const { trace } = decide(snapshot, call, initialState(snapshot), 0);
+      expect(trace.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    }),
+    runs(200),
+  );
+});
+
 describe('a command that is not understood', () => {
   it.each([
     ['ask', 'COMMAND_OPAQUE'],
@@ -166,6 +183,20 @@ describe('a command that is not understood', () => {
     expect(asked.hint?.hint_text).toContain('no eval');
     const approved = run.call({ args: { command: '$X' }, approved: [OPAQUE] }, 0).decision;
     expect(approved.action).toBe('ALLOW');
+  });
+});
+
+describe('a condition on a command', () => {
+  it.each([
+    ['curl https://a.example', 'others'],
+    ['curl http://localhost:3000/ https://a.example', 'others'],
+    ['curl http://localhost:3000/', null],
+    ['curl $X', OPAQUE],
+    ['ls', null],
+  ])('sees what it would do: %s', async (line, rule) => {
+    const match = { command: { program: ['curl'] } };
+    const when = 'command.hosts.exists(host, host != "localhost") && command.writes.size() == 0';
+    expect(await decidedBy([deny('others', match, when)], bash(line))).toBe(rule);
   });
 });
 

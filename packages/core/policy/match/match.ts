@@ -165,7 +165,11 @@ export interface Engines {
   /** Compiles an expression over names. */
   readonly regex: (source: string) => RegexResult;
   readonly when: (source: string) => WhenResult;
-  readonly whenContext: (call: Call, riskClass: readonly string[]) => WhenContext;
+  readonly whenContext: (
+    call: Call,
+    riskClass: readonly string[],
+    command: CommandOutline | undefined,
+  ) => WhenContext;
   readonly explainWhen: (source: string, context: WhenContext) => readonly ConditionPart[];
   readonly argPredicates: (match: Match) => readonly ArgPredicate[];
   /** Looks at the disk as it is now. */
@@ -191,7 +195,7 @@ export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): 
     : { argEngine: () => ({ argPredicates: () => [], diskView: unloaded }) };
   const { commandOf, commandPredicates } = rules.some(({ match }) => match.command !== undefined)
     ? await import('./command-predicates.ts')
-    : { commandOf: unloaded, commandPredicates: unloaded };
+    : { commandOf: () => undefined, commandPredicates: unloaded };
   const base = { regex, commandOf, ...argEngine({ regex, paths, commandPredicates }) };
   if (!needsWhen) {
     return { ...base, when: unloaded, whenContext: unloaded, explainWhen: unloaded };

@@ -76,7 +76,9 @@ export function surveyed(root: ASTNode, functions: readonly string[] = []): Cond
     if (method === 'split') found.splits += 1;
     if (node.op === '+') found.additions += 1;
     if (node.op === 'list' || node.op === 'map') found.literals += node.args.length;
-    if (node.op === 'id' && node.args === 'args') found.readsArgs = true;
+    if (node.op === 'id' && (node.args === 'args' || node.args === 'command')) {
+      found.readsArgs = true;
+    }
     for (const child of childrenOf(node)) visit(child, inside);
   };
   visit(root, 0);

@@ -1,5 +1,6 @@
 // `when:` conditions in CEL over the call and the identity. Loaded only when a bundle has one.
 import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
+import type { CommandOutline } from '../../shell/index.ts';
 import type { Call } from '../model/call.ts';
 import { boundedCondition, boundedEnvironment, celFault, celMap, celSummary } from './cel.ts';
 import { type ConditionPart, unmetParts } from './when-parts.ts';
@@ -39,9 +40,19 @@ const environment = boundedEnvironment()
       workload: 'map<string, dyn>',
     },
   })
+  .registerVariable('command', {
+    schema: {
+      programs: 'list<string>',
+      reads: 'list<string>',
+      writes: 'list<string>',
+      hosts: 'list<string>',
+      paths: 'list<string>',
+      opaque: 'bool',
+    },
+  })
   .registerVariable('args', 'map<string, dyn>');
 
-const VARIABLES: ReadonlySet<string> = new Set(['args', 'call', 'identity']);
+const VARIABLES: ReadonlySet<string> = new Set(['args', 'call', 'command', 'identity']);
 
 /** Compiles one condition; type errors, unknown names and unsafe patterns are found here. */
 export function compileWhen(source: string): WhenResult {
@@ -101,11 +112,18 @@ function testOf(run: ParseResult, survey: ConditionSurvey): WhenTest {
 }
 
 /** Makes the variables for one call. Whole numbers become CEL ints, as people expect. */
-export function whenContext(call: Call, riskClass: readonly string[]): WhenContext {
+export function whenContext(
+  call: Call,
+  riskClass: readonly string[],
+  outline?: CommandOutline,
+): WhenContext {
   const counter = { nodes: 0 };
   const { identity } = call;
+  const command = outline && commandVariable(outline);
+  const texts = command === undefined ? [] : textsOf(command);
   return {
     variables: {
+      ...(command && { command }),
       args: celMap(call.args ?? {}, counter),
       call: {
         server_name: call.server_name,
@@ -123,8 +141,22 @@ export function whenContext(call: Call, riskClass: readonly string[]): WhenConte
         workload: celMap(identity.workload ?? {}, counter),
       },
     },
-    nodes: counter.nodes,
-    bytes: Math.max(call.bytes_in, counter.nodes),
+    nodes: counter.nodes + texts.length,
+    bytes: Math.max(call.bytes_in, counter.nodes) + texts.join('').length,
     riskClass,
   };
+}
+
+type CommandVariable = Omit<CommandOutline, 'programs' | 'opaque'> & {
+  readonly programs: readonly string[];
+  readonly opaque: boolean;
+};
+
+function commandVariable({ programs, opaque, ...lists }: CommandOutline): CommandVariable {
+  return { ...lists, programs: programs.map(({ name }) => name), opaque: opaque.length > 0 };
+}
+
+/** A command may name more than it is long, by lists in braces. */
+function textsOf({ programs, reads, writes, hosts, paths }: CommandVariable): readonly string[] {
+  return [programs, reads, writes, hosts, paths].flat();
 }

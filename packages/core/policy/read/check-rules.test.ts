@@ -130,6 +130,15 @@ test.each([
   ]);
 });
 
+test('a condition about commands is refused where commands are not read', () => {
+  const when = "'args.command.size() > 1 && command.opaque'";
+  expect(problems(bundleText(sampleRule('deny', { when })))).toEqual([
+    expect.stringContaining('a condition about `command` needs `match.command`'),
+  ]);
+  const plain = 'args.command.size() > 1';
+  expect(problems(bundleText(sampleRule('deny', { when: plain })))).toEqual([]);
+});
+
 test('the id of the rule that a policy about commands implies is not for others', () => {
   expect(problems(bundleText(sampleRule('deny', { id: '"commands:opaque"' })))).toEqual([
     expect.stringContaining('starts with `commands:`'),

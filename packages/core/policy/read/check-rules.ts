@@ -19,6 +19,7 @@ const CHECKS: readonly RuleCheck[] = [
   emptyNames,
   emptyAnyArg,
   commandFields,
+  commandCondition,
   rangeOrder,
   hintTwice,
   (rule, path) => ruleKind(rule.kind).check?.(rule, path) ?? [],
@@ -118,6 +119,15 @@ function commandFields({ kind, match }: Rule, path: Path): readonly Finding[] {
   const message = 'an `allow` rule about commands needs `program`';
   const fix = 'List the programs that may run, or write `program: ["*"]`.';
   return [missingFinding(at, message, fix)];
+}
+
+/** What a condition says of commands counts only where commands are read. */
+function commandCondition({ match, when = '' }: Rule, path: Path): readonly Finding[] {
+  const inside = when.search(/(?<![\w.])command\s*[.[]/);
+  if (inside === -1 || match.command !== undefined) return [];
+  const message = 'a condition about `command` needs `match.command`';
+  const fix = 'Add `command: { program: ["*"] }` to `match`.';
+  return [{ ...missingFinding([...path, 'when'], message, fix), inside }];
 }
 
 type NumberRange = { readonly min?: number; readonly max?: number };

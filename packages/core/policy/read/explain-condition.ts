@@ -55,6 +55,7 @@ export function conditionWords(source: string, fault: ConditionFault): Condition
 
 const FIELDS: { readonly [variable: string]: readonly string[] } = {
   call: ['server_name', 'tool_name', 'args_hash', 'bytes_in', 'risk_class'],
+  command: ['programs', 'reads', 'writes', 'hosts', 'paths', 'opaque'],
   identity: ['run_id', 'agent_id', 'client', 'env', 'principal', 'workload'],
 };
 
