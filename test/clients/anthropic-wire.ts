@@ -2,6 +2,7 @@
 import {
   type Answer,
   type Body,
+  callId,
   eventStream,
   flatName,
   fragments,
@@ -15,6 +16,12 @@ const USAGE = { input_tokens: 1, output_tokens: 1 };
 
 function isTask(body: Body): boolean {
   return listOf(body['tools']).length > 0;
+}
+
+function prompts(body: Body): readonly string[] {
+  return listOf(body['messages'])
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => (typeof content === 'string' ? content : textsOf(content)));
 }
 
 function results(body: Body): readonly string[] {
@@ -31,7 +38,7 @@ function textsOf(content: unknown): string {
 }
 
 function answer(turn: SaidTurn, body: Body): Answer {
-  const blocks = blocksOf(turn, results(body).length);
+  const blocks = blocksOf(turn, body);
   const stopReason = turn.kind === 'text' ? 'end_turn' : 'tool_use';
   const message = {
     id: 'msg_scripted',
@@ -60,10 +67,12 @@ type Block =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Body };
 
-function blocksOf(turn: SaidTurn, first: number): readonly Block[] {
+function blocksOf(turn: SaidTurn, body: Body): readonly Block[] {
   if (turn.kind === 'text') return [{ type: 'text', text: turn.text }];
+  const first = results(body).length;
   return turn.calls.map((call, at) => {
-    return { type: 'tool_use', id: `toolu_${first + at}`, name: flatName(call), input: call.args };
+    const id = `toolu_${callId(prompts(body), first + at)}`;
+    return { type: 'tool_use', id, name: flatName(call), input: call.args };
   });
 }
 
@@ -83,4 +92,4 @@ function blockEvents(block: Block, index: number) {
   ];
 }
 
-export const ANTHROPIC: Wire = { isTask, results, answer };
+export const ANTHROPIC: Wire = { isTask, prompts, results, answer };

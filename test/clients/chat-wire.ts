@@ -18,6 +18,12 @@ function isTask(body: Body): boolean {
   return listOf(body['tools']).length > 0;
 }
 
+function prompts(body: Body): readonly string[] {
+  return listOf(body['messages'])
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)));
+}
+
 function results(body: Body): readonly string[] {
   return listOf(body['messages'])
     .filter(({ role }) => role === 'tool')
@@ -81,4 +87,4 @@ function callDeltas(call: ToolCallPart, index: number): readonly Body[] {
   ];
 }
 
-export const CHAT: Wire = { isTask, results, answer };
+export const CHAT: Wire = { isTask, prompts, results, answer };

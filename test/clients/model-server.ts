@@ -22,13 +22,19 @@ export interface ModelRequest {
 export interface ModelServer {
   /** Without a path. */
   readonly url: string;
-  /** What it says from now on; nothing was asked yet then. */
-  readonly play: (script: readonly Turn[]) => void;
+  /** What it says from now on, and to an agent that was given a part; nothing was asked yet then. */
+  readonly play: (script: readonly Turn[], part?: Part) => void;
   /** Everything that came in since, in order. */
   readonly requests: () => readonly ModelRequest[];
   /** What the tools gave back, as it stood in the last request that continued the task. */
   readonly seen: () => readonly string[];
   readonly close: () => Promise<void>;
+}
+
+/** What a sub-agent is asked to do, in words of its own, and what the model says to it then. */
+export interface Part {
+  readonly task: string;
+  readonly script: readonly Turn[];
 }
 
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -45,7 +51,7 @@ const WIRES: { readonly [path: string]: Wire } = {
  * a request that is sent twice is answered twice alike.
  */
 export async function startModelServer(): Promise<ModelServer> {
-  let script: readonly Turn[] = [];
+  let scripts: Scripts = { script: [] };
   let requests: ModelRequest[] = [];
   const server = createServer((request, response) => {
     void take(request).then((taken) => {
@@ -54,7 +60,7 @@ export async function startModelServer(): Promise<ModelServer> {
         return;
       }
       requests.push(taken);
-      reply({ taken, script, response });
+      void reply({ taken, scripts, response });
     });
   });
   // Codex would rather speak over a WebSocket, and takes this as a no.
@@ -70,8 +76,8 @@ export async function startModelServer(): Promise<ModelServer> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    play(next) {
-      script = next;
+    play(script, part) {
+      scripts = { script, part };
       requests = [];
     },
     requests: () => requests,
@@ -119,16 +125,29 @@ function bodyOf(text: string): Body {
   }
 }
 
+interface Scripts {
+  readonly script: readonly Turn[];
+  readonly part?: Part | undefined;
+}
+
 interface Asked {
   readonly taken: ModelRequest;
-  readonly script: readonly Turn[];
+  readonly scripts: Scripts;
   readonly response: ServerResponse;
 }
 
-function reply({ taken: { method, path, body }, script, response }: Asked): void {
+function scriptFor({ script, part }: Scripts, prompts: readonly string[]): readonly Turn[] {
+  const isPart = part !== undefined && prompts.some((prompt) => prompt.includes(part.task));
+  return isPart ? part.script : script;
+}
+
+async function reply({ taken, scripts, response }: Asked): Promise<void> {
+  const { method, path, body } = taken;
   const wire = method === 'POST' ? WIRES[path] : undefined;
   if (wire !== undefined) {
-    const turn = turnAfter(wire.isTask(body) ? script : [], wire.results(body).length);
+    const script = wire.isTask(body) ? scriptFor(scripts, wire.prompts(body)) : [];
+    const turn = turnAfter(script, wire.results(body).length);
+    if (turn.kind !== 'error') await turn.before?.();
     const isError = turn.kind === 'error';
     const answer = isError ? jsonAnswer(turn.body) : wire.answer(turn, body);
     response

@@ -34,13 +34,13 @@ function offline(modelUrl: string): Env {
   return { HTTPS_PROXY: modelUrl, HTTP_PROXY: modelUrl, NO_PROXY: '127.0.0.1,localhost' };
 }
 
-function realClient(about: Omit<RealClient, 'title' | 'binFolder'>): RealClient {
+function pinnedClient(about: Omit<RealClient, 'title' | 'binFolder'>): RealClient {
   const pinned = PINNED.find(({ id }) => id === about.id);
   if (pinned === undefined) throw new Error(`${about.id} is not pinned`);
   return { ...about, title: pinned.title, binFolder: binFolder(pinned) };
 }
 
-const CLAUDE_CODE = realClient({
+const CLAUDE_CODE = pinnedClient({
   id: 'claude-code',
   command: ['claude', '-p', TASK, '--allowedTools', 'mcp__files,mcp__notes,mcp__drafts'],
   servers: ['files', 'notes', 'drafts'],
@@ -81,7 +81,7 @@ const CLAUDE_CODE = realClient({
   ],
 });
 
-const CODEX = realClient({
+const CODEX = pinnedClient({
   id: 'codex',
   command: ['codex', 'exec', '--skip-git-repo-check', TASK],
   servers: ['files', 'notes'],
@@ -133,3 +133,7 @@ function quoted(text: string): string {
 }
 
 export const REAL_CLIENTS: readonly RealClient[] = [CLAUDE_CODE, CODEX];
+
+export function realClient(id: PinnedId): RealClient {
+  return id === 'codex' ? CODEX : CLAUDE_CODE;
+}

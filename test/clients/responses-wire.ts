@@ -2,6 +2,7 @@
 import {
   type Answer,
   type Body,
+  callId,
   eventStream,
   flatName,
   fragments,
@@ -25,9 +26,15 @@ function isTask(body: Body): boolean {
   return listOf(body['tools']).length > 0;
 }
 
+function prompts(body: Body): readonly string[] {
+  return listOf(body['input'])
+    .filter(({ type, role }) => type === 'message' && role === 'user')
+    .map(({ content }) => JSON.stringify(content));
+}
+
 function results(body: Body): readonly string[] {
   return listOf(body['input'])
-    .filter(({ type }) => type === 'function_call_output')
+    .filter(({ type }) => type === 'function_call_output' || type === 'custom_tool_call_output')
     .map(({ output }) => (typeof output === 'string' ? output : JSON.stringify(output)));
 }
 
@@ -61,25 +68,38 @@ type Item =
       readonly namespace?: string;
       readonly name: string;
       readonly arguments: string;
+    }
+  | {
+      readonly type: 'custom_tool_call';
+      readonly id: string;
+      readonly call_id: string;
+      readonly name: string;
+      readonly input: string;
     };
 
 function itemsOf(turn: SaidTurn, body: Body): readonly Item[] {
   const first = results(body).length;
   if (turn.kind === 'text') return [{ type: 'message', id: `msg_${first}`, text: turn.text }];
-  return turn.calls.map((call, at) => ({
-    type: 'function_call',
-    id: `fc_${first + at}`,
-    call_id: `call_${first + at}`,
-    ...nameOf(call, body),
-    arguments: JSON.stringify(call.args),
-  }));
+  return turn.calls.map((call, at) => itemOf(call, body, first + at));
+}
+
+function itemOf(call: ToolCall, body: Body, at: number): Item {
+  const { tool: name, input, args } = call;
+  const own = callId(prompts(body), at);
+  const ids = { id: `fc_${own}`, call_id: `call_${own}` };
+  return input === undefined
+    ? { type: 'function_call', ...ids, ...nameOf(call, body), arguments: JSON.stringify(args) }
+    : { type: 'custom_tool_call', ...ids, name, input };
 }
 
 /** A model calls a tool by the name that it was offered under: in the group of its server, or alone. */
 function nameOf(call: ToolCall, body: Body): { namespace?: string; name: string } {
+  if (call.group !== undefined) return { namespace: call.group, name: call.tool };
+  if (call.server === undefined) return { name: call.tool };
   const namespace = `mcp__${call.server}`;
+  // With a search among its tools, a model is offered no group before it has looked for it.
   const isGrouped = listOf(body['tools']).some(
-    ({ type, name }) => type === 'namespace' && name === namespace,
+    ({ type, name }) => type === 'tool_search' || (type === 'namespace' && name === namespace),
   );
   return isGrouped ? { namespace, name: call.tool } : { name: flatName(call) };
 }
@@ -89,7 +109,7 @@ function part(text: string): Body {
 }
 
 function done(item: Item): Body {
-  if (item.type === 'function_call') return { ...item, status: 'completed' };
+  if (item.type !== 'message') return { ...item, status: 'completed' };
   const { text, ...rest } = item;
   return { ...rest, role: 'assistant', status: 'completed', content: [part(text)] };
 }
@@ -104,6 +124,15 @@ function itemEvents(item: Item, index: number): readonly (Body & { readonly type
       { ...added, item: { ...item, arguments: '', status: 'in_progress' } },
       ...fragments(item.arguments).map((delta) => ({ type: `${event}.delta`, ...at, delta })),
       { type: `${event}.done`, ...at, name: item.name, arguments: item.arguments },
+      ended,
+    ];
+  }
+  if (item.type === 'custom_tool_call') {
+    const event = 'response.custom_tool_call_input';
+    return [
+      { ...added, item: { ...item, input: '', status: 'in_progress' } },
+      ...fragments(item.input).map((delta) => ({ type: `${event}.delta`, ...at, delta })),
+      { type: `${event}.done`, ...at, input: item.input },
       ended,
     ];
   }
@@ -122,4 +151,4 @@ function itemEvents(item: Item, index: number): readonly (Body & { readonly type
   ];
 }
 
-export const RESPONSES: Wire = { isTask, results, answer };
+export const RESPONSES: Wire = { isTask, prompts, results, answer };

@@ -1,10 +1,15 @@
 // What the scripted model says: a list of turns, the same for every wire.
+import { createHash } from 'node:crypto';
 
 export interface ToolCall {
   /** The name of the MCP server in the client's config; none for a tool of the client itself. */
   readonly server?: string;
   readonly tool: string;
   readonly args: { readonly [name: string]: unknown };
+  /** Of a tool of Codex that takes a text in place of arguments. */
+  readonly input?: string;
+  /** The group of a tool of Codex itself. */
+  readonly group?: string;
 }
 
 /** One call, or several at once. */
@@ -25,7 +30,10 @@ interface ErrorTurn {
   readonly body: Body;
 }
 
-export type SaidTurn = CallTurn | TextTurn;
+export type SaidTurn = (CallTurn | TextTurn) & {
+  /** What happens before the model says it. */
+  readonly before?: () => void | Promise<void>;
+};
 export type Turn = SaidTurn | ErrorTurn;
 
 /** A request body as it came, checked only as far as the script needs it. */
@@ -35,6 +43,8 @@ export type Body = { readonly [name: string]: unknown };
 export interface Wire {
   /** Whether the client wants the next turn of its task, not a title or a summary beside it. */
   isTask(body: Body): boolean;
+  /** What the client has put to the model in its user's name. */
+  prompts(body: Body): readonly string[];
   /** What the tools gave back so far, the texts of one result joined. */
   results(body: Body): readonly string[];
   answer(turn: SaidTurn, body: Body): Answer;
@@ -48,6 +58,12 @@ export interface Answer {
 export const call = (server: string, tool: string, args: ToolCall['args']): CallTurn => ({
   kind: 'call',
   calls: [{ server, tool, args }],
+});
+
+/** The same, once something has happened. */
+export const after = (before: SaidTurn['before'], turn: SaidTurn): SaidTurn => ({
+  ...turn,
+  ...(before !== undefined && { before }),
 });
 
 /** Calls of the client's own tools, all in one turn. */
@@ -68,6 +84,11 @@ export function turnAfter(script: readonly Turn[], results: number): Turn {
     left -= turn.kind === 'call' ? turn.calls.length : 0;
   }
   return text('Nothing more.');
+}
+
+/** Of a call, the same in an answer that is given twice, and another one in each conversation. */
+export function callId(prompts: readonly string[], at: number): string {
+  return `${createHash('sha256').update(prompts.join('\n')).digest('hex').slice(0, 8)}_${at}`;
 }
 
 /** The name of a tool where there are no groups of tools. */

@@ -20,6 +20,8 @@ export interface Stage {
   readonly product: string;
   /** The calls in the ledger, the oldest first, once there are so many. */
   readonly calls: (count: number) => Promise<readonly LedgerCall[]>;
+  /** Ends those processes of the user that have this word in their command, without a warning. */
+  readonly kill: (word: string) => readonly number[];
   /** Resolves when nothing of the user runs any more but the daemon of the ledger. */
   readonly quiet: () => Promise<void>;
   readonly clear: () => void;
@@ -99,6 +101,11 @@ export function setStage({ binFolder, env, sub: product = SUB }: StageOptions): 
     sub,
     product,
     calls: (count) => callsIn(sub, count),
+    kill(word) {
+      const pids = bearing([folder]).filter((pid) => commandOf(pid).split(' ').includes(word));
+      for (const pid of pids) endOne(pid);
+      return pids;
+    },
     async quiet() {
       const left = () => bearing([folder]).filter((pid) => !commandOf(pid).includes('ledgerd'));
       await until(() => (left().length === 0 ? true : undefined), 'the last server to end').catch(
