@@ -37,7 +37,7 @@ export interface RunHooks {
 }
 
 /** Those whose hooks are understood. */
-export function hookClients(): readonly HookClient[] {
+function hookClients(): readonly HookClient[] {
   return CLIENT_HOOKS.flatMap((hooks) => {
     const dialect = dialectOf(hooks.client);
     if (dialect === undefined) return [];

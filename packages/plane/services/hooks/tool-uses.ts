@@ -20,7 +20,7 @@ export interface ToolUsesOptions {
 type AfterTool = Extract<HookEvent, { kind: 'after_tool' }>;
 
 /** Beyond it, the oldest is given up. */
-export const USES_MAX = 256;
+const USES_MAX = 256;
 const PASS: HookAnswer = { do: 'pass' };
 const UNREPLACED =
   'The output of a tool holds what must not be shown to a model, and this client cannot replace it.';
