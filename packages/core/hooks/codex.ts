@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '@subluminal/contracts';
 import { canonicalize } from '../json/index.ts';
 import { type HookBody, readInput, readPrompt, readResult, readToolUse } from './hook-body.ts';
 import { reasonText } from './reason-text.ts';
-import { codexTranscriptLine } from './transcript-lines.ts';
+import { codexTranscriptArgs, codexTranscriptLine } from './transcript-lines.ts';
 import type { HookAnswer, HookDialect, HookEvent, HookReply } from './types.ts';
 
 const PASS: HookReply = { stdout: '', stderr: '', exitCode: 0 };
@@ -16,6 +16,7 @@ export const codex: HookDialect = {
   refuseUnread: (eventName, reason) => (isHarmless(eventName) ? PASS : refusal(reason)),
   writtenServerName: (name) => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_'),
   transcriptLine: codexTranscriptLine,
+  transcriptArgs: codexTranscriptArgs,
 };
 
 function readEvent(name: string, body: HookBody): HookEvent | string {

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { claudeTranscriptLine, codexTranscriptLine } from './transcript-lines.ts';
+import {
+  claudeTranscriptLine,
+  codexTranscriptArgs,
+  codexTranscriptLine,
+} from './transcript-lines.ts';
 
 const line = (value: object): string => JSON.stringify(value);
 const result = (id: string, content: unknown, is_error?: boolean) =>
@@ -46,4 +50,14 @@ test.each([
 ])('any other line says nothing: %s', (text) => {
   expect(claudeTranscriptLine(text)).toEqual({ uses: [], ran: [] });
   expect(codexTranscriptLine(text)).toEqual({ uses: [], ran: [] });
+});
+
+test('the rollout of Codex tells what its hook does not', () => {
+  const args = { cmd: 'ls', workdir: '../x', tty: true, shell: 'zsh', login: false };
+  const payload = { type: 'function_call', call_id: 'c', arguments: JSON.stringify(args) };
+  const said = line({ type: 'response_item', payload });
+  expect(codexTranscriptArgs(said, 'c')).toEqual({ workdir: '../x', tty: true, shell: 'zsh' });
+  expect(codexTranscriptArgs(said, 'd')).toBeUndefined();
+  const bare = line({ payload: { ...payload, arguments: '{"tty":false}' } });
+  expect(codexTranscriptArgs(bare, 'c')).toEqual({});
 });

@@ -1,6 +1,6 @@
 // What the transcripts of clients say of tools that have run: it is compared with what their hooks have told. An agent
 // can write to its transcript, so a line proves nothing; but a use that no hook has told of is worth a word.
-import { isObject } from '@subluminal/contracts';
+import { isObject, type JsonObject } from '@subluminal/contracts';
 import type { TranscriptLine } from './types.ts';
 
 const NOTHING: TranscriptLine = { uses: [], ran: [] };
@@ -45,6 +45,23 @@ export function codexTranscriptLine(line: string): TranscriptLine {
   const isCall = type === 'function_call' || type === 'custom_tool_call';
   if (!isCall || typeof name !== 'string' || !CODEX_TOOLS.test(name)) return NOTHING;
   return { uses: [{ useId: id, tool: name }], ran: [] };
+}
+
+/** What the hook of Codex does not tell of a command: its folder, its shell, and that more can be typed into it. */
+export function codexTranscriptArgs(line: string, useId: string): JsonObject | undefined {
+  if (!line.includes(useId)) return undefined;
+  const payload = memberOf(parsed(line), 'payload');
+  if (memberOf(payload, 'type') !== 'function_call' || memberOf(payload, 'call_id') !== useId) {
+    return undefined;
+  }
+  const text = memberOf(payload, 'arguments');
+  const args = parsed(typeof text === 'string' ? text : '');
+  const [workdir, shell] = [memberOf(args, 'workdir'), memberOf(args, 'shell')];
+  return {
+    ...(typeof workdir === 'string' && { workdir }),
+    ...(typeof shell === 'string' && { shell }),
+    ...(memberOf(args, 'tty') === true && { tty: true }),
+  };
 }
 
 function parsed(line: string): unknown {

@@ -1,6 +1,6 @@
 // What a client tells by its hooks, and what it is answered, in one form for all clients. A dialect
 // translates between this form and the JSON of one client.
-import type { JsonValue } from '@subluminal/contracts';
+import type { JsonObject, JsonValue } from '@subluminal/contracts';
 
 /** Who tells, and from where. */
 export interface HookSender {
@@ -106,4 +106,9 @@ export interface HookDialect {
   writtenServerName(name: string): string;
   /** Reads what the client writes down; without it, nobody looks afterwards whether its hooks were silent. */
   readonly transcriptLine?: (line: string) => TranscriptLine;
+  /**
+   * Arguments of a use that its hook keeps silent about, from the line of the transcript that tells of it: where a
+   * command runs, for example. The policy sees them beside the others.
+   */
+  readonly transcriptArgs?: (line: string, useId: string) => JsonObject | undefined;
 }

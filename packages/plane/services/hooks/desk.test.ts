@@ -539,6 +539,24 @@ describe('a transcript', () => {
     expect(degraded).toEqual(['3 uses of tools of made-up reached no hook: Bash, Write']);
   });
 
+  test('tells what a hook does not, and the policy sees it', async () => {
+    const match = '{args: {key_equals: {tty: true}}}';
+    const { tell, write, home, events } = await openHookDesk({
+      policy: rule('deny', '{action: BLOCK}', match),
+    });
+    const [typed, plain] = [
+      useOf('Bash', { command: 'python3' }),
+      useOf('Bash', { command: 'ls' }),
+    ];
+    write('transcript.jsonl', `args ${typed.useId} {"tty":true}\nargs ${plain.useId} {}\n`);
+    expect(await tell(before(typed))).toMatchObject({ do: 'refuse' });
+    expect(await tell(before(plain))).toEqual({ do: 'pass' });
+    const moved = useOf('Bash', { command: 'cat policy.yaml' });
+    write('transcript.jsonl', `args ${moved.useId} {"workdir":"${home}"}\n`);
+    expect(await tell(before(moved))).toMatchObject({ do: 'refuse' });
+    expect(events('tool_call_start').map(({ call }) => call?.server_name)).toHaveLength(3);
+  });
+
   test('is looked at when the run ends, too', async () => {
     const { tell, degraded, write, desk } = await openHookDesk({ policy: NONE });
     await tell({ kind: 'session_start' });

@@ -73,7 +73,7 @@ export class HookDesk {
     this.#options = options;
     this.#clients = new Map(options.clients.map((one) => [one.dialect.client, one]));
     this.#uses = new ToolUses({
-      governed: (session, server) => this.#governed(session, server),
+      governed: (session, server, cwd) => this.#governed(session, { server, cwd }),
       hasShim: (session, use) => this.#hasShim(session, use),
       note: (text) => this.#note(text),
     });
@@ -185,7 +185,7 @@ export class HookDesk {
     const { policy, producer } = this.#options;
     const { snapshot } = policy();
     if (sectionsFor(snapshot, producer).content === undefined) return undefined;
-    const governed = await this.#governed(session, undefined, true);
+    const governed = await this.#governed(session, { cwd: session.cwd, isForPrompts: true });
     if (typeof governed === 'string') return governed;
     const said = await governed.prompt(text);
     return said.kind === 'refused' ? said.reason : undefined;
@@ -230,15 +230,18 @@ export class HookDesk {
   /** The governed session for the tools of an MCP server, or of the client itself. */
   async #governed(
     session: ClientSession,
-    server: string | undefined,
-    isForPrompts = false,
+    wanted: {
+      readonly server?: string | undefined;
+      readonly cwd: string;
+      readonly isForPrompts?: boolean;
+    },
   ): Promise<HookSession | string> {
+    const { server, cwd, isForPrompts = false } = wanted;
     const { client } = session.dialect;
     // The tools of an MCP server that takes the name of the client are not those of the client.
     const serverName = server === client ? `mcp:${server}` : (server ?? client);
     if (serverName.length > NAME_LENGTH_MAX) return 'The name of its server is too long.';
     const key = isForPrompts ? '' : serverName;
-    const { cwd } = session;
     let opening = session.servers.get(key);
     if (opening === undefined) {
       if (session.servers.size >= HOOK_LIMITS.serversMax)

@@ -1,15 +1,19 @@
 // Tool uses from their first hook to their last: asked about, waited for, run, shown or given up.
+import { resolve } from 'node:path';
+import { isObject, type JsonObject } from '@subluminal/contracts';
 import type { HookAnswer, HookEvent, ToolUse } from '@subluminal/core/hooks';
 import { parseJson } from '../../os/index.ts';
 import { type ClientSession, isSameUse, type OpenUse } from './client-session.ts';
 import type { HookSession, ShownOutput } from './hook-session.ts';
 import { withheld } from './tool-output.ts';
+import { untoldArgs } from './transcript.ts';
 
 export interface ToolUsesOptions {
   /** The governed session for the tools of an MCP server, or of the client itself; a text says why there is none. */
   readonly governed: (
     session: ClientSession,
     server: string | undefined,
+    cwd: string,
   ) => Promise<HookSession | string>;
   /** Whether a shim of this run decides about it and records it. */
   readonly hasShim: (session: ClientSession, use: ToolUse) => boolean;
@@ -24,6 +28,7 @@ const USES_MAX = 256;
 const PASS: HookAnswer = { do: 'pass' };
 const UNREPLACED =
   'The output of a tool holds what must not be shown to a model, and this client cannot replace it.';
+const UNWRITTEN = 'Its arguments hold what may not be sent, and cannot be replaced here.';
 const CHANGED = 'Parts of this output were replaced, as the policy of this run wants it.';
 
 export class ToolUses {
@@ -65,12 +70,17 @@ export class ToolUses {
   async #open(session: ClientSession, use: ToolUse): Promise<OpenUse | string> {
     if (parseJson(use.argsText) === undefined) return 'Its arguments are no JSON.';
     if (session.uses.size >= USES_MAX) giveUpOldest(session);
-    const governed = await this.#options.governed(session, use.server);
+    const { dialect, transcript } = session;
+    const untold = untoldArgs(dialect, transcript?.path, use);
+    const { workdir } = untold;
+    const cwd = typeof workdir === 'string' ? resolve(session.cwd, workdir) : session.cwd;
+    const governed = await this.#options.governed(session, use.server, cwd);
     if (typeof governed === 'string') return governed;
     // Another hook may have told of the same use while the session was opened.
     const known = use.useId === undefined ? undefined : session.find(use);
     if (known !== undefined) return isSameUse(known, use) ? known : 'Its id is in use.';
-    const { id, verdict } = governed.before(use);
+    const argsText = withMembers(use.argsText, untold);
+    const { id, verdict } = governed.before({ ...use, argsText });
     const open: OpenUse = {
       key: session.keyFor(use),
       use,
@@ -86,6 +96,12 @@ export class ToolUses {
         }
         open.runsSinceMs = performance.now();
         if (said.argsText === undefined) return PASS;
+        // The client would not know what to do with arguments that it has not told.
+        if (argsText !== use.argsText) {
+          giveUp(session, open);
+          session.remember(use, { kind: 'refused', reason: UNWRITTEN });
+          return refused(UNWRITTEN);
+        }
         open.argsText = said.argsText;
         return { do: 'rewrite', argsText: said.argsText };
       }),
@@ -202,6 +218,17 @@ function giveUpOldest(session: ClientSession): void {
 function giveUp(session: ClientSession, open: OpenUse): void {
   session.end(open);
   open.session.cancel(open.id);
+}
+
+/** The arguments with more members behind them; those that are there stay as they were written. */
+function withMembers(argsText: string, more: JsonObject): string {
+  const args = parseJson(argsText);
+  const names = isObject(args) ? Object.keys(args) : undefined;
+  const added = Object.entries(more).filter(([name]) => names?.includes(name) === false);
+  if (added.length === 0) return argsText;
+  const members = JSON.stringify(Object.fromEntries(added)).slice(1);
+  const open = argsText.slice(0, argsText.lastIndexOf('}'));
+  return `${open}${names?.length === 0 ? '' : ','}${members}`;
 }
 
 function nameOf({ server, tool }: ToolUse): string {

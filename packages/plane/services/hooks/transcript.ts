@@ -1,7 +1,16 @@
 // A second look at what a session of a client did: tools that have run by its transcript, and that no hook has told of.
-import { readdirSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import type { HookDialect } from '@subluminal/core/hooks';
+import type { JsonObject } from '@subluminal/contracts';
+import type { HookDialect, ToolUse } from '@subluminal/core/hooks';
 import { attempt, readRegularFile } from '../../os/index.ts';
 
 /** How long each file of a transcript was when the session was first heard of: it may go on with an older one. */
@@ -65,4 +74,36 @@ export function silentUses(
   if (silent.length === 0) return undefined;
   const names = [...new Set(silent.map(([, tool]) => tool))].slice(0, TOOLS_MAX);
   return { kind: 'found', count: silent.length, tools: names };
+}
+
+const TAIL_BYTES = 262_144;
+
+/** What the end of a transcript says of a use that is about to run, beyond what its hook tells. */
+export function untoldArgs(
+  { transcriptArgs }: Pick<HookDialect, 'transcriptArgs'>,
+  path: string | undefined,
+  { useId, server }: ToolUse,
+): JsonObject {
+  if (transcriptArgs === undefined || path === undefined) return {};
+  if (useId === undefined || server !== undefined) return {};
+  const lines = (attempt(() => tailOf(path)) ?? '').split('\n');
+  for (const line of lines.toReversed()) {
+    const args = transcriptArgs(line, useId);
+    if (args !== undefined) return args;
+  }
+  return {};
+}
+
+/** Never waits, whatever is at the path. */
+function tailOf(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) return '';
+    const bytes = Buffer.alloc(Math.min(TAIL_BYTES, stats.size));
+    const length = readSync(fd, bytes, 0, bytes.length, stats.size - bytes.length);
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isFailure, isObject, type JsonValue } from '@subluminal/contracts';
+import { isFailure, isObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import type {
   HookAnswer,
   HookDialect,
@@ -41,6 +41,11 @@ const MADE_UP: HookDialect = {
     const [what, id = '', tool = ''] = line.split(' ');
     if (what === 'use') return { uses: [{ useId: id, tool }], ran: [] };
     return { uses: [], ran: what === 'ran' ? [id] : [] };
+  },
+  // `args ID JSON`.
+  transcriptArgs(line, useId) {
+    const [what, id, text = '{}'] = line.split(' ');
+    return what === 'args' && id === useId ? (JSON.parse(text) as JsonObject) : undefined;
   },
 };
 
