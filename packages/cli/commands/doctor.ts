@@ -10,7 +10,7 @@ const MARKS: { readonly [L in Level]: string } = { ok: '✔', warn: '!', broken:
 
 export const command = defineCommand({
   description:
-    'Checks Node, the build, the home folder, the configuration, the policy, the secrets of servers, the ledger and its daemon, the spool, whether the servers of agent clients go through sub, the gateway of the login, and the proxy. It changes nothing, starts nothing, and prints no value of any configuration.',
+    'Checks Node, the build, the home folder, the configuration, the policy, the secrets of servers, the ledger and its daemon, the spool, whether the servers and the own tools of agent clients go through sub, the gateway of the login, and the proxy. It changes nothing, starts nothing, and prints no value of any configuration.',
   examples: ['sub doctor', 'sub doctor --json'],
   exitCodes: { 0: 'no check failed; there may be warnings', 1: 'a check failed', 2: 'wrong flags' },
   run: async (_input, io) => {

@@ -1,6 +1,8 @@
 import type { Failure } from '@subluminal/contracts';
 import {
   adoptionStatus,
+  type HookStatus,
+  hookStatus,
   type ServerView,
   type StatusFile,
   unseenText,
@@ -8,6 +10,7 @@ import {
 import type { SecretBinding, Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
+import { hookedClients } from '../adopt/hooks.ts';
 import { type CalledServer, type LastCall, ledgerFacts } from '../adopt/ledger-facts.ts';
 import {
   printLines,
@@ -18,6 +21,7 @@ import {
   tellProblems,
 } from '../adopt/lines.ts';
 import { whereabouts } from '../adopt/wish.ts';
+import { hookWords } from '../doctor/check-hooks.ts';
 import { defineCommand, done, EXIT, orThrow, textOption } from '../input/command.ts';
 import { changeLine } from '../surface/change-line.ts';
 import type { Io } from '../terminal/io.ts';
@@ -35,6 +39,7 @@ export const command = defineCommand({
     const where = orThrow(await whereabouts(options.project));
     const own = { runtime: process.execPath, script: process.argv[1] };
     const { files, problems } = adoptionStatus({ ...where, own });
+    const hooks = hookStatus({ ...where, own });
     const called = calledServers(files);
     const { lastCalls, changes } = orThrow(await ledgerFacts([...called.values()], io));
     const known = await factsOf(files, {
@@ -43,14 +48,17 @@ export const command = defineCommand({
       policyOf: await policyFinder(where),
     });
     if (options.json) {
-      const document = { ...documentOf(files, problems, known), definitions_changed: changes };
+      const clients = clientParts(files, hooks);
+      const shown = documentOf(files, problems, known);
+      const document = { ...shown, clients, definitions_changed: changes };
       io.out.write(jsonText(document));
       return done(EXIT.fine);
     }
     tellProblems(problems, io);
     for (const file of files) printFile(file, known, io);
     for (const change of changes) io.out.write(harmlessLine(changeLine(change)));
-    const unseen = unseenText(files);
+    for (const one of hooks) printHooks(one, io);
+    const unseen = unseenText(files, hookedClients(hooks));
     if (unseen !== undefined) io.out.write(harmlessLine(unseen));
     if (files.length === 0) io.out.write('No agent client has a config here.\n');
     return done(EXIT.fine);
@@ -162,6 +170,35 @@ function printFile(file: StatusFile, known: KnownFacts, io: Io): void {
   const head = io.out.colors.bold(harmless(`${file.title}: ${file.path}${sessionWords(file)}`));
   const lines = serverLines(file.servers, (server) => wordsOf(server, known), io.out);
   printLines([head, ...(lines.length === 0 ? ['  no servers'] : lines)], io.out);
+}
+
+const MODEL_WORDS = 'model calls governed by `sub run --models` and `sub proxy` only';
+
+function printHooks(status: HookStatus, io: Io): void {
+  const { title, problems } = status;
+  io.out.write(harmlessLine(`${title}: ${hookWords(status)}; ${MODEL_WORDS}`));
+  for (const problem of problems) io.out.write(harmlessLine(`  ${problem}`));
+}
+
+/** What of each client is governed. `session`: only in a run that is started so. */
+function clientParts(
+  files: readonly StatusFile[],
+  hooks: readonly HookStatus[],
+): readonly object[] {
+  return hooks.map(({ client, title, version, state, paths, isManaged, problems, limits }) => {
+    const servers = files.filter((file) => file.client === client).flatMap((one) => one.servers);
+    const governed = servers.filter((server) => server.state === 'governed');
+    return {
+      client,
+      title,
+      version: version ?? null,
+      servers: { governed: governed.length, total: servers.length },
+      native_tools: state,
+      prompts: state,
+      model_calls: 'session',
+      hooks: { paths, managed: isManaged, problems, limits },
+    };
+  });
 }
 
 function sessionWords({ change, wrapPid }: StatusFile): string {

@@ -3,6 +3,7 @@
 import { broken, type Check, codeOf, type Finding, type Machine, pathOf } from './check.ts';
 import { checkClients } from './check-clients.ts';
 import { checkGateway, checkProxy } from './check-gateway.ts';
+import { checkHooks } from './check-hooks.ts';
 import * as installation from './check-installation.ts';
 import { checkDaemon, checkHead, checkLedger, checkRuns, checkSocket } from './check-ledger.ts';
 import * as policies from './check-policies.ts';
@@ -29,6 +30,7 @@ export const CHECKS: { readonly [id: string]: Check } = {
   spool: installation.checkSpool,
   'run-files': installation.checkRunFiles,
   clients: checkClients,
+  hooks: checkHooks,
   gateway: checkGateway,
   proxy: checkProxy,
 };

@@ -69,6 +69,8 @@ export const claudeHooks: ClientHooks = {
   client: CLIENT,
   settings: { ...GROUPED, items },
   isTried: true,
+  program: 'claude',
+  blocksSince: HTTP_SINCE,
   userFile: (place) => ({
     client: CLIENT,
     path: join(folderOf(place), 'settings.json'),
@@ -81,7 +83,6 @@ export const claudeHooks: ClientHooks = {
     'A project can switch hooks of the user off (`disableAllHooks` in its .claude/settings.json): `sub run` and --managed hold against that.',
     '`claude --bare`, `--safe-mode` and CLAUDE_CODE_SIMPLE drop them without a word.',
     'Shell commands inside a skill or a slash command run without a hook, unless `disableSkillShellExecution` is set.',
-    'If node or sub is gone, a version before 2.1.295 lets the tool run.',
   ],
   session,
 };

@@ -11,20 +11,27 @@ const ASKING_MS = 10_000;
 const VERSION = /\b(\d{1,6}\.\d{1,6}\.\d{1,6})\b/;
 
 interface StartedProgram {
+  /** False: nothing is started to find out. */
+  readonly mayAsk?: boolean;
   readonly command: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
   readonly cwd: string;
 }
 
 /** Undefined where neither the files nor the program itself tell. */
-export function versionOf({ command, env, cwd }: StartedProgram): string | undefined {
+export function versionOf({
+  command,
+  env,
+  cwd,
+  mayAsk = true,
+}: StartedProgram): string | undefined {
   const [program = ''] = command;
   // A runner of packages may start any version, unless one is named.
   if (endOfProgram(command) > 1) return VERSION.exec(command[endOfProgram(command) - 1] ?? '')?.[1];
   const found = findProgram(program, { cwd, path: env['PATH'] });
   const file = found === undefined ? undefined : realFile(found);
   if (file === undefined) return undefined;
-  return packageVersion(file) ?? asked(file, { env, cwd });
+  return packageVersion(file) ?? (mayAsk ? asked(file, { env, cwd }) : undefined);
 }
 
 /** The package that a program is of, where it was installed from npm. */
@@ -53,7 +60,10 @@ function manifestIn(text: string): { readonly [key: string]: unknown } {
   }
 }
 
-function asked(file: string, { env, cwd }: Omit<StartedProgram, 'command'>): string | undefined {
+function asked(
+  file: string,
+  { env, cwd }: Pick<StartedProgram, 'env' | 'cwd'>,
+): string | undefined {
   const options = { env, cwd, timeout: ASKING_MS, maxBuffer: BYTES_MAX, encoding: 'utf8' } as const;
   const { status, stdout } = spawnSync(file, ['--version'], { ...options, stdio: 'pipe' });
   return status === 0 ? VERSION.exec(stdout)?.[1] : undefined;

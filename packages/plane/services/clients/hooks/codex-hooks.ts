@@ -92,6 +92,7 @@ export const codexHooks: ClientHooks = {
   client: CLIENT,
   settings: { ...GROUPED, items },
   isTried: true,
+  program: 'codex',
   userFile: (place) => ({
     client: CLIENT,
     path: join(codexHome(place), 'hooks.json'),

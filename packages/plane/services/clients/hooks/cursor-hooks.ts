@@ -33,6 +33,7 @@ export const cursorHooks: ClientHooks = {
     beside: { version: 1 },
   },
   isTried: false,
+  program: 'cursor-agent',
   userFile: ({ userHome }) => ({
     client: CLIENT,
     path: join(userHome, '.cursor', 'hooks.json'),

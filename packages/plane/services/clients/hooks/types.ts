@@ -41,6 +41,10 @@ export interface ClientHooks {
   readonly settings: HookSettings;
   /** False: only read in the documentation of the client, and never tried. */
   readonly isTried: boolean;
+  /** The command that starts it. */
+  readonly program: string;
+  /** The first version that lets no tool run when a hook fails; none does without it. */
+  readonly blocksSince?: string;
   /** Where the user's own hooks stand. */
   userFile(place: ClientPlace): HookFile;
   /** Where those stand that no user and no project can switch off. */

@@ -1,6 +1,7 @@
 // What of a client's own tools is governed, and by which hooks.
 import { isFailure, isObject } from '@subluminal/contracts';
 import { readRegularFile, realFile } from '../../../os/index.ts';
+import { isSince, versionOf } from '../hooks/client-version.ts';
 import { type FoundHook, findHooks } from '../hooks/edit-hooks.ts';
 import { hooksOf } from '../hooks/registry.ts';
 import type { ClientHooks, HookFile } from '../hooks/types.ts';
@@ -21,6 +22,8 @@ export interface HookStatus {
   /** The files that they stand in. */
   readonly paths: readonly string[];
   readonly isManaged: boolean;
+  /** Of the client, where its files tell. */
+  readonly version: string | undefined;
   /** What is wrong with them; whole sentences. */
   readonly problems: readonly string[];
   /** What they do not hold against; whole sentences. */
@@ -42,9 +45,11 @@ export function hookStatus(options: HookStatusOptions): readonly HookStatus[] {
 function statusOf(client: Client, options: HookStatusOptions): HookStatus {
   const { id, title } = client;
   const hooks = hooksOf(id);
-  const none = { paths: [], isManaged: false, problems: [], limits: [] };
+  const none = { paths: [], isManaged: false, version: undefined, problems: [], limits: [] };
   if (hooks === undefined) return { client: id, title, state: 'none', ...none };
   const place = clientPlace(options);
+  const { env, project: cwd } = options;
+  const version = versionOf({ command: [hooks.program], env, cwd, mayAsk: false });
   const [user, managed] = [hooks.userFile(place), hooks.managedFile?.(place)].map((file) =>
     file === undefined ? undefined : lookInto(file, hooks, options),
   );
@@ -52,7 +57,7 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
   const files = looks.filter(({ found }) => found.length > 0);
   if (files.length === 0) {
     const state = hooks.session === undefined ? 'none' : 'session';
-    return { client: id, title, state, ...none };
+    return { client: id, title, state, ...none, version };
   }
   const isManaged = (managed?.found.length ?? 0) > 0;
   const ofUser = isManaged ? [] : [...switchedOff(hooks, options), ...untrusted(id, options)];
@@ -63,9 +68,19 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
     state: problems.length === 0 ? 'installed' : 'faulty',
     paths: files.map(({ path }) => path),
     isManaged,
+    version,
     problems,
-    limits: isManaged ? [] : hooks.limits,
+    limits: [...failures(hooks, version), ...(isManaged ? [] : hooks.limits)],
   };
+}
+
+/** What happens when a hook itself fails. */
+function failures({ blocksSince }: ClientHooks, version: string | undefined): readonly string[] {
+  if (blocksSince === undefined) return [];
+  if (version !== undefined && isSince(version, blocksSince)) return [];
+  const which =
+    version === undefined ? `A version before ${blocksSince}` : `This version, ${version},`;
+  return [`${which} runs the tool when a hook fails, as when node or sub is gone.`];
 }
 
 interface HookLook {

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CLIENTS, clientOf } from '@subluminal/plane/clients';
+import { planHooks, trustState } from '@subluminal/plane/clients/setup';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Finding, Machine } from './check.ts';
+import { checkHooks } from './check-hooks.ts';
+import { machineIn, put } from './machine.test-support.ts';
+
+let folder = '';
+let machine: Machine;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sub-hooks-'));
+  const launcher = put(join(folder, 'lib', 'sub.mjs'), '');
+  machine = { ...(await machineIn(folder)), launcher };
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const look = (): Promise<Finding> => checkHooks(machine);
+
+function options() {
+  const { env, cwd: project, paths, launcher: script } = machine;
+  const own = { runtime: process.execPath, script };
+  return { env, project, paths, own, redactPatterns: [], isManaged: false };
+}
+
+async function install(client: string): Promise<void> {
+  const plan = await planHooks({ ...options(), clients: [clientOf(client)] });
+  if (plan.kind === 'failure') throw new Error(plan.message);
+  for (const file of plan.files) expect(file.apply().kind).toBe('applied');
+}
+
+const claude = () => join(machine.userHome, '.claude', 'settings.json');
+
+test('a machine without clients is fine', async () => {
+  expect(await look()).toEqual({ level: 'ok', text: 'no client with tools of its own here' });
+});
+
+test('a client without hooks is named, with what puts them in', async () => {
+  put(claude(), '{}');
+  expect(await look()).toMatchObject({
+    level: 'warn',
+    text: 'Claude Code: own tools and prompts governed by `sub run` and `sub wrap` only',
+    fix: expect.stringContaining('sub import claude-code --hooks'),
+  });
+});
+
+test('hooks that are in place are fine, and what they do not hold against is told', async () => {
+  await install('claude-code');
+  const { level, text, more = [] } = await look();
+  expect([level, text]).toEqual([
+    'ok',
+    `Claude Code: own tools and prompts governed by hooks in ${claude()}`,
+  ]);
+  expect(more.join(' ')).toContain('disableAllHooks');
+});
+
+test.each([
+  ['a sub that is gone', () => rmSync(join(folder, 'lib', 'sub.mjs')), 'which is gone'],
+  [
+    'a project that switches them off',
+    () => put(join(machine.cwd, '.claude', 'settings.json'), '{"disableAllHooks": true}'),
+    'has disableAllHooks',
+  ],
+])('%s is found', async (_what, harm, words) => {
+  await install('claude-code');
+  harm();
+  const { level, more = [] } = await look();
+  expect(level).toBe('broken');
+  expect(more[0]).toContain(words);
+});
+
+test('hooks that Codex skips are found, until they are trusted', async () => {
+  await install('codex');
+  const { level, more = [] } = await look();
+  expect(level).toBe('broken');
+  expect(more[0]).toContain('nobody has trusted them');
+  const state = trustState(options());
+  if (state === undefined || state.kind === 'failure') throw new Error('there is no state');
+  expect(state.apply().kind).toBe('applied');
+  expect((await look()).level).toBe('ok');
+});
+
+test('every client with tools of its own has a state', async () => {
+  for (const client of CLIENTS) {
+    const [first] = client.files({
+      platform: process.platform,
+      userHome: machine.userHome,
+      project: machine.cwd,
+      env: machine.env,
+    });
+    if (first !== undefined) put(first.path, '');
+  }
+  const { text } = await look();
+  const titles = CLIENTS.filter(({ builtInTools }) => builtInTools.length > 0);
+  for (const { title } of titles) expect(text).toContain(`${title}: own tools`);
+});

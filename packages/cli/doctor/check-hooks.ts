@@ -1,0 +1,50 @@
+// Checks whether the own tools of agent clients are governed by hooks, and what these do not hold against.
+import type { HookStatus } from '@subluminal/plane/clients/setup';
+import { broken, type Finding, type Machine, ok, warn } from './check.ts';
+
+export async function checkHooks(machine: Machine): Promise<Finding> {
+  const { hookStatus } = await import('@subluminal/plane/clients/setup');
+  const { env, cwd: project, paths, launcher: script } = machine;
+  const own = { runtime: process.execPath, script };
+  const found = hookStatus({ env, project, paths, own });
+  if (found.length === 0) return ok('no client with tools of its own here');
+  const text = found.map(stateText).join('; ');
+  const problems = found.flatMap((one) => one.problems);
+  const limits = found.flatMap(({ title, limits: list }) => list.map((one) => `${title}: ${one}`));
+  const more = [...problems, ...limits];
+  const finding = findingOf(found, text);
+  return more.length === 0 ? finding : { ...finding, more };
+}
+
+function findingOf(found: readonly HookStatus[], text: string): Finding {
+  const faulty = found.filter(({ state }) => state === 'faulty').map(({ client }) => client);
+  if (faulty.length > 0) {
+    const commands = faulty.map((client) => `\`sub import ${client} --hooks\``);
+    return broken(text, `Mend what is named, or put the hooks in anew: ${commands.join(', ')}.`);
+  }
+  const open = found.filter(({ state }) => state === 'session').map(({ client }) => client);
+  if (open.length === 0) return ok(text);
+  const commands = open.map((client) => `\`sub import ${client} --hooks\``);
+  return warn(text, `Start them by \`sub run\`, or put hooks in: ${commands.join(', ')}.`);
+}
+
+function stateText({ title, version, state, paths, isManaged }: HookStatus): string {
+  const name = version === undefined ? title : `${title} ${version}`;
+  return `${name}: ${hookWords({ state, paths, isManaged })}`;
+}
+
+/** By what the own tools and the prompts of a client are governed. */
+export function hookWords({
+  state,
+  paths,
+  isManaged,
+}: Pick<HookStatus, 'state' | 'paths' | 'isManaged'>): string {
+  const where = paths.join(', ');
+  const words: { readonly [known in HookStatus['state']]: string } = {
+    installed: `own tools and prompts governed by ${isManaged ? 'managed ' : ''}hooks in ${where}`,
+    faulty: `own tools and prompts NOT all governed by the hooks in ${where}`,
+    session: 'own tools and prompts governed by `sub run` and `sub wrap` only',
+    none: 'own tools and prompts not governed: it has no hooks that sub knows',
+  };
+  return words[state];
+}
