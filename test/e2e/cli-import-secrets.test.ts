@@ -320,7 +320,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
 
   test('it is asked, and then the change is shown and asked for', async () => {
     planted();
-    const shown = await typed('import claude', [
+    const shown = await typed('import claude --no-hooks', [
       ['Move 2 secrets into the encrypted store?', 'y'],
       ['Change this file of Claude Code?', 'y'],
     ]);
@@ -331,7 +331,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
 
   test('the removal of other copies is asked for', async () => {
     const { copies } = plantedCopies();
-    const shown = await typed('import claude', [
+    const shown = await typed('import claude --no-hooks', [
       ['Move 2 secrets into the encrypted store?', 'y'],
       ['Change this file of Claude Code?', 'y'],
       ['Remove 6 files for good?', 'y'],
@@ -342,7 +342,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
 
   test('no leaves them where they are, and imports', async () => {
     planted();
-    const shown = await typed('import claude', [
+    const shown = await typed('import claude --no-hooks', [
       ['Move 2 secrets into the encrypted store?', 'n'],
       ['Change this file of Claude Code?', 'y'],
     ]);
@@ -359,7 +359,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     await machine.sub('import', 'claude', '--move-secrets', '--yes');
     await machine.sub('restore', 'claude', '--yes');
     writeFileSync(join(machine.subHome, 'vault.db'), 'torn', { mode: 0o600 });
-    const shown = await typed('import claude', [
+    const shown = await typed('import claude --no-hooks', [
       ['Move 2 secrets into the encrypted store?', 'y'],
       ['Import without moving secrets?', answer],
       ...(isImported ? [['Change this file of Claude Code?', 'y'] as const] : []),

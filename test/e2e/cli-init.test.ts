@@ -188,9 +188,14 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     const shown = await machine.typed('init', [
       ['Govern 1 server of Claude Code now, with sub import? [y/N]', 'y'],
       ['Change this file of Claude Code? [y/N]', 'y'],
+      ['Put hooks into Claude Code as well', 'y'],
+      ['Put these hooks into', 'y'],
     ]);
     expect(shown).toContain('Done: 1 server of Claude Code is governed');
+    expect(shown).toContain('Done: the own tools of Claude Code are governed');
     expect(machine.read()).toContain('--server-name');
+    const settings = join(machine.home, '.claude', 'settings.json');
+    expect(readFileSync(settings, 'utf8')).toContain(' hook claude-code');
   });
 
   test('Ctrl-C at its question leaves the policy, and changes nothing more', async () => {
@@ -206,8 +211,10 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     const shown = await machine.typed('import claude', [
       ['Write the starter policy `solo` to', 'y'],
       ['Change this file of Claude Code? [y/N]', 'y'],
+      ['Put hooks into Claude Code as well', 'n'],
     ]);
     expect(shown).toContain('Done: 1 server of Claude Code is governed');
+    expect(shown).toContain('Hooks govern these tools: sub import claude-code --hooks');
     expect(existsSync(policyPath())).toBe(true);
   });
 });

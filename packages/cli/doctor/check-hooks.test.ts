@@ -42,7 +42,7 @@ test('a client without hooks is named, with what puts them in', async () => {
   expect(await look()).toMatchObject({
     level: 'warn',
     text: 'Claude Code: own tools and prompts governed by `sub run` and `sub wrap` only',
-    fix: expect.stringContaining('sub import claude-code --hooks'),
+    fix: 'Start them by `sub run`, or put hooks in: `sub import claude-code --hooks`.',
   });
 });
 
