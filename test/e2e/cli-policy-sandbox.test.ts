@@ -81,6 +81,16 @@ test('a file that was not there is private, and goes again', async () => {
   expect(existsSync(config)).toBe(false);
 });
 
+test('a file is listed once, with its servers', async () => {
+  machine.write(config, codexConfig());
+  for (const client of ['claude', 'codex']) {
+    await machine.sub('policy', 'sandbox', client, '--write', '--yes');
+  }
+  const { stdout } = await machine.sub('status');
+  expect(stdout.split(config)).toHaveLength(2);
+  expect(stdout).not.toContain(settings);
+});
+
 test('another policy takes the place of the first', async () => {
   machine.write(settings, SETTINGS);
   await machine.sub('policy', 'sandbox', 'claude', '--write', '--yes');

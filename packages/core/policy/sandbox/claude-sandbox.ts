@@ -1,6 +1,6 @@
 // Claude Code: `sandbox` for its shell, `permissions` for its tools; rules about reading and editing files
 // hold for the shell as well. Checked with 2.1.325.
-import { isWholeProject } from './sandbox-path.ts';
+import { isWholeProject, nearPaths, uniquePaths } from './sandbox-path.ts';
 import type {
   DeniedPath,
   LeftRule,
@@ -33,13 +33,21 @@ function settings(
   current: { readonly [key: string]: unknown },
   places: SandboxPlaces,
 ): SandboxSettings {
+  const unread = uniquePaths(
+    plan.denied.filter(({ access }) => access === 'read').flatMap(nearPaths),
+  );
   const rules = new Set([
     ...plan.deniedTools.map(({ name }) => name),
     ...plan.denied.flatMap((path) => fileRules(path, places)),
+    ...unread.filter(({ folder }) => folder === 'project').map(({ rest }) => `Read(./${rest})`),
   ]);
+  const hidden = unread.filter(({ folder }) => folder === 'home').map(({ rest }) => `~/${rest}`);
   const hosts = domainsIn(plan.deniedHosts);
   const changes: SettingsChange[] = [...switches(current)];
   if (rules.size > 0) changes.push({ path: ['permissions', 'deny'], add: [...rules] });
+  if (hidden.length > 0) {
+    changes.push({ path: ['sandbox', 'filesystem', 'denyRead'], add: hidden });
+  }
   if (hosts.length > 0) changes.push({ path: [...NETWORK, 'deniedDomains'], add: hosts });
   if (plan.onlyHosts !== undefined) changes.push(...hostList(plan.onlyHosts, current));
   const roots = [
@@ -133,7 +141,7 @@ function notesOn({ denied }: SandboxPlan): readonly string[] {
     'On Linux the shell is confined only where bubblewrap and socat are installed; without them Claude Code says so at its start, and runs commands all the same.',
     ...(globs
       ? [
-          'On Linux its shell knows no patterns: those with * hold for its tools for files, and for the shell by hooks.',
+          'On Linux its shell knows no patterns: those with * hold for its tools for files, and for the shell by hooks. Names without other signs are closed to it in the project and in the home.',
         ]
       : []),
   ];

@@ -1,7 +1,7 @@
 // Codex: a profile of permissions for the commands that it runs and the patches that it applies. Checked
 // with 0.166.0. The older `sandbox_mode` can deny no path, and the two do not go together.
 import type { JsonValue } from '@subluminal/contracts';
-import { absoluteOf, absolutePattern, isWholeProject } from './sandbox-path.ts';
+import { absoluteOf, absolutePattern, isWholeProject, nearPaths } from './sandbox-path.ts';
 import type {
   DeniedPath,
   LeftRule,
@@ -117,8 +117,11 @@ function deny(rules: Rules, path: DeniedPath, places: SandboxPlaces): readonly L
   const access = path.access === 'read' ? 'deny' : 'read';
   if (folder === 'project') set(rules.project, rest === '' ? '.' : rest, access);
   // The whole disk cannot be searched for each command.
-  else if (isGlob && folder === 'root' && rest.startsWith('**/')) set(rules.project, rest, access);
-  else set(rules.own, isGlob ? absolutePattern(path, places) : absoluteOf(path, places), access);
+  else if (isGlob && folder === 'root' && rest.startsWith('**/')) {
+    set(rules.project, rest, access);
+    const near = nearPaths(path).filter((one) => one.folder === 'home');
+    for (const one of near) set(rules.own, absoluteOf(one, places), access);
+  } else set(rules.own, isGlob ? absolutePattern(path, places) : absoluteOf(path, places), access);
   return [];
 }
 

@@ -91,6 +91,20 @@ describe('rules of Claude Code', () => {
     expect(await claudeRules(match)).toEqual(expected);
   });
 
+  it('close a plain name to a shell that knows no patterns', async () => {
+    const rule = deny('keys', { any_arg: { path_matches: ['.env', '**/.ssh/**', '*.pem'] } });
+    const { changes } = await sandbox('claude-code', [rule]);
+    const hidden = { path: ['sandbox', 'filesystem', 'denyRead'], add: ['~/.ssh', '~/.env'] };
+    expect(changes).toContainEqual(hidden);
+    expect(await claudeRules(rule.match)).toEqual([
+      ...['Read(//**/.ssh)', 'Edit(//**/.ssh)', 'Read(//**/*.pem)', 'Edit(//**/*.pem)'],
+      ...['Read(//**/.env)', 'Edit(//**/.env)', 'Read(./.ssh)', 'Read(./.env)'],
+    ]);
+    expect(await profile([rule])).toMatchObject({
+      filesystem: { '/home/me/.ssh': 'deny', '/home/me/.env': 'deny' },
+    });
+  });
+
   it('switch the sandbox on, and never ask less than the client would', async () => {
     const { changes } = await sandbox('claude-code', []);
     expect(changes).toEqual([
@@ -268,6 +282,28 @@ describe('what no sandbox can say', () => {
     expect(changes.map(({ path }) => path[0])).not.toContain('permissions');
   });
 
+  it('is the folder that git itself needs', async () => {
+    const rule = deny('git', {
+      any_arg: { path_matches: ['**/.git/**', '.git/hooks/**', '*.key'] },
+    });
+    const { left, changes } = await sandbox('claude-code', [rule]);
+    expect(left).toEqual([{ rule_id: 'git', why: 'git itself has to use .git' }]);
+    expect(changes).toContainEqual({
+      path: ['permissions', 'deny'],
+      add: ['Read(//**/*.key)', 'Edit(//**/*.key)', 'Edit(./.git/hooks)'],
+    });
+  });
+
+  it('is not what a rule lets pass that is about commands, for tools that run none', async () => {
+    const rules = [allow('make', { command: { program: ['make'] } }), deny('dist', PATH)];
+    const { left, changes } = await sandbox('claude-code', rules);
+    expect(left).toEqual([{ rule_id: 'dist', why: 'an earlier rule lets some of it pass: make' }]);
+    expect(changes).toContainEqual({
+      path: ['permissions', 'deny'],
+      add: ['Read(./dist)', 'Edit(./dist)'],
+    });
+  });
+
   it('is what an earlier rule lets pass', async () => {
     const rules = [allow('reads', { tool_name: { glob: ['Read'] } }), deny('dist', PATH)];
     const { left, changes } = await sandbox('claude-code', rules);
@@ -343,7 +379,10 @@ describe('rules about commands', () => {
   it('do not make an exception of hosts for files', async () => {
     const env = deny('env', { any_arg: { path_matches: ['.env'] } });
     const { left, changes } = await sandbox('codex', [GITHUB, env]);
-    expect(left).toEqual([{ rule_id: 'env', why: 'an earlier rule lets some of it pass: github' }]);
+    expect(left).toContainEqual({
+      rule_id: 'env',
+      why: 'an earlier rule lets some of it pass: github',
+    });
     expect(JSON.stringify(changes)).not.toContain('.env');
   });
 });

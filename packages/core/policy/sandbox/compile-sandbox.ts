@@ -102,7 +102,12 @@ function withoutAllowed(
   if (passing.length === 0) return tools;
   const names = new Set<string>();
   const isOpen = (tool: string) => {
-    const by = passing.filter(({ match }) => match.names(dialect.client, tool));
+    const by = passing.filter(
+      ({ match, rule: { match: wanted } }) =>
+        match.names(dialect.client, tool) &&
+        // Only a shell runs commands.
+        (wanted.command === undefined || dialect.tools.shell.includes(tool)),
+    );
     for (const one of by) names.add(one.rule.rule_id);
     return by.length === 0;
   };
@@ -147,6 +152,15 @@ function compileDeny(denying: DenyRule, compiling: Compiling): void {
   }
 }
 
+/** A rule closes it to calls that name it; a sandbox would close it to git. */
+function isGitFolder(rest: string): boolean {
+  return /(?:^|\/)\.git$/.test(rest);
+}
+
+function isInGit(rest: string): boolean {
+  return /(?:^|\/)\.git\//.test(rest);
+}
+
 /** All hosts but those that earlier rules let pass. */
 function onlyHosts(
   { rule_id }: Rule,
@@ -179,8 +193,13 @@ function takeClaim(
       if (isNone(claim.tools)) return 'none of its tools has such an argument';
       const { read, shell } = claim.tools;
       const access = claim.access ?? (read.length + shell.length > 0 ? 'read' : 'write');
-      draft.denied.push(...claim.paths.map((path) => ({ ...path, access, rule_id })));
-      return undefined;
+      const denied = claim.paths.filter(({ rest }) => !isGitFolder(rest));
+      draft.denied.push(
+        ...denied.map((path) => {
+          return { ...path, access: isInGit(path.rest) ? 'write' : access, rule_id } as const;
+        }),
+      );
+      return denied.length === claim.paths.length ? undefined : 'git itself has to use .git';
     }
     case 'outside': {
       const { folders, tools } = claim;

@@ -54,6 +54,20 @@ export function uniquePaths<P extends SandboxPath>(paths: readonly P[]): readonl
   return [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()];
 }
 
+/**
+ * The same name right in the project and right in the home, for a pattern that means it anywhere: a shell
+ * that knows no patterns, or not for the whole disk, has at least these.
+ */
+export function nearPaths({ folder, rest, isGlob }: SandboxPath): readonly SandboxPath[] {
+  const name = rest.replace(/^\*\*\//, '');
+  if (!isGlob || folder !== 'root' || name === rest || GLOB.test(name)) return [];
+  return (['project', 'home'] as const).map((near) => ({
+    folder: near,
+    rest: name,
+    isGlob: false,
+  }));
+}
+
 export function isWholeProject({ folder, rest }: SandboxPath): boolean {
   return folder === 'project' && rest === '';
 }

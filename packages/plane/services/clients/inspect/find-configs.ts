@@ -96,14 +96,14 @@ export function recordedConfigs(
 ): readonly (FoundConfig | ConfigFailure)[] {
   return listRecords(paths).flatMap((one) => {
     if (one.kind === 'failure') return [one];
-    if (known.has(one.key) || known.has(one.record.path) || holdsHooks(one)) return [];
+    if (known.has(one.key) || known.has(one.record.path) || hasNoServers(one)) return [];
     return [recorded(one)];
   });
 }
 
-/** Such a file has no servers, unless these were changed as well. */
-function holdsHooks({ record: { hooks, changes } }: FoundRecord): boolean {
-  return hooks !== undefined && changes.length === 0;
+/** A record of hooks or of settings: servers have one as well where they were changed. */
+function hasNoServers({ record: { hooks, settings, changes } }: FoundRecord): boolean {
+  return (hooks !== undefined || settings !== undefined) && changes.length === 0;
 }
 
 function recorded({ record }: FoundRecord): FoundConfig | ConfigFailure {

@@ -46,11 +46,16 @@ describe('settings in JSON', () => {
     expect(changed(after, 'jsonc', JSON_CHANGES).text).toBe(after);
   });
 
-  it('keep comments, and have the new lines before the old ones', () => {
+  it('keep comments, and have what is new behind what was there', () => {
     const text =
       '{\n  // mine\n  "model": "x", // why\n  "permissions": {\n    "deny": ["a"]\n  }\n}\n';
     expect(changed(text, 'jsonc', JSON_CHANGES).text).toMatchInlineSnapshot(`
       "{
+        // mine
+        "model": "x", // why
+        "permissions": {
+          "deny": ["a","Read(//**/.env)","Edit(//**/.env)"]
+        },
         "sandbox": {
           "enabled": true,
           "network": {
@@ -58,15 +63,6 @@ describe('settings in JSON', () => {
               "evil.example"
             ]
           }
-        },
-        // mine
-        "model": "x", // why
-        "permissions": {
-          "deny": [
-            "Read(//**/.env)",
-            "Edit(//**/.env)",
-            "a"
-          ]
         }
       }
       "

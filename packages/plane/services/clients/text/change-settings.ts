@@ -178,8 +178,8 @@ export function undoSettings({ text, format, record, base }: UndoSettings): Undo
     return !isRefused(read) && sameData(read, wanted);
   };
   const texts = [
-    () => applyPatch(text, record.patch, { fuzzFactor: 0 }),
     () => (format === 'toml' ? undefined : revertJsonText(text, backwards(now, edits))),
+    () => applyPatch(text, record.patch, { fuzzFactor: 0 }),
   ];
   for (const make of texts) {
     const next = make();

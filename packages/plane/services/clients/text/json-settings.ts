@@ -1,69 +1,77 @@
-// Writes changes of settings into JSON: before what is there, on lines of their own where it has lines.
+// Writes changes of settings into JSON, and takes them back: what is inserted goes to the last byte.
 import { isObject } from '@subluminal/contracts';
-import { applyEdits, type FormattingOptions, modify, parse } from 'jsonc-parser';
 import type { SettingsEdit, ValueEdit } from './change-settings.ts';
 import { type ConfigDocument, documentIn } from './document.ts';
-import { applyEdits as applyTextEdits, lineBreakOf, removeValue, replaceValue } from './edits.ts';
+import { applyEdits, removeValue } from './edits.ts';
+import { insertItem, insertProperty, removeItem } from './json-items.ts';
 import { valueAt } from './plain-data.ts';
-import type { Edit } from './tree.ts';
+import type { Edit, ValuePath } from './tree.ts';
 
-export function changeJsonText(text: string, edits: readonly SettingsEdit[]): string {
-  let next = text.trim() === '' ? '{}\n' : text;
-  const formattingOptions = styleOf(next);
-  const set = (path: readonly (string | number)[], value: unknown, isArrayInsertion = false) => {
-    const options = { formattingOptions, isArrayInsertion, getInsertionIndex: () => 0 };
-    next = applyEdits(next, modify(next, [...path], value, options));
-  };
-  // Each is put before what is there, so the first one last.
-  for (const edit of edits.toReversed()) {
+const FORMAT = 'jsonc';
+
+/** Undefined where that cannot be done. */
+export function changeJsonText(text: string, edits: readonly SettingsEdit[]): string | undefined {
+  const editor = editorOf(text.trim() === '' ? '{}\n' : text);
+  for (const edit of edits) {
     const { path } = edit;
-    if (!('added' in edit)) set(path, edit.after);
-    else if (edit.isNew) set(path, edit.added);
-    else for (const one of edit.added.toReversed()) set([...path, 0], one, true);
+    if (!('added' in edit)) editor.set(path, edit.after);
+    else if (edit.isNew) editor.set(path, edit.added);
+    else for (const one of edit.added) editor.apply((document) => insertItem(document, path, one));
   }
-  return next;
+  return editor.text();
 }
 
-/** Takes values out or puts old ones back; comments of others stay. Undefined where that cannot be. */
+/** Takes values out or puts old ones back; comments of others stay. */
 export function revertJsonText(text: string, edits: readonly ValueEdit[]): string | undefined {
-  let next = text;
+  const editor = editorOf(text);
   for (const { path, had, after } of edits) {
-    const whole = after === undefined ? emptyAbove(next, path, had) : path;
-    const document = documentIn(next, 'jsonc');
-    const span = document?.spanAt(whole);
-    if (document === undefined || span === undefined) return undefined;
-    const edit =
-      after === undefined ? removeValue(document, whole) : valueEdit(document, path, after);
-    next = applyTextEdits(next, [edit]);
+    const now = editor.at(path);
+    if (after === undefined) {
+      editor.apply((document) => removeValue(document, madeFor(document, path, had)));
+    } else if (Array.isArray(after) && Array.isArray(now)) {
+      const kept = new Set<unknown>(after);
+      const gone = now.flatMap((item: unknown, at) => (kept.has(item) ? [] : [at]));
+      for (const at of gone.toReversed()) {
+        editor.apply((document) => removeItem(document, [...path, at]));
+      }
+    } else editor.set(path, after);
   }
-  return next;
-}
-
-function valueEdit(document: ConfigDocument, path: readonly string[], value: unknown): Edit {
-  if (isTexts(value)) return replaceValue(document, path, value);
-  const span = document.spanAt(path);
-  if (span === undefined) throw new Error('there is no value to put back');
-  return { ...span, text: JSON.stringify(value) };
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return editor.text();
 }
 
 /** The value, or the highest table above it that holds nothing else and was made for it. */
-function emptyAbove(text: string, path: readonly string[], had: number): readonly string[] {
-  const value: unknown = parse(text);
-  let empty = path;
+function madeFor({ value }: ConfigDocument, path: readonly string[], had: number): ValuePath {
+  let whole = path;
   for (let length = path.length - 1; length > had; length -= 1) {
     const table = valueAt(value, path.slice(0, length));
     if (!isObject(table) || Object.keys(table).length > 1) break;
-    empty = path.slice(0, length);
+    whole = path.slice(0, length);
   }
-  return empty;
+  return whole;
 }
 
-function styleOf(text: string): FormattingOptions {
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
-  const insertSpaces = !indent.startsWith('\t');
-  return { insertSpaces, tabSize: insertSpaces ? indent.length : 1, eol: lineBreakOf(text) };
+/** Makes one edit after the other, until one cannot be made. */
+function editorOf(start: string) {
+  let document = documentIn(start, FORMAT);
+  const at = (path: ValuePath): unknown => document?.valueAt(path);
+  const apply = (makeEdit: (document: ConfigDocument) => Edit): void => {
+    if (document === undefined) return;
+    document = documentIn(applyEdits(document.text, [makeEdit(document)]), FORMAT);
+  };
+  return {
+    at,
+    apply,
+    text: () => document?.text,
+    set(path: readonly string[], value: unknown): void {
+      const span = document?.spanAt(path);
+      if (span !== undefined) return apply(() => ({ ...span, text: JSON.stringify(value) }));
+      // Tables that are missing on the way are made with it.
+      let [place, whole] = [path, value];
+      while (place.length > 1 && at(place.slice(0, -1)) === undefined) {
+        whole = { [place.at(-1) ?? '']: whole };
+        place = place.slice(0, -1);
+      }
+      apply((current) => insertProperty(current, place, whole));
+    },
+  };
 }
