@@ -159,10 +159,13 @@ async function hookOnce(home) {
     await new Promise((resolve) => {
       host.once('error', resolve).listen(path, resolve);
     });
-    const { child, ended } = start(home, 'hook.js', ['hook', 'claude-code', '--socket', path]);
-    child.stdin.end('{}');
-    child.stdout.resume();
-    await ended;
+    // Without a socket it looks for the process of its agent, and finds nobody to ask.
+    for (const at of [['--socket', path], []]) {
+      const { child, ended } = start(home, 'hook.js', ['hook', 'claude-code', ...at]);
+      child.stdin.end('{}');
+      child.stdout.resume();
+      await ended;
+    }
   } finally {
     host.close();
   }

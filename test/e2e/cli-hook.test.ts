@@ -7,7 +7,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, ended, ensureBuilt, ROOT, runSub, startSub } from './sub.ts';
+import { type Ended, ended, ensureBuilt, ROOT, runSub, SUB, startSub } from './sub.ts';
 
 const BEFORE = JSON.stringify({ hook_event_name: 'PreToolUse', tool_name: 'Bash' });
 const AFTER = JSON.stringify({ hook_event_name: 'PostToolUse', tool_name: 'Bash' });
@@ -187,11 +187,25 @@ describe('a refusal has the form that holds for its event', () => {
   });
 });
 
+test('the launcher that starts hooks sooner is `sub` for everything else as well', async () => {
+  const quick = SUB.replace(/mjs$/, 'cjs');
+  const start = (args: readonly string[]) =>
+    spawn(process.execPath, [quick, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const path = await answering({ stdout: 'out', stderr: 'err', exitCode: 2 });
+  const child = start(['hook', 'codex', '--socket', path]);
+  child.stdin.end(BEFORE);
+  expect(await ended(child)).toMatchObject({ code: 2, stdout: 'out', stderr: 'err' });
+  expect(await ended(start(['version']))).toMatchObject({ code: 0, stderr: '' });
+  expect((await ended(start(['hook', '--help']))).stdout).toMatch(/^Usage: sub hook /);
+});
+
 describe('a broken installation refuses', () => {
   test.each([
-    ['without its scripts', undefined],
-    ['with a script that is cut', '(function(exports'],
-  ])('%s', async (_what, script) => {
+    ['without its scripts', undefined, 'sub.mjs'],
+    ['with a script that is cut', '(function(exports', 'sub.mjs'],
+    ['without its scripts', undefined, 'sub.cjs'],
+    ['with a script that is cut', '(function(exports', 'sub.cjs'],
+  ])('%s', async (_what, script, launcher) => {
     const copy = mkdtempSync(join(folder, 'copy-'));
     cpSync(join(ROOT, 'packages/cli/bin'), join(copy, 'bin'), { recursive: true });
     if (script !== undefined) {
@@ -199,7 +213,7 @@ describe('a broken installation refuses', () => {
       writeFileSync(join(copy, 'dist', 'hook.js'), './cut.js\n');
       writeFileSync(join(copy, 'dist', 'hook', 'cut.js'), script);
     }
-    const child = spawn(process.execPath, [join(copy, 'bin', 'sub.mjs'), 'hook', 'codex'], {
+    const child = spawn(process.execPath, [join(copy, 'bin', launcher), 'hook', 'codex'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const result = await ended(child);

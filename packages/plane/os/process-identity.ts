@@ -66,7 +66,7 @@ export function processEnvironment(pid: number, system: System): ProcessEnvironm
   return Object.fromEntries(pairs);
 }
 
-const PROGRAM = /^sub(?:\.m?js)?$/;
+const PROGRAM = /^sub(?:\.[cm]?js)?$/;
 
 /** The command that a process runs of this product: `shim` for `node …/sub.mjs shim …`. */
 export function subCommand(args: readonly string[]): string | undefined {

@@ -153,7 +153,7 @@ test('a sub that has moved takes the place of the old one, and one restore takes
   await installed(optionsFor(CLAUDE, other));
   await installed(optionsFor(CLAUDE));
   const text = readFileSync(fileOf(CLAUDE), 'utf8');
-  expect(text).toContain(SCRIPT);
+  expect(text).toContain(SCRIPT.replace(/mjs$/, 'cjs'));
   expect(text).not.toContain('elsewhere');
   await restored(optionsFor(CLAUDE));
   expect(readFileSync(fileOf(CLAUDE), 'utf8')).toBe('{"a": 1}');
