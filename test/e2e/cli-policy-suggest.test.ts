@@ -37,7 +37,7 @@ test('the calls of a run pass by the policy that was suggested from them, or ask
     get_file: 'allow-github-2',
     create_issue: 'allow-github',
     delete_repo: 'ask-github',
-    shell_run: 'allow-github',
+    shell_run: 'allow-github-commands',
     delete_branch: 'ask-github',
     update_issue: 'allow-github',
     // Nobody has decided it, so nobody has used it.

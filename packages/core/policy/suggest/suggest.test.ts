@@ -157,8 +157,13 @@ test('the programs of commands pass, and other commands ask', async () => {
     bash('./tail a'),
   ];
   expect(outcomes(snapshot, [...session, ...others])).toEqual([
-    ...['allow-claude-code', 'ask-claude-code', 'allow-claude-code', 'ask-claude-code'],
-    ...['ask-claude-code', ...others.map(() => 'ask-claude-code')],
+    ...[
+      'allow-claude-code-commands',
+      'ask-claude-code-commands',
+      'allow-claude-code-commands',
+      'ask-claude-code-commands',
+    ],
+    ...['ask-claude-code-commands', ...others.map(() => 'ask-claude-code-commands')],
   ]);
 });
 

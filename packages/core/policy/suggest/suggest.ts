@@ -222,6 +222,7 @@ interface ToolGroup {
 
 function toolRule({ server, kind, args, tools }: ToolGroup, ids: Set<string>): RuleText {
   const asks = kind === 'approval' || kind === 'other_commands';
+  const of = kind === 'commands' || kind === 'other_commands' ? '-commands' : '';
   const where = args.length > 0 ? ', on the paths that were used' : '';
   const named = visible(server, SLUG_LENGTH_MAX);
   const comments = {
@@ -232,7 +233,7 @@ function toolRule({ server, kind, args, tools }: ToolGroup, ids: Set<string>): R
   };
   return {
     comment: comments[kind],
-    id: freeId(`${asks ? 'ask' : 'allow'}-${slugOf(server)}`, ids),
+    id: freeId(`${asks ? 'ask' : 'allow'}-${slugOf(server)}${of}`, ids),
     kind: asks ? 'approval' : 'allow',
     severity: asks ? 'critical' : 'info',
     match: [
