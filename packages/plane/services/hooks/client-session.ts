@@ -23,6 +23,8 @@ export interface OpenUse {
 /** Two hooks may tell of the same use: the second is answered as the first. */
 export type EndedUse =
   | { readonly kind: 'refused'; readonly reason: string }
+  /** Its turn went on without an output of it, as after a use that the user has denied. */
+  | { readonly kind: 'left_out' }
   | { readonly kind: 'answered'; readonly answer: HookAnswer };
 
 const ENDED_MAX = 512;

@@ -166,8 +166,8 @@ export class HookDesk {
     { text, files, isFromUser, promptId }: Extract<HookEvent, { kind: 'prompt' }>,
     signal: AbortSignal,
   ): Promise<HookAnswer> {
-    // Whatever runs may have sent it itself.
-    const isRunning = session.isRunning;
+    // Whatever runs may have sent it itself, in the name of any session.
+    const isRunning = [...this.#sessions.values()].some((one) => one.isRunning);
     const isNew = session.isNewPrompt(promptId);
     const reads = readsOf(files, session.cwd, userHome(this.#options.env));
     if (reads.length > PROMPT_FILES_MAX) return refused('It names too many files.');

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isObject, type JsonObject } from '@subluminal/contracts';
 import type { HookAnswer, HookEvent, ToolUse } from '@subluminal/core/hooks';
 import { parseJson } from '../../os/index.ts';
-import { type ClientSession, isSameUse, type OpenUse } from './client-session.ts';
+import { type ClientSession, type EndedUse, isSameUse, type OpenUse } from './client-session.ts';
 import type { HookSession, ShownOutput } from './hook-session.ts';
 import { withheld } from './tool-output.ts';
 import { untoldArgs } from './transcript.ts';
@@ -117,7 +117,7 @@ export class ToolUses {
     if (this.#options.hasShim(session, use)) return PASS;
     const over = session.ended(use);
     if (over?.kind === 'answered') return over.answer;
-    const open = over === undefined ? await this.#ran(session, use, signal) : over.reason;
+    const open = over?.kind === 'refused' ? over.reason : await this.#ran(session, use, signal);
     if (over?.kind === 'refused') this.#options.note(`${nameOf(use)} ran although it was refused`);
     if (typeof open === 'string')
       return this.#shown(session, event, { kind: 'withheld', reason: open });
@@ -136,7 +136,7 @@ export class ToolUses {
     if (open?.runsSinceMs !== undefined && isSameUse(open, use)) return open;
     const how =
       open === undefined
-        ? 'without a decision: no hook has told of it before'
+        ? withoutDecision(session.ended(use))
         : open.runsSinceMs === undefined
           ? 'before it was decided'
           : 'with other arguments than were decided';
@@ -170,7 +170,10 @@ export class ToolUses {
     const reasons = uses.flatMap((use) => {
       const open = session.find(use);
       // The user has denied it, or its hook was not called.
-      if (open?.runsSinceMs !== undefined) giveUp(session, open);
+      if (open?.runsSinceMs !== undefined) {
+        giveUp(session, open);
+        session.remember(use, { kind: 'left_out' });
+      }
       return session.takeHeldBack(use) ?? [];
     });
     const [reason] = reasons;
@@ -207,6 +210,12 @@ export class ToolUses {
 
 export function refused(reason: string): Extract<HookAnswer, { do: 'refuse' }> {
   return { do: 'refuse', reason };
+}
+
+function withoutDecision(over: EndedUse | undefined): string {
+  return over === undefined
+    ? 'without a decision: no hook has told of it before'
+    : 'on when its turn was said to be over: somebody else may have sent a hook';
 }
 
 /** A client tells nothing of a tool that the user has denied. */
