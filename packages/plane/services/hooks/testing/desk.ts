@@ -156,6 +156,9 @@ export async function openHookDesk({
   };
   return {
     desk,
+    producer,
+    sink,
+    started,
     hub,
     tell,
     events,

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { isFailure } from '@subluminal/contracts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openRunHooks } from './run-hooks.ts';
+import { openHookDesk } from './testing/desk.ts';
+
+const OPEN = `policy_id: p
+version: "1.0.0"
+mode: control
+defaults: {decision_on_error: BLOCK}
+selectors: {}
+rules: []
+`;
+const CLOSED = OPEN.replace(
+  '[]',
+  '[{rule_id: r, kind: deny, enabled: true, severity: warn, match: {}, effect: {action: BLOCK}}]',
+);
+
+async function openHooks() {
+  const made = await openHookDesk({ policy: OPEN });
+  const { producer, hub, sink, config, paths, env, started, degraded } = made;
+  const hooks = await openRunHooks({
+    ...{ producer, hub, sink, config, paths, env },
+    snapshot: started.snapshot,
+    policyFiles: started.files,
+    socketPath: join(paths.home, 'hooks.sock'),
+    hasChannel: false,
+    warn: () => {},
+    degraded: (reason) => void degraded.push(reason),
+  });
+  if (isFailure(hooks)) throw new Error(hooks.message);
+  onTestFinished(() => void hooks.end());
+  const post = async (body: object): Promise<string> => {
+    const { url, token } = hooks.listener;
+    const base = { session_id: 's', cwd: made.cwd, transcript_path: '/t' };
+    const response = await fetch(`${url}/claude-code`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ ...base, ...body }),
+    });
+    return response.text();
+  };
+  let uses = 0;
+  const bash = (command = 'ls') => {
+    const tool = { tool_name: 'Bash', tool_use_id: `u${++uses}`, tool_input: { command } };
+    return post({ hook_event_name: 'PreToolUse', ...tool });
+  };
+  return { ...made, hooks, post, bash };
+}
+
+test('a changed policy decides the next call, in sessions that are open', async () => {
+  const { bash, write, events } = await openHooks();
+  expect(await bash()).toBe('{}');
+  write('policy.yaml', CLOSED);
+  await vi.waitFor(async () => expect(await bash()).toContain('deny'), 20_000);
+  expect(events('policy_loaded')).toHaveLength(2);
+});
+
+test('a broken policy changes nothing, and is on record', async () => {
+  const { bash, write, degraded } = await openHooks();
+  write('policy.yaml', 'rules: 7\n');
+  await vi.waitFor(() => expect(degraded).toHaveLength(1), 20_000);
+  expect(await bash()).toBe('{}');
+});
+
+test('the settings of the client are protected from its own tools', async () => {
+  const { bash } = await openHooks();
+  expect(await bash('rm .claude/settings.json')).toContain('deny');
+  expect(await bash('rm notes.txt')).toBe('{}');
+});
+
+test('what ends with the run is counted, and nobody is answered after it', async () => {
+  const { bash, hooks } = await openHooks();
+  await bash();
+  expect((await hooks.end()).calls_total).toBe(1);
+  await expect(bash()).rejects.toThrow('fetch failed');
+});
