@@ -104,7 +104,7 @@ export const codexHooks: ClientHooks = {
   settingsFiles,
   limits: [
     'Codex runs only hooks that you have trusted, and skips all others without a word, also in `codex exec`.',
-    'Whatever goes wrong with a hook lets the tool run: only what was recorded shows it afterwards.',
+    'When somebody ends the shell that a hook runs in, the tool runs: only what was recorded shows it afterwards.',
     'A project that you trust can switch them off (`hooks = false` below `[features]`): `sub run` and --managed hold against that.',
     'What is typed into a command that runs already (`write_stdin`) reaches no hook.',
   ],
@@ -130,7 +130,8 @@ function session({ command, call, socket, place }: HookedStart): HookedLine | Fa
     flags.push('-c', `hooks.${event}=${inlineToml(groups)}`);
     if (item === undefined) continue;
     const key = trustKey(SOURCE, event, [theirs.length, 0]);
-    state[key] = { trusted_hash: trustedHash(event, text) };
+    // `enabled`, because the user's file may have an entry of the same key that says no.
+    state[key] = { enabled: true, trusted_hash: trustedHash(event, text) };
   }
   flags.push('-c', `hooks.state=${inlineToml(state)}`);
   return { command: [...command.slice(0, end), ...flags, ...line.rest], env: place.env };

@@ -18,13 +18,22 @@ const RUNTIME = /^(?:node|nodejs|bun)$/;
 const COMMAND_LENGTH_MAX = 16_384;
 
 /**
+ * A hook that cannot start, crashes or is killed lets the tool run in Codex, and in old versions of Claude
+ * Code: only exit code 2 with a reason refuses everywhere.
+ */
+const GUARD =
+  '"$@"; code=$?; case $code in 0|2) exit $code;; esac; echo "Subluminal could not decide (exit code $code). Run sub doctor to see why." >&2; exit 2';
+
+/**
  * The environment of a hook may come from a project: NODE_OPTIONS would make it say yes, HOME would lead
  * it to another policy. So it starts with an empty one.
  */
 export function hookCommand(client: string, { program, homes }: HookCall, socket?: string): string {
   const env = Object.entries({ ...homes, PATH }).map(([name, value]) => `${name}=${value}`);
   const at = socket === undefined ? [] : ['--socket', socket];
-  const words = ['/usr/bin/env', '-i', ...env, ...program.map(quickest), 'hook', client, ...at];
+  const guarded = ['/bin/sh', '-c', GUARD, 'sh'];
+  const emptied = ['/usr/bin/env', '-i', ...env];
+  const words = [...guarded, ...emptied, ...program.map(quickest), 'hook', client, ...at];
   return words.map(quoted).join(' ');
 }
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -249,6 +249,22 @@ test('the command of a hook reaches a shell as it was meant, with nothing of the
     program: [process.execPath, script],
     socket: "/s'o ck",
   });
+});
+
+test.each([
+  ['ends as it should', 'process.exit(0)', 0, /^$/],
+  ['refuses', "process.stderr.write('No.'); process.exit(2)", 2, /^No\.$/],
+  ['crashes', 'process.exit(1)', 2, /could not decide \(exit code 1\)/],
+  ['is killed', "process.kill(process.pid, 'SIGKILL')", 2, /could not decide \(exit code 137\)/],
+  ['is not there', undefined, 2, /could not decide/],
+])('a hook that %s', (_, code, status, stderr) => {
+  const script = join(folder, 'ends.mjs');
+  rmSync(script, { force: true });
+  if (code !== undefined) writeFileSync(script, code);
+  const text = hookCommand('codex', { program: [process.execPath, script], homes: {} });
+  const ended = spawnSync('/bin/sh', ['-c', text]);
+  expect(ended.status).toBe(status);
+  expect(ended.stderr.toString()).toMatch(stderr);
 });
 
 test.each(['', 'sub', 'sub status', 'echo sub hooks', 'my-sub hook codex', 'sub hook', 7])(
