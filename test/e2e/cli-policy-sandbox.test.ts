@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { AdoptHome, SECRET } from './adopt-home.ts';
-import { ensureBuilt } from './sub.ts';
+import { ensureBuilt, SUB } from './sub.ts';
 
 const POLICY = `policy_id: sandbox
 version: "1"
@@ -171,6 +171,27 @@ test.each<[readonly string[], string]>([
   const { code, stderr } = await machine.sub('policy', 'sandbox', ...args);
   expect(code).toBe(2);
   expect(stderr).toContain(words);
+});
+
+test('an agent prints the settings, but does not write others', async () => {
+  machine.write(config, codexConfig());
+  const asAgent = (...args: readonly string[]) =>
+    machine.sub(
+      'run',
+      '--events',
+      'off',
+      '--',
+      process.execPath,
+      SUB,
+      'policy',
+      'sandbox',
+      ...args,
+    );
+  const { stdout } = await asAgent('codex');
+  expect(stdout).toContain('[permissions.subluminal]');
+  const { stderr } = await asAgent('codex', '--write', '--yes');
+  expect(stderr).toContain('SUB_INSIDE_RUN');
+  expect(machine.read(config)).toBe(codexConfig());
 });
 
 test('a file that cannot be read is left alone', async () => {

@@ -22,6 +22,7 @@ import {
 } from '../input/command.ts';
 import { type LoadedConfig, loadOwnConfig } from '../input/own-config.ts';
 import { STDIO } from '../input/read-file.ts';
+import { mayAct } from '../input/require-person.ts';
 import { YES_FLAG } from '../input/shared-options.ts';
 import { loadInForce } from '../policy/load-policy.ts';
 import { confirm } from '../terminal/confirm.ts';
@@ -51,13 +52,15 @@ export const sandbox = defineCommand({
   ],
   exitCodes: {
     0: 'the settings are printed or written, there was nothing to do, or you declined',
-    2: 'wrong flags, no policy, a client without a sandbox that can be set, or a file that cannot be changed safely',
+    2: 'wrong flags, --write by an agent of a run, no policy, a client without a sandbox that can be set, or a file that cannot be changed safely',
   },
   run: async (input, io) => {
     const { options } = input;
     if (options['dry-run'] && !options.write) {
       return badUsage('--dry-run goes with --write.', 'Add --write, or leave it out.');
     }
+    // A looser policy would take the place of the one that is written there.
+    if (options.write) orThrow(mayAct('person', io));
     const dialect = orThrow(dialectFor(input.args.client));
     const file = orThrow(await plannedFile(dialect, input, io));
     if (!options.json) printFile(file, options, io);
