@@ -1,6 +1,6 @@
 // `npm run check`: what can be said about the tree without running the product. All steps run, whatever
 // fails; `npm run check -- lint format` runs only those named.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './paths.mjs';
 
@@ -14,7 +14,7 @@ const STEPS = {
 
 // The type-aware linter checks files on all cores, and what it takes a deep type for depends on which
 // file comes first. On one core the order is always the same.
-const ONE_CORE = { ...process.env, GOMAXPROCS: '1' };
+const ONE_CORE = { GOMAXPROCS: '1' };
 
 const names = process.argv.slice(2);
 const unknown = names.find((name) => STEPS[name] === undefined);
@@ -24,18 +24,48 @@ if (unknown !== undefined) {
   );
   process.exit(2);
 }
-const failed = [];
-for (const [name, [program, ...args]] of Object.entries(STEPS)) {
-  if (names.length > 0 && !names.includes(name)) continue;
-  process.stdout.write(`\n── ${name}\n`);
+
+/** Its output comes as one piece: beside it run other steps. */
+function run(name) {
+  const [program, ...args] = STEPS[name];
   const file = join(ROOT, 'node_modules', '.bin', program);
-  const env = name === 'lint' ? ONE_CORE : process.env;
-  const options = { cwd: ROOT, env, stdio: 'inherit', shell: process.platform === 'win32' };
-  const { status, signal } = spawnSync(file, args, options);
-  if (status !== 0) failed.push(name);
-  // Ctrl-C ends the whole check, not just the step it hits.
-  if (signal !== null) break;
+  const isColored = process.stdout.isTTY && process.env.NO_COLOR === undefined;
+  const env = {
+    ...process.env,
+    ...(isColored && { FORCE_COLOR: '1' }),
+    ...(name === 'lint' && ONE_CORE),
+  };
+  const stdio = ['ignore', 'pipe', 'pipe'];
+  const child = spawn(file, args, { cwd: ROOT, env, stdio, shell: process.platform === 'win32' });
+  const chunks = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => chunks.push(chunk));
+  }
+  return new Promise((resolve) => {
+    child.on('error', (cause) => chunks.push(Buffer.from(`${cause.message}\n`)));
+    child.on('close', (code) => {
+      process.stdout.write(`\n── ${name}\n`);
+      process.stdout.write(Buffer.concat(chunks));
+      resolve(code === 0);
+    });
+  });
 }
+
+/** One after the other; gives those that failed. */
+async function inTurn(steps) {
+  const failed = [];
+  for (const name of steps) if (!(await run(name))) failed.push(name);
+  return failed;
+}
+
+const wanted = Object.keys(STEPS).filter((name) => names.length === 0 || names.includes(name));
+// The linter has one core for itself: the other steps take another meanwhile.
+const failed = (
+  await Promise.all([
+    inTurn(wanted.filter((name) => name === 'lint')),
+    inTurn(wanted.filter((name) => name !== 'lint')),
+  ])
+).flat();
 process.stdout.write(
   failed.length === 0 ? '\ncheck: ok\n' : `\ncheck: FAILED ${failed.join(', ')}\n`,
 );
