@@ -70,4 +70,18 @@ describe.each(HOOKED_CLIENTS)('$title', (client) => {
     expect(restored, restored.stderr).toMatchObject({ code: 0 });
     expectUntouched(scene);
   });
+
+  test('is asked once about each use where both bring hooks', async ({ skip }) => {
+    const scene = await setHookScene(client, skip);
+    const { stage } = scene;
+    const attempt = playAttempt(scene);
+    const args = ['import', client.id, '--hooks', '--yes', ...client.trustFlags];
+    const imported = await stage.sub(...args);
+    expect(imported, imported.stderr).toMatchObject({ code: 0 });
+    const session = await stage.sub(
+      ...['run', '--policy', stage.policy, '--', ...client.ask(attempt.prompt)],
+    );
+    expectKept(scene, attempt, session);
+    await expectOneRun(scene, attempt);
+  });
 });

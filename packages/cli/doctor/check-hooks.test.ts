@@ -13,6 +13,7 @@ let machine: Machine;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sub-hooks-'));
   const launcher = put(join(folder, 'lib', 'sub.mjs'), '');
+  put(join(folder, 'lib', 'sub.cjs'), '');
   machine = { ...(await machineIn(folder)), launcher };
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -57,7 +58,7 @@ test('hooks that are in place are fine, and what they do not hold against is tol
 });
 
 test.each([
-  ['a sub that is gone', () => rmSync(join(folder, 'lib', 'sub.mjs')), 'which is gone'],
+  ['a sub that is gone', () => rmSync(join(folder, 'lib', 'sub.cjs')), 'which is gone'],
   [
     'a project that switches them off',
     () => put(join(machine.cwd, '.claude', 'settings.json'), '{"disableAllHooks": true}'),

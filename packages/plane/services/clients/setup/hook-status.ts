@@ -3,6 +3,7 @@ import { isFailure, isObject } from '@subluminal/contracts';
 import { readRegularFile, realFile } from '../../../os/index.ts';
 import { isSince, versionOf } from '../hooks/client-version.ts';
 import { type FoundHook, findHooks } from '../hooks/edit-hooks.ts';
+import { hookCommand, readHookCommand } from '../hooks/hook-command.ts';
 import { hooksOf } from '../hooks/registry.ts';
 import type { ClientHooks, HookFile } from '../hooks/types.ts';
 import { CLIENTS, type Client, type ClientId } from '../index.ts';
@@ -124,7 +125,9 @@ function programProblems(
     return [`The hooks in ${path} start ${gone}, which is gone: tools may run without them.`];
   }
   const ours = ownProgram(own);
-  if (ours.kind === 'failure' || ours.words.join(' ') === program) return [];
+  if (ours.kind === 'failure') return [];
+  const expected = readHookCommand(hookCommand('any', { program: ours.words, homes: {} }));
+  if (expected?.program.join(' ') === program) return [];
   return [`The hooks in ${path} start another sub (${program}).`];
 }
 
