@@ -158,7 +158,7 @@ export async function suggestion(
   other: string,
 ): Promise<string> {
   if (known.length === 0) return other;
-  const { nearest } = await import('@subluminal/core/policy');
+  const { nearest } = await import('@subluminal/core/nearest');
   const near = nearest(word, known) ?? nearest(word.split('.').at(-1) ?? '', known);
   return near === undefined ? other : `Did you mean \`${near}\`?`;
 }
