@@ -64,6 +64,26 @@ describe('the roots of the agent', () => {
   });
 });
 
+describe('a patch of Codex, which it calls a command', () => {
+  const command = '*** Begin Patch\n*** Add File: docs/a.md\n+See /x/policy.yaml\n*** End Patch';
+
+  it.each([
+    ['codex', 'apply_patch', ['docs/a.md']],
+    ['codex', 'Bash', ['docs/a.md', '/x/policy.yaml']],
+    ['other', 'apply_patch', ['docs/a.md', '/x/policy.yaml']],
+  ])('of %s %s names files: %j', (server, tool, expected) => {
+    const seen: string[] = [];
+    const find: SelfProtection['find'] = (found) => {
+      seen.push(...found);
+      return undefined;
+    };
+    const guard = createGuard(optionsOf({ server, selfProtection: { ...FREE, find } }));
+    guard.surface(callOf({ tool, args: { command } }), 0);
+    const named = ['docs/a.md', '/x/policy.yaml'].filter((name) => seen.includes(name));
+    expect(named).toEqual(expected);
+  });
+});
+
 describe('the names in the arguments of a call', () => {
   it.each<[string, unknown, string]>([
     ['a whole text', { path: 'a/b.c' }, 'a/b.c'],

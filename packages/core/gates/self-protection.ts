@@ -14,6 +14,7 @@ import {
 } from '../paths/named-paths.ts';
 import type { GuardedCall, MessageVerdict } from '../session/guard.ts';
 import type { GatheredTexts } from '../session/peek/gather-texts.ts';
+import { withPatchNamed } from '../shell/command-args.ts';
 import { visible } from '../text/visible.ts';
 import type { GuardOptions, SelfProtection } from './guard-options.ts';
 import { quotedName, refusedPassage, type Stop } from './verdicts.ts';
@@ -25,11 +26,14 @@ const SPLIT = 'Make several smaller calls of it.';
 const SHOWN_NAME_MAX = 120;
 
 /** The objection of self-protection to a call that was read whole. */
-export function selfStop({ selfProtection }: GuardOptions, call: GuardedCall): Stop | undefined {
+export function selfStop(
+  { selfProtection, server }: GuardOptions,
+  call: GuardedCall,
+): Stop | undefined {
   // The texts of a call that is too large come at its end.
   if (selfProtection === undefined || call.envelope === undefined) return undefined;
   useInputRoots({ selfProtection }, call.envelope.rest?.['params']);
-  return stopFor(selfProtection, call, () => namesInCall(selfProtection, call));
+  return stopFor(selfProtection, call, () => namesInCall({ selfProtection, server }, call));
 }
 
 type RootUser = Pick<GuardOptions, 'selfProtection'>;
@@ -64,15 +68,20 @@ export function selfStopByTexts(
   });
 }
 
-function namesInCall(selfProtection: SelfProtection, call: GuardedCall): NamedPaths {
-  const { argsBytes } = call;
+interface ProtectedServer {
+  readonly selfProtection: SelfProtection;
+  readonly server: string;
+}
+
+function namesInCall({ selfProtection, server }: ProtectedServer, call: GuardedCall): NamedPaths {
+  const { argsBytes, tool } = call;
   const params = call.envelope?.rest?.['params'];
   // Most arguments need not be parsed to see that nothing in them can be the name of a file.
   const isPlain =
     argsBytes !== undefined && !mayNamePath(argsBytes) && !selfProtection.hasBaseName(argsBytes);
   if (call.envelope?.rest === undefined && isPlain) return { names: [], isWhole: true };
-  const { args } = call;
-  if (args === undefined) return { names: [], isWhole: false };
+  if (call.args === undefined) return { names: [], isWhole: false };
+  const args = withPatchNamed({ server_name: server, tool_name: tool }, call.args);
   if (!isObject(params)) return namedPaths(args, selfProtection);
   // `_meta` describes the client, and no server opens it.
   const { _meta: _aboutClient, ...beside } = params;

@@ -38,7 +38,8 @@ describe('the commands of a call', () => {
     expect(linesIn(server, tool, args)).toEqual(lines);
   });
 
-  it('count as commands of a shell tool although they look like a patch', () => {
+  it('count as commands of other tools although they look like a patch', () => {
+    expect(linesIn('x', 'apply_patch', { command: '*** Begin Patch\nrm -rf ~' })).toHaveLength(1);
     expect(linesIn('x', 'run_command', { command: '*** Begin Patch\nrm -rf ~' })).toHaveLength(1);
   });
 

@@ -16,7 +16,7 @@ const ARGS_KEY = /^(?:args|arguments)$/;
 const ENV_KEY = /^(?:env|environment|environmentvariables|envvars)$/;
 const FOLDER_KEY = /^(?:cwd|workdir|workingdir|workingdirectory|directory|dir|dirpath)$/;
 /** Codex calls its patches `command`. */
-const PATCH_TOOL = /^apply_?patch$/i;
+const PATCH_TOOL = { server_name: 'codex', tool_name: 'apply_patch' };
 const PATCH = /^\s*\*\*\* Begin Patch\s/;
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
@@ -45,21 +45,20 @@ interface ToolNames {
 }
 
 /** The arguments with a patch of Codex under the name `patch`: what it holds is not run. */
-export function withPatchNamed(toolName: string, args: JsonObject): JsonObject {
+export function withPatchNamed(tool: ToolNames, args: JsonObject): JsonObject {
   const { command, ...rest } = args;
-  const hasPatch = typeof command === 'string' && isPatch(toolName, command);
+  const hasPatch = typeof command === 'string' && isPatch(tool, command);
   return hasPatch ? { ...rest, patch: command } : args;
 }
 
-function isPatch(toolName: string, text: string): boolean {
-  return PATCH_TOOL.test(toolName) && PATCH.test(text);
+function isPatch({ server_name, tool_name }: ToolNames, text: string): boolean {
+  const isTool = server_name === PATCH_TOOL.server_name && tool_name === PATCH_TOOL.tool_name;
+  return isTool && PATCH.test(text);
 }
 
 /** Every command that a call asks to run. */
-export function commandsInArgs(
-  { server_name, tool_name }: ToolNames,
-  args: JsonObject,
-): GivenCommands {
+export function commandsInArgs(tool: ToolNames, args: JsonObject): GivenCommands {
+  const { server_name, tool_name } = tool;
   const names = `${server_name} ${tool_name}`.replace(/([a-z\d])([A-Z])/g, '$1_$2');
   const commands: GivenCommand[] = [];
   let isWhole = true;
@@ -74,7 +73,7 @@ export function commandsInArgs(
       for (const [key, member] of Object.entries(value)) {
         visit(member, depth + 1);
         for (const line of linesOf(foldedName(key), member, around)) {
-          if (isPatch(tool_name, line)) continue;
+          if (isPatch(tool, line)) continue;
           charsLeft -= line.length;
           if (charsLeft < 0 || commands.length >= LINES_MAX) isWhole = false;
           else commands.push({ line, folder: around.folder, isObscured: around.isObscured });

@@ -13,7 +13,7 @@ import { PATH_FIELDS } from './path-patterns.ts';
 
 /** A call with its arguments, as a rule of this role sees it. */
 export interface JudgedCall {
-  readonly call: Pick<Call, 'tool_name'>;
+  readonly call: Pick<Call, 'server_name' | 'tool_name'>;
   readonly args: JsonObject;
   readonly role: RuleRole;
   /** The disk is looked at only where a name may be that of a file. */
@@ -80,7 +80,7 @@ function argPredicates(
     const { ignore_case: _option, ...fields } = any_arg;
     const judgeArgs = anyArgJudge(any_arg, textTests(any_arg, { regex }), paths);
     const judge = ({ call, args: given, disk }: JudgedCall) =>
-      judgeArgs(withPatchNamed(call.tool_name, given), disk);
+      judgeArgs(withPatchNamed(call, given), disk);
     found.push({ name: 'any_arg', patterns: Object.values(fields).flat(), judge });
   }
   return command === undefined ? found : [...found, ...commandPredicates(command, paths)];

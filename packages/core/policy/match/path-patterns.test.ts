@@ -90,7 +90,10 @@ describe('rules about paths', () => {
     async (command, rule) => {
       const rules = [deny('outside', { any_arg: { not_path_under: ['${project}'] } })];
       const snapshot = await snapshotOf(rules, { paths: { ...DISK, isCaseless: false } });
-      const { decision } = runOf(snapshot).call({ tool_name: 'apply_patch', args: { command } }, 0);
+      const { decision } = runOf(snapshot).call(
+        { server_name: 'codex', tool_name: 'apply_patch', args: { command } },
+        0,
+      );
       expect(decision.rule_id).toBe(rule);
     },
   );
