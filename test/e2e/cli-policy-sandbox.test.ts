@@ -130,6 +130,22 @@ test.each([
   expect(machine.left('backups').filter((name) => !name.includes('replaced'))).toEqual([]);
 });
 
+test('a file that was not there goes with the last of the changes', async () => {
+  machine.servers();
+  const steps = [SANDBOX, IMPORT, SANDBOX].map((step) =>
+    step.map((word) => (word === 'CLIENT' ? 'claude-code' : word)),
+  );
+  for (const [at, step] of steps.entries()) {
+    // Another policy, so that there is something to write again.
+    if (at === 2) machine.write(join(machine.project, 'policy.yaml'), POLICY.replace('.env', '.x'));
+    const done = await machine.sub(...step);
+    expect(done, done.stderr).toMatchObject({ code: 0 });
+  }
+  expect(machine.read(settings)).toContain('"PreToolUse"');
+  await machine.sub('restore', 'claude', '--yes');
+  expect(existsSync(settings)).toBe(false);
+});
+
 test('what others have changed since stays', async () => {
   machine.write(config, codexConfig());
   await machine.sub('policy', 'sandbox', 'codex', '--write', '--yes');

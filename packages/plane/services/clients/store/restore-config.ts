@@ -27,6 +27,7 @@ import {
   dropRecord,
   type FoundRecord,
   keepCopy,
+  listRecords,
   matchesDigest,
   readBackup,
   readRecord,
@@ -184,9 +185,24 @@ function attempt(key: string, path: string, request: RestoreRequest): RestoreRes
       ? removeConfigFile(config, created)
       : replaceConfigFile({ config, bytes: Buffer.from(text), draft, onStep });
   if (result.kind !== 'replaced') return result.kind === 'changed' ? undefined : result;
-  const failed = dropRecord(key, paths, onStep);
+  const failed = handOn(found, paths) ?? dropRecord(key, paths, onStep);
   onStep?.('done');
   return failed ?? { kind: 'restored', path, how, taken, left, replaced, missing, original };
+}
+
+/** A file that we have made goes with the last of our changes: another one is told, if there is one. */
+function handOn(
+  { key, record: { created, target } }: FoundRecord,
+  paths: ChangeStore['paths'],
+): ConfigFailure | undefined {
+  const other =
+    created === undefined
+      ? undefined
+      : listRecords(paths).find(
+          (one) => one.kind === 'record' && one.key !== key && one.record.target === target,
+        );
+  if (created === undefined || other?.kind !== 'record') return undefined;
+  return rewriteRecord({ ...other, record: { ...other.record, created } }, paths);
 }
 
 /** Nobody has put anything of their own into it. */
