@@ -48,6 +48,8 @@ export interface HookHostOptions {
 
 const LINGER_MS = 30_000;
 const LOOK_MS = 1_000;
+/** Less than a hook waits for its host. */
+const LOCK_MS = 20_000;
 const FLUSH_MS = 5_000;
 const LOST =
   'the process that decided about the hooks of this agent was lost; what it had not answered was refused';
@@ -70,7 +72,7 @@ export async function startHookHost(options: HookHostOptions): Promise<string | 
   }
   const socketPath = hostSocketOf(paths.run, agent);
   const name = `hook-host-${agent.pid}`;
-  const lock = await takeLock({ folder: paths.run, name }, LOOK_MS * 10);
+  const lock = await takeLock({ folder: paths.run, name }, LOCK_MS);
   if (lock.kind === 'held') return `another process (${lock.pid}) is starting it`;
   let host: HookHost | string | undefined;
   try {

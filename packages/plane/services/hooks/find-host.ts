@@ -26,7 +26,7 @@ export function hostSocketOf(runDir: string, agent: Pick<ProcessInfo, 'pid' | 's
 }
 
 const READY = 'ready\n';
-const START_MS = 20_000;
+const START_MS = 30_000;
 const SAID_LENGTH_MAX = 4_096;
 
 interface HostStart {
