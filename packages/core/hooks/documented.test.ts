@@ -1,5 +1,5 @@
-// Clients whose hooks are made up here: inputs and effects as their documentation and sources have them, and
-// of Gemini CLI and Copilot CLI as they were seen.
+// Cursor, Gemini CLI and Copilot CLI: inputs and effects as their documentation and sources have them, and as
+// they were seen where the clients could be tried.
 import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { anyArgsText, damagedInputs, hostileText } from './captured.test-support
 import { type Effect, isRewrittenOrRefused } from './client-models.test-support.ts';
 import { copilotCli } from './copilot-cli.ts';
 import { cursor } from './cursor.ts';
+import { GEMINI_CLI_INPUTS } from './fixtures/gemini-cli-inputs.ts';
 import { geminiCli } from './gemini-cli.ts';
 import type { HookAnswer, HookDialect, HookEvent, HookReply } from './types.ts';
 
@@ -217,6 +218,24 @@ describe('outputs', () => {
     expect(eventOf(dialect, inputs, name)).toMatchObject({ isReplaceable: false });
   });
 });
+
+test.each(GEMINI_CLI_INPUTS)(
+  'the captured input of Gemini CLI at $name is read',
+  ({ name, text }) => {
+    const [event = '', tool] = name.split('-');
+    const kinds: { readonly [event: string]: string } = {
+      BeforeTool: 'before_tool',
+      AfterTool: 'after_tool',
+      BeforeAgent: 'prompt',
+      SessionStart: 'session_start',
+      SessionEnd: 'session_end',
+    };
+    expect(geminiCli.read(text)).toMatchObject({
+      sender: { cwd: '/srv/project' },
+      event: { kind: kinds[event] ?? 'other', ...(tool !== undefined && { use: { tool } }) },
+    });
+  },
+);
 
 test('Gemini CLI names the MCP server of a tool', () => {
   const mcp_context = { server_name: 'my.files', tool_name: 'read', command: 'npx' };
