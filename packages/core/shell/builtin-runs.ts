@@ -1,7 +1,7 @@
 // Builtins of the shell that change what the rest of a script means.
 import type { ParsedArguments } from './options.ts';
 import type { ScriptOutline } from './script-outline.ts';
-import type { NamedRun } from './use-arguments.ts';
+import { joinedTexts, type NamedRun } from './use-arguments.ts';
 import { UNKNOWN } from './word-texts.ts';
 
 export type SpecialRun = (outline: ScriptOutline, run: NamedRun, parsed: ParsedArguments) => void;
@@ -19,9 +19,10 @@ const changeFolder: SpecialRun = ({ findings }, { folders }, { operands, flags }
 
 const leave: SpecialRun = (_outline, { folders }) => folders.leave();
 
-const evaluate: SpecialRun = (outline, run, { operands }) => {
-  const texts = operands.map(({ texts: [text = ''] }) => text);
-  if (texts.length > 0) outline.runScript(texts.join(' '), run);
+const evaluate: SpecialRun = (outline, run) => {
+  const [first, ...rest] = run.args;
+  const operands = first?.texts[0] === '--' ? rest : run.args;
+  for (const line of joinedTexts(outline, operands)) outline.evaluate(line, run);
 };
 
 const source: SpecialRun = (outline, run, parsed) => {
@@ -31,13 +32,13 @@ const source: SpecialRun = (outline, run, parsed) => {
   }
 };
 
-const alias: SpecialRun = (outline, _run, { operands }) => {
+const alias: SpecialRun = (outline, run, { operands }) => {
   for (const text of operands.flatMap(({ texts }) => texts)) {
     const sign = text.indexOf('=');
     if (sign === -1) continue;
     const name = text.slice(0, sign);
     outline.aliases.set(name, [...(outline.aliases.get(name) ?? []), text.slice(sign + 1)]);
-    outline.runScript(text.slice(sign + 1), _run);
+    outline.runScript(text.slice(sign + 1), run);
   }
 };
 
@@ -49,9 +50,18 @@ const trap: SpecialRun = (outline, run, { operands }) => {
   for (const text of handler.texts) if (text !== '-') outline.runScript(text, run);
 };
 
-const setOptions: SpecialRun = (_outline, { folders }, { flags, operands }) => {
-  const isStrict = flags.includes('-e') || operands.some(({ texts }) => texts.includes('errexit'));
-  if (isStrict) folders.endsOnFailure = true;
+/** `set -e` counts where it holds for the whole line. */
+const setOptions: SpecialRun = (_outline, { folders, isCertain, args }) => {
+  const words = args.map(({ texts: [text = ''] }) => text);
+  const isStrict = words.some((word, index) => {
+    return /^-\w*e/.test(word) || (word === 'errexit' && words[index - 1] === '-o');
+  });
+  const isLoose = words.some((word) => word.startsWith('+'));
+  folders.endsOnFailure = (folders.endsOnFailure || (isStrict && isCertain)) && !isLoose;
+};
+
+const unset: SpecialRun = (outline, _run, { operands }) => {
+  for (const name of operands.flatMap(({ texts }) => texts)) outline.forgetFunction(name);
 };
 
 const hash: SpecialRun = ({ findings }, run, { flags }) => {
@@ -62,7 +72,7 @@ const hash: SpecialRun = ({ findings }, run, { flags }) => {
 const runCommand: SpecialRun = (outline, run, { flags, operandsAt }) => {
   if (flags.includes('-v') || flags.includes('-V')) return;
   const inner = run.args.slice(operandsAt);
-  if (inner.length > 0) outline.run({ ...run, args: inner });
+  if (inner.length > 0) outline.run({ ...run, args: inner, isWrapped: true });
 };
 
 const FILE_TEST = /^-[abcdefghkprstuwxGLNOS]$/;
@@ -92,6 +102,7 @@ export const BUILTIN_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, Spe
   ['alias', alias],
   ['trap', trap],
   ['set', setOptions],
+  ['unset', unset],
   ['hash', hash],
   ['enable', hash],
   ['command', runCommand],

@@ -4,7 +4,7 @@ import { printedName } from './printed-names.ts';
 import type { Reading, ShellWord } from './reading.ts';
 import { ScriptLog } from './script-log.ts';
 import type { BlockKind, CommandSign, Redirection } from './steps.ts';
-import { UNKNOWN } from './word-texts.ts';
+import { SPLIT, UNKNOWN } from './word-texts.ts';
 
 const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 const COPIERS: ReadonlySet<string> = new Set(['cat', 'tee']);
@@ -54,7 +54,7 @@ export class Commands {
   constructor(reading: Reading, isUsed: boolean) {
     this.#reading = reading;
     this.#isUsed = isUsed;
-    this.#script = reading.steps === undefined ? undefined : new ScriptLog(reading.steps);
+    this.#script = reading.steps === undefined ? undefined : new ScriptLog(reading);
   }
 
   /** In a `case`, where a pattern is next. */
@@ -145,6 +145,10 @@ export class Commands {
       return script.takesKeyword(text, this.#current);
     }
     if (text === ']]') script.isInTest = false;
+    if (text === '{' && words.length === 1 && script.isCoprocess) {
+      this.#current = newCommand();
+      return script.takesKeyword(text, this.#current);
+    }
     if (words.length !== 2) return false;
     const [head] = words[0]?.texts ?? [];
     if (head === 'function' && text === '{') {
@@ -174,7 +178,7 @@ export class Commands {
   /** Ends a simple command. At the end of a pipeline, gives its words that may be command lines. */
   end(how: 'pipe' | 'list' | 'newline', sign?: CommandSign): readonly ShellWord[] {
     const { words } = this.#current;
-    this.#script?.end(this.#current, sign);
+    this.#script?.add(this.#current);
     if (words.length > 0) {
       this.#pipeline.push(this.#current);
       this.#reading.commands.push(words);
@@ -182,6 +186,7 @@ export class Commands {
       this.#noteVariables(words);
       if (mayRedefine(this.#current)) this.#reading.redefine();
     }
+    this.#script?.end(sign);
     this.#current = newCommand();
     if (how === 'pipe') {
       this.#isPipeOpen = true;
@@ -238,9 +243,10 @@ export class Commands {
   /** With steps: what `$1` and `$@` are. */
   #assignPositional(words: readonly ShellWord[]): void {
     if (this.#script === undefined) return;
-    for (const [index, { texts }] of words.entries()) {
-      for (const name of ['@', '*']) this.#reading.assign(name, texts);
-      if (index < POSITIONAL_MAX) this.#reading.assign(String(index + 1), texts);
+    const list = words.flatMap(({ texts }) => texts).join(SPLIT);
+    for (const name of ['@', '*']) this.#reading.assign(name, [list]);
+    for (const [index, { texts }] of words.slice(0, POSITIONAL_MAX).entries()) {
+      this.#reading.assign(String(index + 1), texts);
     }
   }
 
@@ -250,6 +256,7 @@ export class Commands {
     if ((loop === 'for' || loop === 'select') && preposition === 'in') {
       const items = words.slice(3).flatMap(({ texts }) => texts);
       this.#reading.assign(name, items);
+      if (this.#script !== undefined) this.#reading.setCertain([name], true);
     }
     if (this.#script?.isFunction(loop ?? '')) this.#assignPositional(words.slice(1));
     if (loop === 'set' && name === '--') this.#assignPositional(words.slice(2));

@@ -8,7 +8,10 @@ import { UNKNOWN } from './word-texts.ts';
 
 const OPAQUE_TEXT_MAX = 120;
 const OPAQUE_MAX = 32;
-const FOUND_MAX = 20_000;
+const PROGRAMS_MAX = 10_000;
+/** All paths and hosts together. */
+const CHARS_MAX = 2_097_152;
+const FOUND_COST = 32;
 /** Files that every program has, or that keep nothing. */
 const STREAM = /^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|fd\/\d+|u?random)$/;
 /** Names of revisions, and ranges of them. */
@@ -26,6 +29,7 @@ export class Findings {
   readonly #opaque = new Map<string, OpaquePart>();
   /** Other folders that `~` may be, because the line sets `HOME`. */
   readonly homes = new Set<string>();
+  #charsLeft = CHARS_MAX;
 
   outline(): CommandOutline {
     return {
@@ -39,7 +43,14 @@ export class Findings {
   }
 
   get isFull(): boolean {
-    return this.programs.length + this.#paths.size > FOUND_MAX;
+    return this.#charsLeft < 0 || this.programs.length >= PROGRAMS_MAX;
+  }
+
+  /** Whether there is room for a text of this length. */
+  #takes(length: number): boolean {
+    if (this.#charsLeft >= 0) this.#charsLeft -= length + FOUND_COST;
+    if (this.#charsLeft < 0) this.addOpaque('too_large', '');
+    return this.#charsLeft >= 0;
   }
 
   isWritten(path: string): boolean {
@@ -54,7 +65,7 @@ export class Findings {
   }
 
   addHost(host: string): void {
-    if (host !== '') this.#hosts.add(shownText(host));
+    if (host !== '' && this.#takes(host.length)) this.#hosts.add(shownText(host));
   }
 
   /** Notes what is done with one text. */
@@ -136,6 +147,7 @@ export class Findings {
     for (const folder of folders.current.length === 0 ? [''] : folders.current) {
       const path = folder === undefined ? written : pathIn(folder, written);
       for (const one of [path, ...this.#elsewhere(path)]) {
+        if (!this.#takes(one.length)) return;
         this.#paths.add(one);
         if (how === 'read') this.#reads.add(one);
         else if (how === 'write') this.#writes.add(one);

@@ -7,6 +7,8 @@ type Folders = readonly Folder[];
 /** More of them count as unknown. */
 const FOLDERS_MAX = 8;
 const UNKNOWN_FOLDER: Folders = [undefined];
+/** No system has longer paths. */
+const PATH_LENGTH_MAX = 4_096;
 
 /** A path that is written in a folder, as it is from where the script starts. */
 export function pathIn(folder: string, path: string): string {
@@ -82,12 +84,19 @@ export class WorkingFolders {
         if (path === undefined) return UNKNOWN_FOLDER;
         return before.map((folder) => {
           const isAlone = /^[/~]/.test(path);
-          return folder === undefined && !isAlone ? undefined : pathIn(folder ?? '', path);
+          const isKnown = (folder !== undefined || isAlone) && path.length < PATH_LENGTH_MAX;
+          const joined = isKnown ? pathIn(folder ?? '', path) : undefined;
+          return joined !== undefined && joined.length > PATH_LENGTH_MAX ? undefined : joined;
         });
       }),
     );
     this.#previous = before;
     this.#afterFailure = before;
+  }
+
+  /** For a process of its own, whose folders nobody else shares. */
+  copy(): WorkingFolders {
+    return new WorkingFolders(this.#current);
   }
 
   /** The same as if a command ran in a folder below: `git -C x`. */
@@ -117,8 +126,8 @@ export class WorkingFolders {
       this.#skipped = union(this.#skipped, this.#current);
       this.#current = this.#afterFailure;
     } else {
-      const failed = this.endsOnFailure ? [] : union(this.#afterFailure, this.#skipped);
-      this.#current = union(this.#current, failed);
+      const failed = this.endsOnFailure ? [] : this.#afterFailure;
+      this.#current = union(this.#current, failed, this.#skipped);
       this.#skipped = [];
     }
     this.#afterFailure = this.#current;

@@ -19,14 +19,14 @@ export function changedValues(
 ): readonly string[] | undefined {
   // Of a list, any item may be meant.
   if (/^\[(?:[@*]|\d+)\]$/.test(operation)) return values;
-  if (values.some((value) => value.includes(UNKNOWN))) return undefined;
   const change = changeBy(operation);
-  const isExact = /^%|^##\*\//.test(operation) || !values.some((value) => INEXACT.test(value));
-  if (change === undefined || !isExact) return undefined;
-  // The last name of a folder that only the running shell knows.
-  return values.map((value) =>
-    /^(?:~|\.)$/.test(value) && operation === '##*/' ? '*' : change(value),
-  );
+  if (change === undefined) return undefined;
+  const isExact = /^%|^##\*\//.test(operation);
+  return values.map((value) => {
+    if (value.includes(UNKNOWN) || (!isExact && INEXACT.test(value))) return UNKNOWN;
+    // The last name of a folder that only the running shell knows.
+    return operation === '##*/' && /^[~.]$/.test(value) ? '*' : change(value);
+  });
 }
 
 function changeBy(operation: string): ((value: string) => string) | undefined {

@@ -6,6 +6,7 @@ import { inputTexts } from './script-input.ts';
 import type { ScriptOutline } from './script-outline.ts';
 import { SPECIAL_RUNS } from './special-runs.ts';
 import {
+  joinedTexts,
   type NamedRun,
   type ReadArguments,
   useArgument,
@@ -26,7 +27,7 @@ export function runProgram(outline: ScriptOutline, run: NamedRun): void {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const isDynamic = path.includes(UNKNOWN) || PATTERN.test(path);
   if (isDynamic) findings.addOpaque('dynamic_program', path);
-  if (outline.callFunction(path, run)) return;
+  if (!run.isWrapped && outline.callFunction(path, run, args)) return;
   const spec = programSpec(name);
   const isWrapper = spec.kind === 'wrapper' || spec.kind === 'shell';
   const parsed = parseArguments(args, spec, { stopsAtOperand: isWrapper });
@@ -40,7 +41,7 @@ export function runProgram(outline: ScriptOutline, run: NamedRun): void {
   if (path.includes('/') && !isDynamic && findings.isWritten(path)) {
     findings.addOpaque('written_script', path);
   }
-  runAlias(outline, run);
+  if (!run.isWrapped) runAlias(outline, run);
   const special = SPECIAL_RUNS.get(name);
   if (special !== undefined) special(outline, run, parsed);
   else if (spec.kind === 'wrapper') runWrapped(outline, run, { spec, parsed });
@@ -54,8 +55,12 @@ function runAlias(outline: ScriptOutline, run: NamedRun): void {
   const texts = outline.aliases.get(run.path);
   if (texts === undefined) return;
   outline.aliases.delete(run.path);
-  const words = run.args.map(({ texts: [text = ''] }) => quoted(text));
-  for (const text of texts) outline.runScript([text, ...words].join(' '), run);
+  const [words = ''] = joinedTexts(
+    outline,
+    run.args.map(({ texts: all }) => ({ texts: all.map(quoted) })),
+  );
+  // Whether the shell expands it is not known, and so the folder is not its own.
+  for (const text of texts) outline.runScript(`${text} ${words}`, run);
   outline.aliases.set(run.path, texts);
 }
 
@@ -81,7 +86,9 @@ function runWrapped(outline: ScriptOutline, run: NamedRun, { spec, parsed }: Rea
     useArgument(outline, run, { role: spec.operands[0] ?? 'none', argument });
   }
   const inner = args.slice(start + spec.skips);
-  if (inner.length > 0) outline.run({ ...run, args: inner });
+  const isSameShell = /^(?:builtin|exec)$/.test(run.path);
+  const folders = isSameShell ? run.folders : run.folders.copy();
+  if (inner.length > 0) outline.run({ ...run, folders, args: inner, isWrapped: true });
 }
 
 function runShell(outline: ScriptOutline, run: NamedRun, { parsed }: ReadArguments): void {

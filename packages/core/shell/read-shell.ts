@@ -43,11 +43,22 @@ export const PRESET_OF_SCRIPT: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
+const REPEATS = /\b(?:while|until|for|select|function)\b|\([ \t]*\)/;
+
+/** How many values all variables have together: it grows whenever one is set to something new. */
+export function valueCount(variables: ReadonlyMap<string, readonly string[]>): number {
+  let count = 0;
+  for (const values of variables.values()) count += values.length;
+  return count;
+}
+
 interface ScriptReading {
   readonly steps: readonly ShellStep[];
   /** Every value that a variable may have. */
   readonly variables: ReadonlyMap<string, readonly string[]>;
   readonly isWhole: boolean;
+  /** A quote or a bracket is not closed. */
+  readonly isBroken: boolean;
   /** How many characters were read and made. */
   readonly cost: number;
 }
@@ -64,13 +75,17 @@ export function readScript(given: string, { variables, spare }: ScriptOptions): 
     const steps: ShellStep[] = [];
     return { steps, reading: readWith(text, { ...known, steps }, spare) };
   };
-  const first = read({ variables, isRedefined: false, isFirstReading: true });
+  const certain = new Set([...variables.keys()].filter((name) => PRESET_OF_SCRIPT.has(name)));
+  const first = read({ variables, isRedefined: false, isFirstReading: true, certain });
   const { known } = first.reading;
-  const hasValues = first.reading.isDynamic && known.variables.size > variables.size;
+  // What a loop or a function does a second time, it does with what was set behind it.
+  const mayRepeat = first.reading.isDynamic || REPEATS.test(text);
+  const hasValues = mayRepeat && valueCount(known.variables) > valueCount(variables);
   const isFinal = !first.reading.isWhole || !(hasValues || known.isRedefined);
-  const { steps, reading } = isFinal ? first : read(known);
+  const { steps, reading } = isFinal ? first : read({ ...known, certain });
   const cost = reading.cost + (isFinal ? 0 : first.reading.cost);
-  return { steps, variables: reading.known.variables, isWhole: reading.isWhole, cost };
+  const { isWhole, isBroken } = reading;
+  return { steps, variables: reading.known.variables, isWhole, isBroken, cost };
 }
 
 function readWith(text: string, known: KnownOfLine, spare: number | undefined): Reading {

@@ -1,6 +1,6 @@
 // The result of reading a command line, and the budget for reading it.
 import type { ShellStep } from './steps.ts';
-import { UNKNOWN, type WordTexts } from './word-texts.ts';
+import { SPLIT, UNKNOWN, type WordTexts } from './word-texts.ts';
 
 export interface ShellWord {
   /** Everything that a shell may make of it; `UNKNOWN` stands for what only the shell knows. */
@@ -72,6 +72,8 @@ export interface KnownOfLine {
   readonly isFirstReading: boolean;
   /** Where the steps of the script are put, if anyone wants to know them. */
   readonly steps?: ShellStep[] | undefined;
+  /** Variables that are set where the line starts. */
+  readonly certain?: ReadonlySet<string> | undefined;
 }
 
 const WORDS_MAX = 250_000;
@@ -87,10 +89,14 @@ export class Reading implements ShellReading {
   readonly budget: Budget;
   readonly steps: ShellStep[] | undefined;
   isDynamic = false;
+  /** A quote or a bracket is not closed. */
+  isBroken = false;
   /** The line redefines `echo`, `cat` or such: none of its words is prose. */
   readonly isRedefined: boolean;
   readonly #isFirstReading: boolean;
   readonly #variables: Map<string, readonly string[]>;
+  /** With steps: the variables that are set wherever the reader is; others may have any value. */
+  certain: ReadonlySet<string>;
   #redefines = false;
   #isAll = true;
 
@@ -100,6 +106,7 @@ export class Reading implements ShellReading {
     this.isRedefined = known.isRedefined;
     this.#isFirstReading = known.isFirstReading;
     this.#variables = new Map(known.variables);
+    this.certain = known.certain ?? new Set();
   }
 
   /** What is known of the line after it was read once. */
@@ -187,9 +194,36 @@ export class Reading implements ShellReading {
   /** The values of a variable; one that the line does not set stays as its name, or is empty. */
   valuesOf(name: string): readonly string[] {
     const known = this.#variables.get(name);
-    if (known !== undefined) return known;
+    if (known !== undefined && this.#isCertain(name)) return known;
+    // It may not be set yet, or be set where the line starts.
+    if (known !== undefined) return [...new Set([...known, '', UNKNOWN])];
     this.isDynamic = true;
     return this.steps === undefined ? [`$${name}`, ''] : [UNKNOWN];
+  }
+
+  /** With steps: one more list that a variable may hold, `"${name[@]}"`. */
+  assignList(name: string, items: readonly string[], isAppended = false): void {
+    const list = items.join(SPLIT);
+    this.assign(`${name}[@]`, [isAppended ? SPLIT + list : list], isAppended);
+  }
+
+  #isCertain(name: string): boolean {
+    return this.steps === undefined || /^[\d@*]/.test(name) || this.certain.has(name);
+  }
+
+  /** With steps: variables that are set from here on, or no more. */
+  setCertain(names: readonly string[], isSet: boolean): void {
+    const certain = new Set(this.certain);
+    for (const name of names) {
+      if (isSet) certain.add(name);
+      else certain.delete(name);
+    }
+    this.certain = certain;
+  }
+
+  /** The lists that a variable may hold, each as one text. */
+  listsOf(name: string): readonly string[] {
+    return this.#variables.get(`${name}[@]`) ?? this.valuesOf(name);
   }
 
   unknown(): readonly string[] {

@@ -93,12 +93,17 @@ function listedBy(command: ScriptCommand): readonly string[] | undefined {
   return (folders.length === 0 ? ['.'] : folders).map((folder) => `${folder}/**`);
 }
 
+/** More names of files count as any. */
+const NAMES_MAX = 32;
 const FIND_NAMES = new Set(['-name', '-iname', '-path', '-wholename', '-ipath']);
 
 /** What `find` may find: anything below its folders, by the names that it asks for. */
 export function foundBy(tests: readonly string[], roots: readonly string[]): readonly string[] {
   const names = tests.filter((_test, index) => FIND_NAMES.has(tests[index - 1] ?? ''));
   const isAny = names.length === 0 || tests.some((test) => /^(?:!|-not|-o|-or)$/.test(test));
-  const ends = isAny ? ['**'] : names.map((name) => `**/${name.replace(/^.*\//, '')}`);
+  const ends =
+    isAny || names.length > NAMES_MAX
+      ? ['**']
+      : names.map((name) => `**/${name.replace(/^.*\//, '')}`);
   return roots.flatMap((root) => ends.map((end) => `${root.replace(/\/$/, '')}/${end}`));
 }

@@ -1,5 +1,6 @@
 // Notes the steps of a script while it is read: reserved words open and close blocks.
 import type { SimpleCommand } from './commands.ts';
+import type { Reading } from './reading.ts';
 import type { BlockKind, CommandSign, ShellStep } from './steps.ts';
 
 const BLOCKS: ReadonlyMap<string, BlockKind> = new Map([
@@ -13,20 +14,38 @@ const HEADERS: ReadonlySet<string> = new Set(['for', 'select', 'case']);
 const CLOSERS: ReadonlySet<string> = new Set(['}', 'done', 'fi', 'esac']);
 const BRANCHES: ReadonlySet<string> = new Set(['else', 'elif']);
 const SKIPPED: ReadonlySet<string> = new Set(['then', 'do', '!', 'time', 'coproc']);
+const DECLARERS: ReadonlySet<string> = new Set([
+  'export',
+  'declare',
+  'typeset',
+  'readonly',
+  'local',
+]);
 /** Behind these, a line break ends nothing. */
 const JOINS: ReadonlySet<string> = new Set(['|', '&&', '||']);
 
 export class ScriptLog {
+  readonly #reading: Reading;
   readonly #steps: ShellStep[];
+  /** For each open block: the variables that are set whether it runs or not. */
+  readonly #certain: ReadonlySet<string>[] = [];
+  /** The same where the list of commands began, and before its first `&&` or `||`. */
+  #listStart: ReadonlySet<string>;
+  #chainStart: ReadonlySet<string> | undefined;
   /** For each open `case`: whether a pattern is next. */
   readonly #cases: boolean[] = [];
   readonly #functions = new Set<string>();
   #functionName: string | undefined;
+  readonly #isGroup: boolean[] = [];
   #isTimed = false;
+  /** `coproc` stands before the command. */
+  isCoprocess = false;
   isInTest = false;
 
-  constructor(steps: ShellStep[]) {
-    this.#steps = steps;
+  constructor(reading: Reading) {
+    this.#reading = reading;
+    this.#steps = reading.steps ?? [];
+    this.#listStart = reading.certain;
   }
 
   get isInPattern(): boolean {
@@ -57,11 +76,16 @@ export class ScriptLog {
   }
 
   open(what: BlockKind): void {
+    this.#certain.push(this.#reading.certain);
+    this.#isGroup.push(what === 'group' && this.#functionName === undefined);
     this.#steps.push({ kind: 'open', what, functionName: this.#functionName });
     this.#functionName = undefined;
   }
 
   close(): void {
+    const before = this.#certain.pop();
+    const isGroup = this.#isGroup.pop() === true;
+    if (!isGroup && before !== undefined) this.#reading.certain = before;
     this.#steps.push({ kind: 'close' });
   }
 
@@ -70,6 +94,7 @@ export class ScriptLog {
     const isTimed = this.#isTimed;
     this.#isTimed = word === 'time';
     if (isTimed && word === '-p') return true;
+    if (word === 'coproc') this.isCoprocess = true;
     const block = BLOCKS.get(word);
     if (block !== undefined) this.open(block);
     else if (BRANCHES.has(word)) this.#steps.push({ kind: 'branch' });
@@ -87,15 +112,47 @@ export class ScriptLog {
     return true;
   }
 
-  /** Notes a command, and the sign behind it. */
-  end(command: SimpleCommand, sign: CommandSign | undefined): void {
+  /** Notes a command. */
+  add(command: SimpleCommand): void {
     this.isInTest = false;
+    this.isCoprocess = false;
     if (command.words.length > 0 || command.redirections.length > 0) {
       this.#steps.push({ kind: 'command', command });
     }
+    const [first, ...others] = command.words;
+    if (first === undefined) return;
+    const program = first.assigns === undefined ? (first.texts[0] ?? '') : '';
+    const isSetting = command.words.every(({ assigns }) => assigns !== undefined);
+    if (isSetting || DECLARERS.has(program)) {
+      const names = command.words.flatMap(({ assigns }) => assigns ?? []);
+      if (names.length > 0) this.#reading.setCertain(names, true);
+    } else if (program === 'unset') {
+      this.#reading.setCertain(
+        others.flatMap(({ texts }) => texts),
+        false,
+      );
+    }
+  }
+
+  /** Notes the sign behind a command. */
+  end(sign: CommandSign | undefined): void {
     if (sign === undefined) return;
     const last = this.#steps.at(-1);
     if (last?.kind === 'sign' && (sign === '\n' || !JOINS.has(last.sign))) return;
     this.#steps.push({ kind: 'sign', sign });
+    this.#limitCertain(sign);
+  }
+
+  /** What is set in a pipeline or behind `&&` may not be set in the next list. */
+  #limitCertain(sign: CommandSign): void {
+    const reading = this.#reading;
+    if (sign === '&&') this.#chainStart ??= reading.certain;
+    else if (sign === '||') reading.certain = this.#chainStart ??= reading.certain;
+    else if (sign === '|') reading.certain = this.#chainStart = this.#listStart;
+    else {
+      reading.certain = sign === '&' ? this.#listStart : (this.#chainStart ?? reading.certain);
+      this.#chainStart = undefined;
+      this.#listStart = reading.certain;
+    }
   }
 }

@@ -5,12 +5,20 @@ import { WorkingFolders } from './folders.ts';
 import type { Argument } from './options.ts';
 import type { CommandOutline } from './outline.ts';
 import { runProgram } from './program-runs.ts';
-import { PRESET_OF_SCRIPT, readScript } from './read-shell.ts';
+import { PRESET_OF_SCRIPT, readScript, valueCount } from './read-shell.ts';
 import type { ShellWord } from './reading.ts';
 import type { BlockKind, Redirection, ScriptCommand, ShellStep } from './steps.ts';
 import { SPLIT, UNKNOWN } from './word-texts.ts';
 
-const DEPTH_MAX = 8;
+/** Scripts in scripts, and programs behind programs. */
+const DEPTH_MAX = 20;
+const FEED_MAX = 32;
+const BODIES_MAX = 16;
+const POSITIONAL_MAX = 9;
+/** Readings of a line because of what `eval` sets. */
+const ROUNDS_MAX = 3;
+/** A command whose words are known in more ways than these is too large. */
+const VARIANTS_MAX = 16;
 const COMMAND_COST = 64;
 /** For all readings of a line together: scripts inside of scripts are read again. */
 const COST_MAX = 16_777_216;
@@ -24,12 +32,18 @@ export interface Surroundings {
   readonly folders: WorkingFolders;
   readonly depth: number;
   readonly feed: Feed;
+  /** The shell that it runs in: functions of one are not known to another. */
+  readonly shell: number;
+  /** It runs whenever the line does. */
+  readonly isCertain: boolean;
 }
 
 /** One run of a program, with what is around it. */
 export interface ProgramRun extends Surroundings {
   readonly args: readonly Argument[];
   readonly command: ScriptCommand;
+  /** Another program runs it, and knows no functions and aliases. */
+  readonly isWrapped: boolean;
 }
 
 interface Block {
@@ -37,6 +51,12 @@ interface Block {
   readonly saved: ReturnType<WorkingFolders['save']>;
   readonly feed: Feed;
   readonly inherited: Feed;
+}
+
+interface FunctionBody {
+  /** Where it is written. */
+  readonly opening: ShellStep;
+  readonly steps: readonly ShellStep[];
 }
 
 type Variables = ReadonlyMap<string, readonly string[]>;
@@ -47,31 +67,55 @@ export class ScriptOutline {
   readonly #line: string;
   #costLeft: number;
   /** A name may be defined several times. */
-  readonly #functions = new Map<string, (readonly ShellStep[])[]>();
+  readonly #functions = new Map<string, readonly FunctionBody[]>();
+  /** Those that are defined whatever happens, with the shell that knows them. */
+  readonly #certainFunctions = new Map<string, number>();
+  #shells = 0;
   readonly #called = new Set<string>();
   /** Those that are being walked through: a call of itself adds nothing. */
-  readonly #running = new Set<string>();
+  readonly #running = new Set<ShellStep>();
   readonly #noted = new Set<string>();
-  #variables: Variables = PRESET_OF_SCRIPT;
+  #variables: Variables;
+  /** `eval` has set a variable, or called a function, that was read before as if it had not. */
+  #isOutdated = false;
 
-  constructor(line: string) {
+  constructor(line: string, variables: Variables = PRESET_OF_SCRIPT) {
+    this.#variables = variables;
     this.#line = line.replaceAll('\0', '');
     this.#costLeft = Math.min(COST_MAX, line.length * COST_EACH + COST_SPARE);
   }
 
-  outline(): CommandOutline {
+  outline(rounds = ROUNDS_MAX): CommandOutline {
     const folders = new WorkingFolders();
-    this.runScript(this.#line, { folders, depth: 0, feed: undefined });
+    const start = { folders, depth: 0, feed: undefined, shell: 0, isCertain: true };
+    this.#read(this.#line, start);
     // A function that nobody calls may be called by what the line sets up.
-    const around = { folders: new WorkingFolders(), depth: 1, feed: undefined };
+    const around = { ...start, folders: new WorkingFolders(), depth: 1, isCertain: false };
     for (const name of this.#functions.keys()) {
       if (!this.#called.has(name)) this.callFunction(name, around);
     }
+    if (!this.#isOutdated) return this.findings.outline();
+    if (rounds > 0) return new ScriptOutline(this.#line, this.#variables).outline(rounds - 1);
+    this.findings.addOpaque('too_large', this.#line);
     return this.findings.outline();
   }
 
-  /** Reads a text as a script, and walks through it. */
+  /** Runs a text in a shell of its own. */
   runScript(text: string, around: Surroundings, positional: readonly Argument[] = []): void {
+    const shell = ++this.#shells;
+    const own = { ...around, folders: around.folders.copy(), shell, isCertain: true };
+    this.#read(text, own, positional);
+  }
+
+  /** Runs a text in the same shell: what it sets may be used by what was read before. */
+  evaluate(text: string, around: Surroundings): void {
+    const before = valueCount(this.#variables);
+    this.#read(text, around);
+    if (valueCount(this.#variables) > before) this.#isOutdated = true;
+  }
+
+  /** Reads a text as a script, and walks through it. */
+  #read(text: string, around: Surroundings, positional: readonly Argument[] = []): void {
     if (around.depth >= DEPTH_MAX || this.#costLeft < 0) {
       return this.findings.addOpaque('too_large', text);
     }
@@ -81,32 +125,65 @@ export class ScriptOutline {
     const script = readScript(text, { variables, spare: this.#costLeft });
     this.#costLeft -= script.cost;
     if (!script.isWhole) this.findings.addOpaque('too_large', text);
+    if (script.isBroken || !isBalanced(script.steps)) this.findings.addOpaque('unreadable', text);
     this.#variables = positional.length === 0 ? script.variables : given;
+    const isEvaluated = around.depth > 0 && around.shell === 0;
+    if (isEvaluated && valueCount(script.variables) > valueCount(variables))
+      this.#isOutdated = true;
     this.#noteVariables(script.variables, around);
     this.#walk(script.steps, { ...around, depth: around.depth + 1 });
   }
 
   #noteVariables(variables: Variables, around: Surroundings): void {
     for (const [name, values] of variables) {
-      if (!isSpecialVariable(name) || this.#noted.has(name)) continue;
-      this.#noted.add(name);
-      noteVariable(this, { name, values }, around);
+      if (!isSpecialVariable(name)) continue;
+      const added = values.filter((value) => !this.#noted.has(`${name}=${value}`));
+      for (const value of added) this.#noted.add(`${name}=${value}`);
+      noteVariable(this, { name, values: added }, around);
     }
   }
 
-  /** Runs a function that the line defines; false where there is none with this name. */
-  callFunction(name: string, around: Surroundings): boolean {
+  /** Counts work; false when the limit is reached. */
+  takes(cost: number): boolean {
+    this.#costLeft -= cost;
+    return this.#costLeft >= 0;
+  }
+
+  /** A function may be no more, so that its name is a program again. */
+  forgetFunction(name: string): void {
+    this.#certainFunctions.delete(name);
+  }
+
+  /** Runs a function that the line defines; false where the name may be that of a program. */
+  callFunction(name: string, around: Surroundings, args: readonly Argument[] = []): boolean {
     const bodies = this.#functions.get(name);
     if (bodies === undefined) return false;
     this.#called.add(name);
-    if (this.#running.has(name)) return true;
+    if (args.length > 0) this.#noteCall(args);
+    const isFunction = this.#certainFunctions.get(name) === around.shell;
     if (around.depth >= DEPTH_MAX) this.findings.addOpaque('too_large', name);
-    this.#running.add(name);
-    for (const steps of around.depth >= DEPTH_MAX ? [] : bodies) {
-      this.#walk(steps, { ...around, depth: around.depth + 1 });
+    for (const { opening, steps } of around.depth >= DEPTH_MAX ? [] : bodies) {
+      if (this.#running.has(opening)) continue;
+      this.#running.add(opening);
+      this.#walk(steps, { ...around, depth: around.depth + 1, isCertain: false });
+      this.#running.delete(opening);
     }
-    this.#running.delete(name);
-    return true;
+    return isFunction;
+  }
+
+  /** A call that the reader has not seen: its body must be read again with these arguments. */
+  #noteCall(args: readonly Argument[]): void {
+    const list = args.flatMap(({ texts }) => texts).join(SPLIT);
+    const known = this.#variables.get('@') ?? [];
+    if (known.includes(list)) return;
+    const variables = new Map(this.#variables);
+    for (const name of ['@', '*']) variables.set(name, [...known, list]);
+    for (const [index, { texts }] of args.slice(0, POSITIONAL_MAX).entries()) {
+      const before = variables.get(String(index + 1)) ?? [];
+      variables.set(String(index + 1), [...new Set([...before, ...texts])]);
+    }
+    this.#variables = variables;
+    this.#isOutdated = true;
   }
 
   #walk(steps: readonly ShellStep[], around: Surroundings): void {
@@ -118,13 +195,15 @@ export class ScriptOutline {
     let pipeStart = folders.save();
     for (let at = 0; at < steps.length; at++) {
       const step = steps[at];
-      if (step === undefined || (this.#costLeft -= COMMAND_COST) < 0 || this.findings.isFull) {
+      if (step === undefined || !this.takes(COMMAND_COST) || this.findings.isFull) {
         return this.findings.addOpaque('too_large', this.#line);
       }
       if (step.kind === 'open' && step.functionName !== undefined) {
         const end = closeOf(steps, at);
-        const bodies = this.#functions.get(step.functionName) ?? [];
-        this.#functions.set(step.functionName, [...bodies, steps.slice(at + 1, end)]);
+        const isAlone = !isJoin(steps[at - 1]) && !isJoin(steps[end + 1]);
+        const isCertain = around.isCertain && blocks.length === 0 && isAlone;
+        this.#define(step.functionName, { opening: step, steps: steps.slice(at + 1, end) });
+        if (isCertain) this.#certainFunctions.set(step.functionName, around.shell);
         at = end;
       } else if (step.kind === 'open') {
         const isOwnShell = step.what !== 'group' && step.what !== 'branching';
@@ -142,7 +221,8 @@ export class ScriptOutline {
         const block = blocks.at(-1);
         if (block !== undefined) folders.merge(block.saved);
       } else if (step.kind === 'command') {
-        this.#runCommand(step.command, { ...around, feed });
+        const isCertain = around.isCertain && blocks.length === 0 && !isJoin(steps[at - 1]);
+        this.#runCommand(step.command, { ...around, feed, isCertain });
         last = step.command;
       } else if (step.sign === '|') {
         feed = nextFeed(feed === inherited ? [] : feed, last);
@@ -156,6 +236,13 @@ export class ScriptOutline {
     }
   }
 
+  #define(name: string, body: FunctionBody): void {
+    const bodies = this.#functions.get(name) ?? [];
+    if (bodies.some(({ opening }) => opening === body.opening)) return;
+    if (bodies.length >= BODIES_MAX) this.findings.addOpaque('too_large', name);
+    else this.#functions.set(name, [...bodies, body]);
+  }
+
   #runCommand(command: ScriptCommand, around: Surroundings): void {
     if (command.isHeader) return;
     for (const redirection of command.redirections) this.#redirect(redirection, around);
@@ -165,9 +252,12 @@ export class ScriptOutline {
       if (word.assigns !== undefined) this.#noteValue(word, around);
       if (word.assigns === 'IFS' && isLasting(words)) this.#noteSeparator(word);
     }
-    const args = words.flatMap(argumentsOf);
-    if (args.length > 0) this.run({ ...around, args, command });
-    else around.folders.stay();
+    const variants = argumentLists(words);
+    if (variants === undefined) this.findings.addOpaque('too_large', this.#line);
+    for (const args of variants ?? [words.flatMap(eachText)]) {
+      if (args.length > 0) this.run({ ...around, args, command, isWrapped: false });
+      else around.folders.stay();
+    }
   }
 
   /** Values are split at other signs than blanks from here on. */
@@ -189,8 +279,13 @@ export class ScriptOutline {
   run(run: ProgramRun): void {
     const [program, ...args] = run.args;
     if (program === undefined) return;
+    if (run.depth >= DEPTH_MAX || !this.takes(COMMAND_COST + args.length)) {
+      return this.findings.addOpaque('too_large', this.#line);
+    }
     run.folders.stay();
-    for (const path of program.texts) runProgram(this, { ...run, path, args });
+    for (const path of program.texts) {
+      runProgram(this, { ...run, depth: run.depth + 1, path, args });
+    }
   }
 
   #redirect({ sign, word }: Redirection, { folders }: Surroundings): void {
@@ -218,17 +313,33 @@ function isLasting([program]: readonly ShellWord[]): boolean {
   );
 }
 
+/** Whether what stands beside it may not run, or runs in a process of its own. */
+function isJoin(step: ShellStep | undefined): boolean {
+  return step?.kind === 'sign' && /^(?:&&|\|\||\||&)$/.test(step.sign);
+}
+
 function nextFeed(feed: Feed, last: ScriptCommand | 'block' | undefined): Feed {
   if (last === 'block' || feed === 'block' || last === undefined) return 'block';
-  return [...(feed ?? []), last];
+  return (feed?.length ?? 0) < FEED_MAX ? [...(feed ?? []), last] : 'block';
 }
 
 /** `$0`, `$1` and so on, by the words behind `sh -c`. */
 function withPositional(variables: Variables, words: readonly Argument[]): Variables {
   const all = new Map(variables);
   for (const [index, { texts }] of words.entries()) all.set(String(index), texts);
-  const list = words.slice(1).flatMap(({ texts }) => texts);
+  const rest = words.slice(1).flatMap(({ texts }) => texts);
+  const list = [rest.join(SPLIT)];
   return all.set('@', list).set('*', list);
+}
+
+/** Whether every block is closed; a shell refuses other scripts, or asks for more. */
+function isBalanced(steps: readonly ShellStep[]): boolean {
+  let open = 0;
+  for (const { kind } of steps) {
+    if (kind === 'open') open++;
+    else if (kind === 'close' && --open < 0) return false;
+  }
+  return open === 0;
 }
 
 /** Where the block ends that is opened there. */
@@ -242,15 +353,22 @@ function closeOf(steps: readonly ShellStep[], start: number): number {
   return steps.length;
 }
 
-/** A word that may become several words is several arguments. */
-function argumentsOf({ texts, ways = [texts], isProse }: ShellWord): readonly Argument[] {
-  const [only = [], more] = ways;
-  if (more === undefined) return only.map((text) => ({ texts: [text], isProse }));
-  if (ways.every((way) => way.length <= 1)) {
-    const alternatives = [...new Set(ways.flat())];
-    return alternatives.length === 0 ? [] : [{ texts: alternatives, isProse }];
+/** The ways to read the words of a command; nothing where there are too many. */
+function argumentLists(words: readonly ShellWord[]): readonly (readonly Argument[])[] | undefined {
+  let lists: readonly (readonly Argument[])[] = [[]];
+  for (const { texts, ways = [texts], isProse } of words) {
+    const isOne = ways.every((way) => way.length === 1);
+    const alternatives: readonly (readonly Argument[])[] = isOne
+      ? [[{ texts: [...new Set(ways.flat())], isProse }]]
+      : ways.map((way) => way.map((text) => ({ texts: [text], isProse })));
+    if (lists.length * alternatives.length > VARIANTS_MAX) return undefined;
+    if (alternatives.length === 1 && lists.length === 1) {
+      lists = [[...(lists[0] ?? []), ...(alternatives[0] ?? [])]];
+    } else lists = lists.flatMap((list) => alternatives.map((way) => [...list, ...way]));
   }
-  return [...new Set(ways.flat())]
-    .filter((text) => !text.includes(SPLIT))
-    .map((text) => ({ texts: [text], isProse }));
+  return lists;
+}
+
+function eachText({ texts, isProse }: ShellWord): readonly Argument[] {
+  return texts.map((text) => ({ texts: [text], isProse }));
 }

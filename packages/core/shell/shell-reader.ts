@@ -27,6 +27,7 @@ export class ShellReader extends WordReader {
   readAll(): void {
     while (!this.#isOver) {
       this.readList();
+      if (this.text[this.at] === ')') this.reading.isBroken = true;
       this.at++;
     }
   }
@@ -270,7 +271,7 @@ export class ShellReader extends WordReader {
     // `a=(x y)`: a list, of which any item may be used.
     if (start === whole && this.text[this.at] === '(') {
       if (this.reading.steps === undefined) this.reading.lose(name);
-      else this.#readItems(name);
+      else this.#readItems(name, plus === '+');
       return name;
     }
     const values = texts.map((text) => text.slice(whole.length));
@@ -279,18 +280,18 @@ export class ShellReader extends WordReader {
   }
 
   /** The items of `a=(x y)`. */
-  #readItems(name: string): void {
+  #readItems(name: string, isAppended: boolean): void {
+    const items: string[] = [];
     this.at++;
     while (!this.#isOver && this.text[this.at] !== ')') {
       const start = this.at;
       const pieces = this.pieces();
       if (this.at === start) this.at++;
-      else {
-        const texts = this.reading.wholeTexts(wordTexts(pieces, this.reading.budget));
-        this.reading.assign(name, texts);
-      }
+      else items.push(...this.reading.wholeTexts(wordTexts(pieces, this.reading.budget)));
     }
-    this.at++;
+    this.closes();
+    this.reading.assign(name, items);
+    this.reading.assignList(name, items, isAppended);
   }
 }
 

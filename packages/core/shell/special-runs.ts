@@ -1,50 +1,17 @@
 // Programs that no table describes.
 import { BUILTIN_RUNS, type SpecialRun } from './builtin-runs.ts';
+import { LIST_RUNS } from './list-runs.ts';
 import { parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import { specOf } from './programs/spec.ts';
-import { foundBy, listedNames } from './script-input.ts';
 import type { ScriptOutline } from './script-outline.ts';
-import { type NamedRun, useArgument, useArguments, useValues } from './use-arguments.ts';
-
-const FIND_RUNS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
-const FIND_WRITES = new Set(['-fprint', '-fprint0', '-fls', '-fprintf']);
-const FIND_READS = new Set(['-newer', '-samefile', '-anewer', '-cnewer', '-files0-from']);
-
-const find: SpecialRun = (outline, run) => {
-  const { args, folders } = run;
-  const text = (at: number) => args[at]?.texts[0] ?? '';
-  let at = 0;
-  while (/^-(?:[HLP]|O\d?|D)$/.test(text(at))) at++;
-  const roots: string[] = [];
-  for (; at < args.length && !/^[-(!,]/.test(text(at)); at++)
-    roots.push(...(args[at]?.texts ?? []));
-  if (roots.length === 0) roots.push('.');
-  for (const root of roots) outline.findings.add('read', root, folders);
-  const found = foundBy(
-    args.slice(at).map(({ texts: [one = ''] }) => one),
-    roots,
-  );
-  for (; at < args.length; at++) {
-    const test = text(at);
-    if (test === '-delete') for (const path of found) outline.findings.add('write', path, folders);
-    if (FIND_WRITES.has(test))
-      for (const path of args[++at]?.texts ?? []) outline.findings.add('write', path, folders);
-    else if (FIND_READS.has(test))
-      for (const path of args[++at]?.texts ?? []) outline.findings.add('read', path, folders);
-    else if (FIND_RUNS.has(test)) {
-      const start = ++at;
-      while (at < args.length && text(at) !== ';' && text(at) !== '+') at++;
-      const inner = args.slice(start, at).map((argument) => ({
-        ...argument,
-        texts: argument.texts.flatMap((one) =>
-          one.includes('{}') ? found.map((path) => one.replaceAll('{}', path)) : [one],
-        ),
-      }));
-      if (inner.length > 0) outline.run({ ...run, args: inner });
-    }
-  }
-};
+import {
+  joinedTexts,
+  type NamedRun,
+  useArgument,
+  useArguments,
+  useValues,
+} from './use-arguments.ts';
 
 const git: SpecialRun = (outline, run) => {
   const spec = programSpec('git');
@@ -95,11 +62,9 @@ const ssh: SpecialRun = (outline, run) => {
   if (host === undefined) return;
   useArgument(outline, run, { role: 'host', argument: host });
   const rest = parseArguments(words, spec, { stopsAtOperand: true });
-  const line = words
-    .slice(rest.operandsAt)
-    .map(({ texts: [text = ''] }) => text)
-    .join(' ');
-  if (line !== '') outline.runScript(line, { ...run, feed: undefined });
+  for (const line of joinedTexts(outline, words.slice(rest.operandsAt))) {
+    if (line !== '') outline.runScript(line, { ...run, feed: undefined });
+  }
 };
 
 const TAR = specOf({
@@ -140,50 +105,6 @@ const tar: SpecialRun = (outline, run) => {
     useArgument(outline, { ...run, folders: inside }, { role: 'read', argument });
 };
 
-/** Gives the names that it reads to the command behind it. */
-const feedArguments: SpecialRun = (outline, run, parsed) => {
-  const spec = programSpec(run.path.slice(run.path.lastIndexOf('/') + 1));
-  useValues(outline, run, parsed);
-  const inner = run.args.slice(parsed.operandsAt);
-  const isSplitAtLines = parsed.flags.some((flag) =>
-    /^(?:-[0dILi]|--null|--delimiter|--replace)$/.test(flag),
-  );
-  const end = inner.findIndex(({ texts: [text = ''] }) => /^:::?\+?$|^::::$/.test(text));
-  const words = end === -1 ? inner : inner.slice(0, end);
-  const listed =
-    end === -1
-      ? listedNames(run, isSplitAtLines)
-      : inner.slice(end + 1).flatMap(({ texts }) => texts);
-  const marks = parsed.values
-    .filter(({ option }) => /^-[iI]$|^--replace$/.test(option))
-    .flatMap(({ value }) => value.texts);
-  const isParallel = run.path.endsWith('parallel');
-  const mark = marks[0] ?? (isParallel || parsed.flags.includes('-i') ? '{}' : undefined);
-  if (
-    parsed.flags.some(
-      (flag) => !spec.flags.has(flag) && !spec.values.has(flag) && !/^-\w{2,}$/.test(flag),
-    )
-  ) {
-    outline.findings.addOpaque('unreadable', run.path);
-  }
-  const isMarked =
-    mark !== undefined && words.some(({ texts }) => texts.some((text) => text.includes(mark)));
-  const args = isMarked
-    ? words.map((argument) => ({
-        ...argument,
-        texts: argument.texts.flatMap((text) =>
-          text.includes(mark) ? listed.map((name) => text.replaceAll(mark, name)) : [text],
-        ),
-      }))
-    : [...words, ...listed.map((name) => ({ texts: [name], isProse: false }))];
-  if (words.length === 0 && !isParallel) return;
-  const [only, more] = args;
-  // One word is a command line to GNU parallel.
-  if (isParallel && more === undefined)
-    for (const text of only?.texts ?? []) outline.runScript(text, run);
-  else outline.run({ ...run, args, feed: undefined });
-};
-
 const RUNNERS: ReadonlyMap<string, RegExp> = new Map([
   ['npm', /^(?:exec|x)$/],
   ['pnpm', /^(?:exec|dlx)$/],
@@ -211,7 +132,7 @@ const packageRun: SpecialRun = (outline, run) => {
   const inner = parseArguments(words, spec, { stopsAtOperand: true });
   useValues(outline, run, inner);
   const args = words.slice(inner.operandsAt);
-  if (args.length > 0) outline.run({ ...run, args });
+  if (args.length > 0) outline.run({ ...run, args, isWrapped: true });
 };
 
 /** What runs in a container is not of this machine; folders that it is given are. */
@@ -245,8 +166,9 @@ function hostFolder(text: string): readonly string[] {
 /** Puts its words together, and gives them to a shell. */
 const watch: SpecialRun = (outline, run, parsed) => {
   useValues(outline, run, parsed);
-  const words = run.args.slice(parsed.operandsAt).map(({ texts: [text = ''] }) => text);
-  if (words.length > 0) outline.runScript(words.join(' '), run);
+  for (const line of joinedTexts(outline, run.args.slice(parsed.operandsAt))) {
+    if (line !== '') outline.runScript(line, run);
+  }
 };
 
 /** `flock FILE -c 'command'`. */
@@ -256,7 +178,7 @@ const flock: SpecialRun = (outline, run, parsed) => {
   if (file !== undefined) useArgument(outline, run, { role: 'write', argument: file });
   if (option === undefined) return;
   const isLine = /^(?:-c|--command)$/.test(option.texts[0] ?? '');
-  if (!isLine) return outline.run({ ...run, args: [option, ...rest] });
+  if (!isLine) return outline.run({ ...run, args: [option, ...rest], isWrapped: true });
   for (const text of rest[0]?.texts ?? []) outline.runScript(text, run);
 };
 
@@ -279,13 +201,11 @@ const download: SpecialRun = (outline, run, parsed) => {
 
 export const SPECIAL_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, SpecialRun>([
   ...BUILTIN_RUNS,
-  ['find', find],
+  ...LIST_RUNS,
   ['git', git],
   ['ssh', ssh],
   ['tar', tar],
   ['bsdtar', tar],
-  ['xargs', feedArguments],
-  ['parallel', feedArguments],
   ...[...RUNNERS.keys()].map((name) => [name, packageRun] as const),
   ['watch', watch],
   ['flock', flock],

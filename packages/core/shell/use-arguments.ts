@@ -78,3 +78,25 @@ export function useCode(outline: ScriptOutline, { folders }: NamedRun, code: str
   outline.findings.addOpaque('inline_code', code);
   for (const path of literalPaths(code)) outline.findings.add('read', path, folders);
 }
+
+/** Ways to put several words together. */
+const JOINED_MAX = 16;
+
+/** The lines that a program makes of its words, which may each be several texts. */
+export function joinedTexts(
+  outline: ScriptOutline,
+  words: readonly Pick<Argument, 'texts'>[],
+): readonly string[] {
+  let lines: readonly string[] = [''];
+  for (const [index, { texts }] of words.entries()) {
+    const sign = index === 0 ? '' : ' ';
+    const length = (lines[0]?.length ?? 0) + (texts[0]?.length ?? 0);
+    const isMany = lines.length * texts.length > JOINED_MAX;
+    if (isMany || !outline.takes(lines.length * texts.length * length)) {
+      outline.findings.addOpaque('too_large', lines[0] ?? '');
+      return lines;
+    }
+    lines = lines.flatMap((line) => texts.map((text) => line + sign + text));
+  }
+  return lines;
+}

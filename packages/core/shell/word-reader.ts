@@ -25,9 +25,6 @@ const SOME_NUMBER: readonly string[] = ['*'];
 /** What `<(…)` becomes. */
 const SOME_PIPE: readonly string[] = ['/dev/fd/63'];
 
-/** `$@`, `${@}`, `${a[@]}`. */
-const LIST = /^(?:[@*]|\{(?:[@*]|[A-Za-z_]\w*\[[@*]\])\})$/;
-const LIST_LENGTH_MAX = 64;
 const PARAMETER = /^()([A-Za-z_]\w*)([\s\S]*)$/;
 const SCRIPT_PARAMETER = /^([#!]?)([A-Za-z_]\w*|\d+|[@*])([\s\S]*)$/;
 
@@ -76,6 +73,12 @@ export abstract class WordReader {
     return found;
   }
 
+  /** Goes over the sign that closes something; notes where the text ends before it. */
+  protected closes(): void {
+    if (this.at >= this.text.length) this.reading.isBroken = true;
+    this.at++;
+  }
+
   /** The pieces of a word, up to a blank or a sign that ends it. */
   protected pieces(): readonly WordPiece[] {
     const pieces: WordPiece[] = [];
@@ -95,7 +98,7 @@ export abstract class WordReader {
       } else if (char === "'") {
         this.at++;
         quoted(this.take(TO_SINGLE_QUOTE));
-        this.at++;
+        this.closes();
       } else if (char === '"') this.#doubleQuoted(pieces);
       else if (char === '`') pieces.push(this.#backticks(false));
       else if (char === '$') this.#dollar(pieces, false);
@@ -108,7 +111,7 @@ export abstract class WordReader {
     pieces.push({ kind: 'quoted', text: '' });
     this.at++;
     this.readQuoted(pieces, '"');
-    this.at++;
+    this.closes();
   }
 
   /** Reads up to a double quote, or a whole text in which quotes have no meaning. */
@@ -139,13 +142,9 @@ export abstract class WordReader {
     }
     // `$[1<<2]`: an expression to bash, a here-document to others.
     if (next === '[') this.markFed();
-    const start = this.at;
     const texts = this.#expansion(next);
     if (texts === undefined) pieces.push({ kind: 'quoted', text: '$' });
-    else {
-      const isList = LIST.test(this.text.slice(start, Math.min(this.at, start + LIST_LENGTH_MAX)));
-      pieces.push({ kind: 'value', texts, isQuoted, isList });
-    }
+    else pieces.push({ kind: 'value', texts, isQuoted });
   }
 
   /** The values of what stands behind a `$`, or nothing where it is only a sign. */
@@ -213,7 +212,9 @@ export abstract class WordReader {
     while (this.at < this.text.length && this.text[this.at] !== quote) {
       this.at += this.text[this.at] === '\\' ? 2 : 1;
     }
-    return this.text.slice(start, this.at++);
+    const text = this.text.slice(start, this.at);
+    this.closes();
+    return text;
   }
 
   /** `$(…)`, `<(…)` and `>(…)`: what it runs is read; what it prints is known of `echo` alone. */
@@ -230,10 +231,13 @@ export abstract class WordReader {
     const inner = this.readerOf(this.text, context);
     inner.at = start;
     const isFed = this.text[this.at] === '>';
+    const { certain } = this.reading;
     this.reading.steps?.push({ kind: 'open', what: isFed ? 'fed_substitution' : 'substitution' });
     inner.readList();
+    this.reading.certain = certain;
     this.reading.steps?.push({ kind: 'close' });
-    this.at = inner.at + 1;
+    this.at = inner.at;
+    this.closes();
     return this.#printedBy(inner);
   }
 
@@ -246,7 +250,9 @@ export abstract class WordReader {
     const signs = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
     const text = this.#escaped('`').replace(signs, '$1');
     this.reading.steps?.push({ kind: 'open', what: 'substitution' });
+    const { certain } = this.reading;
     const inner = this.readInside(text, { ...this.context, isUsed: !this.isMessage });
+    this.reading.certain = certain;
     this.reading.steps?.push({ kind: 'close' });
     return { kind: 'value', texts: this.#printedBy(inner), isQuoted };
   }
@@ -267,7 +273,8 @@ export abstract class WordReader {
       else if (char === '{') open++;
       else if (char === '}' && --open === 0) break;
     }
-    const body = this.text.slice(start, this.at++);
+    const body = this.text.slice(start, this.at);
+    this.closes();
     if (depth >= DEPTH_MAX || !this.reading.budget.takes(body.length)) {
       this.reading.leaveOut();
       return this.reading.unknown();
@@ -283,9 +290,13 @@ export abstract class WordReader {
     const [, sign = '', otherwise = ''] = /^:?([-=+?])([\s\S]*)$/.exec(rest) ?? [];
     const context = { ...this.context, depth: depth + 1 };
     const inner = this.readerOf(sign === '' ? rest : `"${otherwise}"`, context);
+    const { isBroken } = this.reading;
     const texts = this.reading.wholeTexts(wordTexts(inner.pieces(), this.reading.budget));
+    // A quote in a pattern need not be closed.
+    this.reading.isBroken = isBroken;
     if (sign === '') {
       const [operation = ''] = texts;
+      if (isScript && /^\[[@*]\]$/.test(operation)) return this.reading.listsOf(name);
       const known = isScript ? changedValues(this.reading.valuesOf(name), operation) : undefined;
       return known ?? this.reading.unknown();
     }

@@ -13,13 +13,7 @@ export type WordPiece =
   | { readonly kind: 'plain'; readonly text: string }
   | { readonly kind: 'quoted'; readonly text: string }
   /** A variable or a substitution, with every value that it may have. */
-  | {
-      readonly kind: 'value';
-      readonly texts: readonly string[];
-      readonly isQuoted: boolean;
-      /** `"$@"`: the values are words, one behind the other. */
-      readonly isList?: boolean;
-    };
+  | { readonly kind: 'value'; readonly texts: readonly string[]; readonly isQuoted: boolean };
 
 type Pieces = readonly WordPiece[];
 
@@ -67,9 +61,6 @@ export function wordWays(
   budget: Budget,
 ): readonly (readonly string[])[] {
   if (pieces.every(({ kind }) => kind !== 'value') || texts[0] === UNKNOWN) return [texts];
-  const lists = pieces.filter((piece) => piece.kind === 'value' && piece.isList === true);
-  const isAlone = pieces.every((piece) => piece.kind === 'value' || piece.text === '');
-  if (lists.length === 1 && isAlone) return [texts.filter((text) => !text.includes(SPLIT))];
   const isQuoted = pieces.some((piece) => piece.kind !== 'value' || piece.isQuoted);
   const expanded = expandBraces(pieces, budget);
   const ways = expanded.lists.map((list) =>

@@ -116,6 +116,7 @@ export const FILE_SPECS = specsOf({
     replacesFirst: '-f --from-file',
     changesWith: '-i --inplace',
   },
+  find: { hasLongDashes: true },
   'tee sponge': WRITES,
   'rm rmdir unlink': WRITES,
   'touch mkdir shred truncate mkfifo mknod fallocate': {
