@@ -13,7 +13,7 @@ import type { ClientHooks, HookedLine, HookedStart, HookItem } from './types.ts'
 const CLIENT = 'claude-code';
 /** `onFailure` is there since then; before, a hook over HTTP that fails lets the tool run. */
 const HTTP_SINCE = '2.1.295';
-export const HOOK_TOKEN = 'SUB_HOOK_TOKEN';
+const HOOK_TOKEN = 'SUB_HOOK_TOKEN';
 /** An approval may take a while: the policy ends it, not the client. */
 const HELD_SECONDS = 86_400;
 const SECONDS = 600;

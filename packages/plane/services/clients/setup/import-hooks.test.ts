@@ -22,9 +22,11 @@ import { CLIENTS, clientOf } from '../index.ts';
 import { clientPlace } from '../inspect/adoption-place.ts';
 import { applyChange } from '../store/apply-change.ts';
 import { repairAll } from '../store/repair-configs.ts';
+import { applyImport, planImport } from './import.ts';
 import { type HookOptions, planHooks } from './import-hooks.ts';
 import { applyRestore, planRestore } from './restore.ts';
 import { adoptionStatus } from './status.ts';
+import { trustState } from './trust-hooks.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -216,6 +218,67 @@ test('a change that was killed before the file was made leaves nothing', async (
   repairAll(store);
   expect(existsSync(fileOf(CLAUDE))).toBe(false);
   expect(readdirSync(paths.backups)).toEqual([]);
+});
+
+describe('trust in Codex', () => {
+  const CONFIG =
+    '# mine\r\n[mcp_servers.files]\r\ncommand = "npx" # fast\r\nargs = ["-y", "x"]\r\n';
+  const config = () => join(folder, 'home', '.codex', 'config.toml');
+
+  function trusted() {
+    const state = trustState(optionsFor('codex'));
+    if (state === undefined || state.kind === 'failure') throw new Error('there is no state');
+    return state;
+  }
+
+  async function importServers(): Promise<readonly string[]> {
+    const paths = homePaths({ SUB_HOME: join(folder, 'sub') });
+    const client = clientOf('codex');
+    const options = { ...optionsFor('codex'), paths, client, servers: [], userProfile: '' };
+    const plan = await planImport(options);
+    if (plan.kind === 'failure') throw new Error(plan.message);
+    return plan.files.map((file) => applyImport(file, options).kind);
+  }
+
+  test('is written beside governed servers, stays with the next import, and goes byte for byte', async () => {
+    write(config(), CONFIG);
+    await importServers();
+    await installed(optionsFor('codex'));
+    expect(trusted().untrusted).toContain('PreToolUse');
+    expect(trusted().apply().kind).toBe('applied');
+    expect(trusted().untrusted).toEqual([]);
+    expect(await importServers()).toEqual(['unchanged']);
+    expect(readFileSync(config(), 'utf8')).toContain('shim');
+    expect(trusted().untrusted).toEqual([]);
+    await restored(optionsFor('codex'));
+    expect(readFileSync(config(), 'utf8')).toBe(CONFIG);
+    expect(trustState(optionsFor('codex'))).toBeUndefined();
+  });
+
+  test('follows a sub that has moved, and leaves what Codex has written', async () => {
+    write(config(), CONFIG);
+    const other = join(folder, 'elsewhere', 'sub.mjs');
+    write(other, '');
+    await installed(optionsFor('codex', other));
+    trusted().apply();
+    await installed(optionsFor('codex'));
+    expect(trusted().untrusted).toContain('PreToolUse');
+    expect(trusted().changed).toEqual([]);
+    trusted().apply();
+    expect(trusted().untrusted).toEqual([]);
+    writeFileSync(config(), `${readFileSync(config(), 'utf8')}[tui]\nnotifications = true\n`);
+    await restored(optionsFor('codex'));
+    expect(readFileSync(config(), 'utf8')).toBe(`${CONFIG}[tui]\nnotifications = true\n`);
+  });
+
+  test('that somebody has given to other hooks in that place is theirs to change', async () => {
+    await installed(optionsFor('codex'));
+    const key = `${fileOf('codex')}:pre_tool_use:0:0`;
+    write(config(), `[hooks.state.${JSON.stringify(key)}]\ntrusted_hash = "sha256:0"\n`);
+    expect(trusted().changed).toEqual(['PreToolUse']);
+    expect(trusted().apply().kind).toBe('applied');
+    expect(trusted().untrusted).toEqual(['PreToolUse']);
+  });
 });
 
 test('every client with hooks is a client', () => {
