@@ -67,7 +67,7 @@ interface HostEvent {
 
 beforeAll(() => ensureBuilt());
 
-function startAgent() {
+function startAgent(variables: { readonly [name: string]: string } = {}) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'sub-host-')));
   const sub = join(home, '.subluminal');
   mkdirSync(sub, { mode: 0o700 });
@@ -75,7 +75,7 @@ function startAgent() {
   writeFileSync(join(sub, 'policy.yaml'), POLICY, { mode: 0o600 });
   writeFileSync(join(sub, 'config.toml'), `[events]\nsink = "file:${events}"\n`, { mode: 0o600 });
   writeFileSync(join(home, 'agent.cjs'), AGENT);
-  const env = { HOME: home, SUB_HOME: sub, PATH: process.env['PATH'] };
+  const env = { HOME: home, SUB_HOME: sub, PATH: process.env['PATH'], ...variables };
   const agent: ChildProcess = spawn(process.execPath, [join(home, 'agent.cjs')], {
     cwd: home,
     env,
@@ -182,4 +182,10 @@ test('a host without a usable policy lets nothing run', async () => {
     code: 2,
     stderr: expect.stringContaining('policy') as unknown,
   });
+});
+
+test('an agent that was started with other settings is governed all the same', async () => {
+  const { call } = startAgent({ SUB_PROFILE: 'development', SUB_POLICY: '/dev/null' });
+  for (let count = 0; count < 6; count++) expect((await call(`u${count}`)).code).toBe(0);
+  expect((await call('u7')).code).toBe(2);
 });

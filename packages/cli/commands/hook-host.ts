@@ -4,7 +4,7 @@ const AGENT = /^(\d{1,10})-([A-Za-z0-9-]{1,64})$/;
 
 export const command = defineCommand({
   description:
-    'Answers the hooks of one agent until the agent has ended. `sub hook` starts it in the background for an agent that no `sub run` has started; it decides by the settings and the policy of that agent, in the run of its servers.',
+    'Answers the hooks of one agent until the agent has ended. `sub hook` starts it in the background for an agent that no `sub run` has started; it decides by the settings of SUB_HOME and the policy of the folder that the agent works in, in the run of its servers.',
   options: {
     agent: textOption('process', 'The process of the agent: its number, and when it started'),
   },

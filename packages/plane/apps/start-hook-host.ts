@@ -32,7 +32,6 @@ import {
 import { filePrefix, type Identified, identify, shimServers } from '../stores/identity/index.ts';
 import { policyFailureText } from '../stores/policy/watch-policy.ts';
 import { withAgentFile } from '../stores/runs/agent-file.ts';
-import { runVariables } from '../stores/runs/env-vars.ts';
 
 export interface HookHostOptions {
   /** The process of the agent. */
@@ -59,9 +58,8 @@ export async function startHookHost(options: HookHostOptions): Promise<string | 
   const { agent, cwd, onReady } = options;
   const system: System = { ...thisSystem(), ppid: agent.pid };
   if (!isProcessAlive(agent, system)) return 'the agent has ended';
-  // What the agent was started with says what its shims are told: a project cannot change that later.
-  const started = { ...runVariables(processEnvironment(agent.pid, system)), ...options.env };
-  const { env, problem } = withAgentFile(started, system);
+  // No settings from the environment of the agent: an agent can start another one with looser ones.
+  const { env, problem } = withAgentFile(options.env, system);
   if (problem !== undefined) return problem;
   const loaded = await loadConfig({ env, flags: {}, cwd });
   if (!loaded.ok) return loaded.problems.map(formatConfigFailure).join('\n');
@@ -110,16 +108,8 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
   if (typeof sink === 'string') return sink;
   const cedar = await openRunCedar({ config, tell: warn });
   if (isFailure(cedar)) return `${cedar.message} ${cedar.fix}`;
-  const { profile } = config;
-  const identified = identify({
-    env,
-    cwd,
-    paths,
-    nowMs: Date.now(),
-    profile,
-    isShim: true,
-    system,
-  });
+  const identified = identifyHost(options, place);
+  if (typeof identified === 'string') return identified;
   const { producer } = identified;
   const recorder = new Recorder(eventWriter(producer), sink, warn);
   const startedMs = Date.now();
@@ -166,6 +156,29 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
     await cedar?.close();
   };
   return new HookHost(options, { hooks, identified, recorder, sink, system, startedMs, release });
+}
+
+/** Who acts, and in which run, the agent's shims know from the environment that it was started with; so does this. */
+function identifyHost(
+  { env, cwd, agent }: HookHostOptions,
+  { loaded, system }: HostPlace,
+): Identified | string {
+  const { config, paths } = loaded;
+  const { profile } = config;
+  const identified = identify({
+    env: { ...processEnvironment(agent.pid, system), ...env },
+    cwd,
+    paths,
+    nowMs: Date.now(),
+    profile,
+    isShim: true,
+    system,
+  });
+  const { problem, leave, release } = identified;
+  if (problem === undefined || profile !== 'production') return identified;
+  leave();
+  release();
+  return problem;
 }
 
 interface HostParts {

@@ -530,6 +530,27 @@ describe('a session', () => {
     expect(await tell(before(useOf('Bash', {})))).toMatchObject({ do: 'refuse' });
   });
 
+  test('makes room for another one when there are too many', async () => {
+    const { tell, desk } = await openHookDesk({ policy: NONE });
+    await tell(before(useOf('Bash', {})), { session: 'running' });
+    for (let count = 0; count < 300; count++) {
+      await tell({ kind: 'other', name: 'Stop' }, { session: `s${count}` });
+    }
+    expect(desk.sessions).toBe(256);
+    await tell({ kind: 'session_end' }, { session: 'running' });
+    expect(desk.summary.calls_total).toBe(1);
+  });
+
+  test('has no more servers than it may', async () => {
+    const { tell } = await openHookDesk({ policy: NONE });
+    const told = async (server: string) => tell(before(useOf('read', {}, { server })));
+    for (let count = 0; count < 64; count++) {
+      expect(await told(`server-${count}`)).toEqual({ do: 'pass' });
+    }
+    expect(await told('one-more')).toMatchObject({ do: 'refuse' });
+    expect(await told('x'.repeat(257))).toMatchObject({ do: 'refuse' });
+  });
+
   test('gives up the oldest use when too many are open', async () => {
     const { tell, events } = await openHookDesk({ policy: NONE });
     for (let count = 0; count <= 256; count++) await tell(before(useOf('Bash', { count })));
