@@ -1,5 +1,5 @@
 // The real clients with hooks: their own tools under the same policy as their servers.
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ensureBuilt } from '../e2e/sub.ts';
@@ -56,14 +56,9 @@ describe.each(HOOKED_CLIENTS)('$title', (client) => {
     const scene = await setHookScene(client, skip);
     const { stage } = scene;
     const attempt = playAttempt(scene, true);
-    renameSync(stage.policy, join(stage.project, 'policy.yaml'));
-    for (const args of [
-      ['trust', '--yes'],
-      ['import', client.id, '--hooks', '--yes', ...client.trustFlags],
-    ]) {
-      const done = await stage.sub(...args);
-      expect(done, done.stderr).toMatchObject({ code: 0 });
-    }
+    const options = ['--policy', stage.policy, '--hooks', '--yes', ...client.trustFlags];
+    const imported = await stage.sub('import', client.id, ...options);
+    expect(imported, imported.stderr).toMatchObject({ code: 0 });
     expectKept(scene, attempt, await stage.run(client.ask(attempt.prompt)));
     await expectOneRun(scene, attempt);
     const restored = await stage.sub('restore', client.id, '--yes');

@@ -7,6 +7,10 @@ export const command = defineCommand({
     'Answers the hooks of one agent until the agent has ended. `sub hook` starts it in the background for an agent that no `sub run` has started; it decides by the settings of SUB_HOME and the policy of the folder that the agent works in, in the run of its servers.',
   options: {
     agent: textOption('process', 'The process of the agent: its number, and when it started'),
+    policy: textOption(
+      'file',
+      'The policy (default: found from the folder that the agent works in)',
+    ),
   },
   hasJson: false,
   examples: ['sub hook-host --agent 4711-5042-b00710ad'],
@@ -19,7 +23,10 @@ export const command = defineCommand({
     const { env } = process;
     const agent = { pid: Number(pid), start };
     const onReady = (): void => io.out.write('ready\n');
-    const why = await startHookHost({ agent, env, cwd: process.cwd(), onReady });
+    const why = await startHookHost({
+      ...{ agent, env, cwd: process.cwd(), onReady },
+      policy: options.policy,
+    });
     if (why === undefined) return done(EXIT.fine);
     // The hook that has started it reads this, and refuses with it.
     io.out.write(`${why}\n`);

@@ -10,6 +10,10 @@ export const command = defineCommand({
       'path',
       'The socket of the run; set by `sub run` and `sub wrap`. Without it, the host of the agent that has started the hook is asked',
     ),
+    policy: textOption(
+      'file',
+      'The policy of that host (default: found from the folder that the agent works in)',
+    ),
   },
   hasJson: false,
   examples: ['sub hook claude-code', 'sub hook claude-code --socket /tmp/sub/hooks.sock'],

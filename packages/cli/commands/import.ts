@@ -56,7 +56,7 @@ const OPTIONS = {
   server: textsOption('name', 'Only this server; can be repeated'),
   policy: textOption(
     'file',
-    'The policy for these servers (default: found from the folder they run in)',
+    'The policy for these servers and hooks (default: found from the folder they run in)',
   ),
   profile: choice(PROFILES, PROFILE_DOC),
   'config-path': textOption('file', 'Use this config instead of those of the client'),

@@ -21,6 +21,7 @@ const HELD_EVENT =
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const EXIT_REFUSED = 2;
 const FIX = 'Run `sub doctor` to see why.';
+const USAGE = 'it takes `--socket PATH` or `--policy FILE`';
 
 const [client = '', ...flags] = process.argv.slice(3);
 let body = '';
@@ -70,19 +71,20 @@ interface Host {
 async function findHost(): Promise<Host | string> {
   const [flag, path = '', ...more] = flags;
   if (!/^[a-z0-9-]{1,64}$/.test(client)) return 'no client is named';
-  if (flag === undefined) return hostOfAgent();
-  if (flag !== '--socket' || path === '' || more.length > 0) return 'it takes `--socket PATH`';
-  return { path };
+  if (flag === undefined) return hostOfAgent(undefined);
+  if (path === '' || more.length > 0) return USAGE;
+  if (flag === '--policy') return hostOfAgent(path);
+  return flag === '--socket' ? { path } : USAGE;
 }
 
 /** For an agent that no `sub run` has started: the first of its hooks starts a process that decides. */
-async function hostOfAgent(): Promise<Host | string> {
+async function hostOfAgent(policy: string | undefined): Promise<Host | string> {
   const { hookHostPlace, reachHookHost } = await import('@subluminal/plane/hooks/find-host');
   const { env } = process;
   const place = hookHostPlace(env);
   if (typeof place === 'string') return place;
   const sub = process.argv[1] ?? '';
-  const otherwise = () => reachHookHost(place, { sub, env, cwd: process.cwd() });
+  const otherwise = () => reachHookHost(place, { sub, env, cwd: process.cwd(), policy });
   return { path: place.socketPath, otherwise };
 }
 

@@ -39,6 +39,8 @@ export interface HookHostOptions {
   readonly env: { readonly [name: string]: string | undefined };
   /** Where the agent works: the policy of its project is looked for there. */
   readonly cwd: string;
+  /** The file of the policy in place of that one. */
+  readonly policy?: string | undefined;
   /** Hooks are listened for, by this process or by another one. */
   readonly onReady: () => void;
   /** How long it waits for hooks, or for another session; the default is for people. */
@@ -61,7 +63,8 @@ export async function startHookHost(options: HookHostOptions): Promise<string | 
   // No settings from the environment of the agent: an agent can start another one with looser ones.
   const { env, problem } = withAgentFile(options.env, system);
   if (problem !== undefined) return problem;
-  const loaded = await loadConfig({ env, flags: {}, cwd });
+  const flags = flagsOf(options);
+  const loaded = await loadConfig({ env, flags, cwd });
   if (!loaded.ok) return loaded.problems.map(formatConfigFailure).join('\n');
   const { paths } = loaded;
   for (const folder of [paths.home, paths.run, paths.spool]) {
@@ -89,6 +92,10 @@ export async function startHookHost(options: HookHostOptions): Promise<string | 
   return undefined;
 }
 
+function flagsOf({ policy }: HookHostOptions): { readonly policy?: string } {
+  return policy === undefined ? {} : { policy };
+}
+
 type Loaded = Extract<LoadResult, { readonly ok: true }>;
 
 interface HostPlace {
@@ -102,7 +109,7 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
   const { loaded, system, socketPath } = place;
   const { config, paths } = loaded;
   const warn = (): void => {};
-  const policy = await startPolicy({ env, cwd, flags: {} }, loaded, warn);
+  const policy = await startPolicy({ env, cwd, flags: flagsOf(options) }, loaded, warn);
   if (isFailure(policy)) return policyFailureText(policy);
   const sink = openEventSink(env, loaded, warn);
   if (typeof sink === 'string') return sink;

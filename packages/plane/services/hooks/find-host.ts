@@ -34,6 +34,8 @@ interface HostStart {
   readonly sub: string;
   readonly env: Env;
   readonly cwd: string;
+  /** Found from there unless given. */
+  readonly policy?: string | undefined;
 }
 
 /** Where to ask when nobody answers at the place: the run of the agent, or a host that is started now. */
@@ -52,10 +54,11 @@ export async function reachHookHost(
 /** Starts the host, unless another hook does; a text says why nobody listens. */
 function startHost(
   { agent }: HookHostPlace,
-  { sub, env, cwd }: HostStart,
+  { sub, env, cwd, policy }: HostStart,
 ): Promise<string | undefined> {
   const { HOME, SUB_HOME, PATH } = env;
-  const words = [sub, 'hook-host', '--agent', `${agent.pid}-${agent.start}`];
+  const named = policy === undefined ? [] : ['--policy', policy];
+  const words = [sub, 'hook-host', '--agent', `${agent.pid}-${agent.start}`, ...named];
   const child = spawn(process.execPath, words, {
     detached: true,
     cwd,

@@ -28,9 +28,16 @@ const GUARD =
  * The environment of a hook may come from a project: NODE_OPTIONS would make it say yes, HOME would lead
  * it to another policy. So it starts with an empty one.
  */
-export function hookCommand(client: string, { program, homes }: HookCall, socket?: string): string {
+export function hookCommand(
+  client: string,
+  { program, homes, policy }: HookCall,
+  socket?: string,
+): string {
   const env = Object.entries({ ...homes, PATH }).map(([name, value]) => `${name}=${value}`);
-  const at = socket === undefined ? [] : ['--socket', socket];
+  const at = [
+    ...(socket === undefined ? [] : ['--socket', socket]),
+    ...(policy === undefined ? [] : ['--policy', policy]),
+  ];
   const guarded = ['/bin/sh', '-c', GUARD, 'sh'];
   const emptied = ['/usr/bin/env', '-i', ...env];
   const words = [...guarded, ...emptied, ...program.map(quickest), 'hook', client, ...at];

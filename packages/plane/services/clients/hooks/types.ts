@@ -8,6 +8,8 @@ export interface HookCall {
   readonly program: readonly string[];
   /** HOME, and SUB_HOME where the user has set it. */
   readonly homes: { readonly [name: string]: string };
+  /** The file of the policy, where the user has named one. */
+  readonly policy?: string;
 }
 
 /** One entry of an event, in the client's own form. */

@@ -25,6 +25,8 @@ export interface HookOptions extends AdoptionPlace {
   /** Into the settings of the machine in place of those of the user. */
   readonly isManaged: boolean;
   readonly own: OwnCall;
+  /** What decides; found from the folder that the agent works in unless given. */
+  readonly policyPath?: string | undefined;
   /** `redact.extra_patterns` */
   readonly redactPatterns: readonly string[];
 }
@@ -58,7 +60,9 @@ export async function planHooks(options: HookOptions): Promise<HookPlan | Failur
   const redact = await loadDiffRedactor(options.redactPatterns);
   if (isFailure(redact)) return redact;
   const place = clientPlace(options);
-  const call = { program: program.words, homes: homesIn(place) };
+  const { policyPath: policy } = options;
+  const named = policy !== undefined && { policy };
+  const call = { program: program.words, homes: homesIn(place), ...named };
   const planned = options.clients.flatMap((client): readonly (HookImport | Failure)[] => {
     const hooks = hooksOf(client.id);
     const file = options.isManaged ? hooks?.managedFile?.(place) : hooks?.userFile(place);
