@@ -6,6 +6,7 @@ export {
   outlineCommand,
   type ProgramUse,
 } from './outline.ts';
+export { WRAPPER_NAMES } from './programs/wrappers.ts';
 export { readShell } from './read-shell.ts';
 export type { ShellReading, ShellWord } from './reading.ts';
 export { UNKNOWN } from './word-texts.ts';

@@ -132,3 +132,6 @@ export const WRAPPER_SPECS = specsOf({
   'cross-env cross-env-shell': WRAPPER,
   proxychains4: { ...WRAPPER, values: { '-f': 'read' }, flags: '-q' },
 });
+
+/** Every program that runs another one. */
+export const WRAPPER_NAMES: readonly string[] = [...WRAPPER_SPECS.keys()];

@@ -1,14 +1,20 @@
 // What a command names beyond its words as they are written: what a shell makes of them.
-import { readShell, type ShellReading, type ShellWord, UNKNOWN } from '../../shell/index.ts';
+import {
+  readShell,
+  type ShellReading,
+  type ShellWord,
+  UNKNOWN,
+  WRAPPER_NAMES,
+} from '../../shell/index.ts';
 import { programOf } from './command.ts';
 import { looksLikeHost, plainNumberHost } from './host.ts';
 import { isRooted } from './path.ts';
 
 /** Run the command that stands behind them, and behind their options. */
-const WRAPPERS: ReadonlySet<string> = new Set(
-  `sudo doas env nohup time exec command builtin xargs nice ionice timeout stdbuf setsid busybox
-   unbuffer watch strace parallel flock chroot ! if elif while until`.split(/\s+/),
-);
+const WRAPPERS: ReadonlySet<string> = new Set([
+  ...WRAPPER_NAMES,
+  ...['!', 'if', 'elif', 'while', 'until'],
+]);
 /** Words that may stand between a wrapper and the command that it runs. */
 const WRAPPED_MAX = 8;
 /** More than a command is remembered by. */
