@@ -81,7 +81,7 @@ function failures({ blocksSince }: ClientHooks, version: string | undefined): re
   if (version !== undefined && isSince(version, blocksSince)) return [];
   const which =
     version === undefined ? `A version before ${blocksSince}` : `This version, ${version},`;
-  return [`${which} runs the tool when a hook fails, as when node or sub is gone.`];
+  return [`${which} runs the tool when the shell of a hook is killed or exceeds its time.`];
 }
 
 interface HookLook {
@@ -122,7 +122,7 @@ function programProblems(
   const words = found.find((one) => one.program.join(' ') === program)?.program ?? [];
   const gone = words.find((word) => realFile(word) === undefined);
   if (gone !== undefined) {
-    return [`The hooks in ${path} start ${gone}, which is gone: tools may run without them.`];
+    return [`The hooks in ${path} start ${gone}, which is gone: they refuse everything.`];
   }
   const ours = ownProgram(own);
   if (ours.kind === 'failure') return [];
