@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isObject } from '@subluminal/contracts';
+import type { ClientPlace } from '../types.ts';
 import type { ClientHooks, HookHandler, HookItem } from './types.ts';
 
 const CLIENT = 'cursor';
@@ -25,6 +26,11 @@ function handlersIn(item: unknown): readonly HookHandler[] {
   return typeof command === 'string' ? [{ command, path: [] }] : [];
 }
 
+function managedPath({ platform }: ClientPlace): string {
+  const folder = platform === 'darwin' ? '/Library/Application Support/Cursor' : '/etc/cursor';
+  return join(folder, 'hooks.json');
+}
+
 export const cursorHooks: ClientHooks = {
   client: CLIENT,
   settings: {
@@ -40,8 +46,11 @@ export const cursorHooks: ClientHooks = {
     format: 'jsonc',
   }),
   projectFiles: ['.cursor/hooks.json'],
-  settingsFiles: ({ userHome, project }) =>
-    [userHome, project].map((folder) => join(folder, '.cursor', 'hooks.json')),
+  managedFile: (place) => ({ client: CLIENT, path: managedPath(place), format: 'jsonc' }),
+  settingsFiles: (place) => [
+    ...[place.userHome, place.project].map((folder) => join(folder, '.cursor', 'hooks.json')),
+    managedPath(place),
+  ],
   limits: [
     'Hooks of Cursor were only read in its documentation, and not tried: look at the first calls in `sub tail`.',
   ],
