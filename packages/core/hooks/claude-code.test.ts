@@ -63,6 +63,7 @@ describe('reading', () => {
       mcp_server: { name: 'my.files__a', source: 'user' },
     });
     expect(event).toMatchObject({ use: { server: 'my.files__a', tool: 'b__read' } });
+    expect(event).not.toHaveProperty('use.isServerUncertain');
   });
 
   test('an MCP tool whose server is named otherwise is not understood', () => {

@@ -107,8 +107,9 @@ function readUse(body: HookBody): ToolUse | string {
   if (name === undefined) return use;
   const prefix = `mcp__${writtenServerName(name)}__`;
   const whole = nameAt(body.members, 'tool_name') ?? '';
+  const { isServerUncertain: _, ...known } = use;
   return whole.startsWith(prefix)
-    ? { ...use, server: name, tool: whole.slice(prefix.length) }
+    ? { ...known, server: name, tool: whole.slice(prefix.length) }
     : 'the names of the tool and of its MCP server differ';
 }
 

@@ -56,6 +56,13 @@ describe('reading', () => {
     expect(event).toMatchObject({ use: { server: 'files', tool: 'read' }, isError: true });
   });
 
+  test('a tool that may be of two servers is known to be', () => {
+    const { event } = inputOf({ tool_name: 'mcp__a__b__c' });
+    expect(event).toMatchObject({ use: { server: 'a', tool: 'b__c', isServerUncertain: true } });
+    const { event: plain } = inputOf({ tool_name: 'mcp__a__b_c' });
+    expect(plain).not.toHaveProperty('use.isServerUncertain');
+  });
+
   test('arguments that stand twice are not understood', () => {
     const text = JSON.stringify(TOOL).replace('"tool_input":{', '"tool_input":{"command":"a",');
     expect(codex.read(text)).toBeTypeOf('string');

@@ -118,7 +118,8 @@ export function readPrompt({ members }: HookBody, idKey: string): PromptEvent | 
 const MCP_NAME = /^mcp__(.+?)__(.+)$/s;
 
 /** `mcp__server__tool`; where that could be read in several ways, the server's name ends first. */
-function mcpName(name: string): Pick<ToolUse, 'server' | 'tool'> {
+function mcpName(name: string): Pick<ToolUse, 'server' | 'tool' | 'isServerUncertain'> {
   const [, server, tool] = MCP_NAME.exec(name) ?? [];
-  return server === undefined || tool === undefined ? { tool: name } : { server, tool };
+  if (server === undefined || tool === undefined) return { tool: name };
+  return { server, tool, ...(tool.includes('__') && { isServerUncertain: true }) };
 }

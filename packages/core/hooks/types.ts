@@ -23,6 +23,8 @@ export interface ToolUse {
   /** The MCP server, as the client calls it; undefined for a tool of the client itself. */
   readonly server?: string;
   readonly tool: string;
+  /** `mcp__a__b__c` may be a tool of `a` or of `a__b`, and nothing beside it says of which. */
+  readonly isServerUncertain?: true;
   /** The arguments as JSON, with the text of their values as the client has written it. */
   readonly argsText: string;
 }

@@ -446,6 +446,12 @@ describe('a tool of an MCP server', () => {
     expect(lines).toEqual([]);
   });
 
+  test('is governed where it may be of another server than the one that has a shim', async () => {
+    const { tell } = await openHookDesk({ policy: DENY, shimServers: () => ['files'] });
+    const use = useOf('Read', { path: '.env' }, { server: 'files', isServerUncertain: true });
+    expect(await tell(before(use))).toMatchObject({ do: 'refuse' });
+  });
+
   test('is governed under its own name without one', async () => {
     const { tell, events } = await openHookDesk({ policy: DENY, shimServers: () => ['other'] });
     const use = useOf('Read', { path: '.env' }, { server: 'files' });

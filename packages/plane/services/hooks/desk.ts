@@ -200,8 +200,9 @@ export class HookDesk {
   }
 
   /** Whether a shim of this run decides about it and records it. */
-  #hasShim({ dialect }: ClientSession, { server }: ToolUse): boolean {
-    if (server === undefined) return false;
+  #hasShim({ dialect }: ClientSession, { server, isServerUncertain }: ToolUse): boolean {
+    // Else a server without a shim could go by the name of one that has a shim.
+    if (server === undefined || isServerUncertain) return false;
     const isMeant = (name: string) => name === server || dialect.writtenServerName(name) === server;
     return this.#options.shimServers().some(isMeant);
   }
