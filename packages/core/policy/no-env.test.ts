@@ -47,6 +47,8 @@ describe('the policy without .env', () => {
     ['claude-code', 'Bash', { command: 'cat .env' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'cat .e*' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'cd src && head -3 ../.env' }, 'never-env'],
+    ['claude-code', 'Bash', { command: 'cd src && head -3 ../.e*' }, 'never-env'],
+    ['codex', 'shell', { command: ['bash', '-lc', 'cat ../.e*'], workdir: 'src' }, 'never-env'],
     ['claude-code', 'Bash', { command: PYTHON }, 'never-env'],
     ['claude-code', 'Bash', { command: 'git show HEAD:.env' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'while read a; do echo $a; done < .env' }, 'never-env'],

@@ -1,12 +1,12 @@
 // The predicates over arguments that are more than a look at a value. Loaded only when a bundle has one.
-import type { CommandMatch, JsonObject, Match } from '@subluminal/contracts';
+import type { AnyArgMatch, CommandMatch, JsonObject, Match } from '@subluminal/contracts';
 import type { Expansion, ProjectPaths } from '../../ports.ts';
 import { withPatchNamed } from '../../shell/command-args.ts';
 import type { CommandOutline } from '../../shell/index.ts';
 import type { Call } from '../model/call.ts';
 import type { RuleRole } from '../model/rule-role.ts';
 import { anyArgJudge, needed } from './any-arg.ts';
-import type { Certainty } from './certainty.ts';
+import { anyOf, type Certainty } from './certainty.ts';
 import { type Engines, textTests } from './match.ts';
 import { type ArgsJudge, type DiskView, pathArgsJudge } from './path-args.ts';
 import { PATH_FIELDS } from './path-patterns.ts';
@@ -42,9 +42,16 @@ type CommandPredicates = (
   paths: ProjectPaths | undefined,
 ) => readonly ArgPredicate[];
 
+/** Judges the files that a command names, from the folder where it names them. */
+type CommandFiles = (
+  match: AnyArgMatch,
+  paths: ProjectPaths | undefined,
+) => (seen: JudgedCall) => Certainty;
+
 interface PredicateParts extends Pick<Engines, 'regex'> {
   readonly paths: ProjectPaths | undefined;
   readonly commandPredicates: CommandPredicates;
+  readonly commandFiles: CommandFiles;
 }
 
 /** Compiles each match once: explanations judge by what decided. */
@@ -68,7 +75,7 @@ const NO_EXPANSION = (): Expansion => ({ paths: [], isWhole: true });
 /** The predicates about paths, about every text of the arguments, and about commands. */
 function argPredicates(
   { args, any_arg, command }: Match,
-  { regex, paths, commandPredicates }: PredicateParts,
+  { regex, paths, commandPredicates, commandFiles }: PredicateParts,
 ): readonly ArgPredicate[] {
   const found: ArgPredicate[] = PATH_FIELDS.flatMap((field) =>
     Object.entries(args?.[field] ?? {}).map(([key, patterns]) => {
@@ -79,8 +86,12 @@ function argPredicates(
   if (any_arg !== undefined) {
     const { ignore_case: _option, ...fields } = any_arg;
     const judgeArgs = anyArgJudge(any_arg, textTests(any_arg, { regex }), paths);
-    const judge = ({ call, args: given, disk }: JudgedCall) =>
-      judgeArgs(withPatchNamed(call, given), disk);
+    const judgeFiles = commandFiles(any_arg, paths);
+    const judge = (seen: JudgedCall) =>
+      anyOf(
+        [() => judgeArgs(withPatchNamed(seen.call, seen.args), seen.disk), () => judgeFiles(seen)],
+        (one) => one(),
+      );
     found.push({ name: 'any_arg', patterns: Object.values(fields).flat(), judge });
   }
   return command === undefined ? found : [...found, ...commandPredicates(command, paths)];

@@ -1,6 +1,6 @@
 // `match.command`: what a shell command would run, read, write and reach. Loaded only when a bundle has one.
 // A rule that lets calls pass needs every part of a command to match, all others need one.
-import type { CommandMatch } from '@subluminal/contracts';
+import type { AnyArgMatch, CommandMatch } from '@subluminal/contracts';
 import { lexicalPath } from '../../paths/lexical-path.ts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 import type { ProjectPaths } from '../../ports.ts';
@@ -103,6 +103,26 @@ export function commandPredicates(
   }
   if (opaque !== undefined) found.push(opaquePredicate(opaque));
   return found;
+}
+
+/**
+ * For `any_arg`: the files of a command from the folder that it is in when it names them, beside its words as they
+ * stand. A rule that lets calls pass goes by the words alone.
+ */
+export function commandFiles(
+  match: AnyArgMatch,
+  paths: ProjectPaths | undefined,
+): (seen: JudgedCall) => Certainty {
+  const tests = (['path_matches', 'path_under'] as const).flatMap((field) => {
+    const patterns = match[field];
+    return patterns === undefined ? [] : [compilePathPatterns(patterns, field, needed(paths))];
+  });
+  return ({ role, command, disk }) => {
+    if (tests.length === 0 || role === 'allows') return 'no';
+    const view = { ...disk(), paths: needed(paths) };
+    const files = command()?.paths ?? [];
+    return anyOf(tests, (test) => anyOf(files, (path) => judgeFile(path, test, view)));
+  };
 }
 
 const FILE_FIELDS: readonly {

@@ -193,16 +193,28 @@ export async function enginesFor(rules: Bundle['rules'], paths?: ProjectPaths): 
   const { argEngine } = rules.some(({ match }) => hasArgPredicates(match))
     ? await import('./arg-predicates.ts')
     : { argEngine: () => ({ argPredicates: () => [], diskView: unloaded }) };
-  const { commandOf, commandPredicates } = rules.some(({ match }) => match.command !== undefined)
+  const { commandOf, ...ofCommands } = rules.some(({ match }) => readsCommands(match))
     ? await import('./command-predicates.ts')
-    : { commandOf: () => undefined, commandPredicates: unloaded };
-  const base = { regex, commandOf, ...argEngine({ regex, paths, commandPredicates }) };
+    : NO_COMMANDS;
+  const base = { regex, commandOf, ...argEngine({ regex, paths, ...ofCommands }) };
   if (!needsWhen) {
     return { ...base, when: unloaded, whenContext: unloaded, explainWhen: unloaded };
   }
   const { compileWhen, whenContext, explainWhen } = await import('./when.ts');
   return { ...base, when: once(compileWhen), whenContext, explainWhen };
 }
+
+/** A command may name a file from another folder than the one that it starts in. */
+function readsCommands({ any_arg, command }: Match): boolean {
+  const isAboutFiles = any_arg?.path_matches !== undefined || any_arg?.path_under !== undefined;
+  return command !== undefined || isAboutFiles;
+}
+
+const NO_COMMANDS = {
+  commandOf: () => undefined,
+  commandPredicates: unloaded,
+  commandFiles: () => () => 'no' as const,
+};
 
 function hasArgPredicates({ args = {}, any_arg, command }: Match): boolean {
   if (any_arg !== undefined || command !== undefined) return true;
