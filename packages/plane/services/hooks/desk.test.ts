@@ -601,6 +601,15 @@ describe('a transcript', () => {
     expect(events('tool_call_start').map(({ call }) => call?.server_name)).toHaveLength(3);
   });
 
+  test('is no news where the client says itself that it works in another folder', async () => {
+    const { tell, cwd, write } = await openHookDesk({
+      policy: rule('deny', '{action: BLOCK}', '{any_arg: {path_matches: [".env*"]}}'),
+    });
+    write('work/.env', 'KEY=1');
+    const use = useOf('Bash', { command: 'cat ../.e*' });
+    expect(await tell(before(use), { cwd: join(cwd, 'src') })).toMatchObject({ do: 'refuse' });
+  });
+
   test('is looked at when the run ends, too', async () => {
     const { tell, degraded, write, desk } = await openHookDesk({ policy: NONE });
     await tell({ kind: 'session_start' });

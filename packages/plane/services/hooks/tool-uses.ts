@@ -1,6 +1,6 @@
 // Tool uses from their first hook to their last: asked about, waited for, run, shown or given up.
 import { resolve } from 'node:path';
-import { isObject, type JsonObject } from '@subluminal/contracts';
+import { isObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import type { HookAnswer, HookEvent, ToolUse } from '@subluminal/core/hooks';
 import { parseJson } from '../../os/index.ts';
 import { type ClientSession, type EndedUse, isSameUse, type OpenUse } from './client-session.ts';
@@ -71,9 +71,10 @@ export class ToolUses {
     if (parseJson(use.argsText) === undefined) return 'Its arguments are no JSON.';
     if (session.uses.size >= USES_MAX) giveUpOldest(session);
     const { dialect, transcript } = session;
-    const untold = untoldArgs(dialect, transcript?.path, use);
-    const { workdir } = untold;
+    const told = untoldArgs(dialect, transcript?.path, use);
+    const { workdir } = told;
     const cwd = typeof workdir === 'string' ? resolve(session.cwd, workdir) : session.cwd;
+    const untold = { ...told, ...folderOf(use, cwd, workdir) };
     const governed = await this.#options.governed(session, use.server, cwd);
     if (typeof governed === 'string') return governed;
     // Another hook may have told of the same use while the session was opened.
@@ -97,13 +98,14 @@ export class ToolUses {
         open.runsSinceMs = performance.now();
         if (said.argsText === undefined) return PASS;
         // The client would not know what to do with arguments that it has not told.
-        if (argsText !== use.argsText) {
+        const written = withoutMembers(said.argsText, use.argsText, untold);
+        if (written === undefined) {
           giveUp(session, open);
           session.remember(use, { kind: 'refused', reason: UNWRITTEN });
           return refused(UNWRITTEN);
         }
-        open.argsText = said.argsText;
-        return { do: 'rewrite', argsText: said.argsText };
+        open.argsText = written;
+        return { do: 'rewrite', argsText: written };
       }),
     };
     session.uses.set(open.key, open);
@@ -227,6 +229,27 @@ function giveUpOldest(session: ClientSession): void {
 function giveUp(session: ClientSession, open: OpenUse): void {
   session.end(open);
   open.session.cancel(open.id);
+}
+
+/** Rules start from the folder of the project: a command that runs elsewhere says where. */
+function folderOf(use: ToolUse, cwd: string, workdir: JsonValue | undefined): JsonObject {
+  if (workdir !== undefined) return { workdir: cwd };
+  const args = parseJson(use.argsText);
+  const isCommand = isObject(args) && Object.hasOwn(args, 'command') && use.tool !== 'apply_patch';
+  const isElsewhere = use.server === undefined && cwd !== '' && resolve(cwd) !== process.cwd();
+  return isCommand && isElsewhere ? { cwd: resolve(cwd) } : {};
+}
+
+/** Rewritten arguments as the client knows them; nothing where what it does not know was rewritten too. */
+function withoutMembers(text: string, given: string, added: JsonObject): string | undefined {
+  const before = parseJson(given);
+  const args = parseJson(text);
+  if (!isObject(before) || !isObject(args)) return undefined;
+  const names = Object.keys(added).filter((name) => !Object.hasOwn(before, name));
+  if (names.length === 0) return text;
+  if (names.some((name) => args[name] !== added[name])) return undefined;
+  const kept = Object.entries(args).filter(([name]) => !names.includes(name));
+  return JSON.stringify(Object.fromEntries(kept));
 }
 
 /** The arguments with more members behind them; those that are there stay as they were written. */
