@@ -270,3 +270,13 @@ test('nothing to say changes nothing', () => {
     });
   }
 });
+
+test.each([
+  ['include', { kind: 'included_file', path: '/srv/.env' }],
+  ['session_start', { kind: 'other', name: 'InstructionsLoaded' }],
+])('instructions that were loaded by %s', (load_reason, event) => {
+  const about = { session_id: 's', cwd: '/srv', file_path: '/srv/.env', load_reason };
+  const body = JSON.stringify({ ...about, hook_event_name: 'InstructionsLoaded' });
+  expect(claudeCode.read(body)).toMatchObject({ event });
+  expect(claudeCode.refuseUnread('InstructionsLoaded', 'No.').exitCode).toBe(0);
+});

@@ -56,6 +56,13 @@ function readEvent(name: string, body: HookBody): HookEvent | string {
     }
     case 'PostToolBatch':
       return readBatch(body);
+    case 'InstructionsLoaded': {
+      const path = nameAt(body.members, 'file_path');
+      const isIncluded = nameAt(body.members, 'load_reason') === 'include';
+      return isIncluded && path !== undefined
+        ? { kind: 'included_file', path }
+        : { kind: 'other', name };
+    }
     case 'ConfigChange': {
       const path = nameAt(body.members, 'file_path');
       return { kind: 'config_change', ...(path !== undefined && { path }) };
@@ -142,6 +149,7 @@ function refuse(event: HookEvent, reason: string): HookReply {
       return refusal('PostToolBatch', reason);
     case 'after_tool':
       return withhold(event, reason);
+    case 'included_file':
     case 'session_start':
     case 'session_end':
     case 'other':

@@ -57,6 +57,8 @@ export type HookEvent =
    * holds back an output that cannot be replaced.
    */
   | { readonly kind: 'before_model'; readonly uses: readonly ToolUse[] }
+  /** A file that the instructions of a project name: the model gets it without a tool, and with no more hooks. */
+  | { readonly kind: 'included_file'; readonly path: string }
   /** A file of the client's settings has changed while it runs. */
   | { readonly kind: 'config_change'; readonly path?: string }
   /** Nothing is decided about it. */

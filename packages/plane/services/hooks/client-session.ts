@@ -42,6 +42,8 @@ export class ClientSession {
   /** Outputs that could not be replaced: why the model must not get them. */
   readonly #heldBack = new Map<string, string>();
   readonly #prompts = new Set<string>();
+  /** Why a file that instructions include must not reach the model, once all of them are decided. */
+  included: Promise<string | undefined> = Promise.resolve(undefined);
   cwd = '';
   /** As it was when the session was first heard of. */
   transcript: { readonly path: string; readonly start: TranscriptStart } | undefined;

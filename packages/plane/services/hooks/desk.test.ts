@@ -318,6 +318,20 @@ describe('content', () => {
 });
 
 describe('a prompt that the client reads files for', () => {
+  test('is stopped while the instructions of the project include a file that is closed', async () => {
+    const { tell, degraded, cwd } = await openHookDesk({ policy: DENY });
+    const include = (path: string) => tell({ kind: 'included_file', path });
+    expect(await include(join(cwd, 'notes.md'))).toEqual({ do: 'pass' });
+    expect(await tell({ ...SAID, text: 'go' })).toEqual({ do: 'pass' });
+    const included = include(join(cwd, '.env'));
+    expect(await tell({ ...SAID, text: 'go on' })).toMatchObject({
+      do: 'refuse',
+      reason: matching(/include .*\.env\. Keys stay closed\./),
+    });
+    expect(await included).toEqual({ do: 'pass' });
+    expect(degraded).toEqual([having('.env')]);
+  });
+
   test('is stopped when one of them may not be read', async () => {
     const { tell, events } = await openHookDesk({ policy: DENY });
     expect(await tell({ ...SAID, text: '@a.txt @.env', files: ['a.txt', '.env'] })).toMatchObject({

@@ -149,6 +149,8 @@ export class HookDesk {
         return this.#prompt(session, event, signal);
       case 'before_model':
         return this.#uses.beforeModel(session, event.uses);
+      case 'included_file':
+        return this.#included(session, event.path);
       case 'config_change':
         return this.#configChange(session, event.path);
       case 'session_end':
@@ -172,11 +174,27 @@ export class HookDesk {
     const reads = readsOf(files, session.cwd, userHome(this.#options.env));
     if (reads.length > PROMPT_FILES_MAX) return refused('It names too many files.');
     const refusal =
-      (await this.#uses.reads(session, reads, signal)) ?? (await this.#said(session, text));
+      (await session.included) ??
+      (await this.#uses.reads(session, reads, signal)) ??
+      (await this.#said(session, text));
     if (refusal !== undefined) return refused(refusal);
     if (!isFromUser || !isNew) return PASS;
     if (isRunning) this.#note('a prompt came while a tool ran: the values in it are not freed');
     else this.#options.hub.said(text);
+    return PASS;
+  }
+
+  /** The client doesn't wait for the answer: what is refused here stops the next prompt. */
+  async #included(session: ClientSession, path: string): Promise<HookAnswer> {
+    const reads = readsOf([path], session.cwd, userHome(this.#options.env));
+    const before = session.included;
+    session.included = this.#uses.reads(session, reads, NOT_ABORTED).then(async (reason) => {
+      const first = await before;
+      if (reason === undefined) return first;
+      this.#note(`instructions include a file that the policy closes: ${path}`);
+      return first ?? `The instructions of this project include ${path}. ${reason}`;
+    });
+    await session.included;
     return PASS;
   }
 
