@@ -70,6 +70,7 @@ export const claudeHooks: ClientHooks = {
   settings: { ...GROUPED, items },
   isTried: true,
   program: 'claude',
+  packageName: '@anthropic-ai/claude-code',
   blocksSince: HTTP_SINCE,
   userFile: (place) => ({
     client: CLIENT,

@@ -11,6 +11,8 @@ const ASKING_MS = 10_000;
 const VERSION = /\b(\d{1,6}\.\d{1,6}\.\d{1,6})\b/;
 
 interface StartedProgram {
+  /** The version of any other package says nothing. */
+  readonly packageName: string;
   /** False: nothing is started to find out. */
   readonly mayAsk?: boolean;
   readonly command: readonly string[];
@@ -21,6 +23,7 @@ interface StartedProgram {
 /** Undefined where neither the files nor the program itself tell. */
 export function versionOf({
   command,
+  packageName,
   env,
   cwd,
   mayAsk = true,
@@ -31,19 +34,19 @@ export function versionOf({
   const found = findProgram(program, { cwd, path: env['PATH'] });
   const file = found === undefined ? undefined : realFile(found);
   if (file === undefined) return undefined;
-  return packageVersion(file) ?? (mayAsk ? asked(file, { env, cwd }) : undefined);
+  return packageVersion(file, packageName) ?? (mayAsk ? asked(file, { env, cwd }) : undefined);
 }
 
 /** The package that a program is of, where it was installed from npm. */
-function packageVersion(file: string): string | undefined {
+function packageVersion(file: string, packageName: string): string | undefined {
   let folder = dirname(file);
   for (let depth = 0; depth < DEPTH_MAX; depth += 1) {
     const read = readRegularFile(join(folder, 'package.json'), { bytesMax: BYTES_MAX });
     if (read.kind === 'read') {
       const { name, version } = manifestIn(read.bytes.toString('utf8'));
-      if (typeof name === 'string' && typeof version === 'string') {
-        return VERSION.exec(version)?.[1];
-      }
+      // The program of a platform has a package of its own, behind a dash.
+      const isOurs = name === packageName || String(name).startsWith(`${packageName}-`);
+      if (isOurs && typeof version === 'string') return VERSION.exec(version)?.[1];
     }
     if (dirname(folder) === folder) break;
     folder = dirname(folder);

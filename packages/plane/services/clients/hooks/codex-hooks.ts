@@ -93,6 +93,7 @@ export const codexHooks: ClientHooks = {
   settings: { ...GROUPED, items },
   isTried: true,
   program: 'codex',
+  packageName: '@openai/codex',
   userFile: (place) => ({
     client: CLIENT,
     path: join(codexHome(place), 'hooks.json'),

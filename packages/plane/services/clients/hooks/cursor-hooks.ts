@@ -40,6 +40,7 @@ export const cursorHooks: ClientHooks = {
   },
   isTried: false,
   program: 'cursor-agent',
+  packageName: '@cursor/agent',
   userFile: ({ userHome }) => ({
     client: CLIENT,
     path: join(userHome, '.cursor', 'hooks.json'),

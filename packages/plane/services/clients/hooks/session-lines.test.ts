@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isSince, versionOf } from './client-version.ts';
 import { trustedHash } from './codex-hooks.ts';
 import { hookCommand, readHookCommand } from './hook-command.ts';
+import { endOfProgram } from './hooked-line.ts';
 import { hooksOf } from './registry.ts';
 import type { HookedLine } from './types.ts';
 
@@ -233,6 +234,15 @@ describe('Codex', () => {
   });
 });
 
+test.each([
+  [['claude', '-p'], 1],
+  [['npx', '-y', '@anthropic-ai/claude-code', '-p'], 3],
+  [['npx', '--package', '@anthropic-ai/claude-code', 'claude', '-p'], 4],
+  [['npx', '--package=@anthropic-ai/claude-code', 'claude', '-p'], 3],
+] as const)('%j names its program with %i words', (command, count) => {
+  expect(endOfProgram(command)).toBe(count);
+});
+
 test('the command of a hook reaches a shell as it was meant, with nothing of the environment', () => {
   const script = join(folder, 'sub.mjs');
   writeFileSync(script, 'console.log(JSON.stringify([process.argv.slice(2), process.env]));');
@@ -278,9 +288,20 @@ test('a version is found in the package of a program, or by asking it', () => {
   const bin = join(folder, 'lib', 'bin');
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(bin, 'claude'), '#!/bin/sh\necho "2.1.7 (Claude Code)"', { mode: 0o755 });
-  const program = { command: ['claude'], env: { PATH: bin }, cwd: folder };
+  const packageName = '@anthropic-ai/claude-code';
+  const program = { command: ['claude'], packageName, env: { PATH: bin }, cwd: folder };
+  const manifest = (name: string) =>
+    writeFileSync(
+      join(folder, 'lib', 'package.json'),
+      JSON.stringify({ name, version: '2.1.300' }),
+    );
   expect(versionOf(program)).toBe('2.1.7');
-  writeFileSync(join(folder, 'lib', 'package.json'), '{"name":"x","version":"2.1.300"}');
+  manifest('somebody-elses');
+  expect(versionOf(program)).toBe('2.1.7');
+  expect(versionOf({ ...program, mayAsk: false })).toBeUndefined();
+  manifest('@anthropic-ai/claude-code-linux-x64');
+  expect(versionOf(program)).toBe('2.1.300');
+  manifest(packageName);
   expect(versionOf(program)).toBe('2.1.300');
   expect(versionOf({ ...program, command: ['npx', 'claude@2.0.1'] })).toBe('2.0.1');
   expect(versionOf({ ...program, command: ['npx', 'claude'] })).toBeUndefined();

@@ -45,6 +45,8 @@ export interface ClientHooks {
   readonly isTried: boolean;
   /** The command that starts it. */
   readonly program: string;
+  /** Its package on npm, whose version is that of the client. */
+  readonly packageName: string;
   /** The first version that lets no tool run when a hook fails; none does without it. */
   readonly blocksSince?: string;
   /** Where the user's own hooks stand. */

@@ -50,7 +50,8 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
   if (hooks === undefined) return { client: id, title, state: 'none', ...none };
   const place = clientPlace(options);
   const { env, project: cwd } = options;
-  const version = versionOf({ command: [hooks.program], env, cwd, mayAsk: false });
+  const { program, packageName } = hooks;
+  const version = versionOf({ command: [program], packageName, env, cwd, mayAsk: false });
   const [user, managed] = [hooks.userFile(place), hooks.managedFile?.(place)].map((file) =>
     file === undefined ? undefined : lookInto(file, hooks, options),
   );

@@ -40,7 +40,7 @@ export function planSession(start: AgentStart, own: OwnCall): SessionHooks | Fai
   if (hooks === undefined) return undefined;
   const program = ownProgram(own);
   if (program.kind === 'failure') return program;
-  const version = versionOf(start);
+  const version = versionOf({ ...start, packageName: hooks.packageName });
   const begin: SessionHooks['begin'] = ({ http, socket, command, env, cwd }) => {
     const place = clientPlace({ env, project: cwd });
     const call = { program: program.words, homes: homesIn(place) };
