@@ -131,6 +131,8 @@ export class Findings {
       const key = part.slice(0, Math.max(0, sign));
       const value = part.slice(sign + 1).replace(/^[@<]/, '');
       const isFile = /^[@<]/.test(part.slice(sign + 1));
+      const [, named] = (sign === -1 ? /^[\w.-]+@(.+)$/s.exec(part) : undefined) ?? [];
+      if (named !== undefined) this.#addPath('read', named, folders);
       const host = hostOfUrl(value);
       if (host !== undefined) this.addHost(host);
       else if (key === 'of') this.#addPath('write', value, folders);

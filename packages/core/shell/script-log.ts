@@ -24,19 +24,25 @@ const DECLARERS: ReadonlySet<string> = new Set([
 /** Behind these, a line break ends nothing. */
 const JOINS: ReadonlySet<string> = new Set(['|', '&&', '||']);
 
+/** The variables that are set whether the block runs or not, and those of the list around it. */
+interface OpenBlock {
+  readonly isGroup: boolean;
+  readonly certain: ReadonlySet<string>;
+  readonly list: ReadonlySet<string>;
+  readonly chain: ReadonlySet<string> | undefined;
+}
+
 export class ScriptLog {
   readonly #reading: Reading;
   readonly #steps: ShellStep[];
-  /** For each open block: the variables that are set whether it runs or not. */
-  readonly #certain: ReadonlySet<string>[] = [];
-  /** The same where the list of commands began, and before its first `&&` or `||`. */
+  readonly #blocks: OpenBlock[] = [];
+  /** The variables that are set where the list of commands began, and before its first `&&` or `||`. */
   #listStart: ReadonlySet<string>;
   #chainStart: ReadonlySet<string> | undefined;
   /** For each open `case`: whether a pattern is next. */
   readonly #cases: boolean[] = [];
   readonly #functions = new Set<string>();
   #functionName: string | undefined;
-  readonly #isGroup: boolean[] = [];
   #isTimed = false;
   /** `coproc` stands before the command. */
   isCoprocess = false;
@@ -76,16 +82,22 @@ export class ScriptLog {
   }
 
   open(what: BlockKind): void {
-    this.#certain.push(this.#reading.certain);
-    this.#isGroup.push(what === 'group' && this.#functionName === undefined);
+    const isGroup = what === 'group' && this.#functionName === undefined;
+    const { certain } = this.#reading;
+    this.#blocks.push({ isGroup, certain, list: this.#listStart, chain: this.#chainStart });
+    this.#listStart = certain;
+    this.#chainStart = undefined;
     this.#steps.push({ kind: 'open', what, functionName: this.#functionName });
     this.#functionName = undefined;
   }
 
   close(): void {
-    const before = this.#certain.pop();
-    const isGroup = this.#isGroup.pop() === true;
-    if (!isGroup && before !== undefined) this.#reading.certain = before;
+    const block = this.#blocks.pop();
+    if (block !== undefined) {
+      this.#listStart = block.list;
+      this.#chainStart = block.chain;
+      if (!block.isGroup) this.#reading.certain = block.certain;
+    }
     this.#steps.push({ kind: 'close' });
   }
 

@@ -49,7 +49,7 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
     {
       operands: ['revision_read'],
       values: {
-        '-U --unified -S -G --format --pretty --diff-filter -L --stat --prefix -n --max-count -e --word-diff --date -O -x --exclude --color -M -C':
+        '-U -S -G --format --pretty --diff-filter -L --prefix --max-count --date -O --exclude':
           'none',
         '-o --output': 'write',
         '-X --exclude-from': 'read',
@@ -60,7 +60,7 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
   'rm restore clean checkout reset mv checkout-index update-index': {
     operands: ['revision_write'],
     values: {
-      '-s --source -b -B -m --message --conflict --orphan -p --directory -e --exclude -U': 'none',
+      '-s --source -b -B --conflict --orphan -e --exclude': 'none',
       '--pathspec-from-file': 'read',
     },
   },
@@ -215,14 +215,14 @@ export const DEVELOPMENT_SPECS = specsOf({
     operands: ['none'],
     values: {
       '-f --file --makefile -I --include-dir --justfile': 'read',
-      '-C --directory -d --working-directory': 'path',
+      '-C --directory --working-directory': 'path',
       '-j --jobs -l --load-average -k -W -o --output-sync': 'glued',
     },
   },
   'tsc tsx esbuild swc vite webpack rollup vitest jest mocha eslint prettier biome oxlint ruff black mypy flake8 isort pytest tox nox pylint shellcheck shfmt gofmt goimports rustfmt clang-format':
     {
       values: {
-        '-t --testNamePattern -k -m -n --reporter --format --target --module --loader --parser --maxWorkers -j --jobs --timeout --grep -g --max-warnings --rule --env --mode --line-length --select --ignore -x --tb --maxfail --durations --cov --project --environment --pool --shard --retry --platform --jsx --lib --log-level --severity -s --shell':
+        '-t --testNamePattern -k -m --reporter --format --target --module --loader --parser --maxWorkers --jobs --timeout --grep --max-warnings --rule --env --mode --line-length --select --ignore --tb --maxfail --durations --project --environment --pool --shard --retry --platform --jsx --lib --log-level --severity --shell':
           'none',
         '-c --config -p --ignore-path --ignore-pattern --resolve-plugins-relative-to --tsconfig --rcfile -r --require':
           'read',
@@ -282,7 +282,7 @@ export const DEVELOPMENT_SPECS = specsOf({
     operands: ['none'],
     values: {
       '-F --body-file --notes-file --input': 'read',
-      '-R --repo -t --title -b --body -n --notes -l --label -a --assignee -r --reviewer -B --base -H --head -q --jq --json -L --limit -s --state -m --milestone --template -X --method -f --raw-field --field -d --description --author --search --branch -w --workflow --hostname':
+      '-R --repo -t --title -b --body -n --notes -l --label -a --assignee -r --reviewer -B --base -H --head -q --jq --json -L --limit -s --state -m --milestone --template -X --method -f --raw-field --field --description --author --search --branch --workflow --hostname':
         'none',
       '-D --dir -O --output': 'write',
     },

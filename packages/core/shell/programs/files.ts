@@ -9,8 +9,7 @@ const SEARCH = {
   operands: ['none', 'read'],
   replacesFirst: '-e -f --regexp --file --files --type-list',
 } as const satisfies SpecDraft;
-const CONTEXT =
-  '-e --regexp -m --max-count -A -B -C --context --after-context --before-context --color --colour';
+const CONTEXT = '-e --regexp -m --max-count -A -B -C --context --after-context --before-context';
 
 export const FILE_SPECS = specsOf({
   ': true false echo printf exit return break continue shift wait jobs fg bg disown ulimit umask times dirs getopts read mapfile readarray let declare local typeset export readonly unset trap kill pkill killall pgrep sleep seq date whoami id groups hostname uname arch nproc uptime free ps top htop tty stty clear reset tput history type which whereis hash man info help expr factor yes logname who w last locale getconf sync bind complete compgen compopt shopt set caller logout suspend enable unalias basename dirname pathchk cal bc dc sw_vers lscpu lsblk lsof netstat ss df pwd':
@@ -18,16 +17,14 @@ export const FILE_SPECS = specsOf({
   // Options without a value: what stands behind them is a file.
   'cat tac less more zless zmore zcat bzcat xzcat bat batcat rev file ls ll vdir eza exa lsd realpath readlink cksum sum shasum md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum strings tsort expand unexpand paste join look view':
     {},
-  'nl od hexdump fold fmt pr column iconv': {
-    values: {
-      '-w --width -s --separator -b -d -h -i -l -v -N -j -A -t -S -c --columns -f --from-code --to-code':
-        'none',
-      '-o --output': 'write',
-    },
-  },
+  od: { values: { '-A -j -N -S -t --address-radix --skip-bytes --read-bytes --format': 'none' } },
+  nl: { values: { '-b -d -f -h -i -l -n -s -v -w': 'none' } },
+  hexdump: { values: { '-e -n -s': 'none', '-f': 'read' } },
+  'fold fmt': { values: { '-w --width': 'none' } },
+  iconv: { values: { '-f -t --from-code --to-code': 'none', '-o --output': 'write' } },
   'head tail': { values: { '-n --lines -c --bytes -s --sleep-interval --pid': 'none' } },
   wc: { values: { '--files0-from': 'read' } },
-  'ls dir': { values: { '-I --ignore --hide -w --width -T --tabsize': 'none' } },
+  'ls dir': { values: { '-I --ignore --hide --width --tabsize': 'none' } },
   tree: { values: { '-L -P -I --filelimit --charset --sort': 'none', '-o': 'write' } },
   du: {
     values: { '-d --max-depth -B --block-size -t --threshold --exclude': 'none', '-X': 'read' },
@@ -48,17 +45,15 @@ export const FILE_SPECS = specsOf({
     operands: ['read', 'write'],
     values: { '-f -s -w --skip-fields --skip-chars --check-chars': 'none' },
   },
-  'diff colordiff cmp comm': {
-    values: {
-      '-U --unified -C --context -I -x --exclude -W --width --label -L -i -n --color -F': 'none',
-      '-X': 'read',
-    },
+  'diff colordiff': {
+    values: { '-U -C -I -x --exclude -W --width --label -L -F -S': 'none', '-X': 'read' },
   },
+  cmp: { values: { '-i -n --ignore-initial --bytes': 'none' } },
   'base64 base32': {
     values: { '-w --wrap -b': 'none', '-i --input': 'read', '-o --output': 'write' },
   },
   xxd: { operands: ['read', 'write'], values: { '-c -g -l -s -o -n': 'none' } },
-  stat: { values: { '-c --format --printf -f -t': 'none' } },
+  stat: { values: { '-c --format --printf': 'none' } },
   'grep egrep fgrep zgrep pcregrep ugrep': {
     ...SEARCH,
     values: {
@@ -66,10 +61,11 @@ export const FILE_SPECS = specsOf({
       '-f --file --exclude-from': 'read',
     },
   },
-  'rg ag ack': {
+  'ag ack': { ...SEARCH, values: { '-A -B -C -m -G --ignore': 'none' } },
+  rg: {
     ...SEARCH,
     values: {
-      [`${CONTEXT} -g --glob --iglob -t --type -T --type-not -j --threads -M --max-columns -r --replace -E --encoding --sort --sortr --max-depth -d --engine --max-filesize`]:
+      [`${CONTEXT} -g --glob --iglob -t --type -T --type-not -j --threads -M --max-columns -r --replace -E --encoding --sort --sortr --color --max-depth -d --engine --max-filesize`]:
         'none',
       '-f --file --ignore-file': 'read',
       '--pre --hostname-bin': 'command',
@@ -78,7 +74,7 @@ export const FILE_SPECS = specsOf({
   'fd fdfind': {
     ...SEARCH,
     values: {
-      '-e --extension -t --type -d --max-depth --min-depth -E --exclude -g --glob -c --color -j --threads -S --size --changed-within --changed-before':
+      '-e --extension -t --type -d --max-depth --min-depth -E --exclude -c --color -j --threads -S --size --changed-within --changed-before':
         'none',
     },
   },
@@ -119,32 +115,29 @@ export const FILE_SPECS = specsOf({
   find: { hasLongDashes: true },
   'tee sponge': WRITES,
   'rm rmdir unlink': WRITES,
-  'touch mkdir shred truncate mkfifo mknod fallocate': {
-    operands: ['write'],
-    values: {
-      '-m --mode -t -d --date -s --size -n --iterations -l --length -o --offset --no-preserve -Z':
-        'none',
-      '-r --reference': 'read',
-    },
-  },
-  'chmod chown chgrp chattr setfacl': {
+  touch: { operands: ['write'], values: { '-t -d --date': 'none', '-r --reference': 'read' } },
+  'mkdir mkfifo mknod': { operands: ['write'], values: { '-m --mode': 'none' } },
+  shred: { operands: ['write'], values: { '-n -s --iterations --size': 'none' } },
+  truncate: { operands: ['write'], values: { '-s --size': 'none', '-r --reference': 'read' } },
+  fallocate: { operands: ['write'], values: { '-l -o --length --offset': 'none' } },
+  'chmod chown chgrp chattr': {
     operands: ['none', 'write'],
-    values: { '--reference': 'read', '-m -x -M -X --modify --remove': 'none' },
-    replacesFirst: '--reference -m -x --modify --remove',
+    values: { '--reference': 'read' },
+    replacesFirst: '--reference -x -w -r -X -rw -rwx -wx',
   },
+  setfacl: { operands: ['write'], values: { '-m -x --modify --remove': 'none', '-M -X': 'read' } },
   'cp install ditto': {
     operands: ['read'],
     last: 'write',
     values: {
       '-t --target-directory': 'write',
-      '-S --suffix -m --mode -o --owner -g --group --context --backup --reflink --sparse --preserve --no-preserve':
-        'none',
+      '-S --suffix -m --mode -o --owner -g --group': 'none',
     },
   },
   'mv rename': {
     operands: ['change'],
     last: 'write',
-    values: { '-t --target-directory': 'write', '-S --suffix --backup': 'none' },
+    values: { '-t --target-directory': 'write', '-S --suffix': 'none' },
   },
   'ln link': {
     operands: ['read'],

@@ -26,7 +26,7 @@ export const NETWORK_SPECS = specsOf({
       '-i --input-file --post-file --body-file --load-cookies --ca-certificate --certificate --private-key --config':
         'read',
       '--referer': 'url',
-      '-t --tries -T --timeout -w --wait -Q --quota -U --user-agent --header --user --password --http-user --http-password --post-data --body-data --method -l --level -A --accept -R --reject -D --domains --exclude-domains -I -X --limit-rate -e --execute --max-redirect --progress --waitretry --dns-timeout --connect-timeout --read-timeout --restrict-file-names --cut-dirs --default-page -S --secure-protocol':
+      '-t --tries -T --timeout -w --wait -Q --quota -U --user-agent --header --user --password --http-user --http-password --post-data --body-data --method -l --level -A --accept -R --reject -D --domains --exclude-domains -I -X --limit-rate -e --execute --max-redirect --progress --waitretry --dns-timeout --connect-timeout --read-timeout --restrict-file-names --cut-dirs --default-page --secure-protocol':
         'none',
     },
   },
@@ -74,7 +74,7 @@ export const NETWORK_SPECS = specsOf({
   'nc ncat netcat': {
     operands: ['host', 'none'],
     values: {
-      '-p -w -i -q -X -O -P -s -T -b -I -V -m': 'none',
+      '-p -w -i -q -X -O -P -s -T -I -V -m': 'none',
       '-x': 'host',
       '-e -c --exec --sh-exec': 'command',
       '-o': 'write',
@@ -83,11 +83,11 @@ export const NETWORK_SPECS = specsOf({
   socat: { operands: ['setting'] },
   'ping ping6 traceroute mtr host whois tracepath arping': {
     operands: ['host', 'none'],
-    values: { '-c -i -w -W -s -t -I -M -Q -m -n -q': 'none' },
+    values: { '-c -i -w -W -s -t -I -M -Q -m': 'none' },
   },
   'dig nslookup drill': {
     operands: ['host'],
-    values: { '-t -p -b -k -y -x': 'none', '-f': 'read' },
+    values: { '-t -p -b -k -y': 'none', '-f': 'read' },
   },
   openssl: {
     kind: 'special',
@@ -108,7 +108,7 @@ export const NETWORK_SPECS = specsOf({
       '-h --host': 'host',
       '-f --file': 'read',
       '-o --output -L': 'write',
-      '-p -U -d -c -W -t -n -F -v -P -T -N': 'none',
+      '-p -U -d -c -F -v -P -T': 'none',
     },
   },
   'mysql mysqldump mysqladmin mariadb': {

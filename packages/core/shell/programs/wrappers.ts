@@ -90,12 +90,12 @@ export const WRAPPER_SPECS = specsOf({
   parallel: {
     ...WRAPPER,
     values: {
-      '-j --jobs -P --max-procs -I -n --max-args -N -L -d --delimiter -C --colsep --timeout --retries --delay --halt --eta --tagstring --memfree --load --nice':
+      '-j --jobs -P --max-procs -I -n --max-args -N -L -d --delimiter -C --colsep --timeout --retries --delay --halt --tagstring --memfree --load --nice':
         'none',
       '-a --arg-file': 'read',
       '--joblog --results': 'write',
     },
-    flags: `-0 --null -k --keep-order -u --ungroup -v --verbose -t -X -m -q --quote --bar --dry-run
+    flags: `-0 --null -k --keep-order -u --ungroup -v --verbose -t -X -m -q --quote --bar --eta --dry-run
       --progress --will-cite --citation --no-notice --tag --line-buffer --lb --pipe -r
       --no-run-if-empty --shuf --plus --group`,
   },
@@ -126,7 +126,7 @@ export const WRAPPER_SPECS = specsOf({
   },
   'dotenv dotenvx': {
     ...WRAPPER,
-    values: { '-e -f': 'read', '-v -c -p': 'none' },
+    values: { '-e -f': 'read', '-v -p': 'none' },
     flags: '-o -- --',
   },
   'cross-env cross-env-shell': WRAPPER,
