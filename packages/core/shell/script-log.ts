@@ -63,7 +63,7 @@ export class ScriptLog {
   }
 
   setPatternNext(isNext: boolean): void {
-    if (isNext) this.#steps.push({ kind: 'branch' });
+    if (isNext) this.#branch();
     this.#cases[this.#cases.length - 1] = isNext;
   }
 
@@ -101,6 +101,15 @@ export class ScriptLog {
     this.#steps.push({ kind: 'close' });
   }
 
+  /** What one branch sets is not set in another. */
+  #branch(): void {
+    this.#steps.push({ kind: 'branch' });
+    const certain = this.#blocks.at(-1)?.certain ?? this.#reading.certain;
+    this.#reading.certain = certain;
+    this.#listStart = certain;
+    this.#chainStart = undefined;
+  }
+
   /** The first word of a command: whether it is a reserved word, and no part of the command. */
   takesKeyword(word: string, command: SimpleCommand): boolean {
     const isTimed = this.#isTimed;
@@ -109,7 +118,7 @@ export class ScriptLog {
     if (word === 'coproc') this.isCoprocess = true;
     const block = BLOCKS.get(word);
     if (block !== undefined) this.open(block);
-    else if (BRANCHES.has(word)) this.#steps.push({ kind: 'branch' });
+    else if (BRANCHES.has(word)) this.#branch();
     else if (CLOSERS.has(word)) {
       if (word === 'esac') this.#cases.pop();
       this.close();
