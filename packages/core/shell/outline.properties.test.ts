@@ -186,7 +186,7 @@ const SCRIPT = fc.letrec<{ command: string; simple: string }>((tie) => {
       two((a, b) => `{ ${a}; } | { ${b}; }`),
       two((a, b) => `echo "$(${a})" \`${b}\``),
       two((a, b) => `read x <<E${a.length}\n$(${a})\nE${a.length}\n${b}`),
-      two((a, b) => `[[ -n x && $(${a}) < b ]]; ! ${b}`),
+      two((a, b) => `[[ -n x && a < b ]] && ${a}; ! ${b}`),
       two((a, b) => `g() { ${a}\n}; g; (( 1 + $(${b}; echo 1) ))`),
       tie('command').map((a) => `eval ${quoted(a)}`),
     ),
