@@ -16,6 +16,16 @@ export function endOfProgram(command: readonly string[]): number {
   return name === -1 ? command.length : name + 1;
 }
 
+const ASKS_ONLY = /^(?:--version|-[vVh]|--help|doctor|update|login|logout)$/;
+const LISTS_SERVERS = /^mcp (?:list|get|add|add-json|remove)\b/;
+
+/** Whether it starts an agent: `claude --version` or `codex mcp list` calls no hook, and nothing is to be said of that. */
+export function startsAgent(command: readonly string[]): boolean {
+  const words = command.slice(endOfProgram(command));
+  if (words.length === 1 && ASKS_ONLY.test(words[0] ?? '')) return false;
+  return !LISTS_SERVERS.test(words.slice(0, 2).join(' '));
+}
+
 /** The hooks would not be called, and nothing would say so. */
 export function dropped(message: string): Failure {
   const fix =

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isSince, versionOf } from './client-version.ts';
 import { trustedHash } from './codex-hooks.ts';
 import { hookCommand, readHookCommand } from './hook-command.ts';
-import { endOfProgram } from './hooked-line.ts';
+import { endOfProgram, startsAgent } from './hooked-line.ts';
 import { hooksOf } from './registry.ts';
 import type { HookedLine } from './types.ts';
 
@@ -316,4 +316,18 @@ test.each([
   ['1.9.999', false],
 ])('%s is since 2.1.295: %s', (version, expected) => {
   expect(isSince(version, '2.1.295')).toBe(expected);
+});
+
+describe('a command that starts no agent', () => {
+  test.each([
+    ['claude --version', false],
+    ['npx @anthropic-ai/claude-code --help', false],
+    ['codex mcp list', false],
+    ['claude mcp serve', true],
+    ['claude -p doctor', true],
+    ['claude doctor --verbose', true],
+    ['claude', true],
+  ])('%s: %s', (line, expected) => {
+    expect(startsAgent(line.split(' '))).toBe(expected);
+  });
 });

@@ -2,6 +2,7 @@
 import { type Failure, isFailure } from '@subluminal/contracts';
 import { versionOf } from '../hooks/client-version.ts';
 import { homesIn } from '../hooks/hook-command.ts';
+import { startsAgent } from '../hooks/hooked-line.ts';
 import { hooksOf } from '../hooks/registry.ts';
 import type { ClientHooks, HookedLine } from '../hooks/types.ts';
 import { clientPlace } from '../inspect/adoption-place.ts';
@@ -17,7 +18,7 @@ interface AgentStart {
 
 /** The hooks that can be put on this command line; undefined where it starts no such client. */
 function sessionClient(command: readonly string[]): ClientHooks | undefined {
-  const client = clientStartedBy(command);
+  const client = startsAgent(command) ? clientStartedBy(command) : undefined;
   const hooks = client === undefined ? undefined : hooksOf(client.id);
   return hooks?.session === undefined ? undefined : hooks;
 }
