@@ -46,18 +46,30 @@ describe('for good', () => {
   test('Codex is not told to trust them without the word of its user', async () => {
     const config = join(machine.home, '.codex', 'config.toml');
     const text = machine.write(config, 'model = "x"\n');
-    const { stderr } = await machine.sub('import', 'codex', '--hooks', '--yes');
-    expect(stderr).toContain('--trust-hooks trusts them now');
+    const { stdout, stderr } = await machine.sub('import', 'codex', '--hooks', '--yes');
+    expect(stderr).toContain('nobody has trusted them');
+    expect(stderr).toContain('`sub import codex --trust-hooks`');
+    expect(stdout).not.toContain('are governed from');
+    expect(stdout).not.toContain('sub import codex --hooks');
     expect(machine.read(config)).toBe(text);
     const doctor = await machine.sub('doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toContain('nobody has trusted them');
     const trusted = await machine.sub('import', 'codex', '--trust-hooks', '--yes');
     expect(trusted.code, trusted.stderr).toBe(0);
+    expect(trusted.stdout).toContain('Done: the own tools of Codex CLI are governed');
+    expect(trusted.stdout).not.toContain('Nothing to do');
     expect(machine.read(config)).toContain('trusted_hash');
     await machine.sub('restore', 'codex', '--yes');
     expect(machine.read(config)).toBe(text);
     expect(existsSync(join(machine.home, '.codex', 'hooks.json'))).toBe(false);
+  });
+
+  test('hooks that are switched off do not count as done', async () => {
+    machine.write(settings(), '{ "disableAllHooks": true }');
+    const { stdout, stderr } = await machine.sub('import', 'claude', '--hooks', '--yes');
+    expect(stderr).toContain('disableAllHooks: no hook is called');
+    expect(stdout).not.toContain('are governed from');
   });
 
   test.each([

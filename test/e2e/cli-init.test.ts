@@ -170,6 +170,13 @@ test('without a terminal, `sub import` names it where there is no policy', async
   expect(second.stdout).not.toContain('sub init');
 });
 
+test('own tools of clients without servers are named, with the command that governs them', async () => {
+  machine.write(join(machine.home, '.codex', 'config.toml'), 'model = "x"\n');
+  const { stdout } = await machine.sub('init');
+  expect(stdout).toContain('The own tools of Codex CLI (shell, edits, reads) are not governed yet');
+  expect(stdout).toContain('sub import --hooks');
+});
+
 test('servers in files that git shares are named, and not offered: `sub import` leaves them', async () => {
   machine.servers();
   machine.servers({ team: SERVER }, join(machine.project, '.mcp.json'));

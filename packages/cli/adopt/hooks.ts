@@ -4,7 +4,7 @@ import type { Client } from '@subluminal/plane/clients';
 import {
   type HookImport,
   type HookOptions,
-  type HookStatus,
+  hookStatus,
   noHooks,
   planHooks,
   trustState,
@@ -54,10 +54,12 @@ export function wantsHooks({ hooks, managed, 'trust-hooks': trusts }: HookFlags)
 export interface OfferedHooks {
   readonly files: readonly HookImport[];
   readonly applied: ReadonlySet<HookImport>;
+  /** Codex was told to trust them. */
+  readonly isTrusted: boolean;
   readonly hasFailed: boolean;
 }
 
-const NONE: OfferedHooks = { files: [], applied: new Set(), hasFailed: false };
+const NONE: OfferedHooks = { files: [], applied: new Set(), isTrusted: false, hasFailed: false };
 
 interface Offer {
   readonly where: Omit<HookOptions, 'clients' | 'isManaged'>;
@@ -80,8 +82,28 @@ export async function offerHooks(offer: Offer): Promise<OfferedHooks> {
   const writable = open.filter(({ byHand }) => byHand === undefined);
   if (!flags.json) for (const file of open) printFile(file, io);
   const result = await applyHooks(writable, offer);
-  if (!flags['dry-run'] && !flags.managed) await offerTrust(plan.files, offer);
-  return { files: plan.files, ...result, hasFailed: hasFailed || result.hasFailed };
+  const isTrusted = !flags['dry-run'] && !flags.managed && (await offerTrust(plan.files, offer));
+  const offered = { files: plan.files, ...result, isTrusted };
+  if (!flags['dry-run']) tellResult(offered, offer);
+  return { ...offered, hasFailed: hasFailed || result.hasFailed };
+}
+
+/** Hooks that are in may still not be called: nobody is told then that it is done. */
+function tellResult(
+  { files, applied, isTrusted }: Omit<OfferedHooks, 'hasFailed'>,
+  { where, flags, io }: Offer,
+): void {
+  const status = hookStatus(where);
+  for (const file of files) {
+    const { id, title } = file.client;
+    const { state, problems = [] } = status.find(({ client }) => client === id) ?? {};
+    if (state === 'faulty') {
+      warn(io, `not all of the hooks of ${title} are called. ${problems.join(' ')}`);
+    } else if (applied.has(file) || (isTrusted && id === 'codex')) {
+      const done = `Done: the own tools of ${title} are governed from its next start on. Undo it with: sub restore ${id}`;
+      if (!flags.json) io.out.write(harmlessLine(done));
+    }
+  }
 }
 
 /** Only a person can take it. */
@@ -99,10 +121,11 @@ async function isOfferTaken(open: readonly HookImport[], { flags, io, asks }: Of
   return orThrow(await asks.ask(question));
 }
 
-function printFile({ client, path, diff, byHand, hooks }: HookImport, io: Io): void {
+function printFile(file: HookImport, io: Io): void {
+  const { client, path, diff, byHand, hooks, isManaged } = file;
   const head = io.out.colors.bold(harmless(`${client.title}, hooks: ${path}`));
   printLines([head, ...diffLines(diff, io.out)], io.out);
-  for (const limit of hooks.limits) io.out.write(harmlessLine(`  ${limit}`));
+  for (const limit of isManaged ? [] : hooks.limits) io.out.write(harmlessLine(`  ${limit}`));
   if (byHand === undefined) return;
   warn(io, `you may not write ${path}: its owner has to put this there.`);
   io.out.write(byHand);
@@ -128,22 +151,19 @@ async function applyHooks(
     }
     for (const warning of result.warnings) warn(io, warning);
     applied.add(file);
-    const { id, title } = file.client;
-    const done = `Done: the own tools of ${title} are governed from its next start on. Undo it with: sub restore ${id}`;
-    if (!flags.json) io.out.write(harmlessLine(done));
   }
   return { applied, hasFailed };
 }
 
-/** Never without the word of the user: it is Codex that they tell what it may run. */
+/** Whether they are now. Never without the word of the user: it is Codex that they tell what it may run. */
 async function offerTrust(
   files: readonly HookImport[],
   { where, flags, io, asks }: Offer,
-): Promise<void> {
-  if (!files.some(({ client }) => client.id === 'codex')) return;
+): Promise<boolean> {
+  if (!files.some(({ client }) => client.id === 'codex')) return false;
   const state = trustState(where);
-  if (state === undefined) return;
-  if (isFailure(state)) return void tellProblems([state], io);
+  if (state === undefined) return false;
+  if (isFailure(state)) return !tellProblems([state], io);
   const count = state.untrusted.length - state.changed.length;
   if (state.changed.length > 0) {
     const events = state.changed.join(', ');
@@ -152,20 +172,13 @@ async function offerTrust(
       `Codex knows other hooks in place of ours (${events}): review them in Codex, by /hooks.`,
     );
   }
-  if (count === 0) return;
-  const later =
-    'Codex asks you to review the hooks when you start it next; until then, and in `codex exec`, it skips them: --trust-hooks trusts them now.';
+  if (count === 0) return false;
   const canAsk = io.stdinIsTerminal && io.err.isTerminal && !flags.yes;
   const question = `Trust these hooks in ${state.path}, so that Codex runs them?`;
   const isTrusted = flags['trust-hooks'] || (canAsk && orThrow(await asks.ask(question)));
-  if (!isTrusted) return warn(io, later);
+  if (!isTrusted) return false;
   const result = state.apply();
-  if (isFailure(result)) tellProblems([result], io);
-}
-
-/** Those whose own tools are governed. */
-export function hookedClients(status: readonly HookStatus[]): ReadonlySet<string> {
-  return new Set(status.flatMap(({ client, state }) => (state === 'installed' ? [client] : [])));
+  return isFailure(result) ? !tellProblems([result], io) : true;
 }
 
 /** For programs. */

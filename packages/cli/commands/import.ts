@@ -16,7 +16,6 @@ import {
   checkHookFlags,
   HOOK_OPTIONS,
   type HookFlags,
-  hookedClients,
   hookParts,
   type OfferedHooks,
   offerHooks,
@@ -133,11 +132,11 @@ async function runImport(input: ImportInput, io: Io, asks: Asker): Promise<numbe
   shown.hasFailed ||= hooks.hasFailed;
   const changes = [...shown.files, ...hooks.files].filter(({ isChanged }) => isChanged);
   if (options.json) io.out.write(jsonText(documentOf(plan, shown, hooks)));
-  else if (!shown.hasFailed && changes.length === 0) {
+  else if (!shown.hasFailed && changes.length === 0 && !hooks.isTrusted) {
     io.out.write('Nothing to do.\n');
   }
   const own = plan.files.map((file) => ({ ...file, client: file.client.id }));
-  const unseen = unseenText(own, hookedClients(hookStatus(wish)));
+  const unseen = unseenText(own, hookStatus(wish));
   if (unseen !== undefined && !options.json) io.out.write(harmlessLine(unseen));
   if (shown.lacksPolicy && !options.json) io.out.write(harmlessLine(noPolicyText(wish.project)));
   return shown.hasFailed ? EXIT.usage : EXIT.fine;

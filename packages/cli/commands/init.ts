@@ -1,6 +1,6 @@
 import { isFailure } from '@subluminal/contracts';
 import { shellWord } from '@subluminal/core/visible';
-import { adoptionStatus, type StatusFile } from '@subluminal/plane/clients/setup';
+import { adoptionStatus, hookStatus, type StatusFile } from '@subluminal/plane/clients/setup';
 import { type Whereabouts, whereabouts } from '../adopt/wish.ts';
 import { unfoundPath, writtenText } from '../init/offer-starter.ts';
 import { previewPolicy, previewText } from '../init/preview.ts';
@@ -55,7 +55,7 @@ export const command = defineCommand({
     const asks = asker(io, false);
     asks.noteChange();
     try {
-      return done(await offerImport({ files, path, asks, io }));
+      return done(await offerImport({ files, unhooked: unhookedClients(where), path, asks, io }));
     } finally {
       await asks.close();
     }
@@ -63,12 +63,22 @@ export const command = defineCommand({
 });
 
 function clientFiles(where: Whereabouts): readonly StatusFile[] {
-  const own = { runtime: process.execPath, script: process.argv[1] };
-  return adoptionStatus({ ...where, own }).files;
+  return adoptionStatus({ ...where, own: ownCall() }).files;
+}
+
+function unhookedClients(where: Whereabouts): readonly string[] {
+  const status = hookStatus({ ...where, own: ownCall() });
+  return status.filter(({ state }) => state === 'session').map(({ title }) => title);
+}
+
+function ownCall() {
+  return { runtime: process.execPath, script: process.argv[1] };
 }
 
 interface ImportOffer {
   readonly files: readonly StatusFile[];
+  /** Clients that could have hooks, and have none. */
+  readonly unhooked: readonly string[];
   /** The policy, where it has to be named. */
   readonly path: string | undefined;
   readonly asks: Asker;
@@ -76,7 +86,7 @@ interface ImportOffer {
 }
 
 /** Offers to govern the servers that are not; without a terminal, it prints the command. */
-async function offerImport({ files, path, asks, io }: ImportOffer): Promise<number> {
+async function offerImport({ files, unhooked, path, asks, io }: ImportOffer): Promise<number> {
   const named = path === undefined ? '' : ` --policy ${shellWord(path)}`;
   // Those that git shares with others are not imported by `sub import` alone.
   const shared = openServers(files.filter(({ isShared }) => isShared));
@@ -92,6 +102,10 @@ async function offerImport({ files, path, asks, io }: ImportOffer): Promise<numb
       ? 'Your servers are governed: it holds from their next start on.'
       : `No server waits to be governed. When one does: sub import${named}`;
     io.out.write(harmlessLine(text));
+    if (unhooked.length > 0) {
+      const tools = `The own tools of ${unhooked.join(', ')} (shell, edits, reads) are not governed yet: sub import --hooks${named}`;
+      io.out.write(harmlessLine(tools));
+    }
     return EXIT.fine;
   }
   const isTerminal = io.stdinIsTerminal && io.err.isTerminal;

@@ -10,7 +10,6 @@ import {
 import type { SecretBinding, Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
-import { hookedClients } from '../adopt/hooks.ts';
 import { type CalledServer, type LastCall, ledgerFacts } from '../adopt/ledger-facts.ts';
 import {
   printLines,
@@ -58,7 +57,7 @@ export const command = defineCommand({
     for (const file of files) printFile(file, known, io);
     for (const change of changes) io.out.write(harmlessLine(changeLine(change)));
     for (const one of hooks) printHooks(one, io);
-    const unseen = unseenText(files, hookedClients(hooks));
+    const unseen = unseenText(files, hooks);
     if (unseen !== undefined) io.out.write(harmlessLine(unseen));
     if (files.length === 0) io.out.write('No agent client has a config here.\n');
     return done(EXIT.fine);

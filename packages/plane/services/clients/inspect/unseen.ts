@@ -17,14 +17,21 @@ interface UnseenFile {
 const SERVERS_MAX = 8;
 const NAME_LENGTH_MAX = 40;
 
+/** As `hookStatus` tells it. */
+interface HookedClient {
+  readonly client: ClientId;
+  readonly state: string;
+}
+
 /** One line for all of these files; undefined when everything is seen. */
 export function unseenText(
   files: readonly UnseenFile[],
-  hooked: ReadonlySet<ClientId> = new Set(),
+  hooks: readonly HookedClient[] = [],
 ): string | undefined {
+  const stateOf = (id: ClientId) => hooks.find(({ client }) => client === id)?.state;
   const clients = [...new Set(files.map(({ client }) => clientOf(client)))];
   const unhooked = clients.filter(
-    ({ id, builtInTools }) => builtInTools.length > 0 && !hooked.has(id),
+    ({ id, builtInTools }) => builtInTools.length > 0 && stateOf(id) !== 'installed',
   );
   const tools = unhooked.map(
     ({ title, builtInTools }) => `${title} (${builtInTools.join(', ')}, …)`,
@@ -46,7 +53,10 @@ export function unseenText(
     ...(tools.length === 0 ? [] : [`the built-in tools of ${tools.join(' and ')}`]),
     ...(remote.size === 0 ? [] : [`servers by address: ${names}`]),
   ];
-  const byHooks = unhooked.filter(({ id }) => hooksOf(id) !== undefined);
+  // Hooks that are there and not called are not mended by putting them in again.
+  const byHooks = unhooked.filter(
+    ({ id }) => hooksOf(id) !== undefined && stateOf(id) !== 'faulty',
+  );
   const [first] = byHooks;
   const which = byHooks.length === 1 && first !== undefined ? ` ${first.id}` : '';
   const hint = first === undefined ? '' : ` Hooks govern these tools: sub import${which} --hooks`;
@@ -84,5 +94,6 @@ export function unseenByClient({
       };
     }),
   );
-  return unseenText([{ client: client.id, servers }], new Set(isHooked ? [client.id] : []));
+  const hooks = isHooked ? [{ client: client.id, state: 'installed' }] : [];
+  return unseenText([{ client: client.id, servers }], hooks);
 }
