@@ -4,10 +4,14 @@ const LITERALS_MAX = 64;
 const LITERAL = /(["'`])((?:(?!\1)[^\\\n]|\\.){1,512})\1/g;
 /** A text that may be a file: it has a slash, begins with a dot, or ends like the name of a file. */
 const PATHISH = /^(?:[^\s<>|;]*\/[^\s<>|;]*|\.[\w.-]+|~[^\s]*|[\w.-]+\.[A-Za-z]\w{0,7})$/;
-/** What awk uses to run programs and to reach other files. */
-const OUTSIDE =
-  /\b(?:system|getline|close)\b|(?<!\|)\|(?!\|)|\bprintf?\b[^\n};]*>|@(?:load|include)/;
-const QUOTED = /"(?:[^"\\\n]|\\.)*"|\/(?:[^/\\\n]|\\.)*\//g;
+/** Names that awk runs programs and reaches other files by; a text or an expression may hide none of them. */
+const OUTSIDE_NAME = /\b(?:system|getline|close|ARGV|ARGC)\b/;
+const OUTSIDE = /(?<!\|)\|(?!\|)|\bprintf?\b[^};]*>|@/;
+/** An expression stands where no value has just ended: `1/2` is a division. */
+const QUOTED =
+  /"(?:[^"\\\n]|\\.)*"|(?<=(?:^|[({,;!~&|?:=\n]|\b(?:print|return|in))\s{0,8})\/(?:[^/\\\n]|\\.)*\//g;
+/** A division or an expression. */
+const UNSURE = /\)\s{0,8}\//;
 
 /** The texts between quotes that look like paths or addresses. */
 export function literalPaths(code: string): readonly string[] {
@@ -21,5 +25,6 @@ export function literalPaths(code: string): readonly string[] {
 
 /** Whether a script of awk may do more than print what it reads. */
 export function awkReachesOutside(script: string): boolean {
+  if (OUTSIDE_NAME.test(script) || (UNSURE.test(script) && script.includes('"'))) return true;
   return OUTSIDE.test(script.replace(QUOTED, '""'));
 }

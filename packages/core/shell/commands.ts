@@ -96,6 +96,15 @@ export class Commands {
     this.#current = newCommand();
   }
 
+  /** Behind the name of a program, and not in what only looks like a command. */
+  get isInWords(): boolean {
+    const { words, isHeader } = this.#current;
+    const isCommand = words.some(({ assigns }) => assigns === undefined);
+    return (
+      this.#script !== undefined && isCommand && !isHeader && words[0]?.texts[0] !== 'function'
+    );
+  }
+
   get current(): SimpleCommand {
     return this.#current;
   }

@@ -53,8 +53,11 @@ export class Findings {
     return this.#charsLeft >= 0;
   }
 
-  isWritten(path: string): boolean {
-    return this.#writes.has(path) || this.#writes.has(path.replace(/^\.\//, ''));
+  /** Whether the line writes a file that it names in one of these folders. */
+  isWritten(path: string, folders: WorkingFolders): boolean {
+    const plain = (one: string) => one.replace(/^(?:\.\/+)+/, '');
+    const placed = folders.current.map((folder) => pathIn(folder ?? '', plain(path)));
+    return [path, plain(path), ...placed].some((one) => this.#writes.has(one));
   }
 
   addOpaque(why: OpaqueReason, text: string): void {

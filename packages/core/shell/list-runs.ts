@@ -49,22 +49,27 @@ const find: SpecialRun = (outline, run) => {
   const roots = given.length === 0 ? ['.'] : given;
   note('read', roots);
   const tests = args.slice(at).map(({ texts: [one = ''] }) => one);
-  const found = foundBy(tests, roots);
+  const testsAt = at;
+  // What stands behind an action says nothing about the files that it gets, and a comma begins again.
+  const foundUntil = (end: number) =>
+    foundBy(tests.includes(',') ? [] : tests.slice(0, end - testsAt), roots);
   for (; at < args.length; at++) {
     const test = text(at);
-    if (test === '-delete') note('write', found);
+    if (test === '-delete') note('write', foundUntil(at));
     else if (FIND_WRITES.has(test)) note('write', args[++at]?.texts ?? []);
     else if (FIND_READS.has(test)) note('read', args[++at]?.texts ?? []);
     else if (FIND_RUNS.has(test)) {
+      const names = foundUntil(at);
       const first = ++at;
       while (at < args.length && text(at) !== ';' && text(at) !== '+') at++;
-      const inner = filledIn(outline, args.slice(first, at), { mark: '{}', names: found });
+      const inner = filledIn(outline, args.slice(first, at), { mark: '{}', names });
       if (inner.length > 0)
         outline.run({ ...run, isWrapped: true, folders: run.folders.copy(), args: inner });
     }
   }
 };
 
+const FROM_FILE = /^(?:-a|--arg-file)$/;
 const AT_LINES = /^(?:-[0dILi]|--null|--delimiter|--replace)$/;
 
 /** Gives the names that it reads to the command behind it. */
@@ -73,10 +78,8 @@ const xargs: SpecialRun = (outline, run, parsed) => {
   noteUnknownOptions(outline, run.path, parsed.flags);
   const words = run.args.slice(parsed.operandsAt);
   if (words.length === 0) return;
-  const names = listedNames(
-    run,
-    parsed.flags.some((flag) => AT_LINES.test(flag)),
-  );
+  const has = (pattern: RegExp) => parsed.flags.some((flag) => pattern.test(flag));
+  const names = has(FROM_FILE) ? [UNKNOWN] : listedNames(run, has(AT_LINES));
   const isMarked = ({ option }: { readonly option: string }) => /^-[iI]$|^--replace$/.test(option);
   const mark =
     parsed.values.find(isMarked)?.value.texts[0] ?? (parsed.flags.includes('-i') ? '{}' : '');
@@ -94,8 +97,12 @@ const parallel: SpecialRun = (outline, run, parsed) => {
   const given = run.args.slice(parsed.operandsAt);
   const end = given.findIndex(({ texts: [text = ''] }) => /^:::?\+?$|^::::\+?$/.test(text));
   const words = end === -1 ? given : given.slice(0, end);
-  const names =
+  const isFromFile =
+    parsed.flags.some((flag) => FROM_FILE.test(flag)) ||
+    given.some(({ texts: [text = ''] }) => text.startsWith('::::'));
+  const listed =
     end === -1 ? listedNames(run, true) : given.slice(end + 1).flatMap(({ texts }) => texts);
+  const names = isFromFile ? [UNKNOWN] : listed;
   const hasMark = words.some(({ texts }) => texts.some((text) => text.includes('{}')));
   const line =
     hasMark || words.length === 0 ? words : [...words, { texts: ['{}'], isProse: false }];

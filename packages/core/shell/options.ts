@@ -90,14 +90,22 @@ function readOption(text: string, spec: ProgramSpec): FoundOption {
   const sign = text.indexOf('=');
   if (text.startsWith('--') || spec.hasLongDashes) {
     const option = sign === -1 ? text : text.slice(0, sign);
-    const known = spec.values.get(option);
-    if (sign === -1) return { flags: [option], option, role: known };
+    const full = fullOption(option, spec);
+    const known = spec.values.get(full);
+    const flags = full === option ? [option] : [option, full];
+    if (sign === -1) return { flags, option: full, role: known };
     // A value of an option that is not known may be a path.
-    return { flags: [option], option, role: known ?? 'maybe_path', glued: text.slice(sign + 1) };
+    return { flags, option: full, role: known ?? 'maybe_path', glued: text.slice(sign + 1) };
   }
   const whole = spec.values.get(text);
   if (whole !== undefined) return { flags: [text], option: text, role: whole };
   return readCluster(text, spec);
+}
+
+/** `--to-c` is `--to-command`: most programs take the start of an option for it. */
+function fullOption(option: string, { values, flags }: ProgramSpec): string {
+  if (values.has(option) || flags.has(option) || !/^--\w{2}/.test(option)) return option;
+  return [...values.keys()].find((name) => name.startsWith(option)) ?? option;
 }
 
 /** `-xzf file`, `-ofile`: several options in one word. */

@@ -1,5 +1,6 @@
 // What one program does with its arguments.
 import { shownText } from './findings.ts';
+import { noteHiddenCode } from './hidden-code.ts';
 import { type Argument, parseArguments } from './options.ts';
 import { ANY_PROGRAM, programSpec } from './programs/index.ts';
 import { inputTexts } from './script-input.ts';
@@ -38,16 +39,36 @@ export function runProgram(outline: ScriptOutline, run: NamedRun): void {
     args: texts.map(shownText),
     flags: parsed.flags,
   });
-  if (path.includes('/') && !isDynamic && findings.isWritten(path)) {
+  if (path.includes('/') && !isDynamic && findings.isWritten(path, run.folders)) {
     findings.addOpaque('written_script', path);
   }
   if (!run.isWrapped) runAlias(outline, run);
+  noteHiddenCode(outline, run, spec);
+  noteWrittenScripts(outline, run, { spec, parsed });
   const special = SPECIAL_RUNS.get(name);
   if (special !== undefined) special(outline, run, parsed);
   else if (spec.kind === 'wrapper') runWrapped(outline, run, { spec, parsed });
   else if (spec.kind === 'shell') runShell(outline, run, { spec, parsed });
   else if (spec.kind === 'interpreter') runInterpreter(outline, run, { spec, parsed });
   else useArguments(outline, run, { spec, parsed });
+}
+
+const BUILDERS = /^(?:g?make|just|task|rake|ninja)$/;
+
+/** `bash < x`, `make -f x`, `node -r x`: scripts that are no operands. */
+function noteWrittenScripts(
+  outline: ScriptOutline,
+  { path, command, folders }: NamedRun,
+  { spec, parsed }: ReadArguments,
+): void {
+  const isScripted = spec.kind === 'shell' || spec.kind === 'interpreter';
+  if (!isScripted && !BUILDERS.test(path.slice(path.lastIndexOf('/') + 1))) return;
+  const read = parsed.values.filter(({ role }) => role === 'read').map(({ value }) => value);
+  const fed = command.redirections.filter(({ sign }) => sign === '<').map(({ word }) => word);
+  for (const text of [...read, ...fed].flatMap(({ texts }) => texts)) {
+    if (outline.findings.isWritten(text, folders))
+      outline.findings.addOpaque('written_script', text);
+  }
 }
 
 /** `alias ls=rm`: whether the shell expands it is not known. */
@@ -122,7 +143,8 @@ function runFile(outline: ScriptOutline, run: NamedRun, { script, rest }: RunFil
   for (const text of script.texts) {
     if (/^\/dev\/(?:fd\/|stdin)|^-$/.test(text))
       outline.findings.addOpaque('decoded_script', run.path);
-    else if (outline.findings.isWritten(text)) outline.findings.addOpaque('written_script', text);
+    else if (outline.findings.isWritten(text, run.folders))
+      outline.findings.addOpaque('written_script', text);
   }
   useArgument(outline, run, { role: 'read', argument: script });
   useRest(outline, run, rest);

@@ -270,6 +270,8 @@ export class ScriptOutline {
   #noteValue({ assigns = '', texts }: ShellWord, { folders }: Surroundings): void {
     for (const text of texts) {
       const value = text.slice(text.indexOf('=') + 1);
+      // A value that holds a substitution is run by `${x@P}`, and as an index by an expression.
+      if (/\$\(|`/.test(value)) this.findings.addOpaque('redefined', text);
       const isKnown = !value.includes(UNKNOWN) && !isSpecialVariable(assigns);
       if (isKnown && !/\s/.test(value)) this.findings.add('maybe_path', value, folders);
     }

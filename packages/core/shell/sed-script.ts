@@ -12,6 +12,7 @@ const SCRIPT_LENGTH_MAX = 4_096;
 const ADDRESS =
   /(?:[\s;{}!,$+~\d]|\/(?:[^/\\\n]|\\[\s\S])*\/[IM]{0,2}|\\([^\n\\])(?:(?!\1)[^\\\n]|\\[\s\S])*\1[IM]{0,2})*/y;
 const TO_LINE_END = /[^\n]*/y;
+const LABEL = /[^\n;}]*/y;
 const FLAGS = /[gpiIMme\d]*/y;
 
 /** Goes through the commands of a script. */
@@ -48,7 +49,8 @@ export function sedFiles(script: string): SedFiles {
     } else if (command === 'w' || command === 'W') writes.push(take(TO_LINE_END).trim());
     else if (command === 'r' || command === 'R') reads.push(take(TO_LINE_END).trim());
     else if (command === 'e') runs = true;
-    else if (/[aicbtTv:#]/.test(command)) take(TO_LINE_END);
+    else if (/[btTv:]/.test(command)) take(LABEL);
+    else if (/[aic#]/.test(command)) take(TO_LINE_END);
     else if (!/^[=dDgGhHnNpPxqQlFz]?$/.test(command)) runs = true;
   }
   return { reads, writes, runs };

@@ -4,7 +4,14 @@ import { Commands, type Heredoc, type SimpleCommand } from './commands.ts';
 import type { ShellWord } from './reading.ts';
 import type { CommandSign } from './steps.ts';
 import { DEPTH_MAX, type LineContext, WordReader } from './word-reader.ts';
-import { heredocDelimiter, plainStart, type WordPiece, wordTexts, wordWays } from './word-texts.ts';
+import {
+  heredocDelimiter,
+  plainStart,
+  UNKNOWN,
+  type WordPiece,
+  wordTexts,
+  wordWays,
+} from './word-texts.ts';
 
 const HEREDOCS_MAX = 32;
 const NESTING = /[\s;&|<>()$`"'\\]/;
@@ -82,6 +89,9 @@ export class ShellReader extends WordReader {
     } else if (char === '(' || char === ')') {
       this.at++;
       if (char === '(') this.#commands.defineFunction();
+      // Some shells take brackets for a pattern: `cat .e(n)v`.
+      if (char === '(' && this.#commands.isInWords)
+        this.#commands.add({ texts: [UNKNOWN], kind: 'word', isProse: false });
       if (char === '(' && next === '(') this.noteArithmetic(this.at);
       this.#end('list');
       this.#commands.group(char === '(' ? 1 : -1, 'subshell');

@@ -1,7 +1,7 @@
 // Programs that no table describes.
 import { BUILTIN_RUNS, type SpecialRun } from './builtin-runs.ts';
 import { LIST_RUNS } from './list-runs.ts';
-import { parseArguments } from './options.ts';
+import { type Argument, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import { specOf } from './programs/spec.ts';
 import type { ScriptOutline } from './script-outline.ts';
@@ -21,6 +21,8 @@ const git: SpecialRun = (outline, run) => {
     .reduce((at, { value }) => at.below(value.texts), run.folders);
   for (const { option, role, value } of own.values) {
     if (option === '-c') for (const text of value.texts) setGit(outline, run, text);
+    else if (option === '--config-env' && value.texts.some((one) => GIT_COMMAND_SETTING.test(one)))
+      outline.findings.addOpaque('redefined', option);
     else useArgument(outline, run, { role, argument: value });
   }
   const [command, ...args] = run.args.slice(own.operandsAt);
@@ -28,11 +30,34 @@ const git: SpecialRun = (outline, run) => {
     const inner = spec.commands?.get(name) ?? UNKNOWN_COMMAND;
     const parsed = parseArguments(args, inner);
     useArguments(outline, { ...run, folders }, { spec: inner, parsed });
+    runGitWords(outline, { ...run, folders }, { name, words: args });
+    const isLooking = parsed.flags.some((flag) => /^--(?:check|stat|numstat|summary)$/.test(flag));
+    const isPatched = /^(?:apply|am)$/.test(name) && !isLooking;
+    if (isPatched || (name === 'clean' && parsed.operands.length === 0))
+      outline.findings.add('write', '.', folders);
     const isChosen = name === 'checkout' || name === 'restore' || name === 'reset';
     if (isChosen && parsed.flags.includes('--pathspec-from-file'))
       outline.findings.addOpaque('dynamic_argument', name);
   }
 };
+
+interface GitWords {
+  readonly name: string;
+  readonly words: readonly Argument[];
+}
+
+/** Commands of git that run others, or that set which ones are run. */
+function runGitWords(outline: ScriptOutline, run: NamedRun, { name, words }: GitWords): void {
+  const texts = words.map(({ texts: [text = ''] }) => text);
+  if (name === 'bisect' && texts[0] === 'run') outline.run({ ...run, args: words.slice(1) });
+  if (name === 'submodule' && texts[0] === 'foreach')
+    outline.runScript(texts.slice(1).join(' '), run);
+  if (name !== 'config') return;
+  for (const [index, key] of texts.entries()) {
+    const setting = `${key}=${texts[index + 1] ?? ''}`;
+    if (GIT_COMMAND_SETTING.test(setting)) setGit(outline, run, setting);
+  }
+}
 
 const UNKNOWN_COMMAND = specOf({ operands: ['revision_read'] });
 /** Settings of git that hold commands. */

@@ -25,7 +25,11 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
     },
   grep: {
     operands: ['none', 'revision_read'],
-    values: { '-e -C -A -B -m --max-depth': 'none', '-f': 'read' },
+    values: {
+      '-e -C -A -B -m --max-depth': 'none',
+      '-f': 'read',
+      '-O --open-files-in-pager': 'command',
+    },
     replacesFirst: '-e -f',
   },
   commit: {
@@ -56,6 +60,14 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
         '--remote': 'repository',
       },
     },
+  difftool: {
+    operands: ['revision_read'],
+    values: { '-x --extcmd': 'command', '-t --tool': 'none' },
+  },
+  rebase: {
+    operands: ['none'],
+    values: { '-x --exec': 'command', '-s --strategy -X --onto -C': 'none' },
+  },
   'add stage': READS,
   'rm restore clean checkout reset mv checkout-index update-index': {
     operands: ['revision_write'],
