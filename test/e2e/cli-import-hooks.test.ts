@@ -65,6 +65,12 @@ describe('for good', () => {
     expect(existsSync(join(machine.home, '.codex', 'hooks.json'))).toBe(false);
   });
 
+  test('without a policy, it is said that calls are only recorded', async () => {
+    machine.write(settings(), SETTINGS);
+    const { stdout } = await machine.sub('import', 'claude', '--hooks', '--yes');
+    expect(stdout).toContain('so calls are only recorded. To write one: sub init');
+  });
+
   test('hooks that are switched off do not count as done', async () => {
     machine.write(settings(), '{ "disableAllHooks": true }');
     const { stdout, stderr } = await machine.sub('import', 'claude', '--hooks', '--yes');

@@ -235,16 +235,17 @@ function homeWarning({ env }: ImportOptions): readonly string[] {
 }
 
 /**
- * A server that finds a broken policy does not start, and one that finds none only records; one that is
- * there and not used is named. Returns the path of a policy that was written here and that servers would
+ * A server that finds a broken policy does not start, and one that finds none only records, as a hook
+ * does; one that is there and not used is named. Returns the path of a policy that was written here and that servers would
  * not find.
  */
 async function policyToName(
-  { files }: ImportPlan,
+  { files, clients: all }: ImportPlan,
   wish: Wish,
   shown: Shown,
 ): Promise<string | undefined> {
-  if (files.every(({ chosen }) => chosen.length === 0)) return undefined;
+  const hooked = wantsHooks(shown) ? all : [];
+  if (hooked.length === 0 && files.every(({ chosen }) => chosen.length === 0)) return undefined;
   const { io, asks, yes, json, 'dry-run': isDry } = shown;
   const { env, project, paths } = wish;
   const { policyFinder } = await import('../adopt/held-policy.ts');
@@ -259,13 +260,15 @@ async function policyToName(
   if (path === null) {
     const { offerStarter } = await import('../init/offer-starter.ts');
     const canAsk = io.stdinIsTerminal && io.err.isTerminal && !yes && !json && !isDry;
-    const clients = [...new Set(files.map(({ client }) => client.title))];
+    const found = [...files.map(({ client }) => client), ...hooked];
+    const clients = [...new Set(found.map(({ title }) => title))];
     shown.lacksPolicy = !canAsk;
     return canAsk ? offerStarter({ where: wish, clients, io, asks }) : undefined;
   }
   const fault = await startCheck().policyFault(path);
   if (fault !== undefined) {
-    warn(io, `servers that run in ${project} cannot start: ${fault}. See \`sub policy lint\`.`);
+    const what = hooked.length === 0 ? 'cannot start' : 'cannot start, and hooks refuse everything';
+    warn(io, `servers that run in ${project} ${what}: ${fault}. See \`sub policy lint\`.`);
   }
   return undefined;
 }
