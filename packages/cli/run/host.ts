@@ -89,7 +89,7 @@ function closingLines(ended: EndedRun, options: HostOptions): readonly string[] 
   const held = heldBack === 0 ? '' : `, ${plural(heldBack, 'answer')} held back`;
   const turns = account.kind === 'events' ? turnWords(account.summary.turns) : '';
   const counts = `${plural(totals.calls_total, 'call')}${turns}, ${refused} refused${held}`;
-  const notes = notesOn(ended, options);
+  const notes = notesOn(ended);
   const words = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   return [...strict, `run ${runId}: ${counts}${words}.${whereOf(trace, ended)}`];
 }
@@ -101,14 +101,11 @@ function turnWords(turns: RunSummary['turns']): string {
 }
 
 /** Without these notes, the counts would mislead. */
-function notesOn(
-  { account, shims, hasPolicy }: EndedRun,
-  { agent: { hooks } }: HostOptions,
-): readonly string[] {
+function notesOn({ account, shims, isHooked, hasPolicy }: EndedRun): readonly string[] {
   const notes: string[] = [];
   if (account.kind === 'counted') notes.push(`as the hub counted: ${account.reason}`);
   if (account.kind === 'at_least') notes.push(`at least: ${account.reason}`);
-  if (shims === 0 && hooks === undefined) notes.push(NO_SERVER);
+  if (shims === 0 && !isHooked) notes.push(NO_SERVER);
   else if (!hasPolicy) notes.push('no policy: calls were only recorded');
   return notes;
 }
@@ -139,12 +136,15 @@ function changesOf({ account }: EndedRun): readonly ChangedDefinition[] {
   return account.kind === 'events' ? account.summary.definitions_changed : [];
 }
 
-function violationLines({ account, shims }: EndedRun, options: HostOptions): readonly string[] {
+function violationLines(
+  { account, shims, isHooked }: EndedRun,
+  options: HostOptions,
+): readonly string[] {
   if (account.kind !== 'events') {
     return [`strict: whether there were violations is not known: ${account.reason}.`];
   }
   // Without a shim or a hook, calls may have passed that were never recorded.
-  const isUnseen = shims === 0 && options.agent.hooks === undefined;
+  const isUnseen = shims === 0 && !isHooked;
   if (isUnseen && !options['allow-no-server']) {
     return [`strict: ${NO_SERVER}. If it needs none, add --allow-no-server.`];
   }

@@ -44,7 +44,8 @@ export async function prepareRun(name: string, input: RunInput, io: Io): Promise
     snapshot,
     policySources: sources,
     ...(options.models && { models: await modelsOf(loaded, io) }),
-    ...(await hooksOf(input, loaded)),
+    ...(await hooksOf(input)),
+    hasChannel: mayAnswerElsewhere(loaded),
     meta,
     isTerminal: [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY),
     tell: (text) => warn(io, text),
@@ -52,16 +53,12 @@ export async function prepareRun(name: string, input: RunInput, io: Io): Promise
 }
 
 /** The hooks of the agent, where its command starts a client that takes some. Throws its failure. */
-async function hooksOf(
-  { args, options }: RunInput,
-  loaded: LoadedConfig,
-): Promise<Pick<RunOptions, 'hooks'>> {
+async function hooksOf({ args, options }: RunInput): Promise<Pick<RunOptions, 'hooks'>> {
   if (options['no-hooks']) return {};
   const { planSession } = await import('@subluminal/plane/clients/session-hooks');
   const own = { runtime: process.execPath, script: process.argv[1] };
   const start = { command: args.command, env: process.env, cwd: process.cwd() };
-  const planned = orThrow(planSession(start, own));
-  const hooks = planned && { ...planned, hasChannel: mayAnswerElsewhere(loaded) };
+  const hooks = orThrow(planSession(start, own));
   if (hooks !== undefined || !options.hooks) return definedFields({ hooks });
   const message = `${JSON.stringify(args.command[0]?.slice(0, WORD_LENGTH_MAX))} is no client that takes hooks from its command line.`;
   const fix = 'Leave out --hooks; `sub import --hooks` puts hooks into the settings of a client.';

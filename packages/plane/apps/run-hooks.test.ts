@@ -44,12 +44,23 @@ const sock = (body) => new Promise((resolve) => {
 })();
 `;
 
+/** Asks the socket that the run names, as hooks from a file of settings do. */
+const SETTINGS_AGENT = AGENT.replace(/\(async[\s\S]*/, '')
+  .replace('process.argv.slice(2)', "['', '', process.env.SUB_HOOKS_SOCKET, 'out.json']")
+  .concat(`
+(async () => {
+  const said = [await sock(pre('one')), await sock(pre('two')), await sock(pre('three'))];
+  writeFileSync(out, JSON.stringify(said));
+})();
+`);
+
 async function runWith(begin: AgentHooks['begin'] | undefined, extra: Partial<RunOptions> = {}) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'sub-run-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const file = (name: string) => join(home, name);
   writeFileSync(file('policy.yaml'), POLICY, { mode: 0o600 });
   writeFileSync(file('agent.cjs'), AGENT);
+  writeFileSync(file('settings.cjs'), SETTINGS_AGENT);
   mkdirSync(file('.subluminal'), { mode: 0o700 });
   const env = { PATH: process.env['PATH'], HOME: home, SUB_HOME: file('.subluminal') };
   const flags = { policy: file('policy.yaml') };
@@ -100,6 +111,25 @@ test('the hooks of the agent are decided by the hub of the run, and counted in i
   const ends = new Set(events.flatMap(({ status }) => status ?? []));
   expect(ends).toEqual(new Set(['CANCELLED', 'ERROR', 'OK']));
   expect(events.at(-1)?.type).toBe('run_end');
+});
+
+test('hooks from the settings of a client come to the run that has started it in any way', async () => {
+  const { result, file } = await runWith(undefined, {
+    command: [process.execPath, 'settings.cjs'],
+  });
+  if (isFailure(result)) throw new Error(result.message);
+  const said = JSON.parse(readFileSync(file('out.json'), 'utf8')) as string[];
+  expect(said.map((text) => text.includes('deny'))).toEqual([false, false, true]);
+  expect(result).toMatchObject({ warnings: [], isHooked: true });
+  expect(result.account).toMatchObject({
+    kind: 'events',
+    summary: { totals: { calls_total: 3, calls_blocked: 1 } },
+  });
+});
+
+test('a run without hooks does not miss them', async () => {
+  const { result } = await runWith(undefined, { command: [process.execPath, '-e', ''] });
+  expect(result).toMatchObject({ warnings: [], isHooked: false, account: { kind: 'events' } });
 });
 
 test('a run says that no hook was called', async () => {

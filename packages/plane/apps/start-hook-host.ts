@@ -139,6 +139,7 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
     paths,
     env,
     socketPath,
+    takesPosts: false,
     hasChannel: mayAnswerElsewhere(loaded),
     shimServers: () => shimServers(paths.run, agent, system),
     warn,

@@ -193,8 +193,8 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
   const { producer } = identity;
   const { endpoint } = hub;
   const { eventsPath } = trace;
-  const socket = options.hooks && hubSocket(options.paths.run, `hooks ${producer.run_id}`);
-  const wish = { producer, endpoint, eventsPath, policy: policy.env, hooksSocket: socket?.path };
+  const socket = hubSocket(options.paths.run, `hooks ${producer.run_id}`);
+  const wish = { producer, endpoint, eventsPath, policy: policy.env, hooksSocket: socket.path };
   const env = agentEnv(options, wish);
   const files = writeRunDown(options, env);
   if (isFailure(files)) return files;
@@ -204,7 +204,7 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
     const problem =
       (await session?.begin({ runId: producer.run_id, env })) ?? (await recordStart(run));
     if (problem !== undefined) return problem;
-    const hooked = await beginHooks(run, env, socket?.path);
+    const hooked = await beginHooks(run, env, socket.path);
     if (isFailure(hooked)) return hooked;
     hooks = hooked;
     const start = await beginModels(run, hooked);
@@ -216,14 +216,15 @@ async function hostAgent(run: Run, policy: PolicyCopy): Promise<RunResult> {
     // Before the run is accounted for, which may take a while: a person waits for the files.
     await session?.end();
     const counted = [await hooks.end(), await models?.end()];
-    const result = await endRun(run, agent, counted);
+    const isHooked = options.hooks !== undefined || hooks.hasHeard();
+    const result = await endRun(run, agent, { counted, isHooked });
     await follower?.finish();
     return result;
   } finally {
     await session?.end();
     await hooks?.end();
     await models?.end();
-    socket?.release();
+    socket.release();
     files.remove();
   }
 }
@@ -247,29 +248,33 @@ async function beginModels(run: Run, start: ModelsReady): Promise<ModelsReady | 
   return models === undefined ? start : models.begin({ ...toldOf(run), env, command });
 }
 
-/** How the agent is started so that its hooks come here, where it has some. */
+/** How the agent is started so that its hooks come here. */
 async function beginHooks(
   run: Run,
   env: NodeJS.ProcessEnv,
-  socketPath: string | undefined,
+  socketPath: string,
 ): Promise<HookedAgent | Failure> {
   const { options, notes } = run;
-  const { hooks, command, tell: warn } = options;
-  const end = () => Promise.resolve(undefined);
-  if (hooks === undefined || socketPath === undefined) return { env, command, end };
+  const { hooks, hasChannel = false, tell: warn } = options;
   const told = toldOf(run);
   const degraded = (reason: string): void => {
     notes.push(reason);
     told.degraded(reason);
   };
   const { hookAgent } = await import('../services/hooks/run-hooks.ts');
-  return hookAgent(hooks, { ...options, ...told, env, warn, degraded, socketPath });
+  return hookAgent(hooks, { ...options, ...told, hasChannel, env, warn, degraded, socketPath });
+}
+
+interface AgentAccount {
+  /** What hooks and the model plane counted. */
+  readonly counted: readonly (ShimSummary | undefined)[];
+  readonly isHooked: boolean;
 }
 
 async function endRun(
   run: Run,
   agent: AgentEnd | AgentStartFailure,
-  counted: readonly (ShimSummary | undefined)[],
+  { counted, isHooked }: AgentAccount,
 ): Promise<RunResult> {
   const { options, identity, snapshot, trace, hub, writer, startedMs } = run;
   const { run_id: runId } = identity.producer;
@@ -298,7 +303,8 @@ async function endRun(
   if (isFailure(agent)) return agent;
   const unlike = [...new Set(run.unlike.shims.map(unlikeWords))];
   const told = { ...finished, warnings: [...unlike, ...run.notes, ...finished.warnings] };
-  return { kind: 'ended', runId, agent, trace: trace.place, shims: shims.length, ...told };
+  const seen = { shims: shims.length, isHooked };
+  return { kind: 'ended', runId, agent, trace: trace.place, ...seen, ...told };
 }
 
 function unlikeWords({ serverId, reason, hasStarted }: UnlikeShim): string {

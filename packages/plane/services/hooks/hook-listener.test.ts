@@ -27,21 +27,23 @@ function onSocket(socketPath: string, text: string): Promise<string> {
 async function listen(handle: HookListenerOptions['handle'] = () => Promise.resolve(REPLY)) {
   const folder = mkdtempSync(join(tmpdir(), 'sub-listen-'));
   const socketPath = join(folder, 'h.sock');
-  const listener = await openHookListener({ socketPath, bodyBytesMax: 100_000, handle });
+  const options = { socketPath, bodyBytesMax: 100_000, takesPosts: true, handle };
+  const listener = await openHookListener(options);
   if (isFailure(listener)) throw new Error(listener.message);
   onTestFinished(async () => {
     await listener.close();
     rmSync(folder, { recursive: true });
   });
-  const authorization = `Bearer ${listener.token}`;
+  const { http: { url, token } = { url: '', token: '' } } = listener;
+  const authorization = `Bearer ${token}`;
   const post = (body: string, headers: { [name: string]: string } = {}, client = 'claude-code') =>
-    fetch(`${listener.url}/${client}`, {
+    fetch(`${url}/${client}`, {
       method: 'POST',
       body,
       headers: { authorization, ...headers },
     });
   const ask = (text = HEADER): Promise<string> => onSocket(socketPath, text);
-  return { ...listener, post, ask };
+  return { ...listener, url, token, post, ask };
 }
 
 /** Waits until it is given up. */

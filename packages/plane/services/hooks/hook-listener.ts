@@ -21,13 +21,14 @@ export interface HookListenerOptions {
   /** In a folder that is for its owner alone. */
   readonly socketPath: string;
   readonly bodyBytesMax: number;
+  /** Opens a port of this machine for hooks that are posted, too. */
+  readonly takesPosts: boolean;
   readonly handle: (client: string, body: string, signal: AbortSignal) => Promise<HookReply>;
 }
 
 export interface HookListener {
-  /** `http://127.0.0.1:PORT/hooks`; the id of the client stands behind it. */
-  readonly url: string;
-  readonly token: string;
+  /** The url is `http://127.0.0.1:PORT/hooks`; the id of the client stands behind it. */
+  readonly http?: { readonly url: string; readonly token: string };
   readonly socketPath: string;
   close(): Promise<void>;
 }
@@ -54,18 +55,20 @@ const REFUSALS = {
 export async function openHookListener(
   options: HookListenerOptions,
 ): Promise<HookListener | Failure> {
+  const { socketPath } = options;
+  const socket = await listenSocket(options);
+  if ('code' in socket) return socket;
+  if (!options.takesPosts) return { socketPath, close: socket.close };
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const http = await listenHttp(options, token);
-  if ('code' in http) return http;
-  const socket = await listenSocket(options);
-  if ('code' in socket) {
-    await http.close();
-    return socket;
+  if ('code' in http) {
+    await socket.close();
+    return http;
   }
   const close = async (): Promise<void> => {
     await Promise.all([http.close(), socket.close()]);
   };
-  return { url: `${http.url}/hooks`, token, socketPath: options.socketPath, close };
+  return { http: { url: `${http.url}/hooks`, token }, socketPath, close };
 }
 
 function failed(why: string): Failure {

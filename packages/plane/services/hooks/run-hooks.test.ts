@@ -24,6 +24,7 @@ async function openHooks() {
     snapshot: started.snapshot,
     policyFiles: started.files,
     socketPath: join(paths.home, 'hooks.sock'),
+    takesPosts: true,
     hasChannel: false,
     warn: () => {},
     degraded: (reason) => void degraded.push(reason),
@@ -31,7 +32,7 @@ async function openHooks() {
   if (isFailure(hooks)) throw new Error(hooks.message);
   onTestFinished(() => void hooks.end());
   const post = async (body: object): Promise<string> => {
-    const { url, token } = hooks.listener;
+    const { url, token } = hooks.listener.http ?? {};
     const base = { session_id: 's', cwd: made.cwd, transcript_path: '/t' };
     const response = await fetch(`${url}/claude-code`, {
       method: 'POST',

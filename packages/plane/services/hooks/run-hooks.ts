@@ -20,6 +20,8 @@ export interface RunHooksOptions
   readonly snapshot: Snapshot;
   readonly policyFiles: PolicyFiles;
   readonly socketPath: string;
+  /** The client posts its hooks, or may. */
+  readonly takesPosts: boolean;
   /** The servers that have a shim of their own; those that the hub has heard of, unless given. */
   readonly shimServers?: HookDeskOptions['shimServers'];
   /** Every client that is known, unless given. */
@@ -50,31 +52,42 @@ function hookClients(): readonly HookClient[] {
 
 /** An agent whose hooks come here. */
 export interface HookedAgent extends ModelsReady {
+  /** Whether any hook has come. */
+  readonly hasHeard: () => boolean;
   /** Ends all sessions; what the agent's own tools did comes back. */
-  readonly end: () => Promise<ShimSummary | undefined>;
+  readonly end: () => Promise<ShimSummary>;
 }
 
-interface HookableStart extends Omit<RunHooksOptions, 'hasChannel'> {
+interface HookableStart extends Omit<RunHooksOptions, 'takesPosts'> {
   readonly command: readonly string[];
   readonly cwd: string;
 }
 
-/** Listens for the hooks of an agent, and says how it is started so that they come here. */
+/**
+ * Listens for the hooks of an agent, and says how it is started so that they come here. Without `hooks` it is
+ * started as it is: the settings of a client that it starts may hold some.
+ */
 export async function hookAgent(
-  hooks: AgentHooks,
+  hooks: AgentHooks | undefined,
   start: HookableStart,
 ): Promise<HookedAgent | Failure> {
   const { command, cwd, env, socketPath: socket } = start;
-  const opened = await openRunHooks({ ...start, hasChannel: hooks.hasChannel ?? false });
+  const opened = await openRunHooks({ ...start, takesPosts: hooks !== undefined });
   if (isFailure(opened)) return opened;
-  const { url, token } = opened.listener;
-  const http = { url: `${url}/${hooks.client}`, token };
-  const ready = hooks.begin({ http, socket, command, env, cwd });
+  const { desk, listener } = opened;
+  const { http } = listener;
+  const ready =
+    hooks === undefined || http === undefined
+      ? { command, env }
+      : hooks.begin({
+          http: { ...http, url: `${http.url}/${hooks.client}` },
+          ...{ socket, command, env, cwd },
+        });
   const end = (): Promise<ShimSummary> => {
-    if (!opened.desk.hasHeard) start.degraded(silentWords(hooks.client));
+    if (hooks !== undefined && !desk.hasHeard) start.degraded(silentWords(hooks.client));
     return opened.end();
   };
-  if (!isFailure(ready)) return { ...ready, end: once(end) };
+  if (!isFailure(ready)) return { ...ready, hasHeard: () => desk.hasHeard, end: once(end) };
   await opened.end();
   return ready;
 }
@@ -89,7 +102,8 @@ function once<T>(act: () => T): () => T {
 }
 
 export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks | Failure> {
-  const { hub, sink, snapshot, policyFiles: files, config, socketPath, degraded, warn } = options;
+  const { hub, sink, snapshot, policyFiles: files, config, degraded, warn } = options;
+  const { socketPath, takesPosts } = options;
   let inForce = { snapshot, files };
   const desk = new HookDesk({
     ...options,
@@ -101,6 +115,7 @@ export async function openRunHooks(options: RunHooksOptions): Promise<RunHooks |
   });
   const listener = await openHookListener({
     socketPath,
+    takesPosts,
     bodyBytesMax: HOOK_LIMITS.bodyBytesMax,
     handle: (client, body, signal) => desk.handle(client, body, signal),
   });

@@ -52,6 +52,8 @@ export interface RunOptions {
   readonly models?: RunModels;
   /** Puts the agent's own tools under the policy of the run. */
   readonly hooks?: AgentHooks;
+  /** Something besides a terminal of this machine may answer to a tool use that asks. */
+  readonly hasChannel?: boolean;
   /** A terminal tells the agent of Ctrl-C by itself. */
   readonly isTerminal: boolean;
   /** Tells the person in front of the machine, on one line. */
@@ -98,8 +100,6 @@ export interface ModelsReady {
 export interface AgentHooks {
   /** The id of the client that is started. */
   readonly client: string;
-  /** Something besides a terminal of this machine may answer to a call that asks. */
-  readonly hasChannel?: boolean;
   /** The hooks are listened for, and nothing has started. A failure keeps the agent from starting. */
   begin(told: HooksTold): ModelsReady | Failure;
 }
@@ -169,6 +169,8 @@ export interface EndedRun {
   readonly isWhole: boolean;
   /** How many shims the hub has heard of. */
   readonly shims: number;
+  /** Whether the agent was started with hooks, or hooks came from its settings. */
+  readonly isHooked: boolean;
   /** False when neither the run nor one of its shims had a policy. */
   readonly hasPolicy: boolean;
   /** What became of policies during the run that may free an agent. */
