@@ -25,7 +25,12 @@ export type EndedUse =
   | { readonly kind: 'refused'; readonly reason: string }
   /** Its turn went on without an output of it, as after a use that the user has denied. */
   | { readonly kind: 'left_out' }
-  | { readonly kind: 'answered'; readonly answer: HookAnswer };
+  | {
+      readonly kind: 'answered';
+      readonly answer: HookAnswer;
+      /** The hash of the output that it is the answer to. */
+      readonly outputHash: string;
+    };
 
 const ENDED_MAX = 512;
 const TOLD_MAX = 20_000;

@@ -251,6 +251,19 @@ describe('content', () => {
     expect(JSON.stringify(answer)).toMatch(/key .* end/);
   });
 
+  test('of another output for the same use is looked at again', async () => {
+    const { tell, degraded } = await openHookDesk({ policy: CONTENT });
+    const use = useOf('Bash', { command: 'env' });
+    await tell(before(use));
+    expect(await tell(after(use, { stdout: 'nothing' }))).toEqual({ do: 'pass' });
+    expect(await tell(after(use, { stdout: 'nothing' }))).toEqual({ do: 'pass' });
+    expect(degraded).toEqual([]);
+    const told = await tell(after(use, { stdout: `key ${TOKEN} end` }));
+    expect(told).toMatchObject({ do: 'replace' });
+    expect(JSON.stringify(told)).not.toContain(TOKEN);
+    expect(degraded).toEqual([having('a second output')]);
+  });
+
   test('of an output that is a text is redacted, too', async () => {
     const { tell } = await openHookDesk({ policy: CONTENT });
     const use = useOf('Bash', { command: 'env' });

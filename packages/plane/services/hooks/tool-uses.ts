@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
 import type { HookAnswer, HookEvent, ToolUse } from '@subluminal/core/hooks';
+import { sha256 } from '../../os/crypto/index.ts';
 import { parseJson } from '../../os/index.ts';
 import { type ClientSession, type EndedUse, isSameUse, type OpenUse } from './client-session.ts';
 import type { HookSession, ShownOutput } from './hook-session.ts';
@@ -118,7 +119,8 @@ export class ToolUses {
     session.tell(use);
     if (this.#options.hasShim(session, use)) return PASS;
     const over = session.ended(use);
-    if (over?.kind === 'answered') return over.answer;
+    const outputHash = sha256(JSON.stringify(output));
+    if (over?.kind === 'answered' && over.outputHash === outputHash) return over.answer;
     const open = over?.kind === 'refused' ? over.reason : await this.#ran(session, use, signal);
     if (over?.kind === 'refused') this.#options.note(`${nameOf(use)} ran although it was refused`);
     if (typeof open === 'string')
@@ -128,7 +130,7 @@ export class ToolUses {
     const shown = await open.session.after(open.id, output, isError);
     signal.removeEventListener('abort', leave);
     const answer = this.#shown(session, event, shown);
-    session.end(open, { kind: 'answered', answer });
+    session.end(open, { kind: 'answered', answer, outputHash });
     return answer;
   }
 
@@ -215,9 +217,10 @@ export function refused(reason: string): Extract<HookAnswer, { do: 'refuse' }> {
 }
 
 function withoutDecision(over: EndedUse | undefined): string {
-  return over === undefined
-    ? 'without a decision: no hook has told of it before'
-    : 'on when its turn was said to be over: somebody else may have sent a hook';
+  if (over === undefined) return 'without a decision: no hook has told of it before';
+  const how =
+    over.kind === 'answered' ? 'and has a second output' : 'on when its turn was said to be over';
+  return `${how}: somebody else may have sent a hook`;
 }
 
 /** A client tells nothing of a tool that the user has denied. */
