@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import type { HookReply } from '@subluminal/core/hooks';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type HookListenerOptions, openHookListener } from './hook-listener.ts';
 
 const REPLY: HookReply = { stdout: '{"a":1}', stderr: '', exitCode: 0 };
@@ -146,6 +147,20 @@ describe('on the socket', () => {
   ])('what is not understood gets no answer: %s', async (_, text) => {
     const { ask } = await listen(() => Promise.reject(new Error('it was asked')));
     expect(await ask(text)).toBe('');
+  });
+
+  test('a long answer comes whole to a client that takes its time', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const long = { ...REPLY, stdout: 'x'.repeat(8 * 1_048_576) };
+    const { socketPath } = await listen(() => Promise.resolve(long));
+    const socket = connect({ path: socketPath, allowHalfOpen: true });
+    socket.end(HEADER);
+    await once(socket, 'readable');
+    vi.advanceTimersByTime(10_000);
+    let got = '';
+    for await (const chunk of socket.setEncoding('utf8')) got += String(chunk);
+    expect(JSON.parse(got)).toEqual(long);
   });
 
   test('what could not be answered gets no answer', async () => {

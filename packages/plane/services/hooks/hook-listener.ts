@@ -214,10 +214,13 @@ function receive(
       clearInterval(alive);
       if (!socket.writableEnded) left.abort();
     });
-    void handle(asked.client, asked.body, left.signal).then(
-      (reply) => socket.end(`${JSON.stringify(reply)}\n`),
-      () => socket.destroy(),
-    );
+    void handle(asked.client, asked.body, left.signal)
+      // A write behind the end would cut the reply off.
+      .finally(() => clearInterval(alive))
+      .then(
+        (reply) => socket.end(`${JSON.stringify(reply)}\n`),
+        () => socket.destroy(),
+      );
   });
 }
 
