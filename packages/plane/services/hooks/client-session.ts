@@ -46,6 +46,8 @@ export class ClientSession {
   readonly told = new Set<string>();
   /** Outputs that could not be replaced: why the model must not get them. */
   readonly #heldBack = new Map<string, string>();
+  /** Why, once there are more than are remembered: then every output counts as one of them. */
+  #heldBackAll: string | undefined;
   readonly #prompts = new Set<string>();
   /** Why a file that instructions include must not reach the model, once all of them are decided. */
   included: Promise<string | undefined> = Promise.resolve(undefined);
@@ -53,6 +55,8 @@ export class ClientSession {
   /** As it was when the session was first heard of. */
   transcript: { readonly path: string; readonly start: TranscriptStart } | undefined;
   usedMs = 0;
+  /** Nothing is opened in it any more. */
+  isOver = false;
   readonly #ended = new Map<string, EndedUse>();
   #unnamed = 0;
 
@@ -86,9 +90,9 @@ export class ClientSession {
   /** Whether a prompt is not one that the client has written itself after another. */
   isNewPrompt(promptId: string | undefined): boolean {
     if (promptId === undefined) return true;
-    const isNew = !this.#prompts.has(promptId);
-    if (this.#prompts.size < PROMPTS_MAX) this.#prompts.add(promptId);
-    return isNew;
+    if (this.#prompts.size >= PROMPTS_MAX || this.#prompts.has(promptId)) return false;
+    this.#prompts.add(promptId);
+    return true;
   }
 
   /** Where a new use is kept. */
@@ -106,13 +110,15 @@ export class ClientSession {
   }
 
   holdBack({ useId }: ToolUse, reason: string): void {
-    if (useId !== undefined && this.#heldBack.size < ENDED_MAX) this.#heldBack.set(useId, reason);
+    if (useId === undefined) return;
+    if (this.#heldBack.size < ENDED_MAX) this.#heldBack.set(useId, reason);
+    else this.#heldBackAll = reason;
   }
 
   takeHeldBack({ useId }: ToolUse): string | undefined {
     const reason = this.#heldBack.get(useId ?? '');
     this.#heldBack.delete(useId ?? '');
-    return reason;
+    return reason ?? this.#heldBackAll;
   }
 
   ended({ useId }: ToolUse): EndedUse | undefined {

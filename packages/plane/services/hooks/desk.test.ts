@@ -538,6 +538,15 @@ describe('a tool that ran', () => {
 });
 
 describe('a session', () => {
+  test('that ends opens nothing for a prompt that is still being read', async () => {
+    const { tell, desk, events } = await openHookDesk({ policy: NONE });
+    const asked = tell({ ...SAID, text: 'See @./a.txt', files: ['./a.txt'] });
+    await tell({ kind: 'session_end' });
+    expect(await asked).toMatchObject({ do: 'refuse', reason: having('has ended') });
+    await desk.close();
+    expect(events('tool_call_start')).toHaveLength(desk.summary.calls_total);
+  });
+
   test('ends, cancels what it has open, and may begin again', async () => {
     const { tell, events, desk } = await openHookDesk({ policy: NONE });
     await tell({ kind: 'session_start' });

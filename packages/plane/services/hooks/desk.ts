@@ -20,7 +20,7 @@ import { ClientSession } from './client-session.ts';
 import { HookSession, type HookSurroundings } from './hook-session.ts';
 import { PROMPT_FILES_MAX, readsOf } from './prompt-files.ts';
 import { refused, ToolUses } from './tool-uses.ts';
-import { silentUses } from './transcript.ts';
+import { type SilentUses, silentUses } from './transcript.ts';
 
 /** A client whose hooks are answered. */
 export interface HookClient {
@@ -256,6 +256,8 @@ export class HookDesk {
     },
   ): Promise<HookSession | string> {
     const { server, cwd, isForPrompts = false } = wanted;
+    // Whatever were opened now, nobody would close.
+    if (session.isOver) return 'The session has ended.';
     const { client } = session.dialect;
     // The tools of an MCP server that takes the name of the client are not those of the client.
     const serverName = server === client ? `mcp:${server}` : (server ?? client);
@@ -280,7 +282,12 @@ export class HookDesk {
   ): Promise<HookSession | string> {
     const protects = this.#protectsFor(dialect.client, opening.cwd);
     const left = (account: ShimAccount): void => this.#left(account);
-    return HookSession.open(this.#options, { ...opening, protects, left });
+    return HookSession.open(this.#options, { ...opening, protects, left }).catch(
+      (cause: unknown) => {
+        this.#options.warn(`a hook has no session: ${visible(errorText(cause), NOTE_LENGTH_MAX)}`);
+        return 'Subluminal could not decide about it.';
+      },
+    );
   }
 
   #protectsFor(client: string, cwd: string): FinderOptions {
@@ -306,6 +313,7 @@ export class HookDesk {
 
   #end(session: ClientSession): void {
     this.#sessions.delete(session.id);
+    session.isOver = true;
     const closing = this.#closeAll(session)
       .catch((cause: unknown) => this.#options.warn(errorText(cause)))
       .finally(() => this.#closing.delete(closing));
@@ -321,8 +329,10 @@ export class HookDesk {
 
   /** Says which tools have run without a hook, as far as the client has written it down. */
   #noteSilence({ dialect, transcript, told, hasForgotten }: ClientSession): void {
-    if (transcript === undefined || hasForgotten) return;
-    const silent = silentUses(dialect, { ...transcript, told });
+    if (transcript === undefined) return;
+    const silent: SilentUses | undefined = hasForgotten
+      ? { kind: 'unread', why: 'has too many uses' }
+      : silentUses(dialect, { ...transcript, told });
     if (silent === undefined) return;
     const { client } = dialect;
     if (silent.kind === 'unread') {

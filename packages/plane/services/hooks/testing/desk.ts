@@ -21,7 +21,7 @@ import type { BatchingSink } from '../../sink/index.ts';
 import { HookDesk } from '../desk.ts';
 
 /** Bodies are the neutral form itself, and so are the replies. */
-const MADE_UP: HookDialect = {
+export const MADE_UP: HookDialect = {
   client: 'made-up',
   read(body) {
     const input: unknown = JSON.parse(body);
