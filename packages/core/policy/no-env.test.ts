@@ -18,7 +18,7 @@ const PATHS: ProjectPaths = {
   isCaseless: false,
   lookup: () => (path) => path,
   expansion: () => (pattern) => {
-    return { paths: pattern === '/repo/.e*' ? ['/repo/.env'] : [], isWhole: true };
+    return { paths: /^\/repo\/\.e?\*$/.test(pattern) ? ['/repo/.env'] : [], isWhole: true };
   },
 };
 
@@ -48,6 +48,11 @@ describe('the policy without .env', () => {
     ['claude-code', 'Bash', { command: 'cat .e*' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'cd src && head -3 ../.env' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'cd src && head -3 ../.e*' }, 'never-env'],
+    ['claude-code', 'Bash', { command: 'grep -r KEY .' }, 'never-env'],
+    ['claude-code', 'Bash', { command: 'grep -rh KEY' }, 'never-env'],
+    ['claude-code', 'Bash', { command: 'find . -type f -exec cat {} +' }, 'never-env'],
+    ['claude-code', 'Bash', { command: 'tar cf - . | base64' }, 'never-env'],
+    ['claude-code', 'Bash', { command: 'grep -r KEY src' }, null],
     ['codex', 'shell', { command: ['bash', '-lc', 'cat ../.e*'], workdir: 'src' }, 'never-env'],
     ['claude-code', 'Bash', { command: PYTHON }, 'never-env'],
     ['claude-code', 'Bash', { command: 'git show HEAD:.env' }, 'never-env'],

@@ -24,6 +24,7 @@ export class Findings {
   readonly programs: ProgramUse[] = [];
   readonly #reads = new Set<string>();
   readonly #writes = new Set<string>();
+  readonly #trees = new Set<string>();
   readonly #hosts = new Set<string>();
   readonly #paths = new Set<string>();
   readonly #opaque = new Map<string, OpaquePart>();
@@ -35,6 +36,7 @@ export class Findings {
     return {
       programs: this.programs,
       reads: [...this.#reads],
+      trees: [...this.#trees],
       writes: [...this.#writes],
       hosts: [...this.#hosts],
       paths: [...this.#paths],
@@ -65,6 +67,15 @@ export class Findings {
     const shown = shownText(text);
     const short = shown.length > OPAQUE_TEXT_MAX ? `${shown.slice(0, OPAQUE_TEXT_MAX)}…` : shown;
     this.#opaque.set(`${why} ${short}`, { why, text: short });
+  }
+
+  /** Notes that all files in a folder are read. */
+  addTree(text: string, folders: WorkingFolders): void {
+    if (text === '-' || hostOfUrl(text) !== undefined) return;
+    const written = shownText(text);
+    for (const folder of folders.current.length === 0 ? [''] : folders.current) {
+      this.#trees.add(folder === undefined ? written : pathIn(folder, written));
+    }
   }
 
   addHost(host: string): void {

@@ -60,6 +60,8 @@ const find: SpecialRun = (outline, run) => {
     else if (FIND_READS.has(test)) note('read', args[++at]?.texts ?? []);
     else if (FIND_RUNS.has(test)) {
       const names = foundUntil(at);
+      const isAll = names.some((path) => path.endsWith('/**'));
+      if (isAll) for (const root of roots) outline.findings.addTree(root, folders);
       const first = ++at;
       while (at < args.length && text(at) !== ';' && text(at) !== '+') at++;
       const inner = filledIn(outline, args.slice(first, at), { mark: '{}', names });

@@ -13,6 +13,8 @@ export interface CommandOutline {
    * else as they are written; `~` stays. A path may hold wildcards, and `*` for a part that is not known.
    */
   readonly reads: readonly string[];
+  /** Folders of which everything is read: `grep -r x .`. */
+  readonly trees: readonly string[];
   /** Files that are created, changed, moved or removed, or get other permissions. */
   readonly writes: readonly string[];
   /** Hosts that it would talk to, in lower case, without ports. */

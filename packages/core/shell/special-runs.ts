@@ -126,8 +126,10 @@ const tar: SpecialRun = (outline, run) => {
   }
   if (isExtracted && folders.length === 0) outline.findings.add('write', '.', run.folders);
   if (isRead) return;
-  for (const argument of parsed.operands)
+  for (const argument of parsed.operands) {
     useArgument(outline, { ...run, folders: inside }, { role: 'read', argument });
+    for (const text of argument.texts) outline.findings.addTree(text, inside);
+  }
 };
 
 const RUNNERS: ReadonlyMap<string, RegExp> = new Map([

@@ -32,13 +32,18 @@ export function useArguments(
     names?.some((name) => flags.includes(name)) === true;
   const isChanged = has(spec.changesWith);
   const hasLast = spec.last !== undefined && !has(TARGET_OPTIONS);
+  const isTree = has(spec.readsTrees);
   const roles = has(spec.replacesFirst) ? spec.operands.slice(1) : spec.operands;
   for (const [index, operand] of operands.entries()) {
     const isLast = hasLast && index > 0 && index === operands.length - 1;
     const role = isLast ? spec.last : (roles[index] ?? roles.at(-1) ?? spec.operands.at(-1));
     const isInPlace = isChanged && role === 'read';
     useArgument(outline, run, { role: isInPlace ? 'change' : (role ?? 'read'), argument: operand });
+    if (isTree && (role === 'read' || role === 'remote_read'))
+      for (const text of operand.texts) outline.findings.addTree(text, run.folders);
   }
+  // A search without a folder starts here.
+  if (isTree && operands.length < roles.length) outline.findings.addTree('.', run.folders);
 }
 
 export function useValues(outline: ScriptOutline, run: NamedRun, parsed: ParsedArguments): void {

@@ -17,6 +17,7 @@ import { compilePathPatterns, type PathField, type PathPatternTest } from './pat
 const NOTHING: CommandOutline = {
   programs: [],
   reads: [],
+  trees: [],
   writes: [],
   hosts: [],
   paths: [],
@@ -46,6 +47,7 @@ function joined(outlines: readonly CommandOutline[]): CommandOutline {
   return {
     programs: outlines.flatMap(({ programs }) => programs),
     reads: outlines.flatMap(({ reads }) => reads),
+    trees: outlines.flatMap(({ trees }) => trees),
     writes: outlines.flatMap(({ writes }) => writes),
     hosts: outlines.flatMap(({ hosts }) => hosts),
     paths: outlines.flatMap(({ paths }) => paths),
@@ -56,10 +58,11 @@ function joined(outlines: readonly CommandOutline[]): CommandOutline {
 /** A command that runs in another folder names its files from there. */
 function placedIn(folder: string, outline: CommandOutline): CommandOutline {
   const place = (path: string) => (/^[/~$]/.test(path) ? path : `${folder}/${path}`);
-  const { reads, writes, paths } = outline;
+  const { reads, trees, writes, paths } = outline;
   return {
     ...outline,
     reads: reads.map(place),
+    trees: trees.map(place),
     writes: writes.map(place),
     paths: paths.map(place),
   };
@@ -94,7 +97,7 @@ export function commandPredicates(
       const inside = judgeFile(path, test, { ...disk(), paths: needed(paths) });
       return isNegated ? negated(inside) : inside;
     };
-    found.push(predicate(name, patterns, { items: (outline) => outline[list], judge }));
+    found.push(predicate(name, patterns, { items: (outline) => filesIn(outline, list), judge }));
   }
   if (hosts !== undefined) {
     const tests = globTests(hosts, true);
@@ -120,7 +123,8 @@ export function commandFiles(
   return ({ role, command, disk }) => {
     if (tests.length === 0 || role === 'allows') return 'no';
     const view = { ...disk(), paths: needed(paths) };
-    const files = command()?.paths ?? [];
+    const { paths: named, trees } = command() ?? NOTHING;
+    const files = [...named, ...trees.map(allBelow)];
     return anyOf(tests, (test) => anyOf(files, (path) => judgeFile(path, test, view)));
   };
 }
@@ -136,6 +140,15 @@ const FILE_FIELDS: readonly {
   { name: 'args_under', list: 'paths', field: 'path_under' },
   { name: 'not_args_under', list: 'paths', field: 'not_path_under' },
 ];
+
+/** With all that is read of folders, where it is asked what is read. */
+function filesIn(outline: CommandOutline, list: 'reads' | 'writes' | 'paths'): readonly string[] {
+  return list === 'reads' ? [...outline.reads, ...outline.trees.map(allBelow)] : outline[list];
+}
+
+function allBelow(folder: string): string {
+  return `${folder}/**`;
+}
 
 interface CommandPart<T> {
   readonly items: (outline: CommandOutline) => readonly T[];
@@ -240,11 +253,22 @@ interface FileDisk extends DiskView {
 function judgeFile(path: string, test: PathPatternTest, disk: FileDisk): Certainty {
   const whole = judgePath(path, test, disk);
   if (whole === 'maybe' || !/[*?[]/.test(path)) return whole;
-  const [home = ''] = /^~(?=\/|$)/.exec(path) === null ? [] : [disk.paths.home];
-  const start = home === '' ? path : home + path.slice(1);
-  const absolute = start.startsWith('/') ? start : `${disk.paths.project}/${start}`;
-  const { paths: meant, isWhole } = disk.expand(lexicalPath(absolute));
+  const { paths: meant, isWhole } = disk.expand(absoluteIn(path, disk.paths));
   if (!isWhole) return 'maybe';
-  const places = meant.map((one) => judgeReading(one, test, disk).byPlace);
+  const below = path.endsWith('/**') ? inTree(path.slice(0, -3), disk) : [];
+  const places = [...meant, ...below].map((one) => judgeReading(one, test, disk).byPlace);
   return agreed([whole, ...places], whole);
+}
+
+/** Secrets of a project lie at its top, and in the folders there: more of a tree is not looked at. */
+const TREE_PATTERNS = ['.*', '[!.]*', '*/.*'];
+
+function inTree(tree: string, { paths, expand }: FileDisk): readonly string[] {
+  const folder = absoluteIn(tree, paths);
+  return TREE_PATTERNS.flatMap((end) => expand(`${folder}/${end}`).paths);
+}
+
+function absoluteIn(path: string, { home, project }: ProjectPaths): string {
+  const start = path.replace(/^~(?=\/|$)/, () => home);
+  return lexicalPath(start.startsWith('/') ? start : `${project}/${start}`);
 }

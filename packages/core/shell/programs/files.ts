@@ -46,6 +46,7 @@ export const FILE_SPECS = specsOf({
     values: { '-f -s -w --skip-fields --skip-chars --check-chars': 'none' },
   },
   'diff colordiff': {
+    readsTrees: '-r --recursive',
     values: { '-U -C -I -x --exclude -W --width --label -L -F -S': 'none', '-X': 'read' },
   },
   cmp: { values: { '-i -n --ignore-initial --bytes': 'none' } },
@@ -55,6 +56,7 @@ export const FILE_SPECS = specsOf({
   xxd: { operands: ['read', 'write'], values: { '-c -g -l -s -o -n': 'none' } },
   stat: { values: { '-c --format --printf': 'none' } },
   'grep egrep fgrep zgrep pcregrep ugrep': {
+    readsTrees: '-r -R --recursive --dereference-recursive',
     ...SEARCH,
     values: {
       [`${CONTEXT} --include --exclude --exclude-dir -d -D --binary-files --label`]: 'none',
@@ -63,6 +65,7 @@ export const FILE_SPECS = specsOf({
   },
   'ag ack': { ...SEARCH, values: { '-A -B -C -m -G --ignore': 'none' } },
   rg: {
+    readsTrees: '-. --hidden -u -uu -uuu --unrestricted',
     ...SEARCH,
     values: {
       [`${CONTEXT} -g --glob --iglob -t --type -T --type-not -j --threads -M --max-columns -r --replace -E --encoding --sort --sortr --color --max-depth -d --engine --max-filesize`]:
@@ -127,6 +130,7 @@ export const FILE_SPECS = specsOf({
   },
   setfacl: { operands: ['write'], values: { '-m -x --modify --remove': 'none', '-M -X': 'read' } },
   'cp install ditto': {
+    readsTrees: '-r -R -a --recursive --archive',
     operands: ['read'],
     last: 'write',
     values: {
@@ -159,6 +163,7 @@ export const FILE_SPECS = specsOf({
     },
   },
   zip: {
+    readsTrees: '-r',
     operands: ['write', 'read'],
     values: { '-x -i -P -n -t -tt -b': 'none' },
     hasLongDashes: false,

@@ -56,11 +56,13 @@ export const NETWORK_SPECS = specsOf({
     values: { '-i -F -b': 'read', '-o -J': 'host', '-P -B -c -l -R -S -s': 'none' },
   },
   scp: {
+    readsTrees: '-r',
     operands: ['remote_read'],
     last: 'remote_write',
     values: { '-i -F': 'read', '-o -J': 'host', '-P -c -l -S -D -X': 'none' },
   },
   rsync: {
+    readsTrees: '-r -a --recursive --archive',
     operands: ['remote_read'],
     last: 'remote_write',
     values: {

@@ -63,6 +63,8 @@ export interface ProgramSpec {
   readonly replacesFirst?: readonly string[] | undefined;
   /** With one of these options its operands are changed in place. */
   readonly changesWith?: readonly string[] | undefined;
+  /** With one of these options folders among its operands are read with all that is in them. */
+  readonly readsTrees?: readonly string[] | undefined;
   /** First operands that are commands of the program, and no files. */
   readonly verbs: ReadonlySet<string>;
   /** Operands of a wrapper before its command. */
@@ -81,6 +83,7 @@ export interface SpecDraft {
   readonly flags?: string;
   readonly replacesFirst?: string;
   readonly changesWith?: string;
+  readonly readsTrees?: string;
   readonly verbs?: string;
   readonly skips?: number;
   readonly hasLongDashes?: boolean;
@@ -100,6 +103,7 @@ export function specOf(draft: SpecDraft): ProgramSpec {
     flags: new Set(words(draft.flags ?? '')),
     replacesFirst: draft.replacesFirst === undefined ? undefined : words(draft.replacesFirst),
     changesWith: draft.changesWith === undefined ? undefined : words(draft.changesWith),
+    readsTrees: draft.readsTrees === undefined ? undefined : words(draft.readsTrees),
     verbs: new Set(words(draft.verbs ?? '')),
     skips: draft.skips ?? 0,
     hasLongDashes: draft.hasLongDashes === true,
