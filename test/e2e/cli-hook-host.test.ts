@@ -67,7 +67,8 @@ interface HostEvent {
 
 beforeAll(() => ensureBuilt());
 
-function startAgent(variables: { readonly [name: string]: string } = {}) {
+/** `before` is a line of `sh` in the process that becomes the agent. */
+function startAgent(variables: { readonly [name: string]: string } = {}, before = ':') {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'sub-host-')));
   const sub = join(home, '.subluminal');
   mkdirSync(sub, { mode: 0o700 });
@@ -76,7 +77,8 @@ function startAgent(variables: { readonly [name: string]: string } = {}) {
   writeFileSync(join(sub, 'config.toml'), `[events]\nsink = "file:${events}"\n`, { mode: 0o600 });
   writeFileSync(join(home, 'agent.cjs'), AGENT);
   const env = { HOME: home, SUB_HOME: sub, PATH: process.env['PATH'], ...variables };
-  const agent: ChildProcess = spawn(process.execPath, [join(home, 'agent.cjs')], {
+  const script = [`${before}; exec "$0" "$1"`, process.execPath, join(home, 'agent.cjs')];
+  const agent: ChildProcess = spawn('/bin/sh', ['-c', ...script], {
     cwd: home,
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -188,4 +190,13 @@ test('an agent that was started with other settings is governed all the same', a
   const { call } = startAgent({ SUB_PROFILE: 'development', SUB_POLICY: '/dev/null' });
   for (let count = 0; count < 6; count++) expect((await call(`u${count}`)).code).toBe(0);
   expect((await call('u7')).code).toBe(2);
+});
+
+test('on a full disk everything is refused with a reason, and no host stays behind', async () => {
+  const { call, hosts, end } = startAgent({}, "trap '' XFSZ; ulimit -f 0");
+  const { stdout, code } = await call('a');
+  expect(code).toBe(2);
+  expect(stdout).toContain('cannot be written');
+  await vi.waitFor(() => expect(hosts()).toEqual([]), 20_000);
+  await end();
 });

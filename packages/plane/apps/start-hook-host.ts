@@ -7,6 +7,7 @@ import { sha256 } from '../os/crypto/index.ts';
 import {
   createPrivateFile,
   ensurePrivateFolder,
+  errorText,
   isAnswered,
   isProcessAlive,
   monotonicClock,
@@ -117,6 +118,13 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
   if (isFailure(cedar)) return `${cedar.message} ${cedar.fix}`;
   const identified = identifyHost(options, place);
   if (typeof identified === 'string') return identified;
+  const mark = join(paths.run, `${filePrefix(agent)}hooks.json`);
+  const marked = makeMark(mark);
+  if (typeof marked !== 'boolean') {
+    identified.leave();
+    identified.release();
+    return marked;
+  }
   const { producer } = identified;
   const recorder = new Recorder(eventWriter(producer), sink, warn);
   const startedMs = Date.now();
@@ -146,6 +154,7 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
     degraded,
   });
   if (isFailure(hooks)) {
+    if (marked) rmSync(mark, { force: true });
     identified.leave();
     identified.release();
     return `${hooks.message} ${hooks.fix}`;
@@ -155,15 +164,22 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
     const started_at = new Date().toISOString();
     recorder.record('run_start', { run: { started_at, mode: document.mode, policy: ref } });
   }
-  const mark = join(paths.run, `${filePrefix(agent)}hooks.json`);
-  const isFirst = createPrivateFile(mark, '{}\n', { isLasting: false }) === 'created';
-  if (!isFirst) degraded(LOST);
+  if (!marked) degraded(LOST);
   sink.push();
   const release = async (): Promise<void> => {
     rmSync(mark, { force: true });
     await cedar?.close();
   };
   return new HookHost(options, { hooks, identified, recorder, sink, system, startedMs, release });
+}
+
+/** Whether it is the first host of its agent; or why nobody could tell later that there was one. */
+function makeMark(path: string): boolean | string {
+  try {
+    return createPrivateFile(path, '{}\n', { isLasting: false }) === 'created';
+  } catch (cause) {
+    return `${path} cannot be written: ${errorText(cause)}. Free some space, or check the permissions.`;
+  }
 }
 
 /** Who acts, and in which run, the agent's shims know from the environment that it was started with; so does this. */
