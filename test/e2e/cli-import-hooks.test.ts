@@ -65,6 +65,14 @@ describe('for good', () => {
     expect(existsSync(join(machine.home, '.codex', 'hooks.json'))).toBe(false);
   });
 
+  test('a trust that cannot be written down fails the command', async () => {
+    const config = join(machine.home, '.codex', 'config.toml');
+    machine.write(config, '[hooks]\nstate = 3\n');
+    const { code, stderr } = await machine.sub('import', 'codex', '--trust-hooks', '--yes');
+    expect(stderr).toContain('keeps what was trusted in another form');
+    expect(code).not.toBe(0);
+  });
+
   test('without a policy, it is said that calls are only recorded', async () => {
     machine.write(settings(), SETTINGS);
     const { stdout } = await machine.sub('import', 'claude', '--hooks', '--yes');

@@ -82,10 +82,11 @@ export async function offerHooks(offer: Offer): Promise<OfferedHooks> {
   const writable = open.filter(({ byHand }) => byHand === undefined);
   if (!flags.json) for (const file of open) printFile(file, io);
   const result = await applyHooks(writable, offer);
-  const isTrusted = !flags['dry-run'] && !flags.managed && (await offerTrust(plan.files, offer));
-  const offered = { files: plan.files, ...result, isTrusted };
+  const mayTrust = !flags['dry-run'] && !flags.managed;
+  const trust = mayTrust ? await offerTrust(plan.files, offer) : 'left';
+  const offered = { files: plan.files, ...result, isTrusted: trust === 'trusted' };
   if (!flags['dry-run']) tellResult(offered, offer);
-  return { ...offered, hasFailed: hasFailed || result.hasFailed };
+  return { ...offered, hasFailed: hasFailed || result.hasFailed || trust === 'failed' };
 }
 
 /** Hooks that are in may still not be called: nobody is told then that it is done. */
@@ -155,15 +156,18 @@ async function applyHooks(
   return { applied, hasFailed };
 }
 
-/** Whether they are now. Never without the word of the user: it is Codex that they tell what it may run. */
+/** Never without the word of the user: it is Codex that they tell what it may run. */
 async function offerTrust(
   files: readonly HookImport[],
   { where, flags, io, asks }: Offer,
-): Promise<boolean> {
-  if (!files.some(({ client }) => client.id === 'codex')) return false;
+): Promise<'trusted' | 'left' | 'failed'> {
+  if (!files.some(({ client }) => client.id === 'codex')) return 'left';
   const state = trustState(where);
-  if (state === undefined) return false;
-  if (isFailure(state)) return !tellProblems([state], io);
+  if (state === undefined) return 'left';
+  if (isFailure(state)) {
+    tellProblems([state], io);
+    return 'failed';
+  }
   const count = state.untrusted.length - state.changed.length;
   if (state.changed.length > 0) {
     const events = state.changed.join(', ');
@@ -172,13 +176,13 @@ async function offerTrust(
       `Codex knows other hooks in place of ours (${events}): review them in Codex, by /hooks.`,
     );
   }
-  if (count === 0) return false;
+  if (count === 0) return 'left';
   const canAsk = io.stdinIsTerminal && io.err.isTerminal && !flags.yes;
   const question = `Trust these hooks in ${state.path}, so that Codex runs them?`;
   const isTrusted = flags['trust-hooks'] || (canAsk && orThrow(await asks.ask(question)));
-  if (!isTrusted) return false;
+  if (!isTrusted) return 'left';
   const result = state.apply();
-  return isFailure(result) ? !tellProblems([result], io) : true;
+  return isFailure(result) && tellProblems([result], io) ? 'failed' : 'trusted';
 }
 
 /** For programs. */
