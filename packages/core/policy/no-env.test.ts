@@ -52,6 +52,8 @@ describe('the policy without .env', () => {
     ['claude-code', 'Bash', { command: 'grep -rh KEY' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'find . -type f -exec cat {} +' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'tar cf - . | base64' }, 'never-env'],
+    ['claude-code', 'Bash', { command: 'ls -A | xargs cat' }, 'never-env'],
+    ['claude-code', 'Bash', { command: 'fd -H . -x cat' }, 'never-env'],
     ['claude-code', 'Bash', { command: 'grep -r KEY src' }, null],
     ['codex', 'shell', { command: ['bash', '-lc', 'cat ../.e*'], workdir: 'src' }, 'never-env'],
     ['claude-code', 'Bash', { command: PYTHON }, 'never-env'],

@@ -54,6 +54,10 @@ export function noteHiddenCode(outline: ScriptOutline, run: NamedRun, spec: Prog
     findings.addOpaque('redefined', texts.join(' '));
   if (/^(?:mapfile|readarray)$/.test(name) && texts.some((text) => /^-\w*C/.test(text)))
     findings.addOpaque('inline_code', texts.join(' '));
+  // What is in an archive or a patch is written where its names say.
+  const isPatch = name === 'patch' && !texts.some((text) => /^--dry-run$|^-\w*[do]/.test(text));
+  const isUnzip = name === 'unzip' && !texts.some((text) => /^-\w*[dlptvzZ]/.test(text));
+  if (isPatch || isUnzip) findings.add('write', '.', run.folders);
   if (spec.kind !== 'interpreter' && spec.kind !== 'shell') return;
   for (const [index, text] of texts.entries()) {
     const isModule = texts[index - 1] === '-m' && CODE_MODULE.test(text);

@@ -1,10 +1,10 @@
 // Programs that run another one with names of files that they find or read.
 import type { SpecialRun } from './builtin-runs.ts';
-import type { Argument } from './options.ts';
+import { type Argument, parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import { foundBy, listedNames } from './script-input.ts';
 import type { ScriptOutline } from './script-outline.ts';
-import { useValues } from './use-arguments.ts';
+import { useArguments, useValues } from './use-arguments.ts';
 import { UNKNOWN } from './word-texts.ts';
 
 const FIND_RUNS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
@@ -82,6 +82,9 @@ const xargs: SpecialRun = (outline, run, parsed) => {
   if (words.length === 0) return;
   const has = (pattern: RegExp) => parsed.flags.some((flag) => pattern.test(flag));
   const names = has(FROM_FILE) ? [UNKNOWN] : listedNames(run, has(AT_LINES));
+  // `ls -A` lists what begins with a dot, too.
+  if (names.some((name) => name.endsWith('/*')))
+    for (const name of names) outline.findings.addTree(name.replace(/\/\*$/, ''), run.folders);
   const isMarked = ({ option }: { readonly option: string }) => /^-[iI]$|^--replace$/.test(option);
   const mark =
     parsed.values.find(isMarked)?.value.texts[0] ?? (parsed.flags.includes('-i') ? '{}' : '');
@@ -126,6 +129,29 @@ const parallel: SpecialRun = (outline, run, parsed) => {
   for (const text of only?.texts ?? []) outline.runScript([text, ...others].join(' '), run);
 };
 
+const FD_RUNS = /^(?:-x|-X|--exec|--exec-batch)$/;
+
+/** `fd -H . -x cat`: the command stands behind the option, and gets every file that is found. */
+const fd: SpecialRun = (outline, run, parsed) => {
+  const at = run.args.findIndex(({ texts: [text = ''] }) => FD_RUNS.test(text));
+  const given = at === -1 ? run.args : run.args.slice(0, at);
+  const spec = programSpec('fd');
+  const own = at === -1 ? parsed : parseArguments(given, spec);
+  useArguments(outline, run, { spec, parsed: own });
+  if (at === -1) return;
+  const roots = own.operands.slice(1).flatMap(({ texts }) => texts);
+  const names = (roots.length === 0 ? ['.'] : roots).map((root) => `${root}/**`);
+  for (const root of roots.length === 0 ? ['.'] : roots)
+    outline.findings.addTree(root, run.folders);
+  const words = run.args.slice(at + 1);
+  const hasMark = words.some(({ texts }) => texts.some((text) => text.includes('{}')));
+  const args = hasMark
+    ? filledIn(outline, words, { mark: '{}', names })
+    : [...words, { texts: names, isProse: false }];
+  if (words.length > 0)
+    outline.run({ ...run, isWrapped: true, folders: run.folders.copy(), args, feed: undefined });
+};
+
 /** What stands behind an option that is not known may be its value, or the command. */
 function noteUnknownOptions(outline: ScriptOutline, path: string, flags: readonly string[]): void {
   const spec = programSpec(path.slice(path.lastIndexOf('/') + 1));
@@ -137,6 +163,8 @@ function noteUnknownOptions(outline: ScriptOutline, path: string, flags: readonl
 
 export const LIST_RUNS: ReadonlyMap<string, SpecialRun> = new Map<string, SpecialRun>([
   ['find', find],
+  ['fd', fd],
+  ['fdfind', fd],
   ['xargs', xargs],
   ['parallel', parallel],
 ]);
