@@ -55,6 +55,15 @@ const program: Program = {
             { path: ['crate', 'open'], summary: 'Open', load: async () => ({ command }) },
           ],
         },
+        {
+          name: 'shelf',
+          summary: 'Shelves',
+          fallback: 'look',
+          commands: [
+            { path: ['shelf', 'look'], summary: 'Look', load: async () => ({ command: pick }) },
+            { path: ['shelf', 'clear'], summary: 'Clear', load: async () => ({ command: pick }) },
+          ],
+        },
         { path: ['pick'], summary: 'Pick one', load: async () => ({ command: pick }) },
       ],
     },
@@ -124,4 +133,16 @@ test('the parser prints help and version, and help where a command is missing', 
   const [bare, group] = [await parse(), await parse('box')];
   expect(bare.kind === 'missing' && bare.text).toContain('Boxes');
   expect(group.kind === 'missing' && group.text).toContain('pack');
+});
+
+test.each([
+  [['shelf', 'paint', 'red'], "unknown command 'paint'.", 'Run `sub shelf --help`'],
+  [['shelf', 'cleer'], "unknown command 'cleer'.", 'Did you mean clear?'],
+  [['shelf', 'look', 'red'], "too many arguments for 'look'", 'Run `sub shelf look --help`'],
+])('%j names what is wrong, also where a group has a command of its own', async (argv, ...says) => {
+  const intent = await parse(...argv);
+  if (intent.kind !== 'failure') throw new Error(`it did not fail: ${intent.kind}`);
+  const [message, fix] = says;
+  expect(intent.message).toContain(message);
+  expect(intent.fix).toContain(fix);
 });

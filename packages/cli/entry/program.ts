@@ -55,7 +55,7 @@ export async function parseArguments(
     commander.parse(argv, { from: 'user' });
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
-    return intentOfExit(cause, parse);
+    return intentOfExit(meant(cause, argv, parse), parse);
   }
   return parse.chosen ?? { kind: 'missing', text: commander.helpInformation() };
 }
@@ -88,6 +88,18 @@ interface Parse {
   printed: string;
   chosen: Intent | undefined;
   failedAt: string | undefined;
+}
+
+/** A word that no command of a group has goes to its fallback, which says nothing of commands. */
+function meant(cause: CommanderError, argv: readonly string[], parse: Parse): CommanderError {
+  const [, group, leaf] = (parse.failedAt ?? '').split(' ');
+  const [name, word] = argv;
+  const isAlone = cause.message.includes('Expected 0 arguments') && leaf !== undefined;
+  if (!isAlone || name !== group || word === undefined || word === leaf || word.startsWith('-')) {
+    return cause;
+  }
+  parse.failedAt = `sub ${group}`;
+  return new CommanderError(1, 'commander.unknownCommand', `error: unknown command '${word}'`);
 }
 
 async function intentOfExit({ code, message }: CommanderError, parse: Parse): Promise<Intent> {
