@@ -198,6 +198,15 @@ describe('a condition on a command', () => {
     const when = 'command.hosts.exists(host, host != "localhost") && command.writes.size() == 0';
     expect(await decidedBy([deny('others', match, when)], bash(line))).toBe(rule);
   });
+
+  it.each([
+    ['grep key a.txt', null],
+    ['grep -r key conf', 'trees'],
+  ])('sees that all of a folder is read: %s', async (line, rule) => {
+    const match = { command: { program: ['grep'] } };
+    const when = 'command.reads.exists(path, path == "conf/**")';
+    expect(await decidedBy([deny('trees', match, when)], bash(line))).toBe(rule);
+  });
 });
 
 describe('an explanation', () => {

@@ -147,13 +147,19 @@ export function whenContext(
   };
 }
 
-type CommandVariable = Omit<CommandOutline, 'programs' | 'opaque'> & {
+type CommandVariable = Omit<CommandOutline, 'programs' | 'trees' | 'opaque'> & {
   readonly programs: readonly string[];
   readonly opaque: boolean;
 };
 
-function commandVariable({ programs, opaque, ...lists }: CommandOutline): CommandVariable {
-  return { ...lists, programs: programs.map(({ name }) => name), opaque: opaque.length > 0 };
+function commandVariable({ programs, trees, opaque, ...lists }: CommandOutline): CommandVariable {
+  return {
+    ...lists,
+    programs: programs.map(({ name }) => name),
+    // All that is below a folder, as `match.command.reads` takes it.
+    reads: [...lists.reads, ...trees.map((folder) => `${folder}/**`)],
+    opaque: opaque.length > 0,
+  };
 }
 
 /** A command may name more than it is long, by lists in braces. */
