@@ -166,11 +166,10 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
   }
   if (!marked) degraded(LOST);
   sink.push();
-  const release = async (): Promise<void> => {
-    rmSync(mark, { force: true });
-    await cedar?.close();
-  };
-  return new HookHost(options, { hooks, identified, recorder, sink, system, startedMs, release });
+  const unmark = (): void => rmSync(mark, { force: true });
+  const release = async (): Promise<void> => cedar?.close();
+  const begun = { hooks, identified, recorder, sink, system, startedMs };
+  return new HookHost(options, { ...begun, unmark, release });
 }
 
 /** Whether it is the first host of its agent; or why nobody could tell later that there was one. */
@@ -212,6 +211,8 @@ interface HostParts {
   readonly sink: BatchingSink;
   readonly system: System;
   readonly startedMs: number;
+  /** Says that it was not lost. */
+  readonly unmark: () => void;
   readonly release: () => Promise<void>;
 }
 
@@ -246,7 +247,9 @@ class HookHost {
 
   /** Ends all sessions, and the run when no shim is left in it. */
   async close(): Promise<void> {
-    const { hooks, identified, recorder, sink, startedMs, release } = this.#parts;
+    const { hooks, identified, recorder, sink, startedMs, unmark, release } = this.#parts;
+    // While its socket is there: the next hook starts another host behind it.
+    unmark();
     const summary = await hooks.end();
     const isTerminated = hooks.isTerminated();
     const account = identified.leave({ startedMs, hasFailed: false, isTerminated, summary });
