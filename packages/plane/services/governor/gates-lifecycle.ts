@@ -36,6 +36,8 @@ export interface GatesLifecycleOptions {
   readonly learned?: LearnedSecrets | undefined;
   readonly redact: (text: string) => string;
   readonly inspectBytesMax: number;
+  /** Answers are neither marked nor cut: a client bounds and shows the outputs of its own tools by itself. */
+  readonly keepsForm?: boolean;
   /** What calls must not name, and where relative names start. */
   readonly protects: FinderOptions;
 }

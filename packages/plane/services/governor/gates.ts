@@ -207,7 +207,7 @@ export class Gates {
   }
 
   #guardOptions(): GuardOptions {
-    const { serverName, sections, manifest, pinsMode, hasHub } = this.#options;
+    const { serverName, sections, manifest, pinsMode, hasHub, keepsForm } = this.#options;
     const { content, taint } = sections;
     const pins =
       this.#opened === undefined || pinsMode === 'off'
@@ -218,7 +218,7 @@ export class Gates {
       enforces: enforcedBy(this.#options),
       manifest,
       pins,
-      content,
+      content: keepsForm === true && content !== undefined ? { ...content, ...AS_IT_IS } : content,
       taint: taint !== undefined && !hasHub ? compileTaint(taint) : undefined,
       leaks: hasSecrets(this.#options) ? this.#leaks : undefined,
       selfProtection: this.#selfProtection(),
@@ -231,6 +231,8 @@ export class Gates {
     };
   }
 }
+
+const AS_IT_IS = { external_content: 'off', max_result_chars: Number.MAX_SAFE_INTEGER } as const;
 
 /** What is enforced: nothing outside of production. Without a policy, a manifest is enforced and pins only report. */
 function enforcedBy(options: GatesOptions): GuardOptions['enforces'] {

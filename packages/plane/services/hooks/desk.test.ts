@@ -264,6 +264,19 @@ describe('content', () => {
     expect(degraded).toEqual([having('a second output')]);
   });
 
+  test.each([
+    ['a text', 'On branch main'],
+    ['a long text', 'x'.repeat(300_000)],
+    ['a long object', { stdout: 'x'.repeat(300_000) }],
+  ])('of %s without a secret is neither marked nor cut', async (_, output) => {
+    const { tell } = await openHookDesk({
+      policy: `${NONE}content: {inbound: {secret: redact}}\n`,
+    });
+    const use = useOf('Bash', { command: 'git status' });
+    await tell(before(use));
+    expect(await tell(after(use, output))).toEqual({ do: 'pass' });
+  });
+
   test('of an output that is a text is redacted, too', async () => {
     const { tell } = await openHookDesk({ policy: CONTENT });
     const use = useOf('Bash', { command: 'env' });

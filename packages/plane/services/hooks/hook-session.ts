@@ -333,6 +333,7 @@ async function partsOf(
     secrets: [],
     redact: redactor.plain,
     inspectBytesMax: limits.inspectBytesMax,
+    keepsForm: true,
     protects,
   });
   if (!gates.ok) return gates.message;

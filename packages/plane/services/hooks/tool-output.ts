@@ -1,7 +1,7 @@
 // What a tool of a client has put out, as the result of an MCP tool, and back.
 import { isObject, type JsonValue } from '@subluminal/contracts';
 
-/** The JSON of a result. A text can be cut and marked; of anything else only the texts in it are changed. */
+/** The JSON of a result. */
 export function resultOf(output: JsonValue, isError: boolean): string {
   const failed = isError ? { isError } : {};
   if (typeof output === 'string') {
