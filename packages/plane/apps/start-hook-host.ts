@@ -148,6 +148,7 @@ async function openHost(options: HookHostOptions, place: HostPlace): Promise<Hoo
     env,
     socketPath,
     takesPosts: false,
+    trustsPrompts: true,
     hasChannel: mayAnswerElsewhere(loaded),
     shimServers: () => shimServers(paths.run, agent, system),
     warn,

@@ -38,6 +38,11 @@ export interface HookDeskOptions extends HookSurroundings {
   readonly env: { readonly [name: string]: string | undefined };
   /** The names of the servers that have a shim of their own in this run. */
   readonly shimServers: () => readonly string[];
+  /**
+   * Values that the user names are freed from taint. Not where the tools of the agent may run without a hook: any of
+   * them could say it.
+   */
+  readonly trustsPrompts: boolean;
   /** Records that something was decided by less than it should be. */
   readonly degraded: (reason: string) => void;
 }
@@ -178,7 +183,7 @@ export class HookDesk {
       (await this.#uses.reads(session, reads, signal)) ??
       (await this.#said(session, text));
     if (refusal !== undefined) return refused(refusal);
-    if (!isFromUser || !isNew) return PASS;
+    if (!isFromUser || !isNew || !this.#options.trustsPrompts) return PASS;
     if (isRunning) this.#note('a prompt came while a tool ran: the values in it are not freed');
     else this.#options.hub.said(text);
     return PASS;

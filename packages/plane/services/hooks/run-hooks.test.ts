@@ -25,6 +25,7 @@ async function openHooks() {
     policyFiles: started.files,
     socketPath: join(paths.home, 'hooks.sock'),
     takesPosts: true,
+    trustsPrompts: true,
     hasChannel: false,
     warn: () => {},
     degraded: (reason) => void degraded.push(reason),

@@ -58,7 +58,7 @@ export interface HookedAgent extends ModelsReady {
   readonly end: () => Promise<ShimSummary>;
 }
 
-interface HookableStart extends Omit<RunHooksOptions, 'takesPosts'> {
+interface HookableStart extends Omit<RunHooksOptions, 'takesPosts' | 'trustsPrompts'> {
   readonly command: readonly string[];
   readonly cwd: string;
 }
@@ -72,7 +72,8 @@ export async function hookAgent(
   start: HookableStart,
 ): Promise<HookedAgent | Failure> {
   const { command, cwd, env, socketPath: socket } = start;
-  const opened = await openRunHooks({ ...start, takesPosts: hooks !== undefined });
+  const isHooked = hooks !== undefined;
+  const opened = await openRunHooks({ ...start, takesPosts: isHooked, trustsPrompts: isHooked });
   if (isFailure(opened)) return opened;
   const { desk, listener } = opened;
   const { http } = listener;

@@ -71,6 +71,7 @@ export interface DeskSetup {
   readonly files?: { readonly [path: string]: string };
   readonly flags?: { readonly [flag: string]: string };
   readonly shimServers?: () => readonly string[];
+  readonly trustsPrompts?: boolean;
 }
 
 export async function openHookDesk({
@@ -78,6 +79,7 @@ export async function openHookDesk({
   files = {},
   flags = {},
   shimServers = () => [],
+  trustsPrompts = true,
 }: DeskSetup = {}) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'sub-hooks-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -130,6 +132,7 @@ export async function openHookDesk({
     hasChannel: false,
     warn,
     shimServers,
+    trustsPrompts,
     degraded: (reason) => void degraded.push(reason),
   });
   onTestFinished(() => desk.close());
