@@ -119,7 +119,7 @@ test('outside of git, a file of the project is the user’s own', async () => {
 
 describe('what Subluminal does not see', () => {
   const UNSEEN =
-    'Not seen by Subluminal: the built-in tools of Claude Code (Bash, Edit, Write, WebFetch, …); servers by address: docs.\n';
+    'Not seen by Subluminal: the built-in tools of Claude Code (Bash, Edit, Write, WebFetch, …); servers by address: docs. Hooks govern these tools: sub import claude-code --hooks\n';
   beforeEach(() => {
     const docs = { type: 'http', url: 'https://mcp.example.com', headersHelper: 'x' };
     machine.servers({ files: SERVER, docs, off: { ...docs, disabled: true } });
@@ -137,7 +137,10 @@ describe('what Subluminal does not see', () => {
     execFileSync('chmod', ['+x', join(machine.folder, 'claude')]);
     const run = (...words: readonly string[]) =>
       machine.sub('run', '--events', 'off', ...words, '--', join(machine.folder, 'claude'));
-    expect((await run()).stderr).toContain(`sub: ${UNSEEN}`);
+    expect((await run('--no-hooks')).stderr).toContain(`sub: ${UNSEEN}`);
+    expect((await run()).stderr).toContain(
+      'sub: Not seen by Subluminal: servers by address: docs.\n',
+    );
     expect((await run('--quiet')).stderr).not.toContain('Not seen');
     const other = await machine.sub('run', '--events', 'off', '--', 'true');
     expect(other.stderr).not.toContain('Not seen');
