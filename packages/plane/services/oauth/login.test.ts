@@ -479,7 +479,8 @@ describe('a logout', () => {
     await issuer.close();
     const done = await logout({ url, principal: '' }, {}, partsFor(url, vault));
     expect(done).toMatchObject({
-      notRevoked: expect.stringContaining('refuses connections') as unknown,
+      // Its last connection may not be known to be closed yet.
+      notRevoked: expect.stringMatching(/refuses connections|closed the connection/) as unknown,
     });
     expect(await authorization(url, vault).header()).toBeUndefined();
   });
