@@ -79,15 +79,6 @@ test('Claude Code takes the settings, and keeps its tools from the files', async
   expect(readFileSync(path('src/new'), 'utf8')).toBe('x');
 });
 
-test('Claude Code says so when a setting is wrong', async ({ skip }) => {
-  const { stage } = await sceneOf('claude-code', skip);
-  const settings = join(stage.home, '.claude', 'settings.json');
-  const wrong = readFileSync(settings, 'utf8').replace('"enabled": true', '"enabled": "yes"');
-  writeFileSync(settings, wrong);
-  const { stdout } = await stage.run(['claude', 'doctor']);
-  expect(stdout).toContain('sandbox.enabled: Expected boolean');
-});
-
 test('Codex takes the profile, and keeps commands from the files', async ({ skip }) => {
   const { stage, path } = await sceneOf('codex', skip);
   const run = async (script: string) => {
