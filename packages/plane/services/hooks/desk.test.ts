@@ -53,7 +53,7 @@ describe('a tool of the client', () => {
       const { tell, events } = await openHookDesk({
         policy: `${DENY}hint_delivery: ${delivery}\n`,
       });
-      const answer = await tell(before(useOf('Read', { file_path: '/work/.env' })));
+      const answer = await tell(before(useOf('Read', { file_path: '/project/.env' })));
       expect(answer).toMatchObject({ do: 'refuse' });
       expect(JSON.stringify(answer)).toMatch(/Keys stay closed.*Read \.env\.example instead/);
       expect(events('tool_call_decision')).toMatchObject([
