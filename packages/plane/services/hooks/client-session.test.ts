@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ClientSession } from './client-session.ts';
-import { MADE_UP, useOf } from './testing/desk.ts';
+import { MADE_UP, useOf } from './testing/hook-desk.ts';
 
 test('an output that must not be shown is held back when more of them are waiting than are remembered', () => {
   const session = new ClientSession(MADE_UP, 's');

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isFailure } from '@subluminal/contracts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openRunHooks } from './run-hooks.ts';
-import { openHookDesk } from './testing/desk.ts';
+import { openHookDesk } from './testing/hook-desk.ts';
 
 const OPEN = `policy_id: p
 version: "1.0.0"

@@ -11,7 +11,7 @@ import { CLIENT_HOOKS } from '../clients/hooks/registry.ts';
 import type { Hub } from '../hub/index.ts';
 import type { AgentHooks, ModelsReady } from '../run/options.ts';
 import { sharedSink } from '../sink/index.ts';
-import { HOOK_LIMITS, type HookClient, HookDesk, type HookDeskOptions } from './desk.ts';
+import { HOOK_LIMITS, type HookClient, HookDesk, type HookDeskOptions } from './hook-desk.ts';
 import { type HookListener, openHookListener } from './hook-listener.ts';
 
 export interface RunHooksOptions

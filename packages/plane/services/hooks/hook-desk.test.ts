@@ -4,7 +4,7 @@ import { isFailure } from '@subluminal/contracts';
 import { uuidv7 } from 'uuidv7';
 import { describe, expect, test, vi } from 'vitest';
 import { openDesk } from '../../stores/approvals/index.ts';
-import { after, before, openHookDesk, useOf } from './testing/desk.ts';
+import { after, before, openHookDesk, useOf } from './testing/hook-desk.ts';
 
 const HEAD = `policy_id: p
 version: "1.0.0"

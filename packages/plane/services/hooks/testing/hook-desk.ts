@@ -18,7 +18,7 @@ import { identify } from '../../../stores/identity/index.ts';
 import { startPolicy } from '../../governor/policy-start.ts';
 import { Hub } from '../../hub/index.ts';
 import type { BatchingSink } from '../../sink/index.ts';
-import { HookDesk } from '../desk.ts';
+import { HookDesk } from '../hook-desk.ts';
 
 /** Bodies are the neutral form itself, and so are the replies. */
 export const MADE_UP: HookDialect = {
