@@ -1,82 +1,61 @@
 // Claude Code, tried with 2.1.325. A refusal says the same twice, because the reply may go over HTTP, where
 // the body decides, or end a process, where exit code 2 blocks in every version.
 import { isJsonObject, type JsonObject, type JsonValue } from '@subluminal/contracts';
-import { canonicalize, itemTexts, memberText } from '../json/index.ts';
+import { itemTexts, memberText } from '../json/index.ts';
+import { defineDialect, printed, type RefusableEvent, refusedBy } from './define-dialect.ts';
 import {
+  afterTool,
+  beforeTool,
   type HookBody,
   nameAt,
-  readInput,
   readPrompt,
-  readResult,
   readToolUse,
+  SESSION_EVENTS,
 } from './hook-body.ts';
 import { reasonText } from './reason-text.ts';
 import { claudeTranscriptLine } from './transcript-lines.ts';
-import type {
-  AfterToolEvent,
-  HookAnswer,
-  HookDialect,
-  HookEvent,
-  HookReply,
-  ToolUse,
-} from './types.ts';
+import type { AfterToolEvent, HookEvent, HookReply, ToolUse } from './types.ts';
 import { hasShapeOf, withheldOutput } from './withheld-output.ts';
 
-const PASS: HookReply = { stdout: '{}', stderr: '', exitCode: 0 };
 const NOTIFICATION = /^\s*<task-notification\b/;
 
-export const claudeCode: HookDialect = {
+export const claudeCode = defineDialect({
   client: 'claude-code',
-  read: (text) => readInput(text, readEvent),
-  write,
-  refuseUnread: (eventName, reason) => refusal(eventName, reason),
+  events: {
+    ...SESSION_EVENTS,
+    UserPromptSubmit: readPrompt('prompt_id', ({ text }) => ({
+      isFromUser: !NOTIFICATION.test(text),
+      files: mentionedFiles(text),
+    })),
+    PreToolUse: beforeTool(readUse),
+    PostToolUse: afterTool('tool_response', { isError: false, isReplaceable: true }, readUse),
+    PostToolUseFailure: afterTool('error', { isError: true, isReplaceable: false }, readUse),
+    PostToolBatch: readBatch,
+    InstructionsLoaded: readInstructions,
+    ConfigChange({ members }) {
+      const path = nameAt(members, 'file_path');
+      return { kind: 'config_change', ...(path !== undefined && { path }) };
+    },
+  },
+  pass: printed({}),
+  refuse,
+  // Without a decision beside them, so that the client asks its user as it would have done.
+  rewrite: (_event, { text }) => ({
+    ...printed({}),
+    stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":${text}}}`,
+  }),
+  replace,
+  refuseUnread: refusal,
   writtenServerName,
   transcriptLine: claudeTranscriptLine,
-};
+});
 
-function readEvent(name: string, body: HookBody): HookEvent | string {
-  switch (name) {
-    case 'SessionStart':
-      return { kind: 'session_start' };
-    case 'SessionEnd':
-      return { kind: 'session_end' };
-    case 'UserPromptSubmit':
-      return readClaudePrompt(body);
-    case 'PreToolUse': {
-      const use = readUse(body);
-      return typeof use === 'string' ? use : { kind: 'before_tool', use };
-    }
-    case 'PostToolUse': {
-      const about = { key: 'tool_response', isError: false, isReplaceable: true };
-      return readResult(body, readUse(body), about);
-    }
-    case 'PostToolUseFailure': {
-      const about = { key: 'error', isError: true, isReplaceable: false };
-      return readResult(body, readUse(body), about);
-    }
-    case 'PostToolBatch':
-      return readBatch(body);
-    case 'InstructionsLoaded': {
-      const path = nameAt(body.members, 'file_path');
-      const isIncluded = nameAt(body.members, 'load_reason') === 'include';
-      return isIncluded && path !== undefined
-        ? { kind: 'included_file', path }
-        : { kind: 'other', name };
-    }
-    case 'ConfigChange': {
-      const path = nameAt(body.members, 'file_path');
-      return { kind: 'config_change', ...(path !== undefined && { path }) };
-    }
-    default:
-      return { kind: 'other', name };
-  }
-}
-
-function readClaudePrompt(body: HookBody): HookEvent | string {
-  const prompt = readPrompt(body, 'prompt_id');
-  if (typeof prompt === 'string') return prompt;
-  const isFromUser = !NOTIFICATION.test(prompt.text);
-  return { ...prompt, isFromUser, files: mentionedFiles(prompt.text) };
+/** Only what a file of instructions includes may be any file. */
+function readInstructions({ members }: HookBody): HookEvent {
+  const path = nameAt(members, 'file_path');
+  return path !== undefined && nameAt(members, 'load_reason') === 'include'
+    ? { kind: 'included_file', path }
+    : { kind: 'other', name: 'InstructionsLoaded' };
 }
 
 /** Rather too many than too few: `@name` may be an agent or a resource as well. */
@@ -124,38 +103,17 @@ function writtenServerName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
 }
 
-function write(event: HookEvent, answer: HookAnswer): HookReply {
-  switch (answer.do) {
-    case 'pass':
-      return PASS;
-    case 'refuse':
-      return refuse(event, answer.reason);
-    case 'rewrite':
-      return rewrite(event, answer.argsText);
-    case 'replace':
-      return replace(event, answer.output, answer.note);
-  }
-}
+const REFUSED_EVENTS = {
+  before_tool: 'PreToolUse',
+  prompt: 'UserPromptSubmit',
+  config_change: 'ConfigChange',
+  before_model: 'PostToolBatch',
+} as const;
 
-function refuse(event: HookEvent, reason: string): HookReply {
-  switch (event.kind) {
-    case 'before_tool':
-      return refusal('PreToolUse', reason);
-    case 'prompt':
-      return refusal('UserPromptSubmit', reason);
-    case 'config_change':
-      return refusal('ConfigChange', reason);
-    case 'before_model':
-      return refusal('PostToolBatch', reason);
-    case 'after_tool':
-      return withhold(event, reason);
-    case 'included_file':
-    case 'session_start':
-    case 'session_end':
-    case 'other':
-      // Nothing there can be refused, and to block the end of a turn would start another one.
-      return PASS;
-  }
+function refuse(event: RefusableEvent, reason: string): HookReply {
+  return event.kind === 'after_tool'
+    ? withhold(event, reason)
+    : refusal(REFUSED_EVENTS[event.kind], reason);
 }
 
 /** Unless the event is known to take a refusal by itself, the whole session ends. */
@@ -165,19 +123,15 @@ function refusal(eventName: string | undefined, reason: string): HookReply {
   switch (eventName) {
     case 'PreToolUse': {
       const permission = { permissionDecision: 'deny', permissionDecisionReason: text };
-      return blocked({ hookSpecificOutput: { hookEventName: eventName, ...permission } }, text);
+      return refusedBy({ hookSpecificOutput: { hookEventName: eventName, ...permission } }, text);
     }
     case 'UserPromptSubmit':
     case 'ConfigChange':
-      return blocked(block, text);
+      return refusedBy(block, text);
     default:
       // Exit code 2 would hide nothing that a tool has told, and drop the body.
-      return { ...PASS, stdout: JSON.stringify({ continue: false, stopReason: text, ...block }) };
+      return printed({ continue: false, stopReason: text, ...block });
   }
-}
-
-function blocked(body: JsonObject, reason: string): HookReply {
-  return { stdout: JSON.stringify(body), stderr: reason, exitCode: 2 };
 }
 
 /** The output of a failed tool can be withheld only before the model goes on. */
@@ -190,19 +144,7 @@ function withhold(event: AfterToolEvent, reason: string): HookReply {
   return output === undefined ? refusal(undefined, reason) : replacement(output, {});
 }
 
-function rewrite(event: HookEvent, argsText: string): HookReply {
-  if (event.kind !== 'before_tool') return PASS;
-  const checked = canonicalize(argsText);
-  if (!checked.ok || !checked.canonical.startsWith('{')) {
-    return refuse(event, 'The arguments could not be rewritten.');
-  }
-  // Without a decision beside it, so that the client asks its user as it would have done.
-  const stdout = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":${argsText}}}`;
-  return { ...PASS, stdout };
-}
-
-function replace(event: HookEvent, output: JsonValue, note: string): HookReply {
-  if (event.kind !== 'after_tool') return PASS;
+function replace(event: AfterToolEvent, output: JsonValue, note: string): HookReply {
   const context: JsonObject = note === '' ? {} : { additionalContext: reasonText(note) };
   if (!event.isReplaceable) return specific({ hookEventName: 'PostToolUseFailure', ...context });
   // It takes no notice of another shape: the model would get what the tool has told.
@@ -215,5 +157,5 @@ function replacement(updatedToolOutput: JsonValue, context: JsonObject): HookRep
 }
 
 function specific(hookSpecificOutput: JsonObject): HookReply {
-  return { ...PASS, stdout: JSON.stringify({ hookSpecificOutput }) };
+  return printed({ hookSpecificOutput });
 }

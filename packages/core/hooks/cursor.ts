@@ -1,57 +1,39 @@
 // Cursor, by its documentation, not tried. Outputs of its own tools cannot be replaced.
 import { isJsonObject, type JsonObject } from '@subluminal/contracts';
-import {
-  type HookBody,
-  nameAt,
-  readInput,
-  readPrompt,
-  readResult,
-  readToolUse,
-} from './hook-body.ts';
+import { defineDialect, printed, refusedBy } from './define-dialect.ts';
+import { afterTool, beforeTool, nameAt, readPrompt, SESSION_EVENTS } from './hook-body.ts';
 import { reasonText } from './reason-text.ts';
-import type { HookAnswer, HookDialect, HookEvent, HookReply } from './types.ts';
+import type { HookReply } from './types.ts';
 
-const PASS: HookReply = { stdout: '{}', stderr: '', exitCode: 0 };
+const HARMLESS = /^(?:after|post|session|subagent|stop|preCompact)/;
 
-export const cursor: HookDialect = {
+export const cursor = defineDialect({
   client: 'cursor',
-  read: (text) => readInput(text, readEvent),
-  write,
-  refuseUnread: (eventName, reason) => (isHarmless(eventName) ? PASS : refusal(reason)),
+  events: {
+    sessionStart: SESSION_EVENTS.SessionStart,
+    sessionEnd: SESSION_EVENTS.SessionEnd,
+    beforeSubmitPrompt: readPrompt('generation_id', (_prompt, { members }) => ({
+      files: attachedFiles(members),
+    })),
+    preToolUse: beforeTool(),
+    postToolUse: afterTool('tool_output', { isError: false, isReplaceable: false }),
+    postToolUseFailure: afterTool('error_message', { isError: true, isReplaceable: false }),
+  },
+  // It tells the same use by `preToolUse`: who uses another event has not got ours.
+  unanswered: /^before/,
+  pass: printed({}),
+  passPrompt: printed({ continue: true }),
+  refuse({ kind }, reason) {
+    if (kind === 'prompt') return promptRefusal(reasonText(reason));
+    return kind === 'after_tool' ? noted(reason) : refusal(reason);
+  },
+  // Whether it then still asks its user is not said.
+  rewrite: () => undefined,
+  replace: (_event, _output, note) => noted(note),
+  refuseUnread: (eventName = '', reason) =>
+    HARMLESS.test(eventName) ? printed({}) : refusal(reason),
   writtenServerName: (name) => name,
-};
-
-function readEvent(name: string, body: HookBody): HookEvent | string {
-  switch (name) {
-    case 'sessionStart':
-      return { kind: 'session_start' };
-    case 'sessionEnd':
-      return { kind: 'session_end' };
-    case 'beforeSubmitPrompt': {
-      const prompt = readPrompt(body, 'generation_id');
-      return typeof prompt === 'string'
-        ? prompt
-        : { ...prompt, files: attachedFiles(body.members) };
-    }
-    case 'preToolUse': {
-      const use = readToolUse(body);
-      return typeof use === 'string' ? use : { kind: 'before_tool', use };
-    }
-    case 'postToolUse': {
-      const about = { key: 'tool_output', isError: false, isReplaceable: false };
-      return readResult(body, readToolUse(body), about);
-    }
-    case 'postToolUseFailure': {
-      const about = { key: 'error_message', isError: true, isReplaceable: false };
-      return readResult(body, readToolUse(body), about);
-    }
-    default:
-      // It asks about the same use by `preToolUse`: who uses another event has not got ours.
-      return name.startsWith('before')
-        ? `the event ${name} is not answered`
-        : { kind: 'other', name };
-  }
-}
+});
 
 function attachedFiles(members: JsonObject): readonly string[] {
   const list = members['attachments'];
@@ -61,49 +43,18 @@ function attachedFiles(members: JsonObject): readonly string[] {
   });
 }
 
-function write(event: HookEvent, answer: HookAnswer): HookReply {
-  if (event.kind === 'prompt') {
-    return answer.do === 'refuse'
-      ? promptRefusal(answer.reason)
-      : { ...PASS, stdout: '{"continue":true}' };
-  }
-  switch (answer.do) {
-    case 'pass':
-      return PASS;
-    case 'refuse':
-      return event.kind === 'before_tool' ? refusal(answer.reason) : noted(event, answer.reason);
-    case 'rewrite':
-      // Whether it then still asks its user is not said.
-      return event.kind === 'before_tool' ? refusal('The arguments could not be rewritten.') : PASS;
-    case 'replace':
-      return noted(event, answer.note);
-  }
-}
-
 /** Exit code 2 blocks, whichever members this version reads. */
 function refusal(reason: string): HookReply {
   const text = reasonText(reason);
-  const stdout = JSON.stringify({
-    permission: 'deny',
-    continue: false,
-    user_message: text,
-    agent_message: text,
-  });
-  return { stdout, stderr: text, exitCode: 2 };
+  const messages = { user_message: text, agent_message: text };
+  return refusedBy({ permission: 'deny', continue: false, ...messages }, text);
 }
 
-function promptRefusal(reason: string): HookReply {
-  const text = reasonText(reason);
-  const stdout = JSON.stringify({ continue: false, user_message: text });
-  return { stdout, stderr: text, exitCode: 2 };
-}
-
-function isHarmless(eventName: string | undefined): boolean {
-  return /^(?:after|post|session|subagent|stop|preCompact)/.test(eventName ?? '');
+function promptRefusal(user_message: string): HookReply {
+  return refusedBy({ continue: false, user_message }, user_message);
 }
 
 /** The model has seen the output: it is told about it at least. */
-function noted(event: HookEvent, note: string): HookReply {
-  if (event.kind !== 'after_tool' || note === '') return PASS;
-  return { ...PASS, stdout: JSON.stringify({ additional_context: reasonText(note) }) };
+function noted(note: string): HookReply {
+  return note === '' ? printed({}) : printed({ additional_context: reasonText(note) });
 }

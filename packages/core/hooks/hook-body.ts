@@ -16,10 +16,24 @@ export interface HookBody {
   readonly members: JsonObject;
 }
 
-/** What a body tells, or what is wrong with it. */
+/** A text says what is wrong with the body. */
+export type HookReader<T> = (body: HookBody) => T | string;
+
+/** How the events of a client are read, by their names; nothing is decided about others. */
+export interface EventReaders {
+  readonly [name: string]: HookReader<HookEvent>;
+}
+
+export const SESSION_EVENTS = {
+  SessionStart: () => ({ kind: 'session_start' }),
+  SessionEnd: () => ({ kind: 'session_end' }),
+} satisfies EventReaders;
+
+/** What a body tells, or what is wrong with it: an event that is `unanswered`, for example. */
 export function readInput(
   text: string,
-  readEvent: (name: string, body: HookBody) => HookEvent | string,
+  events: EventReaders,
+  unanswered?: RegExp,
 ): HookInput | string {
   const body = readBody(text);
   if (typeof body === 'string') return body;
@@ -27,7 +41,9 @@ export function readInput(
   if (typeof sender === 'string') return sender;
   const name = nameAt(body.members, 'hook_event_name');
   if (name === undefined) return "the hook's input has no `hook_event_name`";
-  const event = readEvent(name, body);
+  const event = Object.hasOwn(events, name) ? events[name]?.(body) : undefined;
+  if (event === undefined && unanswered?.test(name)) return `the event ${name} is not answered`;
+  if (event === undefined) return { sender, event: { kind: 'other', name } };
   return typeof event === 'string' ? event : { sender, event };
 }
 
@@ -93,26 +109,46 @@ export function readToolUse(body: HookBody): ToolUse | string {
   return { ...(useId !== undefined && { useId }), ...mcpName(name), argsText };
 }
 
-/** What a tool has put out; `key` is where the client tells it. */
-export function readResult(
-  { members }: HookBody,
-  use: ToolUse | string,
-  about: { readonly key: string; readonly isError: boolean; readonly isReplaceable: boolean },
-): HookEvent | string {
-  if (typeof use === 'string') return use;
-  const { key, ...how } = about;
-  const output = members[key];
-  if (output === undefined) return `the hook's input has no \`${key}\``;
-  return { kind: 'after_tool', use, output, ...how };
+/** A tool is about to run. */
+export function beforeTool(readUse: HookReader<ToolUse> = readToolUse): HookReader<HookEvent> {
+  return (body) => {
+    const use = readUse(body);
+    return typeof use === 'string' ? use : { kind: 'before_tool', use };
+  };
 }
 
-/** What the user has said. Files beside it are the business of the client. */
-export function readPrompt({ members }: HookBody, idKey: string): PromptEvent | string {
-  const text = members['prompt'];
-  if (typeof text !== 'string') return "the hook's input has no `prompt`";
-  const promptId = nameAt(members, idKey);
-  const id = promptId !== undefined && { promptId };
-  return { kind: 'prompt', text, isFromUser: true, ...id, files: [] };
+/** What a tool has put out; `key` is where the client tells it. */
+export function afterTool(
+  key: string,
+  how: {
+    readonly isError: boolean | ((output: JsonValue) => boolean);
+    readonly isReplaceable: boolean;
+  },
+  readUse: HookReader<ToolUse> = readToolUse,
+): HookReader<HookEvent> {
+  return (body) => {
+    const use = readUse(body);
+    if (typeof use === 'string') return use;
+    const output = body.members[key];
+    if (output === undefined) return `the hook's input has no \`${key}\``;
+    const isError = typeof how.isError === 'boolean' ? how.isError : how.isError(output);
+    return { kind: 'after_tool', use, output, isError, isReplaceable: how.isReplaceable };
+  };
+}
+
+/** What the user has said; the client may know better who said it, and which files it shows with it. */
+export function readPrompt(
+  idKey: string,
+  known: (prompt: PromptEvent, body: HookBody) => Partial<PromptEvent> = () => ({}),
+): HookReader<HookEvent> {
+  return (body) => {
+    const text = body.members['prompt'];
+    if (typeof text !== 'string') return "the hook's input has no `prompt`";
+    const promptId = nameAt(body.members, idKey);
+    const id = promptId !== undefined && { promptId };
+    const prompt: PromptEvent = { kind: 'prompt', text, isFromUser: true, ...id, files: [] };
+    return { ...prompt, ...known(prompt, body) };
+  };
 }
 
 const MCP_NAME = /^mcp__(.+?)__(.+)$/s;

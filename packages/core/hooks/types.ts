@@ -64,6 +64,7 @@ export type HookEvent =
   /** Nothing is decided about it. */
   | { readonly kind: 'other'; readonly name: string };
 
+export type BeforeToolEvent = Extract<HookEvent, { readonly kind: 'before_tool' }>;
 export type AfterToolEvent = Extract<HookEvent, { readonly kind: 'after_tool' }>;
 
 export interface HookInput {
