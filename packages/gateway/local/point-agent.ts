@@ -5,13 +5,13 @@ import { join, resolve } from 'node:path';
 import { type Failure, failure, isObject } from '@subluminal/contracts';
 import { visible } from '@subluminal/core/visible';
 import { parseJson, readRegularFile } from '@subluminal/plane/os';
-import type { ModelsReady } from '@subluminal/plane/run';
+import type { AgentLaunch } from '@subluminal/plane/run';
 import { parse } from 'smol-toml';
 import { TOKEN_HEADER } from './upstreams.ts';
 
 export interface AgentStart {
   readonly client: string;
-  readonly env: ModelsReady['env'];
+  readonly env: AgentLaunch['env'];
   readonly command: readonly string[];
   readonly cwd: string;
 }
@@ -29,7 +29,7 @@ const NAME_LENGTH_MAX = 200;
 /** The environment alone, for agents that are nothing special, and for a shell. */
 function modelEnv(
   { url, token }: RunAddress,
-  env: ModelsReady['env'],
+  env: AgentLaunch['env'],
 ): { readonly [name: string]: string } {
   const at = `${url}/t/${token}`;
   const direct = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', '127.0.0.1', 'localhost'];
@@ -47,7 +47,7 @@ export function pointAgent(
   start: AgentStart,
   address: RunAddress,
   codex: CodexProvider,
-): ModelsReady {
+): AgentLaunch {
   const env = { ...start.env, ...modelEnv(address, start.env) };
   if (start.client !== 'codex') return { env, command: start.command };
   const [program = '', ...args] = start.command;

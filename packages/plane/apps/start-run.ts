@@ -33,8 +33,8 @@ import { FileFollower } from '../services/run/event-lines.ts';
 import { agentEnv, identifyRun, type RunIdentity } from '../services/run/identity.ts';
 import type {
   AgentEnd,
+  AgentLaunch,
   AgentStartFailure,
-  ModelsReady,
   RunOptions,
   RunResult,
 } from '../services/run/options.ts';
@@ -242,7 +242,7 @@ function toldOf(run: Run) {
 }
 
 /** How the agent is started: with its model calls pointed at the model plane, where there is one. */
-async function beginModels(run: Run, start: ModelsReady): Promise<ModelsReady | Failure> {
+async function beginModels(run: Run, start: AgentLaunch): Promise<AgentLaunch | Failure> {
   const { models } = run.options;
   const { env, command } = start;
   return models === undefined ? start : models.begin({ ...toldOf(run), env, command });
@@ -348,7 +348,7 @@ type Health = 'ok' | 'degraded';
 /** From the agent's start until it and its shims have ended. */
 async function runAgent(
   run: Run,
-  start: ModelsReady,
+  start: AgentLaunch,
   files: RunFiles,
 ): Promise<AgentEnd | AgentStartFailure> {
   const { options, hub, trace, signals } = run;

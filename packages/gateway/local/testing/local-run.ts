@@ -9,7 +9,7 @@ import { compileBundle, parseBundle } from '@subluminal/core/policy';
 import { loadConfig } from '@subluminal/plane/config';
 import { sha256 } from '@subluminal/plane/crypto';
 import { openHub } from '@subluminal/plane/hub';
-import type { ModelsReady } from '@subluminal/plane/run';
+import type { AgentLaunch } from '@subluminal/plane/run';
 import type { BatchingSink } from '@subluminal/plane/sink';
 import { onTestFinished } from 'vitest';
 import { localModels } from '../index.ts';
@@ -59,7 +59,7 @@ export async function scriptedUpstream(
 
 export interface LocalRun {
   readonly home: string;
-  readonly ready: ModelsReady;
+  readonly ready: AgentLaunch;
   readonly events: readonly Event[];
   /** The events of one type, by what they say. */
   readonly of: <T extends Event['type']>(type: T) => readonly Extract<Event, { type: T }>[];

@@ -257,7 +257,7 @@ export class HookSession {
 /** The id by which the client's model knows the call. */
 function metaOf(useId: string | undefined): string {
   if (useId === undefined) return '';
-  return `,"_meta":{"claudecode/toolUseId":${JSON.stringify(useId)}}`;
+  return `,"_meta":{"callId":${JSON.stringify(useId)}}`;
 }
 
 function startOf(bytes: Uint8Array): string {

@@ -9,7 +9,7 @@ import {
 } from '../../stores/policy/follow-policy.ts';
 import { CLIENT_HOOKS } from '../clients/hooks/registry.ts';
 import type { Hub } from '../hub/index.ts';
-import type { AgentHooks, ModelsReady } from '../run/options.ts';
+import type { AgentHooks, AgentLaunch } from '../run/options.ts';
 import { sharedSink } from '../sink/index.ts';
 import { HOOK_LIMITS, type HookClient, HookDesk, type HookDeskOptions } from './hook-desk.ts';
 import { type HookListener, openHookListener } from './hook-listener.ts';
@@ -51,7 +51,7 @@ function hookClients(): readonly HookClient[] {
 }
 
 /** An agent whose hooks come here. */
-export interface HookedAgent extends ModelsReady {
+export interface HookedAgent extends AgentLaunch {
   /** Whether any hook has come. */
   readonly hasHeard: () => boolean;
   /** Ends all sessions; what the agent's own tools did comes back. */

@@ -1,9 +1,9 @@
 export { openRunCedar } from './cedar.ts';
 export type {
   AgentEnd,
+  AgentLaunch,
   AgentStartFailure,
   EndedRun,
-  ModelsReady,
   ModelsTold,
   RunModels,
   RunOptions,

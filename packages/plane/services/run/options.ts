@@ -70,7 +70,7 @@ export interface RunSession {
 /** The model plane of a run: stands between the agent and its models. */
 export interface RunModels {
   /** The hub is up, and nothing has started. A failure keeps the agent from starting. */
-  begin(told: ModelsTold): Promise<ModelsReady | Failure>;
+  begin(told: ModelsTold): Promise<AgentLaunch | Failure>;
   /** The agent is gone. What was counted comes back; called once more than needed rather than not at all. */
   end(): Promise<ShimSummary>;
 }
@@ -90,8 +90,8 @@ export interface ModelsTold {
   readonly command: readonly string[];
 }
 
-/** How the agent is started so that its turns come here. */
-export interface ModelsReady {
+/** How the agent is started: so that its turns or its hooks come here, for example. */
+export interface AgentLaunch {
   readonly env: { readonly [name: string]: string | undefined };
   readonly command: readonly string[];
 }
@@ -101,10 +101,10 @@ export interface AgentHooks {
   /** The id of the client that is started. */
   readonly client: string;
   /** The hooks are listened for, and nothing has started. A failure keeps the agent from starting. */
-  begin(told: HooksTold): ModelsReady | Failure;
+  begin(told: HooksTold): AgentLaunch | Failure;
 }
 
-export interface HooksTold extends ModelsReady {
+export interface HooksTold extends AgentLaunch {
   readonly http: { readonly url: string; readonly token: string };
   /** For hooks that are commands. */
   readonly socket: string;

@@ -25,9 +25,7 @@ export const MADE_UP: HookDialect = {
   client: 'made-up',
   read(body) {
     const input: unknown = JSON.parse(body);
-    return isObject(input) && isObject(input['event'])
-      ? (input as unknown as HookInput)
-      : 'no event';
+    return isInput(input) ? input : 'no event';
   },
   write: (_event, answer) => ({ stdout: JSON.stringify(answer), stderr: '', exitCode: 0 }),
   refuseUnread: (name, reason) => ({
@@ -48,6 +46,29 @@ export const MADE_UP: HookDialect = {
     return what === 'args' && id === useId ? (JSON.parse(text) as JsonObject) : undefined;
   },
 };
+
+const KINDS: { readonly [kind in HookEvent['kind']]: readonly string[] } = {
+  session_start: [],
+  session_end: [],
+  prompt: ['text', 'isFromUser', 'files'],
+  before_tool: ['use'],
+  after_tool: ['use', 'output', 'isError', 'isReplaceable'],
+  before_model: ['uses'],
+  included_file: ['path'],
+  config_change: [],
+  other: ['name'],
+};
+
+function isInput(input: unknown): input is HookInput {
+  if (!isObject(input) || !isObject(input['sender']) || !isObject(input['event'])) return false;
+  const { event, sender } = input;
+  const members = Object.entries(KINDS).find(([kind]) => kind === event['kind'])?.[1];
+  return (
+    typeof sender['sessionId'] === 'string' &&
+    typeof sender['cwd'] === 'string' &&
+    members?.every((name) => Object.hasOwn(event, name)) === true
+  );
+}
 
 /** What tests look at in events. */
 export interface RecordedEvent {
