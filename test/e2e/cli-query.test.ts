@@ -272,12 +272,56 @@ describe('who did what to a file', () => {
 
   test.each([
     ['run-', 'fits 2 calls'],
-    ['nothing', 'the ledger has no call `nothing`. See `sub query`.'],
-    ['run-of-mia@laptop', 'It is a run: `sub query --run run-of-mia@laptop` lists its calls.'],
+    ['nothing', 'the ledger has neither a call nor a run `nothing`. See `sub query`'],
     ['', 'the id of the call is empty'],
   ])('`sub show %s` is an error that says what to do', async (id, words) => {
     const { code, stderr } = await sub('show', id);
     expect(code).toBe(2);
     expect(stderr).toContain(words);
+  });
+});
+
+describe('a run whose tools reached no hook', () => {
+  const REASON = '2 uses of tools of codex reached no hook: write_stdin';
+  beforeAll(async () => {
+    const shim = new Shim('hooks', { run: 'run-of-silence', client: 'codex' }, Date.now() - 60_000);
+    const health = { status: 'degraded', reason: REASON, uptime_ms: 1 } as const;
+    const lines = [shim.runStart(), ...shim.call('a'), shim.line('shim_health', { health })];
+    const text = [...lines, shim.runEnd(1)].map(({ line }) => `${line}\n`).join('');
+    writeFileSync(join(folder, 'silence.jsonl'), text);
+    await sub('ingest', 'silence.jsonl');
+  });
+
+  test('says so in `sub show`, with when', async () => {
+    const { code, stdout } = await sub('show', 'run-of-silence');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^run run-of-silence\n/);
+    expect(stdout).toMatch(/^ {2}calls {6}1 call, 1 allowed, 0 refused, 0 errors$/m);
+    expect(stdout).toContain('  policy     team 1.2.0, guardrails\n');
+    expect(stdout).toMatch(new RegExp(`^warnings\\n  20\\S+Z  ${REASON}$`, 'm'));
+    const { stdout: json } = await sub('show', 'of-silence', '--json');
+    const run = { run_id: 'run-of-silence', degraded_reason: REASON };
+    expect(JSON.parse(json)).toMatchObject({ run, warnings: [{ reason: REASON }] });
+  });
+
+  test('says so among the runs, and can be asked for', async () => {
+    const { stdout } = await sub('query', '--runs');
+    expect(stdout).toMatch(/^STARTED .* WARNING$/m);
+    expect(stdout).toMatch(new RegExp(`run-of-silence .* ${REASON}$`, 'm'));
+    const { runs = [] } = await asked('--runs', '--degraded');
+    expect(runs.map(({ run_id }) => run_id)).toEqual(['run-of-silence']);
+    expect((await sub('query', '--degraded')).stderr).toContain(
+      '--degraded is about runs. Add --runs.',
+    );
+  });
+
+  test('says so in `sub status`', async () => {
+    const { stdout } = await sub('status');
+    expect(stdout).toMatch(
+      /^Warning: a run of codex, \S+ \S+ ago: 2 uses of tools of codex reached/m,
+    );
+    expect(stdout).toContain('(sub show run-of-silence)');
+    const { stdout: json } = await sub('status', '--json');
+    expect(JSON.parse(json)).toMatchObject({ degraded_runs: [{ degraded_reason: REASON }] });
   });
 });

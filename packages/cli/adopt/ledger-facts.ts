@@ -1,8 +1,8 @@
-// What the ledger knows of servers: their last calls, and definitions that have changed.
+// What the ledger knows of servers: their last calls, definitions that have changed, and runs that tools have evaded.
 import { existsSync } from 'node:fs';
 import { type Client, type Failure, isFailure, subjectNames } from '@subluminal/contracts';
 import { EMPTY_PINS } from '@subluminal/core/surface';
-import { type ChangedDefinition, unacceptedChanges } from '@subluminal/plane/ledger';
+import { type ChangedDefinition, type RunRow, unacceptedChanges } from '@subluminal/plane/ledger';
 import { openPins } from '@subluminal/plane/surface';
 import { findLedger, freshen, withReader } from '../ledger/user-ledger.ts';
 import type { Io } from '../terminal/io.ts';
@@ -30,9 +30,15 @@ export interface LedgerFacts {
   readonly lastCalls: ReadonlyMap<CalledServer, LastCall>;
   /** What servers have changed, and no person has accepted. */
   readonly changes: readonly ChangedDefinition[];
+  /** Runs of the last days that were decided or recorded by less than they should be, the newest first. */
+  readonly degraded: readonly DegradedRun[];
 }
 
-const NOTHING: LedgerFacts = { lastCalls: new Map(), changes: [] };
+export type DegradedRun = Pick<RunRow, 'run_id' | 'client' | 'last_at_ms' | 'degraded_reason'>;
+
+const NOTHING: LedgerFacts = { lastCalls: new Map(), changes: [], degraded: [] };
+const DEGRADED_MAX = 5;
+const DEGRADED_DAYS_MS = 7 * 86_400_000;
 
 /** Nothing where there is no ledger yet. */
 export async function ledgerFacts(
@@ -58,7 +64,10 @@ export async function ledgerFacts(
       const makers = servers.filter((one) => one.name === serverName && mayMake(one, client));
       lastCalls.set(server, { atMs, tool, runId, client, othersCount: makers.length - 1 });
     }
-    return { lastCalls, changes: await unacceptedChanges(reader, store, Date.now()) };
+    const nowMs = Date.now();
+    const recent = { isDegraded: true, fromMs: nowMs - DEGRADED_DAYS_MS } as const;
+    const { rows: degraded } = await reader.runs(recent, { limit: DEGRADED_MAX });
+    return { lastCalls, changes: await unacceptedChanges(reader, store, nowMs), degraded };
   });
 }
 

@@ -22,7 +22,7 @@ import {
 import { numberOption, timeOption } from '../input/read-option.ts';
 import { DECISION_FILTERS, NO_LEDGER } from '../input/shared-options.ts';
 import { findRun, gatherPages, readFreshLedger } from '../ledger/user-ledger.ts';
-import { callView, type ListedCall, listedCall, RUN_VIEW, type View } from '../ledger/views.ts';
+import { callView, type ListedCall, listedCall, runView, type View } from '../ledger/views.ts';
 import type { Io } from '../terminal/io.ts';
 import { warn } from '../terminal/report-failure.ts';
 import { csvText, tableText } from '../terminal/table.ts';
@@ -54,6 +54,7 @@ const OPTIONS = {
     [...new Set([...CALL_STATUSES, ...RUN_STATUSES])],
     'Only this status; FAILED is any end except OK, also of refused calls; PENDING and RUNNING have not ended',
   ),
+  degraded: 'Only runs that were decided or recorded by less than they should be; needs --runs',
   rule: textOption('id', 'Only calls that this rule decided'),
   since: textOption('time', 'From this time on: 2026-01-31T12:00:00Z, or 15m, 2h, 3d ago'),
   until: textOption('time', 'Before this time'),
@@ -90,7 +91,10 @@ export const command = defineCommand({
         options.run === undefined ? undefined : await findRun(reader, options.run),
       );
       const query = { options, span, limit, ...(runId !== undefined && { runId }) };
-      if (options.runs) return pagePrintout(await runsOf(reader, query), RUN_VIEW, { options, io });
+      if (options.runs) {
+        const page = await runsOf(reader, query);
+        return pagePrintout(page, runView(page.rows), { options, io });
+      }
       const page = await callsOf(reader, query);
       return pagePrintout(page, callView(page.rows, options.args), { options, io });
     });
@@ -114,6 +118,7 @@ function wrongOptions(options: QueryOptions): Failure | undefined {
   const given = CALLS_ONLY.find((name) => options[name] !== undefined);
   const stray = runs ? (given ?? strayArgs(options)) : undefined;
   if (stray !== undefined) return badUsage(`--${stray} is about calls.`, 'Leave out --runs.');
+  if (options.degraded && !runs) return badUsage('--degraded is about runs.', 'Add --runs.');
   if (hash !== undefined && !SHA256.test(hash)) {
     const fix = 'Write 64 digits of 0-9 and a-f, as `sub query --json` has them.';
     return badUsage(`--args-hash \`${hash}\` is not a SHA-256 hash.`, fix);
@@ -174,6 +179,7 @@ async function runsOf(reader: StoreReader, query: LedgerQuery): Promise<Page<Run
   const filter: RunFilter = {
     ...span,
     ...definedFields({ agentId: options.agent, principal, status }),
+    ...(options.degraded && { isDegraded: true }),
   };
   return gatherPages((request) => reader.runs(filter, request), limit, options.after);
 }

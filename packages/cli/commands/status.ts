@@ -10,7 +10,12 @@ import {
 import type { SecretBinding, Servers } from '@subluminal/plane/config';
 import { startCheck } from '../adopt/can-start.ts';
 import { type HeldPolicy, type PolicyOf, policyFinder, policyWords } from '../adopt/held-policy.ts';
-import { type CalledServer, type LastCall, ledgerFacts } from '../adopt/ledger-facts.ts';
+import {
+  type CalledServer,
+  type DegradedRun,
+  type LastCall,
+  ledgerFacts,
+} from '../adopt/ledger-facts.ts';
 import {
   printLines,
   problemParts,
@@ -40,7 +45,7 @@ export const command = defineCommand({
     const { files, problems } = adoptionStatus({ ...where, own });
     const hooks = hookStatus({ ...where, own });
     const called = calledServers(files);
-    const { lastCalls, changes } = orThrow(await ledgerFacts([...called.values()], io));
+    const { lastCalls, changes, degraded } = orThrow(await ledgerFacts([...called.values()], io));
     const known = await factsOf(files, {
       lastCalls: new Map([...called].map(([server, key]) => [server, lastCalls.get(key)])),
       bound: where.bound,
@@ -49,7 +54,8 @@ export const command = defineCommand({
     if (options.json) {
       const clients = clientParts(files, hooks);
       const shown = documentOf(files, problems, known);
-      const document = { ...shown, clients, definitions_changed: changes };
+      const runs = degraded.map(degradedParts);
+      const document = { ...shown, clients, definitions_changed: changes, degraded_runs: runs };
       io.out.write(jsonText(document));
       return done(EXIT.fine);
     }
@@ -57,6 +63,7 @@ export const command = defineCommand({
     for (const file of files) printFile(file, known, io);
     for (const change of changes) io.out.write(harmlessLine(changeLine(change)));
     for (const one of hooks) printHooks(one, io);
+    for (const run of degraded) io.out.write(harmlessLine(degradedText(run)));
     const unseen = unseenText(files, hooks);
     if (unseen !== undefined) io.out.write(harmlessLine(unseen));
     if (files.length === 0) io.out.write('No agent client has a config here.\n');
@@ -177,6 +184,16 @@ function printHooks(status: HookStatus, io: Io): void {
   const { title, problems } = status;
   io.out.write(harmlessLine(`${title}: ${hookWords(status)}; ${MODEL_WORDS}`));
   for (const problem of problems) io.out.write(harmlessLine(`  ${problem}`));
+}
+
+function degradedText({ run_id, client, last_at_ms, degraded_reason }: DegradedRun): string {
+  const age = ageText(Date.now() - last_at_ms);
+  return `Warning: a run of ${client ?? 'unknown'}, ${age} ago: ${degraded_reason ?? ''} (sub show ${run_id})`;
+}
+
+function degradedParts({ run_id, client, last_at_ms, degraded_reason }: DegradedRun): object {
+  const last_at = new Date(last_at_ms).toISOString();
+  return { run_id, client, last_at, degraded_reason };
 }
 
 /** What of each client is governed. `session`: only in a run that is started so. */

@@ -46,19 +46,19 @@ const SHOWN_MAX = 20;
 /** Events of the run, from the first of the call on. */
 const EVENTS_MAX = 200_000;
 
-/** The one call that an id, a part of it or `last` means. */
+/** The one call that an id, a part of it or `last` means; undefined where there is none. */
 export async function findCall(
   reader: StoreReader,
   name: string,
   run: string | undefined,
-): Promise<CallDetail | Failure> {
+): Promise<CallDetail | Failure | undefined> {
   const runId = run === undefined ? undefined : orThrow(await findRun(reader, run));
   const calls =
     name === LAST
       ? (await reader.calls(runId === undefined ? {} : { runId }, { limit: 1 })).rows
       : await reader.callsNamed(name, { limit: SHOWN_MAX, runId });
   const [first, second] = calls;
-  if (first === undefined) return unknownCall(name, (await reader.run(name)) !== undefined);
+  if (first === undefined) return undefined;
   if (second !== undefined) {
     const isSameId = first.call_id === second.call_id;
     const like = isSameId ? `Add --run ${first.run_id}.` : `Give more of it: ${first.call_id}`;
@@ -66,14 +66,7 @@ export async function findCall(
       calls.length === SHOWN_MAX ? `${SHOWN_MAX} calls or more` : `${calls.length} calls`;
     return failure('SUB_LEDGER_QUERY', `\`${name}\` fits ${count}.`, like);
   }
-  return (await reader.call(first.run_id, first.call_id)) ?? unknownCall(name, false);
-}
-
-function unknownCall(name: string, isRun: boolean): Failure {
-  const fix = isRun
-    ? `It is a run: \`sub query --run ${name}\` lists its calls.`
-    : 'See `sub query`.';
-  return failure('SUB_LEDGER_QUERY', `the ledger has no call \`${name}\`.`, fix);
+  return reader.call(first.run_id, first.call_id);
 }
 
 export async function callRecord(reader: StoreReader, call: CallDetail): Promise<CallRecord> {

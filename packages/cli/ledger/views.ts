@@ -178,7 +178,7 @@ const CALL_VIEW: Pick<View<ListedCall>, 'name' | 'paint' | 'csv'> = {
   },
 };
 
-export const RUN_VIEW: View<RunRow> = {
+const RUN_VIEW: View<RunRow> = {
   name: 'runs',
   columns: [
     { title: 'STARTED', dropped: 1, leftOutLast: true },
@@ -204,7 +204,8 @@ export const RUN_VIEW: View<RunRow> = {
   ],
   paint: (line, row, colors) => {
     if (row.status === 'FAILED' || row.status === 'TERMINATED') return colors.red(line);
-    return row.calls.blocked + row.calls.throttled > 0 ? colors.yellow(line) : line;
+    const isNoted = row.calls.blocked + row.calls.throttled > 0 || row.degraded_reason !== null;
+    return isNoted ? colors.yellow(line) : line;
   },
   csv: {
     started_at: (row) => timeText(row.started_at_ms ?? row.first_at_ms),
@@ -216,5 +217,16 @@ export const RUN_VIEW: View<RunRow> = {
     blocked: (row) => row.calls.blocked,
     throttled: (row) => row.calls.throttled,
     errors: (row) => row.calls.errors,
+    degraded_reason: (row) => row.degraded_reason,
   },
 };
+
+/** Runs that were decided or recorded by less than they should be say so, where there are some. */
+export function runView(rows: readonly RunRow[]): View<RunRow> {
+  if (rows.every(({ degraded_reason }) => degraded_reason === null)) return RUN_VIEW;
+  return {
+    ...RUN_VIEW,
+    columns: [...RUN_VIEW.columns, { title: 'WARNING', widthMin: 12, widthGood: 40 }],
+    cells: (row, isFitted) => [...RUN_VIEW.cells(row, isFitted), row.degraded_reason],
+  };
+}

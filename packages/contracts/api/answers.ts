@@ -85,6 +85,10 @@ export const API_RUN = open({
   policy_hash: required(wordsOrNull, 'The hash of it.'),
   metadata_json: required(jsonText, 'What else `run_start` said, as JSON.'),
   summary_json: required(jsonText, 'The summary of `run_end`, as JSON.'),
+  degraded_reason: required(
+    wordsOrNull,
+    'Why it was last decided or recorded by less than it should be; null where it never was.',
+  ),
   calls: required(CALL_COUNTS, 'Its calls.'),
 });
 
@@ -294,6 +298,14 @@ export const API_RUN_SUMMARY = open({
       listed,
     ),
     'What is not as it was pinned, and has to be accepted by a person.',
+  ),
+  warnings_total: required(
+    count,
+    'How often it was decided or recorded by less than it should be.',
+  ),
+  warnings: required(
+    array(open({ ts: required(words, 'When.'), reason: required(words, 'In which way.') }), listed),
+    'The first of them.',
   ),
   decisions: required(record(count), 'Calls by action.'),
   rules: required(

@@ -3,7 +3,8 @@ import { parseEventLine } from '@subluminal/contracts';
 import type { PinStore } from '@subluminal/core/surface';
 import type { StoreReader } from '../sqlite/sqlite-store.ts';
 import { eventPages } from '../store/stored-rows.ts';
-import { type ChangedDefinition, changedDefinition } from './summary.ts';
+import type { ChangedDefinition } from './run-summary.ts';
+import { changedDefinition } from './summary.ts';
 
 const RUNS_MAX = 50;
 const SEEN_MS = 30 * 24 * 60 * 60_000;

@@ -3,7 +3,8 @@ import type { PolicyRef } from '@subluminal/contracts';
 import type { ChainReader } from '../sqlite/chain-reads.ts';
 import { eventPages } from '../store/stored-rows.ts';
 import { summaryMarkdown } from './markdown.ts';
-import { RunSummarizer, type RunSummary } from './summary.ts';
+import type { RunSummary } from './run-summary.ts';
+import { RunSummarizer } from './summary.ts';
 
 export interface RunExport {
   readonly summary: RunSummary;

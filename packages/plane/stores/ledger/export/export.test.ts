@@ -50,6 +50,26 @@ describe('the summary of a run', () => {
     expect(summaryMarkdown(summarize(own))).toContain('| Answers held back | 1 |');
   });
 
+  it('says in which ways it was decided by less than it should be', () => {
+    const shim = new Shim('a');
+    const reason = '2 uses of tools of codex reached no hook: write_stdin';
+    const health = (status: 'ok' | 'degraded', more = {}) =>
+      shim.line('shim_health', { health: { status, uptime_ms: 1, ...more } });
+    const all = [
+      shim.runStart(),
+      health('ok'),
+      health('degraded', { reason }),
+      health('degraded', { events_spooled: 3 }),
+    ];
+    const summary = summarize(all.map(({ line }) => line));
+    expect(summary).toMatchObject({
+      warnings_total: 2,
+      warnings: [{ reason }, { reason: '3 events spooled, 0 previews dropped' }],
+    });
+    expect(summaryMarkdown(summary)).toContain(reason);
+    expect(summaryMarkdown(summarize(lines(new Shim('b'))))).not.toContain('## Warnings');
+  });
+
   it('names every policy that was in force, with what it has decided', () => {
     const shim = new Shim('a');
     const other = { ...POLICY, policy_id: 'own', policy_hash: 'b'.repeat(64) };

@@ -1,7 +1,13 @@
 // The summary as a page for people. Names and messages come from agents and servers: they are shown
 // as code, where Markdown renders no link, no mention, no picture and no HTML.
 import { visible } from '@subluminal/core/policy';
-import type { ChangedDefinition, FailedCall, RunSummary, Violation } from './summary.ts';
+import type {
+  ChangedDefinition,
+  FailedCall,
+  RunSummary,
+  RunWarning,
+  Violation,
+} from './run-summary.ts';
 
 const TEXT_LENGTH_MAX = 200;
 const ROWS_MAX = 50;
@@ -23,6 +29,10 @@ export function summaryMarkdown(summary: RunSummary): string {
     ...section('Changed definitions', CHANGE_COLUMNS, {
       rows: summary.definitions_changed,
       total: summary.definitions_changed.length,
+    }),
+    ...section('Warnings', WARNING_COLUMNS, {
+      rows: summary.warnings,
+      total: summary.warnings_total,
     }),
     ...section('Violations', VIOLATION_COLUMNS, {
       rows: summary.violations,
@@ -88,6 +98,10 @@ const CHANGE_COLUMNS: Columns<ChangedDefinition> = {
   server: ({ server_name }) => code(server_name),
   'what has changed': ({ tool_name }) => (tool_name === null ? 'instructions' : code(tool_name)),
   calls: ({ enforced }) => (enforced ? 'refused until a person accepts it' : 'not refused'),
+};
+const WARNING_COLUMNS: Columns<RunWarning> = {
+  time: ({ ts }) => ts,
+  'decided or recorded by less than it should be': ({ reason }) => code(reason),
 };
 const VIOLATION_COLUMNS: Columns<Violation> = {
   time: ({ ts }) => ts,

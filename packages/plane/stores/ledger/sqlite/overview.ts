@@ -41,11 +41,12 @@ export function searchRuns(
 ): Page<RunRow> {
   const limit = limitOf(request);
   const after = positionOf(request);
-  const { agentId, principal, status, fromMs, toMs } = filter;
+  const { agentId, principal, status, isDegraded, fromMs, toMs } = filter;
   const { sql: matching, values } = where([
     ['agent_id = ?', agentId],
     [`principal ${IN_NAMES}`, namedPrincipals(connection, principal)],
     status === 'RUNNING' ? ['status IS NULL'] : ['status = ?', status],
+    ...(isDegraded === true ? [['degraded_reason IS NOT NULL'] as const] : []),
     ['first_at >= ?', fromMs],
     ['first_at < ?', toMs],
     ['(first_at, run_id) < (?, ?)', after?.atMs, after?.id],

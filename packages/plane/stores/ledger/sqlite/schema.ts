@@ -186,7 +186,7 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_by ON approvals (decided_by) WHERE decided_by IS NOT NULL;
 `;
 
-export const MIGRATIONS: readonly string[] = [FIRST, CONTENT, TURNS, APPROVALS];
+export const MIGRATIONS: readonly string[] = [FIRST, CONTENT, TURNS, APPROVALS, columnsSince(5)];
 
 // Brings a database to the schema of this version, or says why it can't.
 

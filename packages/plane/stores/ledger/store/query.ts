@@ -59,6 +59,8 @@ export interface RunFilter {
   readonly principal?: NamePattern;
   /** `RUNNING` has no end on record. */
   readonly status?: 'SUCCEEDED' | 'FAILED' | 'TERMINATED' | 'CANCELLED' | 'LOST' | 'RUNNING';
+  /** Only those that were decided or recorded by less than they should be. */
+  readonly isDegraded?: true;
   readonly fromMs?: number;
   readonly toMs?: number;
 }

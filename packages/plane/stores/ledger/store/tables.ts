@@ -66,6 +66,8 @@ export const RUNS = {
     last_at: { merge: 'max', kind: 'integer', as: 'last_at_ms' },
     /** How many events made this row. */
     events: { merge: 'sum', kind: 'integer', as: null },
+    /** Why it was last decided or recorded by less than it should be, such as tools that reached no hook. */
+    degraded_reason: { merge: 'last', kind: 'text', orNull: true, since: 5 },
   },
 } as const satisfies Table;
 

@@ -143,6 +143,27 @@ export function querySuite(openStore: OpenStore): void {
     await ledger.close();
   });
 
+  it('lists the runs that were decided by less than they should be, with the last reason', async () => {
+    const ledger = await open(openStore);
+    const [fine, silent] = ['fine', 'silent'].map((run) => new Shim(`of ${run}`, { run }));
+    if (fine === undefined || silent === undefined) throw new Error('no shims');
+    const degraded = (reason: string) =>
+      silent.line('shim_health', { health: { status: 'degraded', reason, uptime_ms: 1 } });
+    const ok = { health: { status: 'ok', uptime_ms: 1 } } as const;
+    await ledger.ingest([fine.runStart(), fine.line('shim_health', ok)]);
+    await ledger.ingest([silent.runStart(), degraded('a host was lost')]);
+    await ledger.ingest([degraded('1 use reached no hook'), silent.line('shim_health', ok)]);
+    const reasons = async (filter: Parameters<StoreReader['runs']>[0]) =>
+      (await ledger.store.runs(filter, {})).rows.map(({ run_id, degraded_reason }) => [
+        run_id,
+        degraded_reason,
+      ]);
+    const marked = ['silent', '1 use reached no hook'];
+    expect(await reasons({ isDegraded: true })).toEqual([marked]);
+    expect(await reasons({})).toEqual([marked, ['fine', null]]);
+    await ledger.close();
+  });
+
   it('counts an answer that a gate held back as no error of the server', async () => {
     const ledger = await open(openStore);
     const shim = new Shim('s');
