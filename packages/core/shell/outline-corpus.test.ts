@@ -17,10 +17,11 @@ function sorted(texts: readonly string[]): readonly string[] {
 
 describe.each(FILES)('the corpus of %s lines', (name) => {
   it.each(shellCorpus(name).map((one) => [one.line, one] as const))('%s', (line, expected) => {
-    const { programs, reads, writes, hosts, paths, opaque } = outlineCommand(line);
+    const { programs, reads, trees, writes, hosts, paths, opaque } = outlineCommand(line);
     const found = {
       programs: sorted(programs.map((program) => program.name)),
       reads: sorted(reads),
+      trees: sorted(trees),
       writes: sorted(writes),
       hosts: sorted(hosts),
       opaque: sorted(opaque.map(({ why }) => why)),
@@ -28,6 +29,7 @@ describe.each(FILES)('the corpus of %s lines', (name) => {
     expect(found).toEqual({
       programs: sorted(expected.programs),
       reads: sorted(expected.reads),
+      trees: sorted(expected.trees),
       writes: sorted(expected.writes),
       hosts: sorted(expected.hosts),
       opaque: sorted(expected.opaque),

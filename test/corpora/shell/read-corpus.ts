@@ -6,6 +6,7 @@ export interface ShellCase {
   readonly line: string;
   readonly programs: readonly string[];
   readonly reads: readonly string[];
+  readonly trees: readonly string[];
   readonly writes: readonly string[];
   readonly hosts: readonly string[];
   readonly opaque: readonly string[];
@@ -48,6 +49,7 @@ function caseOf(written: readonly string[]): ShellCase {
     line,
     programs: wordsIn(programs),
     reads: listed('reads'),
+    trees: listed('trees'),
     writes: listed('writes'),
     hosts: listed('hosts'),
     opaque: listed('opaque'),
