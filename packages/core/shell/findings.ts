@@ -71,7 +71,7 @@ export class Findings {
 
   /** Notes that all files in a folder are read. */
   addTree(text: string, folders: WorkingFolders): void {
-    if (text === '-' || hostOfUrl(text) !== undefined) return;
+    if (text === '-' || STREAM.test(text) || hostOfUrl(text) !== undefined) return;
     const written = shownText(text);
     for (const folder of folders.current.length === 0 ? [''] : folders.current) {
       this.#trees.add(folder === undefined ? written : pathIn(folder, written));
@@ -135,7 +135,7 @@ export class Findings {
     const [, magic, ofRevision] = /^:(?:\([^)]*\)|[/!^]+)(.*)$|^[^:]*:(.+)$/s.exec(text) ?? [];
     const path = magic ?? ofRevision ?? text;
     if (ofRevision !== undefined) this.#addPath('read', path, folders);
-    else if (magic !== undefined || !REVISION.test(text)) this.#addPath(how, path, folders);
+    else if (magic !== undefined || !isRevision(text)) this.#addPath(how, path, folders);
   }
 
   /** `if=/etc/passwd`, `@file`, `name=@file`, `type=bind,source=/etc`. */
@@ -175,6 +175,11 @@ export class Findings {
     if (this.homes.size === 0 || !/^~(?:\/|$)/.test(path)) return [];
     return [...this.homes].map((home) => home + path.slice(1));
   }
+}
+
+/** Whether a text is the name of a revision, and not one of a file. */
+export function isRevision(text: string): boolean {
+  return REVISION.test(text);
 }
 
 /** A part that only the running shell knows is shown as a wildcard. */

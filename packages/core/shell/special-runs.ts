@@ -1,76 +1,11 @@
 // Programs that no table describes.
 import { BUILTIN_RUNS, type SpecialRun } from './builtin-runs.ts';
+import { git } from './git-run.ts';
 import { LIST_RUNS } from './list-runs.ts';
-import { type Argument, parseArguments } from './options.ts';
+import { parseArguments } from './options.ts';
 import { programSpec } from './programs/index.ts';
 import { specOf } from './programs/spec.ts';
-import type { ScriptOutline } from './script-outline.ts';
-import {
-  joinedTexts,
-  type NamedRun,
-  useArgument,
-  useArguments,
-  useValues,
-} from './use-arguments.ts';
-
-const git: SpecialRun = (outline, run) => {
-  const spec = programSpec('git');
-  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
-  const folders = own.values
-    .filter(({ option }) => option === '-C')
-    .reduce((at, { value }) => at.below(value.texts), run.folders);
-  for (const { option, role, value } of own.values) {
-    if (option === '-c') for (const text of value.texts) setGit(outline, run, text);
-    else if (option === '--config-env' && value.texts.some((one) => GIT_COMMAND_SETTING.test(one)))
-      outline.findings.addOpaque('redefined', option);
-    else useArgument(outline, run, { role, argument: value });
-  }
-  const [command, ...args] = run.args.slice(own.operandsAt);
-  for (const name of command?.texts ?? []) {
-    const inner = spec.commands?.get(name) ?? UNKNOWN_COMMAND;
-    const parsed = parseArguments(args, inner);
-    useArguments(outline, { ...run, folders }, { spec: inner, parsed });
-    runGitWords(outline, { ...run, folders }, { name, words: args });
-    const isLooking = parsed.flags.some((flag) => /^--(?:check|stat|numstat|summary)$/.test(flag));
-    const isPatched = /^(?:apply|am)$/.test(name) && !isLooking;
-    if (isPatched || (name === 'clean' && parsed.operands.length === 0))
-      outline.findings.add('write', '.', folders);
-    const isChosen = name === 'checkout' || name === 'restore' || name === 'reset';
-    if (isChosen && parsed.flags.includes('--pathspec-from-file'))
-      outline.findings.addOpaque('dynamic_argument', name);
-  }
-};
-
-interface GitWords {
-  readonly name: string;
-  readonly words: readonly Argument[];
-}
-
-/** Commands of git that run others, or that set which ones are run. */
-function runGitWords(outline: ScriptOutline, run: NamedRun, { name, words }: GitWords): void {
-  const texts = words.map(({ texts: [text = ''] }) => text);
-  if (name === 'bisect' && texts[0] === 'run') outline.run({ ...run, args: words.slice(1) });
-  if (name === 'submodule' && texts[0] === 'foreach')
-    outline.runScript(texts.slice(1).join(' '), run);
-  if (name !== 'config') return;
-  for (const [index, key] of texts.entries()) {
-    const setting = `${key}=${texts[index + 1] ?? ''}`;
-    if (GIT_COMMAND_SETTING.test(setting)) setGit(outline, run, setting);
-  }
-}
-
-const UNKNOWN_COMMAND = specOf({ operands: ['revision_read'] });
-/** Settings of git that hold commands. */
-const GIT_COMMAND_SETTING =
-  /^(?:alias\.[^=]*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|pager\.[^=]*|diff\.(?:external|[^=]*\.(?:command|textconv))|credential\.(?:[^=]*\.)?helper|gpg\.(?:[^=]*\.)?program|filter\.[^=]*|sequence\.editor|(?:merge|diff)tool\.[^=]*)=/i;
-
-function setGit(outline: ScriptOutline, run: NamedRun, text: string): void {
-  if (GIT_COMMAND_SETTING.test(text)) {
-    const value = text.slice(text.indexOf('=') + 1);
-    const isGit = /^alias\./i.test(text) && !value.startsWith('!');
-    if (value !== '') outline.runScript(isGit ? `git ${value}` : value.replace(/^!/, ''), run);
-  } else outline.findings.add('setting', text, run.folders);
-}
+import { joinedTexts, useArgument, useArguments, useValues } from './use-arguments.ts';
 
 /** Behind the host stands a command that the other machine runs. */
 const ssh: SpecialRun = (outline, run) => {

@@ -49,15 +49,25 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
       '--output': 'write',
     },
   },
-  'show diff cat-file blame annotate archive ls-tree ls-files diff-tree diff-index diff-files check-ignore difftool':
+  'cat-file': { operands: ['revision_read'], verbs: 'blob tree commit tag' },
+  archive: {
+    operands: ['none', 'read'],
+    values: {
+      '--format --prefix --mtime': 'none',
+      '-o --output': 'write',
+      '--add-file': 'read',
+      '--remote': 'repository',
+      '--exec': 'command',
+    },
+  },
+  'show diff blame annotate ls-tree ls-files diff-tree diff-index diff-files check-ignore difftool':
     {
       operands: ['revision_read'],
       values: {
         '-U -S -G --format --pretty --diff-filter -L --prefix --max-count --date -O --exclude':
           'none',
         '-o --output': 'write',
-        '-X --exclude-from': 'read',
-        '--remote': 'repository',
+        '-X --exclude-from --contents --ignore-revs-file': 'read',
       },
     },
   difftool: {
@@ -78,7 +88,11 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
   },
   'apply am': {
     operands: ['read'],
-    values: { '-p --directory --exclude --include -C --whitespace': 'none' },
+    values: {
+      '-p --exclude --include -C --whitespace': 'none',
+      '--directory': 'write',
+      '--build-fake-ancestor': 'write',
+    },
   },
   switch: NOTHING,
   clone: {
@@ -125,7 +139,8 @@ const GIT_COMMANDS: Readonly<Record<string, SpecDraft>> = {
     operands: ['none'],
     values: { '-f --file --blob': 'change', '--type --default': 'none' },
   },
-  'format-patch bundle': {
+  bundle: { operands: ['none', 'write', 'none'] },
+  'format-patch': {
     operands: ['none'],
     values: { '-o --output-directory': 'write', '-n -v': 'none' },
   },

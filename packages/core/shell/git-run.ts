@@ -1,0 +1,133 @@
+// What the commands of git touch.
+import type { SpecialRun } from './builtin-runs.ts';
+import { isRevision } from './findings.ts';
+import { type Argument, type ParsedArguments, parseArguments } from './options.ts';
+import { programSpec } from './programs/index.ts';
+import { specOf } from './programs/spec.ts';
+import type { ScriptOutline } from './script-outline.ts';
+import { type NamedRun, useArgument, useArguments } from './use-arguments.ts';
+
+const UNKNOWN_COMMAND = specOf({ operands: ['revision_read'] });
+/** Settings of git that hold commands. */
+const COMMAND_SETTING =
+  /^(?:alias\.[^=]*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|pager\.[^=]*|diff\.(?:external|[^=]*\.(?:command|textconv))|credential\.(?:[^=]*\.)?helper|gpg\.(?:[^=]*\.)?program|filter\.[^=]*|sequence\.editor|(?:merge|diff)tool\.[^=]*)=/i;
+/** Settings of git that name files with commands in them. */
+const LOADING_SETTING = /^(?:core\.hookspath|include\.path|includeif\.[^=]*)=/i;
+
+export const git: SpecialRun = (outline, run) => {
+  const spec = programSpec('git');
+  const own = parseArguments(run.args, spec, { stopsAtOperand: true });
+  const folders = own.values
+    .filter(({ option }) => option === '-C')
+    .reduce((at, { value }) => at.below(value.texts), run.folders);
+  for (const { option, role, value } of own.values) {
+    if (option === '-c') for (const text of value.texts) setGit(outline, run, text);
+    else if (option === '--exec-path') outline.findings.addOpaque('redefined', option);
+    else if (option === '--config-env' && value.texts.some((one) => COMMAND_SETTING.test(one)))
+      outline.findings.addOpaque('redefined', option);
+    else useArgument(outline, run, { role, argument: value });
+  }
+  const [command, ...words] = run.args.slice(own.operandsAt);
+  for (const name of command?.texts ?? []) {
+    const inner = spec.commands?.get(name) ?? UNKNOWN_COMMAND;
+    const parsed = parseArguments(words, inner);
+    const inside = { ...run, folders };
+    useArguments(outline, inside, { spec: inner, parsed });
+    runWords(outline, inside, { name, words });
+    noteTrees(outline, inside, { name, parsed });
+    noteWrites(outline, inside, { name, parsed });
+    noteUnknown(outline, { name, parsed });
+  }
+};
+
+interface GitWords {
+  readonly name: string;
+  readonly words: readonly Argument[];
+}
+
+/** Commands of git that run others, or that set which ones are run. */
+function runWords(outline: ScriptOutline, run: NamedRun, { name, words }: GitWords): void {
+  const texts = words.map(({ texts: [text = ''] }) => text);
+  if (name === 'bisect' && texts[0] === 'run') outline.run({ ...run, args: words.slice(1) });
+  if (name === 'submodule' && texts[0] === 'foreach')
+    outline.runScript(texts.slice(1).join(' '), run);
+  if (name !== 'config') return;
+  for (const [index, key] of texts.entries()) {
+    const setting = `${key}=${texts[index + 1] ?? ''}`;
+    if (COMMAND_SETTING.test(setting) || LOADING_SETTING.test(setting))
+      setGit(outline, run, setting);
+  }
+}
+
+function setGit(outline: ScriptOutline, run: NamedRun, text: string): void {
+  if (LOADING_SETTING.test(text)) outline.findings.addOpaque('redefined', text);
+  if (COMMAND_SETTING.test(text)) {
+    const value = text.slice(text.indexOf('=') + 1);
+    const isGit = /^alias\./i.test(text) && !value.startsWith('!');
+    if (value !== '') outline.runScript(isGit ? `git ${value}` : value.replace(/^!/, ''), run);
+  } else outline.findings.add('setting', text, run.folders);
+}
+
+interface GitCommand {
+  readonly name: string;
+  readonly parsed: ParsedArguments;
+}
+
+/** Commands that show or keep all files: also ignored ones, or every file that was ever kept. */
+function noteTrees({ findings }: ScriptOutline, { folders }: NamedRun, command: GitCommand): void {
+  const { name, parsed } = command;
+  const texts = parsed.operands.flatMap((operand) => operand.texts);
+  const has = (pattern: RegExp) => parsed.flags.some((flag) => pattern.test(flag));
+  const note = (paths: readonly string[]) => {
+    for (const path of paths) findings.addTree(path, folders);
+  };
+  const noteAll = (paths: readonly string[]) => note(paths.length === 0 ? ['.'] : paths);
+  const files = (given: readonly string[]) => given.filter((text) => !isRevision(text));
+  if (name === 'add' || name === 'stage') {
+    if (has(/^(?:-f|--force)$/)) noteAll(texts);
+  } else if (name === 'stash') {
+    if (has(/^(?:-u|-a|--include-untracked|--all)$/)) note(['.']);
+  } else if (name === 'diff' && has(/^--no-index$/)) note(texts);
+  else if (/^(?:log|whatchanged)$/.test(name) && has(/^(?:-p|-u|--patch)$/)) noteAll(files(texts));
+  else if (name === 'grep') noteAll(files(has(/^-[ef]$/) ? texts : texts.slice(1)));
+  else if (name === 'archive' && !has(/^--remote$/)) noteAll(texts.slice(1));
+  else if (name === 'fast-export' || (name === 'bundle' && texts[0] === 'create')) note(['.']);
+}
+
+/** Files that git names itself. */
+function noteWrites({ findings }: ScriptOutline, { folders }: NamedRun, command: GitCommand): void {
+  const { name, parsed } = command;
+  const texts = parsed.operands.flatMap((operand) => operand.texts);
+  const has = (pattern: RegExp) => parsed.flags.some((flag) => pattern.test(flag));
+  const isLooking = has(/^--(?:check|stat|numstat|summary)$/);
+  const isPatched = /^(?:apply|am)$/.test(name) && !isLooking;
+  const isClean = name === 'clean' && texts.length === 0;
+  const isPatchMade = name === 'format-patch' && !has(/^(?:-o|--output-directory|--stdout)$/);
+  if (isPatched || isClean || isPatchMade) findings.add('write', '.', folders);
+  const [from, into] = name === 'submodule' && texts[0] === 'add' ? texts.slice(1) : texts;
+  const isCloned = name === 'clone' || (name === 'submodule' && texts[0] === 'add');
+  if (isCloned && from !== undefined && into === undefined)
+    findings.add('write', clonedName(from, has(/^--(?:bare|mirror)$/)), folders);
+  if (name.startsWith('credential')) findings.add('read', '~/.git-credentials', folders);
+}
+
+/** The folder that `git clone` makes: the last name of the address. */
+function clonedName(address: string, isBare: boolean): string {
+  const name = address
+    .replace(/\/+$/, '')
+    .replace(/(?:\/\.git|\.git|\.bundle)$/, '')
+    .replace(/^.*[/:]/s, '');
+  return isBare ? `${name}.git` : name;
+}
+
+/** Files that stand in another file, or that only the repository knows by the hash of what is in them. */
+function noteUnknown({ findings }: ScriptOutline, { name, parsed }: GitCommand): void {
+  const has = (pattern: RegExp) => parsed.flags.some((flag) => pattern.test(flag));
+  const isChosen = name === 'checkout' || name === 'restore' || name === 'reset';
+  if (isChosen && has(/^--pathspec-from-file$/)) findings.addOpaque('dynamic_argument', name);
+  if (name !== 'cat-file' || has(/^-[tse]$/)) return;
+  const hashes = parsed.operands.flatMap(({ texts }) => texts.filter((text) => HASH.test(text)));
+  if (hashes.length > 0 || has(/^--batch/)) findings.addOpaque('dynamic_argument', name);
+}
+
+const HASH = /^[0-9a-f]{4,64}$/;
