@@ -3,6 +3,7 @@ import type { ContentSection } from '@subluminal/contracts';
 import type { WantedNames } from '../paths/named-paths.ts';
 import type { Sha256 } from '../ports.ts';
 import type { Guard } from '../session/guard.ts';
+import type { CommandOutline } from '../shell/index.ts';
 import type { Manifest, NewPins, OpenedPins } from '../surface/index.ts';
 import type { TaintPolicy } from '../taint/index.ts';
 import type { LeakFinder } from './leak-finder.ts';
@@ -24,7 +25,7 @@ export interface PinOptions {
   readonly opened: OpenedPins;
 }
 
-interface ProtectedName {
+export interface ProtectedName {
   readonly name: string;
   readonly what: string;
 }
@@ -37,6 +38,10 @@ export interface SelfProtection extends WantedNames {
   hasBaseName(json: Uint8Array): boolean;
   /** The first of these names that is protected, and what it is, such as `the policy in force`. */
   find(names: readonly string[]): ProtectedName | undefined;
+  /** What of the files that a command removes or overwrites is protected. */
+  findChanged(
+    changes: Pick<CommandOutline, 'removes' | 'puts' | 'writes'>,
+  ): ProtectedName | undefined;
   /** Takes the roots that the agent sent to the server: relative names may start there. */
   useRoots(uris: readonly string[]): void;
 }

@@ -12,6 +12,7 @@ const FREE: SelfProtection = {
   hasBaseName: () => false,
   isMentioned: () => false,
   find: () => undefined,
+  findChanged: () => undefined,
   useRoots: () => {},
 };
 
@@ -236,6 +237,7 @@ function guardWith(more: Partial<SelfProtection> = {}) {
       found.includes('policy.yaml')
         ? { name: 'policy.yaml', what: 'the policy in force' }
         : undefined,
+    findChanged: () => undefined,
     useRoots: () => undefined,
     ...more,
   };
@@ -260,6 +262,26 @@ describe('the gate', () => {
     expect(guardWith().surface(callOf({ tool: 't', args: {}, beside }), 0).kind).toBe('stop');
     const told = { _meta: { cwd: 'policy.yaml' } };
     expect(guardWith().surface(callOf({ tool: 't', args: {}, beside: told }), 0).kind).toBe('pass');
+  });
+
+  it('stops a command that would remove or overwrite a protected file, also in a large call', () => {
+    const guard = guardWith({
+      findChanged: ({ removes }) =>
+        removes.includes('conf') ? { name: 'conf', what: 'the policy in force' } : undefined,
+    });
+    const words = 'it would remove or overwrite the policy in force (`conf`).';
+    const small = guard.surface(callOf({ tool: 'Bash', args: { command: 'rm -r conf' } }), 0);
+    expect(JSON.stringify(small)).toContain(words);
+    const texts = [{ key: 'command', text: 'cd . && rm -r conf' }];
+    const large = guard.gathered?.(sealedCall('Bash'), { texts, isWhole: true });
+    expect(JSON.stringify(large)).toContain(words);
+    const free = callOf({ tool: 'Bash', args: { command: 'ls conf' } });
+    expect(guard.surface(free, 0)).toEqual({ kind: 'pass' });
+  });
+
+  it('stops a command that is too long to be read', () => {
+    const call = callOf({ tool: 'Bash', args: { command: `${'ls;'.repeat(100_000)} ls` } });
+    expect(guardWith().surface(call, 0)).toMatchObject({ kind: 'stop' });
   });
 
   it('only records where it is not enforced', () => {

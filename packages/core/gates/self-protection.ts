@@ -1,5 +1,5 @@
 // Self-protection: no call may name the files that govern it, such as the policy, `SUB_HOME` or the ledger.
-import { isObject } from '@subluminal/contracts';
+import { isObject, type JsonObject } from '@subluminal/contracts';
 import { asciiBytes, decodeText } from '../json/text.ts';
 import { BACKSLASH, COLON, DOT, LOWER_N, LOWER_U, QUOTE, SPACE } from '../json/units.ts';
 import {
@@ -14,9 +14,11 @@ import {
 } from '../paths/named-paths.ts';
 import type { GuardedCall, MessageVerdict } from '../session/guard.ts';
 import type { GatheredTexts } from '../session/peek/gather-texts.ts';
+import { outlineCall } from '../shell/call-outline.ts';
 import { withPatchNamed } from '../shell/command-args.ts';
+import type { CommandOutline } from '../shell/index.ts';
 import { visible } from '../text/visible.ts';
-import type { GuardOptions, SelfProtection } from './guard-options.ts';
+import type { GuardOptions, ProtectedName, SelfProtection } from './guard-options.ts';
 import { quotedName, refusedPassage, type Stop } from './verdicts.ts';
 
 const ADVICE =
@@ -33,7 +35,7 @@ export function selfStop(
   // The texts of a call that is too large come at its end.
   if (selfProtection === undefined || call.envelope === undefined) return undefined;
   useInputRoots({ selfProtection }, call.envelope.rest?.['params']);
-  return stopFor(selfProtection, call, () => namesInCall({ selfProtection, server }, call));
+  return stopFor(selfProtection, call, () => touchedByCall({ selfProtection, server }, call));
 }
 
 type RootUser = Pick<GuardOptions, 'selfProtection'>;
@@ -57,15 +59,35 @@ export function useInputRoots(options: RootUser, params: unknown): void {
 
 /** The objection of self-protection to a call of which only the texts are known. */
 export function selfStopByTexts(
-  { selfProtection }: GuardOptions,
+  { selfProtection, server }: GuardOptions,
   call: GuardedCall,
   { texts, isWhole }: GatheredTexts,
 ): Stop | undefined {
   if (selfProtection === undefined) return undefined;
   return stopFor(selfProtection, call, () => {
     const named = namedInTexts(texts, selfProtection);
-    return { ...named, isWhole: named.isWhole && isWhole };
+    const changes = outlineCall({ server_name: server, tool_name: call.tool }, argsOf(texts));
+    return { ...named, isWhole: named.isWhole && isWhole, changes };
   });
+}
+
+/** Texts by their keys; those of a list stand behind the same one. */
+function argsOf(texts: GatheredTexts['texts']): JsonObject {
+  const args = new Map<string, string[]>();
+  for (const { key, text } of texts) {
+    if (text === undefined) continue;
+    const known = args.get(key);
+    if (known === undefined) args.set(key, [text]);
+    else known.push(text);
+  }
+  return Object.fromEntries(
+    [...args].map(([key, all]) => [key, all.length > 1 ? all : all.join()]),
+  );
+}
+
+/** The files that a call names, and what its commands would do to others. */
+interface TouchedFiles extends NamedPaths {
+  readonly changes?: CommandOutline | undefined;
 }
 
 interface ProtectedServer {
@@ -73,7 +95,10 @@ interface ProtectedServer {
   readonly server: string;
 }
 
-function namesInCall({ selfProtection, server }: ProtectedServer, call: GuardedCall): NamedPaths {
+function touchedByCall(
+  { selfProtection, server }: ProtectedServer,
+  call: GuardedCall,
+): TouchedFiles {
   const { argsBytes, tool } = call;
   const params = call.envelope?.rest?.['params'];
   // Most arguments need not be parsed to see that nothing in them can be the name of a file.
@@ -81,30 +106,36 @@ function namesInCall({ selfProtection, server }: ProtectedServer, call: GuardedC
     argsBytes !== undefined && !mayNamePath(argsBytes) && !selfProtection.hasBaseName(argsBytes);
   if (call.envelope?.rest === undefined && isPlain) return { names: [], isWhole: true };
   if (call.args === undefined) return { names: [], isWhole: false };
-  const args = withPatchNamed({ server_name: server, tool_name: tool }, call.args);
-  if (!isObject(params)) return namedPaths(args, selfProtection);
+  const names = { server_name: server, tool_name: tool };
+  const args = withPatchNamed(names, call.args);
+  const changes = outlineCall(names, call.args);
+  if (!isObject(params)) return { ...namedPaths(args, selfProtection), changes };
   // `_meta` describes the client, and no server opens it.
   const { _meta: _aboutClient, ...beside } = params;
-  return namedPaths([args, beside], selfProtection);
+  return { ...namedPaths([args, beside], selfProtection), changes };
 }
 
 /** Why these names must not pass. Names that cannot be read or looked up count as protected. */
 function protectedReason(
   selfProtection: SelfProtection,
   subject: string,
-  look: () => NamedPaths,
+  look: () => TouchedFiles,
 ): string | undefined {
-  let named: NamedPaths = { names: [], isWhole: false };
+  let touched: TouchedFiles = { names: [], isWhole: false };
   try {
-    named = look();
+    touched = look();
   } catch {
     // A fault must not open the gate: outside of production, the session lets a broken gate pass.
   }
-  const { names, isWhole } = named;
+  const { names, isWhole, changes } = touched;
+  const shown = ({ what, name }: ProtectedName) => `${what} (\`${visible(name, SHOWN_NAME_MAX)}\`)`;
   try {
-    const found = names.length === 0 ? undefined : selfProtection.find(names);
-    if (found === undefined) return isWhole ? undefined : UNREAD;
-    return `${subject} ${found.what} (\`${visible(found.name, SHOWN_NAME_MAX)}\`)`;
+    const named = names.length === 0 ? undefined : selfProtection.find(names);
+    if (named !== undefined) return `${subject} ${shown(named)}`;
+    if (!isWhole || changes?.opaque.some(({ why }) => why === 'too_large') === true) return UNREAD;
+    const isChanging = changes !== undefined && changes.removes.length + changes.puts.length > 0;
+    const changed = isChanging ? selfProtection.findChanged(changes) : undefined;
+    return changed && `it would remove or overwrite ${shown(changed)}`;
   } catch {
     return `${subject} a file that could not be looked up`;
   }
@@ -113,7 +144,7 @@ function protectedReason(
 function stopFor(
   selfProtection: SelfProtection,
   { tool }: GuardedCall,
-  look: () => NamedPaths,
+  look: () => TouchedFiles,
 ): Stop | undefined {
   const why = protectedReason(selfProtection, 'its arguments name', look);
   if (why === undefined) return undefined;

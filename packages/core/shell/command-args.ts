@@ -39,7 +39,7 @@ export interface GivenCommands {
   readonly isWhole: boolean;
 }
 
-interface ToolNames {
+export interface ToolNames {
   readonly server_name: string;
   readonly tool_name: string;
 }

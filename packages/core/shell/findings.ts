@@ -2,7 +2,7 @@
 
 import { pathIn, type WorkingFolders } from './folders.ts';
 import { hostAlone, hostOfRemote, hostOfSocket, hostOfUrl } from './hosts.ts';
-import type { CommandOutline, OpaquePart, OpaqueReason, ProgramUse } from './outline.ts';
+import type { CommandOutline, OpaquePart, OpaqueReason, ProgramUse, PutPath } from './outline.ts';
 import type { Role } from './programs/spec.ts';
 import { UNKNOWN } from './word-texts.ts';
 
@@ -17,6 +17,7 @@ const STREAM = /^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|fd\/\d+|u?random
 /** Names of revisions, and ranges of them. */
 const REVISION =
   /^(?:@|\^?(?:[A-Z]+_)?HEAD|[0-9a-f]{7,40}|main|master|trunk|develop|origin|upstream|stash|(?:origin|upstream|refs|heads|tags)\/.*|v?\d+(?:\.\d+)+\S*)(?:[~^@:.].*)?$|\S\.\.\.?(?:[^/]|$)|[^/]@\{|~\d*$|\^\d*$/;
+const WRITING: ReadonlySet<Role> = new Set(['write', 'remote_write', 'change', 'remove', 'move']);
 /** What a value of an option has that is a path. */
 const PATHISH = /[/~\\]|^\.|\.\w{1,8}$|\*/;
 
@@ -25,6 +26,8 @@ export class Findings {
   readonly #reads = new Set<string>();
   readonly #writes = new Set<string>();
   readonly #trees = new Set<string>();
+  readonly #removes = new Set<string>();
+  readonly #puts: PutPath[] = [];
   readonly #hosts = new Set<string>();
   readonly #paths = new Set<string>();
   readonly #opaque = new Map<string, OpaquePart>();
@@ -38,6 +41,8 @@ export class Findings {
       reads: [...this.#reads],
       trees: [...this.#trees],
       writes: [...this.#writes],
+      removes: [...this.#removes],
+      puts: this.#puts,
       hosts: [...this.#hosts],
       paths: [...this.#paths],
       opaque: [...this.#opaque.values()],
@@ -58,8 +63,8 @@ export class Findings {
   /** Whether the line writes a file that it names in one of these folders. */
   isWritten(path: string, folders: WorkingFolders): boolean {
     const plain = (one: string) => one.replace(/^(?:\.\/+)+/, '');
-    const placed = folders.current.map((folder) => pathIn(folder ?? '', plain(path)));
-    return [path, plain(path), ...placed].some((one) => this.#writes.has(one));
+    const found = folders.current.map((folder) => pathIn(folder ?? '', plain(path)));
+    return [path, plain(path), ...found].some((one) => this.#writes.has(one));
   }
 
   addOpaque(why: OpaqueReason, text: string): void {
@@ -72,9 +77,24 @@ export class Findings {
   /** Notes that all files in a folder are read. */
   addTree(text: string, folders: WorkingFolders): void {
     if (text === '-' || STREAM.test(text) || hostOfUrl(text) !== undefined) return;
-    const written = shownText(text);
+    for (const path of placed(shownText(text), folders)) this.#trees.add(path);
+  }
+
+  /** Notes that a path is gone afterwards. One that only the running shell knows is opaque as it is. */
+  addRemoved(text: string, folders: WorkingFolders): void {
+    if (text === '' || text.includes(UNKNOWN)) return;
+    for (const path of placed(text, folders)) {
+      if (this.#takes(path.length)) this.#removes.add(path);
+    }
+  }
+
+  /** Notes what is put where. */
+  addPut({ from, to }: PutPath, folders: WorkingFolders): void {
+    if (to === '' || to.includes(UNKNOWN) || from?.includes(UNKNOWN) === true) return;
     for (const folder of folders.current.length === 0 ? [''] : folders.current) {
-      this.#trees.add(folder === undefined ? written : pathIn(folder, written));
+      const place = (path: string) => (folder === undefined ? path : pathIn(folder, path));
+      const put = { from: from === undefined ? undefined : place(from), to: place(to) };
+      if (this.#takes((put.from?.length ?? 0) + put.to.length)) this.#puts.push(put);
     }
   }
 
@@ -109,8 +129,9 @@ export class Findings {
     if (role === 'revision_read' || role === 'revision_write') {
       return this.#addRevision(role === 'revision_write' ? 'write' : 'read', text, folders);
     }
-    const isWrite = role === 'write' || role === 'remote_write' || role === 'change';
-    if (role === 'change') this.#addPath('read', text, folders);
+    const isWrite = WRITING.has(role);
+    if (role === 'change' || role === 'move') this.#addPath('read', text, folders);
+    if (role === 'remove' || role === 'move') this.addRemoved(text, folders);
     if (role === 'maybe_path' && !PATHISH.test(text)) return;
     if (role === 'path' || role === 'maybe_path') this.#addPath('path', text, folders);
     else this.#addPath(isWrite ? 'write' : 'read', text, folders);
@@ -159,9 +180,7 @@ export class Findings {
     if (text === '-' || STREAM.test(text)) return;
     const socket = hostOfSocket(text);
     if (socket !== undefined) return this.addHost(socket);
-    const written = shownText(text);
-    for (const folder of folders.current.length === 0 ? [''] : folders.current) {
-      const path = folder === undefined ? written : pathIn(folder, written);
+    for (const path of placed(shownText(text), folders)) {
       for (const one of [path, ...this.#elsewhere(path)]) {
         if (!this.#takes(one.length)) return;
         this.#paths.add(one);
@@ -180,6 +199,12 @@ export class Findings {
 /** Whether a text is the name of a revision, and not one of a file. */
 export function isRevision(text: string): boolean {
   return REVISION.test(text);
+}
+
+/** A path from where the script starts, in each folder that it may be in. */
+function placed(path: string, { current }: WorkingFolders): readonly string[] {
+  const folders = current.length === 0 ? [''] : current;
+  return folders.map((folder) => (folder === undefined ? path : pathIn(folder, path)));
 }
 
 /** A part that only the running shell knows is shown as a wildcard. */

@@ -36,6 +36,7 @@ export const git: SpecialRun = (outline, run) => {
     runWords(outline, inside, { name, words });
     noteTrees(outline, inside, { name, parsed });
     noteWrites(outline, inside, { name, parsed });
+    noteRemoves(outline, inside, { name, parsed });
     noteUnknown(outline, { name, parsed });
   }
 };
@@ -131,3 +132,33 @@ function noteUnknown({ findings }: ScriptOutline, { name, parsed }: GitCommand):
 }
 
 const HASH = /^[0-9a-f]{4,64}$/;
+
+const REMOVING = /^(?:rm|mv|clean|checkout|restore)$/;
+const DRY_RUN = /^(?:-n|--dry-run|--cached)$/;
+const UNTRACKED = /^(?:-u|-a|--include-untracked|--all)$/;
+
+/** What git takes out of the work tree, or exchanges for what the repository holds. */
+function noteRemoves(
+  { findings }: ScriptOutline,
+  { folders }: NamedRun,
+  { name, parsed: { flags, operands } }: GitCommand,
+): void {
+  const has = (pattern: RegExp) => flags.some((flag) => pattern.test(flag));
+  const isInIndex = has(/^(?:-S|--staged)$/) && !has(/^(?:-W|--worktree)$/);
+  if (has(DRY_RUN) || isInIndex) return;
+  const isAll = name === 'clean' && operands.length === 0;
+  const isStashed = name === 'stash' && has(UNTRACKED);
+  if (isAll || isStashed) findings.addRemoved('.', folders);
+  if (!REMOVING.test(name)) return;
+  // To take back all changes, `git checkout .`, is everyday work.
+  const isWhole = (text: string) =>
+    /^(?:checkout|restore)$/.test(name) &&
+    /^\.?\/?$/.test(text) &&
+    folders.current.every((folder) => folder === '');
+  const removed = name === 'mv' ? operands.slice(0, -1) : operands;
+  for (const text of removed.flatMap(({ texts }) => texts)) {
+    const path = text.replace(/^:(?:\([^)]*\)|\/)/, '');
+    // A pattern of git reaches into folders.
+    if (!isWhole(path)) findings.addRemoved(path.includes('*') ? `**/${path}` : path, folders);
+  }
+}

@@ -58,6 +58,7 @@ export function noteHiddenCode(outline: ScriptOutline, run: NamedRun, spec: Prog
   const isPatch = name === 'patch' && !texts.some((text) => /^--dry-run$|^-\w*[do]/.test(text));
   const isUnzip = name === 'unzip' && !texts.some((text) => /^-\w*[dlptvzZ]/.test(text));
   if (isPatch || isUnzip) findings.add('write', '.', run.folders);
+  if (isUnzip) findings.addPut({ from: undefined, to: '.' }, run.folders);
   if (spec.kind !== 'interpreter' && spec.kind !== 'shell') return;
   for (const [index, text] of texts.entries()) {
     const isModule = texts[index - 1] === '-m' && CODE_MODULE.test(text);

@@ -5,6 +5,7 @@ export {
   type OpaqueReason,
   outlineCommand,
   type ProgramUse,
+  type PutPath,
 } from './outline.ts';
 export { WRAPPER_NAMES } from './programs/wrappers.ts';
 export { readShell } from './read-shell.ts';

@@ -38,7 +38,7 @@ function filledIn(
 const find: SpecialRun = (outline, run) => {
   const { args, folders } = run;
   const text = (at: number) => args[at]?.texts[0] ?? '';
-  const note = (role: 'read' | 'write', paths: readonly string[]) => {
+  const note = (role: 'read' | 'write' | 'remove', paths: readonly string[]) => {
     for (const path of paths) outline.findings.add(role, path, folders);
   };
   let at = 0;
@@ -55,7 +55,7 @@ const find: SpecialRun = (outline, run) => {
     foundBy(tests.includes(',') ? [] : tests.slice(0, end - testsAt), roots);
   for (; at < args.length; at++) {
     const test = text(at);
-    if (test === '-delete') note('write', foundUntil(at));
+    if (test === '-delete') note('remove', foundUntil(at));
     else if (FIND_WRITES.has(test)) note('write', args[++at]?.texts ?? []);
     else if (FIND_READS.has(test)) note('read', args[++at]?.texts ?? []);
     else if (FIND_RUNS.has(test)) {

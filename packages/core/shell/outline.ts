@@ -17,6 +17,10 @@ export interface CommandOutline {
   readonly trees: readonly string[];
   /** Files that are created, changed, moved or removed, or get other permissions. */
   readonly writes: readonly string[];
+  /** Those of them that are gone afterwards, with all that is in them: removed, moved away or exchanged. */
+  readonly removes: readonly string[];
+  /** What is put into a folder, or in place of a file. */
+  readonly puts: readonly PutPath[];
   /** Hosts that it would talk to, in lower case, without ports. */
   readonly hosts: readonly string[];
   /** Every argument that may be a path, redirections included; no options, messages or prose. */
@@ -33,6 +37,13 @@ export interface ProgramUse {
   readonly args: readonly string[];
   /** Options without their values; `-rf` is there as it is written, and as `-r` and `-f`. */
   readonly flags: readonly string[];
+}
+
+/** `cp from to`. */
+export interface PutPath {
+  /** Undefined where nobody knows what it is: `tar x`. */
+  readonly from: string | undefined;
+  readonly to: string;
 }
 
 export type OpaqueReason =
@@ -60,7 +71,11 @@ export interface OpaquePart {
   readonly text: string;
 }
 
+/** Rules and gates ask about the same line, one behind the other. */
+let last: { readonly line: string; readonly outline: CommandOutline } | undefined;
+
 /** Reads a command line without running anything. Never throws. */
 export function outlineCommand(line: string): CommandOutline {
-  return new ScriptOutline(line).outline();
+  if (last?.line !== line) last = { line, outline: new ScriptOutline(line).outline() };
+  return last.outline;
 }

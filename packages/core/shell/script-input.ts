@@ -99,11 +99,15 @@ const FIND_NAMES = new Set(['-name', '-iname', '-path', '-wholename', '-ipath'])
 
 /** What `find` may find: anything below its folders, by the names that it asks for. */
 export function foundBy(tests: readonly string[], roots: readonly string[]): readonly string[] {
-  const names = tests.filter((_test, index) => FIND_NAMES.has(tests[index - 1] ?? ''));
+  // What is left out, `! -path x`, makes it fewer.
+  const isLeftOut = (at: number) =>
+    /^(?:!|-not)$/.test(tests[at] ?? '') && FIND_NAMES.has(tests[at + 1] ?? '');
+  const wanted = tests.filter((_test, at) => ![at, at - 1, at - 2].some(isLeftOut));
+  const names = wanted.filter((_test, index) => FIND_NAMES.has(wanted[index - 1] ?? ''));
   const isOpen = (test: string) => /^(?:!|-not|-o|-or|,|-i(?:name|path))$/.test(test);
   // `\\` and `[/]` in a name are read in more than one way.
   const isOdd = (name: string) => name.includes('\\') || /\[[^\]]*\//.test(name);
-  const isAny = names.length === 0 || tests.some(isOpen) || names.some(isOdd);
+  const isAny = names.length === 0 || wanted.some(isOpen) || names.some(isOdd);
   const ends =
     isAny || names.length > NAMES_MAX
       ? ['**']

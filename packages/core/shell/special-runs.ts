@@ -60,6 +60,11 @@ const tar: SpecialRun = (outline, run) => {
       useArgument(outline, run, { role: isExtracted ? 'write' : 'read', argument: value });
   }
   if (isExtracted && folders.length === 0) outline.findings.add('write', '.', run.folders);
+  const members = parsed.operands.flatMap(({ texts }) => texts);
+  const isRenamed = has('--strip-components', '--transform', '--xform');
+  if (isExtracted)
+    for (const to of isRenamed || members.length === 0 ? ['.'] : members)
+      outline.findings.addPut({ from: undefined, to }, inside);
   if (isRead) return;
   for (const argument of parsed.operands) {
     useArgument(outline, { ...run, folders: inside }, { role: 'read', argument });

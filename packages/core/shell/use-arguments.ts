@@ -42,8 +42,27 @@ export function useArguments(
     if (isTree && (role === 'read' || role === 'remote_read'))
       for (const text of operand.texts) outline.findings.addTree(text, run.folders);
   }
+  if (spec.puts) notePuts(outline, run, { spec, parsed });
   // A search without a folder starts here.
   if (isTree && operands.length < roles.length) outline.findings.addTree('.', run.folders);
+}
+
+/** What stands before the last operand is put into it, or in its place; one alone into this folder. */
+function notePuts(
+  { findings }: ScriptOutline,
+  { folders }: NamedRun,
+  { parsed }: ReadArguments,
+): void {
+  const { operands, values, flags } = parsed;
+  const named = values.filter(({ option }) => TARGET_OPTIONS.includes(option));
+  const targets = named.flatMap(({ value }) => value.texts);
+  const isLast = targets.length === 0 && operands.length > 1;
+  const last = isLast ? (operands.at(-1)?.texts ?? []) : targets;
+  const sources = (isLast ? operands.slice(0, -1) : operands).flatMap(({ texts }) => texts);
+  for (const to of last.length === 0 ? ['.'] : last) {
+    if (flags.some((flag) => flag.startsWith('--delete'))) findings.addRemoved(to, folders);
+    for (const from of sources) findings.addPut({ from, to }, folders);
+  }
 }
 
 export function useValues(outline: ScriptOutline, run: NamedRun, parsed: ParsedArguments): void {

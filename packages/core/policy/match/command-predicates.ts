@@ -4,8 +4,8 @@ import type { AnyArgMatch, CommandMatch } from '@subluminal/contracts';
 import { lexicalPath } from '../../paths/lexical-path.ts';
 import { compileGlob, type NameTest } from '../../patterns/glob.ts';
 import type { ProjectPaths } from '../../ports.ts';
-import { commandsInArgs } from '../../shell/command-args.ts';
-import { type CommandOutline, outlineCommand, type ProgramUse } from '../../shell/index.ts';
+import { EMPTY_OUTLINE, outlineCall } from '../../shell/call-outline.ts';
+import type { CommandOutline, ProgramUse } from '../../shell/index.ts';
 import type { Call } from '../model/call.ts';
 import type { RuleRole } from '../model/rule-role.ts';
 import { needed } from './any-arg.ts';
@@ -14,58 +14,9 @@ import { agreed, allOf, anyOf, type Certainty, negated } from './certainty.ts';
 import { type DiskView, judgePath, judgeReading } from './path-args.ts';
 import { compilePathPatterns, type PathField, type PathPatternTest } from './path-patterns.ts';
 
-const NOTHING: CommandOutline = {
-  programs: [],
-  reads: [],
-  trees: [],
-  writes: [],
-  hosts: [],
-  paths: [],
-  opaque: [],
-};
-const TEXT_LENGTH_MAX = 120;
-
 /** All commands of a call as one; undefined for a call that runs none. */
 export function commandOf({ args, subject, ...tool }: Call): CommandOutline | undefined {
-  if (args === undefined || subject !== undefined) return undefined;
-  const { commands, isWhole } = commandsInArgs(tool, args);
-  if (commands.length === 0 && isWhole) return undefined;
-  const outlines = commands.map(({ line, folder, isObscured }) => {
-    const outline = outlineCommand(line);
-    const placed = folder === undefined ? outline : placedIn(folder, outline);
-    if (!isObscured) return placed;
-    const part = { why: 'unreadable', text: line.slice(0, TEXT_LENGTH_MAX) } as const;
-    return { ...placed, opaque: [...placed.opaque, part] };
-  });
-  const rest = { why: 'too_large', text: '…' } as const;
-  return joined(isWhole ? outlines : [...outlines, { ...NOTHING, opaque: [rest] }]);
-}
-
-function joined(outlines: readonly CommandOutline[]): CommandOutline {
-  const [only, more] = outlines;
-  if (only !== undefined && more === undefined) return only;
-  return {
-    programs: outlines.flatMap(({ programs }) => programs),
-    reads: outlines.flatMap(({ reads }) => reads),
-    trees: outlines.flatMap(({ trees }) => trees),
-    writes: outlines.flatMap(({ writes }) => writes),
-    hosts: outlines.flatMap(({ hosts }) => hosts),
-    paths: outlines.flatMap(({ paths }) => paths),
-    opaque: outlines.flatMap(({ opaque }) => opaque),
-  };
-}
-
-/** A command that runs in another folder names its files from there. */
-function placedIn(folder: string, outline: CommandOutline): CommandOutline {
-  const place = (path: string) => (/^[/~$]/.test(path) ? path : `${folder}/${path}`);
-  const { reads, trees, writes, paths } = outline;
-  return {
-    ...outline,
-    reads: reads.map(place),
-    trees: trees.map(place),
-    writes: writes.map(place),
-    paths: paths.map(place),
-  };
+  return args === undefined || subject !== undefined ? undefined : outlineCall(tool, args);
 }
 
 /** The predicates of `match.command`, one for each field. */
@@ -123,7 +74,7 @@ export function commandFiles(
   return ({ role, command, disk }) => {
     if (tests.length === 0 || role === 'allows') return 'no';
     const view = { ...disk(), paths: needed(paths) };
-    const { paths: named, trees } = command() ?? NOTHING;
+    const { paths: named, trees } = command() ?? EMPTY_OUTLINE;
     const files = [...named, ...trees.map(allBelow)];
     return anyOf(tests, (test) => anyOf(files, (path) => judgeFile(path, test, view)));
   };
@@ -176,7 +127,7 @@ function predicate<T>(
       return all.length === 0 ? whenNone : allOf(all, (item) => judge(item, seen));
     },
     parts: (seen) =>
-      items(seen.command() ?? NOTHING).map((item) => {
+      items(seen.command() ?? EMPTY_OUTLINE).map((item) => {
         return { text: shown(item), judged: judge(item, seen) };
       }),
   };

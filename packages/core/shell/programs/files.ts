@@ -117,10 +117,10 @@ export const FILE_SPECS = specsOf({
   },
   find: { hasLongDashes: true },
   'tee sponge': WRITES,
-  'rm rmdir unlink': WRITES,
+  'rm rmdir unlink': { operands: ['remove'] },
   touch: { operands: ['write'], values: { '-t -d --date': 'none', '-r --reference': 'read' } },
   'mkdir mkfifo mknod': { operands: ['write'], values: { '-m --mode': 'none' } },
-  shred: { operands: ['write'], values: { '-n -s --iterations --size': 'none' } },
+  shred: { operands: ['remove'], values: { '-n -s --iterations --size': 'none' } },
   truncate: { operands: ['write'], values: { '-s --size': 'none', '-r --reference': 'read' } },
   fallocate: { operands: ['write'], values: { '-l -o --length --offset': 'none' } },
   'chmod chown chgrp chattr': {
@@ -130,6 +130,7 @@ export const FILE_SPECS = specsOf({
   },
   setfacl: { operands: ['write'], values: { '-m -x --modify --remove': 'none', '-M -X': 'read' } },
   'cp install ditto': {
+    puts: true,
     readsTrees: '-r -R -a --recursive --archive',
     operands: ['read'],
     last: 'write',
@@ -139,11 +140,13 @@ export const FILE_SPECS = specsOf({
     },
   },
   'mv rename': {
-    operands: ['change'],
+    puts: true,
+    operands: ['move'],
     last: 'write',
     values: { '-t --target-directory': 'write', '-S --suffix': 'none' },
   },
   'ln link': {
+    puts: true,
     operands: ['read'],
     last: 'write',
     values: { '-t --target-directory': 'write', '-S --suffix': 'none' },

@@ -62,6 +62,7 @@ export const NETWORK_SPECS = specsOf({
     values: { '-i -F': 'read', '-o -J': 'host', '-P -c -l -S -D -X': 'none' },
   },
   rsync: {
+    puts: true,
     readsTrees: '-r -a --recursive --archive',
     operands: ['remote_read'],
     last: 'remote_write',

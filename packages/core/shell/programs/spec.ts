@@ -8,6 +8,10 @@ export type Role =
   | 'write'
   /** Read and changed in place. */
   | 'change'
+  /** Gone afterwards, with all that is in it. */
+  | 'remove'
+  /** Gone afterwards, and elsewhere. */
+  | 'move'
   /** A path that is only named. */
   | 'path'
   /** The value of an option that is not known: a path if it looks like one. */
@@ -65,6 +69,8 @@ export interface ProgramSpec {
   readonly changesWith?: readonly string[] | undefined;
   /** With one of these options folders among its operands are read with all that is in them. */
   readonly readsTrees?: readonly string[] | undefined;
+  /** Puts its operands into the last one, or into the folder that `-t` names. */
+  readonly puts: boolean;
   /** First operands that are commands of the program, and no files. */
   readonly verbs: ReadonlySet<string>;
   /** Operands of a wrapper before its command. */
@@ -84,6 +90,7 @@ export interface SpecDraft {
   readonly replacesFirst?: string;
   readonly changesWith?: string;
   readonly readsTrees?: string;
+  readonly puts?: boolean;
   readonly verbs?: string;
   readonly skips?: number;
   readonly hasLongDashes?: boolean;
@@ -104,6 +111,7 @@ export function specOf(draft: SpecDraft): ProgramSpec {
     replacesFirst: draft.replacesFirst === undefined ? undefined : words(draft.replacesFirst),
     changesWith: draft.changesWith === undefined ? undefined : words(draft.changesWith),
     readsTrees: draft.readsTrees === undefined ? undefined : words(draft.readsTrees),
+    puts: draft.puts === true,
     verbs: new Set(words(draft.verbs ?? '')),
     skips: draft.skips ?? 0,
     hasLongDashes: draft.hasLongDashes === true,

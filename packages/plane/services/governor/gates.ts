@@ -202,6 +202,7 @@ export class Gates {
       hasBaseName: (json) => finder.hasBaseName(json),
       isMentioned: (text) => finder.isMentioned(text),
       find: (names) => finder.find(names),
+      findChanged: (changes) => finder.findChanged(changes),
       useRoots: (uris) => finder.useRoots(uris),
     };
   }

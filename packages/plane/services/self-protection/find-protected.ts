@@ -3,6 +3,7 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nameVariants } from '@subluminal/core/paths';
 import { isAnything, isPattern, PathLookup, PatternMatches } from '../../os/index.ts';
+import { type FileChanges, findChanged } from './changed-places.ts';
 import type { FinderOptions } from './finder-options.ts';
 import { linkTest, makesFolders } from './made-folders.ts';
 import {
@@ -120,6 +121,14 @@ export class ProtectedFinder {
       if (mayBeLinked(variant)) return { what: LINKED, name };
     }
     return undefined;
+  }
+
+  /** What of all this is protected and would be removed or overwritten, and by which of the paths. */
+  findChanged(changes: FileChanges): FoundName | undefined {
+    const { cwd, userHome } = this.#options;
+    const starts = [...new Set([cwd, ...this.#roots])];
+    const protection = this.#files.current();
+    return findChanged(changes, { protection, starts, userHome, lookup: new PathLookup() });
   }
 
   #variantsOf(names: readonly string[]): Variants {

@@ -76,7 +76,7 @@ function folderMark(folder: string): string {
   return stats === undefined ? '' : `${stats.ino} ${stats.mtimeNs}`;
 }
 
-interface KnownFile extends ProtectedFile {
+export interface KnownFile extends ProtectedFile {
   readonly paths: readonly string[];
   /** The identity of it on the disk, and of the files in it. */
   readonly ids: readonly string[];
