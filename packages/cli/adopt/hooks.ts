@@ -39,11 +39,19 @@ export const UNSET_HOOKS = {
 };
 
 /** Throws its failure. */
-export function checkHookFlags(flags: HookFlags): void {
-  const wants = flags.managed || flags['trust-hooks'];
-  if (!flags['no-hooks'] || !wants) return;
-  const flag = flags.managed ? '--managed' : '--trust-hooks';
-  orThrow(badUsage(`${flag} and --no-hooks say the opposite.`, 'Leave out one of the two.'));
+export function checkHookFlags(flags: HookFlags, client: Client | undefined): void {
+  const { managed, 'trust-hooks': trusts } = flags;
+  const wanted = (['hooks', 'managed', 'trust-hooks'] as const).find((name) => flags[name]);
+  if (flags['no-hooks'] && wanted !== undefined) {
+    orThrow(badUsage(`--${wanted} and --no-hooks say the opposite.`, 'Leave out one of the two.'));
+  }
+  if (managed && trusts) {
+    orThrow(badUsage('the hooks of --managed are trusted already.', 'Leave out --trust-hooks.'));
+  }
+  if (trusts && client !== undefined && client.id !== 'codex') {
+    const message = `--trust-hooks is for Codex: ${client.title} asks for no trust.`;
+    orThrow(badUsage(message, 'Use --hooks in its place.'));
+  }
 }
 
 /** Whether the user wants them whatever there is else. */

@@ -10,6 +10,7 @@ import {
   type PreparedMoves,
   planImport,
   unseenText,
+  withHooks,
 } from '@subluminal/plane/clients/setup';
 import { sourceWarnings } from '@subluminal/plane/policy';
 import {
@@ -157,7 +158,6 @@ type Wish = ImportOptions & Pick<Whereabouts, 'paths'>;
 
 async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | Failure> {
   const where = orThrow(await whereabouts(options.project));
-  checkHookFlags(options);
   if (options['move-secrets'] && options['keep-secrets']) {
     const message = '--move-secrets and --keep-secrets say the opposite.';
     return badUsage(message, 'Leave out one of the two.');
@@ -167,6 +167,7 @@ async function readWish({ args, options }: ImportInput, io: Io): Promise<Wish | 
   }
   const chosen = orThrow(await chosenClient(args.client, options['config-path'], where));
   const { client, configPath } = chosen;
+  checkHookFlags(options, client);
   if (options['user-only'] && configPath !== undefined) {
     const message = '--user-only chooses among the files of a client.';
     return badUsage(message, 'Leave out either that or --config-path.');
@@ -212,7 +213,9 @@ function nothingThere(plan: ImportPlan, client: ImportOptions['client']): Failur
       ? ['no agent client has a config here.', 'Name one with --config-path.']
       : [
           `${client.title} has no config here. There is none of: ${looked.join(', ')}.`,
-          'Name its config with --config-path.',
+          withHooks([client]).length === 0
+            ? 'Name its config with --config-path.'
+            : `Name its config with --config-path, or govern its own tools: sub import ${client.id} --hooks`,
         ];
   return failure('SUB_CLIENT_CONFIG', message, fix);
 }

@@ -11,6 +11,7 @@ const command = defineCommand({
   args: { box: 'the box', thing: many('what goes in') },
   options: {
     fast: 'hurry',
+    lid: 'close it',
     'no-lid': 'leave it open',
     'tape-color': textOption('color', 'the tape', 't'),
     label: textsOption('text', 'labels'),
@@ -82,6 +83,7 @@ test('a command gets its arguments and options by name', async () => {
     args: { box: 'red', thing: ['apple', '-'] },
     options: {
       fast: true,
+      lid: false,
       'no-lid': true,
       'tape-color': 'blue',
       label: ['a', 'b'],
@@ -145,4 +147,16 @@ test.each([
   const [message, fix] = says;
   expect(intent.message).toContain(message);
   expect(intent.fix).toContain(fix);
+});
+
+test('a flag and its opposite are both told, in either order', async () => {
+  for (const flags of [
+    ['--lid', '--no-lid'],
+    ['--no-lid', '--lid'],
+  ]) {
+    const intent = await parse('box', 'pack', 'red', 'apple', ...flags);
+    if (intent.kind !== 'run') throw new Error(`it did not run: ${intent.kind}`);
+    await intent.command.run(intent.values, {} as never);
+    expect(received).toMatchObject({ options: { lid: true, 'no-lid': true } });
+  }
 });

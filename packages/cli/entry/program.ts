@@ -233,7 +233,10 @@ function leafOf(entry: CommandEntry, parse: Parse): Commander {
     // The words of another program have options of their own: they stand behind `--`.
     if (many && name === 'command') leaf.usage(`[options] -- <${name}...>`);
   }
-  for (const [name, spec] of Object.entries(command.options)) leaf.addOption(optionOf(name, spec));
+  const named = new Set<string>();
+  for (const [name, spec] of Object.entries(command.options)) {
+    leaf.addOption(optionOf(name, spec)).on(`option:${name}`, () => named.add(name));
+  }
   leaf.addOption(noColor());
   leaf.action(() => {
     const given = leaf.opts<Values>();
@@ -244,7 +247,8 @@ function leafOf(entry: CommandEntry, parse: Parse): Commander {
     }
     const options: Values = { json: false };
     for (const [name, spec] of Object.entries(command.options)) {
-      options[name] = valueOf(name, spec, given);
+      // Commander takes `--x` and `--no-x` for one option, and of both only the last.
+      options[name] = spec.kind === 'flag' ? named.has(name) : valueOf(name, spec, given);
     }
     const values = { args, options };
     parse.chosen = { kind: 'run', path: entry.path, command, values };
@@ -270,12 +274,8 @@ function optionOf(name: string, spec: OptionSpec): Option {
   }
 }
 
-/** Commander reads `--no-x` as an `x` that is false. */
 function valueOf(name: string, { kind }: OptionSpec, given: Values): unknown {
-  const positive = /^no-(.+)$/.exec(name)?.[1];
-  if (positive !== undefined) return given[camel(positive)] === false;
   const value = given[camel(name)];
-  if (kind === 'flag') return value === true;
   return kind === 'texts' ? (value ?? []) : value;
 }
 
