@@ -201,7 +201,8 @@ function clientParts(
   files: readonly StatusFile[],
   hooks: readonly HookStatus[],
 ): readonly object[] {
-  return hooks.map(({ client, title, version, state, paths, isManaged, problems, limits }) => {
+  return hooks.map((status) => {
+    const { client, title, version, state, paths, isManaged, problems, limits, sandbox } = status;
     const servers = files.filter((file) => file.client === client).flatMap((one) => one.servers);
     const governed = servers.filter((server) => server.state === 'governed');
     return {
@@ -213,6 +214,8 @@ function clientParts(
       prompts: state,
       model_calls: 'session',
       hooks: { paths, managed: isManaged, problems, limits },
+      sandbox:
+        sandbox === undefined ? null : { path: sandbox.path, changed_since: sandbox.isChanged },
     };
   });
 }

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SANDBOX_DIALECTS, withProtected } from '@subluminal/core/sandbox';
 import { CLIENTS, clientOf } from '@subluminal/plane/clients';
+import { planSandbox } from '@subluminal/plane/clients/sandbox';
 import { planHooks, trustState } from '@subluminal/plane/clients/setup';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Finding, Machine } from './check.ts';
@@ -96,4 +98,39 @@ test('every client with tools of its own has a state', async () => {
   const { text } = await look();
   const titles = CLIENTS.filter(({ builtInTools }) => builtInTools.length > 0);
   for (const { title } of titles) expect(text).toContain(`${title}: own tools`);
+});
+
+test('a settings file that is broken is named: nobody knows what is in it', async () => {
+  put(claude(), '{ "hooks": ');
+  const { level, more = [] } = await look();
+  expect(level).toBe('warn');
+  expect(more[0]).toMatch(
+    /settings\.json is broken at line 1, column \d+: .* hooks in it are not known/,
+  );
+});
+
+test('sandbox settings of a policy are told, and what others have done to them', async () => {
+  put(claude(), '{}');
+  expect((await look()).text).not.toContain('sandbox');
+  const { env, project, paths } = options();
+  const dialect = SANDBOX_DIALECTS.find(({ client }) => client === 'claude-code');
+  if (dialect === undefined) throw new Error('there is no dialect');
+  const places = { home: machine.userHome, project, tmp: '/tmp' };
+  const none = { writeRoots: undefined, readRoots: undefined, onlyHosts: undefined };
+  const empty = { ...none, denied: [], deniedTools: [], deniedHosts: [], left: [] };
+  const plan = withProtected(empty, [join(project, 'policy.yaml')], places);
+  const file = await planSandbox({
+    env,
+    project,
+    paths,
+    dialect,
+    plan,
+    places,
+    redactPatterns: [],
+  });
+  if (file.kind === 'failure') throw new Error(file.message);
+  expect(file.apply()).toEqual([]);
+  expect((await look()).text).toContain(`; sandbox settings of a policy in ${claude()}`);
+  put(claude(), '{}');
+  expect((await look()).text).toContain('others have changed the sandbox settings of a policy in');
 });

@@ -28,9 +28,10 @@ function findingOf(found: readonly HookStatus[], text: string): Finding {
   return warn(text, `Start them by \`sub run\`, or put hooks in: ${commands.join(', ')}.`);
 }
 
-function stateText({ title, version, state, paths, isManaged }: HookStatus): string {
+function stateText(status: HookStatus): string {
+  const { title, version } = status;
   const name = version === undefined ? title : `${title} ${version}`;
-  return `${name}: ${hookWords({ state, paths, isManaged })}`;
+  return `${name}: ${hookWords(status)}`;
 }
 
 /** By what the own tools and the prompts of a client are governed. */
@@ -38,7 +39,8 @@ export function hookWords({
   state,
   paths,
   isManaged,
-}: Pick<HookStatus, 'state' | 'paths' | 'isManaged'>): string {
+  sandbox,
+}: Pick<HookStatus, 'state' | 'paths' | 'isManaged' | 'sandbox'>): string {
   const where = paths.join(', ');
   const words: { readonly [known in HookStatus['state']]: string } = {
     installed: `own tools and prompts governed by ${isManaged ? 'managed ' : ''}hooks in ${where}`,
@@ -46,5 +48,10 @@ export function hookWords({
     session: 'own tools and prompts governed by `sub run` and `sub wrap` only',
     none: 'own tools and prompts not governed: it has no hooks that sub knows',
   };
-  return words[state];
+  return `${words[state]}${sandbox === undefined ? '' : `; ${sandboxWords(sandbox)}`}`;
+}
+
+function sandboxWords({ path, isChanged }: NonNullable<HookStatus['sandbox']>): string {
+  const what = `sandbox settings of a policy in ${path}`;
+  return isChanged ? `others have changed the ${what}: \`sub policy sandbox\` writes them` : what;
 }

@@ -27,7 +27,14 @@ import { folderFromVariable } from '../project-folders.ts';
 import { applyChange, readPriorState } from '../store/apply-change.ts';
 import { type ChangeStore, configFailure, configKey } from '../store/change-store.ts';
 import { readConfigFile } from '../store/config-file.ts';
-import { changeSettings, editedPaths, isRefused, settingsIn } from '../text/change-settings.ts';
+import { readRecord } from '../store/records.ts';
+import {
+  changeSettings,
+  editedPaths,
+  holds,
+  isRefused,
+  settingsIn,
+} from '../text/change-settings.ts';
 
 /** Settings are nobody else's business. */
 const NEW_FILE_MODE = 0o600;
@@ -132,6 +139,25 @@ function currentText(file: ConfigFile, store: ChangeStore): CurrentText | Config
   const before = readPriorState(config, key, store);
   if (before.kind === 'failure') return before;
   return { kind: 'text', text: config.text, base: before.text };
+}
+
+export interface SandboxStatus {
+  readonly path: string;
+  /** Others have changed what was written. */
+  readonly isChanged: boolean;
+}
+
+/** What `--write` has put into the settings of a client; undefined where nothing is on record. */
+export function sandboxStatus(client: string, place: AdoptionPlace): SandboxStatus | undefined {
+  if (FILES[client] === undefined) return undefined;
+  const { path, format } = sandboxFile(client, clientPlace(place));
+  const config = readConfigFile(path);
+  const key = configKey(config.kind === 'read' ? config.target : path, 'sandbox');
+  const found = readRecord(key, storeAt(place.paths).paths);
+  if (found.kind !== 'record') return undefined;
+  const { edits = [] } = found.record.settings ?? {};
+  const now = settingsIn({ text: config.kind === 'read' ? config.text : '', format });
+  return { path, isChanged: isRefused(now) || !holds(now, edits) };
 }
 
 function refusal({ path }: ConfigFile, why: string): ConfigFailure {

@@ -9,7 +9,8 @@ import type { ClientHooks, HookFile } from '../hooks/types.ts';
 import { CLIENTS, type Client, type ClientId } from '../index.ts';
 import { type AdoptionPlace, clientPlace } from '../inspect/adoption-place.ts';
 import { type OwnCall, ownProgram } from '../inspect/own-program.ts';
-import { documentIn } from '../text/document.ts';
+import { type SandboxStatus, sandboxStatus } from '../sandbox/plan-sandbox.ts';
+import { documentIn, readDocument } from '../text/document.ts';
 import { trustState } from './trust-hooks.ts';
 
 export interface HookStatus {
@@ -29,6 +30,8 @@ export interface HookStatus {
   readonly problems: readonly string[];
   /** What they do not hold against; whole sentences. */
   readonly limits: readonly string[];
+  /** What a policy has put into the client's own sandbox. */
+  readonly sandbox: SandboxStatus | undefined;
 }
 
 interface HookStatusOptions extends AdoptionPlace {
@@ -46,7 +49,15 @@ export function hookStatus(options: HookStatusOptions): readonly HookStatus[] {
 function statusOf(client: Client, options: HookStatusOptions): HookStatus {
   const { id, title } = client;
   const hooks = hooksOf(id);
-  const none = { paths: [], isManaged: false, version: undefined, problems: [], limits: [] };
+  const sandbox = sandboxStatus(id, options);
+  const none = {
+    paths: [],
+    isManaged: false,
+    version: undefined,
+    problems: [],
+    limits: [],
+    sandbox,
+  };
   if (hooks === undefined) return { client: id, title, state: 'none', ...none };
   const place = clientPlace(options);
   const { env, project: cwd } = options;
@@ -59,11 +70,12 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
   const files = looks.filter(({ found }) => found.length > 0);
   if (files.length === 0) {
     const state = hooks.session === undefined ? 'none' : 'session';
-    return { client: id, title, state, ...none, version };
+    const problems = looks.flatMap((one) => one.problems);
+    return { client: id, title, state, ...none, version, problems };
   }
   const isManaged = (managed?.found.length ?? 0) > 0;
   const ofUser = isManaged ? [] : [...switchedOff(hooks, options), ...untrusted(id, options)];
-  const problems = [...files.flatMap((one) => one.problems), ...ofUser];
+  const problems = [...looks.flatMap((one) => one.problems), ...ofUser];
   return {
     client: id,
     title,
@@ -73,6 +85,7 @@ function statusOf(client: Client, options: HookStatusOptions): HookStatus {
     version,
     problems,
     limits: [...failures(hooks, version), ...(isManaged ? [] : hooks.limits)],
+    sandbox,
   };
 }
 
@@ -98,9 +111,16 @@ function lookInto(
   hooks: ClientHooks,
   { own }: HookStatusOptions,
 ): HookLook | undefined {
-  const document = documentAt(path, format);
-  if (document === undefined) return undefined;
-  const found = findHooks(document, hooks);
+  const text = textAt(path);
+  if (text === undefined) return undefined;
+  const read = text.trim() === '' ? undefined : readDocument(text, format, [['hooks']]);
+  if (read?.kind === 'broken') {
+    const { line, column, message } = read;
+    const why = `is broken at line ${line}, column ${column}: ${message}`;
+    return { path, found: [], problems: [`${path} ${why} The hooks in it are not known.`] };
+  }
+  const found = read === undefined ? [] : findHooks(read.document, hooks);
+  if (found.length === 0) return { path, found, problems: [] };
   const events = found.map(({ event }) => event);
   const missing = Object.keys(hooks.settings.items('')).filter((one) => !events.includes(one));
   const twice = [...new Set(events.filter((one, at) => events.indexOf(one) !== at))];
@@ -132,16 +152,17 @@ function programProblems(
   return [`The hooks in ${path} start another sub (${program}).`];
 }
 
-function documentAt(path: string, format: HookFile['format']) {
+function textAt(path: string): string | undefined {
   const read = readRegularFile(path, { bytesMax: BYTES_MAX });
-  return read.kind === 'read' ? documentIn(read.bytes.toString('utf8'), format) : undefined;
+  return read.kind === 'read' ? read.bytes.toString('utf8') : undefined;
 }
 
 /** By a file that the client reads here. */
 function switchedOff(hooks: ClientHooks, options: HookStatusOptions): readonly string[] {
   return hooks.settingsFiles(clientPlace(options)).flatMap((path) => {
-    const document = documentAt(path, path.endsWith('.toml') ? 'toml' : 'jsonc');
-    const value = document?.value;
+    const text = textAt(path);
+    const format = path.endsWith('.toml') ? 'toml' : 'jsonc';
+    const value = text === undefined ? undefined : documentIn(text, format)?.value;
     if (!isObject(value)) return [];
     if (value['disableAllHooks'] === true)
       return [`${path} has disableAllHooks: no hook is called.`];

@@ -142,7 +142,8 @@ function writeEdits(
   return format === 'toml' ? changeTomlText(text, edits) : changeJsonText(text, edits);
 }
 
-function holds(settings: object, edits: readonly SettingsEdit[]): boolean {
+/** Whether all of these changes are still there. */
+export function holds(settings: object, edits: readonly SettingsEdit[]): boolean {
   return edits.every((edit) => {
     const now = valueAt(settings, edit.path);
     if (!('added' in edit)) return sameData(now, edit.after);
