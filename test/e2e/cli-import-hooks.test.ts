@@ -33,6 +33,20 @@ describe('for good', () => {
     expect(readFileSync(settings(), 'utf8')).toBe(SETTINGS);
   });
 
+  test('flags that say the opposite are an error', async () => {
+    machine.write(settings(), SETTINGS);
+    const { code, stderr } = await machine.sub(
+      'import',
+      'claude',
+      '--no-hooks',
+      '--hooks',
+      '--yes',
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain('--hooks and --no-hooks say the opposite. Leave out one of the two.');
+    expect(readFileSync(settings(), 'utf8')).toBe(SETTINGS);
+  });
+
   test('--dry-run shows them, and --yes alone does not put them in', async () => {
     machine.write(settings(), SETTINGS);
     machine.servers();

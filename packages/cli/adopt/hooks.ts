@@ -125,16 +125,26 @@ async function isOfferTaken(open: readonly HookImport[], { flags, io, asks }: Of
     .join(', ');
   // Without an answer, what is printed at the end says what is not governed.
   const canAsk = io.stdinIsTerminal && io.err.isTerminal && !flags.yes;
-  if (!canAsk || flags.json || flags['dry-run']) return false;
+  if (!canAsk || flags.json || flags['dry-run']) {
+    const stale = open.filter(({ isThere }) => isThere).map(({ client }) => client.title);
+    if (stale.length > 0) {
+      warn(
+        io,
+        `the hooks of ${stale.join(', ')} stay as they are: --hooks brings them up to date.`,
+      );
+    }
+    return false;
+  }
   const question = `Put hooks into ${titles} as well, so that its own tools (${tools}, …) are governed?`;
   return orThrow(await asks.ask(question));
 }
 
 function printFile(file: HookImport, io: Io): void {
-  const { client, path, diff, byHand, hooks, isManaged } = file;
+  const { client, path, diff, byHand, hooks, isManaged, note } = file;
   const head = io.out.colors.bold(harmless(`${client.title}, hooks: ${path}`));
   printLines([head, ...diffLines(diff, io.out)], io.out);
   for (const limit of isManaged ? [] : hooks.limits) io.out.write(harmlessLine(`  ${limit}`));
+  if (note !== undefined) io.out.write(harmlessLine(`  ${note}`));
   if (byHand === undefined) return;
   warn(io, `you may not write ${path}: its owner has to put this there.`);
   io.out.write(byHand);

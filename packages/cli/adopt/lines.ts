@@ -44,12 +44,28 @@ export function stateWords(server: ServerView): string {
   return words[state];
 }
 
+/** A file may be one line: of a long one, its ends are shown. A hook fits. */
+const DIFF_LINE_LENGTH_MAX = 1_200;
+const [HEAD_LENGTH, TAIL_LENGTH] = [800, 300];
+
+function cut(line: string, shown: (text: string) => string): string {
+  const left = line.length - HEAD_LENGTH - TAIL_LENGTH;
+  if (line.length <= DIFF_LINE_LENGTH_MAX) return shown(line);
+  const [head, tail] = [line.slice(0, HEAD_LENGTH), line.slice(-TAIL_LENGTH)];
+  const count = left.toLocaleString('en-US');
+  return `${shown(head)} … ${count} characters are not shown … ${shown(tail)}`;
+}
+
+/** A tab moves no further than a space does; spelled out it hides how the file is written. */
+function harmlessTabbed(text: string): string {
+  return text.split('\t').map(harmless).join('\t');
+}
+
 export function diffLines(diff: string, { colors }: Output): readonly string[] {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line) => {
-    // A tab moves no further than a space does; spelled out it hides how the file is written.
-    const shown = line.replace(/\r$/, '').split('\t').map(harmless).join('\t');
+    const shown = cut(line.replace(/\r$/, ''), harmlessTabbed);
     if (line.startsWith('+')) return colors.green(shown);
     if (line.startsWith('-')) return colors.red(shown);
     return line.startsWith('@@') ? colors.cyan(shown) : shown;

@@ -206,6 +206,8 @@ export interface HookChange {
   readonly block?: string;
   /** Files of projects that could switch them off, relative to the folder of a project. */
   readonly guards?: readonly string[];
+  /** The policy that they were put in with, where one was named. */
+  readonly policy?: string;
 }
 
 /** A secret that was taken out of the environment of an entry, into the store of secrets. */

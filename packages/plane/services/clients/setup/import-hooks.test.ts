@@ -184,6 +184,71 @@ test.each(['{', '[]', '{"hooks": 7}', '{"hooks": {"PreToolUse": "x"}}', '{"hooks
   },
 );
 
+describe('the policy of hooks', () => {
+  const servers = () => join(folder, 'home', '.claude.json');
+  const policy = (name = 'team') => join(folder, `${name}.yaml`);
+  const started = () => readFileSync(fileOf(CLAUDE), 'utf8');
+
+  async function importWith(policyPath: string, names: readonly string[] = []): Promise<void> {
+    const paths = homePaths({ SUB_HOME: join(folder, 'sub') });
+    const client = clientOf(CLAUDE);
+    const options = { ...optionsFor(CLAUDE), paths, client, servers: names, policyPath };
+    const plan = await planImport(options);
+    if (plan.kind === 'failure') throw new Error(plan.message);
+    for (const file of plan.files) expect(applyImport(file, options).kind).toBe('applied');
+  }
+
+  async function noteOf(options = optionsFor(CLAUDE)): Promise<string | undefined> {
+    const plan = await planHooks(options);
+    if (plan.kind === 'failure') throw new Error(plan.message);
+    return plan.files[0]?.note;
+  }
+
+  beforeEach(() => {
+    const entry = { command: 'npx', args: ['-y', 'x'] };
+    const here = { mcpServers: { db: entry } };
+    const projects = { [join(folder, 'project')]: here };
+    write(servers(), JSON.stringify({ mcpServers: { files: entry, git: entry }, projects }));
+    for (const name of ['team', 'other']) write(policy(name), '');
+  });
+
+  test('is that of the servers that were imported before, and stays with the next import', async () => {
+    await importWith(policy());
+    expect(await noteOf()).toBe(`The hooks of Claude Code use ${policy()}, as its servers do.`);
+    await installed(optionsFor(CLAUDE));
+    expect(started()).toContain(` --policy ${policy()}`);
+    rmSync(servers());
+    expect(await installed(optionsFor(CLAUDE))).toEqual(['unchanged']);
+    await installed({ ...optionsFor(CLAUDE), policyPath: policy('other') });
+    expect(started()).toContain(` --policy ${policy('other')}`);
+    expect(started()).not.toContain(` --policy ${policy()}`);
+  });
+
+  test('is left open, and that is said, where the servers differ or their policy is gone', async () => {
+    await importWith(policy());
+    rmSync(policy());
+    expect(await noteOf()).toContain('is gone; the hooks find theirs from the folder of the agent');
+    write(policy(), '');
+    await importWith(policy('other'), ['git']);
+    expect(await noteOf()).toContain(`have ${policy()}, ${policy('other')} for policies`);
+    await installed(optionsFor(CLAUDE));
+    expect(started()).not.toContain('--policy');
+  });
+
+  test('is the one on record, whatever somebody has written into the file', async () => {
+    await installed({ ...optionsFor(CLAUDE), policyPath: policy() });
+    writeFileSync(fileOf(CLAUDE), started().replaceAll(policy(), policy('other')));
+    await installed(optionsFor(CLAUDE));
+    expect(started()).toContain(` --policy ${policy()}`);
+    expect(started()).not.toContain(policy('other'));
+  });
+
+  test('is not that of the servers of one project', async () => {
+    await importWith(policy(), ['db']);
+    expect(await noteOf()).toBeUndefined();
+  });
+});
+
 test('the diff shows our hooks and no value of the file', async () => {
   write(fileOf(CLAUDE), '{\n  "env": { "KEY": "sesame" },\n  "hooks": {}\n}\n');
   const plan = await planHooks(optionsFor(CLAUDE));

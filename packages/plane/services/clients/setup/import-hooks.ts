@@ -18,14 +18,19 @@ import { applyChange, readPriorState } from '../store/apply-change.ts';
 import { configFailure, configKey } from '../store/change-store.ts';
 import { absentConfig, readConfigFile, replaceProblem } from '../store/config-file.ts';
 import { documentIn } from '../text/document.ts';
+import { policyOfServers, recordedHooks } from './hook-policy.ts';
 import type { Imported } from './import.ts';
+import { adoptionStatus } from './status.ts';
 
 export interface HookOptions extends AdoptionPlace {
   readonly clients: readonly Client[];
   /** Into the settings of the machine in place of those of the user. */
   readonly isManaged: boolean;
   readonly own: OwnCall;
-  /** What decides; found from the folder that the agent works in unless given. */
+  /**
+   * What decides. Without it, hooks keep what they have, or get what the user's servers have; else it is found
+   * from the folder that the agent works in.
+   */
   readonly policyPath?: string | undefined;
   /** `redact.extra_patterns` */
   readonly redactPatterns: readonly string[];
@@ -37,6 +42,10 @@ export interface HookImport {
   readonly path: string;
   readonly isManaged: boolean;
   readonly isChanged: boolean;
+  /** There are hooks of ours already. */
+  readonly isThere: boolean;
+  /** What to know about their policy; a sentence. */
+  readonly note?: string;
   /** For people. */
   readonly diff: string;
   /** What its owner has to add there, because this user may not. */
@@ -60,15 +69,20 @@ export async function planHooks(options: HookOptions): Promise<HookPlan | Failur
   const redact = await loadDiffRedactor(options.redactPatterns);
   if (isFailure(redact)) return redact;
   const place = clientPlace(options);
-  const { policyPath: policy } = options;
-  const named = policy !== undefined && { policy };
-  const call = { program: program.words, homes: homesIn(place), ...named };
+  const files = options.policyPath === undefined ? adoptionStatus(options).files : [];
   const planned = options.clients.flatMap((client): readonly (HookImport | Failure)[] => {
     const hooks = hooksOf(client.id);
     const file = options.isManaged ? hooks?.managedFile?.(place) : hooks?.userFile(place);
     if (hooks === undefined || file === undefined) return [];
+    const present = recordedHooks(file, storeAt(options.paths));
+    const path = options.policyPath ?? present?.policy;
+    const { path: policy, note } = path === undefined ? policyOfServers(client, files) : { path };
+    const named = policy !== undefined && { policy };
+    const call = { program: program.words, homes: homesIn(place), ...named };
     const command = hookCommand(client.id, call);
-    return [planFile({ client, hooks, file, command }, { options, redact })];
+    const isThere = present !== undefined;
+    const target = { client, hooks, file, command, isThere, ...named, ...(note && { note }) };
+    return [planFile(target, { options, redact })];
   });
   return {
     kind: 'plan',
@@ -82,13 +96,17 @@ interface HookTarget {
   readonly hooks: ClientHooks;
   readonly file: HookFile;
   readonly command: string;
+  readonly policy?: string;
 }
 
+interface PlannedTarget extends HookTarget, Pick<HookImport, 'isThere' | 'note'> {}
+
 function planFile(
-  { client, hooks, file, command }: HookTarget,
+  { client, isThere, note, ...target }: PlannedTarget,
   { options, redact }: { readonly options: HookOptions; readonly redact: (text: string) => string },
 ): HookImport | Failure {
   const { isManaged } = options;
+  const { hooks, file } = target;
   const store = storeAt(options.paths);
   const mode = isManaged ? MACHINE_MODE : USER_MODE;
   const read = readConfigFile(file.path);
@@ -96,7 +114,7 @@ function planFile(
   const config = read.kind === 'missing' ? absentConfig(file.path, mode) : read;
   const before = readPriorState(config, configKey(config.target), store);
   if (before.kind === 'failure') return withCode('SUB_CLIENT_RESTORE', before);
-  const rewrite = (base: string) => rewritten(base, { hooks, file, command });
+  const rewrite = (base: string) => rewritten(base, target);
   const next = rewrite(before.text);
   if ('kind' in next) return withCode('SUB_CLIENT_CONFIG', next);
   const change = next.hooks ?? {};
@@ -109,8 +127,10 @@ function planFile(
     path: file.path,
     isManaged,
     isChanged,
+    isThere,
+    ...(note !== undefined && { note }),
     diff: hooksDiff({ file, before: config.text, after: next.text, change, redact }),
-    ...(!isOpen && isManaged && { byHand: ownText({ hooks, file, command }) }),
+    ...(!isOpen && isManaged && { byHand: ownText(target) }),
     apply: () => {
       const request = {
         ...store,
@@ -136,23 +156,29 @@ function ownText(target: Omit<HookTarget, 'client'>): string {
 /** Hooks of ours that no record knows of, or that start another sub, are replaced. */
 function rewritten(
   base: string,
-  { hooks, file, command }: Omit<HookTarget, 'client'>,
+  { hooks, file, command, policy }: Omit<HookTarget, 'client'>,
 ): RewrittenConfig | ConfigFailure {
   const { path, format } = file;
+  const named = policy !== undefined && { policy };
   const block = format === 'toml' ? hooks.managedBlock?.(command) : undefined;
-  if (block !== undefined) return withBlock(base, file, block);
+  if (block !== undefined) return withBlock(base, file, { block, ...named });
   const clean = removeHooks({ text: base, format }, hooks);
   if (clean.kind === 'refused') return unfit(path, clean.why);
   const added = addHooks({ text: clean.text, format }, hooks, command);
   if (added.kind === 'refused') return unfit(path, added.why);
   const stripped = clean.text === base ? {} : { base: clean.text };
   const guards = hooks.projectFiles;
-  return { text: added.text, changes: [], hooks: { guards }, ...stripped };
+  return { text: added.text, changes: [], hooks: { guards, ...named }, ...stripped };
 }
 
-function withBlock(base: string, { path, format }: HookFile, block: string) {
+function withBlock(
+  base: string,
+  { path, format }: HookFile,
+  hooks: { readonly block: string; readonly policy?: string },
+) {
+  const { block } = hooks;
   const text = base.includes(block) ? base : `${base}${block}`;
-  if (documentIn(text, format) !== undefined) return { text, changes: [], hooks: { block } };
+  if (documentIn(text, format) !== undefined) return { text, changes: [], hooks };
   return unfit(path, 'it has settings of hooks or features already, or cannot be read.');
 }
 

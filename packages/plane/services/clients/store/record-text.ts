@@ -151,7 +151,9 @@ const RECORD = object({
   changes: CHANGES,
   earlier: optional(CHANGES),
   moved: optional(MOVED),
-  hooks: optional(object({ block: optional(text), guards: optional(list(text)) })),
+  hooks: optional(
+    object({ block: optional(text), guards: optional(list(text)), policy: optional(path) }),
+  ),
   created: optional(oneOf('file', 'folder')),
   owner: optional(OWNER),
   wrap_id: optional(text),
